@@ -1,0 +1,54 @@
+# The whole of building, running and checking readthru. Go is all it needs; tests also use the clients they find.
+
+export CGO_ENABLED = 0
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS  = -s -w -X main.version=$(VERSION)
+TOOL     = go tool -modfile=tools/go.mod
+TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+
+.PHONY: build run test check lint fmt bench dist size vuln hooks clean
+
+build: ## the binary, in bin/
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
+
+run: build ## build and serve with defaults
+	bin/readthru serve
+
+test: ## all tests, with the race detector
+	sh .ci/clients
+	CGO_ENABLED=1 go test -race ./...
+
+lint: ## format, vet and lint
+	$(TOOL) golangci-lint fmt --diff
+	go vet ./...
+	$(TOOL) golangci-lint run
+
+check: lint test ## what a commit must pass
+
+fmt: ## format in place
+	$(TOOL) golangci-lint fmt
+
+bench: ## Go benchmarks of every package; docs/benchmarks.md says how figures are compared
+	go test -run '^$$' -bench . -benchmem ./...
+
+dist: ## release binaries for five targets, in dist/
+	@mkdir -p dist
+	@for target in $(TARGETS); do \
+		os=$${target%/*}; arch=$${target#*/}; ext=; [ $$os = windows ] && ext=.exe; \
+		echo "dist/readthru-$$os-$$arch$$ext"; \
+		GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o dist/readthru-$$os-$$arch$$ext ./cmd/readthru || exit 1; \
+	done
+
+size: ## fails when the stripped binary passes 30 MB
+	@go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
+	@bytes=$$(wc -c < bin/readthru); echo "$$bytes bytes"; [ $$bytes -le 30000000 ]
+
+vuln: ## known vulnerabilities in what is linked; VULNDB=file:///dir without a network
+	$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...
+
+hooks: ## run "make check" before every commit of this clone
+	git config core.hooksPath .githooks
+
+clean:
+	rm -rf bin dist

@@ -1,0 +1,109 @@
+// Package readthru_test holds what must be true of the repository as a whole.
+package readthru_test
+
+import (
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// policy is the picture of who may import whom. A line names packages that do not know each other, and after the arrow all that
+// they may import of this module. It is a statement of design: do not change it to fix a build.
+const policy = `
+	page                  →
+	certs                 →
+	convert, store        → page
+	cache                 → store
+	fetch                 → page, convert, store
+	proxy                 → page, fetch, certs
+	api                   → page, fetch, store
+	cmd/readthru          → page, certs, convert, store, cache, fetch, proxy, api
+	bench                 → page, convert, store
+`
+
+// alone names modules that exactly one package may import, so that they can be replaced there.
+var alone = map[string]string{
+	"github.com/dgraph-io/badger/":                  "store",
+	"github.com/elazarl/goproxy":                    "proxy",
+	"github.com/JohannesKaufmann/html-to-markdown/": "convert",
+	"github.com/prometheus/client_golang/":          "api",
+	"github.com/urfave/cli/":                        "cmd/readthru",
+	"github.com/goccy/go-yaml":                      "cmd/readthru",
+	"github.com/smallstep/truststore":               "certs",
+	"code.dny.dev/ssrf":                             "fetch",
+	"github.com/sony/gobreaker/":                    "fetch",
+}
+
+func TestPackagesImportOnlyWhatThePictureAllows(t *testing.T) {
+	allowed := parsePolicy(t)
+	for name, imports := range imports(t) {
+		may, known := allowed[name]
+		if !known {
+			t.Errorf("package %s has no line in the picture", name)
+			continue
+		}
+		for _, path := range imports {
+			if own, ours := strings.CutPrefix(path, "readthru/"); ours && !slices.Contains(may, own) {
+				t.Errorf("%s imports %s, which the picture does not allow", name, own)
+			}
+			for module, owner := range alone {
+				if strings.HasPrefix(path, module) && name != owner {
+					t.Errorf("%s imports %s, which only %s may", name, path, owner)
+				}
+			}
+		}
+	}
+}
+
+func TestThePictureHasNoCycle(t *testing.T) {
+	allowed := parsePolicy(t)
+	var visit func(name string, path []string)
+	visit = func(name string, path []string) {
+		if slices.Contains(path, name) {
+			t.Fatalf("cycle: %s", strings.Join(append(path, name), " → "))
+		}
+		for _, next := range allowed[name] {
+			visit(next, append(path, name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(allowed)) {
+		visit(name, nil)
+	}
+}
+
+func parsePolicy(t *testing.T) map[string][]string {
+	t.Helper()
+	allowed := map[string][]string{}
+	for line := range strings.Lines(strings.TrimSpace(policy)) {
+		left, right, ok := strings.Cut(line, "→")
+		if !ok {
+			t.Fatalf("line without an arrow: %q", line)
+		}
+		for _, name := range words(left) {
+			allowed[name] = words(right)
+		}
+	}
+	return allowed
+}
+
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
+}
+
+// imports returns what the module's packages import outside tests, by the package's path below the module.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{end}}", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	found := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			found[strings.TrimPrefix(fields[0], "readthru/")] = fields[1:]
+		}
+	}
+	return found
+}
