@@ -1,0 +1,125 @@
+package page
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang and
+// fetched_at, only what is known. It ends with a blank line.
+func (p *Page) FrontMatter() string {
+	var b strings.Builder
+	b.WriteString("---\n")
+	line := func(name, value string) {
+		if value = oneLine(value); value != "" {
+			b.WriteString(name + ": " + yamlString(value) + "\n")
+		}
+	}
+	line("title", p.Title)
+	line("url", firstOf(p.FinalURL, p.URL))
+	line("description", p.Description)
+	line("author", p.Meta["author"])
+	line("date", p.Meta["date"])
+	line("lang", p.Meta["lang"])
+	if !p.FetchedAt.IsZero() {
+		b.WriteString("fetched_at: " + p.FetchedAt.UTC().Format(time.RFC3339) + "\n")
+	}
+	b.WriteString("---\n\n")
+	return b.String()
+}
+
+// SplitFrontMatter separates the YAML block at the top of a markdown text from its body. Both share md's memory; the block is
+// empty when there is none.
+func SplitFrontMatter(md []byte) (block, body []byte) {
+	rest, ok := bytes.CutPrefix(md, []byte("---\n"))
+	if !ok {
+		if rest, ok = bytes.CutPrefix(md, []byte("---\r\n")); !ok {
+			return nil, md
+		}
+	}
+	for at := 0; at < len(rest); {
+		end := bytes.IndexByte(rest[at:], '\n')
+		next := at + end + 1
+		if end < 0 {
+			next = len(rest)
+		}
+		if line := bytes.TrimRight(rest[at:next], " \t\r\n"); string(line) == "---" || string(line) == "..." {
+			split := len(md) - len(rest) + next
+			return md[:split], bytes.TrimLeft(md[split:], "\r\n")
+		}
+		at = next
+	}
+	return nil, md
+}
+
+// Excerpt returns the first sentences of a markdown text as plain text on one line, at most limit characters.
+func Excerpt(markdown string, limit int) string {
+	_, body := SplitFrontMatter([]byte(markdown))
+	var words []string
+	length, fence := 0, ""
+	for line := range strings.Lines(string(body)) {
+		line = strings.TrimSpace(line)
+		if ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]; fence == "" && len(ticks) >= 3 {
+			fence = ticks
+			continue
+		}
+		if fence != "" {
+			if line == fence {
+				fence = ""
+			}
+			continue
+		}
+		if line == "" || line[0] == '#' || line[0] == '|' || strings.HasPrefix(line, "![") || strings.HasPrefix(line, "> [!") {
+			continue
+		}
+		for word := range strings.FieldsSeq(strings.Trim(line, "*_>- ")) {
+			words = append(words, word)
+			length += utf8.RuneCountInString(word) + 1
+		}
+		if length > limit {
+			break
+		}
+	}
+	return cut(strings.Join(words, " "), limit)
+}
+
+// oneLine returns s on one line, single-spaced, without characters that have no business in a field: control and format
+// characters, and bytes that are no text.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Co, unicode.Noncharacter_Code_Point) || r == 0xfeff || r >= 0x202a && r <= 0x202e || r >= 0xe0000:
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// yamlString returns a line as a YAML scalar: plain where YAML reads it as this very text, else in double quotes.
+func yamlString(s string) string {
+	first, _ := utf8.DecodeRuneInString(s)
+	plain := unicode.IsLetter(first) && !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":")
+	switch strings.ToLower(s) {
+	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
+		plain = false
+	}
+	if plain {
+		return s
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,158 @@
+package page
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Key identifies a page: SHA-256 of its normalised URL (rule E4).
+type Key [sha256.Size]byte
+
+// KeyOf returns the key of a normalised URL, as [Normalize] gives it.
+func KeyOf(normalized string) Key { return sha256.Sum256([]byte(normalized)) }
+
+// Doc returns the page's id on the wire: the first 16 hex digits of the key (rule B26).
+func (k Key) Doc() string { return hex.EncodeToString(k[:8]) }
+
+// String returns the whole key in hex.
+func (k Key) String() string { return hex.EncodeToString(k[:]) }
+
+// New returns a Page that knows what its URL alone tells: identity, type and display name.
+func New(u *url.URL) *Page {
+	n := Normalize(u)
+	return &Page{Doc: KeyOf(n).Doc(), URL: u.String(), NormalizedURL: n, Type: Classify(u), Display: Display(u)}
+}
+
+// Parse reads an absolute http or https URL with a host, as a user or an agent typed it. The error says what is wrong with it.
+func Parse(raw string) (*url.URL, error) {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		return nil, errors.New("the URL is empty")
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		if ue, ok := errors.AsType[*url.Error](err); ok {
+			err = ue.Err
+		}
+		return nil, fmt.Errorf("parse URL %q: %w", MaskString(raw), err)
+	}
+	switch {
+	case u.Scheme == "":
+		return nil, fmt.Errorf("URL %q has no scheme: write https://%s", MaskString(raw), MaskString(strings.TrimLeft(raw, "/")))
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("URL %q: scheme %s is not http or https", MaskString(raw), u.Scheme)
+	case u.Hostname() == "":
+		return nil, fmt.Errorf("URL %q has no host", MaskString(raw))
+	}
+	return u, nil
+}
+
+// Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment, dot segments resolved,
+// percent-escapes uniform, query sorted stably by name, tracking parameters dropped (rule E4). User info is not part of a
+// page's identity and is dropped too. It is a page's identity only: the HTTP cache keeps URLs exact.
+func Normalize(u *url.URL) string {
+	host := *u
+	if name := u.Hostname(); strings.HasSuffix(name, ".") { // the root of names, which every host stands below
+		host.Host = strings.Replace(u.Host, name, strings.TrimRight(name, "."), 1)
+	}
+	n := url.URL{Scheme: strings.ToLower(u.Scheme), Host: Authority(&host)}
+	// JoinPath cleans dot segments and keeps a trailing slash.
+	joined := (&url.URL{Path: "/"}).JoinPath(uniformEscapes(u.EscapedPath()))
+	n.Path, n.RawPath = joined.Path, joined.RawPath
+	n.RawQuery = normalizeQuery(u.RawQuery)
+	return n.String()
+}
+
+// uniformEscapes decodes the escapes of an escaped path that need not be, and writes the others in upper case (RFC 3986,
+// section 6.2.2).
+func uniformEscapes(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		if path[i] != '%' || i+2 >= len(path) {
+			b.WriteByte(path[i])
+			continue
+		}
+		c, err := strconv.ParseUint(path[i+1:i+3], 16, 8)
+		switch {
+		case err != nil:
+			b.WriteByte('%')
+			continue
+		case c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '.' || c == '_' || c == '~':
+			b.WriteByte(byte(c))
+		default:
+			b.WriteString(strings.ToUpper(path[i : i+3]))
+		}
+		i += 2
+	}
+	return b.String()
+}
+
+// Authority returns u's host in lower case, with its port unless that is the default of the scheme.
+func Authority(u *url.URL) string {
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if port == "" || port == "80" && strings.EqualFold(u.Scheme, "http") || port == "443" && strings.EqualFold(u.Scheme, "https") {
+		if strings.Contains(host, ":") {
+			return "[" + host + "]"
+		}
+		return host
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// normalizeQuery sorts the parameters stably by name, makes their escapes uniform and drops tracking parameters. What cannot
+// be read as parameters stays as it is: a page's identity must not depend on guessing.
+func normalizeQuery(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	type param struct{ name, text string }
+	var params []param
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, hasValue := strings.Cut(part, "=")
+		decodedName, err1 := url.QueryUnescape(name)
+		decodedValue, err2 := url.QueryUnescape(value)
+		if err1 != nil || err2 != nil {
+			return raw
+		}
+		if tracking(decodedName) {
+			continue
+		}
+		text := url.QueryEscape(decodedName)
+		if hasValue {
+			text += "=" + url.QueryEscape(decodedValue)
+		}
+		params = append(params, param{decodedName, text})
+	}
+	slices.SortStableFunc(params, func(a, b param) int { return strings.Compare(a.name, b.name) })
+	texts := make([]string, len(params))
+	for i, p := range params {
+		texts[i] = p.text
+	}
+	return strings.Join(texts, "&")
+}
+
+// tracking reports whether a query parameter only says where a visitor came from.
+func tracking(name string) bool {
+	name = strings.ToLower(name)
+	if strings.HasPrefix(name, "utm_") {
+		return true
+	}
+	switch name {
+	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid", "igshid", "mc_cid", "mc_eid", "_hsenc", "_hsmi":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+// Package page says what a page is, what identifies it and what kind of URL names it.
+//
+// A [Page] is what an agent reads at a URL: markdown with what is known about it. It is found by its [Key], the hash of the
+// normalised URL, so that spellings of one address are one page. The HTTP cache has a key of its own (the exact URL): identity
+// of a page never decides whether a stored response may be reused.
+//
+// The package imports nothing of this program and does no I/O.
+package page
+
+import "time"
+
+// Source names the step that gave a page its markdown. It is the value of the response field X-Readthru-Source.
+type Source string
+
+// The sources, in the order of the founding cascade (rules A9, AD3).
+const (
+	Negotiated  Source = "negotiated"   // the origin answered markdown
+	Alternate   Source = "alternate"    // a markdown twin that the origin names or has
+	Local       Source = "local"        // converted here from the origin's bytes
+	Browser     Source = "browser"      // converted here from what a browser rendered
+	MarkdownNew Source = "markdown_new" // converted by markdown.new
+	LLM         Source = "llm"          // converted by a model
+)
+
+// Attempt tells what one step of the cascade did for a page.
+type Attempt struct {
+	Step    string `json:"step"`             // the step's name as in fetch.cascade
+	Outcome string `json:"outcome"`          // answered, skipped, rejected or failed
+	Reason  string `json:"reason,omitempty"` // why, in a few words; never a secret
+	MS      int64  `json:"ms"`               // how long it took, in milliseconds
+}
+
+// Outcomes of an [Attempt].
+const (
+	Answered = "answered" // this step's content is what was served
+	Skipped  = "skipped"  // it did not apply, or was not needed
+	Rejected = "rejected" // it gave content that was not good enough
+	Failed   = "failed"   // it gave an error
+)
+
+// Error says why there is no page. Its JSON form is the page object's error.
+type Error struct {
+	Kind    string `json:"kind"`    // blocked, timeout, http, connect, tls, too_large or unsupported
+	Message string `json:"message"` // one plain sentence (rules.md 9)
+}
+
+// Info holds measurements of the last fetch. Times are milliseconds, sizes count Unicode code points.
+type Info struct {
+	FetchMS             int64  `json:"fetch_ms"`
+	ConvertMS           int64  `json:"convert_ms"`
+	RenderMS            int64  `json:"render_ms,omitempty"`
+	LLMMS               int64  `json:"llm_ms,omitempty"`
+	LLMModel            string `json:"llm_model,omitempty"`
+	LLMPromptTokens     int    `json:"llm_prompt_tokens,omitempty"`
+	LLMCompletionTokens int    `json:"llm_completion_tokens,omitempty"`
+	LLMTotalTokens      int    `json:"llm_total_tokens,omitempty"`
+	HTMLChars           int    `json:"html_chars,omitempty"`
+	MarkdownChars       int    `json:"markdown_chars,omitempty"`
+	HTMLTokens          int    `json:"html_tokens,omitempty"`
+}
+
+// Meta is what a page says about itself, by the names of rule E7 (description, og:title, author, lang …). Only what is there.
+type Meta map[string]string
+
+// Page is the page object of the API, and the record that the store keeps of a page (without Content, Attempts and VisitID,
+// which belong to one answer). Times are UTC; a zero time or an empty field is unknown and left out of JSON.
+type Page struct {
+	Doc           string `json:"doc"` // first 16 hex digits of the Key (rule B26)
+	URL           string `json:"url"` // as asked for
+	FinalURL      string `json:"final_url,omitempty"`
+	CanonicalURL  string `json:"canonical_url,omitempty"`
+	NormalizedURL string `json:"normalized_url"`
+	Type          Type   `json:"url_type"`
+	Display       string `json:"display"`
+
+	Title         string `json:"title,omitempty"`
+	Description   string `json:"description,omitempty"`
+	Meta          Meta   `json:"meta,omitempty"`
+	Content       string `json:"content,omitempty"`
+	ContentFormat string `json:"content_format,omitempty"` // markdown, text, html or prompt
+	Excerpt       string `json:"excerpt,omitempty"`        // at most 300 characters
+
+	Source      Source `json:"markdown_source,omitempty"`
+	Tokens      int    `json:"markdown_tokens,omitempty"`
+	ContentHash string `json:"content_hash,omitempty"` // hex SHA-256 of the markdown without front matter
+	SizeBytes   int    `json:"size_bytes,omitempty"`   // of Content in markdown, UTF-8 bytes (rule A14)
+	Bytes       int64  `json:"bytes,omitempty"`        // of the origin's response content (rule E3)
+	StatusCode  int    `json:"status_code,omitempty"`
+	ContentType string `json:"content_type,omitempty"` // the origin's
+
+	CreatedAt      time.Time `json:"created_at,omitzero"`
+	UpdatedAt      time.Time `json:"updated_at,omitzero"`
+	FirstVisitedAt time.Time `json:"first_visited_at,omitzero"`
+	LastVisitedAt  time.Time `json:"last_visited_at,omitzero"`
+	FetchedAt      time.Time `json:"fetched_at,omitzero"`
+	VisitID        string    `json:"visit_id,omitempty"`
+	VisitCount     int64     `json:"visit_count,omitempty"`
+
+	FromCache bool      `json:"from_cache"`
+	Stored    bool      `json:"stored"`
+	Warnings  []string  `json:"warnings,omitempty"`
+	Attempts  []Attempt `json:"attempts,omitempty"`
+	Info      Info      `json:"info"`
+	Error     *Error    `json:"error,omitempty"`
+}

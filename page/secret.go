@@ -1,0 +1,132 @@
+package page
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// mask stands in for what is secret in logs, records and error texts.
+const mask = "***"
+
+// HasSecret reports whether u carries something that looks like a credential: user info, or a query or fragment parameter
+// whose name or value looks secret. Such a URL counts as a request with credentials: it passes, and is not stored as a page,
+// indexed, exported or sent on (AD4). This one function decides it for all of them.
+func HasSecret(u *url.URL) bool {
+	if u.User != nil {
+		return true
+	}
+	return anyParam(u.RawQuery, secretParam) || anyParam(u.EscapedFragment(), secretParam)
+}
+
+// Mask returns u as text with everything that looks secret replaced, for logs, ledger and error pages.
+func Mask(u *url.URL) string {
+	m := *u
+	if m.User != nil {
+		m.User = url.User(mask)
+	}
+	m.RawQuery = maskParams(m.RawQuery)
+	if f := m.EscapedFragment(); anyParam(f, secretParam) {
+		m.Fragment, m.RawFragment = mask, ""
+	}
+	return strings.ReplaceAll(m.String(), url.QueryEscape(mask), mask)
+}
+
+// MaskString masks a URL given as text. What cannot be parsed keeps only what stands before its query and
+// fragment.
+func MaskString(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		head, cut := raw, false
+		if end := strings.IndexAny(raw, "?#"); end >= 0 {
+			head, cut = raw[:end], true
+		}
+		if at := strings.LastIndexByte(head, '@'); at >= 0 {
+			head = mask + head[at:]
+		}
+		if cut {
+			head += "?" + mask
+		}
+		return head
+	}
+	return Mask(u)
+}
+
+// secretNames are words that, alone or as part of a parameter's name, say that its value is a credential.
+var secretNames = map[string]bool{
+	"token": true, "key": true, "apikey": true, "sig": true, "signature": true, "password": true, "passwd": true, "pwd": true, "pass": true,
+	"secret": true, "auth": true, "authorization": true, "bearer": true, "jwt": true, "credential": true, "credentials": true, "code": true,
+	"session": true, "sessionid": true, "sid": true, "sessid": true, "phpsessid": true, "jsessionid": true, "otp": true, "pin": true, "hmac": true,
+	"access_token": true, "accesstoken": true, "refreshtoken": true, "idtoken": true, "authtoken": true, "privatekey": true, "secretkey": true, "accesskey": true, "csrf": true, "xsrf": true,
+	"ticket": true, "nonce": true, "assertion": true, "samlresponse": true, "samlrequest": true, "passphrase": true,
+}
+
+// jwtLike matches a JSON Web Token: three base64url parts, the first of which begins with {".
+var jwtLike = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
+
+// keyLike matches keys whose issuers gave them a telling prefix.
+var keyLike = regexp.MustCompile(`^(sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|fc-|ctx7sk|hf_|npm_)[A-Za-z0-9_-]{10,}`)
+
+func secretParam(given, value string) bool {
+	name := strings.ToLower(given)
+	if secretNames[name] || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") {
+		return value != ""
+	}
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }) {
+		if secretNames[word] && word != "code" && word != "key" && word != "pin" && word != "pass" {
+			return value != ""
+		}
+		if word == "key" && name != "key" { // api_key, private-key; "key" alone is in the table
+			return value != ""
+		}
+	}
+	if value == "" {
+		value = given // a parameter that is but a value
+	}
+	return jwtLike.MatchString(value) || keyLike.MatchString(value)
+}
+
+func anyParam(query string, match func(name, value string) bool) bool {
+	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		name, value, _ := strings.Cut(part, "=")
+		if match(unescape(name), unescape(value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// maskParams masks the values of the secret parameters in query. Both separators that servers know, & and ;, stay.
+func maskParams(query string) string {
+	if !anyParam(query, secretParam) {
+		return query
+	}
+	var b strings.Builder
+	for query != "" {
+		end := strings.IndexAny(query, "&;")
+		if end < 0 {
+			end = len(query)
+		}
+		part := query[:end]
+		if name, _, hasValue := strings.Cut(part, "="); anyParam(part, secretParam) {
+			part = mask
+			if hasValue {
+				part = name + "=" + mask
+			}
+		}
+		b.WriteString(part)
+		if end < len(query) {
+			b.WriteByte(query[end])
+			end++
+		}
+		query = query[end:]
+	}
+	return b.String()
+}
+
+func unescape(s string) string {
+	if u, err := url.QueryUnescape(s); err == nil {
+		return u
+	}
+	return s
+}
