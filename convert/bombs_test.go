@@ -1,0 +1,147 @@
+package convert_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"readthru/convert"
+)
+
+// many repeats s n times.
+func many(s string, n int) string { return strings.Repeat(s, n) }
+
+// bombs are inputs that hung or killed converters, and their kin.
+var bombs = []struct {
+	name string
+	html string
+	text string // that must be in the result
+}{
+	{"5,000 nested div", many("<div>", 5000) + "kept", "kept"},
+	{"50,000 nested div", many("<div>", 50000) + "kept" + many("</div>", 50000) + "<p>after</p>", "after"},
+	{"20,000 nested lists", many("<ul><li>", 20000) + "kept", "kept"},
+	{"20,000 unclosed b", many("<b>", 20000) + "kept", "kept"},
+	{"20,000 nested tables", many("<table><tr><td>", 20000) + "kept", "kept"},
+	{"20,000 nested font and p", many("<font><p>x", 20000) + "kept", "kept"},
+	{"unclosed formatting before many paragraphs", many(`<b id=1><i id=2><u id=3>`, 80) + many("<p>x", 20000) + "kept", "kept"},
+	{"different unclosed anchors", many(`<a href=x>`, 20000) + "kept", "kept"},
+	{"colspan and rowspan of a hundred million", "<table><tr><td colspan=100000000 rowspan=100000000>kept<td>b<tr><td>c</table>", "kept"},
+	{"colspan of two billion", "<table><tr><td colspan=2000000000>kept<td>b<tr><td>c<td>d</table>", "kept"},
+	{"wide spans in many rows", "<table>" + many("<tr><td colspan=1000 rowspan=60000>k<td>x", 5000) + "</table>", "k"},
+	{"80,000 opening brackets", "<p>" + many("[", 80000) + "kept", "kept"},
+	{"80,000 brackets between letters", "<p>" + many("a[", 80000) + "kept", "kept"},
+	{"80,000 stars, ticks and underscores", "<p>" + many("*a_`", 80000) + "kept", "kept"},
+	{"80,000 dashes", "<p>" + many("- ", 80000) + "kept", "kept"},
+	{"80,000 backticks in code", "<pre>" + many("`", 80000) + "kept</pre>", "kept"},
+	{"br inside 100 nested lists", many("<ul><li>", 100) + many("x<br>", 2000) + "kept", "kept"},
+	{"400 nested quotes", many("<blockquote>", 400) + "kept", "kept"},
+	{"lines in 100 nested quotes", many("<blockquote>", 100) + many("<p>x</p>", 20000) + "kept", "kept"},
+	{"code in 100 nested lists", many("<ul><li>", 100) + "<pre>" + many("x\n", 50000) + "kept</pre>", "kept"},
+	{"80,000 items", "<ul>" + many("<li>x", 80000) + "<li>kept</ul>", "kept"},
+	{"80,000 cells in a row", "<table><tr>" + many("<td>x", 80000) + "<tr><td>kept<td>y</table>", "kept"},
+	{"80,000 rows", "<table>" + many("<tr><td>x<td>y", 80000) + "<tr><td>kept<td>y</table>", "kept"},
+	{"one long row and many short ones", "<table><tr>" + many("<td>x", 3000) + many("<tr><td>y<td>z", 3000) + "<tr><td>kept<td>y</table>", "kept"},
+	{"100,000 attributes", "<p " + manyAttributes(100000) + ">kept</p>", "kept"},
+	{"an attribute of 1 MB", "<p title='" + many("x", 1<<20) + "' style='" + many("a:b;", 1<<17) + "'>kept</p>", "kept"},
+	{"100,000 adjacent b", "<p>" + many("<b>x</b>", 100000) + "kept", "kept"},
+	{"100,000 adjacent spans", "<p>" + many("<span>x</span>", 100000) + "kept", "kept"},
+	{"500 nested spans", many("<span>", 500) + "kept", "kept"},
+	{"100,000 character references", "<p>" + many("&amp;", 100000) + "kept", "kept"},
+	{"100,000 unclosed comments", "<p>kept</p>" + many("<!-- x ", 100000), "kept"},
+	{"one paragraph of 2 MB", "<p>" + many("lorem ipsum ", 170000) + "kept", "kept"},
+	{"one text of 9 MB", "<p>" + many("x", 9<<20), "x"},
+	{"100,000 links", "<p>kept" + many("<a href=/x>x</a>", 100000), "kept"},
+	{"50,000 blocks of code", "<p>kept" + many("<pre>x</pre>", 50000), "kept"},
+	{"20,000 blocks of digits in one cell", "<p>kept<table><tr><td>" + many("<pre>1</pre>", 20000), "kept"},
+	{"20,000 blocks of code in one table", "<p>kept<table>" + many("<tr><td class=x><td><pre>x</pre>", 20000), "kept"},
+	{"20,000 headings that lead elsewhere", "<p>" + many("kept ", 40000) + many("<div></div><h3>Related</h3><h2>Comments</h2>", 20000), "kept"},
+	{"20,000 admonitions inside each other's tables", "<p>kept" + many("<table><tr><td><div class='admonitionblock note'>", 20000), "kept"},
+	{"20,000 headings inside links", "<p>kept" + many("<a href=x><h2>x</h2>", 20000), "kept"},
+	{"many spans in one block of code", "<pre>kept" + many("<span class=line>x</span>", 50000) + "</pre>", "kept"},
+	{"50,000 lists in a row", "<p>kept" + many("<ul><li>x</ul>", 50000), "kept"},
+	{"50,000 callouts", "<p>kept" + many("<div class='admonition note'><p>x</div>", 50000), "kept"},
+	{"300 nested callouts", many("<div class='admonition note'>", 240) + "kept", "kept"},
+	{"200 nested hidden panels", many("<div role=tabpanel>", 200) + many("<p hidden>x</p>", 2000) + "kept", "kept"},
+	{"open table", "<table><tr><td>kept", "kept"},
+	{"crossed b and i", "<b>a<i>b</b>kept</i>", "kept"},
+	{"list closed by another", "<ol><li>kept</ul>after", "kept"},
+	{"open comment with a link", `<p>kept</p><!-- <a href="x`, "kept"},
+	{"NUL and invalid bytes", "<p>ke\x00pt\xff\xfe kept", "kept"},
+	{"noscript of 20,000 nested div", "<noscript>" + many("<div>", 20000) + many("word ", 200) + "</noscript><p>kept", "kept"},
+	{"30,000 images in noscript", many("<noscript><img src=a.png></noscript>", 30000) + "<p>kept", "kept"},
+	{"30,000 tables in tables' cells", many("<table><tr><td><table><tr><td>x</table></table>", 30000) + "<p>kept", "kept"},
+}
+
+func manyAttributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "a%d=x ", i)
+	}
+	return b.String()
+}
+
+func TestHostilePagesAreConvertedInTime(t *testing.T) {
+	for _, tt := range bombs {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			start := time.Now()
+			doc, err := convert.Parse(ctx, []byte(tt.html), "text/html", pageURL)
+			if err != nil {
+				t.Fatalf("Parse: %v", err)
+			}
+			res, err := doc.Convert(ctx, convert.Options{})
+			if err != nil {
+				t.Fatalf("Convert: %v", err)
+			}
+			took := time.Since(start)
+			t.Logf("%d bytes to %d in %v, %s, %v", len(tt.html), len(res.Markdown), took.Round(time.Millisecond), res.Path, res.Warnings)
+			if took > 5*time.Second { // quiet, each takes well under one
+				t.Errorf("took %v", took)
+			}
+			if !strings.Contains(res.Markdown, tt.text) {
+				t.Errorf("the result lacks %q: %.200q", tt.text, res.Markdown)
+			}
+			if limit := 4*len(tt.html) + 1<<20; len(res.Markdown) > limit {
+				t.Errorf("output of %d bytes from %d, limit is %d", len(res.Markdown), len(tt.html), limit)
+			}
+		})
+	}
+}
+
+func TestBodyOverTheLimitIsRefused(t *testing.T) {
+	_, err := convert.Parse(t.Context(), make([]byte, 10<<20+1), "text/html", pageURL)
+	if err == nil || !strings.Contains(err.Error(), "10 MiB") {
+		t.Errorf("Parse of 10 MiB and a byte: %v, want ErrTooLarge", err)
+	}
+}
+
+func TestConversionEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	doc := parse(t, "<p>text")
+	cancel()
+	if _, err := convert.Parse(ctx, []byte("<p>text"), "text/html", pageURL); err == nil {
+		t.Error("Parse with an ended context gave no error")
+	}
+	if _, err := doc.Convert(ctx, convert.Options{}); err == nil {
+		t.Error("Convert with an ended context gave no error")
+	}
+}
+
+func TestWhatIsCutIsTold(t *testing.T) {
+	for _, tt := range []struct{ name, html, warning string }{
+		{"deep nesting", many("<div>", 3000) + "x", convert.WarnDeep},
+		{"deep lists", many("<ul><li>", 60) + "x", convert.WarnDeep},
+		{"spans", "<table><tr>" + many("<td rowspan=60000>a", 300) + many("<tr><td>c", 3000) + "</table>", convert.WarnSpans},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			res := convertPage(t, tt.html, convert.Options{})
+			if !slices.Contains(res.Warnings, tt.warning) {
+				t.Errorf("warnings %q lack %s", res.Warnings, tt.warning)
+			}
+		})
+	}
+}

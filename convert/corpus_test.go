@@ -1,0 +1,106 @@
+package convert_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"readthru/convert"
+)
+
+// corpusPage is a line of manifest.jsonl in a corpus folder.
+type corpusPage struct {
+	Set, ID, URL, HTML string
+	content            []byte
+}
+
+// readCorpus reads the corpus in the folder that READTHRU_CORPUS names.
+func readCorpus(b *testing.B) []corpusPage {
+	b.Helper()
+	dir := os.Getenv("READTHRU_CORPUS")
+	if dir == "" {
+		b.Skip("READTHRU_CORPUS names no folder with manifest.jsonl and html/*.gz")
+	}
+	manifest, err := os.Open(filepath.Join(dir, "manifest.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = manifest.Close() }()
+	var pages []corpusPage
+	lines := bufio.NewScanner(manifest)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var p corpusPage
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
+			b.Fatal(err)
+		}
+		f, err := os.Open(filepath.Join(dir, p.HTML))
+		if err != nil {
+			b.Fatal(err)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if p.content, err = io.ReadAll(z); err != nil {
+			b.Fatal(err)
+		}
+		_ = f.Close()
+		pages = append(pages, p)
+	}
+	return pages
+}
+
+// BenchmarkCorpus converts every page of a corpus, and parses every page with html.Parse alone for comparison. With
+// READTHRU_CORPUS_OUT it writes each page's markdown to SET/ID.md in that folder, for a scorer.
+func BenchmarkCorpus(b *testing.B) {
+	pages := readCorpus(b)
+	out := os.Getenv("READTHRU_CORPUS_OUT")
+	b.Run("convert", func(b *testing.B) {
+		size := 0
+		for b.Loop() {
+			for _, p := range pages {
+				u, _ := url.Parse(p.URL)
+				doc, err := convert.Parse(context.Background(), p.content, "text/html", u)
+				if err != nil {
+					b.Fatalf("parse %s/%s: %v", p.Set, p.ID, err)
+				}
+				res, err := doc.Convert(context.Background(), convert.Options{})
+				if err != nil {
+					b.Fatalf("convert %s/%s: %v", p.Set, p.ID, err)
+				}
+				size += len(p.content)
+				if out != "" {
+					file := filepath.Join(out, p.Set, p.ID+".md")
+					if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+						b.Fatal(err)
+					}
+					if err := os.WriteFile(file, []byte(res.Markdown), 0o644); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		}
+		b.SetBytes(int64(size / b.N))
+		b.ReportMetric(float64(len(pages)*b.N)/b.Elapsed().Seconds(), "pages/s")
+	})
+	b.Run("parse-alone", func(b *testing.B) {
+		for b.Loop() {
+			for _, p := range pages {
+				if _, err := html.Parse(bytes.NewReader(p.content)); err != nil {
+					continue // nested deeper than the parser goes
+				}
+			}
+		}
+		b.ReportMetric(float64(len(pages)*b.N)/b.Elapsed().Seconds(), "pages/s")
+	})
+}

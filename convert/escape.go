@@ -1,0 +1,192 @@
+package convert
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// escapeTree rewrites the text below root so that markdown shows it as it stands. It runs after white space has been
+// collapsed, knows which text begins a line, and takes time linear in the text: no character is looked at from afar.
+func escapeTree(ctx context.Context, root *html.Node) {
+	lineStart := true
+	var b strings.Builder
+	var walk func(n *html.Node, inLink bool)
+	walk = func(n *html.Node, inLink bool) {
+		check(ctx)
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch {
+			case c.Type == html.TextNode:
+				b.Reset()
+				writeEscaped(&b, c.Data, lineStart, inLink)
+				if !blank(c.Data) {
+					lineStart = false
+				}
+				c.Data = b.String()
+			case c.Type != html.ElementNode:
+			case is(c, atom.Br):
+				lineStart = true
+			case verbatim(c):
+				lineStart = is(c, atom.Pre, atom.Dt)
+			case is(c, atom.Img):
+				lineStart = false
+			default:
+				block := blockElement(c)
+				lineStart = lineStart || block
+				walk(c, inLink || is(c, atom.A))
+				lineStart = lineStart || block
+			}
+		}
+	}
+	walk(root, false)
+}
+
+// verbatim reports whether n's text is written as it stands.
+func verbatim(n *html.Node) bool {
+	return is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == mathElement || n.Data == rawElement || signature(n)
+}
+
+// writeEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that s
+// begins a line, inLink that it is the text of a link, where brackets always count.
+func writeEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
+	if lineStart {
+		s = strings.TrimLeft(s, " \t\n")
+		n := lineMark(s)
+		b.WriteString(s[:n])
+		if n < len(s) && (n > 0 || opensBlock(s)) {
+			b.WriteByte('\\')
+			b.WriteByte(s[n])
+			s = s[n+1:]
+		}
+	}
+	from := 0
+	for i := range len(s) {
+		if c := s[i]; c < utf8.RuneSelf && escapes[c] && special(s, i, inLink) {
+			b.WriteString(s[from:i])
+			b.WriteByte('\\')
+			from = i
+		}
+	}
+	b.WriteString(s[from:])
+}
+
+// escapes are the characters that special decides about.
+var escapes = [utf8.RuneSelf]bool{'\\': true, '`': true, '*': true, '_': true, '[': true, ']': true, '<': true, '&': true, '~': true, '!': true}
+
+// special reports whether the character at i is markup where it stands. At the edges of s, where the next character is not
+// known, it is taken for markup.
+func special(s string, i int, inLink bool) bool {
+	next := byte(0)
+	if i+1 < len(s) {
+		next = s[i+1]
+	}
+	switch s[i] {
+	case '`':
+		return true
+	case '\\':
+		return next == 0 || punctuation(next)
+	case '*':
+		return !spaceBefore(s, i) || next != ' '
+	case '_':
+		return (!wordBefore(s, i) || !wordAfter(s, i+1)) && (!spaceBefore(s, i) || next != ' ')
+	case '~':
+		return next == '~' || i > 0 && s[i-1] != ' '
+	case '[':
+		return inLink || next == '^' || next == '!' || next >= '0' && next <= '9' && numbered(s[i+1:])
+	case ']':
+		return inLink || next == 0 || next == '(' || next == '[' || next == ':'
+	case '!':
+		return next == '[' || next == 0
+	case '<':
+		return next == 0 || letter(next) || next == '/' || next == '!' || next == '?'
+	case '&':
+		return entity(s[i+1:])
+	}
+	return false
+}
+
+func punctuation(c byte) bool {
+	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
+}
+
+func spaceBefore(s string, i int) bool { return i > 0 && s[i-1] == ' ' }
+
+func wordBefore(s string, i int) bool {
+	r, _ := utf8.DecodeLastRuneInString(s[:i])
+	return i > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}
+
+func wordAfter(s string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return i < len(s) && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}
+
+// numbered reports whether s begins with digits and a closing bracket: the label of a link by reference.
+func numbered(s string) bool {
+	for i := range min(len(s), 8) {
+		if s[i] == ']' {
+			return i > 0
+		}
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return false
+}
+
+// entity reports whether s, after an ampersand, goes on as a character reference does.
+func entity(s string) bool {
+	for i := range min(len(s), 32) {
+		switch c := s[i]; {
+		case c == ';':
+			return i > 0
+		case !letter(c) && (c < '0' || c > '9') && (c != '#' || i != 0):
+			return false
+		}
+	}
+	return false
+}
+
+// lineMark returns the number of digits at the start of s when they would make it an item of a numbered list.
+func lineMark(s string) int {
+	i := 0
+	for i < len(s) && i < 10 && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	if i > 0 && i < 10 && i < len(s) && (s[i] == '.' || s[i] == ')') && (i+1 == len(s) || s[i+1] == ' ') {
+		return i
+	}
+	return 0
+}
+
+// opensBlock reports whether the first character of s, at the start of a line, begins a heading, list, quote, rule or fence.
+func opensBlock(s string) bool {
+	if s == "" {
+		return false
+	}
+	switch c := s[0]; c {
+	case '#':
+		rest := strings.TrimLeft(s, "#")
+		return len(s)-len(rest) <= 6 && (rest == "" || rest[0] == ' ')
+	case '>':
+		return true
+	case '-', '+', '=':
+		if len(s) == 1 || s[1] == ' ' && c != '=' {
+			return true
+		}
+		return c != '+' && strings.Trim(s, string(c)+" ") == ""
+	case ':':
+		return len(s) > 1 && s[1] == ' '
+	case '|':
+		return true
+	case '[':
+		return len(s) > 2 && s[2] == ']' // a box to tick
+	case '~':
+		return strings.HasPrefix(s, "~~~")
+	}
+	return false
+}

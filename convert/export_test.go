@@ -1,0 +1,29 @@
+package convert
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html/atom"
+)
+
+// CheckLinks fails t for a link or an image of d that is neither absolute nor a fragment, or that names a scheme of scripts.
+func CheckLinks(t *testing.T, d *Document) {
+	t.Helper()
+	if d.body == nil {
+		return
+	}
+	for n := range d.body.Descendants() {
+		for _, key := range []string{"href", "src"} {
+			if v := attr(n, key); v != "" && is(n, atom.A, atom.Img) && attached(n, d.body) && !within(n, atom.Pre) {
+				scheme, _, ok := strings.Cut(v, ":")
+				if v[0] != '#' && (!ok || !schemes[strings.ToLower(scheme)]) {
+					t.Errorf("link %q is not absolute", v)
+				}
+				if strings.ContainsAny(v, " <>\n") {
+					t.Errorf("link %q ends too early in markdown", v)
+				}
+			}
+		}
+	}
+}

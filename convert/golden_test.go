@@ -1,0 +1,46 @@
+package convert_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/convert"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/*.md from what the code gives now")
+
+// TestGoldenPairs holds each testdata/NAME.html against NAME.md. The first line of a page says which rule it shows.
+func TestGoldenPairs(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden pairs: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(file, ".html")
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			html, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := convertPage(t, string(html), convert.Options{}).Markdown
+			if *update {
+				if err := os.WriteFile(name+".md", []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(name + ".md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", file, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package convert
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// lazySources are the attributes in which scripts that load images late keep the address.
+var lazySources = []string{"data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "data-url", "data-image-src", "data-full-src"}
+
+// trackers are parts of addresses that only count visitors.
+var trackers = []string{"/pixel.gif", "/spacer.gif", "/blank.gif", "/1x1.", "/transparent.gif", "doubleclick.net/", "google-analytics.com/", "facebook.com/tr", "scorecardresearch.com/", "/__utm.gif", "stats.wordpress.com/", "pixel.wp.com/"}
+
+// smallest is the side, in pixels, under which an image is an icon, a spacer or a counter and no content.
+const smallest = 24
+
+// normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it.
+func normaliseImage(n *html.Node, base *url.URL) {
+	src := imageAddress(n, base)
+	if src == "" || tooSmall(n) || tracker(src) {
+		remove(n)
+		return
+	}
+	alt, _ := visible(attr(n, "alt"))
+	n.Attr = []html.Attribute{{Key: "src", Val: src}, {Key: "alt", Val: squash(alt)}}
+}
+
+func imageAddress(n *html.Node, base *url.URL) string {
+	for _, key := range append(lazySources, "src") {
+		if v := attr(n, key); v != "" && !strings.HasPrefix(strings.TrimSpace(v), "{") {
+			if src := absolute(base, v); strings.HasPrefix(src, "http") {
+				return src
+			}
+		}
+	}
+	sets := []string{attr(n, "data-srcset"), attr(n, "data-lazy-srcset"), attr(n, "srcset")}
+	if is(n.Parent, atom.Picture) {
+		for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
+			if is(c, atom.Source) {
+				sets = append(sets, attr(c, "data-srcset"), attr(c, "srcset"))
+			}
+		}
+	}
+	for _, s := range sets {
+		if src := absolute(base, largest(s)); strings.HasPrefix(src, "http") {
+			return src
+		}
+	}
+	return ""
+}
+
+// largest returns the candidate of a srcset with the greatest width or density.
+func largest(srcset string) string {
+	best, size := "", -1.0
+	fields := strings.Fields(srcset)
+	for i := 0; i < len(fields); i++ {
+		candidate, width := strings.TrimSuffix(fields[i], ","), 0.0
+		if candidate == fields[i] && i+1 < len(fields) {
+			descriptor := strings.TrimSuffix(fields[i+1], ",")
+			if w, unit, ok := number(descriptor); ok && (unit == "w" || unit == "x") {
+				width = w
+				i++
+			}
+		}
+		if width > size && candidate != "" {
+			best, size = candidate, width
+		}
+	}
+	return best
+}
+
+func tooSmall(n *html.Node) bool {
+	for _, key := range []string{"width", "height"} {
+		if v, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(attr(n, key)), "px")); err == nil && v < smallest {
+			return true
+		}
+	}
+	if style := attr(n, "style"); style != "" {
+		set := declarations(style)
+		for _, key := range []string{"width", "height"} {
+			if v, unit, ok := number(set[key]); ok && unit == "px" && v < smallest {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func tracker(src string) bool {
+	for _, mark := range trackers {
+		if strings.Contains(src, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// lazyImages puts an image that only a noscript element holds into the place of the empty one that a script would fill.
+func lazyImages(body *html.Node) {
+	for _, noscript := range findAll(body, func(n *html.Node) bool { return is(n, atom.Noscript) }) {
+		text := textOf(noscript)
+		if len(text) > 4<<10 || !strings.Contains(text, "<img") {
+			continue
+		}
+		nodes, err := html.ParseFragment(strings.NewReader(text), elementNode(atom.Div))
+		if err != nil {
+			continue
+		}
+		holder := elementNode(atom.Div)
+		for _, n := range nodes {
+			holder.AppendChild(n)
+		}
+		img := find(holder, func(n *html.Node) bool { return is(n, atom.Img) })
+		if img == nil || !blank(plain(holder)) {
+			continue
+		}
+		remove(img)
+		for p := noscript.PrevSibling; p != nil; p = p.PrevSibling {
+			if p.Type == html.TextNode && blank(p.Data) {
+				continue
+			}
+			if is(p, atom.Img) {
+				remove(p)
+			}
+			break
+		}
+		replace(noscript, img)
+	}
+}

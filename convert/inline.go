@@ -1,0 +1,191 @@
+package convert
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// delimited writes emphasis. White space at its edges moves out, and it is left off where it would hold blocks or where an
+// element round it says the same.
+func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth *int) {
+	if *depth > 0 {
+		r.children(out, n)
+		return
+	}
+	*depth++
+	var buf bytes.Buffer
+	r.children(&buf, n)
+	*depth--
+	content := buf.Bytes()
+	left := bytes.TrimLeftFunc(content, unicode.IsSpace) // a no-break space inside would undo the emphasis
+	trimmed := bytes.TrimRightFunc(left, unicode.IsSpace)
+	if len(trimmed) == 0 || bytes.Contains(trimmed, []byte("\n\n")) || bytes.IndexByte(trimmed, codeNewline) >= 0 {
+		out.Write(content)
+		return
+	}
+	lead := len(content) - len(left)
+	out.Write(content[:lead])
+	if tail := out.Bytes(); lead == 0 && bytes.HasSuffix(tail, []byte(mark)) && !bytes.HasSuffix(tail, []byte(`\`+mark)) && (mark != "*" || !bytes.HasSuffix(tail, []byte("**"))) {
+		out.Truncate(out.Len() - len(mark)) // goes on from the element before it
+	} else {
+		out.WriteString(mark)
+	}
+	out.Write(bytes.ReplaceAll(trimmed, []byte("  \n"), []byte(mark+"  \n"+mark)))
+	out.WriteString(mark)
+	out.Write(content[lead+len(trimmed):])
+}
+
+// raised writes sub and sup as HTML where the meaning depends on it: digits, signs, single letters. Else as plain text.
+func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
+	text := squash(textOf(n))
+	short := len([]rune(text)) == 1 || len(text) <= 4 && text != "" && strings.Trim(text, "0123456789+-−()") == ""
+	if !short || contains(n, atom.A) {
+		r.children(out, n)
+		return
+	}
+	out.WriteString("<" + n.Data + ">")
+	r.children(out, n)
+	out.WriteString("</" + n.Data + ">")
+}
+
+func (r *renderer) math(out *bytes.Buffer, n *html.Node) {
+	tex := textOf(n)
+	if attr(n, "display") == "block" {
+		out.WriteString("\n\n$$" + string(codeNewline) + tex + string(codeNewline) + "$$\n\n")
+		return
+	}
+	out.WriteString("$" + tex + "$")
+}
+
+func longestRun(s string, c byte) int {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] == c {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	return longest
+}
+
+// inlineCode writes code within a line. When a link fills it, the link goes outside, where it works.
+func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
+	text := textOf(n)
+	trimmed := squash(strings.ReplaceAll(text, "\u00a0", " "))
+	if trimmed == "" {
+		r.children(out, n) // an image, perhaps
+		return
+	}
+	if text[0] == ' ' || text[0] == '\n' {
+		out.WriteByte(' ')
+	}
+	link := find(n, func(d *html.Node) bool { return is(d, atom.A) && attr(d, "href") != "" })
+	if link != nil && r.link == 0 && squash(textOf(link)) == trimmed {
+		var code bytes.Buffer
+		writeInlineCode(&code, trimmed)
+		r.writeLink(out, code.Bytes(), attr(link, "href"), "")
+	} else {
+		writeInlineCode(out, trimmed)
+	}
+	if last := text[len(text)-1]; last == ' ' || last == '\n' {
+		out.WriteByte(' ')
+	}
+}
+
+func writeInlineCode(out *bytes.Buffer, text string) {
+	if text == "" {
+		return
+	}
+	fence := "`"
+	if n := longestRun(text, '`'); n > 0 {
+		fence = strings.Repeat("`", n+1)
+		text = " " + text + " "
+	}
+	if bytes.HasSuffix(out.Bytes(), []byte("`")) && !bytes.HasSuffix(out.Bytes(), []byte("\\`")) {
+		out.WriteByte(' ') // two pieces of code in a row would run together
+	}
+	out.WriteString(fence + text + fence)
+}
+
+func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
+	href := attr(n, "href")
+	if href == "" || r.link > 0 {
+		r.children(out, n)
+		return
+	}
+	var buf bytes.Buffer
+	r.link++
+	r.children(&buf, n)
+	r.link--
+	content := buf.Bytes()
+	if bytes.IndexByte(content, codeNewline) >= 0 || r.options.Links == "text" {
+		out.Write(content)
+		return
+	}
+	trimmed := bytes.Join(bytes.Fields(content), []byte{' '})
+	if len(trimmed) == 0 || r.options.Links == "none" {
+		return
+	}
+	if content[0] == '\n' && bytes.HasPrefix(content, []byte("\n\n")) {
+		out.WriteString("\n\n")
+	} else if content[0] == ' ' || content[0] == '\n' {
+		out.WriteByte(' ')
+	}
+	r.writeLink(out, trimmed, href, squash(textOf(n)))
+	if bytes.HasSuffix(content, []byte("\n\n")) {
+		out.WriteString("\n\n")
+	} else if last := content[len(content)-1]; last == ' ' || last == '\n' {
+		out.WriteByte(' ')
+	}
+}
+
+// writeLink writes a link in the form that was asked for. text is its text before escaping, if it has any.
+func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text string) {
+	if tail := out.Bytes(); len(tail) > 0 && tail[len(tail)-1] == '!' && !bytes.HasSuffix(tail, []byte(`\!`)) {
+		out.Truncate(out.Len() - 1)
+		out.WriteString(`\!`) // would make the link an image
+	}
+	switch {
+	case r.options.Links == "text":
+		out.Write(content)
+	case r.options.Links == "none":
+	case r.options.Links == "reference" && href[0] != '#':
+		number := r.numbers[href]
+		if number == 0 {
+			r.references = append(r.references, href)
+			number = len(r.references)
+			if r.numbers == nil {
+				r.numbers = map[string]int{}
+			}
+			r.numbers[href] = number
+		}
+		out.WriteByte('[')
+		out.Write(content)
+		out.WriteString("][" + strconv.Itoa(number) + "]")
+	case text == href && strings.HasPrefix(href, "http"):
+		out.WriteString("<" + href + ">")
+	default:
+		out.WriteByte('[')
+		out.Write(content)
+		out.WriteString("](" + href + ")")
+	}
+}
+
+func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
+	var alt strings.Builder
+	writeEscaped(&alt, attr(n, "alt"), false, true)
+	switch r.options.Images {
+	case "none":
+	case "alt":
+		out.WriteString(alt.String())
+	default:
+		out.WriteString("![" + alt.String() + "](" + attr(n, "src") + ")")
+	}
+}

@@ -1,0 +1,124 @@
+package convert
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// schemes are those a link may have; a link with any other is dropped and its text kept.
+var schemes = set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
+
+// absolute returns href as an absolute URL, or as a fragment where it points into the page itself. It is empty for what is not
+// a link that can be followed: javascript:, data:, nonsense. The bytes of an absolute URL stay as they are, but for those that
+// would end a link in markdown.
+func absolute(base *url.URL, href string) string {
+	href = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || invisible(r) {
+			return -1 // browsers drop tabs and newlines inside an address too
+		}
+		return r
+	}, strings.TrimSpace(href))
+	if href == "" {
+		return ""
+	}
+	if href[0] == '#' {
+		if href == "#" {
+			return ""
+		}
+		return linkBytes(href)
+	}
+	scheme, rest, ok := strings.Cut(href, ":")
+	if ok && !strings.ContainsAny(scheme, "/?#") && validScheme(scheme) {
+		scheme = strings.ToLower(scheme)
+		if !schemes[scheme] {
+			return ""
+		}
+		if scheme != "http" && scheme != "https" || strings.HasPrefix(rest, "//") && len(rest) > 2 {
+			if _, err := url.Parse(href); err == nil {
+				return linkBytes(href)
+			}
+		}
+	}
+	if base == nil {
+		return ""
+	}
+	u, err := base.Parse(strings.ReplaceAll(href, " ", "%20"))
+	if err != nil || !schemes[u.Scheme] {
+		return ""
+	}
+	return linkBytes(u.String())
+}
+
+func validScheme(s string) bool {
+	for i, r := range s {
+		isLetter := r|0x20 >= 'a' && r|0x20 <= 'z'
+		isOther := r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.'
+		if !isLetter && (i == 0 || !isOther) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// linkEscapes are the bytes of an address that end a link destination or begin markup.
+var linkEscapes = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "\"", "%22", "`", "%60", "|", "%7C", "*", "%2A")
+
+// linkBytes returns an address as it stands in a markdown link. Brackets stay where they are balanced.
+func linkBytes(s string) string {
+	s = linkEscapes.Replace(s)
+	open := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+		if open < 0 {
+			break
+		}
+	}
+	if open != 0 {
+		s = strings.NewReplacer("(", "%28", ")", "%29").Replace(s)
+	}
+	return s
+}
+
+// permalinks name the classes of links that point at their own heading.
+var permalinks = []string{
+	"headerlink", "hash-link", "heading-anchor", "anchor-link", "permalink", "doc-anchor", "anchor", "header-anchor", "heading-link", "headinglink", "sl-anchor-link", "viewcode-link", "anchorjs-link",
+	"direct-link", "self-link", "srclink", "src", "headline-anchor", "toc-backref-link", "octicon-link", "deep-link", "copy-link",
+}
+
+// permalink reports whether a link is no text of the page but a handle on the heading beside it.
+func permalink(n *html.Node) bool {
+	text := squash(textOf(n))
+	switch text {
+	case "¶", "§", "#", "🔗", "¶¶", "∞", "⚓", "⚓︎", "Anchor", "Permalink", "Link to this heading", "Copy link":
+		return hasClass(n, permalinks...) || strings.Contains(attr(n, "href"), "#") && within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
+	}
+	return hasClass(n, permalinks...) && (text == "" || len(text) <= 8 && !within(n, atom.P, atom.Li, atom.Td)) && !contains(n, atom.Img)
+}
+
+// liftHeading turns a link round a heading, and perhaps more, into a heading that holds the link: markdown has no link round
+// blocks.
+func liftHeading(n *html.Node) {
+	h := find(n, heading)
+	if h == nil || n.Parent == nil {
+		return
+	}
+	href := attr(n, "href")
+	if href == "" || contains(h, atom.A) {
+		rename(n, atom.Div)
+		return
+	}
+	link := elementNode(atom.A)
+	link.Attr = []html.Attribute{{Key: "href", Val: href}}
+	moveChildren(h, link)
+	h.AppendChild(link)
+	rename(n, atom.Div)
+	n.Attr = nil
+}

@@ -1,0 +1,124 @@
+package convert
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// list writes a list. It is tight, without blank lines between its items, unless an item holds several blocks.
+func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
+	var items [][]byte
+	var numbers []int
+	number := 1
+	if start, err := strconv.Atoi(attr(n, "start")); err == nil && start >= 0 && start < 1e6 {
+		number = start
+	}
+	loose := false
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		check(r.ctx)
+		var item []byte
+		switch {
+		case is(c, atom.Li):
+			item = r.item(c)
+		case c.Type == html.TextNode && blank(c.Data):
+			continue
+		default: // not allowed in a list, and yet there
+			item = r.item(elementAround(c))
+			if is(c, atom.Ul, atom.Ol) && len(items) > 0 { // a list inside a list belongs to the item before it
+				last := len(items) - 1
+				items[last] = append(append(items[last], '\n'), item...)
+				continue
+			}
+		}
+		if len(item) == 0 {
+			continue
+		}
+		if value, err := strconv.Atoi(attr(c, "value")); err == nil && value >= 0 && value < 1e6 {
+			number = value
+		}
+		items, numbers = append(items, item), append(numbers, number)
+		number++
+		loose = loose || bytes.Contains(item, []byte("\n\n"))
+	}
+	bullet, point := "- ", ". "
+	if r.followsList(n) { // else both would be one list
+		bullet, point = "* ", ") "
+	}
+	out.WriteString("\n\n")
+	for i, item := range items {
+		if i > 0 {
+			out.WriteByte('\n')
+			if loose {
+				out.WriteByte('\n')
+			}
+		}
+		mark := bullet
+		if is(n, atom.Ol) {
+			mark = strconv.Itoa(numbers[i]) + point
+		}
+		out.WriteString(mark)
+		r.indented(out, item, len(mark))
+	}
+	out.WriteString("\n\n")
+}
+
+// elementAround returns a block that renders c alone; the tree stays as it is.
+func elementAround(c *html.Node) *html.Node {
+	twin := *c
+	twin.Parent, twin.PrevSibling, twin.NextSibling = nil, nil, nil
+	return &html.Node{Type: html.ElementNode, DataAtom: atom.Div, Data: "div", FirstChild: &twin, LastChild: &twin}
+}
+
+// item returns the content of a list item. Lists below its first paragraph stay close to it.
+func (r *renderer) item(n *html.Node) []byte {
+	content := r.inner(n)
+	blocks, lists := 0, 0
+	inline := false
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case is(c, atom.Ul, atom.Ol):
+			lists++
+			inline = false
+		case blockElement(c):
+			blocks++
+			inline = false
+		case !inline && (c.Type != html.TextNode || !blank(c.Data)):
+			blocks++
+			inline = true
+		}
+	}
+	if lists > 0 && blocks <= 1 && bytes.Count(content, []byte("\n\n")) <= lists {
+		content = bytes.ReplaceAll(content, []byte("\n\n"), []byte("\n"))
+	}
+	return content
+}
+
+// followsList reports whether a list of the same kind ends right before n, and is not itself marked apart from one before it.
+func (r *renderer) followsList(n *html.Node) bool {
+	p := n.PrevSibling
+	for p != nil && p.Type == html.TextNode && blank(p.Data) {
+		p = p.PrevSibling
+	}
+	if p == nil || !is(p, n.DataAtom) || r.apart == p {
+		return false
+	}
+	r.apart = n
+	return true
+}
+
+// indented writes content with all lines but the first indented by width, lines of code included.
+func (r *renderer) indented(out *bytes.Buffer, content []byte, width int) {
+	indent := strings.Repeat(" ", width)
+	r.spend(len(content))
+	for i, c := range content {
+		out.WriteByte(c)
+		if (c == '\n' || c == codeNewline) && i+1 < len(content) && content[i+1] != '\n' && content[i+1] != codeNewline {
+			r.spend(width)
+			out.WriteString(indent)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package convert_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/convert"
+	"readthru/page"
+)
+
+func TestMeta(t *testing.T) {
+	const html = `<html lang="de"><head><title>Doc | Site</title><meta name="Description" content=" What it
+ says "><meta property="og:title" content="OG"><meta property="og:site_name" content="Site"><meta name="robots" content="noindex"><meta name="keywords" content="a,b">
+<meta name="twitter:card" content="summary"><meta property="article:section" content="News"><meta name="unknown" content="x"><link rel=canonical href="/c">
+<script type="application/ld+json">{"@graph":[{"@type":"Article","datePublished":"2024-05-06T07:08:09Z","author":[{"name":"Ann"},{"name":"Bob"}]}]}</script></head><body><p>x`
+	want := page.Meta{
+		"lang": "de", "description": "What it says", "og:title": "OG", "og:site_name": "Site", "robots": "noindex", "keywords": "a,b", "twitter:card": "summary",
+		"article:section": "News", "canonical_url": "https://a.test/c", "author": "Ann, Bob", "date": "2024-05-06T07:08:09Z", "title": "OG",
+	}
+	res := convertPage(t, html, convert.Options{})
+	if diff := cmp.Diff(want, res.Meta); diff != "" {
+		t.Errorf("meta (-want +got):\n%s", diff)
+	}
+	if res.Title != "OG" || res.Description != "What it says" || res.CanonicalURL != "https://a.test/c" {
+		t.Errorf("title %q, description %q, canonical %q", res.Title, res.Description, res.CanonicalURL)
+	}
+}
+
+func TestTitle(t *testing.T) {
+	for _, tt := range []struct{ name, html, want string }{
+		{"h1 that is part of title", "<title>The Page - Site</title><meta property=og:title content='Other'><h1>The page</h1>", "The page"},
+		{"h1 that is part of og:title", "<title>x</title><meta property=og:title content='The Page: more'><h1>The Page</h1>", "The Page"},
+		{"h1 without og:title", "<title>Site</title><h1>Heading ¶</h1>", "Heading"},
+		{"og:title against a strange h1", "<title>Site</title><meta property=og:title content='The Page'><h1>Menu</h1>", "The Page"},
+		{"title without the site's name", "<title>The Page | Site</title><meta property=og:site_name content=Site>", "The Page"},
+		{"title whose end is not the site's name", "<title>Left | Right</title><meta property=og:site_name content=Site>", "Left | Right"},
+		{"nothing", "<p>x", ""},
+	} {
+		if got := convertPage(t, tt.html, convert.Options{}).Title; got != tt.want {
+			t.Errorf("%s: title %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestDateAndAuthor(t *testing.T) {
+	for _, tt := range []struct{ name, html, date, author string }{
+		{"meta", `<meta property="article:published_time" content="2024-01-02T03:04:05+01:00"><meta name=author content="Ann">`, "2024-01-02T03:04:05+01:00", "Ann"},
+		{"a day in words", `<meta name=date content="January 2, 2024">`, "2024-01-02", ""},
+		{"a time without zone gives its day", `<meta name=date content="2024-01-02 03:04:05">`, "2024-01-02", ""},
+		{"a time element", `<p><time datetime="2024-01-02">then</time>`, "2024-01-02", ""},
+		{"nonsense", `<meta name=date content="yesterday or so"><meta name=author content="">`, "", ""},
+		{"broken JSON-LD fails nothing", `<script type="application/ld+json">{"datePublished":</script><meta name=author content=Ann>`, "", "Ann"},
+		{"an address is no author", `<script type="application/ld+json">{"author":"https://a.test/ann"}</script>`, "", ""},
+	} {
+		meta := convertPage(t, tt.html, convert.Options{}).Meta
+		if meta["date"] != tt.date || meta["author"] != tt.author {
+			t.Errorf("%s: date %q, author %q; want %q, %q", tt.name, meta["date"], meta["author"], tt.date, tt.author)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package convert
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// stage says which rules a conversion prunes by. Each stage is gentler than the one before; see retry.go.
+type stage int
+
+const (
+	allRules     stage = iota // names, chrome, roles, link pass
+	withoutNames              // chrome, roles, link pass
+	chromeOnly                // chrome and roles
+	wholeBody                 // nothing
+)
+
+func (s stage) String() string { return [...]string{"all", "no-names", "chrome", "whole"}[s] }
+
+// pruner decides what of a page is not its content. It marks and changes nothing, so that a gentler stage can start anew.
+type pruner struct {
+	ctx     context.Context
+	all     map[*html.Node]measure
+	total   int // text of the whole body
+	stage   stage
+	kind    pageType
+	dropped map[*html.Node]bool
+}
+
+// prune returns the elements of body that the rules of a stage drop.
+func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s stage, kind pageType) map[*html.Node]bool {
+	p := &pruner{ctx, all, all[body].text, s, kind, map[*html.Node]bool{}}
+	if s < wholeBody {
+		p.walk(body, false)
+	}
+	return p.dropped
+}
+
+func (p *pruner) walk(n *html.Node, inContent bool) {
+	check(p.ctx)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type != html.ElementNode || is(c, atom.Pre) {
+			continue
+		}
+		if p.drop(c, inContent) {
+			p.dropped[c] = true
+			continue
+		}
+		p.walk(c, inContent || is(c, atom.Main, atom.Article) || attr(c, "role") == "main")
+	}
+}
+
+// chromeRoles are the roles of what surrounds a page's content.
+var chromeRoles = set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar complementary tablist")
+
+func (p *pruner) drop(n *html.Node, inContent bool) bool {
+	m := p.all[n]
+	switch n.DataAtom {
+	case atom.Nav, atom.Footer:
+		if is(n, atom.Footer) && within(n, atom.Blockquote) {
+			return false // who is quoted
+		}
+		return p.soft(n)
+	case atom.Form:
+		return m.text*3 < p.total && !p.guarded(n)
+	case atom.Header:
+		if contains(n, atom.H1) && (inContent || m.links*2 < m.text) {
+			return false
+		}
+		return p.soft(n)
+	case atom.Aside:
+		if inContent && m.links*3 < m.text && !badName(n, p.kind) {
+			return false
+		}
+		return p.soft(n)
+	}
+	if role := attr(n, "role"); role != "" && chromeRoles[role] {
+		if role == "complementary" && inContent && m.links*3 < m.text {
+			return false
+		}
+		return p.soft(n)
+	}
+	if p.stage >= withoutNames {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.Div, atom.Section, atom.Ul, atom.Ol, atom.P, atom.Span, atom.Table, atom.Li, atom.Td, atom.A, atom.Dl:
+		return badName(n, p.kind) && p.soft(n)
+	}
+	return false
+}
+
+// soft reports whether n, which looks like chrome, may go.
+func (p *pruner) soft(n *html.Node) bool { return !p.guarded(n) }
+
+// guarded reports whether n holds what no rule may drop: most of the page's text, code, data, the only heading.
+func (p *pruner) guarded(n *html.Node) bool {
+	m := p.all[n]
+	if m.text*5 > p.total*2 && m.links*2 < m.text {
+		return true
+	}
+	if m.code > 200 && m.code*3 > m.text {
+		return true
+	}
+	if weakName(n) && m.links*2 < m.text && m.text*20 > p.total {
+		return true
+	}
+	return is(n, atom.Table) && m.links*2 < m.text && len(tableRows(n)) > 2
+}
+
+// badNames are words, or pairs and triples of words, in class and id that say an element is not content. Hyphens and plurals
+// do not matter.
+var badNames = joined(`nav navbar navigation nav-menu nav-bar nav-header nav-footer menu mega-menu sub-menu main-menu mobile-menu breadcrumb breadcrumbs footer foot sidebar side-bar side-nav side-col right-col left-col
+	cookie cookie-banner cookie-consent cookie-notice cookie-bar gdpr consent popup modal overlay lightbox newsletter subscribe subscription sign-up opt-in social share sharing share-bar share-button
+	sharedaddy addtoany related related-post recommend recommended recommendation recirc outbrain taboola trending most-read popular advert advertisement ad ads ad-slot ad-container sponsor sponsored
+	promo promotion skip-link skip-to-content screen-reader-text sr-only visually-hidden pagination pager prev-next toc table-of-contents site-header masthead top-bar header-wrap off-canvas drawer
+	search-form search-box widget widget-area tag-link tag-list post-tag post-nav author-box author-bio bio-box print-only no-print editsection mw-editsection jump-to-nav edit-this-page copy-button
+	feedback rating-widget login mini-cart cart-drawer announcement announcement-bar wishlist country-selector language-switcher nav-links catlinks printfooter noprint site-footer page-footer`)
+
+// forumKeeps are the names that are content on a forum and chrome elsewhere; they do not count on span and p.
+var forumKeeps = joined(`comment comment-list comments-area disqus respond reply replies`)
+
+// weakNames also mean layout: they count only for what is mostly links, or small.
+var weakNames = joined(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
+
+// joined makes a set of names without their hyphens.
+func joined(names string) map[string]bool {
+	return set(strings.ReplaceAll(names, "-", ""))
+}
+
+func badName(n *html.Node, kind pageType) bool {
+	return named(n, badNames) || kind != forum && !is(n, atom.Span, atom.P) && named(n, forumKeeps)
+}
+
+func weakName(n *html.Node) bool { return named(n, weakNames) }
+
+// named reports whether a name in names is among the words of n's class and id.
+func named(n *html.Node, names map[string]bool) bool {
+	class, id := attr(n, "class"), attr(n, "id")
+	if class == "" && id == "" || len(class)+len(id) > 400 {
+		return false
+	}
+	for token := range strings.FieldsSeq(strings.ToLower(class + " " + id)) {
+		words := strings.FieldsFunc(token, func(r rune) bool { return r == '-' || r == '_' || r == ':' })
+		for i := range words {
+			var name strings.Builder
+			for _, word := range words[i:min(len(words), i+4)] {
+				name.WriteString(word)
+				if names[name.String()] || names[strings.TrimSuffix(name.String(), "s")] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,323 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/collapse"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// codeNewline stands for a newline inside a code block until the end of rendering: it is no white space that may be tidied.
+// Foreign text holds none, [visible] has taken control characters out.
+const codeNewline = '\x01'
+
+// renderer writes a normalised tree as markdown, in time linear in its output. html-to-markdown collapses the white space; its
+// renderers and its escaping take quadratic time on hostile pages, so elements and text are written here.
+type renderer struct {
+	ctx     context.Context
+	options Options
+	budget  int // bytes that indenting may still write
+
+	bold, italic, strike, link int // depth of such elements round the current one
+
+	apart *html.Node // the list last marked apart from the list before it
+
+	references []string       // addresses of links by reference
+	numbers    map[string]int // their numbers
+
+	tooDeep, spansCut bool
+}
+
+// render returns the markdown of roots without what is dropped below them. The tree is not changed.
+func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) string {
+	doc := elementNode(atom.Div)
+	for _, root := range roots {
+		holder := elementNode(atom.Div)
+		r.copyKept(holder, root, dropped, 0)
+		doc.AppendChild(holder)
+	}
+	collapse.Collapse(doc, &collapse.DomFuncs{IsBlockNode: blockElement, IsPreformattedNode: preformatted})
+	escapeTree(r.ctx, doc)
+	out := r.inner(doc)
+	var b strings.Builder
+	b.Grow(len(out) + 1)
+	for _, c := range out {
+		if c == codeNewline {
+			c = '\n'
+		}
+		b.WriteByte(c)
+	}
+	for i, address := range r.references {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("\n[" + strconv.Itoa(i+1) + "]: " + address)
+	}
+	return b.String()
+}
+
+// preformatted reports whether white space below n counts.
+func preformatted(n *html.Node) bool {
+	return is(n, atom.Pre) || n.Data == mathElement || n.Data == rawElement
+}
+
+// copyKept copies n below parent, without what is dropped. Elements that mean nothing in markdown give way to their children,
+// and lists and quotes nested deeper than maxNesting become plain blocks.
+func (r *renderer) copyKept(parent, n *html.Node, dropped map[*html.Node]bool, nesting int) {
+	check(r.ctx)
+	if dropped[n] || n.Type == html.CommentNode {
+		return
+	}
+	if transparent(n) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			r.copyKept(parent, c, dropped, nesting)
+		}
+		return
+	}
+	twin := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
+	if is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li) {
+		if !is(n, atom.Li) {
+			nesting++
+		}
+		if nesting > maxNesting {
+			r.tooDeep = true
+			rename(twin, atom.Div)
+		}
+	}
+	if is(n, atom.Body, atom.Html) {
+		rename(twin, atom.Div)
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		r.copyKept(twin, c, dropped, nesting)
+	}
+	parent.AppendChild(twin)
+}
+
+// transparent reports whether an element is no more than its children.
+func transparent(n *html.Node) bool {
+	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym, atom.Bdi, atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
+}
+
+// write writes one element.
+func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		r.heading(out, n)
+	case atom.Pre:
+		writeCodeBlock(out, textOf(n), attr(n, langAttr))
+	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
+		r.inlineCode(out, n)
+	case atom.Strong, atom.B:
+		r.delimited(out, n, "**", &r.bold)
+	case atom.Em, atom.I, atom.Var, atom.Dfn:
+		r.delimited(out, n, "*", &r.italic)
+	case atom.Del, atom.S, atom.Strike:
+		r.delimited(out, n, "~~", &r.strike)
+	case atom.Sub, atom.Sup:
+		r.raised(out, n)
+	case atom.A:
+		r.anchor(out, n)
+	case atom.Img:
+		r.image(out, n)
+	case atom.Br:
+		out.WriteString("  \n")
+	case atom.Hr:
+		out.WriteString("\n\n---\n\n")
+	case atom.Ul, atom.Ol, atom.Menu, atom.Dir:
+		r.list(out, n)
+	case atom.Blockquote:
+		r.quote(out, n)
+	case atom.Table:
+		r.table(out, n)
+	case atom.Dt:
+		r.term(out, n)
+	case atom.Summary:
+		r.boldBlock(out, n)
+	case atom.Q:
+		out.WriteByte('"')
+		r.children(out, n)
+		out.WriteByte('"')
+	default:
+		switch {
+		case n.Data == mathElement:
+			r.math(out, n)
+		case n.Data == rawElement:
+			out.WriteString(textOf(n))
+		case blockElement(n):
+			out.WriteString("\n\n")
+			r.children(out, n)
+			out.WriteString("\n\n")
+		default:
+			r.children(out, n)
+		}
+	}
+}
+
+func (r *renderer) children(out *bytes.Buffer, n *html.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.Type {
+		case html.TextNode:
+			out.WriteString(c.Data)
+		case html.ElementNode:
+			check(r.ctx)
+			r.write(out, c)
+		}
+	}
+}
+
+// inner returns what n's children write, tidied.
+func (r *renderer) inner(n *html.Node) []byte {
+	var buf bytes.Buffer
+	r.children(&buf, n)
+	return tidy(buf.Bytes())
+}
+
+// spend takes n bytes from the budget for indenting. It stops the conversion of a page that would grow without end.
+func (r *renderer) spend(n int) {
+	if r.budget -= n; r.budget < 0 {
+		panic(stop{errOutput})
+	}
+}
+
+// oneLine returns what n's children write, on one line.
+func (r *renderer) oneLine(n *html.Node) []byte {
+	return bytes.Join(bytes.Fields(bytes.ReplaceAll(r.inner(n), []byte{codeNewline}, []byte{' '})), []byte{' '})
+}
+
+func (r *renderer) heading(out *bytes.Buffer, n *html.Node) {
+	r.bold++ // a heading is bold enough
+	text := r.oneLine(n)
+	r.bold--
+	if len(text) == 0 {
+		return
+	}
+	out.WriteString("\n\n" + strings.Repeat("#", int(n.Data[1]-'0')) + " ")
+	out.Write(text)
+	if text[len(text)-1] == '#' && (len(text) == 1 || text[len(text)-2] == ' ') {
+		out.Truncate(out.Len() - 1)
+		out.WriteString(`\#`)
+	}
+	out.WriteString("\n\n")
+}
+
+// boldBlock writes a block of its own in bold: a term, a summary.
+func (r *renderer) boldBlock(out *bytes.Buffer, n *html.Node) {
+	out.WriteString("\n\n")
+	if contains(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Div, atom.Ul, atom.Pre, atom.Table) {
+		r.children(out, n)
+	} else {
+		r.delimited(out, n, "**", &r.bold)
+	}
+	out.WriteString("\n\n")
+}
+
+// term writes what a definition list defines: a signature as code, other terms in bold.
+func (r *renderer) term(out *bytes.Buffer, n *html.Node) {
+	if signature(n) {
+		out.WriteString("\n\n")
+		writeInlineCode(out, strings.TrimSpace(squash(textOf(n))))
+		out.WriteString("\n\n")
+		return
+	}
+	if first := n.FirstChild; first != nil && is(first, atom.Code) && first.NextSibling == nil {
+		out.WriteString("\n\n")
+		r.children(out, n)
+		out.WriteString("\n\n")
+		return
+	}
+	r.boldBlock(out, n)
+}
+
+// signature reports whether a term is a piece of code as a whole, as documentation of interfaces has them.
+func signature(n *html.Node) bool {
+	return is(n, atom.Dt) && hasClass(n, "sig", "signature") && !contains(n, atom.Pre, atom.P, atom.Div)
+}
+
+// quote writes a blockquote or a callout.
+func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
+	content := r.inner(n)
+	if len(content) == 0 {
+		return
+	}
+	out.WriteString("\n\n")
+	if kind := attr(n, calloutAttr); kind != "" {
+		out.WriteString("> [!" + kind + "]\n")
+	}
+	r.spend(len(content))
+	out.WriteString("> ")
+	for i, c := range content {
+		out.WriteByte(c)
+		if c != '\n' && c != codeNewline {
+			continue
+		}
+		r.spend(2)
+		out.WriteByte('>')
+		if i+1 < len(content) && content[i+1] != '\n' && content[i+1] != codeNewline {
+			out.WriteByte(' ')
+		}
+	}
+	out.WriteString("\n\n")
+}
+
+// writeCodeBlock writes text between fences that are longer than any run of backticks in it.
+func writeCodeBlock(out *bytes.Buffer, text, lang string) {
+	if blank(text) {
+		return
+	}
+	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+	out.WriteString("\n\n" + fence + lang + string(codeNewline))
+	out.WriteString(strings.ReplaceAll(text, "\n", string(codeNewline)))
+	out.WriteString(string(codeNewline) + fence + "\n\n")
+}
+
+// tidy trims white space at the edges of text and at the ends of its blocks, and leaves one blank line at most between them.
+// Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place.
+func tidy(text []byte) []byte {
+	out := text[:0]
+	newlines := 0
+	for len(text) > 0 {
+		end := bytes.IndexByte(text, '\n')
+		line := text
+		if end >= 0 {
+			line, text = text[:end], text[end+1:]
+		} else {
+			text = nil
+		}
+		bare := bytes.TrimRight(line, " \t")
+		if len(bare) == 0 {
+			newlines++
+			continue
+		}
+		if len(out) > 0 {
+			if newlines > 1 {
+				out = append(bytes.TrimRight(out, " "), '\n', '\n')
+			} else {
+				out = append(out, '\n')
+			}
+		} else {
+			line = bytes.TrimLeft(line, " \t")
+		}
+		if newlines > 1 {
+			line = trimIndent(line)
+		}
+		if len(line)-len(bare) >= 2 {
+			out = append(append(out, bare...), ' ', ' ')
+		} else {
+			out = append(out, bare...)
+		}
+		newlines = 1
+	}
+	return bytes.TrimRight(out, " ")
+}
+
+// trimIndent takes a single space, left by collapsing, off the start of a block.
+func trimIndent(line []byte) []byte {
+	if len(line) > 1 && line[0] == ' ' && line[1] != ' ' {
+		return line[1:]
+	}
+	return line
+}

@@ -1,0 +1,156 @@
+package convert
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// chooseRoot returns the element that holds a page's content, measured by what is left of it after pruning: text that is not
+// links, against all that is left. The name says which rule chose it.
+func chooseRoot(body *html.Node, left map[*html.Node]measure) (root *html.Node, name string) {
+	total := left[body].own()
+	largest := func(match func(*html.Node) bool) *html.Node {
+		var best *html.Node
+		for d := range body.Descendants() {
+			if d.Type == html.ElementNode && match(d) && (best == nil || left[d].own() > left[best].own()) {
+				best = d
+			}
+		}
+		return best
+	}
+	for _, candidate := range []struct {
+		name  string
+		share int // percent of what is left
+		match func(*html.Node) bool
+	}{
+		{"article-body", 60, func(n *html.Node) bool { return attr(n, "itemprop") == "articleBody" }},
+		{"main", 40, func(n *html.Node) bool { return is(n, atom.Main) || attr(n, "role") == "main" }},
+		{"article", 55, func(n *html.Node) bool { return is(n, atom.Article) }},
+	} {
+		best := largest(candidate.match)
+		if best == nil || left[best].own()*100 < total*candidate.share || left[best].text == 0 {
+			continue
+		}
+		if !is(best, atom.Article) {
+			inner := (*html.Node)(nil)
+			for d := range best.Descendants() {
+				if is(d, atom.Article) && left[d].own()*4 >= left[best].own()*3 {
+					inner = d
+					break
+				}
+			}
+			if inner != nil {
+				return inner, candidate.name + ">article"
+			}
+		}
+		return best, candidate.name
+	}
+	return body, "body"
+}
+
+// linkPass adds to dropped the blocks below root that are but lists of links, like those to other pages of a site, and the
+// sections that lead away from an article. It does nothing where links are over half of the root: such a page is itself a list.
+func linkPass(ctx context.Context, root *html.Node, left map[*html.Node]measure, dropped map[*html.Node]bool, kind pageType) {
+	whole := left[root]
+	if whole.links*2 > whole.text {
+		return
+	}
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		check(ctx)
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.Type != html.ElementNode || dropped[c] {
+				continue
+			}
+			if kind != forum && elsewhere(c) {
+				dropSection(c, root, left, dropped)
+				continue
+			}
+			if is(c, atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Table, atom.Dl) && linkBlock(c, left[c], whole.text) {
+				dropped[c] = true
+				continue
+			}
+			walk(c)
+		}
+	}
+	walk(root)
+}
+
+func linkBlock(n *html.Node, m measure, total int) bool {
+	if m.links*4 <= m.text*3 || m.text*5 >= total {
+		return false
+	}
+	links, length := 0, 0
+	for d := range n.Descendants() {
+		switch {
+		case is(d, atom.H1, atom.Pre, atom.Img):
+			return false
+		case is(d, atom.A):
+			links++
+			length += len(squash(textOf(d)))
+		}
+	}
+	return links >= 3 && length < 40*links
+}
+
+// elsewhereHeadings head the lists of other pages that follow an article.
+var elsewhereHeadings = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.SplitSeq(`Related Articles,Related Stories,Related Posts,Related Content,Related Topics,Related News,Related Links,Related,More Stories,More News,More from this author,More on this,More on this topic,
+		More to read,More like this,You may also like,You might also like,You may like,Read next,Read more,Up next,What to read next,Recommended,Recommended for you,Recommended stories,Recommended reading,
+		Trending,Trending News,Trending now,Most read,Most popular,Popular Posts,Popular Stories,Latest news,Latest stories,Latest posts,Recent posts,Tags,Filed under,Share this,Share this article,Share this story,Share,
+		Follow us,Newsletter,Sign up for our newsletter,Subscribe,Comments,Leave a comment,Leave a reply,Post a comment,About the author,Editors' picks,Around the web,From the web,Sponsored,Promoted stories,More stories like this,
+		Customers also bought,Related products,Similar products,Recently viewed,Customers who viewed this item also viewed`, ",") {
+		m[fold(name)] = true
+	}
+	return m
+}()
+
+// elsewhere reports whether n is a heading that leads away from an article.
+func elsewhere(n *html.Node) bool {
+	if !is(n, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) {
+		return false
+	}
+	text := fold(plain(n))
+	return len(text) < 40 && elsewhereHeadings[text]
+}
+
+// dropSection drops a heading with what it heads: its siblings up to the next heading of its level or above, or all of the
+// box in which it comes first. It drops nothing that holds over a third of the root's text.
+func dropSection(h, root *html.Node, left map[*html.Node]measure, dropped map[*html.Node]bool) {
+	first := h
+	for first.Parent != root && first.Parent != nil && leads(first) && left[first.Parent].text*3 < left[root].text {
+		first = first.Parent
+	}
+	if first != h && left[first].text > left[h].text {
+		dropped[first] = true
+		return
+	}
+	section, size := []*html.Node{h}, left[h].text
+	for s := h.NextSibling; s != nil; s = s.NextSibling {
+		if heading(s) && s.Data <= h.Data {
+			break
+		}
+		if s.Type == html.ElementNode {
+			section, size = append(section, s), size+left[s].text
+		}
+	}
+	if size*3 < left[root].text {
+		for _, s := range section {
+			dropped[s] = true
+		}
+	}
+}
+
+// leads reports whether nothing with text stands before n in its parent.
+func leads(n *html.Node) bool {
+	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+		if !blank(plain(p)) || p.Type == html.TextNode && !blank(p.Data) {
+			return false
+		}
+	}
+	return true
+}

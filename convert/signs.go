@@ -1,0 +1,169 @@
+package convert
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Signs are facts that the cascade judges a page by.
+type Signs struct {
+	Words        int    // visible words: runs of letters and digits outside script, style, noscript, template and svg
+	Wall         string // bot wall: the mark that matched, else empty
+	JSShell      bool   // the text is made by scripts that have not run
+	Thin         bool   // there is hardly any text, and no script that would make more
+	SoftError    string // an error page answered with status 200: the words that say so, else empty
+	MarkdownTwin string // absolute URL of <link rel=alternate type=text/markdown>, else empty
+	Canonical    string // absolute URL on the same site, else empty
+}
+
+// The limits of a thin page, in visible words: under thinWords nothing else is asked, under shellWords a second sign is.
+// Measured on 2,000 pages: fewer than 50 words has precision .76 and recall .57, fewer than 200 has .65 and .73.
+const (
+	thinWords     = 50
+	shellWords    = 200
+	noscriptWords = 100 // a noscript element with as many is the page, when little else is
+)
+
+// counts is what one walk over a page's body finds.
+type counts struct {
+	words       int
+	scripts     bool
+	scriptBytes int
+	mount       bool       // an empty element in which scripts build the page
+	asksScript  bool       // a noscript element asks for JavaScript
+	noscript    *html.Node // the longest noscript element of the body
+}
+
+func count(ctx context.Context, root *html.Node) (c counts) {
+	longest := 0
+	var walk func(n *html.Node, inBody bool)
+	walk = func(n *html.Node, inBody bool) {
+		check(ctx)
+		if n.Type == html.TextNode {
+			if inBody {
+				c.words += words(n.Data)
+			}
+			return
+		}
+		switch n.DataAtom {
+		case atom.Script:
+			if t := attr(n, "type"); t != "application/ld+json" && !strings.HasPrefix(t, "math/") {
+				c.scripts = true
+				c.scriptBytes += len(textOf(n))
+			}
+			return
+		case atom.Noscript:
+			text := textOf(n)
+			lower := strings.ToLower(text)
+			if strings.Contains(lower, "javascript") && (strings.Contains(lower, "enable") || strings.Contains(lower, "need") || strings.Contains(lower, "require") || strings.Contains(lower, "activ")) {
+				c.asksScript = true
+			}
+			if inBody && len(text) > longest {
+				longest, c.noscript = len(text), n
+			}
+			return
+		case atom.Style, atom.Template, atom.Svg, atom.Title:
+			return
+		case atom.Body:
+			inBody = true
+		case atom.Div:
+			switch attr(n, "id") {
+			case "root", "app", "__next", "__nuxt", "svelte", "q-app", "gatsby-focus-wrapper":
+				c.mount = c.mount || n.FirstChild == nil || blank(textOf(n))
+			}
+		}
+		for d := n.FirstChild; d != nil; d = d.NextSibling {
+			walk(d, inBody)
+		}
+	}
+	walk(root, false)
+	return c
+}
+
+// words counts the runs of letters and digits in s. A letter of a script without spaces counts by itself.
+func words(s string) (n int) {
+	in := false
+	for _, r := range s {
+		switch {
+		case r >= 0x3040 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0x0e00 && r <= 0x0eff:
+			n++ // two such letters make a word; a page of fifty of them is thin as well
+			in = false
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			if !in {
+				n++
+			}
+			in = true
+		default:
+			in = false
+		}
+	}
+	return n
+}
+
+// noscriptPage replaces the body's content by that of its noscript element when the page keeps its text there, as some forums
+// do for readers without JavaScript. It reports whether it did.
+func noscriptPage(body *html.Node, c counts) bool {
+	if c.words >= thinWords || c.noscript == nil {
+		return false
+	}
+	text := textOf(c.noscript)
+	nodes, err := html.ParseFragment(strings.NewReader(text), elementNode(atom.Body))
+	if err != nil {
+		return false
+	}
+	holder := elementNode(atom.Div)
+	for _, n := range nodes {
+		holder.AppendChild(n)
+	}
+	if words(plain(holder)) < noscriptWords {
+		return false
+	}
+	empty(body)
+	moveChildren(holder, body)
+	return true
+}
+
+// judge fills the signs that follow from counting.
+func (s *Signs) judge(c counts, size int) {
+	s.Words = c.words
+	switch {
+	case c.words < thinWords:
+		s.JSShell = c.scripts
+		s.Thin = !c.scripts
+	case c.words < shellWords:
+		s.JSShell = c.scripts && (c.scriptBytes*5 > size*4 || c.asksScript || c.mount)
+	}
+}
+
+// errorPhrases say, in a title or first heading, that the page is not there.
+var errorPhrases = []string{"404", "not found", "page doesn't exist", "page does not exist", "no longer available", "no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden", "introuvable", "no encontrada"}
+
+// softError returns the phrase by which a page that was answered with success says that it is not there. Long pages, and
+// those with code, are about errors rather than errors.
+func softError(title string, body *html.Node, words int) string {
+	if words >= shellWords {
+		return ""
+	}
+	texts := []string{strings.ToLower(title)}
+	if h1 := find(body, func(n *html.Node) bool { return is(n, atom.H1) }); h1 != nil {
+		texts = append(texts, strings.ToLower(plain(h1)))
+	}
+	for _, text := range texts {
+		for _, phrase := range errorPhrases {
+			if i := strings.Index(text, phrase); i >= 0 && wordAt(text, i, len(phrase)) && !contains(body, atom.Pre, atom.Article) {
+				return phrase
+			}
+		}
+	}
+	return ""
+}
+
+// wordAt reports whether the n bytes at i stand as whole words in s.
+func wordAt(s string, i, n int) bool {
+	alnum := func(c byte) bool { return c >= '0' && c <= '9' || letter(c) }
+	return (i == 0 || !alnum(s[i-1])) && (i+n == len(s) || !alnum(s[i+n]))
+}

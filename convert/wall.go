@@ -1,0 +1,104 @@
+package convert
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// wallWindow is how much of a body is looked at for the marks of a bot wall: one was seen 128 KB into a body.
+const wallWindow = 512 << 10
+
+// wallMarks are pieces of the machinery of bot walls, which a page has in its scripts and tags and nowhere else.
+var wallMarks = []string{
+	"_cf_chl_opt", "/cdn-cgi/challenge-platform/h/", "cf-challenge-running", "cf-browser-verification", "__cf_chl_managed_tk__", "__cf_chl_f_tk=", "cf-error-code",
+	"captcha-delivery.com", "window._pxAppId", "captcha.px-cdn.net", "_Incapsula_Resource", "KPSDK.scriptStart", "awsWafCookieDomainList", "/_sec/cp_challenge/",
+}
+
+// wallSentences are what some walls say at any size.
+var wallSentences = []string{"Incapsula incident ID", "Sucuri WebSite Firewall", "Pardon Our Interruption"}
+
+// wallPhrases are what small walls say. Under smallWall bytes of body they are believed.
+var wallPhrases = []string{"Access Denied", "Checking your browser", "Just a moment", "Access to This Page Has Been Blocked", "Request unsuccessful", "Attention Required! | Cloudflare", "Verify you are human", "Please verify you are a human"}
+
+const smallWall = 10 << 10
+
+// wallClasses are the boxes of a challenge; on a small page they are the page.
+var wallClasses = []string{`class="g-recaptcha"`, `class="h-captcha"`, `class="cf-turnstile"`}
+
+// Wall looks for the marks of a bot wall in a response, in the first 512 KiB of its content, whatever its status: walls come
+// with status 200 too. It returns the mark that matched, or "" when there is none. Marks count in tags and scripts, and
+// phrases where the text is short: a page about bot walls is none.
+func Wall(status int, header map[string][]string, content []byte) string {
+	if http.Header(header).Get("Cf-Mitigated") == "challenge" {
+		return "cf-mitigated: challenge"
+	}
+	content = content[:min(len(content), wallWindow)]
+	var suspects []string
+	for _, mark := range wallMarks {
+		if bytes.Contains(content, []byte(mark)) {
+			suspects = append(suspects, mark)
+		}
+	}
+	sentences := wallSentences
+	if len(content) < smallWall {
+		sentences = append(append(append([]string{}, sentences...), wallPhrases...), "Reference #18.")
+		for _, box := range wallClasses {
+			if bytes.Contains(content, []byte(box)) && (status >= 400 || words(textWithoutTags(content)) < thinWords) {
+				return box
+			}
+		}
+	}
+	var said []string
+	for _, sentence := range sentences {
+		if bytes.Contains(content, []byte(sentence)) {
+			said = append(said, sentence)
+		}
+	}
+	if len(suspects)+len(said) == 0 {
+		return ""
+	}
+	if mark := inMachinery(content, suspects); mark != "" {
+		return mark
+	}
+	if len(said) > 0 && words(textWithoutTags(content)) < shellWords {
+		return said[0]
+	}
+	return ""
+}
+
+// inMachinery returns the first mark that stands in a tag or a script, not in text or a comment.
+func inMachinery(content []byte, marks []string) string {
+	if len(marks) == 0 {
+		return ""
+	}
+	z := html.NewTokenizer(bytes.NewReader(content))
+	script := false
+	for {
+		kind := z.Next()
+		switch kind {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken, html.TextToken:
+			raw := z.Raw()
+			if kind != html.TextToken || script {
+				for _, mark := range marks {
+					if bytes.Contains(raw, []byte(mark)) {
+						return mark
+					}
+				}
+			}
+			if kind != html.TextToken {
+				script = kind == html.StartTagToken && (bytes.HasPrefix(raw, []byte("<script")) || bytes.HasPrefix(raw, []byte("<style")))
+			}
+		}
+	}
+}
+
+func textWithoutTags(content []byte) string {
+	var b strings.Builder
+	writeText(&b, html.NewTokenizer(bytes.NewReader(content)))
+	return b.String()
+}
