@@ -1,0 +1,346 @@
+package certs
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+)
+
+// The files of an authority, inside Options.Dir.
+const (
+	keyName    = "ca.key"     // private key, then certificate; mode 0600. The one file that matters: the others are derived from it.
+	certName   = "ca.pem"     // certificate alone; mode 0644
+	bundleName = "bundle.pem" // system roots, then our certificate; mode 0644
+)
+
+const (
+	authorityLife = 10 * 365 * 24 * time.Hour
+	backdate      = 24 * time.Hour // clients whose clock is behind accept what was signed just now
+)
+
+// Options configures an Authority.
+type Options struct {
+	// Dir holds the authority's files. It is made with mode 0700 when it is not there.
+	Dir string
+
+	// Permitted limits what a new authority may sign for (name constraints, RFC 5280 §4.2.1.10): domains, which
+	// include what is below them, and address ranges in CIDR form. If empty, any name. It has no effect on an
+	// authority that exists.
+	Permitted []string
+}
+
+// Authority signs leaf certificates for intercepted hosts. Its methods are safe for concurrent use.
+type Authority struct {
+	o      Options
+	leaves *lru.Cache[string, *tls.Certificate]
+	flight singleflight.Group
+
+	mu   sync.RWMutex // guards what Renew replaces
+	pair pair
+}
+
+// pair is the authority's certificate with its key.
+type pair struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pem  []byte // the certificate
+}
+
+// Error is a mistake of the operator, or of the machine, that has a remedy.
+type Error struct {
+	Err    error
+	Remedy string // one sentence without its full stop
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without its remedy.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint returns the remedy.
+func (e *Error) Hint() string { return e.Remedy }
+
+// Open loads the authority in o.Dir, or makes one when there is none. The certificate file and the bundle are written again
+// when they are missing or differ from what they should be. An unreadable, damaged or expired key, or one that other users
+// can read, is an [*Error].
+func Open(o Options) (*Authority, error) {
+	if o.Dir == "" {
+		return nil, errors.New("open certificate authority: no directory given")
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open certificate authority: %w", err)
+	}
+	if err := os.Chmod(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open certificate authority: %w", err)
+	}
+	leaves, err := lru.New[string, *tls.Certificate](leavesKept)
+	if err != nil {
+		return nil, fmt.Errorf("open certificate authority: %w", err)
+	}
+	a := &Authority{o: o, leaves: leaves}
+	if a.pair, err = loadPair(a.keyFile(), time.Now()); errors.Is(err, fs.ErrNotExist) {
+		a.pair, err = a.create()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open certificate authority: %w", err)
+	}
+	if err := a.writeDerived(); err != nil {
+		return nil, fmt.Errorf("open certificate authority: %w", err)
+	}
+	return a, nil
+}
+
+// Certificate returns the authority's certificate. The caller must not change it.
+func (a *Authority) Certificate() *x509.Certificate { return a.current().cert }
+
+// PEM returns the authority's certificate in PEM form, as ca.pem holds it.
+func (a *Authority) PEM() []byte { return bytes.Clone(a.current().pem) }
+
+// CertFile returns the path of the authority's certificate.
+func (a *Authority) CertFile() string { return filepath.Join(a.o.Dir, certName) }
+
+func (a *Authority) keyFile() string { return filepath.Join(a.o.Dir, keyName) }
+
+func (a *Authority) current() pair {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.pair
+}
+
+// Renew replaces the authority by a new one and forgets every leaf. The old key stays beside the new one, named with the time;
+// at every moment there is one whole authority on disk. Clients must be told to trust the new certificate.
+func (a *Authority) Renew() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	next, keyPEM, err := newPair(a.o.Permitted, now)
+	if err != nil {
+		return fmt.Errorf("renew certificate authority: %w", err)
+	}
+	tmp, err := writeTemp(a.keyFile(), keyPEM, 0o600)
+	if err != nil {
+		return fmt.Errorf("renew certificate authority: %w", err)
+	}
+	defer os.Remove(tmp) //nolint:errcheck // it is gone already if all went well
+	aside := a.keyFile() + ".old-" + now.UTC().Format("20060102T150405.000000000")
+	if err := os.Link(a.keyFile(), aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// A file system without links: a crash between the two renames leaves the old key under its new name.
+		if err := os.Rename(a.keyFile(), aside); err != nil {
+			return fmt.Errorf("renew certificate authority: move the old key aside: %w", err)
+		}
+	}
+	if err := os.Rename(tmp, a.keyFile()); err != nil {
+		return fmt.Errorf("renew certificate authority: %w", err)
+	}
+	a.pair = next
+	a.leaves.Purge()
+	if err := a.writeDerivedOf(next); err != nil {
+		return fmt.Errorf("renew certificate authority: %w", err)
+	}
+	return nil
+}
+
+// create makes a new authority on disk. When another process made one at the same time, theirs is taken.
+func (a *Authority) create() (pair, error) {
+	p, keyPEM, err := newPair(a.o.Permitted, time.Now())
+	if err != nil {
+		return pair{}, err
+	}
+	tmp, err := writeTemp(a.keyFile(), keyPEM, 0o600)
+	if err != nil {
+		return pair{}, err
+	}
+	defer os.Remove(tmp) //nolint:errcheck // it is gone already if all went well
+	switch err := os.Link(tmp, a.keyFile()); {
+	case err == nil:
+		return p, nil
+	case errors.Is(err, fs.ErrExist):
+		return loadPair(a.keyFile(), time.Now())
+	}
+	return p, os.Rename(tmp, a.keyFile()) // a file system without links
+}
+
+// writeDerived brings ca.pem and bundle.pem up to date.
+func (a *Authority) writeDerived() error { return a.writeDerivedOf(a.current()) }
+
+func (a *Authority) writeDerivedOf(p pair) error {
+	if err := replaceFile(a.CertFile(), p.pem, 0o644); err != nil {
+		return err
+	}
+	bundle, _ := buildBundle(p.pem)
+	return replaceFile(a.BundleFile(), bundle, 0o644)
+}
+
+// loadPair reads the key file. Its error matches fs.ErrNotExist when there is none.
+func loadPair(path string, now time.Time) (pair, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return pair{}, err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return pair{}, &Error{
+			fmt.Errorf("key %s can be read by other users (mode %04o)", path, info.Mode().Perm()),
+			fmt.Sprintf("if nobody can have copied it: chmod 600 %s; else make a new authority with \"readthru ca renew\" after moving this file away", path),
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return pair{}, &Error{fmt.Errorf("read the key: %w", err), "the file must belong to the user that runs readthru"}
+	}
+	p, err := parsePair(data)
+	if err != nil {
+		return pair{}, &Error{
+			fmt.Errorf("key %s: %w", path, err),
+			"restore the file from a backup, or move it away: a new authority is made at the next start and must be trusted anew",
+		}
+	}
+	if now.After(p.cert.NotAfter) {
+		return pair{}, &Error{
+			fmt.Errorf("certificate in %s expired on %s", path, p.cert.NotAfter.UTC().Format(time.DateOnly)),
+			"move the file away: a new authority is made at the next start and must be trusted anew",
+		}
+	}
+	return p, nil
+}
+
+// parsePair reads a private key and its certificate, in PEM, in any order, and checks that they make an authority.
+func parsePair(data []byte) (pair, error) {
+	var p pair
+	for {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil {
+			break
+		}
+		switch block.Type {
+		case "PRIVATE KEY":
+			key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+			if err != nil {
+				return pair{}, fmt.Errorf("parse private key: %w", err)
+			}
+			var ok bool
+			if p.key, ok = key.(*ecdsa.PrivateKey); !ok {
+				return pair{}, fmt.Errorf("private key is a %T, not an ECDSA key", key)
+			}
+		case "CERTIFICATE":
+			cert, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				return pair{}, fmt.Errorf("parse certificate: %w", err)
+			}
+			p.cert, p.pem = cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw})
+		}
+	}
+	switch {
+	case p.key == nil:
+		return pair{}, errors.New("holds no private key in PEM form")
+	case p.cert == nil:
+		return pair{}, errors.New("holds no certificate in PEM form")
+	case !p.cert.IsCA:
+		return pair{}, errors.New("its certificate is not one of an authority")
+	case !p.key.PublicKey.Equal(p.cert.PublicKey):
+		return pair{}, errors.New("its certificate belongs to another key")
+	}
+	return p, nil
+}
+
+// newPair makes an authority: P-256, path length 0, so that it can sign leaves and nothing else.
+func newPair(permitted []string, now time.Time) (pair, []byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return pair{}, nil, fmt.Errorf("generate key: %w", err)
+	}
+	serial, err := newSerial()
+	if err != nil {
+		return pair{}, nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial,
+		// The serial's head tells authorities apart in a list of trusted ones; no user or machine is named.
+		Subject:               pkix.Name{CommonName: fmt.Sprintf("readthru local CA %.8x", serial), Organization: []string{"readthru"}},
+		NotBefore:             now.Add(-backdate).UTC().Truncate(time.Second),
+		NotAfter:              now.Add(authorityLife).UTC().Truncate(time.Second),
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		MaxPathLenZero:        true,
+	}
+	if err := constrain(template, permitted); err != nil {
+		return pair{}, nil, err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return pair{}, nil, fmt.Errorf("sign the authority's certificate: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return pair{}, nil, fmt.Errorf("parse the authority's certificate: %w", err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return pair{}, nil, fmt.Errorf("encode key: %w", err)
+	}
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+	return pair{cert, key, certPEM}, append(keyPEM, certPEM...), nil
+}
+
+// constrain adds name constraints. A kind of name that has no entry is excluded as a whole: RFC 5280 leaves a kind that is not
+// mentioned unconstrained, which nobody means who lists domains.
+func constrain(t *x509.Certificate, permitted []string) error {
+	if len(permitted) == 0 {
+		return nil
+	}
+	t.PermittedDNSDomainsCritical = true
+	for _, p := range permitted {
+		if prefix, err := netip.ParsePrefix(p); err == nil {
+			prefix = prefix.Masked()
+			t.PermittedIPRanges = append(t.PermittedIPRanges, &net.IPNet{
+				IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen()),
+			})
+			continue
+		}
+		name, err := normalName(strings.TrimPrefix(p, "."))
+		if err != nil || isAddress(name) {
+			return fmt.Errorf("name constraint %q is neither a domain nor an address range such as 10.0.0.0/8", p)
+		}
+		t.PermittedDNSDomains = append(t.PermittedDNSDomains, name)
+	}
+	if len(t.PermittedDNSDomains) == 0 {
+		t.ExcludedDNSDomains = []string{""}
+	}
+	if len(t.PermittedIPRanges) == 0 {
+		t.ExcludedIPRanges = []*net.IPNet{
+			{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)},
+			{IP: net.IPv6zero, Mask: net.CIDRMask(0, 128)},
+		}
+	}
+	return nil
+}
+
+// newSerial returns 128 random bits: a serial used twice by one issuer is an error in every browser (RFC 5280 §4.1.2.2).
+func newSerial() (*big.Int, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 128))
+	if err != nil {
+		return nil, fmt.Errorf("choose a serial number: %w", err)
+	}
+	return serial.Add(serial, big.NewInt(1)), nil
+}

@@ -1,0 +1,105 @@
+package certs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/smallstep/truststore"
+)
+
+// Install hands the authority's certificate to the system's trust store, which may ask for a password, and to the NSS
+// databases of browsers (Chromium's, and each profile of Firefox) where certutil is installed. The notes say, a sentence each,
+// what was done and what was not. The error joins what failed; the rest was done.
+func (a *Authority) Install() (notes []string, err error) {
+	return a.everyStore(
+		func() error { return truststore.InstallFile(a.CertFile(), truststore.WithPrefix("readthru-")) },
+		"added to", addNSS)
+}
+
+// Uninstall takes the certificate out of where Install put it. The notes are as for Install.
+func (a *Authority) Uninstall() (notes []string, err error) {
+	return a.everyStore(
+		func() error { return truststore.UninstallFile(a.CertFile(), truststore.WithPrefix("readthru-")) },
+		"removed from", removeNSS)
+}
+
+func (a *Authority) everyStore(system func() error, verb string, nss func(certutil, db, nickname, certFile string) error) (notes []string, err error) {
+	var failed []error
+	if err := system(); err != nil {
+		failed = append(failed, fmt.Errorf("system trust store: %w", err))
+		notes = append(notes, "not "+verb+" the system's trust store: "+err.Error())
+	} else {
+		notes = append(notes, verb+" the system's trust store")
+	}
+	if roots, err := a.Bundle(); err != nil {
+		failed = append(failed, err)
+	} else if roots == "" {
+		notes = append(notes, "no roots of the system were found: "+a.BundleFile()+" holds our certificate alone")
+	}
+	certutil, err := exec.LookPath("certutil")
+	if err != nil {
+		return append(notes, "browsers were left alone: certutil is not installed (Debian: libnss3-tools, Fedora: nss-tools)"), errors.Join(failed...)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return append(notes, "browsers were left alone: "+err.Error()), errors.Join(failed...)
+	}
+	databases := nssDatabases(home)
+	if len(databases) == 0 {
+		notes = append(notes, "no browser's certificate database was found")
+	}
+	for _, db := range databases {
+		if err := nss(certutil, db, a.nickname(), a.CertFile()); err != nil {
+			failed = append(failed, err)
+			notes = append(notes, "not "+verb+" "+db+": "+err.Error())
+			continue
+		}
+		notes = append(notes, verb+" "+db)
+	}
+	return notes, errors.Join(failed...)
+}
+
+// nickname is the name under which NSS keeps our certificate.
+func (a *Authority) nickname() string { return a.Certificate().Subject.CommonName }
+
+// nssDatabases returns the NSS databases of the browsers in a home directory, as certutil names them.
+func nssDatabases(home string) []string {
+	candidates := []string{filepath.Join(home, ".pki", "nssdb"), filepath.Join(home, "snap", "chromium", "current", ".pki", "nssdb")}
+	for _, profiles := range []string{
+		".mozilla/firefox/*", "snap/firefox/common/.mozilla/firefox/*", "Library/Application Support/Firefox/Profiles/*",
+	} {
+		found, _ := filepath.Glob(filepath.Join(home, filepath.FromSlash(profiles))) // the pattern is well-formed
+		candidates = append(candidates, found...)
+	}
+	var databases []string
+	for _, dir := range candidates {
+		if _, err := os.Stat(filepath.Join(dir, "cert9.db")); err == nil {
+			databases = append(databases, "sql:"+dir)
+		}
+	}
+	return databases
+}
+
+func addNSS(certutil, db, nickname, certFile string) error {
+	return runCertutil(certutil, "-A", "-d", db, "-t", "C,,", "-n", nickname, "-i", certFile)
+}
+
+// removeNSS is content when the certificate is not there.
+func removeNSS(certutil, db, nickname, _ string) error {
+	if there := runCertutil(certutil, "-L", "-d", db, "-n", nickname) == nil; !there {
+		return nil
+	}
+	return runCertutil(certutil, "-D", "-d", db, "-n", nickname)
+}
+
+func runCertutil(certutil string, args ...string) error {
+	out, err := exec.Command(certutil, args...).CombinedOutput() //nolint:noctx // a database left half written helps nobody
+	if err != nil {
+		return fmt.Errorf("certutil %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package certs
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/smallstep/truststore"
+)
+
+// inertSystem points the platform's trust store at a directory and makes its command do nothing, for one test.
+func inertSystem(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	name, command := truststore.SystemTrustFilename, truststore.SystemTrustCommand
+	truststore.SystemTrustFilename, truststore.SystemTrustCommand = filepath.Join(dir, "%s.crt"), []string{"true"}
+	t.Cleanup(func() { truststore.SystemTrustFilename, truststore.SystemTrustCommand = name, command })
+	return dir
+}
+
+func tools(t *testing.T, names ...string) {
+	t.Helper()
+	bin := t.TempDir()
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatalf("this test needs %s (Debian: coreutils, libnss3-tools): %v", name, err)
+		}
+		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin) // without sudo
+}
+
+func TestInstallReachesTheSystemAndEachBrowserAndUninstallUndoesIt(t *testing.T) {
+	system := inertSystem(t)
+	tools(t, "tee", "true", "rm", "certutil")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	profile := filepath.Join(home, ".mozilla", "firefox", "abc.default")
+	databases := []string{filepath.Join(home, ".pki", "nssdb"), profile}
+	for _, db := range databases {
+		if err := os.MkdirAll(db, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), "certutil", "-N", "--empty-password", "-d", "sql:"+db).CombinedOutput(); err != nil {
+			t.Fatalf("make a database: %v: %s", err, out)
+		}
+	}
+	a, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	notes, err := a.Install()
+	if err != nil {
+		t.Fatalf("Install: %v (%q)", err, notes)
+	}
+	if all := strings.Join(notes, "\n"); strings.Count(all, "added to") != 3 {
+		t.Errorf("notes %q, want three places", notes)
+	}
+	files, _ := filepath.Glob(filepath.Join(system, "*.crt"))
+	if len(files) != 1 {
+		t.Fatalf("the system's store has %v, want one file", files)
+	}
+	if data, _ := os.ReadFile(files[0]); !bytes.Contains(data, a.PEM()) {
+		t.Error("the system's store holds something else")
+	}
+	for _, db := range databases {
+		if out, err := exec.CommandContext(t.Context(), "certutil", "-L", "-d", "sql:"+db, "-n", a.nickname(), "-a").CombinedOutput(); err != nil || !strings.Contains(string(out), "BEGIN CERTIFICATE") {
+			t.Errorf("%s: %v: %s", db, err, out)
+		}
+	}
+
+	for range 2 { // the second time there is nothing to remove
+		if notes, err := a.Uninstall(); err != nil {
+			t.Fatalf("Uninstall: %v (%q)", err, notes)
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(system, "*.crt")); len(files) != 0 {
+		t.Errorf("left in the system's store: %v", files)
+	}
+	for _, db := range databases {
+		if exec.CommandContext(t.Context(), "certutil", "-L", "-d", "sql:"+db, "-n", a.nickname()).Run() == nil {
+			t.Errorf("left in %s", db)
+		}
+	}
+}
+
+func TestInstallWithoutCertutilSaysWhatWasLeftOut(t *testing.T) {
+	inertSystem(t)
+	tools(t, "tee", "true")
+	t.Setenv("HOME", t.TempDir())
+	a, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := a.Install()
+	if err != nil || !strings.Contains(strings.Join(notes, "\n"), "certutil is not installed") {
+		t.Errorf("notes %q, error %v", notes, err)
+	}
+}
+
+func TestInstallSaysThatTheSystemRefused(t *testing.T) {
+	inertSystem(t)
+	truststore.SystemTrustFilename = "/nonexistent/%s.crt"
+	tools(t, "tee", "true")
+	t.Setenv("HOME", t.TempDir())
+	a, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := a.Install()
+	if err == nil || !strings.Contains(strings.Join(notes, "\n"), "not added to the system's trust store") {
+		t.Errorf("notes %q, error %v", notes, err)
+	}
+}
+
+func TestBundleHoldsTheSystemsRootsAndOursAndFollowsThem(t *testing.T) {
+	old := rootFiles
+	t.Cleanup(func() { rootFiles = old })
+	other, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := filepath.Join(t.TempDir(), "roots.pem")
+	if err := os.WriteFile(roots, bytes.TrimRight(other.PEM(), "\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rootFiles = []string{"/nonexistent", roots}
+
+	a, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(bytes.Clone(other.PEM()), a.PEM()...)
+	if got, _ := os.ReadFile(a.BundleFile()); !bytes.Equal(got, want) {
+		t.Errorf("bundle:\n%s\nwant:\n%s", got, want)
+	}
+	if err := os.WriteFile(roots, append(other.PEM(), other.PEM()...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	from, err := a.Bundle()
+	if err != nil || from != roots {
+		t.Errorf("Bundle() = %q, %v, want %q", from, err, roots)
+	}
+	if got, _ := os.ReadFile(a.BundleFile()); bytes.Count(got, []byte("BEGIN")) != 3 {
+		t.Error("the bundle did not follow the system's roots")
+	}
+	rootFiles = nil
+	if from, err := a.Bundle(); err != nil || from != "" {
+		t.Errorf("Bundle() without roots = %q, %v", from, err)
+	}
+	if got, _ := os.ReadFile(a.BundleFile()); !bytes.Equal(got, a.PEM()) {
+		t.Error("without roots the bundle is not ours alone")
+	}
+}
