@@ -1,0 +1,177 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Body reads a stored body. Each part is verified before its first byte is handed out; when one is damaged, reading returns
+// an error and the body is forgotten. A Body is for one goroutine, like a file. Whoever gets one closes it.
+type Body struct {
+	s      *Store
+	sum    Sum
+	length int64
+	at     int64
+	part   []byte // the part in memory
+	number int    // its number
+	closed bool
+	pinned bool
+}
+
+// Body opens a stored body. The error is ErrNotFound when it is not there, or its beginning is damaged.
+func (s *Store) Body(sum Sum) (*Body, error) {
+	if whole, ok := s.bodies.get(sum); ok {
+		return &Body{s: s, sum: sum, length: int64(len(whole)), part: whole}, nil
+	}
+	s.pins.pin(sum) // before looking: what is found must not go
+	b, err := s.openBody(sum)
+	if err != nil || !b.pinned {
+		s.pins.unpin(sum)
+	}
+	return b, err
+}
+
+func (s *Store) openBody(sum Sum) (*Body, error) {
+	m, found := s.manifest(&batch{}, sum)
+	if !found || m.Gone {
+		return nil, ErrNotFound
+	}
+	b := &Body{s: s, sum: sum, length: m.Length, pinned: m.parts() > 1}
+	if m.Length == 0 {
+		return b, nil
+	}
+	// The first part is read now: before a caller has promised a body to anybody.
+	if err := b.load(0); err != nil {
+		return nil, ErrNotFound
+	}
+	if b.length <= maxHotBody {
+		s.bodies.add(sum, b.part, b.length)
+	}
+	return b, nil
+}
+
+// load brings a part into memory.
+func (b *Body) load(number int) error {
+	if b.part != nil && b.number == number {
+		return nil
+	}
+	part, err := b.s.kv.get(partKey(b.sum, number))
+	want := min(b.length-int64(number)*partSize, partSize)
+	if err == nil && int64(len(part)) != want {
+		err = errDamaged
+	}
+	if err != nil {
+		if !b.s.kv.closed() {
+			b.s.lose(b.sum)
+		}
+		return fmt.Errorf("read part %d of body %s: %w", number, b.sum, err)
+	}
+	b.part, b.number = part, number
+	return nil
+}
+
+// rest returns the verified bytes from the present position to the end of its part. It is io.EOF at the end.
+func (b *Body) rest() ([]byte, error) {
+	switch {
+	case b.closed:
+		return nil, errors.New("read body: it is closed")
+	case b.at >= b.length:
+		return nil, io.EOF
+	}
+	number := int(b.at / partSize)
+	if err := b.load(number); err != nil {
+		return nil, err
+	}
+	return b.part[b.at-int64(number)*partSize:], nil
+}
+
+// Sum returns the body's hash.
+func (b *Body) Sum() Sum { return b.sum }
+
+// Len returns the length of the whole body in bytes.
+func (b *Body) Len() int64 { return b.length }
+
+// Read reads from the present position.
+func (b *Body) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	rest, err := b.rest()
+	if err != nil {
+		return 0, err
+	}
+	n := copy(p, rest)
+	b.at += int64(n)
+	return n, nil
+}
+
+// Seek sets the position of the next read, in bytes.
+func (b *Body) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekStart:
+	case io.SeekCurrent:
+		offset += b.at
+	case io.SeekEnd:
+		offset += b.length
+	default:
+		return 0, fmt.Errorf("seek in body: whence %d is unknown", whence)
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("seek in body: position %d is before its start", offset)
+	}
+	b.at = offset
+	return offset, nil
+}
+
+// WriteTo writes from the present position to the end, straight from memory.
+func (b *Body) WriteTo(w io.Writer) (written int64, err error) {
+	for {
+		rest, err := b.rest()
+		if errors.Is(err, io.EOF) {
+			return written, nil
+		}
+		if err != nil {
+			return written, err
+		}
+		n, err := w.Write(rest)
+		written += int64(n)
+		b.at += int64(n)
+		if err != nil {
+			return written, err
+		}
+		if n != len(rest) {
+			return written, io.ErrShortWrite
+		}
+	}
+}
+
+// Close ends reading. It returns no error.
+func (b *Body) Close() error {
+	if !b.closed {
+		b.closed = true
+		if b.pinned {
+			b.s.pins.unpin(b.sum)
+		}
+	}
+	return nil
+}
+
+// readWhole returns a body that is known to be of bearable size, shared or not: never change it.
+func (s *Store) readWhole(sum Sum) ([]byte, error) {
+	b, err := s.Body(sum)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = b.Close() }() // it never fails
+	if b.length <= partSize {
+		return b.part, nil
+	}
+	var all bytes.Buffer
+	all.Grow(int(b.length))
+	if _, err := b.WriteTo(&all); err != nil {
+		return nil, ErrNotFound // damaged is the same as missing
+	}
+	return all.Bytes(), nil
+}

@@ -1,0 +1,291 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"readthru/page"
+)
+
+const (
+	// maxTallies is how many counters stay in memory after they are written.
+	maxTallies = 4096
+
+	// tallyChunk is how many counters one batch writes.
+	tallyChunk = 500
+)
+
+// tally is a counter's record. Times are Unix milliseconds, 0 for none.
+type tally struct {
+	N      int64 // visits, or whatever is counted
+	Hits   int64 // of these, answered from the store
+	First  int64
+	Last   int64
+	Listed int64 // pages: where pr/ has it; 0 when the page is not stored
+}
+
+// merge adds what was counted apart from t.
+func (t *tally) merge(o tally) {
+	t.N += o.N
+	t.Hits += o.Hits
+	if t.First == 0 || o.First != 0 && o.First < t.First {
+		t.First = o.First
+	}
+	t.Last = max(t.Last, o.Last)
+	t.Listed = max(t.Listed, o.Listed)
+}
+
+func (t tally) encode() []byte {
+	var e encoder
+	for _, n := range []int64{t.N, t.Hits, t.First, t.Last, t.Listed} {
+		e.int(n)
+	}
+	return e
+}
+
+func decodeTally(b []byte) tally {
+	d := decoder{b: b}
+	t := tally{N: d.int(), Hits: d.int(), First: d.int(), Last: d.int(), Listed: d.int()}
+	if !d.ok() {
+		return tally{}
+	}
+	return t
+}
+
+// tallies holds counters in memory. A counter that was only added to holds what was added, until it is loaded: then it is
+// whole, and memory alone says what it is until it was written and evicted.
+type tallies struct {
+	mu    sync.Mutex
+	all   map[string]*counter
+	dirty map[string]*counter
+	flush sync.Mutex // held over a flush
+}
+
+type counter struct {
+	tally
+	loaded bool
+}
+
+func (t *tallies) init() { t.all, t.dirty = map[string]*counter{}, map[string]*counter{} }
+
+// add counts into a counter, without looking at the disk.
+func (t *tallies) add(key string, d tally) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entryLocked(key).merge(d)
+}
+
+// entryLocked returns a counter that is about to change.
+func (t *tallies) entryLocked(key string) *counter {
+	c := t.all[key]
+	if c == nil {
+		c = &counter{}
+		t.all[key] = c
+	}
+	t.dirty[key] = c
+	return c
+}
+
+// loadLocked makes a counter whole. It lets go of the lock while it reads the disk.
+func (t *tallies) loadLocked(k *kv, key string) *counter {
+	for {
+		c := t.entryLocked(key)
+		if c.loaded {
+			return c
+		}
+		t.mu.Unlock()
+		var base tally
+		if value, err := k.get(key); err == nil {
+			base = decodeTally(value)
+		}
+		t.mu.Lock()
+		if t.all[key] == c && !c.loaded {
+			// Nobody writes a counter that is not loaded, so the record is still what was read.
+			c.merge(base)
+			c.loaded = true
+			return c
+		}
+	}
+}
+
+// read returns a counter as it is now.
+func (t *tallies) read(k *kv, key string) tally {
+	t.mu.Lock()
+	c, ok := t.all[key]
+	if ok && !c.loaded {
+		c = t.loadLocked(k, key)
+	}
+	if ok {
+		defer t.mu.Unlock()
+		return c.tally
+	}
+	t.mu.Unlock()
+	value, err := k.get(key)
+	if err != nil {
+		return tally{}
+	}
+	return decodeTally(value)
+}
+
+// list applies batches that store a page, and puts the page into the list of recent ones if it is not there.
+func (t *tallies) list(k *kv, p page.Key, now time.Time, b *batch, before []*batch) error {
+	key := pageTallyKey(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.loadLocked(k, key)
+	listed := c.Listed
+	if listed == 0 {
+		c.Listed = cmp.Or(c.Last, max(millis(now), 1))
+		b.set(recentKey(c.Listed, p), nil)
+		b.set(key, c.encode())
+	}
+	err := k.apply(append(before, b)...)
+	if err != nil {
+		c.Listed = listed
+	}
+	return err
+}
+
+// unlist applies a batch that deletes a page, and deletes its counter.
+func (t *tallies) unlist(k *kv, p page.Key, b *batch) error {
+	key := pageTallyKey(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.loadLocked(k, key)
+	if c.Listed != 0 {
+		b.del(recentKey(c.Listed, p))
+	}
+	b.del(key)
+	if err := k.apply(b); err != nil {
+		return err
+	}
+	c.tally = tally{}
+	delete(t.all, key)
+	delete(t.dirty, key)
+	return nil
+}
+
+// write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It reports
+// whether all could be queued.
+func (t *tallies) write(k *kv) bool {
+	t.flush.Lock()
+	defer t.flush.Unlock()
+	for {
+		t.mu.Lock()
+		if len(t.dirty) == 0 {
+			t.evictLocked()
+			t.mu.Unlock()
+			return true
+		}
+		ok := t.writeChunkLocked(k)
+		t.mu.Unlock()
+		if !ok {
+			return false
+		}
+	}
+}
+
+func (t *tallies) writeChunkLocked(k *kv) bool {
+	keys := make([]string, 0, tallyChunk)
+	for key := range t.dirty {
+		if keys = append(keys, key); len(keys) == tallyChunk {
+			break
+		}
+	}
+	for _, key := range keys {
+		if t.dirty[key] != nil {
+			t.loadLocked(k, key)
+		}
+	}
+	b := &batch{}
+	written := make([]string, 0, len(keys))
+	for _, key := range keys {
+		c := t.dirty[key] // nil when it was deleted while another was loaded
+		if c == nil || !c.loaded {
+			continue
+		}
+		after := c.tally
+		if p, isPage := strings.CutPrefix(key, "c/p/"); isPage && c.Listed != 0 && c.Last != 0 && c.Last != c.Listed {
+			after.Listed = c.Last
+			b.del(recentKey(c.Listed, page.Key([]byte(p))))
+			b.set(recentKey(after.Listed, page.Key([]byte(p))), nil)
+		}
+		b.set(key, after.encode())
+		written = append(written, key)
+	}
+	if len(b.ops) > 0 && k.apply(b) != nil {
+		return false
+	}
+	for _, key := range written {
+		c := t.dirty[key]
+		if c.Listed != 0 && c.Last != 0 {
+			c.Listed = c.Last
+		}
+		delete(t.dirty, key)
+	}
+	return true
+}
+
+// evictLocked forgets counters that are written, when there are many.
+func (t *tallies) evictLocked() {
+	if len(t.all) <= maxTallies {
+		return
+	}
+	for key := range t.all {
+		if t.dirty[key] == nil {
+			delete(t.all, key)
+		}
+		if len(t.all) <= maxTallies/2 {
+			return
+		}
+	}
+}
+
+// Count adds n to a durable counter (class, id) and returns the new value. The disk has it within a second.
+func (s *Store) Count(class, id string, n int64) int64 {
+	key := namedTallyKey(class, id)
+	t := &s.tallies
+	t.mu.Lock()
+	c := t.loadLocked(s.kv, key)
+	c.N += n
+	value := c.N
+	t.mu.Unlock()
+	s.nudge()
+	return value
+}
+
+// HostTotal is what is known of a host's use.
+type HostTotal struct {
+	Host         string
+	Visits, Hits int64
+}
+
+// TopHosts returns the hosts with the most visits, most first; at most limit.
+func (s *Store) TopHosts(limit int) ([]HostTotal, error) {
+	s.flushCounts()
+	s.settle()
+	var top []HostTotal
+	order := func(a, b HostTotal) int {
+		return cmp.Or(cmp.Compare(b.Visits, a.Visits), strings.Compare(a.Host, b.Host))
+	}
+	prefix := hostTallyKey("")
+	s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
+		t := decodeTally(value)
+		top = insert(top, HostTotal{key[len(prefix):], t.N, t.Hits}, limit, order)
+		return true
+	})
+	return top, nil
+}
+
+// insert puts v into a sorted list that keeps its first limit elements.
+func insert[V any](list []V, v V, limit int, order func(a, b V) int) []V {
+	i, _ := slices.BinarySearchFunc(list, v, order)
+	if i >= limit {
+		return list
+	}
+	list = slices.Insert(list, i, v)
+	return list[:min(len(list), limit)]
+}

@@ -1,0 +1,241 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// damages are what can happen to a file.
+var damages = []struct {
+	name string
+	do   func(name string) error
+}{
+	{"cut to nothing", func(name string) error { return os.Truncate(name, 0) }},
+	{"cut to half", func(name string) error {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		return os.Truncate(name, info.Size()/2)
+	}},
+	{"16 bytes flipped in the middle", func(name string) error { return flip(name, 0.5) }},
+	{"16 bytes flipped near the start", func(name string) error { return flip(name, 0.02) }},
+	{"last quarter zeroed", func(name string) error {
+		return edit(name, func(b []byte) { clear(b[len(b)*3/4:]) })
+	}},
+	{"deleted", os.Remove},
+}
+
+func flip(name string, at float64) error {
+	return edit(name, func(b []byte) {
+		// Log files are mostly holes: damage what is written.
+		written := len(bytes.TrimRight(b, "\x00"))
+		for i := range min(16, written) {
+			b[min(int(at*float64(written))+i, written-1)] ^= 0xff
+		}
+	})
+}
+
+func edit(name string, f func([]byte)) error {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	f(b)
+	return os.WriteFile(name, b, 0o600)
+}
+
+const damagePages = 60
+
+func damageContent(n int) string {
+	return strings.Repeat(fmt.Sprintf("paragraph %d of a page\n", n), 100+n*400)
+}
+
+func damageURL(n int) string { return fmt.Sprintf("https://damage.test/%d", n) }
+
+func TestNoDamageStopsTheStoreOrGivesWrongBytes(t *testing.T) {
+	source := t.TempDir()
+	s := openStore(t, store.Options{Dir: source})
+	fill := func(from, to int) {
+		for n := from; n < to; n++ {
+			r := put(t, s, response(damageURL(n)), damageContent(n))
+			p, md, _ := newPage(damageURL(n), damageContent(n))
+			p.ContentHash = damageURL(n)
+			if _, err := s.PutPage(p, md, r.Body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		flush(t, s)
+	}
+	fill(0, damagePages/2)
+	closeStore(t, s) // makes tables
+	var err error
+	if s, err = store.Open(store.Options{Dir: source}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	fill(damagePages/2, damagePages) // stays in the log
+	template := t.TempDir()
+	if err := os.CopyFS(template, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+
+	var files []string
+	err = filepath.WalkDir(template, func(name string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != "LOCK" {
+			rel, _ := filepath.Rel(template, name)
+			files = append(files, rel)
+		}
+		return err
+	})
+	if err != nil || len(files) < 6 {
+		t.Fatalf("files of the store: %v, error %v", files, err)
+	}
+	for _, file := range files {
+		for _, damage := range damages {
+			t.Run(filepath.Base(file)+" "+damage.name, func(t *testing.T) {
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+					t.Fatal(err)
+				}
+				if err := damage.do(filepath.Join(dir, file)); err != nil {
+					t.Fatal(err)
+				}
+				checkDamaged(t, dir)
+			})
+		}
+	}
+}
+
+// checkDamaged opens a store, reads all that it gives, and writes and reads again.
+func checkDamaged(t *testing.T, dir string) {
+	t.Helper()
+	var log bytes.Buffer
+	s, err := store.Open(store.Options{Dir: dir, Log: logTo(&log)})
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	defer func() { _ = s.Close() }()
+	bodies, pages := 0, 0
+	for n := range damagePages {
+		for _, r := range responses(t, s, damageURL(n)) {
+			b, err := s.Body(r.Body)
+			if err != nil {
+				continue
+			}
+			got, err := io.ReadAll(b)
+			_ = b.Close()
+			if err == nil && string(got) != damageContent(n) {
+				t.Errorf("body %d: %d wrong bytes", n, len(got))
+			}
+			if err == nil {
+				bodies++
+			}
+		}
+		if md, err := s.Markdown(page.KeyOf(damageURL(n))); err == nil {
+			if pages++; string(md) != damageContent(n) {
+				t.Errorf("markdown %d: %d wrong bytes", n, len(md))
+			}
+		}
+	}
+	h := s.Health()
+	if h.SetAside != "" {
+		if _, err := os.Stat(h.SetAside); err != nil {
+			t.Errorf("SetAside = %s: %v", h.SetAside, err)
+		}
+		if bodies+pages > 0 {
+			t.Errorf("an empty store gave %d bodies and %d pages", bodies, pages)
+		}
+	} else if pages < damagePages && h.Damaged == 0 && !h.Lost {
+		t.Errorf("%d of %d pages are gone and Health() = %+v says nothing", damagePages-pages, damagePages, h)
+	}
+	r := put(t, s, response("https://damage.test/new"), "new")
+	if err := s.Flush(); err != nil {
+		t.Errorf("Flush: %v", err)
+	}
+	s.Chill()
+	if got := bodyOf(t, s, r.Body); got != "new" {
+		t.Errorf("new body = %q", got)
+	}
+	t.Logf("%d bodies, %d pages, %+v %s", bodies, pages, h, strings.Join(strings.Split(log.String(), "\n"), " / "))
+}
+
+func TestDamagedRecordIsAMissAndDeleted(t *testing.T) {
+	s := openStore(t, store.Options{})
+	long := strings.Repeat("a line of text\n", store.PartSize/5)
+	r := put(t, s, response("https://a.test/"), long)
+	flush(t, s)
+	s.Chill()
+	for _, record := range [][]byte{nil, {0}, []byte("not a record at all"), make([]byte, 300)} {
+		if err := s.PutRaw(store.PartKey(r.Body, 1), record); err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Body(r.Body)
+		if err != nil {
+			t.Fatalf("record %q: Body: %v, want its first part", record, err)
+		}
+		got, err := io.ReadAll(b)
+		_ = b.Close()
+		if err == nil || !strings.HasPrefix(long, string(got)) || len(got) != store.PartSize {
+			t.Errorf("record %q: read %d bytes, error %v; want the first part and an error", record, len(got), err)
+		}
+		if _, err := s.Body(r.Body); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("record %q: Body again: %v, want ErrNotFound", record, err)
+		}
+		put(t, s, response("https://a.test/"), long)
+		flush(t, s)
+		s.Chill()
+		if bodyOf(t, s, r.Body) != long {
+			t.Errorf("record %q: stored again, the body is another", record)
+		}
+	}
+	if h := s.Health(); h.Damaged < 3 {
+		t.Errorf("Damaged = %d, want each counted", h.Damaged)
+	}
+}
+
+func TestSecondOpenerIsToldWhoHasTheStore(t *testing.T) {
+	dir := t.TempDir()
+	openStore(t, store.Options{Dir: dir})
+	_, err := store.Open(store.Options{Dir: dir})
+	var locked *store.LockedError
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() || locked.Dir != dir {
+		t.Errorf("second Open: %v, want a LockedError of %s with process %d", err, dir, os.Getpid())
+	}
+}
+
+func TestNewerStoreIsLeftAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	if err := s.SetSchema(9, 9); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	for range 2 {
+		if _, err := store.Open(store.Options{Dir: dir}); !errors.Is(err, store.ErrNewer) {
+			t.Fatalf("Open: %v, want ErrNewer", err)
+		}
+	}
+	if aside, _ := filepath.Glob(filepath.Join(dir, "*damaged*")); len(aside) > 0 {
+		t.Errorf("set aside: %v", aside)
+	}
+}
+
+func TestNewerStoreThatOldReadersUnderstandOpens(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	if err := s.SetSchema(9, 1); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	openStore(t, store.Options{Dir: dir})
+}

@@ -1,0 +1,64 @@
+package store
+
+import "github.com/dgraph-io/badger/v4"
+
+// OpenWithSpace is Open on a disk whose space the test decides.
+func OpenWithSpace(o Options, space func(dir string) (free, total uint64, err error)) (*Store, error) {
+	return open(o, disk{space, syncEngine})
+}
+
+// OpenWithStuckSync is Open on a disk that never finishes a sync; begun is called when one begins.
+func OpenWithStuckSync(o Options, begun func()) (*Store, error) {
+	return open(o, disk{diskSpace, func(*badger.DB, string) error {
+		begun()
+		select {}
+	}})
+}
+
+// SetSchema overwrites the schema record.
+func (s *Store) SetSchema(version, oldestReader int) error {
+	b := &batch{}
+	b.set(schemaKey, encodeJSON(schema{version, oldestReader}))
+	return s.kv.apply(b)
+}
+
+// Chill forgets what memory holds, so that the next read comes from the disk.
+func (s *Store) Chill() { s.cool() }
+
+// Keys returns the keys on disk that begin with prefix.
+func (s *Store) Keys(prefix string) (keys []string) {
+	s.settle()
+	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+		keys = append(keys, key)
+		return true
+	})
+	return keys
+}
+
+// PutRaw writes bytes as the record of a key, without the engine or its reader noticing.
+func (s *Store) PutRaw(key string, record []byte) error {
+	txn := s.kv.db.NewTransaction(true)
+	defer txn.Discard()
+	if err := txn.Set([]byte(key), record); err != nil {
+		return err
+	}
+	return txn.Commit()
+}
+
+// Recounted returns the totals found by scanning, as Totals gives them.
+func (s *Store) Recounted() Totals {
+	s.settle()
+	t := recount(s.kv, s.kv.totals())
+	return Totals{Pages: t.Pages, Versions: t.Versions, Responses: t.Responses, ResponseBytes: t.Bytes, QueuedJobs: t.Jobs}
+}
+
+// Names for tests.
+const (
+	PartSize    = partSize
+	MaxVersions = maxVersions
+	MaxVariants = maxVariants
+	MaxQueued   = maxQueued
+)
+
+// PartKey returns the key of a body's part.
+func PartKey(sum Sum, i int) string { return partKey(sum, i) }

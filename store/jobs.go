@@ -1,0 +1,228 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"readthru/page"
+)
+
+// Job is one change of a page. The log keeps a page's newest job: a consumer that lags sees only the last of several changes.
+// A job may come twice, and done twice must change nothing.
+type Job struct {
+	Seq      uint64
+	Kind     string // JobStored, JobChanged or JobDeleted
+	Page     page.Key
+	URL      string // normalised
+	Attempts int    // how often it was given back by RetryJob
+}
+
+// Kinds of a Job.
+const (
+	JobStored  = "stored"
+	JobChanged = "changed"
+	JobDeleted = "deleted"
+)
+
+// jobRecord is what j/ holds.
+type jobRecord struct {
+	Kind string
+	Page Sum // the page's key, in hex
+	URL  string
+}
+
+// retryRecord is what jr/ holds.
+type retryRecord struct {
+	Attempts int
+	Error    string
+}
+
+// addJob writes a job in b, in place of the page's old one (0 for none), and returns its number. The caller moves s.seq once b
+// is applied. Under s.mu.
+func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
+	seq := s.seq + 1
+	b.delta.Jobs++
+	if old != 0 {
+		if _, err := s.kv.get(jobKey(old)); err == nil {
+			b.del(jobKey(old))
+			b.delta.Jobs--
+		}
+	}
+	b.set(jobKey(seq), encodeJSON(jobRecord{j.Kind, Sum(j.Page), j.URL}))
+	b.delta.Seq = seq
+	return seq
+}
+
+// checkConsumer refuses names that cannot stand in a key.
+func checkConsumer(name string) error {
+	if name == "" || strings.Contains(name, "\x00") {
+		return fmt.Errorf("change log: %q is no name for a consumer", name)
+	}
+	return nil
+}
+
+// Jobs returns the next jobs of a consumer, oldest first, jobs to retry included; at most limit (0: 50). A consumer begins
+// with its first call, at the beginning of the log.
+func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
+	if err := checkConsumer(consumer); err != nil {
+		return nil, err
+	}
+	s.settle()
+	limit = clampLimit(limit)
+	var jobs []Job
+	prefix := retryPrefix(consumer)
+	s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
+		var r retryRecord
+		_ = json.Unmarshal(value, &r) // without, it is a first attempt
+		if j, err := s.job(binary.BigEndian.Uint64([]byte(key[len(prefix):]))); err == nil {
+			j.Attempts = r.Attempts
+			jobs = append(jobs, j)
+		}
+		return len(jobs) < limit
+	})
+	s.kv.walk(scan{prefix: "j/", from: jobKey(s.cursor(consumer) + 1), keys: true}, func(key string, _ []byte) bool {
+		if len(jobs) >= limit {
+			return false
+		}
+		if j, err := s.job(binary.BigEndian.Uint64([]byte(key[len("j/"):]))); err == nil {
+			jobs = append(jobs, j)
+		}
+		return true
+	})
+	return jobs, nil
+}
+
+func (s *Store) job(seq uint64) (Job, error) {
+	var r jobRecord
+	if err := s.kv.getJSON(&batch{}, jobKey(seq), &r); err != nil {
+		return Job{}, err
+	}
+	return Job{Seq: seq, Kind: r.Kind, Page: page.Key(r.Page), URL: r.URL}, nil
+}
+
+func (s *Store) cursor(consumer string) uint64 {
+	value, err := s.kv.get(cursorKey(consumer))
+	if err != nil || len(value) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(value)
+}
+
+// AckJobs notes durably that a consumer has done jobs. Those before the last of them that it was not asked about stay to be
+// done: they come back as jobs to retry.
+func (s *Store) AckJobs(consumer string, seqs ...uint64) error {
+	return s.settleJobs(consumer, seqs, nil)
+}
+
+// RetryJob gives a job back: it will come again, with one attempt more. Cause is kept for people.
+func (s *Store) RetryJob(consumer string, j Job, cause error) error {
+	r := retryRecord{Attempts: j.Attempts + 1}
+	if cause != nil {
+		r.Error = cause.Error()
+	}
+	return s.settleJobs(consumer, []uint64{j.Seq}, &r)
+}
+
+// settleJobs moves a consumer's cursor to the last of seqs. Jobs passed over become jobs to retry; seqs are done, or with
+// retry, to be tried again.
+func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) error {
+	if err := checkConsumer(consumer); err != nil || len(seqs) == 0 {
+		return err
+	}
+	s.settle()
+	s.mu.Lock()
+	b := &batch{}
+	last := slices.Max(seqs)
+	if last > s.seq {
+		s.mu.Unlock()
+		return fmt.Errorf("change log: job %d of consumer %s was never written", last, consumer)
+	}
+	cursor := s.cursor(consumer)
+	if last > cursor {
+		s.kv.walk(scan{prefix: "j/", from: jobKey(cursor + 1), keys: true}, func(key string, _ []byte) bool {
+			seq := binary.BigEndian.Uint64([]byte(key[len("j/"):]))
+			if seq < last && !slices.Contains(seqs, seq) {
+				b.set(retryKey(consumer, seq), encodeJSON(retryRecord{}))
+			}
+			return seq < last
+		})
+		b.set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, last))
+	}
+	for _, seq := range seqs {
+		if retry != nil {
+			b.set(retryKey(consumer, seq), encodeJSON(retry))
+		} else {
+			b.del(retryKey(consumer, seq))
+		}
+	}
+	err := s.kv.apply(b)
+	s.mu.Unlock()
+	if err == nil {
+		err = s.kv.barrier(true)
+	}
+	if err != nil {
+		return fmt.Errorf("change log: move consumer %s: %w", consumer, err)
+	}
+	return nil
+}
+
+// slowest returns the smallest cursor of all consumers, how many jobs they have to retry together, and whether there is any
+// consumer.
+func (s *Store) slowest() (cursor uint64, retries int64, any bool) {
+	s.kv.walk(scan{prefix: "jc/"}, func(_ string, value []byte) bool {
+		if len(value) == 8 {
+			if at := binary.BigEndian.Uint64(value); !any || at < cursor {
+				cursor = at
+			}
+			any = true
+		}
+		return true
+	})
+	if any {
+		s.kv.walk(scan{prefix: "jr/", keys: true}, func(string, []byte) bool { retries++; return true })
+	}
+	return cursor, retries, any
+}
+
+// queuedJobs returns how many jobs the slowest consumer has before it, at most.
+func (s *Store) queuedJobs(t totals) int64 {
+	cursor, retries, any := s.slowest()
+	if !any || t.Seq < cursor {
+		return t.Jobs
+	}
+	return min(t.Jobs, int64(t.Seq-cursor)) + retries
+}
+
+// trimJobs drops deleted jobs that every consumer has passed: nobody needs to hear of a page that is gone.
+func (s *Store) trimJobs() {
+	cursor, _, any := s.slowest()
+	b := &batch{}
+	s.kv.walk(scan{prefix: "j/"}, func(key string, value []byte) bool {
+		if any && binary.BigEndian.Uint64([]byte(key[len("j/"):])) > cursor {
+			return false
+		}
+		var r jobRecord
+		if json.Unmarshal(value, &r) == nil && r.Kind == JobDeleted {
+			b.del(key)
+			b.delta.Jobs--
+		}
+		return len(b.ops) < maxTxnOps/2
+	})
+	if len(b.ops) > 0 {
+		_ = s.kv.apply(b) // refused: the next sweep tries again
+	}
+}
+
+// lastJob returns the newest number in the change log.
+func lastJob(k *kv) (seq uint64) {
+	k.walk(scan{prefix: "j/", back: true, keys: true}, func(key string, _ []byte) bool {
+		if len(key) == len("j/")+8 {
+			seq = binary.BigEndian.Uint64([]byte(key[len("j/"):]))
+		}
+		return false
+	})
+	return seq
+}

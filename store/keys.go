@@ -1,0 +1,144 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"net/url"
+	"strings"
+	"time"
+
+	"readthru/page"
+)
+
+// Every key of the store is made here: a class, a slash, then fixed-width big-endian parts. Text ends with a slash (hosts,
+// which hold none) or a zero byte (everything else).
+//
+//	u/<uri16>                      the stored responses of a URI
+//	e/<entry16>                    one stored response, without content
+//	b/<sum>/<part u16>             256 KiB of a body
+//	d/<sum>                        a body's manifest: length, parts, references
+//	w/<hour u32>/<sum>             a body to look at again: it was being written, or nobody refers to it
+//	h/<host>/<uri16>               stored responses of a host → URI
+//	t/<tag>\0<uri16>               stored responses with a purge tag
+//	x/<hour u32>/<uri16>/<entry16> a stored response is useless from this hour on
+//	a/<hour u32>/<uri16>           last use of a URI, for eviction
+//	r/<sum>/<recipe8>              rendition of an origin's bytes
+//	rp/<page>/<recipe8>            rendition kept by page
+//	xp/<hour u32>/<page>/<recipe8> a rendition kept by page is useless from this hour on
+//	p/<page>                       page
+//	pv/<page>                      the page's versions
+//	pr/<ms u64>/<page>             pages by last visit
+//	hp/<host>/<page>               pages of a host
+//	vi/<ms u64>/<page>/<n u32>     a visit
+//	vp/<page>/<ms u64>/<n u32>     visits of a page
+//	c/<class>/<id>                 a counter: p/<page>, h/<host>, n/<class>\0<id>
+//	n/<host>/                      what was learnt about a host
+//	j/<seq u64>                    change log
+//	jc/<consumer>\0                a consumer's cursor
+//	jr/<consumer>\0<seq u64>       a job to do again
+//	l/<ms u64>/<n u32>             disclosure ledger
+//	z/schema, z/totals             schema version; running totals
+const (
+	schemaKey = "z/schema"
+	totalsKey = "z/totals"
+)
+
+type uriKey [16]byte
+
+func uriKeyOf(uri string) uriKey {
+	sum := sha256.Sum256([]byte(uri))
+	return uriKey(sum[:16])
+}
+
+func variantsKey(u uriKey) string   { return "u/" + string(u[:]) }
+func entryKey(id EntryID) string    { return "e/" + string(id[:]) }
+func manifestKey(sum Sum) string    { return "d/" + string(sum[:]) }
+func partsPrefix(sum Sum) string    { return "b/" + string(sum[:]) + "/" }
+func partKey(sum Sum, i int) string { return partsPrefix(sum) + u16(i) }
+
+func watchKey(hour uint32, sum Sum) string { return "w/" + u32(hour) + "/" + string(sum[:]) }
+
+func hostPrefix(host string) string        { return "h/" + host + "/" }
+func hostKey(host string, u uriKey) string { return hostPrefix(host) + string(u[:]) }
+func tagPrefix(tag string) string          { return "t/" + tag + "\x00" }
+func tagKey(tag string, u uriKey) string   { return tagPrefix(tag) + string(u[:]) }
+func useKey(hour uint32, u uriKey) string  { return "a/" + u32(hour) + "/" + string(u[:]) }
+func expiryKey(hour uint32, u uriKey, id EntryID) string {
+	return "x/" + u32(hour) + "/" + string(u[:]) + "/" + string(id[:])
+}
+
+func recipeID(recipe string) string {
+	sum := sha256.Sum256([]byte(recipe))
+	return string(sum[:8])
+}
+
+func renditionPrefix(source Sum) string { return "r/" + string(source[:]) + "/" }
+func renditionKey(source Sum, recipe string) string {
+	return renditionPrefix(source) + recipeID(recipe)
+}
+func pageRenditionPrefix(k page.Key) string { return "rp/" + string(k[:]) + "/" }
+func pageRenditionKey(k page.Key, recipe string) string {
+	return pageRenditionPrefix(k) + recipeID(recipe)
+}
+
+func pageRenditionExpiryKey(hour uint32, renditionKey string) string {
+	return "xp/" + u32(hour) + renditionKey[len("rp"):]
+}
+
+func pageKey(k page.Key) string                  { return "p/" + string(k[:]) }
+func versionsKey(k page.Key) string              { return "pv/" + string(k[:]) }
+func recentKey(ms int64, k page.Key) string      { return "pr/" + u64(uint64(ms)) + "/" + string(k[:]) }
+func hostPagesPrefix(host string) string         { return "hp/" + host + "/" }
+func hostPageKey(host string, k page.Key) string { return hostPagesPrefix(host) + string(k[:]) }
+func visitKey(ms int64, k page.Key, n uint32) string {
+	return "vi/" + u64(uint64(ms)) + "/" + string(k[:]) + "/" + u32(n)
+}
+func pageVisitsPrefix(k page.Key) string { return "vp/" + string(k[:]) + "/" }
+func pageVisitKey(k page.Key, ms int64, n uint32) string {
+	return pageVisitsPrefix(k) + u64(uint64(ms)) + "/" + u32(n)
+}
+
+func pageTallyKey(k page.Key) string        { return "c/p/" + string(k[:]) }
+func hostTallyKey(host string) string       { return "c/h/" + host }
+func namedTallyKey(class, id string) string { return "c/n/" + class + "\x00" + id }
+
+func learntKey(host string) string                { return "n/" + host + "/" }
+func jobKey(seq uint64) string                    { return "j/" + u64(seq) }
+func cursorKey(consumer string) string            { return "jc/" + consumer + "\x00" }
+func retryPrefix(consumer string) string          { return "jr/" + consumer + "\x00" }
+func retryKey(consumer string, seq uint64) string { return retryPrefix(consumer) + u64(seq) }
+func ledgerKey(ms int64, n uint32) string         { return "l/" + u64(uint64(ms)) + "/" + u32(n) }
+
+func u16(n int) string    { return string(binary.BigEndian.AppendUint16(nil, uint16(n))) }
+func u32(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, n)) }
+func u64(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
+
+// hourOf returns the hour t lies in, counted from 1970; times before are 0.
+func hourOf(t time.Time) uint32 {
+	return uint32(min(max(t.Unix()/3600, 0), 1<<32-1))
+}
+
+// millis returns t in Unix milliseconds, never negative, so that keys sort by time.
+func millis(t time.Time) int64 { return max(t.UnixMilli(), 0) }
+
+// maxHost is the longest host that gets an index key, in bytes. DNS allows 253, and a port.
+const maxHost = 300
+
+// hostOf returns the lower-case host of a URL, with its port unless that is the scheme's default; empty if there is none that
+// could stand in a key.
+func hostOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	return cleanHost(page.Authority(u))
+}
+
+// cleanHost returns host as it stands in keys: lower case; empty if it cannot.
+func cleanHost(host string) string {
+	host = strings.ToLower(host)
+	if len(host) > maxHost || strings.ContainsAny(host, "/\x00") {
+		return ""
+	}
+	return host
+}

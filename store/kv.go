@@ -1,0 +1,357 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// maxQueued bounds what waits to be written, in bytes before compression.
+const maxQueued = 64 << 20
+
+// kv is the key-value layer over Badger: records that prove themselves, a queue of writes, and an overlay through which point
+// reads see what is queued. It is the only place that touches Badger's values.
+type kv struct {
+	db   *badger.DB // nil: memory only, nothing is found or kept
+	seal *sealer
+	log  *slog.Logger
+	dir  string // the store's directory; Badger's is inside
+	why  string // why there is no db
+	disk disk
+
+	mu      sync.RWMutex
+	pending map[string]pending // newest queued value of a key
+	queue   []*batch
+	queued  int64 // bytes in queue or reserved
+	seq     uint64
+	live    totals // with everything in the queue
+	readers sync.WaitGroup
+	shut    bool   // no new readers, no new writes
+	full    string // why nothing is stored: the disk is below the mark; empty if it is not
+	failing string // the last write's error; empty if it went well
+	checked int64  // when a caller last looked whether that is over, Unix seconds
+
+	decoded          decoded
+	dropped, damaged atomic.Int64
+	onDrop           func() // called by the writer after it gave up accepted writes
+
+	w      writer
+	syncer syncer
+}
+
+// pending is a queued change of a key.
+type pending struct {
+	value []byte
+	gone  bool
+	seq   uint64 // of its batch
+}
+
+// op is a change of one key.
+type op struct {
+	key       string
+	value     []byte
+	gone      bool // delete it
+	ifDamaged bool // delete it if it still does not verify when the writer gets there
+}
+
+// batch is a list of changes that reach the disk together or not at all, with what they change in the totals.
+type batch struct {
+	ops   []op
+	bytes int64
+	delta totals
+
+	// must marks a batch that forgets something. It is taken when the queue is full, too, and is held, not dropped, while the
+	// disk takes nothing: what was deleted must not come back.
+	must bool
+
+	seq     uint64
+	barrier chan error // not nil: no changes; the writer answers when everything before is committed
+	sync    bool       // with barrier: and synced
+}
+
+// set puts a value. The batch keeps it: nobody may change it afterwards.
+func (b *batch) set(key string, value []byte) { b.add(op{key: key, value: value}) }
+
+func (b *batch) del(key string) { b.add(op{key: key, gone: true}) }
+
+func (b *batch) add(o op) {
+	b.ops = append(b.ops, o)
+	b.bytes += int64(len(o.key)+len(o.value)) + 64
+}
+
+// get returns what the batch itself would make of a key.
+func (b *batch) get(key string) (value []byte, gone, ok bool) {
+	for i := len(b.ops) - 1; i >= 0; i-- {
+		if o := &b.ops[i]; o.key == key && !o.ifDamaged {
+			return o.value, o.gone, true
+		}
+	}
+	return nil, false, false
+}
+
+// enter announces a reader of the engine, which must not be closed under it. It reports false once closing has begun.
+func (k *kv) enter() bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.db == nil || k.shut {
+		return false
+	}
+	k.readers.Add(1)
+	return true
+}
+
+func (k *kv) leave() { k.readers.Done() }
+
+// get returns the value of a key, queued changes included, or ErrNotFound. The value is shared: never change it.
+func (k *kv) get(key string) ([]byte, error) {
+	k.mu.RLock()
+	p, ok := k.pending[key]
+	k.mu.RUnlock()
+	if ok {
+		if p.gone {
+			return nil, ErrNotFound
+		}
+		return p.value, nil
+	}
+	if !k.enter() {
+		return nil, ErrNotFound
+	}
+	defer k.leave()
+	return k.read(key)
+}
+
+// read returns a value from the disk. The engine may panic on a damaged file.
+func (k *kv) read(key string) (value []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			k.damaged.Add(1)
+			k.log.Error("engine panic", "class", class(key), "panic", fmt.Sprint(r))
+			value, err = nil, ErrNotFound
+		}
+	}()
+	txn := k.db.NewTransaction(false)
+	defer txn.Discard()
+	item, err := txn.Get([]byte(key))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, ErrNotFound
+	}
+	if err == nil {
+		err = item.Value(func(record []byte) error {
+			value, err = k.seal.open(key, record)
+			return err
+		})
+	}
+	if err != nil {
+		k.forget(key)
+		return nil, ErrNotFound
+	}
+	return value, nil
+}
+
+// forget counts a damaged record and has it deleted.
+func (k *kv) forget(key string) {
+	k.damaged.Add(1)
+	k.log.Warn("damaged record deleted", "class", class(key))
+	b := &batch{must: true}
+	b.add(op{key: key, ifDamaged: true})
+	_ = k.apply(b) // if it cannot be queued, the next read finds it again
+}
+
+// class returns the part of a key that people may read.
+func class(key string) string {
+	for i := range len(key) {
+		if key[i] == '/' {
+			return key[:i]
+		}
+	}
+	return ""
+}
+
+// getIn is get within a batch: it sees the batch's own changes, too.
+func (k *kv) getIn(b *batch, key string) ([]byte, error) {
+	if value, gone, ok := b.get(key); ok {
+		if gone {
+			return nil, ErrNotFound
+		}
+		return value, nil
+	}
+	return k.get(key)
+}
+
+// getJSON decodes the value of a key into v. A value that is no JSON counts as damaged.
+func (k *kv) getJSON(b *batch, key string, v any) error {
+	value, err := k.getIn(b, key)
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(value, v) != nil {
+		k.damaged.Add(1)
+		return ErrNotFound
+	}
+	return nil
+}
+
+// scan says which keys to walk over.
+type scan struct {
+	prefix string
+	from   string // first key; if empty, the first (or, in reverse, the last) of the prefix
+	back   bool   // from the last key to the first
+	keys   bool   // only keys, no values
+}
+
+// walk calls f for each key of a scan, in order, until f returns false. It sees what is on disk: callers wait for a barrier
+// first. Values belong to f.
+func (k *kv) walk(sc scan, f func(key string, value []byte) bool) {
+	if !k.enter() {
+		return
+	}
+	defer k.leave()
+	txn := k.db.NewTransaction(false)
+	defer txn.Discard()
+	// Values are never prefetched: what is small is read as fast without, and what is large should not be read ahead.
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(sc.prefix), Reverse: sc.back})
+	defer it.Close()
+	from := sc.from
+	if from == "" {
+		from = sc.prefix
+		if sc.back {
+			from += "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+		}
+	}
+	for it.Seek([]byte(from)); it.ValidForPrefix([]byte(sc.prefix)); it.Next() {
+		key := string(it.Item().Key())
+		var value []byte
+		if !sc.keys {
+			err := it.Item().Value(func(record []byte) (err error) {
+				value, err = k.seal.open(key, record)
+				return err
+			})
+			if err != nil {
+				k.forget(key)
+				continue
+			}
+		}
+		if !f(key, value) {
+			return
+		}
+	}
+}
+
+// apply queues batches, all or none. They are visible to get at once. The error is ErrFull, or says that a record is too large.
+func (k *kv) apply(batches ...*batch) error { return k.applyReserved(0, batches...) }
+
+// applyReserved is apply for a caller who has reserved room before; the reservation is used up if it succeeds.
+func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
+	var bytes int64
+	must := true
+	for _, b := range batches {
+		bytes += b.bytes
+		must = must && b.must
+		for i := range b.ops {
+			if o := &b.ops[i]; len(o.value) > maxRecord {
+				return fmt.Errorf("store record of class %s: %d bytes, %d are the most", class(o.key), len(o.value), maxRecord)
+			}
+		}
+		if b.bytes > maxTxnBytes {
+			return fmt.Errorf("store %d records together: %d bytes, %d are the most", len(b.ops), b.bytes, maxTxnBytes)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.db == nil || k.shut || !must && (k.queued-reserved+bytes > maxQueued || !k.admitsLocked()) {
+		k.dropped.Add(1)
+		return ErrFull
+	}
+	k.queued += bytes - reserved
+	for _, b := range batches {
+		k.seq++
+		b.seq = k.seq
+		for i := range b.ops {
+			o := &b.ops[i]
+			k.decoded.remove(o.key)
+			if !o.ifDamaged {
+				k.pending[o.key] = pending{o.value, o.gone, b.seq}
+			}
+		}
+		k.live.add(b.delta, 1)
+		k.queue = append(k.queue, b)
+	}
+	k.w.poke()
+	return nil
+}
+
+// reserve sets n bytes of the queue apart for a body that is being read, or reports ErrFull.
+func (k *kv) reserve(n int64) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.db == nil || k.shut || k.queued+n > maxQueued || !k.admitsLocked() {
+		k.dropped.Add(1)
+		return ErrFull
+	}
+	k.queued += n
+	return nil
+}
+
+func (k *kv) release(n int64) {
+	k.mu.Lock()
+	k.queued -= n
+	k.mu.Unlock()
+}
+
+// totals returns the totals with everything in the queue.
+func (k *kv) totals() totals {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.live.clone()
+}
+
+// barrier waits until everything queued before is committed, and with synced also synced. The error says what was lost since the
+// last barrier with sync.
+func (k *kv) barrier(synced bool) error {
+	k.mu.Lock()
+	if k.db == nil {
+		k.mu.Unlock()
+		return nil
+	}
+	if k.shut {
+		k.mu.Unlock()
+		return nil
+	}
+	b := &batch{barrier: make(chan error, 1), sync: synced}
+	k.queue = append(k.queue, b)
+	k.mu.Unlock()
+	k.w.poke()
+	return <-b.barrier
+}
+
+// close lets the writer and the readers end and closes the engine.
+func (k *kv) close() error {
+	k.mu.Lock()
+	k.shut = true
+	k.mu.Unlock()
+	if k.db == nil {
+		return nil
+	}
+	k.w.stop()
+	k.syncer.stop()
+	k.readers.Wait()
+	err := k.db.Close()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(k.dir, cleanName), nil, 0o600)
+	}
+	k.seal.close()
+	return errors.Join(err, k.syncer.head.close())
+}
+
+func (k *kv) closed() bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.shut
+}

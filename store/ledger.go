@@ -1,0 +1,63 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// Disclosure is one request to a third party.
+type Disclosure struct {
+	Time    time.Time `json:"time"` // now when zero
+	Service string    `json:"service"`
+	URL     string    `json:"url"` // masked
+	Bytes   int64     `json:"bytes"`
+	Why     string    `json:"why"`
+	Rule    string    `json:"rule"`
+}
+
+// disclosed makes the keys of disclosures in one millisecond differ.
+var disclosed atomic.Uint32
+
+// Disclose writes a disclosure durably (synced) before it returns. On an error nothing may be sent: it is not on record.
+func (s *Store) Disclose(d Disclosure) error {
+	if d.Time.IsZero() {
+		d.Time = time.Now()
+	}
+	d.Time = d.Time.UTC()
+	b := &batch{}
+	b.set(ledgerKey(millis(d.Time), disclosed.Add(1)), encodeJSON(d))
+	if err := s.kv.apply(b); err != nil {
+		return fmt.Errorf("record disclosure to %s: %w", d.Service, err)
+	}
+	if err := s.kv.barrier(true); err != nil {
+		return fmt.Errorf("record disclosure to %s: %w", d.Service, err)
+	}
+	return nil
+}
+
+// Disclosures returns what was sent to third parties, newest first, and a cursor for the next call, empty when these were the
+// last. A limit of 0 means 50; at most 1000.
+func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next string, err error) {
+	sc := scan{prefix: "l/", back: true}
+	if sc.from, err = decodeCursor(cursor, sc.prefix); err != nil {
+		return nil, "", fmt.Errorf("list disclosures: %w", err)
+	}
+	s.settle()
+	limit = clampLimit(limit)
+	last := ""
+	s.kv.walk(sc, func(key string, value []byte) bool {
+		var d Disclosure
+		if key == sc.from || json.Unmarshal(value, &d) != nil {
+			return true
+		}
+		if len(list) == limit {
+			next = encodeCursor(last)
+			return false
+		}
+		list, last = append(list, d), key
+		return true
+	})
+	return list, next, nil
+}

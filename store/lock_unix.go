@@ -1,0 +1,33 @@
+//go:build linux || darwin
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockEngine takes the lock that the engine will take, so that nobody changes the files while they are looked at. Release
+// gives it back. A directory that is not there needs none.
+func lockEngine(dir string) (release func(), err error) {
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock store: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, &LockedError{Dir: filepath.Dir(dir), PID: lockHolder(dir)}
+		}
+		return nil, fmt.Errorf("lock store: %w", err)
+	}
+	return func() { _ = f.Close() }, nil
+}

@@ -1,0 +1,187 @@
+package store
+
+import (
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// What is kept decoded in memory, in bytes.
+const (
+	maxHotBodies     = 6 << 20
+	maxHotRenditions = 6 << 20
+	maxHotResponses  = 4 << 20
+
+	// maxHotBody is the largest body or markdown kept in memory.
+	maxHotBody = 64 << 10
+)
+
+// weighed is an LRU bounded by the weight of its values, in bytes. Values are shared: never change them.
+type weighed[K comparable, V any] struct {
+	mu     sync.Mutex
+	lru    *simplelru.LRU[K, weight[V]]
+	weight int64
+	max    int64
+}
+
+type weight[V any] struct {
+	value V
+	bytes int64
+}
+
+func newWeighed[K comparable, V any](max int64) *weighed[K, V] {
+	c := &weighed[K, V]{max: max}
+	// Bounded by weight: the number is only a limit that is never reached.
+	c.lru, _ = simplelru.NewLRU(1<<30, func(_ K, v weight[V]) { c.weight -= v.bytes })
+	return c
+}
+
+func (c *weighed[K, V]) get(key K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.lru.Get(key)
+	return v.value, ok
+}
+
+func (c *weighed[K, V]) add(key K, value V, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lru.Remove(key) // Add would replace without telling the old weight
+	if bytes > c.max/4 {
+		return
+	}
+	c.lru.Add(key, weight[V]{value, bytes})
+	c.weight += bytes
+	for c.weight > c.max {
+		c.lru.RemoveOldest()
+	}
+}
+
+func (c *weighed[K, V]) remove(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lru.Remove(key)
+}
+
+func (c *weighed[K, V]) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lru.Purge()
+}
+
+// responseCache keeps decoded stored responses by URI. A reader that loads from the disk notes the generation before, and
+// what it loaded is kept only if nobody changed a URI of the same stripe meanwhile.
+type responseCache struct {
+	mu   sync.Mutex
+	gens [256]uint32
+	all  *weighed[string, []*Response]
+}
+
+func (c *responseCache) init() { c.all = newWeighed[string, []*Response](maxHotResponses) }
+
+func (c *responseCache) generation(u uriKey) uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gens[u[0]]
+}
+
+// loaded keeps what a reader found on disk.
+func (c *responseCache) loaded(uri string, u uriKey, generation uint32, list []*Response) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gens[u[0]] == generation {
+		c.all.add(uri, list, weigh(uri, list))
+	}
+}
+
+// changed replaces what is kept of a URI after its records changed; with an empty list it is forgotten.
+func (c *responseCache) changed(uri string, u uriKey, list []*Response) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gens[u[0]]++
+	if len(list) == 0 {
+		c.all.remove(uri)
+		return
+	}
+	c.all.add(uri, list, weigh(uri, list))
+}
+
+func (c *responseCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.gens {
+		c.gens[i]++
+	}
+	c.all.clear()
+}
+
+// weigh estimates what a list takes in memory.
+func weigh(uri string, list []*Response) int64 {
+	n := len(uri) + 128
+	for _, r := range list {
+		n += 512 + len(r.URL)
+		for name, values := range r.Header {
+			n += len(name) + 64
+			for _, v := range values {
+				n += len(v) + 16
+			}
+		}
+		for name, value := range r.Selecting {
+			n += len(name) + len(value) + 64
+		}
+	}
+	return int64(n)
+}
+
+// cool forgets what memory holds of records that may not be on disk: some writes were given up.
+func (s *Store) cool() {
+	s.hot.clear()
+	s.renditions.clear()
+	s.bodies.clear()
+	s.kv.decoded.clear()
+}
+
+// pins counts the open readers of bodies, which must not be deleted under them.
+type pins struct {
+	mu     sync.Mutex
+	open   map[Sum]int
+	graves []Sum // bodies that nobody refers to any more
+}
+
+func (p *pins) pin(sum Sum) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		p.open = map[Sum]int{}
+	}
+	p.open[sum]++
+}
+
+func (p *pins) unpin(sum Sum) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open[sum]--; p.open[sum] <= 0 {
+		delete(p.open, sum)
+	}
+}
+
+func (p *pins) pinned(sum Sum) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open[sum] > 0
+}
+
+// condemn notes bodies to delete soon.
+func (p *pins) condemn(sums ...Sum) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.graves = append(p.graves, sums...)
+}
+
+func (p *pins) condemned() []Sum {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sums := p.graves
+	p.graves = nil
+	return sums
+}

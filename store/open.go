@@ -1,0 +1,307 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+const (
+	dbName   = "db"   // the engine's directory, inside Options.Dir
+	headName = "head" // see headFile
+
+	defaultMaxSize = 2 << 30
+)
+
+// schemaVersion is what this program writes, oldestReader the oldest version that can read it. Raise the second only for a
+// change that an older program would misread.
+const (
+	schemaVersion = 1
+	oldestReader  = 1
+)
+
+type schema struct {
+	Version      int `json:"version"`
+	OldestReader int `json:"oldest_reader"`
+}
+
+// Open opens the store in o.Dir, or creates one. The error is a *LockedError when another process has it open, and wraps
+// ErrNewer when a newer version of this program wrote it. A damaged store is set aside (never deleted), an empty one opened in
+// its place, and Health says so. When the disk is below the free-space mark, the store runs without it: everything is a miss,
+// nothing is kept (opening would write, and a write to a full disk kills the process).
+func Open(o Options) (*Store, error) { return open(o, disk{diskSpace, syncEngine}) }
+
+// disk is what the store asks of the file system beside the engine.
+type disk struct {
+	space spaceFunc
+	sync  func(db *badger.DB, dir string) error // makes durable what was committed to the engine in dir
+}
+
+func open(o Options, d disk) (*Store, error) {
+	if o.MaxSize == 0 {
+		o.MaxSize = defaultMaxSize
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	seal, err := newSealer()
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	s := &Store{
+		log: o.Log, maxSize: o.MaxSize, chores: make(chan struct{}, 1),
+		bodies:     newWeighed[Sum, []byte](maxHotBodies),
+		renditions: newWeighed[string, *Rendition](maxHotRenditions),
+		kv: &kv{
+			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{}, decoded: newDecoded(),
+			w:      writer{wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})},
+			syncer: newSyncer(),
+		},
+	}
+	s.hot.init()
+	s.tallies.init()
+	s.kv.onDrop = s.cool
+	if err := s.openEngine(); err != nil {
+		seal.close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.wg.Go(func() { s.keepHouse(ctx) })
+	return s, nil
+}
+
+// openEngine opens the engine and reads what must be known from the start.
+func (s *Store) openEngine() error {
+	k := s.kv
+	if free, total, err := k.disk.space(k.dir); err == nil && roomFor(free, total) != roomForAll {
+		k.why = nearlyFull(k.dir, free, total)
+		s.log.Warn("store runs in memory only", "reason", k.why)
+		return nil
+	}
+	dir := filepath.Join(k.dir, dbName)
+	db, fresh, err := openBadger(dir, s.log, &k.damaged)
+	if err == nil {
+		err = s.readStart(db, fresh)
+		if err != nil {
+			_ = db.Close()
+		}
+	}
+	var locked *LockedError
+	if errors.As(err, &locked) || errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if err != nil {
+		cause := err
+		if s.setAside, err = setAside(dir, time.Now()); err != nil {
+			return fmt.Errorf("open store: %w; and it cannot be set aside: %w", cause, err)
+		}
+		s.log.Error("damaged store set aside", "path", s.setAside, "error", cause)
+		// The head belonged to what was set aside.
+		if err := os.Remove(filepath.Join(k.dir, headName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("open store: %w", err)
+		}
+		if db, fresh, err = openBadger(dir, s.log, &k.damaged); err == nil {
+			err = s.readStart(db, fresh)
+		}
+		if err != nil {
+			return fmt.Errorf("open store %s: %w", dir, err)
+		}
+	}
+	k.db = db
+	go k.write()
+	go k.syncAll()
+	return nil
+}
+
+// openBadger opens the engine, after a look at its files. Damage can make it return an error or panic; both come back as an
+// error. Fresh says that there was nothing before.
+func openBadger(dir string, log *slog.Logger, unreadable *atomic.Int64) (db *badger.DB, fresh bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			db, err = nil, fmt.Errorf("open engine in %s: panic: %v", dir, r)
+		}
+	}()
+	release, err := lockEngine(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	clean := filepath.Join(filepath.Dir(dir), cleanName)
+	_, dirty := os.Stat(clean)
+	if err = mend(dir, log, time.Now()); err == nil {
+		fresh, err = inspect(dir, dirty != nil)
+	}
+	if err == nil {
+		err = os.Remove(clean)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	release()
+	if err != nil {
+		return nil, false, err
+	}
+	db, err = badger.Open(badgerOptions(dir, log, unreadable))
+	if err != nil && strings.Contains(err.Error(), "Cannot acquire directory lock") {
+		return nil, false, &LockedError{Dir: filepath.Dir(dir), PID: lockHolder(dir)}
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("open engine in %s: %w", dir, err)
+	}
+	return db, fresh, nil
+}
+
+// lockHolder reads which process has the engine's directory open; 0 if that cannot be read.
+func lockHolder(dir string) int {
+	b, err := os.ReadFile(filepath.Join(dir, "LOCK"))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// setAside renames a damaged directory and returns its new name.
+func setAside(dir string, now time.Time) (string, error) {
+	name := freeName(dir+".damaged-", now)
+	return name, os.Rename(dir, name)
+}
+
+// freeName returns a name that begins with prefix and the time, and is not taken.
+func freeName(prefix string, now time.Time) string {
+	stem := prefix + now.UTC().Format("20060102T150405Z")
+	name := stem
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", stem, i)
+	}
+}
+
+// badgerOptions are the engine's settings. Bodies lie in the tree itself (its value log is never given back), compressed by
+// us: the engine's own compression is no smaller and takes 2 to 4 times the memory.
+func badgerOptions(dir string, log *slog.Logger, unreadable *atomic.Int64) badger.Options {
+	o := badger.DefaultOptions(dir)
+	o.Logger = &engineLog{log, unreadable}
+	o.MetricsEnabled = false
+	o.DetectConflicts = false // one writer
+	o.SyncWrites = false      // the writer syncs once a second
+	o.Compression = options.None
+	o.BlockCacheSize = 0 // allowed only without compression and encryption
+	o.IndexCacheSize = 16 << 20
+	o.MemTableSize = 8 << 20 // making a table of it takes 28 MiB; of 16 MiB it would be 60
+	o.NumMemtables = 2
+	o.NumCompactors = 2
+	o.ChecksumVerificationMode = options.OnBlockRead
+	o.ValueThreshold = 1 << 20
+	o.ValueLogFileSize = 64 << 20
+	return o
+}
+
+// readStart reads schema, totals and the newest job, and writes the first schema of a fresh store.
+func (s *Store) readStart(db *badger.DB, fresh bool) error {
+	k := s.kv
+	k.db = db
+	defer func() { k.db = nil }() // until the writer runs nobody else may use it
+	head, err := openHead(filepath.Join(k.dir, headName))
+	if err != nil {
+		return err
+	}
+	if err := checkSchema(k, fresh, head.seq); err != nil {
+		_ = head.close()
+		return err
+	}
+	k.syncer.head = head
+	t, known := readTotals(k)
+	last := lastJob(k)
+	if !fresh && (!known || t.Seq < head.seq || t.Seq < last) {
+		s.lost = t.Seq < head.seq
+		s.log.Warn("store counts again", "lost_records", s.lost)
+		t = recount(k, t)
+	}
+	t.Seq = max(t.Seq, head.seq, last)
+	k.w.durable, k.live = t, t.clone()
+	s.seq = t.Seq
+	return nil
+}
+
+// checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. Seq is the newest job that was ever synced
+// in the store's directory.
+func checkSchema(k *kv, fresh bool, seq uint64) error {
+	value, err := k.read(schemaKey)
+	if err != nil {
+		if !fresh && !empty(k) {
+			return errors.New("the schema record cannot be read")
+		}
+		return k.db.Update(func(txn *badger.Txn) error {
+			nothing := totals{Seq: seq}
+			if err := txn.Set([]byte(totalsKey), k.seal.seal(totalsKey, nothing.encode())); err != nil {
+				return err
+			}
+			value := encodeJSON(schema{schemaVersion, oldestReader})
+			return txn.Set([]byte(schemaKey), k.seal.seal(schemaKey, value))
+		})
+	}
+	var found schema
+	if err := json.Unmarshal(value, &found); err != nil {
+		return fmt.Errorf("read schema record: %w", err)
+	}
+	if found.OldestReader > schemaVersion {
+		return fmt.Errorf("open store %s: %w: schema %d, readable from %d on, this is %d", k.dir, ErrNewer, found.Version, found.OldestReader, schemaVersion)
+	}
+	return nil
+}
+
+// empty reports whether the engine holds no record at all, as after a first start that was killed at once.
+func empty(k *kv) bool {
+	found := false
+	k.walk(scan{keys: true}, func(string, []byte) bool { found = true; return false })
+	return !found
+}
+
+func readTotals(k *kv) (t totals, ok bool) {
+	value, err := k.read(totalsKey)
+	return t, err == nil && json.Unmarshal(value, &t) == nil
+}
+
+// engineLog hands Badger's log on. Badger reports a value that it cannot read only here.
+type engineLog struct {
+	log        *slog.Logger
+	unreadable *atomic.Int64
+}
+
+func (l *engineLog) Errorf(format string, args ...any) {
+	if strings.HasPrefix(format, "Unable to read") {
+		l.unreadable.Add(1)
+	}
+	l.log.Error("engine", "text", fmt.Sprintf(strings.TrimSpace(format), args...))
+}
+
+func (l *engineLog) Warningf(format string, args ...any) {
+	l.log.Warn("engine", "text", fmt.Sprintf(strings.TrimSpace(format), args...))
+}
+
+func (l *engineLog) Infof(format string, args ...any) {
+	l.log.Debug("engine", "text", fmt.Sprintf(strings.TrimSpace(format), args...))
+}
+
+func (l *engineLog) Debugf(string, ...any) {}

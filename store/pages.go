@@ -1,0 +1,264 @@
+package store
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/page"
+)
+
+// maxVersions is how many versions of a page are kept.
+const maxVersions = 50
+
+// Version is one content a page has had.
+type Version struct {
+	Time        time.Time   `json:"time"`
+	ContentHash string      `json:"content_hash"`
+	Title       string      `json:"title,omitempty"`
+	Tokens      int         `json:"tokens"`
+	SizeBytes   int         `json:"size_bytes"`
+	Source      page.Source `json:"source"`
+}
+
+// pageRecord is what p/ holds.
+type pageRecord struct {
+	Page   page.Page
+	Source Sum    // the origin's bytes
+	Job    uint64 // the page's newest record in the change log
+}
+
+// versionRecord is an element of what pv/ holds, oldest first.
+type versionRecord struct {
+	Version
+	Body Sum
+}
+
+// PutPage records that p was read: creates or updates its record, adds a version when ContentHash changed, and writes the
+// change-log job in the same transaction. Markdown is the content without front matter; the store keeps it: never change it
+// afterwards. PutPage fills Doc, CreatedAt, UpdatedAt (when the content last changed) and Stored on p and reports whether the
+// content was new. The error is ErrFull, or says that p has no normalised URL.
+func (s *Store) PutPage(p *page.Page, markdown []byte, source Sum) (changed bool, err error) {
+	if p.NormalizedURL == "" {
+		return false, errors.New("store page: it has no normalised URL")
+	}
+	k := page.KeyOf(p.NormalizedURL)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	c := contentOf(markdown)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	b := &batch{}
+	record := pageRecord{Page: *p, Source: source}
+	record.Page.Content, record.Page.Attempts, record.Page.VisitID = "", nil, ""
+	record.Page.FromCache, record.Page.VisitCount = false, 0
+	record.Page.FirstVisitedAt, record.Page.LastVisitedAt = time.Time{}, time.Time{}
+	record.Page.Doc, record.Page.Stored = k.Doc(), true
+	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
+
+	var old pageRecord
+	known := s.kv.getJSON(b, pageKey(k), &old) == nil && old.Page.NormalizedURL == p.NormalizedURL
+	if known {
+		record.Page.CreatedAt, record.Page.UpdatedAt, record.Job = old.Page.CreatedAt, old.Page.UpdatedAt, old.Job
+	} else {
+		b.delta.Pages++
+		if host := pageHost(p.NormalizedURL); host != "" {
+			b.set(hostPageKey(host, k), nil)
+		}
+	}
+	changed = !known || old.Page.ContentHash != p.ContentHash
+	var before []*batch
+	var dead []Sum
+	if changed {
+		record.Page.UpdatedAt = now
+		before, dead = s.addVersion(b, k, versionRecord{
+			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum,
+		}, c)
+		kind := JobStored
+		if known {
+			kind = JobChanged
+		}
+		record.Job = s.addJob(b, Job{Kind: kind, Page: k, URL: p.NormalizedURL}, old.Job)
+	}
+	b.set(pageKey(k), encodeJSON(record))
+	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
+		return false, err
+	}
+	s.seq = max(s.seq, record.Job)
+	s.condemn(dead)
+	p.Doc, p.Stored, p.CreatedAt, p.UpdatedAt = record.Page.Doc, true, record.Page.CreatedAt, record.Page.UpdatedAt
+	return changed, nil
+}
+
+// addVersion appends a version in b, and drops the oldest over maxVersions.
+func (s *Store) addVersion(b *batch, k page.Key, v versionRecord, c *content) (before []*batch, dead []Sum) {
+	var list []versionRecord
+	_ = s.kv.getJSON(b, versionsKey(k), &list) // none yet
+	if n := len(list); n > 0 && !v.Time.After(list[n-1].Time) {
+		v.Time = list[n-1].Time.Add(time.Millisecond) // two changes in a millisecond, or a clock set back: the order stays
+	}
+	before = s.refer(b, c, false, v.Time)
+	list = append(list, v)
+	b.delta.Versions++
+	for len(list) > maxVersions {
+		if s.unrefer(b, list[0].Body, false, v.Time) {
+			dead = append(dead, list[0].Body)
+		}
+		list = list[1:]
+		b.delta.Versions--
+	}
+	b.set(versionsKey(k), encodeJSON(list))
+	return before, dead
+}
+
+// pageHost returns the host of a normalised URL for the index of pages by host.
+func pageHost(normalized string) string {
+	u, err := url.Parse(normalized)
+	if err != nil {
+		return ""
+	}
+	return cleanHost(u.Host)
+}
+
+// PageFailed keeps the last error on the page's record, if the page is known (rule X6). The error is ErrNotFound or ErrFull.
+func (s *Store) PageFailed(k page.Key, e page.Error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{}
+	var record pageRecord
+	if err := s.kv.getJSON(b, pageKey(k), &record); err != nil {
+		return err
+	}
+	record.Page.Error = &e
+	b.set(pageKey(k), encodeJSON(record))
+	return s.kv.apply(b)
+}
+
+// Page returns a page's record with its visit counts, without content. What it points to (Meta, Warnings, Error) is shared:
+// never change that. The error is ErrNotFound.
+func (s *Store) Page(k page.Key) (*page.Page, error) {
+	record, err := decode[pageRecord](s.kv, pageKey(k))
+	if err != nil {
+		return nil, err
+	}
+	return s.withCounts(k, new(record.Page)), nil
+}
+
+func (s *Store) withCounts(k page.Key, p *page.Page) *page.Page {
+	t := s.tallies.read(s.kv, pageTallyKey(k))
+	p.VisitCount = t.N
+	if t.N > 0 {
+		p.FirstVisitedAt, p.LastVisitedAt = time.UnixMilli(t.First).UTC(), time.UnixMilli(t.Last).UTC()
+	}
+	return p
+}
+
+// FindPage takes a doc id, or a prefix of the page's key of at least 8 hex digits. The error is ErrNotFound, or says that the
+// id is none or fits several pages.
+func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
+	doc = strings.ToLower(doc)
+	prefix, err := hex.DecodeString(doc[:len(doc)&^1])
+	if err != nil || len(doc) < 8 || len(doc) > 2*len(page.Key{}) {
+		return page.Key{}, nil, fmt.Errorf("find page: %q is no doc id (8 to 64 hex digits)", doc)
+	}
+	s.settle()
+	var found []page.Key
+	s.kv.walk(scan{prefix: "p/" + string(prefix), keys: true}, func(key string, _ []byte) bool {
+		if k := page.Key([]byte(key[len("p/"):])); strings.HasPrefix(k.String(), doc) {
+			found = append(found, k)
+		}
+		return len(found) < 2
+	})
+	switch len(found) {
+	case 0:
+		return page.Key{}, nil, ErrNotFound
+	case 1:
+		p, err := s.Page(found[0])
+		return found[0], p, err
+	}
+	return page.Key{}, nil, fmt.Errorf("find page: %q fits several pages, give more digits", doc)
+}
+
+// Markdown returns the current content of a page. It is shared: never change it. The error is ErrNotFound.
+func (s *Store) Markdown(k page.Key) ([]byte, error) {
+	var list []versionRecord
+	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil || len(list) == 0 {
+		return nil, ErrNotFound
+	}
+	return s.readWhole(list[len(list)-1].Body)
+}
+
+// Versions returns what a page has been, newest first; at most 50 are kept. The error is ErrNotFound.
+func (s *Store) Versions(k page.Key) ([]Version, error) {
+	var list []versionRecord
+	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil {
+		return nil, err
+	}
+	versions := make([]Version, 0, len(list))
+	for _, v := range slices.Backward(list) {
+		versions = append(versions, v.Version)
+	}
+	return versions, nil
+}
+
+// VersionMarkdown returns the content of one of a page's versions. It is shared: never change it. The error is ErrNotFound.
+func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
+	var list []versionRecord
+	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil {
+		return nil, err
+	}
+	for _, each := range list {
+		if each.Time.Equal(v.Time) && each.ContentHash == v.ContentHash {
+			return s.readWhole(each.Body)
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// DeletePage removes a page, its versions, renditions and visits, and writes a deleted job. Running totals of visits stay. The
+// error is ErrNotFound.
+func (s *Store) DeletePage(k page.Key) error {
+	s.flushCounts()
+	s.settle()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{must: true}
+	var record pageRecord
+	if err := s.kv.getJSON(b, pageKey(k), &record); err != nil {
+		return err
+	}
+	now := time.Now()
+	var dead []Sum
+	var list []versionRecord
+	_ = s.kv.getJSON(b, versionsKey(k), &list) // none left
+	for _, v := range list {
+		if s.unrefer(b, v.Body, false, now) {
+			dead = append(dead, v.Body)
+		}
+		b.delta.Versions--
+	}
+	s.kv.walk(scan{prefix: pageRenditionPrefix(k)}, func(key string, value []byte) bool {
+		if s.dropRendition(b, key, value, now) {
+			dead = append(dead, renditionBody(value))
+		}
+		return true
+	})
+	b.del(pageKey(k))
+	b.del(versionsKey(k))
+	if host := pageHost(record.Page.NormalizedURL); host != "" {
+		b.del(hostPageKey(host, k))
+	}
+	b.delta.Pages--
+	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: record.Page.NormalizedURL}, record.Job)
+	if err := s.tallies.unlist(s.kv, k, b); err != nil {
+		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
+	}
+	s.seq = max(s.seq, job)
+	s.condemn(dead)
+	s.deleteVisits(k)
+	return nil
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DeleteResponse removes one stored response. The error is ErrNotFound when it is not there.
+func (s *Store) DeleteResponse(uri string, id EntryID) error {
+	n, err := s.deleteWhere(uri, func(r *Response) bool { return r.ID == id })
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// DeleteResponses removes all stored responses of a URI, and says how many there were.
+func (s *Store) DeleteResponses(uri string) (int, error) {
+	return s.deleteWhere(uri, func(*Response) bool { return true })
+}
+
+// deleteWhere removes those stored responses of a URI that match. A deletion is never refused for want of room.
+func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error) {
+	u := uriKeyOf(uri)
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{must: true}
+	v, list := s.loadResponses(b, uri, u)
+	var keep []*Response
+	var dead []Sum
+	n := 0
+	for _, r := range list {
+		if !match(r) {
+			keep = append(keep, r)
+			continue
+		}
+		dead = append(dead, s.dropEntry(b, u, r, now)...)
+		n++
+	}
+	if n == 0 && len(list) > 0 || len(v.IDs) == 0 {
+		return 0, nil
+	}
+	if len(keep) > 0 {
+		s.setVariants(b, u, v, keep, v.Used)
+		for _, r := range keep { // what went may have shared a tag
+			for _, tag := range indexTags(r.Tags) {
+				b.set(tagKey(tag, u), []byte(uri))
+			}
+		}
+	} else {
+		b.del(variantsKey(u))
+		b.del(useKey(v.Used, u))
+		if host := hostOf(uri); host != "" {
+			b.del(hostKey(host, u))
+		}
+	}
+	if err := s.kv.apply(b); err != nil {
+		return 0, fmt.Errorf("delete responses of %s: %w", uri, err)
+	}
+	s.hot.changed(uri, u, keep)
+	s.condemn(dead)
+	return n, nil
+}
+
+// DeleteHostResponses removes the stored responses of a host (with its port unless that is the default), and says how many.
+func (s *Store) DeleteHostResponses(host string) (int, error) {
+	if host = cleanHost(host); host == "" {
+		return 0, nil
+	}
+	return s.deleteIndexed(hostPrefix(host), func(string) bool { return true }, nil)
+}
+
+// DeleteTaggedResponses removes the stored responses with a purge tag, and says how many.
+func (s *Store) DeleteTaggedResponses(tag string) (int, error) {
+	if len(indexTags([]string{tag})) == 0 {
+		return 0, nil
+	}
+	return s.deleteIndexed(tagPrefix(tag), func(string) bool { return true }, func(r *Response) bool { return slices.Contains(r.Tags, tag) })
+}
+
+// DeletePrefixResponses removes the stored responses whose URI begins with prefix, and says how many. The prefix must hold at
+// least a scheme and a whole host, followed by a slash.
+func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
+	u, err := url.Parse(prefix)
+	if err != nil {
+		return 0, fmt.Errorf("delete responses by prefix: %w", err)
+	}
+	host := hostOf(prefix)
+	if u.Scheme == "" || host == "" || !strings.Contains(prefix, "://"+u.Host+"/") {
+		return 0, fmt.Errorf("delete responses by prefix: %q has no scheme and whole host, as in https://host/", prefix)
+	}
+	return s.deleteIndexed(hostPrefix(host), func(uri string) bool { return strings.HasPrefix(uri, prefix) }, nil)
+}
+
+// ClearResponses removes all stored responses, and says how many.
+func (s *Store) ClearResponses() (int, error) {
+	// The index of hosts lacks URIs without a proper host; that of uses has all, without their text.
+	return s.deleteURIs("u/", func(value []byte) string {
+		v, _ := decodeVariants(value)
+		return v.URL
+	}, nil)
+}
+
+// deleteIndexed removes the stored responses that an index of URIs names, as far as they match.
+func (s *Store) deleteIndexed(prefix string, wanted func(uri string) bool, match func(*Response) bool) (int, error) {
+	return s.deleteURIs(prefix, func(value []byte) string {
+		if uri := string(value); wanted(uri) {
+			return uri
+		}
+		return ""
+	}, match)
+}
+
+// deleteURIs walks over records from which uriOf tells a URI (or none) and deletes the stored responses of these.
+func (s *Store) deleteURIs(prefix string, uriOf func(value []byte) string, match func(*Response) bool) (total int, err error) {
+	if match == nil {
+		match = func(*Response) bool { return true }
+	}
+	s.settle()
+	s.kv.walk(scan{prefix: prefix}, func(_ string, value []byte) bool {
+		uri := uriOf(value)
+		if uri == "" {
+			return true
+		}
+		var n int
+		n, err = s.deleteWhere(uri, match)
+		total += n
+		return err == nil
+	})
+	return total, err
+}

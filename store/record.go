@@ -1,0 +1,120 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A record on disk is
+//
+//	hash     8 bytes, xxHash64 over the key and everything after these 8 bytes
+//	coding   1 byte, 0 plain or 1 zstd
+//	length   uvarint, of the value before compression
+//	content
+//
+// The engine returns an unreadable value as an empty one without an error, and after damage bytes of another record: the
+// hash over the key tells both.
+const (
+	codingPlain = 0
+	codingZstd  = 1
+
+	hashSize = 8
+
+	// minCompress is the smallest value worth compressing, in bytes.
+	minCompress = 256
+
+	// maxRecord is the largest value, in bytes. The engine moves values of 1 MiB out of the tree into a log that it never
+	// reclaims; with room for the header, values must stay below.
+	maxRecord = 1<<20 - 64
+)
+
+var errDamaged = errors.New("record is damaged")
+
+// sealer turns values into records and back. It is safe for concurrent use.
+type sealer struct {
+	enc *zstd.Encoder
+	dec *zstd.Decoder
+}
+
+func newSealer() (*sealer, error) {
+	// Fastest: on 20 KB pieces of English markdown and Go source 1.1 to 1.4 times as fast as the default level, for 6 % more
+	// bytes. One encoder: one goroutine writes. The window is that of a body part.
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(partSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	if err != nil {
+		return nil, fmt.Errorf("make zstd encoder: %w", err)
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxRecord+64))
+	if err != nil {
+		return nil, fmt.Errorf("make zstd decoder: %w", err)
+	}
+	return &sealer{enc, dec}, nil
+}
+
+func (s *sealer) close() {
+	_ = s.enc.Close()
+	s.dec.Close()
+}
+
+// seal returns the record of a value. It is used by one goroutine at a time.
+func (s *sealer) seal(key string, value []byte) []byte {
+	var head [hashSize + 1 + binary.MaxVarintLen32]byte
+	n := hashSize + 1 + binary.PutUvarint(head[hashSize+1:], uint64(len(value)))
+	record := make([]byte, n, n+len(value)+16)
+	copy(record, head[:n])
+	if len(value) >= minCompress {
+		record[hashSize] = codingZstd
+		record = s.enc.EncodeAll(value, record)
+	}
+	if len(value) < minCompress || len(record)-n >= len(value) {
+		record[hashSize] = codingPlain
+		record = append(record[:n], value...)
+	}
+	binary.BigEndian.PutUint64(record, recordHash(key, record[hashSize:]))
+	return record
+}
+
+// open verifies a record and returns its value in memory of its own. Any error is errDamaged.
+func (s *sealer) open(key string, record []byte) ([]byte, error) {
+	if !verifies(key, record) {
+		return nil, errDamaged
+	}
+	length, n := binary.Uvarint(record[hashSize+1:])
+	if n <= 0 || length > maxRecord {
+		return nil, errDamaged
+	}
+	content := record[hashSize+1+n:]
+	value := make([]byte, 0, length)
+	switch record[hashSize] {
+	case codingPlain:
+		value = append(value, content...)
+	case codingZstd:
+		var err error
+		if value, err = s.dec.DecodeAll(content, value); err != nil {
+			return nil, errDamaged
+		}
+	default:
+		return nil, errDamaged
+	}
+	if uint64(len(value)) != length {
+		return nil, errDamaged
+	}
+	return value, nil
+}
+
+// verifies reports whether a record's hash is that of its key and content.
+func verifies(key string, record []byte) bool {
+	return len(record) > hashSize+1 && binary.BigEndian.Uint64(record) == recordHash(key, record[hashSize:])
+}
+
+func recordHash(key string, rest []byte) uint64 {
+	var d xxhash.Digest
+	d.Reset()
+	_, _ = d.WriteString(key)
+	_, _ = d.Write(rest)
+	return d.Sum64()
+}

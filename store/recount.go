@@ -1,0 +1,34 @@
+package store
+
+import "encoding/json"
+
+// recount finds the totals by scanning, when their record is damaged or older than the rest. What no record tells any more
+// (visits by source, tokens) is taken from before.
+func recount(k *kv, before totals) totals {
+	t := before.clone()
+	t.Pages, t.Versions, t.Responses, t.Bytes, t.Jobs = 0, 0, 0, 0, 0
+	k.walk(scan{prefix: "p/", keys: true}, func(string, []byte) bool { t.Pages++; return true })
+	k.walk(scan{prefix: "pv/"}, func(_ string, value []byte) bool {
+		var list []struct{}
+		if json.Unmarshal(value, &list) == nil {
+			t.Versions += int64(len(list))
+		}
+		return true
+	})
+	k.walk(scan{prefix: "u/"}, func(_ string, value []byte) bool {
+		v, _ := decodeVariants(value)
+		t.Responses += int64(len(v.IDs))
+		return true
+	})
+	k.walk(scan{prefix: "d/"}, func(_ string, value []byte) bool {
+		if m, ok := decodeManifest(value); ok && m.Responses > 0 {
+			t.Bytes += m.Length
+		}
+		return true
+	})
+	k.walk(scan{prefix: "j/", keys: true}, func(string, []byte) bool { t.Jobs++; return true })
+	if t.Visits == 0 {
+		k.walk(scan{prefix: "c/p/"}, func(_ string, value []byte) bool { t.Visits += decodeTally(value).N; return true })
+	}
+	return t
+}

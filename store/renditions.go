@@ -1,0 +1,149 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+
+	"readthru/page"
+)
+
+// Rendition is markdown made of a source, with what is known about it so that a reader need not count and hash again. Values
+// handed out are shared: never change them.
+type Rendition struct {
+	Source                                     Sum    // body it was made of; zero for one kept by page
+	Recipe                                     string // converter version + options, short
+	Markdown                                   []byte `json:"-"` // without front matter; for From == Negotiated or Alternate the bytes as received
+	From                                       page.Source
+	Title, Description, CanonicalURL, PageType string
+	Meta                                       page.Meta
+	Tokens, HTMLTokens, HTMLChars              int
+	Warnings                                   []string
+	Expires                                    time.Time // only for renditions kept by page: from then on it is not found. Zero: kept as long as the page
+	FinalURL                                   string    // what relative links were resolved against
+
+	FetchedAt     time.Time // when the content was first obtained, so that equal content gives equal bytes ever after
+	ContentHash   string    // hex SHA-256 of the markdown without front matter
+	MarkdownChars int       // Unicode code points, of the same
+	Excerpt       string    // the same in at most 300 characters
+}
+
+// renditionRecord is what r/ and rp/ hold: the markdown lies apart.
+type renditionRecord struct {
+	Rendition
+	Body Sum
+}
+
+// Rendition finds one by its source and recipe. Because relative links are resolved against the page's URL, the recipe of a
+// caller contains it. The error is ErrNotFound.
+func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
+	r, err := s.rendition(renditionKey(source, recipe), recipe)
+	if err == nil && r.Source != source {
+		return nil, ErrNotFound
+	}
+	return r, err
+}
+
+// PutRendition keeps r as long as its source's body is stored (and for an hour when it is not). The store keeps r.Markdown:
+// never change it afterwards. The error is ErrFull.
+func (s *Store) PutRendition(r *Rendition) error {
+	return s.putRendition(renditionKey(r.Source, r.Recipe), r, func(b *batch, now time.Time) {
+		if m, found := s.manifest(b, r.Source); !found || m.Refs == 0 {
+			b.set(watchKey(hourOf(now), r.Source), nil)
+		}
+	})
+}
+
+// PageRendition finds a rendition that does not come from the origin's bytes (browser, markdown.new, model). The error is
+// ErrNotFound, also when it has expired.
+func (s *Store) PageRendition(k page.Key, recipe string) (*Rendition, error) {
+	r, err := s.rendition(pageRenditionKey(k, recipe), recipe)
+	if err == nil && !r.Expires.IsZero() && !time.Now().Before(r.Expires) {
+		return nil, ErrNotFound
+	}
+	return r, err
+}
+
+// PutPageRendition keeps r until r.Expires, or as long as the page. The store keeps r.Markdown: never change it afterwards.
+// The error is ErrFull.
+func (s *Store) PutPageRendition(k page.Key, r *Rendition) error {
+	key := pageRenditionKey(k, r.Recipe)
+	return s.putRendition(key, r, func(b *batch, _ time.Time) {
+		if !r.Expires.IsZero() {
+			b.set(pageRenditionExpiryKey(expiryHour(r.Expires), key), nil)
+		}
+	})
+}
+
+func (s *Store) rendition(key, recipe string) (*Rendition, error) {
+	if r, ok := s.renditions.get(key); ok {
+		if r.Recipe != recipe {
+			return nil, ErrNotFound
+		}
+		return r, nil
+	}
+	record, err := decode[renditionRecord](s.kv, key)
+	if err != nil {
+		return nil, err
+	}
+	if record.Recipe != recipe {
+		return nil, ErrNotFound
+	}
+	markdown, err := s.readWhole(record.Body)
+	if err != nil {
+		return nil, err
+	}
+	whole := record.Rendition
+	whole.Markdown = markdown
+	s.keepHot(key, &whole)
+	return &whole, nil
+}
+
+// keepHot keeps a rendition in memory when it is small.
+func (s *Store) keepHot(key string, r *Rendition) {
+	if len(r.Markdown) <= maxHotBody {
+		s.renditions.add(key, r, int64(len(r.Markdown)+len(key)+len(r.Recipe)+1024))
+	}
+}
+
+func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now time.Time)) error {
+	c := contentOf(r.Markdown)
+	now := time.Now()
+	kept := *r
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{}
+	before := s.refer(b, c, false, now)
+	var dead []Sum
+	if old, err := s.kv.get(key); err == nil && s.dropRendition(b, key, old, now) {
+		dead = append(dead, renditionBody(old))
+	}
+	b.set(key, encodeJSON(renditionRecord{kept, c.sum}))
+	index(b, now)
+	if err := s.kv.apply(append(before, b)...); err != nil {
+		return err
+	}
+	s.keepHot(key, &kept)
+	s.condemn(dead)
+	return nil
+}
+
+// dropRendition deletes a rendition in b, given its record, and reports whether nobody refers to its markdown any more.
+func (s *Store) dropRendition(b *batch, key string, record []byte, now time.Time) (last bool) {
+	b.del(key)
+	s.renditions.remove(key)
+	var r renditionRecord
+	if json.Unmarshal(record, &r) != nil {
+		return false
+	}
+	if key[:2] == "rp" && !r.Expires.IsZero() {
+		b.del(pageRenditionExpiryKey(expiryHour(r.Expires), key))
+	}
+	return s.unrefer(b, r.Body, false, now)
+}
+
+// renditionBody returns the markdown's hash from a rendition's record.
+func renditionBody(record []byte) Sum {
+	var r struct{ Body Sum }
+	_ = json.Unmarshal(record, &r) // a record that is no JSON has no body
+	return r.Body
+}

@@ -1,0 +1,274 @@
+package store
+
+import (
+	"crypto/rand"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// EntryID identifies a stored response.
+type EntryID [16]byte
+
+// Response is a stored response: what an origin said, without the content, which lies apart under Body. Values handed out are
+// shared: never change them.
+type Response struct {
+	ID           EntryID           // set by PutResponse when zero
+	URL          string            // the cache key URI: scheme, lower-case host, no default port, path, raw query, no fragment
+	Vary         []string          // lower-case names of the selecting fields
+	Selecting    map[string]string // their normalised values in the request that was answered
+	Partition    string            // private mode: credential partition; else empty
+	Class        string            // private to cache
+	Status       int
+	Header       http.Header
+	RequestTime  time.Time
+	ResponseTime time.Time
+	Body         Sum
+	Length       int64     // of the stored content
+	Offset       int64     // a 206: position of its first byte
+	Total        int64     // a 206: length of the complete representation, -1 unknown
+	Retain       time.Time // useless afterwards; the sweep deletes it. Zero: kept until evicted
+	Tags         []string  // purge tags
+}
+
+const (
+	// maxVariants bounds the stored responses of one URI: an origin may name a field in Vary that never repeats.
+	maxVariants = 64
+
+	// maxTags and maxTag bound the purge tags of a stored response, and the bytes of one. What is over is not indexed.
+	maxTags = 64
+	maxTag  = 256
+
+	// maxRetain bounds how long a response can claim to be of use, so that a clock that was wrong keeps nothing for ever.
+	maxRetain = 366 * 24 * time.Hour
+)
+
+// Responses returns the stored responses of a URI, newest first; none is no error. Hot ones come from memory.
+func (s *Store) Responses(uri string) ([]*Response, error) {
+	if list, ok := s.hot.all.get(uri); ok {
+		return list, nil
+	}
+	u := uriKeyOf(uri)
+	generation := s.hot.generation(u)
+	_, list := s.loadResponses(&batch{}, uri, u)
+	if len(list) > 0 {
+		s.hot.loaded(uri, u, generation, list)
+	}
+	return list, nil
+}
+
+// loadResponses reads the record of a URI and its stored responses, newest first, as b would make them.
+func (s *Store) loadResponses(b *batch, uri string, u uriKey) (variants, []*Response) {
+	value, err := s.kv.getIn(b, variantsKey(u))
+	if err != nil {
+		return variants{URL: uri}, nil
+	}
+	v, ok := decodeVariants(value)
+	if !ok || v.URL != uri {
+		return variants{URL: uri}, nil
+	}
+	var list []*Response
+	for _, id := range v.IDs {
+		value, err := s.kv.getIn(b, entryKey(id))
+		if err != nil {
+			continue
+		}
+		if r, ok := decodeResponse(value); ok && r.ID == id && r.URL == uri {
+			list = append(list, r)
+		}
+	}
+	newestFirst(list)
+	return v, list
+}
+
+func newestFirst(list []*Response) {
+	slices.SortStableFunc(list, func(a, b *Response) int { return b.ResponseTime.Compare(a.ResponseTime) })
+}
+
+// PutResponse stores r with its content; a stored response with the same ID, or the same URL, Selecting, Partition and Class
+// (and for a 206 the same offset), is replaced, and gets an ID of its own. Body, Length and ID are filled in on r. It does not
+// wait for the disk, and what it stored is visible to the next call. The error is that of content, ErrFull, or says
+// that the head is too large; nothing is stored then.
+func (s *Store) PutResponse(r *Response, content io.Reader) error {
+	c, err := s.kv.readContent(content)
+	if err != nil {
+		return err
+	}
+	stored := r.clone()
+	stored.Body, stored.Length = c.sum, c.length
+	if stored.ID == (EntryID{}) {
+		_, _ = rand.Read(stored.ID[:])
+	}
+	now := time.Now()
+	stored.clampRetain(now)
+	if err := s.putResponse(stored, c, now); err != nil {
+		s.kv.release(c.reserved)
+		return err
+	}
+	r.ID, r.Body, r.Length = stored.ID, stored.Body, stored.Length
+	if whole := c.whole(); whole != nil {
+		s.bodies.add(c.sum, whole, c.length)
+	}
+	if s.kv.totals().Bytes > s.maxSize {
+		s.nudge()
+	}
+	return nil
+}
+
+func (s *Store) putResponse(r *Response, c *content, now time.Time) error {
+	u := uriKeyOf(r.URL)
+	record := r.encode()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{}
+	v, list := s.loadResponses(b, r.URL, u)
+	before := s.refer(b, c, true, now)
+
+	var dead []Sum
+	keep := []*Response{r}
+	for i, old := range list {
+		if old.ID == r.ID || old.sameSlot(r) || i >= maxVariants-1 {
+			dead = append(dead, s.dropEntry(b, u, old, now)...)
+		} else {
+			keep = append(keep, old)
+		}
+	}
+	b.set(entryKey(r.ID), record)
+	b.delta.Responses++
+	if !r.Retain.IsZero() {
+		b.set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
+	}
+	for _, tag := range indexTags(r.Tags) {
+		b.set(tagKey(tag, u), []byte(r.URL))
+	}
+	if host := hostOf(r.URL); host != "" && len(list) == 0 {
+		b.set(hostKey(host, u), []byte(r.URL))
+	}
+	newestFirst(keep)
+	s.setVariants(b, u, v, keep, hourOf(now))
+	if err := s.kv.applyReserved(c.reserved, append(before, b)...); err != nil {
+		return err
+	}
+	s.hot.changed(r.URL, u, keep)
+	s.condemn(dead)
+	return nil
+}
+
+// setVariants writes the record of a URI, and moves its last use to hour.
+func (s *Store) setVariants(b *batch, u uriKey, v variants, list []*Response, hour uint32) {
+	if v.Used != hour {
+		if v.Used != 0 {
+			b.del(useKey(v.Used, u))
+		}
+		b.set(useKey(hour, u), nil)
+	}
+	v.Used = hour
+	v.IDs = v.IDs[:0]
+	for _, r := range list {
+		v.IDs = append(v.IDs, r.ID)
+	}
+	b.set(variantsKey(u), v.encode())
+}
+
+// dropEntry deletes a stored response in b, but not from its URI's record. It returns its body if nobody else refers to it.
+func (s *Store) dropEntry(b *batch, u uriKey, r *Response, now time.Time) (dead []Sum) {
+	b.del(entryKey(r.ID))
+	if !r.Retain.IsZero() {
+		b.del(expiryKey(expiryHour(r.Retain), u, r.ID))
+	}
+	for _, tag := range indexTags(r.Tags) {
+		b.del(tagKey(tag, u))
+	}
+	b.delta.Responses--
+	if s.unrefer(b, r.Body, true, now) {
+		dead = append(dead, r.Body)
+	}
+	return dead
+}
+
+// UpdateResponse replaces the head of the stored response with r.ID (freshening by 304 or HEAD): content is not touched. The
+// error is ErrNotFound when it is no longer there, or ErrFull.
+func (s *Store) UpdateResponse(r *Response) error {
+	r = r.clone()
+	r.clampRetain(time.Now())
+	record := r.encode()
+	u := uriKeyOf(r.URL)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{}
+	_, list := s.loadResponses(b, r.URL, u)
+	i := slices.IndexFunc(list, func(o *Response) bool { return o.ID == r.ID })
+	if i < 0 || list[i].Body != r.Body || list[i].Length != r.Length {
+		return ErrNotFound
+	}
+	old := list[i]
+	if !old.Retain.IsZero() {
+		b.del(expiryKey(expiryHour(old.Retain), u, old.ID))
+	}
+	if !r.Retain.IsZero() {
+		b.set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
+	}
+	for _, tag := range indexTags(old.Tags) {
+		b.del(tagKey(tag, u))
+	}
+	list = slices.Clone(list)
+	list[i] = r
+	for _, each := range list { // another variant may carry a tag that the old head had
+		for _, tag := range indexTags(each.Tags) {
+			b.set(tagKey(tag, u), []byte(r.URL))
+		}
+	}
+	b.set(entryKey(r.ID), record)
+	if err := s.kv.apply(b); err != nil {
+		return err
+	}
+	newestFirst(list)
+	s.hot.changed(r.URL, u, list)
+	return nil
+}
+
+// sameSlot reports whether r and o answer the same requests, so that one replaces the other.
+func (r *Response) sameSlot(o *Response) bool {
+	partial := r.Status == http.StatusPartialContent
+	return r.URL == o.URL && r.Partition == o.Partition && r.Class == o.Class && maps.Equal(r.Selecting, o.Selecting) &&
+		partial == (o.Status == http.StatusPartialContent) && (!partial || r.Offset == o.Offset)
+}
+
+// clone returns a copy that the caller may not reach.
+func (r *Response) clone() *Response {
+	c := *r
+	c.Header = r.Header.Clone()
+	c.Vary = slices.Clone(r.Vary)
+	c.Selecting = maps.Clone(r.Selecting)
+	c.Tags = slices.Clone(r.Tags)
+	return &c
+}
+
+func (r *Response) clampRetain(now time.Time) {
+	if limit := now.Add(maxRetain); r.Retain.After(limit) {
+		r.Retain = limit
+	}
+}
+
+// expiryHour is the first hour in which what must be kept until t is useless.
+func expiryHour(t time.Time) uint32 { return hourOf(t) + 1 }
+
+// indexTags returns the tags that can stand in a key.
+func indexTags(tags []string) []string {
+	var list []string
+	for _, tag := range tags {
+		if tag != "" && len(tag) <= maxTag && !slices.Contains([]byte(tag), 0) && len(list) < maxTags {
+			list = append(list, tag)
+		}
+	}
+	return list
+}
+
+// Touch notes a use of a URI, for eviction. Batched, at most once an hour reaches the disk.
+func (s *Store) Touch(uri string) {
+	if s.touches.note(uriKeyOf(uri), hourOf(time.Now())) {
+		s.nudge()
+	}
+}

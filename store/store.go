@@ -1,0 +1,159 @@
+// Package store keeps what the program remembers in one directory: stored responses, bodies, renditions, pages with their
+// versions and visits, counters, the change log and the disclosure ledger. It is the only package that knows the engine
+// underneath (Badger), and speaks in types of its own.
+//
+// [Open] gives a [Store]; its methods may be called from many goroutines. Three promises shape the package:
+//
+//   - Nobody waits for the disk. A write is taken into a bounded queue and is visible to the next read at once; one goroutine
+//     compresses and commits. When the queue is full, or the disk nearly so, a write is refused with [ErrFull] and the caller
+//     goes on without. Only [Store.Flush], [Store.Disclose] and the acknowledging of jobs wait until their writes are synced,
+//     and listings until earlier writes can be listed.
+//   - Nothing wrong is handed out. Every record carries a hash over its key and value and is checked on each read; a record
+//     that does not verify is gone, counted in [Health], and looks like one that never was.
+//   - A damaged store never stops the program. It is set aside, an empty one takes its place, and [Health] says so.
+//
+// Reading on: kv.go (records, queue, reads), writer.go (commits), bodies.go (content by its hash), then a file per kind of
+// record; keys.go holds all keys.
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// ErrNotFound is returned for a record that is not there (or that was damaged, which is the same to a caller).
+var ErrNotFound = errors.New("not found")
+
+// ErrFull says that nothing is stored at the moment: the queue is full, the disk is below the free-space mark, or the store
+// runs in memory only. Callers go on without storing.
+var ErrFull = errors.New("store takes no writes")
+
+// ErrNewer says that a newer version of this program wrote the store in a form that this one cannot read. The store is left
+// as it is.
+var ErrNewer = errors.New("the store was written by a newer version of readthru")
+
+// LockedError says that another process has the directory open.
+type LockedError struct {
+	Dir string
+	PID int // of that process; 0 if unknown
+}
+
+func (e *LockedError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("open store %s: another process has it open", e.Dir)
+	}
+	return fmt.Sprintf("open store %s: process %d has it open", e.Dir, e.PID)
+}
+
+// Sum is the SHA-256 of a body as received, content coding included.
+type Sum [32]byte
+
+// String returns the sum in hex.
+func (s Sum) String() string { return hex.EncodeToString(s[:]) }
+
+// MarshalText returns the sum in hex.
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a sum in hex.
+func (s *Sum) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(s)) {
+		return fmt.Errorf("read sum: %d characters instead of %d", len(text), hex.EncodedLen(len(s)))
+	}
+	_, err := hex.Decode(s[:], text)
+	return err
+}
+
+// Options configures a Store.
+type Options struct {
+	// Dir is the directory to keep everything in. It is created with mode 0700 when missing.
+	Dir string
+
+	// MaxSize bounds the bodies of stored responses, in bytes as received (equal bodies count once). Over it, what was used
+	// longest ago goes, down to nine tenths. If zero, 2 GiB. Pages and their versions are not counted and never evicted.
+	MaxSize int64
+
+	// Log receives what an operator should know. If nil, nothing is logged.
+	Log *slog.Logger
+}
+
+// Health is the state of the store.
+type Health struct {
+	State    string // "ok", "read-only" (disk nearly full, or failing) or "memory-only" (nothing is read or kept)
+	Reason   string // for people; empty when ok
+	SetAside string // where a damaged store was moved at start, if one was
+	Dropped  int64  // writes not taken since start
+	Damaged  int64  // records found damaged since start
+	Lost     bool   // at start the store lacked records that had been written and synced
+}
+
+// States of a store, see [Health].
+const (
+	stateOK         = "ok"
+	stateReadOnly   = "read-only"
+	stateMemoryOnly = "memory-only"
+)
+
+// Store is an open store. Open makes one; Close ends it.
+type Store struct {
+	kv      *kv
+	log     *slog.Logger
+	maxSize int64
+
+	setAside string // where a damaged store was moved, if one was
+	lost     bool   // see Health.Lost
+
+	// mu is held over every read-modify-write of records, so that each sees the one before. What happens under it touches
+	// memory and point reads only, never waits for the writer.
+	mu  sync.Mutex
+	seq uint64 // newest job's sequence number; under mu
+
+	hot        responseCache
+	bodies     *weighed[Sum, []byte]
+	renditions *weighed[string, *Rendition]
+	pins       pins
+	tallies    tallies
+	visits     visitLog
+	touches    touchLog
+
+	chores chan struct{} // wakes the housekeeper; capacity 1
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+// Health returns the store's state now.
+func (s *Store) Health() Health {
+	h := Health{SetAside: s.setAside, Lost: s.lost, Dropped: s.kv.dropped.Load(), Damaged: s.kv.damaged.Load()}
+	h.State, h.Reason = s.kv.state()
+	return h
+}
+
+// Flush waits until all that was accepted is on disk and synced. The error says what of it was lost on the way, if anything.
+func (s *Store) Flush() error {
+	s.flushCounts()
+	if err := s.kv.barrier(true); err != nil {
+		return fmt.Errorf("flush store: %w", err)
+	}
+	return nil
+}
+
+// settle waits until everything queued before can be found by walking. Writes that were lost on the way are no reason not to
+// walk: they were counted and logged where it happened.
+func (s *Store) settle() { _ = s.kv.barrier(false) }
+
+// Close writes what is queued, syncs and closes. Reads under way end first; later calls find nothing and store nothing.
+func (s *Store) Close() error {
+	s.cancel()
+	s.wg.Wait()
+	err := s.Flush()
+	if s.kv.closed() {
+		return nil
+	}
+	if e := s.kv.close(); err == nil {
+		err = e
+	}
+	return err
+}

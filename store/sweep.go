@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// graceHours is how long a body that nobody refers to is left alone, in hours: it may be being written or read.
+const graceHours = 1
+
+// evictTo is the share of MaxSize that eviction leaves, in percent.
+const evictTo = 90
+
+// sweepChunk is how many records a step of the sweep handles between two looks at the context.
+const sweepChunk = 256
+
+// Sweep deletes what is useless by now: stored responses past their Retain, expired renditions, bodies that nobody refers to,
+// old visits. It also enforces MaxSize. It returns how many stored responses went. To be called every few minutes; ctx ends it
+// early.
+func (s *Store) Sweep(ctx context.Context) (int, error) {
+	now := time.Now()
+	s.settle()
+	total, err := s.sweepExpired(ctx, now)
+	if err == nil {
+		err = s.sweepRenditions(ctx, now)
+	}
+	if err == nil {
+		err = s.sweepBodies(ctx, now)
+	}
+	if err == nil {
+		err = s.sweepVisits(ctx, now)
+	}
+	if err == nil {
+		s.trimJobs()
+		var n int
+		n, err = s.evict(ctx)
+		total += n
+	}
+	s.buryCondemned()
+	if err != nil {
+		return total, fmt.Errorf("sweep store: %w", err)
+	}
+	return total, nil
+}
+
+// due collects keys of an index by hour that are due: up to now, or absurdly far ahead, as a clock leaves them that was wrong.
+func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
+	more := true
+	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+		if binary.BigEndian.Uint32([]byte(key[len(prefix):])) > hourOf(now) {
+			return false
+		}
+		more = f(key)
+		return more
+	})
+	if more {
+		limit := hourOf(now.Add(maxRetain)) + 2
+		s.kv.walk(scan{prefix: prefix, from: prefix + u32(limit), keys: true}, func(key string, _ []byte) bool { return f(key) })
+	}
+}
+
+func (s *Store) sweepExpired(ctx context.Context, now time.Time) (total int, err error) {
+	s.due("x/", now, func(key string) bool {
+		if err = ctx.Err(); err != nil {
+			return false
+		}
+		at := len("x/") + 4 + 1
+		id := EntryID([]byte(key[at+len(uriKey{})+1:]))
+		value, getErr := s.kv.get(entryKey(id))
+		r, ok := decodeResponse(value)
+		if getErr != nil || !ok || s.deleteDue(r, key) {
+			// Its response is gone, with a record that was damaged: only the key is left.
+			b := &batch{must: true}
+			b.del(key)
+			_ = s.kv.apply(b)
+			if getErr == nil && ok {
+				total++
+			}
+		}
+		return true
+	})
+	return total, err
+}
+
+// deleteDue deletes the response that an expiry key names, unless it was freshened since: then the key was moved.
+func (s *Store) deleteDue(r *Response, key string) bool {
+	n, err := s.deleteWhere(r.URL, func(o *Response) bool {
+		return o.ID == r.ID && !o.Retain.IsZero() && expiryKey(expiryHour(o.Retain), uriKeyOf(o.URL), o.ID) == key
+	})
+	return err == nil && n > 0
+}
+
+func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) {
+	s.due("xp/", now, func(key string) bool {
+		if err = ctx.Err(); err != nil {
+			return false
+		}
+		rendition := "rp" + key[len("xp/")+4:]
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		b := &batch{must: true}
+		b.del(key)
+		var dead []Sum
+		if value, getErr := s.kv.get(rendition); getErr == nil {
+			var r Rendition
+			if json.Unmarshal(value, &r) == nil && !r.Expires.IsZero() && pageRenditionExpiryKey(expiryHour(r.Expires), rendition) == key {
+				if s.dropRendition(b, rendition, value, now) {
+					dead = append(dead, renditionBody(value))
+				}
+			}
+		}
+		if s.kv.apply(b) == nil {
+			s.condemn(dead)
+		}
+		return true
+	})
+	return err
+}
+
+// sweepBodies looks at the bodies that were being written, or lost their last reference, more than an hour ago.
+func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
+	var sums []Sum
+	var keys []string
+	s.due("w/", now.Add(-graceHours*time.Hour), func(key string) bool {
+		sums = append(sums, Sum([]byte(key[len("w/")+4+1:])))
+		keys = append(keys, key)
+		return true
+	})
+	for i, sum := range sums {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		if !s.pins.pinned(sum) {
+			s.condemn(s.bury(sum, now))
+			b := &batch{must: true}
+			b.del(keys[i])
+			_ = s.kv.apply(b)
+		}
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
+	until := uint64(millis(now.Add(-keepVisits)))
+	b := &batch{must: true}
+	n := len("vi/")
+	s.kv.walk(scan{prefix: "vi/", keys: true}, func(key string, _ []byte) bool {
+		at := binary.BigEndian.Uint64([]byte(key[n:]))
+		if err = ctx.Err(); err != nil || at >= until {
+			return false
+		}
+		k, number := [32]byte([]byte(key[n+9:])), binary.BigEndian.Uint32([]byte(key[n+9+32+1:]))
+		b.del(key)
+		b.del(pageVisitKey(k, int64(at), number))
+		if len(b.ops) >= 2*sweepChunk {
+			_ = s.kv.apply(b)
+			b = &batch{must: true}
+		}
+		return true
+	})
+	if len(b.ops) > 0 {
+		_ = s.kv.apply(b)
+	}
+	return err
+}
+
+// evict deletes the stored responses used longest ago until their bodies take no more than nine tenths of MaxSize, if they
+// take more than MaxSize now.
+func (s *Store) evict(ctx context.Context) (total int, err error) {
+	if s.kv.totals().Bytes <= s.maxSize {
+		return 0, nil
+	}
+	s.settle()
+	goal := s.maxSize / 100 * evictTo
+	s.kv.walk(scan{prefix: "a/", keys: true}, func(key string, _ []byte) bool {
+		if err = ctx.Err(); err != nil || s.kv.totals().Bytes <= goal {
+			return false
+		}
+		total += s.evictURI(uriKey([]byte(key[len("a/")+4+1:])), key)
+		return true
+	})
+	if total > 0 {
+		s.log.Info("evicted", "responses", total, "max_bytes", s.maxSize)
+	}
+	return total, err
+}
+
+// evictURI deletes the stored responses of a URI, unless it was used since the key was written.
+func (s *Store) evictURI(u uriKey, key string) int {
+	value, err := s.kv.get(variantsKey(u))
+	v, ok := decodeVariants(value)
+	if err != nil || !ok {
+		b := &batch{must: true}
+		b.del(key)
+		_ = s.kv.apply(b)
+		return 0
+	}
+	if useKey(v.Used, u) != key {
+		return 0
+	}
+	n, err := s.DeleteResponses(v.URL)
+	if err != nil {
+		s.log.Debug("eviction skipped", "error", err)
+	}
+	return n
+}

@@ -1,0 +1,95 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"readthru/store"
+)
+
+func TestSweepDeletesWhatIsPastItsRetain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, store.Options{})
+		for i, hours := range []int{1, 3, 0} {
+			r := response(fmt.Sprintf("https://a.test/%d", i))
+			if hours > 0 {
+				r.Retain = time.Now().Add(time.Duration(hours) * time.Hour)
+			}
+			put(t, s, r, fmt.Sprint("content ", i))
+		}
+		for _, step := range []struct {
+			sleep time.Duration
+			swept int
+			left  []int
+		}{{0, 0, []int{1, 1, 1}}, {135 * time.Minute, 1, []int{0, 1, 1}}, {2 * time.Hour, 1, []int{0, 0, 1}}} {
+			time.Sleep(step.sleep)
+			n, err := s.Sweep(t.Context())
+			if n != step.swept || err != nil {
+				t.Errorf("Sweep = %d, %v, want %d", n, err, step.swept)
+			}
+			for i, want := range step.left {
+				if got := len(responses(t, s, fmt.Sprintf("https://a.test/%d", i))); got != want {
+					t.Errorf("after %v: response %d: %d left, want %d", step.sleep, i, got, want)
+				}
+			}
+		}
+		if got := len(s.Keys("x/")); got != 0 {
+			t.Errorf("%d keys of the expiry index are left", got)
+		}
+		if got := len(s.Keys("d/")); got != 1 {
+			t.Errorf("%d bodies are left, want 1", got)
+		}
+	})
+}
+
+func TestFreshenedResponseOutlivesItsFirstRetain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, store.Options{})
+		r := response("https://a.test/")
+		r.Retain = time.Now().Add(time.Hour)
+		put(t, s, r, "content")
+		fresh := *responses(t, s, r.URL)[0]
+		fresh.Retain = time.Now().Add(3 * time.Hour)
+		if err := s.UpdateResponse(&fresh); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(135 * time.Minute)
+		if n, err := s.Sweep(t.Context()); n != 0 || err != nil {
+			t.Errorf("Sweep = %d, %v, want 0", n, err)
+		}
+		time.Sleep(2 * time.Hour)
+		if n, err := s.Sweep(t.Context()); n != 1 || err != nil {
+			t.Errorf("Sweep = %d, %v, want 1", n, err)
+		}
+	})
+}
+
+func TestQuotaEvictsWhatWasUsedLongestAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 10_000
+		s := openStore(t, store.Options{MaxSize: 10 * size})
+		uri := func(i int) string { return fmt.Sprintf("https://a.test/%d", i) }
+		for i := range 10 {
+			put(t, s, response(uri(i)), strings.Repeat(fmt.Sprint(i), size))
+			if i == 2 {
+				time.Sleep(time.Hour)
+			}
+		}
+		time.Sleep(time.Hour)
+		s.Touch(uri(0)) // of the oldest, used again
+		put(t, s, response(uri(10)), strings.Repeat("x", size))
+		time.Sleep(5 * time.Second) // the housekeeper acts by itself
+		synctest.Wait()
+		if got := s.Totals().ResponseBytes; got > 9*size {
+			t.Errorf("ResponseBytes = %d, want at most 9/10 of %d", got, 10*size)
+		}
+		for i, want := range map[int]int{0: 1, 1: 0, 2: 0, 3: 1, 10: 1} {
+			if got := len(responses(t, s, uri(i))); got != want {
+				t.Errorf("response %d: %d stored, want %d", i, got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"encoding/json"
+	"maps"
+
+	"readthru/page"
+)
+
+// Totals are running counts, never found by scanning.
+type Totals struct {
+	Pages, Visits, Versions    int64
+	VisitsBySource             map[page.Source]int64
+	Responses, ResponseBytes   int64 // stored responses, and the bytes of their bodies as received (equal ones count once)
+	MarkdownTokens, HTMLTokens int64 // summed over visits
+	QueuedJobs                 int64 // jobs that the slowest consumer has not acknowledged, at most
+}
+
+// Totals returns the counts now, with everything accepted so far.
+func (s *Store) Totals() Totals {
+	t := s.kv.totals()
+	t.add(s.visits.uncounted(), 1)
+	return Totals{
+		Pages: t.Pages, Visits: t.Visits, Versions: t.Versions, VisitsBySource: t.BySource,
+		Responses: t.Responses, ResponseBytes: t.Bytes, MarkdownTokens: t.MarkdownTokens, HTMLTokens: t.HTMLTokens,
+		QueuedJobs: s.queuedJobs(t),
+	}
+}
+
+// totals is what z/totals holds. The writer commits the changes of a batch in the batch's own transaction, so that counts and
+// records never part. As a change it holds differences, and Seq the newest job.
+type totals struct {
+	Pages, Visits, Versions    int64
+	BySource                   map[page.Source]int64
+	Responses, Bytes           int64
+	MarkdownTokens, HTMLTokens int64
+	Jobs                       int64 // records of the change log
+	Seq                        uint64
+}
+
+// add applies a change, times sign.
+func (t *totals) add(d totals, sign int64) {
+	t.Pages += sign * d.Pages
+	t.Visits += sign * d.Visits
+	t.Versions += sign * d.Versions
+	t.Responses += sign * d.Responses
+	t.Bytes += sign * d.Bytes
+	t.MarkdownTokens += sign * d.MarkdownTokens
+	t.HTMLTokens += sign * d.HTMLTokens
+	t.Jobs += sign * d.Jobs
+	if len(d.BySource) > 0 && t.BySource == nil {
+		t.BySource = make(map[page.Source]int64, len(d.BySource))
+	}
+	for source, n := range d.BySource {
+		t.BySource[source] += sign * n
+	}
+	if sign > 0 {
+		t.Seq = max(t.Seq, d.Seq)
+	}
+}
+
+// clone returns a copy that shares nothing.
+func (t totals) clone() totals {
+	t.BySource = maps.Clone(t.BySource)
+	if t.BySource == nil {
+		t.BySource = map[page.Source]int64{}
+	}
+	return t
+}
+
+func (t totals) encode() []byte { return encodeJSON(t) }
+
+// encodeJSON encodes a record of ours. Its types hold nothing that JSON cannot say, so that an error is a bug.
+func encodeJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("store: encode record: " + err.Error())
+	}
+	return b
+}

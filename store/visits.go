@@ -1,0 +1,231 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"readthru/page"
+)
+
+// Visit is one delivery of a page to a reader (rule E13).
+type Visit struct {
+	ID         string      `json:"visit_id"` // UUID; made when empty
+	Time       time.Time   `json:"time"`     // now when zero
+	Doc        string      `json:"doc"`      // from the page's key when empty
+	URL        string      `json:"url"`
+	Agent      string      `json:"agent,omitempty"` // User-Agent, shortened
+	Session    string      `json:"session,omitempty"`
+	Source     page.Source `json:"source"`
+	FromCache  bool        `json:"from_cache"`
+	Tokens     int         `json:"tokens"`      // of the markdown delivered
+	HTMLTokens int         `json:"html_tokens"` // of the HTML it stands for, 0 unknown
+}
+
+const (
+	// maxWaitingVisits bounds the visits in memory while the disk takes none. What is over is counted, not recorded.
+	maxWaitingVisits = 10000
+
+	// visitChunk is how many visits one batch writes.
+	visitChunk = 500
+
+	// keepVisits is how long a visit's record is kept. Counters stay.
+	keepVisits = 180 * 24 * time.Hour
+
+	defaultLimit = 50
+	maxLimit     = 1000
+)
+
+// visitLog holds visits that the disk does not know yet, and what they add to the totals.
+type visitLog struct {
+	mu      sync.Mutex
+	waiting []waitingVisit
+	delta   totals
+	n       uint32
+}
+
+type waitingVisit struct {
+	page  page.Key
+	n     uint32
+	visit Visit
+}
+
+// uncounted returns what the totals lack.
+func (l *visitLog) uncounted() totals {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.delta.clone()
+}
+
+// AddVisit counts a visit; counters and the record reach the disk in batches. It never fails and never waits.
+func (s *Store) AddVisit(k page.Key, v Visit) {
+	if v.Time.IsZero() {
+		v.Time = time.Now()
+	}
+	v.Time = v.Time.UTC().Truncate(time.Millisecond)
+	if v.ID == "" {
+		v.ID = newUUID()
+	}
+	if v.Doc == "" {
+		v.Doc = k.Doc()
+	}
+	at := millis(v.Time)
+	d := tally{N: 1, First: at, Last: at}
+	if v.FromCache {
+		d.Hits = 1
+	}
+	s.tallies.add(pageTallyKey(k), d)
+	if host := hostOf(v.URL); host != "" {
+		s.tallies.add(hostTallyKey(host), d)
+	}
+
+	l := &s.visits
+	l.mu.Lock()
+	l.delta.add(totals{
+		Visits: 1, MarkdownTokens: int64(v.Tokens), HTMLTokens: int64(v.HTMLTokens), BySource: map[page.Source]int64{v.Source: 1},
+	}, 1)
+	full := len(l.waiting) >= maxWaitingVisits
+	if !full {
+		l.n++
+		l.waiting = append(l.waiting, waitingVisit{k, l.n, v})
+	}
+	l.mu.Unlock()
+	if full {
+		s.kv.dropped.Add(1)
+	}
+	s.nudge()
+}
+
+// newUUID returns a random UUID (RFC 9562, version 4).
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// flushVisits queues the visits in memory, and reports whether all could be.
+func (s *Store) flushVisits() bool {
+	for {
+		done, ok := s.flushVisitChunk()
+		if done || !ok {
+			return ok
+		}
+	}
+}
+
+func (s *Store) flushVisitChunk() (done, ok bool) {
+	l := &s.visits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	chunk := l.waiting[:min(len(l.waiting), visitChunk)]
+	b := &batch{delta: l.delta}
+	for _, w := range chunk {
+		at := millis(w.visit.Time)
+		b.set(visitKey(at, w.page, w.n), encodeJSON(w.visit))
+		b.set(pageVisitKey(w.page, at, w.n), nil)
+	}
+	if len(b.ops) == 0 && l.delta.Visits == 0 {
+		return true, true
+	}
+	if s.kv.apply(b) != nil {
+		return false, false
+	}
+	l.delta = totals{}
+	if l.waiting = l.waiting[len(chunk):]; len(l.waiting) == 0 {
+		l.waiting = nil
+	}
+	return len(l.waiting) == 0, true
+}
+
+// VisitQuery selects visits.
+type VisitQuery struct {
+	Page    *page.Key // nil: of all pages
+	Session string    // empty: of all sessions
+	Cursor  string    // as returned by the call before
+	Limit   int       // 0: 50; at most 1000
+}
+
+// Visits returns visits, newest first, and a cursor for the next call, empty when these were the last. Records are kept for
+// 180 days.
+func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
+	sc := scan{prefix: "vi/", back: true}
+	if q.Page != nil {
+		sc = scan{prefix: pageVisitsPrefix(*q.Page), back: true, keys: true}
+	}
+	if sc.from, err = decodeCursor(q.Cursor, sc.prefix); err != nil {
+		return nil, "", fmt.Errorf("list visits: %w", err)
+	}
+	s.flushCounts()
+	s.settle()
+	limit := clampLimit(q.Limit)
+	last := ""
+	s.kv.walk(sc, func(key string, value []byte) bool {
+		if key == sc.from {
+			return true
+		}
+		if q.Page != nil {
+			rest := key[len(sc.prefix):]
+			at, n := binary.BigEndian.Uint64([]byte(rest)), binary.BigEndian.Uint32([]byte(rest[9:]))
+			if value, err = s.kv.get(visitKey(int64(at), *q.Page, n)); err != nil {
+				return true
+			}
+		}
+		var v Visit
+		if json.Unmarshal(value, &v) != nil || q.Session != "" && v.Session != q.Session {
+			return true
+		}
+		if len(visits) == limit {
+			next = encodeCursor(last)
+			return false
+		}
+		visits, last = append(visits, v), key
+		return true
+	})
+	return visits, next, nil
+}
+
+// deleteVisits removes the records of a page's visits.
+func (s *Store) deleteVisits(k page.Key) {
+	prefix := pageVisitsPrefix(k)
+	b := &batch{must: true}
+	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+		rest := key[len(prefix):]
+		b.del(key)
+		b.del(visitKey(int64(binary.BigEndian.Uint64([]byte(rest))), k, binary.BigEndian.Uint32([]byte(rest[9:]))))
+		if len(b.ops) >= 2*visitChunk {
+			_ = s.kv.apply(b) // a deletion is refused only while closing
+			b = &batch{must: true}
+		}
+		return true
+	})
+	if len(b.ops) > 0 {
+		_ = s.kv.apply(b)
+	}
+}
+
+func clampLimit(limit int) int {
+	if limit <= 0 {
+		return defaultLimit
+	}
+	return min(limit, maxLimit)
+}
+
+// encodeCursor turns a position into text for a URL.
+func encodeCursor(position string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(position))
+}
+
+// decodeCursor is the inverse. A position always begins with prefix.
+func decodeCursor(cursor, prefix string) (string, error) {
+	position, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || cursor != "" && !strings.HasPrefix(string(position), prefix) {
+		return "", fmt.Errorf("cursor %q is not one that this list gave", cursor)
+	}
+	return string(position), nil
+}

@@ -1,0 +1,267 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+const (
+	// maxTxnBytes and maxTxnOps bound a transaction. Badger's own limit is 15 % of a memtable, 1.2 MiB; the largest record must
+	// fit.
+	maxTxnBytes = 9 << 17
+	maxTxnOps   = 8000
+)
+
+// writer is the state of the goroutine that commits.
+type writer struct {
+	wake, quit, done chan struct{}
+
+	durable totals   // as committed
+	lost    error    // what became of batches dropped since the last barrier with sync
+	held    []*batch // batches that must be written, and cannot be at the moment
+	txn     *badger.Txn
+	batches []*batch // in txn
+	bytes   int
+	ops     int
+}
+
+func (w *writer) poke() { poke(w.wake) }
+
+func (w *writer) stop() {
+	close(w.quit)
+	<-w.done
+}
+
+// write is the writer's goroutine.
+func (k *kv) write() {
+	defer close(k.w.done)
+	for {
+		select {
+		case <-k.w.wake:
+			k.drain()
+		case <-k.w.quit:
+			k.drain()
+			if len(k.w.held) > 0 {
+				k.log.Error("deletions not written", "batches", len(k.w.held))
+			}
+			return
+		}
+	}
+}
+
+// drain commits what is queued, until the queue is empty.
+func (k *kv) drain() {
+	for {
+		k.mu.Lock()
+		batches := k.queue
+		k.queue = nil
+		k.mu.Unlock()
+		if len(batches) == 0 {
+			return
+		}
+		if held := k.w.held; len(held) > 0 {
+			k.w.held = nil
+			batches = append(held, batches...)
+		}
+		for _, b := range batches {
+			if b.barrier == nil {
+				k.put(b)
+				continue
+			}
+			k.commit()
+			if !b.sync {
+				b.barrier <- nil
+				continue
+			}
+			err := k.w.lost
+			k.w.lost = nil
+			if len(k.w.held) > 0 && err == nil {
+				err = fmt.Errorf("%d deletions wait for the disk: %w", len(k.w.held), ErrFull)
+			}
+			k.syncer.await(waiter{b.barrier, err})
+		}
+		k.commit()
+	}
+}
+
+// put adds a batch to the open transaction, committing before when it would grow too large.
+func (k *kv) put(b *batch) {
+	w := &k.w
+	records := make([][]byte, len(b.ops))
+	bytes := 0
+	for i := range b.ops {
+		o := &b.ops[i]
+		if !o.gone && !o.ifDamaged {
+			records[i] = k.seal.seal(o.key, o.value)
+		}
+		bytes += len(o.key) + len(records[i]) + 32
+	}
+	if w.bytes+bytes > maxTxnBytes || w.ops+len(b.ops) > maxTxnOps {
+		k.commit()
+	}
+	if w.txn == nil {
+		w.txn = k.db.NewTransaction(true)
+	}
+	for i := range b.ops {
+		if err := k.change(w.txn, &b.ops[i], records[i]); err != nil {
+			// The batch cannot be written as a whole, so none of it is: start over with those before it.
+			before := w.batches
+			w.discard()
+			k.drop([]*batch{b}, fmt.Errorf("write %s record: %w", class(b.ops[i].key), err))
+			for _, earlier := range before {
+				k.put(earlier)
+			}
+			return
+		}
+	}
+	w.batches = append(w.batches, b)
+	w.bytes += bytes
+	w.ops += len(b.ops)
+}
+
+func (k *kv) change(txn *badger.Txn, o *op, record []byte) error {
+	switch {
+	case o.ifDamaged:
+		item, err := txn.Get([]byte(o.key))
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			return nil
+		}
+		if err == nil && item.Value(func(r []byte) error {
+			if !verifies(o.key, r) {
+				return errDamaged
+			}
+			return nil
+		}) == nil {
+			return nil
+		}
+		return txn.Delete([]byte(o.key))
+	case o.gone:
+		return txn.Delete([]byte(o.key))
+	}
+	return txn.Set([]byte(o.key), record)
+}
+
+func (w *writer) discard() {
+	if w.txn != nil {
+		w.txn.Discard()
+	}
+	w.txn, w.batches, w.bytes, w.ops = nil, nil, 0, 0
+}
+
+// commit writes the open transaction, unless the disk is nearly full: a write to a full disk kills the process (the engine
+// writes through mapped memory), so the free space is looked at before each.
+func (k *kv) commit() {
+	w := &k.w
+	if len(w.batches) == 0 {
+		w.discard()
+		return
+	}
+	room := k.room()
+	if room == roomForAll || room == roomToForget && allMust(w.batches) {
+		k.commitNow()
+		return
+	}
+	batches := w.batches
+	w.discard()
+	var must, rest []*batch
+	for _, b := range batches {
+		if b.must {
+			must = append(must, b)
+		} else {
+			rest = append(rest, b)
+		}
+	}
+	if len(rest) > 0 {
+		k.drop(rest, fmt.Errorf("disk nearly full: %w", ErrFull))
+	}
+	if room == roomForNone {
+		w.held = append(w.held, must...)
+		return
+	}
+	for _, b := range must {
+		k.put(b)
+	}
+	k.commitNow()
+}
+
+func allMust(batches []*batch) bool {
+	for _, b := range batches {
+		if !b.must {
+			return false
+		}
+	}
+	return true
+}
+
+func (k *kv) commitNow() {
+	w := &k.w
+	if len(w.batches) == 0 {
+		w.discard()
+		return
+	}
+	after := w.durable.clone()
+	for _, b := range w.batches {
+		after.add(b.delta, 1)
+	}
+	err := w.txn.Set([]byte(totalsKey), k.seal.seal(totalsKey, after.encode()))
+	if err == nil {
+		err = w.txn.Commit()
+	}
+	batches := w.batches
+	w.discard()
+	if err != nil {
+		k.fail(err)
+		k.drop(batches, fmt.Errorf("commit: %w", err))
+		return
+	}
+	w.durable = after
+	k.syncer.committed(after.Seq)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.settleLocked(batches)
+	k.failing = ""
+}
+
+// drop gives up batches that cannot be written: what they changed is as it was before.
+func (k *kv) drop(batches []*batch, why error) {
+	k.dropped.Add(int64(len(batches)))
+	if k.w.lost == nil {
+		k.w.lost = why
+	}
+	k.mu.Lock()
+	for _, b := range batches {
+		k.live.add(b.delta, -1)
+		for i := range b.ops {
+			k.decoded.remove(b.ops[i].key)
+		}
+	}
+	k.seq++ // who is reading one of them must not keep it
+	k.settleLocked(batches)
+	k.mu.Unlock()
+	k.log.Warn("writes dropped", "batches", len(batches), "error", why)
+	k.onDrop()
+}
+
+// settleLocked takes batches out of the overlay and the queue's count.
+func (k *kv) settleLocked(batches []*batch) {
+	for _, b := range batches {
+		for i := range b.ops {
+			if p, ok := k.pending[b.ops[i].key]; ok && p.seq == b.seq {
+				delete(k.pending, b.ops[i].key)
+			}
+		}
+		k.queued -= b.bytes
+	}
+}
+
+// fail notes that the disk does not take writes.
+func (k *kv) fail(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.failing == "" {
+		k.log.Error("store write", "error", err)
+	}
+	k.failing = "the last write failed: " + err.Error()
+}
