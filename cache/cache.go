@@ -1,0 +1,306 @@
+// Package cache is an HTTP cache after RFC 9111, shared by default.
+//
+// A [Cache] is an [http.RoundTripper]. It answers from its store where §4 allows reuse, validates stale responses with the
+// validators they carry, and forwards otherwise. It keeps what origins said and never looks inside content: markdown made
+// from a stored response is a rendition, which package fetch derives and keeps in the store beside it.
+//
+// Decisions are pure functions of request, stored responses and time, one idea a file: freshness, storable, reuse, vary,
+// conditional, ranges, validate, invalidate. RoundTrip acts on their verdict; a flight is one exchange with the origin,
+// shared by all who ask for the same at the same time.
+//
+// Beyond the RFC's defaults, each switchable in [Options]: a private mode (Options.Private), answering stale when the origin
+// cannot be reached (§4.2.4), and a lifetime for pages that state none (Options.Override). Stricter than the RFC: a page
+// asked with credentials is not stored in shared mode, and a body whose content coding is cut never is.
+package cache
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"readthru/store"
+)
+
+const (
+	// spoolLimit bounds the bodies that are on their way into the store, in bytes, over all flights.
+	spoolLimit = 64 << 20
+	// closeWait is how long Close lets flights end by themselves.
+	closeWait = 3 * time.Second
+)
+
+// Options configures a Cache. Store must be set; for the rest the zero value is ready to use.
+type Options struct {
+	// Store keeps the responses. It outlives the Cache.
+	Store *store.Store
+
+	// Next obtains what the store cannot answer. It must be safe for concurrent use. If nil, every miss is answered 504
+	// (Gateway Timeout), as for only-if-cached.
+	Next http.RoundTripper
+
+	// Private makes the cache serve one user (RFC 9111 §1): it stores what is marked private and ignores s-maxage and
+	// proxy-revalidate. Responses to different credentials are kept apart all the same.
+	Private bool
+
+	// PartitionKey makes credentials, by which responses are kept apart, into names that do not tell them. It should be secret,
+	// and the same at each start: with another key what was stored for credentials is not found.
+	PartitionKey []byte
+
+	// MaxBody is the largest content stored, in bytes. Larger responses pass through unstored. If zero, 32 MiB.
+	MaxBody int64
+
+	// StaleLimit is how stale a response may be that answers when the origin cannot be reached. If zero, 168 h.
+	StaleLimit time.Duration
+
+	// HeuristicMax bounds the lifetime guessed from Last-Modified. If zero, 168 h.
+	HeuristicMax time.Duration
+
+	// Targeted names fields that take the place of Cache-Control (RFC 9213), the first one present wins. If empty, none.
+	Targeted []string
+
+	// Offline answers everything as if the request said only-if-cached and max-stale.
+	Offline bool
+
+	// Secret reports whether a URL carries a credential. A request for such a URL counts as one with credentials, and no
+	// answer to it is stored in a shared cache. It must be pure. If nil, user info is what it looks for.
+	Secret func(*url.URL) bool
+
+	// Override gives a lifetime to a response that states none, or with force against what it states, no-cache included. It
+	// never makes a response storable that says no-store or private, and is not asked where credentials or cookies are
+	// involved. It must be pure. If nil, responses live as long as they say.
+	Override func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool)
+
+	// Bypass reports whether a request goes past the cache: nothing stored answers it, and its answer is not stored. It must
+	// be pure. If nil, none does.
+	Bypass func(*http.Request) bool
+
+	// Log gets what goes wrong with the store. If nil, slog.Default.
+	Log *slog.Logger
+}
+
+// Cache answers requests from its store or from the origin. It is safe for concurrent use.
+type Cache struct {
+	store   *store.Store
+	next    http.RoundTripper
+	policy  policy
+	maxBody int64
+	budget  budget
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	groups map[string]*flight   // flights that take followers
+	live   map[*flight]struct{} // all
+	closed bool
+	wg     sync.WaitGroup
+
+	landed atomic.Uint64 // how many flights that took followers have ended
+
+	hits, misses, revalidated, stale, bypass, collapsed, stored atomic.Int64
+}
+
+// New returns a Cache.
+func New(o Options) *Cache {
+	c := &Cache{
+		store: o.Store, next: o.Next, maxBody: o.MaxBody, log: o.Log,
+		policy: policy{
+			shared: !o.Private, offline: o.Offline, staleLimit: o.StaleLimit, heuristicMax: o.HeuristicMax,
+			key: o.PartitionKey, secret: o.Secret, override: o.Override, bypass: o.Bypass, targeted: o.Targeted,
+		},
+		budget: budget{limit: spoolLimit},
+		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
+	}
+	if c.maxBody == 0 {
+		c.maxBody = 32 << 20
+	}
+	if c.policy.staleLimit == 0 {
+		c.policy.staleLimit = 7 * 24 * time.Hour
+	}
+	if c.policy.heuristicMax == 0 {
+		c.policy.heuristicMax = 7 * 24 * time.Hour
+	}
+	if c.log == nil {
+		c.log = slog.Default()
+	}
+	return c
+}
+
+// Stats counts outcomes since start.
+type Stats struct{ Hits, Misses, Revalidated, Stale, Bypass, Collapsed, Stored int64 }
+
+// Stats returns the counts so far.
+func (c *Cache) Stats() Stats {
+	return Stats{
+		Hits: c.hits.Load(), Misses: c.misses.Load(), Revalidated: c.revalidated.Load(), Stale: c.stale.Load(),
+		Bypass: c.bypass.Load(), Collapsed: c.collapsed.Load(), Stored: c.stored.Load(),
+	}
+}
+
+// Close waits a little for background work (validations, fetches finished for the store), then ends it. Requests that come
+// later pass through.
+func (c *Cache) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	timer := time.AfterFunc(closeWait, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for f := range c.live {
+			f.end(errors.New("the cache is closing"))
+		}
+	})
+	defer timer.Stop()
+	c.wg.Wait()
+	return nil
+}
+
+// RoundTrip answers req from the store or from the origin. The response's Cache-Status says which. Its body, when it is the
+// complete stored content, is a *[store.Body].
+func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
+	q := c.policy.request(req)
+	switch {
+	case len(req.Header["Upgrade"]) > 0, forOriginOnly(req.Header), c.policy.bypass != nil && c.policy.bypass(req):
+		return c.pass(q, "bypass")
+	case req.Method != http.MethodGet && req.Method != http.MethodHead:
+		return c.pass(q, "method")
+	case req.ContentLength != 0 && req.Body != nil && req.Body != http.NoBody:
+		return c.pass(q, "bypass")
+	}
+	return c.answer(q)
+}
+
+// answer answers a GET or HEAD.
+func (c *Cache) answer(q *request) (*http.Response, error) {
+	landed := c.landed.Load()
+	sel := c.lookup(q)
+	why := "uri-miss"
+	if len(sel.variants) > 0 {
+		why = "vary-miss"
+	}
+	r := sel.complete
+	if r == nil && len(q.Header["Range"]) > 0 {
+		r = sel.part // of a GET: choose sees to it
+	}
+	if r != nil {
+		v := c.policy.judge(q, r, time.Now())
+		if v.action != validate {
+			if resp := c.hit(q, r, v); resp != nil {
+				if v.action == reuseRefreshing {
+					c.refresh(q, sel)
+				}
+				return resp, nil
+			}
+			sel, v.why = selection{}, "uri-miss" // its content is lost
+		}
+		why = v.why
+	} else if sel.part != nil {
+		why = "partial"
+	}
+	if q.cc.onlyIfCached || c.policy.offline || c.next == nil {
+		c.misses.Add(1)
+		return gatewayTimeout(q, why), nil
+	}
+	return c.fetch(q, sel, why, landed)
+}
+
+// lookup finds what is stored for q. A store that cannot answer has nothing.
+func (c *Cache) lookup(q *request) selection {
+	if c.policy.shared && q.secret {
+		return selection{}
+	}
+	stored, err := c.store.Responses(q.key)
+	c.warn("look up stored responses", q.key, err)
+	return c.policy.choose(q, stored)
+}
+
+// hit answers from the store, as judged, or returns nil if the content is lost.
+func (c *Cache) hit(q *request, r *store.Response, v verdict) *http.Response {
+	resp := c.fromStore(q, r, status{hit: true, ttl: v.ttl, detail: v.detail}, false)
+	if resp == nil {
+		return nil
+	}
+	if v.ttl > 0 {
+		c.hits.Add(1)
+	} else {
+		c.stale.Add(1)
+	}
+	c.store.Touch(q.key)
+	return resp
+}
+
+// invalidate drops what is stored for a key, and what is on its way there.
+func (c *Cache) invalidate(key string) {
+	var writing []<-chan struct{}
+	c.mu.Lock()
+	for f := range c.live {
+		if f.q.key == key {
+			writing = append(writing, f.spoil())
+			if c.groups[f.group] == f {
+				delete(c.groups, f.group)
+			}
+		}
+	}
+	c.mu.Unlock()
+	for _, done := range writing {
+		if done != nil {
+			<-done // what is being written now is deleted, too
+		}
+	}
+	_, err := c.store.DeleteResponses(key)
+	c.warn("invalidate stored responses", key, err)
+}
+
+// update stores r as a validation freshened it: unless it now says that it may not be stored, when it is deleted, or was
+// freshened by a request whose answers are for itself alone, when the store keeps what it has. It reports whether fresh may
+// answer others.
+func (c *Cache) update(q *request, r, fresh *store.Response) bool {
+	cc := c.policy.control(fresh.Header)
+	switch {
+	case c.policy.forbids(fresh, &cc):
+		c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, r.ID))
+		return false
+	case !c.policy.admits(q, fresh, &cc):
+		return false
+	}
+	c.warn("freshen a stored response", q.key, c.store.UpdateResponse(fresh))
+	return true
+}
+
+// put stores r and reports whether the store took it. Those that it makes obsolete go; the store bounds how many a URI has.
+func (c *Cache) put(q *request, r *store.Response, content io.Reader) (ok bool) {
+	older, err := c.store.Responses(q.key)
+	c.warn("look up stored responses", q.key, err)
+	if err := c.store.PutResponse(r, content); err != nil {
+		if !errors.Is(err, store.ErrFull) {
+			c.warn("store a response", q.key, err)
+		}
+		return false
+	}
+	c.stored.Add(1)
+	for _, o := range older {
+		if o.ID != r.ID && c.policy.owns(q, o) && o.Class == r.Class && supersedes(r, o) && c.policy.matches(q, o) {
+			c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, o.ID))
+		}
+	}
+	return true
+}
+
+// supersedes reports whether the new response r leaves no use for o, which the same request selects. Parts of one
+// representation live beside each other.
+func supersedes(r, o *store.Response) bool {
+	part := r.Status == http.StatusPartialContent
+	return !part || !strongMatch(r.Header.Get("ETag"), o.Header.Get("ETag"))
+}
+
+// warn logs an error of the store, if it is one. The cache goes on without what the store could not do.
+func (c *Cache) warn(doing, key string, err error) {
+	if err == nil || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	key, _, _ = strings.Cut(key, "?")
+	c.log.Warn("cache store error", slog.String("doing", doing), slog.String("url", key), slog.Any("err", err))
+}

@@ -1,0 +1,63 @@
+package cache
+
+import (
+	"iter"
+	"net/http"
+	"strings"
+
+	"readthru/store"
+)
+
+// conditional reports whether a request carries a condition that a cache evaluates (RFC 9111 §4.3.2).
+func conditional(h http.Header) bool {
+	return len(h["If-None-Match"]) > 0 || len(h["If-Modified-Since"]) > 0
+}
+
+// forOriginOnly reports whether a request carries a condition that only an origin may evaluate (RFC 9111 §4.3.2).
+func forOriginOnly(h http.Header) bool {
+	return len(h["If-Match"]) > 0 || len(h["If-Unmodified-Since"]) > 0
+}
+
+// notModified reports whether the client that sent h holds what r holds already, so that 304 answers it (RFC 9110 §13.1.2,
+// §13.1.3, RFC 9111 §4.3.2). If-None-Match, where present, alone decides.
+func notModified(h http.Header, r *store.Response) bool {
+	if tags := h["If-None-Match"]; len(tags) > 0 {
+		return anyTag(tags, r.Header.Get("ETag"))
+	}
+	lines := h["If-Modified-Since"]
+	if len(lines) != 1 {
+		return false
+	}
+	since, ok := parseDate(lines[0], r.ResponseTime)
+	if !ok {
+		return false
+	}
+	modified, ok := parseDate(r.Header.Get("Last-Modified"), r.ResponseTime)
+	if !ok {
+		modified = dateOf(r)
+	}
+	return !modified.After(since)
+}
+
+// entityTags yields the members of an If-None-Match field.
+func entityTags(lines []string) iter.Seq[string] { return split(lines, false) }
+
+// anyTag reports whether a list of entity tags matches one, weakly. "*" matches whatever there is.
+func anyTag(lines []string, etag string) bool {
+	for tag := range entityTags(lines) {
+		if tag == "*" || etag != "" && weakMatch(tag, etag) {
+			return true
+		}
+	}
+	return false
+}
+
+// weakMatch is the weak comparison of RFC 9110 §8.8.3.2.
+func weakMatch(a, b string) bool {
+	return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/")
+}
+
+// strongMatch is the strong comparison of RFC 9110 §8.8.3.2.
+func strongMatch(a, b string) bool {
+	return a == b && strings.HasPrefix(a, `"`)
+}

@@ -1,0 +1,185 @@
+package cache
+
+import (
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// absent marks a directive that a field does not carry. Every lifetime that is carried is at least 0.
+const absent time.Duration = -1
+
+// maxDelta is the largest delta-seconds we count with; what is larger means it (RFC 9111 §1.2.2).
+const maxDelta = (1 << 31) * time.Second
+
+// A control is a parsed Cache-Control field, of a request or a response (RFC 9111 §5.2). Unknown directives are ignored,
+// of duplicates the first wins (§4.2.1). A lifetime whose argument is not a number of seconds counts as 0, as §4.2.1 advises.
+type control struct {
+	maxAge, sMaxAge                    time.Duration // absent, or the argument
+	maxStale, minFresh                 time.Duration // absent, or the argument; max-stale without one is maxDelta
+	staleWhileRevalidate, staleIfError time.Duration // RFC 5861; absent, or the argument
+
+	noStore, onlyIfCached           bool
+	noCache, private                bool // without field names: the whole response is meant
+	public, mustUnderstand          bool
+	mustRevalidate, proxyRevalidate bool
+
+	targeted bool // read from a targeted field (RFC 9213)
+
+	noCacheFields, privateFields []string // the qualified forms, no-cache="a, b" (§5.2.2.4, §5.2.2.7)
+}
+
+// parseControl reads all lines of a Cache-Control field.
+func parseControl(lines []string) control {
+	cc := control{
+		maxAge: absent, sMaxAge: absent, maxStale: absent, minFresh: absent,
+		staleWhileRevalidate: absent, staleIfError: absent,
+	}
+	for element := range elements(lines) {
+		name, arg, hasArg := strings.Cut(element, "=")
+		switch strings.ToLower(name) {
+		case "max-age":
+			setLifetime(&cc.maxAge, arg)
+		case "s-maxage":
+			setLifetime(&cc.sMaxAge, arg)
+		case "max-stale":
+			if !hasArg && cc.maxStale == absent {
+				cc.maxStale = maxDelta
+			}
+			setLeniency(&cc.maxStale, arg)
+		case "min-fresh":
+			setLeniency(&cc.minFresh, arg)
+		case "stale-while-revalidate":
+			setLeniency(&cc.staleWhileRevalidate, arg)
+		case "stale-if-error":
+			setLeniency(&cc.staleIfError, arg)
+		case "no-store":
+			cc.noStore = true
+		case "no-cache":
+			if fields := fieldNames(arg); len(fields) > 0 {
+				cc.noCacheFields = append(cc.noCacheFields, fields...)
+			} else {
+				cc.noCache = true
+			}
+		case "private":
+			if fields := fieldNames(arg); len(fields) > 0 {
+				cc.privateFields = append(cc.privateFields, fields...)
+			} else {
+				cc.private = true
+			}
+		case "only-if-cached":
+			cc.onlyIfCached = true
+		case "public":
+			cc.public = true
+		case "must-understand":
+			cc.mustUnderstand = true
+		case "must-revalidate":
+			cc.mustRevalidate = true
+		case "proxy-revalidate":
+			cc.proxyRevalidate = true
+		}
+	}
+	return cc
+}
+
+// requestControl reads what a request says to caches: Cache-Control, or Pragma where there is none (RFC 9111 §5.4).
+func requestControl(h http.Header) control {
+	lines := h["Cache-Control"]
+	cc := parseControl(lines)
+	if len(lines) == 0 {
+		for element := range elements(h["Pragma"]) {
+			if strings.EqualFold(element, "no-cache") {
+				cc.noCache = true
+			}
+		}
+	}
+	return cc
+}
+
+// setLifetime sets d, unless it is set, to the seconds in arg, or to 0 if arg is none.
+func setLifetime(d *time.Duration, arg string) {
+	if *d == absent {
+		*d, _ = deltaSeconds(unquote(arg))
+	}
+}
+
+// setLeniency sets d, unless it is set, to the seconds in arg, and leaves it alone if arg is none: a damaged argument
+// must never allow more.
+func setLeniency(d *time.Duration, arg string) {
+	if seconds, ok := deltaSeconds(unquote(arg)); ok && *d == absent {
+		*d = seconds
+	}
+}
+
+// deltaSeconds parses a non-negative decimal number of seconds (RFC 9111 §1.2.2), at most maxDelta.
+func deltaSeconds(s string) (d time.Duration, ok bool) {
+	if s == "" {
+		return 0, false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n > int64(maxDelta/time.Second) {
+		return maxDelta, true
+	}
+	return time.Duration(n) * time.Second, true
+}
+
+// fieldNames returns the field names in the argument of a qualified directive, canonical.
+func fieldNames(arg string) []string {
+	var names []string
+	for name := range strings.SplitSeq(unquote(arg), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, http.CanonicalHeaderKey(name))
+		}
+	}
+	return names
+}
+
+// unquote returns s without the quotes around it. A quoted number is accepted as RFC 9111 §5.2 asks.
+func unquote(s string) string {
+	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// elements yields the elements of a list-valued field, over all its lines, trimmed, empty ones left out (RFC 9110 §5.6.1).
+// A comma inside a quoted string does not end an element.
+func elements(lines []string) iter.Seq[string] { return split(lines, true) }
+
+// split is elements, with backslash as the escape of quoted strings or, for entity tags, as any other character.
+func split(lines []string, escapes bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range lines {
+			for line != "" {
+				var element string
+				element, line = cutElement(line, escapes)
+				if element = strings.Trim(element, " \t"); element != "" && !yield(element) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cutElement cuts line behind its first element.
+func cutElement(line string, escapes bool) (element, rest string) {
+	quoted := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted && escapes:
+			i++
+		case c == ',' && !quoted:
+			return line[:i], line[i+1:]
+		}
+	}
+	return line, ""
+}

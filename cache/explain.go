@@ -1,0 +1,214 @@
+package cache
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"readthru/store"
+)
+
+// A Line is one step of an explanation.
+type Line struct {
+	Section string // of RFC 9111, as "4.2.1"; empty for a heading and for a conclusion
+	Text    string
+}
+
+// Explain tells, by section of RFC 9111, why each stored response of req's URL is or is not reused for req now, newest first.
+// It asks nobody and changes nothing. Without stored responses it returns nothing.
+func (c *Cache) Explain(req *http.Request) ([]Line, error) {
+	q := c.policy.request(req)
+	stored, err := c.store.Responses(q.key)
+	if err != nil {
+		return nil, fmt.Errorf("read stored responses of %s: %w", c.mask(q.key), err)
+	}
+	return c.policy.explain(q, stored, time.Now()), nil
+}
+
+// mask keeps a query, which may be secret, out of messages.
+func (c *Cache) mask(key string) string {
+	head, _, _ := strings.Cut(key, "?")
+	return head
+}
+
+// explain is Explain, of the stored responses and the time given.
+func (p *policy) explain(q *request, stored []*store.Response, now time.Time) []Line {
+	sel := p.choose(q, stored)
+	var lines []Line
+	for i, r := range stored {
+		lines = append(lines, Line{"", fmt.Sprintf("stored response %d of %d: %d, %d bytes, arrived %s", i+1, len(stored), r.Status, r.Length, r.ResponseTime.UTC().Format(time.RFC3339))})
+		lines = append(lines, p.explainOne(q, r, &sel, now)...)
+	}
+	return lines
+}
+
+// explainOne tells about one stored response, sel being what q selects of all.
+func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now time.Time) []Line {
+	if p.shared && q.secret {
+		return []Line{{"7.1", "the URL carries a credential: a shared cache answers it with nothing stored"}, conclude("not reused")}
+	}
+	if !p.owns(q, r) {
+		return []Line{{"3.5", "it was stored for other credentials, or in another mode of the cache"}, conclude("not reused")}
+	}
+	lines, selected := p.explainSelection(q, r)
+	switch {
+	case !selected:
+		return append(lines, conclude("not reused; its entity tag may go along with the question to the origin (§4.3.1)"))
+	case r != sel.complete && r != sel.part:
+		if r.Status == http.StatusPartialContent {
+			return append(lines, Line{"3.4", partText(r) + ": not what the request asks for, or a whole is stored"}, conclude("not reused"))
+		}
+		return append(lines, Line{"4", "a newer stored response is selected, too, and is preferred"}, conclude("not reused"))
+	case r.Status == http.StatusPartialContent:
+		lines = append(lines, Line{"3.4", partText(r)})
+	}
+	cc := p.control(r.Header)
+	if p.forbids(r, &cc) {
+		lines = append(lines, Line{"3", "its fields forbid a cache of this kind to store it"})
+	}
+	life, from := p.lifetime(q.Request, r, &cc, q.credentials())
+	current := age(r, now)
+	lines = append(lines,
+		Line{"4.2.1", "lifetime " + short(life) + ": " + p.basisText(r, &cc, from)},
+		Line{"4.2.3", fmt.Sprintf("age %s: %s in the store, the rest before", short(current), short(max(now.Sub(r.ResponseTime), 0)))})
+	if life > current {
+		lines = append(lines, Line{"4.2", "fresh for " + short(life-current)})
+	} else {
+		lines = append(lines, Line{"4.2", "stale for " + short(current-life)}, p.staleLine(&cc))
+	}
+	if text := requestText(q); text != "" {
+		lines = append(lines, Line{"5.2.1", text})
+	}
+	if cc.noCache && from != forced {
+		lines = append(lines, Line{"5.2.2.4", "no-cache: validated before each reuse"})
+	}
+	if len(cc.noCacheFields) > 0 {
+		lines = append(lines, Line{"5.2.2.4", "without validation, reused without its " + strings.Join(cc.noCacheFields, ", ")})
+	}
+	lines = append(lines, Line{"4.3.1", validatorText(r)})
+	return append(lines, p.explainVerdict(q, r, sel, now))
+}
+
+// explainVerdict says what judge decides about what q selects.
+func (p *policy) explainVerdict(q *request, r *store.Response, sel *selection, now time.Time) Line {
+	if r == sel.part && len(q.Header["Range"]) == 0 {
+		return conclude("completed: the origin is asked for the rest (§3.4)")
+	}
+	v := p.judge(q, r, now)
+	detail := ""
+	if v.detail != "" {
+		detail = " (" + v.detail + ")"
+	}
+	switch {
+	case v.action == reuse && v.ttl > 0:
+		return conclude("reused" + detail)
+	case v.action == reuse:
+		return conclude("reused though stale" + detail)
+	case v.action == reuseRefreshing:
+		return conclude("reused though stale, and validated in the background (RFC 5861 §3)")
+	}
+	return conclude("validated, or fetched again, before reuse")
+}
+
+func conclude(text string) Line { return Line{"", "→ " + text} }
+
+// explainSelection tells whether q selects r, field by field.
+func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, selected bool) {
+	if starred(r.Header) {
+		lines = append(lines, Line{"4.1", "Vary: *: no request selects it"})
+	}
+	for _, name := range r.Vary {
+		one := *r
+		one.Vary = []string{name}
+		verdict := "selects it"
+		if !selects(&one, q.Header, p.key) {
+			verdict = "does not select it"
+		}
+		lines = append(lines, Line{"4.1", fmt.Sprintf("Vary: %s: the request's value %s", name, verdict)})
+	}
+	if strings.Contains(r.Class, classMarkdown) && !namesMarkdown(q.Header) {
+		lines = append(lines, Line{"4.1", "markdown, sent to who named text/markdown, without Vary: Accept: for who names it alone"})
+	}
+	if len(lines) == 0 {
+		lines = append(lines, Line{"4.1", "no Vary: every request selects it"})
+	}
+	return lines, p.matches(q, r)
+}
+
+// basisText says where a lifetime comes from.
+func (p *policy) basisText(r *store.Response, cc *control, from basis) string {
+	switch {
+	case from == overrule:
+		return "this cache's own, for a page that states none"
+	case from == forced:
+		return "a rule of this cache, whatever the response states"
+	case from == heuristic:
+		return "a tenth of the time from Last-Modified to Date (§4.2.2)"
+	case from == unstated:
+		return "none is stated, and none may be guessed"
+	case p.shared && cc.sMaxAge != absent:
+		return "s-maxage"
+	case cc.maxAge != absent:
+		return "max-age"
+	case len(r.Header["Expires"]) == 1:
+		return "Expires: " + r.Header.Get("Expires")
+	}
+	return "several Expires"
+}
+
+// staleLine says whether a stale response may be served.
+func (p *policy) staleLine(cc *control) Line {
+	switch {
+	case cc.mustRevalidate:
+		return Line{"5.2.2.2", "must-revalidate: never served stale"}
+	case cc.noCache:
+		return Line{"5.2.2.4", "no-cache: never served stale"}
+	case p.shared && cc.proxyRevalidate:
+		return Line{"5.2.2.8", "proxy-revalidate: never served stale"}
+	case p.shared && cc.sMaxAge != absent:
+		return Line{"5.2.2.10", "s-maxage: never served stale"}
+	}
+	return Line{"4.2.4", "served stale when the origin cannot be reached, for at most " + short(p.staleLimit)}
+}
+
+// requestText says what the request itself asks of caches.
+func requestText(q *request) string {
+	var asks []string
+	for _, d := range []struct {
+		said bool
+		name string
+	}{
+		{q.cc.noCache, "no-cache"},
+		{q.cc.noStore, "no-store"},
+		{q.cc.onlyIfCached, "only-if-cached"},
+		{q.cc.maxAge != absent, "max-age"},
+		{q.cc.maxStale != absent, "max-stale"},
+		{q.cc.minFresh != absent, "min-fresh"},
+	} {
+		if d.said {
+			asks = append(asks, d.name)
+		}
+	}
+	if len(asks) == 0 {
+		return ""
+	}
+	return "the request says " + strings.Join(asks, ", ")
+}
+
+func validatorText(r *store.Response) string {
+	switch tag, modified := r.Header.Get("ETag"), r.Header.Get("Last-Modified"); {
+	case tag != "":
+		return "can be validated by its entity tag " + tag
+	case modified != "":
+		return "can be validated by its Last-Modified, " + modified
+	}
+	return "has no validator: once stale it is fetched again"
+}
+
+func partText(r *store.Response) string {
+	return fmt.Sprintf("a part: %d bytes from %d on", r.Length, r.Offset)
+}
+
+// short writes a duration in whole seconds.
+func short(d time.Duration) string { return d.Truncate(time.Second).String() }

@@ -1,0 +1,128 @@
+package cache
+
+import (
+	"net/http"
+	"time"
+
+	"readthru/store"
+)
+
+// head answers a HEAD from the origin, and lets the answer update or drop what is stored (RFC 9111 §4.3.5).
+func (c *Cache) head(q *request, sel selection, why string) (*http.Response, error) {
+	r, sent := sel.complete, time.Now()
+	resp, fresh, err := c.askHead(q, r)
+	if err != nil || fresh == nil && serverError(resp.StatusCode) {
+		code := 0
+		if err == nil {
+			code = resp.StatusCode
+		}
+		if stale := c.onError(q, sel, code); stale != nil {
+			if err == nil {
+				resp.Body.Close()
+			}
+			return stale, nil
+		}
+	}
+	if err != nil {
+		c.misses.Add(1)
+		return nil, err
+	}
+	if fresh != nil {
+		c.update(q, r, fresh)
+		c.revalidated.Add(1)
+		return c.fromStore(q, fresh, status{fwd: why, fwdStatus: http.StatusNotModified}, true), nil
+	}
+	if r != nil && !q.cc.noStore && resp.StatusCode == http.StatusOK && r.Status == http.StatusOK {
+		if sameAsHead(r, resp.Header) {
+			c.update(q, r, c.policy.freshen(q, r, resp.Header, sent, time.Now()))
+		} else {
+			c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, r.ID))
+		}
+	}
+	c.misses.Add(1)
+	status{fwd: why, fwdStatus: resp.StatusCode}.append(resp.Header)
+	return resp, nil
+}
+
+// askHead sends a HEAD with the validators of the stored response r, if there is one, and again without any condition when a
+// 304 names what neither we nor the client hold. It returns the response, or r as a 304 freshened it.
+func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fresh *store.Response, err error) {
+	req := q.Clone(q.Context())
+	var v validation
+	if r != nil && !q.cc.noStore {
+		v = c.policy.conditions(q, &selection{complete: r}, req.Header)
+	}
+	for {
+		sent := time.Now()
+		resp, err = c.next.RoundTrip(req)
+		if err != nil {
+			return nil, nil, err
+		}
+		endToEnd(resp.Header)
+		if resp.StatusCode != http.StatusNotModified || len(v.candidates) == 0 {
+			return resp, nil, nil
+		}
+		switch naming, _ := v.named(q, resp.Header); naming {
+		case namesOwn:
+			return resp, nil, nil
+		case namesStored:
+			resp.Body.Close()
+			return nil, c.policy.freshen(q, r, resp.Header, sent, time.Now()), nil
+		}
+		resp.Body.Close()
+		req, v = unconditional(q.Context(), q.Request), validation{}
+	}
+}
+
+// pass forwards a request that the store cannot answer, and drops what its answer makes unusable (RFC 9111 §4.4).
+func (c *Cache) pass(q *request, why string) (*http.Response, error) {
+	c.bypass.Add(1)
+	if c.next == nil || c.policy.offline {
+		return gatewayTimeout(q, why), nil
+	}
+	sent := time.Now()
+	resp, err := c.next.RoundTrip(q.Request)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range invalidated(q, resp.StatusCode, resp.Header) {
+		c.invalidate(key)
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, nil
+	}
+	endToEnd(resp.Header)
+	if q.Method == http.MethodPost {
+		if kept := c.keepPost(q, resp, sent); kept != nil {
+			return kept, nil
+		}
+	}
+	status{fwd: why, fwdStatus: resp.StatusCode}.append(resp.Header)
+	return resp, nil
+}
+
+// keepPost stores the answer to a POST that says where it can be got (RFC 9110 §9.3.3), and returns it; nil if it is none.
+func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.Response {
+	entry := c.policy.entry(q, resp, sent, time.Now())
+	if !c.policy.storable(q, entry) || resp.ContentLength > c.maxBody || !c.budget.room(max(resp.ContentLength, 0)) {
+		return nil
+	}
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil
+	}
+	f := c.newFlight(q.Context(), q, selection{}, "")
+	f.join()
+	c.live[f] = struct{}{}
+	c.wg.Go(func() {
+		defer c.forget(f)
+		defer f.end(nil)
+		f.keep(resp, entry)
+	})
+	c.mu.Unlock()
+	<-f.ready
+	defer f.count(-1)
+	answer, _ := c.lead(q, selection{}, "method", f)
+	return answer
+}

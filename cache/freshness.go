@@ -1,0 +1,117 @@
+package cache
+
+import (
+	"net/http"
+	"time"
+
+	"readthru/store"
+)
+
+// A basis says where a freshness lifetime comes from.
+type basis int
+
+const (
+	unstated  basis = iota // nothing: the lifetime is 0
+	explicit               // the response states it
+	heuristic              // a guess from Last-Modified (RFC 9111 §4.2.2)
+	overrule               // Options.Override, for want of anything else
+	forced                 // Options.Override, against what the response states
+)
+
+// lifetime returns how long a stored response stays fresh after it was generated (RFC 9111 §4.2.1): s-maxage when shared,
+// else max-age, else Expires − Date, else what Options.Override gives, else a tenth of Date − Last-Modified, at most
+// HeuristicMax. It is 0 for a response that says nothing, and never negative. credentials says that the request at hand
+// carries some: its answer is never kept longer than the origin says.
+func (p *policy) lifetime(req *http.Request, r *store.Response, cc *control, credentials bool) (time.Duration, basis) {
+	stated, ok := p.explicitLifetime(r, cc)
+	if p.override != nil && !credentials && !setsCookie(r) {
+		given, force, has := p.override(req, r.Status, r.Header)
+		switch {
+		case has && force:
+			return max(given, 0), forced
+		case has && !ok:
+			return max(given, 0), overrule
+		}
+	}
+	if ok {
+		return stated, explicit
+	}
+	if d := p.heuristicLifetime(r, cc); d > 0 {
+		return d, heuristic
+	}
+	return 0, unstated
+}
+
+// explicitLifetime returns the lifetime that a response states, and whether it states one. A damaged one counts as 0.
+func (p *policy) explicitLifetime(r *store.Response, cc *control) (time.Duration, bool) {
+	switch expires := r.Header["Expires"]; {
+	case p.shared && cc.sMaxAge != absent:
+		return cc.sMaxAge, true
+	case cc.maxAge != absent:
+		return cc.maxAge, true
+	case len(expires) == 0 || cc.targeted:
+		return 0, false
+	default:
+		for _, line := range expires[1:] {
+			if line != expires[0] {
+				return 0, true // two different answers are none
+			}
+		}
+		t, ok := parseDate(expires[0], r.ResponseTime)
+		if !ok {
+			return 0, true
+		}
+		return max(t.Sub(dateOf(r)), 0), true
+	}
+}
+
+// heuristicLifetime guesses a lifetime for a response that states none.
+func (p *policy) heuristicLifetime(r *store.Response, cc *control) time.Duration {
+	if !heuristicStatus(r.Status) && !cc.public || setsCookie(r) {
+		return 0
+	}
+	date := dateOf(r)
+	modified, ok := parseDate(r.Header.Get("Last-Modified"), date)
+	if !ok || !modified.Before(date) {
+		return 0
+	}
+	return min(date.Sub(modified)/10, p.heuristicMax)
+}
+
+// heuristicStatus reports whether a status is defined as heuristically cacheable (RFC 9110 §15.1).
+func heuristicStatus(status int) bool {
+	switch status {
+	case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501:
+		return true
+	}
+	return false
+}
+
+// age returns the current age of a stored response (RFC 9111 §4.2.3). Time since its arrival is never negative, should the
+// clock have been set back.
+func age(r *store.Response, now time.Time) time.Duration {
+	apparent := r.ResponseTime.Truncate(time.Second).Sub(dateOf(r)) // Date knows whole seconds only
+	corrected := statedAge(r.Header) + r.ResponseTime.Sub(r.RequestTime).Truncate(time.Second)
+	resident := max(now.Sub(r.ResponseTime), 0)
+	return max(apparent, corrected, 0) + resident
+}
+
+// statedAge returns the Age that a response arrived with: the first element of all lines, 0 if that is no number
+// (RFC 9111 §5.1).
+func statedAge(h http.Header) time.Duration {
+	for element := range elements(h["Age"]) {
+		d, _ := deltaSeconds(element)
+		return d
+	}
+	return 0
+}
+
+// dateOf returns when a stored response was generated, by its Date or, where that is damaged, its arrival.
+func dateOf(r *store.Response) time.Time {
+	if lines := r.Header["Date"]; len(lines) > 0 {
+		if t, ok := parseDate(lines[0], r.ResponseTime); ok {
+			return t
+		}
+	}
+	return r.ResponseTime.Truncate(time.Second)
+}

@@ -1,0 +1,64 @@
+package cache
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// safe reports whether a method is known as safe (RFC 9110 §9.2.1 and the IANA registry). One we do not know is not.
+func safe(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "PROPFIND", "REPORT", "SEARCH", "QUERY":
+		return true
+	}
+	return false
+}
+
+// invalidated returns the cache keys that the answer to an unsafe request makes unusable (RFC 9111 §4.4): that of the
+// request, and those that Location and Content-Location name on the same origin. None after an error.
+func invalidated(q *request, status int, h http.Header) []string {
+	if safe(q.Method) || status < 200 || status >= 400 {
+		return nil
+	}
+	keys := []string{q.key}
+	for _, name := range []string{"Location", "Content-Location"} {
+		if key, ok := sameOrigin(q, h.Get(name)); ok && key != q.key {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// locates reports whether a Content-Location names the request's own URI.
+func locates(q *request, location string) bool {
+	key, ok := sameOrigin(q, location)
+	return ok && key == q.key
+}
+
+// sameOrigin returns the cache key of a reference relative to q's URL, if it is on q's origin.
+func sameOrigin(q *request, reference string) (key string, ok bool) {
+	if reference == "" {
+		return "", false
+	}
+	u, err := url.Parse(reference)
+	if err != nil {
+		return "", false
+	}
+	base := *q.URL
+	base.User = nil
+	if base.Host == "" {
+		base.Host = q.Host
+	}
+	key = Key(&http.Request{URL: base.ResolveReference(u)})
+	return key, originOf(key) == originOf(q.key)
+}
+
+// originOf returns the scheme and authority of a cache key.
+func originOf(key string) string {
+	start := strings.Index(key, "://") + len("://")
+	if end := strings.IndexByte(key[start:], '/'); end >= 0 {
+		return key[:start+end]
+	}
+	return key
+}

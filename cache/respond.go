@@ -1,0 +1,162 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"readthru/store"
+)
+
+// errLost is the answer when content disappears from the store between two looks.
+func errLost(q *request) error {
+	return fmt.Errorf("read %s from the store: %w", q.key, store.ErrNotFound)
+}
+
+// fromStore makes the response to q from the stored response r: whole, a part, 304 or without content, as q asks. validated
+// says that the origin has just confirmed it. It returns nil if the content is lost.
+func (c *Cache) fromStore(q *request, r *store.Response, st status, validated bool) *http.Response {
+	h := r.Header.Clone()
+	if !validated {
+		for _, name := range c.policy.control(r.Header).noCacheFields {
+			delete(h, name)
+		}
+	}
+	h["Age"] = []string{strconv.FormatInt(int64(age(r, time.Now())/time.Second), 10)}
+	st.append(h)
+	resp := &http.Response{
+		StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: http.NoBody, ContentLength: 0, Request: q.Request,
+	}
+	var err error
+	switch {
+	case conditional(q.Header) && r.Status == http.StatusOK && notModified(q.Header, r):
+		setNotModified(resp)
+	case r.Status == http.StatusPartialContent:
+		err = c.setPart(q, resp, r)
+	default:
+		err = c.setContent(q, resp, r)
+	}
+	if err != nil {
+		if !errors.Is(err, store.ErrNotFound) {
+			c.warn("read a stored body", q.key, err)
+		}
+		return nil
+	}
+	resp.Status = strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode)
+	return resp
+}
+
+// setNotModified makes resp a 304, which has no content and does not describe any (RFC 9110 §15.4.5).
+func setNotModified(resp *http.Response) {
+	resp.StatusCode = http.StatusNotModified
+	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Range"} {
+		delete(resp.Header, name)
+	}
+}
+
+// setContent gives resp the content of the complete stored response r, or the part of it that q asks for.
+func (c *Cache) setContent(q *request, resp *http.Response, r *store.Response) error {
+	part := cutFor(q, r)
+	resp.StatusCode = part.status
+	switch {
+	case r.Status == http.StatusNoContent || r.Status == http.StatusNotModified:
+		return nil
+	case part.status == http.StatusRequestedRangeNotSatisfiable:
+		setNotSatisfiable(resp, r.Length)
+		return nil
+	case q.Method == http.MethodHead:
+		resp.ContentLength = r.Length
+		resp.Header["Content-Length"] = []string{strconv.FormatInt(r.Length, 10)}
+		return nil
+	}
+	body, err := c.store.Body(r.Body)
+	if err != nil {
+		return err
+	}
+	if part.status == http.StatusPartialContent && r.Status == http.StatusOK {
+		return setRange(resp, body, part.first, part.last, 0, r.Length)
+	}
+	resp.Body, resp.ContentLength = body, r.Length
+	resp.Header["Content-Length"] = []string{strconv.FormatInt(r.Length, 10)}
+	return nil
+}
+
+// setPart gives resp what q asks for of the stored part r, which holds it.
+func (c *Cache) setPart(q *request, resp *http.Response, r *store.Response) error {
+	if verbatim(r) {
+		body, err := c.store.Body(r.Body)
+		if err == nil {
+			resp.Body, resp.ContentLength = body, r.Length
+		}
+		return err
+	}
+	ranges, _ := parseRange(q.Header["Range"])
+	if len(ranges) != 1 {
+		return store.ErrNotFound
+	}
+	first, last, ok := within(ranges[0], r)
+	if !ok {
+		return store.ErrNotFound
+	}
+	body, err := c.store.Body(r.Body)
+	if err != nil {
+		return err
+	}
+	return setRange(resp, body, first, last, r.Offset, r.Total)
+}
+
+// setRange makes resp a 206 with the bytes first to last of a representation of total bytes, -1 if unknown, of which body
+// holds those from offset on. It closes body if it cannot.
+func setRange(resp *http.Response, body *store.Body, first, last, offset, total int64) error {
+	if _, err := body.Seek(first-offset, io.SeekStart); err != nil {
+		body.Close() //nolint:errcheck // it was only read
+		return err
+	}
+	resp.StatusCode = http.StatusPartialContent
+	resp.ContentLength = last - first + 1
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(body, resp.ContentLength), body}
+	length := "*"
+	if total >= 0 {
+		length = strconv.FormatInt(total, 10)
+	}
+	resp.Header.Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))
+	resp.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%s", first, last, length))
+	return nil
+}
+
+// setNotSatisfiable makes resp a 416 (RFC 9110 §15.5.17).
+func setNotSatisfiable(resp *http.Response, length int64) {
+	for _, name := range []string{"Content-Type", "Content-Encoding", "Content-Language", "Etag", "Last-Modified"} {
+		delete(resp.Header, name)
+	}
+	resp.Header.Set("Content-Length", "0")
+	resp.Header.Set("Content-Range", fmt.Sprintf("bytes */%d", length))
+}
+
+// streamed makes the response to q whose body a flight is still bringing.
+func streamed(q *request, f *flight, h http.Header, body *spoolReader) *http.Response {
+	code := f.out.entry.Status
+	body.resp = &http.Response{
+		Status: strconv.Itoa(code) + " " + http.StatusText(code), StatusCode: code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: body, ContentLength: f.out.length, Trailer: f.out.later.Clone(), Request: q.Request,
+	}
+	return body.resp
+}
+
+// gatewayTimeout is the answer to a request that must not, or cannot, go further (RFC 9111 §5.2.1.7).
+func gatewayTimeout(q *request, why string) *http.Response {
+	h := http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}, "Content-Length": {"0"}}
+	status{fwd: why, detail: "only-if-cached"}.append(h)
+	return &http.Response{
+		Status: "504 Gateway Timeout", StatusCode: http.StatusGatewayTimeout, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: http.NoBody, Request: q.Request,
+	}
+}

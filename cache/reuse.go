@@ -1,0 +1,150 @@
+package cache
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"readthru/store"
+)
+
+// A policy is what the decisions of this package depend on beside request, stored response and time. Its methods are pure.
+type policy struct {
+	shared       bool
+	offline      bool
+	staleLimit   time.Duration
+	heuristicMax time.Duration
+	key          []byte // of the hashes of credentials
+	targeted     []string
+	secret       func(*url.URL) bool
+	bypass       func(*http.Request) bool
+	override     func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool)
+}
+
+// An action is what to do about a request for which a response is stored.
+type action int
+
+const (
+	validate        action = iota // ask the origin
+	reuse                         // answer with the stored response
+	reuseRefreshing               // answer with it, and validate it in the background
+)
+
+// A verdict is the outcome of judge.
+type verdict struct {
+	action action
+	ttl    time.Duration // what is left of the freshness lifetime; negative when stale
+	why    string        // the fwd parameter of Cache-Status, when the origin is asked
+	detail string        // the detail parameter of Cache-Status, if any
+}
+
+// judge decides whether the stored response r, which q selects, may answer q at the time now (RFC 9111 §4).
+func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
+	cc := p.control(r.Header)
+	life, from := p.lifetime(q.Request, r, &cc, q.credentials())
+	current := age(r, now)
+	v := verdict{action: reuse, ttl: life - current}
+	if from == overrule || from == forced {
+		v.detail = "override"
+	}
+	if p.offline {
+		v.detail = "offline"
+	}
+	switch {
+	case q.cc.noCache || q.cc.noStore, q.cc.maxAge != absent && current > q.cc.maxAge && !p.staleAllowed(q, &cc, &v):
+		v.action, v.why = validate, "request"
+	case cc.noCache && from != forced, p.forbids(r, &cc):
+		v.action, v.why = validate, "stale"
+	case v.ttl > 0 && (q.cc.minFresh == absent || v.ttl >= q.cc.minFresh):
+	case v.ttl > 0:
+		v.action, v.why = validate, "request"
+	case p.staleAllowed(q, &cc, &v):
+	case p.mayServeStale(&cc) && q.cc.maxAge == absent && q.cc.minFresh == absent && -v.ttl < cc.staleWhileRevalidate:
+		v.action = reuseRefreshing // RFC 5861 §3
+	default:
+		v.action, v.why = validate, "stale"
+	}
+	return v
+}
+
+// staleAllowed reports whether the client takes the response as stale as it is (RFC 9111 §5.2.1.2), or we are offline.
+func (p *policy) staleAllowed(q *request, cc *control, v *verdict) bool {
+	limit := q.cc.maxStale
+	if p.offline {
+		limit = forever
+	}
+	return limit != absent && -v.ttl <= limit && p.mayServeStale(cc)
+}
+
+// mayServeStale reports whether a response leaves it to caches to serve it stale (RFC 9111 §4.2.4).
+func (p *policy) mayServeStale(cc *control) bool {
+	return !cc.mustRevalidate && !cc.noCache && (!p.shared || !cc.proxyRevalidate && cc.sMaxAge == absent)
+}
+
+// reusableOnError decides whether r may answer q after the origin could not be reached (status 0) or answered a server
+// error (RFC 9111 §4.2.4, RFC 5861 §4). A client that asked for validation gets the error.
+func (p *policy) reusableOnError(q *request, r *store.Response, status int, now time.Time) (verdict, bool) {
+	cc := p.control(r.Header)
+	life, _ := p.lifetime(q.Request, r, &cc, q.credentials())
+	v := verdict{action: reuse, ttl: life - age(r, now), detail: "stale-if-error"}
+	if q.cc.noCache || q.cc.noStore || q.cc.maxAge != absent || q.cc.minFresh != absent || !p.mayServeStale(&cc) {
+		return v, false
+	}
+	limit := max(cc.staleIfError, q.cc.staleIfError)
+	if status == 0 {
+		v.detail = "disconnected"
+		limit = max(limit, p.staleLimit)
+	}
+	return v, -v.ttl <= limit
+}
+
+// serverError reports whether a status is one that stale-if-error covers (RFC 5861 §4).
+func serverError(status int) bool {
+	switch status {
+	case 500, 502, 503, 504:
+		return true
+	}
+	return false
+}
+
+// A selection is what is stored for a request.
+type selection struct {
+	variants []*store.Response // all that is stored for its URI and may be seen by its client, newest first
+	complete *store.Response   // the newest that it selects, other than a part; nil if none
+	part     *store.Response   // a part that holds what it asks for, or the beginning of the whole; nil if none
+}
+
+// choose finds among what is stored for q's URI what q selects (RFC 9111 §4, §4.1).
+func (p *policy) choose(q *request, stored []*store.Response) selection {
+	var s selection
+	for _, r := range stored {
+		if !p.owns(q, r) {
+			continue
+		}
+		s.variants = append(s.variants, r)
+		if !p.matches(q, r) {
+			continue
+		}
+		switch {
+		case r.Status != http.StatusPartialContent:
+			if s.complete == nil {
+				s.complete = r
+			}
+		case s.part == nil && s.complete == nil && usablePart(q, r):
+			s.part = r
+		}
+	}
+	if s.part != nil && s.complete != nil && strongMatch(s.part.Header.Get("ETag"), s.complete.Header.Get("ETag")) {
+		s.part = nil // of one representation, the whole serves better
+	}
+	return s
+}
+
+// matches reports whether q selects r, by Vary and by class.
+func (p *policy) matches(q *request, r *store.Response) bool {
+	if strings.Contains(r.Class, classMarkdown) && !namesMarkdown(q.Header) {
+		return false
+	}
+	return selects(r, q.Header, p.key)
+}

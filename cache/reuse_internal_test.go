@@ -1,0 +1,169 @@
+package cache
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"readthru/store"
+)
+
+var (
+	epoch   = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	shared  = policy{shared: true, staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k")}
+	private = policy{staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k")}
+)
+
+// get makes a GET of https://a.test/ with the given fields.
+func get(p *policy, text string) *request {
+	req, _ := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://a.test/", http.NoBody)
+	req.Header = fields(text)
+	return p.request(req)
+}
+
+// answered makes the entry for an answer to q that arrived at epoch, generated then unless its fields say otherwise, with five
+// bytes of content.
+func answered(p *policy, q *request, code int, text string) *store.Response {
+	h := fields("Date: " + epoch.Format(http.TimeFormat) + "\n" + text)
+	return p.entry(q, &http.Response{StatusCode: code, Header: h, ContentLength: 5}, epoch, epoch)
+}
+
+// stored makes the entry for the answer 200 to a plain GET.
+func stored(p *policy, text string) *store.Response {
+	return answered(p, get(p, ""), http.StatusOK, text)
+}
+
+func TestReuse(t *testing.T) {
+	const modified = "\nLast-Modified: Thu, 19 Nov 2026 12:00:00 GMT" // two days before epoch
+	for _, tt := range []struct {
+		name   string
+		stored string // fields of the stored response
+		age    time.Duration
+		req    string // fields of the request
+		want   action
+		why    string
+	}{
+		{"fresh, §4.2", "Cache-Control: max-age=60", 59 * time.Second, "", reuse, ""},
+		{"age equals lifetime is stale, §4.2", "Cache-Control: max-age=60", 60 * time.Second, "", validate, "stale"},
+		{"s-maxage beats max-age, §5.2.2.10", "Cache-Control: max-age=1, s-maxage=60", 30 * time.Second, "", reuse, ""},
+		{"max-age beats Expires, §5.3", "Cache-Control: max-age=0\nExpires: Sat, 21 Nov 2026 13:00:00 GMT", time.Second, "", validate, "stale"},
+		{"Expires, §5.3", "Expires: Sat, 21 Nov 2026 13:00:00 GMT", 59 * time.Minute, "", reuse, ""},
+		{"damaged Expires is past, §5.3", "Expires: 0" + modified, time.Second, "", validate, "stale"},
+		{"two different Expires are past", "Expires: Sat, 21 Nov 2026 13:00:00 GMT\nExpires: Sat, 21 Nov 2026 14:00:00 GMT", time.Second, "", validate, "stale"},
+		{"two equal Expires are one", "Expires: Sat, 21 Nov 2026 13:00:00 GMT\nExpires: Sat, 21 Nov 2026 13:00:00 GMT", time.Second, "", reuse, ""},
+		{"arrived with an Age, §4.2.3", "Cache-Control: max-age=60\nAge: 50", 11 * time.Second, "", validate, "stale"},
+		{"the first of two Ages counts, §5.1", "Cache-Control: max-age=60\nAge: 0, 7200", time.Second, "", reuse, ""},
+		{"an Age that is no number is ignored, §5.1", "Cache-Control: max-age=60\nAge: 7200.0", time.Second, "", reuse, ""},
+		{"a tenth of the time since the last change, §4.2.2", "X: y" + modified, 4 * time.Hour, "", reuse, ""},
+		{"… and no more", "X: y" + modified, 5 * time.Hour, "", validate, "stale"},
+		{"no guess with Set-Cookie", "Set-Cookie: a=b" + modified, time.Second, "", validate, "stale"},
+		{"no lifetime, no validator, no reuse", "X: y", 0, "", validate, "stale"},
+		{"no-cache, §5.2.2.4", "Cache-Control: max-age=60, no-cache", time.Second, "", validate, "stale"},
+		{"no-cache of a field only, §5.2.2.4", `Cache-Control: max-age=60, no-cache="x"`, time.Second, "", reuse, ""},
+
+		{"request no-cache, §5.2.1.4", "Cache-Control: max-age=60", time.Second, "Cache-Control: no-cache", validate, "request"},
+		{"request Pragma, §5.4", "Cache-Control: max-age=60", time.Second, "Pragma: no-cache", validate, "request"},
+		{"request max-age, §5.2.1.1", "Cache-Control: max-age=60", 31 * time.Second, "Cache-Control: max-age=30", validate, "request"},
+		{"request max-age suffices", "Cache-Control: max-age=60", 29 * time.Second, "Cache-Control: max-age=30", reuse, ""},
+		{"request min-fresh, §5.2.1.3", "Cache-Control: max-age=60", 31 * time.Second, "Cache-Control: min-fresh=30", validate, "request"},
+		{"unknown request directive", "Cache-Control: max-age=60", time.Second, "Cache-Control: nothing-to-see-here\nPragma: foo", reuse, ""},
+
+		{"max-stale covers it, §5.2.1.2", "Cache-Control: max-age=60", 90 * time.Second, "Cache-Control: max-stale=30", reuse, ""},
+		{"max-stale does not cover it", "Cache-Control: max-age=60", 91 * time.Second, "Cache-Control: max-stale=30", validate, "stale"},
+		{"must-revalidate beats max-stale, §5.2.2.2", "Cache-Control: max-age=60, must-revalidate", 61 * time.Second, "Cache-Control: max-stale", validate, "stale"},
+		{"proxy-revalidate beats max-stale, §5.2.2.8", "Cache-Control: max-age=60, proxy-revalidate", 61 * time.Second, "Cache-Control: max-stale", validate, "stale"},
+		{"s-maxage beats max-stale, §5.2.2.10", "Cache-Control: s-maxage=60", 61 * time.Second, "Cache-Control: max-stale", validate, "stale"},
+		{"stale-while-revalidate, RFC 5861 §3", "Cache-Control: max-age=60, stale-while-revalidate=30", 89 * time.Second, "", reuseRefreshing, ""},
+		{"… and no longer", "Cache-Control: max-age=60, stale-while-revalidate=30", 90 * time.Second, "", validate, "stale"},
+		{"must-revalidate beats stale-while-revalidate", "Cache-Control: max-age=60, must-revalidate, stale-while-revalidate=30", 61 * time.Second, "", validate, "stale"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := shared.judge(get(&shared, tt.req), stored(&shared, tt.stored), epoch.Add(tt.age))
+			if v.action != tt.want || v.why != tt.why {
+				t.Errorf("judge = %v (why %q, ttl %v), want %v (why %q)", v.action, v.why, v.ttl, tt.want, tt.why)
+			}
+		})
+	}
+}
+
+func TestPrivateCacheIgnoresDirectivesOfSharedOnes(t *testing.T) {
+	for _, tt := range []struct {
+		stored, req string
+		age         time.Duration
+		want        action
+	}{
+		{"Cache-Control: max-age=10, s-maxage=60", "", 30 * time.Second, validate},
+		{"Cache-Control: max-age=60, s-maxage=10", "", 30 * time.Second, reuse},
+		{"Cache-Control: max-age=60, proxy-revalidate", "Cache-Control: max-stale", 61 * time.Second, reuse},
+	} {
+		if v := private.judge(get(&private, tt.req), stored(&private, tt.stored), epoch.Add(tt.age)); v.action != tt.want {
+			t.Errorf("%s after %v: action %v, want %v", tt.stored, tt.age, v.action, tt.want)
+		}
+	}
+}
+
+func TestStaleOnError(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		stored, req string
+		stale       time.Duration // past a lifetime of 60 s
+		code        int           // 0: the origin cannot be reached
+		want        bool
+	}{
+		{"disconnected, §4.2.4", "", "", time.Hour, 0, true},
+		{"disconnected, past the limit", "", "", 8 * 24 * time.Hour, 0, false},
+		{"… unless stale-if-error goes further, RFC 5861 §4", ", stale-if-error=99999999", "", 8 * 24 * time.Hour, 0, true},
+		{"must-revalidate, §5.2.2.2", ", must-revalidate", "", time.Second, 0, false},
+		{"proxy-revalidate, §5.2.2.8", ", proxy-revalidate", "", time.Second, 0, false},
+		{"s-maxage, §5.2.2.10", ", s-maxage=60", "", time.Second, 0, false},
+		{"the client wants validation", "", "Cache-Control: no-cache", time.Second, 0, false},
+		{"a server error is an answer", "", "", time.Second, 503, false},
+		{"stale-if-error covers server errors, RFC 5861 §4", ", stale-if-error=30", "", 30 * time.Second, 503, true},
+		{"… for so long", ", stale-if-error=30", "", 31 * time.Second, 503, false},
+		{"stale-if-error in the request", "", "Cache-Control: stale-if-error=30", 30 * time.Second, 500, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := stored(&shared, "Cache-Control: max-age=60"+tt.stored)
+			if _, ok := shared.reusableOnError(get(&shared, tt.req), r, tt.code, epoch.Add(time.Minute+tt.stale)); ok != tt.want {
+				t.Errorf("reusableOnError = %v, want %v", ok, tt.want)
+			}
+		})
+	}
+}
+
+func TestOverrideGivesLifetimes(t *testing.T) {
+	day := func(force bool) *policy {
+		p := shared
+		p.override = func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return 24 * time.Hour, force, true }
+		return &p
+	}
+	for _, tt := range []struct {
+		name   string
+		force  bool
+		stored string
+		req    string
+		want   action
+		detail string
+	}{
+		{"where none is stated", false, "Content-Type: text/html", "", reuse, "override"},
+		{"not against what is stated", false, "Cache-Control: max-age=60", "", validate, ""},
+		{"with force against what is stated", true, "Cache-Control: max-age=60", "", reuse, "override"},
+		{"never for Authorization", true, "Content-Type: text/html", "Authorization: Bearer x", validate, ""},
+		{"never for Cookie", true, "Content-Type: text/html", "Cookie: a=b", validate, ""},
+		{"never with Set-Cookie", true, "Content-Type: text/plain\nSet-Cookie: a=b", "", validate, ""},
+		{"never with a Set-Cookie that was not kept", true, "Content-Type: text/html\nSet-Cookie: a=b", "", validate, ""},
+		{"no-cache holds against a lifetime for want of one", false, "Cache-Control: no-cache", "", validate, "override"},
+		{"with force against no-cache", true, "Cache-Control: no-cache", "", reuse, "override"},
+		{"no-store holds", true, "Cache-Control: no-store", "", validate, "override"},
+		{"private holds in a shared cache", true, "Cache-Control: private", "", validate, "override"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := day(tt.force)
+			v := p.judge(get(p, tt.req), stored(p, tt.stored), epoch.Add(time.Hour))
+			if v.action != tt.want || v.detail != tt.detail {
+				t.Errorf("judge = %v, detail %q; want %v, %q", v.action, v.detail, tt.want, tt.detail)
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"sync"
+)
+
+// A spoolReader is the body of one response that a spool feeds.
+type spoolReader struct {
+	spool *spool
+	ctx   context.Context // of the request that is answered: a body lives as long
+	resp  *http.Response  // whose trailer is set at the end; nil if nobody wants it. Set before the first Read
+
+	reading sync.Mutex // held while body is read or closed
+
+	// Guarded by spool.mu.
+	chunk, offset int               // where it is
+	pos           int64             // the same as bytes from the start
+	err           error             // how it ended
+	body          io.ReadSeekCloser // where it goes on, when the body has left the spool
+}
+
+// more returns the next bytes, at most limit, waiting for them. Without an error or any, they are in r.body.
+func (r *spoolReader) more(limit int) ([]byte, error) {
+	s := r.spool
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for r.err == nil {
+		if r.body != nil && r.pos < s.size {
+			if err := r.ctx.Err(); err != nil {
+				r.err = context.Cause(r.ctx)
+				break
+			}
+			return nil, nil
+		}
+		if r.pos < s.visible {
+			return r.take(limit), nil
+		}
+		if s.ended {
+			if r.err = s.err; r.resp != nil && len(s.trailer) > 0 {
+				if r.resp.Trailer == nil {
+					r.resp.Trailer = http.Header{}
+				}
+				maps.Copy(r.resp.Trailer, s.trailer)
+			}
+		} else if err := s.wait(r.ctx); err != nil {
+			r.err = err
+		}
+	}
+	return nil, r.err
+}
+
+// take moves over the next bytes of a chunk and returns them. There is at least one.
+func (r *spoolReader) take(limit int) []byte {
+	s := r.spool
+	data := s.chunks[r.chunk-s.base]
+	if r.offset == len(data) {
+		r.chunk, r.offset = r.chunk+1, 0
+		data = s.chunks[r.chunk-s.base]
+		if !s.keeping && !s.ended {
+			s.broadcast() // the origin may be waiting for us
+		}
+	}
+	n := min(int64(limit), int64(len(data)-r.offset), s.visible-r.pos)
+	data = data[r.offset : r.offset+int(n)]
+	r.offset += int(n)
+	r.pos += n
+	return data
+}
+
+// Read reads what has come from the origin, and waits when there is nothing.
+func (r *spoolReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	data, err := r.more(len(p))
+	if data == nil && err == nil {
+		return r.readStored(p)
+	}
+	return copy(p, data), err
+}
+
+// readStored reads on in the store.
+func (r *spoolReader) readStored(p []byte) (int, error) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	n := 0
+	_, err := r.body.Seek(r.pos, io.SeekStart)
+	if err == nil {
+		n, err = r.body.Read(p)
+	}
+	r.spool.mu.Lock()
+	defer r.spool.mu.Unlock()
+	if r.pos += int64(n); errors.Is(err, io.EOF) && r.pos == r.spool.size {
+		err = nil // the next Read tells it, with the trailer
+	} else if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	return n, err
+}
+
+// Close ends the reading.
+func (r *spoolReader) Close() error {
+	if body := r.leave(); body != nil {
+		r.reading.Lock()
+		defer r.reading.Unlock()
+		return body.Close()
+	}
+	return nil
+}
+
+// leave takes r off its spool, and returns the stored body that it read, if any.
+func (r *spoolReader) leave() io.Closer {
+	s := r.spool
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, reading := s.readers[r]; !reading {
+		return nil
+	}
+	delete(s.readers, r)
+	if r.err == nil {
+		r.err = http.ErrBodyReadAfterClose
+	}
+	if len(s.readers) == 0 {
+		s.idle(false, s.keeping || s.ended)
+	}
+	s.broadcast()
+	s.release()
+	if r.body == nil {
+		return nil // not a nil body in an interface that is none
+	}
+	return r.body
+}
+
+// A chunkReader reads chunks one after another.
+type chunkReader struct {
+	chunks [][]byte
+	offset int // in the first
+}
+
+func (r *chunkReader) Read(p []byte) (int, error) {
+	for len(r.chunks) > 0 && r.offset == len(r.chunks[0]) {
+		r.chunks, r.offset = r.chunks[1:], 0
+	}
+	if len(r.chunks) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.chunks[0][r.offset:])
+	r.offset += n
+	return n, nil
+}

@@ -1,0 +1,178 @@
+package cache
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/store"
+)
+
+// Marks that make up store.Response.Class. They keep apart what Vary does not.
+const (
+	// classMarkdown marks markdown that was sent to a request naming text/markdown, without Vary: Accept. Only requests that
+	// name it, too, are answered with it: origins that negotiate forget Vary.
+	classMarkdown = "markdown"
+	// classCookies marks a page whose Set-Cookie was not kept.
+	classCookies = "cookies"
+	// classRange begins the mark of a part whose Content-Range contradicts its length, with the Range that it answered.
+	classRange = "range "
+)
+
+// unmarked reports whether the answer to q is markdown sent to who names it, without a Vary that says so.
+func unmarked(q *request, h http.Header, vary []string) bool {
+	return mediaType(h) == "text/markdown" && namesMarkdown(q.Header) && !slices.Contains(vary, "accept")
+}
+
+// setsCookie reports whether the stored response arrived with Set-Cookie.
+func setsCookie(r *store.Response) bool {
+	return len(r.Header["Set-Cookie"]) > 0 || strings.Contains(r.Class, classCookies)
+}
+
+// forbids reports whether r says, to a cache of our kind, that it may not be stored, or that no request matches it.
+func (p *policy) forbids(r *store.Response, cc *control) bool {
+	return starred(r.Header) || cc.noStore && (!cc.mustUnderstand || !understood(r.Status)) || cc.mustUnderstand && !understood(r.Status) || // §5.2.2.3
+		cc.private && p.shared
+}
+
+// admits reports whether an answer to q with r's fields may be stored as far as q is concerned: its directives, and the
+// credentials that it carries.
+func (p *policy) admits(q *request, r *store.Response, cc *control) bool {
+	switch {
+	case q.cc.noStore:
+		return false
+	case !p.shared:
+		return true // its partition is its own
+	case q.secret:
+		return false // the URL is a credential
+	case q.authorization() != "" && !cc.public && !cc.mustRevalidate && cc.sMaxAge == absent:
+		return false // §3.5
+	case q.credentials() && isPage(r.Header):
+		return false // what one agent read with its credentials is never another's page
+	}
+	return true
+}
+
+// entry makes the stored response that the answer to q would become, without its content. It shares nothing with resp.
+// It says nothing about whether the answer may be stored: see storable.
+func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time) *store.Response {
+	h := resp.Header.Clone()
+	endToEnd(h)
+	if len(h["Date"]) == 0 {
+		h.Set("Date", received.UTC().Format(http.TimeFormat)) // RFC 9110 §6.6.1
+	}
+	cc := p.control(h)
+	if p.shared {
+		for _, name := range cc.privateFields {
+			h.Del(name)
+		}
+	}
+	names, _ := varyNames(h)
+	r := &store.Response{
+		URL: q.key, Vary: names, Selecting: selecting(names, q.Header, p.key),
+		Status: resp.StatusCode, Header: h, RequestTime: sent, ResponseTime: received,
+		Length: resp.ContentLength, Total: -1, Tags: tagsOf(h),
+	}
+	var class []string
+	if unmarked(q, h, names) {
+		class = append(class, classMarkdown)
+	}
+	if p.shared && isPage(h) && len(h["Set-Cookie"]) > 0 {
+		class = append(class, classCookies)
+		h.Del("Set-Cookie")
+	}
+	if resp.StatusCode == http.StatusPartialContent {
+		if part, ok := parseContentRange(h.Get("Content-Range")); ok && (r.Length < 0 || r.Length == part.length()) {
+			r.Offset, r.Total = part.first, part.total
+		} else {
+			class = append(class, classRange+q.Header.Get("Range"))
+		}
+	}
+	r.Class = strings.Join(class, ",")
+	r.Partition = p.partition(q, cc.private, slices.Contains(names, "cookie"))
+	r.Retain = p.retain(q, r, &cc)
+	return r
+}
+
+// storable reports whether the answer r to q may be stored and is worth it (RFC 9111 §3). It does not look at sizes.
+func (p *policy) storable(q *request, r *store.Response) bool {
+	cc := p.control(r.Header)
+	if p.forbids(r, &cc) || !p.admits(q, r, &cc) || mediaType(r.Header) == "text/event-stream" ||
+		r.Status < 200 || r.Status == http.StatusNotModified || r.Status == http.StatusRequestedRangeNotSatisfiable {
+		return false
+	}
+	life, from := p.lifetime(q.Request, r, &cc, q.credentials())
+	switch q.Method {
+	case http.MethodGet:
+	case http.MethodPost: // RFC 9110 §9.3.3
+		if from != explicit || r.Status != http.StatusOK || !locates(q, r.Header.Get("Content-Location")) {
+			return false
+		}
+	default:
+		return false
+	}
+	if r.Status == http.StatusPartialContent && !storablePart(q, r) {
+		return false
+	}
+	if from == unstated && !heuristicStatus(r.Status) && !cc.public && (!cc.private || p.shared) {
+		return false
+	}
+	return life > 0 || validatorsOf(r.Header)
+}
+
+// validatorsOf reports whether a response can be validated (RFC 9110 §8.8).
+func validatorsOf(h http.Header) bool {
+	return h.Get("ETag") != "" || h.Get("Last-Modified") != ""
+}
+
+// understood reports whether a status is one whose caching rules we know.
+func understood(status int) bool {
+	return http.StatusText(status) != "" && status != http.StatusNotModified
+}
+
+// retain returns when a stored response is of no more use: a while past the end of its freshness, as it may be served when
+// the origin cannot be reached, and later if it can be validated.
+func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
+	life, _ := p.lifetime(q.Request, r, cc, q.credentials())
+	keep := max(p.staleLimit, 24*time.Hour)
+	if validatorsOf(r.Header) {
+		keep = max(keep, 30*24*time.Hour)
+	}
+	// A year is forever: a lifetime of decades must not overflow, and a page that nobody asked for in a year may go.
+	return r.ResponseTime.Add(min(life, 365*24*time.Hour) + keep)
+}
+
+// tagsOf returns the purge tags that a response carries.
+func tagsOf(h http.Header) []string {
+	var tags []string
+	for tag := range elements(h["Cache-Tag"]) {
+		tags = append(tags, tag)
+	}
+	for _, line := range h["Surrogate-Key"] {
+		tags = append(tags, strings.Fields(line)...)
+	}
+	slices.Sort(tags)
+	return slices.Compact(tags)
+}
+
+// isPage reports whether a response is of a type that is read as a page.
+func isPage(h http.Header) bool {
+	switch mediaType(h) {
+	case "text/html", "application/xhtml+xml", "text/markdown", "application/pdf":
+		return true
+	}
+	return false
+}
+
+// mediaType returns the media type of a response in lower case without parameters, empty if it has none.
+func mediaType(h http.Header) string {
+	value := h.Get("Content-Type")
+	t, _, err := mime.ParseMediaType(value)
+	if err != nil {
+		t, _, _ = strings.Cut(value, ";")
+		t = strings.ToLower(strings.TrimSpace(t))
+	}
+	return t
+}

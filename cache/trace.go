@@ -1,0 +1,55 @@
+package cache
+
+import (
+	"context"
+	"net/http/httptrace"
+	"net/textproto"
+	"sync"
+)
+
+// A detached context keeps the values of a client's request and outlives it. Of the client's [httptrace.ClientTrace] it keeps
+// only the hook for interim responses, and calls it only until the client has its answer or has left: the hook may write to
+// a connection that is then gone.
+type detached struct {
+	context.Context
+	trace *httptrace.ClientTrace
+
+	mu   sync.Mutex
+	hook func(code int, header textproto.MIMEHeader) error // nil when the client is gone
+}
+
+// detach returns a detached context for ctx's request.
+func detach(ctx context.Context) *detached {
+	d := &detached{Context: context.WithoutCancel(ctx)}
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil {
+		d.hook = trace.Got1xxResponse
+	}
+	d.trace = &httptrace.ClientTrace{Got1xxResponse: d.interim}
+	return d
+}
+
+// Value returns the value of the client's context, with our trace in place of its own.
+func (d *detached) Value(key any) any {
+	v := d.Context.Value(key)
+	if _, ok := v.(*httptrace.ClientTrace); ok {
+		return d.trace
+	}
+	return v
+}
+
+// interim hands an interim response to the client that is still there.
+func (d *detached) interim(code int, header textproto.MIMEHeader) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.hook == nil {
+		return nil
+	}
+	return d.hook(code, header)
+}
+
+// leave ends the client's part: when it returns, its hook is not running and will not run again.
+func (d *detached) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hook = nil
+}

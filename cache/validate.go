@@ -1,0 +1,184 @@
+package cache
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"readthru/store"
+)
+
+// maxSentTags bounds the entity tags that one If-None-Match carries.
+const maxSentTags = 20
+
+// A validation is a request that asks the origin about stored responses (RFC 9111 §4.3.1).
+type validation struct {
+	candidates []*store.Response // whose entity tags or date it carries, the selected one first
+	completing *store.Response   // a stored part whose rest it asks for
+	ownTags    bool              // it also carries entity tags that only the client knows
+}
+
+// conditions sets in h, the fields of a request about to be sent, the validators of what is stored: those of the selected
+// response, and the entity tags of the other variants, any of which the origin may name. The client's own entity tags stay.
+func (p *policy) conditions(q *request, s *selection, h http.Header) validation {
+	if s.part != nil && s.complete == nil && len(h["Range"]) == 0 && !conditional(h) {
+		return askRest(s.part, h)
+	}
+	var v validation
+	var tags []string
+	if s.complete != nil && validatorsOf(s.complete.Header) {
+		v.candidates = append(v.candidates, s.complete)
+	}
+	for _, r := range s.variants {
+		other := r != s.complete && r.Status == http.StatusOK && r.Header.Get("ETag") != ""
+		if other && len(v.candidates) < maxSentTags && (!strings.Contains(r.Class, classMarkdown) || namesMarkdown(q.Header)) {
+			v.candidates = append(v.candidates, r)
+		}
+	}
+	for _, r := range v.candidates {
+		if tag := r.Header.Get("ETag"); tag != "" && !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	for tag := range entityTags(h["If-None-Match"]) {
+		if tag != "*" && !slices.Contains(tags, tag) {
+			tags, v.ownTags = append(tags, tag), true
+		}
+	}
+	if len(v.candidates) == 0 {
+		return v
+	}
+	h.Del("If-Modified-Since")
+	if s.complete != nil {
+		if modified := s.complete.Header.Get("Last-Modified"); modified != "" {
+			h.Set("If-Modified-Since", modified)
+		}
+	}
+	if len(tags) > 0 {
+		h.Set("If-None-Match", strings.Join(tags, ", "))
+	}
+	return v
+}
+
+// askRest makes of a request for a whole one for what is missing behind the stored part r. If-Range makes the origin send the
+// whole where the representation has changed; without a strong validator we look at what comes (RFC 9111 §3.4).
+func askRest(r *store.Response, h http.Header) validation {
+	h.Set("Range", "bytes="+strconv.FormatInt(r.Length, 10)+"-")
+	if tag := r.Header.Get("ETag"); strongMatch(tag, tag) {
+		h.Set("If-Range", tag)
+	}
+	return validation{completing: r}
+}
+
+// completes reports whether the response to a request for the rest of r is exactly this rest: same representation by strong
+// validator, from r's end to the end of the whole (RFC 9111 §3.4).
+func completes(r *store.Response, resp *http.Response) bool {
+	c, ok := parseContentRange(resp.Header.Get("Content-Range"))
+	return ok && resp.StatusCode == http.StatusPartialContent && strongMatch(resp.Header.Get("ETag"), r.Header.Get("ETag")) &&
+		c.first == r.Length && c.total == r.Total && c.last == r.Total-1 &&
+		(resp.ContentLength < 0 || resp.ContentLength == c.length())
+}
+
+// A naming says which representation a 304 is about.
+type naming int
+
+const (
+	namesNone   naming = iota // none that we or the client hold: ask again without conditions
+	namesStored               // a stored response
+	namesOwn                  // the client's own copy: the 304 is for the client
+)
+
+// named finds the stored response that a 304 validates (RFC 9111 §4.3.4): the one whose entity tag it names; without one,
+// the only one that was asked about, or the one with its Last-Modified.
+func (v *validation) named(q *request, h http.Header) (naming, *store.Response) {
+	if tag := h.Get("ETag"); tag != "" {
+		for _, r := range v.candidates {
+			if weakMatch(tag, r.Header.Get("ETag")) {
+				return namesStored, r
+			}
+		}
+		if len(q.Header["If-None-Match"]) > 0 && anyTag(q.Header["If-None-Match"], tag) {
+			return namesOwn, nil
+		}
+		if len(v.candidates) > 0 && v.candidates[0].Header.Get("ETag") == "" && len(v.candidates) == 1 && !v.ownTags {
+			return namesStored, v.candidates[0] // asked about by date, answered with a tag
+		}
+		return namesNone, nil
+	}
+	if v.ownTags {
+		return namesNone, nil // it may mean the client's copy as well as ours
+	}
+	if len(v.candidates) == 1 {
+		return namesStored, v.candidates[0]
+	}
+	if modified := h.Get("Last-Modified"); modified != "" {
+		for _, r := range v.candidates {
+			if r.Header.Get("Last-Modified") == modified {
+				return namesStored, r
+			}
+		}
+	}
+	return namesNone, nil
+}
+
+// freshen returns r as the fields of a 304, or of the answer to a HEAD, update it (RFC 9111 §3.2, §4.3.4, §4.3.5). What
+// describes the content that is stored stays: its length, coding and range. r itself is not changed.
+func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, received time.Time) *store.Response {
+	fresh := *r
+	fresh.Header = r.Header.Clone()
+	fresh.RequestTime, fresh.ResponseTime = sent, received
+	update := h.Clone()
+	endToEnd(update)
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Range"} {
+		delete(update, name)
+	}
+	if p.shared && isPage(r.Header) {
+		delete(update, "Set-Cookie")
+	}
+	delete(fresh.Header, "Age")
+	fresh.Header.Set("Date", received.UTC().Format(http.TimeFormat))
+	maps.Copy(fresh.Header, update)
+	if names, _ := varyNames(fresh.Header); !slices.Equal(names, r.Vary) {
+		fresh.Vary, fresh.Selecting = names, selecting(names, q.Header, p.key)
+		if !strings.Contains(r.Class, classMarkdown) && unmarked(q, fresh.Header, names) {
+			fresh.Class = strings.Trim(classMarkdown+","+r.Class, ",")
+		}
+	}
+	cc := p.control(fresh.Header)
+	if p.shared {
+		for _, name := range cc.privateFields {
+			delete(fresh.Header, name)
+		}
+	}
+	fresh.Partition = p.partition(q, cc.private, slices.Contains(fresh.Vary, "cookie"))
+	fresh.Retain = p.retain(q, &fresh, &cc)
+	fresh.Tags = tagsOf(fresh.Header)
+	return &fresh
+}
+
+// own returns the fields h of a 304 that are for the client that asked alone: cookies, and what the 304 calls private.
+func (p *policy) own(h http.Header) http.Header {
+	cc := p.control(h)
+	own := http.Header{}
+	for _, name := range append(cc.privateFields, "Set-Cookie") {
+		if lines, ok := h[name]; ok {
+			own[name] = lines
+		}
+	}
+	return own
+}
+
+// sameAsHead reports whether the answer to a HEAD describes the stored response r, as far as it says anything
+// (RFC 9111 §4.3.5).
+func sameAsHead(r *store.Response, h http.Header) bool {
+	for _, name := range []string{"ETag", "Last-Modified", "Content-Encoding"} {
+		if v := h.Get(name); v != "" && v != r.Header.Get(name) {
+			return false
+		}
+	}
+	length := h.Get("Content-Length")
+	return length == "" || length == strconv.FormatInt(r.Length, 10)
+}

@@ -1,0 +1,160 @@
+package cache
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"readthru/store"
+)
+
+// varyNames returns the fields that a response names in all its Vary lines, in lower case, sorted, each once. star says that
+// one of them is "*", which no request matches (RFC 9111 §4.1).
+func varyNames(h http.Header) (names []string, star bool) {
+	for name := range elements(h["Vary"]) {
+		if name == "*" {
+			return nil, true
+		}
+		names = append(names, strings.ToLower(name))
+	}
+	slices.Sort(names)
+	return slices.Compact(names), false
+}
+
+// starred reports whether a response varies by more than its request (RFC 9111 §4.1).
+func starred(h http.Header) bool {
+	for name := range elements(h["Vary"]) {
+		if name == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// selecting returns the normalised values that a request has for the named fields. A field the request lacks is left out.
+// Values of Authorization and Cookie are kept as a keyed hash: they compare, and tell nothing to who reads the disk.
+func selecting(names []string, h http.Header, key []byte) map[string]string {
+	if len(names) == 0 {
+		return nil
+	}
+	m := make(map[string]string, len(names))
+	for _, name := range names {
+		if v, ok := selectingValue(name, h, key); ok {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+// selectingValue returns the normalised value of one field of a request and whether the request has it.
+func selectingValue(name string, h http.Header, key []byte) (value string, ok bool) {
+	lines := h[http.CanonicalHeaderKey(name)]
+	if len(lines) == 0 {
+		return "", false
+	}
+	value = normalise(name, lines)
+	if name == "authorization" || name == "cookie" {
+		value = keyedHash(key, value)
+	}
+	return value, true
+}
+
+// normalise returns what two field values that mean the same have in common (RFC 9111 §4.1): lines joined, space around
+// commas gone and, for fields of negotiation, letters in lower case and elements in one order.
+func normalise(name string, lines []string) string {
+	if len(lines) == 1 && !strings.ContainsAny(lines[0], ", \t") && !strings.HasPrefix(name, "accept") {
+		return lines[0]
+	}
+	list := slices.Collect(elements(lines))
+	if name == "accept" || name == "accept-language" || name == "accept-encoding" || name == "accept-charset" {
+		for i, element := range list {
+			list[i] = strings.ToLower(withoutSpace(element))
+		}
+		slices.Sort(list)
+	}
+	return strings.Join(list, ",")
+}
+
+// withoutSpace removes the optional space around semicolons.
+func withoutSpace(element string) string {
+	if !strings.ContainsAny(element, " \t") {
+		return element
+	}
+	parts := strings.Split(element, ";")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return strings.Join(parts, ";")
+}
+
+// selects reports whether a request with the fields h selects the stored response r by its Vary alone (RFC 9111 §4.1).
+func selects(r *store.Response, h http.Header, key []byte) bool {
+	for _, name := range r.Vary {
+		want, stored := r.Selecting[name]
+		got, sent := selectingValue(name, h, key)
+		if got == want && sent == stored {
+			continue
+		}
+		if name == "accept-language" && sent && prefers(h[http.CanonicalHeaderKey(name)], r.Header["Content-Language"]) {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// prefers reports whether the one language of a stored response is what an Accept-Language field ranks above all others:
+// the origin, too, would answer in it.
+func prefers(accept, contentLanguage []string) bool {
+	if len(contentLanguage) != 1 {
+		return false
+	}
+	best, bestQ, tie := "", 0.0, false
+	for element := range elements(accept) {
+		tag, q := qualityOf(element)
+		switch {
+		case q > bestQ:
+			best, bestQ, tie = tag, q, false
+		case q == bestQ:
+			tie = true
+		}
+	}
+	return !tie && best != "" && strings.EqualFold(best, strings.TrimSpace(contentLanguage[0]))
+}
+
+// qualityOf splits an element of a negotiation field into its value and its weight (RFC 9110 §12.4.2): 1 if it states none,
+// 0 if what it states is no weight.
+func qualityOf(element string) (value string, q float64) {
+	value, params, _ := strings.Cut(element, ";")
+	q = 1
+	for param := range strings.SplitSeq(params, ";") {
+		if name, v, _ := strings.Cut(strings.TrimSpace(param), "="); strings.EqualFold(name, "q") {
+			var err error
+			if q, err = strconv.ParseFloat(v, 64); err != nil || !(q >= 0 && q <= 1) {
+				q = 0
+			}
+		}
+	}
+	return strings.TrimSpace(value), q
+}
+
+// namesMarkdown reports whether an Accept field names text/markdown.
+func namesMarkdown(h http.Header) bool {
+	for element := range elements(h["Accept"]) {
+		if value, q := qualityOf(element); q > 0 && strings.EqualFold(value, "text/markdown") {
+			return true
+		}
+	}
+	return false
+}
+
+// keyedHash is a short HMAC-SHA256 of a secret value.
+func keyedHash(key []byte, value string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(value))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
