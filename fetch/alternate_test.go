@@ -1,0 +1,208 @@
+package fetch_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/fetch"
+	"readthru/page"
+)
+
+var twin = "# Harbour\n\n" + strings.Repeat("The harbour wakes before the town does, and the boats that left at dusk come home.\n\n", 12)
+
+func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3, protocols: Link, head, .md
+	for _, tt := range []struct {
+		name, path string
+		html       string
+		link       string
+		twin       http.HandlerFunc
+		want       page.Source
+	}{
+		{"Link field", "/page", article("H"), `<page.md>; rel="alternate"; type="text/markdown"`, respond(200, twin, "Content-Type: text/markdown"), page.Alternate},
+		{"head", "/page", strings.Replace(article("H"), "<head>", `<head><link rel=alternate type="text/markdown" href="/page.md">`, 1), "", respond(200, twin, "Content-Type: text/markdown"), page.Alternate},
+		{"text/plain with the path of one", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, twin, "Content-Type: text/plain"), page.Alternate},
+		{"none named", "/page", article("H"), "", respond(200, twin, "Content-Type: text/markdown"), page.Local},
+		{"another type", "/page", article("H"), `</page.md>; rel=alternate; type=text/html`, respond(200, twin, "Content-Type: text/markdown"), page.Local},
+		{"404", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(404, twin, "Content-Type: text/markdown"), page.Local},
+		{"HTML", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, article("H"), "Content-Type: text/markdown"), page.Local},
+		{"empty", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, " ", "Content-Type: text/markdown"), page.Local},
+		{"a stub", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, "# Harbour\n\nSee the site.\n", "Content-Type: text/markdown"), page.Local},
+		{"code lost", "/page", article("H", "<pre>a</pre><pre>b</pre>"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, twin, "Content-Type: text/markdown"), page.Local},
+		{"redirect", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(302, "", "Location: /other.md"), page.Local},
+		{"blocked host", "/page", article("H"), `<https://medium.com/page.md>; rel=alternate; type=text/markdown`, respond(200, twin, "Content-Type: text/markdown"), page.Local},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			fields := []string{html}
+			if tt.link != "" {
+				fields = append(fields, "Link: "+tt.link)
+			}
+			mux.Handle("/page", respond(200, tt.html, fields...))
+			mux.Handle("/page.md", tt.twin)
+			c := newChain(t, mux, func(o *fetch.Options) { o.BlockedDomains = []string{"medium.com"} })
+			ans := c.read(t, "https://site.test"+tt.path, "X-Client: secret")
+			if ans.Page.Source != tt.want {
+				t.Fatalf("source %s, want %s; attempts %+v", ans.Page.Source, tt.want, ans.Page.Attempts)
+			}
+			before := len(c.origin.asked())
+			again := c.read(t, "https://site.test"+tt.path)
+			if string(again.Body) != string(ans.Body) || len(c.origin.asked()) != before {
+				t.Errorf("the second read asked the origin: %v", c.origin.asked())
+			}
+			if tt.want != page.Alternate {
+				return
+			}
+			if string(ans.Body) != twin {
+				t.Errorf("body %.80q, want the twin as its origin made it", ans.Body)
+			}
+			if r := c.origin.last(t); r.URL.Path != "/page.md" || r.Header.Get("X-Client") != "" || r.Header.Get("User-Agent") != "readthru/test" {
+				t.Errorf("the twin was asked for with %v, want our own fields", r.Header)
+			}
+		})
+	}
+}
+
+// A page decides that its twin is asked for, so the policy for own fetches holds, also where clients may reach private addresses.
+func TestTwinsAtPrivateAddressesAreNotAskedFor(t *testing.T) {
+	private := &origin{Handler: respond(200, twin, "Content-Type: text/markdown")}
+	addr := serve(t, private)
+	c := newChain(t, respond(200, article("H"), html, "Link: <http://"+addr+"/page.md>; rel=alternate; type=text/markdown"))
+	if ans := c.read(t, "http://site.test/page"); ans.Page.Source != page.Local || private.asked() != nil {
+		t.Errorf("source %s, the private origin was asked %v, want it left alone", ans.Page.Source, private.asked())
+	}
+	if ans := c.read(t, "http://"+addr+"/page.md"); ans.Page.Source != page.Negotiated {
+		t.Errorf("source %s: the client itself may ask it", ans.Page.Source)
+	}
+}
+
+func TestTwinsAreTriedUnnamedOnlyWhereOneHasWorked(t *testing.T) { // A1
+	mux := http.NewServeMux()
+	mux.Handle("/a", respond(200, article("A"), html, `Link: </a.md>; rel=alternate; type=text/markdown`))
+	mux.Handle("/b", respond(200, article("B"), html))
+	mux.Handle("/c", respond(200, article("C"), html))
+	md := respond(200, twin, "Content-Type: text/markdown")
+	mux.Handle("/a.md", md)
+	mux.Handle("/b.md", md)
+	c := newChain(t, mux)
+	c.read(t, "https://site.test/c")
+	if asked := c.origin.asked(); slices.Contains(asked, "GET site.test/c.md") {
+		t.Fatalf("a twin was guessed before one has worked: %v", asked)
+	}
+	c.read(t, "https://site.test/a")
+	if ans := c.read(t, "https://site.test/b"); ans.Page.Source != page.Alternate {
+		t.Errorf("source %s, want alternate, as on the page before", ans.Page.Source)
+	}
+	if ans := c.read(t, "https://site.test/b", "Cookie: a=b"); ans.Page.Source != page.Local {
+		t.Errorf("with credentials source %s, want local", ans.Page.Source)
+	}
+}
+
+func TestCandidatesForTwins(t *testing.T) {
+	for _, tt := range []struct {
+		name, url, link, named string
+		guess                  bool
+		want                   []string
+	}{
+		{"relative", "https://a.test/x/y", "<y.md>; rel=alternate; type=text/markdown", "", false, []string{"https://a.test/x/y.md"}},
+		{"Link before head before guess, none twice", "https://a.test/y", "</1.md>; rel=alternate; type=text/markdown", "https://a.test/y.md", true, []string{"https://a.test/1.md", "https://a.test/y.md"}},
+		{"directory", "https://a.test/d/", "", "", true, []string{"https://a.test/d/index.md"}},
+		{"root", "https://a.test", "", "", true, []string{"https://a.test/index.md"}},
+		{"html ending", "https://a.test/p.html", "", "", true, []string{"https://a.test/p.md"}},
+		{"query, no guess", "https://a.test/p?q=1", "", "", true, nil},
+		{"the page itself is no twin", "https://a.test/p", "<https://a.test/p#x>; rel=alternate; type=text/markdown", "", false, nil},
+		{"http is none for https", "https://a.test/p", "<http://a.test/p.md>; rel=alternate; type=text/markdown", "", false, nil},
+		{"file is none", "https://a.test/p", "<file:///etc/passwd>; rel=alternate; type=text/markdown", "javascript:x", false, nil},
+		{"secrets are not followed", "https://a.test/p", "<https://u:p@a.test/p.md>; rel=alternate; type=text/markdown", "", false, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := http.Header{}
+			if tt.link != "" {
+				h.Set("Link", tt.link)
+			}
+			if diff := cmp.Diff(tt.want, fetch.Twins(parse(t, tt.url), h, tt.named, tt.guess)); diff != "" {
+				t.Errorf("candidates (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLinksAreRead(t *testing.T) { // RFC 8288 §3
+	for _, tt := range []struct {
+		name string
+		in   []string
+		want [][3]string
+	}{
+		{"one", []string{`</a>; rel=alternate; type="text/markdown"`}, [][3]string{{"/a", "alternate", "text/markdown"}}},
+		{"several, commas and semicolons in quotes and targets", []string{`<a,b;c>; title="x, <y>; rel=z"; rel="next prev", <d>;rel=up`, `<e>`}, [][3]string{{"a,b;c", "next prev", ""}, {"d", "up", ""}, {"e", "", ""}}},
+		{"first parameter counts", []string{`<a>; rel=one; rel=two`}, [][3]string{{"a", "one", ""}}},
+		{"escaped quote", []string{`<a>; title="\"; rel=no"; rel=yes`}, [][3]string{{"a", "yes", ""}}},
+		{"parameters of the type", []string{`<a>; type="text/markdown; charset=utf-8"; rel=alternate`}, [][3]string{{"a", "alternate", "text/markdown"}}},
+		{"garbage ends the line", []string{`<a>; rel=x, garbage, <b>; rel=y`}, [][3]string{{"a", "x", ""}}},
+		{"not closed", []string{`<a`, `<a>; rel="x`, `<a>;`, `;`}, [][3]string{{"a", "x", ""}, {"a", "", ""}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, fetch.Links(tt.in...)); diff != "" {
+				t.Errorf("links (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func FuzzLinks(f *testing.F) {
+	f.Add(`</a>; rel=alternate; type="text/markdown", <b>; title="\"`)
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, l := range fetch.Links(line) {
+			if strings.Contains(l[0], ">") {
+				t.Errorf("target %q", l[0])
+			}
+		}
+	})
+}
+
+// quick fails the test when f takes longer than limit.
+func quick(t *testing.T, limit time.Duration, f func()) {
+	t.Helper()
+	begun := time.Now()
+	f()
+	if took := time.Since(begun); took > limit {
+		t.Errorf("it took %s, want %s at most", took, limit)
+	}
+}
+
+func TestAnEndlessLinkFieldGivesFewTwins(t *testing.T) {
+	var b strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&b, "<%d>;rel=alternate;type=text/markdown,", i)
+	}
+	quick(t, time.Second, func() {
+		if n := len(fetch.Twins(parse(t, "https://site.test/a"), http.Header{"Link": {b.String()}}, "", true)); n != 2 {
+			t.Errorf("%d twins, want 2: no more are asked for", n)
+		}
+	})
+}
+
+func TestAPageIsNotItsOwnTwin(t *testing.T) {
+	c := newChain(t, respond(200, article("H"), html, "Cache-Control: no-cache", `Link: </page>; rel=alternate; type=text/markdown`))
+	c.read(t, "https://site.test/page#part")
+	if n := len(c.origin.asked()); n != 1 {
+		t.Errorf("%d origin requests, want 1", n)
+	}
+}
+
+func TestWhatATwinForbidsToKeepIsNotKept(t *testing.T) {
+	for _, cc := range []string{"no-store", "private"} {
+		mux := http.NewServeMux()
+		mux.Handle("/page", respond(200, article("H"), html, `Link: </page.md>; rel=alternate; type=text/markdown`))
+		mux.Handle("/page.md", respond(200, twin, "Content-Type: text/markdown", "Cache-Control: "+cc))
+		c := newChain(t, mux)
+		if ans := c.read(t, "https://site.test/page"); ans.Page.Source != page.Local {
+			t.Errorf("%s: source %s, want the twin left alone", cc, ans.Page.Source)
+		}
+	}
+}

@@ -1,0 +1,376 @@
+package fetch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	htmlcharset "golang.org/x/net/html/charset"
+
+	"readthru/convert"
+	"readthru/page"
+)
+
+// answer makes the markdown answer of what the steps found, and records the visit. recalled says that the rendition was stored.
+func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
+	f.complete(a)
+	r, p := a.best, a.page
+	status := a.status
+	if r.From == page.MarkdownNew {
+		status = http.StatusOK
+	}
+	for _, w := range r.Warnings {
+		a.warn(w)
+	}
+	hit, ttl := cacheStatus(a.resp.Header)
+	if hit && ttl < 0 {
+		a.warn("stale")
+	}
+	p.FinalURL, p.CanonicalURL = a.url.String(), r.CanonicalURL
+	p.Title, p.Description, p.Meta, p.Source = r.Title, r.Description, r.Meta, r.From
+	p.StatusCode, p.ContentType, p.Bytes = a.status, a.resp.Header.Get("Content-Type"), a.size()
+	p.Tokens, p.Info.HTMLTokens, p.Info.HTMLChars = r.Tokens, r.HTMLTokens, r.HTMLChars
+	p.FromCache, p.Attempts = hit, a.attempts
+	p.FetchedAt, p.ContentHash, p.Excerpt = r.FetchedAt, r.ContentHash, r.Excerpt
+	p.ContentFormat = "markdown"
+	content := bodyOf(r.Markdown, r.From)
+	p.SizeBytes, p.Info.MarkdownChars = len(content), r.MarkdownChars
+	form := f.form(a)
+	p.Warnings = a.warnings
+	if f.lasting(a) {
+		f.record(a, content)
+	}
+	if a.req.Method != http.MethodHead {
+		f.count(r.From)
+	}
+
+	ans := &Answer{Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled)}
+	if status == http.StatusOK && matches(a.req.Header, ans.Header.Get("Etag")) {
+		ans.Status = http.StatusNotModified
+		ans.Header.Del("Content-Type")
+		return ans
+	}
+	ans.Body = form.bytes()
+	return ans
+}
+
+// form is what a rendition becomes in one answer: a block, and markdown after it; or other bytes made of the markdown.
+type form struct {
+	hash     string // of the markdown without what precedes it; empty when it is not sent as it is
+	block    string // front matter of ours, or what precedes the content in what others made
+	markdown []byte
+}
+
+// form brings the rendition into the form asked for.
+func (f *Fetcher) form(a *attempt) form {
+	p, r := a.page, a.best
+	markdown, cut := r.Markdown, false
+	if limit := a.req.MaxTokens; limit > 0 && (r.Tokens > limit || r.From != page.Local) { // others' counts are their word only
+		if markdown, cut = cutBlocks(markdown, a.req.MaxTokens); cut {
+			a.warn("truncated")
+			p.Tokens = convert.Tokens(markdown)
+		}
+	}
+	switch {
+	case a.req.HTML && a.kind == htmlKind && a.content != nil:
+		p.ContentFormat = "html"
+		return form{markdown: inUTF8(a)}
+	case a.req.Text:
+		p.ContentFormat = "text"
+		_, plain := page.SplitFrontMatter(markdown)
+		return form{markdown: []byte(convert.Text(string(plain)))}
+	}
+	content := markdown
+	var block string
+	if r.From != page.Local {
+		_, content = page.SplitFrontMatter(markdown)
+		block = string(markdown[:len(markdown)-len(content)])
+	}
+	if begun, _ := page.SplitFrontMatter(markdown); f.o.FrontMatter && r.From != page.Negotiated && r.From != page.Alternate && begun == nil {
+		block = p.FrontMatter()
+	}
+	if cut {
+		return form{block: block, markdown: content}
+	}
+	return form{r.ContentHash, block, content}
+}
+
+// tag returns the entity tag: the same for the same bytes, without a look at the content where its hash is known.
+func (m form) tag() string {
+	hash := m.hash
+	if hash == "" {
+		hash = hexSum(m.markdown)
+	}
+	return `"rt-` + hexSum([]byte(hash + m.block))[:32] + `"`
+}
+
+func (m form) bytes() []byte {
+	if m.block == "" {
+		return m.markdown
+	}
+	return slices.Concat([]byte(m.block), m.markdown)
+}
+
+// complete finds what a new rendition lacks. Content that the page had before keeps the time at which it was obtained then,
+// however often its source is validated, fetched again or changes around it.
+func (f *Fetcher) complete(a *attempt) {
+	if a.best == nil || a.best.ContentHash != "" {
+		return
+	}
+	r := *a.best // it may be shared
+	content := bodyOf(r.Markdown, r.From)
+	r.ContentHash, r.MarkdownChars, r.Excerpt = hexSum(content), utf8.RuneCount(content), excerpt(content)
+	r.FetchedAt = a.started.UTC().Truncate(time.Second)
+	if t, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
+		r.FetchedAt = t.UTC()
+	}
+	if known, err := f.o.Store.Page(a.key); a.memorable && err == nil && known.ContentHash == r.ContentHash && !known.FetchedAt.IsZero() {
+		r.FetchedAt = known.FetchedAt
+	}
+	a.best = &r
+}
+
+// excerpt returns the first words of a page.
+func excerpt(markdown []byte) string {
+	return page.Excerpt(string(markdown[:min(len(markdown), 16<<10)]), 300)
+}
+
+// size is the length of the origin's content, 0 when it is not known.
+func (a *attempt) size() int64 {
+	if a.raw != nil {
+		return int64(len(a.raw))
+	}
+	if b, ok := a.resp.Body.(interface{ Len() int64 }); ok {
+		return b.Len()
+	}
+	return max(0, a.resp.ContentLength)
+}
+
+// bodyOf returns markdown without front matter, which what others made may begin with.
+func bodyOf(markdown []byte, from page.Source) []byte {
+	if from == page.Local {
+		return markdown
+	}
+	_, body := page.SplitFrontMatter(markdown)
+	return body
+}
+
+// dropped are fields of the source that are not true of a rendition: its validators, its coding, its digests and signatures.
+var dropped = []string{
+	"Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Accept-Ranges", "Content-Md5", "Content-Digest", "Repr-Digest", "Digest",
+	"Want-Digest", "Signature", "Signature-Input", "Etag", "Last-Modified", "X-Markdown-Tokens", "X-Readthru-Source", "X-Readthru-Doc", "X-Readthru-Warning",
+	"Content-Location", "Content-Disposition", "Trailer",
+}
+
+// fields returns the fields of a markdown answer: those of the source that hold for it too, and ours.
+func (f *Fetcher) fields(a *attempt, tag string, hit, recalled bool) http.Header {
+	h := a.resp.Header.Clone()
+	for _, name := range dropped {
+		delete(h, name)
+	}
+	if hit {
+		h.Del("Set-Cookie") // it was for the one who asked first
+	}
+	h.Set("Content-Type", contentType(a))
+	addVary(h, "Accept")
+	h.Set("Etag", tag)
+	h.Set("X-Markdown-Tokens", strconv.Itoa(a.page.Tokens))
+	h.Set("X-Readthru-Source", string(a.best.From))
+	h.Set("X-Readthru-Doc", a.page.Doc)
+	for _, w := range a.warnings {
+		h.Add("X-Readthru-Warning", w)
+	}
+	if link := canonicalLink(a.best.CanonicalURL, h); link != "" {
+		h.Add("Link", link)
+	}
+	if recalled {
+		addDetail(h, "rendition")
+	}
+	return h
+}
+
+// contentType is UTF-8 for what we made; what came as markdown keeps the charset that its origin names.
+func contentType(a *attempt) string {
+	switch c := charset(a.resp.Header); {
+	case a.page.ContentFormat == "html":
+		return "text/html; charset=utf-8"
+	case a.req.Text:
+		return "text/plain; charset=utf-8"
+	case a.best.From == page.Negotiated && c != "" && c != "utf-8":
+		return "text/markdown; charset=" + strings.Map(tokenRune, c)
+	}
+	return "text/markdown; charset=utf-8"
+}
+
+// inUTF8 returns the origin's content in UTF-8, whatever it was written in; bytes that are no text become U+FFFD.
+func inUTF8(a *attempt) []byte {
+	r, err := htmlcharset.NewReader(bytes.NewReader(a.content), a.resp.Header.Get("Content-Type"))
+	if err != nil {
+		return a.content
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return a.content
+	}
+	return bytes.ToValidUTF8(text, []byte("\ufffd"))
+}
+
+// tokenRune drops what may not stand in a token (RFC 9110 §5.6.2) from a charset's name.
+func tokenRune(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == '+' {
+		return r
+	}
+	return -1
+}
+
+// headUnknown answers HEAD for a page of which no rendition is stored: what GET would say, as far as that is known.
+func (f *Fetcher) headUnknown(a *attempt) *Answer {
+	h := a.resp.Header.Clone()
+	for _, name := range dropped {
+		h.Del(name)
+	}
+	h.Set("Content-Type", "text/markdown; charset=utf-8")
+	if a.req.Text {
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	addVary(h, "Accept")
+	h.Set("X-Readthru-Doc", a.page.Doc)
+	for _, w := range a.warnings {
+		h.Add("X-Readthru-Warning", w)
+	}
+	a.page.FinalURL, a.page.StatusCode, a.page.ContentType = a.url.String(), a.status, a.resp.Header.Get("Content-Type")
+	return &Answer{Page: a.page, Status: a.status, Header: h}
+}
+
+// matches reports whether If-None-Match names a validator of ours (RFC 9110 §13.1.2, weak comparison).
+func matches(h http.Header, tag string) bool {
+	for _, line := range h.Values("If-None-Match") {
+		for t := range strings.SplitSeq(line, ",") {
+			if t = strings.TrimPrefix(strings.TrimSpace(t), "W/"); t == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// addVary adds a name to Vary unless it is there, or Vary is * already (RFC 9110 §12.5.5). What the origin said stays.
+func addVary(h http.Header, name string) {
+	for _, line := range h.Values("Vary") {
+		for v := range strings.SplitSeq(line, ",") {
+			if v = strings.TrimSpace(v); v == "*" || strings.EqualFold(v, name) {
+				return
+			}
+		}
+	}
+	h.Add("Vary", name)
+}
+
+// canonicalLink returns the Link that names the canonical URL; empty if there is none, or the origin's own names it already.
+func canonicalLink(canonical string, h http.Header) string {
+	u, err := url.Parse(canonical)
+	if canonical == "" || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
+		return ""
+	}
+	for _, l := range parseLinks(h.Values("Link")) {
+		if l.has("canonical") {
+			return ""
+		}
+	}
+	return "<" + u.String() + `>; rel="canonical"`
+}
+
+// cacheStatus reads what our cache said of a response (RFC 9211): whether it was answered from the store, and with how many
+// seconds of freshness left.
+func cacheStatus(h http.Header) (hit bool, ttl int64) {
+	lines := h.Values("Cache-Status")
+	if len(lines) == 0 {
+		return false, 0
+	}
+	last := lines[len(lines)-1]
+	if i := strings.LastIndex(last, ","); i >= 0 {
+		last = last[i+1:]
+	}
+	name, params, _ := strings.Cut(last, ";")
+	if strings.TrimSpace(name) != "readthru" {
+		return false, 0
+	}
+	for p := range strings.SplitSeq(params, ";") {
+		switch k, v, _ := strings.Cut(strings.TrimSpace(p), "="); k {
+		case "hit":
+			hit = true
+		case "ttl":
+			ttl, _ = strconv.ParseInt(v, 10, 64)
+		}
+	}
+	return hit, ttl
+}
+
+// addDetail adds a detail to what our cache said of the response, unless it gave one.
+func addDetail(h http.Header, detail string) {
+	lines := h["Cache-Status"]
+	if len(lines) == 0 {
+		return
+	}
+	last := lines[len(lines)-1]
+	member := last[strings.LastIndex(last, ",")+1:]
+	if strings.HasPrefix(strings.TrimSpace(member), "readthru") && !strings.Contains(member, "detail=") {
+		lines[len(lines)-1] = last + "; detail=" + detail
+	}
+}
+
+// cutBlocks keeps the blocks of markdown, from the first, that come to at most limit tokens, and says what was left out. The
+// first block stays whole, whatever its size: half a sentence or an open fence helps nobody.
+func cutBlocks(markdown []byte, limit int) (kept []byte, cut bool) {
+	tokens, end := 0, 0
+	for _, block := range blocks(string(markdown)) {
+		tokens += convert.Tokens(block)
+		if end > 0 && tokens > limit {
+			cut = true
+			break
+		}
+		end += len(block)
+	}
+	if !cut {
+		return markdown, false
+	}
+	note := "\n[Cut here: " + strconv.Itoa(limit) + " of about " + strconv.Itoa(convert.Tokens(markdown)) + " tokens were asked for.]\n"
+	return append([]byte(strings.TrimRight(string(markdown[:end]), "\n")+"\n"), note...), true
+}
+
+// blocks splits markdown after each blank line that is not within a fence. Joined they are the text again.
+func blocks(md string) []string {
+	var list []string
+	begin, at, fence := 0, 0, ""
+	for line := range strings.Lines(md) {
+		at += len(line)
+		switch t := strings.TrimSpace(line); {
+		case fence != "":
+			if strings.HasPrefix(t, fence) && strings.Trim(t, fence[:1]) == "" {
+				fence = ""
+			}
+		case strings.HasPrefix(t, "```"), strings.HasPrefix(t, "~~~"):
+			fence = t[:len(t)-len(strings.TrimLeft(t, t[:1]))]
+		case t == "":
+			list = append(list, md[begin:at])
+			begin = at
+		}
+	}
+	if begin < len(md) {
+		list = append(list, md[begin:])
+	}
+	return list
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,179 @@
+package fetch_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/convert"
+	"readthru/fetch"
+)
+
+func TestVaryIsMerged(t *testing.T) { // RFC 9110 §12.5.5
+	for _, tt := range []struct{ have, want []string }{
+		{nil, []string{"Accept"}},
+		{[]string{"Cookie, Accept-Language"}, []string{"Cookie, Accept-Language", "Accept"}},
+		{[]string{"accept"}, []string{"accept"}},
+		{[]string{"Cookie", "Origin,  ACCEPT"}, []string{"Cookie", "Origin,  ACCEPT"}},
+		{[]string{"*"}, []string{"*"}},
+	} {
+		h := http.Header{}
+		for _, v := range tt.have {
+			h.Add("Vary", v)
+		}
+		fetch.AddVary(h, "Accept")
+		if diff := cmp.Diff(tt.want, h["Vary"]); diff != "" {
+			t.Errorf("Vary of %q (-want +got):\n%s", tt.have, diff)
+		}
+	}
+}
+
+func TestCanonicalLinkCannotBreakOut(t *testing.T) {
+	for _, tt := range []struct{ canonical, origin, want string }{
+		{"https://a.test/x?y=z", "", `<https://a.test/x?y=z>; rel="canonical"`},
+		{"", "", ""},
+		{"https://a.test/x", `<https://a.test/x>; rel="canonical"`, ""},
+		{"https://a.test/x", `</next>; rel=next`, `<https://a.test/x>; rel="canonical"`},
+		{"https://a.test/?a>;rel=evil", "", ""},
+		{"https://a.test/\r\nSet-Cookie: a", "", ""},
+		{"javascript:alert(1)", "", ""},
+		{"/relative", "", ""},
+	} {
+		h := http.Header{}
+		if tt.origin != "" {
+			h.Set("Link", tt.origin)
+		}
+		if got := fetch.CanonicalLink(tt.canonical, h); got != tt.want {
+			t.Errorf("link of %q beside %q = %q, want %q", tt.canonical, tt.origin, got, tt.want)
+		}
+	}
+}
+
+func TestCacheStatusIsRead(t *testing.T) { // RFC 9211
+	for _, tt := range []struct {
+		lines []string
+		hit   bool
+		ttl   int64
+	}{
+		{[]string{"readthru; hit; ttl=10"}, true, 10},
+		{[]string{"readthru; hit; ttl=-412"}, true, -412},
+		{[]string{"readthru; fwd=uri-miss; stored"}, false, 0},
+		{[]string{"cdn; hit, readthru; fwd=stale"}, false, 0},
+		{[]string{"cdn; fwd=miss", "readthru; hit"}, true, 0},
+		{[]string{"cdn; hit; ttl=5"}, false, 0},
+		{nil, false, 0},
+	} {
+		if hit, ttl := fetch.CacheStatus(http.Header{"Cache-Status": tt.lines}); hit != tt.hit || ttl != tt.ttl {
+			t.Errorf("%q: hit %v, ttl %d, want %v, %d", tt.lines, hit, ttl, tt.hit, tt.ttl)
+		}
+	}
+}
+
+func TestTextIsCutBetweenBlocks(t *testing.T) {
+	md := "# Title\n\nOne two three four.\n\n```go\nfunc main() {\n\n}\n```\n\n~~~~\n~~~\n\nx\n~~~~\nLast words here.\n"
+	if got := strings.Join(fetch.Blocks(md), ""); got != md {
+		t.Errorf("the blocks are not the text: %q", got)
+	}
+	for _, b := range fetch.Blocks(md) {
+		if n := strings.Count(b, "```"); n == 1 {
+			t.Errorf("block %q cuts a fence", b)
+		}
+	}
+	whole := convert.Tokens(md) + len(fetch.Blocks(md)) // each block's count is rounded
+	if got, cut := fetch.CutBlocks([]byte(md), whole); cut || string(got) != md {
+		t.Errorf("cut %v at a limit that suffices", cut)
+	}
+	got, cut := fetch.CutBlocks([]byte(md), convert.Tokens("# Title\n\nOne two three four.\n\n"))
+	if !cut || !strings.HasPrefix(string(got), "# Title\n\nOne two three four.\n\n[Cut here: ") {
+		t.Errorf("cut %v: %q", cut, got)
+	}
+	if got, _ := fetch.CutBlocks([]byte(md), 1); !strings.HasPrefix(string(got), "# Title\n") {
+		t.Errorf("%q, want the first block whole", got)
+	}
+}
+
+func TestValidatorsOfOursStayHere(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"ours alone", "If-None-Match: \"rt-1\"\nIf-Modified-Since: x", ""},
+		{"weak", `If-None-Match: W/"rt-1"`, ""},
+		{"among others", `If-None-Match: "a", "rt-1", W/"b"`, `If-None-Match: "a", W/"b"`},
+		{"others alone", "If-None-Match: \"a\"\nIf-Modified-Since: x", "If-Modified-Since: x\nIf-None-Match: \"a\""},
+		{"any", "If-None-Match: *", "If-None-Match: *"},
+		{"range of ours", "Range: bytes=0-1\nIf-Range: \"rt-1\"", ""},
+		{"range of theirs", "If-Range: \"a\"\nRange: bytes=0-1", "If-Range: \"a\"\nRange: bytes=0-1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := header(strings.Split(tt.in, "\n")...)
+			fetch.WithoutOurs(h)
+			var got []string
+			for name, values := range h {
+				got = append(got, name+": "+values[0])
+			}
+			slices.Sort(got)
+			if strings.Join(got, "\n") != tt.want {
+				t.Errorf("left %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDirectivesAreReadAsLists(t *testing.T) {
+	for _, tt := range []struct {
+		lines []string
+		want  bool
+	}{
+		{[]string{"no-transform"}, true},
+		{[]string{"max-age=5 , NO-Transform"}, true},
+		{[]string{"max-age=5", "no-transform"}, true},
+		{[]string{`ext="a, no-transform, b"`}, false},
+		{[]string{"x-no-transform"}, false},
+		{[]string{`no-transform="x"`}, true},
+		{nil, false},
+	} {
+		if got := fetch.Directive(http.Header{"Cache-Control": tt.lines}, "no-transform"); got != tt.want {
+			t.Errorf("%q holds no-transform: %v, want %v", tt.lines, got, tt.want)
+		}
+	}
+}
+
+func TestOrderOfTheCascade(t *testing.T) { // AD3
+	all := []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
+	for _, tt := range []struct {
+		mode     string
+		in, want []string
+	}{
+		{"fallback", all, all},
+		{"prefer", all, []string{"negotiate", "alternate", "markdown_new", "local", "browser"}},
+		{"prefer", []string{"negotiate", "local"}, []string{"negotiate", "local"}},
+		{"prefer", []string{"markdown_new", "local"}, []string{"markdown_new", "local"}},
+		{"prefer", []string{"markdown_new"}, []string{"markdown_new"}},
+	} {
+		if diff := cmp.Diff(tt.want, fetch.Order(tt.in, tt.mode)); diff != "" {
+			t.Errorf("%s of %v (-want +got):\n%s", tt.mode, tt.in, diff)
+		}
+	}
+}
+
+func TestACutIsOfOneAnswerAndNotOfThePage(t *testing.T) {
+	c := newChain(t, respond(200, article("Harbour"), html))
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), MaxTokens: 60})
+	if err != nil || ans.Page.Tokens > 100 {
+		t.Fatalf("%+v, %v, want it cut", ans.Page, err)
+	}
+	whole := c.read(t, "https://site.test/").Page.Tokens
+	if p := c.stored(t, "https://site.test/"); p.Tokens != whole || len(p.Warnings) > 0 {
+		t.Errorf("stored with %d tokens and %q, want %d and no warning", p.Tokens, p.Warnings, whole)
+	}
+}
+
+func TestALimitHoldsWhateverTheOriginCounts(t *testing.T) {
+	md := strings.Repeat("A paragraph of some words.\n\n", 500)
+	c := newChain(t, respond(200, md, "Content-Type: text/markdown", "X-Markdown-Tokens: 3"))
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), MaxTokens: 100})
+	if err != nil || len(ans.Body) > 1000 {
+		t.Errorf("%d bytes, %v, want about 100 tokens", len(ans.Body), err)
+	}
+}

@@ -1,0 +1,224 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/convert"
+	"readthru/page"
+	"readthru/store"
+)
+
+// attempt is what the steps of one page share: the wish, what the origin answered, what was tried. Only one goroutine uses it at
+// a time.
+type attempt struct {
+	req     Request
+	cascade []string
+	convert convert.Options
+	wanted  string // convert's part of the recipe
+	recipes struct {
+		url *url.URL // for which it was made
+		own string
+	}
+	page    *page.Page // what the URL alone tells
+	key     page.Key
+	started time.Time
+
+	credentials bool // the request carries some, in fields or URL (AD4)
+	private     bool // request or response say that it concerns one reader, or is not to be kept
+	memorable   bool // what comes of it may be kept
+	noTransform bool // own fetch of a page that says so: converted here, never sent on
+
+	url    *url.URL // of the response in hand: the request's, or where redirects led
+	resp   *http.Response
+	kind   kind
+	status int // of resp
+
+	raw     []byte    // content as received; nil until read
+	content []byte    // content decoded
+	sum     store.Sum // of raw
+	hasSum  bool
+	doc     *convert.Document // nil until asked for
+	wall    string            // mark of a bot wall, empty if none
+
+	best     *store.Rendition // so far
+	failure  error            // of the local conversion, if it gave nothing
+	warnings []string
+	attempts []page.Attempt
+}
+
+func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
+	a := &attempt{req: r, url: r.URL, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted}
+	a.page, a.key = f.identify(r.URL)
+	if rule, ok := f.o.Rules.Match(r.URL.Host, r.URL.Path); ok && rule.Cascade != nil {
+		a.cascade = order(rule.Cascade, f.o.MarkdownNew.Mode)
+	}
+	if r.Cascade != nil {
+		a.cascade = r.Cascade
+	}
+	if r.Convert != nil {
+		a.convert, a.wanted = *r.Convert, wanted(*r.Convert)
+	}
+	secret := page.HasSecret(r.URL)
+	a.credentials = secret || len(r.Header["Authorization"]) > 0 || len(r.Header["Cookie"]) > 0
+	a.private = directive(r.Header, "no-store")
+	a.memorable = !r.NoStore && !a.private && !secret && (!a.credentials || f.o.Private)
+	return a
+}
+
+// identity is what a URL alone tells of its page.
+type identity struct {
+	page page.Page
+	key  page.Key
+}
+
+// maxIdentified is the longest URL whose identity is kept, in bytes. One with a password never is.
+const maxIdentified = 512
+
+// identify returns what a URL alone tells of its page, and the page's key.
+func (f *Fetcher) identify(u *url.URL) (*page.Page, page.Key) {
+	spelling := u.String()
+	if known, ok := f.identities.Get(spelling); ok {
+		return new(known.page), known.key
+	}
+	p := page.New(u)
+	k := page.KeyOf(p.NormalizedURL)
+	if len(spelling) <= maxIdentified && u.User == nil {
+		f.identities.Add(spelling, &identity{*p, k})
+	}
+	return p, k
+}
+
+// look takes note of the head of the origin's response.
+func (f *Fetcher) look(a *attempt, resp *http.Response) {
+	a.resp, a.status = resp, resp.StatusCode
+	a.kind = classify(a.req.Own, a.status, resp.Header)
+	if lines := resp.Header["Cache-Status"]; len(lines) > 0 && strings.HasSuffix(lines[len(lines)-1], "detail=only-if-cached") {
+		a.kind = opaque // our cache has nothing and must not ask: no word of the origin
+	}
+	noStore, private := directive(resp.Header, "no-store"), directive(resp.Header, "private")
+	a.private = a.private || noStore || private
+	if noStore || private && !f.o.Private {
+		a.memorable = false
+	}
+	if stored, ok := resp.Body.(interface{ Sum() store.Sum }); ok {
+		a.sum, a.hasSum = stored.Sum(), true
+	}
+}
+
+// recipe names what, besides the bytes, decides what a rendition is: the rules of conversion, what is wanted of the page, the
+// charset that its origin names, and the URL that relative links are resolved against.
+func (a *attempt) recipe() string {
+	if a.recipes.url == a.url {
+		return a.recipes.own
+	}
+	base := *a.url
+	base.Fragment, base.RawFragment = "", ""
+	a.recipes.url, a.recipes.own = a.url, digest(a.wanted+"\n"+charset(a.resp.Header)+"\n"+base.String())
+	return a.recipes.own
+}
+
+// pageRecipe names a rendition that was not made of the origin's bytes: it stands in for them, and no longer when they change.
+// What an origin says when it refuses us does not matter: that may differ each time.
+func (a *attempt) pageRecipe() string {
+	if a.status != http.StatusOK {
+		return digest(a.recipe() + "\nrefused")
+	}
+	return digest(a.recipe() + "\n" + hex.EncodeToString(a.sum[:]))
+}
+
+// wanted returns what the rules of conversion and the options have to say in a recipe.
+func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version, o) }
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// read reads and decodes the content, both at most limit bytes. After errTooLarge and errUnknownCoding the response's body
+// gives the whole content still, from its first byte.
+func (a *attempt) read(limit int64) error {
+	body := a.resp.Body
+	if a.resp.ContentLength > limit {
+		return errTooLarge
+	}
+	var buf bytes.Buffer
+	if n := a.resp.ContentLength; n > 0 {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(body, limit+1))
+	if err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("%w: %w", errIncomplete, err)
+		}
+		return err
+	}
+	raw := buf.Bytes()
+	a.resp.Body = replayed(raw, body)
+	if n > limit {
+		return errTooLarge
+	}
+	if a.content, err = decode(raw, a.resp.Header, limit); err != nil {
+		return err
+	}
+	a.raw = raw
+	if !a.hasSum {
+		a.sum, a.hasSum = sha256.Sum256(raw), true
+	}
+	return nil
+}
+
+// document returns the parsed content. Parsing counts as converting: it waits for a worker.
+func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, error) {
+	if a.doc != nil {
+		return a.doc, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	defer cancel()
+	if err := f.workers.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer f.workers.Release(1)
+	contentType := a.resp.Header.Get("Content-Type")
+	if a.kind != htmlKind || mediaType(a.resp.Header) != "text/html" && mediaType(a.resp.Header) != "application/xhtml+xml" {
+		contentType = "text/html"
+	}
+	doc, err := convert.Parse(ctx, a.content, contentType, a.url)
+	if err != nil {
+		return nil, err
+	}
+	a.doc = doc
+	return doc, nil
+}
+
+// warn adds a warning once.
+func (a *attempt) warn(token string) { a.warnings = addWarning(a.warnings, token) }
+
+// addWarning adds a token to a list unless the list holds it.
+func addWarning(list []string, token string) []string {
+	if slices.Contains(list, token) {
+		return list
+	}
+	return append(slices.Clip(list), token)
+}
+
+// warns reports whether a list of warnings holds one of names, with or without a number.
+func warns(list []string, names ...string) bool {
+	for _, w := range list {
+		name, _, _ := strings.Cut(w, "=")
+		if slices.Contains(names, name) {
+			return true
+		}
+	}
+	return false
+}

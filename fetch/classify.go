@@ -1,0 +1,94 @@
+package fetch
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// kind is what the head of a response says its content is, for us.
+type kind int
+
+const (
+	opaque       kind = iota // no page: it passes untouched
+	htmlKind                 // HTML or XHTML
+	markdownKind             // labelled as markdown
+	textKind                 // plain text or unlabelled: markdown if it looks so (own fetches only)
+)
+
+// classify says what a response is from its head. Proxied plain text passes untouched: it may be a file that a tool reads.
+func classify(own bool, status int, h http.Header) kind {
+	if status == http.StatusPartialContent || status == http.StatusNoContent || status < 200 || status >= 300 && status < 400 {
+		return opaque
+	}
+	switch mediaType(h) {
+	case "text/html", "application/xhtml+xml":
+		return htmlKind
+	case "text/markdown", "text/x-markdown":
+		return markdownKind
+	case "text/plain", "":
+		if own {
+			return textKind
+		}
+	}
+	return opaque
+}
+
+// mediaType returns the media type of Content-Type in lower case, without parameters; what cannot be read is no type.
+func mediaType(h http.Header) string {
+	t, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}
+
+// charset returns the charset that Content-Type names, in lower case; empty if none.
+func charset(h http.Header) string {
+	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(params["charset"])
+}
+
+// markdownPath reports whether a path names a markdown file.
+func markdownPath(p string) bool {
+	ext := strings.ToLower(path.Ext(p))
+	return ext == ".md" || ext == ".markdown"
+}
+
+// disguised reports whether content labelled as markdown is HTML or XML all the same (rule A3).
+func disguised(content []byte) bool {
+	s := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(content[:min(len(content), 512)]), "\ufeff"), " \t\r\n\f"))
+	for _, begin := range []string{"<!doctype", "<html", "<?xml"} {
+		if strings.HasPrefix(s, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// noText reports whether content is no text: it holds a NUL, and does not begin as UTF-16 does.
+func noText(content []byte) bool {
+	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) && !bytes.HasPrefix(content, []byte("\xfe\xff"))
+}
+
+// directive reports whether a Cache-Control field holds a directive, with or without an argument. What stands in quotes is no
+// directive.
+func directive(h http.Header, name string) bool {
+	for _, line := range h.Values("Cache-Control") {
+		quoted := false
+		for part := range strings.FieldsFuncSeq(line, func(r rune) bool {
+			if r == '"' {
+				quoted = !quoted
+			}
+			return r == ',' && !quoted
+		}) {
+			token, _, _ := strings.Cut(part, "=")
+			if strings.EqualFold(strings.TrimSpace(token), name) {
+				return true
+			}
+		}
+	}
+	return false
+}

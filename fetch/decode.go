@@ -1,0 +1,117 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+var (
+	errTooLarge      = errors.New("the content is larger than fetch.max_body")
+	errUnknownCoding = errors.New("the content coding is not known")
+)
+
+// maxWindow is the largest zstd window, in bytes (RFC 9659 §3).
+const maxWindow = 8 << 20
+
+// decode undoes the content codings of h (RFC 9110 §8.4) on a whole body. It returns raw itself where there are none,
+// errTooLarge when more than limit bytes come out of one of them, errUnknownCoding, or errCoding for a body that is cut or not
+// so coded. A message has one coding, seldom two: more than three is an attempt to make us work.
+func decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
+	list := codings(h)
+	if len(list) > 3 {
+		return nil, fmt.Errorf("%w: %d codings on top of one another", errUnknownCoding, len(list))
+	}
+	for _, coding := range slices.Backward(list) {
+		if raw, err = undo(raw, coding, limit); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
+}
+
+func undo(raw []byte, coding string, limit int64) ([]byte, error) {
+	r, err := decoder(bytes.NewReader(raw), coding)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var out bytes.Buffer
+	out.Grow(int(min(int64(len(raw))*4, limit)))
+	n, err := io.Copy(&out, io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errCoding, err)
+	case n > limit:
+		return nil, errTooLarge
+	}
+	return out.Bytes(), nil
+}
+
+// codings returns the content codings of h in the order they were applied, identity left out.
+func codings(h http.Header) []string {
+	var list []string
+	for _, line := range h.Values("Content-Encoding") {
+		for c := range strings.SplitSeq(line, ",") {
+			if c = strings.ToLower(strings.TrimSpace(c)); c != "" && c != "identity" {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+// decoder returns a reader that undoes one coding.
+func decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
+	switch coding {
+	case "gzip", "x-gzip":
+		rc, err = gzip.NewReader(r)
+	case "deflate":
+		rc, err = inflate(r)
+	case "br":
+		return io.NopCloser(brotli.NewReader(r)), nil
+	case "zstd":
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+			return d.IOReadCloser(), nil
+		}
+	default:
+		return nil, fmt.Errorf("%w: %q", errUnknownCoding, coding)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errCoding, err)
+	}
+	return rc, nil
+}
+
+// inflate reads "deflate", which is the zlib format (RFC 9110 §8.4.1.2) and, from some origins, bare deflate.
+func inflate(r io.Reader) (io.ReadCloser, error) {
+	b := bufio.NewReader(r)
+	head, err := b.Peek(2)
+	if err == nil && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(b)
+	}
+	return flate.NewReader(b), nil
+}
+
+// replay is a body whose beginning was read already.
+type replay struct {
+	io.Reader
+	io.Closer
+}
+
+// replayed returns a body that gives read first and then what is left of rest.
+func replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
+	return replay{io.MultiReader(bytes.NewReader(read), rest), rest}
+}

@@ -1,0 +1,163 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// connectTimeout bounds what it takes to reach an origin: name, connection and TLS handshake together.
+const connectTimeout = 10 * time.Second
+
+// policy says whose wish a connection serves, and so which addresses it may reach.
+type policy int
+
+const (
+	proxied  policy = iota // a client's own request
+	own                    // a fetch of ours, or one that a page caused
+	operator               // an endpoint that the operator configured
+)
+
+type (
+	ownKey      struct{}
+	endpointKey struct{}
+	http1Key    struct{} // the connection must not be one of HTTP/2: its request asks for an upgrade
+)
+
+// OwnPolicy marks a context: requests under it obey the policy for own fetches, which reaches public addresses only. The mark
+// is a value and survives [context.WithoutCancel].
+func OwnPolicy(ctx context.Context) context.Context { return context.WithValue(ctx, ownKey{}, true) }
+
+// Endpoint marks a context: a request under it goes to an endpoint that the operator configured, at u's host and port and
+// nowhere else, private or not. Its connections are never shared with other requests.
+func Endpoint(ctx context.Context, u *url.URL) context.Context {
+	return context.WithValue(ctx, endpointKey{}, hostPort(u))
+}
+
+func policyOf(ctx context.Context) policy {
+	switch {
+	case ctx.Value(endpointKey{}) != nil:
+		return operator
+	case ctx.Value(ownKey{}) != nil:
+		return own
+	}
+	return proxied
+}
+
+// dialer opens guarded connections. One net.Dialer per connection costs nothing beside the connection.
+type dialer struct {
+	resolve  []mapping
+	upstream string // host:port of the upstream proxy, which may be private; empty if there is none
+	private  [3]bool
+	avoid    func() []netip.AddrPort
+	resolver *net.Resolver // nil: the system's
+}
+
+// dial connects to addr (host:port) under the policy. Every address that a name resolves to is checked when it is dialled, so
+// that no second look-up can give another one.
+func (d *dialer) dial(ctx context.Context, p policy, network, addr string) (net.Conn, error) {
+	g := guard{allowPrivate: d.private[p] || addr == d.upstream}
+	if d.avoid != nil {
+		g.avoid = d.avoid()
+		if slices.ContainsFunc(g.avoid, func(a netip.AddrPort) bool { return a.Addr().IsUnspecified() }) {
+			g.local = localAddrs()
+		}
+	}
+	if m, ok := d.mapped(addr); ok {
+		addr, g.allowPrivate = m.to.String(), true
+		if err := (guard{allowPrivate: true, avoid: g.avoid, local: g.local}).check(m.to); err != nil {
+			return nil, err
+		}
+	}
+	nd := net.Dialer{
+		Timeout:   connectTimeout,
+		KeepAlive: 30 * time.Second,
+		Resolver:  d.resolver,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return fmt.Errorf("read the address %q: %w", address, err)
+			}
+			return g.check(to)
+		},
+	}
+	return nd.DialContext(ctx, network, addr)
+}
+
+// mapped returns the first entry of upstream.resolve for addr.
+func (d *dialer) mapped(addr string) (mapping, bool) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return mapping{}, false
+	}
+	for _, m := range d.resolve {
+		if m.port == port && (m.host == "*" || strings.EqualFold(m.host, strings.TrimSuffix(host, "."))) {
+			return m, true
+		}
+	}
+	return mapping{}, false
+}
+
+// mapping is one entry of upstream.resolve: connections to host:port go to an address instead.
+type mapping struct {
+	host, port string
+	to         netip.AddrPort
+}
+
+// parseMapping reads host:port=addr:port. The host may be *, an IPv6 address stands in brackets.
+func parseMapping(s string) (mapping, error) {
+	from, to, ok := strings.Cut(s, "=")
+	if !ok {
+		return mapping{}, fmt.Errorf("resolve entry %q: want host:port=address:port", s)
+	}
+	host, port, err := net.SplitHostPort(strings.TrimSpace(from))
+	if err == nil && host == "" {
+		err = errors.New("the host is empty (write * for every host)")
+	}
+	if err == nil {
+		err = validPort(port)
+	}
+	if err != nil {
+		return mapping{}, fmt.Errorf("resolve entry %q: left of the equals sign: %w", s, err)
+	}
+	addr, err := netip.ParseAddrPort(strings.TrimSpace(to))
+	if err == nil && addr.Port() == 0 {
+		err = errors.New("the port is 0")
+	}
+	if err != nil {
+		return mapping{}, fmt.Errorf("resolve entry %q: right of the equals sign: want an IP address and a port: %w", s, err)
+	}
+	return mapping{host: strings.TrimSuffix(host, "."), port: port, to: addr}, nil
+}
+
+func validPort(port string) error {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
+		return fmt.Errorf("port %q is not a number from 1 to 65535", port)
+	}
+	return nil
+}
+
+// hostPort returns the address to dial for u, with the scheme's default port where u names none.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		switch u.Scheme {
+		case "https":
+			port = "443"
+		case "socks5", "socks5h":
+			port = "1080"
+		default:
+			port = "80"
+		}
+	}
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}

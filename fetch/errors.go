@@ -1,0 +1,246 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"readthru/page"
+)
+
+// Kinds of an [Error], as in the page object.
+const (
+	KindBlocked     = "blocked"
+	KindTimeout     = "timeout"
+	KindHTTP        = "http"
+	KindConnect     = "connect"
+	KindTLS         = "tls"
+	KindTooLarge    = "too_large"
+	KindUnsupported = "unsupported"
+)
+
+// Error says why a fetch gave nothing. Its text is one plain sentence.
+type Error struct {
+	Kind   string // one of the Kind constants
+	URL    string // secrets masked
+	Status int    // KindHTTP: the origin's status
+	Type   string // error type for Proxy-Status (RFC 9209 §2.3): dns_error, connection_refused …; empty for KindHTTP
+	Cause  error  // its text is fit for people; nil where the kind says all
+}
+
+func (e *Error) Error() string {
+	switch e.Kind {
+	case KindTimeout:
+		return "Timeout fetching " + e.URL
+	case KindHTTP:
+		return "HTTP " + strconv.Itoa(e.Status) + " fetching " + e.URL
+	case KindBlocked:
+		return "Blocked: " + e.URL + ": " + e.cause()
+	case KindTooLarge:
+		return "Too large: " + e.URL + ": " + e.cause()
+	case KindUnsupported:
+		return "Cannot fetch " + e.URL + ": " + e.cause()
+	}
+	return "Connection error fetching " + e.URL + ": " + e.cause()
+}
+
+func (e *Error) cause() string {
+	if e.Cause == nil {
+		return "no cause given"
+	}
+	return e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// HTTPStatus is the status of the answer that tells a client of the error: 403 when we refuse, 504 when the origin was too
+// slow, the origin's own for KindHTTP, else 502.
+func (e *Error) HTTPStatus() int {
+	switch e.Kind {
+	case KindBlocked:
+		return http.StatusForbidden
+	case KindTimeout:
+		return http.StatusGatewayTimeout
+	case KindHTTP:
+		if e.Status >= 400 && e.Status <= 599 {
+			return e.Status
+		}
+	}
+	return http.StatusBadGateway
+}
+
+// page returns the error as a page's record keeps it.
+func (e *Error) page() page.Error { return page.Error{Kind: e.Kind, Message: e.Error()} }
+
+// plain is a cause in words for people; the error itself stays within reach of errors.Is and errors.As.
+type plain struct {
+	text string
+	err  error
+}
+
+func (p *plain) Error() string { return p.text }
+func (p *plain) Unwrap() error { return p.err }
+
+// errTimeout is the cause of a context that ended because a page took too long.
+var errTimeout = errors.New("the page took too long")
+
+// errIncomplete says that a body ended before its end.
+var errIncomplete = errors.New("the response ended before its end")
+
+// errCoding says that content does not decode as its Content-Encoding says.
+var errCoding = errors.New("the content is not coded as its Content-Encoding says")
+
+// Explain turns any error of a round trip, or of reading a body, into an [*Error]. u may be nil.
+func Explain(u *url.URL, err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	e := &Error{Kind: KindConnect, Type: "connection_terminated"}
+	if u != nil {
+		e.URL = page.Mask(u)
+	}
+	text := ""
+	switch {
+	case explainGuard(e, &text, err), explainTime(e, err), explainTLS(e, &text, err), explainDNS(e, &text, err),
+		explainConnection(e, &text, err), explainHTTP(e, &text, err):
+	default:
+		text = bare(err).Error()
+	}
+	e.Cause = err
+	if text != "" {
+		e.Cause = &plain{text, err}
+	}
+	return e
+}
+
+func explainGuard(e *Error, text *string, err error) bool {
+	g, ok := errors.AsType[*guardError](err)
+	if !ok {
+		return false
+	}
+	*text = g.Error()
+	e.Kind, e.Type = KindBlocked, "destination_ip_prohibited"
+	if g.loop {
+		e.Kind, e.Type = KindConnect, "proxy_loop_detected"
+	}
+	return true
+}
+
+func explainTime(e *Error, err error) bool {
+	var t interface{ Timeout() bool }
+	timeout := errors.Is(err, errTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+	if !timeout && (!errors.As(err, &t) || !t.Timeout()) {
+		return false
+	}
+	e.Kind, e.Type = KindTimeout, "http_response_timeout"
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		e.Type = "dns_timeout"
+	} else if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		e.Type = "connection_timeout"
+	}
+	return true
+}
+
+func explainTLS(e *Error, text *string, err error) bool {
+	e.Type = "tls_certificate_error"
+	if errors.Is(err, errWeakKey) {
+		*text = errWeakKey.Error()
+	} else if c, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		*text = "the certificate is not valid: " + strings.TrimPrefix(c.Error(), "x509: ")
+		if c.Reason == x509.Expired {
+			*text = "the certificate has expired or is not yet valid"
+		}
+	} else if h, ok := errors.AsType[x509.HostnameError](err); ok {
+		*text = "the certificate is for another name than " + h.Host
+	} else if a, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		*text = "the certificate is signed by an unknown authority"
+		if c := a.Cert; c != nil && c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil {
+			*text = "the certificate is self-signed"
+		}
+	} else if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		*text = "the certificate is not valid: " + strings.TrimPrefix(bare(err).Error(), "tls: failed to verify certificate: ")
+	} else if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
+		*text, e.Type = "the origin does not speak TLS on this port", "tls_protocol_error"
+	} else if a, ok := errors.AsType[tls.AlertError](err); ok {
+		*text, e.Type = "the origin refused the TLS connection: "+strings.TrimPrefix(a.Error(), "tls: "), "tls_alert_received"
+	} else if s := err.Error(); strings.Contains(s, "tls: ") || strings.Contains(s, "remote error: tls") {
+		_, s, _ = strings.Cut(s, "tls: ")
+		*text, e.Type = "the TLS protocol failed: "+s, "tls_protocol_error"
+	} else {
+		e.Type = "connection_terminated"
+		return false
+	}
+	e.Kind = KindTLS
+	return true
+}
+
+func explainDNS(e *Error, text *string, err error) bool {
+	d, ok := errors.AsType[*net.DNSError](err)
+	if !ok {
+		return false
+	}
+	e.Type = "dns_error"
+	*text = fmt.Sprintf("the name %s cannot be resolved: %s", d.Name, d.Err)
+	if d.IsNotFound {
+		*text = fmt.Sprintf("there is no host %s", d.Name)
+	}
+	return true
+}
+
+func explainConnection(e *Error, text *string, err error) bool {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Type, *text = "connection_refused", "the connection was refused"
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+		e.Type, *text = "destination_ip_unroutable", "there is no way to the address"
+	case errors.Is(err, errCoding):
+		e.Type, *text = "http_response_content_coding", errCoding.Error()
+	case errors.Is(err, errIncomplete), errors.Is(err, io.ErrUnexpectedEOF):
+		e.Type, *text = "http_response_incomplete", errIncomplete.Error()
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF):
+		*text = "the origin closed the connection"
+	case errors.Is(err, context.Canceled):
+		*text = "the request was given up"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainHTTP knows net/http's errors by their text, for they have no type.
+func explainHTTP(e *Error, text *string, err error) bool {
+	s := err.Error()
+	switch {
+	case strings.Contains(s, "server response headers exceeded"), strings.Contains(s, "RESPONSE_HEADERS_TOO_LARGE"):
+		e.Type, *text = "http_response_header_section_size", "the fields of the response are larger than 256 KiB"
+	case strings.Contains(s, "unsupported protocol scheme"), strings.Contains(s, "no Host in request URL"), strings.Contains(s, "invalid URL"):
+		e.Kind, e.Type, *text = KindUnsupported, "http_request_error", "it is not an http or https URL with a host"
+	case strings.Contains(s, "malformed"), strings.Contains(s, "unsupported transfer encoding"), strings.Contains(s, "PROTOCOL_ERROR"), strings.Contains(s, "invalid header"), strings.Contains(s, "bad Content-Length"):
+		e.Type, *text = "http_protocol_error", "the response is not well-formed HTTP: "+bare(err).Error()
+	default:
+		return false
+	}
+	return true
+}
+
+// bare strips what net/http and net/url put round an error: the method and the URL, which may hold secrets.
+func bare(err error) error {
+	for {
+		ue, ok := errors.AsType[*url.Error](err)
+		if !ok {
+			return err
+		}
+		err = ue.Err
+	}
+}

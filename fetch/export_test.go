@@ -1,0 +1,87 @@
+package fetch
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime"
+)
+
+// Check judges an address under the policy for own fetches (private false) or for clients on a loopback listener (true).
+func Check(private bool, addr netip.AddrPort, avoid ...netip.AddrPort) error {
+	return guard{allowPrivate: private, avoid: avoid, local: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}.check(addr)
+}
+
+// ResolveWith makes t resolve names with r.
+func (t *Transport) ResolveWith(r *net.Resolver) { t.dialer.resolver = r }
+
+// Disclosure is what the gate judges.
+type Disclosure struct {
+	Mode, URL                                                   string
+	Blocked                                                     []string
+	Status                                                      int
+	Have, NoRemote, Credentials, Private, NoTransform, OverWall bool
+	Content                                                     string
+}
+
+// Refusal asks the gate.
+func Refusal(d Disclosure) string {
+	u, err := url.Parse(d.URL)
+	if err != nil {
+		panic(err)
+	}
+	wall := ""
+	if d.OverWall {
+		wall = "mark"
+	}
+	return disclosure{d.Mode, u, d.Blocked, d.Status, d.Have, d.NoRemote, d.Credentials, d.Private, d.NoTransform, wall, []byte(d.Content)}.refusal()
+}
+
+// Twins returns candidates as text.
+func Twins(u *url.URL, h http.Header, named string, guess bool) []string {
+	var list []string
+	for _, t := range twins(u, h, named, guess) {
+		list = append(list, t.String())
+	}
+	return list
+}
+
+// Links returns target, rel and type of each link.
+func Links(lines ...string) [][3]string {
+	var list [][3]string
+	for _, l := range parseLinks(lines) {
+		list = append(list, [3]string{l.target, l.rel, l.mediaType})
+	}
+	return list
+}
+
+// Unexported things that tests name.
+var (
+	Decode         = decode
+	Order          = order
+	CutBlocks      = cutBlocks
+	AddVary        = addVary
+	CanonicalLink  = canonicalLink
+	CacheStatus    = cacheStatus
+	Directive      = directive
+	WithoutOurs    = withoutOurs
+	UnfitTwin      = unfitTwin
+	CacheKey       = cacheKey
+	ErrTooLarge    = errTooLarge
+	ErrCoding      = errCoding
+	ErrUnknownCode = errUnknownCoding
+)
+
+// Blocks splits markdown.
+func Blocks(md string) []string { return blocks(md) }
+
+// Drain waits until what was queued is done: the queue is taken in order.
+func (f *Fetcher) Drain() {
+	done := make(chan struct{})
+	for !f.enqueue(func(context.Context) { close(done) }) {
+		runtime.Gosched()
+	}
+	<-done
+}

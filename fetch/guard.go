@@ -1,0 +1,137 @@
+package fetch
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+
+	"code.dny.dev/ssrf"
+)
+
+// guardError says that an address must not be dialled.
+type guardError struct {
+	addr netip.AddrPort
+	why  string // "a metadata address", read after "which is"
+	loop bool   // the address is one of our own listeners
+}
+
+func (e *guardError) Error() string {
+	return fmt.Sprintf("the address is %s, which is %s", e.addr, e.why)
+}
+
+// guard decides which resolved addresses may be dialled. It is pure: it never resolves a name.
+type guard struct {
+	allowPrivate bool             // special-purpose ranges are allowed, metadata never
+	avoid        []netip.AddrPort // our own listeners
+	local        []netip.Addr     // addresses of this machine, for listeners on an unspecified address
+}
+
+// public is the list of special-purpose ranges. NAT64's prefix passes it, or nothing could be fetched from an IPv6-only
+// network; the IPv4 address within is then judged as if it had been dialled itself.
+var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork(), ssrf.WithAllowedV6Prefixes(ssrf.IPv6NAT64Prefix))
+
+// check returns a [*guardError] when addr must not be dialled.
+func (g guard) check(addr netip.AddrPort) error {
+	ip := addr.Addr().WithZone("").Unmap()
+	forms := append(embedded(ip), ip)
+	for _, form := range forms {
+		if g.ours(netip.AddrPortFrom(form, addr.Port())) {
+			return &guardError{addr: addr, why: "readthru itself", loop: true}
+		}
+		if slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(form) }) {
+			return &guardError{addr: addr, why: "a cloud metadata address"}
+		}
+	}
+	if g.allowPrivate {
+		return nil
+	}
+	for _, form := range forms {
+		if public.SafeAddr(form) != nil {
+			return &guardError{addr: addr, why: "a private or special-purpose address"}
+		}
+	}
+	return nil
+}
+
+// ours reports whether addr is one of our listeners: the same address and port, or any address of this machine where the
+// listener has none of its own. An unspecified destination reaches the loopback interface.
+func (g guard) ours(addr netip.AddrPort) bool {
+	for _, l := range g.avoid {
+		if l.Port() != addr.Port() {
+			continue
+		}
+		own, ip := l.Addr().WithZone("").Unmap(), addr.Addr()
+		switch {
+		case own == ip,
+			own.IsUnspecified() && (ip.IsLoopback() || ip.IsUnspecified() || slices.Contains(g.local, ip)),
+			ip.IsUnspecified() && own.IsLoopback():
+			return true
+		}
+	}
+	return false
+}
+
+// metadata are the addresses at which clouds hand out credentials. Nothing of ours ever asks there.
+var metadata = []netip.Prefix{
+	netip.MustParsePrefix("169.254.0.0/16"),
+	netip.MustParsePrefix("100.100.100.200/32"),
+	netip.MustParsePrefix("168.63.129.16/32"),
+	netip.MustParsePrefix("fd00:ec2::254/128"),
+	netip.MustParsePrefix("fd20:ce::254/128"),
+}
+
+var (
+	compatible    = netip.MustParsePrefix("::/96")           // IPv4-compatible, RFC 4291 §2.5.5.1
+	translated    = netip.MustParsePrefix("::ffff:0:0:0/96") // IPv4-translated, RFC 2765
+	nat64         = netip.MustParsePrefix("64:ff9b::/96")    // RFC 6052
+	nat64Local    = netip.MustParsePrefix("64:ff9b:1::/48")  // RFC 8215
+	sixToFour     = netip.MustParsePrefix("2002::/16")       // RFC 3056
+	teredo        = netip.MustParsePrefix("2001::/32")       // RFC 4380
+	isatap        = []byte{0x00, 0x00, 0x5e, 0xfe}           // RFC 5214, interface identifier
+	isatapGlobal  = []byte{0x02, 0x00, 0x5e, 0xfe}
+	localhostIPv6 = netip.IPv6Loopback()
+)
+
+// embedded returns the IPv4 addresses that an IPv6 address carries, in whichever form; none for an IPv4 address. (A mapped
+// address is the IPv4 address itself after Unmap.)
+func embedded(ip netip.Addr) []netip.Addr {
+	if !ip.Is6() || ip == localhostIPv6 || ip.IsUnspecified() {
+		return nil
+	}
+	b := ip.As16()
+	at := func(i int) netip.Addr { return netip.AddrFrom4([4]byte(b[i : i+4])) }
+	var v4 []netip.Addr
+	switch {
+	case compatible.Contains(ip), translated.Contains(ip), nat64.Contains(ip):
+		v4 = append(v4, at(12))
+	case nat64Local.Contains(ip):
+		// RFC 6052 §2.2 skips bits 64 to 71 of a /48 prefix; operators who use a /96 below it put the address last.
+		v4 = append(v4, netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]}), at(12))
+	case sixToFour.Contains(ip):
+		v4 = append(v4, at(2))
+	case teredo.Contains(ip):
+		client := binary.BigEndian.Uint32(b[12:]) ^ 0xffffffff
+		v4 = append(v4, at(4), netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, client))))
+	}
+	if id := b[8:12]; slices.Equal(id, isatap) || slices.Equal(id, isatapGlobal) {
+		v4 = append(v4, at(12))
+	}
+	return v4
+}
+
+// localAddrs returns the addresses of this machine's interfaces; none when they cannot be read.
+func localAddrs() []netip.Addr {
+	nets, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	var addrs []netip.Addr
+	for _, n := range nets {
+		if p, err := netip.ParsePrefix(n.String()); err == nil {
+			addrs = append(addrs, p.Addr().Unmap())
+		}
+	}
+	return addrs
+}

@@ -1,0 +1,94 @@
+package fetch
+
+import "strings"
+
+// link is one link of a Link field (RFC 8288 §3).
+type link struct {
+	target    string // as written between < and >
+	rel       string // relation types, separated by spaces
+	mediaType string // parameter type, without parameters of its own
+}
+
+// has reports whether the link is of a relation type.
+func (l link) has(rel string) bool {
+	for r := range strings.FieldsSeq(l.rel) {
+		if strings.EqualFold(r, rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseLinks reads Link fields, several lines and several links a line. What is not well-formed ends its line; links before it
+// count. Of a parameter given twice the first counts (RFC 8288 §3.3).
+func parseLinks(lines []string) []link {
+	var links []link
+	for _, s := range lines {
+		for {
+			s = strings.TrimLeft(s, ", \t")
+			rest, ok := strings.CutPrefix(s, "<")
+			if !ok {
+				break
+			}
+			target, rest, ok := strings.Cut(rest, ">")
+			if !ok {
+				break
+			}
+			l := link{target: strings.TrimSpace(target)}
+			s = l.params(rest)
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+// params reads ;name=value pairs and returns what follows them.
+func (l *link) params(s string) string {
+	for {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t"), ";")
+		if !ok {
+			return s
+		}
+		end := strings.IndexAny(rest, "=;,")
+		if end < 0 {
+			return ""
+		}
+		name, value := strings.ToLower(strings.TrimSpace(rest[:end])), ""
+		s = rest[end:]
+		if s[0] == '=' {
+			value, s = paramValue(strings.TrimLeft(s[1:], " \t"))
+		}
+		switch {
+		case name == "rel" && l.rel == "":
+			l.rel = value
+		case name == "type" && l.mediaType == "":
+			value, _, _ = strings.Cut(value, ";")
+			l.mediaType = strings.TrimSpace(value)
+		}
+	}
+}
+
+// paramValue reads a token or a quoted string at the start of s.
+func paramValue(s string) (value, rest string) {
+	if !strings.HasPrefix(s, `"`) {
+		end := strings.IndexAny(s, ";,")
+		if end < 0 {
+			end = len(s)
+		}
+		return strings.TrimSpace(s[:end]), s[end:]
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return b.String(), s[i+1:]
+		case '\\':
+			if i++; i < len(s) {
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), ""
+}

@@ -1,0 +1,302 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"readthru/convert"
+	"readthru/page"
+	"readthru/store"
+)
+
+const (
+	markdownNewTimeout  = 15 * time.Second
+	markdownNewLifetime = 24 * time.Hour
+	markdownNewCounter  = "markdown.new" // class of the durable counter, by UTC day
+)
+
+// markdownNew has a page converted by the third party markdown.new. Only what passes the gate leaves, every request is written
+// into the ledger before it is sent, a durable count keeps to the daily limit, and a circuit breaker to a service in trouble.
+type markdownNew struct {
+	f       *Fetcher
+	mode    string
+	base    *url.URL // nil when the address cannot be used
+	limit   int64    // a day
+	breaker *gobreaker.CircuitBreaker[*store.Rendition]
+	pause   atomic.Int64 // Unix seconds until which the service asked to be left alone
+}
+
+func newMarkdownNew(f *Fetcher) *markdownNew {
+	o := f.o.MarkdownNew
+	m := &markdownNew{f: f, mode: o.Mode, limit: int64(o.DailyLimit)}
+	if o.DailyLimit == 0 {
+		m.limit = 500
+	}
+	raw := o.BaseURL
+	if raw == "" {
+		raw = "https://markdown.new"
+	}
+	if u, err := page.Parse(raw); err == nil {
+		u.Path = strings.TrimRight(u.Path, "/")
+		m.base = u
+	} else {
+		f.o.Log.Warn("markdown_new base URL not usable", "err", err)
+	}
+	m.breaker = gobreaker.NewCircuitBreaker[*store.Rendition](gobreaker.Settings{
+		Name:        "markdown.new",
+		Timeout:     time.Minute,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= 3 },
+		IsSuccessful: func(err error) bool {
+			_, trouble := errors.AsType[serviceError](err)
+			return !trouble
+		},
+	})
+	return m
+}
+
+func (*markdownNew) Name() string { return "markdown_new" }
+
+func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
+	g := m.wish(a)
+	if no := g.refusal(); no != "" {
+		return skipped(no)
+	}
+	now := time.Now()
+	vain := "markdown_new " + a.key.String()
+	switch {
+	case m.base == nil || m.f.o.Direct == nil:
+		return skipped("markdown_new.base_url cannot be used")
+	case m.f.inVain(vain, now):
+		return skipped("it was asked in vain a short while ago")
+	case now.Unix() < m.pause.Load():
+		return skipped("the service asked for a pause")
+	}
+	if err := m.public(ctx, a.url); err != nil {
+		return skipped("the host cannot be shown to be public")
+	}
+	day := now.UTC().Format(time.DateOnly)
+	r, err := m.breaker.Execute(func() (*store.Rendition, error) {
+		if m.f.o.Store.Count(markdownNewCounter, day, 1) > m.limit {
+			m.f.o.Store.Count(markdownNewCounter, day, -1)
+			return nil, unsentError("the daily limit is reached")
+		}
+		return m.ask(ctx, a, g.why())
+	})
+	if err == nil {
+		if no := m.unfit(a, r); no != "" {
+			err = unfit(no)
+		}
+	}
+	if err == nil {
+		return result{rendition: r, good: true, reason: g.why()}
+	}
+	if no, ok := errors.AsType[unsentError](err); ok {
+		return skipped(string(no))
+	}
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		return skipped("the service is in trouble: circuit open")
+	}
+	m.f.giveUp(ctx, vain)
+	if _, ok := errors.AsType[unfit](err); ok {
+		return rejected(err.Error())
+	}
+	return failedWith(err)
+}
+
+// public asks the transport whether the host's addresses are public. A name that a private network alone resolves must not
+// leave, whatever it looks like.
+func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
+	t, ok := m.f.o.Direct.(interface {
+		Public(ctx context.Context, u *url.URL) error
+	})
+	if !ok {
+		return errors.New("the transport cannot tell")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	return t.Public(ctx, u)
+}
+
+// unsentError says why nothing was sent after all.
+type unsentError string
+
+func (n unsentError) Error() string { return string(n) }
+
+// serviceError is trouble of the service itself, which the breaker counts: it cannot be reached, or answered 429 or 5xx.
+type serviceError struct{ error }
+
+func (e serviceError) Unwrap() error { return e.error }
+
+// ask sends one request. The ledger knows of it first.
+func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.Rendition, error) {
+	caller := ctx
+	trouble := func(err error) error {
+		if caller.Err() != nil {
+			return context.Cause(caller) // who asked has left: the service is not to blame
+		}
+		return serviceError{Explain(m.base, err)}
+	}
+	ctx, cancel := context.WithTimeout(Endpoint(ctx, m.base), markdownNewTimeout)
+	defer cancel()
+	target := *a.url
+	target.Fragment, target.RawFragment = "", ""
+	req, err := m.request(ctx, target.String())
+	if err != nil {
+		return nil, unsentError(err.Error())
+	}
+	err = m.f.o.Store.Disclose(store.Disclosure{
+		Time: time.Now().UTC(), Service: "markdown.new", URL: page.Mask(&target), Bytes: int64(len(target.String())), Why: why, Rule: "markdown_new.mode " + m.mode,
+	})
+	if err != nil {
+		return nil, unsentError("the ledger cannot be written")
+	}
+	resp, err := m.f.o.Direct.RoundTrip(req)
+	if err != nil {
+		return nil, trouble(err)
+	}
+	defer func(body io.Closer) { body.Close() }(resp.Body)
+	m.heed(resp, time.Now())
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
+		return nil, serviceError{fmt.Errorf("markdown.new answered HTTP %d", resp.StatusCode)}
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, unfit(fmt.Sprintf("markdown.new answered HTTP %d", resp.StatusCode))
+	}
+	answer := &attempt{resp: resp}
+	if err := answer.read(m.f.o.MaxBody); err != nil {
+		return nil, trouble(err)
+	}
+	if wall := convert.Wall(resp.StatusCode, resp.Header, answer.content); wall != "" {
+		return nil, unfit("markdown.new gave a bot wall")
+	}
+	r, err := readMarkdownNew(resp.Header, answer.content)
+	if err != nil {
+		return nil, err
+	}
+	r.FinalURL, r.Expires = a.url.String(), time.Now().Add(markdownNewLifetime)
+	return r, nil
+}
+
+// request returns the request for a URL without fragment. The GET form would mix its query with the service's own options, so
+// what has a query or an escape is sent in the POST form.
+func (m *markdownNew) request(ctx context.Context, target string) (*http.Request, error) {
+	method, address, body := http.MethodGet, m.base.String()+"/"+target, []byte(nil)
+	if strings.ContainsAny(target, "?%") {
+		method, address = http.MethodPost, m.base.String()+"/"
+		var err error
+		if body, err = json.Marshal(map[string]any{"url": target, "method": "auto", "retain_images": false}); err != nil {
+			return nil, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "text/markdown, application/json;q=0.9")
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("User-Agent", m.f.o.UserAgent)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// heed keeps to what the service says of its limits: Retry-After, and the requests that remain today.
+func (m *markdownNew) heed(resp *http.Response, now time.Time) {
+	until := time.Time{}
+	if s := resp.Header.Get("Retry-After"); s != "" && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500) {
+		if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+			until = now.Add(time.Duration(n) * time.Second)
+		} else if t, err := http.ParseTime(s); err == nil {
+			until = t
+		}
+	}
+	if n, err := strconv.Atoi(resp.Header.Get("X-Rate-Limit-Remaining")); err == nil && n <= 0 && until.IsZero() {
+		until = now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	}
+	if most := now.Add(7 * 24 * time.Hour); until.After(most) {
+		until = most
+	}
+	if until.After(now) {
+		m.pause.Store(until.Unix())
+	}
+}
+
+// readMarkdownNew reads an answer, JSON or markdown by its Content-Type.
+func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
+	title, tokens := "", h.Get("X-Markdown-Tokens")
+	switch t := mediaType(h); t {
+	case "application/json":
+		var v struct {
+			Success bool        `json:"success"`
+			Title   string      `json:"title"`
+			Content string      `json:"content"`
+			Tokens  json.Number `json:"tokens"`
+			Error   string      `json:"error"`
+		}
+		if err := json.Unmarshal(content, &v); err != nil {
+			return nil, unfit("markdown.new gave JSON that cannot be read")
+		}
+		if !v.Success {
+			return nil, unfit(strings.TrimSuffix("markdown.new did not succeed: "+v.Error, ": "))
+		}
+		title, tokens, content = v.Title, v.Tokens.String(), []byte(v.Content)
+	case "text/markdown", "text/x-markdown", "text/plain", "":
+	default:
+		return nil, unfit("markdown.new gave " + t)
+	}
+	switch {
+	case len(bytes.TrimSpace(content)) == 0:
+		return nil, unfit("markdown.new gave nothing")
+	case disguised(content), !convert.LooksLikeMarkdown(content[:min(len(content), 16<<10)]):
+		return nil, unfit("what markdown.new gave does not look like markdown")
+	}
+	r := foreign(content, tokens, page.MarkdownNew)
+	if title != "" {
+		r.Title = title
+	}
+	return r, nil
+}
+
+// unfit says why an answer is not taken: it holds markedly less than what we have.
+func (m *markdownNew) unfit(a *attempt, r *store.Rendition) string {
+	if a.status != http.StatusOK {
+		return "" // what we have is an error page
+	}
+	have := 0
+	if a.best != nil {
+		have = a.best.Tokens
+	}
+	if got := convert.Tokens(r.Markdown); 5*got < 4*have {
+		return fmt.Sprintf("markdown.new gave %d tokens, we have %d", got, have)
+	}
+	if a.doc != nil && a.best == nil && 10*len(bytes.Fields(r.Markdown)) < a.doc.Signs().Words {
+		return "markdown.new gave less than a tenth of the page's words"
+	}
+	return ""
+}
+
+// state is what [Stats] tells of the service.
+func (m *markdownNew) state(now time.Time) (state string, sent, left int64) {
+	if m.mode == "off" || m.base == nil {
+		return "off", 0, 0
+	}
+	sent = m.f.o.Store.Count(markdownNewCounter, now.UTC().Format(time.DateOnly), 0)
+	state = "closed"
+	if m.breaker.State() == gobreaker.StateOpen || now.Unix() < m.pause.Load() {
+		state = "open"
+	}
+	return state, sent, max(0, m.limit-sent)
+}

@@ -1,0 +1,135 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"readthru/convert"
+	"readthru/page"
+)
+
+// observeLimit is the largest HTML kept aside for a page that a browser reads, in bytes.
+const observeLimit = 10 << 20
+
+// waitingLimit is how much of such HTML may wait for its conversion, in bytes.
+const waitingLimit = 64 << 20
+
+// Observe wraps the body of a response that passes untouched to a client that wanted HTML: after its last byte the copy becomes
+// a page in the background. The bytes, and when they come, are not changed; a body that ends early leaves nothing. It also notes
+// in Vary that the URL has another form here. What is no page, or is not to be remembered, is left alone.
+func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session string) {
+	if classify(false, resp.StatusCode, resp.Header) != htmlKind {
+		return
+	}
+	resp.Header = resp.Header.Clone()
+	addVary(resp.Header, "Accept")
+	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK || f.blocked(req.URL) != nil {
+		return
+	}
+	a := f.newAttempt(Request{URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent, Session: session}, time.Now())
+	if a.credentials && !page.HasSecret(req.URL) && f.o.PagesWithCookies == "reread" {
+		f.reread(a)
+		return
+	}
+	if a.credentials && (!f.o.Private || f.o.PagesWithCookies != "remember") {
+		return
+	}
+	head := *resp
+	head.Header = resp.Header.Clone()
+	f.look(a, &head)
+	a.kind = htmlKind
+	if !a.memorable {
+		return
+	}
+	if a.hasSum && f.recall(a) {
+		head.Body = http.NoBody
+		head.ContentLength = resp.ContentLength
+		resp.Body = &observer{ReadCloser: resp.Body, whole: func([]byte) {
+			f.enqueue(func(context.Context) { f.answer(a, true) })
+		}}
+		return
+	}
+	resp.Body = &observer{ReadCloser: resp.Body, limit: observeLimit, whole: func(raw []byte) {
+		n := int64(len(raw))
+		if f.waiting.Add(n) > waitingLimit || !f.enqueue(func(ctx context.Context) {
+			defer f.waiting.Add(-n)
+			f.observed(ctx, a, raw)
+		}) {
+			f.waiting.Add(-n)
+		}
+	}}
+}
+
+// observer copies what is read of a body, up to a limit, and hands the copy over when the body has ended well.
+type observer struct {
+	io.ReadCloser
+	limit int // bytes; 0: the end is awaited, nothing is copied
+	copy  bytes.Buffer
+	over  bool
+	whole func([]byte) // nil once called
+}
+
+func (o *observer) Read(p []byte) (int, error) {
+	n, err := o.ReadCloser.Read(p)
+	if o.limit > 0 && !o.over {
+		if o.copy.Len()+n > o.limit {
+			o.over, o.copy = true, bytes.Buffer{}
+		} else {
+			o.copy.Write(p[:n])
+		}
+	}
+	if errors.Is(err, io.EOF) && o.whole != nil && !o.over {
+		o.whole(o.copy.Bytes())
+		o.whole = nil
+	}
+	return n, err
+}
+
+// observed makes a page of HTML that has passed. It asks nobody: local conversion only.
+func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
+	content, err := decode(raw, a.resp.Header, observeLimit)
+	if err != nil {
+		f.o.Log.Debug("observed page not decoded", "url", page.Mask(a.url), "err", err)
+		return
+	}
+	a.raw, a.content = raw, content
+	if !a.hasSum {
+		a.sum, a.hasSum = sha256.Sum256(raw), true
+	}
+	a.resp.Body = http.NoBody
+	if a.wall = convert.Wall(a.status, a.resp.Header, content); a.wall != "" {
+		f.forget(a)
+		return
+	}
+	f.try(ctx, a, []string{"local"})
+	if a.best == nil {
+		return
+	}
+	f.keep(a)
+	f.answer(a, false)
+}
+
+// reread gets a page that was read with cookies once more without them, in the background and under our own policy.
+func (f *Fetcher) reread(a *attempt) {
+	what := "reread " + a.key.String()
+	if f.inVain(what, a.started) {
+		return
+	}
+	f.giveUp(f.ctx, what)
+	u := *a.url
+	f.enqueue(func(ctx context.Context) {
+		ans, err := f.Page(ctx, Request{URL: &u, Own: true, NoRemote: true, Agent: a.req.Agent, Session: a.req.Session})
+		if err != nil {
+			f.o.Log.Debug("page not read again", "url", page.Mask(&u), "err", err)
+			return
+		}
+		if ans.Response != nil {
+			ans.Response.Body.Close()
+		}
+	})
+}

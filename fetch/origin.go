@@ -1,0 +1,200 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"readthru/page"
+)
+
+// What is asked of origins (RFC 9110 §12.5.1). Never markdown alone: a strict origin would answer 406, and its HTML is needed
+// then anyway.
+const (
+	acceptMarkdown = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1"
+	acceptHTML     = "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.5, */*;q=0.1" // for hosts whose markdown was rejected
+	acceptNoMD     = "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"                      // after a 406
+)
+
+// maxRedirects is how many redirects an own fetch follows.
+const maxRedirects = 10
+
+// ask gets the origin's response: one request for a proxied page, with redirects followed for our own.
+func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
+	for hop := 0; ; hop++ {
+		resp, err := f.askOnce(ctx, a)
+		if err != nil {
+			return err
+		}
+		next, redirected := location(a.url, resp)
+		if !a.req.Own || !redirected {
+			f.look(a, resp)
+			return nil
+		}
+		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
+		resp.Body.Close()
+		if hop == maxRedirects {
+			return fmt.Errorf("more than %d redirects", maxRedirects)
+		}
+		if err := f.follow(a, next); err != nil {
+			return err
+		}
+	}
+}
+
+// askOnce sends one request, and a second one without text/markdown when the origin answers 406.
+func (f *Fetcher) askOnce(ctx context.Context, a *attempt) (*http.Response, error) {
+	accept := acceptMarkdown
+	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML {
+		accept = acceptHTML
+	}
+	resp, err := f.o.Client.RoundTrip(f.request(ctx, a, accept))
+	if err != nil || resp.StatusCode != http.StatusNotAcceptable {
+		return resp, err
+	}
+	again, err := f.o.Client.RoundTrip(f.request(ctx, a, acceptNoMD))
+	if err != nil || again.StatusCode == http.StatusNotAcceptable {
+		if err == nil {
+			again.Body.Close()
+		}
+		return resp, nil
+	}
+	resp.Body.Close()
+	return again, nil
+}
+
+// request returns the request to send upstream: the client's fields, or ours, and the Accept that we want. It asks for no
+// content coding that the client did not accept, for what is no page passes to the client as it is.
+func (f *Fetcher) request(ctx context.Context, a *attempt, accept string) *http.Request {
+	h := a.req.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	h.Set("Accept", accept)
+	withoutOurs(h)
+	if a.req.Own {
+		if h.Get("User-Agent") == "" && f.o.UserAgent != "" {
+			h.Set("User-Agent", f.o.UserAgent)
+		}
+		if h.Get("Accept-Encoding") == "" {
+			h.Set("Accept-Encoding", "gzip")
+		}
+	}
+	if a.req.Force && !directive(h, "no-cache") {
+		h.Add("Cache-Control", "no-cache")
+	}
+	u := *a.url
+	if u.User != nil {
+		password, _ := u.User.Password()
+		req := http.Request{Header: h}
+		if h.Get("Authorization") == "" {
+			req.SetBasicAuth(u.User.Username(), password)
+		}
+		u.User = nil
+	}
+	u.Fragment, u.RawFragment = "", ""
+	method := a.req.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	req := &http.Request{Method: method, URL: &u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	return req.WithContext(ctx)
+}
+
+// withoutOurs takes validators of our renditions out of a request: the origin does not know them (RFC 9110 §13.1).
+func withoutOurs(h http.Header) {
+	ours := false
+	var theirs []string
+	for _, line := range h.Values("If-None-Match") {
+		for tag := range strings.SplitSeq(line, ",") {
+			if tag = strings.TrimSpace(tag); ourTag(tag) {
+				ours = true
+			} else if tag != "" {
+				theirs = append(theirs, tag)
+			}
+		}
+	}
+	if ours {
+		h.Del("If-None-Match")
+		h.Del("If-Modified-Since")
+		if len(theirs) > 0 {
+			h.Set("If-None-Match", strings.Join(theirs, ", "))
+		}
+	}
+	if ourTag(h.Get("If-Range")) {
+		h.Del("If-Range")
+		h.Del("Range")
+	}
+}
+
+// ourTag reports whether an entity tag is one of a rendition of ours.
+func ourTag(tag string) bool { return strings.HasPrefix(strings.TrimPrefix(tag, "W/"), `"rt-`) }
+
+// location returns where a response redirects to, resolved against u; false when it does not redirect or not to a URL.
+func location(u *url.URL, resp *http.Response) (*url.URL, bool) {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	default:
+		return nil, false
+	}
+	to := resp.Header.Get("Location")
+	if to == "" {
+		return nil, false
+	}
+	next, err := u.Parse(to)
+	if err != nil {
+		return nil, false
+	}
+	if next.Fragment == "" {
+		next.Fragment, next.RawFragment = u.Fragment, u.RawFragment // RFC 9110 §10.2.2
+	}
+	return next, true
+}
+
+// follow moves an own fetch to where it was redirected. What the new URL says about the page holds from then on.
+func (f *Fetcher) follow(a *attempt, next *url.URL) error {
+	if next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
+		return &Error{Kind: KindUnsupported, URL: page.Mask(a.req.URL), Type: "http_protocol_error", Cause: errors.New("it redirects to what is not an http or https URL: " + page.Mask(next))}
+	}
+	if err := f.blocked(next); err != nil {
+		return err
+	}
+	if a.url.Scheme == "https" && next.Scheme == "http" {
+		a.warn("insecure-redirect")
+		a.memorable = false
+	}
+	if page.HasSecret(next) {
+		a.credentials, a.memorable = true, false
+	}
+	a.url = next
+	return nil
+}
+
+// blocked returns an [*Error] when pages of u are not to be fetched (rule A11).
+func (f *Fetcher) blocked(u *url.URL) error {
+	e := &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied"}
+	if page.Blocked(u.Hostname(), f.o.BlockedDomains) {
+		e.Cause = fmt.Errorf("%s is on the list of blocked domains", u.Hostname())
+		return e
+	}
+	if rule, ok := f.o.Rules.Match(u.Host, u.Path); ok && rule.Action == "block" {
+		e.Cause = errors.New("a rule blocks it")
+		return e
+	}
+	return nil
+}
+
+// cacheKey returns the URI under which the cache keeps responses of u: exact, without fragment and default port.
+func cacheKey(u *url.URL) string {
+	k := *u
+	k.Scheme, k.Host = strings.ToLower(u.Scheme), page.Authority(u)
+	k.User, k.Fragment, k.RawFragment = nil, "", ""
+	if k.Path == "" {
+		k.Path = "/"
+	}
+	return k.String()
+}

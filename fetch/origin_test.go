@@ -1,0 +1,153 @@
+package fetch_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"readthru/fetch"
+)
+
+// authority signs for origins in tests.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	file string // PEM
+}
+
+func newAuthority(tb testing.TB) *authority {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tmpl := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, key.Public(), key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	file := filepath.Join(tb.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return &authority{cert, key, file}
+}
+
+// leaf describes a certificate; the zero value is a good one for site.test and its subdomains.
+type leaf struct {
+	name       string
+	key        crypto.Signer
+	expired    bool
+	selfSigned bool
+	stranger   bool // signed by an authority that nobody trusts
+}
+
+func (a *authority) sign(tb testing.TB, l leaf) tls.Certificate {
+	tb.Helper()
+	if l.name == "" {
+		l.name = "site.test"
+	}
+	if l.key == nil {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		l.key = key
+	}
+	tmpl := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: l.name}, DNSNames: []string{l.name, "*." + l.name},
+		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if l.expired {
+		tmpl.NotAfter = time.Now().Add(-time.Hour)
+	}
+	parent, signer := a.cert, crypto.Signer(a.key)
+	if l.stranger {
+		other := newAuthority(tb)
+		parent, signer = other.cert, other.key
+	}
+	if l.selfSigned {
+		parent, signer = tmpl, l.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, parent, l.key.Public(), signer)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: l.key}
+}
+
+// serve starts an origin with TLS and a certificate, and returns its address.
+func (a *authority) serve(tb testing.TB, l leaf, h http.Handler) (addr string) {
+	tb.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{a.sign(tb, l)}}
+	s.Config.ErrorLog = quiet
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	tb.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+// serve starts an origin without TLS and returns its address.
+func serve(tb testing.TB, h http.Handler) (addr string) {
+	tb.Helper()
+	s := httptest.NewServer(h)
+	tb.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+func weakKey(tb testing.TB) crypto.Signer {
+	tb.Helper()
+	tb.Setenv("GODEBUG", "rsa1024min=0")
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return key
+}
+
+func TestASecretURLIsNoPageInAnyMode(t *testing.T) { // AD4
+	c := newChain(t, respond(200, article("H"), html), func(o *fetch.Options) { o.Private = true })
+	if _, err := c.own(t, "https://user:hunter2@site.test/a"); err != nil {
+		t.Fatal(err)
+	}
+	if p := c.stored(t, "https://site.test/a"); p != nil {
+		t.Errorf("stored as %s", p.URL)
+	}
+}
+
+func TestAnErrorSaysNothingOfAHostsMarkdown(t *testing.T) {
+	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/gone" {
+			respond(404, "", "Content-Type: text/markdown")(w, r)
+			return
+		}
+		respond(200, twin, "Content-Type: text/markdown")(w, r)
+	}))
+	c.read(t, "https://site.test/gone")
+	c.read(t, "https://site.test/page")
+	if got := c.origin.last(t).Header.Get("Accept"); !strings.HasPrefix(got, "text/markdown") {
+		t.Errorf("asked with Accept %q, want markdown first still", got)
+	}
+}

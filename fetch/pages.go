@@ -1,0 +1,365 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/convert"
+	"readthru/page"
+	"readthru/store"
+)
+
+// failureLifetime is how long the failure of an own fetch is its answer (X6, which allows 30 s): who tries again at once spares
+// the origin, who waits a little gets a new answer.
+const failureLifetime = 5 * time.Second
+
+// failure is why an own fetch gave nothing, and when that was.
+type failure struct {
+	err *Error
+	at  time.Time
+}
+
+// failureKey names what fails alike.
+func (r Request) failureKey() string {
+	return digest(fmt.Sprintf("%s %t %s", r.Method, r.NoRemote, r.URL))
+}
+
+// failedBefore returns why the same own fetch failed a moment ago; nil if it did not.
+func (f *Fetcher) failedBefore(r Request) *Error {
+	if !r.Own || r.Force {
+		return nil
+	}
+	if e, ok := f.failed.Get(r.failureKey()); ok && time.Since(e.at) < failureLifetime {
+		return e.err
+	}
+	return nil
+}
+
+// Page gets a page for a client that wants markdown. The error is always an [*Error]. When the answer is the origin's response
+// (Answer.Response), the caller closes its body; the time limit for pages does not hold for it.
+func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
+	if _, err := page.Parse(r.URL.String()); err != nil {
+		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(r.URL), Type: "http_request_error", Cause: err}
+	}
+	if err := f.blocked(r.URL); err != nil {
+		return nil, err
+	}
+	if e := f.failedBefore(r); e != nil {
+		return nil, e
+	}
+	client := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(f.o.Timeout, func() { cancel(errTimeout) })
+	a := f.newAttempt(r, time.Now())
+	ans, err := f.page(ctx, a)
+	timer.Stop()
+	if err == nil && ans.Response != nil {
+		if context.Cause(ctx) == nil {
+			ans.Response.Body = &release{ans.Response.Body, func() { cancel(nil) }}
+			return ans, nil
+		}
+		err = context.Cause(ctx)
+	}
+	if a.resp != nil {
+		a.resp.Body.Close()
+	}
+	defer cancel(nil)
+	if err == nil {
+		return ans, nil
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errTimeout) {
+		err = fmt.Errorf("%w: %w", errTimeout, err)
+	}
+	e := Explain(a.url, err)
+	if r.Own && client.Err() == nil {
+		f.failed.Add(r.failureKey(), failure{e, time.Now()})
+	}
+	if a.memorable && client.Err() == nil { // that a client left says nothing of the page
+		if err := f.o.Store.PageFailed(a.key, e.page()); err != nil && !errors.Is(err, store.ErrNotFound) {
+			f.o.Log.Debug("page error not noted", "url", e.URL, "err", err)
+		}
+	}
+	return nil, e
+}
+
+// release is a body that ends its request's context when it is closed.
+type release struct {
+	io.ReadCloser
+	end func()
+}
+
+func (r *release) Close() error {
+	defer r.end()
+	return r.ReadCloser.Close()
+}
+
+// WriteTo keeps the way by which a stored body writes itself.
+func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.ReadCloser) }
+
+func (f *Fetcher) page(ctx context.Context, a *attempt) (*Answer, error) {
+	if a.req.Own {
+		ctx = OwnPolicy(ctx)
+	}
+	ask := f.ask
+	if a.req.Method == http.MethodHead {
+		ask = f.askHead
+	}
+	if err := ask(ctx, a); err != nil {
+		return nil, err
+	}
+	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
+	if directive(a.resp.Header, "no-transform") || directive(a.req.Header, "no-transform") {
+		if !a.req.Own {
+			return f.untouched(a, markIf(a.kind != opaque, "no-transform"))
+		}
+		a.noTransform = true
+		a.warn("no-transform")
+	}
+	switch {
+	case a.req.Own && (a.status < 200 || a.status > 299):
+		return f.refused(ctx, a)
+	case a.kind == opaque:
+		return f.untouched(a, "")
+	}
+	return f.convertible(ctx, a)
+}
+
+// convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
+func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
+	if a.hasSum && a.kind == htmlKind && a.status == http.StatusOK && a.memorable && !a.req.HTML && f.recall(a) {
+		return f.answer(a, true), nil
+	}
+	if a.req.Method == http.MethodHead && (a.kind == htmlKind || !a.hasSum) {
+		return f.headUnknown(a), nil
+	}
+	switch err := a.read(f.o.MaxBody); {
+	case errors.Is(err, errTooLarge):
+		return f.untouched(a, "too-large")
+	case errors.Is(err, errUnknownCoding):
+		return f.untouched(a, "content-coding")
+	case err != nil:
+		return nil, err
+	case a.kind == textKind && noText(a.content):
+		return f.untouched(a, "")
+	}
+	if err := f.judge(ctx, a); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.best != nil:
+		return f.answer(a, false), nil
+	case errors.Is(a.failure, convert.ErrTooLarge):
+		return f.untouched(a, "too-large")
+	}
+	return f.untouched(a, "unconverted")
+}
+
+// refused handles a status that is no success in an own fetch: an error, unless a third party may be asked and has the page.
+func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
+	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status}
+	if !refusing(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
+		return nil, none
+	}
+	if err := f.judge(ctx, a); err != nil {
+		return nil, none
+	}
+	if a.best == nil || a.best.From != page.MarkdownNew {
+		return nil, none
+	}
+	return f.answer(a, false), nil
+}
+
+// judge looks at the content in hand and runs the steps that suit it.
+func (f *Fetcher) judge(ctx context.Context, a *attempt) error {
+	names := a.cascade
+	if a.wall = convert.Wall(a.status, a.resp.Header, a.content); a.wall != "" {
+		a.warn("bot-wall")
+		a.memorable = false
+		f.forget(a)
+		names = []string{"local"}
+	}
+	if a.status != http.StatusOK && a.wall == "" {
+		names = only(names, "negotiate", "local")
+		if refusing(a.status) && slices.Contains(a.cascade, "markdown_new") {
+			names = slices.Insert(names, 0, "markdown_new") // before the error page is converted for want of anything better
+		}
+	}
+	if a.noTransform {
+		names = only(names, "negotiate", "local")
+	}
+	return f.render(ctx, a, names)
+}
+
+// only returns the names that are among some.
+func only(names []string, some ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(some, n) })
+}
+
+// forget takes what the cache holds of the page out of it: a lifetime for pages must not keep what is none (AD6).
+func (f *Fetcher) forget(a *attempt) {
+	if _, err := f.o.Store.DeleteResponses(cacheKey(a.url)); err != nil {
+		f.o.Log.Warn("stored responses not deleted", "url", page.Mask(a.url), "err", err)
+	}
+}
+
+// render runs the steps, once for all who wait for the same page of the same bytes. Who leaves does not stop it for the others.
+func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error {
+	if !a.memorable || a.credentials || a.req.Method == http.MethodHead {
+		f.try(ctx, a, names)
+		return context.Cause(ctx)
+	}
+	key := fmt.Sprintf("%s %x %s %s %t %t %d", a.key, a.sum, a.pageRecipe(), strings.Join(names, ","), a.req.NoRemote, a.req.Own, a.status)
+	done := f.flights.DoChan(key, func() (any, error) { //nolint:contextcheck // it must not end with the request that began it
+		b := *a
+		info := *a.page
+		b.page = &info
+		return &b, f.detached(func(ctx context.Context) {
+			if (b.kind == htmlKind && b.status == http.StatusOK || refusing(b.status)) && f.recall(&b) {
+				return // another flight ended while we read, or the origin refuses us still
+			}
+			f.try(ctx, &b, names)
+			f.keep(&b)
+		})
+	})
+	select {
+	case res := <-done:
+		if res.Err != nil {
+			return res.Err
+		}
+		b := res.Val.(*attempt)
+		a.best, a.failure, a.attempts, a.kind, a.page.Info.ConvertMS = b.best, b.failure, b.attempts, b.kind, b.page.Info.ConvertMS
+		for _, w := range b.warnings {
+			a.warn(w)
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// detached runs work that does not end with the request that began it, within the time for a page, and within Close.
+func (f *Fetcher) detached(work func(context.Context)) error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return context.Canceled
+	}
+	f.running.Add(1)
+	f.mu.Unlock()
+	defer f.running.Done()
+	ctx, cancel := context.WithTimeout(f.ctx, f.o.Timeout)
+	defer cancel()
+	return f.guarded(func() { work(ctx) })
+}
+
+// guarded makes a panic of work an error: foreign bytes must not end the process.
+func (f *Fetcher) guarded(work func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			f.o.Log.Error("conversion panicked", "cause", r)
+			err = fmt.Errorf("convert: panic: %v", r)
+		}
+	}()
+	work()
+	return nil
+}
+
+// keep stores what the steps made: under the bytes it was made of, or under the page where it was made of others.
+func (f *Fetcher) keep(a *attempt) {
+	f.complete(a)
+	if a.best == nil || a.wall != "" || warns(a.best.Warnings, "soft-404") {
+		return
+	}
+	var err error
+	switch a.best.From {
+	case page.Local:
+		if a.kind != htmlKind || a.status != http.StatusOK {
+			return
+		}
+		err = f.o.Store.PutRendition(a.best)
+	case page.Alternate, page.MarkdownNew:
+		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe() // complete made it ours
+		err = f.o.Store.PutPageRendition(a.key, a.best)
+	}
+	if err != nil && !errors.Is(err, store.ErrFull) {
+		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.url), "err", err)
+	}
+}
+
+// recall looks for a rendition of the bytes in hand, before they are read. A weak one is taken only when no other step would be
+// tried for it.
+func (f *Fetcher) recall(a *attempt) bool {
+	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe()); err == nil && a.started.Before(r.Expires) &&
+		slices.Contains(a.cascade, string(r.From)) && (!a.req.NoRemote || r.From != page.MarkdownNew) {
+		a.best = r
+	} else if r, err := f.o.Store.Rendition(a.sum, a.recipe()); err == nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
+		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&
+			!f.inVain("markdown_new "+a.key.String(), a.started) {
+			return false
+		}
+		a.best = r
+	} else {
+		return false
+	}
+	a.attempts = []page.Attempt{{Step: string(a.best.From), Outcome: page.Answered, Reason: "rendition from the store"}}
+	return true
+}
+
+// askHead gets the answer to HEAD from what is stored where it can, for then the rendition is known; else from the origin.
+func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
+	if stored, err := f.o.Store.Responses(cacheKey(a.url)); err == nil && len(stored) > 0 {
+		probe := *a
+		probe.req.Method = http.MethodGet
+		if probe.req.Header = a.req.Header.Clone(); probe.req.Header == nil {
+			probe.req.Header = http.Header{}
+		}
+		probe.req.Header.Add("Cache-Control", "only-if-cached")
+		if err := f.ask(ctx, &probe); err == nil {
+			if probe.status == http.StatusOK && probe.hasSum && probe.kind != opaque {
+				probe.req = a.req
+				*a = probe
+				return nil
+			}
+			probe.resp.Body.Close()
+		}
+	}
+	return f.ask(ctx, a)
+}
+
+// untouched answers with the origin's response as it is, and a warning where something was left undone. An own fetch gets its
+// content decoded: we asked for the coding, not the caller.
+func (f *Fetcher) untouched(a *attempt, warning string) (*Answer, error) {
+	resp := *a.resp
+	resp.Header = resp.Header.Clone()
+	if warning != "" {
+		resp.Header.Add("X-Readthru-Warning", warning)
+	}
+	if a.kind != opaque {
+		addVary(resp.Header, "Accept")
+	}
+	if list := codings(resp.Header); a.req.Own && len(list) == 1 && a.req.Method != http.MethodHead {
+		switch r, err := decoder(resp.Body, list[0]); {
+		case err == nil:
+			resp.Body = replay{r, resp.Body}
+			resp.Header.Del("Content-Encoding")
+			resp.Header.Del("Content-Length")
+			resp.ContentLength, resp.Uncompressed = -1, true
+		case !errors.Is(err, errUnknownCoding) && !errors.Is(err, io.EOF): // its beginning is read and lost; nothing is no loss
+			return nil, err
+		}
+	}
+	return &Answer{Status: resp.StatusCode, Header: resp.Header, Response: &resp}, nil
+}
+
+func markIf(when bool, token string) string {
+	if when {
+		return token
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+package fetch
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"time"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// lasting reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error, wall or "not
+// found" in disguise (AD6, X6).
+func (f *Fetcher) lasting(a *attempt) bool {
+	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" && !warns(a.warnings, "soft-404") &&
+		(a.status == http.StatusOK || a.best.From == page.MarkdownNew)
+}
+
+// record writes the page, unless it is known with this very content, and counts the visit. A store that takes no writes loses
+// the record and not the answer.
+func (f *Fetcher) record(a *attempt, markdown []byte) {
+	p := a.page
+	known, err := f.o.Store.Page(a.key)
+	if err != nil {
+		known = &page.Page{}
+	}
+	if err == nil && known.ContentHash == p.ContentHash && known.Error == nil && known.FinalURL == p.FinalURL && known.Title == p.Title {
+		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
+	} else if kept, err := f.put(a, markdown); err == nil {
+		p.CreatedAt, p.UpdatedAt, p.Stored = kept.CreatedAt, kept.UpdatedAt, true
+	} else if !errors.Is(err, store.ErrFull) {
+		f.o.Log.Warn("page not stored", "url", page.Mask(a.url), "err", err)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	p.VisitID, p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = newID(), known.VisitCount+1, now, known.FirstVisitedAt
+	if p.FirstVisitedAt.IsZero() {
+		p.FirstVisitedAt = now
+	}
+	f.o.Store.AddVisit(a.key, store.Visit{
+		ID: p.VisitID, Time: now, Doc: p.Doc, URL: p.URL, Agent: shorten(a.req.Agent, 120), Session: a.req.Session,
+		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
+	})
+}
+
+// put stores the page and returns it as stored.
+func (f *Fetcher) put(a *attempt, markdown []byte) (*page.Page, error) {
+	kept := stripped(a.page)
+	kept.Tokens, kept.Warnings = a.best.Tokens, a.best.Warnings
+	_, err := f.o.Store.PutPage(kept, markdown, a.sum)
+	return kept, err
+}
+
+// stripped returns the page as its record keeps it: without what belongs to one answer.
+func stripped(p *page.Page) *page.Page {
+	r := *p
+	r.Content, r.Attempts, r.VisitID, r.FromCache = "", nil, "", false
+	r.ContentFormat = "markdown"
+	return &r
+}
+
+// newID returns a random UUID (RFC 9562 §5.4).
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	var text [36]byte
+	at := 0
+	for i, c := range b {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			text[at] = '-'
+			at++
+		}
+		hex.Encode(text[at:], []byte{c})
+		at += 2
+	}
+	return string(text[:])
+}
+
+// shorten cuts s to at most limit bytes, between characters.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && s[limit]&0xc0 == 0x80 {
+		limit--
+	}
+	return s[:limit]
+}

@@ -1,0 +1,83 @@
+package fetch
+
+import (
+	"net"
+	"path"
+	"strings"
+	"time"
+)
+
+// Rule is one entry of the config's rules; the first match wins.
+type Rule struct {
+	Host, Path string // patterns: "*.example.com" (also example.com itself), "/docs/*"; empty matches all
+	Action     string // intercept, tunnel, block or empty
+	Mode       string // as proxy.mode; empty: that
+	TTL        time.Duration
+	Render     string // auto, always, never or empty
+	Cascade    []string
+}
+
+// Rules are tried in order.
+type Rules []Rule
+
+// Match returns the first rule that matches. The host may carry a port, which does not matter. With path "" (at CONNECT, when
+// it is not known) only rules without a path can match.
+func (r Rules) Match(host, urlPath string) (Rule, bool) {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	for _, rule := range r {
+		if matchHost(strings.ToLower(rule.Host), host) && matchPath(rule.Path, urlPath) {
+			return rule, true
+		}
+	}
+	return Rule{}, false
+}
+
+func matchHost(pattern, host string) bool {
+	if pattern == "" {
+		return true
+	}
+	if parent, ok := strings.CutPrefix(pattern, "*."); ok && host == parent {
+		return true
+	}
+	return glob(pattern, host)
+}
+
+// matchPath compares the path as an origin would resolve it: "/docs/../admin" is "/admin".
+func matchPath(pattern, urlPath string) bool {
+	if pattern == "" {
+		return true
+	}
+	if urlPath == "" {
+		return false
+	}
+	clean := path.Clean("/" + urlPath)
+	if strings.HasSuffix(urlPath, "/") && clean != "/" {
+		clean += "/"
+	}
+	return glob(pattern, clean)
+}
+
+// glob reports whether s matches a pattern in which * stands for any text, the empty one included. It takes time in proportion
+// to the product of the lengths at worst: a * only ever retries from the latest one.
+func glob(pattern, s string) bool {
+	p, i, star, mark := 0, 0, -1, 0
+	for i < len(s) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, i
+			p++
+		case p < len(pattern) && pattern[p] == s[i]:
+			p++
+			i++
+		case star >= 0:
+			mark++
+			p, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

@@ -1,0 +1,43 @@
+package fetch_test
+
+import (
+	"strings"
+	"testing"
+
+	"readthru/fetch"
+)
+
+func TestFirstMatchingRuleWins(t *testing.T) {
+	rules := fetch.Rules{
+		{Host: "*.example.com", Path: "/docs/*", Mode: "docs"},
+		{Host: "*.example.com", Mode: "example"},
+		{Host: "exact.test", Mode: "exact"},
+		{Path: "/any/*/end", Mode: "path"},
+	}
+	for _, tt := range []struct{ host, path, want string }{
+		{"example.com", "/docs/a", "docs"},
+		{"a.b.example.com:8443", "/docs/a/b", "docs"},
+		{"EXAMPLE.com.", "/docs/", "docs"},
+		{"example.com", "/docs/../x", "example"},
+		{"example.com", "/x/../docs/y", "docs"},
+		{"example.com", "", "example"}, // at CONNECT
+		{"notexample.com", "/docs/a", ""},
+		{"example.com.evil.test", "/docs/a", ""},
+		{"exact.test", "/", "exact"},
+		{"sub.exact.test", "/", ""},
+		{"other.test", "/any/thing/at/all/end", "path"},
+		{"other.test", "/any/end", ""},
+		{"other.test", "", ""},
+	} {
+		if rule, ok := rules.Match(tt.host, tt.path); rule.Mode != tt.want || ok != (tt.want != "") {
+			t.Errorf("Match(%q, %q) = %q, %v, want %q", tt.host, tt.path, rule.Mode, ok, tt.want)
+		}
+	}
+}
+
+func TestPatternsOfManyStarsTakeNoTime(t *testing.T) {
+	rules := fetch.Rules{{Host: strings.Repeat("*a", 200) + "b"}}
+	if _, ok := rules.Match(strings.Repeat("a", 5000), "/"); ok {
+		t.Error("matched, want no match")
+	}
+}

@@ -1,0 +1,274 @@
+package fetch
+
+import (
+	"context"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// TransportOptions configures the way to origins. The zero value reaches public addresses only, with the system's roots.
+type TransportOptions struct {
+	// Resolve names addresses to dial in place of others: host:port=addr:port, where host may be *. An address named here is
+	// exempt from the guard, for connections made through its entry.
+	Resolve []string
+
+	CAFile   string // PEM file of extra roots; empty: none
+	Upstream string // URL of an http, https or socks5 proxy, with user info; empty: none. The environment is ignored
+
+	AllowPrivateOwn     bool // own fetches may reach private addresses
+	AllowPrivateProxied bool // clients' requests may reach private addresses
+
+	// Avoid returns our own listeners, which are never dialled. If nil, there are none.
+	Avoid func() []netip.AddrPort
+
+	UserAgent string // for own requests that carry none
+	Log       *slog.Logger
+}
+
+// Transport is the verifying, guarded way to origins. It takes the policy from a request's context (see [OwnPolicy] and
+// [Endpoint]); requests of different policies never share connections. It never decodes content, reads no proxy variable of the
+// environment and sets no limit to how long an origin may think: callers bound pages by their context.
+type Transport struct {
+	dialer    *dialer
+	tls       *tls.Config
+	upstream  *url.URL // nil: none
+	userAgent string
+	looked    *lru.Cache[string, resolved] // names looked up for the upstream
+	pools     [3]*http.Transport           // by policy
+}
+
+// NewTransport returns a Transport, or an error that names the option it cannot use.
+func NewTransport(o TransportOptions) (*Transport, error) {
+	looked, _ := lru.New[string, resolved](1024) // fails for sizes below 1 only
+	t := &Transport{userAgent: o.UserAgent, looked: looked, dialer: &dialer{avoid: o.Avoid}}
+	t.dialer.private = [3]bool{proxied: o.AllowPrivateProxied, own: o.AllowPrivateOwn, operator: true}
+	for _, s := range o.Resolve {
+		m, err := parseMapping(s)
+		if err != nil {
+			return nil, err
+		}
+		t.dialer.resolve = append(t.dialer.resolve, m)
+	}
+	if o.Upstream != "" {
+		u, err := parseUpstream(o.Upstream)
+		if err != nil {
+			return nil, err
+		}
+		t.upstream, t.dialer.upstream = u, hostPort(u)
+	}
+	roots, err := rootsWith(o.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	t.tls = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, VerifyConnection: refuseWeakKeys}
+	for p := range t.pools {
+		t.pools[p] = t.pool(policy(p))
+	}
+	return t, nil
+}
+
+// RoundTrip sends req under the policy of its context.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, p := req.Context(), policyOf(req.Context())
+	if p == operator && ctx.Value(endpointKey{}) != hostPort(req.URL) {
+		closeBody(req)
+		return nil, fmt.Errorf("send a request to %s: it is allowed to go to %v only", hostPort(req.URL), ctx.Value(endpointKey{}))
+	}
+	if t.through(req.URL) {
+		if err := t.checkBehindUpstream(ctx, p, hostPort(req.URL)); err != nil {
+			closeBody(req)
+			return nil, err
+		}
+	}
+	if strings.EqualFold(req.Header.Get("Upgrade"), "websocket") {
+		req = req.WithContext(context.WithValue(ctx, http1Key{}, true))
+	}
+	if _, ok := req.Header["User-Agent"]; !ok {
+		// net/http would name itself: a client that says nothing of itself stays so.
+		agent := ""
+		if p != proxied {
+			agent = t.userAgent
+		}
+		r := *req
+		if r.Header = req.Header.Clone(); r.Header == nil {
+			r.Header = http.Header{}
+		}
+		r.Header["User-Agent"] = []string{agent}
+		req = &r
+	}
+	return t.pools[p].RoundTrip(req)
+}
+
+// Dial opens a connection for a tunnel, under the policy for clients' requests and through the upstream proxy if there is one.
+func (t *Transport) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if !t.through(&url.URL{Scheme: "https", Host: addr}) {
+		return t.dialer.dial(ctx, proxied, network, addr)
+	}
+	if err := t.checkBehindUpstream(ctx, proxied, addr); err != nil {
+		return nil, err
+	}
+	return t.dialThrough(ctx, network, addr)
+}
+
+// Public returns an error unless every address of u's host is public, as far as names can be resolved here. A host that
+// upstream.resolve names counts as public: the operator placed it.
+func (t *Transport) Public(ctx context.Context, u *url.URL) error {
+	if _, ok := t.dialer.mapped(hostPort(u)); ok {
+		return nil
+	}
+	ips, err := t.dialer.lookup(ctx, u.Hostname())
+	if err != nil {
+		return err
+	}
+	for _, ip := range ips {
+		if err := (guard{}).check(netip.AddrPortFrom(ip, 443)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CloseIdleConnections closes the connections that no request uses.
+func (t *Transport) CloseIdleConnections() {
+	for _, p := range t.pools {
+		p.CloseIdleConnections()
+	}
+}
+
+func (t *Transport) pool(p policy) *http.Transport {
+	return &http.Transport{
+		Proxy: func(req *http.Request) (*url.URL, error) {
+			if t.through(req.URL) {
+				return t.upstream, nil
+			}
+			return nil, nil
+		},
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return t.dialer.dial(ctx, p, network, addr)
+		},
+		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return t.dialTLS(ctx, p, network, addr)
+		},
+		TLSClientConfig:        t.tls.Clone(), // for origins behind the upstream proxy
+		TLSHandshakeTimeout:    connectTimeout,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+		DisableCompression:     true, // what is stored and passed on are the origin's bytes
+		MaxIdleConns:           512,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        90 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// through reports whether requests to u go through the upstream proxy. What upstream.resolve names is reached directly, and so
+// is this machine: to the upstream, localhost is another one.
+func (t *Transport) through(u *url.URL) bool {
+	if t.upstream == nil || strings.EqualFold(u.Hostname(), "localhost") {
+		return false
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLoopback() {
+		return false
+	}
+	_, mapped := t.dialer.mapped(hostPort(u))
+	return !mapped
+}
+
+// dialTLS connects and shakes hands within connectTimeout, for both together.
+func (t *Transport) dialTLS(ctx context.Context, p policy, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	raw, err := t.dialer.dial(ctx, p, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	cfg := t.tls.Clone()
+	if cfg.ServerName, _, err = net.SplitHostPort(addr); err != nil {
+		_ = raw.Close()
+		return nil, fmt.Errorf("read the address %q: %w", addr, err)
+	}
+	cfg.NextProtos = []string{"h2", "http/1.1"}
+	if addr == t.dialer.upstream || ctx.Value(http1Key{}) != nil {
+		cfg.NextProtos = []string{"http/1.1"} // CONNECT and upgrades are written as HTTP/1.1
+	}
+	conn := tls.Client(raw, cfg)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// lookup returns the addresses of a host, which may be an address itself.
+func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{ip}, nil
+	}
+	r := d.resolver
+	if r == nil {
+		r = net.DefaultResolver
+	}
+	return r.LookupNetIP(ctx, "ip", host)
+}
+
+// rootsWith returns the system's roots and those of a PEM file; nil, which means the system's, when file is empty.
+func rootsWith(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read extra roots: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // a machine without roots still has those of the file
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("read extra roots: %s holds no PEM certificate", file)
+	}
+	return pool, nil
+}
+
+// errWeakKey refuses what crypto/tls accepts: it verifies RSA keys of 1024 bits.
+var errWeakKey = errors.New("the certificate has an RSA key of less than 2048 bits")
+
+// refuseWeakKeys fails unless one verified chain has no RSA key under 2048 bits.
+func refuseWeakKeys(cs tls.ConnectionState) error {
+	weak := func(c *x509.Certificate) bool {
+		k, ok := c.PublicKey.(*rsa.PublicKey)
+		return ok && k.N.BitLen() < 2048
+	}
+chains:
+	for _, chain := range cs.VerifiedChains {
+		for _, c := range chain {
+			if weak(c) {
+				continue chains
+			}
+		}
+		return nil
+	}
+	return errWeakKey
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+}

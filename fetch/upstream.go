@@ -1,0 +1,168 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"golang.org/x/net/proxy"
+
+	"readthru/page"
+)
+
+// parseUpstream reads the URL of an upstream proxy: http, https or socks5, with user info where it asks for it.
+func parseUpstream(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("upstream proxy %q: not a URL (want http://, https:// or socks5://host:port)", page.MaskString(raw))
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5", "socks5h":
+	default:
+		return nil, fmt.Errorf("upstream proxy %q: want http://, https:// or socks5://host:port", page.Mask(u))
+	}
+	if u.Hostname() == "" {
+		return nil, fmt.Errorf("upstream proxy %q: no host", page.Mask(u))
+	}
+	if u.Port() != "" {
+		if err := validPort(u.Port()); err != nil {
+			return nil, fmt.Errorf("upstream proxy %q: %w", page.Mask(u), err)
+		}
+	}
+	return u, nil
+}
+
+// dialThrough opens a tunnel to addr through the upstream proxy.
+func (t *Transport) dialThrough(ctx context.Context, network, addr string) (net.Conn, error) {
+	if t.upstream.Scheme == "socks5" || t.upstream.Scheme == "socks5h" {
+		var auth *proxy.Auth
+		if user := t.upstream.User; user != nil {
+			password, _ := user.Password()
+			auth = &proxy.Auth{User: user.Username(), Password: password}
+		}
+		d, err := proxy.SOCKS5(network, hostPort(t.upstream), auth, dialFunc(t.dialUpstream))
+		if err != nil {
+			return nil, fmt.Errorf("upstream proxy: %w", err)
+		}
+		return d.(proxy.ContextDialer).DialContext(ctx, network, addr)
+	}
+	conn, err := t.dialUpstream(ctx, network, hostPort(t.upstream))
+	if err != nil {
+		return nil, err
+	}
+	tunnel, err := connect(ctx, conn, t.upstream.User, addr)
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("upstream proxy: %w", err)
+	}
+	return tunnel, nil
+}
+
+func (t *Transport) dialUpstream(ctx context.Context, network, addr string) (net.Conn, error) {
+	if t.upstream.Scheme == "https" {
+		return t.dialTLS(ctx, proxied, network, addr)
+	}
+	return t.dialer.dial(ctx, proxied, network, addr)
+}
+
+// connect asks the proxy at the other end of conn for a tunnel to addr (RFC 9110 §9.3.6).
+func connect(ctx context.Context, conn net.Conn, user *url.Userinfo, addr string) (net.Conn, error) {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: addr}, Host: addr, Header: http.Header{"User-Agent": {""}}}
+	if user != nil {
+		password, _ := user.Password()
+		req.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
+	}
+	if err := req.Write(conn); err != nil {
+		return nil, fmt.Errorf("ask for a tunnel to %s: %w", addr, err)
+	}
+	r := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(r, req) //nolint:bodyclose // what follows the head is the tunnel
+	if err != nil {
+		return nil, fmt.Errorf("ask for a tunnel to %s: %w", addr, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ask for a tunnel to %s: it answered %s", addr, resp.Status)
+	}
+	if !stop() {
+		return nil, context.Cause(ctx)
+	}
+	return &bufferedConn{Conn: conn, r: r}, nil
+}
+
+// bufferedConn reads first what was read ahead of it.
+type bufferedConn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// CloseWrite ends our side only, so that a tunnel can close by halves.
+func (c *bufferedConn) CloseWrite() error {
+	switch conn := c.Conn.(type) {
+	case *net.TCPConn:
+		return conn.CloseWrite()
+	case *tls.Conn:
+		return conn.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// resolved is what a name gave when it was looked up to be judged; no addresses when it could not be resolved.
+type resolved struct {
+	ips   []netip.Addr
+	until time.Time
+}
+
+// checkBehindUpstream judges a destination that the upstream proxy will resolve: an address as it stands, a name as far as we
+// can resolve it within half a second. What we cannot resolve is the upstream's to guard: networks that need an upstream often
+// have no names of the outside. An answer, or that there was none, holds for a minute.
+func (t *Transport) checkBehindUpstream(ctx context.Context, p policy, addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("read the address %q: %w", addr, err)
+	}
+	now := time.Now()
+	known, ok := t.looked.Get(host)
+	if !ok || now.After(known.until) {
+		ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+		defer cancel()
+		ips, _ := t.dialer.lookup(ctx, host)
+		known = resolved{ips, now.Add(time.Minute)}
+		t.looked.Add(host, known)
+	}
+	n, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	if err != nil {
+		return fmt.Errorf("read the address %q: %w", addr, err)
+	}
+	g := guard{allowPrivate: t.dialer.private[p]}
+	if t.dialer.avoid != nil {
+		g.avoid, g.local = t.dialer.avoid(), localAddrs()
+	}
+	for _, ip := range known.ips {
+		if err := g.check(netip.AddrPortFrom(ip, uint16(n))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+func (f dialFunc) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	return f(ctx, network, addr)
+}
+
+func (f dialFunc) Dial(network, addr string) (net.Conn, error) {
+	return f(context.Background(), network, addr)
+}
