@@ -1,0 +1,76 @@
+package proxy
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// errAuthority says what an authority must look like.
+var errAuthority = errors.New("the host must be a name or an address, and the port a plain number from 1 to 65535")
+
+// splitAuthority reads host and port of a request's target or Host field (RFC 9110 §4.2, RFC 9112 §3.2). The port is
+// defaultPort where none is given; with defaultPort "" it must be given. It is stricter than RFC 3986: no user info, nothing
+// percent-encoded, nothing that another parser might read as the end of the host. The host comes in lower case, an IPv6
+// address without brackets, without a trailing dot.
+func splitAuthority(s, defaultPort string) (host, port string, err error) {
+	if rest, ok := strings.CutPrefix(s, "["); ok {
+		address, after, ok := strings.Cut(rest, "]")
+		addr, perr := netip.ParseAddr(address)
+		if !ok || perr != nil || !addr.Is6() || addr.Zone() != "" {
+			return "", "", errAuthority
+		}
+		host, s = addr.String(), after
+		if s == "" {
+			port = defaultPort
+		} else if port, ok = strings.CutPrefix(s, ":"); !ok {
+			return "", "", errAuthority
+		}
+	} else {
+		var given bool
+		if host, port, given = strings.Cut(s, ":"); !given {
+			port = defaultPort
+		}
+		host = strings.ToLower(strings.TrimSuffix(host, "."))
+		if host == "" || len(host) > 253 || host[0] == '.' || strings.Contains(host, "..") || strings.HasSuffix(host, ".") {
+			return "", "", errAuthority
+		}
+		for i := range len(host) {
+			c := host[i]
+			if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
+				return "", "", errAuthority
+			}
+		}
+	}
+	if !plainPort(port) {
+		return "", "", errAuthority
+	}
+	return host, port, nil
+}
+
+// plainPort reports whether s is a port in its one spelling: "443", not "0443" or "+443".
+func plainPort(s string) bool {
+	if s == "" || len(s) > 5 || s[0] == '0' {
+		return false
+	}
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n <= 65535
+}
+
+// joinAuthority is the reverse of splitAuthority, in its one spelling.
+func joinAuthority(host, port, defaultPort string) string {
+	if port != defaultPort {
+		return net.JoinHostPort(host, port)
+	}
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}

@@ -1,0 +1,121 @@
+package proxy_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"readthru/proxy"
+)
+
+// memory is content at hand, as the store has it.
+type memory struct{ *bytes.Reader }
+
+func (memory) Close() error { return nil }
+
+// fromMemory answers with as many bytes as the path says, as a cache does on a hit.
+func fromMemory(r *http.Request) (*http.Response, error) {
+	n, err := strconv.Atoi(r.URL.Path[1:])
+	if err != nil {
+		return nil, err
+	}
+	content := bytes.Repeat([]byte("0123456789abcdef"), n/16+1)[:n]
+	return &http.Response{
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Body: memory{bytes.NewReader(content)}, ContentLength: int64(n), Request: r,
+		Header: http.Header{"Content-Type": {"text/plain"}, "Cache-Status": {"readthru; hit; ttl=9"}, "X-Pad": {strings.Repeat("p", n%97)}},
+	}, nil
+}
+
+// The sizes lie around every bound at which net/http or TLS begin another write. One connection takes them all: a byte too many or
+// held back shows in the next answer.
+func TestAnswersFromMemoryArriveWholeWhateverTheirSize(t *testing.T) {
+	b := newBench(t, nil, func(o *proxy.Options) { o.Client = tripper(fromMemory) })
+	var sizes []int
+	for _, bound := range []int{0, 2048, 4096, 2 * 4096, 16 << 10, 64 << 10} {
+		for d := -700; d <= 700; d += 7 {
+			if bound+d >= 0 {
+				sizes = append(sizes, bound+d)
+			}
+		}
+	}
+	for n := 3500; n < 4200; n++ {
+		sizes = append(sizes, n)
+	}
+	for name, c := range map[string]net.Conn{"http://a.test": b.dial(), "": b.secure("a.test:443", "a.test")} {
+		r := bufio.NewReader(c)
+		for _, n := range sizes {
+			io.WriteString(c, "GET "+name+"/"+strconv.Itoa(n)+" HTTP/1.1\r\nHost: a.test\r\n\r\n")
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatalf("%q, %d bytes: %v", name, n, err)
+			}
+			got, err := read(resp)
+			if err != nil || len(got.Body) != n || got.ContentLength != int64(n) || strings.Trim(got.Body, "0123456789abcdef") != "" {
+				t.Fatalf("%q: %d bytes of %d, %v", name, len(got.Body), n, err)
+			}
+		}
+	}
+}
+
+// counted counts the writes of the connections it accepts.
+type counted struct {
+	net.Listener
+	writes *atomic.Int64
+}
+
+func (l counted) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return countedConn{c, l.writes}, err
+}
+
+type countedConn struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+func (c countedConn) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+func TestHeadAndSmallContentFromMemoryLeaveInOneWrite(t *testing.T) {
+	b := newBench(t, nil, func(o *proxy.Options) { o.Client = tripper(fromMemory) })
+	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writes atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.proxy.Serve(ctx, counted{inner, &writes}) }()
+	b.addr = inner.Addr().String()
+	for name, c := range map[string]net.Conn{"http://a.test": b.dial(), "": b.secure("a.test:443", "a.test")} {
+		r := bufio.NewReader(c)
+		for _, n := range []int{1, 2000, 3000, 5000, 10 << 10, 12 << 10} {
+			before := writes.Load()
+			io.WriteString(c, "GET "+name+"/"+strconv.Itoa(n)+" HTTP/1.1\r\nHost: a.test\r\n\r\n")
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := read(resp); err != nil {
+				t.Fatal(err)
+			}
+			if took := writes.Load() - before; took != 1 {
+				t.Errorf("%q, %d bytes: %d writes, want 1", name, n, took)
+			}
+		}
+		_ = c.Close()
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,361 @@
+package proxy
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"readthru/fetch"
+	"readthru/page"
+)
+
+// localHost is the name under which the proxy answers for itself.
+const localHost = "readthru.local"
+
+// exchange is one request while it is answered, and what its record will say.
+type exchange struct {
+	s        *serving
+	p        *Proxy
+	w        http.ResponseWriter
+	r        *http.Request
+	inside   *connect    // set for a request inside an intercepted connection
+	conn     *framedConn // what the request came by; nil with HTTP/2
+	target   string      // of a CONNECT, or the masked URL of a page in prefix form; else empty
+	lost     bool        // the client does not take what is written
+	began    time.Time
+	rec      Record
+	hijacked bool // its end is told by endTunnel
+	told     wishes
+	rule     fetch.Rule
+}
+
+// ServeHTTP answers every request of the proxy, plain, intercepted, and for itself.
+func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{s: s, p: s.p, w: w, r: r, began: time.Now()}
+	if l, ok := r.Context().Value(linkKey{}).(link); ok {
+		x.inside, x.conn = l.inside, l.conn
+	}
+	defer x.end() //nolint:contextcheck // a record is written whatever became of the request
+	if r.Method == http.MethodConnect {
+		if x.inside != nil {
+			x.refuse(badRequest("CONNECT inside an intercepted connection is refused."))
+			return
+		}
+		s.serveConnect(x) //nolint:contextcheck // x has the request, and its context
+		return
+	}
+	x.serve() //nolint:contextcheck // x has the request, and its context
+}
+
+// serve takes a request through the checks, in the order of the package's documentation, and answers it.
+func (x *exchange) serve() {
+	if x.inside == nil && !x.r.URL.IsAbs() {
+		x.serveDirect()
+		return
+	}
+	if bad := x.aim(); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if bad := x.p.looped(x.r.Header); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if bad := malformed(x.r); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if x.r.URL.Hostname() == localHost {
+		x.serveLocal()
+		return
+	}
+	user, bad := x.signIn()
+	if bad == nil {
+		x.rec.User = user.Name
+		bad = x.permit()
+	}
+	if bad == nil {
+		bad = x.readWishes()
+	}
+	if bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if wantsWebSocket(x.r) {
+		x.relay()
+		return
+	}
+	want := decide(facts{
+		method: x.r.Method, url: x.r.URL, header: x.r.Header,
+		asked: x.told.mode, rule: x.rule.Mode, user: user.Mode, config: x.p.o.Mode,
+	})
+	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" { // a path below an intercepted host can be left alone, not tunnelled
+		want = asIs
+	}
+	if x.p.log.Enabled(x.r.Context(), slog.LevelDebug) {
+		x.p.log.Debug("form decided", "url", x.masked(), "form", want.String())
+	}
+	if host := x.r.URL.Hostname(); (want == markdown || want == plainText) && page.Blocked(host, x.p.o.BlockedDomains) {
+		x.refuse(blockedRefusal(host)) // rule A11
+		return
+	}
+	x.prepare()
+	switch want {
+	case markdown, plainText:
+		x.answerPage(fetch.Request{Text: want == plainText})
+	default:
+		x.passThrough(want == observed)
+	}
+}
+
+// aim completes the request's URL from the connection it came by, in its one spelling, and refuses a target that two parsers
+// could read differently. An inner request is for the target of its CONNECT or the name of its TLS handshake, or it is
+// misdirected (RFC 9110 §15.5.20).
+func (x *exchange) aim() *refusal {
+	r := x.r
+	if x.inside == nil {
+		return aimPlain(r)
+	}
+	if r.URL.Host != "" || r.URL.Scheme != "" {
+		return badRequest("A request inside a tunnel has a path for its target, not a URL.")
+	}
+	if r.Method == http.MethodOptions && r.RequestURI == "*" {
+		r.URL.Path = ""
+	} else if !strings.HasPrefix(r.RequestURI, "/") && r.ProtoMajor == 1 {
+		return badRequest("A request inside a tunnel has a path for its target.")
+	}
+	host, port, err := splitAuthority(r.Host, "443")
+	if err != nil {
+		return badRequest(fmt.Sprintf("Host %q: %v.", clip(r.Host), err))
+	}
+	if port != x.inside.port || host != x.inside.host && host != x.inside.named {
+		return &refusal{
+			status: http.StatusMisdirectedRequest, title: "Misdirected request", proxyError: "http_request_denied",
+			detail: fmt.Sprintf("The request is for %s, the tunnel goes to %s.", clip(r.Host), x.inside.target()),
+		}
+	}
+	return setTarget(r, "https", joinAuthority(host, port, "443"))
+}
+
+func aimPlain(r *http.Request) *refusal {
+	u := r.URL
+	defaultPort := "80"
+	switch u.Scheme {
+	case "http":
+	case "https":
+		defaultPort = "443"
+	default:
+		return badRequest(fmt.Sprintf("Scheme %s: only http and https URLs are fetched.", clip(u.Scheme)))
+	}
+	if u.User != nil {
+		return badRequest("User info has no place in a request's target (RFC 9110 §4.2.4): send an Authorization field.")
+	}
+	if u.Opaque != "" {
+		return badRequest("The request's target is no URL with a host.")
+	}
+	host, port, err := splitAuthority(u.Host, defaultPort)
+	if err != nil {
+		return badRequest(fmt.Sprintf("Host %q: %v.", clip(u.Host), err))
+	}
+	return setTarget(r, u.Scheme, joinAuthority(host, port, defaultPort))
+}
+
+func setTarget(r *http.Request, scheme, authority string) *refusal {
+	r.URL.Scheme, r.URL.Host, r.Host = scheme, authority, authority
+	r.URL.RawQuery = escapeNonASCII(r.URL.RawQuery)
+	return nil
+}
+
+// escapeNonASCII percent-encodes what some clients send raw: net/url does it for a path, not for a query.
+func escapeNonASCII(s string) string {
+	clean := true
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// signIn returns who asks. Inside a tunnel that is who opened it.
+func (x *exchange) signIn() (User, *refusal) {
+	if x.inside != nil {
+		return x.inside.user, nil
+	}
+	return x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, x.r.Header.Get("Proxy-Authorization"))
+}
+
+// permit applies what can only be judged by request: rules with a path, TRACE.
+func (x *exchange) permit() *refusal {
+	if len(x.p.o.Rules) > 0 {
+		host := x.r.URL.Hostname()
+		if rule, ok := x.p.o.Rules.Match(host, x.r.URL.EscapedPath()); ok {
+			if rule.Action == "block" {
+				return blockedRefusal(host)
+			}
+			x.rule = rule
+		}
+	}
+	if x.r.Method == http.MethodTrace {
+		return &refusal{
+			status: http.StatusMethodNotAllowed, title: "Method not allowed", proxyError: "http_request_denied",
+			detail: "TRACE is refused: it would show the fields that other programs on the way add.",
+			header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
+		}
+	}
+	return nil
+}
+
+// prepare makes the client's request one of ours: what concerns one hop goes, Via is added.
+func (x *exchange) prepare() {
+	r := x.r
+	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") && hasToken(r.Header, "Te", "trailers")
+	scrub(r.Header)
+	if grpc {
+		r.Header.Set("Te", "trailers") // we do read trailers, and gRPC servers insist on hearing so
+	}
+	x.p.addVia(r.Header, r.ProtoMajor, r.ProtoMinor)
+	if _, ok := r.Header["User-Agent"]; !ok {
+		r.Header["User-Agent"] = nil // or the transport would add Go's
+	}
+	r.RequestURI = ""
+	r.Close = false // the client's connection, not ours
+	r.TransferEncoding = nil
+	switch {
+	case r.Trailer != nil:
+		x.r = sendTrailers(r)
+	case r.ContentLength == 0:
+		r.Body = http.NoBody // over HTTP/2 it is another empty body, which no cache answers and no transport sends again
+	}
+}
+
+// answerPage has the page fetched. What turns out to be no page passes through as the origin sent it.
+func (x *exchange) answerPage(want fetch.Request) {
+	r := x.r
+	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
+	want.Force = hasToken(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil && hasToken(r.Header, "Pragma", "no-cache")
+	want.NoStore = hasToken(r.Header, "Cache-Control", "no-store")
+	want.MaxTokens, want.Session, want.Agent = x.told.maxTokens, x.told.session, r.UserAgent()
+	ctx, hints := withEarlyHints(r.Context(), x)
+	answer, err := x.p.o.Fetch.Page(ctx, want)
+	hints.stop()
+	if err != nil {
+		x.fail(r.URL, err)
+		return
+	}
+	x.send(answer)
+}
+
+// passThrough has the cache answer and streams what it says.
+func (x *exchange) passThrough(observe bool) {
+	ctx, hints := withEarlyHints(x.r.Context(), x)
+	req := x.r.WithContext(ctx)
+	resp, err := x.p.o.Client.RoundTrip(req)
+	hints.stop()
+	if err != nil {
+		x.fail(x.r.URL, err)
+		return
+	}
+	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK && isHTML(resp.Header) {
+		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.told.session)
+	}
+	x.stream(resp)
+}
+
+func isHTML(h http.Header) bool {
+	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	media = strings.TrimSpace(media)
+	return strings.EqualFold(media, "text/html") || strings.EqualFold(media, "application/xhtml+xml")
+}
+
+// fail answers for an origin that did not. A client that has gone is answered by nobody.
+func (x *exchange) fail(u *url.URL, err error) {
+	if x.r.Context().Err() != nil {
+		x.rec.Status, x.rec.Error = statusGone, "the client went away"
+		panic(http.ErrAbortHandler)
+	}
+	x.refuse(x.p.explain(u, err))
+}
+
+// statusGone stands in records for a client that went away before there was an answer, as elsewhere in the field.
+const statusGone = 499
+
+// refuse answers with a problem.
+func (x *exchange) refuse(bad *refusal) {
+	x.count(bad)
+	body, fields := bad.fields()
+	h := x.w.Header()
+	maps.Copy(h, fields)
+	x.p.addVia(h, x.r.ProtoMajor, x.r.ProtoMinor)
+	if bad.status == http.StatusBadRequest && x.r.ProtoMajor == 1 {
+		h.Set("Connection", "close") // where the next request begins is anybody's guess
+	}
+	x.w.WriteHeader(bad.status)
+	if x.r.Method != http.MethodHead {
+		n, _ := x.w.Write(body) // a client that has gone needs no answer
+		x.rec.BytesOut += int64(n)
+	}
+}
+
+func (x *exchange) count(bad *refusal) {
+	x.rec.Status, x.rec.Error = bad.status, bad.detail
+	switch {
+	case bad.status == http.StatusForbidden:
+		x.p.stats.blocked.Add(1)
+	case bad.status >= 500:
+		x.p.stats.errors.Add(1)
+	}
+}
+
+// end writes the request's record.
+func (x *exchange) end() {
+	if x.hijacked {
+		return
+	}
+	if x.inside != nil {
+		x.p.stats.intercepted.Add(1)
+	}
+	x.note()
+}
+
+// endTunnel writes the record of a tunnel. status is what its CONNECT was answered with.
+func (x *exchange) endTunnel(status int, sent, received int64, err error) {
+	x.rec.Status = status
+	x.rec.BytesIn, x.rec.BytesOut = sent, received
+	if err != nil {
+		x.rec.Error = err.Error()
+	}
+	x.note()
+}
+
+func (x *exchange) note() {
+	x.p.stats.total.Add(1)
+	x.rec.Time, x.rec.Method, x.rec.URL = x.began.UTC(), x.r.Method, x.masked()
+	x.rec.MS, x.rec.Agent = time.Since(x.began).Milliseconds(), clip(x.r.UserAgent())
+	x.rec.write(x.p.log)
+	x.p.records.add(x.rec)
+}
+
+// masked returns the request's target for logs, records and error texts.
+func (x *exchange) masked() string {
+	if x.target == "" {
+		x.target = page.Mask(x.r.URL)
+	}
+	return x.target
+}

@@ -1,0 +1,255 @@
+package proxy
+
+import (
+	"encoding/pem"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"readthru/fetch"
+	"readthru/page"
+)
+
+// serveDirect answers a request that came to the listener itself, not through it as a proxy: the page at readthru.local, and the
+// prefix form GET /https://host/path, which answers markdown to a client without any proxy setting. A web page in the user's
+// browser can send such requests too; so the Host field must be ours, against rebinding of names, and the browser must not say
+// that another site asks.
+func (x *exchange) serveDirect() {
+	if bad := malformed(x.r); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if bad := x.p.looped(x.r.Header); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if !ourHost(x.r.Host, x.ourAddr()) {
+		x.refuse(&refusal{
+			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
+			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send http://%s/ requests through it, or ask http://%s/.", clip(x.r.Host), clip(x.r.Host), x.ourAddr()),
+		})
+		return
+	}
+	switch x.r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+	default:
+		x.refuse(&refusal{
+			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
+			detail: "Another site's page may not ask here.",
+		})
+		return
+	}
+	if target := prefixTarget(x.r.RequestURI); target != "" {
+		x.servePrefix(target)
+		return
+	}
+	x.serveLocal()
+}
+
+// ourAddr is the address by which the client reached us, host:port. The listener's own may be 0.0.0.0, which is no address to
+// tell anybody.
+func (x *exchange) ourAddr() string {
+	if at, ok := x.r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !at.IP.IsUnspecified() {
+		return (&net.TCPAddr{IP: at.IP, Port: at.Port}).String() // without a zone, which means nothing elsewhere
+	}
+	return x.s.addr.String()
+}
+
+// ourHost reports whether a Host field names the address by which the client reached us.
+func ourHost(field, addr string) bool {
+	ours, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	host, asked, err := splitAuthority(field, "80")
+	if err != nil {
+		return false
+	}
+	if host == localHost {
+		return true
+	}
+	if asked != port {
+		return false
+	}
+	return host == "localhost" || host == "127.0.0.1" || host == "::1" || host == ours
+}
+
+// prefixTarget returns the URL in a prefix-form target, or "". Some clients fold the two slashes into one.
+func prefixTarget(uri string) string {
+	rest := strings.TrimPrefix(uri, "/")
+	for _, scheme := range []string{"https:/", "http:/"} {
+		if len(rest) > len(scheme) && strings.EqualFold(rest[:len(scheme)], scheme) {
+			return scheme + "/" + strings.TrimLeft(rest[len(scheme):], "/")
+		}
+	}
+	return ""
+}
+
+// servePrefix answers with the page at target, fetched as one of our own: no field of the client goes along.
+func (x *exchange) servePrefix(target string) {
+	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		x.refuse(notAllowed)
+		return
+	}
+	if len(x.p.auth.users) > 0 {
+		user, bad := x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, firstOf(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
+		if bad != nil {
+			if bad.status == http.StatusProxyAuthRequired {
+				bad.status, bad.title = http.StatusUnauthorized, "Authentication required"
+				bad.header = http.Header{"Www-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}}
+			}
+			x.refuse(bad)
+			return
+		}
+		x.rec.User = user.Name
+	}
+	u, err := page.Parse(target)
+	if err != nil {
+		x.refuse(badRequest(fmt.Sprintf("Prefix form: %v.", err)))
+		return
+	}
+	x.target = page.Mask(u)
+	if u.User != nil {
+		x.refuse(badRequest("A URL with user info is not fetched."))
+		return
+	}
+	if _, _, err := splitAuthority(u.Host, "443"); err != nil {
+		x.refuse(badRequest(fmt.Sprintf("Host %q: %v.", clip(u.Host), err)))
+		return
+	}
+	if page.Blocked(u.Hostname(), x.p.o.BlockedDomains) {
+		x.refuse(blockedRefusal(u.Hostname()))
+		return
+	}
+	if rule, ok := x.p.o.Rules.Match(u.Hostname(), u.EscapedPath()); ok && rule.Action == "block" {
+		x.refuse(blockedRefusal(u.Hostname()))
+		return
+	}
+	if bad := x.readWishes(); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if x.p.o.Fetch == nil {
+		x.refuse(&refusal{status: http.StatusServiceUnavailable, title: "Unavailable", detail: "This proxy fetches no pages of its own."})
+		return
+	}
+	// What is no page comes as the origin sent it: under our origin, it must not run.
+	h := x.w.Header()
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	answer, err := x.p.o.Fetch.Page(x.r.Context(), fetch.Request{
+		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, Session: x.told.session,
+		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"), Agent: x.r.UserAgent(),
+	})
+	if err != nil {
+		x.fail(u, err)
+		return
+	}
+	fields := answer.Header
+	if answer.Response != nil {
+		fields = answer.Response.Header
+	}
+	for _, name := range []string{
+		"Set-Cookie", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Service-Worker-Allowed", "Clear-Site-Data",
+		"Strict-Transport-Security", "Content-Security-Policy", "X-Content-Type-Options", "Cross-Origin-Resource-Policy", "Location", "Refresh",
+	} {
+		fields.Del(name)
+	}
+	x.send(answer)
+}
+
+var notAllowed = &refusal{
+	status: http.StatusMethodNotAllowed, title: "Method not allowed", detail: "Only GET and HEAD are answered here.",
+	header: http.Header{"Allow": {"GET, HEAD"}},
+}
+
+// serveLocal answers what readthru.local has: the page that tells how to trust us, our certificate, and a proxy
+// auto-configuration.
+func (x *exchange) serveLocal() {
+	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		x.refuse(notAllowed)
+		return
+	}
+	h := x.w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	switch x.r.URL.Path {
+	case "/", "":
+		var b strings.Builder
+		if err := localPage.Execute(&b, localFacts{Proxy: x.ourAddr(), Admin: x.p.o.AdminURL, Bundle: x.p.o.Authority.BundleFile(), Cert: x.p.o.Authority.CertFile()}); err != nil {
+			panic("proxy: the page of readthru.local: " + err.Error())
+		}
+		x.serveBytes("text/html; charset=utf-8", []byte(b.String()))
+	case "/ca.pem":
+		h.Set("Content-Disposition", `attachment; filename="readthru-ca.pem"`)
+		x.serveBytes("application/x-pem-file", x.p.o.Authority.PEM())
+	case "/ca.der", "/ca.crt":
+		block, _ := pem.Decode(x.p.o.Authority.PEM())
+		h.Set("Content-Disposition", `attachment; filename="readthru-ca.crt"`)
+		x.serveBytes("application/x-x509-ca-cert", block.Bytes)
+	case "/proxy.pac":
+		x.serveBytes("application/x-ns-proxy-autoconfig", []byte(pacFile(x.ourAddr())))
+	default:
+		x.refuse(&refusal{
+			status: http.StatusNotFound, title: "Not found",
+			detail: "There is no such page here: try /, /ca.pem, /ca.der, /proxy.pac, or /https://HOST/PATH for a page in markdown.",
+		})
+	}
+}
+
+func (x *exchange) serveBytes(contentType string, body []byte) {
+	h := x.w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.rec.Status = http.StatusOK
+	x.w.WriteHeader(http.StatusOK)
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	n, _ := x.w.Write(body) // a client that has gone needs no answer
+	x.rec.BytesOut += int64(n)
+}
+
+// pacFile returns a proxy auto-configuration that sends everything but this machine's own names through addr.
+func pacFile(addr string) string {
+	return `function FindProxyForURL(url, host) {
+  if (host == "localhost" || host == "127.0.0.1" || host == "::1" || isPlainHostName(host)) return "DIRECT";
+  return "PROXY ` + addr + `; DIRECT";
+}
+`
+}
+
+type localFacts struct{ Proxy, Admin, Cert, Bundle string }
+
+var localPage = template.Must(template.New("local").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>readthru</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}code,pre{background:#8881;padding:.1em .3em;border-radius:4px}pre{padding:.7em;overflow:auto}</style>
+</head><body>
+<h1>readthru</h1>
+<p>You read this page, so the proxy at <code>{{.Proxy}}</code> works. Pages over https need one more step: trust its certificate,
+which was made on this machine and is like no other.</p>
+<p><a href="/ca.pem">ca.pem</a> · <a href="/ca.der">ca.der</a> · <a href="/proxy.pac">proxy.pac</a>{{if .Admin}} · <a href="{{.Admin}}">dashboard</a>{{end}}</p>
+<h2>The short way</h2>
+<pre>readthru run -- COMMAND     # one program, nothing installed
+eval "$(readthru env)"      # this shell
+readthru ca install         # this system and its browsers</pre>
+<h2>By hand</h2>
+<ul>
+<li><b>Debian, Ubuntu, Alpine</b>: <code>sudo cp {{.Cert}} /usr/local/share/ca-certificates/readthru.crt &amp;&amp; sudo update-ca-certificates</code></li>
+<li><b>Fedora, RHEL</b>: <code>sudo cp {{.Cert}} /etc/pki/ca-trust/source/anchors/readthru.pem &amp;&amp; sudo update-ca-trust</code></li>
+<li><b>macOS</b>: <code>sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain {{.Cert}}</code></li>
+<li><b>Windows</b>: <code>certutil -addstore -user Root readthru-ca.crt</code></li>
+<li><b>Chromium on Linux</b>: <code>certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n readthru -i {{.Cert}}</code></li>
+<li><b>Firefox</b>: Settings, Certificates, Authorities, Import <a href="/ca.pem">ca.pem</a></li>
+<li><b>Node, Deno</b>: <code>NODE_EXTRA_CA_CERTS={{.Cert}}</code>, <code>DENO_CERT={{.Cert}}</code></li>
+<li><b>Python, curl, Go, git</b>: <code>SSL_CERT_FILE</code>, <code>REQUESTS_CA_BUNDLE</code>, <code>CURL_CA_BUNDLE</code>, <code>GIT_SSL_CAINFO</code> = <code>{{.Bundle}}</code></li>
+</ul>
+<h2>Without any setting</h2>
+<pre>curl http://{{.Proxy}}/https://go.dev/doc/</pre>
+</body></html>
+`))

@@ -1,0 +1,145 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Keys of the canonical line, one per request or tunnel, written at info when it ends with the message "request".
+const (
+	KeyMethod   = "method"
+	KeyURL      = "url" // masked
+	KeyStatus   = "status"
+	KeyCache    = "cache"  // hit, miss, revalidated, stale or bypass
+	KeySource   = "source" // where markdown came from
+	KeyBytesIn  = "bytes_in"
+	KeyBytesOut = "bytes_out"
+	KeyDuration = "dur_ms"
+	KeyUser     = "user"
+	KeyAgent    = "agent"
+	KeyError    = "error"
+)
+
+// Record is one request that ended, as /api/v1/requests shows it. The URL is masked. BytesIn are those of the origin's content,
+// BytesOut those written to the client; of a tunnel (method CONNECT) what the client and what the origin sent.
+type Record struct {
+	Time     time.Time `json:"time"`
+	Method   string    `json:"method"`
+	URL      string    `json:"url"`
+	Status   int       `json:"status"`
+	Cache    string    `json:"cache,omitempty"`
+	Source   string    `json:"source,omitempty"`
+	BytesIn  int64     `json:"bytes_in"`
+	BytesOut int64     `json:"bytes_out"`
+	MS       int64     `json:"ms"`
+	User     string    `json:"user,omitempty"`
+	Agent    string    `json:"agent,omitempty"`
+	Attempts any       `json:"attempts,omitempty"`
+	Error    string    `json:"error,omitempty"`
+}
+
+// write logs the record.
+func (r *Record) write(log *slog.Logger) {
+	if !log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String(KeyMethod, r.Method), slog.String(KeyURL, r.URL), slog.Int(KeyStatus, r.Status),
+		slog.Int64(KeyBytesIn, r.BytesIn), slog.Int64(KeyBytesOut, r.BytesOut), slog.Int64(KeyDuration, r.MS),
+	}
+	for _, a := range []struct{ key, value string }{
+		{KeyCache, r.Cache}, {KeySource, r.Source}, {KeyUser, r.User}, {KeyAgent, r.Agent}, {KeyError, r.Error},
+	} {
+		if a.value != "" {
+			attrs = append(attrs, slog.String(a.key, a.value))
+		}
+	}
+	log.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
+}
+
+// ring keeps the last records.
+type ring struct {
+	mu   sync.Mutex
+	last [500]Record
+	n    int // records ever added
+}
+
+func (g *ring) add(r Record) {
+	g.mu.Lock()
+	g.last[g.n%len(g.last)] = r
+	g.n++
+	g.mu.Unlock()
+}
+
+// newestFirst returns a copy.
+func (g *ring) newestFirst() []Record {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	count := min(g.n, len(g.last))
+	records := make([]Record, count)
+	for i := range count {
+		records[i] = g.last[(g.n-1-i)%len(g.last)]
+	}
+	return records
+}
+
+// cacheOutcome reads our member of Cache-Status, the last one: those before it are of caches nearer to the origin (RFC 9211 §2).
+func cacheOutcome(h http.Header) string {
+	lines := h["Cache-Status"]
+	if len(lines) == 0 {
+		return ""
+	}
+	last := lines[len(lines)-1]
+	name, params, _ := strings.Cut(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:]), ";")
+	if name != "readthru" {
+		return ""
+	}
+	return outcomeOf(params)
+}
+
+func outcomeOf(params string) string {
+	hit, fwd, validated, stale := false, "", false, false
+	for p := range strings.SplitSeq(params, ";") {
+		key, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		switch key {
+		case "hit":
+			hit = true
+		case "fwd":
+			fwd = value
+		case "fwd-status":
+			validated = value == "304"
+		case "ttl":
+			stale = strings.HasPrefix(value, "-")
+		}
+	}
+	switch {
+	case hit && stale:
+		return "stale"
+	case hit:
+		return "hit"
+	case validated:
+		return "revalidated"
+	}
+	switch fwd {
+	case "uri-miss", "vary-miss", "miss", "stale", "partial":
+		return "miss"
+	case "bypass", "method", "request":
+		return "bypass"
+	}
+	return ""
+}
+
+// doorLog takes what goproxy prints to debug.
+type doorLog struct{ log *slog.Logger }
+
+// Printf implements goproxy's Logger.
+func (l doorLog) Printf(format string, args ...any) {
+	if l.log.Enabled(context.Background(), slog.LevelDebug) {
+		l.log.Debug("dispatcher", "text", strings.TrimSpace(fmt.Sprintf(format, args...)))
+	}
+}

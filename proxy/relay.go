@@ -1,0 +1,72 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+
+	"github.com/elazarl/goproxy"
+)
+
+// relay asks the origin for a WebSocket, past the cache. Where it agrees, goproxy carries the frames; any other answer is one
+// like others.
+func (x *exchange) relay() {
+	r := x.r
+	x.prepare()
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "websocket")
+	resp, err := x.p.o.Transport.RoundTrip(r)
+	if err != nil {
+		x.fail(r.URL, err)
+		return
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		x.stream(resp)
+		return
+	}
+	scrub(resp.Header)
+	resp.Header.Set("Connection", "Upgrade")
+	resp.Header.Set("Upgrade", "websocket")
+	x.p.addVia(resp.Header, resp.ProtoMajor, resp.ProtoMinor)
+	x.rec.Status = resp.StatusCode
+	w := &relayWriter{ResponseWriter: x.w, s: x.s}
+	defer w.close()
+	x.s.door.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), relayKey{}, resp)))
+}
+
+type relayKey struct{}
+
+// relayed gives goproxy the origin's answer that relay holds. Nothing else may come here: it would be answered by goproxy.
+func relayed(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
+	resp, ok := r.Context().Value(relayKey{}).(*http.Response)
+	if !ok {
+		return r, badRequest("This request did not come through the front.").response(r)
+	}
+	ctx.RoundTripper = goproxy.RoundTripperFunc(func(*http.Request, *goproxy.ProxyCtx) (*http.Response, error) { return resp, nil })
+	return r, nil
+}
+
+// relayWriter is a ResponseWriter that knows the connection hijacked from it: goproxy leaves it open when the origin ends.
+type relayWriter struct {
+	http.ResponseWriter
+	s       *serving
+	conn    net.Conn
+	untrack func()
+}
+
+// Hijack implements [http.Hijacker].
+func (w *relayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.conn, w.untrack = conn, w.s.track(conn)
+	}
+	return conn, rw, err
+}
+
+func (w *relayWriter) close() {
+	if w.conn != nil {
+		hangUp(w.conn)
+		w.untrack()
+	}
+}

@@ -1,0 +1,291 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"readthru/fetch"
+)
+
+// send writes a page, or streams what is none.
+func (x *exchange) send(a *fetch.Answer) {
+	if a.Response != nil {
+		x.stream(a.Response)
+		return
+	}
+	h := x.w.Header()
+	maps.Copy(h, a.Header)
+	x.p.addVia(h, 1, 1)
+	x.rec.Cache, x.rec.Status = cacheOutcome(h), a.Status
+	if a.Page != nil {
+		x.rec.Source, x.rec.BytesIn = string(a.Page.Source), a.Page.Bytes
+		if len(a.Page.Attempts) > 0 {
+			x.rec.Attempts = a.Page.Attempts
+		}
+	}
+	if a.Status == http.StatusOK && matchesETag(x.r.Header["If-None-Match"], h.Get("Etag")) { // RFC 9110 §13.1.2
+		for _, name := range []string{"Content-Type", "Content-Length", "Content-Language"} {
+			h.Del(name)
+		}
+		x.rec.Status = http.StatusNotModified
+		x.w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	bodiless := a.Status == http.StatusNotModified || a.Status == http.StatusNoContent
+	if !bodiless && (a.Body != nil || x.r.Method != http.MethodHead) {
+		h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
+	}
+	x.w.WriteHeader(a.Status)
+	if bodiless || x.r.Method == http.MethodHead {
+		return
+	}
+	defer x.gather(int64(len(a.Body)))()
+	if _, err := (*bodyWriter)(x).Write(a.Body); err != nil {
+		x.abort("the client went away")
+	}
+}
+
+// gather makes head and content of this length, which is at hand, leave in one write, where it can. The function it returns is
+// called when all is written.
+func (x *exchange) gather(length int64) (release func()) {
+	if x.conn == nil || length <= gatherOver || x.r.ContentLength != 0 {
+		return func() {}
+	}
+	flusher, ok := x.w.(http.Flusher)
+	if !ok {
+		return func() {}
+	}
+	x.conn.gather()
+	return func() {
+		flusher.Flush() // what net/http still has in its buffer goes with what is held
+		x.conn.release()
+	}
+}
+
+// bodyWriter is an exchange as the way of content to its client.
+type bodyWriter exchange
+
+// Write implements [io.Writer].
+func (b *bodyWriter) Write(p []byte) (int, error) {
+	n, err := b.w.Write(p)
+	b.rec.BytesOut += int64(n)
+	b.lost = b.lost || err != nil
+	return n, err
+}
+
+// matchesETag reports whether If-None-Match names etag, compared weakly (RFC 9110 §8.8.3.2).
+func matchesETag(lines []string, etag string) bool {
+	if etag == "" {
+		return false
+	}
+	etag = strings.TrimPrefix(etag, "W/")
+	for _, line := range lines {
+		for item := range strings.SplitSeq(line, ",") {
+			item = strings.TrimSpace(item)
+			if item == "*" || strings.TrimPrefix(item, "W/") == etag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stream passes a response on as it comes, and closes it. What ends early on the origin's side ends early for the client too:
+// its connection, or its stream, is reset, for a body cut short must not look whole.
+func (x *exchange) stream(resp *http.Response) {
+	defer resp.Body.Close()
+	x.rec.Status = resp.StatusCode
+	if resp.StatusCode < 200 || resp.StatusCode > 999 {
+		x.refuse(&refusal{
+			status: http.StatusBadGateway, title: "Bad gateway", proxyError: "http_protocol_error",
+			detail: "Connection error fetching " + x.masked() + ": the origin answered status " + strconv.Itoa(resp.StatusCode) + " to a request that did not ask for it.",
+		})
+		return
+	}
+	announced := x.writeHead(resp)
+	if x.r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
+		return
+	}
+	x.copyBody(resp)
+	h := x.w.Header()
+	for name, values := range resp.Trailer {
+		switch {
+		case slices.Contains(announced, name):
+			h[name] = values
+		case endToEndTrailer(name):
+			h[http.TrailerPrefix+name] = values
+		}
+	}
+}
+
+// writeHead writes status and fields of a response, and returns the trailer fields it announced.
+func (x *exchange) writeHead(resp *http.Response) (announced []string) {
+	h := x.w.Header()
+	scrub(resp.Header)
+	maps.Copy(h, resp.Header)
+	x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
+	x.rec.Cache = cacheOutcome(h)
+	if _, ok := resp.Header["Content-Type"]; !ok {
+		h["Content-Type"] = nil // or net/http would guess one
+	}
+	switch {
+	case x.r.Method == http.MethodHead:
+	case resp.StatusCode == http.StatusNoContent, resp.StatusCode == http.StatusNotModified:
+		delete(h, "Content-Length") // over HTTP/2 a length without content is an error of the stream
+	case resp.ContentLength >= 0:
+		h["Content-Length"] = []string{strconv.FormatInt(resp.ContentLength, 10)}
+	case resp.ContentLength < 0:
+		delete(h, "Content-Length")
+	}
+	for name := range resp.Trailer {
+		if endToEndTrailer(name) {
+			announced = append(announced, name)
+			h.Add("Trailer", name)
+		}
+	}
+	x.w.WriteHeader(resp.StatusCode)
+	return announced
+}
+
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// copyBody writes the body: one that is stored straight from memory, any other as it comes. A body of unknown length, and
+// events, go out with each read (RFC 9112 §7.1).
+func (x *exchange) copyBody(resp *http.Response) {
+	flush := resp.ContentLength < 0 || isEvents(resp.Header)
+	if stored, ok := resp.Body.(io.WriterTo); ok && !flush && x.rec.Cache == "hit" {
+		defer x.gather(resp.ContentLength)()
+		n, err := stored.WriteTo((*bodyWriter)(x))
+		x.rec.BytesIn += n
+		x.ended(err)
+		return
+	}
+	out := http.NewResponseController(x.w)
+	if flush {
+		out.Flush() //nolint:errcheck // the next write tells
+	}
+	buf := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := resp.Body.Read(buf[:])
+		x.rec.BytesIn += int64(n)
+		if n > 0 {
+			_, werr := (*bodyWriter)(x).Write(buf[:n])
+			if werr == nil && flush {
+				werr = out.Flush()
+			}
+			if werr != nil {
+				x.abort("the client went away")
+			}
+		}
+		if err == io.EOF {
+			return
+		}
+		x.ended(err)
+	}
+}
+
+func isEvents(h http.Header) bool {
+	const events = "text/event-stream"
+	for _, media := range h["Content-Type"] {
+		return len(media) >= len(events) && strings.EqualFold(media[:len(events)], events)
+	}
+	return false
+}
+
+// ended cuts the response short if its content ended with an error.
+func (x *exchange) ended(err error) {
+	if err == nil {
+		return
+	}
+	if x.lost || x.r.Context().Err() != nil {
+		x.abort("the client went away")
+	}
+	x.p.stats.errors.Add(1)
+	x.abort("the origin's answer broke off: " + err.Error())
+}
+
+// abort ends a response that cannot be finished, so that the client sees it was cut.
+func (x *exchange) abort(why string) {
+	x.rec.Error = why
+	panic(http.ErrAbortHandler)
+}
+
+// earlyHints passes on the interim responses of an origin while its answer is waited for (RFC 9110 §15.2).
+type earlyHints struct {
+	mu      sync.Mutex
+	x       *exchange
+	stopped bool
+}
+
+// withEarlyHints returns a context under which a round trip passes interim responses on to x, until stop. HTTP/1.0 knows none.
+func withEarlyHints(ctx context.Context, x *exchange) (context.Context, *earlyHints) {
+	hints := &earlyHints{x: x, stopped: !x.r.ProtoAtLeast(1, 1)}
+	if hints.stopped {
+		return ctx, hints
+	}
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: hints.got}), hints
+}
+
+func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
+	if code == http.StatusContinue || code == http.StatusSwitchingProtocols { // net/http answers the one, and knows the other
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return nil
+	}
+	interim := http.Header(fields).Clone()
+	scrub(interim)
+	h := e.x.w.Header()
+	maps.Copy(h, interim)
+	e.x.w.WriteHeader(code)
+	clear(h)
+	return nil
+}
+
+func (e *earlyHints) stop() {
+	e.mu.Lock()
+	e.stopped = true
+	e.mu.Unlock()
+}
+
+// sendTrailers returns a copy of r whose trailer fields go on: those announced, as far as they may. Their values are known when
+// the body has been read; the server then puts them into r.
+func sendTrailers(r *http.Request) *http.Request {
+	out := r.WithContext(r.Context())
+	out.Trailer = http.Header{}
+	for name := range r.Trailer {
+		if endToEndTrailer(name) {
+			out.Trailer[name] = nil
+		}
+	}
+	out.Body = &trailerBody{r.Body, r, out.Trailer}
+	return out
+}
+
+type trailerBody struct {
+	io.ReadCloser
+	from *http.Request
+	sent http.Header
+}
+
+func (b *trailerBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		for name := range b.sent {
+			b.sent[name] = b.from.Trailer[name]
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,56 @@
+package proxy_test
+
+import (
+	"crypto/tls"
+	"runtime"
+	"strings"
+	"testing"
+
+	"readthru/proxy"
+)
+
+// Node shakes hands before it looks at the certificate, and then closes. A connection made in advance and given up once is no
+// rejection, and a client that has spoken rejects nothing.
+func TestClientThatLeavesTwiceRightAfterTheHandshakeRejectsOurCertificate(t *testing.T) {
+	for _, protocol := range []string{"", "http/1.1", "h2"} {
+		t.Run(protocol, func(t *testing.T) {
+			noted := make(chan string, 9)
+			b := newBench(t, origins{"*:443": tlsOrigin(t, say)}, func(o *proxy.Options) {
+				o.NoteRejectsCA = func(_, host string) { noted <- host }
+			})
+			ended := 0
+			leave := func(host string) {
+				c, _ := b.connect(host + ":443")
+				s := tls.Client(c, &tls.Config{RootCAs: b.roots, ServerName: host})
+				if protocol != "" {
+					s = tls.Client(c, &tls.Config{RootCAs: b.roots, ServerName: host, NextProtos: []string{protocol}})
+				}
+				if err := s.HandshakeContext(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				_ = s.Close()
+				for ended++; strings.Count(b.log.String(), "connection ended after its handshake") < ended; {
+					runtime.Gosched() // until the proxy has seen it
+				}
+			}
+			leave("once.test")
+			leave("speaks.test")
+			if got := raw(t, b.secure("speaks.test:443", "speaks.test"), "GET / HTTP/1.1\r\nHost: speaks.test\r\nConnection: close\r\n\r\n"); !strings.Contains(got, "200 OK") {
+				t.Fatalf("%q", got)
+			}
+			leave("speaks.test")
+			if len(noted) != 0 {
+				t.Errorf("remembered %s after it left once", <-noted)
+			}
+			leave("node.test")
+			leave("node.test")
+			b.stop()
+			if len(noted) != 1 {
+				t.Fatalf("%d rejections remembered, want 1", len(noted))
+			}
+			if host := <-noted; host != "node.test" {
+				t.Errorf("remembered %s, want node.test", host)
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// tunnel dials the target of c and joins it with the client until both sides are done. The client hears of a target that
+// cannot be reached in an answer to its CONNECT.
+func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
+	defer hangUp(client)
+	defer s.track(client)()
+	origin, err := s.p.o.Dial(ctx, "tcp", c.target())
+	if err != nil {
+		bad := s.p.explain(c.targetURL(), err)
+		s.p.stats.errors.Add(1)
+		c.end(bad.status, 0, 0, err)
+		client.SetWriteDeadline(time.Now().Add(handshakeTime)) //nolint:errcheck // the write below tells
+		_ = bad.response(nil).Write(client)                    //nolint:bodyclose // of bytes in memory; the client is told, or is gone
+		return
+	}
+	if _, err := io.WriteString(client, established); err != nil {
+		hangUp(origin)
+		c.end(statusGone, 0, 0, err)
+		return
+	}
+	s.join(c, client, origin)
+}
+
+// tunnelAfterAll joins a client with the target after its CONNECT was answered 200 already: its first byte was not TLS.
+func (s *serving) tunnelAfterAll(ctx context.Context, c *connect, client net.Conn) {
+	defer hangUp(client)
+	origin, err := s.p.o.Dial(ctx, "tcp", c.target())
+	if err != nil {
+		s.p.stats.errors.Add(1)
+		c.end(http.StatusOK, 0, 0, err)
+		return
+	}
+	s.join(c, client, origin)
+}
+
+func (s *serving) join(c *connect, client, origin net.Conn) {
+	s.p.stats.tunnelled.Add(1)
+	defer s.track(origin)()
+	sent, received, err := pipe(client, origin)
+	c.end(http.StatusOK, sent, received, err)
+}
+
+// established answers a CONNECT (RFC 9110 §9.3.6).
+const established = "HTTP/1.1 200 Connection established\r\n\r\n"
+
+// pipe copies between two connections until both directions have ended, and closes both. A side that has said all it wants
+// to say is half-closed towards the other, which may still answer. There is no deadline: dead peers are found by TCP
+// keep-alive. A direction that fails ends the other too.
+func pipe(client, origin net.Conn) (sent, received int64, err error) {
+	defer hangUp(client, origin)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		received, err = pump(client, origin)
+		done <- err
+	}()
+	sent, err = pump(origin, client)
+	if other := <-done; err == nil {
+		err = other
+	}
+	return sent, received, err
+}
+
+// pump copies from src to dst to its end and half-closes dst. On an error it closes both, so that the other direction ends.
+func pump(dst, src net.Conn) (n int64, err error) {
+	if r, ok := src.(*replayConn); ok {
+		// What was read early goes first; then the bare connection, which the kernel can splice.
+		if early := r.take(); len(early) > 0 {
+			m, err := dst.Write(early)
+			n += int64(m)
+			if err != nil {
+				hangUp(src, dst)
+				return n, err
+			}
+		}
+		src = r.Conn
+	}
+	if r, ok := dst.(*replayConn); ok {
+		dst = r.Conn
+	}
+	m, err := io.Copy(dst, src)
+	n += m
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		hangUp(src, dst)
+		return n, err
+	}
+	closeWrite(dst)
+	return n, nil
+}
+
+// closeWrite says to a peer that nothing more will come, where its connection can say so without ending what the peer still
+// sends; else it closes.
+func closeWrite(c net.Conn) {
+	if h, ok := c.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite() //nolint:errcheck // the peer may be gone; then there is nobody to tell
+		return
+	}
+	hangUp(c)
+}
+
+// hangUp closes connections, and servers, that are of no more use: all that mattered has been said, or cannot be.
+func hangUp(done ...io.Closer) {
+	for _, c := range done {
+		c.Close()
+	}
+}
+
+// replayConn is a connection of which some bytes were read early. Read gives them again.
+type replayConn struct {
+	net.Conn
+	early []byte
+}
+
+func (c *replayConn) Read(p []byte) (int, error) {
+	if len(c.early) > 0 {
+		n := copy(p, c.early)
+		c.early = c.early[n:]
+		if len(c.early) == 0 {
+			c.early = nil
+		}
+		return n, nil
+	}
+	return c.Conn.Read(p)
+}
+
+// take returns the early bytes and forgets them.
+func (c *replayConn) take() []byte {
+	early := c.early
+	c.early = nil
+	return early
+}
+
+// CloseWrite half-closes the connection below, or closes it.
+func (c *replayConn) CloseWrite() error {
+	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return h.CloseWrite()
+	}
+	return c.Close()
+}
+
+// replayWriter is a ResponseWriter whose hijacked connection gives again what the server had read behind the request's head:
+// goproxy drops the server's buffer, and with it what a client sent without waiting for its answer.
+type replayWriter struct{ http.ResponseWriter }
+
+// Hijack implements [http.Hijacker].
+func (w *replayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, ok := conn.(*framedConn); ok {
+		conn = f.Conn // no more heads come
+	}
+	early := make([]byte, rw.Reader.Buffered())
+	if _, err := io.ReadFull(rw.Reader, early); err != nil {
+		hangUp(conn)
+		return nil, nil, err
+	}
+	return &replayConn{conn, early}, rw, nil
+}
