@@ -96,9 +96,16 @@ func TestHeadAndSmallContentFromMemoryLeaveInOneWrite(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- b.proxy.Serve(ctx, counted{inner, &writes}) }()
 	b.addr = inner.Addr().String()
-	for name, c := range map[string]net.Conn{"http://a.test": b.dial(), "": b.secure("a.test:443", "a.test")} {
+	for _, tt := range []struct {
+		name string
+		dial func() net.Conn
+	}{
+		{"http://a.test", func() net.Conn { return b.dial() }},
+		{"", func() net.Conn { return b.secure("a.test:443", "a.test") }},
+	} {
+		name, c := tt.name, tt.dial()
 		r := bufio.NewReader(c)
-		for _, n := range []int{1, 2000, 3000, 5000, 10 << 10, 12 << 10} {
+		for i, n := range []int{1, 1, 2000, 3000, 5000, 10 << 10, 12 << 10} {
 			before := writes.Load()
 			io.WriteString(c, "GET "+name+"/"+strconv.Itoa(n)+" HTTP/1.1\r\nHost: a.test\r\n\r\n")
 			resp, err := http.ReadResponse(r, nil)
@@ -108,7 +115,7 @@ func TestHeadAndSmallContentFromMemoryLeaveInOneWrite(t *testing.T) {
 			if _, err := read(resp); err != nil {
 				t.Fatal(err)
 			}
-			if took := writes.Load() - before; took != 1 {
+			if took := writes.Load() - before; took != 1 && i > 0 { // before the first answer session tickets may go out
 				t.Errorf("%q, %d bytes: %d writes, want 1", name, n, took)
 			}
 		}
