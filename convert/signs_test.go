@@ -80,6 +80,8 @@ func TestWalls(t *testing.T) {
 		{"the bare directory is on normal pages", 200, nil, long + "<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>", false},
 		{"DataDome", 403, nil, "<script src=https://ct.captcha-delivery.com/c.js></script>", true},
 		{"Incapsula", 200, nil, "<iframe src='/_Incapsula_Resource?x'></iframe>", true},
+		{"a page that Incapsula let pass", 200, nil, long + "<script src='/_Incapsula_Resource?x'></script>", false},
+		{"a page that PerimeterX let pass", 200, nil, long + "<script>window._pxAppId = id</script>", false},
 		{"a small page of one phrase", 200, nil, "<title>Just a moment...</title><p>Checking your browser", true},
 		{"a small refusal", 403, nil, "<h1>Access Denied</h1>You have no permission.", true},
 		{"a challenge box on a small page", 403, nil, `<form><div class="h-captcha"></div></form>`, true},

@@ -11,11 +11,19 @@ import (
 // wallWindow is how much of a body is looked at for the marks of a bot wall: one was seen 128 KB into a body.
 const wallWindow = 512 << 10
 
-// wallMarks are pieces of the machinery of bot walls, which a page has in its scripts and tags and nowhere else.
+// wallMarks are pieces of the machinery of bot walls, which a challenge has in its scripts and tags and nothing else has.
 var wallMarks = []string{
 	"_cf_chl_opt", "/cdn-cgi/challenge-platform/h/", "cf-challenge-running", "cf-browser-verification", "__cf_chl_managed_tk__", "__cf_chl_f_tk=", "cf-error-code",
+}
+
+// wallSensors are scripts of bot walls that they put into the pages they let pass, too: a sign only where there is little else.
+var wallSensors = []string{
 	"captcha-delivery.com", "window._pxAppId", "captcha.px-cdn.net", "_Incapsula_Resource", "KPSDK.scriptStart", "awsWafCookieDomainList", "/_sec/cp_challenge/",
 }
+
+// sensorWords is how many visible words a page has at least that is no wall, whatever sensors watch it. Walls by these firms
+// say a sentence or two; the shortest of 600 real pages that has a sensor has about 200.
+const sensorWords = 80
 
 // wallSentences are what some walls say at any size.
 var wallSentences = []string{"Incapsula incident ID", "Sucuri WebSite Firewall", "Pardon Our Interruption"}
@@ -36,12 +44,7 @@ func Wall(status int, header map[string][]string, content []byte) string {
 		return "cf-mitigated: challenge"
 	}
 	content = content[:min(len(content), wallWindow)]
-	var suspects []string
-	for _, mark := range wallMarks {
-		if bytes.Contains(content, []byte(mark)) {
-			suspects = append(suspects, mark)
-		}
-	}
+	suspects, sensors := among(content, wallMarks), among(content, wallSensors)
 	sentences := wallSentences
 	if len(content) < smallWall {
 		sentences = append(append(append([]string{}, sentences...), wallPhrases...), "Reference #18.")
@@ -51,22 +54,33 @@ func Wall(status int, header map[string][]string, content []byte) string {
 			}
 		}
 	}
-	var said []string
-	for _, sentence := range sentences {
-		if bytes.Contains(content, []byte(sentence)) {
-			said = append(said, sentence)
-		}
-	}
-	if len(suspects)+len(said) == 0 {
-		return ""
-	}
+	said := among(content, sentences)
 	if mark := inMachinery(content, suspects); mark != "" {
 		return mark
 	}
-	if len(said) > 0 && words(textWithoutTags(content)) < shellWords {
+	if len(sensors)+len(said) == 0 {
+		return ""
+	}
+	seen := words(textWithoutTags(content))
+	if seen < sensorWords {
+		if mark := inMachinery(content, sensors); mark != "" {
+			return mark
+		}
+	}
+	if len(said) > 0 && seen < shellWords {
 		return said[0]
 	}
 	return ""
+}
+
+// among returns those of texts that content contains.
+func among(content []byte, texts []string) (found []string) {
+	for _, text := range texts {
+		if bytes.Contains(content, []byte(text)) {
+			found = append(found, text)
+		}
+	}
+	return found
 }
 
 // inMachinery returns the first mark that stands in a tag or a script, not in text or a comment.
