@@ -9,7 +9,7 @@ import (
 
 const (
 	// flushEvery is how long counts, visits and uses wait in memory. A kill loses at most these.
-	flushEvery = time.Second
+	flushEvery = 200 * time.Millisecond
 
 	// calmAfter is how long nothing must have happened before memory is given back. The engine lets go of the buffers of its
 	// last tables one every two seconds.
@@ -30,7 +30,7 @@ func (s *Store) flushCounts() {
 // nudge wakes the housekeeper, who acts a moment later.
 func (s *Store) nudge() { poke(s.chores) }
 
-// keepHouse writes counts, deletes condemned bodies and keeps the quota, a second after something made it necessary. When
+// keepHouse writes counts, deletes condemned bodies and keeps the quota, a moment after something made it necessary. When
 // nothing has been for a while, what a burst has left in memory goes back to the system.
 func (s *Store) keepHouse(ctx context.Context) {
 	var calm <-chan time.Time // nil: nothing to give back

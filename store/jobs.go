@@ -74,15 +74,22 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 	limit = clampLimit(limit)
 	var jobs []Job
 	prefix := retryPrefix(consumer)
+	gone := &batch{must: true}
 	s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
 		var r retryRecord
 		_ = json.Unmarshal(value, &r) // without, it is a first attempt
-		if j, err := s.job(binary.BigEndian.Uint64([]byte(key[len(prefix):]))); err == nil {
-			j.Attempts = r.Attempts
-			jobs = append(jobs, j)
+		j, err := s.job(binary.BigEndian.Uint64([]byte(key[len(prefix):])))
+		if err != nil {
+			gone.del(key) // its page has changed since, which is a newer job
+			return len(gone.ops) < maxTxnOps/2
 		}
+		j.Attempts = r.Attempts
+		jobs = append(jobs, j)
 		return len(jobs) < limit
 	})
+	if len(gone.ops) > 0 {
+		_ = s.kv.apply(gone) // refused only while closing
+	}
 	s.kv.walk(scan{prefix: "j/", from: jobKey(s.cursor(consumer) + 1), keys: true}, func(key string, _ []byte) bool {
 		if len(jobs) >= limit {
 			return false

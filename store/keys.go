@@ -81,6 +81,10 @@ func pageRenditionKey(k page.Key, recipe string) string {
 	return pageRenditionPrefix(k) + recipeID(recipe)
 }
 
+func isRendition(key string) bool {
+	return strings.HasPrefix(key, "r/") || strings.HasPrefix(key, "rp/")
+}
+
 func pageRenditionExpiryKey(hour uint32, renditionKey string) string {
 	return "xp/" + u32(hour) + renditionKey[len("rp"):]
 }

@@ -40,7 +40,8 @@ type kv struct {
 
 	decoded          decoded
 	dropped, damaged atomic.Int64
-	onDrop           func() // called by the writer after it gave up accepted writes
+	onDrop           func()           // called by the writer after it gave up accepted writes
+	onChange         func(key string) // called for each key that changes, under mu
 
 	w      writer
 	syncer syncer
@@ -72,6 +73,7 @@ type batch struct {
 	must bool
 
 	seq     uint64
+	last    uint64     // seq of the last batch that was queued together with this one
 	barrier chan error // not nil: no changes; the writer answers when everything before is committed
 	sync    bool       // with barrier: and synced
 }
@@ -270,12 +272,14 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 		return ErrFull
 	}
 	k.queued += bytes - reserved
-	for _, b := range batches {
+	for n, b := range batches {
 		k.seq++
 		b.seq = k.seq
+		b.last = b.seq + uint64(len(batches)-1-n)
 		for i := range b.ops {
 			o := &b.ops[i]
 			k.decoded.remove(o.key)
+			k.onChange(o.key)
 			if !o.ifDamaged {
 				k.pending[o.key] = pending{o.value, o.gone, b.seq}
 			}
@@ -331,12 +335,17 @@ func (k *kv) barrier(synced bool) error {
 	return <-b.barrier
 }
 
-// close lets the writer and the readers end and closes the engine.
+// close lets the writer and the readers end and closes the engine. The second of two calls does nothing.
 func (k *kv) close() error {
 	k.mu.Lock()
+	before := k.shut
 	k.shut = true
 	k.mu.Unlock()
+	if before {
+		return nil
+	}
 	if k.db == nil {
+		k.seal.close()
 		return nil
 	}
 	k.w.stop()

@@ -27,11 +27,16 @@ func (s *Store) Disclose(d Disclosure) error {
 	}
 	d.Time = d.Time.UTC()
 	b := &batch{}
-	b.set(ledgerKey(millis(d.Time), disclosed.Add(1)), encodeJSON(d))
-	if err := s.kv.apply(b); err != nil {
-		return fmt.Errorf("record disclosure to %s: %w", d.Service, err)
+	key := ledgerKey(millis(d.Time), disclosed.Add(1))
+	b.set(key, encodeJSON(d))
+	err := s.kv.apply(b)
+	if err == nil {
+		err = s.kv.barrier(true)
 	}
-	if err := s.kv.barrier(true); err != nil {
+	if err == nil {
+		_, err = s.kv.get(key) // another's barrier may have been told that this was lost
+	}
+	if err != nil {
 		return fmt.Errorf("record disclosure to %s: %w", d.Service, err)
 	}
 	return nil

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -76,6 +78,11 @@ func open(o Options, d disk) (*Store, error) {
 	s.hot.init()
 	s.tallies.init()
 	s.kv.onDrop = s.cool
+	s.kv.onChange = func(key string) {
+		if isRendition(key) {
+			s.renditions.remove(key)
+		}
+	}
 	if err := s.openEngine(); err != nil {
 		seal.close()
 		return nil, err
@@ -103,7 +110,7 @@ func (s *Store) openEngine() error {
 		}
 	}
 	var locked *LockedError
-	if errors.As(err, &locked) || errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrPermission) {
+	if errors.As(err, &locked) || errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrPermission) || wanting(err) {
 		return err
 	}
 	if err != nil {
@@ -117,7 +124,9 @@ func (s *Store) openEngine() error {
 			return fmt.Errorf("open store: %w", err)
 		}
 		if db, fresh, err = openBadger(dir, s.log, &k.damaged); err == nil {
-			err = s.readStart(db, fresh)
+			if err = s.readStart(db, fresh); err != nil {
+				_ = db.Close()
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("open store %s: %w", dir, err)
@@ -127,6 +136,14 @@ func (s *Store) openEngine() error {
 	go k.write()
 	go k.syncAll()
 	return nil
+}
+
+// wanting reports whether an error says that the machine lacks something at the moment, which tells nothing of the store. The
+// engine gives errors of the system as text.
+func wanting(err error) bool {
+	return err != nil && slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC}, func(e error) bool {
+		return strings.Contains(err.Error(), e.Error())
+	})
 }
 
 // openBadger opens the engine, after a look at its files. Damage can make it return an error or panic; both come back as an
@@ -204,7 +221,7 @@ func badgerOptions(dir string, log *slog.Logger, unreadable *atomic.Int64) badge
 	o.Logger = &engineLog{log, unreadable}
 	o.MetricsEnabled = false
 	o.DetectConflicts = false // one writer
-	o.SyncWrites = false      // the writer syncs once a second
+	o.SyncWrites = false      // the syncer syncs once a second
 	o.Compression = options.None
 	o.BlockCacheSize = 0 // allowed only without compression and encryption
 	o.IndexCacheSize = 16 << 20
@@ -233,7 +250,7 @@ func (s *Store) readStart(db *badger.DB, fresh bool) error {
 	k.syncer.head = head
 	t, known := readTotals(k)
 	last := lastJob(k)
-	if !fresh && (!known || t.Seq < head.seq || t.Seq < last) {
+	if !fresh && (!known || t.Uncertain || t.Seq < head.seq || t.Seq < last) {
 		s.lost = t.Seq < head.seq
 		s.log.Warn("store counts again", "lost_records", s.lost)
 		t = recount(k, t)

@@ -83,6 +83,8 @@ func (s *Store) PutPage(p *page.Page, markdown []byte, source Sum) (changed bool
 			kind = JobChanged
 		}
 		record.Job = s.addJob(b, Job{Kind: kind, Page: k, URL: p.NormalizedURL}, old.Job)
+	} else {
+		before = s.repair(b, k, c, now)
 	}
 	b.set(pageKey(k), encodeJSON(record))
 	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
@@ -113,6 +115,23 @@ func (s *Store) addVersion(b *batch, k page.Key, v versionRecord, c *content) (b
 	}
 	b.set(versionsKey(k), encodeJSON(list))
 	return before, dead
+}
+
+// repair writes in b the content of a page's newest version again, if that was lost to damage and c is the same.
+func (s *Store) repair(b *batch, k page.Key, c *content, now time.Time) (before []*batch) {
+	if m, found := s.manifest(b, c.sum); found && !m.Gone {
+		return nil
+	}
+	var list []versionRecord
+	if s.kv.getJSON(b, versionsKey(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.sum {
+		return nil
+	}
+	before = s.refer(b, c, false, now)
+	if m, _ := s.manifest(b, c.sum); m.Refs > 1 { // the version's own reference is among those counted
+		m.Refs--
+		b.set(manifestKey(c.sum), m.encode())
+	}
+	return before
 }
 
 // pageHost returns the host of a normalised URL for the index of pages by host.

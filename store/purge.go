@@ -44,13 +44,10 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	if n == 0 && len(list) > 0 || len(v.IDs) == 0 {
 		return 0, nil
 	}
+	b.delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
 	if len(keep) > 0 {
 		s.setVariants(b, u, v, keep, v.Used)
-		for _, r := range keep { // what went may have shared a tag
-			for _, tag := range indexTags(r.Tags) {
-				b.set(tagKey(tag, u), []byte(uri))
-			}
-		}
+		indexByTag(b, u, keep)
 	} else {
 		b.del(variantsKey(u))
 		b.del(useKey(v.Used, u))

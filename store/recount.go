@@ -6,6 +6,7 @@ import "encoding/json"
 // (visits by source, tokens) is taken from before.
 func recount(k *kv, before totals) totals {
 	t := before.clone()
+	t.Uncertain = false
 	t.Pages, t.Versions, t.Responses, t.Bytes, t.Jobs = 0, 0, 0, 0, 0
 	k.walk(scan{prefix: "p/", keys: true}, func(string, []byte) bool { t.Pages++; return true })
 	k.walk(scan{prefix: "pv/"}, func(_ string, value []byte) bool {

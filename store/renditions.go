@@ -81,6 +81,9 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 		}
 		return r, nil
 	}
+	s.kv.mu.RLock()
+	seq := s.kv.seq
+	s.kv.mu.RUnlock()
 	record, err := decode[renditionRecord](s.kv, key)
 	if err != nil {
 		return nil, err
@@ -94,7 +97,11 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 	}
 	whole := record.Rendition
 	whole.Markdown = markdown
-	s.keepHot(key, &whole)
+	s.kv.mu.RLock()
+	if s.kv.seq == seq { // else it may have been replaced or deleted meanwhile
+		s.keepHot(key, &whole)
+	}
+	s.kv.mu.RUnlock()
 	return &whole, nil
 }
 
@@ -130,7 +137,6 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 // dropRendition deletes a rendition in b, given its record, and reports whether nobody refers to its markdown any more.
 func (s *Store) dropRendition(b *batch, key string, record []byte, now time.Time) (last bool) {
 	b.del(key)
-	s.renditions.remove(key)
 	var r renditionRecord
 	if json.Unmarshal(record, &r) != nil {
 		return false

@@ -140,12 +140,11 @@ func (s *Store) putResponse(r *Response, c *content, now time.Time) error {
 	if !r.Retain.IsZero() {
 		b.set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
 	}
-	for _, tag := range indexTags(r.Tags) {
-		b.set(tagKey(tag, u), []byte(r.URL))
-	}
+	indexByTag(b, u, keep)
 	if host := hostOf(r.URL); host != "" && len(list) == 0 {
 		b.set(hostKey(host, u), []byte(r.URL))
 	}
+	b.delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
 	newestFirst(keep)
 	s.setVariants(b, u, v, keep, hourOf(now))
 	if err := s.kv.applyReserved(c.reserved, append(before, b)...); err != nil {
@@ -215,11 +214,7 @@ func (s *Store) UpdateResponse(r *Response) error {
 	}
 	list = slices.Clone(list)
 	list[i] = r
-	for _, each := range list { // another variant may carry a tag that the old head had
-		for _, tag := range indexTags(each.Tags) {
-			b.set(tagKey(tag, u), []byte(r.URL))
-		}
-	}
+	indexByTag(b, u, list)
 	b.set(entryKey(r.ID), record)
 	if err := s.kv.apply(b); err != nil {
 		return err
@@ -254,6 +249,15 @@ func (r *Response) clampRetain(now time.Time) {
 
 // expiryHour is the first hour in which what must be kept until t is useless.
 func expiryHour(t time.Time) uint32 { return hourOf(t) + 1 }
+
+// indexByTag puts a URI in b under the tags of all its stored responses: one that went may have shared a tag with others.
+func indexByTag(b *batch, u uriKey, list []*Response) {
+	for _, r := range list {
+		for _, tag := range indexTags(r.Tags) {
+			b.set(tagKey(tag, u), []byte(r.URL))
+		}
+	}
+}
 
 // indexTags returns the tags that can stand in a key.
 func indexTags(tags []string) []string {

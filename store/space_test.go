@@ -1,8 +1,13 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"math/rand/v2"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -91,5 +96,96 @@ func TestStoreOnAFullDiskOpensInMemoryOnly(t *testing.T) {
 	}
 	if _, err := s.Sweep(t.Context()); err != nil {
 		t.Errorf("Sweep: %v", err)
+	}
+}
+
+func TestNothingIsDisclosedThatIsNotOnRecord(t *testing.T) {
+	var full atomic.Bool
+	space := func(string) (uint64, uint64, error) {
+		if full.Load() {
+			return 200 << 20, 100 << 30, nil
+		}
+		return 10 << 30, 100 << 30, nil
+	}
+	s, err := store.OpenWithSpace(store.Options{Dir: t.TempDir()}, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 32 { // others ask, too, what was lost
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = s.Flush()
+				}
+			}
+		})
+	}
+	want := map[string]bool{}
+	for i := range 200 {
+		full.Store(false)
+		s.Health()
+		full.Store(i%2 == 0)
+		if name := strconv.Itoa(i); s.Disclose(store.Disclosure{Service: name}) == nil {
+			want[name] = true
+		}
+	}
+	full.Store(false)
+	close(stop)
+	wg.Wait()
+	list, _, err := s.Disclosures("", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		delete(want, d.Service)
+	}
+	if len(want) != 0 {
+		t.Errorf("%d disclosures were answered as recorded and are not: %v", len(want), want)
+	}
+}
+
+func TestBodyOfSeveralPartsIsOnDiskWholeOrNotAtAll(t *testing.T) {
+	// The disk has room at some looks and not at others: whatever was taken of a body, nobody is promised a part of it.
+	for after := range 12 {
+		var looks atomic.Int64
+		looks.Store(1000)
+		space := func(string) (uint64, uint64, error) {
+			if looks.Add(-1) == 0 {
+				return 200 << 20, 100 << 30, nil
+			}
+			return 10 << 30, 100 << 30, nil
+		}
+		s, err := store.OpenWithSpace(store.Options{Dir: t.TempDir()}, space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := make([]byte, 12*store.PartSize)
+		_, _ = rand.NewChaCha8([32]byte{1}).Read(content)
+		looks.Store(int64(after) + 1)
+		r := response("https://a.test/")
+		if s.PutResponse(r, bytes.NewReader(content)) == nil {
+			_ = s.Flush()
+			s.Chill()
+			for _, found := range responses(t, s, r.URL) {
+				if b, err := s.Body(found.Body); err == nil {
+					if _, err := io.Copy(io.Discard, b); err != nil {
+						t.Errorf("no room at look %d: %v after the body was promised", after, err)
+					}
+					_ = b.Close()
+				}
+			}
+		}
+		if got, want := s.Totals(), s.Recounted(); got.Responses != want.Responses || got.ResponseBytes != want.ResponseBytes {
+			t.Errorf("no room at look %d: Totals() = %+v, counted %+v", after, got, want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

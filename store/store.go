@@ -149,9 +149,6 @@ func (s *Store) Close() error {
 	s.cancel()
 	s.wg.Wait()
 	err := s.Flush()
-	if s.kv.closed() {
-		return nil
-	}
 	if e := s.kv.close(); err == nil {
 		err = e
 	}

@@ -36,6 +36,9 @@ type totals struct {
 	MarkdownTokens, HTMLTokens int64
 	Jobs                       int64 // records of the change log
 	Seq                        uint64
+
+	// Uncertain says that writes were dropped, on which later ones may have built: to be counted again at the next opening.
+	Uncertain bool `json:",omitempty"`
 }
 
 // add applies a change, times sign.

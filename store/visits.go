@@ -31,8 +31,11 @@ const (
 	// maxWaitingVisits bounds the visits in memory while the disk takes none. What is over is counted, not recorded.
 	maxWaitingVisits = 10000
 
-	// visitChunk is how many visits one batch writes.
+	// visitChunk is how many visits one batch writes at most.
 	visitChunk = 500
+
+	// maxVisit is the longest record of a visit, in bytes. What is longer (URLs may be of any length) is counted, not recorded.
+	maxVisit = 64 << 10
 
 	// keepVisits is how long a visit's record is kept. Counters stay.
 	keepVisits = 180 * 24 * time.Hour
@@ -89,7 +92,7 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	l.delta.add(totals{
 		Visits: 1, MarkdownTokens: int64(v.Tokens), HTMLTokens: int64(v.HTMLTokens), BySource: map[page.Source]int64{v.Source: 1},
 	}, 1)
-	full := len(l.waiting) >= maxWaitingVisits
+	full := len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session) > maxVisit
 	if !full {
 		l.n++
 		l.waiting = append(l.waiting, waitingVisit{k, l.n, v})
@@ -123,12 +126,16 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 	l := &s.visits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	chunk := l.waiting[:min(len(l.waiting), visitChunk)]
 	b := &batch{delta: l.delta}
-	for _, w := range chunk {
+	n := 0
+	for _, w := range l.waiting[:min(len(l.waiting), visitChunk)] {
+		if b.bytes > maxTxnBytes/2 {
+			break
+		}
 		at := millis(w.visit.Time)
 		b.set(visitKey(at, w.page, w.n), encodeJSON(w.visit))
 		b.set(pageVisitKey(w.page, at, w.n), nil)
+		n++
 	}
 	if len(b.ops) == 0 && l.delta.Visits == 0 {
 		return true, true
@@ -137,7 +144,7 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 		return false, false
 	}
 	l.delta = totals{}
-	if l.waiting = l.waiting[len(chunk):]; len(l.waiting) == 0 {
+	if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
 		l.waiting = nil
 	}
 	return len(l.waiting) == 0, true

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -20,6 +21,7 @@ type writer struct {
 
 	durable totals   // as committed
 	lost    error    // what became of batches dropped since the last barrier with sync
+	broken  uint64   // batches up to this seq go the way of one that was dropped and queued together with them
 	held    []*batch // batches that must be written, and cannot be at the moment
 	txn     *badger.Txn
 	batches []*batch // in txn
@@ -89,6 +91,10 @@ func (k *kv) drain() {
 // put adds a batch to the open transaction, committing before when it would grow too large.
 func (k *kv) put(b *batch) {
 	w := &k.w
+	if b.seq <= w.broken && !b.must {
+		k.drop([]*batch{b}, fmt.Errorf("a part of it was not written: %w", ErrFull))
+		return
+	}
 	records := make([][]byte, len(b.ops))
 	bytes := 0
 	for i := range b.ops {
@@ -159,6 +165,16 @@ func (k *kv) commit() {
 		return
 	}
 	room := k.room()
+	if len(w.held) > 0 && room != roomForNone { // what waits comes first: what follows may build on it
+		batches := slices.Concat(w.held, w.batches)
+		w.held = nil
+		w.discard()
+		for _, b := range batches {
+			k.put(b)
+		}
+		k.commit()
+		return
+	}
 	if room == roomForAll || room == roomToForget && allMust(w.batches) {
 		k.commitNow()
 		return
@@ -227,6 +243,12 @@ func (k *kv) commitNow() {
 // drop gives up batches that cannot be written: what they changed is as it was before.
 func (k *kv) drop(batches []*batch, why error) {
 	k.dropped.Add(int64(len(batches)))
+	k.w.durable.Uncertain = true
+	for _, b := range batches {
+		if b.last > b.seq {
+			k.w.broken = max(k.w.broken, b.last)
+		}
+	}
 	if k.w.lost == nil {
 		k.w.lost = why
 	}

@@ -1,0 +1,55 @@
+package store_test
+
+import (
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+func TestMemoryNeverKeepsARenditionThatWentMeanwhile(t *testing.T) {
+	s := openStore(t, store.Options{})
+	const url = "https://a.test/"
+	k := page.KeyOf(url)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					_, _ = s.PageRendition(k, "recipe") // it may not be there yet
+				}
+			}
+		})
+	}
+	for n := range 100 {
+		putPage(t, s, url, "content")
+		r := &store.Rendition{Recipe: "recipe", Title: strconv.Itoa(n), Markdown: []byte("content " + strconv.Itoa(n))}
+		s.Chill() // so that readers look at the disk
+		if err := s.PutPageRendition(k, r); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if got, err := s.PageRendition(k, "recipe"); err != nil || got.Title != r.Title {
+				t.Fatalf("after write %d: %+v, %v", n, got, err)
+			}
+		}
+		s.Chill()
+		if err := s.DeletePage(k); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if got, err := s.PageRendition(k, "recipe"); !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("after deletion %d: %+v, %v", n, got, err)
+			}
+		}
+	}
+	close(done)
+	readers.Wait()
+}
