@@ -1,0 +1,444 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/api"
+	"readthru/page"
+	"readthru/store"
+)
+
+// operations are what Server and Client both do.
+type operations interface {
+	Fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error)
+	Pages(ctx context.Context, q api.PageQuery) (*api.PageList, error)
+	Page(ctx context.Context, ref string) (*page.Page, error)
+	Versions(ctx context.Context, ref string) (*api.VersionList, error)
+	Diff(ctx context.Context, ref, a, b string) (*api.Diff, error)
+	DeletePage(ctx context.Context, ref string) error
+	Visits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error)
+	Cached(ctx context.Context, url string) (*api.CacheEntries, error)
+	Uncache(ctx context.Context, sel api.Selection) (*api.Removed, error)
+	ClearCache(ctx context.Context) (*api.Removed, error)
+	SweepCache(ctx context.Context) (*api.Removed, error)
+	Disclosures(ctx context.Context, cursor string, limit int) (*api.DisclosureList, error)
+	Stats(ctx context.Context) (*api.Stats, error)
+	Liveness(ctx context.Context) (*api.Liveness, error)
+	Readiness(ctx context.Context) (*api.Readiness, error)
+	Backup(ctx context.Context, w io.Writer) error
+}
+
+// TestServerAndClientAgree runs one suite against the operations in this process and over HTTP.
+func TestServerAndClientAgree(t *testing.T) {
+	t.Run("server", func(t *testing.T) { testOperations(t, newWorld(t, nil), nil) })
+	t.Run("client", func(t *testing.T) {
+		w := newWorld(t, func(o *api.Options) { o.Token = "token" })
+		c := api.NewClient(w.listen(t), "token", "agent/1")
+		t.Cleanup(c.Close)
+		testOperations(t, w, c)
+	})
+}
+
+func testOperations(t *testing.T, w *world, ops operations) {
+	t.Helper()
+	if ops == nil {
+		ops = w.server
+	}
+	ctx := t.Context()
+
+	p, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Session: "s1", Agent: "agent/1"})
+	if err != nil || p.Error != nil {
+		t.Fatalf("fetch: %v, %+v", err, p)
+	}
+	if !strings.HasPrefix(p.Content, "# A heading\n") || p.ContentFormat != "markdown" || p.Source != page.Local || p.FromCache || !p.Stored || p.VisitID == "" || len(p.Attempts) == 0 {
+		t.Errorf("page %+v, want markdown made here, stored, with its visit", p)
+	}
+	again, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Agent: "agent/2"})
+	if err != nil || !again.FromCache || again.Content != p.Content || again.VisitCount != 2 {
+		t.Errorf("second fetch: %v, from cache %v, visits %d, want the same page from the cache and 2", err, again.FromCache, again.VisitCount)
+	}
+	if _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Force: true}); err != nil {
+		t.Error(err)
+	}
+	if got := w.asked.Load(); got != 2 {
+		t.Errorf("the origin was asked %d times, want 2: once, and once by force", got)
+	}
+	if _, err := ops.Fetch(ctx, api.FetchRequest{URL: "https://example.com/page?unseen", Persist: new(false)}); err != nil {
+		t.Error(err)
+	}
+
+	list, err := ops.Pages(ctx, api.PageQuery{Host: "example.com"})
+	if err != nil || len(list.Pages) != 1 || list.Pages[0].URL != pageURL || list.Pages[0].Content != "" {
+		t.Fatalf("pages: %v, %+v, want the one page without content", err, list)
+	}
+	for _, ref := range []string{pageURL, p.Doc, p.Doc[:8], "HTTPS://EXAMPLE.com:443/page?utm_source=x#part"} {
+		got, err := ops.Page(ctx, ref)
+		if err != nil || !strings.HasPrefix(got.Content, "# A heading\n") {
+			t.Errorf("page %s: %v, %+v", ref, err, got)
+		}
+	}
+	versions, err := ops.Versions(ctx, pageURL)
+	if err != nil || len(versions.Versions) != 2 {
+		t.Fatalf("versions: %v, %+v, want 2", err, versions)
+	}
+	d, err := ops.Diff(ctx, pageURL, "", "")
+	if err != nil || !d.Changed || !strings.HasPrefix(d.Unified, "--- ") || !strings.Contains(d.Unified, "\n-This is reading number 1") || !strings.Contains(d.Unified, "\n+This is reading number 2") {
+		t.Errorf("diff: %v, %+v", err, d)
+	}
+	same, err := ops.Diff(ctx, pageURL, versions.Versions[0].ContentHash[:9], "0")
+	if err != nil || same.Changed || same.Unified != "" {
+		t.Errorf("diff of a version with itself: %v, %+v", err, same)
+	}
+	visits, err := ops.Visits(ctx, api.VisitQuery{URL: pageURL})
+	if err != nil || len(visits.Visits) != 3 {
+		t.Fatalf("visits: %v, %+v, want 3", err, visits)
+	}
+	if one, err := ops.Visits(ctx, api.VisitQuery{Session: "s1"}); err != nil || len(one.Visits) != 1 || one.Visits[0].Agent != "agent/1" {
+		t.Errorf("visits of session s1: %v, %+v, want 1 by agent/1", err, one)
+	}
+
+	entries, err := ops.Cached(ctx, pageURL+"#part")
+	if err != nil || len(entries.Entries) != 1 || entries.Entries[0].Status != 200 || entries.Entries[0].Length == 0 {
+		t.Errorf("cached: %v, %+v, want one stored response", err, entries)
+	}
+	for _, tt := range []struct {
+		sel  api.Selection
+		want int
+	}{
+		{api.Selection{Prefix: "https://example.com/pa"}, 2},
+		{api.Selection{URL: pageURL}, 0},
+	} {
+		if got, err := ops.Uncache(ctx, tt.sel); err != nil || got.Removed != tt.want {
+			t.Errorf("uncache %+v: %v, %+v, want %d", tt.sel, err, got, tt.want)
+		}
+	}
+	for _, sel := range []api.Selection{{Host: "example.com"}, {Tag: "articles"}} {
+		if _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ops.Uncache(ctx, sel); err != nil || got.Removed != 1 {
+			t.Errorf("uncache %+v: %v, %+v, want 1", sel, err, got)
+		}
+	}
+	if _, err := ops.SweepCache(ctx); err != nil {
+		t.Error(err)
+	}
+	if _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ops.ClearCache(ctx); err != nil || got.Removed != 1 {
+		t.Errorf("clear: %v, %+v, want 1", err, got)
+	}
+
+	st, err := ops.Stats(ctx)
+	if err != nil || st.Pages.Total != 1 || st.Pages.Visits < 5 || st.Cache.Hits != 1 || st.Tokens.Saved <= 0 || st.Version != "test" {
+		t.Errorf("stats: %v, %+v", err, st)
+	}
+	if l, err := ops.Liveness(ctx); err != nil || l.Instance != "instance-1" {
+		t.Errorf("liveness: %v, %+v", err, l)
+	}
+	if rd, err := ops.Readiness(ctx); err != nil || !rd.Ready || rd.Parts["store"].State != "ok" {
+		t.Errorf("readiness: %v, %+v", err, rd)
+	}
+	if dl, err := ops.Disclosures(ctx, "", 10); err != nil || dl.Disclosures == nil || len(dl.Disclosures) != 0 {
+		t.Errorf("disclosures: %v, %+v, want an empty list", err, dl)
+	}
+	var copied bytes.Buffer
+	if err := ops.Backup(ctx, &copied); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Restore(t.TempDir(), &copied); err != nil {
+		t.Errorf("restore the backup: %v", err)
+	}
+
+	if err := ops.DeletePage(ctx, p.Doc); err != nil {
+		t.Error(err)
+	}
+	for name, err := range map[string]error{
+		"page that is gone":   func() error { _, err := ops.Page(ctx, pageURL); return err }(),
+		"page never read":     func() error { _, err := ops.Page(ctx, "0000000000000000"); return err }(),
+		"delete what is gone": ops.DeletePage(ctx, pageURL),
+		"versions":            func() error { _, err := ops.Versions(ctx, pageURL); return err }(),
+	} {
+		if got := statusOf(err); got != http.StatusNotFound {
+			t.Errorf("%s: %v, status %d, want 404", name, err, got)
+		}
+	}
+	for name, err := range map[string]error{
+		"no URL":        func() error { _, err := ops.Fetch(ctx, api.FetchRequest{}); return err }(),
+		"no scheme":     func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: "example.com"}); return err }(),
+		"bad format":    func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Format: "docx"}); return err }(),
+		"bad render":    func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Render: "maybe"}); return err }(),
+		"below 0":       func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, MaxChars: -1}); return err }(),
+		"bad sort":      func() error { _, err := ops.Pages(ctx, api.PageQuery{Sort: "colour"}); return err }(),
+		"no page":       func() error { _, err := ops.Page(ctx, "what"); return err }(),
+		"two selectors": func() error { _, err := ops.Uncache(ctx, api.Selection{URL: pageURL, Host: "a"}); return err }(),
+		"no selector":   func() error { _, err := ops.Uncache(ctx, api.Selection{}); return err }(),
+		"a bad prefix":  func() error { _, err := ops.Uncache(ctx, api.Selection{Prefix: "exa"}); return err }(),
+	} {
+		if got := statusOf(err); got != http.StatusBadRequest {
+			t.Errorf("%s: %v, status %d, want 400", name, err, got)
+		}
+	}
+}
+
+// statusOf is the status that an operation's error has on the wire.
+func statusOf(err error) int {
+	var e *api.Error
+	switch {
+	case errors.As(err, &e):
+		return e.Status
+	case errors.Is(err, store.ErrNotFound):
+		return http.StatusNotFound
+	}
+	return 0
+}
+
+func TestAFailureIsAPageObjectWithItsError(t *testing.T) {
+	addr := newWorld(t, nil).listen(t)
+	for _, tt := range []struct {
+		url, kind, message string
+		status             int
+	}{
+		{"https://example.com/none", "http", "HTTP 404 fetching https://example.com/none", 502},
+		{"https://medium.com/story", "blocked", "Blocked", 403},
+		{"https://example.com/image", "unsupported", "https://example.com/image is image/png", 502},
+		{"https://example.com/cut", "connect", "Connection error fetching https://example.com/cut", 502},
+		{"https://other.test/page", "tls", "Connection error fetching https://other.test/page", 502},
+		{"http://127.0.0.1:1/", "blocked", "Blocked", 403}, // fetch.allow_private is false
+	} {
+		resp := ask(t, addr, "POST", "/api/v1/fetch", `{"url":"`+tt.url+`"}`, "Content-Type: application/json")
+		var p page.Page
+		if err := json.NewDecoder(resp.Body).Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != tt.status || p.Error == nil || p.URL != tt.url || p.Content != "" {
+			t.Errorf("%s: status %d, page %+v, want %d and an error", tt.url, resp.StatusCode, p, tt.status)
+			continue
+		}
+		if p.Error.Kind != tt.kind || !strings.HasPrefix(p.Error.Message, tt.message) {
+			t.Errorf("%s: error %+v, want %s: %s", tt.url, p.Error, tt.kind, tt.message)
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, tt := range []struct {
+		name    string
+		r       api.FetchRequest
+		format  string
+		begins  string
+		warning string
+	}{
+		{"markdown", api.FetchRequest{URL: pageURL}, "markdown", "# A heading\n", ""},
+		{"json is markdown in a page object", api.FetchRequest{URL: pageURL, Format: "json"}, "markdown", "# A heading\n", ""},
+		{"text has no markup", api.FetchRequest{URL: pageURL, Format: "text"}, "text", "A heading\n", ""},
+		{"html is the origin's", api.FetchRequest{URL: pageURL, Format: "html"}, "html", "<!doctype html>", ""},
+		{"prompt names the page (B34)", api.FetchRequest{URL: pageURL, Format: "prompt"}, "prompt", "URL: " + pageURL + "\nTitle: ", ""},
+		{"max_chars counts code points", api.FetchRequest{URL: pageURL, MaxChars: 6}, "markdown", "# A he", "truncated"},
+		{"max_tokens", api.FetchRequest{URL: pageURL, MaxTokens: 10}, "markdown", "# A heading\n", "truncated"},
+		{"a browser that is not there", api.FetchRequest{URL: pageURL, Render: "always"}, "markdown", "# A heading\n", "no-browser"},
+		{"text that is no page comes as it is", api.FetchRequest{URL: "https://example.com/data"}, "text", `{"größe":1}`, ""},
+	} {
+		p, err := w.server.Fetch(t.Context(), tt.r)
+		if err != nil || p.Error != nil {
+			t.Errorf("%s: %v, %+v", tt.name, err, p.Error)
+			continue
+		}
+		if p.ContentFormat != tt.format || !strings.HasPrefix(p.Content, tt.begins) {
+			t.Errorf("%s: %s %q, want %s %q…", tt.name, p.ContentFormat, p.Content, tt.format, tt.begins)
+		}
+		if tt.warning != "" && !slices.Contains(p.Warnings, tt.warning) {
+			t.Errorf("%s: warnings %v lack %s", tt.name, p.Warnings, tt.warning)
+		}
+	}
+	if p, _ := w.server.Fetch(t.Context(), api.FetchRequest{URL: pageURL, Format: "prompt", MaxChars: 20}); !strings.HasSuffix(p.Content, "...\n") {
+		t.Errorf("a prompt that was cut ends %q, want an ellipsis", p.Content)
+	}
+}
+
+func TestCutCharsNeverCutsACodePoint(t *testing.T) {
+	for _, tt := range []struct {
+		s     string
+		limit int
+		want  string
+		cut   bool
+	}{
+		{"größe", 3, "grö", true},
+		{"größe", 5, "größe", false},
+		{"größe", 6, "größe", false},
+		{"größe", 0, "größe", false},
+		{"", 1, "", false},
+		{"日本語", 1, "日", true},
+		{"a\xff\xffb", 2, "a\xff", true},
+	} {
+		if got, cut := api.CutChars(tt.s, tt.limit); got != tt.want || cut != tt.cut {
+			t.Errorf("cutChars(%q, %d) = %q, %v, want %q, %v", tt.s, tt.limit, got, cut, tt.want, tt.cut)
+		}
+	}
+}
+
+// TestStatsHasTheShapeThatScriptsRelyOn names every key of interface.md.
+func TestStatsHasTheShapeThatScriptsRelyOn(t *testing.T) {
+	addr := newWorld(t, nil).listen(t)
+	for _, path := range []string{"/stats", "/api/v1/stats"} {
+		var got map[string]any
+		if err := json.NewDecoder(ask(t, addr, "GET", path, "").Body).Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		for group, keys := range map[string]string{
+			"requests":     "total intercepted tunnelled blocked errors",
+			"cache":        "hits misses revalidated stale bypass hit_ratio entries bytes",
+			"pages":        "total visits by_source versions",
+			"tokens":       "html markdown saved",
+			"index":        "passages queued failed",
+			"render":       "state",
+			"markdown_new": "mode sent remaining",
+		} {
+			fields, _ := got[group].(map[string]any)
+			for key := range strings.FieldsSeq(keys) {
+				if _, ok := fields[key]; !ok {
+					t.Errorf("%s: %s lacks %s", path, group, key)
+				}
+			}
+		}
+		for _, key := range []string{"uptime_s", "version", "hosts"} {
+			if got[key] == nil {
+				t.Errorf("%s lacks %s", path, key)
+			}
+		}
+	}
+}
+
+func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {
+	w := newWorld(t, nil)
+	var doc struct {
+		OpenAPI string
+		Paths   map[string]map[string]struct {
+			Summary   string
+			Responses map[string]any
+		}
+	}
+	if err := json.NewDecoder(ask(t, w.listen(t), "GET", "/openapi.json", "").Body).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			got = append(got, strings.ToUpper(method)+" "+path)
+			if op.Summary == "" || op.Responses["200"] == nil {
+				t.Errorf("%s %s is not described", method, path)
+			}
+		}
+	}
+	for _, rt := range w.server.Routes() {
+		want = append(want, rt[0]+" "+rt[1])
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("openapi %q", doc.OpenAPI)
+	}
+}
+
+func TestEveryRouteWorks(t *testing.T) {
+	w := newWorld(t, nil)
+	addr := w.listen(t)
+	bodies := map[string]string{"/api/v1/fetch": `{"url":"` + pageURL + `"}`}
+	queries := map[string]string{"GET /api/v1/cache": "?url=" + pageURL, "DELETE /api/v1/cache": "?url=" + pageURL}
+	for _, rt := range w.server.Routes() {
+		if rt[1] == "/api/v1/lease" {
+			continue // stays open: TestAServerIsHeldUpByLeases
+		}
+		ask(t, addr, "POST", "/api/v1/fetch", bodies["/api/v1/fetch"], "Content-Type: application/json")
+		if strings.HasSuffix(rt[1], "/diff") {
+			ask(t, addr, "POST", "/api/v1/fetch", `{"url":"`+pageURL+`","force_refresh":true}`, "Content-Type: application/json")
+		}
+		path := strings.ReplaceAll(rt[1], "{doc}", "https:%2F%2Fexample.com%2Fpage") + queries[rt[0]+" "+rt[1]]
+		resp := ask(t, addr, rt[0], path, bodies[rt[1]], "Content-Type: application/json")
+		if resp.StatusCode != http.StatusOK {
+			b, _ := io.ReadAll(resp.Body)
+			t.Errorf("%s %s: status %d: %s", rt[0], path, resp.StatusCode, b)
+		}
+		if rt[0] == "GET" {
+			if head := ask(t, addr, "HEAD", path, ""); head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") {
+				t.Errorf("HEAD %s: status %d, %s", path, head.StatusCode, head.Header.Get("Content-Type"))
+			}
+		}
+	}
+	for _, path := range []string{"/api/v1/pages?hots=a", "/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache", "/api/v1/cache?uri=" + pageURL} {
+		if resp := ask(t, addr, "GET", path, ""); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("GET %s: status %d, want 400", path, resp.StatusCode)
+		}
+	}
+}
+
+func TestMetricsAreTheSameFigures(t *testing.T) {
+	w := newWorld(t, nil)
+	addr := w.listen(t)
+	ask(t, addr, "POST", "/api/v1/fetch", `{"url":"`+pageURL+`"}`, "Content-Type: application/json")
+	b, _ := io.ReadAll(ask(t, addr, "GET", "/metrics", "").Body)
+	for _, want := range []string{`readthru_cache_answers_total{outcome="miss"} 1`, `readthru_visits_total{source="local"} 1`, "readthru_pages 1\n", "go_goroutines "} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("metrics lack %q", want)
+		}
+	}
+	if strings.Contains(string(b), "example.com") {
+		t.Error("a host in the metrics")
+	}
+}
+
+func TestAuthorityAndProxySettings(t *testing.T) {
+	w := newWorld(t, nil)
+	addr := w.listen(t)
+	der, _ := io.ReadAll(ask(t, addr, "GET", "/ca.der", "").Body)
+	if c, err := x509.ParseCertificate(der); err != nil || !c.Equal(w.origin.Certificate()) {
+		t.Errorf("ca.der: %v", err)
+	}
+	pac, _ := io.ReadAll(ask(t, addr, "GET", "/proxy.pac", "").Body)
+	if !strings.Contains(string(pac), `return "PROXY 127.0.0.1:7887";`) {
+		t.Errorf("proxy.pac: %s", pac)
+	}
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	w := newWorld(t, nil)
+	l := httptest.NewUnstartedServer(nil).Listener
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.server.Serve(ctx, l) }()
+	if resp := ask(t, l.Addr().String(), "GET", "/healthz", ""); resp.StatusCode != http.StatusOK {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// ExampleClient asks a daemon for a page.
+func ExampleClient() {
+	c := api.NewClient("127.0.0.1:7888", "", "my-agent/1")
+	defer c.Close()
+	p, err := c.Fetch(context.Background(), api.FetchRequest{URL: "https://go.dev/doc/", MaxTokens: 2000})
+	if err != nil || p.Error != nil {
+		return // no daemon, or no page
+	}
+	_ = p.Content
+}

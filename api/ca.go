@@ -1,0 +1,59 @@
+package api
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+)
+
+func (s *Server) serveCAPEM(w http.ResponseWriter, _ *http.Request) error {
+	b, err := s.authority()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/x-pem-file")
+	w.Header().Set("Content-Disposition", `attachment; filename="readthru-ca.pem"`)
+	_, _ = w.Write(b) // the status is out: an error here is a client that has gone
+	return nil
+}
+
+func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request) error {
+	b, err := s.authority()
+	if err != nil {
+		return err
+	}
+	block, _ := pem.Decode(b)
+	if block == nil {
+		return problem(http.StatusInternalServerError, "the authority's certificate is not PEM")
+	}
+	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
+	w.Header().Set("Content-Disposition", `attachment; filename="readthru-ca.der"`)
+	_, _ = w.Write(block.Bytes) // as above
+	return nil
+}
+
+func (s *Server) authority() ([]byte, error) {
+	if s.o.CA == nil {
+		return nil, problem(http.StatusNotFound, "there is no authority here")
+	}
+	return s.o.CA(), nil
+}
+
+// servePAC answers proxy settings: everything but this machine through the proxy.
+func (s *Server) servePAC(w http.ResponseWriter, _ *http.Request) error {
+	if s.o.Proxy == nil || s.o.Proxy() == "" {
+		return problem(http.StatusServiceUnavailable, "no proxy listens")
+	}
+	address, err := json.Marshal("PROXY " + s.o.Proxy())
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/x-ns-proxy-autoconfig")
+	_, _ = fmt.Fprintf(w, `function FindProxyForURL(url, host) {
+  if (host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]") return "DIRECT";
+  return %s;
+}
+`, address)
+	return nil
+}

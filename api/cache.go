@@ -1,0 +1,165 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"readthru/page"
+)
+
+// Cached lists the stored responses of a URL.
+func (s *Server) Cached(_ context.Context, raw string) (*CacheEntries, error) {
+	uri, err := cacheURI(raw)
+	if err != nil {
+		return nil, problem(http.StatusBadRequest, "%s", err)
+	}
+	stored, err := s.o.Store.Responses(uri)
+	if err != nil {
+		return nil, fmt.Errorf("read stored responses of %s: %w", page.MaskString(uri), err)
+	}
+	list := &CacheEntries{URL: uri, Entries: make([]CacheEntry, 0, len(stored))}
+	for _, r := range stored {
+		h := r.Header.Clone()
+		h.Del("Set-Cookie")
+		list.Entries = append(list.Entries, CacheEntry{
+			URL: r.URL, Status: r.Status, Header: h, Vary: r.Vary,
+			RequestTime: r.RequestTime.UTC(), ResponseTime: r.ResponseTime.UTC(), Length: r.Length,
+		})
+	}
+	return list, nil
+}
+
+// Explained lists the stored responses of a URL, and tells why they would or would not answer a fetch of it now.
+func (s *Server) Explained(ctx context.Context, raw string) (*CacheEntries, error) {
+	list, err := s.Cached(ctx, raw)
+	if err != nil || s.o.Explain == nil {
+		return list, err
+	}
+	if list.Explanation, err = s.o.Explain(ctx, list.URL); err != nil {
+		return nil, fmt.Errorf("explain %s: %w", page.MaskString(list.URL), err)
+	}
+	return list, nil
+}
+
+// Explained asks the daemon, as [Server.Explained] does.
+func (c *Client) Explained(ctx context.Context, raw string) (*CacheEntries, error) {
+	return call[CacheEntries](ctx, c, http.MethodGet, "/api/v1/cache", values("url", raw, "explain", "1"))
+}
+
+// Uncache removes stored responses.
+func (s *Server) Uncache(_ context.Context, sel Selection) (*Removed, error) {
+	set := 0
+	for _, v := range []string{sel.URL, sel.Host, sel.Prefix, sel.Tag} {
+		if v != "" {
+			set++
+		}
+	}
+	if set != 1 {
+		return nil, problem(http.StatusBadRequest, "name exactly one of url, host, prefix and tag")
+	}
+	var n int
+	var err error
+	switch {
+	case sel.URL != "" || sel.Prefix != "":
+		uri, perr := cacheURI(sel.URL + sel.Prefix)
+		if perr != nil {
+			return nil, problem(http.StatusBadRequest, "%s", perr)
+		}
+		if sel.URL != "" {
+			n, err = s.o.Store.DeleteResponses(uri)
+		} else {
+			n, err = s.o.Store.DeletePrefixResponses(uri)
+		}
+	case sel.Host != "":
+		n, err = s.o.Store.DeleteHostResponses(strings.ToLower(sel.Host))
+	default:
+		n, err = s.o.Store.DeleteTaggedResponses(sel.Tag)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("remove stored responses: %w", err)
+	}
+	return &Removed{n}, nil
+}
+
+// ClearCache removes all stored responses. Pages, versions and visits stay.
+func (s *Server) ClearCache(context.Context) (*Removed, error) {
+	n, err := s.o.Store.ClearResponses()
+	if err != nil {
+		return nil, fmt.Errorf("clear the cache: %w", err)
+	}
+	return &Removed{n}, nil
+}
+
+// SweepCache removes what is of no more use.
+func (s *Server) SweepCache(ctx context.Context) (*Removed, error) {
+	n, err := s.o.Store.Sweep(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("sweep the cache: %w", err)
+	}
+	return &Removed{n}, nil
+}
+
+// cacheURI is the key that the cache stores a URL's responses under: exact but for the case of scheme and host, a default
+// port, an empty path and the fragment.
+func cacheURI(raw string) (string, error) {
+	u, err := page.Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	k := url.URL{Scheme: strings.ToLower(u.Scheme), Host: page.Authority(u), Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
+	if k.Path == "" {
+		k.Path = "/"
+	}
+	return k.String(), nil
+}
+
+func (s *Server) serveCached(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	if err := known(q, "url", "explain"); err != nil {
+		return err
+	}
+	list := s.Cached
+	switch q.Get("explain") {
+	case "", "0":
+	case "1":
+		list = s.Explained
+	default:
+		return problem(http.StatusBadRequest, "explain is 1 or 0")
+	}
+	entries, err := list(r.Context(), q.Get("url"))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, entries)
+}
+
+func (s *Server) serveUncache(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	if err := known(q, "url", "host", "prefix", "tag"); err != nil {
+		return err
+	}
+	n, err := s.Uncache(r.Context(), Selection{URL: q.Get("url"), Host: q.Get("host"), Prefix: q.Get("prefix"), Tag: q.Get("tag")})
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, n)
+}
+
+func (s *Server) serveClearCache(w http.ResponseWriter, r *http.Request) error {
+	n, err := s.ClearCache(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, n)
+}
+
+func (s *Server) serveSweepCache(w http.ResponseWriter, r *http.Request) error {
+	n, err := s.SweepCache(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, n)
+}

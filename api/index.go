@@ -1,0 +1,42 @@
+package api
+
+import (
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+// index lists the paths. It has no script and no style: the content policy allows neither inline.
+var index = template.Must(template.New("index").Parse(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>readthru</title></head>
+<body>
+<h1>readthru {{.Version}}</h1>
+<p>A caching forward proxy for agents. Its proxy listens on {{.Proxy}}.</p>
+<table>
+<thead><tr><th>method</th><th>path</th><th>answers</th></tr></thead>
+<tbody>
+{{range .Routes}}<tr><td>{{.Method}}</td><td>{{if .Link}}<a href="{{.Path}}">{{.Path}}</a>{{else}}{{.Path}}{{end}}</td><td>{{.Summary}}</td></tr>
+{{end}}</tbody>
+</table>
+</body>
+</html>
+`))
+
+func (s *Server) serveIndex(w http.ResponseWriter, _ *http.Request) error {
+	type row struct {
+		Method, Path, Summary string
+		Link                  bool
+	}
+	var rows []row
+	for _, rt := range s.routes {
+		plain := rt.method == http.MethodGet && len(rt.query) == 0 && !strings.Contains(rt.path, "{") && rt.media != "application/octet-stream" && rt.path != "/api/v1/lease"
+		rows = append(rows, row{rt.method, rt.path, rt.summary, plain})
+	}
+	at := "no address"
+	if s.o.Proxy != nil {
+		at = s.o.Proxy()
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	return index.Execute(w, map[string]any{"Version": s.o.Version, "Proxy": at, "Routes": rows})
+}

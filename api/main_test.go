@@ -1,0 +1,116 @@
+package api_test
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"readthru/api"
+	"readthru/cache"
+	"readthru/fetch"
+	"readthru/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a server over a real store, cache and fetcher, with an origin that stands for every host.
+type world struct {
+	server *api.Server
+	store  *store.Store
+	origin *httptest.Server
+	asked  atomic.Int64 // requests that reached the origin
+}
+
+const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body><main><h1>%s</h1>
+<p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever asks a second time need not wait.</p>
+<p>This is reading number %d, and it is a paragraph that is long enough to be taken for content by whoever looks at it.</p></main></body></html>`
+
+// newWorld opens everything; change may adjust the server's options.
+func newWorld(t *testing.T, change func(*api.Options)) *world {
+	t.Helper()
+	w := &world{}
+	w.origin = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		n := w.asked.Add(1)
+		switch r.URL.Path {
+		case "/page":
+			rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+			rw.Header().Set("Cache-Control", "max-age=600")
+			rw.Header().Set("Cache-Tag", "articles")
+			_, _ = fmt.Fprintf(rw, article, "<script>alert(1)</script>", "A heading", n)
+		case "/data":
+			rw.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(rw, `{"größe":1}`)
+		case "/image":
+			rw.Header().Set("Content-Type", "image/png")
+			_, _ = io.WriteString(rw, "\x89PNG")
+		case "/cut":
+			rw.Header().Set("Content-Type", "text/html")
+			rw.Header().Set("Content-Length", "5000")
+			_, _ = io.WriteString(rw, "<p>cut")
+		default:
+			http.NotFound(rw, r)
+		}
+	}))
+	w.origin.Config.ErrorLog = log.New(io.Discard, "", 0)
+	w.origin.StartTLS()
+	t.Cleanup(w.origin.Close)
+	caFile := filepath.Join(t.TempDir(), "origin.pem")
+	if err := os.WriteFile(caFile, pemOf(w.origin.Certificate()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" + w.origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: "readthru/test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	if w.store, err = store.Open(store.Options{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	c := cache.New(cache.Options{Store: w.store, Next: transport})
+	f := fetch.New(fetch.Options{Client: c, Direct: transport, Store: w.store, FrontMatter: true, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
+	o := api.Options{
+		Fetch: f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
+		Proxy: func() string { return "127.0.0.1:7887" },
+		CA:    func() []byte { return pemOf(w.origin.Certificate()) },
+		Cache: func() api.CacheStats {
+			n := c.Stats()
+			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
+		},
+	}
+	if change != nil {
+		change(&o)
+	}
+	w.server = api.New(o)
+	t.Cleanup(func() {
+		if err := errors.Join(f.Close(), c.Close(), w.store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// listen serves the world's operations over HTTP and returns the address.
+func (w *world) listen(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(w.server)
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+// The origin's certificate is for example.com: its pages have that name in these tests.
+const pageURL = "https://example.com/page"
+
+func pemOf(c *x509.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
+}

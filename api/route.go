@@ -1,0 +1,101 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// route is one method of one path, with what /openapi.json and the index say of it.
+type route struct {
+	method, path string
+	summary      string
+	query        []param
+	body, result any    // a value of the type that goes in and comes out as JSON; nil when it is not JSON
+	media        string // media type of the result when it is not JSON
+	handle       func(w http.ResponseWriter, r *http.Request) error
+}
+
+// param is a query parameter.
+type param struct{ name, about string }
+
+// public reports whether a path is answered without the token: it tells nothing that a stranger may not know.
+func public(path string) bool {
+	switch path {
+	case "/healthz", "/readyz", "/ca.pem", "/ca.der", "/proxy.pac":
+		return true
+	}
+	return false
+}
+
+// table lists every route. The mux, /openapi.json and the index are made from it.
+func (s *Server) table() []route {
+	limit, cursor := param{"limit", "how many at most, 1 to 500; default 50"}, param{"cursor", "the value of next in the list before"}
+	return []route{
+		{"GET", "/", "this index", nil, nil, nil, "text/html", s.serveIndex},
+		{"GET", "/stats", "figures since start and of the store", nil, nil, Stats{}, "", s.serveStats},
+		{"GET", "/api/v1/stats", "the same", nil, nil, Stats{}, "", s.serveStats},
+		{"GET", "/metrics", "figures for Prometheus", nil, nil, nil, "text/plain", s.serveMetrics},
+		{"GET", "/healthz", "is the daemon alive", nil, nil, Liveness{}, "", s.serveLiveness},
+		{"GET", "/readyz", "state of each part; 503 when the daemon cannot do its main job", nil, nil, Readiness{}, "", s.serveReadiness},
+		{"GET", "/openapi.json", "description of all paths", nil, nil, map[string]any{}, "", s.serveOpenAPI},
+		{"GET", "/ca.pem", "certificate of the authority, PEM", nil, nil, nil, "application/x-pem-file", s.serveCAPEM},
+		{"GET", "/ca.der", "certificate of the authority, DER", nil, nil, nil, "application/x-x509-ca-cert", s.serveCADER},
+		{"GET", "/proxy.pac", "proxy settings for browsers", nil, nil, nil, "application/x-ns-proxy-autoconfig", s.servePAC},
+		{"POST", "/api/v1/fetch", "a page as markdown; a failure's status comes with the page object, its error set", nil, FetchRequest{}, pageObject{}, "", s.serveFetch},
+		{"GET", "/api/v1/pages", "pages read", []param{{"host", "of that host alone"}, {"q", "in title or URL"}, {"sort", "recent (default), visits, url or tokens"}, limit, cursor}, nil, PageList{}, "", s.servePages},
+		{"GET", "/api/v1/pages/{doc}", "a page with its content; doc is an id, the first digits of one (8 or more) or an escaped URL", nil, nil, pageObject{}, "", s.servePage},
+		{"DELETE", "/api/v1/pages/{doc}", "forget a page, its versions and its stored responses", nil, nil, deleted{}, "", s.serveDeletePage},
+		{"GET", "/api/v1/pages/{doc}/versions", "contents that the page has had, newest first", nil, nil, VersionList{}, "", s.serveVersions},
+		{"GET", "/api/v1/pages/{doc}/diff", "how the page changed", []param{{"a", "older version: the first digits of its content_hash, or how many versions back; default 1"}, {"b", "newer version; default 0, the newest"}}, nil, Diff{}, "", s.serveDiff},
+		{"GET", "/api/v1/visits", "deliveries of pages to readers, newest first", []param{{"url", "of that page alone"}, {"session", "of that session alone"}, limit, cursor}, nil, VisitList{}, "", s.serveVisits},
+		{"GET", "/api/v1/cache", "stored responses of a URL", []param{{"url", "the exact URL"}, {"explain", "1: tell also why they are or are not reused now"}}, nil, CacheEntries{}, "", s.serveCached},
+		{"DELETE", "/api/v1/cache", "remove stored responses", []param{{"url", "of one URL"}, {"host", "of a host"}, {"prefix", "of every URL that begins so"}, {"tag", "of what the origin tagged so"}}, nil, Removed{}, "", s.serveUncache},
+		{"POST", "/api/v1/cache/clear", "remove all stored responses; pages stay", nil, nil, Removed{}, "", s.serveClearCache},
+		{"POST", "/api/v1/cache/gc", "remove what is of no more use", nil, nil, Removed{}, "", s.serveSweepCache},
+		{"GET", "/api/v1/disclosures", "what was sent to third parties, newest first", []param{limit, cursor}, nil, DisclosureList{}, "", s.serveDisclosures},
+		{"GET", "/api/v1/requests", "the proxy's last requests with what was tried for them, newest first", nil, nil, requestList{}, "", s.serveRequests},
+		{"GET", "/api/v1/lease", "stays open; a daemon that \"readthru run\" started does not end while it is", nil, nil, nil, "text/plain", s.serveLease},
+		{"GET", "/api/v1/backup", "a consistent copy of the store, for readthru restore", nil, nil, nil, "application/octet-stream", s.serveBackup},
+	}
+}
+
+// deleted answers that something went.
+type deleted struct {
+	Deleted bool `json:"deleted"`
+}
+
+// requestList is the answer of /api/v1/requests.
+type requestList struct {
+	Requests any `json:"requests"`
+}
+
+// maxLimit is the most that a list holds.
+const maxLimit = 500
+
+// limitOf reads the limit parameter: 0 when absent.
+func limitOf(q url.Values) (int, error) {
+	text := q.Get("limit")
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxLimit {
+		return 0, problem(http.StatusBadRequest, "limit %q is not a number from 1 to %d", text, maxLimit)
+	}
+	return n, nil
+}
+
+// known refuses query parameters that are not among names: a misspelt filter must not become an answer without a filter.
+func known(q url.Values, names ...string) error {
+next:
+	for name := range q {
+		for _, n := range names {
+			if n == name {
+				continue next
+			}
+		}
+		return problem(http.StatusBadRequest, "unknown query parameter %q", name)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"readthru/page"
+)
+
+// topHosts is how many hosts the figures name.
+const topHosts = 20
+
+// Stats returns the figures since start and of the store.
+func (s *Server) Stats(context.Context) (*Stats, error) {
+	totals, fetched := s.o.Store.Totals(), s.o.Fetch.Stats()
+	st := &Stats{
+		UptimeS: int64(time.Since(s.started).Seconds()),
+		Version: s.o.Version,
+		Pages:   PageStats{Total: totals.Pages, Visits: totals.Visits, BySource: totals.VisitsBySource, Versions: totals.Versions},
+		Tokens:  TokenStats{HTML: totals.HTMLTokens, Markdown: totals.MarkdownTokens, Saved: max(0, totals.HTMLTokens-totals.MarkdownTokens)},
+		Render:  RenderStats{State: "http"},
+		MarkdownNew: MarkdownNewStats{
+			Mode: s.o.MarkdownNewMode, State: fetched.MarkdownNewState, Sent: fetched.MarkdownNewSent, Remaining: fetched.MarkdownNewLeft,
+		},
+		Hosts: []HostStats{},
+	}
+	if st.Pages.BySource == nil {
+		st.Pages.BySource = map[page.Source]int64{}
+	}
+	if s.o.Offline {
+		st.Render.State = "unavailable"
+	}
+	if s.o.Requests != nil {
+		st.Requests = s.o.Requests()
+	}
+	if s.o.Cache != nil {
+		st.Cache = s.o.Cache()
+	}
+	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, st.Cache.ratio()
+	hosts, err := s.o.Store.TopHosts(topHosts)
+	if err != nil {
+		return nil, fmt.Errorf("read hosts: %w", err)
+	}
+	for _, h := range hosts {
+		st.Hosts = append(st.Hosts, HostStats{h.Host, h.Visits, h.Hits})
+	}
+	return st, nil
+}
+
+// ratio returns HitRatio.
+func (c CacheStats) ratio() float64 {
+	reused := c.Hits + c.Revalidated + c.Stale
+	if reused+c.Misses == 0 {
+		return 0
+	}
+	return float64(reused) / float64(reused+c.Misses)
+}
+
+func (s *Server) serveStats(w http.ResponseWriter, r *http.Request) error {
+	st, err := s.Stats(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, st)
+}
