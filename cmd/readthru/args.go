@@ -1,0 +1,109 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// hoist moves the flags of a command before its arguments, so that "fetch URL --json" reads like "fetch --json URL". What
+// follows "--" stays, and so does everything after "run": its flags belong to the command that it runs.
+func hoist(app *cli.App, args []string) []string {
+	if len(args) == 0 || args[len(args)-1] == "--generate-bash-completion" {
+		return args
+	}
+	head, rest := args[:1], args[1:]
+	flags, commands := app.Flags, app.Commands
+	var leaf *cli.Command
+	for len(rest) > 0 {
+		if isFlag(rest[0]) {
+			n := min(flagLength(flags, rest[0]), len(rest))
+			head, rest = slices.Concat(head, rest[:n]), rest[n:]
+			continue
+		}
+		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(rest[0]) })
+		if i < 0 {
+			break
+		}
+		leaf = commands[i]
+		head, rest = slices.Concat(head, rest[:1]), rest[1:]
+		flags, commands = leaf.Flags, leaf.Subcommands
+	}
+	if leaf == nil || leaf.Name == "run" || len(leaf.Subcommands) > 0 && leaf.Action == nil {
+		return append(slices.Clip(head), rest...)
+	}
+	var moved, positional []string
+	for len(rest) > 0 {
+		switch {
+		case rest[0] == "--":
+			positional = append(positional, rest[1:]...)
+			rest = nil
+		case isFlag(rest[0]):
+			n := min(flagLength(flags, rest[0]), len(rest))
+			moved, rest = append(moved, rest[:n]...), rest[n:]
+		default:
+			positional, rest = append(positional, rest[0]), rest[1:]
+		}
+	}
+	out := append(slices.Clip(head), moved...)
+	if len(positional) > 0 {
+		out = append(append(out, "--"), positional...)
+	}
+	return out
+}
+
+// isFlag reports whether an argument is a flag; "-" alone names standard input, and "--" ends the flags.
+func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && arg != "--" }
+
+// flagLength is how many arguments a flag takes up, itself included.
+func flagLength(flags []cli.Flag, arg string) int {
+	name, _, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	if joined {
+		return 1
+	}
+	for _, f := range flags {
+		if !slices.Contains(f.Names(), name) {
+			continue
+		}
+		if _, ok := f.(*cli.BoolFlag); ok {
+			return 1
+		}
+		return 2
+	}
+	return 1
+}
+
+// nearest returns the command whose name is at most two edits away from name, the nearest one; empty if there is none.
+func nearest(name string, commands []*cli.Command) string {
+	best, distance := "", 3
+	for _, c := range commands {
+		if d := edits(name, c.Name); d < distance {
+			best, distance = c.Name, d
+		}
+	}
+	return best
+}
+
+// edits counts the least insertions, deletions, replacements and swaps of neighbours that turn a into b.
+func edits(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

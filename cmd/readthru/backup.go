@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) backupCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "backup",
+		Usage:       "write a consistent copy of the store",
+		ArgsUsage:   "FILE",
+		Description: "A FILE of \"-\" is standard output. The authority is not part of it.",
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c.Args().Slice(), "FILE")
+			if err != nil {
+				return err
+			}
+			return p.withBackend(c.Context, func(b backend) error {
+				if name == "-" {
+					return b.Backup(c.Context, p.out)
+				}
+				return writeWhole(name, func(f *os.File) error { return b.Backup(c.Context, f) })
+			})
+		},
+	}
+}
+
+// writeWhole writes a file that is there as a whole or not at all, for its owner alone.
+func writeWhole(name string, write func(*os.File) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err // which names a file that nobody asked for
+		}
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the error that matters is the one before
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/page"
+)
+
+func (p *program) cacheCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "cache",
+		Usage: "what the HTTP cache holds",
+		Subcommands: []*cli.Command{
+			{Name: "get", Usage: "show the stored responses of a URL", ArgsUsage: "URL", Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "explain", Usage: "tell why they would or would not answer a fetch now"}, jsonFlag(),
+			}, Action: p.cacheGet},
+			{
+				Name: "rm", Usage: "remove stored responses, and say how many there were", ArgsUsage: "URL",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "host", Usage: "everything of `HOST`"},
+					&cli.StringFlag{Name: "prefix", Usage: "every URL that begins with `URL`"},
+					&cli.StringFlag{Name: "tag", Usage: "what the origin tagged `TAG`"},
+					jsonFlag(),
+				},
+				Action: p.cacheRemove,
+			},
+			{Name: "clear", Usage: "remove all stored responses; pages stay", Flags: []cli.Flag{jsonFlag()}, Action: p.removal(backend.ClearCache)},
+			{Name: "gc", Usage: "remove what is of no more use", Flags: []cli.Flag{jsonFlag()}, Action: p.removal(backend.SweepCache)},
+			{Name: "stats", Usage: "print the cache's figures", Flags: []cli.Flag{jsonFlag()}, Action: p.cacheStats},
+		},
+	}
+}
+
+func (p *program) cacheGet(c *cli.Context) error {
+	url, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		cached := b.Cached
+		if c.Bool("explain") {
+			cached = b.Explained
+		}
+		list, err := cached(c.Context, url)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			if err := p.printJSON(list); err != nil {
+				return err
+			}
+		}
+		if len(list.Entries) == 0 {
+			return fmt.Errorf("nothing is stored for %s", page.MaskString(list.URL))
+		}
+		if c.Bool("json") {
+			return nil
+		}
+		var text strings.Builder
+		if c.Bool("explain") {
+			for _, line := range list.Explanation {
+				if line.Section != "" {
+					fmt.Fprintf(&text, "  §%-9s%s\n", line.Section, line.Text)
+				} else {
+					text.WriteString(line.Text + "\n")
+				}
+			}
+			return p.print(text.String())
+		}
+		for i, e := range list.Entries {
+			if i > 0 {
+				text.WriteString("\n")
+			}
+			fmt.Fprintf(&text, "%d %s\nstored: %s, %d bytes\n", e.Status, http.StatusText(e.Status), day(e.ResponseTime), e.Length)
+			names := make([]string, 0, len(e.Header))
+			for name := range e.Header {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			for _, name := range names {
+				for _, v := range e.Header[name] {
+					fmt.Fprintf(&text, "%s: %s\n", name, v)
+				}
+			}
+		}
+		return p.print(text.String())
+	})
+}
+
+func (p *program) cacheRemove(c *cli.Context) error {
+	sel := api.Selection{URL: c.Args().First(), Host: c.String("host"), Prefix: c.String("prefix"), Tag: c.String("tag")}
+	if c.NArg() > 1 || len(slices.DeleteFunc([]string{sel.URL, sel.Host, sel.Prefix, sel.Tag}, func(s string) bool { return s == "" })) != 1 {
+		return usagef("name exactly one of URL, --host, --prefix and --tag")
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		n, err := b.Uncache(c.Context, sel)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(n)
+		}
+		if n.Removed == 0 {
+			_, err = fmt.Fprintln(p.out, "nothing was stored")
+			return err
+		}
+		return p.sayRemoved(n)
+	})
+}
+
+// removal is the action of a command that removes and says how many went.
+func (p *program) removal(do func(backend, context.Context) (*api.Removed, error)) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := noArgs(c.Args().Slice()); err != nil {
+			return err
+		}
+		return p.withBackend(c.Context, func(b backend) error {
+			n, err := do(b, c.Context)
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return p.printJSON(n)
+			}
+			return p.sayRemoved(n)
+		})
+	}
+}
+
+func (p *program) sayRemoved(n *api.Removed) error {
+	_, err := fmt.Fprintf(p.out, "removed %s\n", count(n.Removed, "stored response"))
+	return err
+}
+
+func (p *program) cacheStats(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		st, err := b.Stats(c.Context)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(st.Cache)
+		}
+		_, err = fmt.Fprintf(p.out, "entries      %d\nbytes        %d\nhits         %d\nmisses       %d\nrevalidated  %d\nstale        %d\nbypass       %d\nhit ratio    %.2f\n",
+			st.Cache.Entries, st.Cache.Bytes, st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
+		return err
+	})
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"readthru/api"
+	"readthru/fetch"
+	"readthru/page"
+	"readthru/store"
+)
+
+func TestFlagsMayStandAfterArguments(t *testing.T) {
+	app := (&program{stdio: stdio{strings.NewReader(""), io.Discard, io.Discard}}).app()
+	for _, tt := range []struct{ in, want string }{
+		{"fetch URL --json", "fetch --json -- URL"},
+		{"fetch URL --max-chars 5 URL2", "fetch --max-chars 5 -- URL URL2"},
+		{"fetch --max-chars=5 URL", "fetch --max-chars=5 -- URL"},
+		{"--data-dir D fetch URL --config C", "--data-dir D fetch --config C -- URL"},
+		{"pages diff URL A B --json", "pages diff --json -- URL A B"},
+		{"pages --host H", "pages --host H"},
+		{"convert - --url U", "convert --url U -- -"},
+		{"fetch -- --json", "fetch -- --json"},
+		{"run -- curl --json URL", "run -- curl --json URL"},
+		{"run curl --json URL", "run curl --json URL"},
+		{"run --offline -- ls -l", "run --offline -- ls -l"},
+		{"fetch URL --max-chars", "fetch --max-chars -- URL"},
+		{"nonsense --json x", "nonsense --json x"},
+		{"", ""},
+	} {
+		got := hoist(app, append([]string{"readthru"}, strings.Fields(tt.in)...))
+		if want := append([]string{"readthru"}, strings.Fields(tt.want)...); !slices.Equal(got, want) {
+			t.Errorf("hoist(%s) = %s, want %s", tt.in, got, want)
+		}
+	}
+}
+
+func TestNearestCommand(t *testing.T) {
+	app := (&program{}).app()
+	for name, want := range map[string]string{"fetsh": "fetch", "fecth": "fetch", "serv": "serve", "sattus": "stats", "doctr": "doctor", "xyzzy": ""} {
+		if got := nearest(name, app.Commands); got != want {
+			t.Errorf("nearest(%s) = %q, want %q", name, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"ab", "ba", 1}, {"kitten", "sitting", 3}} {
+		if got := edits(tt.a, tt.b); got != tt.want {
+			t.Errorf("edits(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestForeignTextCannotDriveATerminal(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\x1b]0;owned\x07b": "a]0;ownedb",
+		"a\tb\nc":            "a\tb\nc",
+		"a\r\u009bb\u0085":   "ab",
+		"a\u202eb\u2066c":    "abc",
+		"grün 日本":            "grün 日本",
+	} {
+		if got := printable(in); got != want {
+			t.Errorf("printable(%q) = %q, want %q", in, got, want)
+		}
+	}
+	var out bytes.Buffer
+	p := &program{stdio: stdio{out: &out}}
+	if err := p.table([]string{"A", "B"}, [][]string{{"x\ny\x1b[2J", "z"}}); err != nil || strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("table %q, %v", out.String(), err)
+	}
+}
+
+func TestExportedNamesAreSafe(t *testing.T) {
+	long := strings.Repeat("ä", 200)
+	for raw, want := range map[string]string{
+		"https://a.test/":                "a.test/index.md",
+		"https://a.test/guide":           "a.test/guide.md",
+		"https://a.test/guide/":          "a.test/guide/index.md",
+		"https://a.test/guide/page.md":   "a.test/guide/page.md",
+		"https://a.test:8443/x":          "a.test_8443/x.md",
+		"https://a.test/x?q=1":           "a.test/x-DOC.md",
+		"https://a.test/..%2f..%2fetc":   "a.test/_/_/etc-DOC.md",
+		"https://a.test/%2e%2e/x":        "a.test/x.md",
+		"https://a.test/CON":             "a.test/_CON-DOC.md",
+		"https://a.test/com1.txt":        "a.test/_com1.txt-DOC.md",
+		"https://a.test/.bashrc":         "a.test/_.bashrc-DOC.md",
+		"https://a.test/a%00b%0ac":       "a.test/a_b_c-DOC.md",
+		"https://a.test/" + long:         "a.test/" + strings.Repeat("ä", 60) + "-DOC.md",
+		"https://[2001:db8::1]/x":        "[2001_db8__1]/x.md",
+		"https://a.test/a%5c..%5cb/c%3a": "a.test/a_.._b/c_-DOC.md",
+	} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pg := page.New(u)
+		want = strings.ReplaceAll(want, "DOC", pg.Doc)
+		if got := fileName(pg); got != want {
+			t.Errorf("fileName(%s) = %s, want %s", raw, got, want)
+		}
+		if !filepath.IsLocal(fileName(pg)) {
+			t.Errorf("fileName(%s) leads out: %s", raw, fileName(pg))
+		}
+	}
+}
+
+func TestPagesThatStateNoLifetimeGetOne(t *testing.T) {
+	decide := lifetimes(fetch.Rules{{Host: "ruled.test", TTL: time.Hour}}, 24*time.Hour)
+	for _, tt := range []struct {
+		name, method, url string
+		status            int
+		contentType       string
+		want              time.Duration
+		force, ok         bool
+	}{
+		{"HTML (AD4)", "GET", "https://a.test/", 200, "text/html; charset=utf-8", 24 * time.Hour, false, true},
+		{"XHTML", "GET", "https://a.test/", 200, "application/xhtml+xml", 24 * time.Hour, false, true},
+		{"markdown", "GET", "https://a.test/", 200, "text/markdown", 24 * time.Hour, false, true},
+		{"PDF", "GET", "https://a.test/", 200, "application/pdf", 24 * time.Hour, false, true},
+		{"a feed", "GET", "https://a.test/", 200, "application/atom+xml", 24 * time.Hour, false, true},
+		{"never text/plain", "GET", "https://a.test/", 200, "text/plain", 0, false, false},
+		{"an image", "GET", "https://a.test/", 200, "image/png", 0, false, false},
+		{"no type", "GET", "https://a.test/", 200, "", 0, false, false},
+		{"not found", "GET", "https://a.test/", 404, "text/html", 0, false, false},
+		{"HEAD", "HEAD", "https://a.test/", 200, "text/html", 0, false, false},
+		{"POST", "POST", "https://a.test/", 200, "text/html", 0, false, false},
+		{"a rule's ttl stands against what the origin says", "GET", "https://ruled.test/", 200, "image/png", time.Hour, true, true},
+	} {
+		u, err := url.Parse(tt.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, force, ok := decide(&http.Request{Method: tt.method, URL: u}, tt.status, http.Header{"Content-Type": {tt.contentType}})
+		if got != tt.want || force != tt.force || ok != tt.ok {
+			t.Errorf("%s: %v, %v, %v, want %v, %v, %v", tt.name, got, force, ok, tt.want, tt.force, tt.ok)
+		}
+	}
+	if _, _, ok := lifetimes(nil, 0)(&http.Request{Method: http.MethodGet, URL: &url.URL{Host: "a.test"}}, 200, http.Header{"Content-Type": {"text/html"}}); ok {
+		t.Error("page_ttl 0 gives a lifetime")
+	}
+}
+
+func TestTypesAreGuessed(t *testing.T) {
+	for _, tt := range []struct{ name, url, content, want string }{
+		{"page.html", "https://a.test/", "x", "text/html"},
+		{"", "https://a.test/doc.pdf", "x", "application/pdf"},
+		{"", "https://a.test/", "%PDF-1.7", "application/pdf"},
+		{"", "https://a.test/", "<p>a fragment", "text/html"},
+		{"README.md", "https://a.test/", "# x", "text/markdown"},
+		{"", "https://a.test/", "\x89PNG\r\n\x1a\n", "image/png"},
+	} {
+		u, _ := url.Parse(tt.url)
+		if got := guessType(tt.name, u, []byte(tt.content)); got != tt.want {
+			t.Errorf("guessType(%q, %s, %q) = %s, want %s", tt.name, tt.url, tt.content, got, tt.want)
+		}
+	}
+}
+
+func TestALeftOverDaemonFileNamesNoDaemon(t *testing.T) {
+	dir := t.TempDir()
+	if findDaemon(t.Context(), dir) != nil {
+		t.Error("a daemon without a file")
+	}
+	d := &daemonInfo{Instance: newInstance(), Admin: "127.0.0.1:1", Token: "secret"}
+	if err := d.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(daemonFile(dir)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v, want mode 0600", info, err)
+	}
+	if findDaemon(t.Context(), dir) != nil {
+		t.Error("a daemon on a port where nothing listens")
+	}
+	(&daemonInfo{Instance: "another"}).remove(dir)
+	if _, err := readDaemon(dir); err != nil {
+		t.Error("another daemon's file was removed")
+	}
+	d.remove(dir)
+	if _, err := readDaemon(dir); err == nil {
+		t.Error("the daemon's own file was not removed")
+	}
+	if err := os.WriteFile(daemonFile(dir), []byte("{garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if findDaemon(t.Context(), dir) != nil {
+		t.Error("garbage named a daemon")
+	}
+}
+
+func TestPartitionKeyIsKept(t *testing.T) {
+	dir := t.TempDir()
+	first, err := partitionKey(dir)
+	if err != nil || len(first) != 32 {
+		t.Fatalf("%x, %v", first, err)
+	}
+	if again, err := partitionKey(dir); err != nil || !bytes.Equal(first, again) {
+		t.Errorf("%x, %v, want %x", again, err, first)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != "cache.key" {
+		t.Errorf("the directory holds %v, %v, want cache.key alone", entries, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "cache.key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v, want mode 0600", info, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cache.key"), []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := partitionKey(dir); err == nil {
+		t.Error("a short key was taken")
+	}
+}
+
+func TestClientsRememberedForAHostAreBounded(t *testing.T) {
+	st, err := store.Open(store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	c := &core{store: st, log: slog.New(slog.DiscardHandler)}
+	for i := range maxRejecting + 50 {
+		c.noteRejectsCA(fmt.Sprint("client ", i), "a.test")
+	}
+	h, err := st.Host("a.test")
+	if err != nil || len(h.RejectsCA) != maxRejecting {
+		t.Errorf("%d clients are remembered, %v, want %d", len(h.RejectsCA), err, maxRejecting)
+	}
+	if last := fmt.Sprint("client ", maxRejecting+49); !c.rejectsCA(last, "a.test") {
+		t.Errorf("%s is forgotten, which came last", last)
+	}
+}
+
+func TestADaemonThatIsAboutToStopIsNotUsed(t *testing.T) {
+	s := &settings{config: defaults(), dataDir: t.TempDir()}
+	d := &daemonInfo{Instance: newInstance()}
+	asked := 0
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.URL.Path == "/healthz":
+			_ = json.NewEncoder(w).Encode(api.Liveness{Status: "ok", Instance: d.Instance})
+		case asked < 2:
+			asked++
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer admin.Close()
+	d.Admin = admin.Listener.Addr().String()
+	if err := d.write(s.dataDir); err != nil {
+		t.Fatal(err)
+	}
+	shared, err := openOrShare(t.Context(), s, func() error { return errors.New("opened beside a daemon") })
+	if err != nil || shared == nil {
+		t.Fatalf("openOrShare = %v, %v, want the daemon", shared, err)
+	}
+	shared.release()
+	if asked != 2 {
+		t.Errorf("the daemon was used after %d refusals, want 2", asked)
+	}
+	d.remove(s.dataDir)
+	if shared, err := openOrShare(t.Context(), s, func() error { return nil }); shared != nil || err != nil {
+		t.Errorf("openOrShare = %v, %v, want the store opened", shared, err)
+	}
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// config is everything that can be set. A key's path is made of the yaml tags; oneof lists the values that a text may have.
+// config.example.yaml says what each is for.
+type config struct {
+	Proxy struct {
+		Listen       string       `yaml:"listen"`
+		Mode         string       `yaml:"mode" oneof:"auto always negotiate never"`
+		Users        []userConfig `yaml:"users"`
+		Upstream     string       `yaml:"upstream"`
+		AllowPrivate *bool        `yaml:"allow_private"` // nil: true on a loopback listener
+		ConnectPorts []int        `yaml:"connect_ports"`
+	} `yaml:"proxy"`
+	Admin struct {
+		Listen string   `yaml:"listen"`
+		Token  string   `yaml:"token"`
+		Hosts  []string `yaml:"hosts"`
+	} `yaml:"admin"`
+	Rules          []ruleConfig `yaml:"rules"`
+	BlockedDomains []string     `yaml:"blocked_domains"`
+	Fetch          struct {
+		Cascade      []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new"`
+		Timeout      time.Duration `yaml:"timeout"`
+		MaxBody      size          `yaml:"max_body"`
+		UserAgent    string        `yaml:"user_agent"`
+		AllowPrivate bool          `yaml:"allow_private"`
+	} `yaml:"fetch"`
+	Upstream struct {
+		Resolve []string `yaml:"resolve"`
+		CAFile  string   `yaml:"ca_file"`
+	} `yaml:"upstream"`
+	MarkdownNew struct {
+		Mode       string `yaml:"mode" oneof:"off fallback prefer"`
+		BaseURL    string `yaml:"base_url"`
+		DailyLimit int    `yaml:"daily_limit"`
+	} `yaml:"markdown_new"`
+	Convert struct {
+		Links       string `yaml:"links" oneof:"inline reference text none"`
+		Images      string `yaml:"images" oneof:"keep alt none"`
+		FrontMatter bool   `yaml:"front_matter"`
+	} `yaml:"convert"`
+	Pages struct {
+		WithCookies string `yaml:"with_cookies" oneof:"skip reread remember"`
+	} `yaml:"pages"`
+	Cache struct {
+		PageTTL      time.Duration `yaml:"page_ttl"`
+		StaleLimit   time.Duration `yaml:"stale_limit"`
+		HeuristicMax time.Duration `yaml:"heuristic_max"`
+		MaxSize      size          `yaml:"max_size"`
+		Mode         string        `yaml:"mode" oneof:"shared private"`
+		Targeted     []string      `yaml:"targeted"`
+	} `yaml:"cache"`
+	Log struct {
+		Level  string `yaml:"level" oneof:"debug info warn error"`
+		Format string `yaml:"format" oneof:"auto text json"`
+	} `yaml:"log"`
+}
+
+// userConfig may sign in to the proxy.
+type userConfig struct {
+	Name         string `yaml:"name"`
+	PasswordHash string `yaml:"password_hash"`
+	Mode         string `yaml:"mode" oneof:"auto always negotiate never"`
+}
+
+// ruleConfig is a rule for some hosts and paths.
+type ruleConfig struct {
+	Host    string        `yaml:"host"`
+	Path    string        `yaml:"path"`
+	Action  string        `yaml:"action" oneof:"intercept tunnel block"`
+	Mode    string        `yaml:"mode" oneof:"auto always negotiate never"`
+	TTL     time.Duration `yaml:"ttl"`
+	Cascade []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new"`
+}
+
+// defaults returns the configuration of a machine where nothing is set.
+func defaults() *config {
+	c := new(config)
+	c.Proxy.Listen, c.Proxy.Mode, c.Proxy.ConnectPorts = "127.0.0.1:7887", "auto", []int{443}
+	c.Admin.Listen = "127.0.0.1:7888"
+	c.BlockedDomains = []string{"medium.com", "substack.com"}
+	c.Fetch.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
+	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, 32<<20, "readthru/"+version
+	c.MarkdownNew.Mode, c.MarkdownNew.BaseURL, c.MarkdownNew.DailyLimit = "fallback", "https://markdown.new", 500
+	c.Convert.Links, c.Convert.Images, c.Convert.FrontMatter = "inline", "keep", true
+	c.Pages.WithCookies = "skip"
+	c.Cache.PageTTL, c.Cache.StaleLimit, c.Cache.HeuristicMax = 24*time.Hour, 168*time.Hour, 168*time.Hour
+	c.Cache.MaxSize, c.Cache.Mode = 2<<30, "shared"
+	c.Log.Level, c.Log.Format = "info", "auto"
+	return c
+}
+
+// settings is a configuration with where each value came from, and the files it goes with.
+type settings struct {
+	*config
+	dataDir    string            // absolute
+	configFile string            // the file read, empty if none
+	source     map[string]string // by a key's path, and for data_dir and config: default, file NAME:LINE, environment NAME or flag --NAME
+}
+
+// set names a value from the command line.
+type set struct{ path, flag, value string }
+
+// load puts the configuration together: flags win over the environment, that over the file, that over the defaults. Mistakes
+// are usage errors that name the place.
+func (p *program) load(flags ...set) (*settings, error) {
+	s := &settings{config: defaults(), source: map[string]string{}}
+	var err error
+	if s.dataDir, s.source["data_dir"], err = dataDir(p.dataDirFlag); err != nil {
+		return nil, err
+	}
+	s.source["config"] = "default"
+	leaves := s.leaves()
+	for _, l := range leaves {
+		s.source[l.path] = "default"
+	}
+	if err := s.readFile(p.configFlag); err != nil {
+		return nil, err
+	}
+	for _, l := range leaves {
+		name := "READTHRU_" + strings.ToUpper(strings.ReplaceAll(l.path, ".", "_"))
+		text, ok := os.LookupEnv(name)
+		if !ok {
+			continue
+		}
+		if err := l.setText(text); err != nil {
+			return nil, usagef("environment %s: %w", name, err)
+		}
+		s.source[l.path] = "environment " + name
+	}
+	for _, f := range flags {
+		i := slices.IndexFunc(leaves, func(l leaf) bool { return l.path == f.path })
+		if err := leaves[i].setText(f.value); err != nil {
+			return nil, usagef("--%s: %w", f.flag, err)
+		}
+		s.source[f.path] = "flag --" + f.flag
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// check refuses values that cannot work, naming where they came from.
+func (s *settings) check() error {
+	wrong := func(path string, err error) error {
+		return usagef("%s: %s: %w", s.source[path], path, err)
+	}
+	for path, addr := range map[string]string{"proxy.listen": s.Proxy.Listen, "admin.listen": s.Admin.Listen} {
+		if _, err := net.ResolveTCPAddr("tcp", addr); err != nil || !strings.Contains(addr, ":") {
+			return wrong(path, fmt.Errorf("%q is not an address like 127.0.0.1:7887", addr))
+		}
+	}
+	if !loopback(s.Admin.Listen) && s.Admin.Token == "" {
+		return withHint(wrong("admin.listen", fmt.Errorf("%s can be reached from other machines and asks for no token", s.Admin.Listen)),
+			"set admin.token, or listen on 127.0.0.1")
+	}
+	for path, raw := range map[string]string{"proxy.upstream": s.Proxy.Upstream, "markdown_new.base_url": s.MarkdownNew.BaseURL} {
+		if u, err := url.Parse(raw); raw != "" && (err != nil || u.Hostname() == "") {
+			if strings.Contains(raw, "@") {
+				raw = "***" // with a password, perhaps
+			}
+			return wrong(path, fmt.Errorf("%q is not a URL with a host", raw))
+		}
+	}
+	for path, d := range map[string]time.Duration{"fetch.timeout": s.Fetch.Timeout, "cache.page_ttl": s.Cache.PageTTL, "cache.stale_limit": s.Cache.StaleLimit, "cache.heuristic_max": s.Cache.HeuristicMax} {
+		if d < 0 || d == 0 && path == "fetch.timeout" {
+			return wrong(path, fmt.Errorf("%s is too short", d))
+		}
+	}
+	for path, n := range map[string]int64{"fetch.max_body": int64(s.Fetch.MaxBody), "cache.max_size": int64(s.Cache.MaxSize)} {
+		if n <= 0 {
+			return wrong(path, fmt.Errorf("%d is not above 0", n))
+		}
+	}
+	if s.MarkdownNew.DailyLimit < 0 {
+		return wrong("markdown_new.daily_limit", fmt.Errorf("%d is below 0", s.MarkdownNew.DailyLimit))
+	}
+	for _, port := range s.Proxy.ConnectPorts {
+		if port < 1 || port > 65535 {
+			return wrong("proxy.connect_ports", fmt.Errorf("%d is not a port", port))
+		}
+	}
+	for i, u := range s.Proxy.Users {
+		if u.Name == "" || u.PasswordHash == "" {
+			return wrong("proxy.users", fmt.Errorf("user %d lacks a name or a password_hash", i+1))
+		}
+	}
+	if s.Pages.WithCookies == "remember" && s.Cache.Mode != "private" {
+		return wrong("pages.with_cookies", fmt.Errorf("remember needs cache.mode private"))
+	}
+	return nil
+}
+
+// loopback reports whether a listening address can be reached from this machine alone.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// allowPrivate tells whether proxied requests may reach private addresses.
+func (s *settings) allowPrivate() bool {
+	if s.Proxy.AllowPrivate != nil {
+		return *s.Proxy.AllowPrivate
+	}
+	return loopback(s.Proxy.Listen)
+}
+
+// dataDir returns the data directory, and where it was named: by a flag, the environment, or else the platform's place for it.
+func dataDir(flag string) (dir, source string, err error) {
+	if flag != "" {
+		dir, err = filepath.Abs(flag)
+		return dir, "flag --data-dir", err
+	}
+	if named := os.Getenv("READTHRU_DATA_DIR"); named != "" {
+		dir, err = filepath.Abs(named)
+		return dir, "environment READTHRU_DATA_DIR", err
+	}
+	if xdg := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(xdg) {
+		return filepath.Join(xdg, "readthru"), "environment XDG_DATA_HOME", nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", "", withHint(usagef("find the data directory: %w", err), "name one with --data-dir or READTHRU_DATA_DIR")
+	}
+	switch local := os.Getenv("LocalAppData"); {
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Application Support", "readthru"), "default", nil
+	case runtime.GOOS == "windows" && local != "":
+		return filepath.Join(local, "readthru"), "environment LocalAppData", nil
+	}
+	return filepath.Join(home, ".local", "share", "readthru"), "default", nil
+}
+
+// leaf is one key of the configuration.
+type leaf struct {
+	path  string
+	value reflect.Value
+	oneof []string
+}
+
+// leaves lists the keys in the order of the struct.
+func (c *config) leaves() []leaf { return leavesOf(reflect.ValueOf(c).Elem(), "") }
+
+func leavesOf(v reflect.Value, prefix string) (list []leaf) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		path := prefix + f.Tag.Get("yaml")
+		if f.Type.Kind() == reflect.Struct {
+			list = append(list, leavesOf(v.Field(i), path+".")...)
+			continue
+		}
+		list = append(list, leaf{path, v.Field(i), strings.Fields(f.Tag.Get("oneof"))})
+	}
+	return list
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/page"
+)
+
+// secretKeys are shown as set or not set, never with their value.
+var secretKeys = []string{"admin.token", "proxy.upstream"}
+
+// urlKeys are URLs, shown without a password.
+var urlKeys = []string{"markdown_new.base_url"}
+
+func (p *program) configCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "config",
+		Usage: "print the configuration and where each value came from",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c.Args().Slice()); err != nil {
+				return err
+			}
+			s, err := p.load()
+			if err != nil {
+				return err
+			}
+			type row struct {
+				Key    string `json:"key"`
+				Value  any    `json:"value"`
+				Source string `json:"source"`
+			}
+			rows := []row{{"data_dir", s.dataDir, s.source["data_dir"]}, {"config", s.configFile, s.source["config"]}}
+			if s.configFile == "" {
+				rows[1].Value, rows[1].Source = userFile(), "default, not there"
+			}
+			for _, l := range s.leaves() {
+				v := plain(l.value)
+				if slices.Contains(secretKeys, l.path) && v != "" {
+					v = "***"
+				}
+				if raw, ok := v.(string); ok && slices.Contains(urlKeys, l.path) {
+					v = page.MaskString(raw)
+				}
+				rows = append(rows, row{l.path, v, s.source[l.path]})
+			}
+			p.unknownVariables(s)
+			if c.Bool("json") {
+				return p.printJSON(rows)
+			}
+			var cells [][]string
+			for _, r := range rows {
+				text, err := json.Marshal(r.Value)
+				if err != nil {
+					return err
+				}
+				value := string(text)
+				if t, ok := r.Value.(string); ok && t != "" {
+					value = t
+				}
+				cells = append(cells, []string{r.Key, value, r.Source})
+			}
+			_, err = io.WriteString(p.out, layout([]string{"KEY", "VALUE", "FROM"}, cells, 0)) // a value cut short is a wrong one
+			return err
+		},
+	}
+}
+
+// unknownVariables tells of variables that look like keys and are none: a misspelt one has no effect.
+func (p *program) unknownVariables(s *settings) {
+	known := []string{"READTHRU_DATA_DIR", "READTHRU_CONFIG", "READTHRU_SESSION"}
+	for _, l := range s.leaves() {
+		known = append(known, "READTHRU_"+strings.ToUpper(strings.ReplaceAll(l.path, ".", "_")))
+	}
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "READTHRU_") && !slices.Contains(known, name) {
+			p.note("warning: %s is no key of the configuration", name)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"readthru/api"
+	"readthru/page"
+	"readthru/store"
+)
+
+// daemonInfo is what a running daemon writes into its data directory, so that commands find it.
+type daemonInfo struct {
+	Instance string    `json:"instance"` // random; the daemon's /healthz answers the same
+	PID      int       `json:"pid"`
+	Proxy    string    `json:"proxy"` // host:port
+	Admin    string    `json:"admin"` // host:port
+	Token    string    `json:"token,omitempty"`
+	Offline  bool      `json:"offline,omitempty"`
+	Started  time.Time `json:"started"`
+}
+
+func daemonFile(dir string) string { return filepath.Join(dir, "daemon.json") }
+
+// write puts d into the data directory in one step, readable by its owner alone.
+func (d *daemonInfo) write(dir string) error {
+	b, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "daemon.json.*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write daemon.json: %w", err)
+	}
+	_, err = f.Write(append(b, '\n'))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), daemonFile(dir))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the error that matters is the one before
+		return fmt.Errorf("write daemon.json: %w", err)
+	}
+	return nil
+}
+
+// remove takes daemon.json away if it is still d's.
+func (d *daemonInfo) remove(dir string) {
+	if now, err := readDaemon(dir); err == nil && now.Instance == d.Instance {
+		_ = os.Remove(daemonFile(dir)) // one that stays names no daemon: nobody answers as it
+	}
+}
+
+func readDaemon(dir string) (*daemonInfo, error) {
+	b, err := os.ReadFile(daemonFile(dir))
+	if err != nil {
+		return nil, err
+	}
+	d := new(daemonInfo)
+	if err := json.Unmarshal(b, d); err != nil {
+		return nil, fmt.Errorf("read %s: %w", daemonFile(dir), err)
+	}
+	return d, nil
+}
+
+// findDaemon returns the daemon that serves a data directory, or nil when none answers as the one that daemon.json names: the
+// file may be left over from a crash, and its port another program's now.
+func findDaemon(ctx context.Context, dir string) *daemonInfo {
+	d, err := readDaemon(dir)
+	if err != nil || d.Admin == "" || d.Instance == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	// The token is kept back until the daemon has proved to be the one.
+	client := api.NewClient(d.Admin, "", "readthru/"+version)
+	defer client.Close()
+	if l, err := client.Liveness(ctx); err != nil || l.Instance != d.Instance {
+		return nil
+	}
+	return d
+}
+
+// newInstance returns a random name for a daemon.
+func newInstance() string { return rand.Text() }
+
+// backend is what commands ask: a running daemon through *api.Client, or the store through an *api.Server in this process.
+type backend interface {
+	Fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error)
+	Pages(ctx context.Context, q api.PageQuery) (*api.PageList, error)
+	Page(ctx context.Context, ref string) (*page.Page, error)
+	Versions(ctx context.Context, ref string) (*api.VersionList, error)
+	Diff(ctx context.Context, ref, a, b string) (*api.Diff, error)
+	DeletePage(ctx context.Context, ref string) error
+	Visits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error)
+	Cached(ctx context.Context, url string) (*api.CacheEntries, error)
+	Explained(ctx context.Context, url string) (*api.CacheEntries, error)
+	Uncache(ctx context.Context, sel api.Selection) (*api.Removed, error)
+	ClearCache(ctx context.Context) (*api.Removed, error)
+	SweepCache(ctx context.Context) (*api.Removed, error)
+	Disclosures(ctx context.Context, cursor string, limit int) (*api.DisclosureList, error)
+	Stats(ctx context.Context) (*api.Stats, error)
+	Readiness(ctx context.Context) (*api.Readiness, error)
+	Backup(ctx context.Context, w io.Writer) error
+}
+
+var (
+	_ backend = (*api.Server)(nil)
+	_ backend = (*api.Client)(nil)
+)
+
+// lockWait is how long a command waits for another that has the store open and is no daemon, or is not one yet.
+const lockWait = 10 * time.Second
+
+// openOrFind returns the running daemon, or nil once open has opened the store. While another process has the store, it waits:
+// that process may be a command that ends soon, or a daemon that is about to answer.
+func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInfo, error) {
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for end := time.Now().Add(lockWait); ; {
+		if d := findDaemon(ctx, s.dataDir); d != nil {
+			return d, nil
+		}
+		err := open()
+		if _, locked := errors.AsType[*store.LockedError](err); !locked || time.Now().After(end) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-poll.C:
+		}
+	}
+}
+
+// leaseTries is how many daemons may end under our hands before we give up.
+const leaseTries = 5
+
+// sharedDaemon is a running daemon that is held up until release is called: it may be another command's, and end with that.
+type sharedDaemon struct {
+	*daemonInfo
+	client  *api.Client
+	release func()
+}
+
+// openOrShare is openOrFind, and holds the daemon up that it finds.
+func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDaemon, error) {
+	for try := 1; ; try++ {
+		d, err := openOrFind(ctx, s, open)
+		if err != nil || d == nil {
+			return nil, err
+		}
+		client := api.NewClient(d.Admin, d.Token, "readthru/"+version)
+		end, err := client.Lease(ctx)
+		if err == nil {
+			return &sharedDaemon{d, client, func() { end(); client.Close() }}, nil
+		}
+		client.Close()
+		if e, answered := errors.AsType[*api.Error](err); answered && e.Status != http.StatusServiceUnavailable || try == leaseTries {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond): // it is about to stop, or has
+		}
+	}
+}
+
+// withBackend runs do with the daemon, or with the store opened here when no daemon runs.
+func (p *program) withBackend(ctx context.Context, do func(backend) error) (err error) {
+	s, err := p.load()
+	if err != nil {
+		return err
+	}
+	if err := makeDataDir(s.dataDir); err != nil {
+		return err
+	}
+	var c *core
+	d, err := openOrShare(ctx, s, func() (err error) { //nolint:contextcheck // opening the store takes none
+		c, err = openCore(s, s.dataDir, false, slog.New(slog.DiscardHandler))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if d != nil {
+		defer d.release()
+		return do(d.client)
+	}
+	defer func() {
+		if cerr := c.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return do(c.server(nil, nil, "", ""))
+}

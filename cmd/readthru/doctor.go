@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/certs"
+)
+
+// finding is what doctor says of one thing.
+type finding struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, warning or failed
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// States of a finding. A warning leaves the main job working.
+const (
+	good    = "ok"
+	warning = "warning"
+	failed  = "failed"
+)
+
+func (p *program) doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "doctor",
+		Usage:       "tell what works here, what does not, and the remedy",
+		Description: "Every client found is tried: it fetches a page over TLS from an origin of doctor's own, through a proxy that signs with your authority.",
+		Flags:       []cli.Flag{jsonFlag(), &cli.BoolFlag{Name: "no-probes", Usage: "do not try the clients"}},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c.Args().Slice()); err != nil {
+				return err
+			}
+			s, err := p.load()
+			if err != nil {
+				return err
+			}
+			found := p.examine(c.Context, s, !c.Bool("no-probes"))
+			if err := p.printFindings(found, c.Bool("json")); err != nil {
+				return err
+			}
+			for _, f := range found {
+				if f.State == failed {
+					return exitError(1)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) printFindings(found []finding, asJSON bool) error {
+	if asJSON {
+		return p.printJSON(found)
+	}
+	var text strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&text, "%-8s %-18s %s\n", f.State, f.Name, printable(f.Detail))
+		if f.Remedy != "" {
+			fmt.Fprintf(&text, "%-8s %-18s remedy: %s\n", "", "", printable(f.Remedy))
+		}
+	}
+	_, err := io.WriteString(p.out, text.String())
+	return err
+}
+
+// examine looks at each thing in turn. What a later one needs is made by an earlier one: without a data directory or an
+// authority there is no use in trying clients.
+func (p *program) examine(ctx context.Context, s *settings, probes bool) []finding {
+	config := finding{Name: "configuration", State: good, Detail: "no file, defaults"}
+	if s.configFile != "" {
+		config.Detail = s.configFile
+	}
+	found := []finding{config}
+	dir := examineDataDir(s.dataDir)
+	found = append(found, dir)
+	if dir.State == failed {
+		return found
+	}
+	d := findDaemon(ctx, s.dataDir)
+	found = append(found, examinePorts(ctx, s, d)...)
+	found = append(found, p.examineStore(ctx)...)
+	authority, err := certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")})
+	if err != nil {
+		return append(found, finding{"authority", failed, err.Error(), firstNonEmpty(hintOf(err), "move "+filepath.Join(s.dataDir, "ca")+" away: a new one is made")})
+	}
+	found = append(found, examineAuthority(authority, time.Now())...)
+	found = append(found, finding{"browser", warning, "none is used: pages made by scripts alone come as their origin sends them", "such pages carry the warning js-shell; markdown_new.mode decides whether a third party is asked"})
+	if !probes {
+		return found
+	}
+	tried, err := probeClients(ctx, s, authority)
+	if err != nil {
+		return append(found, finding{"clients", failed, err.Error(), ""})
+	}
+	return append(found, tried...)
+}
+
+func examineDataDir(dir string) finding {
+	f := finding{Name: "data directory", State: good, Detail: dir}
+	if err := makeDataDir(dir); err != nil {
+		f.State, f.Detail, f.Remedy = failed, err.Error(), hintOf(err)
+		return f
+	}
+	probe, err := os.CreateTemp(dir, "doctor.*")
+	if err != nil {
+		f.State, f.Detail, f.Remedy = failed, err.Error(), "make the directory writable for you, or choose another with --data-dir"
+		return f
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		f.State, f.Detail = warning, err.Error()
+	}
+	return f
+}
+
+// examinePorts tells whether a daemon runs, and else whether one could listen.
+func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
+	if d != nil {
+		return []finding{{"daemon", good, fmt.Sprintf("process %d, proxy %s, admin %s", d.PID, d.Proxy, d.Admin), ""}}
+	}
+	found := []finding{{"daemon", good, "none runs: \"readthru run\" starts its own", ""}}
+	for _, port := range []struct{ name, addr string }{{"proxy port", s.Proxy.Listen}, {"admin port", s.Admin.Listen}} {
+		l, err := listen(ctx, port.addr, false)
+		switch {
+		case err == nil:
+			_ = l.Close() // nobody came
+			found = append(found, finding{port.name, good, port.addr + " is free", ""})
+		case errors.Is(err, syscall.EADDRINUSE):
+			found = append(found, finding{port.name, warning, port.addr + " is another program's", "\"readthru run\" takes a free port; for \"readthru serve\" choose another with --listen or --admin"})
+		default:
+			found = append(found, finding{port.name, failed, err.Error(), hintOf(err)})
+		}
+	}
+	return found
+}
+
+// examineStore looks at the store, and at what it remembers of clients that do not trust us.
+func (p *program) examineStore(ctx context.Context) []finding {
+	f := finding{Name: "store", State: good}
+	var distrusted []string
+	err := p.withBackend(ctx, func(b backend) error {
+		rd, err := b.Readiness(ctx)
+		if err != nil {
+			return err
+		}
+		st, err := b.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		distrusted = rd.Distrusted
+		f.Detail = fmt.Sprintf("%s, %s of %s", count(st.Pages.Total, "page"), count(st.Cache.Entries, "stored response"), bytesText(st.Cache.Bytes))
+		if part := rd.Parts["store"]; part.State != "ok" || part.Reason != "" {
+			f.State, f.Detail = warning, part.State+": "+part.Reason
+		}
+		return nil
+	})
+	if err != nil {
+		f.State, f.Detail, f.Remedy = failed, err.Error(), hintOf(err)
+	}
+	found := []finding{f}
+	if len(distrusted) > 0 {
+		found = append(found, finding{"trust of clients", warning, "tunnelled, since a client rejected the authority there: " + strings.Join(distrusted, ", "), "give the client the environment of \"readthru env\", or \"readthru ca install\""})
+	}
+	return found
+}
+
+// examineAuthority looks at the certificate and at the bundle that clients are given.
+func examineAuthority(a *certs.Authority, now time.Time) []finding {
+	cert := a.Certificate()
+	ca := finding{"authority", good, fmt.Sprintf("%s, until %s", a.CertFile(), cert.NotAfter.Format("2006-01-02")), ""}
+	if now.After(cert.NotAfter) {
+		ca.State, ca.Detail, ca.Remedy = failed, "expired on "+cert.NotAfter.Format("2006-01-02"), `"readthru ca renew"`
+	}
+	trust := finding{"system trust", good, "this system trusts the authority", ""}
+	if _, err := cert.Verify(x509.VerifyOptions{CurrentTime: now}); err != nil {
+		trust.State, trust.Detail = warning, "this system does not trust the authority: browsers refuse intercepted pages"
+		trust.Remedy = "\"readthru ca install\"; commands under \"readthru run\" need none"
+	}
+	bundle := finding{"bundle", good, "", ""}
+	n, ours, err := readBundle(a.BundleFile(), cert)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" is not there", "run this command again: it is made when the authority is opened"
+	case err != nil:
+		bundle.State, bundle.Detail = failed, err.Error()
+	case !ours:
+		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" lacks our certificate", "remove the file: it is made anew"
+	case n < 2:
+		bundle.State, bundle.Detail, bundle.Remedy = warning, "no roots of the system were found: tunnelled hosts are not trusted", "install the system's roots (package ca-certificates)"
+	default:
+		bundle.Detail = fmt.Sprintf("%s, %d certificates", a.BundleFile(), n)
+	}
+	return []finding{ca, trust, bundle}
+}
+
+// readBundle counts the certificates of a PEM file and looks for one.
+func readBundle(name string, want *x509.Certificate) (n int, found bool, err error) {
+	rest, err := os.ReadFile(name)
+	if err != nil {
+		return 0, false, err
+	}
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return n, found, nil
+		}
+		n++
+		found = found || string(block.Bytes) == string(want.Raw)
+	}
+}
+
+func firstNonEmpty(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/certs"
+)
+
+// variable is one variable of the environment.
+type variable struct{ name, value string }
+
+// clientEnv says what the environment of clients is made of.
+type clientEnv struct {
+	proxy  string // the proxy's address, host:port
+	login  string // name:password for a proxy that asks, else empty
+	cert   string // file with our certificate alone
+	bundle string // file with the system's roots and ours
+	wgetrc string // file that wget reads
+	direct string // hosts that the user reaches without a proxy already, else empty
+}
+
+// variables returns the environment that sends clients through the proxy and makes them trust it. Clients differ in the case
+// that they read (curl takes http_proxy in lower case only, wget every one), and in whether a file of roots adds to those they
+// have or replaces them: those that replace get the bundle.
+func (e clientEnv) variables() []variable {
+	proxy := (&url.URL{Scheme: "http", Host: e.proxy}).String()
+	if name, password, ok := strings.Cut(e.login, ":"); ok {
+		proxy = (&url.URL{Scheme: "http", User: url.UserPassword(name, password), Host: e.proxy}).String()
+	}
+	direct := withoutProxy(e.direct)
+	return []variable{
+		{"http_proxy", proxy},
+		{"HTTP_PROXY", proxy},
+		{"https_proxy", proxy},
+		{"HTTPS_PROXY", proxy},
+		{"no_proxy", direct},
+		{"NO_PROXY", direct},
+		{"NODE_USE_ENV_PROXY", "1"},
+		{"NODE_EXTRA_CA_CERTS", e.cert},
+		{"DENO_CERT", e.cert},
+		{"SSL_CERT_FILE", e.bundle},
+		{"CURL_CA_BUNDLE", e.bundle},
+		{"REQUESTS_CA_BUNDLE", e.bundle},
+		{"PIP_CERT", e.bundle},
+		{"GIT_SSL_CAINFO", e.bundle},
+		{"CARGO_HTTP_CAINFO", e.bundle},
+		{"AWS_CA_BUNDLE", e.bundle},
+		{"npm_config_cafile", e.bundle},
+		{"CODEX_CA_CERTIFICATE", e.bundle},
+		{"WGETRC", e.wgetrc},
+	}
+}
+
+// withoutProxy returns this machine's names and the hosts that the user named already. Patterns are dropped, since curl takes
+// none, and so is .local: the onboarding page readthru.local is behind the proxy.
+func withoutProxy(before string) string {
+	hosts := []string{"localhost", "127.0.0.1", "::1"}
+	for h := range strings.FieldsFuncSeq(before, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !strings.Contains(h, "*") && h != ".local" && h != "local" && !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	return strings.Join(hosts, ",")
+}
+
+// newClientEnv prepares the files that the environment names.
+func newClientEnv(s *settings, authority *certs.Authority, proxy, login string) (clientEnv, error) {
+	e := clientEnv{proxy: proxy, login: login, cert: authority.CertFile(), bundle: authority.BundleFile(), wgetrc: filepath.Join(s.dataDir, "wgetrc")}
+	e.direct = os.Getenv("no_proxy")
+	if e.direct == "" {
+		e.direct = os.Getenv("NO_PROXY")
+	}
+	return e, writeWgetrc(e.wgetrc, e.bundle)
+}
+
+// writeWgetrc writes a file for wget, which takes roots from nowhere else: what the user's own file says, then the bundle.
+func writeWgetrc(name, bundle string) error {
+	own := os.Getenv("WGETRC")
+	if own == "" || own == name { // inside "readthru run" it is ours
+		if home, err := os.UserHomeDir(); err == nil {
+			own = filepath.Join(home, ".wgetrc")
+		}
+	}
+	var text []byte
+	if own != "" {
+		text, _ = os.ReadFile(own) // most users have none
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			text = append(text, '\n')
+		}
+	}
+	text = fmt.Appendf(text, "ca_certificate = %s\n", bundle)
+	if now, err := os.ReadFile(name); err == nil && bytes.Equal(now, text) {
+		return nil
+	}
+	err := writeWhole(name, func(f *os.File) error { // another command's wget may be reading it
+		_, err := f.Write(text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("wget's configuration: %w", err)
+	}
+	return nil
+}
+
+func (p *program) envCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "env",
+		Usage:       "print the environment that sends clients through the proxy",
+		Description: "eval \"$(readthru env)\" points a shell at the daemon.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "shell", Value: "sh", Usage: "`SYNTAX`: sh, fish, powershell or json"},
+			&cli.BoolFlag{Name: "json", Usage: "the same as --shell json"},
+			&cli.StringFlag{Name: "login", Usage: "`NAME:PASSWORD` for a proxy with users"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c.Args().Slice()); err != nil {
+				return err
+			}
+			shell := c.String("shell")
+			if c.Bool("json") {
+				shell = "json"
+			}
+			if !slices.Contains([]string{"sh", "bash", "zsh", "fish", "powershell", "pwsh", "json"}, shell) {
+				return usagef("--shell: %q is not one of sh, fish, powershell, json", shell)
+			}
+			s, err := p.load()
+			if err != nil {
+				return err
+			}
+			if err := makeDataDir(s.dataDir); err != nil {
+				return err
+			}
+			authority, err := certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")})
+			if err != nil {
+				return fmt.Errorf("open the authority: %w", err)
+			}
+			proxy := s.Proxy.Listen
+			if d := findDaemon(c.Context, s.dataDir); d != nil {
+				proxy = d.Proxy
+			} else {
+				p.note("no daemon runs: start it with \"readthru serve\"")
+			}
+			e, err := newClientEnv(s, authority, proxy, c.String("login"))
+			if err != nil {
+				return err
+			}
+			text, err := export(shell, e.variables())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(p.out, text)
+			return err
+		},
+	}
+}
+
+// export writes variables in a shell's syntax.
+func export(shell string, vars []variable) (string, error) {
+	var b strings.Builder
+	switch shell {
+	case "json":
+		m := map[string]string{}
+		for _, v := range vars {
+			m[v.name] = v.value
+		}
+		text, err := json.MarshalIndent(m, "", "  ")
+		return string(text) + "\n", err
+	case "fish":
+		for _, v := range vars {
+			fmt.Fprintf(&b, "set -gx %s '%s'\n", v.name, strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(v.value))
+		}
+	case "powershell", "pwsh":
+		for _, v := range vars {
+			fmt.Fprintf(&b, "$env:%s = '%s'\n", v.name, strings.ReplaceAll(v.value, `'`, `''`))
+		}
+	default:
+		for _, v := range vars {
+			fmt.Fprintf(&b, "export %s='%s'\n", v.name, strings.ReplaceAll(v.value, `'`, `'\''`))
+		}
+	}
+	return b.String(), nil
+}

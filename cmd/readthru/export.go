@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/page"
+)
+
+func (p *program) exportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write every page as a markdown file with front matter, in folders by host and path",
+		ArgsUsage: "DIR",
+		Flags:     []cli.Flag{&cli.StringFlag{Name: "host", Usage: "of `HOST` alone"}},
+		Action: func(c *cli.Context) error {
+			dir, err := oneArg(c.Args().Slice(), "DIR")
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			root, err := os.OpenRoot(dir) // no name, however strange, leads out of it
+			if err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			defer root.Close() //nolint:errcheck // every file in it is closed, with its error told
+			return p.withBackend(c.Context, func(b backend) error {
+				n, err := exportPages(c.Context, b, root, c.String("host"))
+				p.note("wrote %s to %s", count(n, "page"), dir)
+				return err
+			})
+		},
+	}
+}
+
+// exportPages writes the pages and says how many.
+func exportPages(ctx context.Context, b backend, root *os.Root, host string) (n int, err error) {
+	taken := map[string]bool{} // in lower case: many file systems do not tell cases apart
+	q := api.PageQuery{Host: host, Sort: "url", Limit: 500}
+	for {
+		list, err := b.Pages(ctx, q)
+		if err != nil {
+			return n, err
+		}
+		for _, known := range list.Pages {
+			pg, err := b.Page(ctx, known.Doc)
+			if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusNotFound {
+				continue // gone since it was listed
+			}
+			if err != nil {
+				return n, err
+			}
+			name := fileName(pg)
+			if taken[strings.ToLower(name)] {
+				name = strings.TrimSuffix(name, ".md") + "-" + pg.Doc + ".md"
+			}
+			taken[strings.ToLower(name)] = true
+			text := []byte(withFrontMatter(pg))
+			err = writeInto(root, name, text)
+			if err != nil { // what is a file's name here may be a folder's of another page, as with /a and /a.md/b
+				err = writeInto(root, "unnamed/"+pg.Doc+".md", text)
+			}
+			if err != nil {
+				return n, fmt.Errorf("export %s: %w", pg.URL, err)
+			}
+			n++
+		}
+		if list.Next == "" {
+			return n, nil
+		}
+		q.Cursor = list.Next
+	}
+}
+
+// writeInto writes a file, and the folders that it lies in.
+func writeInto(root *os.Root, name string, text []byte) error {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return root.WriteFile(name, text, 0o644)
+}
+
+// fileName is where a page is written: host, path, and the page's id where the URL has a query or a name had to be changed.
+func fileName(pg *page.Page) string {
+	u, err := url.Parse(pg.NormalizedURL)
+	if err != nil || u.Host == "" {
+		return "unknown/" + pg.Doc + ".md"
+	}
+	host, _ := safeName(u.Host)
+	parts := []string{host}
+	exact := u.RawQuery == ""
+	segments := strings.Split(strings.Trim(u.Path, "/"), "/")
+	for i, seg := range segments {
+		last := i == len(segments)-1
+		if last {
+			seg = strings.TrimSuffix(seg, ".md")
+		}
+		if seg == "" || last && strings.HasSuffix(u.Path, "/") && u.Path != "/" {
+			if seg != "" {
+				name, same := safeName(seg)
+				parts, exact = append(parts, name), exact && same
+			}
+			parts = append(parts, "index")
+			continue
+		}
+		name, same := safeName(seg)
+		parts, exact = append(parts, name), exact && same
+	}
+	name := path.Join(parts...)
+	if !exact {
+		name += "-" + pg.Doc
+	}
+	return name + ".md"
+}
+
+// maxName is the longest part of a file's name, in bytes; file systems take 255.
+const maxName = 120
+
+// safeName makes a part of a path that every file system takes, and reports whether it is unchanged.
+func safeName(s string) (name string, same bool) {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) || strings.ContainsRune(`<>:"/\|?*`, r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+	if len(name) > maxName {
+		name = strings.ToValidUTF8(name[:maxName], "")
+	}
+	name = strings.TrimRight(name, ". ")
+	if name == "" || strings.HasPrefix(name, ".") || reserved(name) {
+		name = "_" + name
+	}
+	return name, name == s
+}
+
+// reserved reports whether Windows takes a name for a device.
+func reserved(name string) bool {
+	base, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch base {
+	case "CON", "PRN", "AUX", "NUL":
+		return true
+	}
+	return len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '1' && base[3] <= '9'
+}

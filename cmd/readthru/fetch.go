@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/page"
+)
+
+// fetchAtOnce is how many of the pages named in one command are fetched at the same time.
+const fetchAtOnce = 4
+
+func (p *program) fetchCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "fetch",
+		Usage:     "print pages as markdown",
+		ArgsUsage: "URL…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Value: "markdown", Usage: "`FORM`: markdown, text, html, json or prompt"},
+			&cli.BoolFlag{Name: "json", Usage: "the same as --format json: one page object a line"},
+			&cli.BoolFlag{Name: "force", Usage: "ask the origin even if the cache could answer"},
+			&cli.IntFlag{Name: "max-chars", Usage: "cut after `N` characters", DefaultText: "no limit"},
+			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
+			&cli.StringFlag{Name: "render", Value: "auto", Usage: "`WHEN` to use a browser: auto, always or never"},
+			&cli.BoolFlag{Name: "no-remote", Usage: "send nothing to third parties"},
+			&cli.BoolFlag{Name: "no-store", Usage: "remember nothing"},
+			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave the YAML block at the top away"},
+			sessionFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			urls := c.Args().Slice()
+			if len(urls) == 0 {
+				return withHint(usagef("URL is missing"), "readthru fetch https://go.dev/doc/")
+			}
+			for _, raw := range urls {
+				if _, err := page.Parse(raw); err != nil {
+					return usageError{err}
+				}
+			}
+			format := c.String("format")
+			if c.Bool("json") {
+				format = "json"
+			}
+			r := api.FetchRequest{
+				Format: format, Force: c.Bool("force"), MaxChars: c.Int("max-chars"), MaxTokens: c.Int("max-tokens"),
+				Render: c.String("render"), Session: c.String("session"), Agent: "readthru/" + version,
+			}
+			if c.Bool("no-remote") {
+				r.Remote = new(false)
+			}
+			if c.Bool("no-store") {
+				r.Persist = new(false)
+			}
+			s, err := p.load()
+			if err != nil {
+				return err
+			}
+			front := s.Convert.FrontMatter && !c.Bool("no-front-matter")
+			return p.withBackend(c.Context, func(b backend) error { return p.fetchAll(c.Context, b, urls, r, front) })
+		},
+	}
+}
+
+// fetchAll prints the pages in the order named. A page that could not be had does not keep the others back.
+func (p *program) fetchAll(ctx context.Context, b backend, urls []string, r api.FetchRequest, front bool) error {
+	type result struct {
+		page *page.Page
+		err  error
+	}
+	results := make([]chan result, len(urls))
+	places := make(chan struct{}, fetchAtOnce)
+	for i, raw := range urls {
+		results[i] = make(chan result, 1)
+		go func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			one := r
+			one.URL = raw
+			got, err := b.Fetch(ctx, one)
+			results[i] <- result{got, err}
+		}()
+	}
+	var failed error
+	for i, ch := range results {
+		got := <-ch
+		if got.err == nil {
+			got.err = p.printPage(got.page, r.Format, front, i > 0)
+		}
+		if got.err == nil {
+			continue
+		}
+		if failed != nil {
+			p.tell(failed) // the last one is told when we return it
+		}
+		failed = got.err
+	}
+	return failed
+}
+
+// printPage prints a page in its format, its warnings on standard error. A page that could not be had is an error, and with
+// json a page object all the same.
+func (p *program) printPage(pg *page.Page, format string, front, follows bool) error {
+	if format == "json" {
+		enc := json.NewEncoder(p.out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(pg); err != nil {
+			return err
+		}
+	}
+	if pg.Error != nil {
+		return pageError(pg.Error)
+	}
+	if format == "json" {
+		return nil
+	}
+	for _, w := range pg.Warnings {
+		p.note("warning: %s: %s", w, page.MaskString(pg.URL))
+	}
+	text := pg.Content
+	if front && pg.ContentFormat == "markdown" {
+		text = withFrontMatter(pg)
+	}
+	if follows {
+		text = "\n" + text
+	}
+	if slices.Contains(pg.Warnings, "truncated") && !strings.HasSuffix(text, "\n") {
+		text += "\n" // the cut took the line's end
+	}
+	return p.print(text)
+}
+
+// pageError is the failure to get a page, with the remedy where there is one.
+func pageError(e *page.Error) error {
+	err := errors.New(e.Message)
+	switch {
+	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "private or special-purpose address"):
+		return withHint(err, "fetch.allow_private: true lets our own fetches reach it; a running daemon takes that when it is started again")
+	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "list of blocked domains"):
+		return withHint(err, "the list is blocked_domains in the configuration")
+	case e.Kind == "too_large":
+		return withHint(err, "raise fetch.max_body")
+	}
+	return err
+}
+
+// withFrontMatter returns a page's markdown under its YAML block. What the origin wrote as markdown stays as it made it.
+func withFrontMatter(pg *page.Page) string {
+	if pg.Source == page.Negotiated || pg.Source == page.Alternate {
+		return pg.Content
+	}
+	return pg.FrontMatter() + pg.Content
+}
+
+func sessionFlag() cli.Flag {
+	return &cli.StringFlag{Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` of the session, kept with visits"}
+}
+
+// oneOf checks a flag that takes one of a few words.
+func oneOf(flag, value string, words ...string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return usagef("--%s: %q is not one of %v", flag, value, fmt.Sprint(words))
+}

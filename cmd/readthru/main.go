@@ -1,0 +1,268 @@
+// Readthru is a local caching forward proxy for agents.
+//
+// An agent whose proxy it is reads the web as markdown: every page comes back cleaned and converted, from a cache that obeys
+// HTTP (RFC 9111), and is remembered with its versions and visits. What is not a page passes untouched.
+//
+//	readthru run -- curl -s https://go.dev/doc/     one command through the proxy, nothing to set up
+//	readthru serve                                  the daemon: proxy on 127.0.0.1:7887, admin on 127.0.0.1:7888
+//	eval "$(readthru env)"                          the environment that points a shell at it
+//	readthru fetch https://go.dev/doc/              one page, no proxy settings needed
+//	readthru doctor                                 what works here, what does not, and the remedy
+//
+// Commands that look at what is stored ask the running daemon; when none runs they open the store themselves.
+//
+// Data goes to standard output and everything else to standard error. The exit status is 0 for success, 1 for failure and 2
+// for a mistake in the command line or the configuration; run gives the status of the command it ran.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args, stdio{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// stdio is where a command reads and writes.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// program is one run of readthru: where it reads and writes, and what the flags that every command takes say.
+type program struct {
+	stdio
+	dataDirFlag, configFlag string
+
+	// ignores reports whether a signal was ignored when the program started.
+	ignores func(os.Signal) bool
+
+	// releaseSignals stops the handling of signals that run set up, for a command that has its own.
+	releaseSignals func()
+}
+
+// run runs the command that args name (args[0] is the program) and returns the exit status.
+func run(ctx context.Context, args []string, std stdio) int {
+	standardLog(slog.New(slog.DiscardHandler)) // a command that logs says where
+	ignored := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGHUP}, func(s os.Signal) bool { return !signal.Ignored(s) })
+	ctx, release := withSignals(ctx)
+	defer release()
+	p := &program{stdio: std, releaseSignals: release, ignores: func(s os.Signal) bool { return slices.Contains(ignored, s) }}
+	app := p.app() //nolint:contextcheck // opening the store takes no context; each action has its own
+	err := app.RunContext(ctx, hoist(app, args))
+	return p.report(err)
+}
+
+// withSignals returns a context that the first interrupt ends, so that the program drains; the second ends the program at
+// once. release stops listening and ends the context.
+func withSignals(parent context.Context) (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancel(parent)
+	ch := make(chan os.Signal, 2)
+	done := make(chan struct{})
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-ch:
+			cancel()
+		case <-done:
+			return
+		}
+		select {
+		case <-ch:
+			os.Exit(130)
+		case <-done:
+		}
+	}()
+	released := false
+	return ctx, func() {
+		if released {
+			return
+		}
+		released = true
+		signal.Stop(ch)
+		close(done)
+		cancel()
+	}
+}
+
+// app is the table of commands.
+func (p *program) app() *cli.App {
+	app := &cli.App{
+		Name:                 "readthru",
+		Usage:                "a caching forward proxy that gives agents the web as markdown",
+		Version:              version,
+		HideVersion:          true,
+		HideHelpCommand:      true, // there is our own
+		EnableBashCompletion: true,
+		Reader:               p.in,
+		Writer:               p.out,
+		ErrWriter:            p.err,
+		Flags:                append(p.commonFlags(), &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, cli.HelpFlag),
+		ExitErrHandler:       func(*cli.Context, error) {}, // run reports and chooses the status
+		OnUsageError:         usageMistake,
+		Action:               p.noCommand,
+		Commands: []*cli.Command{
+			p.serveCommand(),
+			p.runCommand(),
+			p.envCommand(),
+			p.fetchCommand(),
+			p.convertCommand(),
+			p.pagesCommand(),
+			p.visitsCommand(),
+			p.cacheCommand(),
+			p.caCommand(),
+			p.passwordCommand(),
+			p.doctorCommand(),
+			p.statsCommand(),
+			p.exportCommand(),
+			p.backupCommand(),
+			p.restoreCommand(),
+			p.configCommand(),
+			p.versionCommand(),
+			p.completionCommand(),
+			p.helpCommand(),
+		},
+	}
+	p.prepare(app.Commands)
+	return app
+}
+
+// prepare gives every command the common flags, the way mistakes are reported, and an answer to a missing subcommand.
+func (p *program) prepare(commands []*cli.Command) {
+	for _, c := range commands {
+		c.OnUsageError = usageMistake
+		if len(c.Subcommands) > 0 {
+			p.prepare(c.Subcommands)
+			if c.Action == nil {
+				c.Action = noSubcommand
+			}
+		}
+		c.HideHelpCommand = true
+		c.Flags = append(c.Flags, p.commonFlags()...)
+		for _, f := range c.Flags {
+			if b, ok := f.(*cli.BoolFlag); ok {
+				b.DisableDefaultText = true // "default: false" tells nothing
+			}
+		}
+	}
+}
+
+// helpCommand prints the help that --help prints.
+func (p *program) helpCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "help",
+		Usage:     "print what there is, or what a command takes",
+		ArgsUsage: "[COMMAND…]",
+		Action: func(c *cli.Context) error {
+			app := p.app()
+			commands, names := app.Commands, c.Args().Slice()
+			for i, name := range names {
+				at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
+				if at < 0 {
+					return unknownCommand(commands, strings.Join(append(names[:i:i], ""), " "), name)
+				}
+				commands = commands[at].Subcommands
+			}
+			return app.RunContext(c.Context, slices.Concat([]string{app.Name}, names, []string{"--help"}))
+		},
+	}
+}
+
+// commonFlags may stand before and after a command's name. Their values are taken by actions: a flag of the command would hide
+// the program's of the same name.
+func (p *program) commonFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "data-dir", Usage: "`DIR` of store and authority (READTHRU_DATA_DIR)", Action: func(_ *cli.Context, v string) error { p.dataDirFlag = v; return nil }},
+		&cli.StringFlag{Name: "config", Usage: "configuration `FILE` (READTHRU_CONFIG)", Action: func(_ *cli.Context, v string) error { p.configFlag = v; return nil }},
+	}
+}
+
+func usageMistake(c *cli.Context, err error, _ bool) error {
+	name := c.App.Name
+	if c.Command != nil && c.Command.HelpName != "" {
+		name = c.Command.HelpName
+	}
+	return withHint(usagef("%s", err), fmt.Sprintf("see \"%s --help\"", name))
+}
+
+func (p *program) noCommand(c *cli.Context) error {
+	if c.Bool("version") {
+		return p.printVersion(false)
+	}
+	if !c.Args().Present() {
+		return cli.ShowAppHelp(c)
+	}
+	return unknownCommand(c.App.Commands, "", c.Args().First())
+}
+
+func noSubcommand(c *cli.Context) error {
+	if !c.Args().Present() {
+		return withHint(usagef("%s needs a subcommand", c.Command.FullName()), fmt.Sprintf("see \"readthru %s --help\"", c.Command.FullName()))
+	}
+	return unknownCommand(c.Command.Subcommands, c.Command.FullName()+" ", c.Args().First())
+}
+
+func unknownCommand(commands []*cli.Command, prefix, name string) error {
+	hint := fmt.Sprintf("see \"readthru %s--help\"", prefix)
+	if best := nearest(name, commands); best != "" {
+		hint = fmt.Sprintf("did you mean \"readthru %s%s\"?", prefix, best)
+	}
+	return withHint(usagef("there is no command %q", prefix+name), hint)
+}
+
+// A usageError is a mistake in the command line or the configuration: exit status 2.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Unwrap returns what was wrong.
+func (e usageError) Unwrap() error { return e.error }
+
+// A hintError carries a remedy, printed on a line of its own.
+type hintError struct {
+	error
+	hint string
+}
+
+func withHint(err error, hint string) error { return hintError{err, hint} }
+
+// Unwrap returns the error that the hint is for.
+func (e hintError) Unwrap() error { return e.error }
+
+// An exitError ends the program with a status and no message: it was said already, or is not ours to say.
+type exitError int
+
+// Error returns the status as text.
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// report prints err with its hint and returns the exit status.
+func (p *program) report(err error) int {
+	if err == nil {
+		return 0
+	}
+	if status, ok := errors.AsType[exitError](err); ok {
+		return int(status)
+	}
+	p.tell(err)
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusBadRequest {
+		return 2 // an argument that only the operation could judge
+	}
+	return 1
+}

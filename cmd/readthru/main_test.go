@@ -1,0 +1,179 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
+	main "readthru/cmd/readthru"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(leakChecked{m}, map[string]func(){"readthru": func() { os.Exit(main.Main()) }})
+}
+
+// leakChecked runs the tests and then looks for goroutines left over.
+type leakChecked struct{ m *testing.M }
+
+func (l leakChecked) Run() int {
+	code := l.m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return code
+}
+
+// TestScripts shows what a user types and sees. Besides testscript's own commands there are
+//
+//	origin               start an HTTPS origin that stands for every host name, and let readthru know it
+//	origin-count PATH N  the origin was asked for PATH N times
+//	ready                wait until the daemon started in the background answers
+//	taken NAME           listen on a free port and put its address into the environment variable NAME
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("READTHRU_DATA_DIR", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("READTHRU_PROXY_LISTEN", "127.0.0.1:0")
+			env.Setenv("READTHRU_ADMIN_LISTEN", "127.0.0.1:0")
+			env.Setenv("READTHRU_MARKDOWN_NEW_MODE", "off")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"origin":       startOrigin,
+			"origin-count": originCount,
+			"ready":        waitReady,
+			"taken":        takePort,
+		},
+	})
+}
+
+// origins holds the origin of each script by its work directory.
+var origins sync.Map
+
+// origin counts what it is asked for.
+type origin struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body><nav><a href="/elsewhere">Elsewhere</a></nav>
+<main><h1>%s</h1><p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever asks a second time need not wait for the origin, and the origin need not answer.</p>
+<p>%s</p><p>See <a href="/next">the next page</a> for validation, which asks an origin whether what is kept still holds, and for what may be said when the origin is gone.</p></main>
+<footer>Imprint</footer></body></html>`
+
+func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.mu.Lock()
+	o.count[r.URL.Path]++
+	n := o.count[r.URL.Path]
+	o.mu.Unlock()
+	switch r.URL.Path {
+	case "/page":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=600")
+		_, _ = fmt.Fprintf(w, article, "A page about caches", "A page about caches", "This paragraph never changes, and it is long enough to be taken for content by whoever looks.")
+	case "/changing":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = fmt.Fprintf(w, article, "A page that changes", "A page that changes", fmt.Sprintf("This is reading number %d of a paragraph that is different whenever it is read.", n))
+	case "/title":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = fmt.Fprintf(w, article, "Evil \x1b]0;owned\x07 title", "Heading", "A title that would like to be a terminal's, in a paragraph that is long enough to be content.")
+	case "/data.json":
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"answer":42}`)
+	case "/image":
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = io.WriteString(w, "\x89PNG\r\n\x1a\n")
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func startOrigin(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: origin")
+	}
+	o := &origin{count: map[string]int{}}
+	ca, server := newTLSOrigin(o)
+	plain := httptest.NewServer(o)
+	ts.Defer(func() { server.Close(); plain.Close() })
+	name := ts.MkAbs("origin.pem")
+	ts.Check(os.WriteFile(name, ca, 0o600))
+	ts.Setenv("READTHRU_UPSTREAM_CA_FILE", name)
+	ts.Setenv("READTHRU_UPSTREAM_RESOLVE", "*:443="+server.Listener.Addr().String()+",*:80="+plain.Listener.Addr().String())
+	origins.Store(ts.Getenv("WORK"), o)
+}
+
+func originCount(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: origin-count PATH N")
+	}
+	v, ok := origins.Load(ts.Getenv("WORK"))
+	if !ok {
+		ts.Fatalf("there is no origin")
+	}
+	o := v.(*origin)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if got := fmt.Sprint(o.count[args[0]]); got != args[1] {
+		ts.Fatalf("the origin was asked %s times for %s, want %s", got, args[0], args[1])
+	}
+}
+
+// waitReady sets PROXY and ADMIN to the addresses of the daemon once it answers.
+func waitReady(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: ready")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		var d struct{ Proxy, Admin string }
+		b, err := os.ReadFile(filepath.Join(ts.Getenv("READTHRU_DATA_DIR"), "daemon.json"))
+		if err == nil && json.Unmarshal(b, &d) == nil {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.Admin+"/healthz", nil)
+			ts.Check(err)
+			if resp, err := client.Do(req); err == nil {
+				resp.Body.Close()
+				ts.Setenv("PROXY", d.Proxy)
+				ts.Setenv("ADMIN", d.Admin)
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("the daemon did not come up")
+		case <-poll.C:
+		}
+	}
+}
+
+func takePort(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: taken NAME")
+	}
+	server := httptest.NewServer(http.NotFoundHandler())
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], strings.TrimPrefix(server.URL, "http://"))
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// terminal reports whether w is a terminal.
+func terminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// printable returns s without control bytes, but for newline and tab. Foreign text must not move a terminal's cursor, set its
+// title or answer for its user.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// print writes foreign text to standard output: as it is into a file or pipe, without control bytes on a terminal.
+func (p *program) print(s string) error {
+	if terminal(p.out) {
+		s = printable(s)
+	}
+	_, err := io.WriteString(p.out, s)
+	return err
+}
+
+// printJSON writes v as indented JSON.
+func (p *program) printJSON(v any) error {
+	enc := json.NewEncoder(p.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// note writes a line for people to standard error.
+func (p *program) note(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.err, "readthru: %s\n", printable(fmt.Sprintf(format, args...))) // when it fails there is nobody left to tell
+}
+
+// count writes a number with its noun.
+func count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// bytesText writes a size for people.
+func bytesText(n int64) string {
+	if n < 1<<10 {
+		return count(n, "byte")
+	}
+	value, unit := float64(n)/(1<<10), "KiB"
+	for _, next := range []string{"MiB", "GiB"} {
+		if value >= 1<<10 {
+			value, unit = value/(1<<10), next
+		}
+	}
+	return fmt.Sprintf("%.1f %s", value, unit)
+}
+
+// tell writes err and its hint to standard error.
+func (p *program) tell(err error) {
+	p.note("error: %s", err)
+	if hint := hintOf(err); hint != "" {
+		p.note("hint: %s", hint)
+	}
+}
+
+// noArgs and oneArg check how many arguments a command got.
+func noArgs(args []string) error {
+	if len(args) > 0 {
+		return usagef("there is nothing to do with %q", args[0])
+	}
+	return nil
+}
+
+func oneArg(args []string, what string) (string, error) {
+	switch {
+	case len(args) == 0:
+		return "", usagef("%s is missing", what)
+	case len(args) > 1:
+		return "", usagef("one %s is enough: there is nothing to do with %q", what, args[1])
+	}
+	return args[0], nil
+}

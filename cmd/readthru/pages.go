@@ -1,0 +1,164 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+func (p *program) pagesCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "pages",
+		Usage: "what was read: pages, their versions and differences",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Usage: "of `HOST` alone"},
+			&cli.StringFlag{Name: "query", Usage: "with `TEXT` in title or URL"},
+			&cli.StringFlag{Name: "sort", Value: "recent", Usage: "`ORDER`: recent, visits, url or tokens"},
+			limitFlag(), cursorFlag(), jsonFlag(),
+		},
+		Action: p.listPages,
+		Subcommands: []*cli.Command{
+			{Name: "show", Usage: "print a page as it is stored", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.showPage},
+			{Name: "versions", Usage: "list the contents that a page has had", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.pageVersions},
+			{Name: "diff", Usage: "print how a page changed", ArgsUsage: "URL|DOC [A B]", Description: "A and B name versions: the first digits of a content hash, or how many versions back. Without them the last change is printed.", Flags: []cli.Flag{jsonFlag()}, Action: p.diffPage},
+			{Name: "rm", Usage: "forget a page, its versions and stored responses", ArgsUsage: "URL|DOC", Action: p.removePage},
+		},
+	}
+}
+
+func (p *program) listPages(c *cli.Context) error {
+	if c.Args().Present() {
+		return unknownCommand(c.Command.Subcommands, "pages ", c.Args().First())
+	}
+	if err := oneOf("sort", c.String("sort"), "recent", "visits", "url", "tokens"); err != nil {
+		return err
+	}
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	q := api.PageQuery{Host: c.String("host"), Text: c.String("query"), Sort: c.String("sort"), Limit: limit, Cursor: c.String("cursor")}
+	return p.withBackend(c.Context, func(b backend) error {
+		list, err := b.Pages(c.Context, q)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for _, pg := range list.Pages {
+			rows = append(rows, []string{pg.Doc, day(pg.LastVisitedAt), strconv.FormatInt(pg.VisitCount, 10), strconv.Itoa(pg.Tokens), pg.Title, pg.URL})
+		}
+		p.more(c, list.Next)
+		return p.table([]string{"DOC", "LAST READ", "VISITS", "TOKENS", "TITLE", "URL"}, rows)
+	})
+}
+
+func (p *program) showPage(c *cli.Context) error {
+	ref, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		pg, err := b.Page(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(pg)
+		}
+		return p.print(withFrontMatter(pg))
+	})
+}
+
+func (p *program) pageVersions(c *cli.Context) error {
+	ref, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		list, err := b.Versions(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for i, v := range list.Versions {
+			rows = append(rows, []string{strconv.Itoa(i), day(v.Time), short(v.ContentHash), strconv.Itoa(v.Tokens), string(v.Source), v.Title})
+		}
+		return p.table([]string{"BACK", "TIME", "HASH", "TOKENS", "SOURCE", "TITLE"}, rows)
+	})
+}
+
+func (p *program) diffPage(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) != 1 && len(args) != 3 {
+		return usagef("want URL, or URL and two versions")
+	}
+	args = append(args, "", "")
+	return p.withBackend(c.Context, func(b backend) error {
+		d, err := b.Diff(c.Context, args[0], args[1], args[2])
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(d)
+		}
+		if !d.Changed {
+			p.note("no difference")
+		}
+		return p.print(d.Unified)
+	})
+}
+
+func (p *program) removePage(c *cli.Context) error {
+	ref, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		if err := b.DeletePage(c.Context, ref); err != nil {
+			return err
+		}
+		p.note("removed")
+		return nil
+	})
+}
+
+// more tells that a list goes on, unless that is no news to who looks at it: somebody at a terminal who named the limit.
+func (p *program) more(c *cli.Context, cursor string) {
+	if cursor != "" && (!c.IsSet("limit") || !terminal(p.out)) {
+		p.note("there is more: --cursor %s", cursor)
+	}
+}
+
+func limitFlag() cli.Flag {
+	return &cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N`, up to 500"}
+}
+
+func cursorFlag() cli.Flag {
+	return &cli.StringFlag{Name: "cursor", Usage: "go on at `CURSOR` of the list before"}
+}
+
+func limitOf(c *cli.Context) (int, error) {
+	if n := c.Int("limit"); n >= 1 && n <= 500 {
+		return n, nil
+	}
+	return 0, usagef("--limit: %d is not a number from 1 to 500", c.Int("limit"))
+}
+
+// day writes a time for people, in their zone; an unknown time is a dash.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+func short(hash string) string { return hash[:min(12, len(hash))] }

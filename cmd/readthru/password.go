@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"readthru/proxy"
+)
+
+func (p *program) passwordCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "password",
+		Usage:       "read a password and print its hash, for proxy.users",
+		Description: "The password is the first line of standard input; on a terminal it is asked for and not shown.",
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c.Args().Slice()); err != nil {
+				return err
+			}
+			password, err := p.readPassword()
+			if err != nil {
+				return fmt.Errorf("read the password: %w", err)
+			}
+			if password == "" {
+				return usagef("the password is empty")
+			}
+			hash, err := proxy.HashPassword(password)
+			if err != nil {
+				return fmt.Errorf("hash the password: %w", err)
+			}
+			_, err = fmt.Fprintln(p.out, hash)
+			return err
+		},
+	}
+}
+
+func (p *program) readPassword() (string, error) {
+	if f, ok := p.in.(*os.File); ok && terminal(f) {
+		_, _ = fmt.Fprint(p.err, "password: ") // a prompt that is not seen
+		b, err := term.ReadPassword(int(f.Fd()))
+		_, _ = fmt.Fprintln(p.err)
+		return string(b), err
+	}
+	line, err := bufio.NewReader(io.LimitReader(p.in, 1<<10)).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return strings.TrimRight(line, "\r\n"), err
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
+
+	"readthru/api"
+	"readthru/certs"
+	"readthru/proxy"
+)
+
+func (p *program) serveCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "run the daemon: proxy and admin port",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Usage: "the proxy's `ADDRESS` (proxy.listen)"},
+			&cli.StringFlag{Name: "admin", Usage: "the admin port's `ADDRESS` (admin.listen)"},
+			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored, ask no origin"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c.Args().Slice()); err != nil {
+				return err
+			}
+			var flags []set
+			if c.IsSet("listen") {
+				flags = append(flags, set{"proxy.listen", "listen", c.String("listen")})
+			}
+			if c.IsSet("admin") {
+				flags = append(flags, set{"admin.listen", "admin", c.String("admin")})
+			}
+			s, err := p.load(flags...)
+			if err != nil {
+				return err
+			}
+			return p.serve(c.Context, s, c.Bool("offline"))
+		},
+	}
+}
+
+// serve runs the daemon until ctx ends.
+func (p *program) serve(ctx context.Context, s *settings, offline bool) (err error) {
+	log := logger(p.err, s)
+	standardLog(log)
+	limitMemory()
+	d, err := openDaemon(ctx, s, offline, false, log)
+	if err != nil {
+		return err
+	}
+	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline", offline)
+	if !loopback(s.Proxy.Listen) && len(s.Proxy.Users) == 0 {
+		log.Warn("anybody who reaches the proxy may use it", "proxy", d.info.Proxy, "remedy", "set proxy.users, or listen on 127.0.0.1")
+	}
+	err = d.Run(ctx)
+	log.Info("stopped")
+	return err
+}
+
+// memoryLimit is what the daemon tells the garbage collector to stay under, in bytes, unless GOMEMLIMIT says otherwise. Spools,
+// store and conversions are bounded well below it; near it collection works harder instead of the process growing.
+const memoryLimit = 512 << 20
+
+func limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+}
+
+// daemon is a proxy and an admin port on a data directory.
+type daemon struct {
+	core      *core
+	authority *certs.Authority
+	door      *proxy.Proxy
+	server    *api.Server
+	info      *daemonInfo
+	proxy     net.Listener
+	admin     net.Listener
+}
+
+// openDaemon opens everything from the store upwards and listens. When anyPort is set, a port that is taken is replaced by a
+// free one.
+func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *slog.Logger) (_ *daemon, err error) {
+	if err := makeDataDir(s.dataDir); err != nil {
+		return nil, err
+	}
+	d := &daemon{info: &daemonInfo{Instance: newInstance(), PID: os.Getpid(), Token: s.Admin.Token, Offline: offline, Started: time.Now().UTC()}}
+	if d.core, err = openCore(s, s.dataDir, offline, log); err != nil { //nolint:contextcheck // opening the store takes none
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			d.closeListeners()
+			_ = d.core.Close() // the first error is told
+		}
+	}()
+	if d.authority, err = certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")}); err != nil {
+		return nil, fmt.Errorf("open the authority: %w", err)
+	}
+	if d.proxy, err = listen(ctx, s.Proxy.Listen, anyPort); err != nil {
+		return nil, err
+	}
+	if d.admin, err = listen(ctx, s.Admin.Listen, anyPort); err != nil {
+		return nil, err
+	}
+	d.info.Proxy, d.info.Admin = reachable(d.proxy.Addr()), reachable(d.admin.Addr())
+	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.proxy), addrPort(d.admin)}))
+	if d.door, err = d.core.door(d.authority, "http://"+d.info.Admin); err != nil {
+		return nil, err
+	}
+	d.server = d.core.server(d.door, d.authority, d.info.Instance, d.info.Proxy)
+	return d, nil
+}
+
+// Run serves until ctx ends or a part fails, lets the requests under way end, and closes everything.
+func (d *daemon) Run(ctx context.Context) error {
+	dir := d.core.settings.dataDir
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return d.door.Serve(ctx, d.proxy) })
+	group.Go(func() error { return d.server.Serve(ctx, d.admin) })
+	group.Go(func() error { return d.core.sweep(ctx) })
+	group.Go(func() error {
+		if err := d.info.write(dir); err != nil {
+			d.core.log.Warn("other commands do not find this daemon", "error", err)
+		}
+		return nil
+	})
+	err := group.Wait()
+	d.info.remove(dir)
+	d.closeListeners()
+	return errors.Join(err, d.core.Close())
+}
+
+func (d *daemon) closeListeners() {
+	for _, l := range []net.Listener{d.proxy, d.admin} {
+		if l != nil {
+			_ = l.Close() // closed already when it was served
+		}
+	}
+}
+
+// listen listens at addr. When anyPort is set and the port is taken, it takes a free one.
+func listen(ctx context.Context, addr string, anyPort bool) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if anyPort && errors.Is(err, syscall.EADDRINUSE) {
+		host, _, _ := net.SplitHostPort(addr)
+		l, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		if sys, ok := errors.AsType[*os.SyscallError](err); ok {
+			op = &net.OpError{Op: op.Op, Err: sys.Err}
+		}
+		return nil, fmt.Errorf("listen %s: %w", addr, op.Err)
+	}
+	return l, err
+}
+
+// reachable is the address at which a listener is reached from this machine.
+func reachable(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func addrPort(l net.Listener) netip.AddrPort {
+	a, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return a
+}

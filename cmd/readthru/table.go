@@ -1,0 +1,122 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+	"golang.org/x/text/width"
+)
+
+// table writes rows in columns under a header. On a terminal titles, URLs and the like are cut, so that a row fits a line; into
+// a file or pipe they go whole. Cells are cleaned of what would break a line or a terminal.
+func (p *program) table(header []string, rows [][]string) error {
+	limit := 0
+	if f, ok := p.out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+			limit = w
+		}
+	}
+	_, err := io.WriteString(p.out, layout(header, rows, limit))
+	return err
+}
+
+// columnGap stands between columns.
+const columnGap = "  "
+
+// layout returns a table whose lines are at most limit cells of a terminal wide, where that can be had by cutting what others
+// wrote. A limit of 0 is none.
+func layout(header []string, rows [][]string, limit int) string {
+	widths := make([]int, len(header))
+	lines := [][]string{header}
+	for _, row := range rows {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			line[i] = strings.Join(strings.Fields(printable(cell)), " ")
+		}
+		lines = append(lines, line)
+	}
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], cells(cell))
+		}
+	}
+	if limit > 0 {
+		fit(widths, header, limit-len(columnGap)*(len(header)-1))
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		for i, cell := range line {
+			cell = cut(cell, widths[i])
+			b.WriteString(cell)
+			if i < len(line)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-cells(cell)) + columnGap)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// foreign names the columns that others fill, and that may be cut: half an id or a time is of no use.
+var foreign = []string{"TITLE", "URL", "AGENT", "SESSION"}
+
+// fit narrows the widest of the foreign columns until all are at most limit wide together, but none below its header.
+func fit(widths []int, header []string, limit int) {
+	total := 0
+	for _, w := range widths {
+		total += w
+	}
+	for ; total > limit; total-- {
+		widest := -1
+		for i, w := range widths {
+			if slices.Contains(foreign, header[i]) && w > cells(header[i]) && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+// cut shortens s to so many cells of a terminal; an ellipsis tells that something was left out.
+func cut(s string, limit int) string {
+	if cells(s) <= limit {
+		return s
+	}
+	at, used := 0, 0
+	for i, r := range s {
+		if used += runeCells(r); used > limit-1 {
+			break
+		}
+		at = i + len(string(r))
+	}
+	return s[:at] + "…"
+}
+
+// cells is the number of a terminal's cells that s takes.
+func cells(s string) (n int) {
+	for _, r := range s {
+		n += runeCells(r)
+	}
+	return n
+}
+
+func runeCells(r rune) int {
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case r < 0x1100:
+		return 1
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}

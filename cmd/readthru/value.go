@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/parser"
+)
+
+// size is a number of bytes. Text takes B, KiB, MiB, GiB and TiB; KB, MB, GB and TB are powers of a thousand.
+type size int64
+
+var units = []struct {
+	name  string
+	bytes int64
+}{
+	{"TiB", 1 << 40},
+	{"GiB", 1 << 30},
+	{"MiB", 1 << 20},
+	{"KiB", 1 << 10},
+	{"TB", 1e12},
+	{"GB", 1e9},
+	{"MB", 1e6},
+	{"KB", 1e3},
+	{"B", 1},
+	{"", 1},
+}
+
+// parseSize reads a size.
+func parseSize(text string) (size, error) {
+	for _, u := range units {
+		number, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		bytes := n * float64(u.bytes)
+		if err != nil || math.IsNaN(n) || n < 0 || bytes >= math.MaxInt64 {
+			break
+		}
+		return size(bytes), nil
+	}
+	return 0, fmt.Errorf("%q is not a size: write it like 32MiB or 2GiB", text)
+}
+
+// String returns the size in the largest binary unit that divides it.
+func (s size) String() string {
+	for _, u := range units[:4] {
+		if s != 0 && int64(s)%u.bytes == 0 {
+			return fmt.Sprintf("%d%s", int64(s)/u.bytes, u.name)
+		}
+	}
+	return fmt.Sprintf("%dB", int64(s))
+}
+
+// setText sets a key from the text of an environment variable or a flag. Lists of texts and numbers are separated by commas,
+// lists of rules and users are YAML.
+func (l leaf) setText(text string) error {
+	if l.value.Kind() != reflect.Slice {
+		return setScalar(l.value, text, l.oneof)
+	}
+	if elem := l.value.Type().Elem(); elem.Kind() == reflect.Struct {
+		file, err := parser.ParseBytes([]byte(text), 0)
+		if err != nil || len(file.Docs) != 1 {
+			return fmt.Errorf("want a YAML list like [{host: example.com, action: tunnel}]")
+		}
+		return decodeNode(l.value, file.Docs[0].Body, l.path, l.oneof, nil)
+	}
+	list := reflect.MakeSlice(l.value.Type(), 0, 0)
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		v := reflect.New(l.value.Type().Elem()).Elem()
+		if err := setScalar(v, part, l.oneof); err != nil {
+			return err
+		}
+		list = reflect.Append(list, v)
+	}
+	l.value.Set(list)
+	return nil
+}
+
+// setScalar sets a text, number, boolean, duration or size from its text.
+func setScalar(v reflect.Value, text string, oneof []string) error {
+	switch v.Interface().(type) {
+	case time.Duration:
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return fmt.Errorf("%q is not a duration: write it like 30s, 15m or 24h", text)
+		}
+		v.SetInt(int64(d))
+		return nil
+	case size:
+		n, err := parseSize(text)
+		if err != nil {
+			return err
+		}
+		v.SetInt(int64(n))
+		return nil
+	case *bool:
+		if text == "auto" {
+			v.SetZero()
+			return nil
+		}
+		if text != "true" && text != "false" {
+			return fmt.Errorf("%q is not auto, true or false", text)
+		}
+		v.Set(reflect.ValueOf(new(text == "true")))
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if len(oneof) > 0 && !slices.Contains(oneof, text) {
+			return fmt.Errorf("%q is not one of %s", text, strings.Join(oneof, ", "))
+		}
+		v.SetString(text)
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return fmt.Errorf("%q is not true or false", text)
+		}
+		v.SetBool(text == "true")
+	case reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("%q is not a whole number", text)
+		}
+		v.SetInt(int64(n))
+	default:
+		panic("config has a field of type " + v.Type().String())
+	}
+	return nil
+}
+
+// plain returns a value as "readthru config" prints it: texts, numbers, booleans and lists of them.
+func plain(v reflect.Value) any {
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return x.String()
+	case size:
+		return x.String()
+	case *bool:
+		if x == nil {
+			return "auto"
+		}
+		return *x
+	case []userConfig:
+		names := []string{}
+		for _, u := range x {
+			names = append(names, u.Name)
+		}
+		return names
+	case []ruleConfig:
+		list := []map[string]any{}
+		for i := range x {
+			m := map[string]any{}
+			for _, l := range leavesOf(reflect.ValueOf(&x[i]).Elem(), "") {
+				if !l.value.IsZero() {
+					m[l.path] = plain(l.value)
+				}
+			}
+			list = append(list, m)
+		}
+		return list
+	}
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		return []string{}
+	}
+	return v.Interface()
+}

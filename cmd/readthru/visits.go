@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+func (p *program) visitsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "visits",
+		Usage: "which pages were delivered to whom, newest first",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "url", Usage: "of the page at `URL` alone"},
+			sessionFlag(), limitFlag(), cursorFlag(), jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c.Args().Slice()); err != nil {
+				return err
+			}
+			limit, err := limitOf(c)
+			if err != nil {
+				return err
+			}
+			q := api.VisitQuery{URL: c.String("url"), Session: c.String("session"), Limit: limit, Cursor: c.String("cursor")}
+			return p.withBackend(c.Context, func(b backend) error {
+				list, err := b.Visits(c.Context, q)
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return p.printJSON(list)
+				}
+				var rows [][]string
+				for _, v := range list.Visits {
+					from := "origin"
+					if v.FromCache {
+						from = "cache"
+					}
+					rows = append(rows, []string{day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), v.Session, v.Agent, v.URL})
+				}
+				p.more(c, list.Next)
+				return p.table([]string{"TIME", "SOURCE", "FROM", "TOKENS", "SESSION", "AGENT", "URL"}, rows)
+			})
+		},
+	}
+}

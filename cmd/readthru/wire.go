@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"readthru/api"
+	"readthru/cache"
+	"readthru/certs"
+	"readthru/convert"
+	"readthru/fetch"
+	"readthru/page"
+	"readthru/proxy"
+	"readthru/store"
+)
+
+// core is what every operation needs: store, way to origins, cache and fetcher.
+type core struct {
+	settings  *settings
+	offline   bool
+	log       *slog.Logger
+	store     *store.Store
+	transport *fetch.Transport
+	cache     *cache.Cache
+	fetcher   *fetch.Fetcher
+
+	// listening holds our own addresses: no request may be sent there.
+	listening atomic.Pointer[[]netip.AddrPort]
+}
+
+// elsewhere is the remedy for a data directory that cannot be used.
+const elsewhere = "choose another directory with --data-dir or READTHRU_DATA_DIR"
+
+// makeDataDir makes the data directory, for its owner alone.
+func makeDataDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return withHint(fmt.Errorf("make the data directory: %w", err), elsewhere)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return withHint(fmt.Errorf("close the data directory to others: %w", err), elsewhere)
+	}
+	return nil
+}
+
+// openCore opens the parts from the store upwards. dir is the data directory, which exists.
+func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, error) {
+	c := &core{settings: s, offline: offline, log: log}
+	var err error
+	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
+		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream,
+		AllowPrivateOwn: s.Fetch.AllowPrivate, AllowPrivateProxied: s.allowPrivate(),
+		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Log: log,
+	})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	c.store, err = store.Open(store.Options{Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	partition, err := partitionKey(dir)
+	if err != nil {
+		_ = c.store.Close() // the first error is told
+		return nil, err
+	}
+	c.cache = cache.New(cache.Options{
+		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
+		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
+		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Override: lifetimes(s.rules(), s.Cache.PageTTL), Log: log,
+	})
+	third := s.MarkdownNew.Mode
+	if offline {
+		third = "off"
+	}
+	limit := s.MarkdownNew.DailyLimit
+	if limit == 0 {
+		limit = -1 // none at all; to fetch, 0 is the default
+	}
+	c.fetcher = fetch.New(fetch.Options{
+		Client: c.cache, Direct: c.transport, Store: c.store,
+		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
+		BlockedDomains: s.BlockedDomains, Rules: s.rules(), PagesWithCookies: s.Pages.WithCookies, Private: s.Cache.Mode == "private",
+		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
+		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
+		Log:         log,
+	})
+	return c, nil
+}
+
+// Close closes the parts in the reverse order of opening, all of them, and returns the first error.
+func (c *core) Close() error {
+	err := errors.Join(c.fetcher.Close(), c.cache.Close())
+	c.transport.CloseIdleConnections()
+	return errors.Join(err, c.store.Close())
+}
+
+func (c *core) avoid() []netip.AddrPort {
+	if list := c.listening.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// door opens the proxy on top of the core. admin is the admin port's URL.
+func (c *core) door(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
+	s := c.settings
+	var users []proxy.User
+	for _, u := range s.Proxy.Users {
+		users = append(users, proxy.User{Name: u.Name, PasswordHash: u.PasswordHash, Mode: u.Mode})
+	}
+	o := proxy.Options{
+		Fetch: c.fetcher, Client: c.cache, Transport: c.transport, Dial: c.transport.Dial, Authority: authority,
+		Rules: s.rules(), Mode: s.Proxy.Mode, Users: users, ConnectPorts: s.Proxy.ConnectPorts, BlockedDomains: s.BlockedDomains,
+		AdminURL: admin, RejectsCA: c.rejectsCA, NoteRejectsCA: c.noteRejectsCA, Log: c.log,
+	}
+	if c.offline {
+		o.Transport, o.Dial = disconnected{}, disconnected{}.Dial
+	}
+	return proxy.New(o)
+}
+
+// server opens the operations on top of the core. door is nil when no proxy runs; authority may be nil too.
+func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, proxyAddr string) *api.Server {
+	o := api.Options{
+		Fetch: c.fetcher, Store: c.store, Version: version, Instance: instance, Hosts: c.settings.Admin.Hosts, Token: c.settings.Admin.Token,
+		Offline: c.offline, MaxBody: int64(c.settings.Fetch.MaxBody), MarkdownNewMode: c.settings.MarkdownNew.Mode, Log: c.log,
+		Proxy: func() string { return proxyAddr },
+		Cache: func() api.CacheStats {
+			n := c.cache.Stats()
+			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
+		},
+	}
+	o.Explain = c.explain
+	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
+		o.Hosts = append(o.Hosts, host)
+	}
+	if authority != nil {
+		o.CA = authority.PEM
+	}
+	if door != nil {
+		o.Requests = func() api.RequestStats {
+			n := door.Stats()
+			return api.RequestStats{Total: n.Total, Intercepted: n.Intercepted, Tunnelled: n.Tunnelled, Blocked: n.Blocked, Errors: n.Errors}
+		}
+		o.Recent = func() any { return door.Recent() }
+	}
+	return api.New(o)
+}
+
+// rejectsCA and noteRejectsCA remember clients that do not trust our authority for a host: they are tunnelled there.
+func (c *core) rejectsCA(client, host string) bool {
+	h, err := c.store.Host(host)
+	if err != nil {
+		return false // unknown: intercept, and learn
+	}
+	_, rejects := h.RejectsCA[client]
+	return rejects
+}
+
+// maxRejecting bounds the clients remembered for a host.
+const maxRejecting = 256
+
+func (c *core) noteRejectsCA(client, host string) {
+	err := c.store.UpdateHost(host, func(h *store.Host) {
+		if h.RejectsCA == nil {
+			h.RejectsCA = map[string]time.Time{}
+		}
+		h.RejectsCA[client] = time.Now().UTC()
+		for len(h.RejectsCA) > maxRejecting { // the one heard of longest ago goes
+			delete(h.RejectsCA, slices.MinFunc(slices.Collect(maps.Keys(h.RejectsCA)), func(a, b string) int {
+				return h.RejectsCA[a].Compare(h.RejectsCA[b])
+			}))
+		}
+	})
+	if err != nil {
+		c.log.Warn("client that rejects the authority not remembered", "host", host, "error", err)
+	}
+}
+
+// explain has the cache tell why it would or would not answer a fetch of a URL from its store.
+func (c *core) explain(ctx context.Context, url string) ([]api.ExplainLine, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1") // as a fetch asks
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("User-Agent", c.settings.Fetch.UserAgent)
+	lines, err := c.cache.Explain(req)
+	if err != nil {
+		return nil, err
+	}
+	said := make([]api.ExplainLine, len(lines))
+	for i, l := range lines {
+		said[i] = api.ExplainLine{Section: l.Section, Text: l.Text}
+	}
+	return said, nil
+}
+
+// sweepEvery is how often what is of no more use leaves the store.
+const sweepEvery = 5 * time.Minute
+
+// sweep cleans the store until ctx ends.
+func (c *core) sweep(ctx context.Context) error {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if n, err := c.store.Sweep(ctx); err != nil && ctx.Err() == nil {
+				c.log.Warn("sweep", "error", err)
+			} else if n > 0 {
+				c.log.Debug("sweep", "removed", n)
+			}
+		}
+	}
+}
+
+// rules turns the configured rules into fetch's.
+func (s *settings) rules() fetch.Rules {
+	var list fetch.Rules
+	for _, r := range s.Rules {
+		list = append(list, fetch.Rule{Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Cascade: r.Cascade})
+	}
+	return list
+}
+
+// lifetimes returns the cache's override: a rule's ttl stands against what the origin states; a page that states nothing lives
+// pageTTL (AD4). Pages are answers 200 to GET whose type is a page's; text/plain is none.
+func lifetimes(rules fetch.Rules, pageTTL time.Duration) func(*http.Request, int, http.Header) (time.Duration, bool, bool) {
+	return func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool) {
+		if status != http.StatusOK || req.Method != http.MethodGet {
+			return 0, false, false
+		}
+		if rule, ok := rules.Match(req.URL.Hostname(), req.URL.Path); ok && rule.TTL > 0 {
+			return rule.TTL, true, true
+		}
+		if pageTTL <= 0 || !pageType(h.Get("Content-Type")) {
+			return 0, false, false
+		}
+		return pageTTL, false, true
+	}
+}
+
+// pageType reports whether content of this type is a page.
+func pageType(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return false
+	}
+	switch t {
+	case "text/html", "application/xhtml+xml", "text/markdown", "application/pdf", "application/rss+xml", "application/atom+xml", "application/feed+json":
+		return true
+	}
+	return false
+}
+
+// disconnected is the way to origins when offline: there is none.
+type disconnected struct{}
+
+var errOffline = errors.New("readthru is offline")
+
+// RoundTrip fails.
+func (disconnected) RoundTrip(*http.Request) (*http.Response, error) { return nil, errOffline }
+
+// Dial fails.
+func (disconnected) Dial(context.Context, string, string) (net.Conn, error) { return nil, errOffline }
+
+// partitionKey returns the key under which the cache keeps credentials apart, from a file made at its first use. The store is
+// open, so that nobody else makes one at the same time.
+func partitionKey(dir string) ([]byte, error) {
+	name := filepath.Join(dir, "cache.key")
+	key, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		key = make([]byte, 32)
+		rand.Read(key)
+		err = writeWhole(name, func(f *os.File) error {
+			_, err := f.Write(key)
+			return err
+		})
+	}
+	if err == nil && len(key) != 32 {
+		err = fmt.Errorf("%s has %d bytes, not 32: remove it to make a new one", name, len(key))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the cache's partition key: %w", err)
+	}
+	return key, nil
+}
