@@ -9,11 +9,11 @@ import (
 
 // Rule is one entry of the config's rules; the first match wins.
 type Rule struct {
-	Host, Path string // patterns: "*.example.com" (also example.com itself), "/docs/*"; empty matches all
-	Action     string // intercept, tunnel, block or empty
-	Mode       string // as proxy.mode; empty: that
-	TTL        time.Duration
-	Render     string // auto, always, never or empty
+	Host, Path string        // patterns: "*.example.com" (also example.com itself), "/docs/*"; empty matches all
+	Action     string        // intercept, tunnel, block or empty
+	Mode       string        // as proxy.mode; empty: that
+	TTL        time.Duration // how long answers stay fresh, whatever the origin says; 0: as it says
+	Bypass     bool          // past the cache
 	Cascade    []string
 }
 

@@ -154,6 +154,19 @@ func TestPagesThatStateNoLifetimeGetOne(t *testing.T) {
 	}
 }
 
+func TestARuleSendsRequestsPastTheCache(t *testing.T) {
+	past := bypass(fetch.Rules{{Host: "live.test", Path: "/now/*", Bypass: true}})
+	for target, want := range map[string]bool{"https://live.test/now/x": true, "https://live.test/then": false, "https://a.test/now/x": false} {
+		u, err := url.Parse(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := past(&http.Request{URL: u}); got != want {
+			t.Errorf("%s: %v, want %v", target, got, want)
+		}
+	}
+}
+
 func TestTypesAreGuessed(t *testing.T) {
 	for _, tt := range []struct{ name, url, content, want string }{
 		{"page.html", "https://a.test/", "x", "text/html"},

@@ -83,6 +83,7 @@ type ruleConfig struct {
 	Action  string        `yaml:"action" oneof:"intercept tunnel block"`
 	Mode    string        `yaml:"mode" oneof:"auto always negotiate never"`
 	TTL     time.Duration `yaml:"ttl"`
+	Bypass  bool          `yaml:"bypass"`
 	Cascade []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new"`
 }
 

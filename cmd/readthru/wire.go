@@ -80,7 +80,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	c.cache = cache.New(cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
-		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Override: lifetimes(s.rules(), s.Cache.PageTTL), Log: log,
+		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Override: lifetimes(s.rules(), s.Cache.PageTTL), Bypass: bypass(s.rules()), Log: log,
 	})
 	third := s.MarkdownNew.Mode
 	if offline {
@@ -236,7 +236,7 @@ func (c *core) sweep(ctx context.Context) error {
 func (s *settings) rules() fetch.Rules {
 	var list fetch.Rules
 	for _, r := range s.Rules {
-		list = append(list, fetch.Rule{Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Cascade: r.Cascade})
+		list = append(list, fetch.Rule{Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Cascade: r.Cascade})
 	}
 	return list
 }
@@ -255,6 +255,14 @@ func lifetimes(rules fetch.Rules, pageTTL time.Duration) func(*http.Request, int
 			return 0, false, false
 		}
 		return pageTTL, false, true
+	}
+}
+
+// bypass returns what the cache asks whether a request goes past it: the rule that matches says so.
+func bypass(rules fetch.Rules) func(*http.Request) bool {
+	return func(req *http.Request) bool {
+		rule, ok := rules.Match(req.URL.Hostname(), req.URL.Path)
+		return ok && rule.Bypass
 	}
 }
 
