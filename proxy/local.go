@@ -233,7 +233,7 @@ var localPage = template.Must(template.New("local").Parse(`<!doctype html>
 <h1>readthru</h1>
 <p>You read this page, so the proxy at <code>{{.Proxy}}</code> works. Pages over https need one more step: trust its certificate,
 which was made on this machine and is like no other.</p>
-<p><a href="/ca.pem">ca.pem</a> · <a href="/ca.der">ca.der</a> · <a href="/proxy.pac">proxy.pac</a>{{if .Admin}} · <a href="{{.Admin}}">dashboard</a>{{end}}</p>
+<p><a href="/ca.pem">ca.pem</a> · <a href="/ca.der">ca.der</a> · <a href="/proxy.pac">proxy.pac</a>{{if .Admin}} · <a href="{{.Admin}}">admin port</a>{{end}}</p>
 <h2>The short way</h2>
 <pre>readthru run -- COMMAND     # one program, nothing installed
 eval "$(readthru env)"      # this shell
