@@ -1,15 +1,11 @@
 package cache_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httptrace"
 	"net/textproto"
 	"strings"
@@ -21,111 +17,6 @@ import (
 	"readthru/cache"
 	"readthru/store"
 )
-
-// A rig is a cache before a real origin, over a real store.
-type rig struct {
-	t      *testing.T
-	cache  *cache.Cache
-	store  *store.Store
-	origin *httptest.Server
-	asked  atomic.Int64 // requests that reached the origin
-}
-
-// newRig serves handler through a cache. The options need neither Store nor Next.
-func newRig(t *testing.T, o cache.Options, handler http.HandlerFunc) *rig {
-	t.Helper()
-	r := &rig{t: t}
-	r.origin = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		r.asked.Add(1)
-		handler(w, req)
-	}))
-	var err error
-	if r.store, err = store.Open(store.Options{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}); err != nil {
-		t.Fatal(err)
-	}
-	transport := &http.Transport{DisableCompression: true}
-	o.Store, o.Log = r.store, slog.New(slog.DiscardHandler)
-	if o.Next == nil {
-		o.Next = transport
-	}
-	r.cache = cache.New(o)
-	t.Cleanup(func() {
-		_ = r.cache.Close()
-		transport.CloseIdleConnections()
-		r.origin.Close()
-		_ = r.store.Close()
-	})
-	return r
-}
-
-// request makes a request for the path with fields given as "Name: value".
-func (r *rig) request(method, path string, fields ...string) *http.Request {
-	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), method, r.origin.URL+path, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, field := range fields {
-		name, value, _ := strings.Cut(field, ": ")
-		req.Header.Add(name, value)
-	}
-	return req
-}
-
-// A got is a response, read.
-type got struct {
-	code   int
-	body   string
-	header http.Header
-	status string // Cache-Status
-}
-
-// do sends a request and reads the answer.
-func (r *rig) do(req *http.Request) got {
-	r.t.Helper()
-	g, err := r.try(req)
-	if err != nil {
-		r.t.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
-	}
-	return g
-}
-
-func (r *rig) try(req *http.Request) (got, error) {
-	resp, err := r.cache.RoundTrip(req)
-	if err != nil {
-		return got{}, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return got{resp.StatusCode, string(body), resp.Header, resp.Header.Get("Cache-Status")}, err
-}
-
-func (r *rig) get(fields ...string) got {
-	r.t.Helper()
-	return r.do(r.request(http.MethodGet, "/", fields...))
-}
-
-// wantAsked fails unless n requests have reached the origin.
-func (r *rig) wantAsked(n int64) {
-	r.t.Helper()
-	if got := r.asked.Load(); got != n {
-		r.t.Errorf("requests that reached the origin = %d, want %d", got, n)
-	}
-}
-
-// respond answers with fields given as "Name: value" and a body.
-func respond(w http.ResponseWriter, code int, body string, fields ...string) {
-	for _, field := range fields {
-		name, value, _ := strings.Cut(field, ": ")
-		w.Header().Add(name, value)
-	}
-	w.WriteHeader(code)
-	io.WriteString(w, body)
-}
-
-func fixed(body string, fields ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, body, fields...) }
-}
 
 func TestSecondRequestIsAHit(t *testing.T) {
 	r := newRig(t, cache.Options{}, fixed("hello", "Cache-Control: max-age=60", "X-A: 1", "Content-Type: text/plain"))
@@ -383,106 +274,6 @@ func TestHEADIsAnsweredFromAStoredGETAndUpdatesIt(t *testing.T) {
 	}
 }
 
-func TestOnlyIfCachedAndOffline(t *testing.T) {
-	handler := fixed("x", "Cache-Control: max-age=60")
-	r := newRig(t, cache.Options{}, handler)
-	if g := r.get("Cache-Control: only-if-cached"); g.code != 504 {
-		t.Errorf("only-if-cached with nothing stored = %d, want 504", g.code)
-	}
-	r.get()
-	if g := r.get("Cache-Control: only-if-cached"); g.code != 200 {
-		t.Errorf("only-if-cached with a fresh response = %d, want 200", g.code)
-	}
-	r.wantAsked(1)
-
-	off := newRig(t, cache.Options{Offline: true}, handler)
-	if g := off.get(); g.code != 504 {
-		t.Errorf("offline = %d, want 504", g.code)
-	}
-	if g := off.do(off.request("POST", "/")); g.code != 504 {
-		t.Errorf("offline POST = %d, want 504", g.code)
-	}
-	off.wantAsked(0)
-}
-
-func TestStaleAnswersWhenTheOriginCannotBeReached(t *testing.T) {
-	var refuse atomic.Bool
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	next := roundTripper(func(req *http.Request) (*http.Response, error) {
-		if refuse.Load() {
-			return nil, errors.New("connection refused")
-		}
-		return transport.RoundTrip(req)
-	})
-	r := newRig(t, cache.Options{Next: next}, func(w http.ResponseWriter, req *http.Request) {
-		fields := []string{"Cache-Control: max-age=0" + req.URL.Query().Get("cc"), `ETag: "a"`}
-		respond(w, 200, "held", fields...)
-	})
-	must := r.request("GET", "/?cc=,must-revalidate")
-	r.get()
-	r.do(must)
-	refuse.Store(true)
-	if g := r.get(); g.body != "held" || !strings.HasPrefix(g.status, "readthru; hit; ttl=") || !strings.HasSuffix(g.status, "detail=disconnected") {
-		t.Errorf("disconnected: %q %q", g.body, g.status)
-	}
-	if _, err := r.try(must); err == nil {
-		t.Error("must-revalidate was answered stale (RFC 9111 §5.2.2.2)")
-	}
-	if _, err := r.try(r.request("GET", "/", "Cache-Control: no-cache")); err == nil {
-		t.Error("a request with no-cache was answered unvalidated (RFC 9111 §5.2.1.4)")
-	}
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-func TestStaleIfErrorHidesAServerError(t *testing.T) {
-	var broken atomic.Bool
-	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
-		if broken.Load() {
-			respond(w, 503, "sorry")
-			return
-		}
-		respond(w, 200, "held", `ETag: "a"`, "Cache-Control: max-age=0, "+req.URL.Query().Get("cc"))
-	})
-	with, without := r.request("GET", "/?cc=stale-if-error=60"), r.request("GET", "/")
-	r.do(with)
-	r.do(without)
-	broken.Store(true)
-	if g := r.do(with); g.code != 200 || g.body != "held" {
-		t.Errorf("with stale-if-error: %d %q, want the stored response", g.code, g.body)
-	}
-	if g := r.do(without); g.code != 503 || g.body != "sorry" {
-		t.Errorf("without: %d %q, want the origin's 503", g.code, g.body)
-	}
-}
-
-func TestStaleWhileRevalidateValidatesOnceInTheBackground(t *testing.T) {
-	validated := make(chan struct{}, 10)
-	hold := make(chan struct{})
-	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
-		if req.Header.Get("If-None-Match") != "" {
-			validated <- struct{}{}
-			<-hold
-			respond(w, 304, "", `ETag: "a"`, "Cache-Control: max-age=60")
-			return
-		}
-		respond(w, 200, "held", `ETag: "a"`, "Cache-Control: max-age=0, stale-while-revalidate=60")
-	})
-	r.get()
-	for range 5 {
-		if g := r.get(); g.body != "held" || !strings.Contains(g.status, "hit; ttl=") {
-			t.Errorf("stale: %q %q", g.body, g.status)
-		}
-	}
-	<-validated
-	close(hold)
-	_ = r.cache.Close() // waits for the validation
-	r.wantAsked(2)
-}
-
 func TestPartitionsOfAPrivateCache(t *testing.T) {
 	handler := func(w http.ResponseWriter, req *http.Request) {
 		cc := "max-age=60"
@@ -540,89 +331,6 @@ func TestMarkdownForOneIsNotServedToAll(t *testing.T) {
 	}
 }
 
-func TestTruncatedBodiesAreErrorsAndNeverStored(t *testing.T) {
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	for i := range 5000 {
-		_, _ = fmt.Fprintf(z, "line %d\n", i)
-	}
-	_ = z.Close()
-	cut := zipped.Bytes()[:zipped.Len()/2]
-	raw := func(response string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			conn, _, err := w.(http.Hijacker).Hijack()
-			if err != nil {
-				panic(err)
-			}
-			io.WriteString(conn, response)
-			_ = conn.Close()
-		}
-	}
-	const head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
-	for name, handler := range map[string]http.HandlerFunc{
-		"short of its Content-Length":   raw(head + "Content-Length: 10\r\n\r\nhello"),
-		"nothing of its Content-Length": raw(head + "Content-Length: 10\r\n\r\n"),
-		"cut between chunks":            raw(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
-		"cut inside a chunk":            raw(head + "Transfer-Encoding: chunked\r\n\r\n9\r\nhello"),
-		"gzip cut, framing well":        fixed(string(cut), "Cache-Control: max-age=60", "Content-Encoding: gzip", fmt.Sprintf("Content-Length: %d", len(cut))),
-		"gzip cut, chunked": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			w.Header().Set("Cache-Control", "max-age=60")
-			_, _ = w.Write(cut)
-			w.(http.Flusher).Flush()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, cache.Options{}, handler)
-			for i := range int64(2) {
-				if g, err := r.try(r.request("GET", "/")); err == nil {
-					t.Errorf("request %d: whole answer of %d bytes, %q; want an error", i, len(g.body), g.status)
-				}
-			}
-			r.wantAsked(2)
-			if s := r.cache.Stats(); s.Stored != 0 {
-				t.Errorf("stored %d", s.Stored)
-			}
-		})
-	}
-}
-
-func TestContentCodings(t *testing.T) {
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	io.WriteString(z, strings.Repeat("x", 1000))
-	_ = z.Close()
-	for _, tt := range []struct {
-		name, coding, body string
-		wantHit            bool
-	}{
-		{"whole gzip", "gzip", zipped.String(), true},
-		{"a coding we do not know", "x-unknown", "abc", true},
-		{"not gzip at all passes, unstored", "gzip", "plain text, wrongly labelled", false},
-		{"larger than MaxBody when decoded passes, unstored", "gzip", bomb(t), false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := newRig(t, cache.Options{MaxBody: 1 << 20}, fixed(tt.body, "Cache-Control: max-age=60", "Content-Encoding: "+tt.coding))
-			for i := range 2 {
-				if g := r.get(); g.body != tt.body || strings.Contains(g.status, "hit") != (i == 1 && tt.wantHit) {
-					t.Errorf("request %d: %d bytes, %q", i, len(g.body), g.status)
-				}
-			}
-		})
-	}
-}
-
-func bomb(t *testing.T) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	for range 32 {
-		_, _ = z.Write(make([]byte, 1<<16))
-	}
-	_ = z.Close()
-	return b.String()
-}
-
 func TestInterimResponsesReachTheClientThatAsked(t *testing.T) {
 	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Link", "</a.css>; rel=preload")
@@ -643,34 +351,6 @@ func TestInterimResponsesReachTheClientThatAsked(t *testing.T) {
 			t.Errorf("request %d: %d interim responses, want %d", i, got, want)
 		}
 	}
-}
-
-func TestEventStreamsAreNotHeld(t *testing.T) {
-	more := make(chan struct{})
-	left := make(chan struct{})
-	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for i := range 2 {
-			_, _ = fmt.Fprintf(w, "data: %d\n\n", i)
-			w.(http.Flusher).Flush()
-			<-more
-		}
-		<-req.Context().Done()
-		close(left)
-	})
-	resp, err := r.cache.RoundTrip(r.request("GET", "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	buf := make([]byte, len("data: 0\n\n"))
-	for i := range 2 {
-		if _, err := io.ReadFull(resp.Body, buf); err != nil || string(buf) != fmt.Sprintf("data: %d\n\n", i) {
-			t.Fatalf("event %d: %q, %v", i, buf, err)
-		}
-		more <- struct{}{}
-	}
-	resp.Body.Close()
-	<-left // the origin is let go when the client is
 }
 
 func TestLaterRequestsJoinNothingAfterAnInvalidation(t *testing.T) {

@@ -1,0 +1,111 @@
+package cache_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"readthru/cache"
+)
+
+func TestOnlyIfCachedAndOffline(t *testing.T) {
+	handler := fixed("x", "Cache-Control: max-age=60")
+	r := newRig(t, cache.Options{}, handler)
+	if g := r.get("Cache-Control: only-if-cached"); g.code != 504 {
+		t.Errorf("only-if-cached with nothing stored = %d, want 504", g.code)
+	}
+	r.get()
+	if g := r.get("Cache-Control: only-if-cached"); g.code != 200 {
+		t.Errorf("only-if-cached with a fresh response = %d, want 200", g.code)
+	}
+	r.wantAsked(1)
+
+	off := newRig(t, cache.Options{Offline: true}, handler)
+	if g := off.get(); g.code != 504 {
+		t.Errorf("offline = %d, want 504", g.code)
+	}
+	if g := off.do(off.request("POST", "/")); g.code != 504 {
+		t.Errorf("offline POST = %d, want 504", g.code)
+	}
+	off.wantAsked(0)
+}
+
+func TestStaleAnswersWhenTheOriginCannotBeReached(t *testing.T) {
+	var refuse atomic.Bool
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	next := roundTripper(func(req *http.Request) (*http.Response, error) {
+		if refuse.Load() {
+			return nil, errors.New("connection refused")
+		}
+		return transport.RoundTrip(req)
+	})
+	r := newRig(t, cache.Options{Next: next}, func(w http.ResponseWriter, req *http.Request) {
+		fields := []string{"Cache-Control: max-age=0" + req.URL.Query().Get("cc"), `ETag: "a"`}
+		respond(w, 200, "held", fields...)
+	})
+	must := r.request("GET", "/?cc=,must-revalidate")
+	r.get()
+	r.do(must)
+	refuse.Store(true)
+	if g := r.get(); g.body != "held" || !strings.HasPrefix(g.status, "readthru; hit; ttl=") || !strings.HasSuffix(g.status, "detail=disconnected") {
+		t.Errorf("disconnected: %q %q", g.body, g.status)
+	}
+	if _, err := r.try(must); err == nil {
+		t.Error("must-revalidate was answered stale (RFC 9111 §5.2.2.2)")
+	}
+	if _, err := r.try(r.request("GET", "/", "Cache-Control: no-cache")); err == nil {
+		t.Error("a request with no-cache was answered unvalidated (RFC 9111 §5.2.1.4)")
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func TestStaleIfErrorHidesAServerError(t *testing.T) {
+	var broken atomic.Bool
+	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+		if broken.Load() {
+			respond(w, 503, "sorry")
+			return
+		}
+		respond(w, 200, "held", `ETag: "a"`, "Cache-Control: max-age=0, "+req.URL.Query().Get("cc"))
+	})
+	with, without := r.request("GET", "/?cc=stale-if-error=60"), r.request("GET", "/")
+	r.do(with)
+	r.do(without)
+	broken.Store(true)
+	if g := r.do(with); g.code != 200 || g.body != "held" {
+		t.Errorf("with stale-if-error: %d %q, want the stored response", g.code, g.body)
+	}
+	if g := r.do(without); g.code != 503 || g.body != "sorry" {
+		t.Errorf("without: %d %q, want the origin's 503", g.code, g.body)
+	}
+}
+
+func TestStaleWhileRevalidateValidatesOnceInTheBackground(t *testing.T) {
+	validated := make(chan struct{}, 10)
+	hold := make(chan struct{})
+	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("If-None-Match") != "" {
+			validated <- struct{}{}
+			<-hold
+			respond(w, 304, "", `ETag: "a"`, "Cache-Control: max-age=60")
+			return
+		}
+		respond(w, 200, "held", `ETag: "a"`, "Cache-Control: max-age=0, stale-while-revalidate=60")
+	})
+	r.get()
+	for range 5 {
+		if g := r.get(); g.body != "held" || !strings.Contains(g.status, "hit; ttl=") {
+			t.Errorf("stale: %q %q", g.body, g.status)
+		}
+	}
+	<-validated
+	close(hold)
+	_ = r.cache.Close() // waits for the validation
+	r.wantAsked(2)
+}
