@@ -17,7 +17,7 @@ run: build ## build and serve with defaults
 
 test: ## all tests, with the race detector
 	sh .ci/clients
-	CGO_ENABLED=1 go test -race ./...
+	CGO_ENABLED=1 go test -race -count=1 ./... # e2e builds the program itself, which the test cache does not see
 
 lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff
