@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"errors"
-	"sync"
 	"testing"
 
 	"readthru/page"
@@ -65,20 +64,7 @@ func TestReadersBesideAWriterEndWithItsLastWord(t *testing.T) {
 	s := openStore(t, store.Options{})
 	const url = "https://a.test/"
 	k := page.KeyOf(url)
-	done := make(chan struct{})
-	var readers sync.WaitGroup
-	for range 2 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-					_, _ = s.Page(k) // it may not be there yet
-				}
-			}
-		})
-	}
+	beside(t, 2, func() { _, _ = s.Page(k) }) // it may not be there yet
 	for n := range 300 {
 		p, md, _ := newPage(url, "content")
 		p.Tokens = n
@@ -92,6 +78,4 @@ func TestReadersBesideAWriterEndWithItsLastWord(t *testing.T) {
 			t.Fatalf("after write %d: %+v, %v", n, got, err)
 		}
 	}
-	close(done)
-	readers.Wait()
 }

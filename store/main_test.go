@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,4 +121,27 @@ func putPage(tb testing.TB, s *store.Store, url, markdown string) (*page.Page, b
 // logTo returns a logger that writes into buf.
 func logTo(buf *bytes.Buffer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// beside calls read over and over in n goroutines until the test ends.
+func beside(t *testing.T, n int, read func()) {
+	t.Helper()
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range n {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					read()
+				}
+			}
+		})
+	}
+	t.Cleanup(func() {
+		close(done)
+		readers.Wait()
+	})
 }

@@ -3,7 +3,6 @@ package store_test
 import (
 	"errors"
 	"strconv"
-	"sync"
 	"testing"
 
 	"readthru/page"
@@ -14,20 +13,7 @@ func TestMemoryNeverKeepsARenditionThatWentMeanwhile(t *testing.T) {
 	s := openStore(t, store.Options{})
 	const url = "https://a.test/"
 	k := page.KeyOf(url)
-	done := make(chan struct{})
-	var readers sync.WaitGroup
-	for range 4 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-					_, _ = s.PageRendition(k, "recipe") // it may not be there yet
-				}
-			}
-		})
-	}
+	beside(t, 4, func() { _, _ = s.PageRendition(k, "recipe") }) // it may not be there yet
 	for n := range 100 {
 		putPage(t, s, url, "content")
 		r := &store.Rendition{Recipe: "recipe", Title: strconv.Itoa(n), Markdown: []byte("content " + strconv.Itoa(n))}
@@ -50,6 +36,4 @@ func TestMemoryNeverKeepsARenditionThatWentMeanwhile(t *testing.T) {
 			}
 		}
 	}
-	close(done)
-	readers.Wait()
 }
