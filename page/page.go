@@ -79,6 +79,8 @@ type Page struct {
 	Content       string `json:"content,omitempty"`
 	ContentFormat string `json:"content_format,omitempty"` // markdown, text, html or prompt
 	Excerpt       string `json:"excerpt,omitempty"`        // at most 300 characters
+	Section       string `json:"section,omitempty"`        // Content is this section alone
+	Next          int    `json:"next,omitempty"`           // Content was cut: ask for what follows with start at this code point
 
 	Source      Source `json:"markdown_source,omitempty"`
 	Tokens      int    `json:"markdown_tokens,omitempty"`
@@ -99,7 +101,11 @@ type Page struct {
 	FromCache bool      `json:"from_cache"`
 	Stored    bool      `json:"stored"`
 	Warnings  []string  `json:"warnings,omitempty"`
+	Removed   *Removed  `json:"removed,omitempty"` // receipts, where they were asked for
 	Attempts  []Attempt `json:"attempts,omitempty"`
 	Info      Info      `json:"info"`
 	Error     *Error    `json:"error,omitempty"`
+
+	Console    []string `json:"console,omitempty"`    // on request: what the page logged as errors in a browser
+	Screenshot []byte   `json:"screenshot,omitempty"` // on request: PNG of the whole page
 }
