@@ -1,0 +1,371 @@
+package pdf
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	xencoding "golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+)
+
+// font turns the bytes of shown strings into characters with widths (§9.5 to §9.10).
+type font struct {
+	style    Style
+	codes    cmap               // by which a composite font splits strings, if it brings one
+	two      bool               // every code has two bytes
+	toText   cmap               // what the file says that codes mean
+	unicode  bool               // codes are UTF-16
+	charset  xencoding.Encoding // codes are text in this encoding
+	simple   *encoding
+	widths   map[int]float64
+	width    float64 // of all others
+	vertical bool
+	unit     float64 // size of a width
+}
+
+// char is one code of a shown string.
+type char struct {
+	code  int
+	size  int // bytes
+	text  string
+	width float64 // of a size of 1
+}
+
+// font returns the font of a resource, once for each.
+func (f *File) font(v any) *font {
+	to, isRef := v.(ref)
+	if known := f.fonts[to]; isRef && known != nil {
+		return known
+	}
+	ft := f.r.font(f.r.dict(v))
+	if isRef && len(f.fonts) < 4096 {
+		f.fonts[to] = ft
+	}
+	return ft
+}
+
+func (r *reader) font(d dict) *font {
+	f := &font{widths: map[int]float64{}, unit: .001}
+	base := string(r.name(d["BaseFont"]))
+	if _, rest, ok := strings.Cut(base, "+"); ok {
+		base = rest
+	}
+	descriptor := r.dict(d["FontDescriptor"])
+	if s, ok := r.resolve(d["ToUnicode"]).(*stream); ok {
+		f.toText = readCMap(r, r.decode(s))
+	}
+	if r.name(d["Subtype"]) == "Type0" {
+		r.composite(f, d)
+		if list, ok := r.resolve(d["DescendantFonts"]).([]any); ok && len(list) > 0 {
+			descriptor = r.dict(r.dict(list[0])["FontDescriptor"])
+		}
+	} else {
+		r.simple(f, d, descriptor, base)
+	}
+	f.style = r.style(base, descriptor)
+	return f
+}
+
+// style tells how a font looks from its name and its description.
+func (r *reader) style(base string, descriptor dict) (s Style) {
+	lower := strings.ToLower(base)
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(lower, p) {
+				return true
+			}
+		}
+		return false
+	}
+	flags := int(r.number(descriptor["Flags"]))
+	if has("bold", "black", "heavy", "semibold", "demi") || strings.HasPrefix(lower, "cmbx") || strings.HasPrefix(lower, "sfbx") || strings.HasPrefix(lower, "ecbx") || flags>>18&1 == 1 ||
+		r.number(descriptor["FontWeight"]) >= 600 {
+		s |= Bold
+	}
+	if has("italic", "oblique", "slanted") || strings.HasPrefix(lower, "cmti") || flags>>6&1 == 1 {
+		s |= Italic
+	}
+	if has("courier", "mono", "consol", "menlo", "typewriter", "inconsolata", "fixed", "lettergothic", "sourcecode", "firacode") || strings.HasPrefix(lower, "cmtt") ||
+		strings.HasPrefix(lower, "sftt") || strings.HasPrefix(lower, "ectt") || strings.HasPrefix(lower, "lmtt") || strings.HasPrefix(lower, "lmmono") || flags&1 == 1 {
+		s |= Mono
+	}
+	return s
+}
+
+// simple sets up a font whose codes are single bytes.
+func (r *reader) simple(f *font, d, descriptor dict, base string) {
+	f.simple = r.encoding(d, descriptor, base)
+	if r.name(d["Subtype"]) == "Type3" {
+		if m, ok := r.resolve(d["FontMatrix"]).([]any); ok && len(m) == 6 {
+			if f.unit = r.number(m[0]); f.unit <= 0 || f.unit > 1 {
+				f.unit = .001
+			}
+		}
+	}
+	first := int(r.number(d["FirstChar"]))
+	list, _ := r.resolve(d["Widths"]).([]any)
+	for i, w := range list {
+		if i < 256 {
+			f.widths[first+i] = r.number(w)
+		}
+	}
+	f.width = r.number(descriptor["MissingWidth"])
+	if len(list) > 0 {
+		return
+	}
+	lower := strings.ToLower(base)
+	table := &helvetica
+	switch {
+	case strings.Contains(lower, "courier"), strings.Contains(lower, "mono"):
+		f.width = 600
+		return
+	case strings.Contains(lower, "times"), strings.Contains(lower, "serif") && !strings.Contains(lower, "sans"), strings.Contains(lower, "roman"), strings.Contains(lower, "symbol"):
+		table = &times
+	}
+	f.width = 556
+	for c := range 256 {
+		text := f.simple[c]
+		if text == "" {
+			continue
+		}
+		if ch, _ := utf8.DecodeRuneInString(text); ch >= 32 && ch < 127 {
+			f.widths[c] = float64(table[ch-32])
+		}
+	}
+}
+
+// encoding returns the text of each code of a simple font.
+func (r *reader) encoding(d, descriptor dict, base string) *encoding {
+	lower := strings.ToLower(base)
+	e := standard
+	symbolic := int(r.number(descriptor["Flags"]))>>2&1 == 1
+	switch {
+	case strings.HasPrefix(lower, "symbol"):
+		e = symbol
+	case strings.Contains(lower, "dingbats"), strings.HasPrefix(lower, "wingdings"), strings.HasPrefix(lower, "webdings"):
+		for c := 33; c < 256; c++ {
+			e[c] = "•"
+		}
+	case r.name(d["Subtype"]) == "TrueType":
+		e = winAnsi
+	case r.name(d["Subtype"]) == "Type3":
+		e = encoding{}
+	case symbolic:
+		if s, ok := r.resolve(descriptor["FontFile"]).(*stream); ok {
+			if own := builtIn(r.decode(s)); own != nil {
+				e = *own
+			}
+		}
+	}
+	named := func(n name) {
+		switch n {
+		case "WinAnsiEncoding":
+			e = winAnsi
+		case "MacRomanEncoding":
+			e = macRoman
+		case "StandardEncoding":
+			e = standard
+		}
+	}
+	switch v := r.resolve(d["Encoding"]).(type) {
+	case name:
+		named(v)
+	case dict:
+		named(r.name(v["BaseEncoding"]))
+		list, _ := r.resolve(v["Differences"]).([]any)
+		code := 0
+		for _, item := range list {
+			switch item := r.resolve(item).(type) {
+			case float64:
+				code = int(item)
+			case name:
+				if code >= 0 && code < 256 {
+					if text := glyphText(string(item)); text != "" || !numbered(string(item)) {
+						e[code] = text
+					}
+				}
+				code++
+			}
+		}
+	}
+	return &e
+}
+
+// numbered reports whether a glyph's name is but a number, of which the code may say more: g12, C0041, cid_33.
+func numbered(n string) bool {
+	return len(n) > 1 && strings.Trim(n, "0123456789") != n && len(strings.Trim(n, "0123456789")) <= 5 || strings.HasPrefix(n, "index")
+}
+
+// builtIn reads the encoding that a Type 1 font program states in clear text: lines of "dup 65 /A put".
+func builtIn(program []byte) *encoding {
+	start := bytes.Index(program, []byte("/Encoding"))
+	if start < 0 {
+		return nil
+	}
+	text := program[start:min(len(program), start+16<<10)]
+	if end := bytes.Index(text, []byte("readonly")); end > 0 {
+		text = text[:end]
+	}
+	if bytes.Contains(text[:min(len(text), 60)], []byte("StandardEncoding")) {
+		e := standard
+		return &e
+	}
+	e := &encoding{}
+	found := false
+	l := lexer{b: text}
+	var code float64
+	for {
+		v, ok := l.next()
+		if !ok {
+			break
+		}
+		switch v := v.(type) {
+		case float64:
+			code = v
+		case name:
+			if code >= 0 && code < 256 && v != "Encoding" {
+				e[int(code)] = glyphText(string(v))
+				found = true
+			}
+		}
+	}
+	if !found {
+		return nil
+	}
+	return e
+}
+
+// predefined are the encodings behind the names of predefined CMaps (§9.7.5.2).
+var predefined = []struct {
+	prefix  string
+	charset xencoding.Encoding
+}{
+	{"GBK", simplifiedchinese.GBK},
+	{"GB-", simplifiedchinese.GBK},
+	{"GBpc", simplifiedchinese.GBK},
+	{"B5", traditionalchinese.Big5},
+	{"ETen", traditionalchinese.Big5},
+	{"HKscs", traditionalchinese.Big5},
+	{"90ms", japanese.ShiftJIS},
+	{"90pv", japanese.ShiftJIS},
+	{"83pv", japanese.ShiftJIS},
+	{"EUC-", japanese.EUCJP},
+	{"KSC", korean.EUCKR},
+}
+
+// composite sets up a font whose codes have several bytes.
+func (r *reader) composite(f *font, d dict) {
+	f.width, f.two = 1000, true
+	switch v := r.resolve(d["Encoding"]).(type) {
+	case *stream:
+		f.codes = readCMap(r, r.decode(v))
+		f.two = len(f.codes.spaces) == 0
+	case name:
+		n := string(v)
+		f.vertical = strings.HasSuffix(n, "-V")
+		if strings.HasPrefix(n, "Uni") {
+			f.unicode = strings.Contains(n, "UCS2") || strings.Contains(n, "UTF16")
+		}
+		for _, p := range predefined {
+			if strings.HasPrefix(n, p.prefix) {
+				f.charset, f.two = p.charset, false
+			}
+		}
+	}
+	list, _ := r.resolve(d["DescendantFonts"]).([]any)
+	if len(list) == 0 {
+		return
+	}
+	below := r.dict(list[0])
+	if v, ok := r.resolve(below["DW"]).(float64); ok {
+		f.width = v
+	}
+	ws, _ := r.resolve(below["W"]).([]any)
+	for i := 0; i+1 < len(ws); {
+		r.step()
+		from := int(r.number(ws[i]))
+		if each, ok := r.resolve(ws[i+1]).([]any); ok {
+			for k, w := range each {
+				if r.step(); len(f.widths) < maxMapped {
+					f.widths[from+k] = r.number(w)
+				}
+			}
+			i += 2
+			continue
+		}
+		if i+2 >= len(ws) {
+			break
+		}
+		to, w := int(r.number(ws[i+1])), r.number(ws[i+2])
+		for code := from; code <= min(to, from+65535) && len(f.widths) < maxMapped; code++ {
+			r.step()
+			f.widths[code] = w
+		}
+		i += 3
+	}
+}
+
+// chars splits a shown string into codes, and gives each to do.
+func (f *font) chars(s string, do func(char)) {
+	for len(s) > 0 {
+		c := f.char(s)
+		s = s[c.size:]
+		do(c)
+	}
+}
+
+func (f *font) char(s string) char {
+	c := char{code: int(s[0]), size: 1}
+	switch {
+	case f.simple != nil:
+	case f.charset != nil:
+		if s[0] >= 0x80 && len(s) > 1 && (s[0] < 0xa0 || s[0] > 0xdf || f.charset != japanese.ShiftJIS) {
+			c.size = 2
+		}
+		c.code = bigEndian([]byte(s[:c.size]))
+	case f.two:
+		c.size = min(2, len(s))
+		c.code = bigEndian([]byte(s[:c.size]))
+	default:
+		c.size = f.codes.size(s)
+		c.code = bigEndian([]byte(s[:c.size]))
+	}
+	cid := c.code
+	if f.codes.cids != nil {
+		cid = f.codes.cid(c.code)
+	}
+	w, known := f.widths[cid]
+	if !known || f.charset != nil || f.unicode {
+		w = f.width // their widths are by numbers of a collection that is not here
+	}
+	c.width = w * f.unit
+	c.text = f.text(c, s[:c.size])
+	return c
+}
+
+func (f *font) text(c char, raw string) string {
+	if text, ok := f.toText.texts[c.code]; ok && usable(text) {
+		return text
+	}
+	switch {
+	case f.simple != nil:
+		return f.simple[c.code]
+	case f.unicode:
+		return utf16Text(raw)
+	case f.charset != nil:
+		if text, err := f.charset.NewDecoder().String(raw); err == nil && utf8.ValidString(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// usable reports whether a text that a file gives for a code is one: files give NULs and replacement characters for want of one.
+func usable(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return s != "" && r != 0 && r != utf8.RuneError
+}

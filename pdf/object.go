@@ -1,0 +1,407 @@
+package pdf
+
+import (
+	"strconv"
+)
+
+// The kinds of objects (ISO 32000-1 §7.3): nil, bool, float64 for numbers, string, name, []any, dict, *stream and ref; operators
+// and other bare words are of type word.
+type (
+	name string
+	word string
+	dict map[name]any
+	ref  struct{ num, gen int }
+
+	// stream is a dictionary with data. The data are as they stand in the file.
+	stream struct {
+		dict dict
+		at   ref // whose key decrypts it
+		raw  []byte
+	}
+)
+
+// dictItems is how many items of an array take about as much memory as a dictionary.
+const dictItems = 16
+
+// lexer reads objects from bytes. Errors give nil objects: what follows may be readable again.
+type lexer struct {
+	b     []byte
+	at    int
+	depth int
+	items int // of the outermost array or dictionary
+}
+
+// The classes of bytes (§7.2.2).
+const (
+	regular byte = iota
+	space
+	delimiter
+)
+
+var classes = func() (c [256]byte) {
+	for _, b := range []byte("\x00\t\n\f\r ") {
+		c[b] = space
+	}
+	for _, b := range []byte("()<>[]{}/%") {
+		c[b] = delimiter
+	}
+	return c
+}()
+
+// skip passes over white space and comments.
+func (l *lexer) skip() {
+	for l.at < len(l.b) {
+		c := l.b[l.at]
+		switch {
+		case classes[c] == space:
+			l.at++
+		case c == '%':
+			for l.at < len(l.b) && l.b[l.at] != '\n' && l.b[l.at] != '\r' {
+				l.at++
+			}
+		default:
+			return
+		}
+	}
+}
+
+// next reads one object, or a word. It reports false at the end.
+func (l *lexer) next() (any, bool) {
+	l.skip()
+	if l.at >= len(l.b) {
+		return nil, false
+	}
+	switch c := l.b[l.at]; c {
+	case '/':
+		return l.name(), true
+	case '(':
+		return l.literal(), true
+	case '[':
+		l.at++
+		return l.array(), true
+	case '<':
+		if l.at+1 < len(l.b) && l.b[l.at+1] == '<' {
+			l.at += 2
+			return l.dict(), true
+		}
+		return l.hex(), true
+	case '>':
+		if l.at+1 < len(l.b) && l.b[l.at+1] == '>' {
+			l.at += 2
+			return word(">>"), true
+		}
+		l.at++
+		return word(">"), true
+	case ']', '{', '}', ')':
+		l.at++
+		return word(l.b[l.at-1 : l.at]), true
+	}
+	start := l.at
+	for l.at < len(l.b) && classes[l.b[l.at]] == regular {
+		l.at++
+	}
+	text := l.b[start:l.at]
+	if c := text[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
+		if n, ok := number(text); ok {
+			return n, true
+		}
+	}
+	switch string(text) {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	case "null":
+		return nil, true
+	}
+	return word(text), true
+}
+
+// number reads a number as viewers do: with a second sign or what follows a second sign left out.
+func number(b []byte) (float64, bool) {
+	sign, i := 1.0, 0
+	for i < len(b) && (b[i] == '-' || b[i] == '+') {
+		if b[i] == '-' {
+			sign = -1
+		}
+		i++
+	}
+	value, scale, digits, dot := 0.0, 1.0, 0, false
+	for ; i < len(b); i++ {
+		switch c := b[i]; {
+		case c >= '0' && c <= '9':
+			if digits++; digits > 300 {
+				return 0, false
+			}
+			value = value*10 + float64(c-'0')
+			if dot {
+				scale *= 10
+			}
+		case c == '.' && !dot:
+			dot = true
+		case c == '-' && digits > 0:
+			return sign * value / scale, true
+		default:
+			return 0, false
+		}
+	}
+	return sign * value / scale, digits > 0 || dot
+}
+
+func (l *lexer) name() name {
+	l.at++
+	start := l.at
+	coded := false
+	for l.at < len(l.b) && classes[l.b[l.at]] == regular {
+		coded = coded || l.b[l.at] == '#'
+		l.at++
+	}
+	text := l.b[start:l.at]
+	if !coded {
+		return name(text)
+	}
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		if text[i] == '#' && i+2 < len(text) {
+			if v, err := strconv.ParseUint(string(text[i+1:i+3]), 16, 8); err == nil {
+				out = append(out, byte(v))
+				i += 2
+				continue
+			}
+		}
+		out = append(out, text[i])
+	}
+	return name(out)
+}
+
+// literal reads a string in parentheses (§7.3.4.2).
+func (l *lexer) literal() string {
+	l.at++
+	var out []byte
+	depth := 1
+	for l.at < len(l.b) {
+		c := l.b[l.at]
+		l.at++
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return string(out)
+			}
+		case '\r':
+			if l.at < len(l.b) && l.b[l.at] == '\n' {
+				l.at++
+			}
+			c = '\n'
+		case '\\':
+			if l.at >= len(l.b) {
+				return string(out)
+			}
+			c = l.b[l.at]
+			l.at++
+			switch c {
+			case 'n':
+				c = '\n'
+			case 'r':
+				c = '\r'
+			case 't':
+				c = '\t'
+			case 'b':
+				c = '\b'
+			case 'f':
+				c = '\f'
+			case '\r':
+				if l.at < len(l.b) && l.b[l.at] == '\n' {
+					l.at++
+				}
+				continue
+			case '\n':
+				continue
+			case '0', '1', '2', '3', '4', '5', '6', '7':
+				v := int(c - '0')
+				for range 2 {
+					if l.at < len(l.b) && l.b[l.at] >= '0' && l.b[l.at] <= '7' {
+						v = v*8 + int(l.b[l.at]-'0')
+						l.at++
+					}
+				}
+				c = byte(v)
+			}
+		}
+		if len(out) < maxString {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+func (l *lexer) hex() string {
+	l.at++
+	return string(l.digits(maxString))
+}
+
+// digits reads pairs of hexadecimal digits to the closing >, for at most limit bytes.
+func (l *lexer) digits(limit int) (out []byte) {
+	high := -1
+	for l.at < len(l.b) {
+		c := l.b[l.at]
+		l.at++
+		if c == '>' {
+			break
+		}
+		v := unhex(c)
+		switch {
+		case v < 0:
+		case high < 0:
+			high = v
+		default:
+			if len(out) < limit {
+				out = append(out, byte(high<<4|v))
+			}
+			high = -1
+		}
+	}
+	if high >= 0 && len(out) < limit {
+		out = append(out, byte(high<<4))
+	}
+	return out
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// array reads to the closing bracket. Two integers before the word R are a reference.
+func (l *lexer) array() []any {
+	if !l.enter() {
+		return nil
+	}
+	defer func() { l.depth-- }()
+	list := []any{}
+	for {
+		v, ok := l.next()
+		if !ok {
+			return list
+		}
+		if w, isWord := v.(word); isWord {
+			switch w {
+			case "]":
+				return list
+			case "R":
+				if n := len(list); n >= 2 {
+					if to, ok := toRef(list[n-2], list[n-1]); ok {
+						list = append(list[:n-2], to)
+					}
+				}
+			case "endobj", "endstream", "stream", "obj":
+				return list // it was never closed
+			}
+			continue
+		}
+		list = append(list, v)
+		l.count(1)
+	}
+}
+
+// enter begins an array or a dictionary. It reports false, and ends the reading, where nothing sensible nests so deep.
+func (l *lexer) enter() bool {
+	if l.depth == 0 {
+		l.items = 0
+	}
+	if l.depth++; l.depth > maxNesting {
+		l.depth--
+		l.at = len(l.b)
+		return false
+	}
+	return true
+}
+
+// count notes that an array or dictionary has grown, and ends the reading where that is out of all proportion.
+func (l *lexer) count(n int) {
+	if l.items += n; l.items > maxItems {
+		l.at = len(l.b)
+	}
+}
+
+func toRef(num, gen any) (ref, bool) {
+	n, ok1 := num.(float64)
+	g, ok2 := gen.(float64)
+	if !ok1 || !ok2 || n < 0 || n > 1<<24 || g < 0 || g > 1<<16 || n != float64(int(n)) {
+		return ref{}, false
+	}
+	return ref{int(n), int(g)}, true
+}
+
+// dict reads to the closing >>.
+func (l *lexer) dict() dict {
+	if !l.enter() {
+		return nil
+	}
+	defer func() { l.depth-- }()
+	l.count(dictItems)
+	d := dict{}
+	var key name
+	var values []any // since key
+	set := func() {
+		if key == "" || len(values) == 0 {
+			return
+		}
+		d[key] = values[0]
+		l.count(1)
+		if len(values) >= 2 {
+			if to, ok := toRef(values[0], values[1]); ok {
+				d[key] = to
+			}
+		}
+	}
+	reference := false
+	for {
+		before := l.at
+		v, ok := l.next()
+		if !ok {
+			set()
+			return d
+		}
+		switch v := v.(type) {
+		case word:
+			switch v {
+			case ">>":
+				if !reference && len(values) > 1 {
+					values = values[:1]
+				}
+				set()
+				return d
+			case "R":
+				reference = true
+			case "endobj", "stream":
+				l.at = before
+				set()
+				return d
+			}
+			continue
+		case name:
+			if key != "" && len(values) == 0 {
+				values = append(values, v)
+				continue
+			}
+			if !reference && len(values) > 1 {
+				values = values[:1]
+			}
+			set()
+			key, values, reference = v, nil, false
+			continue
+		}
+		if len(values) < 4 {
+			values = append(values, v)
+		}
+	}
+}

@@ -1,0 +1,327 @@
+// Package pdf reads the text of PDF files (ISO 32000): its pages, and on each page the glyphs with their place, size and style.
+//
+// [Open] finds a file's pages, [File.Pages] gives them one after the other. What the glyphs mean together, as words, lines and
+// columns, is for others to say.
+//
+// Every file is taken for hostile. Nothing is followed without a limit on depth, nothing is decoded without a limit on size, and
+// no reference is followed in a circle; a damaged cross-reference table is made anew from the objects that are there. Files that
+// are encrypted under an empty password are read as every viewer reads them. Pictures, forms, scripts and attachments are not.
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"math"
+	"strings"
+	"time"
+)
+
+// Errors of [Open].
+var (
+	ErrEncrypted = errors.New("the PDF needs a password")
+	ErrDamaged   = errors.New("the PDF has no pages that can be found")
+)
+
+// The limits of reading one file. What lies beyond them is left out, which [File.Cut] tells.
+const (
+	maxPages   = 5000
+	maxDecoded = 256 << 20 // bytes that all filters together may give
+	maxStream  = 64 << 20  // bytes that one stream may give
+	pageSteps  = 2e6       // of them, for one page
+	maxGlyphs  = 300e3     // of one page
+	maxNesting = 40        // of arrays, dictionaries and references
+	maxForms   = 8         // forms within forms
+	maxObjects = 1 << 20   // named by the file
+	maxItems   = 1 << 18   // within one object, and objects in one stream of them
+	maxString  = 1 << 20   // bytes of one string
+	maxActual  = 1 << 10   // bytes of text that stands for signs; longer ones are not believed
+	stepBytes  = 16        // of a stream's data are one step
+	lexBytes   = 4         // of what stands between the streams
+)
+
+// maxSteps bounds the work on one file: operators, glyphs and objects, and the bytes that are read for them. A variable for
+// tests, which need not do all of it.
+var maxSteps = 20_000_000
+
+// File is an open PDF. It is for one goroutine.
+type File struct {
+	Title, Author string    // as its information dictionary says; UTF-8, may be empty
+	Created       time.Time // zero if not known
+	Lang          string    // a language tag; may be empty
+
+	r     *reader
+	pages []dict
+	fonts map[ref]*font
+	cut   bool
+}
+
+// Page is what is drawn on one page.
+type Page struct {
+	Number        int     // from 1
+	Width, Height float64 // in points, as a reader sees the page
+	Glyphs        []Glyph // in the order of drawing
+	Links         []Link
+	Images        int // pictures drawn
+	Hidden        int // glyphs left out because no reader sees them
+}
+
+// Glyph is a sign on a page. Lengths are in points; the origin is the page's lower left corner.
+type Glyph struct {
+	Text  string  // one character, or those of a ligature
+	X, Y  float32 // where its baseline begins
+	W     float32 // along the baseline
+	Size  float32 // of the font
+	Style Style
+	Turn  uint8 // quarters by which the baseline is turned anticlockwise; X and Y are turned back by as many
+}
+
+// Style says how a font looks.
+type Style uint8
+
+// The styles, which may come together.
+const (
+	Bold Style = 1 << iota
+	Italic
+	Mono
+)
+
+// Link is an area of a page that leads to a URL.
+type Link struct {
+	URL            string
+	X0, Y0, X1, Y1 float32
+}
+
+// Open reads the structure of a file. It keeps content, which must not change. The error is ErrEncrypted, ErrDamaged or that of
+// ctx.
+func Open(ctx context.Context, content []byte) (f *File, err error) {
+	f = &File{fonts: map[ref]*font{}}
+	f.r = &reader{ctx: ctx, b: content, left: maxDecoded, stepsLeft: maxSteps}
+	defer f.r.rescue(&err, ErrDamaged)
+	if err := f.r.open(); err != nil {
+		return nil, err
+	}
+	f.collect(f.r.dict(f.r.trailer["Root"]))
+	if len(f.pages) == 0 && !f.r.repaired {
+		if err := f.r.repair(); err != nil {
+			return nil, err
+		}
+		f.collect(f.r.dict(f.r.trailer["Root"]))
+	}
+	if len(f.pages) == 0 { // the tree is gone, but pages may be there
+		f.loose()
+	}
+	if len(f.pages) == 0 {
+		return nil, ErrDamaged
+	}
+	f.describe()
+	return f, nil
+}
+
+// NumPages returns the number of pages that [File.Pages] gives.
+func (f *File) NumPages() int { return len(f.pages) }
+
+// Cut reports whether something was left out because it lies beyond the limits, or is damaged.
+func (f *File) Cut() bool { return f.cut || f.r.cut }
+
+// describe reads what the file says about itself.
+func (f *File) describe() {
+	info := f.r.dict(f.r.trailer["Info"])
+	f.Title, f.Author = f.r.text(info["Title"]), f.r.text(info["Author"])
+	f.Created = parseDate(f.r.text(info["CreationDate"]))
+	f.Lang = f.r.text(f.r.dict(f.r.trailer["Root"])["Lang"])
+}
+
+// inherited are the entries that a page takes from the nodes above it.
+var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
+
+// collect walks the tree of pages below a catalogue.
+func (f *File) collect(catalogue dict) {
+	f.pages = nil
+	seen := map[ref]bool{}
+	var walk func(v any, above dict, depth int)
+	walk = func(v any, above dict, depth int) {
+		f.r.step()
+		if to, ok := v.(ref); ok {
+			if seen[to] {
+				return
+			}
+			seen[to] = true
+		}
+		node := f.r.dict(v)
+		if node == nil || depth > maxNesting {
+			return
+		}
+		own := dict{}
+		for _, key := range inherited {
+			if v, ok := node[key]; ok {
+				own[key] = v
+			} else if v, ok := above[key]; ok {
+				own[key] = v
+			}
+		}
+		kids, isTree := f.r.resolve(node["Kids"]).([]any)
+		if t, _ := f.r.resolve(node["Type"]).(name); t == "Page" || !isTree {
+			if node["Contents"] == nil && t != "Page" {
+				return
+			}
+			if len(f.pages) >= maxPages {
+				f.cut = true
+				return
+			}
+			page := dict{"Contents": node["Contents"], "Annots": node["Annots"]}
+			maps.Copy(page, own)
+			f.pages = append(f.pages, page)
+			return
+		}
+		for _, kid := range kids {
+			walk(kid, own, depth+1)
+		}
+	}
+	walk(catalogue["Pages"], nil, 0)
+}
+
+// loose takes every page object of the file, in the order of their numbers.
+func (f *File) loose() {
+	for _, n := range f.r.numbers() {
+		node := f.r.dict(ref{num: n})
+		if t, _ := node["Type"].(name); t == "Page" && len(f.pages) < maxPages {
+			f.pages = append(f.pages, node)
+			f.cut = true
+		}
+	}
+}
+
+// Pages gives the pages one after the other. A page that cannot be read is empty, which [File.Cut] tells. The error is that of ctx
+// alone, and the last that is given.
+func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
+	return func(yield func(*Page, error) bool) {
+		f.r.ctx = ctx
+		for i, d := range f.pages {
+			p := &Page{Number: i + 1}
+			var err error
+			func() {
+				rest := f.r.stepsLeft
+				f.r.stepsLeft = min(rest, pageSteps)
+				defer func(begun int) { f.r.stepsLeft += rest - begun }(f.r.stepsLeft)
+				defer f.r.rescue(&err, ErrDamaged)
+				f.read(p, d)
+			}()
+			if ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
+			}
+			f.cut = f.cut || err != nil
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// read draws one page.
+func (f *File) read(p *Page, d dict) {
+	box := f.r.box(d["CropBox"])
+	if box[2]-box[0] < 1 || box[3]-box[1] < 1 {
+		if box = f.r.box(d["MediaBox"]); box[2]-box[0] < 1 || box[3]-box[1] < 1 {
+			box = [4]float64{0, 0, 612, 792}
+		}
+	}
+	w, h := box[2]-box[0], box[3]-box[1]
+	base := matrix{1, 0, 0, 1, -box[0], -box[1]}
+	switch turn := int(f.r.number(d["Rotate"])) % 360; (turn + 360) % 360 {
+	case 90:
+		base = base.then(matrix{0, -1, 1, 0, 0, w})
+		w, h = h, w
+	case 180:
+		base = base.then(matrix{-1, 0, 0, -1, w, h})
+	case 270:
+		base = base.then(matrix{0, 1, -1, 0, h, 0})
+		w, h = h, w
+	}
+	p.Width, p.Height = w, h
+	c := &canvas{f: f, page: p}
+	c.links(d["Annots"], base)
+	defer c.finish()
+	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), base, 0)
+}
+
+// contents returns the content stream of a page, whose parts may be an array. A damaged part ends it.
+func (r *reader) contents(v any) []byte {
+	switch v := r.resolve(v).(type) {
+	case *stream:
+		return r.decode(v)
+	case []any:
+		var b bytes.Buffer
+		for _, part := range v {
+			if s, ok := r.resolve(part).(*stream); ok {
+				b.Write(r.decode(s))
+				b.WriteByte('\n')
+			}
+			r.spend(1)
+			if b.Len() > maxStream {
+				r.cut = true
+				break
+			}
+		}
+		return b.Bytes()
+	}
+	return nil
+}
+
+// box reads a rectangle, its corners in order.
+func (r *reader) box(v any) (box [4]float64) {
+	list, _ := r.resolve(v).([]any)
+	if len(list) != 4 {
+		return box
+	}
+	for i := range box {
+		box[i] = r.number(list[i])
+	}
+	if box[0] > box[2] {
+		box[0], box[2] = box[2], box[0]
+	}
+	if box[1] > box[3] {
+		box[1], box[3] = box[3], box[1]
+	}
+	return box
+}
+
+// matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f.
+type matrix [6]float64
+
+// then returns the transformation m followed by n.
+func (m matrix) then(n matrix) matrix {
+	return matrix{
+		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
+		m[2]*n[0] + m[3]*n[2], m[2]*n[1] + m[3]*n[3],
+		m[4]*n[0] + m[5]*n[2] + n[4], m[4]*n[1] + m[5]*n[3] + n[5],
+	}
+}
+
+func (m matrix) apply(x, y float64) (float64, float64) {
+	return m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]
+}
+
+// finite reports whether no number of m has run away.
+func (m matrix) finite() bool {
+	for _, v := range m {
+		if math.IsNaN(v) || math.Abs(v) > 1e7 {
+			return false
+		}
+	}
+	return true
+}
+
+// parseDate reads a date of a PDF, D:YYYYMMDDHHmmSSOHH'mm', of which all after the year may be missing.
+func parseDate(s string) time.Time {
+	s = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(s), "D:"), "'", "")
+	for _, form := range []string{"20060102150405-0700", "20060102150405Z0700", "20060102150405", "200601021504", "2006010215", "20060102", "200601", "2006"} {
+		if t, err := time.Parse(form, s[:min(len(s), len(form))]); err == nil && t.Year() > 1900 {
+			return t
+		}
+	}
+	return time.Time{}
+}

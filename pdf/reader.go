@@ -1,0 +1,345 @@
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// place is where an object stands: at an offset of the file, or as one of those in a stream of objects.
+type place struct {
+	offset int
+	in     int // number of the stream, 0: none
+	index  int
+}
+
+// reader finds and decodes objects.
+type reader struct {
+	ctx      context.Context
+	b        []byte
+	places   map[int]place
+	trailer  dict
+	cache    map[int]any
+	packs    map[int]*pack // streams of objects
+	active   map[int]bool  // being read: a reference to one of them goes in a circle
+	crypt    *crypt
+	repaired bool
+	scanned  map[int]int // what scan has found
+	ends     []int       // where "endstream" stands; nil: not looked for
+	cut      bool
+	left     int // bytes that may still be decoded
+
+	stepsLeft int
+}
+
+// halt is what a reading panics with when its context or its limits end.
+type halt struct{ err error }
+
+// rescue makes a panic an error: that of the context, else the one given. Foreign bytes must not end the process.
+func (r *reader) rescue(err *error, otherwise error) {
+	if p := recover(); p != nil {
+		*err = otherwise
+		if h, ok := p.(halt); ok && h.err != nil {
+			*err = h.err
+		}
+	}
+}
+
+// step counts one step of work, and stops the reading when there were too many or the context has ended.
+func (r *reader) step() { r.spend(1) }
+
+// spend counts n steps.
+func (r *reader) spend(n int) {
+	before := r.stepsLeft
+	if r.stepsLeft -= n; before>>10 != r.stepsLeft>>10 {
+		if err := r.ctx.Err(); err != nil {
+			panic(halt{err})
+		}
+	}
+	if r.stepsLeft < 0 {
+		r.cut = true
+		panic(halt{})
+	}
+}
+
+// open reads the cross-reference, or makes it where it is damaged. The error is ErrEncrypted.
+func (r *reader) open() error {
+	r.reset()
+	if r.crossReference() {
+		if err := r.unlock(); err != nil || r.dict(r.dict(r.trailer["Root"])["Pages"]) != nil {
+			return err
+		}
+	}
+	return r.repair()
+}
+
+// unlock makes an encrypted file readable. The catalogue may be encrypted, so this comes before it is looked for.
+func (r *reader) unlock() error {
+	if _, encrypted := r.trailer["Encrypt"]; !encrypted {
+		return nil
+	}
+	c := newCrypt(r, r.dict(r.trailer["Encrypt"]))
+	if c == nil {
+		return ErrEncrypted
+	}
+	if to, ok := r.trailer["Encrypt"].(ref); ok {
+		c.plain = to.num
+	}
+	r.crypt = c
+	r.cache, r.packs = map[int]any{}, map[int]*pack{}
+	return nil
+}
+
+func (r *reader) reset() {
+	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{}, map[int]bool{}
+	r.crypt = nil
+}
+
+// definition reads "12 0 obj …" at an offset. Of another object than the one wanted nothing is returned; -1 wants any.
+func (r *reader) definition(at int, want ref) (ref, any) {
+	if at < 0 || at >= len(r.b) {
+		return ref{}, nil
+	}
+	l := lexer{b: r.b, at: at}
+	defer func() { r.spend((l.at-at)/lexBytes + l.items) }()
+	a, _ := l.next()
+	b, _ := l.next()
+	kind, _ := l.next()
+	is, ok := toRef(a, b)
+	if !ok || kind != word("obj") || want.num >= 0 && is.num != want.num {
+		return ref{}, nil
+	}
+	v, _ := l.next()
+	if _, bare := v.(word); bare {
+		return is, nil
+	}
+	d, ok := v.(dict)
+	if !ok {
+		before := l.at
+		if n, isNumber := v.(float64); isNumber { // an object that is nothing but a reference
+			if second, _ := l.next(); second != nil {
+				if third, _ := l.next(); third == word("R") {
+					if to, ok := toRef(n, second); ok {
+						return is, to
+					}
+				}
+			}
+			l.at = before
+		}
+		return is, r.decrypted(v, is)
+	}
+	l.skip()
+	if !bytes.HasPrefix(l.b[l.at:], []byte("stream")) {
+		return is, r.decrypted(d, is)
+	}
+	l.at += len("stream")
+	if l.at < len(l.b) && l.b[l.at] == '\r' {
+		l.at++
+	}
+	if l.at < len(l.b) && l.b[l.at] == '\n' {
+		l.at++
+	}
+	return is, &stream{dict: r.decryptedDict(d, is), at: is, raw: r.data(l.at, d["Length"])}
+}
+
+// data returns the data of a stream that begin at an offset, by the length that its dictionary states if that fits.
+func (r *reader) data(at int, length any) []byte {
+	raw := r.b[at:]
+	if n, ok := r.resolve(length).(float64); ok && n >= 0 && n <= float64(len(raw)) {
+		end := lexer{b: raw[:min(len(raw), int(n)+32)], at: int(n)}
+		end.skip()
+		if bytes.HasPrefix(end.b[end.at:], []byte("endstream")) || bytes.HasPrefix(end.b[end.at:], []byte("endobj")) {
+			return raw[:int(n)]
+		}
+	}
+	if r.ends == nil { // the length is wrong: found once for all streams, so that many wrong ones take no longer
+		r.ends = []int{}
+		for i := 0; ; i += len("endstream") {
+			next := bytes.Index(r.b[i:], []byte("endstream"))
+			if next < 0 {
+				break
+			}
+			i += next
+			r.ends = append(r.ends, i)
+		}
+	}
+	i, _ := slices.BinarySearch(r.ends, at)
+	if i == len(r.ends) {
+		r.cut = true
+		return raw
+	}
+	return raw[:r.ends[i]-at]
+}
+
+// resolve follows references to an object.
+func (r *reader) resolve(v any) any {
+	for range maxNesting {
+		to, ok := v.(ref)
+		if !ok {
+			return v
+		}
+		v = r.object(to)
+	}
+	return nil
+}
+
+// object returns the object with a number, nil if there is none.
+func (r *reader) object(to ref) any {
+	if v, ok := r.cache[to.num]; ok {
+		return v
+	}
+	p, known := r.places[to.num]
+	if !known || r.active[to.num] || len(r.active) > maxNesting {
+		return nil
+	}
+	r.step()
+	r.active[to.num] = true
+	defer delete(r.active, to.num)
+	var v any
+	if p.in > 0 {
+		in := r.packed(p.in)
+		i := p.index
+		if list := in.objects(); i < 0 || i >= len(list) || list[i].num != to.num {
+			r.spend(len(list))
+			i = slices.IndexFunc(list, func(o packedObject) bool { return o.num == to.num })
+		}
+		if i >= 0 {
+			v = r.unpacked(in, i)
+		}
+	} else {
+		var is ref
+		if is, v = r.definition(p.offset, to); is.num != to.num { // the table is wrong here
+			if at, found := r.scan()[to.num]; found {
+				_, v = r.definition(at, to)
+			}
+		}
+	}
+	r.cache[to.num] = v
+	return v
+}
+
+// pack is a stream of objects (§7.5.7). They are read when they are asked for: most of a large file's never are.
+type pack struct {
+	data []byte
+	list []packedObject
+}
+
+// packedObject says where in its stream an object stands.
+type packedObject struct{ num, at int }
+
+func (p *pack) objects() []packedObject {
+	if p == nil {
+		return nil
+	}
+	return p.list
+}
+
+// packed returns a stream of objects; nil if there is none with that number.
+func (r *reader) packed(num int) *pack {
+	if p, ok := r.packs[num]; ok {
+		return p
+	}
+	r.packs[num] = nil
+	p, known := r.places[num]
+	if !known || p.in > 0 {
+		return nil
+	}
+	_, v := r.definition(p.offset, ref{num: num})
+	s, ok := v.(*stream)
+	if !ok {
+		return nil
+	}
+	in := &pack{data: r.decode(s)}
+	count, first := r.number(s.dict["N"]), r.number(s.dict["First"])
+	if first < 0 || first > float64(len(in.data)) {
+		return nil
+	}
+	head := lexer{b: in.data[:int(first)]}
+	for range int(min(count, maxItems)) {
+		r.step()
+		a, _ := head.next()
+		b, ok := head.next()
+		n, isNumber1 := a.(float64)
+		offset, isNumber2 := b.(float64)
+		if !ok {
+			break
+		}
+		if !isNumber1 || !isNumber2 || n < 0 || n > 1<<24 || offset < 0 || first+offset > float64(len(in.data)) {
+			n, offset = -1, 0
+		}
+		in.list = append(in.list, packedObject{int(n), int(first + offset)})
+	}
+	r.packs[num] = in
+	return in
+}
+
+// unpacked reads one object of a stream of objects.
+func (r *reader) unpacked(in *pack, i int) any {
+	at := in.list[i].at
+	l := lexer{b: in.data, at: at}
+	v, _ := l.next()
+	r.spend((l.at-at)/lexBytes + l.items)
+	if _, bare := v.(word); bare {
+		return nil
+	}
+	return v
+}
+
+func (r *reader) dict(v any) dict {
+	switch v := r.resolve(v).(type) {
+	case dict:
+		return v
+	case *stream:
+		return v.dict
+	}
+	return nil
+}
+
+func (r *reader) number(v any) float64 {
+	n, _ := r.resolve(v).(float64)
+	return n
+}
+
+func (r *reader) name(v any) name {
+	n, _ := r.resolve(v).(name)
+	return n
+}
+
+// text reads a string for people (§7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding.
+func (r *reader) text(v any) string {
+	s, _ := r.resolve(v).(string)
+	switch {
+	case len(s) >= 2 && s[0] == 0xfe && s[1] == 0xff:
+		return utf16Text(s[2:])
+	case len(s) >= 3 && s[:3] == "\xef\xbb\xbf":
+		return strings.ToValidUTF8(s[3:], "\ufffd")
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 0x18 && c < 0x20:
+			b.WriteRune(docAccents[c-0x18])
+		case c >= 0x80 && c <= 0xa0:
+			b.WriteRune(docSigns[c-0x80])
+		default:
+			b.WriteRune(rune(c))
+		}
+	}
+	return b.String()
+}
+
+// Where PDFDocEncoding is not Latin 1 (§D.3).
+var (
+	docAccents = []rune("˘ˇˆ˙˝˛˚˜")
+	docSigns   = []rune("•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€")
+)
+
+func utf16Text(s string) string {
+	units := make([]uint16, len(s)/2)
+	for i := range units {
+		units[i] = uint16(s[2*i])<<8 | uint16(s[2*i+1])
+	}
+	return string(utf16.Decode(units))
+}
