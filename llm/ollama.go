@@ -1,0 +1,73 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// ollama speaks Ollama's own calls, because only there can the size of the context be asked for: its default is small, and what
+// does not fit is cut without a word.
+type ollama struct{ maxContext int }
+
+func (*ollama) adapt(any, string) bool { return false }
+
+func (*ollama) authorise(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+
+func (o *ollama) chat(model string, p *Prompt) (string, any, error) {
+	// A token is seldom less than two bytes of text. A context in few sizes keeps Ollama from loading the model anew each time.
+	need := (len(p.System)+len(p.User))/2 + p.MaxTokens + 256
+	if need > o.maxContext {
+		words := fmt.Sprintf("the prompt may need a context of %d tokens, allowed are %d", need, o.maxContext)
+		return "", nil, &Error{Kind: BadRequest, Message: words}
+	}
+	size := 4096
+	for size < need {
+		size *= 2
+	}
+	body := map[string]any{
+		"model": model, "messages": messages(p), "stream": false,
+		"options": map[string]any{"temperature": 0, "num_ctx": min(size, o.maxContext), "num_predict": p.MaxTokens},
+	}
+	if p.JSON {
+		body["format"] = "json"
+	}
+	return "api/chat", body, nil
+}
+
+func (*ollama) readChat(content []byte) (*Answer, error) {
+	var v struct {
+		Message    message `json:"message"`
+		Done       bool    `json:"done"`
+		DoneReason string  `json:"done_reason"`
+		Prompt     int     `json:"prompt_eval_count"`
+		Completion int     `json:"eval_count"`
+		Error      string  `json:"error"`
+	}
+	if err := json.Unmarshal(content, &v); err != nil {
+		return nil, unreadable(err)
+	}
+	switch {
+	case v.Error != "":
+		return nil, &Error{Kind: Trouble, Message: v.Error}
+	case v.DoneReason == "length" || !v.Done:
+		return nil, cut()
+	}
+	return &Answer{Text: v.Message.Content, Usage: Usage{Prompt: v.Prompt, Completion: v.Completion}}, nil
+}
+
+func (*ollama) embed(model string, texts []string) (string, any, error) {
+	// A text longer than the model's context is embedded by its beginning: a vector is an approximation anyway.
+	return "api/embed", map[string]any{"model": model, "input": texts, "truncate": true}, nil
+}
+
+func (*ollama) readEmbed(content []byte) (*Vectors, error) {
+	var v struct {
+		Embeddings [][]float32 `json:"embeddings"`
+		Prompt     int         `json:"prompt_eval_count"`
+	}
+	if err := json.Unmarshal(content, &v); err != nil {
+		return nil, unreadable(err)
+	}
+	return &Vectors{Vectors: v.Embeddings, Usage: Usage{Prompt: v.Prompt}}, nil
+}

@@ -1,0 +1,145 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// openAI speaks OpenAI's chat completions and embeddings, as many servers do, each with gaps of its own.
+type openAI struct {
+	mu    sync.Mutex
+	lacks map[string]bool // parameters that the endpoint refused
+}
+
+// optional are the parameters that a request can do without.
+var optional = []string{"response_format", "temperature", "max_tokens", "encoding_format"}
+
+func (o *openAI) adapt(body any, message string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sent, _ := body.(map[string]any)
+	again := false
+	for _, name := range optional {
+		if _, had := sent[name]; had && strings.Contains(message, name) { // another call may have learnt it meanwhile
+			if o.lacks == nil {
+				o.lacks = map[string]bool{}
+			}
+			o.lacks[name], again = true, true
+		}
+	}
+	return again
+}
+
+func (o *openAI) has(name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.lacks[name]
+}
+
+func (*openAI) authorise(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// messages returns a prompt as the list that OpenAI and Ollama take.
+func messages(p *Prompt) []message {
+	list := []message{{"user", p.User}}
+	if p.System != "" {
+		list = []message{{"system", p.System}, list[0]}
+	}
+	return list
+}
+
+func (o *openAI) chat(model string, p *Prompt) (string, any, error) {
+	body := map[string]any{"model": model, "messages": messages(p), "stream": false}
+	if o.has("temperature") {
+		body["temperature"] = 0
+	}
+	if o.has("max_tokens") {
+		body["max_tokens"] = p.MaxTokens
+	} else { // newer models count what they think, too, and named the parameter anew
+		body["max_completion_tokens"] = p.MaxTokens
+	}
+	if p.JSON && o.has("response_format") {
+		body["response_format"] = map[string]string{"type": "json_object"}
+	}
+	return "chat/completions", body, nil
+}
+
+func (*openAI) readChat(content []byte) (*Answer, error) {
+	var v struct {
+		Choices []struct {
+			Message struct {
+				Content string `json:"content"`
+				Refusal string `json:"refusal"`
+			} `json:"message"`
+			FinishReason string `json:"finish_reason"`
+		} `json:"choices"`
+		Usage openAIUsage `json:"usage"`
+	}
+	if err := json.Unmarshal(content, &v); err != nil {
+		return nil, unreadable(err)
+	}
+	if len(v.Choices) == 0 {
+		return nil, &Error{Kind: Malformed, Message: "the answer holds no choice"}
+	}
+	choice := &v.Choices[0]
+	switch {
+	case choice.Message.Refusal != "":
+		return nil, &Error{Kind: Refused, Message: "the model refused: " + choice.Message.Refusal}
+	case choice.FinishReason == "content_filter":
+		return nil, &Error{Kind: Refused, Message: "the answer was filtered"}
+	case choice.FinishReason == "length":
+		return nil, cut()
+	}
+	return &Answer{Text: choice.Message.Content, Usage: v.Usage.usage()}, nil
+}
+
+func (o *openAI) embed(model string, texts []string) (string, any, error) {
+	body := map[string]any{"model": model, "input": texts}
+	if o.has("encoding_format") {
+		body["encoding_format"] = "float"
+	}
+	return "embeddings", body, nil
+}
+
+func (*openAI) readEmbed(content []byte) (*Vectors, error) {
+	var v struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+		Usage openAIUsage `json:"usage"`
+	}
+	if err := json.Unmarshal(content, &v); err != nil {
+		return nil, unreadable(err)
+	}
+	vectors := make([][]float32, len(v.Data))
+	for _, d := range v.Data {
+		if d.Index < 0 || d.Index >= len(vectors) || vectors[d.Index] != nil {
+			return nil, &Error{Kind: Malformed, Message: fmt.Sprintf("the vectors' index %d is wrong", d.Index)}
+		}
+		vectors[d.Index] = d.Embedding
+	}
+	return &Vectors{Vectors: vectors, Usage: v.Usage.usage()}, nil
+}
+
+type openAIUsage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+func (u openAIUsage) usage() Usage {
+	return Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens}
+}
+
+func unreadable(err error) error {
+	return &Error{Kind: Malformed, Message: "the answer is no JSON of the expected form", cause: err}
+}
+
+func cut() error { return &Error{Kind: Cut, Message: "the answer reached its limit"} }
