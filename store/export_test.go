@@ -15,6 +15,14 @@ func OpenWithStuckSync(o Options, begun func()) (*Store, error) {
 	}})
 }
 
+// OpenWithSync is Open on a disk that calls begun when a sync begins.
+func OpenWithSync(o Options, begun func()) (*Store, error) {
+	return open(o, disk{diskSpace, func(*badger.DB, string) error {
+		begun()
+		return nil
+	}})
+}
+
 // SetSchema overwrites the schema record.
 func (s *Store) SetSchema(version, oldestReader int) error {
 	b := &batch{}

@@ -8,10 +8,11 @@ import (
 
 // Host is what was learnt about a host.
 type Host struct {
-	Negotiates bool                 // answered text/markdown to a request that named it
-	Twins      bool                 // a .md twin worked
-	RejectsCA  map[string]time.Time // clients (by address or user) that rejected our CA here, and when
-	PreferHTML bool                 // its negotiated markdown was rejected
+	Negotiates   bool                 // answered text/markdown to a request that named it
+	Twins        bool                 // a .md twin worked
+	RejectsCA    map[string]time.Time // clients (by address or user) that rejected our CA here, and when
+	PreferHTML   bool                 // its negotiated markdown was rejected
+	RenderHelped time.Time            // when a page of its that was rendered had far more text than without
 }
 
 // Host returns what was learnt about a host; the zero value when nothing was. RejectsCA is shared: never change it.

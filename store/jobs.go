@@ -56,6 +56,10 @@ func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 	return seq
 }
 
+// JobsAdded returns a channel that gets a value, if it holds none, after jobs were added: whoever waits for jobs need not ask again
+// and again. There is one channel, for one waiting goroutine.
+func (s *Store) JobsAdded() <-chan struct{} { return s.added }
+
 // checkConsumer refuses names that cannot stand in a key.
 func checkConsumer(name string) error {
 	if name == "" || strings.Contains(name, "\x00") {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -32,5 +33,36 @@ func TestJobToRetryGoesWithItsPagesNextChange(t *testing.T) {
 	}
 	if left := s.Keys("jr/"); len(left) != 0 {
 		t.Errorf("%d jobs to retry are left, want none", len(left))
+	}
+}
+
+func TestJobsAddedIsToldOncePerSilence(t *testing.T) {
+	s := openStore(t, store.Options{})
+	told := func() bool {
+		select {
+		case <-s.JobsAdded():
+			return true
+		default:
+			return false
+		}
+	}
+	if told() {
+		t.Errorf("told before anything was stored")
+	}
+	const url = "https://a.test/"
+	for _, content := range []string{"one", "two", "three"} {
+		putPage(t, s, url, content)
+	}
+	if !told() || told() {
+		t.Errorf("three changes are not told as one")
+	}
+	if jobs, err := s.Jobs("index", 10); err != nil || len(jobs) == 0 {
+		t.Errorf("Jobs = %v, %v: what was told of is not there", jobs, err)
+	}
+	if err := s.DeletePage(page.KeyOf(url)); err != nil {
+		t.Fatalf("DeletePage: %v", err)
+	}
+	if !told() {
+		t.Errorf("a deletion is not told")
 	}
 }

@@ -36,6 +36,9 @@ import (
 //	j/<seq u64>                    change log
 //	jc/<consumer>\0                a consumer's cursor
 //	jr/<consumer>\0<seq u64>       a job to do again
+//	k/…                            records of package knowledge, which makes these keys itself: see [Records]. The index's are
+//	                               listed in knowledge/index.go, those of bases, documents and their queue in knowledge/base.go,
+//	                               archive.go and consumer.go, those of vectors, annotations and notes beside their code
 //	l/<ms u64>/<n u32>             disclosure ledger
 //	z/schema, z/totals             schema version; running totals
 const (

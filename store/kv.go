@@ -129,8 +129,15 @@ func (k *kv) get(key string) ([]byte, error) {
 	return k.read(key)
 }
 
-// read returns a value from the disk. The engine may panic on a damaged file.
-func (k *kv) read(key string) (value []byte, err error) {
+// read returns a value from the disk.
+func (k *kv) read(key string) ([]byte, error) {
+	txn := k.db.NewTransaction(false)
+	defer txn.Discard()
+	return k.readIn(txn, key)
+}
+
+// readIn is read as of a transaction's start. The engine may panic on a damaged file.
+func (k *kv) readIn(txn *badger.Txn, key string) (value []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			k.damaged.Add(1)
@@ -138,8 +145,6 @@ func (k *kv) read(key string) (value []byte, err error) {
 			value, err = nil, ErrNotFound
 		}
 	}()
-	txn := k.db.NewTransaction(false)
-	defer txn.Discard()
 	item, err := txn.Get([]byte(key))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, ErrNotFound
@@ -217,6 +222,11 @@ func (k *kv) walk(sc scan, f func(key string, value []byte) bool) {
 	defer k.leave()
 	txn := k.db.NewTransaction(false)
 	defer txn.Discard()
+	k.walkIn(txn, sc, f)
+}
+
+// walkIn is walk as of a transaction's start.
+func (k *kv) walkIn(txn *badger.Txn, sc scan, f func(key string, value []byte) bool) {
 	// Values are never prefetched: what is small is read as fast without, and what is large should not be read ahead.
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(sc.prefix), Reverse: sc.back})
 	defer it.Close()

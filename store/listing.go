@@ -35,6 +35,16 @@ func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) 
 	return s.sortedPages(q)
 }
 
+// PageKeys returns the keys of pages in their own order, from a key on, at most limit: the way to see every page once, however many
+// come, change or are visited meanwhile. A page that is stored while this goes on may be left out; the change log has it.
+func (s *Store) PageKeys(from page.Key, limit int) (keys []page.Key) {
+	s.kv.walk(scan{prefix: "p/", from: pageKey(from), keys: true}, func(key string, _ []byte) bool {
+		keys = append(keys, page.Key([]byte(key[len("p/"):])))
+		return len(keys) < limit
+	})
+	return keys
+}
+
 func (q PageQuery) matches(p *page.Page) bool {
 	if q.Text == "" {
 		return true

@@ -91,6 +91,9 @@ func (s *Store) PutPage(p *page.Page, markdown []byte, source Sum) (changed bool
 		return false, err
 	}
 	s.seq = max(s.seq, record.Job)
+	if changed {
+		poke(s.added)
+	}
 	s.condemn(dead)
 	p.Doc, p.Stored, p.CreatedAt, p.UpdatedAt = record.Page.Doc, true, record.Page.CreatedAt, record.Page.UpdatedAt
 	return changed, nil
@@ -277,6 +280,7 @@ func (s *Store) DeletePage(k page.Key) error {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
 	}
 	s.seq = max(s.seq, job)
+	poke(s.added)
 	s.condemn(dead)
 	s.deleteVisits(k)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -362,5 +363,35 @@ func TestBackupIsRestoredWhole(t *testing.T) {
 		if err := store.Restore(t.TempDir(), bytes.NewReader(bad)); err == nil {
 			t.Errorf("%s backup: no error", name)
 		}
+	}
+}
+
+func TestPageKeysGivesEveryPageOnce(t *testing.T) {
+	s := openStore(t, store.Options{})
+	want := map[page.Key]bool{}
+	for n := range 25 {
+		url := fmt.Sprintf("https://a.test/%d", n)
+		putPage(t, s, url, "content")
+		want[page.KeyOf(url)] = true
+	}
+	flush(t, s)
+	got := map[page.Key]bool{}
+	var from page.Key
+	for {
+		keys := s.PageKeys(from, 10)
+		if len(keys) == 0 {
+			break
+		}
+		for _, k := range keys {
+			if got[k] {
+				t.Errorf("page %s comes twice", k.Doc())
+			}
+			got[k] = true
+		}
+		from = keys[len(keys)-1]
+		from[len(from)-1]++ // no key of this test ends in 255
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%d pages, want %d", len(got), len(want))
 	}
 }

@@ -118,8 +118,10 @@ type Store struct {
 	tallies    tallies
 	visits     visitLog
 	touches    touchLog
+	records    Records
 
 	chores chan struct{} // wakes the housekeeper; capacity 1
+	added  chan struct{} // see JobsAdded; capacity 1
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 }

@@ -46,6 +46,14 @@ func (s *syncer) committed(seq uint64) {
 	poke(s.due)
 }
 
+// touched notes that there is something to sync that is no job.
+func (s *syncer) touched() {
+	s.mu.Lock()
+	s.dirty = true
+	s.mu.Unlock()
+	poke(s.due)
+}
+
 // await has w answered when everything committed so far is synced.
 func (s *syncer) await(w waiter) {
 	s.mu.Lock()
