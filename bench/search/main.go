@@ -1,0 +1,124 @@
+// Command search measures the search of readthru beside SQLite's FTS5 and bleve: the same passages, the same queries, one after
+// the other in one process. It needs a folder of test collections as BEIR has them (corpus.jsonl, queries.jsonl, qrels.tsv).
+//
+//	go run . -corpus FOLDER [-copies N] [-only readthru]
+//
+// It is a module of its own, so that what it measures against is no part of readthru.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+func main() {
+	dir := flag.String("corpus", os.Getenv("READTHRU_CORPUS_IR"), "folder of test collections")
+	copies := flag.Int("copies", 1, "how often the documents are there; each copy has other words here and there")
+	only := flag.String("only", "", "measure this engine alone")
+	flag.Parse()
+	if err := run(*dir, *copies, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "search:", err)
+		os.Exit(1)
+	}
+}
+
+// engine is what is measured.
+type engine interface {
+	// add indexes documents and returns when they can be found.
+	add(ctx context.Context, docs []document) error
+	// search returns the best documents for a query, best first: URLs.
+	search(ctx context.Context, text string, limit int) ([]string, error)
+	close() error
+}
+
+func run(dir string, copies int, only string) error {
+	ctx := context.Background()
+	collections, err := readCollections(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-10s %-16s %8s %10s %8s %8s %9s %9s %9s\n", "engine", "collection", "docs", "docs/s", "disk", "nDCG@10", "p50", "p90", "p99")
+	for _, c := range collections {
+		for _, e := range []struct {
+			name string
+			open func(dir string) (engine, error)
+		}{{"readthru", openOurs}, {"fts5", openFTS5}, {"bleve", openBleve}} {
+			if only != "" && only != e.name {
+				continue
+			}
+			if err := measure(ctx, e.name, e.open, c, copies); err != nil {
+				return fmt.Errorf("measure %s on %s: %w", e.name, c.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// measure indexes a collection and asks its queries, and prints a line. Disk is what the engine's files take, as a share of the
+// text: readthru's hold the text, too, compressed, FTS5's as it is, bleve's not at all.
+func measure(ctx context.Context, name string, open func(string) (engine, error), c *collection, copies int) (err error) {
+	dir, err := os.MkdirTemp("", "readthru-bench-search-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	e, err := open(dir)
+	if err != nil {
+		return err
+	}
+	docs, bytes := c.copies(copies)
+	start := time.Now()
+	for batch := range slices.Chunk(docs, 500) {
+		if err := e.add(ctx, batch); err != nil {
+			return err
+		}
+	}
+	took := time.Since(start)
+	var times []time.Duration
+	gain := 0.0
+	for range 2 { // the first round warms up
+		times, gain = nil, 0
+		for _, q := range c.queries {
+			start := time.Now()
+			urls, err := e.search(ctx, q.text, 10)
+			if err != nil {
+				return err
+			}
+			times = append(times, time.Since(start))
+			gain += q.ndcg(urls)
+		}
+	}
+	if err := e.close(); err != nil {
+		return err
+	}
+	slices.Sort(times)
+	at := func(share float64) string {
+		return fmt.Sprintf("%.2fms", times[int(share*float64(len(times)-1))].Seconds()*1000)
+	}
+	fmt.Printf("%-10s %-16s %8d %10.0f %8.2f %8.4f %9s %9s %9s\n", name, c.name, len(docs), float64(len(docs))/took.Seconds(),
+		float64(sizeOf(dir))/float64(bytes), gain/float64(len(c.queries)), at(.5), at(.9), at(.99))
+	return nil
+}
+
+// sizeOf returns what the files in a folder take. Logs that an engine made larger than what is in them do not count.
+func sizeOf(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if ext := filepath.Ext(name); ext == ".mem" || ext == ".vlog" {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}

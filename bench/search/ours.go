@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"readthru/knowledge"
+	"readthru/store"
+)
+
+// ours is readthru's knowledge, whole: it keeps the documents, too.
+type ours struct {
+	store     *store.Store
+	knowledge *knowledge.Knowledge
+	build     *knowledge.Build
+}
+
+func openOurs(dir string) (engine, error) {
+	s, err := store.Open(store.Options{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	k, err := knowledge.Open(knowledge.Options{Store: s})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if _, err := k.CreateBase(knowledge.Base{Name: "bench", Source: "file"}); err != nil {
+		return nil, err
+	}
+	b, err := k.Build("bench")
+	return &ours{s, k, b}, err
+}
+
+func (o *ours) add(ctx context.Context, docs []document) error {
+	for _, d := range docs {
+		if err := o.build.Add(ctx, knowledge.Document{URL: d.url, Title: d.title, Kind: "file", Markdown: []byte(d.markdown)}); err != nil {
+			return err
+		}
+	}
+	return o.knowledge.Drain(ctx)
+}
+
+func (o *ours) search(ctx context.Context, text string, limit int) ([]string, error) {
+	r, err := o.knowledge.Search(ctx, knowledge.Query{Text: text, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	urls := make([]string, len(r.Hits))
+	for i := range r.Hits {
+		urls[i] = r.Hits[i].URL
+	}
+	return urls, nil
+}
+
+func (o *ours) close() error {
+	o.build.Close()
+	return errors.Join(o.knowledge.Close(), o.store.Close())
+}

@@ -1,0 +1,314 @@
+package knowledge
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
+)
+
+// analyserVersion is raised with every change of how text becomes terms: an index made by another version is made anew.
+const analyserVersion = 1
+
+// maxWord is the longest word that is indexed, in bytes. Longer ones are keys, hashes and encoded data.
+const maxWord = 64
+
+// A token is a word of a text, or a part of an identifier, as it stands there in lower case.
+type token struct {
+	surface    []byte // valid until the next token
+	pos        int    // its place, counted in words and parts from 0
+	start, end int    // its bytes in the text
+	part       bool   // of an identifier that was a token, too
+}
+
+// tokenise calls f for each token of text, in order.
+//
+// A word is letters, digits and "_" between others; an apostrophe ends it. An identifier (useEffect, HTTPServer, foo_bar) is a
+// token whole and in parts, at the places of its parts, so that the phrase "use effect" finds it. Text in scripts that put no
+// space between words becomes pairs of characters. The targets of markdown links are left out: they are addresses, not text.
+func tokenise(text string, f func(token)) {
+	t := tokeniser{f: f, text: text}
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			switch {
+			case asciiWord[c]:
+				i = t.word(i)
+			case c == ']' && i+1 < len(text) && text[i+1] == '(':
+				i = linkEnd(text, i+2)
+			case c == '\'' && t.last == i && i > 0:
+				i = contraction(text, i+1)
+			default:
+				i++
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case unspaced(r):
+			i = t.pairs(i)
+		case wordRune(r):
+			i = t.word(i)
+		case r == '’' && t.last == i && i > 0:
+			i = contraction(text, i+size)
+		default:
+			i += size
+		}
+	}
+}
+
+var asciiWord = func() (set [utf8.RuneSelf]bool) {
+	for c := range set {
+		set[c] = c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	return set
+}()
+
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return asciiWord[r]
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)) && !unspaced(r)
+}
+
+// unspaced reports whether a character belongs to a script whose words are not divided by spaces.
+func unspaced(r rune) bool {
+	if r < 0x0E00 {
+		return false
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+		r == 'ー' || r == '々'
+}
+
+// linkEnd returns where the target of a link ends that begins at i: after its closing bracket. A target that does not end on
+// its line is text.
+func linkEnd(text string, i int) int {
+	depth := 1
+	for j := i; j < len(text) && j < i+2048; j++ {
+		switch text[j] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return j + 1
+			}
+		case ' ', '\n': // a title follows, which is text
+			return j
+		}
+	}
+	return i
+}
+
+// contraction returns where to go on after an apostrophe: what is left of "user's" and "don't" is no word.
+func contraction(text string, i int) int {
+	j := i
+	for j < len(text) && j < i+3 && text[j] < utf8.RuneSelf && asciiWord[text[j]] {
+		j++
+	}
+	switch strings.ToLower(text[i:j]) {
+	case "s", "t", "d", "m", "re", "ve", "ll":
+		return j
+	}
+	return i
+}
+
+type tokeniser struct {
+	f    func(token)
+	text string
+	pos  int
+	last int // end of the word before
+	buf  []byte
+	cuts []int
+}
+
+// word emits the word that begins at i and returns its end.
+func (t *tokeniser) word(i int) int {
+	text := t.text
+	j, plain, mixed := i, true, false
+	for j < len(text) {
+		if c := text[j]; c < utf8.RuneSelf {
+			if !asciiWord[c] {
+				break
+			}
+			if c == '_' || c >= 'A' && c <= 'Z' && j > i {
+				mixed = true
+			}
+			j++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[j:])
+		if !wordRune(r) {
+			break
+		}
+		plain = false
+		mixed = mixed || unicode.IsUpper(r) && j > i
+		j += size
+	}
+	end := j
+	for i < j && text[i] == '_' {
+		i++
+	}
+	for i < j && text[j-1] == '_' {
+		j--
+	}
+	t.last = end
+	if j == i || j-i > maxWord {
+		if j > i {
+			t.pos++
+		}
+		return end
+	}
+	if j-i == 1 && plain { // C++, C#, F#
+		if rest := text[j:]; strings.HasPrefix(rest, "++") {
+			j, end = j+2, end+2
+		} else if strings.HasPrefix(rest, "#") && (len(rest) == 1 || rest[1] >= utf8.RuneSelf || !asciiWord[rest[1]]) && text[i] > '9' {
+			j, end = j+1, end+1
+		}
+		t.last = end
+	}
+	cuts := t.cuts[:0]
+	if mixed {
+		cuts = identifierCuts(cuts, text[i:j])
+		t.cuts = cuts
+	}
+	t.emit(i, j, plain, false)
+	if len(cuts) == 0 {
+		t.pos++
+		return end
+	}
+	from := 0
+	for n := 0; n <= len(cuts); n++ {
+		to := j - i
+		if n < len(cuts) {
+			to = cuts[n]
+		}
+		a, b := i+from, i+to
+		from = to
+		for a < b && text[a] == '_' {
+			a++
+		}
+		for a < b && text[b-1] == '_' {
+			b--
+		}
+		if a < b {
+			t.emit(a, b, plain, true)
+			t.pos++
+		}
+	}
+	return end
+}
+
+// emit gives the token text[i:j] out.
+func (t *tokeniser) emit(i, j int, plain, part bool) {
+	t.buf = t.buf[:0]
+	if plain {
+		for k := i; k < j; k++ {
+			c := t.text[k]
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			t.buf = append(t.buf, c)
+		}
+	} else {
+		t.buf = append(t.buf, norm.NFKC.String(strings.ToLower(t.text[i:j]))...)
+		if len(t.buf) > maxWord {
+			return
+		}
+	}
+	t.f(token{surface: t.buf, pos: t.pos, start: i, end: j, part: part})
+}
+
+// identifierCuts returns where an identifier's parts after the first begin: after "_", before a capital that follows a small
+// letter or digit, and before the last of several capitals when a small letter follows it (HTTP|Server). An all-capital word
+// has none.
+func identifierCuts(cuts []int, word string) []int {
+	small := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+	big := func(c byte) bool { return c >= 'A' && c <= 'Z' }
+	for i := 1; i < len(word); i++ {
+		switch {
+		case word[i-1] == '_' && word[i] != '_':
+			cuts = append(cuts, i)
+		case big(word[i]) && small(word[i-1]),
+			big(word[i]) && big(word[i-1]) && i+1 < len(word) && word[i+1] >= 'a' && word[i+1] <= 'z' && i+2 < len(word):
+			cuts = append(cuts, i)
+		}
+	}
+	return cuts
+}
+
+// pairs emits a run of characters without spaces as pairs, a single one alone, and returns the run's end.
+func (t *tokeniser) pairs(i int) int {
+	prev, n := -1, 0
+	for i < len(t.text) {
+		r, size := utf8.DecodeRuneInString(t.text[i:])
+		if !unspaced(r) {
+			break
+		}
+		if prev >= 0 {
+			t.emit(prev, i+size, false, false)
+			t.pos++
+		}
+		prev = i
+		i += size
+		n++
+	}
+	if n == 1 {
+		t.emit(prev, i, false, false)
+	}
+	t.pos++
+	t.last = i
+	return i
+}
+
+// stemOf returns the term a surface form is indexed under: without accents and, when it is a word in letters, without its
+// English ending.
+func stemOf(surface string) string {
+	word := surface
+	letters := true
+	for i := 0; i < len(word); i++ {
+		if word[i] >= utf8.RuneSelf {
+			word = withoutAccents(word)
+			break
+		}
+	}
+	for i := 0; i < len(word); i++ {
+		if c := word[i]; c < 'a' || c > 'z' {
+			letters = false
+			break
+		}
+	}
+	if !letters || len(word) < 3 {
+		return word
+	}
+	return english.Stem(word, false)
+}
+
+func withoutAccents(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(s) {
+		if !unicode.Is(unicode.Mn, r) || r >= 0x0900 { // marks of other scripts are letters
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+// stopWords are words that a query leaves out when it has others: Lucene's list for English.
+var stopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or such that the their then there these they this
+	to was will with`)
+
+// functionWords are words that say little in a question; they count for less.
+var functionWords = wordSet(`about after all also am any because been before being between both can could did do does doing done during
+	each from get give given had has have he her him his how i its just like made make many may me might more most much must my need one
+	only other our out over own same shall she should so some than them those through too under up us use used using very was we were
+	what when where whether which while who whom whose why would you your`)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}

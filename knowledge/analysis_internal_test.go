@@ -1,0 +1,426 @@
+package knowledge
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTokensOfText(t *testing.T) {
+	for _, tt := range []struct {
+		text, want string // surface@position
+	}{
+		{"", ""},
+		{"The user's cat don't", "the@0 user@1 cat@2 don@3"},
+		{"the users’ cats", "the@0 users@1 cats@2"},
+		{"useEffect hook", "useeffect@0 use@0 effect@1 hook@2"},
+		{"HTTPServer getURL IDs", "httpserver@0 http@0 server@1 geturl@2 get@2 url@3 ids@4"},
+		{"foo_bar __init__ _emphasis_", "foo_bar@0 foo@0 bar@1 init@2 emphasis@3"},
+		{"--dry-run E0308 v1.2", "dry@0 run@1 e0308@2 v1@3 2@4"},
+		{"C++ and C# or F#, not #tag", "c++@0 and@1 c#@2 or@3 f#@4 not@5 tag@6"},
+		{"see [the guide](https://a.test/some/path?x=1) now", "see@0 the@1 guide@2 now@3"},
+		{"[a](b \"title\") c", "a@0 title@1 c@2"},
+		{"f(x) [a] (b)", "f@0 x@1 a@2 b@3"},
+		{"日本語 text 中", "日本@0 本語@1 text@3 中@4"},
+		{"ÜBER Straße", "über@0 straße@1"},
+		{strings.Repeat("x", maxWord+1) + " y", "y@1"},
+		{"\xff\xfe ok", "ok@0"},
+		{"___ a", "a@0"},
+	} {
+		var got []string
+		tokenise(tt.text, func(t token) { got = append(got, fmt.Sprintf("%s@%d", t.surface, t.pos)) })
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("tokens of %q = %q, want %q", tt.text, s, tt.want)
+		}
+	}
+}
+
+func TestStemOf(t *testing.T) {
+	for form, want := range map[string]string{
+		"connections": "connect", "running": "run", "café": "cafe", "cafés": "cafe", "e0308": "e0308", "foo_bars": "foo_bars",
+		"go": "go", "日本": "日本", "c++": "c++", "ガ": "ガ",
+	} {
+		if got := stemOf(form); got != want {
+			t.Errorf("stemOf(%q) = %q, want %q", form, got, want)
+		}
+	}
+}
+
+func FuzzTokenise(f *testing.F) {
+	for _, s := range []string{"useEffect __x__ HTTPServer", "日本語テキスト", "[a](b) ’s don't C++ C#", "\xff_\xff", "a\u0301bc", "İstanbul ſ"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		pos := 0
+		tokenise(text, func(tok token) {
+			if tok.pos < pos || tok.start < 0 || tok.end <= tok.start || tok.end > len(text) || len(tok.surface) == 0 || len(tok.surface) > maxWord {
+				t.Fatalf("token %+v of %q", tok, text)
+			}
+			pos = tok.pos
+			stemOf(string(tok.surface))
+		})
+	})
+}
+
+// randomPostings returns postings as a builder would make them, up to the largest counts.
+func randomPostings(rng *rand.Rand, n int) []posting {
+	var list []posting
+	ord := uint32(0)
+	for range n {
+		ord += 1 + uint32(rng.IntN(1+rng.IntN(100000)))
+		p := posting{ord: ord, forms: uint8(1 + rng.IntN(255)), title: uint8(rng.IntN(maxFieldCount + 1)), path: uint8(rng.IntN(maxFieldCount + 1))}
+		p.text = uint16(rng.IntN(1 + rng.IntN(40)))
+		if rng.IntN(500) == 0 {
+			p.text = maxTextLen
+		}
+		for range int(p.title) + int(p.text) {
+			p.places = append(p.places, encodePlace(rng.IntN(1+rng.IntN(300)))...)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func encodePlace(n int) []byte {
+	if n < 0x80 {
+		return []byte{byte(n)}
+	}
+	return []byte{byte(n) | 0x80, byte(n >> 7)}
+}
+
+func TestASegmentGivesBackItsPostings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	type written struct {
+		forms    []string
+		others   bool
+		postings []posting
+	}
+	terms := map[string]written{}
+	for i := range 400 {
+		n := 1
+		switch {
+		case i == 200:
+			n = 60_000 // many blocks
+		case i%50 == 0:
+			n = 1000
+		case i%3 == 0:
+			n = 1 + rng.IntN(5)
+		}
+		w := written{forms: []string{fmt.Sprintf("term%04ding", i)}, postings: randomPostings(rng, n)}
+		if i%2 == 0 {
+			w.forms = append(w.forms, fmt.Sprintf("term%04d", i))
+			w.others = i%4 == 0
+		} else {
+			for j := range w.postings {
+				w.postings[j].forms = 1
+			}
+		}
+		terms[fmt.Sprintf("term%04d", i)] = w
+	}
+	var blocks [][]byte
+	w := &segmentWriter{bound: func(*posting) uint8 { return 7 }, out: func(b []byte) error {
+		blocks = append(blocks, b)
+		return nil
+	}}
+	names := []string{}
+	for i := range 400 {
+		names = append(names, fmt.Sprintf("term%04d", i))
+	}
+	for _, name := range names {
+		w.begin(name, terms[name].forms, terms[name].others)
+		for _, p := range terms[name].postings {
+			w.add(p)
+		}
+		if err := w.end(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.flush(); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range blocks {
+		if len(b) > 2*blockTarget {
+			t.Errorf("block %d has %d bytes", i, len(b))
+		}
+	}
+	source := func(n int) ([]byte, error) { return blocks[n], nil }
+	check := func(name string, l *list) {
+		t.Helper()
+		if l == nil {
+			t.Fatalf("%s is not found", name)
+		}
+		want := terms[name]
+		var got []posting
+		var c chunk
+		if err := l.each(&c, func(c *chunk) error {
+			if c.bound != 7 || c.last != c.ords[c.n-1] {
+				t.Errorf("%s: bound %d, last %d of %v", name, c.bound, c.last, c.ords[:c.n])
+			}
+			return c.placesOf(func(i int, places []byte) bool {
+				got = append(got, c.posting(i, places))
+				return true
+			})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		same := func(a, b posting) bool {
+			return a.ord == b.ord && a.text == b.text && a.title == b.title && a.path == b.path && a.forms == b.forms && string(a.places) == string(b.places)
+		}
+		if !slices.EqualFunc(got, want.postings, same) || !slices.Equal(l.forms, want.forms) || l.others != want.others || l.postings != len(want.postings) {
+			t.Fatalf("%s: %d postings with forms %v %v, want %d with %v %v", name, len(got), l.forms, l.others, len(want.postings), want.forms, want.others)
+		}
+	}
+	for _, name := range names {
+		l, err := find(w.refs, source, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(name, l)
+	}
+	for _, name := range []string{"", "a", "term", "term0200x", "term9", "z"} {
+		if l, err := find(w.refs, source, name); l != nil || err != nil {
+			t.Errorf("find(%q) = %v, %v, want nothing", name, l, err)
+		}
+	}
+	for _, from := range []string{"", "term0199x", "term0200", "term0201", "term03", "z"} {
+		next := walkTerms(w.refs, source, from)
+		for _, name := range names[sortedFrom(names, from):] {
+			l, err := next()
+			if err != nil || l == nil || l.term != name {
+				t.Fatalf("walk from %q: %v, %v, want %s", from, l, err, name)
+			}
+			check(name, l)
+		}
+		if l, err := next(); l != nil || err != nil {
+			t.Errorf("walk from %q goes on after its end: %v, %v", from, l, err)
+		}
+	}
+	// A cursor finds any posting, and what is not there.
+	l, _ := find(w.refs, source, "term0200")
+	c := newCursor(l)
+	for i := 0; i < len(terms["term0200"].postings); i += 1 + rng.IntN(700) {
+		want := terms["term0200"].postings[i].ord
+		if at, ok := c.seek(want - uint32(rng.IntN(2))); !ok || at > want {
+			t.Fatalf("seek(%d) = %d, %v", want, at, ok)
+		}
+	}
+	if _, ok := c.seek(1<<32 - 1); ok || c.err != nil {
+		t.Errorf("seek after the end: %v, %v", ok, c.err)
+	}
+}
+
+func sortedFrom(names []string, from string) int {
+	i, _ := slices.BinarySearch(names, from)
+	return i
+}
+
+func FuzzBlock(f *testing.F) {
+	w := &segmentWriter{bound: func(*posting) uint8 { return 9 }, out: func(b []byte) error {
+		f.Add(b)
+		return nil
+	}}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 4 {
+		w.begin(fmt.Sprint("t", i), []string{"x", "y"}[:1+i%2], i == 3)
+		for _, p := range randomPostings(rng, 1+i*60) {
+			w.add(p)
+		}
+		if err := w.end(); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := w.flush(); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(_ *testing.T, block []byte) {
+		next := walkTerms([]blockRef{{first: ""}}, func(int) ([]byte, error) { return block, nil }, "")
+		var c chunk
+		for {
+			l, err := next()
+			if err != nil || l == nil {
+				break
+			}
+			_ = l.each(&c, func(c *chunk) error { return c.placesOf(func(int, []byte) bool { return true }) })
+			cur := newCursor(l)
+			for ord := uint32(0); ord < 50; ord += 7 {
+				if _, ok := cur.seek(ord); ok {
+					cur.positions()
+				}
+			}
+		}
+	})
+}
+
+func FuzzIndexRecords(f *testing.F) {
+	a := &article{number: 3, url: "https://a.test/", title: "T", passages: []place{{number: 7, end: 20, path: "A › B", before: "```\n"}, {number: 5, start: 30, end: 31}}}
+	b, err := a.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	s := &segment{numbers: []uint32{4, 9}, hashes: make([][16]byte, 2), owners: []uint32{1, 2}, lengths: make([]lengths, 2)}
+	s.ready()
+	s.dead.add(1)
+	f.Add(s.encodeTable(0))
+	f.Add(s.encodeMeta())
+	f.Add(s.encodeChanges(0))
+	d := &docTable{}
+	f.Add(d.encodeBlock(0, map[uint32]docRow{}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if a, err := decodeArticle(b); err == nil {
+			again, err := a.encode()
+			if err != nil {
+				return
+			}
+			if back, err := decodeArticle(again); err != nil || !cmp.Equal(a, back, cmp.AllowUnexported(article{}, place{})) {
+				t.Fatalf("article %+v comes back as %+v, %v", a, back, err)
+			}
+		}
+		s := &segment{}
+		if s.decodeTable(b) == nil && s.len() < 1000 {
+			s.ready()
+			_ = s.decodeChanges(0, b)
+		}
+		_, _ = (&segment{}).decodeMeta(b)
+		_ = (&docTable{}).decodeBlock(0, b)
+		_, _ = decodeNumbers(b)
+	})
+}
+
+func TestBoundsHoldWhateverTheAveragesBecome(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 20000 {
+		then := averages{text: 1 + rng.Float64()*400, title: 1 + rng.Float64()*20, path: 1 + rng.Float64()*20}
+		now := averages{text: 1 + rng.Float64()*400, title: 1 + rng.Float64()*20, path: 1 + rng.Float64()*20}
+		p := posting{text: uint16(rng.IntN(60)), title: uint8(rng.IntN(4)), path: uint8(rng.IntN(4))}
+		l := lengths{text: uint16(rng.IntN(900)), title: uint8(rng.IntN(30)), path: uint8(rng.IntN(30))}
+		bound := loosened(newNorms(then).bound(&p, l), growth(then, now))
+		if got := saturated(newNorms(now).weighted(l, int(p.text), int(p.title), int(p.path))); float64(got) > bound+1e-5 {
+			t.Fatalf("posting %+v of %+v is worth %v with %+v, over its bound %v made with %+v", p, l, got, now, bound, then)
+		}
+	}
+}
+
+func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
+	long := strings.Repeat("Nothing to see in this sentence at all. ", 20)
+	for _, tt := range []struct {
+		name, text, query, want string // want: the snippet with its highlights in brackets
+	}{
+		{"short", "The cats sleep.", "cat", "The [cats] sleep."},
+		{"identifiers are marked whole", "Call useEffect now.", "useEffect", "Call [useEffect] now."},
+		{"a part is marked alone", "Call useEffect now.", "effect", "Call use[Effect] now."},
+		{"links lose their targets", "See [the guide](https://a.test/x) there.", "guide", "See the [guide] there."},
+		{"its own heading, fences and rules go", "## Head\n\n```go\ncode()\n```\n\n---\n", "code", "[code]()"},
+		{"a heading further down ends in a colon", "Pools **end**.\n\n### Notes `x`\n\nThe pool\nis _deep_.", "pool", "[Pools] end. Notes x: The [pool] is _deep_."},
+		{"nothing but headings", "# One\n\n## Two", "two", "# One ## [Two]"},
+		{"lists and quotes", "> quoted\n\n- one\n- `two`\n\n1. three", "two", "quoted • one • [two] 1. three"},
+		{"tables", "| a | b |\n|---|---|\n| one | [two](x) |", "two", "a | b · one | [two]"},
+		{"definitions of links and comments", "See [it][1].\n\n<!-- no -->\n\n[1]: https://a.test/it", "see", "[See] it."},
+		{"entities and escapes", "a &lt;b&gt; \\*c\\*", "b", "a <[b]> *c*"},
+		{"accents", "Das Café öffnet", "cafe öffnet", "Das [Café] [öffnet]"},
+		{"prefix", "configured by configuration", "conf*", "[configured] by [configuration]"},
+		{"no word of it", "Only the title has it.", "walrus", "Only the title has it."},
+		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
+	} {
+		q := parseQuery(tt.query)
+		s, marks := snippet(tt.text, &q)
+		if got := bracketed(s, marks); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	q := parseQuery("walrus tusks")
+	s, marks := snippet(long+"A walrus has two tusks. "+long+"walrus walrus", &q)
+	if n := utf8.RuneCountInString(s); n > snippetChars || n < snippetChars/2 || len(marks) != 2 || !strings.Contains(s, "A walrus has two tusks.") ||
+		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
+		t.Errorf("snippet of a long text = %d characters, %v: %q", n, marks, s)
+	}
+}
+
+// bracketed puts brackets round what is highlighted.
+func bracketed(s string, marks [][2]int) string {
+	r := []rune(s)
+	for _, m := range slices.Backward(marks) {
+		r = slices.Insert(slices.Insert(r, m[1], ']'), m[0], '[')
+	}
+	return string(r)
+}
+
+func FuzzSnippet(f *testing.F) {
+	f.Add("The cats [sleep](x) "+strings.Repeat("日本 ", 200), "cat sleep 日本")
+	f.Add(strings.Repeat("aAbB_c ", 100)+"\xff\xfe", `"a b" a*`)
+	f.Fuzz(func(t *testing.T, text, query string) {
+		q := parseQuery(query)
+		s, marks := snippet(text, &q)
+		n := utf8.RuneCountInString(s)
+		if n > snippetChars || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
+			t.Fatalf("snippet of %d characters: %q", n, s)
+		}
+		at := 0
+		for _, m := range marks {
+			if m[0] < at || m[1] <= m[0] || m[1] > n {
+				t.Fatalf("highlights %v in %d characters %q", marks, n, s)
+			}
+			at = m[1]
+		}
+	})
+}
+
+func FuzzQuery(f *testing.F) {
+	for _, s := range []string{`"a b`, `a* "b c" d`, "foo-bar:baz", "the of and", "useEffect* *", `"""" "" " "`, strings.Repeat("w ", 300)} {
+		f.Add(s)
+	}
+	x := idle(f, testStore(f).Records())
+	for i := range 3 {
+		d := doc(fmt.Sprint("https://a.test/", i), "Title", strings.Repeat("useEffect of the foo_bar a b c d 日本語 ", 3+i))
+		if err := x.Index(f.Context(), d, Split(d.Markdown, SplitOptions{})); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := x.Search(t.Context(), Query{Text: text, Explain: true})
+		if (err != nil) != (strings.TrimSpace(text) == "") {
+			t.Fatalf("Search(%q): %v", text, err)
+		}
+		if x.stats().Damaged {
+			t.Fatalf("Search(%q) found damage", text)
+		}
+	})
+}
+
+func TestAQueryOfManyWordsIsBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&text, `w%d* "p%d q%d" `, i, i, i)
+	}
+	q := parseQuery(text.String())
+	prefixes := 0
+	for _, term := range q.terms {
+		if term.prefix {
+			prefixes++
+		}
+	}
+	if len(q.terms) > maxQueryWords || len(q.phrases) > maxPhrases || prefixes > maxPrefixes {
+		t.Errorf("%d terms, %d phrases, %d prefixes, want at most %d, %d, %d", len(q.terms), len(q.phrases), prefixes, maxQueryWords, maxPhrases, maxPrefixes)
+	}
+}
+
+func TestStopWordsCountOnlyAlone(t *testing.T) {
+	stems := func(text string) (list []string) {
+		q := parseQuery(text)
+		for _, term := range q.terms {
+			list = append(list, term.stem)
+		}
+		return list
+	}
+	if got := stems("to be or not to be"); len(got) == 0 {
+		t.Error("a query of stop words has no words")
+	}
+	if got := stems("the state of the art"); !slices.Equal(got, []string{"state", "art"}) {
+		t.Errorf("words = %v, want state, art", got)
+	}
+}

@@ -1,0 +1,362 @@
+package knowledge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"readthru/llm"
+	"readthru/page"
+	"readthru/store"
+)
+
+// Keys of annotations. A key with a hash is <key32><hash16>.
+//
+//	k/aq/<key>               a document of a base to be annotated
+//	k/a/<key with hash>      what a passage says: an annotation
+//	k/f/<frame>\0<k.w.hash>  look-up by frame
+//	k/o/<subject>\0<k.w.h.>  look-up by subject, in lower case → as it was written
+//	k/au/<urlhash16><k.w.h>  look-up by the document's URL
+const (
+	annotationQueue  = "k/aq/"
+	annotationPrefix = "k/a/"
+	framePrefix      = "k/f/"
+	subjectPrefix    = "k/o/"
+	fromURLPrefix    = "k/au/"
+)
+
+// annotationJob has a document annotated: it goes into the change that makes a document a member of a base, or changes one.
+func annotationJob(k page.Key) store.Change { return store.Change{Key: annotationQueue + string(k[:])} }
+
+func annotationDone(k page.Key) store.Change {
+	return store.Change{Key: annotationQueue + string(k[:]), Gone: true}
+}
+
+// passageKey is where an annotation belongs.
+type passageKey struct {
+	page page.Key
+	hash [16]byte
+}
+
+func (p passageKey) String() string     { return string(p.page[:]) + string(p.hash[:]) }
+func (p passageKey) annotation() string { return annotationPrefix + p.String() }
+
+// passageKeyIn reads what stands at the end of a key.
+func passageKeyIn(key string) (p passageKey, ok bool) {
+	if len(key) < 48 {
+		return p, false
+	}
+	copy(p.page[:], key[len(key)-48:])
+	copy(p.hash[:], key[len(key)-16:])
+	return p, true
+}
+
+// annotation is what k/a/ holds.
+type annotation struct {
+	URL        string      `json:"u"`            // of the document
+	By         string      `json:"by,omitempty"` // the model that was asked; empty: none was
+	Statements []Statement `json:"s"`
+}
+
+// lookups returns the keys under which an annotation is found, with their values; of the zero annotation none.
+func (a *annotation) lookups(p passageKey) map[string]string {
+	if len(a.Statements) == 0 {
+		return nil
+	}
+	keys := map[string]string{sourceLookup(a.URL) + p.String(): ""}
+	for i := range a.Statements {
+		keys[frameLookup(a.Statements[i].Frame)+p.String()] = ""
+	}
+	for _, subject := range subjects(a.Statements) {
+		keys[subjectLookup(subject)+p.String()] = subject
+	}
+	return keys
+}
+
+func frameLookup(frame string) string     { return framePrefix + frame + "\x00" }
+func subjectLookup(subject string) string { return subjectPrefix + foldSubject(subject) + "\x00" }
+func sourceLookup(url string) string {
+	sum := sha256.Sum256([]byte(url))
+	return fromURLPrefix + string(sum[:16])
+}
+
+// annotator says of every passage of a knowledge base what it is about (rules D2, D7, D12): with a model one prompt each, without
+// one, and for what may not leave the machine, from the text alone. It works through a queue in the background; search never
+// needs it. While the model cannot be asked, the text alone has to do, and the document waits in the queue for the model.
+type annotator struct {
+	o    annotatorOptions
+	wake chan struct{}
+
+	writing sync.Mutex // no document is forgotten between the look whether it is still a member and the write
+
+	// Of the one goroutine of run.
+	failures int               // of the model in a row
+	rest     time.Time         // the model is not asked before
+	fallen   map[page.Key]bool // documents annotated without the model, that wait for it
+}
+
+type annotatorOptions struct {
+	records  *store.Records
+	model    *llm.Client // may be nil
+	document func(page.Key) (*Document, error)
+	split    func(markdown []byte) []Passage
+	member   func(page.Key) bool    // is it of a base?
+	withhold func(d *Document) bool // may nothing of it be told to the model? May be nil
+	gone     func(passageKey) error // a passage is gone: so are its relations
+	log      *slog.Logger
+}
+
+func newAnnotator(o annotatorOptions) *annotator {
+	return &annotator{o: o, wake: make(chan struct{}, 1), fallen: map[page.Key]bool{}}
+}
+
+// poke says that there may be work.
+func (a *annotator) poke() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// lookAround is how often the queue is looked at when nobody speaks of it.
+const lookAround = 5 * time.Second
+
+// run annotates until ctx ends, and returns nil.
+func (a *annotator) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		a.pass(ctx)
+		wait := lookAround
+		if rest := time.Until(a.rest); rest > 0 {
+			wait = min(wait, rest)
+		}
+		select {
+		case <-a.wake:
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// pass works through the queue once.
+func (a *annotator) pass(ctx context.Context) {
+	var jobs []page.Key
+	a.o.records.Keys(annotationQueue, "", func(key string) bool {
+		if k, ok := keyIn(key, annotationQueue); ok {
+			jobs = append(jobs, k)
+		}
+		return true
+	})
+	for _, k := range jobs {
+		if ctx.Err() != nil {
+			return
+		}
+		if a.fallen[k] && time.Now().Before(a.rest) {
+			continue
+		}
+		if err := a.annotate(ctx, k); err != nil && ctx.Err() == nil {
+			a.o.log.Warn("annotation waits", "doc", k.Doc(), "err", err)
+		}
+	}
+}
+
+// together is how many passages of a document are weighed against each other: what a larger one takes in memory is bounded.
+const together = 500
+
+// annotate brings a document's annotations up to date and takes it out of the queue. After an error it stays there.
+func (a *annotator) annotate(ctx context.Context, k page.Key) error {
+	d, err := a.o.document(k)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !a.o.member(k) {
+		return a.forget(k)
+	}
+	if err != nil {
+		return err
+	}
+	gone := map[[16]byte]annotation{} // what is there, less what is found again
+	a.each(k, func(p passageKey, old annotation) bool {
+		gone[p.hash] = old
+		return true
+	})
+	var waits error // for the model
+	seen := map[[16]byte]bool{}
+	for passages := range slices.Chunk(a.o.split(d.Markdown), together) {
+		local := localStatements(d, passages)
+		for i := range passages {
+			p := &passages[i]
+			if seen[p.Hash] {
+				continue
+			}
+			seen[p.Hash] = true
+			old, had := gone[p.Hash]
+			delete(gone, p.Hash)
+			if had && (a.o.model == nil || old.By == a.o.model.Model()) {
+				continue
+			}
+			now, err := a.statements(ctx, d, p, local[i])
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				waits = err
+				if had {
+					continue
+				}
+			}
+			if err := a.write(passageKey{k, p.Hash}, &old, now); err != nil {
+				return err
+			}
+		}
+	}
+	for hash, old := range gone {
+		p := passageKey{k, hash}
+		if err := a.write(p, &old, nil); err != nil {
+			return err
+		}
+		if err := a.o.gone(p); err != nil {
+			return err
+		}
+	}
+	if waits != nil {
+		a.fallen[k] = true
+		return waits
+	}
+	delete(a.fallen, k)
+	if err := a.o.records.Apply(annotationDone(k)); err != nil {
+		return err
+	}
+	// The document may have changed, and its job have been set anew, before the job was deleted.
+	if again, err := a.o.document(k); err == nil && string(again.Markdown) != string(d.Markdown) {
+		return a.o.records.Apply(annotationJob(k))
+	}
+	return nil
+}
+
+// statements returns what a passage says. An error says that the model should be asked again later; the annotation is what can
+// be said meanwhile.
+func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, local Statement) (*annotation, error) {
+	now := &annotation{URL: d.URL, Statements: []Statement{local}}
+	if a.o.model == nil {
+		return now, nil
+	}
+	if a.o.withhold != nil && a.o.withhold(d) {
+		now.By = a.o.model.Model() // that is its last word
+		return now, nil
+	}
+	if wait := time.Until(a.rest); wait > 0 {
+		return now, fmt.Errorf("the model is left alone for %v", wait.Round(time.Second))
+	}
+	list, err := normalise(ctx, a.o.model, d, p)
+	if err == nil {
+		a.failures = 0
+		return &annotation{URL: d.URL, By: a.o.model.Model(), Statements: list}, nil
+	}
+	switch e, _ := errors.AsType[*llm.Error](err); {
+	case e == nil:
+		return now, err
+	case e.Kind == llm.Malformed || e.Kind == llm.Refused || e.Kind == llm.Cut || e.Kind == llm.BadRequest && e.Status != 404:
+		a.o.log.Info("passage annotated without the model", "doc", d.Key.Doc(), "err", err)
+		now.By = a.o.model.Model()
+		return now, nil
+	}
+	a.failures++
+	a.rest = time.Now().Add(waitAfter(a.failures, err))
+	return now, err
+}
+
+// each calls f for the annotations of a document, until f returns false.
+func (a *annotator) each(k page.Key, f func(passageKey, annotation) bool) {
+	a.o.records.Walk(annotationPrefix+string(k[:]), "", func(key string, value []byte) bool {
+		p, ok := passageKeyIn(key)
+		var old annotation
+		if !ok || json.Unmarshal(value, &old) != nil {
+			return true
+		}
+		return f(p, old)
+	})
+}
+
+// write puts a passage's annotation, or nil, in the place of an old one. What is no member any more gets none.
+func (a *annotator) write(p passageKey, old, now *annotation) error {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	if now != nil && !a.o.member(p.page) {
+		return nil
+	}
+	changes := []store.Change{{Key: p.annotation(), Gone: true}}
+	keep := map[string]string{}
+	if now != nil {
+		value, err := json.Marshal(now)
+		if err != nil {
+			return err
+		}
+		changes[0] = store.Change{Key: p.annotation(), Value: value}
+		keep = now.lookups(p)
+	}
+	for key := range old.lookups(p) {
+		if _, ok := keep[key]; !ok {
+			changes = append(changes, store.Change{Key: key, Gone: true})
+		}
+	}
+	for key, value := range keep {
+		changes = append(changes, store.Change{Key: key, Value: []byte(value)})
+	}
+	return a.o.records.Apply(changes...)
+}
+
+// forget drops what is known of a document's passages, and its job.
+func (a *annotator) forget(k page.Key) error {
+	var all []passageKey
+	var old []annotation
+	a.each(k, func(p passageKey, o annotation) bool {
+		all, old = append(all, p), append(old, o)
+		return true
+	})
+	for i, p := range all {
+		if err := a.write(p, &old[i], nil); err != nil {
+			return fmt.Errorf("forget annotations: %w", err)
+		}
+	}
+	if err := a.o.records.Apply(annotationDone(k)); err != nil {
+		return fmt.Errorf("forget annotations: %w", err)
+	}
+	return nil
+}
+
+// lookup calls f for the passages whose keys begin with prefix, in order from one on, until f returns false. From is what follows
+// the prefix.
+func lookup(r *store.Records, prefix, from string, f func(p passageKey) bool) {
+	if from != "" {
+		from = prefix + from
+	}
+	r.Keys(prefix, from, func(key string) bool {
+		p, ok := passageKeyIn(key)
+		return !ok || f(p)
+	})
+}
+
+// forgetAnnotations drops what is known of a document that neither is read nor belongs to a base any more: what its passages say,
+// and their relations. Notes stay.
+func (k *Knowledge) forgetAnnotations(key page.Key) error {
+	if err := k.annotator.forget(key); err != nil {
+		return err
+	}
+	return k.notes.forget(key, nil)
+}
+
+// annotateAnew has those of some documents that are of a base annotated: they may have changed.
+func (k *Knowledge) annotateAnew(batch []indexed) error {
+	var jobs []store.Change
+	for i := range batch {
+		if key := batch[i].doc.Key; len(k.bases.owners(key)) > 0 {
+			jobs = append(jobs, annotationJob(key))
+		}
+	}
+	defer k.annotator.poke()
+	return k.records.Apply(jobs...)
+}

@@ -1,0 +1,213 @@
+package knowledge
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// Keys of documents that are no pages.
+//
+//	k/d/<key>            head
+//	k/dp/<key><part u16> archivePart bytes of the markdown, compressed
+//	k/dl/<url16><key>    the document has this URL
+//	k/dw/<key>           parts are being written, or deleted: a head may be missing
+const (
+	headPrefix    = "k/d/"
+	partPrefix    = "k/dp/"
+	urlPrefix     = "k/dl/"
+	writingPrefix = "k/dw/"
+)
+
+const (
+	archivePart = 256 << 10
+
+	// maxDocument is the largest markdown of a document, in bytes.
+	maxDocument = 64 << 20
+)
+
+// head is what k/d/ holds.
+type head struct {
+	URL       string            `json:"url"`
+	Title     string            `json:"title,omitempty"`
+	Host      string            `json:"host,omitempty"`
+	Kind      string            `json:"kind"`
+	Ingested  bool              `json:"ingested,omitempty"` // handed in as a text: it does not come from the base's source
+	Label     string            `json:"label,omitempty"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+	FetchedAt time.Time         `json:"fetched_at,omitzero"`
+	Hash      string            `json:"hash"` // hex SHA-256 of the markdown
+	Length    int               `json:"length"`
+}
+
+// archive keeps documents that are no pages. Their key is a function of who owns them, their name and their content, so that a
+// document never changes: another content is another document.
+type archive struct {
+	records *store.Records
+}
+
+// The coders are shared: they hold no state between calls of the All functions.
+var (
+	zstdWriter = sync.OnceValue(func() *zstd.Encoder {
+		w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // fails for bad options only
+		return w
+	})
+	zstdReader = sync.OnceValue(func() *zstd.Decoder {
+		r, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*archivePart))
+		return r
+	})
+)
+
+func headKey(k page.Key) string { return headPrefix + string(k[:]) }
+func urlKey(rawURL string) string {
+	sum := sha256.Sum256([]byte(rawURL))
+	return urlPrefix + string(sum[:16])
+}
+func writingKey(k page.Key) string { return writingPrefix + string(k[:]) }
+func partKey(k page.Key, i int) string {
+	return string(binary.BigEndian.AppendUint16([]byte(partPrefix+string(k[:])), uint16(i)))
+}
+
+// compress makes the parts of a document's markdown. It takes its time: no lock is held over it.
+func compress(markdown []byte) (parts [][]byte) {
+	for rest := markdown; len(rest) > 0; rest = rest[min(len(rest), archivePart):] {
+		parts = append(parts, zstdWriter().EncodeAll(rest[:min(len(rest), archivePart)], nil))
+	}
+	return parts
+}
+
+// put stores a document, and changes in the transaction that makes it exist.
+func (a *archive) put(k page.Key, h head, parts [][]byte, with ...store.Change) error {
+	value, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Value: value}, {Key: urlKey(h.URL) + string(k[:])}})
+	if old, err := a.head(k); err == nil && old.Hash == h.Hash && old.Length == h.Length {
+		return a.records.Apply(changes...)
+	}
+	size := 0
+	for i, part := range parts {
+		c := store.Change{Key: partKey(k, i), Value: part}
+		if size += len(part); size <= store.MaxChangeBytes/2 {
+			changes = append(changes, c)
+			continue
+		}
+		if err := a.records.Apply(store.Change{Key: writingKey(k)}, c); err != nil {
+			return err
+		}
+	}
+	if size > store.MaxChangeBytes/2 {
+		changes = append(changes, store.Change{Key: writingKey(k), Gone: true})
+	}
+	return a.records.Apply(changes...)
+}
+
+// head returns what is known of a document. The error is store.ErrNotFound.
+func (a *archive) head(k page.Key) (h head, err error) {
+	value, err := a.records.Get(headKey(k))
+	if err != nil {
+		return h, err
+	}
+	if json.Unmarshal(value, &h) != nil {
+		return h, store.ErrNotFound
+	}
+	return h, nil
+}
+
+// markdown returns a document's text. The error is store.ErrNotFound, also when a part of it is damaged.
+func (a *archive) markdown(k page.Key) ([]byte, error) {
+	h, err := a.head(k)
+	if err != nil {
+		return nil, err
+	}
+	md := make([]byte, 0, min(max(h.Length, 0), maxDocument))
+	var plain []byte
+	for i := 0; len(md) < h.Length; i++ {
+		part, err := a.records.Get(partKey(k, i))
+		if err != nil {
+			return nil, err
+		}
+		if plain, err = zstdReader().DecodeAll(part, plain[:0]); err != nil || len(plain) == 0 {
+			return nil, fmt.Errorf("document %s: part %d: %w", k.Doc(), i, errors.Join(store.ErrNotFound, err))
+		}
+		md = append(md, plain...)
+	}
+	if len(md) != h.Length {
+		return nil, store.ErrNotFound
+	}
+	return md, nil
+}
+
+// delete forgets a document, and makes changes in the transaction in which it ceases to exist.
+func (a *archive) delete(k page.Key, with ...store.Change) error {
+	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Gone: true}, {Key: writingKey(k)}})
+	if h, err := a.head(k); err == nil {
+		changes = append(changes, store.Change{Key: urlKey(h.URL) + string(k[:]), Gone: true})
+	}
+	if err := a.records.Apply(changes...); err != nil {
+		return err
+	}
+	return a.clear(k)
+}
+
+// at returns the documents that have a URL.
+func (a *archive) at(rawURL string) (keys []page.Key) {
+	prefix := urlKey(rawURL)
+	a.records.Keys(prefix, "", func(key string) bool {
+		if k, ok := keyIn(key, prefix); ok {
+			keys = append(keys, k)
+		}
+		return len(keys) < 1000
+	})
+	return keys
+}
+
+// clear deletes the parts of a document without head.
+func (a *archive) clear(k page.Key) error {
+	if err := deletePrefix(a.records, partPrefix+string(k[:])); err != nil {
+		return err
+	}
+	return a.records.Apply(store.Change{Key: writingKey(k), Gone: true})
+}
+
+// mend removes what a death left of documents that were being written or deleted.
+func (a *archive) mend() error {
+	var keys []page.Key
+	a.records.Keys(writingPrefix, "", func(key string) bool {
+		if k, ok := keyIn(key, writingPrefix); ok {
+			keys = append(keys, k)
+		}
+		return true
+	})
+	for _, k := range keys {
+		var err error
+		if _, missing := a.head(k); missing != nil {
+			err = a.clear(k)
+		} else {
+			err = a.records.Apply(store.Change{Key: writingKey(k), Gone: true})
+		}
+		if err != nil && !errors.Is(err, store.ErrFull) {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyIn returns the page key that stands in a record's key after its prefix.
+func keyIn(key, prefix string) (k page.Key, ok bool) {
+	if len(key) < len(prefix)+len(k) {
+		return k, false
+	}
+	return page.Key([]byte(key[len(prefix) : len(prefix)+len(k)])), true
+}

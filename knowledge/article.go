@@ -1,0 +1,165 @@
+package knowledge
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// maxPassages bounds the passages of a document. One of 32 MiB has some 19,000.
+const maxPassages = 1 << 15
+
+// maxArticle bounds a document's record in the index, in bytes.
+const maxArticle = 900 << 10
+
+// ErrTooManyPassages means that a document is cut into more passages than are indexed of one. Trying again is no use.
+var ErrTooManyPassages = errors.New("too many passages")
+
+// article is the index's record of a document: what its hits show and which passages it has.
+type article struct {
+	number   uint32
+	url      string
+	title    string
+	host     string
+	kind     string
+	fetched  time.Time
+	passages []place
+}
+
+// place is where a passage stands in a document.
+type place struct {
+	number        uint32 // of the passage
+	start, end    int
+	path          string // headings, joined
+	before, after string
+}
+
+// maxPath bounds a path as shown and indexed, in bytes.
+const maxPath = 500
+
+// joinPath returns headings as one text. Of a path that is too long the outer headings go.
+func joinPath(path []string) string {
+	for {
+		s := strings.Join(path, " › ")
+		if len(s) <= maxPath || len(path) == 1 {
+			return clip(s, maxPath)
+		}
+		path = path[1:]
+	}
+}
+
+// clip cuts a text to at most n bytes, at a character's end.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// What a passage shares with the one before.
+const (
+	samePath = 1 << iota
+	sameBefore
+	sameAfter
+)
+
+func (a *article) encode() ([]byte, error) {
+	b := binary.AppendUvarint(nil, uint64(a.number))
+	for _, s := range []string{clip(a.url, 1<<14), clip(a.title, 1<<12), a.host, a.kind} {
+		b = appendText(b, s)
+	}
+	b = binary.AppendVarint(b, a.fetched.UnixMilli())
+	b = binary.AppendUvarint(b, uint64(len(a.passages)))
+	var last place
+	for _, p := range a.passages {
+		flags := byte(0)
+		if p.path == last.path {
+			flags |= samePath
+		}
+		if p.before == last.before {
+			flags |= sameBefore
+		}
+		if p.after == last.after {
+			flags |= sameAfter
+		}
+		b = append(b, flags)
+		b = binary.AppendVarint(b, int64(p.number)-int64(last.number))
+		b = binary.AppendVarint(b, int64(p.start-last.end))
+		b = binary.AppendUvarint(b, uint64(p.end-p.start))
+		if flags&samePath == 0 {
+			b = appendText(b, p.path)
+		}
+		if flags&sameBefore == 0 {
+			b = appendText(b, p.before)
+		}
+		if flags&sameAfter == 0 {
+			b = appendText(b, p.after)
+		}
+		last = p
+		if len(b) > maxArticle {
+			return nil, fmt.Errorf("index %s: its headings take over %d bytes: %w", a.url, maxArticle, ErrTooManyPassages)
+		}
+	}
+	return b, nil
+}
+
+func decodeArticle(b []byte) (*article, error) {
+	a := &article{}
+	number, b := uvarint(b)
+	a.number = uint32(number)
+	for _, s := range []*string{&a.url, &a.title, &a.host, &a.kind} {
+		var ok bool
+		if *s, b, ok = cutText(b); !ok {
+			return nil, errSegment
+		}
+	}
+	ms, size := binary.Varint(b)
+	if size <= 0 {
+		return nil, errSegment
+	}
+	a.fetched = time.UnixMilli(ms)
+	n, b := uvarint(b[size:])
+	if n > maxPassages {
+		return nil, errSegment
+	}
+	a.passages = make([]place, 0, n)
+	var p place
+	for range n {
+		if len(b) == 0 {
+			return nil, errSegment
+		}
+		flags := b[0]
+		number, s1 := binary.Varint(b[1:])
+		if s1 <= 0 {
+			return nil, errSegment
+		}
+		start, s2 := binary.Varint(b[1+s1:])
+		if s2 <= 0 {
+			return nil, errSegment
+		}
+		var length uint64
+		length, b = uvarint(b[1+s1+s2:])
+		p.number = uint32(int64(p.number) + number)
+		p.start = p.end + int(start)
+		p.end = p.start + int(length)
+		for _, part := range []struct {
+			bit byte
+			to  *string
+		}{{samePath, &p.path}, {sameBefore, &p.before}, {sameAfter, &p.after}} {
+			if flags&part.bit != 0 {
+				continue
+			}
+			var ok bool
+			if *part.to, b, ok = cutText(b); !ok {
+				return nil, errSegment
+			}
+		}
+		a.passages = append(a.passages, p)
+	}
+	return a, nil
+}

@@ -1,0 +1,265 @@
+package knowledge
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/store"
+)
+
+// Keys of knowledge bases.
+//
+//	k/b/<name> base
+//	k/i/<id8>  its name
+const (
+	basePrefix   = "k/b/"
+	baseIDPrefix = "k/i/"
+)
+
+// Sources of a knowledge base.
+const (
+	SourceCrawl  = "crawl"
+	SourceScrape = "scrape"
+	SourceFile   = "file"
+	SourceText   = "text"
+)
+
+// DefaultLimit is how many pages a crawl takes into a base that names no limit.
+const DefaultLimit = 1000
+
+// Base is a knowledge base: documents under a name, with what is needed to fetch them again (rules.md 7).
+type Base struct {
+	ID          string `json:"id"`   // 16 hex digits
+	Name        string `json:"name"` // unique: lower-case letters, digits and ._-, a letter or digit first
+	Description string `json:"description"`
+	Source      string `json:"source_type"` // crawl, scrape, file or text
+
+	URL     string   `json:"url,omitempty"`   // where a crawl starts, or the page scraped
+	Files   []string `json:"files,omitempty"` // files and folders, absolute
+	Limit   int      `json:"limit,omitempty"` // pages of a crawl
+	Depth   int      `json:"depth,omitempty"` // links from the start; 0: any
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+
+	CreatedAt  time.Time `json:"created_at,omitzero"`
+	UpdatedAt  time.Time `json:"updated_at,omitzero"`
+	LastCrawl  time.Time `json:"last_crawl,omitzero"` // when it was last filled from its source
+	Generation uint32    `json:"generation"`          // the one that answers; 0 until it was first filled
+	Building   bool      `json:"building,omitempty"`  // a next one was begun and neither committed nor given up
+
+	Documents int `json:"documents"` // as of the call
+	Passages  int `json:"passages"`
+}
+
+// baseRecord is what k/b/ holds.
+type baseRecord struct {
+	Base
+	BuildingGeneration uint32 `json:"building_generation,omitempty"`
+	LastGeneration     uint32 `json:"last_generation"` // given out last
+}
+
+// ErrBaseExists says that a knowledge base of this name is there already.
+var ErrBaseExists = errors.New("a knowledge base of this name exists")
+
+// ErrBuilding says that a knowledge base is being filled by somebody else.
+var ErrBuilding = errors.New("the knowledge base is being filled")
+
+// UnknownBaseError says that there is no knowledge base of a name.
+type UnknownBaseError struct {
+	Name  string
+	Known []string // sorted
+}
+
+// Error names the bases that are there, as many as can be read.
+func (e *UnknownBaseError) Error() string {
+	const most = 20
+	known := "there are none"
+	if n := len(e.Known); n > most {
+		known = fmt.Sprintf("known are %s and %d more", strings.Join(e.Known[:most], ", "), n-most)
+	} else if n > 0 {
+		known = "known are " + strings.Join(e.Known, ", ")
+	}
+	return fmt.Sprintf("unknown knowledge base %q: %s", cutRunes(e.Name, maxBaseName), known)
+}
+
+const maxBaseName = 100
+
+var baseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+// CheckBaseName says what is wrong with a name for a knowledge base (rule D17).
+func CheckBaseName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("a knowledge base needs a name")
+	case len(name) > maxBaseName:
+		return fmt.Errorf("%q… is too long a name for a knowledge base: %d characters are the most", cutRunes(name, 20), maxBaseName)
+	case !baseName.MatchString(name) || strings.Contains(name, ".."):
+		return fmt.Errorf("%q is no name for a knowledge base: use lower-case letters, digits, . _ and -, a letter or digit first", name)
+	}
+	return nil
+}
+
+type baseID [8]byte
+
+func (id baseID) String() string { return hex.EncodeToString(id[:]) }
+
+func parseBaseID(s string) (id baseID, ok bool) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(id) {
+		return id, false
+	}
+	return baseID(b), true
+}
+
+// CreateBase makes an empty knowledge base of b's name, description, source and settings. Name must satisfy [CheckBaseName];
+// the error wraps [ErrBaseExists] when it is taken.
+func (k *Knowledge) CreateBase(b Base) (Base, error) {
+	if err := CheckBaseName(b.Name); err != nil {
+		return Base{}, err
+	}
+	switch b.Source {
+	case "":
+		b.Source = SourceText
+	case SourceCrawl, SourceScrape, SourceFile, SourceText:
+	default:
+		return Base{}, fmt.Errorf("create knowledge base %s: unknown source %q", b.Name, b.Source)
+	}
+	if b.Source == SourceCrawl && b.Limit == 0 {
+		b.Limit = DefaultLimit
+	}
+	var id baseID
+	rand.Read(id[:]) // never fails
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	b.ID, b.CreatedAt, b.UpdatedAt, b.LastCrawl = id.String(), now, now, time.Time{}
+	b.Generation, b.Building, b.Documents, b.Passages = 0, false, 0, 0
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byName[b.Name] != nil {
+		return Base{}, fmt.Errorf("create knowledge base %s: %w", b.Name, ErrBaseExists)
+	}
+	if err := s.save(&baseRecord{Base: b}, store.Change{Key: baseIDPrefix + string(id[:]), Value: []byte(b.Name)}); err != nil {
+		return Base{}, fmt.Errorf("create knowledge base %s: %w", b.Name, err)
+	}
+	return b, nil
+}
+
+// Base returns the knowledge base of a name, with its counts. The error is an [*UnknownBaseError].
+func (k *Knowledge) Base(name string) (Base, error) {
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.named(name)
+	if err != nil {
+		return Base{}, err
+	}
+	return k.counted(r), nil
+}
+
+// BaseByID returns the knowledge base of an id. The error is an [*UnknownBaseError].
+func (k *Knowledge) BaseByID(id string) (Base, error) {
+	if raw, ok := parseBaseID(id); ok {
+		if name, err := k.records.Get(baseIDPrefix + string(raw[:])); err == nil {
+			return k.Base(string(name))
+		}
+	}
+	return k.Base(id)
+}
+
+// Bases returns all knowledge bases by name, with their counts.
+func (k *Knowledge) Bases() []Base {
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Base, 0, len(s.byName))
+	for _, name := range s.names() {
+		list = append(list, k.counted(s.byName[name]))
+	}
+	return list
+}
+
+// UpdateBase lets f change the description, source and settings of a base. The error is an [*UnknownBaseError] or that of the
+// store.
+func (k *Knowledge) UpdateBase(name string, f func(*Base)) (Base, error) {
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, err := s.named(name)
+	if err != nil {
+		return Base{}, err
+	}
+	r := *old
+	f(&r.Base)
+	r.ID, r.Name, r.CreatedAt, r.LastCrawl, r.Generation = old.ID, old.Name, old.CreatedAt, old.LastCrawl, old.Generation
+	r.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
+	if err := s.save(&r); err != nil {
+		return Base{}, fmt.Errorf("change knowledge base %s: %w", name, err)
+	}
+	return k.counted(&r), nil
+}
+
+// counted returns a base as callers see it. Under bases.mu.
+func (k *Knowledge) counted(r *baseRecord) Base {
+	b := r.Base
+	b.Building = r.BuildingGeneration != 0
+	b.Documents, b.Passages = k.bases.counts(r.live())
+	return b
+}
+
+func (r *baseRecord) id() baseID {
+	id, _ := parseBaseID(r.ID)
+	return id
+}
+
+// live is the generation that answers.
+func (r *baseRecord) live() generation { return generation{r.id(), r.Generation} }
+
+// load reads all bases.
+func (s *bases) load() {
+	s.records.Walk(basePrefix, "", func(key string, value []byte) bool {
+		var r baseRecord
+		if json.Unmarshal(value, &r) == nil && basePrefix+r.Name == key {
+			s.byName[r.Name] = &r
+		}
+		return true
+	})
+}
+
+// save writes a base, and changes with it in one transaction. Under mu.
+func (s *bases) save(r *baseRecord, with ...store.Change) error {
+	r.Documents, r.Passages, r.Building = 0, 0, false
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := s.records.Apply(append(with, store.Change{Key: basePrefix + r.Name, Value: value})...); err != nil {
+		return err
+	}
+	s.byName[r.Name] = r
+	return nil
+}
+
+// named returns the base of a name. Under mu.
+func (s *bases) named(name string) (*baseRecord, error) {
+	if r := s.byName[name]; r != nil {
+		return r, nil
+	}
+	return nil, &UnknownBaseError{name, s.names()}
+}
+
+// names returns the names of all bases, sorted. Under mu.
+func (s *bases) names() []string {
+	names := make([]string, 0, len(s.byName))
+	for name := range s.byName {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,82 @@
+package knowledge
+
+import (
+	linked "container/list"
+	"sync"
+)
+
+// blockCacheBytes is how much of the terms' blocks memory holds.
+const blockCacheBytes = 12 << 20
+
+// blockID names a block. Segments' numbers are given once, so it never comes to mean another.
+type blockID struct{ segment, block uint32 }
+
+// blockCache holds the blocks used last. Blocks are shared: never change one.
+type blockCache struct {
+	mu    sync.Mutex
+	max   int
+	bytes int
+	order *linked.List // of *cachedBlock, last used first
+	byID  map[blockID]*linked.Element
+}
+
+type cachedBlock struct {
+	id   blockID
+	data []byte
+}
+
+func newBlockCache(bytes int) *blockCache {
+	return &blockCache{max: bytes, order: linked.New(), byID: map[blockID]*linked.Element{}}
+}
+
+func (c *blockCache) get(id blockID) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byID[id]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cachedBlock).data, true
+}
+
+func (c *blockCache) put(id blockID, data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.byID[id]; ok || len(data) > c.max {
+		return
+	}
+	c.byID[id] = c.order.PushFront(&cachedBlock{id, data})
+	for c.bytes += len(data); c.bytes > c.max; {
+		last := c.order.Back()
+		b := c.order.Remove(last).(*cachedBlock)
+		delete(c.byID, b.id)
+		c.bytes -= len(b.data)
+	}
+}
+
+func (c *blockCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.order.Init()
+	clear(c.byID)
+	c.bytes = 0
+}
+
+// blocksOf returns how to read the blocks of a segment. With keep, they stay in memory.
+func (x *searchIndex) blocksOf(s *segment, keep bool) blockSource {
+	return func(n int) ([]byte, error) {
+		id := blockID{s.id, uint32(n)}
+		if b, ok := x.blocks.get(id); ok {
+			return b, nil
+		}
+		b, err := x.o.records.Get(blockKey(s.id, uint32(n)))
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			x.blocks.put(id, b)
+		}
+		return b, nil
+	}
+}

@@ -1,0 +1,327 @@
+package knowledge
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+	"unicode/utf8"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// garbagePrefix begins k/mg/<generation>: a generation whose documents are to go.
+const garbagePrefix = "k/mg/"
+
+// Build fills a base anew: it gathers the documents of the next generation while the present one answers. It outlives the
+// process: [Knowledge.Build] takes up again what was neither committed nor aborted. It is for one goroutine at a time.
+type Build struct {
+	k       *Knowledge
+	name    string
+	g       generation
+	resumed bool
+	done    bool
+	before  map[string]string   // content hashes of the generation that answers, by URL
+	byURL   map[string]page.Key // members of this one
+}
+
+// Build begins the next generation of a base, or takes up the one that was begun before. Whoever gets it ends it with Commit,
+// Abort or Close. The error is an [*UnknownBaseError], or wraps [ErrBuilding].
+func (k *Knowledge) Build(name string) (*Build, error) {
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, err := s.named(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.busy[old.id()] {
+		return nil, fmt.Errorf("fill knowledge base %s: %w", name, ErrBuilding)
+	}
+	b := &Build{k: k, name: name, resumed: old.BuildingGeneration != 0, before: map[string]string{}, byURL: map[string]page.Key{}}
+	if !b.resumed {
+		r := *old
+		r.LastGeneration++
+		r.BuildingGeneration = r.LastGeneration
+		if err := s.save(&r); err != nil {
+			return nil, fmt.Errorf("fill knowledge base %s: %w", name, err)
+		}
+		old = &r
+	}
+	b.g = generation{old.id(), old.BuildingGeneration}
+	s.each(old.live(), func(_ page.Key, m member) { b.before[m.URL] = m.Hash })
+	if b.resumed {
+		s.each(b.g, func(k page.Key, m member) { b.byURL[m.URL] = k })
+	}
+	s.busy[b.g.base] = true
+	return b, nil
+}
+
+// each calls f for the members of a generation.
+func (s *bases) each(g generation, f func(page.Key, member)) {
+	prefix := memberPrefix + g.key()
+	s.records.Walk(prefix, "", func(key string, value []byte) bool {
+		var m member
+		if k, ok := keyIn(key, prefix); ok && json.Unmarshal(value, &m) == nil {
+			f(k, m)
+		}
+		return true
+	})
+}
+
+// Resumed reports whether the build was begun before.
+func (b *Build) Resumed() bool { return b.resumed }
+
+// Len returns how many documents the generation has so far.
+func (b *Build) Len() int { return len(b.byURL) }
+
+// Known returns the hash of what the base held at a URL when the build began: hex SHA-256 of the markdown.
+func (b *Build) Known(rawURL string) (hash string, ok bool) {
+	if hash, ok = b.before[rawURL]; !ok {
+		hash, ok = b.before[normalURL(rawURL)]
+	}
+	return hash, ok
+}
+
+// normalURL returns the normalised form of an http or https URL, and anything else as it is.
+func normalURL(raw string) string {
+	if u, err := page.Parse(raw); err == nil {
+		return page.Normalize(u)
+	}
+	return raw
+}
+
+// Add makes a document a member of the generation. A page that the store has is given by its Key alone; anything else by URL,
+// Title and Markdown, and is stored. A document with the URL of an earlier one takes its place; the same again changes nothing.
+// Add indexes what waits when that is much, so a crawl goes no faster than the index.
+func (b *Build) Add(ctx context.Context, d Document) error {
+	if b.done {
+		return errors.New("add to a knowledge base: the build has ended")
+	}
+	var err error
+	if d.Markdown == nil && d.Key != (page.Key{}) {
+		err = b.addPage(d.Key)
+	} else {
+		err = b.addDocument(&d, head{})
+	}
+	if err != nil {
+		return fmt.Errorf("add %s to knowledge base %s: %w", page.MaskString(d.URL), b.name, err)
+	}
+	b.k.poke()
+	return b.k.relieve(ctx)
+}
+
+func (b *Build) addPage(key page.Key) error {
+	p, err := b.k.store.Page(key)
+	if err != nil {
+		return err
+	}
+	return b.join(key, member{p.NormalizedURL, p.ContentHash}, func(changes []store.Change) error {
+		if _, err := b.k.store.Page(key); err != nil {
+			return err // released meanwhile by its last owner, which cannot happen any more now
+		}
+		return b.k.records.Apply(changes...)
+	})
+}
+
+// addDocument adds a document that is no page. Of more, label, metadata and whether it was ingested are kept.
+func (b *Build) addDocument(d *Document, more head) error {
+	h, err := b.k.prepare(d)
+	if err != nil {
+		return err
+	}
+	h.Ingested, h.Label, h.Metadata = more.Ingested, more.Label, more.Metadata
+	d.Key = documentKey(b.g.base, h.URL, h.Title, h.Hash)
+	parts := compress(d.Markdown)
+	return b.join(d.Key, member{h.URL, h.Hash}, func(changes []store.Change) error {
+		return b.k.archive.put(d.Key, h, parts, append(changes, queued(d.Key))...)
+	})
+}
+
+// join makes a document a member by put, in place of another of the same URL.
+func (b *Build) join(key page.Key, m member, put func([]store.Change) error) error {
+	s := &b.k.bases
+	old, had := b.byURL[m.URL]
+	if had && old == key {
+		return nil
+	}
+	s.mu.Lock()
+	err := put(join(b.g, key, m))
+	if err == nil {
+		s.joined(b.g, key)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	b.byURL[m.URL] = key
+	if had {
+		return b.k.release(b.g, old)
+	}
+	return nil
+}
+
+// RefusedError says that a document cannot be kept, whatever the state of the store.
+type RefusedError struct{ Reason error }
+
+func (e *RefusedError) Error() string { return e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *RefusedError) Unwrap() error { return e.Reason }
+
+func refuse(format string, args ...any) (head, error) {
+	return head{}, &RefusedError{fmt.Errorf(format, args...)}
+}
+
+// prepare checks a document that is no page and fills in what it does not say. The error is a [*RefusedError].
+func (k *Knowledge) prepare(d *Document) (head, error) {
+	if d.URL == "" {
+		return refuse("it has neither a URL nor an id")
+	}
+	if len(d.URL) > maxURL {
+		return refuse("its URL has %d bytes, %d are the most", len(d.URL), maxURL)
+	}
+	if len(d.Markdown) > maxDocument {
+		return refuse("%w: %d bytes, %d are the most", ErrTooLarge, len(d.Markdown), maxDocument)
+	}
+	if u, err := url.Parse(d.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		if page.HasSecret(u) {
+			return refuse("its URL carries a credential")
+		}
+		d.URL, d.Host = page.Normalize(u), page.Authority(u)
+	}
+	if !utf8.Valid(d.Markdown) {
+		d.Markdown = bytes.ToValidUTF8(d.Markdown, []byte("\uFFFD"))
+	}
+	if d.Kind == "" {
+		d.Kind = KindText
+	}
+	if d.FetchedAt.IsZero() {
+		d.FetchedAt = time.Now().UTC().Truncate(time.Second)
+	}
+	sum := sha256.Sum256(d.Markdown)
+	return head{
+		URL: d.URL, Title: cutRunes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
+		Hash: hex.EncodeToString(sum[:]), Length: len(d.Markdown),
+	}, nil
+}
+
+const (
+	maxURL   = 8 << 10 // bytes
+	maxTitle = 1000    // code points
+)
+
+// Kinds of documents that are no pages.
+const (
+	KindFile = "file"
+	KindText = "text"
+)
+
+// ErrTooLarge says that a document is larger than any that is kept.
+var ErrTooLarge = errors.New("the document is too large")
+
+// documentKey is the key of a document that is no page.
+func documentKey(base baseID, parts ...string) page.Key {
+	name := append([]byte("\x00document"), base[:]...)
+	for _, part := range parts {
+		name = append(binary.AppendUvarint(name, uint64(len(part))), part...)
+	}
+	return sha256.Sum256(name)
+}
+
+// Commit waits until the generation is indexed and lets it answer in place of the present one, whose documents go unless they
+// are in this one, too. Texts that were ingested stay. On an error the present one goes on answering, and the build can be taken
+// up again.
+func (b *Build) Commit(ctx context.Context) (Base, error) {
+	if b.done {
+		return Base{}, errors.New("commit a knowledge base: the build has ended")
+	}
+	base, old, err := b.commit(ctx)
+	if err != nil {
+		return Base{}, fmt.Errorf("fill knowledge base %s: %w", b.name, err)
+	}
+	b.Close()
+	b.k.clearAll(ctx, old)
+	return base, nil
+}
+
+func (b *Build) commit(ctx context.Context) (base Base, old generation, err error) {
+	if err := b.k.Drain(ctx); err != nil {
+		return base, old, err
+	}
+	s := &b.k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was, err := s.named(b.name)
+	if err != nil {
+		return base, old, err
+	}
+	if err := b.keepTexts(was.live()); err != nil {
+		return base, old, err
+	}
+	r := *was
+	old = was.live()
+	r.Generation, r.BuildingGeneration = b.g.number, 0
+	r.LastCrawl = time.Now().UTC().Truncate(time.Millisecond)
+	r.UpdatedAt = r.LastCrawl
+	if err := s.save(&r, store.Change{Key: garbagePrefix + old.key()}); err != nil {
+		return base, old, err
+	}
+	return b.k.counted(&r), old, nil
+}
+
+// keepTexts makes the ingested texts of a generation members of this one. Under bases.mu.
+func (b *Build) keepTexts(from generation) error {
+	var err error
+	b.k.bases.each(from, func(key page.Key, m member) {
+		if err != nil {
+			return
+		}
+		if h, e := b.k.archive.head(key); e == nil && h.Ingested {
+			if err = b.k.records.Apply(join(b.g, key, m)...); err == nil {
+				b.k.bases.joined(b.g, key)
+			}
+		}
+	})
+	return err
+}
+
+// Abort gives the generation up. The present one goes on answering.
+func (b *Build) Abort(ctx context.Context) error {
+	if b.done {
+		return nil
+	}
+	s := &b.k.bases
+	s.mu.Lock()
+	was, err := s.named(b.name)
+	if err == nil {
+		r := *was
+		r.BuildingGeneration = 0
+		err = s.save(&r, store.Change{Key: garbagePrefix + b.g.key()})
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("give up filling knowledge base %s: %w", b.name, err)
+	}
+	b.Close()
+	b.k.clearAll(ctx, b.g)
+	return nil
+}
+
+// Close lets go of the build. Unless it was committed or aborted, it can be taken up again.
+func (b *Build) Close() {
+	if b.done {
+		return
+	}
+	b.done = true
+	b.k.bases.mu.Lock()
+	delete(b.k.bases.busy, b.g.base)
+	b.k.bases.mu.Unlock()
+}

@@ -1,0 +1,174 @@
+package knowledge
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// lengths are how many words the fields of a passage have.
+type lengths struct {
+	text        uint16
+	title, path uint8
+}
+
+// averages are the mean lengths of the passages that have the field at all.
+type averages struct{ text, title, path float64 }
+
+// builder collects the postings of new passages until they are written as a segment.
+type builder struct {
+	stems map[string]string // of the surface forms met; bounded
+
+	words   map[string]word // by surface form
+	terms   map[string]*buildTerm
+	lengths []lengths
+
+	ord uint32 // of the passage being added
+}
+
+// word is where the occurrences of a surface form go.
+type word struct {
+	term *buildTerm
+	form uint8 // bit
+}
+
+type buildTerm struct {
+	forms    []string
+	others   bool
+	postings []buildPosting
+	places   []byte
+	prev     int // position before, in the field being read
+}
+
+type buildPosting struct {
+	posting
+	from int // its positions begin here in places
+}
+
+// maxStems bounds what is remembered of stems across segments.
+const maxStems = 1 << 16
+
+func newBuilder() *builder {
+	b := &builder{stems: map[string]string{}}
+	b.reset()
+	return b
+}
+
+func (b *builder) reset() {
+	b.words, b.terms, b.lengths, b.ord = map[string]word{}, map[string]*buildTerm{}, nil, 0
+	if len(b.stems) > maxStems {
+		b.stems = map[string]string{}
+	}
+}
+
+func (b *builder) len() int { return len(b.lengths) }
+
+// add analyses a passage; its ordinal is how many were added before.
+func (b *builder) add(text, title, path string) {
+	b.ord = uint32(len(b.lengths))
+	var l lengths
+	l.title = uint8(min(b.field(title, fieldTitle), 255))
+	l.path = uint8(min(b.field(path, fieldPath), 255))
+	l.text = uint16(min(b.field(text, fieldText), maxTextLen))
+	b.lengths = append(b.lengths, l)
+}
+
+// field analyses a field and returns its length in words.
+func (b *builder) field(s string, f field) int {
+	n := 0
+	tokenise(s, func(t token) {
+		if !t.part {
+			n++
+		}
+		b.occurrence(t, f)
+	})
+	return n
+}
+
+func (b *builder) occurrence(t token, f field) {
+	w, ok := b.words[string(t.surface)]
+	if !ok {
+		w = b.word(string(t.surface))
+	}
+	e := w.term
+	var p *buildPosting
+	if n := len(e.postings); n > 0 && e.postings[n-1].ord == b.ord {
+		p = &e.postings[n-1]
+	} else {
+		e.postings = append(e.postings, buildPosting{posting: posting{ord: b.ord}, from: len(e.places)})
+		p = &e.postings[n]
+		e.prev = 0
+	}
+	p.forms |= w.form
+	switch f {
+	case fieldTitle:
+		if p.title == maxFieldCount {
+			return
+		}
+		p.title++
+	case fieldPath:
+		if p.path < maxFieldCount {
+			p.path++
+		}
+		return
+	default:
+		if p.text == 0 {
+			e.prev = 0 // positions count anew in each field
+		}
+		if p.text == maxTextLen {
+			return
+		}
+		p.text++
+	}
+	e.places = binary.AppendUvarint(e.places, uint64(t.pos-e.prev))
+	e.prev = t.pos
+}
+
+// word makes a place for a surface form.
+func (b *builder) word(surface string) word {
+	stem, ok := b.stems[surface]
+	if !ok {
+		stem = strings.Clone(stemOf(surface))
+		b.stems[surface] = stem
+	}
+	e := b.terms[stem]
+	if e == nil {
+		e = &buildTerm{}
+		b.terms[stem] = e
+	}
+	w := word{term: e, form: otherFormBit}
+	if n := len(e.forms); n < maxForms {
+		e.forms = append(e.forms, surface)
+		w.form = 1 << n
+	} else {
+		e.others = true
+	}
+	b.words[surface] = w
+	return w
+}
+
+// write hands the terms to a segment's writer, in order.
+func (b *builder) write(w *segmentWriter) error {
+	names := make([]string, 0, len(b.terms))
+	for name := range b.terms {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		e := b.terms[name]
+		w.begin(name, e.forms, e.others)
+		for i := range e.postings {
+			p := &e.postings[i]
+			to := len(e.places)
+			if i+1 < len(e.postings) {
+				to = e.postings[i+1].from
+			}
+			p.places = e.places[p.from:to]
+			w.add(p.posting)
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}

@@ -1,0 +1,267 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+const (
+	// segmentPassages is how many new passages make a segment at most.
+	segmentPassages = 4000
+
+	// maxChangeBytes bounds a change, as estimated, in bytes.
+	maxChangeBytes = 600 << 10
+)
+
+// Index makes d's passages those given. See indexAll.
+func (x *searchIndex) Index(ctx context.Context, d *Document, passages []Passage) error {
+	return x.indexAll(ctx, []indexed{{d, passages}})
+}
+
+// indexAll does Index for several documents, which is faster: their passages come into one segment, up to segmentPassages. It
+// ends at the first error. What was indexed by then stays; doing all again does the rest.
+//
+// A text that another passage has, white space aside, is not indexed again: the passage has two owners then. Title and path stay
+// those it was indexed with. The error wraps ErrTooManyPassages when a document has too many.
+func (x *searchIndex) indexAll(ctx context.Context, docs []indexed) error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	if err := x.clean(); err != nil {
+		return err
+	}
+	c := x.newChange()
+	for i := range docs {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, c.commit())
+		}
+		d := &docs[i]
+		if c.full(d) {
+			if err := c.commit(); err != nil {
+				return err
+			}
+			c = x.newChange()
+		}
+		if err := c.index(d.doc, d.passages); err != nil {
+			return errors.Join(err, c.commit())
+		}
+	}
+	return c.commit()
+}
+
+// Delete forgets a document.
+func (x *searchIndex) Delete(ctx context.Context, key page.Key) error {
+	return x.deleteAll(ctx, []page.Key{key})
+}
+
+// deleteAll forgets documents.
+func (x *searchIndex) deleteAll(ctx context.Context, keys []page.Key) error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	if err := x.clean(); err != nil {
+		return err
+	}
+	c := x.newChange()
+	for _, key := range keys {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, c.commit())
+		}
+		if c.bytes > maxChangeBytes {
+			if err := c.commit(); err != nil {
+				return err
+			}
+			c = x.newChange()
+		}
+		if err := c.delete(key); err != nil {
+			return errors.Join(err, c.commit())
+		}
+	}
+	return c.commit()
+}
+
+// change is what one transaction will do. Memory changes after it was committed.
+type change struct {
+	x     *searchIndex
+	next  counters
+	base  uint32 // number of the first new passage
+	seen  map[page.Key]bool
+	bytes int
+
+	hashes [][16]byte          // of new passages
+	byHash map[[16]byte]uint32 // the same
+	owners map[uint32][]uint32 // of every passage touched, ascending
+	docs   map[uint32]docRow   // rows that change
+	puts   []store.Change
+}
+
+func (x *searchIndex) newChange() *change {
+	x.build.reset()
+	return &change{
+		x: x, next: x.next, base: x.next.passage, seen: map[page.Key]bool{}, byHash: map[[16]byte]uint32{},
+		owners: map[uint32][]uint32{}, docs: map[uint32]docRow{},
+	}
+}
+
+// full reports whether d must go into the next change.
+func (c *change) full(d *indexed) bool {
+	return c.seen[d.doc.Key] || c.bytes > maxChangeBytes || c.bytes > 0 && c.x.build.len()+len(d.passages) > segmentPassages
+}
+
+// index notes that a document has the passages given and no others.
+func (c *change) index(d *Document, passages []Passage) error {
+	if len(passages) > maxPassages {
+		return fmt.Errorf("index %s: %d passages, %d are the most: %w", d.URL, len(passages), maxPassages, ErrTooManyPassages)
+	}
+	c.seen[d.Key] = true
+	old, err := c.x.article(d.Key)
+	if errors.Is(err, store.ErrNotFound) {
+		old, err = nil, nil
+	}
+	if err != nil {
+		return fmt.Errorf("index %s: %w", d.URL, err)
+	}
+	a := &article{url: d.URL, title: clip(d.Title, maxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
+	before := map[uint32]place{}
+	if old != nil {
+		a.number = old.number
+		for _, p := range old.passages {
+			before[p.number] = p
+		}
+	} else {
+		a.number = c.next.document
+		c.next.document++
+	}
+	had := len(c.hashes)
+	now := map[uint32]bool{}
+	for i := range passages {
+		p := &passages[i]
+		if p.Start < 0 || p.End < p.Start || p.End > len(d.Markdown) {
+			return fmt.Errorf("index %s: passage %d is no part of it", d.URL, i)
+		}
+		path := joinPath(p.Path)
+		number, ok := c.find(p.Hash)
+		if ok && !now[number] && old != nil && c.stale(a, old, before, number, path) {
+			ok = false
+		}
+		if !ok {
+			number = c.base + uint32(len(c.hashes))
+			c.hashes = append(c.hashes, p.Hash)
+			c.byHash[p.Hash] = number
+			c.x.build.add(p.Text(d.Markdown), a.title, path)
+			c.owners[number] = nil
+		}
+		now[number] = true
+		a.passages = append(a.passages, place{number: number, start: p.Start, end: p.End, path: path, before: p.Before, after: p.After})
+	}
+	b, err := a.encode()
+	if err != nil {
+		// Nothing of it happens. New passages stay without an owner: they are born dead.
+		return err
+	}
+	c.bytes += len(b) + 64*(len(c.hashes)-had)
+	for number := range now {
+		c.gain(number, a.number)
+	}
+	for number := range before {
+		if !now[number] {
+			c.lose(number, a.number)
+		}
+	}
+	c.puts = append(c.puts, store.Change{Key: articleKey(d.Key), Value: b})
+	c.x.mu.Lock()
+	host, kind := c.x.docs.names.number(d.Host), c.x.docs.names.number(d.Kind)
+	c.x.mu.Unlock()
+	c.row(a.number, docRow{key: d.Key, host: host, kind: kind, fetched: d.FetchedAt.Unix(), live: true})
+	return nil
+}
+
+// stale reports whether a passage that a document has anyway must be indexed anew, because the document's title or the headings
+// over it changed. One that others have, too, stays as it is.
+func (c *change) stale(a, old *article, before map[uint32]place, number uint32, path string) bool {
+	p, mine := before[number]
+	if !mine || p.path == path && old.title == a.title {
+		return false
+	}
+	return slices.Equal(c.ownersOf(number), []uint32{a.number})
+}
+
+// delete notes that a document goes.
+func (c *change) delete(key page.Key) error {
+	a, err := c.x.article(key)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", key.Doc(), err)
+	}
+	if c.seen[key] {
+		return nil
+	}
+	c.seen[key] = true
+	for _, p := range a.passages {
+		c.lose(p.number, a.number)
+	}
+	c.puts = append(c.puts, store.Change{Key: articleKey(key), Gone: true})
+	c.bytes += 64
+	c.row(a.number, docRow{})
+	return nil
+}
+
+// row notes a row of the documents' table.
+func (c *change) row(number uint32, row docRow) {
+	block := number / documentBlock
+	fresh := true
+	for n := block * documentBlock; n < (block+1)*documentBlock && fresh; n++ {
+		_, changed := c.docs[n]
+		fresh = !changed
+	}
+	if fresh {
+		c.bytes += documentBlock * 64
+	}
+	c.docs[number] = row
+}
+
+// find returns the passage with a text.
+func (c *change) find(hash [16]byte) (uint32, bool) {
+	if number, ok := c.byHash[hash]; ok {
+		return number, true
+	}
+	number, ok := c.x.byHash[hash]
+	return number, ok
+}
+
+// ownersOf returns who owns a passage as things stand in this change.
+func (c *change) ownersOf(number uint32) []uint32 {
+	if owners, ok := c.owners[number]; ok {
+		return owners
+	}
+	s := segmentOf(c.x.segments, number)
+	if s == nil {
+		return nil
+	}
+	ord, ok := s.ordinal(number)
+	if !ok {
+		return nil
+	}
+	return c.x.owners(s, ord)
+}
+
+func (c *change) gain(number, doc uint32) {
+	owners := c.ownersOf(number)
+	if i, has := slices.BinarySearch(owners, doc); !has {
+		c.owners[number] = slices.Insert(slices.Clone(owners), i, doc)
+		c.bytes += 16
+	}
+}
+
+func (c *change) lose(number, doc uint32) {
+	owners := c.ownersOf(number)
+	if i, has := slices.BinarySearch(owners, doc); has {
+		c.owners[number] = slices.Delete(slices.Clone(owners), i, i+1)
+		c.bytes += 16
+	}
+}

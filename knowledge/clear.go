@@ -1,0 +1,137 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// DeleteBase removes a base, and every document, passage and annotation that nobody else has: pages that were visited or belong
+// to another base stay (D5). It returns the base as it was. The error is an [*UnknownBaseError], or wraps [ErrBuilding].
+func (k *Knowledge) DeleteBase(ctx context.Context, name string) (Base, error) {
+	base, generations, err := k.dropBase(name)
+	if err != nil {
+		return Base{}, err
+	}
+	k.clearAll(ctx, generations...)
+	return base, nil
+}
+
+// dropBase removes the record of a base and marks its generations as garbage.
+func (k *Knowledge) dropBase(name string) (Base, []generation, error) {
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.named(name)
+	if err != nil {
+		return Base{}, nil, err
+	}
+	if s.busy[r.id()] {
+		return Base{}, nil, fmt.Errorf("delete knowledge base %s: %w", name, ErrBuilding)
+	}
+	base := k.counted(r)
+	id := r.id()
+	generations := []generation{r.live()}
+	if r.BuildingGeneration != 0 {
+		generations = append(generations, generation{id, r.BuildingGeneration})
+	}
+	changes := []store.Change{{Key: basePrefix + name, Gone: true}, {Key: baseIDPrefix + string(id[:]), Gone: true}}
+	for _, g := range generations {
+		changes = append(changes, store.Change{Key: garbagePrefix + g.key()})
+	}
+	if err := k.records.Apply(changes...); err != nil {
+		return Base{}, nil, fmt.Errorf("delete knowledge base %s: %w", name, err)
+	}
+	delete(s.byName, name)
+	return base, generations, nil
+}
+
+// clearAll clears generations. What it cannot finish now is done later: they are marked.
+func (k *Knowledge) clearAll(ctx context.Context, generations ...generation) {
+	for _, g := range generations {
+		if err := k.clear(ctx, g); err != nil {
+			k.garbage.Store(true)
+			k.log.Warn("knowledge base not cleared yet", "err", err)
+		}
+	}
+	k.poke()
+}
+
+// clearMarked clears the generations that were marked and not cleared.
+func (k *Knowledge) clearMarked(ctx context.Context) error {
+	if !k.garbage.Swap(false) {
+		return nil
+	}
+	var list []generation
+	k.records.Keys(garbagePrefix, "", func(key string) bool {
+		if len(key) == len(garbagePrefix)+generationLen {
+			list = append(list, generationIn(key[len(garbagePrefix):]))
+		}
+		return true
+	})
+	for _, g := range list {
+		if err := k.clear(ctx, g); err != nil {
+			k.garbage.Store(true)
+			return err
+		}
+	}
+	return nil
+}
+
+// clear releases all documents of a generation that nothing refers to any more.
+func (k *Knowledge) clear(ctx context.Context, g generation) error {
+	prefix := memberPrefix + g.key()
+	for {
+		var keys []page.Key
+		k.records.Keys(prefix, "", func(key string) bool {
+			if key, ok := keyIn(key, prefix); ok {
+				keys = append(keys, key)
+			}
+			return len(keys) < 500
+		})
+		if len(keys) == 0 {
+			break
+		}
+		for _, key := range keys {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := k.release(g, key); err != nil {
+				return err
+			}
+		}
+	}
+	if err := deletePrefix(k.records, crawlPrefix+g.key()); err != nil {
+		return err
+	}
+	if _, err := k.records.Get(baseIDPrefix + string(g.base[:])); err != nil { // the base is gone
+		if err := deletePrefix(k.records, sourcePrefix+string(g.base[:])); err != nil {
+			return err
+		}
+	}
+	return k.records.Apply(store.Change{Key: garbagePrefix + g.key(), Gone: true})
+}
+
+// release takes a document out of a generation. With its last owner the document goes; a page only when nobody ever visited it.
+func (k *Knowledge) release(g generation, key page.Key) error {
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gone := left(g, key)
+	delete(s.sets, g)
+	owners := s.owners(key)
+	last := len(owners) == 0 || len(owners) == 1 && owners[0] == g
+	if _, err := k.archive.head(key); err == nil && last {
+		return k.archive.delete(key, append(gone, queued(key))...)
+	}
+	if p, err := k.store.Page(key); err == nil && last && p.VisitCount == 0 {
+		// First the page: should we die here, the membership brings us back to it.
+		if err := k.store.DeletePage(key); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return k.records.Apply(gone...)
+}

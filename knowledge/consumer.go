@@ -1,0 +1,287 @@
+package knowledge
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/url"
+	"slices"
+	"time"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// Two queues feed the index: the store's change log, for pages, and k/q/<key>, for documents that are no pages. Either only says
+// that a key is to be looked at: what is indexed then is what is there, so that a key may come twice or late.
+const (
+	consumerName = "index"
+	queuePrefix  = "k/q/"
+)
+
+// A step takes at most so much.
+const (
+	stepDocuments = 256
+	stepBytes     = 16 << 20
+)
+
+// queued returns the change that has a document looked at. The value tells one request from the next.
+func queued(key page.Key) store.Change {
+	nonce := make([]byte, 8)
+	rand.Read(nonce) // never fails
+	return store.Change{Key: queuePrefix + string(key[:]), Value: nonce}
+}
+
+// task is a key to look at, and who asked.
+type task struct {
+	key   page.Key
+	jobs  []store.Job // of the change log
+	nonce []byte      // of k/q/; nil if it is not from there
+}
+
+// step indexes some of what waits, and reports whether there may be more. With now, documents that failed are tried at once.
+func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
+	k.work.Lock()
+	defer k.work.Unlock()
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if err := k.clearMarked(ctx); err != nil {
+		return false, err
+	}
+	if k.redo == nil && k.index.stats().Damaged {
+		k.log.Warn("index is damaged and made anew")
+		if err := k.startRedoLocked(ctx, nil); err != nil {
+			return false, err
+		}
+	}
+	tasks, err := k.tasks(now)
+	switch {
+	case err != nil:
+		return false, err
+	case len(tasks) > 0:
+		return true, k.do(ctx, tasks, nil)
+	case k.redo != nil:
+		return true, k.redoSome(ctx)
+	}
+	return false, nil
+}
+
+// tasks returns what waits and is due.
+func (k *Knowledge) tasks(now bool) (tasks []*task, err error) {
+	jobs, err := k.store.Jobs(consumerName, min(stepDocuments+k.doubts.waiting(), 1000))
+	if err != nil {
+		return nil, err
+	}
+	byKey := map[page.Key]*task{}
+	at := time.Now()
+	get := func(key page.Key) *task {
+		if !now && !k.doubts.due(key, at) {
+			return nil
+		}
+		t := byKey[key]
+		if t == nil {
+			t = &task{key: key}
+			byKey[key], tasks = t, append(tasks, t)
+		}
+		return t
+	}
+	for _, j := range jobs {
+		if t := get(j.Page); t != nil {
+			t.jobs = append(t.jobs, j)
+		}
+	}
+	k.records.Walk(queuePrefix, "", func(key string, nonce []byte) bool {
+		if key, ok := keyIn(key, queuePrefix); ok {
+			if t := get(key); t != nil {
+				t.nonce = nonce
+			}
+		}
+		return len(tasks) < 2*stepDocuments
+	})
+	k.added.Store(0)
+	return tasks, nil
+}
+
+// do brings the index up to date with tasks, in portions, and calls each, if it is not nil, for every document it has indexed.
+func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document)) error {
+	for len(tasks) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var batch []indexed
+		var gone []page.Key
+		n, size := 0, 0
+		for n < len(tasks) && n < stepDocuments && (size < stepBytes || n == 0) {
+			d, err := k.load(tasks[n].key)
+			if err != nil {
+				gone = append(gone, tasks[n].key)
+			} else {
+				batch = append(batch, indexed{d, Split(d.Markdown, k.split)})
+				size += len(d.Markdown)
+			}
+			n++
+		}
+		failed, err := k.put(ctx, batch, gone)
+		if err != nil {
+			return err
+		}
+		if err := k.annotateAnew(batch); err != nil {
+			return err
+		}
+		if err := k.settle(tasks[:n], failed); err != nil {
+			return err
+		}
+		tasks = tasks[n:]
+		for _, d := range batch {
+			if each != nil {
+				each(d.doc)
+			}
+		}
+	}
+	return nil
+}
+
+// load returns a document as it is to be indexed. Any error means that there is nothing to index.
+func (k *Knowledge) load(key page.Key) (*Document, error) {
+	if p, err := k.store.Page(key); err == nil && !indexable(p) {
+		return nil, store.ErrNotFound
+	}
+	return k.Document(key)
+}
+
+// indexable reports whether a page may be found. The store keeps only pages that may be kept (AD4, AD6); this is the second look.
+func indexable(p *page.Page) bool {
+	for _, raw := range []string{p.NormalizedURL, p.URL, p.FinalURL} {
+		if u, err := url.Parse(raw); err != nil || page.HasSecret(u) {
+			return false
+		}
+	}
+	return !slices.Contains(p.Warnings, "truncated") && !slices.Contains(p.Warnings, "bot-wall")
+}
+
+// put indexes documents and forgets others. Those that cannot be indexed come back with the reason; an error says that nothing
+// can be indexed now.
+func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key) (failed map[page.Key]error, err error) {
+	for _, key := range gone {
+		if err := k.vanish(ctx, key); err != nil {
+			return nil, err
+		}
+	}
+	touched := gone
+	err = k.index.indexAll(ctx, batch)
+	if err != nil && len(batch) > 0 {
+		if failed, err = k.putEach(ctx, batch); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range batch {
+		touched = append(touched, d.doc.Key)
+	}
+	k.bases.indexed(touched)
+	return failed, err
+}
+
+// putEach indexes documents one by one, because together they failed.
+func (k *Knowledge) putEach(ctx context.Context, batch []indexed) (failed map[page.Key]error, err error) {
+	failed = map[page.Key]error{}
+	for _, d := range batch {
+		switch err := k.index.indexAll(ctx, []indexed{d}); {
+		case err == nil:
+		case ctx.Err() != nil, errors.Is(err, store.ErrFull):
+			return nil, err
+		default:
+			failed[d.doc.Key] = err
+		}
+	}
+	return failed, nil
+}
+
+// vanish takes a document out of the index. One that is no longer anywhere, or cannot be read, leaves its bases, too.
+func (k *Knowledge) vanish(ctx context.Context, key page.Key) error {
+	if err := k.index.Delete(ctx, key); err != nil {
+		return err
+	}
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := k.store.Page(key); err == nil {
+		return nil
+	}
+	if _, err := k.archive.markdown(key); err == nil {
+		return nil // it has come back: then it was queued again
+	}
+	if err := k.forgetAnnotations(key); err != nil {
+		return err
+	}
+	changes := s.leave(key)
+	if _, err := k.archive.head(key); err == nil {
+		return k.archive.delete(key, changes...)
+	}
+	return k.records.Apply(changes...)
+}
+
+// settle takes tasks off the queues; those that failed come again later, or are given up.
+func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
+	var done []uint64
+	var changes []store.Change
+	for _, t := range tasks {
+		cause := failed[t.key]
+		if cause != nil && k.doubts.again(t, time.Now()) {
+			for _, j := range t.jobs {
+				if err := k.store.RetryJob(consumerName, j, cause); err != nil {
+					return err
+				}
+			}
+			t.nonce = nil
+			continue
+		}
+		for _, j := range t.jobs {
+			done = append(done, j.Seq)
+		}
+		if cause != nil {
+			k.log.Warn("document not indexed", "doc", t.key.Doc(), "err", cause)
+		}
+		if c, ok := k.doubts.settle(t.key, cause); ok {
+			changes = append(changes, c)
+		}
+	}
+	if err := k.unqueue(tasks, changes); err != nil {
+		return err
+	}
+	return k.store.AckJobs(consumerName, done...)
+}
+
+// unqueue takes tasks off k/q/ that nobody asked for again meanwhile, and makes changes with that.
+func (k *Knowledge) unqueue(tasks []*task, changes []store.Change) error {
+	k.bases.mu.Lock() // held where tasks are queued
+	defer k.bases.mu.Unlock()
+	for _, t := range tasks {
+		key := queuePrefix + string(t.key[:])
+		if now, err := k.records.Get(key); t.nonce != nil && err == nil && bytes.Equal(now, t.nonce) {
+			changes = append(changes, store.Change{Key: key, Gone: true})
+		}
+	}
+	return k.records.Apply(changes...)
+}
+
+// relieve works on the queue when much was added to it.
+func (k *Knowledge) relieve(ctx context.Context) error {
+	if k.added.Add(1) < stepDocuments {
+		return nil
+	}
+	_, err := k.step(ctx, false)
+	return err
+}
+
+// Drain indexes all that waits and returns when nothing does: for commands that do not leave it to Run. Documents that fail are
+// tried again at once and given up in the end. The error is that of ctx, or of a store that takes no writes.
+func (k *Knowledge) Drain(ctx context.Context) error {
+	for {
+		more, err := k.step(ctx, true)
+		if err != nil || !more {
+			return err
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package knowledge
+
+import (
+	"testing"
+)
+
+func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.T) {
+	k, err := Open(Options{Store: testStore(t)})
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	defer k.Close() //nolint:errcheck // nothing was written since
+	if _, err := k.CreateBase(Base{Name: "docs"}); err != nil {
+		t.Fatalf("CreateBase: %v", err)
+	}
+	done, err := k.Ingest(t.Context(), Ingestion{Text: "walrus", KB: "docs"})
+	if err != nil {
+		t.Fatalf("Ingest: %v", err)
+	}
+	d, err := k.FindDocument(done.Doc)
+	if err != nil {
+		t.Fatalf("FindDocument: %v", err)
+	}
+	// The consumer had looked for the document when it was not there, and now acts on that.
+	if err := k.vanish(t.Context(), d.Key); err != nil {
+		t.Fatalf("vanish: %v", err)
+	}
+	if err := k.Drain(t.Context()); err != nil {
+		t.Fatalf("Drain: %v", err)
+	}
+	if b, err := k.Base("docs"); err != nil || b.Documents != 1 || b.Passages != 1 {
+		t.Errorf("the base has %d documents, %d passages, %v: want one of each", b.Documents, b.Passages, err)
+	}
+	if _, err := k.records.Get(annotationQueue + string(d.Key[:])); err != nil {
+		t.Errorf("the document does not wait for its annotation any more: %v", err)
+	}
+}

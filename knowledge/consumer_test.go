@@ -1,0 +1,175 @@
+package knowledge_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/knowledge"
+	"readthru/page"
+	"readthru/store"
+)
+
+// running runs the consumer until the test ends.
+func (o *opened) running(tb testing.TB) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := o.Run(ctx); err != nil {
+			tb.Errorf("Run: %v", err)
+		}
+	})
+	tb.Cleanup(func() { cancel(); wg.Wait() })
+}
+
+// soon waits until f is true: at most half a minute, which is for machines that have other things to do.
+func soon(tb testing.TB, what string, f func() bool) {
+	tb.Helper()
+	const limit = 30 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !f() {
+		select {
+		case <-ctx.Done():
+			tb.Fatalf("%s: not within %v", what, limit)
+		case <-tick.C:
+		}
+	}
+}
+
+func TestRunFindsWhatIsReadMeanwhile(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	k.running(t)
+	soon(t, "first rebuild", func() bool { return k.Stats().Rebuilding == 0 })
+	for n := range 3 {
+		began := time.Now()
+		k.read(t, fmt.Sprintf("https://a.test/%d", n), prose("walrus", n), true)
+		soon(t, "the page is found", func() bool { return len(k.find(t, "", fmt.Sprint("number", n))) == 1 })
+		t.Logf("found after %v", time.Since(began))
+	}
+	if _, err := k.Ingest(t.Context(), knowledge.Ingestion{Text: "A heron."}); err != nil {
+		t.Fatalf("Ingest: %v", err)
+	}
+	soon(t, "the text is found", func() bool { return len(k.find(t, "", "heron")) == 1 })
+	soon(t, "the queue is empty", func() bool { return k.Stats().Queued == 0 })
+}
+
+func TestRebuildMakesTheSameIndex(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	for n := range 600 {
+		k.read(t, fmt.Sprintf("https://a.test/%d", n), prose("walrus", n), n%2 == 0)
+	}
+	k.newBase(t, "docs", knowledge.SourceText)
+	k.fill(t, "docs", "a", prose("heron", 1), "b", prose("heron", 2))
+	k.drain(t)
+	before := k.counts()
+	last, calls := "", 0
+	err := k.Rebuild(t.Context(), func(i, total int, url string) {
+		calls++
+		last = fmt.Sprintf("%d/%d", i, total)
+		if url == "" {
+			t.Errorf("progress without a URL")
+		}
+	})
+	if err != nil {
+		t.Fatalf("Rebuild: %v", err)
+	}
+	if last != "602/602" || calls != 602 {
+		t.Errorf("last of %d calls of progress: %s, want 602/602", calls, last)
+	}
+	if diff := cmp.Diff(before, k.counts()); diff != "" {
+		t.Errorf("stats (-before +after):\n%s", diff)
+	}
+	if got := k.find(t, "docs", "heron"); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("found %v, want both documents of the base", got)
+	}
+}
+
+func TestRebuildCutShortGoesOnLater(t *testing.T) {
+	dir := t.TempDir()
+	k := open(t, dir, knowledge.Options{})
+	for n := range 600 {
+		k.read(t, fmt.Sprintf("https://a.test/%d", n), prose("walrus", n), true)
+	}
+	k.drain(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := k.Rebuild(ctx, func(int, int, string) { cancel() }); err == nil {
+		t.Fatalf("a rebuild that was cut short gave no error")
+	}
+	if s := k.Stats(); s.Rebuilding == 0 || s.Documents == 600 {
+		t.Errorf("stats %+v: want the rebuild unfinished", s)
+	}
+	k.shut(t)
+	k = open(t, dir, knowledge.Options{})
+	k.drain(t)
+	if s := k.Stats(); s.Documents != 600 || s.Rebuilding != 0 {
+		t.Errorf("stats %+v: want all 600 documents", s)
+	}
+}
+
+func TestOtherPassageSizeRebuildsTheIndex(t *testing.T) {
+	dir := t.TempDir()
+	k := open(t, dir, knowledge.Options{})
+	var md strings.Builder
+	for n := range 12 {
+		fmt.Fprintf(&md, "Paragraph %d: %s\n\n", n, strings.Repeat("walrus ", 16))
+	}
+	k.read(t, "https://a.test/", md.String(), true)
+	k.drain(t)
+	if s := k.Stats(); s.Passages != 1 {
+		t.Errorf("%d passages, want 1", s.Passages)
+	}
+	k.shut(t)
+	k = open(t, dir, knowledge.Options{PassageChars: 300})
+	k.drain(t)
+	s := k.Stats()
+	if s.Documents != 1 || s.Passages != 6 {
+		t.Errorf("stats %+v, want 6 passages of at most 300 characters", s)
+	}
+	k.shut(t)
+	k = open(t, dir, knowledge.Options{PassageChars: 300})
+	if again := k.Stats(); again.Rebuilding != 0 || again.Passages != s.Passages {
+		t.Errorf("opened again: %+v, want nothing to do", again)
+	}
+}
+
+func TestEveryJobIsDoneOnceTheQueueIsEmpty(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	k.running(t)
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for n := range 60 {
+				url := fmt.Sprintf("https://a.test/%d", (w*7+n)%40)
+				u, _ := page.Parse(url)
+				p := page.New(u)
+				p.ContentHash = fmt.Sprint(w, "-", n)
+				if _, err := k.store.PutPage(p, []byte(prose("walrus", w*1000+n)), store.Sum{}); err != nil {
+					t.Errorf("PutPage: %v", err)
+				}
+				if n%10 == 9 {
+					_ = k.store.DeletePage(page.KeyOf(p.NormalizedURL)) // another may have
+				}
+			}
+		})
+	}
+	wg.Wait()
+	k.drain(t)
+	left, _, err := k.store.Pages(store.PageQuery{Limit: 1000})
+	if err != nil {
+		t.Fatalf("Pages: %v", err)
+	}
+	if s := k.Stats(); s.Documents != len(left) || s.Queued != 0 || s.Failed != 0 {
+		t.Errorf("stats %+v, want the %d pages that are left", s, len(left))
+	}
+	checkAgainstRebuild(t, k)
+}

@@ -1,0 +1,55 @@
+package knowledge
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"readthru/store"
+)
+
+// crawlPrefix begins k/c/<generation><u32>: what a crawl noted, in order.
+const crawlPrefix = "k/c/"
+
+// maxCrawlBatch is the most that one [CrawlLog.Save] takes, in bytes.
+const maxCrawlBatch = 512 << 10
+
+// CrawlLog keeps what a crawler must know to go on after its process died. It goes with the build.
+type CrawlLog struct {
+	records *store.Records
+	prefix  string
+	next    uint32
+}
+
+// CrawlLog returns the log of the build's crawl.
+func (b *Build) CrawlLog() *CrawlLog {
+	l := &CrawlLog{records: b.k.records, prefix: crawlPrefix + b.g.key()}
+	l.records.Keys(l.prefix, "", func(key string) bool {
+		if len(key) == len(l.prefix)+4 {
+			l.next = binary.BigEndian.Uint32([]byte(key[len(l.prefix):])) + 1
+		}
+		return true
+	})
+	return l
+}
+
+// Load calls f for every batch saved, oldest first, and returns the first error of f.
+func (l *CrawlLog) Load(f func(batch []byte) error) (err error) {
+	l.records.Walk(l.prefix, "", func(_ string, batch []byte) bool {
+		err = f(batch)
+		return err == nil
+	})
+	return err
+}
+
+// Save appends a batch of at most 512 KiB.
+func (l *CrawlLog) Save(batch []byte) error {
+	if len(batch) > maxCrawlBatch {
+		return fmt.Errorf("save crawl: a batch of %d bytes, %d are the most", len(batch), maxCrawlBatch)
+	}
+	key := string(binary.BigEndian.AppendUint32([]byte(l.prefix), l.next))
+	if err := l.records.Apply(store.Change{Key: key, Value: batch}); err != nil {
+		return fmt.Errorf("save crawl: %w", err)
+	}
+	l.next++
+	return nil
+}

@@ -1,0 +1,321 @@
+package knowledge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"readthru/page"
+)
+
+const (
+	maxFile     = 64 << 20 // bytes of one file that is read whole
+	maxFiles    = 200_000  // files of one folder tree
+	maxSkipped  = 100      // that are named; all are counted
+	sniffLength = 8 << 10
+)
+
+// FileReport says what became of files.
+type FileReport struct {
+	Files     int       `json:"files"`     // read
+	Documents int       `json:"documents"` // added
+	Skipped   int       `json:"skipped"`   // files and lines that were not taken
+	Reasons   []Skipped `json:"reasons,omitempty"`
+}
+
+// Skipped is a file, or a line of one, that was not taken.
+type Skipped struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line,omitempty"` // from 1; 0: the whole file
+	Reason string `json:"reason"`
+}
+
+func (r *FileReport) skip(path string, line int, reason string) {
+	r.Skipped++
+	if len(r.Reasons) < maxSkipped {
+		r.Reasons = append(r.Reasons, Skipped{path, line, reason})
+	}
+}
+
+// AddFiles adds files, and the files in folders, to the build: markdown, text, HTML, PDF, and lines of JSON with the fields "_id"
+// or "url", "title" and "text". A file that is named must be taken; in folders, files of other kinds, hidden ones and links are
+// passed over. What cannot be taken is told in the report and is no error, unless nothing was taken at all. Progress may be nil.
+func (b *Build) AddFiles(ctx context.Context, paths []string, progress Progress) (*FileReport, error) {
+	files, err := listFiles(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	r := &FileReport{}
+	f := &filing{b: b, report: r, progress: progress, total: len(files)}
+	for _, file := range files {
+		if err := f.add(ctx, file); err != nil {
+			return r, err
+		}
+	}
+	if r.Documents == 0 {
+		return r, fmt.Errorf("no document in %s: %s", strings.Join(paths, ", "), r.why())
+	}
+	return r, nil
+}
+
+// why says why nothing was taken.
+func (r *FileReport) why() string {
+	if len(r.Reasons) == 0 {
+		return "there are no files of a kind that can be read"
+	}
+	s := r.Reasons[0]
+	if s.Line > 0 {
+		return fmt.Sprintf("%s, line %d: %s", s.Path, s.Line, s.Reason)
+	}
+	return s.Path + ": " + s.Reason
+}
+
+// sourceFile is a file to be read.
+type sourceFile struct {
+	path  string // absolute
+	named bool   // by the caller, not found in a folder
+}
+
+// listFiles returns files and those in folders, each once, in order of their paths within each folder.
+func listFiles(ctx context.Context, paths []string) (files []sourceFile, err error) {
+	seen := map[string]bool{}
+	add := func(f sourceFile) error {
+		if len(files) == maxFiles {
+			return fmt.Errorf("more than %d files: name fewer at a time", maxFiles)
+		}
+		if !seen[f.path] {
+			seen[f.path] = true
+			files = append(files, f)
+		}
+		return nil
+	}
+	for _, path := range paths {
+		root, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		info, err := os.Stat(root)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read files: %w", err)
+		case info.Mode().IsRegular():
+			if err := add(sourceFile{root, true}); err != nil {
+				return nil, err
+			}
+			continue
+		case !info.IsDir():
+			return nil, fmt.Errorf("read %s: it is neither a file nor a folder", path)
+		}
+		err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+			hidden := strings.HasPrefix(d.Name(), ".") && at != root
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case d.IsDir() && (hidden || d.Name() == "node_modules"):
+				return fs.SkipDir
+			case err == nil && !hidden && d.Type().IsRegular() && formOf(at) != unknownForm:
+				return add(sourceFile{path: at})
+			}
+			return nil // what may not be read holds nothing for us
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+	return files, nil
+}
+
+type fileForm int
+
+const (
+	unknownForm fileForm = iota
+	markdownForm
+	textForm
+	convertedForm // HTML, PDF
+	linesForm
+)
+
+// formOf returns the form that a file's name promises.
+func formOf(path string) fileForm {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".md", ".markdown", ".mdown", ".mkd", ".mdx":
+		return markdownForm
+	case ".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".log":
+		return textForm
+	case ".html", ".htm", ".xhtml", ".pdf":
+		return convertedForm
+	case ".jsonl", ".ndjson":
+		return linesForm
+	}
+	return unknownForm
+}
+
+// filing is one call of AddFiles.
+type filing struct {
+	b        *Build
+	report   *FileReport
+	progress Progress
+	i, total int
+}
+
+// did counts a document or a file, and tells of it.
+func (f *filing) did(name string) {
+	f.i++
+	if f.progress != nil {
+		f.progress(f.i, max(f.total, f.i), name)
+	}
+}
+
+// add reads one file. An error ends everything; a file that cannot be taken is reported.
+func (f *filing) add(ctx context.Context, file sourceFile) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	in, err := os.Open(file.path)
+	if err != nil {
+		f.report.skip(file.path, 0, reasonOf(err))
+		f.did(file.path)
+		return nil
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	form := formOf(file.path)
+	if form == linesForm {
+		f.report.Files++
+		return f.lines(ctx, file.path, in)
+	}
+	d, err := f.document(ctx, file, form, in)
+	defer f.did(file.path)
+	if err != nil {
+		f.report.skip(file.path, 0, reasonOf(err))
+		return ctx.Err()
+	}
+	f.report.Files++
+	err = f.b.Add(ctx, *d)
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		f.report.skip(file.path, 0, refused.Error())
+		return nil
+	}
+	if err == nil {
+		f.report.Documents++
+	}
+	return err
+}
+
+// document reads a file that is one document.
+func (f *filing) document(ctx context.Context, file sourceFile, form fileForm, in *os.File) (*Document, error) {
+	content, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(content) > maxFile:
+		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	case len(bytes.TrimSpace(content)) == 0:
+		return nil, errors.New("empty")
+	case form == unknownForm && bytes.HasPrefix(content, []byte("%PDF-")):
+		form = convertedForm
+	case form != convertedForm && looksBinary(content):
+		return nil, errors.New("binary, not text")
+	}
+	d := &Document{URL: fileURL(file.path), Kind: KindFile, Markdown: content}
+	if info, err := in.Stat(); err == nil {
+		d.FetchedAt = info.ModTime().UTC()
+	}
+	switch form {
+	case convertedForm:
+		if f.b.k.convert == nil {
+			return nil, errors.New("HTML and PDF cannot be converted here")
+		}
+		title, md, err := f.b.k.convert(ctx, filepath.Base(file.path), content)
+		if err != nil {
+			return nil, err
+		}
+		_, d.Markdown = page.SplitFrontMatter([]byte(md))
+		d.Title = title
+	default:
+		d.Markdown = bytes.TrimPrefix(d.Markdown, []byte("\ufeff"))
+		if form != textForm {
+			var block []byte
+			block, d.Markdown = page.SplitFrontMatter(d.Markdown)
+			d.Title = frontTitle(block)
+		}
+	}
+	if len(bytes.TrimSpace(d.Markdown)) == 0 {
+		return nil, errors.New("no text in it")
+	}
+	if d.Title == "" {
+		d.Title = titleOf(d.Markdown, filepath.Base(file.path))
+	}
+	return d, nil
+}
+
+// reasonOf returns what went wrong without the path that stands beside it.
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// looksBinary reports whether content is no text, by its beginning.
+func looksBinary(content []byte) bool {
+	start := content[:min(len(content), sniffLength)]
+	for i := 0; i < utf8.UTFMax && len(start) < len(content) && !utf8.Valid(start) && len(start) > 0; i++ {
+		start = start[:len(start)-1] // a character may have been cut
+	}
+	if bytes.IndexByte(start, 0) >= 0 {
+		return true
+	}
+	bad := 0
+	for i := 0; i < len(start); {
+		r, n := utf8.DecodeRune(start[i:])
+		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\x1b' {
+			bad++
+		}
+		i += n
+	}
+	return bad*10 > len(start)
+}
+
+// fileURL returns the URL of a file.
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive's letter
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// frontTitle returns the title that front matter names.
+func frontTitle(block []byte) string {
+	for line := range bytes.Lines(block) {
+		if value, ok := bytes.CutPrefix(line, []byte("title:")); ok {
+			return strings.Trim(strings.TrimSpace(string(value)), `"'`)
+		}
+	}
+	return ""
+}
+
+// titleOf returns the first heading of a text that begins with one, else a name.
+func titleOf(md []byte, name string) string {
+	title := ""
+	head := md[:min(len(md), sniffLength)]
+	blocks := []block{}
+	scanBlocks(head, func(b block) { blocks = append(blocks, b) })
+	if i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == headingBlock }); i >= 0 && blocks[i].level == 1 {
+		title = plainText(head[blocks[i].title[0]:blocks[i].title[1]])
+	}
+	if title == "" {
+		return name
+	}
+	return title
+}

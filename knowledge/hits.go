@@ -1,0 +1,153 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// ranked is a document with its score.
+type ranked struct {
+	doc   uint32
+	score float64
+	best  *match // its best passage
+	count int
+}
+
+// groupByDocument ranks documents by their passages, which are in order: the best, and less and less of the second and third.
+func groupByDocument(found []match) []ranked {
+	at := map[uint32]int{}
+	var docs []ranked
+	for n := range found {
+		m := &found[n]
+		for _, owner := range m.owners {
+			i, ok := at[owner]
+			if !ok {
+				i = len(docs)
+				at[owner] = i
+				docs = append(docs, ranked{doc: owner, best: m})
+			}
+			d := &docs[i]
+			switch d.count {
+			case 0:
+				d.score = m.score
+			case 1:
+				d.score += secondPassage * m.score
+			case 2:
+				d.score += thirdPassage * m.score
+			}
+			d.count++
+		}
+	}
+	slices.SortFunc(docs, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+	return docs
+}
+
+// shown is a hit with what later documents are compared with.
+type shown struct {
+	best     uint32
+	passages []uint32 // ascending
+}
+
+// present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was shown already,
+// or that has nearly the same passages as one shown, is named there.
+func (x *searchIndex) present(ctx context.Context, results *Results, docs []ranked, parsed *query, limit int) (hits []ranked, err error) {
+	var before []shown
+	for _, d := range docs {
+		if len(hits) == limit {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		key, ok := x.document(d.doc)
+		if !ok {
+			continue // deleted since
+		}
+		a, err := x.article(key)
+		if err != nil || a.number != d.doc {
+			continue
+		}
+		at := slices.IndexFunc(a.passages, func(p place) bool { return p.number == d.best.number })
+		if at < 0 {
+			continue // indexed anew since
+		}
+		now := shown{best: d.best.number, passages: a.numbers()}
+		if i := slices.IndexFunc(before, now.repeats); i >= 0 {
+			if h := &results.Hits[i]; len(h.Also) < maxAlso && a.url != h.URL {
+				h.Also = append(h.Also, a.url)
+			}
+			continue
+		}
+		md, err := x.o.text(key)
+		if errors.Is(err, store.ErrNotFound) {
+			continue // deleted, and about to leave the index
+		}
+		h := x.hit(key, a, &a.passages[at], md, parsed)
+		h.Score = d.score
+		before, hits, results.Hits = append(before, now), append(hits, d), append(results.Hits, h)
+	}
+	return hits, nil
+}
+
+// numbers returns the document's passages, ascending.
+func (a *article) numbers() []uint32 {
+	numbers := make([]uint32, len(a.passages))
+	for i := range a.passages {
+		numbers[i] = a.passages[i].number
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
+// repeats reports whether a document says what one shown before says: its best passage is the same, or four fifths of all are.
+func (s shown) repeats(before shown) bool {
+	if s.best == before.best {
+		return true
+	}
+	both := 0
+	for i, j := 0, 0; i < len(s.passages) && j < len(before.passages); {
+		switch cmp.Compare(s.passages[i], before.passages[j]) {
+		case -1:
+			i++
+		case 1:
+			j++
+		default:
+			both, i, j = both+1, i+1, j+1
+		}
+	}
+	return 5*both >= 4*(len(s.passages)+len(before.passages)-both)
+}
+
+// hit makes a hit of a document and its best passage. Md is its text, nil if that cannot be read: then there is no snippet.
+func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed *query) Hit {
+	h := Hit{Doc: key.Doc(), URL: a.url, Title: a.title, Heading: p.path, FetchedAt: a.fetched}
+	if a.fetched.Year() <= 1 {
+		h.FetchedAt = a.fetched.UTC()
+	}
+	if hash, ok := x.hashOf(p.number); ok {
+		h.Passage = passageID(passageKey{key, hash})
+		if text, ok := x.find(md, p, hash); ok {
+			h.Snippet, h.Highlights = snippet(text, parsed)
+		}
+	}
+	return h
+}
+
+func (x *searchIndex) hashOf(number uint32) (hash [16]byte, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s := segmentOf(x.segments, number)
+	if s == nil {
+		return hash, false
+	}
+	ord, ok := s.ordinal(number)
+	if ok {
+		hash = s.hashes[ord]
+	}
+	return hash, ok
+}

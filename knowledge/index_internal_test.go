@@ -1,0 +1,459 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+func testStore(tb testing.TB) *store.Store {
+	tb.Helper()
+	s, err := store.Open(store.Options{Dir: tb.TempDir()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// noText is for tests in which documents are there and nobody shows them.
+func noText(page.Key) ([]byte, error) { return nil, errors.New("texts are not kept") }
+
+// idle opens an index without work in the background.
+func idle(tb testing.TB, r records) *searchIndex {
+	tb.Helper()
+	x, err := openIdle(indexOptions{records: r, text: noText})
+	if err != nil {
+		tb.Fatalf("openIdle: %v", err)
+	}
+	return x
+}
+
+// dump returns all that an index says: its documents with the hashes of their passages, and the postings of every term by passage
+// hash. Numbers, which tell how it came about, are left out.
+func dump(tb testing.TB, x *searchIndex) map[string]string {
+	tb.Helper()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	out := map[string]string{}
+	byNumber := map[uint32]string{}
+	for _, s := range x.segments {
+		for i, number := range s.numbers {
+			if s.dead.has(uint32(i)) {
+				continue
+			}
+			hash := fmt.Sprintf("%x", s.hashes[i][:4])
+			byNumber[number] = hash
+			var owners []string
+			for _, doc := range x.owners(s, uint32(i)) {
+				if !x.docs.rows[doc].live {
+					tb.Errorf("passage %s has an owner that is no more", hash)
+				}
+				owners = append(owners, x.docs.rows[doc].key.Doc())
+			}
+			slices.Sort(owners)
+			if out["passage "+hash] != "" {
+				tb.Errorf("passage %s is there twice", hash)
+			}
+			out["passage "+hash] = fmt.Sprint(s.lengths[i], owners)
+			if x.byHash[s.hashes[i]] != number {
+				tb.Errorf("passage %s is not found by its hash", hash)
+			}
+		}
+		var c chunk
+		next := walkTerms(s.refs, x.blocksOf(s, false), "")
+		for {
+			l, err := next()
+			if err != nil {
+				tb.Fatalf("read terms: %v", err)
+			}
+			if l == nil {
+				break
+			}
+			if err := l.each(&c, func(c *chunk) error {
+				return c.placesOf(func(i int, places []byte) bool {
+					if ord := c.ords[i]; !s.dead.has(ord) {
+						p := c.posting(i, slices.Clone(places))
+						var forms []string
+						for n, f := range l.forms {
+							if p.forms>>n&1 != 0 {
+								forms = append(forms, f)
+							}
+						}
+						slices.Sort(forms)
+						hash := fmt.Sprintf("%x", s.hashes[ord][:4])
+						out["term "+l.term+" "+hash] = fmt.Sprint(p.text, p.title, p.path, forms, string(p.places))
+					}
+					return true
+				})
+			}); err != nil {
+				tb.Fatalf("read %s: %v", l.term, err)
+			}
+		}
+	}
+	live := 0
+	for _, row := range x.docs.rows {
+		if !row.live {
+			continue
+		}
+		live++
+		a, err := x.article(row.key)
+		if err != nil {
+			tb.Fatalf("article of a live document: %v", err)
+		}
+		var list []string
+		for _, p := range a.passages {
+			if byNumber[p.number] == "" {
+				tb.Errorf("document %s has a passage that is no more", a.url)
+			}
+			list = append(list, byNumber[p.number])
+		}
+		out["document "+row.key.Doc()] = fmt.Sprint(a.url, a.title, list)
+	}
+	if live != x.docs.live || len(byNumber) != x.sums.passages {
+		tb.Errorf("counts say %d documents, %d passages; there are %d, %d", x.docs.live, x.sums.passages, live, len(byNumber))
+	}
+	return out
+}
+
+// step is one change of an index.
+type step func(x *searchIndex) error
+
+func indexStep(url, text string) step {
+	return func(x *searchIndex) error {
+		d := doc(url, "", text)
+		return x.Index(context.Background(), d, Split(d.Markdown, SplitOptions{}))
+	}
+}
+
+func deleteStep(url string) step {
+	return func(x *searchIndex) error { return x.Delete(context.Background(), page.KeyOf(url)) }
+}
+
+func mergeStep(x *searchIndex) error { return x.mergeAll(context.Background()) }
+
+func TestAnyHistoryLeavesWhatAFreshIndexHas(t *testing.T) {
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		s := testStore(t)
+		x := idle(t, s.Records())
+		now := map[string]string{}
+		for range 120 {
+			url := fmt.Sprintf("https://a.test/%d", rng.IntN(20))
+			switch rng.IntN(12) {
+			case 0, 1:
+				delete(now, url)
+				if err := deleteStep(url)(x); err != nil {
+					t.Fatal(err)
+				}
+			case 2:
+				if err := mergeStep(x); err != nil {
+					t.Fatal(err)
+				}
+			case 3:
+				if n := len(x.segments); n > 1 {
+					from := rng.IntN(n - 1)
+					if err := x.merge(t.Context(), slices.Clone(x.segments[from:from+2+rng.IntN(n-from-1)])); err != nil {
+						t.Fatal(err)
+					}
+				}
+			case 4:
+				x = idle(t, s.Records())
+			default:
+				var text strings.Builder
+				for range 1 + rng.IntN(5) {
+					fmt.Fprintf(&text, "# H\n\nword%d running word%d\n\n", rng.IntN(9), rng.IntN(3))
+				}
+				now[url] = text.String()
+				if err := indexStep(url, now[url])(x); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		fresh := idle(t, testStore(t).Records())
+		for _, url := range slices.Sorted(maps.Keys(now)) {
+			if err := indexStep(url, now[url])(fresh); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(dump(t, fresh), dump(t, x)); diff != "" {
+			t.Fatalf("seed %d (-fresh +got):\n%s", seed, diff)
+		}
+		if diff := cmp.Diff(dump(t, x), dump(t, idle(t, s.Records()))); diff != "" {
+			t.Fatalf("seed %d, opened again (-before +after):\n%s", seed, diff)
+		}
+	}
+}
+
+func TestPruningChangesNoResult(t *testing.T) {
+	x := idle(t, testStore(t).Records())
+	rng := rand.New(rand.NewPCG(5, 6))
+	var batch []indexed
+	for i := range 6000 {
+		var text strings.Builder
+		for range 2 + rng.IntN(40) {
+			// Word n stands in about every nth passage.
+			fmt.Fprintf(&text, "w%d ", int(1/(rng.Float64()+.001)))
+		}
+		d := doc(fmt.Sprintf("https://h%d.test/%d", i%3, i), "", text.String())
+		batch = append(batch, indexed{d, Split(d.Markdown, SplitOptions{})})
+		if len(batch) == 1500 { // several segments
+			if err := x.indexAll(t.Context(), batch); err != nil {
+				t.Fatal(err)
+			}
+			batch = nil
+		}
+	}
+	for i := range 150 {
+		q := Query{Limit: 400}
+		for range 2 + rng.IntN(5) {
+			q.Text += fmt.Sprintf("w%d ", int(1/(rng.Float64()+.001)))
+		}
+		if i%3 == 0 {
+			q.Host = "h1.test"
+		}
+		x.pruneFrom = 1 << 30
+		want, err := x.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.pruneFrom = 0
+		got, err := x.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("Search(%q, host %q) (-all read +pruned):\n%s", q.Text, q.Host, diff)
+		}
+	}
+}
+
+func TestAnIndexThatCannotBeReadIsMadeAnew(t *testing.T) {
+	for name, harm := range map[string]func(r *store.Records) error{
+		"another version": func(r *store.Records) error {
+			return r.Apply(store.Change{Key: indexVersionKey, Value: []byte{99}})
+		},
+		"no version": func(r *store.Records) error {
+			return r.Apply(store.Change{Key: indexVersionKey, Gone: true})
+		},
+		"a table that is gone": func(r *store.Records) error { return deletePrefix(r, tablePrefix) },
+		"a table that is cut": func(r *store.Records) error {
+			var changes []store.Change
+			r.Walk(tablePrefix, "", func(key string, b []byte) bool {
+				changes = append(changes, store.Change{Key: key, Value: b[:len(b)/2]})
+				return true
+			})
+			return r.Apply(changes...)
+		},
+	} {
+		r := testStore(t).Records()
+		x := idle(t, r)
+		if !x.rebuilt {
+			t.Errorf("%s: a new index does not say that everything must be indexed", name)
+		}
+		if err := indexStep("https://a.test/1", "some words")(x); err != nil {
+			t.Fatal(err)
+		}
+		if x = idle(t, r); x.rebuilt {
+			t.Errorf("%s: a good index is made anew", name)
+		}
+		if err := harm(r); err != nil {
+			t.Fatal(err)
+		}
+		if x = idle(t, r); !x.rebuilt || x.stats().Passages != 0 {
+			t.Errorf("%s: opened with rebuilt %v and %d passages", name, x.rebuilt, x.stats().Passages)
+		}
+		if err := indexStep("https://a.test/1", "some words")(x); err != nil {
+			t.Errorf("%s: index again: %v", name, err)
+		}
+		if x = idle(t, r); x.rebuilt || x.stats().Passages != 1 {
+			t.Errorf("%s: after indexing again rebuilt %v, %d passages", name, x.rebuilt, x.stats().Passages)
+		}
+	}
+}
+
+func TestALostBlockIsToldAndCostsOnlyItsHits(t *testing.T) {
+	r := testStore(t).Records()
+	x := idle(t, r)
+	for i := range 2 {
+		if err := indexStep(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("some words %d", i))(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := deletePrefix(r, blockPrefix+bigEndian(x.segments[0].id)); err != nil {
+		t.Fatal(err)
+	}
+	res, err := x.Search(t.Context(), Query{Text: "words"})
+	if err != nil || len(res.Hits) != 1 || res.Hits[0].URL != "https://a.test/1" {
+		t.Errorf("Search = %+v, %v, want the page of the other segment", res, err)
+	}
+	if !x.stats().Damaged {
+		t.Error("the damage is not told")
+	}
+}
+
+func TestAMergeThatMeetsALostBlockTellsOfIt(t *testing.T) {
+	r := testStore(t).Records()
+	x := idle(t, r)
+	for i := range mergeWidth {
+		if err := indexStep(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("some words %d", i))(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := deletePrefix(r, blockPrefix+bigEndian(x.segments[3].id)); err != nil {
+		t.Fatal(err)
+	}
+	if err := mergeStep(x); err == nil || !x.stats().Damaged {
+		t.Errorf("merge: %v, damaged %v: want an error, and the damage told", err, x.stats().Damaged)
+	}
+}
+
+func TestResetForgetsAndTellsOfEveryPassage(t *testing.T) {
+	live := map[uint32]bool{}
+	x, err := openIdle(indexOptions{
+		records: testStore(t).Records(),
+		text:    noText,
+		changed: func(added, removed []uint32) {
+			for _, n := range added {
+				if live[n] {
+					t.Errorf("passage %d came twice", n)
+				}
+				live[n] = true
+			}
+			for _, n := range removed {
+				if !live[n] {
+					t.Errorf("passage %d went and was not there", n)
+				}
+				delete(live, n)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, do := range history() {
+		if err := do(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[uint32]bool{}
+	for n := range x.passages() {
+		got[n] = true
+	}
+	if diff := cmp.Diff(live, got); diff != "" || len(live) == 0 {
+		t.Errorf("passages as told and as they are (-told +are):\n%s", diff)
+	}
+	if err := x.reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(live) != 0 || len(dump(t, x)) != 0 {
+		t.Errorf("after reset %d passages were not told gone, and the index holds %v", len(live), dump(t, x))
+	}
+}
+
+func TestVectorsAndWordsAreFused(t *testing.T) {
+	x := openTestIndex(t, nil)
+	for i, text := range []string{"alpha beta", "alpha gamma", "delta"} {
+		if err := indexStep(fmt.Sprintf("https://%d.test/", i), text)(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	number := func(i int) uint32 { return x.passagesOf(page.KeyOf(fmt.Sprintf("https://%d.test/", i)))[0] }
+	var filtered bool
+	near := []scored{{number(2), .9}, {number(1), .8}, {999, .7}}
+	var fail error
+	x.o.vectors = func(_ context.Context, _ string, _ int, allow func(uint32) bool) ([]scored, error) {
+		filtered = allow != nil
+		if allow != nil && (allow(number(0)) || !allow(number(2)) || allow(999)) {
+			t.Error("the filter lets others through")
+		}
+		return near, fail
+	}
+	urls := func(q Query) (list []string, degraded bool) {
+		r, err := x.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range r.Hits {
+			list = append(list, h.URL)
+		}
+		return list, r.Degraded
+	}
+	if got, degraded := urls(Query{Text: "alpha"}); !slices.Equal(got, []string{"https://1.test/", "https://0.test/", "https://2.test/"}) || degraded || filtered {
+		t.Errorf("fused = %v, degraded %v, filtered %v", got, degraded, filtered)
+	}
+	if got, _ := urls(Query{Text: "alpha", Host: "2.test"}); !slices.Equal(got, []string{"https://2.test/"}) || !filtered {
+		t.Errorf("fused under a filter = %v, filtered %v, want the page of the host", got, filtered)
+	}
+	fail = errors.New("no model")
+	if got, degraded := urls(Query{Text: "alpha"}); len(got) != 2 || !degraded {
+		t.Errorf("without vectors = %v, degraded %v, want two by words, degraded", got, degraded)
+	}
+}
+
+func TestTooManyPassagesAreRefusedAndChangeNothing(t *testing.T) {
+	x := idle(t, testStore(t).Records())
+	d := doc("https://a.test/1", "", strings.Repeat("a", maxPassages+1))
+	passages := make([]Passage, maxPassages+1)
+	for i := range passages {
+		passages[i] = Passage{Start: i, End: i + 1}
+	}
+	if err := x.Index(t.Context(), d, passages); !errors.Is(err, ErrTooManyPassages) {
+		t.Errorf("Index of %d passages: %v, want ErrTooManyPassages", len(passages), err)
+	}
+	passages = passages[:20000]
+	for i := range passages { // headings without end
+		passages[i].Path = []string{strings.Repeat(fmt.Sprint(i), 40)}
+		passages[i].Hash = [16]byte{byte(i), byte(i >> 8), 1}
+	}
+	if err := x.Index(t.Context(), d, passages); !errors.Is(err, ErrTooManyPassages) {
+		t.Errorf("Index of endless headings: %v, want ErrTooManyPassages", err)
+	}
+	if got := x.stats(); got.Documents != 0 || got.Passages != 0 {
+		t.Errorf("stats = %+v, want nothing", got)
+	}
+}
+
+func TestALargeDocumentIsOneChange(t *testing.T) {
+	s := testStore(t)
+	x := idle(t, s.Records())
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "# Heading %d\n\nbody%d of it. %s\n\n", i, i, strings.Repeat("More is to be said. ", 60))
+	}
+	for _, url := range []string{"https://a.test/large", "https://b.test/same"} {
+		if err := indexStep(url, text.String())(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := dump(t, x)
+	if diff := cmp.Diff(before, dump(t, idle(t, s.Records()))); diff != "" || x.stats().Passages < 2500 {
+		t.Errorf("%d passages; opened again (-before +after):\n%.2000s", x.stats().Passages, diff)
+	}
+	if err := deleteStep("https://a.test/large")(x); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.stats(); got.Documents != 1 || got.Passages < 2500 {
+		t.Errorf("stats = %+v after one of two owners went", got)
+	}
+	if err := deleteStep("https://b.test/same")(x); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(dump(t, x), dump(t, idle(t, s.Records()))); diff != "" || len(dump(t, x)) != 0 {
+		t.Errorf("after both went (-before +after opening):\n%.2000s", diff)
+	}
+}

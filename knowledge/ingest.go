@@ -1,0 +1,157 @@
+package knowledge
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// sourcePrefix begins k/du/<id8><hash16>: what was ingested into a base under a label and URL, as a key.
+const sourcePrefix = "k/du/"
+
+// Ingestion is a text that somebody hands in (rule A21).
+type Ingestion struct {
+	Title    string
+	Label    string // where it comes from, such as context7-next.js; many texts may share one
+	Text     string // markdown
+	URL      string // where it stands, if anywhere: a later text of the same label and URL takes its place
+	Metadata map[string]string
+	KB       string // the base to put it into; empty: none
+}
+
+// Ingested says what became of an [Ingestion].
+type Ingested struct {
+	Doc      string `json:"doc"`
+	URL      string `json:"url"`
+	KB       string `json:"kb,omitempty"`
+	Passages int    `json:"passages"`
+	Changed  bool   `json:"changed"` // false: the same was there already
+}
+
+const (
+	maxLabel    = 200      // code points
+	maxMetadata = 100      // entries
+	maxMetaText = 16 << 10 // bytes of all entries together
+)
+
+// Ingest stores a text and has it indexed. The same label and text again changes nothing. The error is an [*UnknownBaseError], or
+// says what is wrong with the text.
+func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) {
+	done, err := k.ingest(&in)
+	if err != nil {
+		return Ingested{}, fmt.Errorf("ingest: %w", err)
+	}
+	k.poke()
+	return done, k.relieve(ctx)
+}
+
+func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
+	if strings.TrimSpace(in.Text) == "" {
+		return done, fmt.Errorf("the text is empty: %w", ErrInvalid)
+	}
+	if size := metadataSize(in.Metadata); len(in.Metadata) > maxMetadata || size > maxMetaText {
+		return done, fmt.Errorf("metadata: %d entries of %d bytes, %d of %d are the most: %w", len(in.Metadata), size, maxMetadata, maxMetaText, ErrInvalid)
+	}
+	_, text := page.SplitFrontMatter([]byte(strings.ToValidUTF8(in.Text, "\uFFFD")))
+	if len(text) > maxDocument {
+		return done, fmt.Errorf("%w: %d bytes, %d are the most", ErrTooLarge, len(text), maxDocument)
+	}
+	parts := compress(text)
+	s := &k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	into := []generation{loose}
+	if in.KB != "" {
+		r, err := s.named(in.KB)
+		if err != nil {
+			return done, err
+		}
+		into[0] = r.live()
+		if r.BuildingGeneration != 0 {
+			into = append(into, generation{r.id(), r.BuildingGeneration})
+		}
+	}
+	label := cutRunes(in.Label, maxLabel)
+	key := documentKey(into[0].base, "ingested", label, in.URL, string(text))
+	d := Document{Key: key, URL: ingestedURL(in, label, key), Title: in.Title, Kind: KindText, Markdown: text}
+	h, err := k.prepare(&d)
+	if err != nil {
+		return done, err
+	}
+	h.Ingested, h.Label, h.Metadata = true, label, maps.Clone(in.Metadata)
+	done = Ingested{Doc: key.Doc(), URL: h.URL, KB: in.KB, Passages: len(Split(d.Markdown, k.split))}
+	if _, err := k.archive.head(key); err == nil {
+		return done, nil
+	}
+	done.Changed = true
+	changes := []store.Change{queued(key)}
+	var old page.Key
+	var replaces bool
+	if in.URL != "" {
+		source := sourceKey(into[0].base, label, in.URL)
+		if was, err := k.records.Get(source); err == nil && len(was) == len(old) {
+			old = page.Key(was)
+			replaces = old != key
+		}
+		changes = append(changes, store.Change{Key: source, Value: key[:]})
+	}
+	for _, g := range into {
+		changes = append(changes, join(g, key, member{h.URL, h.Hash})...)
+	}
+	if err := k.archive.put(key, h, parts, changes...); err != nil {
+		return done, err
+	}
+	for _, g := range into {
+		s.joined(g, key)
+	}
+	if replaces {
+		err = k.drop(old)
+	}
+	return done, err
+}
+
+// metadataSize returns how many bytes metadata has.
+func metadataSize(m map[string]string) (n int) {
+	for name, value := range m {
+		n += len(name) + len(value)
+	}
+	return n
+}
+
+// ingestedURL is what a hit shows of a text: its URL, or a title that is one, or its label.
+func ingestedURL(in *Ingestion, label string, key page.Key) string {
+	if in.URL != "" {
+		return in.URL
+	}
+	if u, err := page.Parse(in.Title); err == nil && !page.HasSecret(u) {
+		return in.Title
+	}
+	return "text:" + url.PathEscape(label) + "/" + key.Doc()
+}
+
+func sourceKey(base baseID, label, rawURL string) string {
+	sum := sha256.Sum256([]byte(label + "\x00" + normalURL(rawURL)))
+	return sourcePrefix + string(base[:]) + string(sum[:16])
+}
+
+// drop deletes a document that is no page, whoever owns it. Under bases.mu.
+func (k *Knowledge) drop(key page.Key) error {
+	return k.archive.delete(key, append(k.bases.leave(key), queued(key))...)
+}
+
+// DeleteDocument deletes a document that is no page, from all bases. The error is store.ErrNotFound.
+func (k *Knowledge) DeleteDocument(key page.Key) error {
+	k.bases.mu.Lock()
+	defer k.bases.mu.Unlock()
+	if _, err := k.archive.head(key); err != nil {
+		return err
+	}
+	defer k.poke()
+	return k.drop(key)
+}

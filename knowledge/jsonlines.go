@@ -1,0 +1,139 @@
+package knowledge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// maxLine is the longest line of JSON that is read, in bytes.
+const maxLine = 32 << 20
+
+var errLongLine = fmt.Errorf("longer than %d MiB", maxLine>>20)
+
+// jsonRecord is a line of JSON. Other fields are no concern of ours.
+type jsonRecord struct {
+	ID    any    `json:"_id"` // text or a number
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// lines reads a file of JSON lines, one at a time.
+func (f *filing) lines(ctx context.Context, path string, in *os.File) error {
+	if n, err := countLines(in); err == nil {
+		f.total += n - 1 // the file itself was counted as one
+	}
+	r := bufio.NewReaderSize(in, 64<<10)
+	for number := 1; ; number++ {
+		line, err := readLine(r)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, errLongLine):
+			f.report.skip(path, number, reasonOf(err)) // the rest cannot be read
+			return nil
+		case err == nil && len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		name, err := f.line(ctx, line, err)
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			f.report.skip(path, number, refused.Error())
+		} else if err != nil {
+			return err
+		} else {
+			f.report.Documents++
+		}
+		f.did(name)
+	}
+}
+
+// line adds the document that a line describes. What is wrong with it is a *RefusedError.
+func (f *filing) line(ctx context.Context, line []byte, err error) (name string, _ error) {
+	if err != nil {
+		return "", &RefusedError{err}
+	}
+	d, err := parseRecord(line)
+	if err != nil {
+		return "", &RefusedError{err}
+	}
+	return d.URL, f.b.Add(ctx, *d)
+}
+
+// parseRecord makes a document of a line of JSON.
+func parseRecord(line []byte) (*Document, error) {
+	var r jsonRecord
+	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, []byte("\ufeff"))))
+	decoder.UseNumber() // an id of twenty digits stays what it is
+	if err := decoder.Decode(&r); err != nil {
+		return nil, fmt.Errorf("no JSON object with text fields: %w", err)
+	}
+	d := &Document{URL: r.URL, Title: strings.TrimSpace(r.Title), Kind: KindFile, Markdown: []byte(r.Text)}
+	switch id := r.ID.(type) {
+	case nil:
+	case string:
+		if id != "" {
+			d.URL = id
+		}
+	case json.Number:
+		d.URL = id.String()
+	default:
+		return nil, errors.New(`"_id" is neither text nor a number`)
+	}
+	switch {
+	case d.URL == "":
+		return nil, errors.New(`neither "_id" nor "url"`)
+	case strings.TrimSpace(r.Text) == "" && d.Title == "":
+		return nil, errors.New(`neither "text" nor "title"`)
+	case strings.TrimSpace(r.Text) == "":
+		d.Markdown = []byte(d.Title)
+	}
+	return d, nil
+}
+
+// readLine returns the next line; errLongLine stands for one over maxLine, of which nothing is kept.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && (!errors.Is(err, io.EOF) || len(line) == 0 && !long):
+			return nil, err
+		case long:
+			return nil, errLongLine
+		}
+		return line, nil
+	}
+}
+
+// countLines returns how many lines a file has, and reads it from the start again.
+func countLines(in *os.File) (n int, err error) {
+	buf := make([]byte, 256<<10)
+	last := byte('\n')
+	for {
+		size, err := in.Read(buf)
+		n += bytes.Count(buf[:size], []byte("\n"))
+		if size > 0 {
+			last = buf[size-1]
+		}
+		if err != nil {
+			break
+		}
+	}
+	if last != '\n' {
+		n++
+	}
+	_, err = in.Seek(0, io.SeekStart)
+	return n, err
+}

@@ -1,0 +1,287 @@
+package knowledge
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What passages are about, found without a model: after RAKE (phrases are what stands between stop words and punctuation) and
+// YAKE (what is frequent, capitalised and peculiar to its passage counts more).
+
+// How many entities of a passage come from each source.
+const (
+	manyIdentifiers = 3
+	manyLinks       = 2
+	manyNames       = 3
+	manyPhrases     = 4
+)
+
+// localStatements returns a statement for each passage of a document.
+func localStatements(d *Document, passages []Passage) []Statement {
+	parts := make([]passageParts, len(passages))
+	for i := range passages {
+		parts[i] = readParts(d.Markdown[passages[i].Start:passages[i].End])
+	}
+	topics := countPhrases(parts)
+	overall := topics.ofAll(2)
+	host := strings.TrimPrefix(d.Host, "www.")
+	list := make([]Statement, len(passages))
+	for i := range passages {
+		path, p := passages[i].Path, &parts[i]
+		var domains, entities, problems, resolutions, contexts itemList
+		domains.add(host)
+		for _, phrase := range overall {
+			domains.add(phrase)
+		}
+		if n := len(path); n > 0 && !anyHeading.MatchString(path[n-1]) {
+			entities.add(path[n-1])
+		} else {
+			entities.add(d.Title)
+		}
+		for _, source := range [][]string{
+			p.identifiers[:min(len(p.identifiers), manyIdentifiers)], p.links[:min(len(p.links), manyLinks)],
+			p.names[:min(len(p.names), manyNames)], topics.of(p, manyPhrases),
+		} {
+			for _, item := range source {
+				entities.add(item)
+			}
+		}
+		for _, heading := range path {
+			contexts.add(heading)
+			if problemHeading.MatchString(heading) {
+				problems.add(heading)
+			}
+			if resolutionHeading.MatchString(heading) {
+				resolutions.add(heading)
+			}
+		}
+		list[i] = Statement{
+			Frame: defaultFrame, Confidence: localConfidence, Domains: domains.items(), Entities: entities.items(),
+			Problems: problems.items(), Resolutions: resolutions.items(), Contexts: contexts.items(),
+		}
+	}
+	return list
+}
+
+var (
+	problemHeading = regexp.MustCompile(`(?i)\b(errors?|problems?|issues?|troubleshoot\w*|fail(s|ed|ing|ures?)?|bugs?|limitations?|` +
+		`pitfalls?|caveats?|warnings?|gotchas?|does not|doesn't|cannot|can't)\b`)
+	resolutionHeading = regexp.MustCompile(`(?i)\b(fix(es|ed|ing)?|solutions?|resolv\w*|resolutions?|workarounds?|remed(y|ies)|` +
+		`mitigations?|troubleshoot\w*|how to)\b`)
+	// anyHeading matches headings that stand in any document.
+	anyHeading = regexp.MustCompile(`(?i)^(abstract|background|conclusions?|(table of )?contents|(short |long |detailed )?descriptions?|` +
+		`examples?|faq|further reading|getting started|inputs?|installation|introduction|notes?|options|outputs?|overview|parameters|` +
+		`prerequisites|references?|related( links| topics)?|remarks|returns?|see also|summary|synopsis|syntax|usage)$`)
+	codeSpan    = regexp.MustCompile("`([^`\n]{2,60})`")
+	linkText    = regexp.MustCompile(`(!?)\[([^\[\]\n]{3,80})\]\(`)
+	capitalised = regexp.MustCompile(`(?:^|[\s("])(\p{Lu}[\p{L}\p{N}]+(?: \p{Lu}[\p{L}\p{N}]+){1,3})`)
+	identifier  = regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*(?:[.:\-]+[\p{L}\p{N}_$]+)*`)
+)
+
+// passageParts are the parts of a passage that tell what it is about.
+type passageParts struct {
+	identifiers []string // from code, the most telling first
+	links       []string // texts
+	names       []string // several capitalised words in a row
+	phrases     []string // of the prose
+}
+
+// readParts takes a passage apart.
+func readParts(md []byte) passageParts {
+	var p passageParts
+	var prose, code bytes.Buffer
+	fenced := fence{}
+	for at := 0; at < len(md); {
+		line, next := lineAt(md, at)
+		at = next
+		switch f, opens := openFence(line); {
+		case fenced.run > 0:
+			if fenced.closedBy(line) {
+				fenced = fence{}
+			} else {
+				code.Write(line)
+				code.WriteByte('\n')
+			}
+		case opens:
+			fenced = f
+		default:
+			prose.Write(line)
+			prose.WriteByte('\n')
+		}
+	}
+	text := prose.String()
+	for _, m := range codeSpan.FindAllStringSubmatch(text, 50) {
+		if s := strings.TrimSpace(m[1]); identifier.FindString(s) == strings.TrimLeft(strings.TrimSuffix(s, "()"), "-") {
+			p.identifiers = append(p.identifiers, s)
+		}
+	}
+	counts := map[string]int{}
+	for _, s := range identifier.FindAllString(clip(code.String(), 16<<10), 500) {
+		if telling(s) {
+			if counts[s]++; counts[s] == 2 { // what code names once is seldom what it is about
+				p.identifiers = append(p.identifiers, s)
+			}
+		}
+	}
+	for _, m := range linkText.FindAllStringSubmatch(text, 50) {
+		if m[1] == "" {
+			p.links = append(p.links, plainText([]byte(m[2])))
+		}
+	}
+	text = codeSpan.ReplaceAllString(linkText.ReplaceAllString(text, "$2("), ". ")
+	for _, m := range capitalised.FindAllStringSubmatch(text, 50) {
+		name := m[1]
+		if first, rest, _ := strings.Cut(name, " "); stopWords[strings.ToLower(first)] || commonWords[strings.ToLower(first)] {
+			name = rest // the beginning of a sentence
+		}
+		if strings.Contains(name, " ") {
+			p.names = append(p.names, name)
+		}
+	}
+	p.phrases = candidatePhrases(text)
+	return p
+}
+
+// telling reports whether an identifier is more than a word of its language: it has an inner capital or a joint.
+func telling(s string) bool {
+	return len(s) >= 5 && strings.ContainsFunc(s[1:], func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' || r == '-' })
+}
+
+// commonWords go beside the index's stop words: a phrase holds none of them.
+var commonWords = func() map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(`
+		about above after again all also although always am any anything are's back because been before being below between
+		both can can't cannot could did do does doesn't doing don't done down during each either else enough etc even every
+		example examples few first following for from further get gets getting give given gives go going had has have having
+		he her here him his how however i i'm its it's itself just last least less let let's like made make makes many may
+		maybe me might more most much must my need needs never new next no nor now off often old once one ones only other our
+		out over own per please rather s said same second see set should shows since so some something still such sure take
+		takes than that's them themselves then there's these thing things those through thus time times together too two under
+		until up upon us use used useful uses using usually various very via want wants was way ways we well were what when
+		where whether which while who whose why within without work works would yes yet you your yours`) {
+		set[w] = true
+	}
+	return set
+}()
+
+// candidatePhrases returns the phrases of prose: one to three words between stop words and punctuation, with repeats.
+func candidatePhrases(text string) []string {
+	var phrases, words []string
+	flush := func() {
+		if n := len(words); n > 0 && n <= 3 && (n > 1 || utf8.RuneCountInString(words[0]) >= 4) {
+			phrases = append(phrases, strings.Join(words, " "))
+		}
+		words = words[:0]
+	}
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			if r != ' ' && r != '\n' && r != '*' {
+				flush()
+			}
+			text = text[size:]
+			continue
+		}
+		end := strings.IndexFunc(text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '-' && r != '_'
+		})
+		if end < 0 {
+			end = len(text)
+		}
+		word := strings.TrimRight(text[:end], "-'_")
+		text = text[end:]
+		switch lower := strings.ToLower(word); {
+		case stopWords[lower], commonWords[lower], strings.HasSuffix(lower, "n't"), len(word) > 40, len(word) < 2,
+			!strings.ContainsFunc(word, unicode.IsLetter):
+			flush()
+		default:
+			words = append(words, word)
+		}
+	}
+	flush()
+	return phrases
+}
+
+// phraseCounts is how often a document's phrases stand in it.
+type phraseCounts struct {
+	passages int
+	in       map[string]int    // passages that have a phrase, by its lower case
+	all      map[string]int    // times in all
+	form     map[string]string // as it stood first
+}
+
+func countPhrases(parts []passageParts) *phraseCounts {
+	c := &phraseCounts{passages: len(parts), in: map[string]int{}, all: map[string]int{}, form: map[string]string{}}
+	for i := range parts {
+		seen := map[string]bool{}
+		for _, phrase := range parts[i].phrases {
+			fold := strings.ToLower(phrase)
+			c.all[fold]++
+			if !seen[fold] {
+				seen[fold] = true
+				c.in[fold]++
+			}
+			if _, ok := c.form[fold]; !ok {
+				c.form[fold] = phrase
+			}
+		}
+	}
+	return c
+}
+
+// weight is what a phrase's form says: several words say more than one, a name more than a word.
+func (c *phraseCounts) weight(fold string) float64 {
+	w := math.Sqrt(float64(1 + strings.Count(fold, " ")))
+	if form := c.form[fold]; strings.ContainsFunc(form[1:], unicode.IsUpper) {
+		w *= 1.5
+	}
+	return w
+}
+
+// ofAll returns up to n phrases that the whole document is about.
+func (c *phraseCounts) ofAll(n int) []string {
+	return c.best(c.all, n, func(fold string, times int) float64 {
+		if times < 3 {
+			return 0
+		}
+		return float64(times) * c.weight(fold)
+	})
+}
+
+// of returns up to n phrases that a passage is about: frequent here, and not everywhere in the document.
+func (c *phraseCounts) of(p *passageParts, n int) []string {
+	here := map[string]int{}
+	for _, phrase := range p.phrases {
+		here[strings.ToLower(phrase)]++
+	}
+	return c.best(here, n, func(fold string, times int) float64 {
+		return float64(times) * c.weight(fold) * math.Log(1+float64(c.passages)/float64(c.in[fold]))
+	})
+}
+
+// best returns the n phrases with the highest scores above 0, and of equal ones the first by name.
+func (c *phraseCounts) best(counts map[string]int, n int, score func(fold string, times int) float64) []string {
+	type scoredPhrase struct {
+		fold  string
+		score float64
+	}
+	var list []scoredPhrase
+	for fold, times := range counts {
+		if s := score(fold, times); s > 0 {
+			list = append(list, scoredPhrase{fold, s})
+		}
+	}
+	slices.SortFunc(list, func(a, b scoredPhrase) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.fold, b.fold)) })
+	phrases := make([]string, 0, n)
+	for _, p := range list[:min(n, len(list))] {
+		phrases = append(phrases, c.form[p.fold])
+	}
+	return phrases
+}

@@ -1,0 +1,93 @@
+// Package knowledge answers what the stored pages say about a query. It cuts documents into passages, keeps an index of them,
+// ranks hits, and holds the knowledge bases. It runs behind every request, never on its path, and needs no model and no network.
+//
+// [Open] makes a [Knowledge] over a store, [Knowledge.Run] keeps it up to date, [Knowledge.Search] asks it. All that it keeps lies
+// under k/ in the store; the index can be made anew from the rest at any time ([Knowledge.Rebuild]).
+//
+// To read it, in this order:
+//
+//   - open.go, the front door; consumer.go and rebuild.go, how what is stored comes into the index, and doubts.go, when it fails;
+//   - passage.go, how markdown is cut, over blocks.go and cut.go; outline.go and quote.go use the same blocks;
+//   - index.go, what is kept of an index; analyse.go and builder.go, from text to terms; segment.go, postings.go and table.go, how
+//     they lie on the disk; change.go and commit.go, one transaction; merging.go, many segments become one; load.go, the start;
+//   - search.go, a query from words to hits, over query.go, score.go, prune.go, phrases.go, proximity.go and prefix.go, with the
+//     figures in ranking.go; filter.go, what may be found; hits.go, snippet.go and explain.go, what is shown;
+//   - base.go, knowledge bases; member.go, whose a document is; build.go, a base filled anew; clear.go, a base that goes;
+//     archive.go, documents that are no pages; ingest.go and files.go, where those come from; pack.go and unpack.go, one file;
+//   - vectors.go, nearness in meaning, over sketch.go, and fusion.go, the two rankings together; annotate.go, what passages are
+//     about, with a model (normalise.go) or without (keywords.go); notes.go and relations.go, what agents add.
+package knowledge
+
+import (
+	"time"
+
+	"readthru/page"
+)
+
+// Document is what can be searched: a page that was read, or a document of a knowledge base that never was one.
+type Document struct {
+	Key       page.Key
+	URL       string // what a hit shows: the page's normalised URL; of a record in a file its _id
+	Title     string
+	Host      string // of the URL, lower case, with its port unless that is the default; empty when there is none
+	Kind      string // a page.Type, or "file" or "text"
+	FetchedAt time.Time
+	Markdown  []byte // without front matter
+}
+
+// Passage is a part of a document's markdown: a range, with what to repeat so that it stands alone.
+type Passage struct {
+	Start, End int      // bytes of the markdown
+	Path       []string // headings it stands under, outermost first; plain text
+	Before     string   // put before the range: the fence line or table header of a block that was cut
+	After      string   // put after it: the closing fence of a block that was cut
+	Hash       [16]byte // of its white-space-normalised text
+}
+
+// Text returns the passage as markdown that stands alone. md is the document's markdown.
+func (p *Passage) Text(md []byte) string { return p.Before + string(md[p.Start:p.End]) + p.After }
+
+// Query asks for passages.
+type Query struct {
+	Text    string
+	KB      string    // a knowledge base; empty: everything
+	Host    string    // only this host
+	Kind    string    // only documents of this kind
+	Since   time.Time // only what was fetched since
+	Limit   int       // documents; 0: 5, at most 1000
+	Explain bool
+}
+
+// Hit is a document with its best passage.
+type Hit struct {
+	Doc     string `json:"doc"`
+	URL     string `json:"url"`
+	Title   string `json:"title,omitempty"`
+	Heading string `json:"heading,omitempty"` // the passage's path, joined by " › "
+	Passage string `json:"passage"`           // the doc and the first 8 hex digits of the passage's hash
+	Snippet string `json:"snippet"`
+	// Highlights are the words of the query in the snippet: where each begins and ends, in code points.
+	Highlights [][2]int  `json:"highlights,omitempty"`
+	Score      float64   `json:"score"`
+	FetchedAt  time.Time `json:"fetched_at,omitzero"`
+	Also       []string  `json:"also,omitempty"` // other URLs with the same passage, or nearly the same page
+	Explain    []Term    `json:"explain,omitempty"`
+}
+
+// Term is a part of a hit's score. The parts add up to it, but for rounding.
+type Term struct {
+	// Term is a term of the query, or several of a phrase or pair.
+	Term string `json:"term"`
+
+	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are quoted in the
+	// query; near, for neighbours in the query that stand near each other; passages, for what further passages of the document
+	// add. When vectors rank, too, the parts are the best passage's rank by words, that by vectors, and passages.
+	Field string  `json:"field"`
+	Score float64 `json:"score"`
+}
+
+// Results are the hits of a query, best first.
+type Results struct {
+	Hits     []Hit `json:"results"`
+	Degraded bool  `json:"degraded,omitempty"` // vectors were wanted and not to be had in time: ranked by words alone
+}

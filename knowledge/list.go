@@ -1,0 +1,125 @@
+package knowledge
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// Entry is a document in a list.
+type Entry struct {
+	Key       page.Key  `json:"-"`
+	Doc       string    `json:"doc"`
+	URL       string    `json:"url"`
+	Title     string    `json:"title,omitempty"`
+	Kind      string    `json:"kind"`
+	Label     string    `json:"label,omitempty"`
+	FetchedAt time.Time `json:"fetched_at,omitzero"`
+	Passages  int       `json:"passages"`
+}
+
+// Documents returns documents of a base in order of their keys, and a cursor for the next call, empty when these were the last. A
+// limit of 0 means 50; at most 1000. The error is an [*UnknownBaseError], or says that the cursor is none.
+func (k *Knowledge) Documents(kb, cursor string, limit int) (list []Entry, next string, err error) {
+	k.bases.mu.Lock()
+	r, err := k.bases.named(kb)
+	k.bases.mu.Unlock()
+	if err != nil {
+		return nil, "", err
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, 1000)
+	from, err := hex.DecodeString(cursor)
+	if err != nil || len(from) != 0 && len(from) != len(page.Key{}) {
+		return nil, "", fmt.Errorf("list documents: cursor %.20q is none", cursor)
+	}
+	prefix := memberPrefix + r.live().key()
+	k.records.Keys(prefix, prefix+string(from), func(key string) bool {
+		member, ok := keyIn(key, prefix)
+		if !ok {
+			return true
+		}
+		if len(list) == limit {
+			next = member.String()
+			return false
+		}
+		if e, err := k.entry(member); err == nil {
+			list = append(list, e)
+		}
+		return true
+	})
+	return list, next, nil
+}
+
+// entry returns what a list says of a document. The error is store.ErrNotFound.
+func (k *Knowledge) entry(key page.Key) (Entry, error) {
+	e := Entry{Key: key, Doc: key.Doc(), Passages: len(k.index.passagesOf(key))}
+	if p, err := k.store.Page(key); err == nil {
+		e.URL, e.Title, e.Kind, e.FetchedAt = p.NormalizedURL, p.Title, string(p.Type), p.FetchedAt
+		return e, nil
+	}
+	h, err := k.archive.head(key)
+	if err != nil {
+		return e, err
+	}
+	e.URL, e.Title, e.Kind, e.Label, e.FetchedAt = h.URL, h.Title, h.Kind, h.Label, h.FetchedAt
+	return e, nil
+}
+
+// Note returns a document as a file that stands alone: front matter, then its markdown.
+func (d *Document) Note() []byte {
+	p := page.Page{Title: d.Title, URL: d.URL, FetchedAt: d.FetchedAt}
+	return append([]byte(p.FrontMatter()), d.Markdown...)
+}
+
+// FindDocument finds a document that is no page by its doc id (or more or fewer digits of its key, at least 8), by its URL, or
+// by the id of a record in a file; the newest of several with one URL. The error is store.ErrNotFound, or says that the digits fit
+// several documents.
+func (k *Knowledge) FindDocument(ref string) (*Document, error) {
+	var newest *Document
+	for _, raw := range slices.Compact([]string{ref, normalURL(ref)}) {
+		for _, key := range k.archive.at(raw) {
+			if d, err := k.Document(key); err == nil && (newest == nil || d.FetchedAt.After(newest.FetchedAt)) {
+				newest = d
+			}
+		}
+	}
+	if newest != nil {
+		return newest, nil
+	}
+	key, err := k.archive.byDigits(strings.ToLower(ref))
+	if err != nil {
+		return nil, err
+	}
+	return k.Document(key)
+}
+
+// byDigits returns the document whose key begins with some hex digits.
+func (a *archive) byDigits(digits string) (found page.Key, err error) {
+	raw, err := hex.DecodeString(digits[:len(digits)&^1])
+	if err != nil || len(digits) < 8 || len(digits) > 2*len(found) {
+		return found, store.ErrNotFound
+	}
+	n := 0
+	a.records.Keys(headPrefix+string(raw), "", func(at string) bool {
+		if k, ok := keyIn(at, headPrefix); ok && strings.HasPrefix(k.String(), digits) {
+			found = k
+			n++
+		}
+		return n < 2
+	})
+	switch n {
+	case 0:
+		return page.Key{}, store.ErrNotFound
+	case 1:
+		return found, nil
+	}
+	return page.Key{}, fmt.Errorf("find document: %q fits several, give more digits", digits)
+}

@@ -1,0 +1,166 @@
+package knowledge
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// encode returns the record of the next numbers.
+func (c counters) encode() []byte {
+	b := binary.AppendUvarint(nil, analyserVersion)
+	for _, n := range []uint32{c.passage, c.document} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return b
+}
+
+// load reads the index into memory. The error is store.ErrNotFound when there is none.
+func (x *searchIndex) load() error {
+	b, err := x.o.records.Get(indexVersionKey)
+	if err != nil {
+		return err
+	}
+	version, b := uvarint(b)
+	if version != analyserVersion {
+		return fmt.Errorf("format %d, this is %d", version, analyserVersion)
+	}
+	for _, n := range []*uint32{&x.next.passage, &x.next.document} {
+		var v uint64
+		v, b = uvarint(b)
+		*n = uint32(v)
+	}
+	x.o.records.Walk(rowsPrefix, "", func(key string, b []byte) bool {
+		err = x.docs.decodeBlock(binary.BigEndian.Uint32([]byte(key[len(rowsPrefix):])), b)
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.loadSegments(); err != nil {
+		return err
+	}
+	if n := len(x.segments); n > 0 && x.segments[n-1].last() >= x.next.passage || len(x.docs.rows) > int(x.next.document) {
+		return fmt.Errorf("numbers were given that are not noted: %w", errSegment) // records of another moment
+	}
+	x.o.records.Walk(sharedPrefix, "", func(key string, b []byte) bool {
+		var numbers []uint32
+		if numbers, err = decodeNumbers(b); err == nil {
+			x.loadShared(binary.BigEndian.Uint32([]byte(key[len(sharedPrefix):])), numbers)
+		}
+		return err == nil
+	})
+	for _, s := range x.segments {
+		for i, number := range s.numbers {
+			if s.orphans.has(uint32(i)) && len(x.shared[number]) == 0 {
+				return fmt.Errorf("passage %d has no owner: %w", number, errSegment)
+			}
+		}
+		x.lastSegment.Store(max(x.lastSegment.Load(), s.id))
+	}
+	return err
+}
+
+func (x *searchIndex) loadSegments() error {
+	var err error
+	x.o.records.Walk(segmentPrefix, "", func(key string, b []byte) bool {
+		s := &segment{id: binary.BigEndian.Uint32([]byte(key[len(segmentPrefix):]))}
+		var n int
+		if n, err = s.decodeMeta(b); err != nil {
+			return false
+		}
+		x.o.records.Walk(tablePrefix+bigEndian(s.id), "", func(_ string, b []byte) bool {
+			err = s.decodeTable(b)
+			return err == nil
+		})
+		if err == nil && (s.len() != n || n == 0) {
+			err = fmt.Errorf("segment %d has %d of %d passages: %w", s.id, s.len(), n, errSegment)
+		}
+		if err != nil {
+			return false
+		}
+		s.ready()
+		x.o.records.Walk(changesPrefix+bigEndian(s.id), "", func(key string, b []byte) bool {
+			part := binary.BigEndian.Uint32([]byte(key[len(changesPrefix)+4:]))
+			if part > uint32(s.len()/changesPart) {
+				err = errSegment
+			} else {
+				err = s.decodeChanges(int(part), b)
+			}
+			return err == nil
+		})
+		x.segments = append(x.segments, s)
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(x.segments, func(a, b *segment) int { return int(int64(a.numbers[0]) - int64(b.numbers[0])) })
+	for _, s := range x.segments {
+		for i := range s.numbers {
+			if int(s.owners[i]) >= len(x.docs.rows) {
+				return fmt.Errorf("passage %d belongs to nobody: %w", s.numbers[i], errSegment)
+			}
+			if s.dead.has(uint32(i)) {
+				s.live--
+				continue
+			}
+			x.byHash[s.hashes[i]] = s.numbers[i]
+			x.sums.add(s.lengths[i], 1)
+		}
+	}
+	return nil
+}
+
+func (x *searchIndex) loadShared(doc uint32, numbers []uint32) {
+	if int(doc) >= len(x.docs.rows) {
+		return
+	}
+	for _, number := range numbers {
+		s := segmentOf(x.segments, number)
+		if s == nil {
+			continue
+		}
+		if i, ok := s.ordinal(number); ok && !s.dead.has(i) && s.owners[i] != doc {
+			x.shared[number] = append(x.shared[number], doc)
+		}
+	}
+	x.sharedBy[doc] = numbers
+}
+
+// sweep deletes what a change that never happened left behind: parts of segments that are not listed.
+func (x *searchIndex) sweep() error {
+	listed := map[uint32]bool{}
+	for _, s := range x.segments {
+		listed[s.id] = true
+	}
+	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
+		from := prefix
+		for {
+			found := ""
+			x.o.records.Keys(prefix, from, func(key string) bool { found = key; return false })
+			if found == "" {
+				break
+			}
+			id := binary.BigEndian.Uint32([]byte(found[len(prefix):]))
+			x.lastSegment.Store(max(x.lastSegment.Load(), id))
+			if !listed[id] {
+				if err := deletePrefix(x.o.records, prefix+bigEndian(id)); err != nil {
+					return err
+				}
+			}
+			if id == gone {
+				break
+			}
+			from = prefix + bigEndian(id+1)
+		}
+	}
+	return nil
+}
+
+// unreadable notes that a segment could not be read. The caller holds mu for reading.
+func (x *searchIndex) unreadable(s *segment, err error) {
+	if !x.damaged.Swap(true) {
+		x.o.log.Error("index is damaged and must be made anew", "segment", s.id, "error", err)
+	}
+}

@@ -1,0 +1,301 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"readthru/store"
+)
+
+const (
+	// mergeWidth is how many neighbouring segments become one at least. A merge must make mergeGrowth times of its largest segment:
+	// so a passage is copied a few times at most, however few come at a time.
+	mergeWidth  = 8
+	mergeGrowth = 4
+
+	// fewDead is how many dead passages a segment may have, whatever its size.
+	fewDead = 128
+
+	// mergeBlocks is how many blocks a merge writes at once: a change waits for one such transaction at most.
+	mergeBlocks = 6
+
+	// largestSegment bounds what a merge makes, in passages.
+	largestSegment = 1 << 20
+)
+
+// merging is the state of the background work.
+type merging struct {
+	wake   chan struct{} // capacity 1
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+func (m *merging) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (x *searchIndex) startMerging() {
+	ctx, cancel := context.WithCancel(context.Background())
+	x.merging.cancel = cancel
+	x.merging.wg.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-x.merging.wake:
+			}
+			if err := x.mergeAll(ctx); err != nil && ctx.Err() == nil {
+				x.o.log.Warn("merge of segments", "error", err)
+			}
+		}
+	})
+	x.merging.poke()
+}
+
+func (x *searchIndex) stopMerging() {
+	if x.merging.cancel != nil {
+		x.merging.cancel()
+	}
+	x.merging.wg.Wait()
+}
+
+// mergeAll merges until nothing is to be merged.
+func (x *searchIndex) mergeAll(ctx context.Context) error {
+	for {
+		x.mu.RLock()
+		sizes := make([]segmentSize, len(x.segments))
+		for i, s := range x.segments {
+			sizes[i] = segmentSize{s.len(), s.live}
+		}
+		from, to := toMerge(sizes)
+		group := slices.Clone(x.segments[from:to])
+		x.mu.RUnlock()
+		if len(group) == 0 {
+			return nil
+		}
+		if err := x.merge(ctx, group); err != nil {
+			x.suspect(group, err)
+			return err
+		}
+	}
+}
+
+// suspect notes that the index is damaged if that is why segments could not be merged.
+func (x *searchIndex) suspect(group []*segment, err error) {
+	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errSegment) {
+		return
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if slices.Contains(x.segments, group[0]) { // else the index was emptied under the merge
+		x.unreadable(group[0], err)
+	}
+}
+
+// segmentSize is what the choice of a merge depends on, in passages.
+type segmentSize struct{ all, live int }
+
+// toMerge chooses neighbouring segments to be made one, [from, to); an empty range if none should be. A segment of which a third
+// is dead is written anew alone.
+func toMerge(sizes []segmentSize) (from, to int) {
+	if from, to = neighbours(sizes, 0, len(sizes)); from < to {
+		return from, to
+	}
+	for i, s := range sizes {
+		if s.all-s.live > max(s.all/3, fewDead) || s.live == 0 {
+			return i, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// neighbours is toMerge's choice within a range: all of it, or a part that its largest segment is not in.
+func neighbours(sizes []segmentSize, from, to int) (int, int) {
+	if to-from < mergeWidth {
+		return 0, 0
+	}
+	largest, sum := from, 0
+	for i := from; i < to; i++ {
+		sum += sizes[i].live
+		if sizes[i].live > sizes[largest].live {
+			largest = i
+		}
+	}
+	if sum >= mergeGrowth*sizes[largest].live && sum <= largestSegment {
+		return from, to
+	}
+	if a, b := neighbours(sizes, largest+1, to); a < b {
+		return a, b
+	}
+	return neighbours(sizes, from, largest)
+}
+
+// merge makes one segment of neighbouring ones. Searches and changes go on meanwhile; only the swap at the end excludes them.
+func (x *searchIndex) merge(ctx context.Context, group []*segment) error {
+	merged := &segment{id: x.lastSegment.Add(1)}
+	x.mu.RLock()
+	var sources []*source
+	for _, s := range group {
+		src := &source{refs: s.refs, blocks: x.blocksOf(s, false), renum: make([]uint32, s.len())}
+		for i, number := range s.numbers {
+			ord := uint32(i)
+			if s.dead.has(ord) {
+				src.renum[i] = gone
+				continue
+			}
+			owner := s.owners[i]
+			if s.orphans.has(ord) {
+				owner = x.shared[number][0]
+			}
+			src.renum[i] = uint32(len(merged.numbers))
+			merged.numbers = append(merged.numbers, number)
+			merged.hashes = append(merged.hashes, s.hashes[i])
+			merged.owners = append(merged.owners, owner)
+			merged.lengths = append(merged.lengths, s.lengths[i])
+		}
+		sources = append(sources, src)
+	}
+	merged.avg = x.sums.averages()
+	x.mu.RUnlock()
+	merged.ready()
+
+	if merged.len() > 0 {
+		if err := x.writeMerged(ctx, merged, sources); err != nil {
+			return errors.Join(fmt.Errorf("merge %d segments: %w", len(group), err), x.drop(merged.id))
+		}
+	}
+	if err := x.swap(group, merged); err != nil {
+		return errors.Join(fmt.Errorf("merge %d segments: %w", len(group), err), x.drop(merged.id))
+	}
+	for _, s := range group {
+		if err := x.drop(s.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeMerged writes terms and table of a segment that is not listed yet.
+func (x *searchIndex) writeMerged(ctx context.Context, merged *segment, sources []*source) error {
+	var pending []store.Change
+	block := uint32(0)
+	flush := func() error {
+		err := applyAll(x.o.records, pending)
+		pending = pending[:0]
+		return errors.Join(err, ctx.Err())
+	}
+	w := merged.writer(func(b []byte) error {
+		pending = append(pending, store.Change{Key: blockKey(merged.id, block), Value: b})
+		block++
+		if len(pending) < mergeBlocks {
+			return nil
+		}
+		return flush()
+	})
+	if err := mergeTerms(sources, w); err != nil {
+		return err
+	}
+	merged.refs, merged.bytes = w.refs, w.bytes
+	for part := range merged.parts() {
+		pending = append(pending, store.Change{Key: tableKey(merged.id, part), Value: merged.encodeTable(part)})
+	}
+	return flush()
+}
+
+// swap lists the merged segment in place of those it is made of, on disk and in memory.
+func (x *searchIndex) swap(group []*segment, merged *segment) error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	at := slices.Index(x.segments, group[0])
+	if at < 0 { // the index was emptied
+		return errors.New("they are gone")
+	}
+	// What changed while the segment was written is in the old ones.
+	shared := map[uint32][]uint32{}   // of passages
+	sharedBy := map[uint32][]uint32{} // of documents
+	for _, s := range group {
+		for i, number := range s.numbers {
+			ord, ok := merged.ordinal(number)
+			if !ok {
+				continue
+			}
+			owners := x.owners(s, uint32(i))
+			merged.own(ord, owners)
+			if len(owners) == 0 {
+				merged.live--
+			}
+			if rest := without(owners, merged.owners[ord]); len(rest) > 0 {
+				shared[number] = rest
+			}
+			// Who was the table's owner before, and is no more, owns it beside.
+			if old := s.owners[i]; old != merged.owners[ord] && !s.orphans.has(uint32(i)) && len(owners) > 0 {
+				if sharedBy[old] == nil {
+					sharedBy[old] = slices.Clone(x.sharedBy[old])
+				}
+				at, has := slices.BinarySearch(sharedBy[old], number)
+				if !has {
+					sharedBy[old] = slices.Insert(sharedBy[old], at, number)
+				}
+			}
+		}
+	}
+	var changes []store.Change
+	for _, s := range group {
+		changes = append(changes, store.Change{Key: segmentKey(s.id), Gone: true})
+	}
+	if merged.len() > 0 {
+		changes = append(changes, store.Change{Key: segmentKey(merged.id), Value: merged.encodeMeta()})
+		for part := 0; part*changesPart < merged.len(); part++ {
+			if merged.changed(part) {
+				changes = append(changes, store.Change{Key: changesKey(merged.id, part), Value: merged.encodeChanges(part)})
+			}
+		}
+	}
+	for doc, list := range sharedBy {
+		changes = append(changes, store.Change{Key: sharedKey(doc), Value: encodeNumbers(list)})
+	}
+	if err := x.o.records.Apply(changes...); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	segments := slices.Clone(x.segments[:at])
+	if merged.len() > 0 {
+		segments = append(segments, merged)
+	}
+	x.segments = append(segments, x.segments[at+len(group):]...)
+	for _, number := range merged.numbers {
+		delete(x.shared, number)
+	}
+	maps.Copy(x.shared, shared)
+	maps.Copy(x.sharedBy, sharedBy)
+	return nil
+}
+
+// changed reports whether a range of passages has dead ones or orphans.
+func (s *segment) changed(part int) bool {
+	from, to := part*changesPart/64, min((part+1)*changesPart/64, len(s.dead))
+	for i := from; i < to; i++ {
+		if s.dead[i]|s.orphans[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// drop deletes the terms and tables of a segment that is not listed.
+func (x *searchIndex) drop(id uint32) error {
+	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
+		if err := deletePrefix(x.o.records, prefix+bigEndian(id)); err != nil {
+			return fmt.Errorf("drop segment %d: %w", id, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	queryPatience = 300 * time.Millisecond // that a search waits for its query's vector
+	queryTimeout  = 10 * time.Second       // until an answer that comes too late for its search is not waited for any more
+	sureOf        = 10                     // how many of the nearest are compared exactly, with all that may be among them
+	mostExact     = 400
+)
+
+// nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the first few,
+// estimated for the rest. Allow (nil: all) says which passages count. On an error the caller answers by words alone.
+func (v *vectors) nearest(ctx context.Context, text string, n int, allow func(passage uint32) bool) ([]scored, error) {
+	query, err := v.queryVector(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	v.mu.RLock()
+	space := v.space
+	if v.sketch == nil || len(query) != space.Dimension {
+		v.mu.RUnlock()
+		return nil, errors.New("the passages' vectors are not ready")
+	}
+	near := v.sketch.nearest(query, n, allow)
+	near = near[:min(len(near), max(n, mostExact))]
+	list, hashes := make([]scored, len(near)), make([][16]byte, len(near))
+	for i, c := range near {
+		b, j := v.sketch.at(c.slot)
+		list[i], hashes[i] = scored{passage: b.passage[j], score: float64(c.score)}, b.hash[j]
+	}
+	v.mu.RUnlock()
+
+	exact := unsure(near, min(n, sureOf), mostExact)
+	v.compare(space, query, list[:exact], hashes)
+	slices.SortStableFunc(list[:exact], func(a, b scored) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return int(a.passage) - int(b.passage)
+	})
+	return list[:min(n, len(list))], nil
+}
+
+// compare makes the scores of a list exact, as far as the vectors can be read.
+func (v *vectors) compare(space vectorSpace, query []float32, list []scored, hashes [][16]byte) {
+	stored, err := v.o.records.Snapshot()
+	if err != nil {
+		return
+	}
+	defer stored.Close()
+	prefix := space.prefix()
+	const run = 16
+	inParallel((len(list)+run-1)/run, func(r int) {
+		x := make([]float32, space.Dimension)
+		for i := r * run; i < min((r+1)*run, len(list)); i++ {
+			if value, err := stored.Get(prefix + string(hashes[i][:])); err == nil && readHalf(x, value) {
+				list[i].score = float64(dot(x, query))
+			}
+		}
+	})
+}
+
+// queryVector returns the unit vector of a query. It waits 300 ms for it. An answer that comes later is kept for the next time
+// the same is asked, and wakes a model that sleeps; an endpoint that hangs holds up a few searches that long, and no more.
+func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, error) {
+	if x, ok := v.asked.Get(text); ok {
+		return x, nil
+	}
+	select {
+	case v.asking <- struct{}{}:
+	default:
+		return nil, errors.New("the model is slow: earlier queries still wait for their vectors")
+	}
+	type result struct {
+		x   []float32
+		err error
+	}
+	answer := make(chan result, 1)
+	v.queries.Go(func() { //nolint:contextcheck // it outlives the search: a late answer is of use to the next one
+		defer func() { <-v.asking }()
+		ctx, cancel := context.WithTimeout(v.life, queryTimeout)
+		defer cancel()
+		x, err := v.embedQuery(ctx, text)
+		answer <- result{x, err}
+	})
+	timer := time.NewTimer(queryPatience)
+	defer timer.Stop()
+	select {
+	case r := <-answer:
+		return r.x, r.err
+	case <-timer.C:
+		return nil, fmt.Errorf("the query's vector took longer than %v", queryPatience)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (v *vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
+	prefix := prefixesOf(v.o.model.Model()).query
+	answer, err := v.o.model.Embed(ctx, []string{clip(prefix+text, maxEmbedBytes)}, "", "embedding of a search query")
+	if err != nil {
+		return nil, err
+	}
+	x := unit(answer.Vectors[0])
+	v.mu.RLock()
+	dimension := v.space.Dimension
+	v.mu.RUnlock()
+	if len(x) != dimension {
+		return nil, fmt.Errorf("the query's vector has %d numbers, the passages' have %d", len(x), dimension)
+	}
+	v.asked.Add(text, x)
+	return x, nil
+}

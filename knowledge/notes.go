@@ -1,0 +1,312 @@
+package knowledge
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// Note is something an agent found out and keeps (an insight, in the words of rule D8).
+type Note struct {
+	ID        string            `json:"id"` // 32 hex digits; later notes have larger ones
+	Text      string            `json:"text"`
+	Label     string            `json:"label,omitempty"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+	CreatedAt time.Time         `json:"created_at"`
+}
+
+// Relation says how a passage is related to a note, or to another passage. There is one of a type between two.
+type Relation struct {
+	Passage   string    `json:"passage"`         // its id, as in Hit.Passage
+	Note      string    `json:"note,omitempty"`  // the id of the note it is related to
+	Other     string    `json:"other,omitempty"` // or of the passage
+	Type      string    `json:"type"`            // lower-case letters, digits and _-, at most 64
+	Weight    float64   `json:"weight"`          // 1 unless said otherwise
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// RelationQuery selects relations: at least one of the first three is given, and all that are given hold.
+type RelationQuery struct {
+	Passage string // either end
+	Note    string
+	Type    string
+	Limit   int // 0: 50; at most 1000
+}
+
+// What a note may hold.
+const (
+	maxNoteText     = 64 << 10 // bytes
+	maxNoteLabel    = 200      // bytes
+	maxNoteMetadata = 16 << 10 // bytes in all
+)
+
+// ErrInvalid says that something given cannot be used; the error that wraps it says what and why.
+var ErrInvalid = errors.New("not valid")
+
+// Keys of notes and relations. An end is n<id16> for a note and p<key32><hash4> for a passage.
+//
+//	k/note/<id16>                 a note
+//	k/l/<end><type>\0<end>        a relation, from a passage to the other end
+//	k/ln/<end><type>\0<end>       the reverse
+//	k/lt/<type>\0<end><end>       by type, first end first
+const (
+	notePrefix     = "k/note/"
+	relationPrefix = "k/l/"
+	reversePrefix  = "k/ln/"
+	byTypePrefix   = "k/lt/"
+)
+
+// notes keeps notes and relations.
+type notes struct {
+	records *store.Records
+	mu      sync.Mutex // over a look whether both ends are there and the write that builds on it
+}
+
+// end is one end of a relation.
+type end string
+
+func noteEnd(id string) (end, error) {
+	b, err := hex.DecodeString(id)
+	if err != nil || len(b) != 16 {
+		return "", fmt.Errorf("note id %.40q: 32 hex digits are one: %w", id, ErrInvalid)
+	}
+	return "n" + end(b), nil
+}
+
+func passageEnd(k page.Key, hash [4]byte) end { return "p" + end(k[:]) + end(hash[:]) }
+
+// cutEnd takes an end from the beginning of a key's rest.
+func cutEnd(s string) (e end, rest string, ok bool) {
+	n := 0
+	switch {
+	case strings.HasPrefix(s, "n"):
+		n = 17
+	case strings.HasPrefix(s, "p"):
+		n = 37
+	}
+	if n == 0 || len(s) < n {
+		return "", "", false
+	}
+	return end(s[:n]), s[n:], true
+}
+
+// id returns the end as people see it.
+func (e end) id() string {
+	if e[0] == 'n' {
+		return hex.EncodeToString([]byte(e[1:]))
+	}
+	return hex.EncodeToString([]byte(e[1:9])) + "-" + hex.EncodeToString([]byte(e[33:]))
+}
+
+// tie is a relation by its ends.
+type tie struct {
+	from, to end
+	kind     string
+}
+
+func (l tie) keys() []string {
+	return []string{
+		relationPrefix + string(l.from) + l.kind + "\x00" + string(l.to),
+		reversePrefix + string(l.to) + l.kind + "\x00" + string(l.from),
+		byTypePrefix + l.kind + "\x00" + string(l.from) + string(l.to),
+	}
+}
+
+// tieRecord is what each of a tie's keys holds.
+type tieRecord struct {
+	Weight float64   `json:"w"`
+	Time   time.Time `json:"t"`
+}
+
+// readTie reads a key under one of the three prefixes.
+func readTie(prefix, key string) (l tie, ok bool) {
+	rest := key[len(prefix):]
+	if prefix == byTypePrefix {
+		if l.kind, rest, ok = strings.Cut(rest, "\x00"); !ok {
+			return l, false
+		}
+		if l.from, rest, ok = cutEnd(rest); ok {
+			l.to, rest, ok = cutEnd(rest)
+		}
+		return l, ok && rest == ""
+	}
+	var tail string
+	if l.from, tail, ok = cutEnd(rest); !ok {
+		return l, false
+	}
+	if l.kind, tail, ok = strings.Cut(tail, "\x00"); !ok {
+		return l, false
+	}
+	if l.to, tail, ok = cutEnd(tail); !ok || tail != "" {
+		return l, false
+	}
+	if prefix == reversePrefix {
+		l.from, l.to = l.to, l.from
+	}
+	return l, true
+}
+
+// add keeps a note. Its ID and CreatedAt are filled in.
+func (s *notes) add(n *Note, now time.Time) error {
+	n.Text = strings.ToValidUTF8(n.Text, "")
+	size := metadataSize(n.Metadata)
+	switch {
+	case strings.TrimSpace(n.Text) == "":
+		return fmt.Errorf("note without text: %w", ErrInvalid)
+	case len(n.Text) > maxNoteText:
+		return fmt.Errorf("note of %d bytes, %d are the most: %w", len(n.Text), maxNoteText, ErrInvalid)
+	case len(n.Label) > maxNoteLabel:
+		return fmt.Errorf("label of %d bytes, %d are the most: %w", len(n.Label), maxNoteLabel, ErrInvalid)
+	case size > maxNoteMetadata:
+		return fmt.Errorf("metadata of %d bytes, %d are the most: %w", size, maxNoteMetadata, ErrInvalid)
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	binary.BigEndian.PutUint64(id[:8], uint64(max(now.UnixMicro(), 0)))
+	n.ID, n.CreatedAt, n.Metadata = hex.EncodeToString(id[:]), now.UTC(), maps.Clone(n.Metadata)
+	value, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return s.records.Apply(store.Change{Key: notePrefix + string(id[:]), Value: value})
+}
+
+// note returns a note, or store.ErrNotFound.
+func (s *notes) note(e end) (*Note, error) {
+	value, err := s.records.Get(notePrefix + string(e[1:]))
+	if err != nil {
+		return nil, err
+	}
+	var n Note
+	if json.Unmarshal(value, &n) != nil {
+		return nil, store.ErrNotFound
+	}
+	return &n, nil
+}
+
+// list returns notes, oldest first, from an id on, and the id that comes after them, empty when there is none.
+func (s *notes) list(from string, limit int) (list []Note, next string, err error) {
+	first := ""
+	if from != "" {
+		e, err := noteEnd(from)
+		if err != nil {
+			return nil, "", err
+		}
+		first = notePrefix + string(e[1:])
+	}
+	list = []Note{}
+	s.records.Walk(notePrefix, first, func(key string, value []byte) bool {
+		if len(list) == limit {
+			next = hex.EncodeToString([]byte(key[len(notePrefix):]))
+			return false
+		}
+		var n Note
+		if json.Unmarshal(value, &n) == nil {
+			list = append(list, n)
+		}
+		return true
+	})
+	return list, next, nil
+}
+
+// delete drops a note with its relations, and reports whether it was there.
+func (s *notes) delete(e end) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.note(e); err != nil {
+		return false, nil
+	}
+	if err := s.drop(reversePrefix + string(e)); err != nil {
+		return false, err
+	}
+	return true, s.records.Apply(store.Change{Key: notePrefix + string(e[1:]), Gone: true})
+}
+
+// forget drops the relations of a document's passages, or of those of them whose hash begins so.
+func (s *notes) forget(k page.Key, hash []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends := "p" + string(k[:]) + string(hash)
+	if err := s.drop(relationPrefix + ends); err != nil {
+		return err
+	}
+	return s.drop(reversePrefix + ends)
+}
+
+// drop deletes the relations found under a key's beginning.
+func (s *notes) drop(beginning string) error {
+	prefix := relationPrefix
+	if strings.HasPrefix(beginning, reversePrefix) {
+		prefix = reversePrefix
+	}
+	var changes []store.Change
+	s.records.Keys(beginning, "", func(key string) bool {
+		if l, ok := readTie(prefix, key); ok {
+			for _, key := range l.keys() {
+				changes = append(changes, store.Change{Key: key, Gone: true})
+			}
+		}
+		return true
+	})
+	for chunk := range slices.Chunk(changes, 3*500) {
+		if err := s.records.Apply(chunk...); err != nil {
+			return fmt.Errorf("delete relations: %w", err)
+		}
+	}
+	return nil
+}
+
+// relate puts a relation in the place of the one between the same two of the same type.
+func (s *notes) relate(l tie, r tieRecord) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	var changes []store.Change
+	for _, key := range l.keys() {
+		changes = append(changes, store.Change{Key: key, Value: value})
+	}
+	return s.records.Apply(changes...)
+}
+
+// relations calls f for the relations of an end (either one), or of a type when e is empty, until f returns false.
+func (s *notes) relations(e end, kind string, f func(tie, tieRecord) bool) {
+	more := true
+	walk := func(prefix, beginning string) {
+		s.records.Walk(beginning, "", func(key string, value []byte) bool {
+			l, ok := readTie(prefix, key)
+			var r tieRecord
+			if !ok || kind != "" && l.kind != kind || json.Unmarshal(value, &r) != nil {
+				return true
+			}
+			more = f(l, r)
+			return more
+		})
+	}
+	if e == "" {
+		walk(byTypePrefix, byTypePrefix+kind+"\x00")
+		return
+	}
+	walk(relationPrefix, relationPrefix+string(e))
+	if more {
+		walk(reversePrefix, reversePrefix+string(e))
+	}
+}
+
+// isRelationType reports whether a relation may be of a type.
+func isRelationType(s string) bool {
+	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+}

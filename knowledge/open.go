@@ -1,0 +1,280 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"readthru/llm"
+	"readthru/page"
+	"readthru/store"
+)
+
+// Options configures a Knowledge. Store is needed; the zero value of the rest will do.
+type Options struct {
+	Store *store.Store
+
+	// PassageChars is the most code points a passage has. If zero, 4000 (rule D11).
+	PassageChars int
+
+	// Convert makes markdown of a file that is none: HTML, PDF. If nil, such files are not taken.
+	Convert Converter
+
+	// Embeddings is asked for vectors. If nil, words alone find.
+	Embeddings *llm.Client
+
+	// Model normalises the passages of knowledge bases. If nil, that is done without one.
+	Model *llm.Client
+
+	// Withhold reports whether nothing of a document may be told to Embeddings and Model. If nil, everything may.
+	Withhold func(d *Document) bool
+
+	// Log receives what an operator should know. If nil, nothing is logged.
+	Log *slog.Logger
+}
+
+// Converter makes markdown of a file's content. Name ends as the file's does. The error says what is wrong with the content.
+type Converter func(ctx context.Context, name string, content []byte) (title, markdown string, err error)
+
+// Knowledge is the index of what was read, and the knowledge bases. It is safe for concurrent use. Open makes one, Run keeps it
+// up to date, Close ends it.
+type Knowledge struct {
+	store   *store.Store
+	records *store.Records
+	log     *slog.Logger
+	split   SplitOptions
+	convert Converter
+
+	archive archive
+	index   *searchIndex
+	bases   bases
+
+	vectors   *vectors // nil without Options.Embeddings
+	annotator *annotator
+	notes     notes
+
+	wake    chan struct{} // capacity 1
+	garbage atomic.Bool   // a generation was marked and not cleared
+	added   atomic.Int64  // documents queued since the queue was last worked on
+
+	work   sync.Mutex // held over a step of indexing
+	doubts doubts
+	redo   *redo // a rebuild under way; under work
+
+	redoing atomic.Pointer[redo] // the same, for whoever only asks
+}
+
+// Open opens the knowledge in a store, which the caller closes after it. An index that is missing, damaged or of another version
+// is made anew by Run or Drain.
+func Open(o Options) (*Knowledge, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	k := &Knowledge{
+		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, split: SplitOptions{MaxChars: o.PassageChars},
+		wake: make(chan struct{}, 1),
+	}
+	k.archive = archive{k.records}
+	if err := k.archive.mend(); err != nil {
+		return nil, fmt.Errorf("open knowledge: %w", err)
+	}
+	k.notes.records = k.records
+	k.vectors = newVectors(vectorOptions{
+		records: k.records, model: o.Embeddings, withhold: o.Withhold, log: o.Log,
+		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.passages() },
+		passage:  func(n uint32) (foundPassage, error) { return k.index.passage(n) },
+		byHash:   func(hash [16]byte) (uint32, bool) { return k.index.passageByHash(hash) },
+		whole:    func() bool { return k.rebuilding() == 0 },
+	})
+	k.annotator = newAnnotator(annotatorOptions{
+		records: k.records, model: o.Model, withhold: o.Withhold, log: o.Log, document: k.load,
+		split:  func(markdown []byte) []Passage { return Split(markdown, k.split) },
+		member: func(key page.Key) bool { return len(k.bases.owners(key)) > 0 },
+		gone:   func(p passageKey) error { return k.notes.forget(p.page, p.hash[:4]) },
+	})
+	index := indexOptions{
+		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed, log: o.Log,
+	}
+	if k.vectors != nil {
+		index.vectors = k.vectors.nearest
+	}
+	var err error
+	k.index, err = openIndex(index)
+	if err != nil {
+		return nil, fmt.Errorf("open knowledge: %w", err)
+	}
+	k.bases = bases{
+		records: k.records, index: k.index, byName: map[string]*baseRecord{}, sets: map[generation]*memberSet{}, busy: map[baseID]bool{},
+	}
+	k.bases.load()
+	k.doubts.load(k.records)
+	k.garbage.Store(true)
+	if err := k.openRedo(); err != nil {
+		_ = k.Close()
+		return nil, fmt.Errorf("open knowledge: %w", err)
+	}
+	return k, nil
+}
+
+// Run indexes what is read, until ctx ends. Then it returns nil.
+func (k *Knowledge) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		k.consume(ctx)
+		return nil
+	})
+	g.Go(func() error { return k.vectors.run(ctx) })
+	g.Go(func() error { return k.annotator.run(ctx) })
+	return g.Wait()
+}
+
+// Close ends what Open started.
+func (k *Knowledge) Close() error {
+	k.vectors.close()
+	return k.index.Close()
+}
+
+// Search returns the passages that answer a query, by document, best first. An empty query is an error, as is a knowledge base
+// that is not there ([*UnknownBaseError]); no other text is.
+func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
+	for {
+		before := k.bases.liveOf(q.KB)
+		r, err := k.index.Search(ctx, q)
+		if err != nil || k.bases.liveOf(q.KB) == before {
+			return r, err
+		}
+		// Meanwhile another filling of the base took over, and documents of the one that was searched are going.
+	}
+}
+
+// Document returns a page that was read, or a document of a knowledge base, with its markdown. The error is store.ErrNotFound.
+func (k *Knowledge) Document(key page.Key) (*Document, error) {
+	p, err := k.store.Page(key)
+	if err != nil {
+		h, err := k.archive.head(key)
+		if err != nil {
+			return nil, err
+		}
+		md, err := k.archive.markdown(key)
+		if err != nil {
+			return nil, err
+		}
+		return &Document{Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt, Markdown: md}, nil
+	}
+	md, err := k.store.Markdown(key)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{Key: key, URL: p.NormalizedURL, Title: p.Title, Kind: string(p.Type), FetchedAt: p.FetchedAt, Markdown: md}
+	if u, err := page.Parse(p.NormalizedURL); err == nil {
+		d.Host = page.Authority(u)
+	}
+	return d, nil
+}
+
+// markdown returns the text of a document. The error is store.ErrNotFound when there is no such document.
+func (k *Knowledge) markdown(key page.Key) ([]byte, error) {
+	md, err := k.store.Markdown(key)
+	if err == nil {
+		return md, nil
+	}
+	if _, missing := k.store.Page(key); missing == nil {
+		return nil, fmt.Errorf("the text of page %s is gone", key.Doc())
+	}
+	return k.archive.markdown(key)
+}
+
+// Stats are counts as of now.
+type Stats struct {
+	Passages  int   `json:"passages"`
+	Documents int   `json:"documents"`
+	Segments  int   `json:"segments"`
+	Bases     int   `json:"bases"`
+	Queued    int64 `json:"queued"` // documents that wait to be indexed
+	Failed    int   `json:"failed"` // documents that cannot be indexed as they are
+
+	// Rebuilding is how many documents are still to be indexed again, 0 when nothing is rebuilt.
+	Rebuilding int64 `json:"rebuilding,omitempty"`
+
+	Vectors *VectorState `json:"vectors,omitempty"` // nil when embeddings are switched off
+}
+
+// Stats returns the counts.
+func (k *Knowledge) Stats() Stats {
+	s := k.index.stats()
+	stats := Stats{Passages: s.Passages, Documents: s.Documents, Segments: s.Segments}
+	stats.Queued = k.store.Totals().QueuedJobs
+	k.records.Keys(queuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })
+	stats.Failed = k.doubts.failed()
+	stats.Rebuilding = k.rebuilding()
+	stats.Vectors = k.vectors.state()
+	k.bases.mu.Lock()
+	stats.Bases = len(k.bases.byName)
+	k.bases.mu.Unlock()
+	return stats
+}
+
+// poke wakes the consumer and the annotator.
+func (k *Knowledge) poke() {
+	k.annotator.poke()
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+const (
+	gatherTime = 100 * time.Millisecond // after the first of several documents, so that they are indexed together
+	idleTime   = 10 * time.Second       // between looks at a queue that nobody spoke of
+)
+
+// consume works on the queue until ctx ends.
+func (k *Knowledge) consume(ctx context.Context) {
+	wait := time.Duration(0)
+	for {
+		more, err := k.step(ctx, false)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			wait = min(max(2*wait, time.Second), time.Minute)
+			k.log.Warn("indexing waits", "err", err, "wait_ms", wait.Milliseconds())
+			if !sleep(ctx, wait) {
+				return
+			}
+			continue
+		case more:
+			continue
+		}
+		wait = 0
+		timer := time.NewTimer(min(idleTime, k.doubts.next(time.Now())))
+		select {
+		case <-ctx.Done():
+		case <-k.wake:
+		case <-k.store.JobsAdded():
+		case <-timer.C:
+		}
+		timer.Stop()
+		if !sleep(ctx, gatherTime) {
+			return
+		}
+	}
+}
+
+// sleep waits, and reports whether ctx goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

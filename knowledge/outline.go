@@ -1,0 +1,121 @@
+package knowledge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"readthru/store"
+)
+
+// Heading is a heading of a markdown text, with the section that it begins.
+type Heading struct {
+	Level    int    `json:"level"` // 1 to 6
+	Title    string `json:"title"` // plain text
+	Fragment string `json:"fragment"`
+	Start    int    `json:"start"` // bytes of the markdown, from the heading
+	End      int    `json:"end"`   // to the next heading of this level or a higher one
+}
+
+// Outline returns the headings of a markdown text without front matter, in order. Fragments are made as GitHub makes them, and
+// differ from each other.
+func Outline(md []byte) []Heading {
+	var list []Heading
+	var open []int // headings whose sections have not ended
+	taken := map[string]int{}
+	scanBlocks(md, func(b block) {
+		if b.kind != headingBlock {
+			return
+		}
+		for len(open) > 0 && list[open[len(open)-1]].Level >= b.level {
+			list[open[len(open)-1]].End = b.start
+			open = open[:len(open)-1]
+		}
+		title := plainText(md[b.title[0]:b.title[1]])
+		open = append(open, len(list))
+		list = append(list, Heading{Level: b.level, Title: title, Fragment: unique(fragment(title), taken), Start: b.start, End: len(md)})
+	})
+	return list
+}
+
+// fragment returns the name of a heading in URLs: letters, digits, _ and - in lower case, spaces as hyphens.
+func fragment(title string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, title)
+}
+
+// unique returns name, or with a number if it is taken.
+func unique(name string, taken map[string]int) string {
+	n, is := taken[name]
+	if !is {
+		taken[name] = 0
+		return name
+	}
+	for {
+		n++
+		if numbered := name + "-" + strconv.Itoa(n); !has(taken, numbered) {
+			taken[name], taken[numbered] = n, 0
+			return numbered
+		}
+	}
+}
+
+func has(taken map[string]int, name string) bool {
+	_, is := taken[name]
+	return is
+}
+
+// Section returns the section that a heading begins: the first whose fragment, title or heading path ("Install › Linux") is name,
+// in any case, or failing that whose title begins with it. The error wraps store.ErrNotFound and names headings that are there.
+func Section(md []byte, name string) (Heading, error) {
+	headings := Outline(md)
+	wanted := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(name), "#"))
+	if wanted == "" {
+		return Heading{}, fmt.Errorf("section %q: %w", name, store.ErrNotFound)
+	}
+	for _, same := range []func(Heading, string) bool{
+		func(h Heading, _ string) bool { return strings.EqualFold(h.Fragment, wanted) },
+		func(h Heading, _ string) bool { return strings.EqualFold(h.Title, wanted) },
+		func(_ Heading, path string) bool {
+			return strings.EqualFold(path, strings.ReplaceAll(wanted, " > ", " › "))
+		},
+		func(h Heading, _ string) bool { return hasPrefixFold(h.Title, wanted) },
+	} {
+		var stack headingStack
+		for _, h := range headings {
+			stack.push(h.Level, h.Title)
+			if same(h, strings.Join(stack.titles, " › ")) {
+				return h, nil
+			}
+		}
+	}
+	return Heading{}, fmt.Errorf("section %q: %w%s", cutRunes(name, maxHeadingChars), store.ErrNotFound, among(headings))
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// among names some headings.
+func among(headings []Heading) string {
+	const most = 10
+	if len(headings) == 0 {
+		return ": the text has no headings"
+	}
+	var names []string
+	for _, h := range headings[:min(len(headings), most)] {
+		names = append(names, h.Fragment)
+	}
+	if len(headings) > most {
+		names = append(names, "…")
+	}
+	return ": it has " + strings.Join(names, ", ")
+}

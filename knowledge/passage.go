@@ -1,0 +1,269 @@
+package knowledge
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sizes of passages.
+const (
+	defaultPassageChars = 4000 // rule D11
+	minPassageChars     = 320  // room for what a cut block repeats
+
+	// passageTarget is what blocks are packed towards, in bytes: what the ranking was measured with.
+	passageTarget = 1800
+
+	// maxShort is how many passages of a document may be short because a first-level heading ends them, and mostPassages about
+	// how many a large one may have at all: it bounds what a document of short sections costs.
+	maxShort     = 2000
+	mostPassages = 20_000
+)
+
+// goesOn stands before the rest of a line that was cut, so that the rest is not read as the beginning of something.
+const goesOn = "…"
+
+// SplitOptions says how large passages are.
+type SplitOptions struct {
+	// MaxChars is the most code points a passage has, with all that it repeats. If zero, 4000; at least 320.
+	MaxChars int
+}
+
+// Split cuts a markdown text without front matter into passages. They are ranges in the order of the text that leave out
+// nothing but white space, except for the closing line of a fence that was cut, which Passage.After stands for, and headings
+// over a fence or table that fits a passage only without them: those stand in Passage.Path. Fences (with at most 80 characters
+// of marker) and tables are cut only when they are too long for a passage, and then each piece stands alone. Paths are shared
+// between passages: never change them.
+func Split(md []byte, o SplitOptions) []Passage {
+	if o.MaxChars == 0 {
+		o.MaxChars = defaultPassageChars
+	}
+	p := &packer{md: md, limit: max(o.MaxChars, minPassageChars)}
+	p.target = min(passageTarget, p.limit)
+	p.small = p.target / 4
+	if len(md) > 1<<20 {
+		p.small = max(p.small, len(md)/mostPassages)
+	}
+	scanBlocks(md, p.add)
+	p.emit()
+	return p.passages
+}
+
+// packer packs blocks into passages. The one being packed is the range from start to end; there is none while end is 0.
+type packer struct {
+	md       []byte
+	limit    int // code points
+	target   int // bytes: pack up to this
+	small    int // bytes: under this, a passage takes in more
+	passages []Passage
+	short    int // passages that a first-level heading ended early
+	headings headingStack
+	scratch  []byte
+
+	start, end int
+	tail       int // where the headings begin that nothing stands under so far, after other text; else 0
+	last       int // where that text ends
+	chars      int // code points of before and the range
+	before     string
+	after      string // closes the fence that the range leaves open
+	path       []string
+	body       bool // it has more than headings
+}
+
+func (p *packer) add(b block) {
+	if b.kind == headingBlock {
+		p.endSection(b.level)
+		p.headings.push(b.level, plainText(p.md[b.title[0]:b.title[1]]))
+	}
+	if p.after != "" {
+		p.flush()
+	}
+	chars, after := utf8.RuneCount(p.md[b.start:b.end]), unclosed(&b)
+	alone := chars+utf8.RuneCountInString(after) <= p.limit
+	for p.end > 0 {
+		total := p.chars + utf8.RuneCount(p.md[p.end:b.start]) + chars
+		small := p.end-p.start < p.small || !p.body && b.kind != headingBlock
+		if total+utf8.RuneCountInString(after) <= p.limit && (small || b.end-p.start <= p.target) {
+			p.extend(&b, b.end, total, after)
+			return
+		}
+		if !small || alone && p.body {
+			p.flush()
+			continue
+		}
+		if alone && (b.kind == fenceBlock || b.kind == tableBlock) {
+			p.drop() // the headings stand in the path
+		}
+		break
+	}
+	if p.end == 0 && alone {
+		p.start = b.start
+		p.extend(&b, b.end, chars, after)
+		return
+	}
+	p.cut(&b)
+}
+
+// endSection ends the passage where a heading begins the next section, unless it is too small to stand alone.
+func (p *packer) endSection(level int) {
+	if p.end == 0 || !p.body {
+		return
+	}
+	if p.end-p.start >= p.small {
+		p.flush()
+	} else if level == 1 && p.short < maxShort {
+		p.short++
+		p.flush()
+	}
+}
+
+// extend lets the passage go on to end, within b.
+func (p *packer) extend(b *block, end, chars int, after string) {
+	switch {
+	case b.kind != headingBlock:
+		p.tail = 0
+		if !p.body {
+			p.body, p.path = true, p.headings.path()
+		}
+	case p.body && p.tail == 0:
+		p.tail, p.last = b.start, p.end
+	}
+	p.end, p.chars, p.after = end, chars, after
+}
+
+// flush ends the passage, if there is one. Headings at its end begin the next.
+func (p *packer) flush() {
+	tail, end := p.tail, p.end
+	if tail > 0 {
+		p.end = p.last
+	}
+	p.emit()
+	p.drop()
+	if tail > 0 {
+		p.start, p.end, p.chars = tail, end, utf8.RuneCount(p.md[tail:end])
+	}
+}
+
+func (p *packer) emit() {
+	if p.end == 0 || len(bytes.TrimSpace(p.md[p.start:p.end])) == 0 {
+		return
+	}
+	if !p.body {
+		p.path = p.headings.path()
+	}
+	out := Passage{Start: p.start, End: p.end, Path: p.path, Before: p.before, After: p.after}
+	p.scratch = appendNormal(p.scratch[:0], p.before)
+	p.scratch = appendNormal(p.scratch, p.md[p.start:p.end])
+	p.scratch = appendNormal(p.scratch, p.after)
+	out.Hash = normalHash(p.scratch)
+	p.passages = append(p.passages, out)
+}
+
+func (p *packer) drop() {
+	p.start, p.end, p.tail, p.last, p.chars, p.before, p.after, p.path, p.body = 0, 0, 0, 0, 0, "", "", nil, false
+}
+
+// cut packs a block that is too long, piece by piece: whole lines up to the target, and a line that is longer than a passage in
+// its middle. The first piece joins what is being packed, the last stays open for more.
+func (p *packer) cut(b *block) {
+	if b.kind == headingBlock {
+		b.kind = textBlock // as long as that, it is more than its path keeps
+	}
+	c := newCutter(p.md, b, p.limit)
+	limit := p.limit - utf8.RuneCountInString(c.closing) - utf8.RuneCountInString(goesOn)
+	for p.end > 0 && p.chars+utf8.RuneCount(p.md[p.end:b.start]) > p.limit/4 {
+		p.flush()
+	}
+	for at, midline := b.start, false; ; {
+		if p.end == 0 {
+			p.before = c.repeat(at, midline)
+			p.start, p.end, p.chars = at, at, utf8.RuneCountInString(p.before)
+		}
+		p.chars += utf8.RuneCount(p.md[p.end:at])
+		next := c.piece(at, p.target-(at-p.start), limit-p.chars)
+		if c.misread(at, next) {
+			if p.start < at {
+				p.flush()
+				continue
+			}
+			p.before += goesOn
+		}
+		p.extend(b, next, p.chars+utf8.RuneCount(p.md[at:next]), c.closing)
+		if at, midline = c.skip(next); at >= c.end {
+			break
+		}
+		p.flush()
+	}
+	if b.kind != fenceBlock || b.close < 0 {
+		p.after = unclosed(b)
+	} else if more := utf8.RuneCount(p.md[p.end:b.end]); p.chars+more <= p.limit {
+		p.end, p.chars, p.after = b.end, p.chars+more, ""
+	}
+}
+
+// unclosed returns what closes a fence that the text leaves open. Within a quote or a list its end does that.
+func unclosed(b *block) string {
+	if b.kind != fenceBlock || b.close != fenceOpen || b.fence.quoted || b.fence.deep {
+		return ""
+	}
+	return "\n" + b.fence.closing()
+}
+
+// headingStack holds the headings that the present place stands under.
+type headingStack struct {
+	levels []int
+	titles []string
+	shared []string // a copy of titles that passages keep; nil when it must be made again
+}
+
+func (s *headingStack) push(level int, title string) {
+	n := len(s.levels)
+	for n > 0 && s.levels[n-1] >= level {
+		n--
+	}
+	s.levels, s.titles, s.shared = append(s.levels[:n], level), append(s.titles[:n], title), nil
+}
+
+func (s *headingStack) path() []string {
+	if s.shared == nil && len(s.titles) > 0 {
+		s.shared = append([]string(nil), s.titles...)
+	}
+	return s.shared
+}
+
+// passageHash returns the hash that a passage with this text has.
+func passageHash(text string) [16]byte { return normalHash(appendNormal(nil, text)) }
+
+// normalHash hashes a text that appendNormal made.
+func normalHash(text []byte) [16]byte {
+	sum := sha256.Sum256(bytes.TrimRight(text, " "))
+	return [16]byte(sum[:16])
+}
+
+// appendNormal appends text with every run of white space as one space, and none at the very beginning.
+func appendNormal[T string | []byte](to []byte, text T) []byte {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c > ' ' && c < utf8.RuneSelf {
+			from := i
+			for i++; i < len(text) && text[i] > ' ' && text[i] < utf8.RuneSelf; i++ {
+			}
+			to = append(to, text[from:i]...)
+			continue
+		}
+		size, space := 1, unicode.IsSpace(rune(c))
+		if c >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+			space = unicode.IsSpace(r)
+		}
+		if !space {
+			to = append(to, text[i:i+size]...)
+		} else if len(to) > 0 && to[len(to)-1] != ' ' {
+			to = append(to, ' ')
+		}
+		i += size
+	}
+	return to
+}

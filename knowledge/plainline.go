@@ -1,0 +1,109 @@
+package knowledge
+
+import (
+	"bytes"
+	"html"
+	"strings"
+	"unicode"
+)
+
+// plainLine returns a passage as one line of plain text: without the marks of markdown, the targets of links and the lines that
+// open and close fences. The headings that it begins with are left out, since a hit has them in its heading; one further down ends
+// with a colon. A passage of nothing else is shown as it is.
+func plainLine(passage string) string {
+	w := lineWriter{md: []byte(passage)}
+	scanBlocks(w.md, w.block)
+	if w.out.Len() == 0 {
+		w.put(passage)
+	}
+	return w.out.String()
+}
+
+// lineWriter writes blocks of markdown into a line.
+type lineWriter struct {
+	md    []byte
+	out   strings.Builder
+	space bool // one is due before what follows
+}
+
+func (w *lineWriter) block(b block) {
+	w.space = true
+	switch b.kind {
+	case headingBlock:
+		if w.out.Len() == 0 {
+			return
+		}
+		title := plainText(w.md[b.title[0]:b.title[1]])
+		w.put(title)
+		if title != "" && !strings.ContainsRune(".:!?…", rune(title[len(title)-1])) {
+			w.put(":")
+		}
+	case fenceBlock:
+		end := b.end
+		if b.close >= 0 {
+			end = b.close
+		}
+		_, start := lineAt(w.md, b.start)
+		w.put(string(w.md[min(start, end):end]))
+	default:
+		w.lines(w.md[b.start:b.end], b.kind == tableBlock)
+	}
+}
+
+// lines writes lines of text, or rows of a table, which a dot divides.
+func (w *lineWriter) lines(text []byte, rows bool) {
+	for at := 0; at < len(text); {
+		line, next := lineAt(text, at)
+		first := at == 0
+		at = next
+		w.space = true
+		from, list := marksLen(line)
+		rest := bytes.TrimSpace(line[from:])
+		switch {
+		case isDelimiterRow(line) || isRule(line) || isDefinition(rest):
+			continue
+		case rows:
+			rest = bytes.Trim(rest, "| ")
+			if !first {
+				w.put("· ")
+			}
+		case list >= 0 && bytes.IndexByte([]byte("-*+"), line[list]) >= 0:
+			w.put("• ")
+		case list >= 0:
+			w.put(string(line[list:from]))
+		}
+		var plain strings.Builder
+		writePlain(&plain, rest, 0)
+		w.put(html.UnescapeString(plain.String()))
+	}
+}
+
+// isRule reports whether a line is nothing but three or more marks that draw a line.
+func isRule(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) >= 3 && bytes.IndexByte([]byte("-*_="), line[0]) >= 0 && len(bytes.Trim(line, string(line[:1])+" ")) == 0
+}
+
+// isDefinition reports whether a line says where a link's name leads: [name]: target.
+func isDefinition(line []byte) bool {
+	name, target, ok := bytes.Cut(line, []byte("]:"))
+	return ok && len(name) > 1 && name[0] == '[' && bytes.IndexByte(name, ']') < 0 && len(bytes.Fields(target)) > 0
+}
+
+// put writes text, its white space as single spaces and what nobody can see as U+FFFD.
+func (w *lineWriter) put(text string) {
+	for _, r := range text {
+		if unicode.IsSpace(r) {
+			w.space = true
+			continue
+		}
+		if w.space && w.out.Len() > 0 {
+			w.out.WriteByte(' ')
+		}
+		w.space = false
+		if unicode.IsControl(r) {
+			r = unicode.ReplacementChar
+		}
+		w.out.WriteRune(r)
+	}
+}

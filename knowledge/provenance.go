@@ -1,0 +1,122 @@
+package knowledge
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// PassageInfo is a passage with where it comes from and what it says.
+type PassageInfo struct {
+	ID      string          `json:"id"` // as in Hit.Passage
+	Text    string          `json:"text"`
+	Heading string          `json:"heading,omitempty"` // its path, joined by " › "
+	Hash    string          `json:"hash"`              // of its white-space-normalised text, hex
+	Sources []PassageSource `json:"sources"`           // documents that have it, the one of the id first; at most 100
+	Owners  int             `json:"owners"`            // how many documents have it in all
+
+	// What is said of it, if it is of a knowledge base and was annotated by now; never nil.
+	Statements  []Statement `json:"statements"`
+	AnnotatedBy string      `json:"annotated_by,omitempty"` // the model; empty: none was asked
+}
+
+// PassageSource is a document that a passage stands in.
+type PassageSource struct {
+	Doc       string    `json:"doc"`
+	URL       string    `json:"url"`
+	Title     string    `json:"title,omitempty"`
+	Bases     []string  `json:"bases"` // knowledge bases that it is of; never nil
+	FetchedAt time.Time `json:"fetched_at,omitzero"`
+}
+
+const maxSources = 100
+
+// Passage returns a passage by its id. The error wraps store.ErrNotFound, also when the document has changed and has no such
+// passage any more, or ErrInvalid when the id is none.
+func (k *Knowledge) Passage(id string) (*PassageInfo, error) {
+	key, hash, err := k.resolve(id)
+	if err != nil {
+		return nil, fmt.Errorf("passage %.40s: %w", id, err)
+	}
+	p, err := k.passageInfo(passageKey{key, hash})
+	if err != nil {
+		return nil, fmt.Errorf("passage %.40s: %w", id, err)
+	}
+	return p, nil
+}
+
+// resolve finds the passage that an id names.
+func (k *Knowledge) resolve(id string) (key page.Key, hash [16]byte, err error) {
+	doc, part, _ := strings.Cut(id, "-")
+	d, err1 := hex.DecodeString(doc)
+	h, err2 := hex.DecodeString(part)
+	if err1 != nil || err2 != nil || len(d) != 8 || len(h) != 4 {
+		return key, hash, fmt.Errorf("16 hex digits, a hyphen and 8 hex digits are an id: %w", ErrInvalid)
+	}
+	err = store.ErrNotFound
+	prefix := articlePrefix + string(d)
+	k.records.Keys(prefix, "", func(at string) bool {
+		if copy(key[:], at[len(articlePrefix):]) != len(key) {
+			return true
+		}
+		for _, n := range k.index.passagesOf(key) {
+			if full, ok := k.index.hashOf(n); ok && string(full[:4]) == string(h) {
+				hash, err = full, nil
+				return false
+			}
+		}
+		return true
+	})
+	return key, hash, err
+}
+
+// passageInfo returns a passage as it stands in a document.
+func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
+	n, ok := k.index.passageByHash(p.hash)
+	if !ok {
+		return nil, store.ErrNotFound
+	}
+	f, err := k.index.passage(n)
+	if err != nil {
+		return nil, err
+	}
+	info := &PassageInfo{
+		ID: passageID(p), Text: f.text, Heading: f.path, Hash: hex.EncodeToString(p.hash[:]), Owners: len(f.owners),
+		Sources: []PassageSource{}, Statements: []Statement{},
+	}
+	keys := []page.Key{p.page}
+	for _, owner := range f.owners {
+		if key, ok := k.index.document(owner); ok && key != p.page {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys[:min(len(keys), maxSources)] {
+		a, err := k.index.article(key)
+		if err != nil {
+			if key == p.page {
+				return nil, err
+			}
+			continue
+		}
+		info.Sources = append(info.Sources, PassageSource{
+			Doc: key.Doc(), URL: a.url, Title: a.title, FetchedAt: a.fetched, Bases: append([]string{}, k.basesOf(key)...),
+		})
+		if len(info.Statements) > 0 {
+			continue
+		}
+		var said annotation
+		if value, err := k.records.Get(passageKey{key, p.hash}.annotation()); err == nil && json.Unmarshal(value, &said) == nil {
+			info.Statements, info.AnnotatedBy = said.Statements, said.By
+		}
+	}
+	return info, nil
+}
+
+func passageID(p passageKey) string {
+	return p.page.Doc() + "-" + hex.EncodeToString(p.hash[:4])
+}

@@ -1,0 +1,111 @@
+package knowledge
+
+// most returns what a posting of a list is worth at most. A short list is not looked at for that.
+func (s *scorer) most(seg *segment, l *list) float64 {
+	if l.postings < s.x.pruneFrom {
+		return 1
+	}
+	var c chunk
+	bound := uint8(0)
+	for _, b := range l.parts {
+		for len(b) > 0 {
+			var err error
+			if b, err = c.head(b, l.several()); err != nil {
+				return 1
+			}
+			bound = max(bound, c.bound)
+		}
+	}
+	return loosened(bound, growth(seg.avg, s.avg))
+}
+
+// worthPruning is how many postings make it worth looking whether they are needed.
+const worthPruning = 4096
+
+// mostLeft returns for each term the most that it and those after it can be worth together in a passage of a segment.
+func (s *scorer) mostLeft(n int) []float32 {
+	left := make([]float32, len(s.terms)+1)
+	for i := len(s.terms) - 1; i >= 0; i-- {
+		left[i] = left[i+1]
+		if t := &s.terms[i]; t.lists[n].list != nil {
+			left[i] += float32(t.idf * (k1 + 1) * (1 + exactForm) * t.lists[n].most)
+		}
+	}
+	return left
+}
+
+// leastOfBest returns a score that the last of the best will have at least: that of the last by now, in the segments done or in
+// this one; 0 while there are too few.
+func (s *scorer) leastOfBest() float32 {
+	least := float32(0)
+	if s.top.full() {
+		least = s.top.least()
+	}
+	scores := s.scores[:0]
+	for _, score := range s.acc {
+		if score > least {
+			scores = append(scores, score)
+		}
+	}
+	s.scores = scores
+	if len(scores) < s.top.max {
+		return least
+	}
+	return nthLargest(scores, s.top.max)
+}
+
+// nthLargest returns the nth largest of numbers, which it moves about. N is from 1 to their count.
+func nthLargest(list []float32, n int) float32 {
+	for len(list) > 1 {
+		pivot := list[len(list)/2]
+		i, j := 0, len(list)-1
+		for i <= j {
+			for list[i] > pivot {
+				i++
+			}
+			for list[j] < pivot {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case n <= j+1:
+			list = list[:j+1]
+		case n > i:
+			list, n = list[i:], n-i
+		default:
+			return pivot
+		}
+	}
+	return list[0]
+}
+
+// above returns the passages that have at least a score. What rounding may take off is allowed for.
+func (s *scorer) above(least float32) []uint32 {
+	least -= least * 1e-4
+	open := []uint32{}
+	for ord, score := range s.acc {
+		if score >= least {
+			open = append(open, uint32(ord))
+		}
+	}
+	return open
+}
+
+// lookUp adds what a term is worth to the scores of certain passages, in ascending order.
+func (s *scorer) lookUp(ords []uint32, seg *segment, l *termList) error {
+	c := newCursor(l.list)
+	for _, ord := range ords {
+		at, ok := c.seek(ord)
+		if !ok {
+			break
+		}
+		if at == ord {
+			s.acc[ord] += l.worth(&c.c, c.i, s.norms, seg.lengths[ord])
+		}
+	}
+	return c.err
+}

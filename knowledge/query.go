@@ -1,0 +1,132 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	maxQueryText  = 64 << 10 // bytes of a query that are looked at
+	maxQueryWords = 256      // different words that are looked up
+	maxQueryTerms = 64       // of them that rank: the rarest
+	maxPrefixes   = 4        // words ending in * that are prefixes
+	maxPhrase     = 16       // words of a phrase that count
+	maxPhrases    = 8
+	maxExpansion  = 64   // terms that a prefix stands for: the most frequent
+	maxWalk       = 1024 // of this many in each segment
+)
+
+// query is a parsed text.
+type query struct {
+	terms       []queryTerm
+	phrases     []phrase
+	onlyPhrases bool // it is nothing but phrases: passages without them are no hits
+}
+
+// queryTerm is a word of a query.
+type queryTerm struct {
+	stem   string
+	form   string  // as the query writes it; of a prefix the prefix
+	weight float64 // how much it counts; 1 for a word that is there once
+	prefix bool    // it stands for all words that begin with form
+	part   bool    // of an identifier
+	pos    int     // place in the query
+}
+
+// phrase is words that must follow one another.
+type phrase struct {
+	stems   []string
+	offsets []int // of each stem's place from the first's
+}
+
+// parseQuery reads a query. Nothing in it is an error: "quotes" that pair make a phrase, a word with a * at its end is a
+// prefix, and everything else that is no word separates words.
+func parseQuery(text string) query {
+	text = clip(text, maxQueryText)
+	var q query
+	words := q.words(text)
+	quoted := 0
+	rest := text
+	for len(q.phrases) < maxPhrases {
+		_, after, ok := strings.Cut(rest, `"`)
+		if !ok {
+			break
+		}
+		inside, next, ok := strings.Cut(after, `"`)
+		if !ok {
+			break
+		}
+		rest = next
+		if p := parsePhrase(inside); len(p.stems) > 1 {
+			q.phrases = append(q.phrases, p)
+			quoted += len(p.stems)
+		}
+	}
+	q.onlyPhrases = len(q.phrases) > 0 && quoted >= words
+	q.dropStopWords()
+	return q
+}
+
+// words adds the words of a text and returns how many there are.
+func (q *query) words(text string) int {
+	n, prefixes := 0, 0
+	at := map[string]int{}
+	tokenise(text, func(t token) {
+		if !t.part {
+			n++
+		}
+		form := string(t.surface)
+		prefix := t.end < len(text) && text[t.end] == '*' && (t.end+1 == len(text) || !wordByte(text[t.end+1]))
+		key := form
+		if prefix {
+			key += "*"
+		}
+		if i, ok := at[key]; ok {
+			q.terms[i].weight++
+			q.terms[i].part = q.terms[i].part && t.part
+			return
+		}
+		if len(q.terms) == maxQueryWords {
+			return
+		}
+		if prefix {
+			if prefixes++; prefixes > maxPrefixes {
+				prefix = false
+			}
+		}
+		at[key] = len(q.terms)
+		q.terms = append(q.terms, queryTerm{stem: stemOf(form), form: form, weight: 1, prefix: prefix, part: t.part, pos: t.pos})
+	})
+	return n
+}
+
+func wordByte(c byte) bool { return c >= 0x80 || asciiWord[c] }
+
+func parsePhrase(text string) phrase {
+	var p phrase
+	first := 0
+	tokenise(text, func(t token) {
+		if len(p.stems) == maxPhrase {
+			return
+		}
+		if len(p.stems) == 0 {
+			first = t.pos
+		}
+		// An identifier is its parts, or itself when it has none.
+		if n := len(p.stems); n > 0 && t.part && p.offsets[n-1] == t.pos-first {
+			p.stems[n-1] = stemOf(string(t.surface))
+			return
+		}
+		p.stems = append(p.stems, stemOf(string(t.surface)))
+		p.offsets = append(p.offsets, t.pos-first)
+	})
+	return p
+}
+
+// dropStopWords leaves out words that say nothing, unless there are no others.
+func (q *query) dropStopWords() {
+	said := slices.DeleteFunc(slices.Clone(q.terms), func(t queryTerm) bool { return stopWords[t.form] && !t.prefix })
+	if len(said) > 0 {
+		q.terms = said
+	}
+}

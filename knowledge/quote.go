@@ -1,0 +1,61 @@
+package knowledge
+
+import (
+	"bytes"
+	"errors"
+)
+
+// Quote says where a quote stands in a text, or what comes nearest to it.
+type Quote struct {
+	Found    bool     `json:"found"`
+	Path     []string `json:"path,omitempty"`    // the headings it stands under
+	Start    int      `json:"start"`             // bytes of the markdown
+	End      int      `json:"end"`               // likewise
+	Line     int      `json:"line,omitempty"`    // from 1
+	Count    int      `json:"count,omitempty"`   // how often it is there, at most 1000
+	Nearest  string   `json:"nearest,omitempty"` // when it is not there: the text most like it, as plain text
+	Likeness float64  `json:"likeness"`          // 1 when found, else the share of the quote's words that are in Nearest
+}
+
+const (
+	maxQuote       = 10_000 // bytes
+	maxOccurrences = 1000
+
+	// minLikeness is the likeness under which nothing is shown: it would be chance.
+	minLikeness = 0.3
+)
+
+// FindQuote looks for a quote in a markdown text without front matter. White space, markdown's marks, the targets of links, kinds
+// of quotation marks, dashes and hyphens, and typographic forms of letters make no difference; everything else does, case too.
+// The error says that the quote is empty or over 10,000 bytes.
+func FindQuote(md []byte, quote string) (Quote, error) {
+	if len(quote) > maxQuote {
+		return Quote{}, errors.New("the quote has over 10,000 bytes")
+	}
+	wanted := trimQuote(bare([]byte(quote)).text)
+	if len(wanted) == 0 {
+		return Quote{}, errors.New("the quote has no text")
+	}
+	text := bare(md)
+	if q, ok := text.find(wanted); ok {
+		q.locate(md)
+		return q, nil
+	}
+	q := text.nearest(wanted)
+	if q.Nearest != "" {
+		q.locate(md)
+	}
+	return q, nil
+}
+
+// locate fills in line and headings of where the quote begins.
+func (q *Quote) locate(md []byte) {
+	q.Line = 1 + bytes.Count(md[:q.Start], []byte("\n"))
+	var stack headingStack
+	scanBlocks(md[:q.Start], func(b block) {
+		if b.kind == headingBlock {
+			stack.push(b.level, plainText(md[b.title[0]:b.title[1]]))
+		}
+	})
+	q.Path = stack.path()
+}

@@ -1,0 +1,322 @@
+package knowledge
+
+import (
+	"bytes"
+	"html"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// bareText is a markdown text without what makes no difference to a quote. Where a byte of it came from is found again line by
+// line: a table of all bytes would be larger than the text.
+type bareText struct {
+	md    []byte
+	text  []byte
+	lines []bareLine
+}
+
+type bareLine struct{ text, md int } // where the line begins in each
+
+func bare(md []byte) *bareText {
+	b := &bareText{md: md, text: make([]byte, 0, len(md))}
+	for at := 0; at < len(md); {
+		line, next := lineAt(md, at)
+		b.lines = append(b.lines, bareLine{len(b.text), at})
+		w := barer{text: b.text}
+		w.line(line)
+		w.space(len(line))
+		b.text, at = w.text, next
+	}
+	b.text = bytes.TrimRight(b.text, " ")
+	return b
+}
+
+// source returns which bytes of the markdown a range of the text stands for.
+func (b *bareText) source(start, end int) (from, to int) {
+	from = b.sourceOf(start)
+	to = b.sourceOf(end - 1)
+	_, n := utf8.DecodeRune(b.md[to:])
+	return from, to + n
+}
+
+func (b *bareText) sourceOf(at int) int {
+	i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].text > at }) - 1
+	l := b.lines[i]
+	line, _ := lineAt(b.md, l.md)
+	w := barer{text: []byte(" ")[:min(l.text, 1)], from: []int{0}[:min(l.text, 1)]} // a space before, as there was
+	skip := len(w.text)
+	if l.text > 0 && b.text[l.text-1] != ' ' {
+		w.text[0] = 'x'
+	}
+	w.from = append(make([]int, 0, len(line)), w.from...)
+	w.line(line)
+	if n := at - l.text + skip; n < len(w.from) {
+		return l.md + w.from[n]
+	}
+	return l.md + trimmed(line)
+}
+
+// barer strips lines. With from not nil it notes for each byte of text where it came from in the line.
+type barer struct {
+	text []byte
+	from []int
+	at   int // where the piece at hand begins in the line
+}
+
+func (w *barer) put(s string) {
+	w.text = append(w.text, s...)
+	if w.from != nil {
+		for range len(s) {
+			w.from = append(w.from, w.at)
+		}
+	}
+}
+
+func (w *barer) space(at int) {
+	if n := len(w.text); n > 0 && w.text[n-1] != ' ' {
+		w.at = at
+		w.put(" ")
+	}
+}
+
+// line strips one line: marks of headings, quotes and lists at its beginning, and what stands within.
+func (w *barer) line(line []byte) {
+	if _, fence := openFence(line); fence || isDelimiterRow(line) {
+		return
+	}
+	i, _ := marksLen(line)
+	w.inline(line, i, len(line), 0)
+}
+
+// marksLen returns how long the marks of headings, quotes and lists are that a line begins with, with the spaces after them, and
+// where the last list's mark begins; -1 if there is none.
+func marksLen(line []byte) (n, list int) {
+	list = -1
+	for n = indentation(line); n < len(line); {
+		mark := isListMarker(line[n:])
+		if mark > 0 {
+			list = n
+		} else if line[n] == '>' {
+			mark = 1
+		} else if mark = headingLevel(line[n:], 0); mark == 0 {
+			break
+		}
+		n += mark
+		n += indentation(line[n:])
+	}
+	return n, list
+}
+
+// inline strips part of a line.
+func (w *barer) inline(line []byte, i, end, depth int) {
+	for i < end {
+		w.at = i
+		switch c := line[i]; {
+		case c == '\\' && i+1 < end && isPunctuation(line[i+1]):
+			w.put(string(line[i+1]))
+			i += 2
+			continue
+		case c == '*' || c == '`' || c == '|' && depth == 0:
+			if c == '|' {
+				w.space(i)
+			}
+			i++
+			continue
+		case c == '~' && i+1 < end && line[i+1] == '~':
+			i += 2
+			continue
+		case c == '_' && (i == 0 || !isWord(line[i-1]) || i+1 == end || !isWord(line[i+1])):
+			i++
+			continue
+		case c == '!' && i+1 < end && line[i+1] == '[' && depth < maxNested:
+			if text, n := linkIn(line[i+1 : end]); n > 0 {
+				w.inline(line, i+2, i+2+len(text), depth+1)
+				i += 1 + n
+				continue
+			}
+		case c == '[' && depth < maxNested:
+			if text, n := linkIn(line[i:end]); n > 0 {
+				w.inline(line, i+1, i+1+len(text), depth+1)
+				i += n
+				continue
+			}
+		case c == '<':
+			if n := tagLen(line[i:end]); n > 0 {
+				i += n
+				continue
+			}
+		case c == '&':
+			if n := bytes.IndexByte(line[i:min(end, i+12)], ';'); n > 1 {
+				entity := string(line[i : i+n+1])
+				if plain := html.UnescapeString(entity); plain != entity {
+					w.runes(plain)
+					i += n + 1
+					continue
+				}
+			}
+		case c > ' ' && c < utf8.RuneSelf:
+			w.put(string(c))
+			i++
+			continue
+		}
+		_, n := utf8.DecodeRune(line[i:end])
+		w.runes(string(line[i : i+n]))
+		i += n
+	}
+}
+
+// runes puts characters in their plain form.
+func (w *barer) runes(s string) {
+	for _, r := range s {
+		switch plain, ok := plainForms[r]; {
+		case ok:
+			w.put(plain)
+		case unicode.IsSpace(r):
+			w.space(w.at)
+		case !unicode.In(r, unicode.Cc, unicode.Cf):
+			w.put(string(r))
+		}
+	}
+}
+
+// plainForms are characters that typography puts in place of others.
+var plainForms = map[rune]string{
+	'‘': "'", '’': "'", '‚': "'", '‛': "'", '′': "'", '‹': "'", '›': "'",
+	'“': `"`, '”': `"`, '„': `"`, '‟': `"`, '″': `"`, '«': `"`, '»': `"`,
+	'‐': "-", '‑': "-", '‒': "-", '–': "-", '—': "-", '―': "-", '−': "-", '…': "...",
+	'ﬀ': "ff", 'ﬁ': "fi", 'ﬂ': "fl", 'ﬃ': "ffi", 'ﬄ': "ffl",
+}
+
+// maxMark is how long a link or a tag may be, in bytes.
+const maxMark = 2000
+
+// linkIn is link for text of any length.
+func linkIn(line []byte) (text []byte, n int) {
+	if line = line[:min(len(line), maxMark)]; bytes.IndexByte(line, ']') < 0 {
+		return nil, 0
+	}
+	return link(line)
+}
+
+// tagLen returns how long the tag or comment is that line begins with; 0 if it is none.
+func tagLen(line []byte) int {
+	if len(line) < 3 || !isLetter(line[1]) && line[1] != '/' && line[1] != '!' {
+		return 0
+	}
+	n := bytes.IndexByte(line[:min(len(line), maxMark)], '>')
+	if n < 0 || bytes.Contains(line[:n], []byte("://")) && bytes.IndexByte(line[:n], ' ') < 0 {
+		return 0 // <https://…> is text
+	}
+	return n + 1
+}
+
+func isWord(c byte) bool {
+	return c >= utf8.RuneSelf || c == '_' || isLetter(c) || c >= '0' && c <= '9'
+}
+
+// find returns where a stripped quote stands.
+func (b *bareText) find(quote []byte) (q Quote, ok bool) {
+	for at := 0; q.Count < maxOccurrences; {
+		n := bytes.Index(b.text[at:], quote)
+		if n < 0 {
+			break
+		}
+		start := at + n
+		end := start + len(quote)
+		at = start + 1
+		begun := start > 0 && isWord(quote[0]) && isWord(b.text[start-1])
+		if begun || end < len(b.text) && isWord(quote[len(quote)-1]) && isWord(b.text[end]) {
+			continue // within a word: "3" is not in "30"
+		}
+		if q.Count++; q.Count == 1 {
+			q.Start, q.End = b.source(start, end)
+		}
+	}
+	q.Found, q.Likeness = q.Count > 0, min(float64(q.Count), 1)
+	return q, q.Found
+}
+
+// nearest returns the run of words that shares most with a stripped quote.
+func (b *bareText) nearest(quote []byte) (q Quote) {
+	need := map[string]int{}
+	words := 0
+	for word := range bytes.FieldsFuncSeq(bytes.ToLower(quote), notWord) {
+		need[string(word)]++
+		words++
+	}
+	if words == 0 {
+		return q
+	}
+	type place struct {
+		word       string // as in need; empty if it is not wanted
+		start, end int
+	}
+	window := make([]place, 0, words)
+	have := map[string]int{}
+	matched, best, first := 0, 0, 0
+	eachWord(b.text, func(start, end int) {
+		lower := string(bytes.ToLower(b.text[start:end]))
+		p := place{start: start, end: end}
+		if need[lower] > 0 {
+			p.word = lower
+			if have[lower]++; have[lower] <= need[lower] {
+				matched++
+			}
+		}
+		if len(window) < words {
+			window = append(window, p)
+		} else {
+			if old := window[first].word; old != "" {
+				if have[old]--; have[old] < need[old] {
+					matched--
+				}
+			}
+			window[first] = p
+			first = (first + 1) % words
+		}
+		if matched > best {
+			best = matched
+			q.Start, q.End = window[first%len(window)].start, end
+		}
+	})
+	q.Likeness = min(float64(best)/float64(words), 0.99)
+	if q.Likeness < minLikeness {
+		return Quote{Likeness: q.Likeness}
+	}
+	q.Nearest = cutRunes(string(b.text[q.Start:q.End]), maxQuote)
+	q.Start, q.End = b.source(q.Start, q.End)
+	return q
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+
+// eachWord calls f for the words of a text.
+func eachWord(text []byte, f func(start, end int)) {
+	start := -1
+	for i := 0; i <= len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		in := i < len(text) && !notWord(r)
+		if in && start < 0 {
+			start = i
+		} else if !in && start >= 0 {
+			f(start, i)
+			start = -1
+		}
+		i += max(n, 1)
+	}
+}
+
+// trimQuote takes marks off a stripped quote that those who quote put there: quotation marks around it, and dots that stand for
+// what was left out.
+func trimQuote(quote []byte) []byte {
+	s := strings.TrimSpace(string(quote))
+	for _, mark := range []string{`"`, `'`} {
+		if inner, ok := strings.CutPrefix(s, mark); ok && strings.HasSuffix(inner, mark) && len(inner) > 1 {
+			s = strings.TrimSuffix(inner, mark)
+		}
+	}
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "..."), "...")
+	return []byte(strings.TrimSpace(s))
+}

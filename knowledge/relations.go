@@ -1,0 +1,130 @@
+package knowledge
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// AddNote keeps a note. Its ID and CreatedAt are made here. The error wraps ErrInvalid when it cannot be taken as it is, or
+// store.ErrFull.
+func (k *Knowledge) AddNote(n Note) (Note, error) {
+	if err := k.notes.add(&n, time.Now()); err != nil {
+		return Note{}, fmt.Errorf("add note: %w", err)
+	}
+	return n, nil
+}
+
+// Note returns a note. The error wraps store.ErrNotFound, or ErrInvalid when the id is none.
+func (k *Knowledge) Note(id string) (Note, error) {
+	e, err := noteEnd(id)
+	if err != nil {
+		return Note{}, err
+	}
+	n, err := k.notes.note(e)
+	if err != nil {
+		return Note{}, fmt.Errorf("note %s: %w", id, err)
+	}
+	return *n, nil
+}
+
+// Notes returns notes, oldest first, and a cursor for the next call, empty when these were the last. A limit of 0 means 50; at
+// most 1000.
+func (k *Knowledge) Notes(cursor string, limit int) (list []Note, next string, err error) {
+	return k.notes.list(cursor, bounded(limit, 50))
+}
+
+// DeleteNote drops a note with its relations, and reports whether it was there.
+func (k *Knowledge) DeleteNote(id string) (bool, error) {
+	e, err := noteEnd(id)
+	if err != nil {
+		return false, err
+	}
+	return k.notes.delete(e)
+}
+
+// Relate relates a passage to a note, or to another passage: exactly one of r.Note and r.Other is given. A relation of the same
+// type between the two is replaced. A weight of 0 stands for 1. The error wraps store.ErrNotFound when one of them is not there,
+// or ErrInvalid.
+func (k *Knowledge) Relate(r Relation) (Relation, error) {
+	switch {
+	case (r.Note == "") == (r.Other == ""):
+		return r, fmt.Errorf("relate: a passage to either a note or another passage: %w", ErrInvalid)
+	case !isRelationType(r.Type):
+		return r, fmt.Errorf("relate: type %.80q is not of lower-case letters, digits, _ and -: %w", r.Type, ErrInvalid)
+	case math.IsNaN(r.Weight) || math.IsInf(r.Weight, 0):
+		return r, fmt.Errorf("relate: weight %v: %w", r.Weight, ErrInvalid)
+	case r.Weight == 0:
+		r.Weight = 1
+	}
+	r.CreatedAt = time.Now().UTC()
+	k.notes.mu.Lock()
+	defer k.notes.mu.Unlock()
+	t := tie{kind: r.Type}
+	var err error
+	if t.from, err = k.passageEnd(r.Passage); err != nil {
+		return r, fmt.Errorf("relate: %w", err)
+	}
+	if r.Note != "" {
+		if t.to, err = noteEnd(r.Note); err == nil {
+			_, err = k.notes.note(t.to)
+		}
+	} else {
+		t.to, err = k.passageEnd(r.Other)
+	}
+	if err != nil {
+		return r, fmt.Errorf("relate to %.40s%.40s: %w", r.Note, r.Other, err)
+	}
+	if t.from == t.to {
+		return r, fmt.Errorf("relate a passage to itself: %w", ErrInvalid)
+	}
+	return r, k.notes.relate(t, tieRecord{Weight: r.Weight, Time: r.CreatedAt})
+}
+
+// Relations returns the relations that a query asks for. The error wraps ErrInvalid, or store.ErrNotFound when the passage is not
+// there.
+func (k *Knowledge) Relations(q RelationQuery) ([]Relation, error) {
+	if q.Passage == "" && q.Note == "" && q.Type == "" {
+		return nil, fmt.Errorf("relations of a passage, of a note or of a type: %w", ErrInvalid)
+	}
+	var passage, note end
+	var err error
+	if q.Passage != "" {
+		if passage, err = k.passageEnd(q.Passage); err != nil {
+			return nil, fmt.Errorf("relations: %w", err)
+		}
+	}
+	if q.Note != "" {
+		if note, err = noteEnd(q.Note); err != nil {
+			return nil, fmt.Errorf("relations: %w", err)
+		}
+	}
+	from := note // a note has fewer as a rule
+	if from == "" {
+		from = passage
+	}
+	list := []Relation{}
+	k.notes.relations(from, q.Type, func(t tie, r tieRecord) bool {
+		if passage != "" && t.from != passage && t.to != passage {
+			return true
+		}
+		found := Relation{Passage: t.from.id(), Type: t.kind, Weight: r.Weight, CreatedAt: r.Time}
+		if t.to[0] == 'n' {
+			found.Note = t.to.id()
+		} else {
+			found.Other = t.to.id()
+		}
+		list = append(list, found)
+		return len(list) < bounded(q.Limit, 50)
+	})
+	return list, nil
+}
+
+// passageEnd returns the end that a passage's id names.
+func (k *Knowledge) passageEnd(id string) (end, error) {
+	key, hash, err := k.resolve(id)
+	if err != nil {
+		return "", fmt.Errorf("passage %.40s: %w", id, err)
+	}
+	return passageEnd(key, [4]byte(hash[:4])), nil
+}

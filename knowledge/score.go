@@ -1,0 +1,208 @@
+package knowledge
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Documents are made of the best passages: of so many, or of so many for each hit wanted.
+const (
+	best           = 300
+	passagesPerHit = 3
+)
+
+// scorer ranks passages for one query. It is used under the index's read lock.
+type scorer struct {
+	x       *searchIndex
+	norms   *norms
+	avg     averages
+	total   int // passages in all segments
+	terms   []scoredTerm
+	phrases []scoredPhrase
+	top     top
+	acc     []float32 // scores by ordinal, of the segment being read
+	scores  []float32 // room for leastOfBest
+}
+
+// scoredTerm is a term of the query with its postings in each segment.
+type scoredTerm struct {
+	queryTerm
+	idf   float64
+	df    int
+	lists []termList // by segment
+}
+
+// termList is the postings of a term in a segment.
+type termList struct {
+	*list
+	exact uint8   // bits of the query's own form
+	only  uint8   // if not 0, only postings with one of these forms count
+	most  float64 // what a posting is worth at most, see saturated
+
+	plain, own float32 // what saturated is multiplied with: of other forms, and of the query's own
+}
+
+// newScorer returns a scorer for a query. The caller holds mu, as long as it uses it.
+func (x *searchIndex) newScorer(q *query) *scorer {
+	s := &scorer{x: x, avg: x.sums.averages()}
+	s.norms = newNorms(s.avg)
+	s.load(q)
+	return s
+}
+
+// load finds the postings of the query's terms.
+func (s *scorer) load(q *query) {
+	for _, seg := range s.x.segments {
+		s.total += seg.len()
+	}
+	for i := range q.terms {
+		t := &q.terms[i]
+		if t.prefix {
+			s.expand(t)
+			continue
+		}
+		st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.x.segments))}
+		for n, seg := range s.x.segments {
+			l, err := find(seg.refs, s.x.blocksOf(seg, true), t.stem)
+			if err != nil {
+				s.x.unreadable(seg, err)
+				continue
+			}
+			if l == nil {
+				continue
+			}
+			st.df += l.postings
+			st.lists[n] = termList{list: l, exact: formBit(l, t.form), most: s.most(seg, l)}
+		}
+		if st.df > 0 {
+			st.idf = rarity(s.total, st.df) * t.weight
+			if t.part {
+				st.idf *= partWeight
+			}
+			if functionWords[t.form] {
+				st.idf *= functionWeight
+			}
+			s.terms = append(s.terms, st)
+		}
+	}
+	slices.SortStableFunc(s.terms, func(a, b scoredTerm) int {
+		return cmp.Or(cmp.Compare(b.idf, a.idf), strings.Compare(a.stem, b.stem))
+	})
+	s.terms = s.terms[:min(len(s.terms), maxQueryTerms)]
+	for i := range s.terms {
+		t := &s.terms[i]
+		for n := range t.lists {
+			t.lists[n].plain = float32(t.idf * (k1 + 1))
+			t.lists[n].own = float32(t.idf * (k1 + 1) * (1 + exactForm))
+		}
+	}
+	for _, p := range q.phrases {
+		s.phrases = append(s.phrases, s.loadPhrase(p))
+	}
+}
+
+// formBit returns the bit of a form in a list's postings; 0 if no posting has it.
+func formBit(l *list, form string) uint8 {
+	if i := slices.Index(l.forms, form); i >= 0 {
+		return 1 << i
+	}
+	if l.others {
+		return otherFormBit
+	}
+	return 0
+}
+
+// score ranks the passages of a segment. Allowed says which may be hits; nil means all.
+//
+// The terms come rarest first. As soon as those that are left cannot lift a passage that has none of the others among the best,
+// only passages that still can get there are looked up in their postings, and the chunks between are skipped: of a common word
+// that hardly matters most is never read.
+func (s *scorer) score(n int, q *query, allowed bitset) {
+	seg := s.x.segments[n]
+	if cap(s.acc) < seg.len() {
+		s.acc = make([]float32, seg.len())
+	}
+	s.acc = s.acc[:seg.len()]
+	clear(s.acc)
+	left := s.mostLeft(n)
+	if left[0] == 0 {
+		return
+	}
+	var open []uint32 // passages that can still be among the best; nil: all
+	var c chunk
+	for i := range s.terms {
+		l := &s.terms[i].lists[n]
+		if l.list == nil {
+			continue
+		}
+		if open == nil && l.postings >= s.x.pruneFrom && len(s.phrases) == 0 {
+			if least := s.leastOfBest(); least > left[i] {
+				open = s.above(least - left[i])
+			}
+		}
+		var err error
+		if open != nil {
+			err = s.lookUp(open, seg, l)
+		} else {
+			err = l.each(&c, func(c *chunk) error {
+				s.addChunk(c, seg, l, allowed)
+				return nil
+			})
+		}
+		if err != nil {
+			s.x.unreadable(seg, err)
+		}
+	}
+	if len(s.phrases) > 0 {
+		s.scorePhrases(n, q.onlyPhrases, allowed)
+	}
+	for ord, score := range s.acc {
+		if score > 0 && (!s.top.full() || score >= s.top.least()) {
+			s.top.offer(candidate{seg: n, ord: uint32(ord), score: score})
+		}
+	}
+}
+
+// addChunk adds what a term is worth in the passages of a chunk to their scores: the innermost loop of a search.
+func (s *scorer) addChunk(c *chunk, seg *segment, l *termList, allowed bitset) {
+	acc, lens, norms := s.acc, seg.lengths, s.norms
+	exact, only, plain, own := l.exact, l.only, l.plain, l.own
+	for i := range c.n {
+		ord := c.ords[i]
+		if allowed != nil && !allowed.has(ord) || only != 0 && c.forms[i]&only == 0 {
+			continue
+		}
+		factor := plain
+		if c.forms[i]&exact != 0 {
+			factor = own
+		}
+		acc[ord] += factor * saturated(c.weighted(i, norms, lens[ord]))
+	}
+}
+
+// worth returns what a term is worth in the passage of a posting.
+func (l *termList) worth(c *chunk, i int, norms *norms, length lengths) float32 {
+	if l.only != 0 && c.forms[i]&l.only == 0 {
+		return 0
+	}
+	factor := l.plain
+	if c.forms[i]&l.exact != 0 {
+		factor = l.own
+	}
+	return factor * saturated(c.weighted(i, norms, length))
+}
+
+// weighted returns the weighted number of occurrences that a posting stands for.
+func (c *chunk) weighted(i int, norms *norms, length lengths) float32 {
+	count := c.count[i]
+	tf := float32(count & 15)
+	if count&15 == textEscape {
+		tf += float32(c.extra[i])
+	}
+	w := tf * norms.text[length.text]
+	if count > 15 {
+		w += float32(count>>4&3)*norms.title[length.title] + float32(count>>6)*norms.path[length.path]
+	}
+	return w
+}

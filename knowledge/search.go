@@ -1,0 +1,99 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+const (
+	defaultHits = 5
+	maxHits     = 1000
+
+	// maxOwners is how many documents with one passage can be hits by it.
+	maxOwners = 32
+
+	// maxAlso is how many other URLs a hit names.
+	maxAlso = 10
+)
+
+// ErrEmptyQuery means that a query has no text.
+var ErrEmptyQuery = errors.New("the query is empty")
+
+// Search returns the documents whose passages suit a query best. Any text is a query but an empty one (ErrEmptyQuery); one
+// without words has no hits.
+func (x *searchIndex) Search(ctx context.Context, q Query) (*Results, error) {
+	var allow *roaring.Bitmap
+	if q.KB != "" {
+		if x.o.members == nil {
+			return nil, fmt.Errorf("search knowledge base %s: there are none", q.KB)
+		}
+		var err error
+		if allow, err = x.o.members(q.KB); err != nil {
+			return nil, err
+		}
+	}
+	return x.search(ctx, q, allow)
+}
+
+// search is Search among the documents that allow holds; nil: all. It does not look at q.KB.
+func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Results, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, ErrEmptyQuery
+	}
+	if q.Limit <= 0 {
+		q.Limit = defaultHits
+	}
+	q.Limit = min(q.Limit, maxHits)
+	parsed := parseQuery(q.Text)
+	near := x.askVectors(ctx, &q, allow)
+	found, err := x.lexical(ctx, &parsed, &q, allow)
+	byMeaning := <-near // in any case: nothing goes on behind a search that has ended
+	if err != nil {
+		return nil, err
+	}
+	results := &Results{Hits: []Hit{}, Degraded: byMeaning.err != nil}
+	if byMeaning.err == nil && len(byMeaning.passages) > 0 {
+		found = x.fuse(found, byMeaning.passages, &q, allow)
+	}
+	shown, err := x.present(ctx, results, groupByDocument(found), &parsed, q.Limit)
+	if err == nil && q.Explain {
+		x.explain(&parsed, results.Hits, shown)
+	}
+	return results, err
+}
+
+// match is a passage found, with the documents it makes hits of.
+type match struct {
+	number uint32
+	score  float64
+	owners []uint32 // ascending
+	fused  fusedRanks
+}
+
+// lexical ranks passages by words.
+func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allow *roaring.Bitmap) ([]match, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	docs := x.filter(q, allow)
+	s := x.newScorer(parsed)
+	s.top.max = max(best, passagesPerHit*q.Limit)
+	allowed := x.allowed(docs)
+	for n := range x.segments {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.score(n, parsed, allowed[n])
+	}
+	s.together()
+	candidates := s.top.ranked()
+	found := make([]match, 0, len(candidates))
+	for _, c := range candidates {
+		seg := x.segments[c.seg]
+		found = append(found, match{number: seg.numbers[c.ord], score: float64(c.score), owners: x.ownersIn(seg, c.ord, docs)})
+	}
+	return found, nil
+}

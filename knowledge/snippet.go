@@ -1,0 +1,162 @@
+package knowledge
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// snippetChars is the most code points of a snippet.
+const snippetChars = 300
+
+// snippet returns the part of a passage that has most of a query, as one line of plain text (see plainLine), and where the query's
+// words stand in it, in code points, [start, end). A cut at either end shows as "…".
+func snippet(text string, q *query) (string, [][2]int) {
+	line := plainLine(text)
+	spots := q.spots(line)
+	from, to := window(line, spots)
+	shown, before := line[from:to], 0
+	if from > 0 {
+		shown, before = "…"+shown, 1
+	}
+	if to < len(line) {
+		shown += "…"
+	}
+	var marks [][2]int
+	at, chars := from, before
+	for _, s := range spots {
+		if s.start < at || s.end > to { // outside, or a part of what is marked already
+			continue
+		}
+		start := chars + utf8.RuneCountInString(line[at:s.start])
+		at, chars = s.end, start+utf8.RuneCountInString(line[s.start:s.end])
+		marks = append(marks, [2]int{start, chars})
+	}
+	return shown, marks
+}
+
+// spot is where a word of the query stands.
+type spot struct {
+	start, end int // bytes
+	char       int // of its start
+	term       int // of the query
+	weight     float64
+}
+
+// spots finds the words of a query in a line.
+func (q *query) spots(line string) []spot {
+	begins := map[string]bool{} // what a word with one of the query's stems begins with
+	for i := range q.terms {
+		begins[clip(q.terms[i].stem, 2)] = true
+	}
+	var spots []spot
+	at, chars := 0, 0
+	tokenise(line, func(t token) {
+		if t.surface[0] < utf8.RuneSelf && !begins[clip(string(t.surface), 2)] {
+			return
+		}
+		weight, term := q.weightOf(string(t.surface))
+		if weight == 0 {
+			return
+		}
+		if t.start > at { // parts of an identifier come after the whole
+			chars += utf8.RuneCountInString(line[at:t.start])
+			at = t.start
+		}
+		spots = append(spots, spot{start: t.start, end: t.end, char: chars, term: term, weight: weight})
+	})
+	return spots
+}
+
+// weightOf returns how much a word counts for the choice of a snippet, and which term of the query it is; 0 for none.
+func (q *query) weightOf(surface string) (weight float64, term int) {
+	stem := stemOf(surface)
+	for i := range q.terms {
+		t := &q.terms[i]
+		switch {
+		case t.prefix && strings.HasPrefix(surface, t.form), !t.prefix && t.stem == stem:
+			weight, term = 1, i
+		default:
+			continue
+		}
+		if functionWords[t.form] {
+			weight = functionWeight
+		}
+		if t.form == surface {
+			return weight * (1 + exactForm), i
+		}
+	}
+	return weight, term
+}
+
+// window chooses what to show of a line: at most snippetChars, with as much of the query as possible, different words before
+// repeated ones, the earliest of equals. It begins and ends between words.
+func window(line string, spots []spot) (from, to int) {
+	const room = snippetChars - 2 // for the dots
+	if utf8.RuneCountInString(line) <= snippetChars {
+		return 0, len(line)
+	}
+	first, last, most := 0, 0, 0.0
+	inside := map[int]int{}
+	score := 0.0
+	for i, j := 0, 0; i < len(spots); i++ {
+		for ; j < len(spots) && spots[j].char-spots[i].char+(spots[j].end-spots[j].start) <= room; j++ {
+			if inside[spots[j].term]++; inside[spots[j].term] == 1 {
+				score += spots[j].weight
+			}
+			score += .05
+		}
+		if score > most+1e-9 {
+			first, last, most = i, j-1, score
+		}
+		if j == i { // a word longer than the room
+			j++
+			continue
+		}
+		if inside[spots[i].term]--; inside[spots[i].term] == 0 {
+			score -= spots[i].weight
+		}
+		score -= .05
+	}
+	if most > 0 {
+		// What room is left goes a third before, the rest behind.
+		used := spots[last].char - spots[first].char
+		from = back(line, spots[first].start, (room-used)/3)
+	}
+	if to = forth(line, from, room); to == len(line) {
+		from = back(line, to, room)
+	}
+	return wholeWords(line, from, to)
+}
+
+// back returns the byte n characters before at, forth that n characters after.
+func back(s string, at, n int) int {
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+	}
+	return at
+}
+
+func forth(s string, at, n int) int {
+	for ; n > 0 && at < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[at:])
+		at += size
+	}
+	return at
+}
+
+// wholeWords moves the ends of a range inwards to spaces, where there is one nearby.
+func wholeWords(s string, from, to int) (int, int) {
+	const near = 24
+	if from > 0 && s[from-1] != ' ' {
+		if i := strings.IndexByte(s[from:min(from+near, to)], ' '); i >= 0 {
+			from += i + 1
+		}
+	}
+	if to < len(s) && s[to] != ' ' {
+		if i := strings.LastIndexByte(s[max(to-near, from):to], ' '); i >= 0 {
+			to = max(to-near, from) + i
+		}
+	}
+	return from, to
+}

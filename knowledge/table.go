@@ -1,0 +1,372 @@
+package knowledge
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"readthru/page"
+)
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (s bitset) has(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
+func (s bitset) add(i uint32)      { s[i>>6] |= 1 << (i & 63) }
+func (s bitset) remove(i uint32)   { s[i>>6] &^= 1 << (i & 63) }
+
+// segment is what memory holds of a segment: the table of its passages and where its terms are. Terms, numbers, hashes, lengths
+// and the owners that the table names never change; the two sets do.
+type segment struct {
+	id      uint32
+	refs    []blockRef
+	avg     averages // that the bounds of its chunks were made with
+	bytes   int64    // of its blocks
+	numbers []uint32 // of its passages, ascending
+	hashes  [][16]byte
+	owners  []uint32 // document each passage was indexed for
+	lengths []lengths
+
+	dead    bitset // passages that nobody owns any more
+	orphans bitset // passages that the document in owners no longer owns
+	live    int
+}
+
+func (s *segment) len() int { return len(s.numbers) }
+
+// last returns the number of the segment's last passage.
+func (s *segment) last() uint32 { return s.numbers[s.len()-1] }
+
+// ordinal returns where a passage stands in the segment.
+func (s *segment) ordinal(number uint32) (uint32, bool) {
+	n := len(s.numbers)
+	if n == 0 || number < s.numbers[0] || number > s.numbers[n-1] {
+		return 0, false
+	}
+	if i := int(number - s.numbers[0]); i < n && s.numbers[i] == number { // nothing before it was ever deleted
+		return uint32(i), true
+	}
+	i, ok := slices.BinarySearch(s.numbers, number)
+	return uint32(i), ok
+}
+
+// A segment's table is stored in parts of tablePart passages, what changes of it in parts of changesPart.
+const (
+	tablePart   = 1 << 13
+	changesPart = 1 << 16
+)
+
+// encodeTable returns a part of the table.
+func (s *segment) encodeTable(part int) []byte {
+	from := part * tablePart
+	to := min(from+tablePart, s.len())
+	b := binary.AppendUvarint(nil, uint64(to-from))
+	prev := uint32(0)
+	for i := from; i < to; i++ {
+		b = binary.AppendUvarint(b, uint64(s.numbers[i]-prev))
+		prev = s.numbers[i]
+		b = append(b, s.hashes[i][:]...)
+		b = binary.AppendUvarint(b, uint64(s.owners[i]))
+		b = binary.AppendUvarint(b, uint64(s.lengths[i].text))
+		b = append(b, s.lengths[i].title, s.lengths[i].path)
+	}
+	return b
+}
+
+func (s *segment) parts() int { return (s.len() + tablePart - 1) / tablePart }
+
+// decodeTable adds a part of the table.
+func (s *segment) decodeTable(b []byte) error {
+	n, b := uvarint(b)
+	number := uint64(0)
+	for range n {
+		var d, owner, text uint64
+		d, b = uvarint(b)
+		if len(b) < 16 {
+			return errSegment
+		}
+		hash := [16]byte(b)
+		owner, b = uvarint(b[16:])
+		text, b = uvarint(b)
+		if len(b) < 2 || text > maxTextLen {
+			return errSegment
+		}
+		number += d
+		s.numbers = append(s.numbers, uint32(number))
+		s.hashes = append(s.hashes, hash)
+		s.owners = append(s.owners, uint32(owner))
+		s.lengths = append(s.lengths, lengths{text: uint16(text), title: b[0], path: b[1]})
+		b = b[2:]
+	}
+	return nil
+}
+
+// ready makes room for what changes, once the table is whole.
+func (s *segment) ready() {
+	s.dead, s.orphans, s.live = newBitset(s.len()), newBitset(s.len()), s.len()
+}
+
+// encodeMeta returns the segment's record, but for the table.
+func (s *segment) encodeMeta() []byte {
+	b := binary.AppendUvarint(nil, uint64(s.len()))
+	for _, v := range []float64{s.avg.text, s.avg.title, s.avg.path} {
+		b = binary.AppendUvarint(b, uint64(v*1000))
+	}
+	b = binary.AppendUvarint(b, uint64(s.bytes))
+	b = binary.AppendUvarint(b, uint64(len(s.refs)))
+	before := ""
+	for _, r := range s.refs {
+		goes := byte(0)
+		if r.goes {
+			goes = 1
+		}
+		b = appendShared(append(b, goes), r.first, before)
+		before = r.first
+	}
+	return b
+}
+
+// decodeMeta reads encodeMeta's record and returns how many passages the table has.
+func (s *segment) decodeMeta(b []byte) (passages int, err error) {
+	n, b := uvarint(b)
+	for _, v := range []*float64{&s.avg.text, &s.avg.title, &s.avg.path} {
+		var milli uint64
+		milli, b = uvarint(b)
+		*v = float64(milli) / 1000
+	}
+	bytes, b := uvarint(b)
+	s.bytes = int64(bytes)
+	refs, b := uvarint(b)
+	before := ""
+	for range refs {
+		if len(b) == 0 {
+			return 0, errSegment
+		}
+		goes := b[0] != 0
+		var shared, rest uint64
+		shared, b = uvarint(b[1:])
+		rest, b = uvarint(b)
+		if shared > uint64(len(before)) || rest > uint64(len(b)) {
+			return 0, errSegment
+		}
+		before = before[:shared] + string(b[:rest])
+		s.refs = append(s.refs, blockRef{first: before, goes: goes})
+		b = b[rest:]
+	}
+	return int(n), nil
+}
+
+// encodeChanges returns which passages of a range are dead, and which lost the owner that the table names.
+func (s *segment) encodeChanges(part int) []byte {
+	from, to := uint32(part*changesPart), uint32(min((part+1)*changesPart, s.len()))
+	dead, orphans := roaring.New(), roaring.New()
+	for i := from; i < to; i++ {
+		if s.dead.has(i) {
+			dead.Add(i - from)
+		} else if s.orphans.has(i) {
+			orphans.Add(i - from)
+		}
+	}
+	var b []byte
+	for _, set := range []*roaring.Bitmap{dead, orphans} {
+		set.RunOptimize()
+		bytes, err := set.ToBytes()
+		if err != nil {
+			panic(err) // it writes to memory
+		}
+		b = binary.AppendUvarint(b, uint64(len(bytes)))
+		b = append(b, bytes...)
+	}
+	return b
+}
+
+func (s *segment) decodeChanges(part int, b []byte) error {
+	for _, into := range []bitset{s.dead, s.orphans} {
+		var size uint64
+		size, b = uvarint(b)
+		if size > uint64(len(b)) {
+			return errSegment
+		}
+		set := roaring.New()
+		if err := set.UnmarshalBinary(b[:size]); err != nil {
+			return errSegment
+		}
+		b = b[size:]
+		for it := set.Iterator(); it.HasNext(); {
+			i := it.Next() + uint32(part*changesPart)
+			if int(i) >= s.len() {
+				return errSegment
+			}
+			into.add(i)
+		}
+	}
+	return nil
+}
+
+// docRow is what memory holds of a document.
+type docRow struct {
+	key     page.Key
+	host    uint32 // its name's number in docTable.names
+	kind    uint32
+	fetched int64 // Unix seconds
+	live    bool
+}
+
+// docTable is all documents by number. Its rows are stored in blocks of documentBlock.
+type docTable struct {
+	rows  []docRow
+	names names // hosts and kinds
+	live  int
+}
+
+const documentBlock = 128
+
+// encodeBlock returns a block of rows as changed says they will be.
+func (d *docTable) encodeBlock(block uint32, changed map[uint32]docRow) []byte {
+	from := block * documentBlock
+	to := min(from+documentBlock, uint32(len(d.rows)))
+	for number := range changed {
+		if number/documentBlock == block {
+			to = max(to, number+1)
+		}
+	}
+	b := binary.AppendUvarint(nil, uint64(to-from))
+	for i := from; i < to; i++ {
+		row, ok := changed[i]
+		if !ok && int(i) < len(d.rows) {
+			row = d.rows[i]
+		}
+		if !row.live {
+			b = append(b, 0)
+			continue
+		}
+		b = append(append(b, 1), row.key[:]...)
+		b = binary.AppendVarint(b, row.fetched)
+		b = appendText(appendText(b, d.names.list[row.host]), d.names.list[row.kind])
+	}
+	return b
+}
+
+func (d *docTable) decodeBlock(block uint32, b []byte) error {
+	n, b := uvarint(b)
+	if n > documentBlock {
+		return errSegment
+	}
+	for i := range uint32(n) {
+		if len(b) == 0 {
+			return errSegment
+		}
+		row := docRow{live: b[0] == 1}
+		b = b[1:]
+		if row.live {
+			if len(b) < len(row.key) {
+				return errSegment
+			}
+			row.key = page.Key(b)
+			v, size := binary.Varint(b[len(row.key):])
+			if size <= 0 {
+				return errSegment
+			}
+			row.fetched = v
+			var host, kind string
+			var ok1, ok2 bool
+			host, b, ok1 = cutText(b[len(row.key)+size:])
+			kind, b, ok2 = cutText(b)
+			if !ok1 || !ok2 {
+				return errSegment
+			}
+			row.host, row.kind = d.names.number(host), d.names.number(kind)
+		}
+		d.set(block*documentBlock+i, row)
+	}
+	return nil
+}
+
+func (d *docTable) set(number uint32, row docRow) {
+	for uint32(len(d.rows)) <= number {
+		d.rows = append(d.rows, docRow{})
+	}
+	if d.rows[number].live {
+		d.live--
+	}
+	if row.live {
+		d.live++
+	}
+	d.rows[number] = row
+}
+
+// names gives strings that repeat a number.
+type names struct {
+	list    []string
+	numbers map[string]uint32
+}
+
+func (n *names) number(name string) uint32 {
+	i, ok := n.numbers[name]
+	if !ok {
+		if n.numbers == nil {
+			n.numbers = map[string]uint32{}
+		}
+		i = uint32(len(n.list))
+		n.list = append(n.list, name)
+		n.numbers[name] = i
+	}
+	return i
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func cutText(b []byte) (s string, rest []byte, ok bool) {
+	n, b := uvarint(b)
+	if b == nil || n > uint64(len(b)) {
+		return "", nil, false
+	}
+	return string(b[:n]), b[n:], true
+}
+
+// encodeNumbers packs ascending numbers.
+func encodeNumbers(numbers []uint32) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(numbers)))
+	prev := uint32(0)
+	for _, n := range numbers {
+		b = binary.AppendUvarint(b, uint64(n-prev))
+		prev = n
+	}
+	return b
+}
+
+func decodeNumbers(b []byte) ([]uint32, error) {
+	n, b := uvarint(b)
+	if n > uint64(len(b)) {
+		return nil, errSegment
+	}
+	numbers := make([]uint32, 0, n)
+	number := uint64(0)
+	for range n {
+		if len(b) == 0 {
+			return nil, errSegment
+		}
+		var d uint64
+		d, b = uvarint(b)
+		number += d
+		numbers = append(numbers, uint32(number))
+	}
+	return numbers, nil
+}
+
+// segmentOf returns the segment that a passage's number falls into. Segments are in order of numbers.
+func segmentOf(segments []*segment, number uint32) *segment {
+	i := sort.Search(len(segments), func(i int) bool {
+		return segments[i].last() >= number
+	})
+	if i == len(segments) {
+		return nil
+	}
+	return segments[i]
+}

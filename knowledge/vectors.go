@@ -1,0 +1,312 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"readthru/llm"
+	"readthru/store"
+)
+
+// vectors keeps an embedding of every passage, so that a query finds what means the same in other words.
+//
+// They are made in the background and lie in the store under the hash of a passage's text, apart for each space: vectors of two
+// models, or of two dimensions, are never compared. What is missing is always found again (the passages of the index without a
+// vector), so nothing needs a queue on disk: an endpoint that is down costs nothing but time. In memory there is a [sketch].
+//
+// A nil *vectors is the feature switched off.
+type vectors struct {
+	o       vectorOptions
+	wake    chan struct{}
+	asked   *lru.Cache[string, []float32] // queries' vectors
+	asking  chan struct{}                 // a token for each query that is being embedded
+	life    context.Context
+	die     context.CancelFunc
+	queries sync.WaitGroup
+
+	mu     sync.RWMutex
+	space  vectorSpace    // zero until the dimension is known; changed by run alone
+	proved bool           // the endpoint gave vectors of this space since we started
+	sketch *sketch        // nil until loaded
+	slot   map[uint32]int // of a passage
+	free   []int          // slots
+	sample int            // how many vectors the sketch's centre is the mean of
+	swept  bool           // of run alone: what is of no use was deleted since the last load
+
+	news    sync.Mutex
+	waiting []uint32 // passages that may have no vector yet
+	removed []uint32
+	trouble string // why the background waits; empty if it does not
+	without int    // passages that go without a vector until the next start
+}
+
+type vectorOptions struct {
+	records  *store.Records
+	model    *llm.Client
+	passages func() iter.Seq2[uint32, [16]byte]
+	passage  func(n uint32) (foundPassage, error)
+	byHash   func(hash [16]byte) (uint32, bool)
+	whole    func() bool            // false while the index is made anew
+	withhold func(d *Document) bool // may nothing of it be told to the model? May be nil
+	log      *slog.Logger
+}
+
+// VectorState tells how far the vectors are.
+type VectorState struct {
+	Model     string `json:"model"`
+	Dimension int    `json:"dimension,omitempty"` // 0 until the model answered
+	Vectors   int    `json:"vectors"`
+	Waiting   int    `json:"waiting"`            // passages without one
+	Withheld  int    `json:"withheld,omitempty"` // passages that may not be told to the model, or that it would not take
+	Trouble   string `json:"trouble,omitempty"`  // what keeps the background waiting
+}
+
+const (
+	maxBatch       = 64        // passages in a request
+	maxEmbedBytes  = 8 << 10   // of a passage's text: beyond it, the beginning stands for the whole
+	maxVectorWrite = 512 << 10 // bytes in one change of the store
+	goodSample     = 4096      // vectors whose mean is a good centre
+	queriesAtOnce  = 4
+)
+
+// newVectors returns nil without a model.
+func newVectors(o vectorOptions) *vectors {
+	if o.model == nil {
+		return nil
+	}
+	asked, _ := lru.New[string, []float32](64) // fails for a size below 1 alone
+	life, die := context.WithCancel(context.Background())
+	return &vectors{
+		o: o, wake: make(chan struct{}, 1), asked: asked, asking: make(chan struct{}, queriesAtOnce), life: life, die: die,
+		slot: map[uint32]int{},
+	}
+}
+
+// close ends queries under way.
+func (v *vectors) close() {
+	if v != nil {
+		v.die()
+		v.queries.Wait()
+	}
+}
+
+// state returns nil when the feature is switched off.
+func (v *vectors) state() *VectorState {
+	if v == nil {
+		return nil
+	}
+	v.mu.RLock()
+	s := &VectorState{Model: v.o.model.Model(), Dimension: v.space.Dimension, Vectors: len(v.slot)}
+	v.mu.RUnlock()
+	v.news.Lock()
+	defer v.news.Unlock()
+	s.Waiting, s.Withheld, s.Trouble = len(v.waiting), v.without, v.trouble
+	return s
+}
+
+// changed notes that passages joined the index or left it. It neither blocks nor calls back.
+func (v *vectors) changed(added, removed []uint32) {
+	if v == nil {
+		return
+	}
+	v.news.Lock()
+	v.waiting = append(v.waiting, added...)
+	v.removed = append(v.removed, removed...)
+	v.news.Unlock()
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run makes vectors until ctx ends, and returns nil.
+func (v *vectors) run(ctx context.Context) error {
+	if v == nil {
+		return nil
+	}
+	space, _ := v.findSpace()
+	v.await(v.load(space))
+	b := &embedding{v: v, size: maxBatch / 4}
+	for failures := 0; ctx.Err() == nil; {
+		v.forgetRemoved()
+		more, err := b.next(ctx)
+		if err != nil && ctx.Err() == nil {
+			failures++
+			wait := waitAfter(failures, err)
+			if v.note(err.Error()) {
+				v.o.log.Warn("embedding waits", "err", err, "wait", wait)
+			}
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		failures = 0
+		if v.note("") {
+			v.o.log.Info("embedding goes on")
+		}
+		if more {
+			continue
+		}
+		var later <-chan time.Time
+		if !v.sweep() {
+			later = time.After(time.Minute)
+		}
+		select {
+		case <-v.wake:
+		case <-later:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// note keeps what the background waits for, and reports whether waiting began or ended with it.
+func (v *vectors) note(trouble string) bool {
+	v.news.Lock()
+	defer v.news.Unlock()
+	turned := (trouble == "") != (v.trouble == "")
+	v.trouble = trouble
+	return turned
+}
+
+// waitAfter returns how long to wait after a number of failures in a row: a second, then twice as long each time up to five
+// minutes, and at least as long as the endpoint asks for.
+func waitAfter(failures int, err error) time.Duration {
+	wait := min(time.Second<<min(failures-1, 9), 5*time.Minute)
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		wait = max(wait, e.RetryAfter)
+	}
+	return wait
+}
+
+// load reads the vectors of a space into a new sketch. It returns the passages without one.
+func (v *vectors) load(space vectorSpace) (missing []uint32) {
+	live := map[[16]byte]uint32{}
+	for n, hash := range v.o.passages() {
+		live[hash] = n
+	}
+	if space.Dimension == 0 {
+		return slices.Sorted(maps.Values(live))
+	}
+	// The keys are hashes, so the first vectors are as good a sample as any.
+	centre, sample := make([]float32, space.Dimension), 0
+	x := make([]float32, space.Dimension)
+	v.o.records.Walk(space.prefix(), "", func(_ string, value []byte) bool {
+		if readHalf(x, value) {
+			sample++
+			for i := range x {
+				centre[i] += x[i]
+			}
+		}
+		return sample < goodSample
+	})
+	for i := range centre {
+		centre[i] /= float32(max(sample, 1))
+	}
+	s, slot := newSketch(centre), make(map[uint32]int, len(live))
+	v.o.records.Walk(space.prefix(), "", func(key string, value []byte) bool {
+		hash := [16]byte([]byte(key[len(key)-16:]))
+		if n, ok := live[hash]; ok && readHalf(x, value) {
+			slot[n] = s.slots
+			s.set(s.slots, n, hash, x)
+			delete(live, hash)
+		}
+		return v.life.Err() == nil
+	})
+	v.asked.Purge()
+	v.mu.Lock()
+	v.space, v.sketch, v.slot, v.free, v.sample = space, s, slot, nil, sample
+	v.mu.Unlock()
+	v.swept = false
+	return slices.Sorted(maps.Values(live)) // the oldest first
+}
+
+// await has passages embedded.
+func (v *vectors) await(passages []uint32) {
+	v.news.Lock()
+	defer v.news.Unlock()
+	v.waiting = append(v.waiting, passages...)
+}
+
+// erase deletes records. What fails is found again at the next start.
+func (v *vectors) erase(keys []string) {
+	for chunk := range slices.Chunk(keys, 1000) {
+		changes := make([]store.Change, len(chunk))
+		for i, key := range chunk {
+			changes[i] = store.Change{Key: key, Gone: true}
+		}
+		if err := v.o.records.Apply(changes...); err != nil {
+			v.o.log.Warn("vectors not deleted", "err", err)
+			return
+		}
+	}
+}
+
+// forgetRemoved drops the vectors of passages that left the index.
+func (v *vectors) forgetRemoved() {
+	v.news.Lock()
+	removed := v.removed
+	v.removed = nil
+	v.news.Unlock()
+	var hashes [][16]byte
+	v.mu.Lock()
+	for _, n := range removed {
+		slot, ok := v.slot[n]
+		if !ok {
+			continue
+		}
+		b, i := v.sketch.at(slot)
+		hashes = append(hashes, b.hash[i])
+		v.sketch.free(slot)
+		v.free = append(v.free, slot)
+		delete(v.slot, n)
+	}
+	v.mu.Unlock()
+	if gone, ok := v.dead(hashes); ok { // without the lock: the index must not wait for us while we wait for it
+		v.erase(gone)
+	} else if len(hashes) > 0 {
+		v.swept = false // the texts come back
+	}
+}
+
+// dead returns the keys of those vectors whose text no passage has. It reports false while the index is made anew: then nobody
+// knows.
+func (v *vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
+	for _, hash := range hashes {
+		if _, live := v.o.byHash(hash); !live {
+			keys = append(keys, v.space.vector(hash))
+		}
+	}
+	return keys, v.o.whole() // asked last: the index may have been emptied while we looked
+}
+
+// sweep deletes, once, the vectors of models that are not asked any more and of passages that are gone. It reports false when it
+// has to be called again: while the index is made anew, nobody knows which are.
+func (v *vectors) sweep() bool {
+	if v.swept || v.space.Dimension == 0 {
+		return true
+	}
+	var hashes [][16]byte
+	v.o.records.Keys(v.space.prefix(), "", func(key string) bool {
+		hashes = append(hashes, [16]byte([]byte(key[len(key)-16:])))
+		return v.life.Err() == nil
+	})
+	dead, ok := v.dead(hashes)
+	if !ok {
+		return false
+	}
+	v.dropOtherSpaces()
+	v.erase(dead)
+	v.swept = true
+	return true
+}

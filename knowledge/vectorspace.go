@@ -1,0 +1,118 @@
+package knowledge
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"readthru/page"
+)
+
+// vectorSpace is what vectors must share to be compared.
+type vectorSpace struct {
+	Provider  string `json:"provider"`
+	Model     string `json:"model"`
+	Dimension int    `json:"dimension"`
+}
+
+// id is a fingerprint of all that a vector depends on besides the text.
+func (s vectorSpace) id() string {
+	p := prefixesOf(s.Model)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", s.Provider, s.Model, s.Dimension, p.query, p.passage))
+	return string(sum[:8])
+}
+
+// Keys of vectors. A space is named by its fingerprint.
+//
+//	k/vm/<space8>          a space
+//	k/v/<space8>/<hash16>  the vector of a passage's text, in half precision
+const (
+	spacesPrefix = "k/vm/"
+	vectorPrefix = "k/v/"
+)
+
+func (s vectorSpace) record() string              { return spacesPrefix + s.id() }
+func (s vectorSpace) prefix() string              { return vectorPrefix + s.id() + "/" }
+func (s vectorSpace) vector(hash [16]byte) string { return s.prefix() + string(hash[:]) }
+
+// spaces calls f for each space in the store.
+func (v *vectors) spaces(f func(s vectorSpace) bool) {
+	v.o.records.Walk(spacesPrefix, "", func(key string, value []byte) bool {
+		var s vectorSpace
+		if json.Unmarshal(value, &s) != nil || s.record() != key {
+			return true // of another version of this program
+		}
+		return f(s)
+	})
+}
+
+// findSpace returns the model's space as far as the store knows it.
+func (v *vectors) findSpace() (found vectorSpace, ok bool) {
+	v.spaces(func(s vectorSpace) bool {
+		if s.Provider == v.o.model.Provider() && s.Model == v.o.model.Model() {
+			found, ok = s, true
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// dropOtherSpaces deletes the vectors of models that are not asked any more.
+func (v *vectors) dropOtherSpaces() {
+	var others []vectorSpace
+	v.spaces(func(s vectorSpace) bool {
+		if s != v.space {
+			others = append(others, s)
+		}
+		return true
+	})
+	for _, s := range others {
+		var keys []string
+		v.o.records.Keys(s.prefix(), "", func(key string) bool {
+			keys = append(keys, key)
+			return true
+		})
+		v.erase(append(keys, s.record()))
+		v.o.log.Info("vectors of another model deleted", "model", s.Model, "dimension", s.Dimension, "vectors", len(keys))
+	}
+}
+
+// prefixes are what models were trained to find before a query and before a passage.
+type prefixes struct{ query, passage string }
+
+func prefixesOf(model string) prefixes {
+	model = strings.ToLower(model)
+	for name, p := range map[string]prefixes{
+		"nomic-embed-text":       {"search_query: ", "search_document: "},
+		"multilingual-e5":        {"query: ", "passage: "},
+		"e5-base":                {"query: ", "passage: "},
+		"e5-small":               {"query: ", "passage: "},
+		"e5-large":               {"query: ", "passage: "},
+		"mxbai-embed-large":      {"Represent this sentence for searching relevant passages: ", ""},
+		"snowflake-arctic-embed": {"Represent this sentence for searching relevant passages: ", ""},
+		"bge-small-en":           {"Represent this sentence for searching relevant passages: ", ""},
+		"bge-base-en":            {"Represent this sentence for searching relevant passages: ", ""},
+		"bge-large-en":           {"Represent this sentence for searching relevant passages: ", ""},
+	} {
+		if strings.Contains(model, name) {
+			return p
+		}
+	}
+	return prefixes{}
+}
+
+// aboutPassages names the documents of passages for the ledger: a few URLs, masked.
+func aboutPassages(list []foundPassage) string {
+	var urls []string
+	for i := range list {
+		if u := page.MaskString(list[i].doc.URL); !slices.Contains(urls, u) {
+			urls = append(urls, u)
+		}
+	}
+	if len(urls) > 3 {
+		return fmt.Sprintf("%s and %d more documents", strings.Join(urls[:3], " "), len(urls)-3)
+	}
+	return strings.Join(urls, " ")
+}
