@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run test check lint fmt bench dist size vuln hooks clean
+.PHONY: build run test check lint fmt bench search-corpus dist size vuln hooks clean
 
 build: ## the binary, in bin/
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -17,6 +17,7 @@ run: build ## build and serve with defaults
 
 test: ## all tests, with the race detector
 	sh .ci/clients
+	sh .ci/npm
 	CGO_ENABLED=1 go test -race -count=1 ./... # e2e builds the program itself, which the test cache does not see
 
 lint: ## format, vet and lint
@@ -31,6 +32,10 @@ fmt: ## format in place
 
 bench: ## Go benchmarks of every package; docs/benchmarks.md says how figures are compared
 	go test -run '^$$' -bench . -benchmem ./...
+
+search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
+	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
+	$(MAKE) --no-print-directory build && go run ./bench/trec -corpus "$(CORPUS)" -readthru bin/readthru $(if $(RUNS),-runs "$(RUNS)")
 
 dist: ## release binaries for five targets, in dist/
 	@mkdir -p dist

@@ -1,0 +1,56 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+const maxConsole, maxConsoleChars = 100, 1000
+
+// listenToConsole keeps what the page logs as errors, and what it throws.
+func (t *tab) listenToConsole() {
+	on(t, log.EntryAdded, func(ev log.EventEntryAdded) {
+		if ev.Entry != nil && ev.Entry.Level == log.EntryLevelError {
+			t.say(ev.Entry.Text)
+		}
+	})
+	on(t, runtime.ExceptionThrown, func(ev runtime.EventExceptionThrown) {
+		d := ev.ExceptionDetails
+		if d == nil {
+			return
+		}
+		text := d.Text
+		if d.Exception != nil && d.Exception.Description != "" {
+			text += " " + d.Exception.Description
+		}
+		t.say(text)
+	})
+	on(t, runtime.ConsoleAPICalled, func(ev runtime.EventConsoleAPICalled) {
+		if ev.Type != runtime.ConsoleAPICalledTypeError {
+			return
+		}
+		var words []string
+		for _, a := range ev.Args {
+			if a.Description != "" {
+				words = append(words, a.Description)
+			} else {
+				words = append(words, strings.Trim(string(a.Value), `"`))
+			}
+		}
+		t.say(strings.Join(words, " "))
+	})
+}
+
+// say keeps a line of the console.
+func (t *tab) say(text string) {
+	if r := []rune(text); len(r) > maxConsoleChars {
+		text = string(r[:maxConsoleChars]) + "…"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.console) < maxConsole {
+		t.console = append(t.console, text)
+	}
+}

@@ -1,0 +1,298 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// Limits of one page.
+const (
+	maxRequests = 1000
+	maxAtOnce   = 16
+	maxTotal    = 128 << 20        // bytes of all responses
+	maxUpload   = 16 << 20         // bytes of all requests' content
+	requestTime = 10 * time.Second // of one request
+)
+
+// traffic makes the requests of a page and counts them.
+type traffic struct {
+	t       *tab
+	slots   chan struct{}
+	running sync.WaitGroup // requests being answered
+
+	mu       sync.Mutex
+	open     int       // requests being made
+	since    time.Time // when the last of them was answered
+	requests int
+	refused  int
+	bytes    int64 // of responses
+	uploaded int64 // bytes of requests
+	status   int   // of the document shown, 0 before
+	used     bool  // the response in hand
+	limit    string
+}
+
+func newTraffic(t *tab) *traffic {
+	return &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now()}
+}
+
+// document returns the status of the document that was last given to the main frame, 0 for none.
+func (f *traffic) document() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.status
+}
+
+// loading returns how many requests are being made.
+func (f *traffic) loading() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open
+}
+
+// quiet returns how long no request was being made.
+func (f *traffic) quiet() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open > 0 {
+		return 0
+	}
+	return time.Since(f.since)
+}
+
+// report fills in the figures of a page.
+func (f *traffic) report(p *Page) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.Requests, p.Refused, p.Bytes = f.requests, f.refused, f.bytes
+	if p.Unsettled == "" {
+		p.Unsettled = f.limit
+	}
+}
+
+// serve answers the requests of a page until its tab closes. It never waits, for what is paused meanwhile is kept in memory.
+func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
+	for ev, err := range paused {
+		if err != nil {
+			return
+		}
+		if f.excess() {
+			// What is paused, and what comes, goes to the browser's own network then, which leads nowhere.
+			_, _ = chromedp.Call(f.t.ctx, fetch.Disable, cdp.Empty{}) // the tab may be gone
+			return
+		}
+		if reason := f.refusal(&ev); reason != "" {
+			id := ev.RequestID
+			f.running.Go(func() { f.refuse(id, reason) })
+			continue
+		}
+		f.count(1)
+		f.running.Go(func() {
+			defer f.count(-1)
+			select {
+			case f.slots <- struct{}{}:
+				defer func() { <-f.slots }()
+			case <-f.t.ctx.Done():
+				return
+			}
+			f.answer(&ev)
+		})
+	}
+}
+
+// count counts the requests being made.
+func (f *traffic) count(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open += n
+	f.since = time.Now()
+}
+
+// refusal returns why a request is not made; empty when it is.
+func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.requests++
+	switch ev.ResourceType {
+	case network.ResourceTypeImage, network.ResourceTypeFont:
+		if !f.t.r.Screenshot {
+			return network.ErrorReasonBlockedByClient
+		}
+	case network.ResourceTypeMedia, network.ResourceTypePing, network.ResourceTypeEventSource, network.ResourceTypeCSPViolationReport,
+		network.ResourceTypePrefetch, network.ResourceTypeManifest, network.ResourceTypeTextTrack:
+		return network.ErrorReasonBlockedByClient
+	}
+	if strings.Contains(field(ev.Request.Headers, "Accept"), "text/event-stream") {
+		return network.ErrorReasonBlockedByClient // a stream has no end to be answered with
+	}
+	if !strings.HasPrefix(ev.Request.URL, "http://") && !strings.HasPrefix(ev.Request.URL, "https://") {
+		return network.ErrorReasonAccessDenied
+	}
+	before := f.uploaded
+	for _, e := range ev.Request.PostDataEntries {
+		f.uploaded += int64(len(e.Bytes))
+	}
+	if f.uploaded > maxUpload || ev.Request.HasPostData && f.uploaded == before {
+		return network.ErrorReasonFailed
+	}
+	return ""
+}
+
+// excess reports whether the page has asked for too much.
+func (f *traffic) excess() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.requests >= maxRequests:
+		f.limit = fmt.Sprintf("over %d requests", maxRequests)
+	case f.bytes > maxTotal:
+		f.limit = fmt.Sprintf("over %d bytes", maxTotal)
+	case f.uploaded > maxUpload:
+		f.limit = fmt.Sprintf("over %d bytes of uploads", maxUpload)
+	}
+	return f.limit != ""
+}
+
+func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
+	f.mu.Lock()
+	f.refused++
+	f.mu.Unlock()
+	_, _ = chromedp.Call(f.t.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: reason}) // the tab may be gone
+}
+
+// answer makes a request and answers it with what came back.
+func (f *traffic) answer(ev *fetch.EventRequestPaused) {
+	main := ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
+	resp, err := f.inHand(ev, main)
+	if resp == nil && err == nil {
+		ctx, cancel := context.WithTimeout(f.t.ctx, requestTime)
+		defer cancel()
+		resp, err = f.ask(ctx, ev)
+	}
+	if err != nil {
+		f.t.o.Log.Debug("request of a rendered page failed", "err", err)
+		f.refuse(ev.RequestID, network.ErrorReasonFailed)
+		return
+	}
+	f.mu.Lock()
+	if main && (resp.ResponseCode < 300 || resp.ResponseCode > 399) {
+		f.status = int(resp.ResponseCode)
+	}
+	f.mu.Unlock()
+	_, _ = chromedp.Call(f.t.ctx, fetch.FulfillRequest, *resp) // as above
+}
+
+// inHand answers the first request for the page itself from the response that the caller holds.
+func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.FulfillRequestParams, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !main || f.used || f.t.r.Body == nil || ev.Request.Method != http.MethodGet {
+		return nil, nil
+	}
+	f.used = true
+	f.bytes += int64(len(f.t.r.Body))
+	return fulfil(ev.RequestID, f.t.r.Status, f.t.r.Header, f.t.r.Body), nil
+}
+
+// errTooLarge says that a response is over the limit, or with it all that the page has loaded. It is refused, never cut.
+var errTooLarge = errors.New("response too large")
+
+// metered counts what is read of a response while it comes, so that many at once keep to the limit of the page.
+type metered struct {
+	io.Reader
+	f *traffic
+}
+
+func (m metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.f.mu.Lock()
+	defer m.f.mu.Unlock()
+	if m.f.bytes += int64(n); m.f.bytes > maxTotal {
+		return n, errTooLarge
+	}
+	return n, err
+}
+
+func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch.FulfillRequestParams, error) {
+	u, err := url.Parse(ev.Request.URL)
+	if err != nil {
+		return nil, err
+	}
+	var content []byte
+	for _, e := range ev.Request.PostDataEntries {
+		content = append(content, e.Bytes...)
+	}
+	req, err := http.NewRequestWithContext(ctx, ev.Request.Method, u.String(), bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range ev.Request.Headers {
+		if s, ok := value.(string); ok && !strings.HasPrefix(name, ":") {
+			req.Header.Set(name, s)
+		}
+	}
+	req.Header.Del("Accept-Encoding") // the client's matter
+	if f.t.o.UserAgent != "" {
+		req.Header.Set("User-Agent", f.t.o.UserAgent)
+	}
+	resp, err := f.t.o.Client.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.ContentLength > f.t.o.MaxBody {
+		return nil, errTooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(metered{resp.Body, f}, f.t.o.MaxBody+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(body)) > f.t.o.MaxBody {
+		return nil, errTooLarge
+	}
+	return fulfil(ev.RequestID, resp.StatusCode, resp.Header, body), nil
+}
+
+// framing are fields that say how content was sent, which is not how the browser gets it.
+var framing = map[string]bool{
+	"Connection": true, "Content-Encoding": true, "Content-Length": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Connection": true,
+	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Alt-Svc": true, "Content-Disposition": true,
+}
+
+func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.FulfillRequestParams {
+	p := &fetch.FulfillRequestParams{RequestID: id, ResponseCode: int64(status), Body: body}
+	for name, values := range h {
+		if framing[name] {
+			continue
+		}
+		for _, v := range values {
+			p.ResponseHeaders = append(p.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: strings.ToValidUTF8(v, "")})
+		}
+	}
+	return p
+}
+
+// field returns the value of a request's field, by its name in any case.
+func field(h network.Headers, name string) string {
+	for k, v := range h {
+		if strings.EqualFold(k, name) {
+			s, _ := v.(string)
+			return s
+		}
+	}
+	return ""
+}

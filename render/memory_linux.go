@@ -1,0 +1,58 @@
+package render
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// curb kills those of a browser's renderers that hold more than limit bytes: their pages fail, the others go on. It returns how
+// many there were.
+func curb(browser int, limit int64) int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
+	}
+	type proc struct {
+		parent int
+		bytes  int64
+	}
+	all := map[int]proc{}
+	page := int64(os.Getpagesize())
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the third on (proc(5))
+		if len(fields) < 22 {
+			continue
+		}
+		parent, _ := strconv.Atoi(fields[1])
+		pages, _ := strconv.ParseInt(fields[21], 10, 64)
+		all[pid] = proc{parent, pages * page}
+	}
+	killed := 0
+	for pid, p := range all {
+		if p.bytes <= limit || pid == browser {
+			continue
+		}
+		for up := p.parent; up > 1; up = all[up].parent {
+			if up != browser {
+				continue
+			}
+			if cmd, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil && bytes.Contains(cmd, []byte("--type=renderer")) {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+				killed++
+			}
+			break
+		}
+	}
+	return killed
+}

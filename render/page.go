@@ -1,0 +1,237 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// The size of a page, in CSS pixels.
+const viewportWidth, viewportHeight = 1280, 1024
+
+// tab is one page being rendered.
+type tab struct {
+	o   Options
+	r   Request
+	ctx context.Context // the tab's, ended with the caller's
+
+	deadline  time.Time
+	listening sync.WaitGroup // what handles the page's events
+
+	*traffic
+	mu      sync.Mutex
+	console []string
+}
+
+// render loads a page in a browser context of its own.
+func (p *process) render(ctx context.Context, o Options, r Request) (*Page, error) {
+	// The context's proxy is ours in a browser that somebody else started, too.
+	tabCtx, closeTab := chromedp.NewContext(p.ctx, chromedp.WithNewBrowserContext(func(c *target.CreateBrowserContextParams) {
+		c.ProxyServer, c.ProxyBypassList = "http://"+p.sink.addr, "<-loopback>"
+	}))
+	tabCtx, cancel := context.WithCancelCause(tabCtx)
+	t := &tab{o: o, r: r, ctx: tabCtx}
+	t.traffic = newTraffic(t)
+	defer p.closing.Go(func() { // closing waits for the browser; who waits for the page need not
+		closeTab()
+		t.listening.Wait()
+		t.running.Wait()
+	})
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	t.deadline, _ = ctx.Deadline() // Browser.Render sets one
+	out, err := t.render(cancel)   //nolint:contextcheck // the tab has a context of its own, which ends with ctx
+	if err != nil && tabCtx.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(tabCtx)
+	}
+	return out, err
+}
+
+func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
+	if err := t.open(cancel); err != nil {
+		return nil, fmt.Errorf("open a tab: %w", err)
+	}
+	unsettled, err := t.load()
+	if err == nil && unsettled == "" {
+		unsettled, err = t.settle(t.ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Page{Unsettled: unsettled}
+	if out.URL, out.HTML, err = t.read(); err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	if t.r.Screenshot {
+		if err := t.picture(out); err != nil {
+			return nil, fmt.Errorf("take a screenshot: %w", err)
+		}
+	}
+	t.mu.Lock()
+	out.Console = t.console
+	t.mu.Unlock()
+	t.report(out)
+	return out, nil
+}
+
+// maxPicture is the greatest height of a screenshot, in CSS pixels: higher ones take the browser's memory.
+const maxPicture = 16_384
+
+// picture takes the screenshot, and says when it does not show all of the page.
+func (t *tab) picture(out *Page) error {
+	size, err := chromedp.Call(t.ctx, page.GetLayoutMetrics, cdp.Empty{})
+	if err != nil {
+		return err
+	}
+	whole := size.CSSContentSize
+	if whole == nil {
+		return errors.New("its size is not known")
+	}
+	shot, err := chromedp.Call(t.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true),
+		Clip: &page.Viewport{Width: viewportWidth, Height: max(viewportHeight, min(whole.Height, maxPicture)), Scale: 1},
+	})
+	if err != nil {
+		return err
+	}
+	if out.Screenshot = shot.Data; whole.Height > maxPicture && out.Unsettled == "" {
+		out.Unsettled = fmt.Sprintf("the screenshot shows the first %d of %.0f pixels", maxPicture, whole.Height)
+	}
+	return nil
+}
+
+// read stops the page's clock and takes the document as it is. A page on its way elsewhere is read where it arrives.
+func (t *tab) read() (*url.URL, []byte, error) {
+	ctx, cancel := context.WithTimeout(t.ctx, answerTime)
+	defer cancel()
+	_, _ = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause}) // the reading tells
+	last := errors.New("it has no document")
+	for range 20 {
+		doc, err := evaluate[document](ctx, t, fmt.Sprintf(serialise, t.o.MaxBody))
+		if err != nil {
+			if ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {
+				return nil, nil, err
+			}
+			last = err
+			continue
+		}
+		if doc.HTML == "" { // between two documents, and the next one comes when time passes
+			_ = t.pass(ctx, 1)
+			continue
+		}
+		at, err := url.Parse(doc.URL)
+		if err != nil || at.Scheme != "http" && at.Scheme != "https" {
+			return nil, nil, errors.New("the page went to what cannot be loaded")
+		}
+		return at, []byte(doc.HTML), nil
+	}
+	return nil, nil, fmt.Errorf("the page does not stay: %w", last)
+}
+
+// document is what serialise gives.
+type document struct {
+	URL  string `json:"url"`
+	HTML string `json:"html"`
+}
+
+// load navigates to the page and waits for its load event. It returns why it did not come, if there is a document all the same.
+func (t *tab) load() (unsettled string, err error) {
+	ctx, cancel := context.WithTimeout(t.ctx, t.share(loadTime))
+	defer cancel()
+	err = chromedp.Do(ctx, chromedp.Navigate(t.r.URL.String()))
+	switch {
+	case err == nil, t.document() != 0 && errors.Is(err, chromedp.ErrPageLoad):
+		return "", nil
+	case t.document() != 0 && ctx.Err() != nil && t.ctx.Err() == nil:
+		return fmt.Sprintf("not loaded after %s", loadTime), nil
+	}
+	return "", fmt.Errorf("load the page: %w", err)
+}
+
+// share returns the time for a step: half of what is left at most, so that something is left for the next.
+func (t *tab) share(most time.Duration) time.Duration { return min(most, time.Until(t.deadline)/2) }
+
+// open opens the tab and shuts it in.
+func (t *tab) open(cancel context.CancelCauseFunc) error {
+	if err := chromedp.Do(t.ctx); err != nil {
+		return err
+	}
+	t.listen(cancel)
+	id := chromedp.FromContext(t.ctx).BrowserContextID
+	_, err := chromedp.CallBrowser(t.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: id})
+	for _, step := range t.settings() {
+		if err == nil {
+			err = step()
+		}
+	}
+	return err
+}
+
+// settings are the commands that make a tab a page of ours.
+func (t *tab) settings() []func() error {
+	list := []func() error{
+		set(t, fetch.Enable, fetch.EnableParams{}),
+		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: still}),
+		set(t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: viewportWidth, Height: viewportHeight, DeviceScaleFactor: 1}),
+		// What chromedp has enabled and we do not read: a page could fill our memory with it.
+		set(t, network.Disable, cdp.Empty{}),
+		set(t, css.Disable, cdp.Empty{}),
+		set(t, dom.Disable, cdp.Empty{}),
+	}
+	if !t.r.Console {
+		list = append(list, set(t, log.Disable, cdp.Empty{}), set(t, runtime.Disable, cdp.Empty{}))
+	}
+	return list
+}
+
+// set is a command without an answer.
+func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
+	return func() error {
+		_, err := chromedp.Call(t.ctx, command, params)
+		return err
+	}
+}
+
+// on handles the events of a kind until the tab closes.
+func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
+	events := chromedp.Events(t.ctx, kind)
+	t.listening.Go(func() {
+		for ev, err := range events {
+			if err != nil {
+				return
+			}
+			do(ev)
+		}
+	})
+}
+
+// listen handles what a page says: requests, dialogs, its end, errors.
+func (t *tab) listen(cancel context.CancelCauseFunc) {
+	paused := chromedp.Events(t.ctx, fetch.RequestPaused)
+	t.listening.Go(func() { t.serve(paused) })
+	on(t, page.JavascriptDialogOpening, func(page.EventJavascriptDialogOpening) {
+		_, _ = chromedp.Call(t.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false}) // the tab may be gone
+	})
+	on(t, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { cancel(errors.New("the page crashed")) })
+	if t.r.Console {
+		t.listenToConsole()
+	}
+}

@@ -1,0 +1,84 @@
+package render_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"readthru/convert"
+	"readthru/render"
+)
+
+// incomplete are pages whose text does not come: a WebSocket is not intercepted, so it leads nowhere.
+var incomplete = map[string]bool{"websocket.html": true}
+
+// TestPagesOfRealFrameworksAskForABrowser holds what tells shells and thin pages against pages that are just that.
+func TestPagesOfRealFrameworksAskForABrowser(t *testing.T) { // rule C2
+	files, err := os.ReadDir("testdata/pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile("testdata/pages/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		base, _ := url.Parse("http://www.example/pages/" + f.Name())
+		doc, err := convert.Parse(context.Background(), b, "text/html; charset=utf-8", base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := doc.Convert(context.Background(), convert.Options{})
+		if err != nil || !slices.Contains(res.Warnings, convert.WarnShell) && !slices.Contains(res.Warnings, convert.WarnThin) {
+			t.Errorf("%s: %v, %v: neither a shell nor thin", f.Name(), res, err)
+		}
+	}
+}
+
+// TestPagesOfRealFrameworksAreComplete renders small pages made with what the web is made with, two at once: machines that test
+// are busy, and a page that has its time is shown as far as it came.
+func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
+	s := newSite(t)
+	b := s.browser(t, func(o *render.Options) { o.Concurrency, o.Timeout = 2, 5*time.Minute })
+	files, err := os.ReadDir("testdata/pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unpackAll(); err != nil { // here: under load it takes longer than a page may
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the packages are not there: %v", err)
+		}
+		t.Skipf("the packages are not there, .ci/npm fetches them: %v", err)
+	}
+	var all sync.WaitGroup
+	for _, f := range files {
+		all.Go(func() {
+			at := "/pages/" + f.Name()
+			if f.Name() == "vue-hash.html" {
+				at += "#/story"
+			}
+			began := time.Now()
+			p, err := b.Render(context.Background(), s.page(t, at))
+			if err != nil {
+				t.Errorf("%s: %v", f.Name(), err)
+				return
+			}
+			missing := 0
+			for _, want := range append([]string{story.Title}, story.Paragraphs...) {
+				if !strings.Contains(string(p.HTML), want) {
+					missing++
+				}
+			}
+			t.Logf("%-20s missing %d  %5d ms  %3d requests, %d refused  %s", f.Name(), missing, time.Since(began).Milliseconds(), p.Requests, p.Refused, p.Unsettled)
+			if (missing > 0) != incomplete[f.Name()] {
+				t.Errorf("%s lacks %d of %d parts", f.Name(), missing, 1+len(story.Paragraphs))
+			}
+		})
+	}
+	all.Wait()
+}
