@@ -20,7 +20,7 @@ func normaliseCode(n *html.Node) {
 	}
 	// A table of line numbers beside the code, and a quote that holds nothing else, are part of the code block.
 	place := n
-	for p := n.Parent; p != nil && (is(p, atom.Table, atom.Tbody, atom.Tr, atom.Td, atom.Blockquote) || is(p, atom.Div, atom.Figure)); p = p.Parent {
+	for p := n.Parent; is(p, atom.Table, atom.Tbody, atom.Tr, atom.Td, atom.Blockquote, atom.Div, atom.Figure); p = p.Parent {
 		if !onlyCode(p, n) {
 			break
 		}
@@ -64,28 +64,86 @@ func digitsOnly(s string) bool {
 	return true
 }
 
-// codeBlock reports whether n shows code without being a pre: a listing of one element per line, or a table of such lines.
+// codeBlock reports whether n shows code without being a pre: an editor, a listing of one element per line, a table of such
+// lines, or a code element that is set as a block.
 func codeBlock(n *html.Node) bool {
 	switch {
 	case is(n, atom.Div) && hasClass(n, "fragment"): // Doxygen
 		return find(n, func(d *html.Node) bool { return is(d, atom.Div) && hasClass(d, "line") }) != nil
+	case is(n, atom.Div) && hasClass(n, editorClasses...):
+		return find(n, editorText) != nil
 	case is(n, atom.Table):
 		return find(n, func(d *html.Node) bool { return is(d, atom.Td) && hasClass(d, "blob-num") }) != nil
+	case is(n, atom.Code):
+		return hasClass(n, "block", "code-block", "codeblock") && !is(n.Parent, atom.Pre) && !contains(n, atom.Pre)
 	}
 	return false
 }
 
+// editorClasses name the boxes of code editors, and editorTextClasses what in them holds the lines.
+var (
+	editorClasses = []string{
+		"codemirror", "cm-editor", "monaco-editor", "ace_editor", "syntaxhighlighter",
+		"crayon-syntax", "enlighter-code",
+	}
+	editorTextClasses = []string{"codemirror-code", "cm-content", "view-lines", "ace_text-layer", "code", "crayon-code", "enlighter"}
+)
+
+func editorText(n *html.Node) bool {
+	return is(n, atom.Div, atom.Td, atom.Ol) && hasClass(n, editorTextClasses...)
+}
+
+// codeRoot returns what of a block of code holds the code itself: all of it, or the one element beside which there are but a
+// few words, like a language's name and a button.
+func codeRoot(n *html.Node) *html.Node {
+	inner := find(n, func(d *html.Node) bool { return is(d, atom.Code) || editorText(d) })
+	if inner == nil {
+		return n
+	}
+	outside := 0
+	for d := range n.Descendants() {
+		if d.Type != html.TextNode || blank(d.Data) || is(d.Parent, atom.Button, atom.Script, atom.Style) {
+			continue
+		}
+		boxed := false
+		for p := d.Parent; p != n; p = p.Parent {
+			if p == inner {
+				boxed = true
+				outside -= words(d.Data)
+				break
+			}
+			boxed = boxed || is(p, atom.Div, atom.Header, atom.Figcaption, atom.P, atom.Td)
+		}
+		if !boxed {
+			return n
+		}
+		if outside += words(d.Data); outside > 5 && !is(n, atom.Div) {
+			return n
+		}
+	}
+	return inner
+}
+
 // gutterClasses name the elements that show line numbers.
 var gutterClasses = []string{
-	"lineno", "linenos", "linenumbers", "line-number", "line-numbers", "linenumber", "ln", "gutter", "linenodiv", "blob-num", "rouge-gutter", "hljs-ln-numbers", "code-line-number",
-	"lnt", "listing_lines", "react-syntax-highlighter-line-number", "codemirror-linenumber",
+	"lineno", "linenos", "linenumbers", "line-number", "line-numbers", "linenumber", "ln", "gutter", "linenodiv", "blob-num",
+	"rouge-gutter", "hljs-ln-numbers", "code-line-number",
+	"lnt", "listing_lines", "react-syntax-highlighter-line-number", "codemirror-linenumber", "cm-gutters",
+	"codemirror-gutter-wrapper", "crayon-nums", "ace_gutter", "margin", "line_number", "linenum", "codeline-number",
+	"enlighter-gutter", "react-line-number", "ec-gutter", "line-no",
 }
 
 // notCode name the elements inside code that are controls.
-var notCode = []string{"copy", "copybutton", "copy-button", "copybtn", "clipboard", "clipboard-button", "code-copy", "copy-code", "toolbar", "zeroclipboard-container", "sr-only", "visually-hidden"}
+var notCode = strings.Fields(`copy copybutton copy-button copybtn clipboard clipboard-button code-copy copy-code toolbar
+	zeroclipboard-container sr-only visually-hidden hover-info tooltip popover twoslash-popup-container
+	twoslash-hover-info ttc code-header codeblock-header code__header code-block-header code-title gatsby-code-title
+	copy-code-button code-block-copy btn-copy`)
 
 // lineClasses name the elements that are one line of code each.
-var lineClasses = []string{"line", "code-line", "view-line", "token-line", "codemirror-line", "blob-code", "hljs-ln-code"}
+var lineClasses = []string{
+	"line", "code-line", "view-line", "token-line", "codemirror-line", "blob-code", "hljs-ln-code",
+	"cm-line", "ace_line", "crayon-line", "ec-line", "codeline",
+}
 
 // codeText returns the text of a code block as a reader sees it: br and blocks end lines, once; line numbers and buttons are
 // gone; tabs stay.
@@ -112,8 +170,9 @@ func codeText(n *html.Node) string {
 				write(strings.ReplaceAll(clean, "\u00a0", " "))
 				continue
 			}
-			if c.Type != html.ElementNode || is(c, atom.Button, atom.Script, atom.Style, atom.Svg, atom.Template, atom.Select, atom.Textarea) || hasClass(c, notCode...) ||
-				hasClass(c, gutterClasses...) && digitsOnly(textOf(c)) {
+			if c.Type != html.ElementNode || hasClass(c, notCode...) ||
+				is(c, atom.Button, atom.Script, atom.Style, atom.Svg, atom.Template, atom.Select, atom.Textarea) ||
+				(hasClass(c, gutterClasses...) || unselectable(c)) && digitsOnly(textOf(c)) {
 				continue
 			}
 			switch {
@@ -123,8 +182,8 @@ func codeText(n *html.Node) string {
 					pending = false
 				}
 				b.WriteByte('\n')
-			case is(c, atom.Div, atom.P, atom.Li, atom.Tr) || hasClass(c, lineClasses...):
-				if pending || !atLineStart() && is(c, atom.Div, atom.P, atom.Li, atom.Tr) {
+			case is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) || hasClass(c, lineClasses...):
+				if pending || !atLineStart() && is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) {
 					b.WriteByte('\n')
 				}
 				pending = false
@@ -139,8 +198,14 @@ func codeText(n *html.Node) string {
 			}
 		}
 	}
-	walk(n)
+	walk(codeRoot(n))
 	return trimCode(b.String())
+}
+
+// unselectable reports whether n's text is kept out of what a reader copies.
+func unselectable(n *html.Node) bool {
+	return hasClass(n, "select-none", "unselectable") || strings.Contains(attr(n, "style"), "user-select:none") ||
+		strings.Contains(attr(n, "style"), "user-select: none")
 }
 
 // trimCode drops blank lines at both ends and white space at the end of the last line; indentation stays.
@@ -153,113 +218,4 @@ func trimCode(s string) string {
 		}
 		s = rest
 	}
-}
-
-// codeLanguage returns the language that a page states for a code block, or "". It looks at n, the code element inside it and
-// up to three ancestors, and never guesses from the text.
-func codeLanguage(n *html.Node) string {
-	if l := stated(n, true); l != "" {
-		return l
-	}
-	if code := find(n, func(d *html.Node) bool { return is(d, atom.Code) }); code != nil {
-		if l := stated(code, true); l != "" {
-			return l
-		}
-	}
-	p := n.Parent
-	for range 3 {
-		if p == nil || is(p, atom.Body, atom.Main, atom.Article) {
-			break
-		}
-		if l := stated(p, false); l != "" {
-			return l
-		}
-		p = p.Parent
-	}
-	return ""
-}
-
-// langPrefixes are the ways in which generators write a language into a class.
-var langPrefixes = []string{"language-", "lang-", "highlight-source-", "mw-highlight-lang-", "gatsby-code-", "highlight-text-"}
-
-// stated returns the language that one element states. own says that n is the code itself, so that the bare name of a language
-// among its classes counts.
-func stated(n *html.Node, own bool) string {
-	for _, key := range []string{"data-lang", "data-language"} {
-		if l := language(attr(n, key)); l != "" {
-			return l
-		}
-	}
-	class := strings.ToLower(attr(n, "class"))
-	if class == "" {
-		return ""
-	}
-	previous := ""
-	for word := range strings.FieldsSeq(class) {
-		for _, prefix := range langPrefixes {
-			if l, ok := strings.CutPrefix(word, prefix); ok {
-				if l = language(l); l != "" {
-					return l
-				}
-			}
-		}
-		name := strings.TrimSuffix(word, ";")
-		if l, ok := strings.CutPrefix(word, "highlight-"); ok {
-			name = l
-			if knownLanguages[name] {
-				return name
-			}
-		}
-		if brush, ok := strings.CutPrefix(word, "brush:"); ok {
-			if l := language(brush); l != "" {
-				return l
-			}
-		}
-		if previous == "brush:" || previous == "sourcecode" {
-			if l := language(name); l != "" && (previous == "brush:" || knownLanguages[l]) {
-				return l
-			}
-		}
-		if (own || previous == "highlight" || previous == "hljs") && knownLanguages[name] {
-			return name
-		}
-		previous = word
-	}
-	return ""
-}
-
-// language returns a stated language in the form it has after a fence, or "" for those that mean none.
-func language(s string) string {
-	s = strings.ToLower(strings.TrimSpace(s))
-	if end := strings.IndexAny(s, ",;{ :"); end >= 0 {
-		s = s[:end] // mdBook writes rust,editable
-	}
-	switch s {
-	case "default", "text", "none", "plain", "plaintext", "txt", "auto", "notranslate", "nohighlight", "raw", "output", "code", "source", "undefined", "null", "wrapper", "unknown":
-		return ""
-	}
-	if len(s) > 24 {
-		return ""
-	}
-	for _, r := range s {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("+#._-", r) {
-			return ""
-		}
-	}
-	return s
-}
-
-// knownLanguages are names that mean a language also when they stand alone among an element's classes.
-var knownLanguages = set("actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol coffeescript console cpp crystal csharp csh css csv cuda cython d dart delphi diff docker " +
-	"dockerfile elixir elm erlang fish fortran fsharp glsl go golang gradle graphql groovy haml handlebars haskell hcl html http ini ipython ipython3 java javascript jinja jinja2 js json json5 jsonc jsx julia kotlin latex less lisp " +
-	"llvm lua makefile markdown matlab mermaid nasm nginx nim nix objc objectivec objective-c ocaml pascal perl php powershell prolog properties protobuf py pycon python python2 python3 qml r racket rb rest rst ruby rust " +
-	"sass scala scheme scss sh shell shell-session smalltalk solidity sparql sql svelte swift tcl terraform tex toml ts tsx typescript vb vbnet verilog vhdl vim vue wasm xml xquery yaml yml zig zsh pycon3 c++ c#")
-
-// set makes a set of the words of s.
-func set(s string) map[string]bool {
-	m := map[string]bool{}
-	for word := range strings.FieldsSeq(s) {
-		m[word] = true
-	}
-	return m
 }

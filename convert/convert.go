@@ -4,9 +4,14 @@
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides whether this
 // is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each in a file of its own:
 // decode (decode.go), what the page says about itself (meta.go), normalise elements into the few forms the renderer knows
-// (normalise.go, code.go, links.go, images.go, math.go), remove what no reader sees (hidden.go, invisible.go), prune what is not
+// (normalise.go and what it calls: code.go, codelang.go, links.go, images.go, math.go, mathml.go, callouts.go, footnotes.go,
+// tabs.go, layout.go), remove what no reader sees (hidden.go, invisible.go), prune what is not
 // content (prune.go), choose the root (root.go), try again more gently when too little is left (retry.go), render (render.go,
 // escape.go, list.go, table.go).
+//
+// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (tabular.go), XML, sitemaps and
+// SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (docx.go, docx_story.go), and bodies without text
+// (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
 //
 // Every byte is taken for hostile. Input, output, nesting and spans are bounded (guard.go), the context is checked at every
 // node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is cut in silence.
@@ -15,14 +20,11 @@
 package convert
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"mime"
 	"net/url"
-	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,6 +39,9 @@ import (
 // Warnings of a [Result]; each is a token of the response field X-Readthru-Warning.
 const (
 	WarnHidden   = "hidden-text-removed" // followed by =N
+	WarnNote     = "agent-note"          // followed by =N: so many hidden notes tell agents how to read the site
+	WarnShown    = "hidden-page-shown"   // styles hide the page itself until a script has run; it was kept
+	WarnStyles   = "styles-cut"          // the page has more style rules than were read; text that they hide may be left
 	WarnThin     = "thin"
 	WarnShell    = "js-shell"
 	WarnLoose    = "loose" // the rules that tell content from chrome found too little; gentler ones were used
@@ -46,10 +51,15 @@ const (
 	WarnSpans    = "spans-cut"
 	WarnTooLarge = "too-large"
 	WarnSoft404  = "soft-404"
+	WarnError    = "error-page"
+	WarnLogin    = "login-wall"
+	WarnPaywall  = "paywall"
+
+	WarnStructured = "structured-text" // the text is what the page's JSON-LD says; the page itself has hardly any
 )
 
 // edition counts the changes of output that no rule table shows.
-const edition = 1
+const edition = 3
 
 // Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It is
 // derived from edition and the rule tables.
@@ -58,27 +68,13 @@ var Version = version()
 func version() string {
 	h := xxhash.New()
 	fmt.Fprint(h, //nolint:errcheck // a hash never fails
-		neverText, namedColours, gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks, lazySources, trackers, callouts,
-		badNames, elsewhereHeadings, forumKeeps, weakNames, chromeRoles, generators, documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms)
+		neverText, namedColours, gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks, lazySources, trackers, spacerNames, callouts,
+		labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes, calloutTitles, noteNames, sideNoteClasses, noteHeadings,
+		mathBoxes, texAttributes, texQueries, matrices, accents, bigOperators, functions, texSymbols, manualRoots, manualLabels, tocNames,
+		hiding, fallbacks, foldNames, entrances, trackingParameters, redirectors, adHosts, signInNames, signInPlea, paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
+		badNames, elsewhereHeadings, forumKeeps, weakNames, chromeRoles, generators, documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
+		authorNames, dateNames, modelText, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames)
 	return strconv.Itoa(edition) + "-" + strconv.FormatUint(h.Sum64(), 36)[:8]
-}
-
-// Convertible tells whether a media type, the value of a Content-Type field, is one whose bodies become markdown through the
-// proxy: HTML. [Parse] takes text and JSON too, for callers that fetch for themselves.
-func Convertible(contentType string) bool {
-	switch mediaType(contentType) {
-	case "text/html", "application/xhtml+xml":
-		return true
-	}
-	return false
-}
-
-func mediaType(contentType string) string {
-	t, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		t, _, _ = strings.Cut(contentType, ";")
-	}
-	return strings.ToLower(strings.TrimSpace(t))
 }
 
 // Document is a parsed body. Its methods do not change it, so it may be used by several goroutines.
@@ -90,79 +86,30 @@ type Document struct {
 	kind    pageType
 	body    *html.Node // normalised; nil when there is no tree, and the text alone is left
 	all     map[*html.Node]measure
-	ready   string // markdown of a body that is not HTML
+	form    format // of a body that is not HTML, else empty
+	whole   bool   // the tree was written here: there is nothing to prune
+	ready   string // markdown of a body that has no tree
 
 	warnings []string
+	removed  page.Removed // what no reader of the page sees
+	pick     *pick        // what of the page is wanted; nil: all
 }
 
-// Parse decodes and parses content, whose content coding has been removed. u is the final URL and may be nil. It fails for a
-// media type that cannot be converted ([ErrUnsupported]), for a body over 10 MiB ([ErrTooLarge]) and when ctx ends. HTML that
-// cannot be parsed gives a Document all the same, whose conversion is the page's text.
+// Parse decodes and parses content, whose content coding has been removed. u is the final URL and may be nil. The form of
+// content is that of contentType, or of its beginning and the path where contentType does not say: HTML, markdown, plain text
+// and source code, JSON, CSV, XML, feeds, PDF, DOCX; of what is none of them, an image say, the markdown tells what it is. It
+// fails for a text of more than 10 MiB ([ErrTooLarge]) and when ctx ends. What cannot be parsed gives a Document all the same,
+// whose conversion is what could be read, with a warning.
 func Parse(ctx context.Context, content []byte, contentType string, u *url.URL) (*Document, error) {
 	d := &Document{url: u}
-	kind := mediaType(contentType)
-	switch kind {
-	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown", "application/json":
-	case "", "application/octet-stream", "application/xml", "text/xml":
-		if !looksLikeHTML(content) {
-			return nil, fmt.Errorf("convert %q: %w", contentType, ErrUnsupported)
-		}
-		kind = "text/html"
-	default:
-		return nil, fmt.Errorf("convert %q: %w", contentType, ErrUnsupported)
-	}
-	text, guessed, err := decode(content, contentType)
-	if err != nil {
-		return nil, fmt.Errorf("decode the body: %w", err)
-	}
-	if guessed {
-		d.warnings = append(d.warnings, WarnCharset)
-	}
-	d.content = text
-	if kind != "text/html" && kind != "application/xhtml+xml" {
-		d.plain(kind)
-		return d, nil
-	}
-	err = guarded(func() { d.parse(ctx) })
+	err := d.read(ctx, content, contentType)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("parse the page: %w", ctx.Err())
 	}
 	if err != nil {
-		d.body = nil
+		return nil, fmt.Errorf("decode the body: %w", err)
 	}
 	return d, nil
-}
-
-func looksLikeHTML(content []byte) bool {
-	start := bytes.TrimLeft(bytes.TrimPrefix(content[:min(len(content), 1<<10)], []byte("\xef\xbb\xbf")), " \t\r\n")
-	return markupStart(start) && (bytes.HasPrefix(bytes.ToLower(start), []byte("<!doctype html")) || bytes.Contains(bytes.ToLower(start), []byte("<html")) ||
-		bytes.Contains(bytes.ToLower(start), []byte("<body")) || bytes.Contains(bytes.ToLower(start), []byte("<head")))
-}
-
-// plain makes the markdown of a body that is not HTML: markdown as it is, code and JSON between fences, other text as it is.
-func (d *Document) plain(kind string) {
-	text := strings.TrimSpace(strings.ReplaceAll(string(d.content), "\r\n", "\n"))
-	d.signs.Words = words(text)
-	lang := ""
-	if kind == "application/json" {
-		lang = "json"
-	} else if d.url != nil && kind == "text/plain" && !LooksLikeMarkdown(d.content) {
-		lang = codePath(d.url.Path)
-	}
-	if lang != "" {
-		fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-		text = fence + lang + "\n" + text + "\n" + fence
-	}
-	d.ready = text
-}
-
-// codePath returns the language that a path's ending says, or "".
-func codePath(p string) string {
-	ending := strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")
-	if ending != "md" && knownLanguages[ending] {
-		return ending
-	}
-	return map[string]string{"h": "c", "cc": "cpp", "hpp": "cpp", "rs": "rust", "kt": "kotlin", "cs": "csharp", "mjs": "javascript"}[ending]
 }
 
 func (d *Document) parse(ctx context.Context) {
@@ -173,6 +120,11 @@ func (d *Document) parse(ctx context.Context) {
 	if deep {
 		d.warnings = append(d.warnings, WarnDeep)
 	}
+	d.adopt(ctx, root)
+}
+
+// adopt takes the tree of a page.
+func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.head = readHead(root, d.url)
 	d.signs.MarkdownTwin, d.signs.Canonical = d.head.twin, d.head.canonical
 	d.signs.Wall = Wall(0, nil, d.content)
@@ -180,25 +132,38 @@ func (d *Document) parse(ctx context.Context) {
 	if body == nil { // a frameset
 		body = root.LastChild
 	}
+	w := newFirewall(ctx, root)
 	c := count(ctx, root)
-	if noscriptPage(body, c) {
+	switch {
+	case noscriptPage(body, c):
 		c = count(ctx, root)
+	case structuredPage(body, c, d.head.articleBody):
+		c = count(ctx, root)
+		d.warnings = append(d.warnings, WarnStructured)
 	}
 	d.signs.judge(c, len(d.content))
-	d.signs.SoftError = softError(d.head.title, body, c.words)
-	if n := normalise(ctx, body, d.head.base); n > 0 {
-		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(n))
+	f := factsOf(root, body, c)
+	d.signs.SoftError, d.signs.ErrorPage, d.signs.Login, d.signs.Paywall = f.softError(), f.errorPage(), f.loginWall(), f.paywall()
+	if d.pick != nil {
+		d.pick.apply(ctx, body)
 	}
+	manual := manualSigns(body)
+	normalise(ctx, body, d.head.base, w)
+	d.removed = w.receipts.removed
+	d.warnings = append(d.warnings, w.warnings()...)
 	for _, w := range []struct {
 		is   bool
 		name string
-	}{{d.signs.Thin, WarnThin}, {d.signs.JSShell, WarnShell}, {d.signs.SoftError != "", WarnSoft404}} {
+	}{{d.signs.Thin, WarnThin}, {d.signs.JSShell, WarnShell}, {d.signs.SoftError != "", WarnSoft404}, {d.signs.ErrorPage != "", WarnError}, {d.signs.Login != "", WarnLogin}, {d.signs.Paywall != "", WarnPaywall}} {
 		if w.is {
 			d.warnings = append(d.warnings, w.name)
 		}
 	}
 	d.all = measureAll(ctx, body, nil)
 	d.kind = typeOf(ctx, d.url, d.head.meta, d.head.generator, body, d.all)
+	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.meta["og:type"] != "article") {
+		d.kind = documentation
+	}
 	d.body = body
 }
 
@@ -208,7 +173,9 @@ func (d *Document) Signs() Signs { return d.signs }
 // Options say what of a page is wanted. The zero value is main content, links inline, images kept.
 type Options struct {
 	WholePage bool   // all of the body, not its main content alone
-	Selector  string // only the elements that match: tag, #id, .class, [attr], [attr=value], descendants by space, lists by comma
+	Selector  string // only the elements that match this CSS selector, outermost first; of the page as it was written
+	Drop      string // without the elements that match this CSS selector
+	Section   string // only the section of the element with this id: what its heading heads, or the element; instead of Selector
 	Links     string // inline (default), reference, text (their text alone) or none
 	Images    string // keep (default), alt (their text alone) or none
 }
@@ -219,28 +186,33 @@ type Result struct {
 	Title, Description, CanonicalURL string
 	PageType                         string // article, documentation, forum, product, listing or service
 	Meta                             page.Meta
-	Tokens                           int      // of Markdown, estimated
-	HTMLTokens                       int      // of the decoded body, estimated
-	HTMLChars                        int      // of the decoded body, in Unicode code points
-	Warnings                         []string // tokens of X-Readthru-Warning
-	Path                             string   // which root and stage won, for attempts[]
+	Tokens                           int          // of Markdown, estimated
+	HTMLTokens                       int          // of the decoded body, estimated
+	HTMLChars                        int          // of the decoded body, in Unicode code points
+	Warnings                         []string     // tokens of X-Readthru-Warning
+	Removed                          page.Removed // what was taken out because no reader sees it; shared: never change it
+	Path                             string       // which root and stage won, for attempts[]
 }
 
 // Convert returns the document as markdown. It fails when o.Selector cannot be read or matches nothing, when o names an unknown
 // form of links or images, and when ctx ends; whatever else goes wrong gives the page's text and the warning fallback-text.
 func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	res := &Result{
 		Title: d.head.title, Description: d.head.meta["description"], CanonicalURL: d.head.canonical, PageType: string(d.kind), Meta: maps.Clone(d.head.meta),
-		HTMLTokens: Tokens(d.content), HTMLChars: utf8.RuneCount(d.content), Warnings: append([]string(nil), d.warnings...),
+		HTMLTokens: d.sourceTokens(), HTMLChars: utf8.RuneCount(d.content), Warnings: append([]string(nil), d.warnings...), Removed: d.removed,
 	}
 	var text string
 	var err error
 	switch {
-	case d.ready != "":
-		text, res.Path = d.ready, "text"
+	case d.body == nil && o.Section != "":
+		return d.headed(ctx, o)
+	case d.form != "" && d.body == nil && o.Selector != "":
+		return nil, fmt.Errorf("what selector %q names %w", o.Selector, ErrNoMatch)
+	case d.form != "" && d.body == nil:
+		text, res.Path = d.ready, string(d.form)
 	case d.body == nil:
 		err = errPanic
 	default:
@@ -248,18 +220,20 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 		if err = guarded(func() { text, failed = d.render(ctx, o, res) }); err == nil {
 			err = failed
 		}
-		if _, ok := errors.AsType[*noMatchError](err); ok {
+		if errors.Is(err, ErrNoMatch) && o.Section != "" {
+			return d.headed(ctx, o)
+		} else if errors.Is(err, ErrNoMatch) {
 			return nil, err
 		}
 	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("convert the page: %w", ctx.Err())
 	}
-	if err == nil && len(text) > outputLimit(len(d.content)) {
+	if err == nil && d.body != nil && len(text) > outputLimit(len(d.content)) {
 		err = errOutput
 	}
 	if err != nil {
-		text, res.Path = fallbackText(ctx, d.content), "fallback"
+		text, res.Path = d.fallback(ctx), "fallback"
 		res.Warnings = append(res.Warnings, WarnFallback)
 	}
 	if text != "" {
@@ -269,7 +243,33 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-func (o Options) check() error {
+// sourceTokens estimates the tokens of the body as it came.
+func (d *Document) sourceTokens() int {
+	if d.form != "" {
+		return Tokens(d.content)
+	}
+	return HTMLTokens(d.content)
+}
+
+// headed returns the section under the heading that o.Section names by its slug.
+func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
+	name := o.Section
+	o.Section = ""
+	res, err := d.Convert(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	begin, end, found := MarkdownSection(res.Markdown, name)
+	if !found {
+		return nil, fmt.Errorf("section %q %w", name, ErrNoMatch)
+	}
+	res.Markdown = strings.TrimRight(res.Markdown[begin:end], "\n") + "\n"
+	res.Tokens = Tokens(res.Markdown)
+	return res, nil
+}
+
+// Check returns an error for a selector that cannot be read and for an unknown form of links or images.
+func (o Options) Check() error {
 	switch o.Links {
 	case "", "inline", "reference", "text", "none":
 	default:
@@ -280,41 +280,42 @@ func (o Options) check() error {
 	default:
 		return fmt.Errorf("images %q is not one of keep, alt, none", o.Images)
 	}
-	if o.Selector != "" {
-		_, err := parseSelector(o.Selector)
-		return err
+	for _, s := range []string{o.Selector, o.Drop} {
+		if s != "" {
+			if _, err := parseSelector(s); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// noMatchError says that a selector matched nothing.
-type noMatchError struct{ selector string }
-
-func (e *noMatchError) Error() string {
-	return fmt.Sprintf("selector %q matches nothing on the page", e.selector)
-}
+// ErrNoMatch is returned when a selector or a section chooses nothing of the page.
+var ErrNoMatch = errors.New("is not on the page")
 
 func (d *Document) render(ctx context.Context, o Options, res *Result) (string, error) {
-	r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2}
-	var text string
-	switch {
-	case o.Selector != "":
-		s, err := parseSelector(o.Selector)
-		if err != nil {
+	var roots []*html.Node
+	if o.Selector != "" || o.Drop != "" || o.Section != "" {
+		var err error
+		if d, roots, err = d.narrowed(ctx, o); err != nil {
 			return "", err
 		}
-		roots := s.all(d.body)
-		if len(roots) == 0 {
-			return "", &noMatchError{o.Selector}
-		}
+	}
+	r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2, notes: notesBelow(d.body)}
+	var text string
+	switch {
+	case roots != nil:
 		text, res.Path = r.render(roots, nil), "selector"
-	case o.WholePage:
+	case o.WholePage, d.whole:
 		text, res.Path = r.render([]*html.Node{d.body}, nil), "body/whole"
 	default:
-		c := choose(ctx, d.body, d.all, d.kind)
+		c := d.choose(ctx)
 		text, res.Path = r.render([]*html.Node{c.root}, c.dropped), c.name+"/"+c.stage.String()
 		if c.stage >= chromeOnly {
 			res.Warnings = append(res.Warnings, WarnLoose)
+		}
+		if c.name == nothing && !d.signs.Thin {
+			res.Warnings = append(res.Warnings, WarnThin)
 		}
 	}
 	if r.tooDeep {

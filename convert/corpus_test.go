@@ -24,15 +24,15 @@ type corpusPage struct {
 }
 
 // readCorpus reads the corpus in the folder that READTHRU_CORPUS names.
-func readCorpus(b *testing.B) []corpusPage {
-	b.Helper()
+func readCorpus(tb testing.TB) []corpusPage {
+	tb.Helper()
 	dir := os.Getenv("READTHRU_CORPUS")
 	if dir == "" {
-		b.Skip("READTHRU_CORPUS names no folder with manifest.jsonl and html/*.gz")
+		tb.Skip("READTHRU_CORPUS names no folder with manifest.jsonl and html/*.gz")
 	}
 	manifest, err := os.Open(filepath.Join(dir, "manifest.jsonl"))
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = manifest.Close() }()
 	var pages []corpusPage
@@ -41,18 +41,18 @@ func readCorpus(b *testing.B) []corpusPage {
 	for lines.Scan() {
 		var p corpusPage
 		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		f, err := os.Open(filepath.Join(dir, p.HTML))
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		z, err := gzip.NewReader(f)
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		if p.content, err = io.ReadAll(z); err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		_ = f.Close()
 		pages = append(pages, p)

@@ -31,7 +31,7 @@ func escapeTree(ctx context.Context, root *html.Node) {
 			case is(c, atom.Br):
 				lineStart = true
 			case verbatim(c):
-				lineStart = is(c, atom.Pre, atom.Dt)
+				lineStart = is(c, atom.Pre)
 			case is(c, atom.Img):
 				lineStart = false
 			default:
@@ -47,7 +47,7 @@ func escapeTree(ctx context.Context, root *html.Node) {
 
 // verbatim reports whether n's text is written as it stands.
 func verbatim(n *html.Node) bool {
-	return is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == mathElement || n.Data == rawElement || signature(n)
+	return is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == mathElement || n.Data == rawElement
 }
 
 // writeEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that s

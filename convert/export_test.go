@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -27,3 +28,6 @@ func CheckLinks(t *testing.T, d *Document) {
 		}
 	}
 }
+
+// FallbackText is what stands in for a page that has no tree.
+func FallbackText(ctx context.Context, html string) string { return fallbackText(ctx, []byte(html)) }

@@ -9,13 +9,55 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+// fallback returns the page's text alone: of its tree, from which hidden text is gone already, or else of its tokens.
+func (d *Document) fallback(ctx context.Context) string {
+	if d.body == nil {
+		return fallbackText(ctx, d.content)
+	}
+	var b strings.Builder
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		edge := blockElement(n) || is(n, atom.Br)
+		if edge {
+			b.WriteByte('\n')
+		}
+		for c := n.FirstChild; c != nil && ctx.Err() == nil; c = c.NextSibling {
+			if c.Type == html.TextNode {
+				b.WriteString(oneLine(c.Data))
+			} else {
+				walk(c)
+			}
+		}
+		if edge {
+			b.WriteByte('\n')
+		}
+	}
+	walk(d.body)
+	return paragraphs(b.String())
+}
+
+// oneLine returns s with spaces for its newlines.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
 // fallbackText returns the text of a page that could not be converted, from the tokenizer alone: it needs no tree, takes time
 // linear in the input and cannot fail (rule B18). Blocks become paragraphs; nothing else of the structure is left.
 func fallbackText(ctx context.Context, content []byte) string {
 	var b strings.Builder
 	writeText(&b, html.NewTokenizer(untilDone{ctx, bytes.NewReader(content)}))
+	return paragraphs(b.String())
+}
+
+// paragraphs makes a paragraph of each line that has text.
+func paragraphs(text string) string {
 	var out strings.Builder
-	for line := range strings.Lines(b.String()) {
+	for line := range strings.Lines(text) {
 		line, _ = visible(line)
 		if line = squash(line); line == "" {
 			continue
@@ -30,41 +72,62 @@ func fallbackText(ctx context.Context, content []byte) string {
 
 // writeText writes the text that z finds outside scripts, styles and the like, a newline at the edges of blocks.
 func writeText(b *strings.Builder, z *html.Tokenizer) {
-	skip := 0 // depth in elements whose content is no text
+	skip := 0       // depth in elements whose content is no text
+	var name []byte // of the element that hides what is in it, nil: none
+	depth := 0      // of elements of that name, while in it
 	for {
-		switch z.Next() {
-		case html.ErrorToken:
+		kind := z.Next()
+		if kind == html.ErrorToken {
 			return
-		case html.TextToken:
-			if skip == 0 {
-				text := string(z.Text())
-				b.WriteString(strings.Map(func(r rune) rune {
-					if r == '\n' || r == '\r' {
-						return ' '
-					}
-					return r
-				}, text))
+		}
+		if kind == html.TextToken {
+			if skip == 0 && depth == 0 {
+				b.WriteString(oneLine(string(z.Text())))
 			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, _ := z.TagName()
-			tag := atom.Lookup(name)
-			switch tag {
-			case atom.Script, atom.Style, atom.Noscript, atom.Iframe, atom.Textarea, atom.Title, atom.Noembed, atom.Noframes:
-				skip = 1 // raw text: no tag but its own end tag follows
+			continue
+		}
+		tag, more := z.TagName()
+		switch {
+		case depth > 0 && kind == html.EndTagToken && bytes.Equal(tag, name):
+			depth--
+		case depth > 0 && kind == html.StartTagToken && bytes.Equal(tag, name) && !impliedEnd[string(name)]:
+			depth++
+		case (depth == 0 || impliedEnd[string(name)] && (bytes.Equal(tag, name) || string(name) == "p" && blockElement(&html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(tag)}))) && kind == html.StartTagToken && !void[string(tag)]:
+			hidden := false
+			depth = 0
+			name = append(name[:0], tag...)
+			for more {
+				var key, value []byte
+				key, value, more = z.TagAttr()
+				hidden = hidden || string(key) == "hidden" || string(key) == "style" && hiddenInline(string(value))
 			}
-			if blockElement(&html.Node{Type: html.ElementNode, DataAtom: tag}) || tag == atom.Br {
-				b.WriteByte('\n')
-			}
-		case html.EndTagToken:
-			name, _ := z.TagName()
-			tag := atom.Lookup(name)
-			switch tag {
-			case atom.Script, atom.Style, atom.Noscript, atom.Iframe, atom.Textarea, atom.Title, atom.Noembed, atom.Noframes:
-				skip = 0
-			}
-			if blockElement(&html.Node{Type: html.ElementNode, DataAtom: tag}) {
-				b.WriteByte('\n')
+			if hidden {
+				depth = 1
 			}
 		}
+		switch name := atom.Lookup(tag); {
+		case rawText[name]:
+			skip = 0 // raw text: no tag but its own end tag follows
+			if kind == html.StartTagToken {
+				skip = 1
+			}
+		case blockElement(&html.Node{Type: html.ElementNode, DataAtom: name}), name == atom.Br:
+			b.WriteByte('\n')
+		}
 	}
+}
+
+// hiddenInline reports whether a style attribute hides what is in its element.
+func hiddenInline(style string) bool {
+	set := declarations(style)
+	kind, _ := hiddenByStyle(set)
+	return kind != "" || set["visibility"] == "hidden" || set["color"] == "transparent"
+}
+
+// impliedEnd holds the elements that the next of their name ends; the next block ends a p.
+var impliedEnd = map[string]bool{"p": true, "li": true, "td": true, "th": true, "tr": true, "dt": true, "dd": true, "option": true}
+
+// rawText holds the elements whose content is no text of the page and holds no tags.
+var rawText = map[atom.Atom]bool{
+	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Iframe: true, atom.Textarea: true, atom.Title: true, atom.Noembed: true, atom.Noframes: true,
 }

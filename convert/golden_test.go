@@ -15,8 +15,17 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata/*.md from what the code gives now")
 
 // TestGoldenPairs holds each testdata/NAME.html against NAME.md. The first line of a page says which rule it shows.
-func TestGoldenPairs(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.html")
+func TestGoldenPairs(t *testing.T) { goldenPairs(t, "testdata", convert.Options{}) }
+
+// TestElementsBecomeMarkdown does so for the pairs of testdata/elements, which show what becomes of elements and are converted
+// whole. NAME-not shows what looks like NAME and is not.
+func TestElementsBecomeMarkdown(t *testing.T) {
+	goldenPairs(t, "testdata/elements", convert.Options{WholePage: true})
+}
+
+func goldenPairs(t *testing.T, dir string, o convert.Options) {
+	t.Helper()
+	files, err := filepath.Glob(dir + "/*.html")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden pairs: %v", err)
 	}
@@ -27,7 +36,7 @@ func TestGoldenPairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := convertPage(t, string(html), convert.Options{}).Markdown
+			got := convertPage(t, string(html), o).Markdown
 			if *update {
 				if err := os.WriteFile(name+".md", []byte(got), 0o644); err != nil {
 					t.Fatal(err)

@@ -13,9 +13,6 @@ import (
 // ErrTooLarge is returned for a body of more than 10 MiB of decoded text. The caller passes such a body on unconverted.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
-// ErrUnsupported is returned for a media type that cannot be converted.
-var ErrUnsupported = errors.New("the media type cannot be converted")
-
 // The limits of a conversion. Each is told by a warning when it bites; none cuts text silently.
 const (
 	maxInput = 10 << 20 // bytes of decoded text

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 
@@ -10,10 +11,16 @@ import (
 )
 
 // lazySources are the attributes in which scripts that load images late keep the address.
-var lazySources = []string{"data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "data-url", "data-image-src", "data-full-src"}
+var lazySources = []string{
+	"data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "data-url",
+	"data-image-src", "data-full-src",
+}
 
 // trackers are parts of addresses that only count visitors.
-var trackers = []string{"/pixel.gif", "/spacer.gif", "/blank.gif", "/1x1.", "/transparent.gif", "doubleclick.net/", "google-analytics.com/", "facebook.com/tr", "scorecardresearch.com/", "/__utm.gif", "stats.wordpress.com/", "pixel.wp.com/"}
+var trackers = []string{
+	"/pixel.gif", "/spacer.gif", "/blank.gif", "/1x1.", "/transparent.gif", "doubleclick.net/",
+	"google-analytics.com/", "facebook.com/tr", "scorecardresearch.com/", "/__utm.gif", "stats.wordpress.com/", "pixel.wp.com/",
+}
 
 // smallest is the side, in pixels, under which an image is an icon, a spacer or a counter and no content.
 const smallest = 24
@@ -21,11 +28,11 @@ const smallest = 24
 // normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it.
 func normaliseImage(n *html.Node, base *url.URL) {
 	src := imageAddress(n, base)
-	if src == "" || tooSmall(n) || tracker(src) {
+	alt, _ := visible(attr(n, "alt"))
+	if src == "" || tooSmall(n) || tracker(src) || blank(alt) && spacer(src) {
 		remove(n)
 		return
 	}
-	alt, _ := visible(attr(n, "alt"))
 	n.Attr = []html.Attribute{{Key: "src", Val: src}, {Key: "alt", Val: squash(alt)}}
 }
 
@@ -50,7 +57,31 @@ func imageAddress(n *html.Node, base *url.URL) string {
 			return src
 		}
 	}
+	for _, a := range n.Attr { // a loader of its own
+		address := ""
+		switch {
+		case a.Key != "src" && strings.HasSuffix(a.Key, "src"):
+			address = a.Val
+		case strings.HasSuffix(a.Key, "srcset"):
+			address = largest(a.Val)
+		case strings.HasPrefix(a.Key, "data-") && picture(a.Val):
+			address = a.Val
+		}
+		if src := absolute(base, address); strings.HasPrefix(src, "http") {
+			return src
+		}
+	}
 	return ""
+}
+
+// picture reports whether an address ends as those of images do.
+func picture(address string) bool {
+	address, _, _ = strings.Cut(address, "?")
+	switch strings.ToLower(path.Ext(address)) {
+	case ".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".svg":
+		return len(address) < 2000 && !strings.ContainsAny(address, " {}<>")
+	}
+	return false
 }
 
 // largest returns the candidate of a srcset with the greatest width or density.
@@ -97,6 +128,41 @@ func tracker(src string) bool {
 		}
 	}
 	return false
+}
+
+// spacerNames are what files are called that only fill space.
+var spacerNames = set("clear cleardot spacer space blank pixel transparent trans 1x1 dot shim empty placeholder")
+
+// spacer reports whether an address names a file that only fills space.
+func spacer(src string) bool {
+	src, _, _ = strings.Cut(src, "?")
+	name := path.Base(src)
+	switch ext := strings.ToLower(path.Ext(name)); ext {
+	case ".gif", ".png", ".svg":
+		return spacerNames[strings.ToLower(name[:len(name)-len(ext)])]
+	}
+	return false
+}
+
+// dropOrnaments removes images without a text that stand on the page three times and more: bullets, stars, icons. Inside a
+// table they are marks in its cells and stay.
+func dropOrnaments(body *html.Node) {
+	seen := map[string][]*html.Node{}
+	for d := range body.Descendants() {
+		if is(d, atom.Img) && attr(d, "alt") == "" {
+			seen[attr(d, "src")] = append(seen[attr(d, "src")], d)
+		}
+	}
+	for _, images := range seen {
+		if len(images) < 3 {
+			continue
+		}
+		for _, n := range images {
+			if !within(n, atom.Td, atom.Th) {
+				remove(n)
+			}
+		}
+	}
 }
 
 // lazyImages puts an image that only a noscript element holds into the place of the empty one that a script would fill.

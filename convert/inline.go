@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -29,15 +30,90 @@ func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth
 		return
 	}
 	lead := len(content) - len(left)
+	tail := content[lead+len(trimmed):]
 	out.Write(content[:lead])
-	if tail := out.Bytes(); lead == 0 && bytes.HasSuffix(tail, []byte(mark)) && !bytes.HasSuffix(tail, []byte(`\`+mark)) && (mark != "*" || !bytes.HasSuffix(tail, []byte("**"))) {
+	if prefix, inner, suffix, ok := flank(out.Bytes(), trimmed, tail, n); ok {
+		out.Write(prefix)
+		trimmed, tail = inner, append(suffix, tail...)
+	} else {
+		out.Write(trimmed)
+		out.Write(tail)
+		return
+	}
+	if tail := out.Bytes(); lead == 0 && bytes.HasSuffix(tail, []byte(mark)) && !bytes.HasSuffix(tail, []byte(`\`+mark)) &&
+		(mark != "*" || !bytes.HasSuffix(tail, []byte("**"))) {
 		out.Truncate(out.Len() - len(mark)) // goes on from the element before it
 	} else {
 		out.WriteString(mark)
 	}
 	out.Write(bytes.ReplaceAll(trimmed, []byte("  \n"), []byte(mark+"  \n"+mark)))
 	out.WriteString(mark)
-	out.Write(content[lead+len(trimmed):])
+	out.Write(tail)
+}
+
+// Punctuation that emphasis may lose at its edges without a change of meaning.
+const (
+	openers = "\"'“‘«„¿¡("
+	quotes  = "\"'”’»“"
+	closers = ".,:;?!\"'”’»…、。：；，！？"
+)
+
+// flank moves punctuation out of emphasis where a mark between it and a letter would not count (CommonMark 6.2: a delimiter run
+// beside a letter must not have punctuation on its other side). It reports false when that cannot be mended.
+func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []byte, ok bool) {
+	inner = content
+	if last, _ := utf8.DecodeLastRune(before); len(before) > 0 && wordRune(last) {
+		inner = bytes.TrimLeft(content, openers)
+		prefix = content[:len(content)-len(inner)]
+		if first, _ := utf8.DecodeRune(inner); len(inner) == 0 || !wordRune(first) {
+			return nil, nil, nil, false
+		}
+	}
+	if len(tail) == 0 && wordRune(runeAfter(n)) {
+		trimmed := bytes.TrimRight(inner, closers)
+		if last, _ := utf8.DecodeLastRune(trimmed); len(trimmed) == 0 || !wordRune(last) {
+			return nil, nil, nil, false
+		}
+		suffix, inner = bytes.Clone(inner[len(trimmed):]), trimmed
+		if bytes.ContainsAny(suffix, quotes) && prefix == nil { // their opening goes with them
+			inner = bytes.TrimLeft(trimmed, openers)
+			prefix = trimmed[:len(trimmed)-len(inner)]
+		}
+	}
+	return prefix, inner, suffix, true
+}
+
+// wordRune reports whether r is neither white space nor punctuation.
+func wordRune(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsPunct(r) && !unicode.IsSymbol(r) }
+
+// runeAfter returns the first character that is written after n, a space where a line ends, and a star where that is markup.
+func runeAfter(n *html.Node) rune {
+	for range 8 {
+		for n.NextSibling == nil {
+			if n = n.Parent; n == nil || blockElement(n) {
+				return ' '
+			}
+		}
+		n = n.NextSibling
+		for n.Type == html.ElementNode {
+			if is(n, atom.A, atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Em, atom.I, atom.Strong, atom.B, atom.Img,
+				atom.Var, atom.Dfn, atom.Del, atom.S) || n.Data == noteRefElement || n.Data == mathElement {
+				return '*'
+			}
+			if blockElement(n) || is(n, atom.Br) || n.FirstChild == nil {
+				break
+			}
+			n = n.FirstChild
+		}
+		switch {
+		case blockElement(n), is(n, atom.Br):
+			return ' '
+		case n.Type == html.TextNode && n.Data != "":
+			r, _ := utf8.DecodeRuneInString(n.Data)
+			return r
+		}
+	}
+	return ' '
 }
 
 // raised writes sub and sup as HTML where the meaning depends on it: digits, signs, single letters. Else as plain text.
@@ -55,7 +131,7 @@ func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
 
 func (r *renderer) math(out *bytes.Buffer, n *html.Node) {
 	tex := textOf(n)
-	if attr(n, "display") == "block" {
+	if attr(n, "display") == "block" && r.cells == 0 {
 		out.WriteString("\n\n$$" + string(codeNewline) + tex + string(codeNewline) + "$$\n\n")
 		return
 	}

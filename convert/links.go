@@ -69,6 +69,9 @@ var linkEscapes = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "\\", 
 // linkBytes returns an address as it stands in a markdown link. Brackets stay where they are balanced.
 func linkBytes(s string) string {
 	s = linkEscapes.Replace(s)
+	if strings.IndexByte(s, ';') >= 0 {
+		s = ampersands(s)
+	}
 	open := 0
 	for i := range len(s) {
 		switch s[i] {
@@ -85,6 +88,19 @@ func linkBytes(s string) string {
 		s = strings.NewReplacer("(", "%28", ")", "%29").Replace(s)
 	}
 	return s
+}
+
+// ampersands writes those ampersands of an address as references that would be read as the start of one.
+func ampersands(s string) string {
+	var b strings.Builder
+	from := 0
+	for i := range len(s) {
+		if s[i] == '&' && entity(s[i+1:]) {
+			b.WriteString(s[from:i] + "&amp;")
+			from = i + 1
+		}
+	}
+	return b.String() + s[from:]
 }
 
 // permalinks name the classes of links that point at their own heading.

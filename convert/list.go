@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,6 +77,9 @@ func elementAround(c *html.Node) *html.Node {
 // item returns the content of a list item. Lists below its first paragraph stay close to it.
 func (r *renderer) item(n *html.Node) []byte {
 	content := r.inner(n)
+	if bytes.HasPrefix(content, []byte("[x](")) || bytes.HasPrefix(content, []byte("[X](")) {
+		content = slices.Insert(content, 2, ' ') // a link, and no box that is ticked
+	}
 	blocks, lists := 0, 0
 	inline := false
 	for c := n.FirstChild; c != nil; c = c.NextSibling {

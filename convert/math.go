@@ -1,18 +1,34 @@
 package convert
 
 import (
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
+// mathBoxes name the elements that renderers of formulas put round what they made. They hold one formula and its twins.
+var mathBoxes = []string{
+	"katex", "katex-mathml", "katex-display", "mwe-math-element", "mathjax", "mathjax_display", "mathjax_chtml",
+	"mathjax_svg", "mjx-chtml", "mathjax_svg_display", "mathjax_mathml", "math-inline", "math-block",
+	"math-display", "hurmet-tex", "temml", "ltx_math_unparsed", "tex-math", "mjx-assistive-mml",
+}
+
+// texAttributes are those in which pages keep the TeX of a formula beside what shows it.
+var texAttributes = []string{
+	"data-math", "data-tex", "data-latex", "data-entry", "data-formula", "data-equation",
+	"data-expr", "data-original-formula",
+}
+
+// texQueries are the parameters by which services that draw formulas are handed their TeX.
+var texQueries = []string{"tex", "latex", "math", "formula", "eq", "chl", "from"}
+
 // normaliseMath replaces formulas by their TeX source, wherever a page carries it, and removes their twins for the eye.
 func normaliseMath(body *html.Node) {
-	for _, n := range findAll(body, func(n *html.Node) bool {
-		return n.Data == "math" || is(n, atom.Script) && strings.HasPrefix(attr(n, "type"), "math/tex")
-	}) {
-		if n.Parent == nil {
+	written := false // TeX between delimiters, which a script would set
+	for _, n := range findMath(body, &written) {
+		if !attached(n, body) {
 			continue
 		}
 		tex, display := texOf(n)
@@ -21,56 +37,230 @@ func normaliseMath(body *html.Node) {
 		}
 		place := n
 		for p := n.Parent; p != nil; p = p.Parent {
-			if hasClass(p, "katex", "katex-mathml", "mwe-math-element", "mjx-container", "MathJax", "MathJax_Display", "katex-display") || p.Data == "mjx-container" || p.Data == "mjx-assistive-mml" ||
-				is(p, atom.Span) && onlyChild(place) && attr(p, "style") != "" {
-				display = display || hasClass(p, "katex-display", "MathJax_Display") || attr(p, "display") == "true"
-				place = p
-				continue
+			box := hasClass(p, mathBoxes...) || p.Data == "mjx-container" || p.Data == "mjx-assistive-mml"
+			if !box && (!is(p, atom.Span) || !onlyMath(p, place)) {
+				break
 			}
-			break
+			display = display || hasClass(p, "katex-display", "MathJax_Display", "MathJax_SVG_Display", "math-block",
+				"math-display") || attr(p, "display") == "true"
+			place = p
 		}
 		if is(n, atom.Script) {
-			display = display || strings.Contains(attr(n, "type"), "mode=display")
-			for p := n.PrevSibling; p != nil; {
-				before := p.PrevSibling
-				if hasClass(p, "MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_SVG", "MathJax_CHTML") {
-					remove(p)
-				} else if p.Type != html.TextNode || !blank(p.Data) {
-					break
-				}
-				p = before
-			}
+			removePreviews(n)
 		}
 		formula := &html.Node{Type: html.ElementNode, Data: mathElement}
-		if display {
+		if display || aloneInParagraph(place) && is(n, atom.Img) {
 			setAttr(formula, "display", "block")
 		}
 		formula.AppendChild(textNode(tex))
 		replace(place, formula)
 	}
+	if written {
+		writtenMath(body)
+	}
 }
 
-func onlyChild(n *html.Node) bool { return n.PrevSibling == nil && n.NextSibling == nil }
+// findMath returns the elements that carry formulas. written becomes true when the text holds TeX between delimiters.
+func findMath(body *html.Node, written *bool) []*html.Node {
+	var found []*html.Node
+	for d := range body.Descendants() {
+		switch d.Type {
+		case html.TextNode:
+			*written = *written || strings.Contains(d.Data, `\(`) || strings.Contains(d.Data, `\[`) || strings.Contains(d.Data, `$$`)
+		case html.ElementNode:
+			if d.Data == "math" || d.Data == "mjx-math" || is(d, atom.Script) && strings.HasPrefix(attr(d, "type"),
+				"math/") || is(d, atom.Img) && imageTeX(d) != "" || len(d.Attr) > 0 && attributeTeX(d) != "" {
+				found = append(found, d)
+			}
+		}
+	}
+	return found
+}
 
-// texOf returns the TeX source that a math or script element carries, and whether it is set as a block.
+// onlyMath reports whether p shows nothing but the formula n and what is hidden from screen readers.
+func onlyMath(p, n *html.Node) bool {
+	for c := p.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case c == n, c.Type == html.TextNode && blank(c.Data), c.Type == html.CommentNode, attr(c, "aria-hidden") == "true",
+			is(c, atom.Script), c.Namespace == "svg",
+			is(c, atom.Img) && hasClass(c, "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func aloneInParagraph(n *html.Node) bool {
+	return is(n.Parent, atom.P, atom.Div, atom.Center, atom.Figure) && onlyMath(n.Parent, n)
+}
+
+// removePreviews removes what MathJax shows before a script that holds the source.
+func removePreviews(n *html.Node) {
+	for p := n.PrevSibling; p != nil; {
+		before := p.PrevSibling
+		if hasClass(p, "MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_SVG", "MathJax_SVG_Display", "MathJax_CHTML",
+			"MathJax_MathML", "mjx-chtml") {
+			remove(p)
+		} else if p.Type != html.TextNode || !blank(p.Data) {
+			break
+		}
+		p = before
+	}
+}
+
+// texOf returns the TeX of an element that carries a formula, and whether it is set as a block.
 func texOf(n *html.Node) (tex string, display bool) {
-	if is(n, atom.Script) {
-		return cleanTeX(textOf(n)), false
+	switch {
+	case is(n, atom.Script):
+		if !strings.HasPrefix(attr(n, "type"), "math/tex") {
+			return "", false
+		}
+		return cleanTeX(textOf(n)), strings.Contains(attr(n, "type"), "mode=display")
+	case is(n, atom.Img):
+		tex = imageTeX(n)
+		return tex, strings.HasPrefix(tex, `\begin{`) || strings.Contains(attr(n, "class"), "display")
+	case n.Data == "mjx-math":
+		if n.Parent.Data == "mjx-container" && find(n.Parent, func(d *html.Node) bool { return d.Data == "math" }) != nil {
+			return "", false // the same for screen readers, which says more
+		}
+		return cleanTeX(mathTeX(n)), attr(n, "display") == "true"
+	case n.Data == "math":
+		display = attr(n, "display") == "block" || attr(n, "mode") == "display"
+		if a := find(n, func(d *html.Node) bool {
+			return d.Data == "annotation" && strings.Contains(strings.ToLower(attr(d, "encoding")), "tex")
+		}); a != nil {
+			tex = textOf(a)
+		} else if tex = attr(n, "alttext"); tex == "" {
+			tex = mathTeX(n)
+		}
+		return cleanTeX(tex), display
 	}
-	annotation := find(n, func(d *html.Node) bool { return d.Data == "annotation" && strings.Contains(attr(d, "encoding"), "tex") })
-	if annotation != nil {
-		tex = textOf(annotation)
-	} else {
-		tex = attr(n, "alttext")
+	if inner := find(n, func(d *html.Node) bool { return d.Data == "math" }); inner != nil {
+		display = attr(inner, "display") == "block"
 	}
-	return cleanTeX(tex), attr(n, "display") == "block"
+	return cleanTeX(attributeTeX(n)), display || is(n, atom.Div)
+}
+
+// attributeTeX returns the TeX in an attribute of an element that says it shows a formula, or "".
+func attributeTeX(n *html.Node) string {
+	for _, key := range texAttributes {
+		if v := attr(n, key); v != "" && len(v) < 10<<10 {
+			if class := strings.ToLower(attr(n, "class") + n.Data); strings.Contains(class, "math") || strings.Contains(class,
+				"tex") || strings.Contains(class, "equation") || strings.Contains(class, "formula") {
+				return v
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// imageTeX returns the TeX of an image of a formula: its alternative text where that is TeX, or what its address asks a service
+// to draw.
+func imageTeX(n *html.Node) string {
+	alt := strings.TrimSpace(attr(n, "alt"))
+	if class := strings.ToLower(attr(n, "class")); alt != "" && (looksLikeTeX(alt) || strings.Contains(class, "mwe-math") ||
+		hasClass(n, "latex", "tex", "ql-img-inline-formula", "ql-img-displayed-equation")) {
+		return cleanTeX(alt)
+	}
+	src := attr(n, "src")
+	if len(src) > 4<<10 || !strings.ContainsAny(src, "%\\") {
+		return ""
+	}
+	u, err := url.Parse(src)
+	if err != nil {
+		return ""
+	}
+	candidates := []string{}
+	for _, key := range texQueries {
+		candidates = append(candidates, u.Query().Get(key))
+	}
+	if !strings.Contains(u.RawQuery, "=") || strings.Contains(u.Host+u.Path, "latex") || strings.Contains(u.Host+u.Path, "tex.") {
+		if query, err := url.QueryUnescape(strings.ReplaceAll(u.RawQuery, "+", "%2B")); err == nil {
+			candidates = append(candidates, query)
+		}
+	}
+	candidates = append(candidates, u.Path[strings.LastIndexByte(u.Path, '/')+1:])
+	for _, tex := range candidates {
+		if looksLikeTeX(tex) {
+			return cleanTeX(tex)
+		}
+	}
+	return ""
+}
+
+// looksLikeTeX reports whether a text can only be TeX: it has a command and braces, signs or digits as formulas have them.
+func looksLikeTeX(s string) bool {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 || i+2 >= len(s) || !letter(s[i+1]) || !letter(s[i+2]) || strings.Contains(s, `:\`) {
+		return false
+	}
+	return strings.ContainsAny(s, "{}^_=+<>") || s[0] == '\\'
+}
+
+// writtenMath takes formulas out of text in which a script would find them: \(…\), \[…\], $$…$$.
+func writtenMath(body *html.Node) {
+	var texts []*html.Node
+	for d := range body.Descendants() {
+		if d.Type == html.TextNode && strings.ContainsAny(d.Data, `\$`) && !within(d, atom.Pre, atom.Code, atom.Script,
+			atom.Style, atom.Textarea, atom.Noscript, atom.Kbd, atom.Samp) && d.Parent.Data != mathElement {
+			texts = append(texts, d)
+		}
+	}
+	for _, text := range texts {
+		s := text.Data
+		for {
+			before, tex, after, display, ok := cutMath(s)
+			if !ok {
+				break
+			}
+			formula := &html.Node{Type: html.ElementNode, Data: mathElement}
+			if display {
+				setAttr(formula, "display", "block")
+			}
+			formula.AppendChild(textNode(tex))
+			text.Parent.InsertBefore(textNode(before), text)
+			text.Parent.InsertBefore(formula, text)
+			s = after
+		}
+		text.Data = s
+	}
+}
+
+// cutMath cuts a text round its first formula between delimiters.
+func cutMath(s string) (before, tex, after string, display, ok bool) {
+	for i := 0; i+1 < len(s); i++ {
+		var closing string
+		switch s[i : i+2] {
+		case `\(`:
+			closing = `\)`
+		case `\[`:
+			closing = `\]`
+		case `$$`:
+			closing = `$$`
+		default:
+			continue
+		}
+		inner, rest, found := strings.Cut(s[i+2:], closing)
+		if !found {
+			return "", "", "", false, false
+		}
+		if tex = cleanTeX(inner); tex != "" && len(tex) < 10<<10 && !strings.Contains(inner, `\(`) {
+			return s[:i], tex, rest, closing != `\)`, true
+		}
+		i += 1 + len(inner) + len(closing)
+	}
+	return "", "", "", false, false
 }
 
 // cleanTeX trims a formula and takes off the wrapper that Wikipedia puts round each.
 func cleanTeX(tex string) string {
 	tex, _ = visible(squash(tex))
-	if inner, ok := strings.CutPrefix(tex, `{\displaystyle `); ok && strings.HasSuffix(inner, "}") {
-		tex = strings.TrimSpace(strings.TrimSuffix(inner, "}"))
+	for _, style := range [...]string{`{\displaystyle `, `{\textstyle `} {
+		if inner, ok := strings.CutPrefix(tex, style); ok && strings.HasSuffix(inner, "}") {
+			tex = strings.TrimSpace(strings.TrimSuffix(inner, "}"))
+		}
 	}
-	return strings.Trim(tex, "$")
+	return strings.TrimSpace(strings.Trim(tex, "$"))
 }

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"encoding/json"
 	"net/url"
 	"strings"
 	"time"
@@ -32,7 +31,9 @@ type head struct {
 	generator string
 	canonical string // absolute, on the same site; else empty
 	twin      string // absolute URL of the page in markdown; else empty
-	base      *url.URL
+
+	articleBody string // the article's text as JSON-LD has it; else empty
+	base        *url.URL
 }
 
 // readHead collects what the page at u says about itself, before anything of it is removed.
@@ -93,8 +94,11 @@ func readHead(root *html.Node, u *url.URL) head {
 		put(h.meta, "date", date(other[key]))
 	}
 	for _, n := range structured {
-		readStructured(h.meta, textOf(n))
+		if body := readStructured(h.meta, textOf(n)); len(body) > len(h.articleBody) {
+			h.articleBody = body
+		}
 	}
+	readByline(h.meta, root)
 	if h.meta["date"] == "" {
 		if t := find(root, func(n *html.Node) bool {
 			return is(n, atom.Time) && date(attr(n, "datetime")) != "" && !within(n, atom.Footer, atom.Nav)
@@ -206,69 +210,6 @@ func date(s string) string {
 	}
 	if len(s) > 10 && s[10] == 'T' {
 		return date(s[:10])
-	}
-	return ""
-}
-
-// maxStructured is the longest JSON-LD that is read, in bytes.
-const maxStructured = 256 << 10
-
-// readStructured takes author and date from JSON-LD. What cannot be parsed is passed over: it never fails a page.
-func readStructured(meta page.Meta, text string) {
-	if len(text) > maxStructured {
-		return
-	}
-	text = strings.TrimSpace(text)
-	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "<!--"), "//<![CDATA["), "-->")
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
-		}
-		return r
-	}, text)
-	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
-		return
-	}
-	budget := 1000
-	var walk func(v any)
-	walk = func(v any) {
-		if budget--; budget < 0 {
-			return
-		}
-		switch v := v.(type) {
-		case []any:
-			for _, item := range v {
-				walk(item)
-			}
-		case map[string]any:
-			if s, ok := v["datePublished"].(string); ok {
-				put(meta, "date", date(s))
-			}
-			put(meta, "author", clip(personName(v["author"])))
-			walk(v["@graph"])
-			walk(v["mainEntity"])
-		}
-	}
-	walk(value)
-}
-
-func personName(v any) string {
-	switch v := v.(type) {
-	case string:
-		if !strings.Contains(v, "://") {
-			return v
-		}
-	case map[string]any:
-		return personName(v["name"])
-	case []any:
-		var names []string
-		for _, item := range v {
-			if name := personName(item); name != "" && len(names) < 5 {
-				names = append(names, name)
-			}
-		}
-		return strings.Join(names, ", ")
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -33,7 +34,7 @@ var generators = []string{
 var documentationClasses = []string{"rst-content", "theme-doc-markdown", "md-content", "rustdoc", "refentry", "sphinxsidebar", "navheader", "DocPageMain", "markdown-section", "docs-wrapper", "memdoc", "documentwrapper", "module-content"}
 
 // forumMarks are words of hosts, paths and the body's names that say forum.
-var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin xenforo question questions answer answers showthread viewtopic t community reddit")
+var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit")
 
 // typeOf decides the type of a page from its address, metadata and elements.
 func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, body *html.Node, all map[*html.Node]measure) pageType {
@@ -43,7 +44,7 @@ func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, b
 			return documentation
 		}
 	}
-	if u != nil && page.Classify(u) == page.Documentation {
+	if u != nil && (page.Classify(u) == page.Documentation || manualHost(u.Hostname())) {
 		return documentation
 	}
 	articles, posts, isProduct := 0, 0, strings.HasPrefix(meta["og:type"], "product")
@@ -87,13 +88,52 @@ func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, b
 	return service
 }
 
-func forumNames(u *url.URL, body *html.Node) bool {
-	names := attr(body, "class") + " " + attr(body, "id")
-	if u != nil {
-		names += " " + u.Hostname() + " " + u.Path
+// manualLabels are the first labels of hosts that hold documentation.
+var manualLabels = set("docs doc developer developers man manual manuals wiki")
+
+func manualHost(host string) bool {
+	label, rest, _ := strings.Cut(host, ".")
+	return manualLabels[strings.ToLower(label)] && strings.Contains(rest, ".")
+}
+
+// manualSigns reports whether a page, before it is normalised, shows code under headings that each have a handle to link to:
+// so do the pages of all generators of documentation, and few others.
+func manualSigns(body *html.Node) bool {
+	handles, blocks := 0, 0
+	for d := range body.Descendants() {
+		switch {
+		case is(d, atom.Pre):
+			blocks++
+		case is(d, atom.A) && within(d, atom.H2, atom.H3, atom.H4) && permalink(d):
+			handles++
+		}
+		if handles >= 3 && blocks > 0 {
+			return true
+		}
 	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(names), func(r rune) bool { return strings.ContainsRune(" /.-_", r) }) {
-		if forumMarks[word] {
+	return false
+}
+
+// discourseTopic is the path of a topic, /t/SLUG/NUMBER.
+var discourseTopic = regexp.MustCompile(`/t/[^/]+/\d+(/\d+)?/?$`)
+
+// forumNames reports whether the page's address or its body's names say forum. In an address only the host's words and short
+// steps of the path count: an article's step is a sentence, and may hold any word.
+func forumNames(u *url.URL, body *html.Node) bool {
+	words := strings.FieldsFunc(attr(body, "class")+" "+attr(body, "id"), func(r rune) bool { return strings.ContainsRune(" -_", r) })
+	if u != nil {
+		if discourseTopic.MatchString(u.Path) {
+			return true
+		}
+		words = append(words, strings.FieldsFunc(u.Hostname(), func(r rune) bool { return r == '.' || r == '-' })...)
+		for step := range strings.SplitSeq(u.Path, "/") {
+			if step, _, _ = strings.Cut(step, "."); strings.Count(step, "-") < 2 {
+				words = append(words, strings.FieldsFunc(step, func(r rune) bool { return r == '-' || r == '_' })...)
+			}
+		}
+	}
+	for _, word := range words {
+		if forumMarks[strings.ToLower(word)] {
 			return true
 		}
 	}

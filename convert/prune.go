@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -64,6 +65,8 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 			return false // who is quoted
 		}
 		return p.soft(n)
+	case atom.H1:
+		return p.kind == documentation && siteTitle(n)
 	case atom.Form:
 		return m.text*3 < p.total && !p.guarded(n)
 	case atom.Header:
@@ -88,9 +91,106 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	}
 	switch n.DataAtom {
 	case atom.Div, atom.Section, atom.Ul, atom.Ol, atom.P, atom.Span, atom.Table, atom.Li, atom.Td, atom.A, atom.Dl:
-		return badName(n, p.kind) && p.soft(n)
+		return badName(n, p.kind) && p.soft(n) && !p.misnamed(n)
 	}
 	return false
+}
+
+// misnamed reports whether n is content in spite of its name: a link in a heading; and in documentation, a section whose id is
+// made of its heading's words, or the list of a chapter's pages below its title.
+func (p *pruner) misnamed(n *html.Node) bool {
+	if is(n, atom.A) {
+		return within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
+	}
+	if p.kind != documentation {
+		return false
+	}
+	if id := attr(n, "id"); id != "" && is(n, atom.Section, atom.Div) {
+		if h := find(n, heading); h != nil && opensBox(h, n) {
+			if title := handle(plain(h)); title != "" && strings.HasSuffix(handle(id), title) {
+				return true
+			}
+		}
+	}
+	return named(n, tocNames) && (belowTitle(n) || named(n.Parent, tocNames) && belowTitle(n.Parent)) && leadsAway(n)
+}
+
+// opensBox reports whether h is the first thing with text in box.
+func opensBox(h, box *html.Node) bool {
+	for n := h; n != box; n = n.Parent {
+		if !opens(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// handle returns the letters and digits of s in lower case: what generators make an id of.
+func handle(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// siteTitle reports whether a first-level heading is but a link to another page while the page has one of its own below.
+func siteTitle(h *html.Node) bool {
+	a := find(h, func(d *html.Node) bool { return is(d, atom.A) })
+	if a == nil || strings.HasPrefix(attr(a, "href"), "#") || attr(a, "href") == "" || len(plain(a)) != len(plain(h)) {
+		return false
+	}
+	for n := after(h); n != nil; {
+		if is(n, atom.H1) {
+			return !contains(n, atom.A)
+		}
+		if n.FirstChild != nil {
+			n = n.FirstChild
+		} else {
+			n = after(n)
+		}
+	}
+	return false
+}
+
+// after returns the node that follows n and all it holds, in document order, or nil.
+func after(n *html.Node) *html.Node {
+	for n != nil && n.NextSibling == nil {
+		n = n.Parent
+	}
+	if n == nil {
+		return nil
+	}
+	return n.NextSibling
+}
+
+// tocNames are those of badNames that also name a chapter's list of its pages.
+var tocNames = joined(`toc table-of-contents`)
+
+// belowTitle reports whether a heading, perhaps in a box, stands before n among its siblings.
+func belowTitle(n *html.Node) bool {
+	steps := 0
+	for s := n.PrevSibling; s != nil && steps < 20; s = s.PrevSibling {
+		if steps++; heading(s) || s.Type == html.ElementNode && contains(s, atom.H1, atom.H2) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsAway reports whether most links below n lead to other pages.
+func leadsAway(n *html.Node) bool {
+	away, all := 0, 0
+	for d := range n.Descendants() {
+		if href := attr(d, "href"); is(d, atom.A) && href != "" {
+			all++
+			if href[0] != '#' {
+				away++
+			}
+		}
+	}
+	return away*2 > all
 }
 
 // soft reports whether n, which looks like chrome, may go.
@@ -113,7 +213,7 @@ func (p *pruner) guarded(n *html.Node) bool {
 
 // badNames are words, or pairs and triples of words, in class and id that say an element is not content. Hyphens and plurals
 // do not matter.
-var badNames = joined(`nav navbar navigation nav-menu nav-bar nav-header nav-footer menu mega-menu sub-menu main-menu mobile-menu breadcrumb breadcrumbs footer foot sidebar side-bar side-nav side-col right-col left-col
+var badNames = joined(`nav navbar navigation navigation-bar nav-menu nav-bar nav-header nav-footer menu mega-menu sub-menu main-menu mobile-menu breadcrumb breadcrumbs footer foot sidebar side-bar side-nav side-col right-col left-col
 	cookie cookie-banner cookie-consent cookie-notice cookie-bar gdpr consent popup modal overlay lightbox newsletter subscribe subscription sign-up opt-in social share sharing share-bar share-button
 	sharedaddy addtoany related related-post recommend recommended recommendation recirc outbrain taboola trending most-read popular advert advertisement ad ads ad-slot ad-container sponsor sponsored
 	promo promotion skip-link skip-to-content screen-reader-text sr-only visually-hidden pagination pager prev-next toc table-of-contents site-header masthead top-bar header-wrap off-canvas drawer
@@ -144,6 +244,7 @@ func named(n *html.Node, names map[string]bool) bool {
 		return false
 	}
 	for token := range strings.FieldsSeq(strings.ToLower(class + " " + id)) {
+		token = strings.TrimPrefix(token, "elementor-widget") // a site builder's every box
 		words := strings.FieldsFunc(token, func(r rune) bool { return r == '-' || r == '_' || r == ':' })
 		for i := range words {
 			var name strings.Builder

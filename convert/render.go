@@ -22,9 +22,13 @@ type renderer struct {
 	options Options
 	budget  int // bytes that indenting may still write
 
-	bold, italic, strike, link int // depth of such elements round the current one
+	bold, italic, strike, link, cells, headings int // depth of such elements round the current one
 
 	apart *html.Node // the list last marked apart from the list before it
+
+	notes  map[string]*html.Node // footnotes of the page, by label
+	wanted []string              // labels of those that what is rendered refers to
+	state  map[string]noteState  // of those met
 
 	references []string       // addresses of links by reference
 	numbers    map[string]int // their numbers
@@ -40,6 +44,8 @@ func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) strin
 		r.copyKept(holder, root, dropped, 0)
 		doc.AppendChild(holder)
 	}
+	r.appendNotes(doc)
+	dropRuleAtTop(doc)
 	collapse.Collapse(doc, &collapse.DomFuncs{IsBlockNode: blockElement, IsPreformattedNode: preformatted})
 	escapeTree(r.ctx, doc)
 	out := r.inner(doc)
@@ -60,6 +66,22 @@ func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) strin
 	return b.String()
 }
 
+// dropRuleAtTop removes rules that stand before everything else: they part nothing, and the first would look like the start of
+// front matter.
+func dropRuleAtTop(doc *html.Node) {
+	var rules []*html.Node
+	for d := range doc.Descendants() {
+		if is(d, atom.Hr) {
+			rules = append(rules, d)
+		} else if d.Type == html.TextNode && !blank(d.Data) || is(d, atom.Img) || d.Data == mathElement {
+			break
+		}
+	}
+	for _, rule := range rules {
+		remove(rule)
+	}
+}
+
 // preformatted reports whether white space below n counts.
 func preformatted(n *html.Node) bool {
 	return is(n, atom.Pre) || n.Data == mathElement || n.Data == rawElement
@@ -78,8 +100,9 @@ func (r *renderer) copyKept(parent, n *html.Node, dropped map[*html.Node]bool, n
 		}
 		return
 	}
+	r.meetNote(n)
 	twin := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
-	if is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li) {
+	if is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li, atom.Dd) {
 		if !is(n, atom.Li) {
 			nesting++
 		}
@@ -99,7 +122,8 @@ func (r *renderer) copyKept(parent, n *html.Node, dropped map[*html.Node]bool, n
 
 // transparent reports whether an element is no more than its children.
 func transparent(n *html.Node) bool {
-	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym, atom.Bdi, atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
+	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym, atom.Bdi,
+		atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
 }
 
 // write writes one element.
@@ -133,9 +157,9 @@ func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 		r.quote(out, n)
 	case atom.Table:
 		r.table(out, n)
-	case atom.Dt:
-		r.term(out, n)
-	case atom.Summary:
+	case atom.Dl:
+		r.definitions(out, n)
+	case atom.Summary, atom.Dt:
 		r.boldBlock(out, n)
 	case atom.Q:
 		out.WriteByte('"')
@@ -147,6 +171,10 @@ func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 			r.math(out, n)
 		case n.Data == rawElement:
 			out.WriteString(textOf(n))
+		case n.Data == noteElement:
+			r.note(out, n)
+		case n.Data == noteRefElement:
+			r.noteRef(out, n)
 		case blockElement(n):
 			out.WriteString("\n\n")
 			r.children(out, n)
@@ -189,10 +217,24 @@ func (r *renderer) oneLine(n *html.Node) []byte {
 }
 
 func (r *renderer) heading(out *bytes.Buffer, n *html.Node) {
+	if r.headings > 0 { // a heading inside a heading
+		out.WriteByte(' ')
+		r.children(out, n)
+		out.WriteByte(' ')
+		return
+	}
 	r.bold++ // a heading is bold enough
+	r.headings++
 	text := r.oneLine(n)
 	r.bold--
+	r.headings--
 	if len(text) == 0 {
+		return
+	}
+	if r.cells > 0 { // no place for a heading
+		out.WriteString("\n\n")
+		out.Write(text)
+		out.WriteString("\n\n")
 		return
 	}
 	out.WriteString("\n\n" + strings.Repeat("#", int(n.Data[1]-'0')) + " ")
@@ -213,28 +255,6 @@ func (r *renderer) boldBlock(out *bytes.Buffer, n *html.Node) {
 		r.delimited(out, n, "**", &r.bold)
 	}
 	out.WriteString("\n\n")
-}
-
-// term writes what a definition list defines: a signature as code, other terms in bold.
-func (r *renderer) term(out *bytes.Buffer, n *html.Node) {
-	if signature(n) {
-		out.WriteString("\n\n")
-		writeInlineCode(out, strings.TrimSpace(squash(textOf(n))))
-		out.WriteString("\n\n")
-		return
-	}
-	if first := n.FirstChild; first != nil && is(first, atom.Code) && first.NextSibling == nil {
-		out.WriteString("\n\n")
-		r.children(out, n)
-		out.WriteString("\n\n")
-		return
-	}
-	r.boldBlock(out, n)
-}
-
-// signature reports whether a term is a piece of code as a whole, as documentation of interfaces has them.
-func signature(n *html.Node) bool {
-	return is(n, atom.Dt) && hasClass(n, "sig", "signature") && !contains(n, atom.Pre, atom.P, atom.Div)
 }
 
 // quote writes a blockquote or a callout.
@@ -301,10 +321,11 @@ func tidy(text []byte) []byte {
 		} else {
 			line = bytes.TrimLeft(line, " \t")
 		}
+		breaks := len(line)-len(bare) >= 2
 		if newlines > 1 {
-			line = trimIndent(line)
+			bare = trimIndent(bare)
 		}
-		if len(line)-len(bare) >= 2 {
+		if breaks {
 			out = append(append(out, bare...), ' ', ' ')
 		} else {
 			out = append(out, bare...)

@@ -18,10 +18,10 @@ type choice struct {
 // fewWords is how few words make a result suspicious where the page has more.
 const fewWords = 50
 
-// choose prunes a page and picks its root. When too little is left it tries again with gentler rules: the first stage that
+// byRules prunes a page and picks its root. When too little is left it tries again with gentler rules: the first stage that
 // keeps a quarter of the body's text wins, and the last one keeps all. The measure is the share of text, never whether two
 // results agree: both may be wrong alike.
-func choose(ctx context.Context, body *html.Node, all map[*html.Node]measure, kind pageType) choice {
+func byRules(ctx context.Context, body *html.Node, all map[*html.Node]measure, kind pageType) choice {
 	bodyText := contentText(ctx, body)
 	var c choice
 	for s := allRules; s <= wholeBody; s++ {
@@ -29,6 +29,9 @@ func choose(ctx context.Context, body *html.Node, all map[*html.Node]measure, ki
 		left := measureAll(ctx, body, c.dropped)
 		if s < wholeBody {
 			c.root, c.name = chooseRoot(body, left)
+			if kind == documentation {
+				c.root, c.name = manualRoot(c.root, c.name, left)
+			}
 		}
 		if s <= withoutNames && kind != documentation {
 			linkPass(ctx, c.root, left, c.dropped, kind)

@@ -1,142 +1,188 @@
 package convert
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
-// simple is one compound selector: a tag, an id, classes and attributes that must all match.
-type simple struct {
-	tag     string // "" for any
-	id      string
-	classes []string
-	attrs   [][2]string // name and value; a value of "\x00" asks for presence alone
-}
+// The limits of a selector that a caller gives. A page may have talked the caller into it: each descendant combinator may look
+// at all ancestors of an element, so few of them keep what one element costs small, whatever the page.
+const (
+	maxSelectorBytes   = 500
+	maxCombinators     = 3
+	searchingSelectors = "has( haschild( contains( containsown( matches( matchesown( contains-own( has-child("
+)
 
-// selector is a list of alternatives, each a chain of compounds from the outermost ancestor to the element.
-type selector [][]simple
+// selector is a list of CSS selectors.
+type selector = cascadia.SelectorGroup
 
-// parseSelector reads a small part of CSS selectors: tag, #id, .class, [attr], [attr=value], descendants by space, and lists
-// by comma. Anything else is an error that names it.
+// parseSelector reads a list of CSS selectors (level 3), at most 500 bytes long, each with at most three combinators that search
+// (a space or ~). Pseudo-classes that look into elements, such as :has, are refused.
 func parseSelector(s string) (selector, error) {
-	var list selector
-	for alternative := range strings.SplitSeq(s, ",") {
-		var chain []simple
-		for part := range strings.FieldsSeq(alternative) {
-			c, err := parseSimple(part)
-			if err != nil {
-				return nil, fmt.Errorf("parse selector %q: %w", s, err)
-			}
-			chain = append(chain, c)
-		}
-		if len(chain) == 0 {
-			return nil, fmt.Errorf("parse selector %q: a part is empty", s)
-		}
-		list = append(list, chain)
+	if len(s) > maxSelectorBytes {
+		return nil, fmt.Errorf("parse selector %.40q…: it is longer than %d bytes", s, maxSelectorBytes)
 	}
-	return list, nil
+	lower := strings.ToLower(s)
+	for name := range strings.FieldsSeq(searchingSelectors) {
+		if strings.Contains(lower, ":"+name) {
+			return nil, fmt.Errorf("parse selector %q: %q is not supported", s, ":"+strings.TrimSuffix(name, "("))
+		}
+	}
+	group, err := cascadia.ParseGroup(s)
+	if err != nil {
+		return nil, fmt.Errorf("parse selector %q: %w", s, err)
+	}
+	for _, one := range group {
+		if one.PseudoElement() != "" {
+			return nil, fmt.Errorf("parse selector %q: ::%s is no element", s, one.PseudoElement())
+		}
+	}
+	for list := s; list != ""; {
+		end := selectorEnd(list)
+		if searches(list[:end]) > maxCombinators {
+			return nil, fmt.Errorf("parse selector %q: more than %d descendant or sibling combinators", s, maxCombinators)
+		}
+		list = strings.TrimPrefix(list[end:], ",")
+	}
+	return group, nil
 }
 
-func parseSimple(part string) (c simple, err error) {
-	rest := part
-	name := func() string {
-		end := strings.IndexAny(rest, "#.[")
-		if end < 0 {
-			end = len(rest)
-		}
-		s := rest[:end]
-		rest = rest[end:]
-		return s
+// searches counts the combinators of one selector that look at more than one element: spaces and ~ outside brackets. What
+// stands in brackets after :not counts too.
+func searches(s string) (n int) {
+	s = strings.Join(strings.Fields(s), " ")
+	for _, c := range []string{">", "+", "~"} {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, " "+c, c), c+" ", c)
 	}
-	c.tag = strings.ToLower(name())
-	if c.tag == "*" {
-		c.tag = ""
-	}
-	if i := strings.IndexAny(c.tag, ">+~:*()]=\"'"); i >= 0 {
-		return c, fmt.Errorf("%q is not supported", part)
-	}
-	for rest != "" {
-		kind := rest[0]
-		rest = rest[1:]
-		if kind == '[' {
-			inside, after, ok := strings.Cut(rest, "]")
-			if !ok {
-				return c, fmt.Errorf("%q has no closing bracket", part)
-			}
-			rest = after
-			key, value, hasValue := strings.Cut(inside, "=")
-			if !hasValue {
-				value = "\x00"
-			}
-			if key == "" || strings.ContainsAny(key, "~|^$*") {
-				return c, fmt.Errorf("%q is not supported", part)
-			}
-			c.attrs = append(c.attrs, [2]string{strings.ToLower(key), strings.Trim(value, `"'`)})
-			continue
-		}
-		s := name()
-		if s == "" || strings.ContainsAny(s, ">+~:*()]=\"'") {
-			return c, fmt.Errorf("%q is not supported", part)
-		}
-		if kind == '#' {
-			c.id = s
-		} else {
-			c.classes = append(c.classes, s)
-		}
-	}
-	return c, nil
+	return strings.Count(s, " ") + strings.Count(s, "~") - strings.Count(s, "~=")
 }
 
-func (c simple) matches(n *html.Node) bool {
-	if n.Type != html.ElementNode || c.tag != "" && n.Data != c.tag || c.id != "" && attr(n, "id") != c.id {
-		return false
-	}
-	for _, class := range c.classes {
-		if !hasClass(n, class) {
-			return false
-		}
-	}
-	for _, a := range c.attrs {
-		if !hasAttr(n, a[0]) || a[1] != "\x00" && attr(n, a[0]) != a[1] {
-			return false
-		}
-	}
-	return true
+// pick narrows a page, before its elements are rewritten, to what a caller wants of it.
+type pick struct {
+	keep    selector // nil: all
+	drop    selector // nil: nothing
+	section string   // id of an element; "": all
+
+	chosen []*html.Node // what keep or section chose, in document order
 }
 
-func (s selector) matches(n *html.Node) bool {
-	for _, chain := range s {
-		last := len(chain) - 1
-		if !chain[last].matches(n) {
-			continue
-		}
-		for p := n.Parent; last > 0 && p != nil; p = p.Parent {
-			if chain[last-1].matches(p) {
-				last--
-			}
-		}
-		if last == 0 {
-			return true
+// apply drops what is not wanted below body and notes what was chosen.
+func (p *pick) apply(ctx context.Context, body *html.Node) {
+	if p.drop != nil {
+		for _, n := range outermost(ctx, p.drop, body) {
+			remove(n)
 		}
 	}
-	return false
+	switch {
+	case p.section != "":
+		p.chosen = section(ctx, body, p.section)
+	case p.keep != nil:
+		p.chosen = outermost(ctx, p.keep, body)
+	}
 }
 
-// all returns the outermost matches below body, in document order.
-func (s selector) all(body *html.Node) []*html.Node {
+// outermost returns the outermost elements below body that match, in document order.
+func outermost(ctx context.Context, s selector, body *html.Node) []*html.Node {
 	var found []*html.Node
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
-		if s.matches(n) {
-			found = append(found, n)
-			return
-		}
+		check(ctx)
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c)
+			if c.Type == html.ElementNode && s.Match(c) {
+				found = append(found, c)
+			} else {
+				walk(c)
+			}
 		}
 	}
 	walk(body)
 	return found
+}
+
+// narrowed returns the page, parsed anew, with what o chooses of it: selectors are about the page as it was written, and d has
+// been rewritten. Roots are the elements chosen; they are nil when o only drops some.
+func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.Node, error) {
+	p := &pick{section: o.Section}
+	var err error
+	if o.Selector != "" && o.Section == "" {
+		if p.keep, err = parseSelector(o.Selector); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.Drop != "" {
+		if p.drop, err = parseSelector(o.Drop); err != nil {
+			return nil, nil, err
+		}
+	}
+	other := &Document{url: d.url, content: d.content, pick: p}
+	if d.form != "" || d.whole { // the tree was written here, there is no other
+		*other = *d
+		other.body = cloned(ctx, d.body)
+		p.apply(ctx, other.body)
+		other.all = measureAll(ctx, other.body, nil)
+	} else if err := guarded(func() { other.parse(ctx) }); err != nil {
+		return nil, nil, err
+	}
+	if p.keep == nil && p.section == "" {
+		return other, nil, nil
+	}
+	var roots []*html.Node
+	for _, n := range p.chosen {
+		if attached(n, other.body) && (!blank(plain(n)) || contains(n, atom.Img) || is(n, atom.Img)) {
+			roots = append(roots, n)
+		}
+	}
+	if len(roots) == 0 {
+		if p.section != "" {
+			return nil, nil, fmt.Errorf("section %q %w", o.Section, ErrNoMatch)
+		}
+		return nil, nil, fmt.Errorf("what selector %q names %w", o.Selector, ErrNoMatch)
+	}
+	return other, housed(roots), nil
+}
+
+// housed gives elements that mean something inside a list or table only one of their own.
+func housed(roots []*html.Node) []*html.Node {
+	var list []*html.Node
+	for _, n := range roots {
+		var house atom.Atom
+		switch n.DataAtom {
+		case atom.Li:
+			house = atom.Ul
+			if is(n.Parent, atom.Ol) {
+				house = atom.Ol
+			}
+		case atom.Dt, atom.Dd:
+			house = atom.Dl
+		case atom.Tr, atom.Thead, atom.Tbody, atom.Tfoot:
+			house = atom.Table
+		case atom.Td, atom.Th:
+			rename(n, atom.Div)
+		}
+		if house == 0 {
+			list = append(list, n)
+			continue
+		}
+		if len(list) == 0 || list[len(list)-1].DataAtom != house || list[len(list)-1].Parent != nil {
+			list = append(list, elementNode(house))
+		}
+		remove(n)
+		list[len(list)-1].AppendChild(n)
+	}
+	return list
+}
+
+// cloned returns a copy of the tree below n, and of n itself, without parent and siblings.
+func cloned(ctx context.Context, n *html.Node) *html.Node {
+	check(ctx)
+	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: append([]html.Attribute(nil), n.Attr...)}
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		c.AppendChild(cloned(ctx, child))
+	}
+	return c
 }

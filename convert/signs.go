@@ -15,7 +15,10 @@ type Signs struct {
 	Wall         string // bot wall: the mark that matched, else empty
 	JSShell      bool   // the text is made by scripts that have not run
 	Thin         bool   // there is hardly any text, and no script that would make more
-	SoftError    string // an error page answered with status 200: the words that say so, else empty
+	SoftError    string // "not found" answered with status 200: the words that say so, else empty
+	ErrorPage    string // a server's trouble answered with status 200: its name, else empty
+	Login        string // the page asks to sign in instead of showing what it has: the words, else empty
+	Paywall      string // the article stops for those who have not paid: the words, else empty
 	MarkdownTwin string // absolute URL of <link rel=alternate type=text/markdown>, else empty
 	Canonical    string // absolute URL on the same site, else empty
 }
@@ -141,26 +144,6 @@ func (s *Signs) judge(c counts, size int) {
 
 // errorPhrases say, in a title or first heading, that the page is not there.
 var errorPhrases = []string{"404", "not found", "page doesn't exist", "page does not exist", "no longer available", "no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden", "introuvable", "no encontrada"}
-
-// softError returns the phrase by which a page that was answered with success says that it is not there. Long pages, and
-// those with code, are about errors rather than errors.
-func softError(title string, body *html.Node, words int) string {
-	if words >= shellWords {
-		return ""
-	}
-	texts := []string{strings.ToLower(title)}
-	if h1 := find(body, func(n *html.Node) bool { return is(n, atom.H1) }); h1 != nil {
-		texts = append(texts, strings.ToLower(plain(h1)))
-	}
-	for _, text := range texts {
-		for _, phrase := range errorPhrases {
-			if i := strings.Index(text, phrase); i >= 0 && wordAt(text, i, len(phrase)) && !contains(body, atom.Pre, atom.Article) {
-				return phrase
-			}
-		}
-	}
-	return ""
-}
 
 // wordAt reports whether the n bytes at i stand as whole words in s.
 func wordAt(s string, i, n int) bool {

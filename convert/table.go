@@ -16,7 +16,7 @@ type cell struct {
 }
 
 // table writes a table of data in GitHub's form: its first row is the header when none is marked, spans repeat their cell, and
-// blocks in a cell are joined by <br>. A table with code blocks in it has no such form: its cells follow each other as blocks.
+// blocks in a cell are joined by <br>. A table with code blocks in it has no such form: its rows are the items of a list.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if is(c, atom.Caption) {
@@ -64,7 +64,7 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 		columns = max(columns, len(row))
 	}
 	if irregular(n) {
-		r.rowsAsBlocks(out, n)
+		r.rowsAsItems(out, n)
 		return
 	}
 	out.WriteString("\n\n")
@@ -99,21 +99,31 @@ func irregular(n *html.Node) bool {
 	return find(n, func(d *html.Node) bool { return is(d, atom.Pre) && strings.Contains(textOf(d), "\n") }) != nil
 }
 
-func (r *renderer) rowsAsBlocks(out *bytes.Buffer, n *html.Node) {
+// rowsAsItems writes each row as an item of a list, its cells as blocks in it.
+func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
+	out.WriteString("\n\n")
 	for _, row := range tableRows(n) {
+		var buf bytes.Buffer
 		for c := row.FirstChild; c != nil; c = c.NextSibling {
 			if is(c, atom.Td, atom.Th) {
-				out.WriteString("\n\n")
-				r.children(out, c)
-				out.WriteString("\n\n")
+				buf.WriteString("\n\n")
+				r.children(&buf, c)
+				buf.WriteString("\n\n")
 			}
+		}
+		if item := tidy(buf.Bytes()); len(item) > 0 {
+			out.WriteString("- ")
+			r.indented(out, item, 2)
+			out.WriteString("\n\n")
 		}
 	}
 }
 
 // cell returns a cell's content on one line. Pipes are escaped, also in code: the table is split before code is read.
 func (r *renderer) cell(n *html.Node) string {
+	r.cells++
 	content := r.inner(n)
+	r.cells--
 	if bytes.IndexByte(content, codeNewline) >= 0 { // one line of code
 		content = codeLine(content)
 	}
@@ -169,21 +179,21 @@ func span(n *html.Node, key string, limit int) int {
 	return min(max(v, 1), limit)
 }
 
-// below is a cell that spans rows: its text, and how many rows it still goes down.
-type below struct {
+// spanning is a cell that spans rows: its text, and how many rows it still goes down.
+type spanning struct {
 	text string
 	rows int
 }
 
 // expand repeats cells over the columns and rows they span. It reports false when that makes more than limit cells.
 func expand(rows [][]cell, limit int) (grid [][]string, ok bool) {
-	var above []below
+	var above []spanning
 	made := 0
 	for _, cells := range rows {
 		var line []string
-		var next []below
+		var next []spanning
 		put := func(text string, rows int) {
-			line, next = append(line, text), append(next, below{text, rows - 1})
+			line, next = append(line, text), append(next, spanning{text, rows - 1})
 			made++
 		}
 		spanned := func() {

@@ -39,7 +39,7 @@ func Text(markdown string) string {
 			fence = bare[:ticks]
 			continue
 		}
-		if tableRule.MatchString(line) || definition.MatchString(line) || strings.HasPrefix(bare, "[!") {
+		if tableRule.MatchString(line) || definition.MatchString(line) || strings.HasPrefix(bare, "[!") || strings.HasPrefix(line, pageMark) {
 			continue
 		}
 		b.WriteString(textLine(line) + "\n")
@@ -59,6 +59,11 @@ func textLine(line string) string {
 	} else {
 		line = lineMarkup.ReplaceAllString(line, "")
 	}
+	return inlineText(line)
+}
+
+// inlineText returns the text of markdown within a line.
+func inlineText(line string) string {
 	line = escaped.ReplaceAllStringFunc(line, func(pair string) string { return string(aside + rune(pair[1])) })
 	line = imageMarkup.ReplaceAllString(line, "$1")
 	line = linkMarkup.ReplaceAllString(line, "$1")

@@ -1,0 +1,182 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// describe says what a body is that has no text to give: its kind, its dimensions if it is a picture, and its size.
+func (d *Document) describe(content []byte, contentType string) {
+	what := kindOf(content, mediaType(contentType), d.path())
+	if w, h := dimensions(content); w > 0 && h > 0 {
+		what += ", " + strconv.Itoa(w) + " × " + strconv.Itoa(h) + " pixels"
+	}
+	var b strings.Builder
+	d.say(&b, what, len(content))
+	d.ready = b.String()
+}
+
+func (d *Document) path() string {
+	if d.url == nil {
+		return ""
+	}
+	return d.url.Path
+}
+
+// say writes what a body without text is.
+func (d *Document) say(b *strings.Builder, what string, size int) {
+	name := fileName(d.path())
+	d.head.title = name
+	if name != "" {
+		b.WriteString(escapedText(name, true, ':') + ": ")
+	}
+	b.WriteString(what + ", " + strconv.Itoa(size) + " bytes.")
+	d.warnings = append(d.warnings, WarnBinary)
+}
+
+// signatures are how files begin that [http.DetectContentType] does not know.
+var signatures = []struct{ begin, name string }{
+	{"7z\xbc\xaf\x27\x1c", "7-Zip archive"},
+	{"\xfd7zXZ\x00", "XZ archive"},
+	{"BZh", "bzip2 archive"},
+	{"\x28\xb5\x2f\xfd", "Zstandard archive"},
+	{"\x7fELF", "ELF program"},
+	{"MZ", "Windows program"},
+	{"\xcf\xfa\xed\xfe", "Mach-O program"},
+	{"\xca\xfe\xba\xbe", "Java class or Mach-O program"},
+	{"SQLite format 3\x00", "SQLite database"},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Microsoft Office document (before 2007)"},
+	{"\x00asm", "WebAssembly module"},
+	{"!<arch>\ndebian", "Debian package"},
+	{"\xed\xab\xee\xdb", "RPM package"},
+	{"fLaC", "FLAC audio"},
+	{"II*\x00", "TIFF image"},
+	{"MM\x00*", "TIFF image"},
+	{"PAR1", "Parquet table"},
+	{"ARROW1", "Arrow table"},
+	{"\x89HDF\r\n", "HDF5 data"},
+	{"GGUF", "GGUF model"},
+	{"PACK", "Git pack"},
+	{"8BPS", "Photoshop image"},
+}
+
+// officeTypes name documents that are zip files within.
+var officeTypes = []struct{ part, name string }{
+	{"wordprocessingml", "Word document"},
+	{"spreadsheetml", "Excel workbook"},
+	{"presentationml", "PowerPoint presentation"},
+	{"opendocument.text", "OpenDocument text"},
+	{"opendocument.spreadsheet", "OpenDocument spreadsheet"},
+	{"opendocument.presentation", "OpenDocument presentation"},
+	{"epub", "EPUB book"},
+	{"vnd.android.package-archive", "Android package"},
+	{"java-archive", "Java archive"},
+}
+
+// kindOf names the kind of a file: by its first bytes, else by its declared media type.
+func kindOf(content []byte, declared, name string) string {
+	for _, s := range signatures {
+		if bytes.HasPrefix(content, []byte(s.begin)) {
+			return s.name
+		}
+	}
+	if len(content) > 12 && string(content[4:8]) == "ftyp" {
+		switch string(content[8:11]) {
+		case "avi":
+			return "AVIF image"
+		case "hei", "mif":
+			return "HEIF image"
+		}
+		return "MP4 video"
+	}
+	sniffed := http.DetectContentType(content)
+	if sniffed == "application/zip" {
+		for _, o := range officeTypes {
+			if strings.Contains(declared, o.part) || bytes.Contains(content[:min(len(content), 4<<10)], []byte(o.part)) {
+				return o.name
+			}
+		}
+		switch strings.ToLower(path.Ext(name)) {
+		case ".xlsx":
+			return "Excel workbook"
+		case ".pptx":
+			return "PowerPoint presentation"
+		}
+		return "Zip archive"
+	}
+	if readable := mediaNames[sniffed]; readable != "" {
+		return readable
+	}
+	if sniffed == "application/octet-stream" || strings.HasPrefix(sniffed, "text/") {
+		sniffed = declared
+	}
+	if sniffed == "" || saysNothing[sniffed] {
+		return "Binary file of unknown type"
+	}
+	if readable := mediaNames[sniffed]; readable != "" {
+		return readable
+	}
+	return "File of type " + strings.Map(func(r rune) rune {
+		if r > ' ' && r < 0x7f && !strings.ContainsRune("`*_[]<>&\\|~", r) {
+			return r
+		}
+		return -1
+	}, sniffed)
+}
+
+var mediaNames = map[string]string{
+	"image/png": "PNG image", "image/jpeg": "JPEG image", "image/gif": "GIF image", "image/webp": "WebP image", "image/bmp": "BMP image", "image/x-icon": "Icon",
+	"image/avif": "AVIF image", "audio/mpeg": "MP3 audio", "audio/wave": "WAVE audio", "application/ogg": "Ogg audio or video", "video/webm": "WebM video", "video/avi": "AVI video",
+	"video/mp4": "MP4 video", "application/x-gzip": "gzip archive", "application/x-rar-compressed": "RAR archive", "font/ttf": "TrueType font", "font/otf": "OpenType font",
+	"font/woff": "WOFF font", "font/woff2": "WOFF2 font", "application/wasm": "WebAssembly module", "application/vnd.ms-fontobject": "OpenType font",
+}
+
+// dimensions returns a picture's width and height in pixels, 0 if they are not known.
+func dimensions(b []byte) (width, height int) {
+	be, le := binary.BigEndian, binary.LittleEndian
+	switch {
+	case len(b) >= 24 && bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return int(be.Uint32(b[16:])), int(be.Uint32(b[20:]))
+	case len(b) >= 10 && bytes.HasPrefix(b, []byte("GIF8")):
+		return int(le.Uint16(b[6:])), int(le.Uint16(b[8:]))
+	case len(b) >= 30 && bytes.HasPrefix(b, []byte("RIFF")) && string(b[8:12]) == "WEBP":
+		switch string(b[12:16]) {
+		case "VP8 ":
+			return int(le.Uint16(b[26:])) & 0x3fff, int(le.Uint16(b[28:])) & 0x3fff
+		case "VP8L":
+			bits := le.Uint32(b[21:])
+			return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1
+		case "VP8X":
+			return int(le.Uint32(b[24:])&0xffffff) + 1, int(le.Uint32(b[26:])>>8) + 1
+		}
+	case len(b) >= 26 && bytes.HasPrefix(b, []byte("BM")):
+		return int(le.Uint32(b[18:])), int(le.Uint32(b[22:]))
+	case bytes.HasPrefix(b, []byte("\xff\xd8")):
+		return jpegSize(b[2:])
+	}
+	return 0, 0
+}
+
+// jpegSize finds the frame header of a JPEG picture, whose segments follow each other (ITU-T T.81 B.1.1).
+func jpegSize(b []byte) (width, height int) {
+	for len(b) >= 9 && b[0] == 0xff {
+		marker := b[1]
+		switch {
+		case marker == 0xff: // filling
+			b = b[1:]
+			continue
+		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
+			return int(binary.BigEndian.Uint16(b[7:])), int(binary.BigEndian.Uint16(b[5:]))
+		}
+		length := int(binary.BigEndian.Uint16(b[2:])) + 2
+		if length < 4 || length > len(b) {
+			return 0, 0
+		}
+		b = b[length:]
+	}
+	return 0, 0
+}

@@ -1,0 +1,326 @@
+package convert
+
+import (
+	"context"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// block is text that a page sets apart: a paragraph, a heading, a list item's own words, a table of data, a code block. It is
+// either one element or a run of inline siblings between blocks.
+type block struct {
+	first, last *html.Node // siblings
+	box         int32      // index of the box around it
+	tag         atom.Atom  // the element that makes it a block
+
+	words, linked  int32 // words, and those inside links
+	letters        int32
+	digits         int32
+	capitals       int32 // words that begin with a capital
+	commas         int32
+	sentences      int32 // marks that end a sentence
+	ended          bool  // its last character ends a sentence
+	signs          uint8 // see the sign constants
+	hash           uint64
+	opening        [12]float32 // what its first words say, see wordOdds
+	openings, said int8        // how many of them were looked at, and how many are known
+}
+
+// Signs in a block's text.
+const (
+	signCurrency = 1 << iota
+	signCopyright
+	signYear
+	signTime // a time element
+	signBar
+	signImage
+)
+
+// long reports whether a block is prose rather than a label: many words, few of them links.
+func (b *block) long() bool { return b.words >= 15 && b.linked*3 < b.words }
+
+// box is an element that holds blocks.
+type box struct {
+	node          *html.Node
+	parent        int32
+	begin, end    int32 // its blocks
+	words, linked int32
+	prose         int32 // words in long blocks
+	shape         uint32
+	alike         int32 // how many siblings, with itself, have its shape
+	depth         int32
+	marks         uint32  // of itself and all around it
+	low, high     float32 // what its own names say, see nameOdds
+	lowest, highest,
+	sum float32 // of itself and all around it
+	dropped bool // by the rules of prune.go, or around it
+	inRoot  bool
+}
+
+// own is the number of words that are not links.
+func (b *box) own() int32 { return b.words - b.linked }
+
+// outline is a page as a sequence of blocks in nested boxes.
+type outline struct {
+	ctx      context.Context
+	odds     odds
+	kind     pageType
+	boxes    []box
+	blocks   []block
+	pictures []illustration
+	nested   map[*html.Node]bool // inline elements that hold blocks
+	cur      *block              // open run
+}
+
+// illustration is an image that stands outside the blocks of text.
+type illustration struct {
+	node *html.Node
+	box  int32 // around it
+	at   int32 // how many blocks stand before it
+}
+
+// newOutline divides what is below body into blocks.
+func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline {
+	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}}
+	t.findNested(body)
+	t.enter(body, -1, c, false)
+	t.compare()
+	return t
+}
+
+// findNested notes the inline elements that hold blocks and reports whether n is or holds a block.
+func (t *outline) findNested(n *html.Node) bool {
+	check(t.ctx)
+	found := false
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && t.findNested(c) {
+			found = true
+		}
+	}
+	if blockElement(n) {
+		return true
+	}
+	if found {
+		t.nested[n] = true
+	}
+	return found
+}
+
+func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
+	i := int32(len(t.boxes))
+	b := box{node: n, parent: parent, begin: int32(len(t.blocks)), dropped: dropped || c.dropped[n]}
+	if parent >= 0 {
+		p := &t.boxes[parent]
+		b.marks, b.lowest, b.highest, b.sum, b.depth, b.inRoot = p.marks, p.lowest, p.highest, p.sum, p.depth+1, p.inRoot
+	}
+	b.inRoot = b.inRoot || n == c.root
+	b.marks |= markOf(n)
+	b.shape = shapeOf(n)
+	b.low, b.high = t.odds.names(n)
+	b.lowest, b.highest, b.sum = min(b.lowest, b.low), max(b.highest, b.high), b.sum+b.low+b.high
+	t.boxes = append(t.boxes, b)
+	t.cur = nil
+	for d := n.FirstChild; d != nil; d = d.NextSibling {
+		check(t.ctx)
+		switch {
+		case d.Type == html.TextNode:
+			t.text(d, i, n.DataAtom, d, b.marks&inLink != 0)
+		case d.Type != html.ElementNode:
+		case is(d, atom.Pre) || is(d, atom.Table) && !t.holdsBlocks(d):
+			t.cur = nil
+			t.unit(d, i)
+			t.cur = nil
+		case blockElement(d) || t.nested[d]:
+			t.cur = nil
+			t.enter(d, i, c, t.boxes[i].dropped)
+			t.cur = nil
+		default:
+			if c.dropped[d] && !t.boxes[i].dropped {
+				t.cur = nil
+				t.enter(d, i, c, false)
+				t.cur = nil
+				break
+			}
+			t.inline(d, i, n.DataAtom, d, b.marks&inLink != 0)
+		}
+	}
+	t.cur = nil
+	e := &t.boxes[i]
+	e.end = int32(len(t.blocks))
+	for k := e.begin; k < e.end; k++ {
+		if t.blocks[k].box == i {
+			e.words, e.linked = e.words+t.blocks[k].words, e.linked+t.blocks[k].linked
+			if t.blocks[k].long() {
+				e.prose += t.blocks[k].words
+			}
+		}
+	}
+	if parent >= 0 {
+		p := &t.boxes[parent]
+		p.words, p.linked, p.prose = p.words+e.words, p.linked+e.linked, p.prose+e.prose
+	}
+}
+
+// holdsBlocks reports whether a table's cells hold blocks of text, so that it is no table of data alone.
+func (t *outline) holdsBlocks(table *html.Node) bool {
+	count := 0
+	for _, row := range tableRows(table) {
+		for cell := row.FirstChild; cell != nil; cell = cell.NextSibling {
+			for c := cell.FirstChild; c != nil; c = c.NextSibling {
+				if blockElement(c) || t.nested[c] {
+					count++
+				}
+			}
+		}
+	}
+	return count > 1
+}
+
+func (t *outline) unit(n *html.Node, i int32) {
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			t.text(n, i, n.DataAtom, d, linkBetween(d, n))
+		}
+	}
+}
+
+// linkBetween reports whether there is a link from d up to n, which is above it.
+func linkBetween(d, n *html.Node) bool {
+	for p := d.Parent; p != nil && p != n; p = p.Parent {
+		if is(p, atom.A) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *outline) inline(n *html.Node, i int32, tag atom.Atom, top *html.Node, link bool) {
+	link = link || is(n, atom.A)
+	if t.cur != nil {
+		t.cur.last = top
+		switch n.DataAtom {
+		case atom.Time:
+			t.cur.signs |= signTime
+		case atom.Img:
+			t.cur.signs |= signImage
+		}
+	} else if is(n, atom.Img) {
+		t.pictures = append(t.pictures, illustration{n, i, int32(len(t.blocks))})
+	}
+	for d := n.FirstChild; d != nil; d = d.NextSibling {
+		switch d.Type {
+		case html.TextNode:
+			t.text(top, i, tag, d, link)
+		case html.ElementNode:
+			t.inline(d, i, tag, top, link)
+		}
+	}
+	if t.cur != nil && is(n, atom.Time) {
+		t.cur.signs |= signTime
+	}
+}
+
+// text adds the words of a text node to the block that top, a child of box i, belongs to.
+func (t *outline) text(top *html.Node, i int32, tag atom.Atom, n *html.Node, link bool) {
+	if blank(n.Data) {
+		if t.cur != nil {
+			t.cur.last = top
+		}
+		return
+	}
+	if t.cur == nil {
+		t.blocks = append(t.blocks, block{first: top, box: i, tag: tag})
+		t.cur = &t.blocks[len(t.blocks)-1]
+	}
+	t.cur.last = top
+	t.cur.add(n.Data, link, t.odds)
+}
+
+func (b *block) add(s string, link bool, o odds) {
+	const prime = 1099511628211
+	start, digitsIn := -1, 0
+	word := func(end int) {
+		if start < 0 {
+			return
+		}
+		w := s[start:end]
+		b.words++
+		if link {
+			b.linked++
+		}
+		r, _ := utf8.DecodeRuneInString(w)
+		if unicode.IsUpper(r) {
+			b.capitals++
+		}
+		if digitsIn == 4 && len(w) == 4 && (w[:2] == "20" || w[:2] == "19") {
+			b.signs |= signYear
+		}
+		if int(b.openings) < len(b.opening) {
+			if v, ok := o.word(w); ok {
+				b.opening[b.said] = v
+				b.said++
+			}
+			b.openings++
+		}
+		start, digitsIn = -1, 0
+	}
+	for i, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
+			b.letters++
+			b.hash = (b.hash ^ uint64(r|0x20)) * prime
+		case r >= '0' && r <= '9':
+			b.digits++
+			digitsIn++
+			b.hash = (b.hash ^ uint64(r)) * prime
+		case r < 0x80:
+			switch r {
+			case ',', ';':
+				b.commas++
+			case '.', '!', '?':
+				b.sentences++
+			case '$':
+				b.signs |= signCurrency
+			case '|':
+				b.signs |= signBar
+			case '_':
+				continue
+			}
+			if r > ' ' {
+				b.ended = r == '.' || r == '!' || r == '?' || (r == '"' || r == '\'' || r == ')' || r == ':') && b.sentences > 0
+			}
+			word(i)
+			continue
+		case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
+			b.letters++
+			b.hash = (b.hash ^ uint64(r)) * prime
+			if r >= 0x3040 && r <= 0x9fff { // letters of scripts without spaces: two make a word, roughly
+				if start >= 0 && i-start >= 6 {
+					word(i)
+				}
+			}
+		default:
+			switch r {
+			case '€', '£', '¥', '₹':
+				b.signs |= signCurrency
+			case '©':
+				b.signs |= signCopyright
+			case '。', '！', '？', '…':
+				b.sentences++
+			case '，', '、':
+				b.commas++
+			}
+			b.ended = r == '。' || r == '！' || r == '？' || r == '…' || (r == '”' || r == '’' || r == '»') && b.sentences > 0
+			word(i)
+			continue
+		}
+		b.ended = false
+		if start < 0 {
+			start = i
+		}
+	}
+	word(len(s))
+}

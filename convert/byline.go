@@ -1,0 +1,112 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/page"
+)
+
+// bylineReach is how many elements after the first heading are searched for who wrote a page and when.
+const bylineReach = 400
+
+// readByline looks below a page's first heading for author and date, for pages whose metadata does not state them.
+func readByline(meta page.Meta, root *html.Node) {
+	if meta["author"] != "" && meta["date"] != "" {
+		return
+	}
+	after, reach := false, 0
+	skip := map[*html.Node]bool{}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if skip[n.Parent] || is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Head) {
+			skip[n] = true
+			continue
+		}
+		if is(n, atom.H1) {
+			after = true
+		}
+		if !after {
+			continue
+		}
+		if reach++; reach > bylineReach {
+			return
+		}
+		if authorElement(n) && meta["author"] == "" {
+			if text := textOf(n); len(text) < 300 {
+				put(meta, "author", byline(clip(plain(n))))
+			}
+		}
+		if meta["date"] == "" {
+			put(meta, "date", elementDate(n))
+		}
+	}
+}
+
+// authorNames are the names of elements that say who wrote a page.
+var authorNames = joined(`byline by-line author author-name post-author entry-author byline-name byline-author article-author
+	username contributor writer`)
+
+func authorElement(n *html.Node) bool {
+	switch {
+	case is(n, atom.Img, atom.Ul, atom.Form, atom.Input, atom.Meta, atom.Link):
+		return false
+	case attr(n, "rel") == "author" || strings.HasPrefix(attr(n, "itemprop"), "author"):
+		return true
+	}
+	return named(n, authorNames)
+}
+
+var (
+	bylineStart = regexp.MustCompile(`(?i)^(?:\W*(?:(?:article |story |post |posted |written |published |created |reported |authored )?by|author|von|par|por|from)\b\s*:?\s*)+`)
+	bylineEnd   = regexp.MustCompile(`(?i)\s*(?:[|•·–—(@]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
+)
+
+// byline returns the name that a byline states, or "" for what is no name: one to eight words that begin with a letter.
+func byline(s string) string {
+	s = strings.TrimSpace(bylineEnd.ReplaceAllString(bylineStart.ReplaceAllString(s, ""), ""))
+	s = strings.Trim(s, " ,;:/")
+	if s == "" || len(s) > 120 || strings.Contains(s, "://") || len(strings.Fields(s)) > 12 {
+		return ""
+	}
+	return s
+}
+
+var dateNames = joined(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline article-date
+	meta-date byline post-meta entry-meta`)
+
+var writtenDate = regexp.MustCompile(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
+
+// elementDate returns the date that an element states by its attributes or, when its name says date, in its words.
+func elementDate(n *html.Node) string {
+	if is(n, atom.Time) || strings.HasPrefix(attr(n, "itemprop"), "date") {
+		for _, s := range []string{attr(n, "datetime"), attr(n, "content")} {
+			if d := date(s); d != "" {
+				return d
+			}
+		}
+	} else if !named(n, dateNames) {
+		return ""
+	}
+	text := textOf(n)
+	if len(text) > 400 {
+		return ""
+	}
+	m := writtenDate.FindStringSubmatch(squash(text))
+	switch {
+	case m == nil:
+		return ""
+	case m[1] != "":
+		return date(titleCase(m[1]) + " " + m[2] + ", " + m[3])
+	case m[5] != "":
+		return date(m[4] + " " + titleCase(m[5]) + " " + m[6])
+	}
+	return date(m[7])
+}
+
+func titleCase(month string) string { return strings.ToUpper(month[:1]) + strings.ToLower(month[1:]) }

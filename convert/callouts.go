@@ -1,0 +1,166 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// calloutAttr marks a blockquote that is a callout. It holds NOTE, TIP, IMPORTANT, WARNING or CAUTION, which GitHub knows, or
+// what the page itself wrote in Obsidian's form.
+const calloutAttr = "data-callout"
+
+// callouts says which of the names in an element's classes mean which kind of callout.
+var callouts = map[string]string{
+	"note": "NOTE", "info": "NOTE", "information": "NOTE", "seealso": "NOTE", "secondary": "NOTE", "admonition-todo": "NOTE",
+	"abstract": "NOTE", "example": "NOTE", "quote": "NOTE", "question": "NOTE", "primary": "NOTE",
+	"tip": "TIP", "hint": "TIP", "success": "TIP", "check": "TIP", "important": "IMPORTANT", "warning": "WARNING",
+	"warn": "WARNING", "attention": "WARNING", "deprecated": "WARNING",
+	"caution": "CAUTION", "danger": "CAUTION", "error": "CAUTION", "bug": "CAUTION", "failure": "CAUTION",
+}
+
+// calloutBoxes name the boxes of callouts; their kind is another class. Those of titledBoxes are used for much else, and count
+// only with a title.
+var (
+	calloutBoxes = set(`admonition admonitionblock notecard theme-admonition markdown-alert starlight-aside custom-block
+	hint-container book-hint nextra-callout confluence-information-macro bd-callout`)
+	titledBoxes = set("alert callout hint")
+)
+
+// calloutPrefixes stand before the kind in one class. Those of the first list make an element a callout by themselves.
+var (
+	boxPrefixes = []string{
+		"theme-admonition-", "markdown-alert-", "starlight-aside--", "callout-", "bd-callout-",
+		"confluence-information-macro-", "admonish-",
+	}
+	kindPrefixes = []string{"alert--", "alert-", "admonition-", "hint-", "is-", ""}
+)
+
+// calloutTitles are parts of the classes of a callout's own title.
+var calloutTitles = []string{
+	"admonition-title", "admonition-heading", "admonitionheading", "alert-title", "alert-heading", "callout-title",
+	"callout-heading", "aside__title", "custom-block-title", "hint-container-title", "hint-title",
+}
+
+// callout returns the kind of callout that n is, or "".
+func callout(n *html.Node) string {
+	if !is(n, atom.Div, atom.Aside, atom.Section, atom.Blockquote, atom.P, atom.Details) {
+		return ""
+	}
+	class := strings.ToLower(attr(n, "class"))
+	if class == "" {
+		return ""
+	}
+	kind, box, titled := "", false, false
+	for word := range strings.FieldsSeq(class) {
+		box, titled = box || calloutBoxes[word], titled || titledBoxes[word]
+		k, own := calloutKind(word)
+		if k != "" {
+			kind, box = k, box || own
+		}
+	}
+	if is(n, atom.Details) && kind != "" && is(firstElement(n), atom.Summary) {
+		return kind
+	}
+	if titled && !box || hasClass(n, "callout", "alert") && !hasClass(n, "admonition", "theme-admonition") {
+		box = calloutTitle(n) != nil
+	}
+	if !box {
+		return ""
+	}
+	if own := attr(n, calloutAttr); own != "" && hasClass(n, "callout") {
+		return calloutName(own)
+	}
+	if kind == "" && hasClass(n, "admonition", "admonitionblock", "notecard") {
+		return "NOTE"
+	}
+	return kind
+}
+
+// calloutKind returns the kind that a class names, and whether it makes the element a callout.
+func calloutKind(word string) (kind string, box bool) {
+	for _, prefix := range boxPrefixes {
+		if name, ok := strings.CutPrefix(word, prefix); ok {
+			return callouts[name], callouts[name] != ""
+		}
+	}
+	for _, prefix := range kindPrefixes {
+		if name, ok := strings.CutPrefix(word, prefix); ok && callouts[name] != "" {
+			return callouts[name], false
+		}
+	}
+	return "", false
+}
+
+// calloutName returns the kind that a page names itself, in capitals, or NOTE when it is no word.
+func calloutName(own string) string {
+	for _, r := range own {
+		if (r|0x20 < 'a' || r|0x20 > 'z') && r != '-' {
+			return "NOTE"
+		}
+	}
+	if len(own) > 24 {
+		return "NOTE"
+	}
+	return strings.ToUpper(own)
+}
+
+func firstElement(n *html.Node) *html.Node {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			return c
+		}
+	}
+	return nil
+}
+
+// calloutTitle returns the element that holds a callout's own title, or nil.
+func calloutTitle(n *html.Node) *html.Node {
+	return find(n, func(d *html.Node) bool {
+		if len(d.Attr) == 0 {
+			return false
+		}
+		class := strings.ToLower(attr(d, "class"))
+		for _, title := range calloutTitles {
+			if strings.Contains(class, title) {
+				return true
+			}
+		}
+		return is(d, atom.P) && class == "title"
+	})
+}
+
+// openCallouts shows what a folded callout holds: like the content of details it is a press away.
+func openCallouts(body *html.Node) {
+	for _, n := range findAll(body, func(n *html.Node) bool { return hasClass(n, "callout-content") && hasAttr(n, "style") }) {
+		if n.Parent != nil && hasAttr(n.Parent, "data-callout-fold") {
+			dropAttr(n, "style")
+		}
+	}
+}
+
+func normaliseCallout(n *html.Node, kind string) {
+	if hasClass(n, "admonitionblock") { // Asciidoctor: a table of an icon and the text
+		if content := find(n, func(d *html.Node) bool { return is(d, atom.Td) && hasClass(d, "content") }); content != nil {
+			inner := elementNode(atom.Div)
+			moveChildren(content, inner)
+			empty(n)
+			n.AppendChild(inner)
+		}
+	}
+	title := calloutTitle(n)
+	if title == nil && is(n, atom.Details) {
+		title = firstElement(n)
+	}
+	text := ""
+	if title != nil {
+		text = strings.Trim(plain(title), ": ")
+		remove(title)
+	}
+	rename(n, atom.Blockquote)
+	n.Attr = []html.Attribute{{Key: calloutAttr, Val: kind}}
+	if name := handle(text); name != "" && !strings.EqualFold(name, kind) && callouts[name] != kind {
+		n.InsertBefore(elementNode(atom.P, elementNode(atom.Strong, textNode(text))), n.FirstChild)
+	}
+}

@@ -1,0 +1,268 @@
+package convert
+
+import (
+	"context"
+	"math"
+
+	"golang.org/x/net/html/atom"
+)
+
+// nothing names the choice of none of a page's text: it comes with the warning thin.
+const nothing = "nothing"
+
+// nothingCut is the cut below which a page of few words has no content: what there is, footers and notices, stands where
+// scripts would have put the rest. An answer of nothing sends the caller to a browser.
+const nothingCut = .235
+
+// smallPage is how many words a page has at least that is judged block by block. On a smaller one a wrong judgement costs more
+// than the little chrome that rules leave.
+const smallPage = 120
+
+// choose decides what of the page is its content. On documentation the rules alone decide: they lose nothing there. Elsewhere
+// a model that knows what the rules say judges every block of text.
+func (d *Document) choose(ctx context.Context) choice {
+	rules := byRules(ctx, d.body, d.all, d.kind)
+	if d.kind == documentation {
+		return rules
+	}
+	m := contentModel()
+	t := newOutline(ctx, d.body, rules, m.odds)
+	chance := t.judge(d.kind, m.forest)
+	cut := t.bestCut(chance)
+	if cut < nothingCut && d.signs.Words > 20 && d.signs.Words < shellWords {
+		return choice{root: d.body, name: nothing, dropped: t.dropped(make([]bool, len(t.blocks)))}
+	}
+	keep := t.decide(chance, cut*caution(d.kind))
+	t.keepTitle(keep, fold(d.head.title))
+	t.dropEchoes(keep)
+	if d.kind == forum {
+		t.keepNames(keep)
+	}
+	kept, ruled, all := int32(0), int32(0), int32(0)
+	for i := range t.blocks {
+		all += t.blocks[i].words
+		b := &t.blocks[i]
+		if keep[i] {
+			kept += b.words
+		}
+		if x := &t.boxes[b.box]; x.inRoot && !x.dropped {
+			ruled += b.words
+		}
+	}
+	if kept == 0 || kept < fewWords && kept*4 < ruled || all < smallPage && ruled*2 > all {
+		return rules
+	}
+	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
+}
+
+// caution returns what the best cut is multiplied by. Outside articles a short block that is lost takes the structure around it
+// along, a card's title or a list's item, and what is kept too much are a few words. Best of five on sites that a model was
+// not made from.
+func caution(kind pageType) float32 {
+	if kind == article {
+		return 1
+	}
+	return .8
+}
+
+// judge returns for every block the chance that it is content.
+func (t *outline) judge(kind pageType, trees forest) []float32 {
+	facts := t.facts(kind)
+	t.kind = kind
+	chance := make([]float32, len(t.blocks))
+	var f [featureCount]float32
+	for i := range t.blocks {
+		check(t.ctx)
+		t.features(i, facts, &f)
+		chance[i] = squeeze(trees.sum(&f))
+	}
+	return chance
+}
+
+// squeeze turns log odds into a chance.
+func squeeze(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }
+
+// bestCut returns the chance above which to keep blocks for the best expected F1 of words: half of that F1.
+func (t *outline) bestCut(p []float32) float32 {
+	total := float32(0)
+	for i, q := range p {
+		total += q * float32(t.blocks[i].words)
+	}
+	if total == 0 {
+		return 0
+	}
+	f := float32(.9)
+	for range 10 {
+		kept, good := float32(0), float32(0)
+		for i, q := range p {
+			if q > f/2 {
+				kept += float32(t.blocks[i].words)
+				good += q * float32(t.blocks[i].words)
+			}
+		}
+		f = 2 * good / (kept + total)
+	}
+	return f / 2
+}
+
+// decide says which blocks to keep.
+func (t *outline) decide(chance []float32, cut float32) []bool {
+	keep := make([]bool, len(chance))
+	for i, p := range chance {
+		keep[i] = p > cut
+	}
+	t.keepCode(chance, keep)
+	t.keepWhole(keep)
+	t.keepHeadings(chance, cut, keep)
+	return keep
+}
+
+// keepCode keeps code that stands next to what is kept.
+func (t *outline) keepCode(chance []float32, keep []bool) {
+	for i := range t.blocks {
+		if t.blocks[i].tag != atom.Pre || keep[i] {
+			continue
+		}
+		keep[i] = chance[i] > .2 || i > 0 && keep[i-1] || i+1 < len(keep) && keep[i+1]
+	}
+}
+
+// keepWhole keeps lists and tables whole when most of their words are kept, and drops them whole when hardly any are. On a forum
+// lists are made of other things: who writes, when, and the buttons under a post.
+func (t *outline) keepWhole(keep []bool) {
+	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
+		x := &t.boxes[i]
+		if x.end-x.begin < 2 || !is(x.node, atom.Table) && (t.kind == forum || !is(x.node, atom.Ul, atom.Ol, atom.Dl)) {
+			continue
+		}
+		kept, all := int32(0), int32(0)
+		for j := x.begin; j < x.end; j++ {
+			all += t.blocks[j].words
+			if keep[j] {
+				kept += t.blocks[j].words
+			}
+		}
+		most := kept*4 >= all*3
+		if !most && kept*10 >= all {
+			continue
+		}
+		for j := x.begin; j < x.end; j++ {
+			keep[j] = most
+		}
+	}
+}
+
+// keepHeadings keeps a heading when most of what it heads is kept, and drops it when nothing of it is.
+func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
+	for i := len(keep) - 1; i >= 0; i-- {
+		if level := t.blocks[i].tag; !headingTag(level) {
+			continue
+		}
+		kept, all := t.headed(i, keep)
+		switch {
+		case kept*2 > all && chance[i]*2 > cut:
+			keep[i] = true
+		case t.blocks[i].tag != atom.H1 && kept == 0 && all > 0:
+			keep[i] = false
+		}
+	}
+}
+
+// headed returns how many words heading i heads, and how many of them are kept. It heads what follows in the smallest box
+// that holds more than it; where that is a line or two, as under the title of a card, what follows in the box around.
+func (t *outline) headed(i int, keep []bool) (kept, all int32) {
+	const (
+		most = 200 // blocks
+		few  = 25  // words
+	)
+	level := t.blocks[i].tag.String()
+	j := i + 1
+	for x := &t.boxes[t.blocks[i].box]; ; x = &t.boxes[x.parent] {
+		for ; j < min(int(x.end), i+most); j++ {
+			b := &t.blocks[j]
+			if headingTag(b.tag) && b.tag.String() <= level {
+				return kept, all
+			}
+			all += b.words
+			if keep[j] {
+				kept += b.words
+			}
+		}
+		if all >= few || kept > 0 || x.parent < 0 || x.begin != int32(i) {
+			return kept, all
+		}
+	}
+}
+
+// keepTitle keeps the heading that is the page's title when it stands before what is kept.
+func (t *outline) keepTitle(keep []bool, title string) {
+	for i := range t.blocks {
+		if keep[i] {
+			return
+		}
+		if t.blocks[i].tag == atom.H1 && is(t.blocks[i].first.Parent, atom.H1) && fold(plain(t.blocks[i].first.Parent)) == title {
+			keep[i] = true
+			return
+		}
+	}
+}
+
+// dropEchoes drops what stands twice in a row, once for each width of screen, and what stands where a script would put text.
+func (t *outline) dropEchoes(keep []bool) {
+	last := -1 // kept
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if !keep[i] || b.tag == atom.Pre || b.tag == atom.Table {
+			continue
+		}
+		if b.words == 1 && b.letters == 7 && fold(plain(b.first.Parent)) == "loading" {
+			keep[i] = false
+			continue
+		}
+		if last >= 0 && b.words >= 3 && t.blocks[last].hash == b.hash && t.blocks[last].words == b.words && t.blocks[last].tag == b.tag {
+			keep[i] = false
+			continue
+		}
+		last = i
+	}
+}
+
+// keepNames keeps, on a forum, who wrote each post that is kept, and when.
+func (t *outline) keepNames(keep []bool) {
+	for i := range t.blocks {
+		if keep[i] || t.blocks[i].words > 8 {
+			continue
+		}
+		x := t.blocks[i].box
+		said := false
+		for range 4 {
+			n := t.boxes[x].node
+			said = said || t.blocks[i].signs&signTime != 0 || attr(n, "rel") == "author" || named(n, postNames)
+			first := t.boxes[x].begin == int32(i)
+			if (said || first) && t.boxes[x].alike > 1 && t.keptProse(&t.boxes[x], keep) {
+				keep[i] = true
+				break
+			}
+			if x = t.boxes[x].parent; x < 0 {
+				break
+			}
+		}
+	}
+}
+
+// postNames are the names of elements that say who wrote a post, and when.
+var postNames = joined(`author username user-name post-author post-date post-time poster posted date time-stamp author-name
+	p-author topic-author comment-author comment-date`)
+
+// keptProse reports whether a box holds prose that is kept.
+func (t *outline) keptProse(x *box, keep []bool) bool {
+	if x.end-x.begin > 60 {
+		return false
+	}
+	for i := x.begin; i < x.end; i++ {
+		if keep[i] && t.blocks[i].words > 8 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,69 @@
+package convert
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+func TestModelReadsAndAddsUp(t *testing.T) {
+	m, err := readModel("name sidebar -0.5\nword share -0.75\ntree 0:1:2.5 -1 4:3:0 0.25 0.5\ntree 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.odds.name["sidebar"] != -.5 || m.odds.text["share"] != -.75 {
+		t.Errorf("odds %v", m.odds)
+	}
+	for _, tt := range []struct{ first, fifth, want float32 }{{2.5, 0, 0}, {3, 0, 1.25}, {3, .1, 1.5}} {
+		f := [featureCount]float32{0: tt.first, 4: tt.fifth}
+		if got := m.forest.sum(&f); got != tt.want {
+			t.Errorf("sum with features %v, %v = %v, want %v", tt.first, tt.fifth, got, tt.want)
+		}
+	}
+}
+
+func TestBadModelIsAnError(t *testing.T) {
+	for _, text := range []string{"leaf 1", "name x y", "tree", "tree 999:1:0 1 1", "tree 0:0:0 1 1", "tree 0:2:0 1 1", "tree 0:1:x 1 1", "tree one"} {
+		if _, err := readModel(text); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
+
+func TestBestCutIsHalfOfTheBestExpectedScore(t *testing.T) {
+	o := &outline{blocks: []block{{words: 10}, {words: 10}, {words: 10}}}
+	for _, tt := range []struct {
+		chance []float32
+		want   float32
+	}{
+		{[]float32{1, 1, 0}, .5},    // certain: half of 1
+		{[]float32{.5, .5, 0}, .33}, // keep both: 2·10/(20+10)/2
+		{[]float32{0, 0, 0}, 0},
+	} {
+		if got := o.bestCut(tt.chance); got < tt.want-.01 || got > tt.want+.01 {
+			t.Errorf("bestCut(%v) = %v, want %v", tt.chance, got, tt.want)
+		}
+	}
+}
+
+func TestOutlineDividesAPageIntoBlocks(t *testing.T) {
+	root, err := html.Parse(strings.NewReader(`<h1>Title</h1>some <b>bold</b> text<p>Para <a href=/x>link</a>.</p><ul><li>one<ul><li>inner</ul></ul><pre>code here</pre><table><tr><td>1<td>2</table><a href=/y><div>card</div></a>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := root.FirstChild.LastChild
+	o := newOutline(t.Context(), body, choice{root: body}, odds{})
+	var got []string
+	for i := range o.blocks {
+		b := &o.blocks[i]
+		got = append(got, b.tag.String()+"|"+squash(b.textOf()))
+		if b.words != int32(len(toks(b.textOf()))) && !strings.Contains(b.textOf(), "12") {
+			t.Errorf("%q has %d words", b.textOf(), b.words)
+		}
+	}
+	want := "h1|Title, body|some bold text, p|Para link., li|one, li|inner, pre|code here, table|1 2, div|card"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("blocks %s\nwant   %s", s, want)
+	}
+}

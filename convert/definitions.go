@@ -1,0 +1,139 @@
+package convert
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// definitions writes a definition list, each term on a line of its own and what it means below it:
+//
+//	term
+//	: What it means.
+//
+//	  More of it.
+//
+// Pandoc, goldmark and PHP Markdown Extra read that, and so does anybody who reads it as text. A definition that does not begin
+// with words could not follow the colon where this form is unknown: then its term is a block of its own, and blocks follow it.
+func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
+	var terms []*html.Node
+	defined := false // the last thing written was a definition
+	out.WriteString("\n\n")
+	for c := range definitionParts(n) {
+		check(r.ctx)
+		switch {
+		case c.Type == html.TextNode && blank(c.Data):
+		case is(c, atom.Dt):
+			if defined {
+				out.WriteString("\n\n")
+			}
+			terms, defined = append(terms, c), false
+		case is(c, atom.Dd) && (len(terms) > 0 || defined):
+			defined = r.definition(out, terms, c)
+			terms = nil
+		default:
+			r.loneTerms(out, terms)
+			terms, defined = nil, false
+			out.WriteString("\n\n")
+			r.children(out, elementAround(c))
+			out.WriteString("\n\n")
+		}
+	}
+	r.loneTerms(out, terms)
+	out.WriteString("\n\n")
+}
+
+// definitionParts yields the children of a definition list, and of the div elements that may group them.
+func definitionParts(n *html.Node) func(yield func(*html.Node) bool) {
+	return func(yield func(*html.Node) bool) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if !is(c, atom.Div) || !groups(c) {
+				if !yield(c) {
+					return
+				}
+				continue
+			}
+			for d := c.FirstChild; d != nil; d = d.NextSibling {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// groups reports whether n has a term or a definition among its children.
+func groups(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if is(c, atom.Dt, atom.Dd) {
+			return true
+		}
+	}
+	return false
+}
+
+// definition writes terms and what they mean. It reports whether another definition of the same terms may follow.
+func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Node) bool {
+	content := r.inner(n)
+	if len(content) == 0 {
+		r.loneTerms(out, terms)
+		return false
+	}
+	var lines [][]byte
+	for _, term := range terms {
+		if contains(term, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Pre, atom.Table, atom.Ul, atom.Ol,
+			atom.Blockquote) {
+			lines = nil
+			break
+		}
+		if line := r.oneLine(term); len(line) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	if len(terms) > 0 && len(lines) == 0 || !beginsWithWords(content) {
+		r.loneTerms(out, terms)
+		out.WriteString("\n\n")
+		out.Write(content)
+		out.WriteString("\n\n")
+		return false
+	}
+	for i, line := range lines {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.Write(line)
+	}
+	if len(terms) == 0 {
+		out.WriteByte('\n')
+	}
+	out.WriteString("\n: ")
+	r.indented(out, content, 2)
+	return true
+}
+
+// beginsWithWords reports whether the first block of content is a paragraph or a list: neither a fence, a table, a quote, a
+// heading, a formula, nor a list of definitions.
+func beginsWithWords(content []byte) bool {
+	switch content[0] {
+	case '`':
+		return !bytes.HasPrefix(content, []byte("```"))
+	case '|', '>', '#', ':', '$':
+		return content[0] == '$' && !bytes.HasPrefix(content, []byte("$$"))
+	}
+	first, rest, _ := bytes.Cut(content, []byte{'\n'})
+	return !bytes.HasPrefix(rest, []byte(": ")) && !bytes.Equal(first, []byte("---"))
+}
+
+// loneTerms writes terms as blocks of their own, in bold where nothing else sets them apart.
+func (r *renderer) loneTerms(out *bytes.Buffer, terms []*html.Node) {
+	for _, term := range terms {
+		if contains(term, atom.A, atom.Code, atom.Em, atom.I, atom.Strong, atom.B) {
+			out.WriteString("\n\n")
+			r.children(out, term)
+			out.WriteString("\n\n")
+			continue
+		}
+		r.boldBlock(out, term)
+	}
+}

@@ -1,0 +1,487 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// story is a stretch of text with blocks: the body, a note.
+type story struct {
+	w   *word
+	out bytes.Buffer
+
+	p      *wordParagraph
+	around []*wordParagraph // those that p stands in, within a text box
+	runs   wordRun
+	lists  []bool // of the lists that are open, is each numbered
+	block  string // pre or blockquote that is open
+	tables []*wordTable
+	depth  int
+	skip   int      // depth at which what is skipped began; 0: none
+	field  []string // codes of the fields that are open
+	inText bool
+}
+
+// wordParagraph is a paragraph in the making.
+type wordParagraph struct {
+	style    wordStyle
+	list     string
+	level    int
+	heading  int
+	text     bytes.Buffer
+	formulas []int  // where the parts of formulas that are open begin in text
+	emphasis string // open tags of the run before
+}
+
+// wordRun is how a run of text looks.
+type wordRun struct {
+	bold, italic, strike, code bool
+	raised                     string // sup or sub
+}
+
+// story reads blocks to the end of the element with the name given, and returns them as HTML.
+func (w *word) story(dec *xml.Decoder, end string) string {
+	s := &story{w: w}
+	for {
+		check(w.ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			w.damaged = w.damaged || !w.cut
+			break
+		}
+		if w.written > maxInput {
+			w.cut = true
+			break
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			s.depth++
+			if s.depth > maxDocxDepth {
+				w.cut = true
+				if s.skip == 0 {
+					s.skip = s.depth
+				}
+			}
+			if s.skip == 0 {
+				s.start(t)
+			}
+		case xml.EndElement:
+			if s.depth == 0 && t.Name.Local == end {
+				s.finish()
+				return s.out.String()
+			}
+			switch s.skip {
+			case 0:
+				if s.p != nil && t.Name.Space == "m" {
+					s.p.formulaEnd(t.Name.Local)
+				}
+				s.end(t.Name.Local)
+			case s.depth:
+				s.skip = 0
+			}
+			s.depth = max(0, s.depth-1)
+		case xml.CharData:
+			if s.inText && s.skip == 0 {
+				s.text(string(t))
+			}
+		}
+	}
+	s.finish()
+	return s.out.String()
+}
+
+// off reports whether a property is switched off by its value.
+func off(t xml.StartElement) bool {
+	switch xmlAttr(t, "val") {
+	case "0", "false", "off", "none":
+		return true
+	}
+	return false
+}
+
+func (s *story) start(t xml.StartElement) {
+	switch t.Name.Local {
+	case "p":
+		if t.Name.Space != "a" { // of drawings
+			if s.p != nil {
+				s.around = append(s.around, s.p)
+			}
+			s.p = &wordParagraph{}
+			s.runs = wordRun{}
+		}
+	case "tbl":
+		s.openTable()
+	case "tr":
+		if n := len(s.tables); n > 0 {
+			s.tables[n-1].rows, s.tables[n-1].header = append(s.tables[n-1].rows, nil), append(s.tables[n-1].header, false)
+		}
+	case "tc":
+		if n := len(s.tables); n > 0 {
+			s.tables[n-1].cell = &wordCell{span: 1}
+		}
+	case "del", "moveFrom", "pict", "instrText", "delText", "txbxContent", "sectPr", "rPrChange", "pPrChange", "Fallback", "ruby":
+		switch {
+		case t.Name.Local == "instrText":
+			s.inText = true
+			s.field = append(s.field, "")
+		case t.Name.Local != "pict" && t.Name.Local != "txbxContent":
+			s.skip = s.depth
+		}
+	default:
+		s.property(t)
+		if s.p != nil {
+			s.inline(t)
+		}
+		if s.p != nil && t.Name.Space == "m" {
+			s.p.formula(t.Name.Local)
+		}
+	}
+}
+
+// property reads what an element says of the paragraph, run or cell that it stands in.
+func (s *story) property(t xml.StartElement) {
+	value := xmlAttr(t, "val")
+	switch t.Name.Local {
+	case "gridSpan":
+		if n := len(s.tables); n > 0 && s.tables[n-1].cell != nil {
+			if v, err := strconv.Atoi(value); err == nil {
+				s.tables[n-1].cell.span = min(max(v, 1), maxColspan)
+			}
+		}
+	case "vMerge":
+		if n := len(s.tables); n > 0 && s.tables[n-1].cell != nil {
+			s.tables[n-1].cell.restarts, s.tables[n-1].cell.merged = value == "restart", value != "restart"
+		}
+	case "tblHeader":
+		if n := len(s.tables); n > 0 && len(s.tables[n-1].header) > 0 {
+			s.tables[n-1].header[len(s.tables[n-1].header)-1] = !off(t)
+		}
+	}
+	if s.p == nil {
+		return
+	}
+	switch t.Name.Local {
+	case "pStyle":
+		s.p.style = s.w.style(value)
+		if s.p.heading == 0 {
+			s.p.heading = s.p.style.heading
+		}
+		if s.p.list == "" {
+			s.p.list = s.p.style.list
+		}
+	case "outlineLvl":
+		if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 9 {
+			s.p.heading = min(n+1, 6)
+		}
+	case "numId":
+		s.p.list = value
+	case "ilvl":
+		if n, err := strconv.Atoi(value); err == nil {
+			s.p.level = min(max(n, 0), 8)
+		}
+	case "r":
+		s.runs = wordRun{}
+	case "b":
+		s.runs.bold = !off(t)
+	case "i":
+		s.runs.italic = !off(t)
+	case "strike", "dstrike":
+		s.runs.strike = !off(t)
+	case "vertAlign":
+		s.runs.raised = map[string]string{"superscript": "sup", "subscript": "sub"}[value]
+	case "rStyle":
+		lower := strings.ToLower(value)
+		s.runs.code = s.runs.code || strings.Contains(lower, "code") || strings.Contains(lower, "verbatim")
+		s.runs.bold = s.runs.bold || lower == "strong"
+		s.runs.italic = s.runs.italic || lower == "emphasis"
+	case "rFonts":
+		name := strings.ToLower(xmlAttr(t, "ascii"))
+		s.runs.code = s.runs.code || strings.Contains(name, "courier") || strings.Contains(name, "consolas") || strings.Contains(name, "mono") || strings.Contains(name, "menlo")
+	}
+}
+
+// inline takes what stands in a paragraph.
+func (s *story) inline(t xml.StartElement) {
+	switch t.Name.Local {
+	case "t":
+		s.inText = true
+	case "tab":
+		if s.p.text.Len() > 0 {
+			s.text("\t")
+		}
+	case "br", "cr":
+		if kind := xmlAttr(t, "type"); kind == "" || kind == "textWrapping" {
+			s.p.close()
+			s.p.text.WriteString("<br>")
+		}
+	case "noBreakHyphen":
+		s.text("-")
+	case "sym":
+		if v, err := strconv.ParseUint(xmlAttr(t, "char"), 16, 32); err == nil && v < 0xd800 {
+			s.text(string(rune(v)))
+		}
+	case "hyperlink":
+		s.p.close()
+		target := s.w.links[xmlAttr(t, "id")]
+		s.w.written += len(target)
+		s.p.text.WriteString(`<a href="` + html.EscapeString(target) + `">`)
+	case "fldSimple":
+		s.p.close()
+		s.p.text.WriteString(`<a href="` + html.EscapeString(fieldTarget(xmlAttr(t, "instr"))) + `">`)
+	case "fldChar":
+		s.fieldChar(xmlAttr(t, "fldCharType"))
+	case "footnoteReference":
+		s.note("footnote" + xmlAttr(t, "id"))
+	case "endnoteReference":
+		s.note("endnote" + xmlAttr(t, "id"))
+	case "docPr":
+		if text := strings.TrimSpace(firstNonEmpty(xmlAttr(t, "descr"), xmlAttr(t, "title"))); text != "" {
+			s.p.close()
+			s.p.text.WriteString("<em>Image: " + html.EscapeString(clip(text)) + "</em>")
+		}
+	}
+}
+
+// fieldChar follows a field, whose code stands before the text that it shows: of a link the code holds the address.
+func (s *story) fieldChar(kind string) {
+	switch kind {
+	case "begin":
+		s.field = append(s.field, "")
+	case "separate":
+		if n := len(s.field); n > 0 {
+			s.p.close()
+			s.p.text.WriteString(`<a href="` + html.EscapeString(fieldTarget(s.field[n-1])) + `">`)
+			s.field[n-1] = "\x00"
+		}
+	case "end":
+		if n := len(s.field); n > 0 {
+			if s.field[n-1] == "\x00" {
+				s.p.close()
+				s.p.text.WriteString("</a>")
+			}
+			s.field = s.field[:n-1]
+		}
+	}
+}
+
+// fieldTarget returns the address in the code of a field: HYPERLINK "address".
+func fieldTarget(code string) string {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(code), "HYPERLINK")
+	if !ok || strings.Contains(rest, `\l`) {
+		return ""
+	}
+	_, rest, _ = strings.Cut(rest, `"`)
+	target, _, _ := strings.Cut(rest, `"`)
+	return target
+}
+
+func (s *story) note(id string) {
+	if _, known := s.w.noteText[id]; !known {
+		return
+	}
+	n := s.w.noteNumber[id]
+	if n == 0 { // of a note that is referred to again there is still one
+		s.w.noteOrder = append(s.w.noteOrder, id)
+		n = len(s.w.noteOrder)
+		s.w.noteNumber[id] = n
+	}
+	s.p.close()
+	fmt.Fprintf(&s.p.text, `<sup id="fnref%d"><a href="#fn%d" role="doc-noteref">%d</a></sup>`, n, n, n)
+}
+
+// text adds text as the run says that it looks.
+func (s *story) text(text string) {
+	if s.p == nil {
+		return
+	}
+	if n := len(s.field); n > 0 && s.field[n-1] != "\x00" {
+		if len(s.field[n-1]) < 4<<10 {
+			s.field[n-1] += text
+		}
+		return
+	}
+	s.w.written += len(text)
+	s.p.open(s.runs.tags(s.p))
+	s.p.text.WriteString(html.EscapeString(text))
+}
+
+// tags are the elements for how a run looks. A heading is bold anyway.
+func (r wordRun) tags(p *wordParagraph) string {
+	var list []string
+	for _, t := range []struct {
+		on   bool
+		name string
+	}{{r.bold && p.heading == 0, "strong"}, {r.italic, "em"}, {r.strike, "del"}, {r.code && !p.style.code, "code"}, {r.raised != "", r.raised}} {
+		if t.on {
+			list = append(list, t.name)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// open makes tags those of what follows.
+func (p *wordParagraph) open(tags string) {
+	if p.emphasis == tags {
+		return
+	}
+	p.close()
+	for t := range strings.FieldsSeq(tags) {
+		p.text.WriteString("<" + t + ">")
+	}
+	p.emphasis = tags
+}
+
+func (p *wordParagraph) close() {
+	list := strings.Fields(p.emphasis)
+	for i := range list {
+		p.text.WriteString("</" + list[len(list)-1-i] + ">")
+	}
+	p.emphasis = ""
+}
+
+func (s *story) end(name string) {
+	switch name {
+	case "t", "instrText":
+		s.inText = false
+		if n := len(s.field); name == "instrText" && n > 0 { // opened when it began
+			code := s.field[n-1]
+			if s.field = s.field[:n-1]; n > 1 && len(s.field[n-2]) <= maxTarget {
+				s.field[n-2] += code
+			}
+		}
+	case "hyperlink", "fldSimple":
+		if s.p != nil {
+			s.p.close()
+			s.p.text.WriteString("</a>")
+		}
+	case "p":
+		if s.p != nil {
+			s.paragraph()
+			s.leave()
+		}
+		if s.p == nil { // the code of a field ends with its paragraph at the latest
+			s.field = slices.DeleteFunc(s.field, func(code string) bool { return code != "\x00" })
+		}
+	case "tc":
+		if n := len(s.tables); n > 0 && s.tables[n-1].cell != nil && len(s.tables[n-1].rows) > 0 {
+			t := s.tables[n-1]
+			s.closeBlocks()
+			t.cell.text = s.out.String()
+			s.out.Reset()
+			t.rows[len(t.rows)-1] = append(t.rows[len(t.rows)-1], *t.cell)
+			t.cell = nil
+		}
+	case "tbl":
+		s.closeTable()
+	}
+}
+
+// paragraph writes a paragraph: a heading, an item of a list, code, a quotation or text.
+func (s *story) paragraph() {
+	p := s.p
+	p.close()
+	text := p.text.String()
+	numbered, known := s.w.lists[p.list][p.level]
+	switch {
+	case strings.TrimSpace(text) == "" && !p.style.code:
+	case p.heading > 0:
+		s.closeBlocks()
+		fmt.Fprintf(&s.out, "<h%d>%s</h%d>", p.heading, text, p.heading)
+	case p.list != "" && p.list != "0" && (known || s.w.lists[p.list] != nil):
+		s.openBlock("")
+		s.item(p.level, numbered, text)
+	case p.style.code:
+		s.closeLists(0)
+		s.openBlock("pre")
+		s.out.WriteString(strings.ReplaceAll(text, "<br>", "\n") + "\n")
+	case p.style.quote:
+		s.closeLists(0)
+		s.openBlock("blockquote")
+		s.out.WriteString("<p>" + text + "</p>")
+	default:
+		s.closeBlocks()
+		s.out.WriteString("<p>" + text + "</p>")
+	}
+}
+
+// item writes an item of a list, in lists opened to its level.
+func (s *story) item(level int, numbered bool, text string) {
+	if len(s.lists) == level+1 && s.lists[level] != numbered {
+		s.closeLists(level)
+	}
+	s.closeLists(level + 1)
+	if len(s.lists) == level+1 {
+		s.out.WriteString("</li>")
+	}
+	for len(s.lists) <= level {
+		tag := "<ul>"
+		if numbered {
+			tag = "<ol>"
+		}
+		if len(s.lists) < level { // a level that was left out
+			tag += "<li>"
+		}
+		s.out.WriteString(tag)
+		s.lists = append(s.lists, numbered)
+	}
+	s.out.WriteString("<li>" + text)
+}
+
+// closeLists closes the lists that are deeper than depth.
+func (s *story) closeLists(depth int) {
+	for n := len(s.lists); n > depth; n-- {
+		tag := "</li></ul>"
+		if s.lists[n-1] {
+			tag = "</li></ol>"
+		}
+		s.out.WriteString(tag)
+		s.lists = s.lists[:n-1]
+	}
+}
+
+// openBlock makes the block that is open the one named; "" for none.
+func (s *story) openBlock(name string) {
+	if s.block == name {
+		return
+	}
+	if s.block != "" {
+		s.out.WriteString("</" + s.block + ">")
+	}
+	if name != "" {
+		s.out.WriteString("<" + name + ">")
+	}
+	s.block = name
+}
+
+func (s *story) closeBlocks() {
+	s.closeLists(0)
+	s.openBlock("")
+}
+
+// leave goes on in the paragraph that the one before stood in.
+func (s *story) leave() {
+	s.p = nil
+	if n := len(s.around); n > 0 {
+		s.p, s.around = s.around[n-1], s.around[:n-1]
+		s.runs = wordRun{}
+	}
+}
+
+func (s *story) finish() {
+	for {
+		for s.p != nil {
+			s.paragraph()
+			s.leave()
+		}
+		if len(s.tables) == 0 {
+			break
+		}
+		s.closeTable()
+	}
+	s.closeBlocks()
+}

@@ -1,0 +1,87 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// wordTable is a table in the making. Cells that continue one above are counted into its rowspan when the table is written.
+type wordTable struct {
+	rows   [][]wordCell
+	cell   *wordCell
+	outer  bytes.Buffer     // what was written before
+	around []*wordParagraph // that it stands in, within a text box
+	lists  []bool
+	block  string
+	header []bool
+}
+
+type wordCell struct {
+	span     int
+	merged   bool // continues the cell above
+	restarts bool
+	text     string
+}
+
+func (s *story) openTable() {
+	if len(s.tables) >= maxNesting {
+		s.w.cut = true
+		s.skip = s.depth
+		return
+	}
+	t := &wordTable{lists: s.lists, block: s.block, around: s.around}
+	if s.p != nil {
+		t.around = append(t.around, s.p)
+	}
+	t.outer, s.out = s.out, bytes.Buffer{} // not copied: tables may be many
+	s.p, s.around, s.lists, s.block = nil, nil, nil, ""
+	s.tables = append(s.tables, t)
+}
+
+func (s *story) closeTable() {
+	n := len(s.tables)
+	if n == 0 {
+		return
+	}
+	t := s.tables[n-1]
+	s.tables = s.tables[:n-1]
+	s.out = t.outer
+	s.lists, s.block, s.around = t.lists, t.block, t.around
+	s.leave()
+	s.closeBlocks()
+	s.out.WriteString("<table>")
+	open := map[int]int{} // column → row of the cell that goes on there
+	spans := map[[2]int]int{}
+	for r, row := range t.rows {
+		column := 0
+		for i, c := range row {
+			if above, ok := open[column]; c.merged && ok {
+				spans[[2]int{above, column}]++
+				row[i].text = ""
+			} else {
+				row[i].merged = false
+				delete(open, column)
+				if c.restarts {
+					open[column] = r
+				}
+			}
+			column += c.span
+		}
+	}
+	for r, row := range t.rows {
+		s.out.WriteString("<tr>")
+		tag := "td"
+		if t.header[r] || r == 0 {
+			tag = "th"
+		}
+		column := 0
+		for _, c := range row {
+			if !c.merged {
+				fmt.Fprintf(&s.out, `<%s colspan="%d" rowspan="%d">%s</%s>`, tag, c.span, 1+spans[[2]int{r, column}], c.text, tag)
+			}
+			column += c.span
+		}
+		s.out.WriteString("</tr>")
+	}
+	s.out.WriteString("</table>")
+}

@@ -1,0 +1,309 @@
+package convert
+
+import (
+	"math"
+
+	"golang.org/x/net/html/atom"
+)
+
+// featureCount is the length of a block's feature vector. Which feature is which follows from the order in which they are put:
+// a change of it asks for a new model.
+const featureCount = 132
+
+func headingTag(a atom.Atom) bool {
+	switch a {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+func ratio(a, b int32) float32 {
+	if b == 0 {
+		return 0
+	}
+	return float32(a) / float32(b)
+}
+
+func lg(n int32) float32 { return float32(math.Log2(float64(n) + 1)) }
+
+func flag(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// vector is a feature vector that is being filled.
+type vector struct {
+	f *[featureCount]float32
+	n int
+}
+
+func (v *vector) put(values ...float32) { v.n += copy(v.f[v.n:], values) }
+
+// features fills f with what is known of block i.
+func (t *outline) features(i int, p *pageFacts, f *[featureCount]float32) {
+	v := &vector{f: f}
+	t.selfFeatures(v, i)
+	t.roundFeatures(v, i, p)
+	t.placeFeatures(v, i, p)
+	t.boxesFeatures(v, i, p)
+	t.namesFeatures(v, i, p)
+	t.pageFeatures(v, i, p)
+	t.styleFeatures(v, i, p)
+}
+
+// selfFeatures tell of the block itself.
+func (t *outline) selfFeatures(v *vector, i int) {
+	b := &t.blocks[i]
+	x := &t.boxes[t.blocks[i].box]
+	v.put(lg(b.words))
+	v.put(ratio(b.linked, b.words))
+	v.put(ratio(b.letters, b.words))
+	v.put(flag(b.ended))
+	v.put(lg(b.sentences))
+	v.put(ratio(b.commas, b.words))
+	v.put(ratio(b.digits, b.letters+b.digits))
+	v.put(ratio(b.capitals, b.words))
+	level := float32(0)
+	if headingTag(b.tag) {
+		level = float32(b.tag.String()[1] - '0')
+	}
+	v.put(level)
+	v.put(float32(tagClass(b.tag)))
+	for bit := uint32(1); bit <= inLink; bit <<= 1 {
+		v.put(flag(x.marks&bit != 0))
+	}
+	for s := uint8(1); s <= signImage; s <<= 1 {
+		v.put(flag(b.signs&s != 0))
+	}
+}
+
+// roundFeatures tell of what stands round it.
+func (t *outline) roundFeatures(v *vector, i int, p *pageFacts) {
+	n := len(t.blocks)
+	for _, d := range []int{-3, -2, -1, 1, 2, 3} {
+		if j := i + d; j >= 0 && j < n {
+			o := &t.blocks[j]
+			v.put(lg(o.words))
+			v.put(ratio(o.linked, o.words))
+		} else {
+			v.put(-1)
+			v.put(-1)
+		}
+	}
+	for _, d := range []int{-1, 1} {
+		if j := i + d; j >= 0 && j < n {
+			v.put(flag(headingTag(t.blocks[j].tag)))
+		} else {
+			v.put(-1)
+		}
+	}
+	for _, d := range []int{4, 12} {
+		lo, hi := max(0, i-d), min(n, i+d+1)
+		words, links := p.wordsBefore[hi]-p.wordsBefore[lo], p.linkBefore[hi]-p.linkBefore[lo]
+		v.put(lg(words - links))
+		v.put(ratio(links, words))
+		v.put(ratio(p.proseBefore[hi]-p.proseBefore[lo], words))
+	}
+}
+
+// placeFeatures tell of where on the page it stands.
+func (t *outline) placeFeatures(v *vector, i int, p *pageFacts) {
+	x := &t.boxes[t.blocks[i].box]
+	n := len(t.blocks)
+	v.put(float32(i) / float32(n))
+	v.put(float32(p.wordsBefore[i]) / max(1, p.words))
+	v.put(float32(p.proseBefore[i]) / max(1, p.prose))
+	v.put(float32(p.proseBefore[n]-p.proseBefore[i+1]) / max(1, p.prose))
+	if p.h1At < 0 {
+		v.put(-99)
+	} else if d := int32(i - p.h1At); d < 0 {
+		v.put(-lg(-d))
+	} else {
+		v.put(lg(d))
+	}
+	if p.lastLong[i] < 0 {
+		v.put(20)
+	} else {
+		v.put(lg(int32(i) - p.lastLong[i]))
+	}
+	if p.nextLong[i] >= int32(n) {
+		v.put(20)
+	} else {
+		v.put(lg(p.nextLong[i] - int32(i)))
+	}
+	v.put(lg(x.depth))
+}
+
+// boxesFeatures tell of the boxes round it.
+func (t *outline) boxesFeatures(v *vector, i int, p *pageFacts) {
+	b := &t.blocks[i]
+	// The boxes around it, those that hold more than the one before.
+	levels, near := 0, int32(0)
+	far, farWords, farShare, farDensity := int32(0), float32(0), float32(0), float32(0)
+	begin, end := int32(-1), int32(-1)
+	for j := b.box; j >= 0; j = t.boxes[j].parent {
+		y := &t.boxes[j]
+		if levels < 4 && near < y.alike && y.words > 0 {
+			near = y.alike
+		}
+		if y.alike > 2 && y.alike > far {
+			far = y.alike
+			farWords = lg(y.words)
+			if y.parent >= 0 {
+				farShare = ratio(t.boxes[y.parent].own(), int32(p.own)+1)
+				farDensity = ratio(t.boxes[y.parent].linked, t.boxes[y.parent].words)
+			}
+		}
+		if y.begin == begin && y.end == end {
+			continue
+		}
+		begin, end = y.begin, y.end
+		if levels < 5 {
+			v.put(lg(y.end - y.begin))
+			v.put(ratio(y.linked, y.words))
+			v.put(lg(y.own()))
+			v.put(ratio(y.prose, y.words))
+			v.put(ratio(y.own(), int32(p.own)+1))
+			v.put(ratio(int32(i)-y.begin, y.end-y.begin))
+		}
+		levels++
+	}
+	for ; levels < 5; levels++ {
+		for range 6 {
+			v.put(-1)
+		}
+	}
+	v.put(lg(near))
+	v.put(lg(far))
+	v.put(farWords)
+	v.put(farShare)
+	v.put(farDensity)
+}
+
+// namesFeatures tell of what names and words say.
+func (t *outline) namesFeatures(v *vector, i int, p *pageFacts) {
+	b := &t.blocks[i]
+	x := &t.boxes[t.blocks[i].box]
+	v.put(x.low)
+	v.put(x.high)
+	v.put(x.lowest)
+	v.put(x.highest)
+	v.put(x.sum)
+	low, high, mean := b.saying()
+	v.put(low)
+	v.put(high)
+	v.put(mean)
+	if h := p.heading[i]; h >= 0 {
+		low, high, mean := t.blocks[h].saying()
+		v.put(low)
+		v.put(high)
+		v.put(mean)
+		v.put(lg(int32(i) - h))
+		v.put(float32(t.blocks[h].tag.String()[1] - '0'))
+	} else {
+		for range 5 {
+			v.put(-2)
+		}
+	}
+}
+
+// pageFeatures tell of what the rules say, and the page as a whole.
+func (t *outline) pageFeatures(v *vector, i int, p *pageFacts) {
+	b := &t.blocks[i]
+	x := &t.boxes[t.blocks[i].box]
+	n := len(t.blocks)
+	v.put(flag(x.dropped))
+	v.put(flag(x.inRoot))
+	v.put(lg(p.repeats[b.hash]))
+	v.put(lg(int32(p.words)))
+	v.put(p.density)
+	v.put(lg(int32(n)))
+	v.put(p.prose / max(1, p.words))
+	v.put(p.keptShare)
+	v.put(min(p.articles, 10))
+	v.put(min(p.h1, 5))
+	v.put(p.repeated)
+	v.put(lg(int32(p.longest)))
+	v.put(float32(typeNumbers[p.kind]))
+	v.put(flag(p.kind == forum))
+	v.put(flag(p.kind == product))
+}
+
+// styleFeatures tell of blocks that look like it, and the box an article extractor would choose.
+func (t *outline) styleFeatures(v *vector, i int, p *pageFacts) {
+	b := &t.blocks[i]
+	st := p.styles[t.styleOf(b)]
+	v.put(lg(st.blocks))
+	v.put(ratio(st.words, int32(p.words)))
+	v.put(ratio(st.linked, st.words))
+	v.put(ratio(st.prose, st.words))
+	v.put(float32(st.words) / float32(st.blocks))
+	v.put(flag(t.styleOf(b) == p.topStyle))
+	// Where it stands to the box an article extractor would choose.
+	y := &t.boxes[p.top]
+	v.put(flag(int32(i) >= y.begin && int32(i) < y.end))
+	up, share := float32(0), ratio(y.own(), int32(p.own)+1)
+	begin, end := y.begin, y.end
+	for j := p.top; j >= 0; j = t.boxes[j].parent {
+		z := &t.boxes[j]
+		if z.begin != begin || z.end != end {
+			up++
+			begin, end = z.begin, z.end
+		}
+		if int32(i) >= z.begin && int32(i) < z.end {
+			share = ratio(y.own(), z.own()+1)
+			break
+		}
+	}
+	v.put(up)
+	v.put(share)
+	v.put(ratio(y.own(), int32(p.own)+1))
+	switch {
+	case int32(i) < y.begin:
+		v.put(-lg(y.begin - int32(i)))
+	case int32(i) >= y.end:
+		v.put(lg(int32(i) - y.end + 1))
+	default:
+		v.put(0)
+	}
+}
+
+var typeNumbers = map[pageType]int{article: 0, service: 1, documentation: 2, listing: 3, product: 4, forum: 5}
+
+// saying sums up what a block's first words say: the lowest and the highest odds, and the mean.
+func (b *block) saying() (low, high, mean float32) {
+	if b.said == 0 {
+		return 0, 0, 0
+	}
+	for _, v := range b.opening[:b.said] {
+		low, high, mean = min(low, v), max(high, v), mean+v
+	}
+	return low, high, mean / float32(b.said)
+}
+
+func tagClass(a atom.Atom) int {
+	switch a {
+	case atom.P:
+		return 1
+	case atom.Li:
+		return 2
+	case atom.Table:
+		return 3
+	case atom.Pre:
+		return 4
+	case atom.Dd, atom.Dt:
+		return 5
+	case atom.Td, atom.Th:
+		return 6
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return 7
+	case atom.Figcaption, atom.Caption:
+		return 8
+	case atom.A:
+		return 9
+	}
+	return 0
+}

@@ -1,0 +1,187 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"strings"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+	xhtml "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// feed makes the page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading that links to it, date and
+// author, and its content by the rules for HTML. It reports false for what cannot be read as a feed.
+func (d *Document) feed(ctx context.Context, text string) bool {
+	f, err := gofeed.NewParser().ParseString(strings.TrimLeft(stripDeclaration(text), " \t\r\n"))
+	if err != nil || f == nil {
+		return false
+	}
+	d.form = feedFormat
+	var b bytes.Buffer
+	b.WriteString("<!doctype html><html")
+	if f.Language != "" {
+		b.WriteString(` lang="` + html.EscapeString(f.Language) + `"`)
+	}
+	b.WriteString("><head>")
+	writeHead(&b, "title", f.Title)
+	if f.Link != "" {
+		b.WriteString(`<base href="` + html.EscapeString(f.Link) + `">`)
+	}
+	writeHead(&b, "description", f.Description)
+	writeHead(&b, "author", people(f.Authors))
+	writeHead(&b, "date", when(f.UpdatedParsed, f.PublishedParsed))
+	b.WriteString("</head><body><h1>" + html.EscapeString(line(f.Title)) + "</h1>")
+	writePart(ctx, &b, f.Description)
+	for _, item := range f.Items {
+		check(ctx)
+		title := line(item.Title)
+		if title == "" {
+			title = firstNonEmpty(when(item.PublishedParsed, item.UpdatedParsed), item.Link, "Untitled")
+		}
+		link := firstNonEmpty(item.Link, enclosure(item))
+		if link != "" {
+			b.WriteString(`<h2><a href="` + html.EscapeString(link) + `">` + html.EscapeString(title) + "</a></h2>")
+		} else {
+			b.WriteString("<h2>" + html.EscapeString(title) + "</h2>")
+		}
+		var facts []string
+		for _, fact := range []string{firstNonEmpty(when(item.PublishedParsed, item.UpdatedParsed), item.Published, item.Updated), people(item.Authors)} {
+			if fact = line(fact); fact != "" {
+				facts = append(facts, html.EscapeString(fact))
+			}
+		}
+		if len(facts) > 0 {
+			b.WriteString("<p>" + strings.Join(facts, " · ") + "</p>")
+		}
+		writePart(ctx, &b, firstNonEmpty(item.Content, item.Description))
+	}
+	b.WriteString("</body></html>")
+	d.compose(ctx, b.Bytes())
+	return true
+}
+
+// compose takes a page that was written here: nothing of it is pruned, and it is not judged as pages of others are.
+func (d *Document) compose(ctx context.Context, markup []byte) {
+	d.content = markup
+	root, deep, err := parseHTML(ctx, markup)
+	if err != nil {
+		panic(stop{err})
+	}
+	if deep {
+		d.warnings = append(d.warnings, WarnDeep)
+	}
+	before := len(d.warnings)
+	d.adopt(ctx, root)
+	words := d.signs.Words
+	d.signs = Signs{Words: words}
+	kept := d.warnings[:before]
+	for _, w := range d.warnings[before:] {
+		if w != WarnThin && w != WarnShell && w != WarnSoft404 {
+			kept = append(kept, w)
+		}
+	}
+	d.warnings, d.whole = kept, true
+}
+
+// writePart writes what a feed says in HTML, closed in itself: what one item leaves open must not swallow the next.
+func writePart(ctx context.Context, b *bytes.Buffer, part string) {
+	if part == "" {
+		return
+	}
+	if strings.IndexByte(part, '<') < 0 { // text, whose character references may be encoded twice
+		b.WriteString("<p>" + html.EscapeString(html.UnescapeString(part)) + "</p>")
+		return
+	}
+	root, _, err := parseHTML(ctx, []byte(part))
+	if err != nil {
+		check(ctx)
+		b.WriteString("<p>" + html.EscapeString(part) + "</p>")
+		return
+	}
+	b.WriteString("<div>")
+	if body := find(root, func(n *xhtml.Node) bool { return is(n, atom.Body) }); body != nil {
+		for _, n := range findAll(body, func(n *xhtml.Node) bool { return is(n, atom.Plaintext, atom.Noscript, atom.Iframe) }) {
+			if attached(n, body) {
+				remove(n) // they would be text to the end of the page
+			}
+		}
+		for c := body.FirstChild; c != nil; c = c.NextSibling {
+			if xhtml.Render(b, c) != nil {
+				break
+			}
+		}
+	}
+	b.WriteString("</div>")
+}
+
+func writeHead(b *bytes.Buffer, name, value string) {
+	value = html.EscapeString(line(value))
+	switch {
+	case value == "":
+	case name == "title":
+		b.WriteString("<title>" + value + "</title>")
+	default:
+		b.WriteString(`<meta name="` + name + `" content="` + value + `">`)
+	}
+}
+
+// line returns text that may hold markup and character references as one line without any.
+func line(s string) string {
+	if strings.IndexByte(s, '<') >= 0 {
+		var b strings.Builder
+		writeText(&b, xhtml.NewTokenizer(strings.NewReader(s)))
+		s = b.String()
+	} else {
+		s = html.UnescapeString(s)
+	}
+	return clip(s)
+}
+
+// people names the authors of a feed or an item.
+func people(list []*gofeed.Person) string {
+	var names []string
+	for _, p := range list {
+		if p == nil || len(names) == 5 {
+			break
+		}
+		if name := line(firstNonEmpty(p.Name, p.Email)); name != "" {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// when returns the first of times that is known, in RFC 3339, or its day when it has no time.
+func when(times ...*time.Time) string {
+	for _, t := range times {
+		if t == nil || t.Year() < 1900 || t.Year() > 9999 {
+			continue
+		}
+		if t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
+			return t.Format(time.DateOnly)
+		}
+		return t.UTC().Format(time.RFC3339)
+	}
+	return ""
+}
+
+func enclosure(item *gofeed.Item) string {
+	for _, e := range item.Enclosures {
+		if e != nil && e.URL != "" {
+			return e.URL
+		}
+	}
+	return ""
+}
+
+func firstNonEmpty(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

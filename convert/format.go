@@ -1,0 +1,256 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// Warnings of bodies that are not HTML.
+const (
+	WarnBinary    = "binary"    // the body is no text: its markdown only says what it is
+	WarnScanned   = "scanned"   // a PDF without a text layer: its pages are pictures
+	WarnEncrypted = "encrypted" // a PDF that needs a password
+	WarnDamaged   = "damaged"   // part of the body could not be read
+)
+
+// Convertible tells whether a media type, the value of a Content-Type field, is one whose bodies become markdown also for a
+// proxied client (AD1): HTML, PDF and feeds. [Parse] takes every other type too, for callers that fetch for themselves.
+func Convertible(contentType string) bool {
+	switch mediaType(contentType) {
+	case "text/html", "application/xhtml+xml", "application/pdf", "application/rss+xml", "application/atom+xml", "application/feed+json":
+		return true
+	}
+	return false
+}
+
+func mediaType(contentType string) string {
+	t, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		t, _, _ = strings.Cut(contentType, ";")
+	}
+	return strings.ToLower(strings.TrimSpace(t))
+}
+
+// format is a way in which bodies are written. Its text is [Result.Path] of what is converted from it.
+type format string
+
+const (
+	htmlFormat   format = "html"
+	markdownText format = "markdown"
+	plainFormat  format = "text"
+	sourceFormat format = "source"
+	jsonFormat   format = "json"
+	csvFormat    format = "csv"
+	xmlFormat    format = "xml"
+	feedFormat   format = "feed"
+	pdfFormat    format = "pdf"
+	docxFormat   format = "docx"
+	imageFormat  format = "image"
+	binaryFormat format = "binary"
+)
+
+// typeFormats are the formats that media types state. Types that end in +json and +xml, and all of text, image and the like, are
+// seen to in formatOf.
+var typeFormats = map[string]format{
+	"text/html": htmlFormat, "application/xhtml+xml": htmlFormat,
+	"text/markdown": markdownText, "text/x-markdown": markdownText,
+	"application/json": jsonFormat, "text/json": jsonFormat, "application/x-json": jsonFormat, "application/manifest+json": jsonFormat,
+	"application/feed+json": feedFormat, "application/rss+xml": feedFormat, "application/atom+xml": feedFormat,
+	"application/xml": xmlFormat, "text/xml": xmlFormat,
+	"text/csv": csvFormat, "application/csv": csvFormat, "text/tab-separated-values": csvFormat,
+	"application/pdf": pdfFormat, "application/x-pdf": pdfFormat, docxType: docxFormat,
+	"image/svg+xml": imageFormat,
+}
+
+// saysNothing are the media types that servers give to what they do not know.
+var saysNothing = set("text/plain application/octet-stream binary/octet-stream application/x-download application/force-download application/download application/zip application/unknown unknown/unknown")
+
+// endings are the formats of files that a server or a caller names only by their path.
+var endings = map[string]format{
+	".html": htmlFormat, ".htm": htmlFormat, ".xhtml": htmlFormat, ".md": markdownText, ".markdown": markdownText, ".json": jsonFormat, ".geojson": jsonFormat,
+	".csv": csvFormat, ".tsv": csvFormat, ".tab": csvFormat, ".xml": xmlFormat, ".rss": feedFormat, ".atom": feedFormat, ".svg": imageFormat,
+}
+
+// formatOf returns the format of content: that of its media type if it fits the bytes, else that of the bytes and the path. A
+// body that begins as PDF, as a picture or as a document in a zip file does is one, unless its type is one of text.
+func formatOf(content []byte, contentType string, u *url.URL) format {
+	t := mediaType(contentType)
+	f, stated := typeFormats[t]
+	binary := noText(content)
+	switch {
+	case t == "" || saysNothing[t] || binary && f != htmlFormat:
+		if m := magic(content); m != "" {
+			return m
+		}
+	case f == pdfFormat && !bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")) && looksLikeHTML(content):
+		return htmlFormat // a page that explains why there is no PDF
+	}
+	switch {
+	case stated && (f == xmlFormat || f == feedFormat) && looksLikeHTML(content):
+		return htmlFormat
+	case stated:
+		return f
+	case binary:
+		return binaryFormat
+	case strings.HasSuffix(t, "+json"):
+		return jsonFormat
+	case strings.HasSuffix(t, "+xml"):
+		return xmlFormat
+	case t == "" || saysNothing[t]:
+		return undeclared(content, t, u)
+	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"), strings.HasPrefix(t, "font/"):
+		return binaryFormat
+	}
+	return sourceFormat // of a type that is not known here, and text all the same
+}
+
+// undeclared returns the format of a text whose media type t says nothing. What is labelled as plain text is taken for no more
+// than its path says: a page's source may be shown so.
+func undeclared(content []byte, t string, u *url.URL) format {
+	if t != "text/plain" && looksLikeHTML(content) {
+		return htmlFormat
+	}
+	if u != nil {
+		f, known := endings[strings.ToLower(path.Ext(u.Path))]
+		switch {
+		case known && (f != htmlFormat || t == ""):
+			return f
+		case codePath(u.Path) != "" && !LooksLikeMarkdown(content):
+			return sourceFormat
+		}
+	}
+	if t == "text/plain" {
+		return plainFormat
+	}
+	switch text := bytes.TrimLeft(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), " \t\r\n"); {
+	case len(text) > 0 && jsonStart(text):
+		return jsonFormat
+	case bytes.HasPrefix(text, []byte("<?xml")), bytes.HasPrefix(text, []byte("<rss")), bytes.HasPrefix(text, []byte("<feed")):
+		return xmlFormat
+	}
+	return plainFormat
+}
+
+// magic returns the format of content that begins as no text does; "" if it does not, or is not known.
+func magic(content []byte) format {
+	switch {
+	case len(content) == 0:
+		return ""
+	case bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")):
+		return pdfFormat
+	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
+		if isDocx(content) {
+			return docxFormat
+		}
+		return binaryFormat
+	case !noText(content):
+		return ""
+	case strings.HasPrefix(http.DetectContentType(content), "image/"):
+		return imageFormat
+	}
+	return binaryFormat
+}
+
+// noText reports whether content is no text: a NUL among its first bytes, and no encoding that has such, or many bytes that
+// are neither UTF-8 nor any text's.
+func noText(content []byte) bool {
+	head := content[:min(len(content), 8<<10)]
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return false
+	}
+	control := 0
+	for _, c := range head {
+		if c == 0 {
+			return true
+		}
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b {
+			control++
+		}
+	}
+	return control > len(head)/20 && !utf8.Valid(head)
+}
+
+func looksLikeHTML(content []byte) bool {
+	start := bytes.TrimLeft(bytes.TrimPrefix(content[:min(len(content), 1<<10)], []byte("\xef\xbb\xbf")), " \t\r\n")
+	return markupStart(start) && (bytes.HasPrefix(bytes.ToLower(start), []byte("<!doctype html")) || bytes.Contains(bytes.ToLower(start), []byte("<html")) ||
+		bytes.Contains(bytes.ToLower(start), []byte("<body")) || bytes.Contains(bytes.ToLower(start), []byte("<head")))
+}
+
+// read takes content in.
+func (d *Document) read(ctx context.Context, content []byte, contentType string) error {
+	f := formatOf(content, contentType, d.url)
+	switch f {
+	case pdfFormat:
+		return d.binary(ctx, f, func() { d.pdf(ctx, content) })
+	case docxFormat:
+		return d.binary(ctx, f, func() { d.docx(ctx, content) })
+	case binaryFormat:
+		return d.binary(ctx, f, func() { d.describe(content, contentType) })
+	case imageFormat:
+		if !svg(content) {
+			return d.binary(ctx, f, func() { d.describe(content, contentType) })
+		}
+	case xmlFormat, feedFormat:
+		content, contentType = xmlCharset(content, contentType)
+	}
+	text, guessed, err := decode(content, contentType)
+	if err != nil {
+		return err
+	}
+	if guessed {
+		d.warnings = append(d.warnings, WarnCharset)
+	}
+	d.content = text
+	if f == htmlFormat {
+		if guarded(func() { d.parse(ctx) }) != nil {
+			d.body = nil
+		}
+		return nil
+	}
+	d.form = f
+	if guarded(func() { d.text(ctx, f, contentType) }) != nil && ctx.Err() == nil {
+		d.form, d.body = plainFormat, nil
+		d.ready = fence(string(text), "")
+		d.warnings = append(d.warnings, WarnFallback)
+	}
+	d.signs.Words = words(d.ready)
+	return nil
+}
+
+// binary runs the reading of a body that is not one text.
+func (d *Document) binary(ctx context.Context, f format, reading func()) error {
+	d.form = f
+	if guarded(reading) != nil && ctx.Err() == nil {
+		d.body, d.ready = nil, ""
+		d.warnings = append(d.warnings, WarnDamaged)
+	}
+	if d.body == nil {
+		d.signs.Words = words(d.ready)
+	}
+	return nil
+}
+
+// text makes the markdown of a text that is not HTML.
+func (d *Document) text(ctx context.Context, f format, contentType string) {
+	text := strings.TrimSpace(strings.ReplaceAll(string(d.content), "\r\n", "\n"))
+	switch f {
+	case jsonFormat:
+		d.json(ctx, text)
+	case csvFormat:
+		d.csv(ctx, text, mediaType(contentType))
+	case xmlFormat, feedFormat:
+		d.xml(ctx, text)
+	case imageFormat:
+		d.svg(ctx, text)
+	case sourceFormat:
+		d.source(text, contentType)
+	default:
+		d.ready = text
+	}
+}

@@ -1,0 +1,61 @@
+package convert_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"readthru/convert"
+)
+
+// TestNothingHiddenSurvivesTheVectors converts the pages of injection-vectors.json in the folder that READTHRU_CORPUS_SECURITY
+// names, and holds that no hidden, fallback or invisible text is left and no visible sentence lost.
+func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
+	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
+	if dir == "" {
+		t.Skip("READTHRU_CORPUS_SECURITY names no folder with injection-vectors.json")
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "injection-vectors.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct{ ID, Cls, HTML, Note string }
+	if err := json.Unmarshal(file, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range vectors {
+		t.Run(v.ID, func(t *testing.T) {
+			for _, o := range []convert.Options{{}, {WholePage: true}} {
+				res := convertPage(t, v.HTML, o)
+				for _, sentence := range []string{"Visible paragraph one of the real article", "Visible paragraph two, which is also real content"} {
+					if !strings.Contains(res.Markdown, sentence) {
+						t.Errorf("%+v: %q is lost: %q", o, sentence, res.Markdown)
+					}
+				}
+				if bad := invisibles(res.Markdown); bad != "" {
+					t.Errorf("%+v: %s is left in %q", o, bad, res.Markdown)
+				}
+				content := v.Cls == "role" || strings.Contains(v.Note, "legitimate") || v.ID == "img-alt" || v.ID == "md-alt-break"
+				if !content && strings.Contains(res.Markdown, "PWN") {
+					t.Errorf("%+v: hidden text is left: %q", o, res.Markdown)
+				}
+				if v.Cls == "hidden" && len(res.Removed.Pieces) == 0 {
+					t.Errorf("%+v: no receipt", o)
+				}
+			}
+		})
+	}
+}
+
+// invisibles returns the first character of s that no reader sees, or "".
+func invisibles(s string) string {
+	for _, r := range s {
+		switch {
+		case r < ' ' && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, r == 0xad, r >= 0x200b && r <= 0x200f && r != 0x200d, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xe0000 && r <= 0xe0fff:
+			return string(r)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,185 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+)
+
+const (
+	minTableRows    = 5  // arrays of at least as many equal flat objects become a table: shorter ones read as well as JSON
+	maxTableColumns = 24 // and with at most as many members each: wider rows do not
+)
+
+// json makes the markdown of JSON (RFC 8259): indented between fences, numbers and order as they are. An array of equal flat
+// objects, alone or as a member of the outermost object, becomes a table. What is not JSON stays as it is, between fences.
+func (d *Document) json(ctx context.Context, text string) {
+	if d.url != nil {
+		d.head.title = fileName(d.url.Path)
+	}
+	raw := []byte(text)
+	if !json.Valid(raw) {
+		d.ready = fence(text, "json")
+		return
+	}
+	check(ctx)
+	if strings.Contains(text[:min(len(text), 1<<10)], "https://jsonfeed.org/version/") && d.feed(ctx, text) {
+		return
+	}
+	if table, ok := jsonTable(ctx, raw); ok {
+		d.ready = table
+		return
+	}
+	members, ok := jsonMembers(raw)
+	if !ok {
+		d.ready = fence(indented(raw), "json")
+		return
+	}
+	var tables strings.Builder
+	rest := bytes.NewBufferString("{")
+	for _, m := range members {
+		if rest.Len() > 1 {
+			rest.WriteByte(',')
+		}
+		rest.Write(m.key)
+		rest.WriteByte(':')
+		if table, ok := jsonTable(ctx, m.value); ok {
+			tables.WriteString("\n\n## ")
+			tables.WriteString(escapedText(squash(unquoted(m.key)), true, '\n'))
+			tables.WriteString("\n\n" + table)
+			rest.WriteString(`"(the table below)"`)
+			continue
+		}
+		rest.Write(m.value)
+	}
+	if tables.Len() == 0 {
+		d.ready = fence(indented(raw), "json")
+		return
+	}
+	rest.WriteByte('}')
+	d.ready = fence(indented(rest.Bytes()), "json") + tables.String()
+}
+
+// indented returns valid JSON indented by two spaces a level, or as it is where that would grow out of proportion.
+func indented(raw []byte) string {
+	size, depth, quoted := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			size += 2 * depth
+		case c == '}' || c == ']':
+			depth--
+			size += 2 * depth
+		case c == ',':
+			size += 2 * depth
+		}
+	}
+	var out bytes.Buffer
+	if size > 3*len(raw)+1<<16 || json.Indent(&out, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return out.String()
+}
+
+// member is a member of an object; key and value are JSON.
+type member struct{ key, value []byte }
+
+// jsonMembers returns the members of an object in their order; false for what is no object.
+func jsonMembers(raw []byte) ([]member, bool) {
+	var list []member
+	ok := eachValue(raw, '{', func(key, value []byte) bool {
+		list = append(list, member{key, value})
+		return true
+	})
+	return list, ok
+}
+
+// eachValue calls do for the members of an object or the elements of an array, the kind of which open says, until do returns
+// false. raw is valid JSON. It returns false when raw is of another kind, or do was.
+func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) < 2 || raw[0] != open {
+		return false
+	}
+	var key []byte
+	depth, quoted, start := 0, false, 1
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == ':' && depth == 1 && open == '{':
+			key, start = bytes.TrimSpace(raw[start:i]), i+1
+		case c == ',' && depth == 1, (c == '}' || c == ']') && depth == 1:
+			if value := bytes.TrimSpace(raw[start:i]); len(value) > 0 && !do(key, value) {
+				return false
+			}
+			start = i + 1
+			if c != ',' {
+				depth--
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return true
+}
+
+// jsonTable returns an array of equal flat objects as a table; false for other values, short arrays and wide objects.
+func jsonTable(ctx context.Context, raw []byte) (string, bool) {
+	var header []string
+	table := rows{}
+	ok := eachValue(raw, '[', func(_, element []byte) bool {
+		check(ctx)
+		var names, cells []string
+		flat := eachValue(element, '{', func(key, value []byte) bool {
+			if value[0] == '{' || value[0] == '[' || len(names) == maxTableColumns {
+				return false
+			}
+			names, cells = append(names, string(key)), append(cells, unquoted(value))
+			return true
+		})
+		if !flat || len(names) == 0 {
+			return false
+		}
+		if header == nil {
+			header = names
+			titles := make([]string, len(names))
+			for i, name := range names {
+				titles[i] = unquoted([]byte(name))
+			}
+			table.add(titles)
+		}
+		if len(names) != len(header) {
+			return false
+		}
+		for i := range names {
+			if names[i] != header[i] {
+				return false
+			}
+		}
+		table.add(cells)
+		return true
+	})
+	return strings.TrimRight(table.b.String(), "\n"), ok && table.n > minTableRows
+}
+
+// unquoted returns the text of a JSON string; other values as they are.
+func unquoted(raw []byte) string {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}

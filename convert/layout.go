@@ -1,0 +1,155 @@
+package convert
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// normaliseTable leaves a table of data as it is, cuts one that holds headings between its rows at these, and turns a table
+// that only arranges its content into plain blocks.
+func normaliseTable(n *html.Node) {
+	switch {
+	case layout(n):
+		unwrapTable(n)
+	case headedRows(n):
+		splitTable(n)
+	}
+}
+
+// layout reports whether a table only arranges its content: it says so, it has one column or one row, or its cells hold what
+// no cell of data holds.
+func layout(n *html.Node) bool {
+	if role := attr(n, "role"); role == "presentation" || role == "none" {
+		return true
+	}
+	rows, columns := 0, 0
+	for _, row := range tableRows(n) {
+		cells := 0
+		for c := row.FirstChild; c != nil; c = c.NextSibling {
+			if is(c, atom.Td, atom.Th) {
+				cells++
+			}
+		}
+		if cells > 0 {
+			rows++
+		}
+		columns = max(columns, cells)
+	}
+	if columns <= 1 || contains(n, atom.Table) {
+		return true
+	}
+	if rows == 1 {
+		return !contains(n, atom.Th)
+	}
+	alone := map[*html.Node]bool{} // headings that are all of their row
+	for _, row := range tableRows(n) {
+		alone[rowHeading(row)] = true
+	}
+	return find(n, func(d *html.Node) bool {
+		return is(d, atom.Article, atom.Section, atom.Form) || is(d, atom.H1, atom.H2) && !alone[d]
+	}) != nil
+}
+
+// rowHeading returns the heading that a row without other text consists of, or nil.
+func rowHeading(row *html.Node) *html.Node {
+	var found *html.Node
+	for c := row.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type != html.ElementNode || !hasText(c) {
+			continue
+		}
+		h := find(c, heading)
+		if found != nil || h == nil || len(plain(h)) != len(plain(c)) {
+			return nil
+		}
+		found = h
+	}
+	return found
+}
+
+// headedRows reports whether a table without a header of its own has rows that are headings.
+func headedRows(n *html.Node) bool {
+	if find(n, func(d *html.Node) bool { return is(d, atom.Thead, atom.Th) && hasText(d) }) != nil {
+		return false
+	}
+	for _, row := range tableRows(n) {
+		if rowHeading(row) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// splitTable turns a table into a box of headings and the tables between them.
+func splitTable(n *html.Node) {
+	rows := tableRows(n)
+	rename(n, atom.Div)
+	caption := find(n, func(d *html.Node) bool { return is(d, atom.Caption) })
+	empty(n)
+	if caption != nil {
+		rename(caption, atom.P)
+		n.AppendChild(caption)
+	}
+	var table *html.Node
+	for _, row := range rows {
+		if h := rowHeading(row); h != nil {
+			remove(h)
+			n.AppendChild(h)
+			table = nil
+			continue
+		}
+		if table == nil {
+			table = elementNode(atom.Table)
+			n.AppendChild(table)
+		}
+		remove(row)
+		table.AppendChild(row)
+	}
+}
+
+// tableRows returns the rows of a table, not those of tables in its cells.
+func tableRows(table *html.Node) []*html.Node {
+	var rows []*html.Node
+	for c := table.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case is(c, atom.Tr):
+			rows = append(rows, c)
+		case is(c, atom.Thead, atom.Tbody, atom.Tfoot):
+			for r := c.FirstChild; r != nil; r = r.NextSibling {
+				if is(r, atom.Tr) {
+					rows = append(rows, r)
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// unwrapTable turns the cells of a table into blocks; those of one row without blocks in it become one line.
+func unwrapTable(n *html.Node) {
+	rows := tableRows(n)
+	for _, row := range rows {
+		oneLine := len(rows) == 1 && find(row, func(d *html.Node) bool {
+			return blockElement(d) && !is(d, atom.Td) || is(d, atom.Br, atom.Img)
+		}) == nil
+		for c := row.FirstChild; c != nil; c = c.NextSibling {
+			switch {
+			case !is(c, atom.Td, atom.Th):
+			case oneLine:
+				rename(c, atom.Span)
+				row.InsertBefore(textNode(" "), c)
+			default:
+				rename(c, atom.Div)
+			}
+		}
+		if is(row.Parent, atom.Thead, atom.Tbody, atom.Tfoot) {
+			rename(row.Parent, atom.Div)
+		}
+		rename(row, atom.Div)
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if is(c, atom.Caption) {
+			rename(c, atom.P)
+		}
+	}
+	rename(n, atom.Div)
+}

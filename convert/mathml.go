@@ -1,0 +1,468 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/unicode/norm"
+)
+
+// mathTeX writes presentation MathML, or what MathJax makes of it for the eye (elements mjx-…), as TeX.
+func mathTeX(n *html.Node) string {
+	w := &texWriter{budget: 20000}
+	tex := w.row(n)
+	if w.budget < 0 {
+		return ""
+	}
+	return squash(tex)
+}
+
+// texWriter turns a tree of MathML into TeX.
+type texWriter struct {
+	budget int // nodes that may still be read
+	depth  int
+}
+
+// parts returns the children of n that mean something, seen through elements that only lay out.
+func (w *texWriter) parts(n *html.Node) []*html.Node {
+	var parts []*html.Node
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type != html.ElementNode {
+			continue
+		}
+		switch mathName(c) {
+		case "box", "row", "frac", "dbox", "dtable", "itable", "table", "texatom", "sqrt", "root-box":
+			parts = append(parts, w.parts(c)...)
+		case "line", "nstrut", "dstrut", "surd", "mphantom", "annotation", "annotation-xml", "mprescripts", "rbox", "mspace",
+			"spacer", "assistive-mml":
+		default:
+			parts = append(parts, c)
+		}
+	}
+	return parts
+}
+
+// mathName returns the name of a MathML element; MathJax's elements have the prefix mjx-.
+func mathName(n *html.Node) string {
+	name := strings.ToLower(n.Data)
+	if inner, ok := strings.CutPrefix(name, "mjx-"); ok {
+		return inner
+	}
+	return name
+}
+
+// row writes the children of n one after another. Parentheses that pair within it grow with what they hold.
+func (w *texWriter) row(n *html.Node) string {
+	parts := w.parts(n)
+	if len(parts) == 3 && mathName(parts[1]) == "mtable" { // a matrix between its fences
+		if env := matrices[w.character(parts[0])+w.character(parts[2])]; env != "" {
+			return w.table(parts[1], env)
+		}
+	}
+	partner := w.pairs(parts)
+	words := make([]string, 0, len(parts))
+	for i, p := range parts {
+		tex := w.write(p)
+		switch {
+		case tex == "":
+			continue
+		case partner[i] > i:
+			tex = `\left` + texFence(w.character(p))
+		case partner[i] < i && partner[i] >= 0:
+			tex = `\right` + texFence(w.character(p))
+		}
+		words = append(words, tex)
+	}
+	return strings.Join(words, " ")
+}
+
+// matrices are the environments of tables by the fences round them.
+var matrices = map[string]string{
+	"()": "pmatrix", "[]": "bmatrix", "||": "vmatrix", "{}": "Bmatrix", "∣∣": "vmatrix",
+	"‖‖": "Vmatrix", "{": "cases",
+}
+
+// pairs returns for each part the index of the fence that it pairs with, or -1.
+func (w *texWriter) pairs(parts []*html.Node) []int {
+	partner := make([]int, len(parts))
+	var open []int
+	for i, p := range parts {
+		partner[i] = -1
+		if mathName(p) != "mo" {
+			continue
+		}
+		switch c := w.character(p); c {
+		case "(", "[", "{":
+			open = append(open, i)
+		case ")", "]", "}":
+			if len(open) > 0 {
+				last := open[len(open)-1]
+				open = open[:len(open)-1]
+				partner[i], partner[last] = last, i
+			}
+		}
+	}
+	return partner
+}
+
+func texFence(c string) string {
+	if c == "{" || c == "}" {
+		return `\` + c
+	}
+	return c
+}
+
+// write writes one element.
+func (w *texWriter) write(n *html.Node) string {
+	if w.budget--; w.budget < 0 || w.depth > 200 {
+		return ""
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	switch name := mathName(n); name {
+	case "mi", "mn", "mo", "ms", "mtext":
+		return w.token(n, name)
+	case "mfrac":
+		return w.arguments(n, `\frac`, 2)
+	case "msqrt":
+		return `\sqrt{` + w.row(n) + "}"
+	case "mroot":
+		if parts := w.parts(n); len(parts) == 2 {
+			return `\sqrt[` + w.write(parts[1]) + "]{" + w.write(parts[0]) + "}"
+		}
+		return w.row(n)
+	case "msub", "msup", "msubsup":
+		return w.script(n, name)
+	case "munder", "mover", "munderover":
+		return w.limits(n, name)
+	case "mtable":
+		return w.table(n, "")
+	case "mfenced":
+		return w.fenced(n)
+	case "menclose":
+		if strings.Contains(attr(n, "notation"), "top") {
+			return `\overline{` + w.row(n) + "}"
+		}
+		return w.row(n)
+	case "semantics":
+		if parts := w.parts(n); len(parts) > 0 {
+			return w.write(parts[0])
+		}
+		return ""
+	case "mstyle", "mrow", "mpadded", "merror", "math", "mtd", "num", "den", "base", "over", "under", "script", "mrow-box", "maction":
+		return w.row(n)
+	}
+	return w.row(n)
+}
+
+// arguments writes a command with the first count parts as its arguments.
+func (w *texWriter) arguments(n *html.Node, command string, count int) string {
+	parts := w.parts(n)
+	if len(parts) < count {
+		return w.row(n)
+	}
+	var b strings.Builder
+	b.WriteString(command)
+	for _, p := range parts[:count] {
+		b.WriteString("{" + w.write(p) + "}")
+	}
+	return b.String()
+}
+
+// scripts returns the base of n and what stands below and above it.
+func (w *texWriter) scripts(n *html.Node, name string) (base, low, high string) {
+	parts := w.parts(n)
+	if len(parts) > 1 && mathName(parts[1]) == "script" { // MathJax: superscript first
+		inner := w.parts(parts[1])
+		base = w.write(parts[0])
+		switch {
+		case name == "msubsup" && len(inner) > 1:
+			return base, w.write(inner[1]), w.write(inner[0])
+		case name == "msup":
+			return base, "", w.write(parts[1])
+		}
+		return base, w.write(parts[1]), ""
+	}
+	written := make([]string, 3)
+	for i, p := range parts[:min(len(parts), 3)] {
+		written[i] = w.write(p)
+	}
+	switch name {
+	case "msup", "mover":
+		return written[0], "", written[1]
+	}
+	return written[0], written[1], written[2]
+}
+
+func (w *texWriter) script(n *html.Node, name string) string {
+	base, low, high := w.scripts(n, name)
+	if base == "" {
+		base = "{}"
+	}
+	if low != "" {
+		base += "_{" + low + "}"
+	}
+	if strings.Trim(high, "′' ") == "" && high != "" || strings.HasPrefix(high, `\prime`) {
+		return base + strings.Repeat("'", max(1, utf8.RuneCountInString(strings.ReplaceAll(high, `\prime`, "'"))))
+	}
+	if high != "" {
+		base += "^{" + high + "}"
+	}
+	return base
+}
+
+// accents are the commands for signs above or below one expression.
+var accents = map[string]string{
+	"^": `\hat`, "ˆ": `\hat`, "˜": `\tilde`, "~": `\tilde`, "→": `\vec`, "⃗": `\vec`, "¯": `\bar`, "‾": `\overline`,
+	"―": `\overline`, "˙": `\dot`, "¨": `\ddot`, "⏞": `\overbrace`, "⏟": `\underbrace`, "_": `\underline`,
+	"ˇ": `\check`, "˘": `\breve`, "´": `\acute`, "`": `\grave`,
+}
+
+func (w *texWriter) limits(n *html.Node, name string) string {
+	parts := w.parts(n)
+	var base, low, high string
+	var sign *html.Node
+	byName := map[string]*html.Node{}
+	var collect func(m *html.Node)
+	collect = func(m *html.Node) { // MathJax nests them in no fixed order
+		for _, p := range w.parts(m) {
+			switch mathName(p) {
+			case "base", "over", "under":
+				byName[mathName(p)] = p
+			case "munder", "mover":
+				if mathName(m) == "munderover" {
+					collect(p)
+				}
+			}
+		}
+	}
+	if strings.HasPrefix(n.Data, "mjx-") {
+		collect(n)
+	}
+	if byName["base"] != nil {
+		base = w.write(byName["base"])
+		if p := byName["under"]; p != nil {
+			low, sign = w.write(p), p
+		}
+		if p := byName["over"]; p != nil {
+			high, sign = w.write(p), p
+		}
+	} else {
+		base, low, high = w.scripts(n, name)
+		if len(parts) > 1 {
+			sign = parts[1]
+		}
+	}
+	if low == "" || high == "" {
+		if sign != nil {
+			if command := accents[w.character(sign)]; command != "" {
+				return command + "{" + base + "}"
+			}
+		}
+		if !takesLimits(base) {
+			if high != "" {
+				return `\overset{` + high + "}{" + base + "}"
+			}
+			return `\underset{` + low + "}{" + base + "}"
+		}
+	}
+	if low != "" {
+		base += "_{" + low + "}"
+	}
+	if high != "" {
+		base += "^{" + high + "}"
+	}
+	return base
+}
+
+// takesLimits reports whether what stands below and above a base is written as its scripts.
+func takesLimits(base string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(base, `\`), "{")
+	return bigOperators[name] || strings.HasPrefix(base, `\underbrace`) || strings.HasPrefix(base, `\overbrace`)
+}
+
+var bigOperators = set(`sum prod coprod int iint iiint oint bigcup bigcap bigoplus bigotimes bigvee bigwedge lim max min sup inf
+	limsup liminf det Pr gcd arg operatorname`)
+
+func (w *texWriter) table(n *html.Node, env string) string {
+	var rows []string
+	columns := 1
+	for _, tr := range w.parts(n) {
+		name := mathName(tr)
+		if name != "mtr" && name != "mlabeledtr" {
+			continue
+		}
+		cells := w.parts(tr)
+		label := ""
+		if name == "mlabeledtr" && len(cells) > 1 {
+			label, cells = w.row(cells[0]), cells[1:]
+		}
+		columns = max(columns, len(cells))
+		var row []string
+		for _, td := range cells {
+			row = append(row, w.row(td))
+		}
+		rows = append(rows, strings.TrimSpace(strings.Join(row, " & ")+" "+label))
+	}
+	if len(rows) == 1 && env == "" {
+		return strings.ReplaceAll(rows[0], " & ", " ")
+	}
+	if env == "" {
+		env = "matrix"
+		if align := attr(n, "columnalign"); strings.Contains(align, "right") || attr(n, "displaystyle") == "true" {
+			env = "aligned"
+		}
+	}
+	return `\begin{` + env + "} " + strings.Join(rows, ` \\ `) + ` \end{` + env + "}"
+}
+
+func (w *texWriter) fenced(n *html.Node) string {
+	opening, closing, separator := "(", ")", ","
+	if hasAttr(n, "open") {
+		opening = attr(n, "open")
+	}
+	if hasAttr(n, "close") {
+		closing = attr(n, "close")
+	}
+	if hasAttr(n, "separators") {
+		separator = strings.TrimSpace(attr(n, "separators"))
+	}
+	if parts := w.parts(n); len(parts) == 1 && mathName(parts[0]) == "mtable" && matrices[opening+closing] != "" {
+		return w.table(parts[0], matrices[opening+closing])
+	}
+	var inner []string
+	for _, p := range w.parts(n) {
+		inner = append(inner, w.write(p))
+	}
+	side := func(c string) string {
+		if c == "" {
+			return "."
+		}
+		return texFence(c)
+	}
+	if len(separator) > 1 {
+		separator = separator[:1]
+	}
+	return `\left` + side(opening) + strings.Join(inner, " "+separator+" ") + `\right` + side(closing)
+}
+
+// character returns the text of a token.
+func (w *texWriter) character(n *html.Node) string { return strings.TrimSpace(w.text(n)) }
+
+// text returns the text of a token as it stands.
+func (w *texWriter) text(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		switch {
+		case d.Type == html.TextNode:
+			b.WriteString(d.Data)
+		case d.Type == html.ElementNode && d.Data == "mjx-c" && d.FirstChild == nil: // its class has the code point
+			for class := range strings.FieldsSeq(attr(d, "class")) {
+				if hex, ok := strings.CutPrefix(class, "mjx-c"); ok {
+					if code, err := strconv.ParseInt(hex, 16, 32); err == nil && code > ' ' {
+						b.WriteRune(rune(code))
+					}
+				}
+			}
+		}
+		if b.Len() > 1000 {
+			break
+		}
+	}
+	return b.String()
+}
+
+// wordsTeX writes words within a formula. A sign alone is no word.
+func wordsTeX(text string) string {
+	text = strings.NewReplacer(`\`, "", "{", "", "}", "").Replace(text)
+	inner := squash(text)
+	switch {
+	case text == "":
+		return ""
+	case strings.Trim(inner, "()[],.;:") == "" && inner != "":
+		return inner
+	}
+	if first, _ := utf8.DecodeRuneInString(text); unicode.IsSpace(first) && inner != "" {
+		inner = " " + inner
+	}
+	if last, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(last) {
+		inner += " "
+	}
+	return `\text{` + inner + "}"
+}
+
+// token writes a number, a name, a sign or words.
+func (w *texWriter) token(n *html.Node, name string) string {
+	if name == "mtext" || name == "ms" {
+		return wordsTeX(w.text(n))
+	}
+	raw := w.character(n)
+	var words []string
+	for _, r := range norm.NFKC.String(raw) {
+		switch {
+		case r >= 0x2061 && r <= 0x2064 || r == ' ' || r == '\n' || r == '\t': // invisible operators
+		case r == '−':
+			words = append(words, "-")
+		case r < utf8.RuneSelf:
+			words = append(words, asciiTeX(r))
+		default:
+			if command := texSymbols[r]; command != "" {
+				words = append(words, `\`+command)
+			} else {
+				words = append(words, string(r))
+			}
+		}
+	}
+	tex := strings.Join(words, "")
+	if len(words) > 1 && strings.Contains(tex, `\`) {
+		tex = strings.Join(words, " ")
+	}
+	if name == "mi" && functions[tex] {
+		return `\` + tex
+	}
+	if variant := attr(n, "mathvariant"); tex != "" && (variant == "bold" || hasClass(n, "mjx-b")) {
+		return `\mathbf{` + tex + "}"
+	} else if tex != "" && variant == "double-struck" {
+		return `\mathbb{` + tex + "}"
+	}
+	return tex
+}
+
+func asciiTeX(r rune) string {
+	switch r {
+	case '{', '}', '#', '%', '&', '$', '_':
+		return `\` + string(r)
+	case '\\':
+		return `\backslash`
+	case '~':
+		return `\sim`
+	}
+	return string(r)
+}
+
+// functions are the names that TeX has commands for.
+var functions = set(`sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp lim max min sup inf det dim ker
+	gcd arg deg Pr hom limsup liminf`)
+
+// texSymbols are the commands of characters beyond ASCII.
+var texSymbols = func() map[rune]string {
+	m := map[rune]string{}
+	fields := strings.Fields(`α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda μ mu
+		ν nu ξ xi π pi ρ rho ς varsigma σ sigma τ tau υ upsilon φ phi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta
+		Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ∂ partial ∇ nabla ∞ infty ∑ sum ∏ prod ∐ coprod ∫ int ∬
+		iint ∭ iiint ∮ oint ± pm ∓ mp × times ÷ div ⋅ cdot · cdot ∗ ast ∘ circ • bullet ⋆ star ≤ leq ≥ geq ≠ neq ≈
+		approx ≃ simeq ≅ cong ≡ equiv ∼ sim ∝ propto ≪ ll ≫ gg ∈ in ∉ notin ∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇ supseteq
+		∪ cup ∩ cap ∖ setminus ∅ emptyset ∧ land ∨ lor ¬ neg ∀ forall ∃ exists ∄ nexists ⇒ Rightarrow ⇐ Leftarrow ⇔
+		Leftrightarrow ⟹ implies ⟺ iff → rightarrow ← leftarrow ↔ leftrightarrow ↦ mapsto ↑ uparrow ↓ downarrow ⟶
+		longrightarrow ⟨ langle ⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ∣ mid ∥ parallel ‖ Vert ⊥ perp ∠ angle …
+		ldots ⋯ cdots ⋮ vdots ⋱ ddots ′ prime ℓ ell ℏ hbar ℜ Re ℑ Im ℵ aleph ⊕ oplus ⊗ otimes ⊖ ominus ⋃ bigcup ⋂ bigcap
+		⨁ bigoplus ⨂ bigotimes √ surd ∎ blacksquare † dagger ‡ ddagger ≺ prec ≻ succ ⊢ vdash ⊨ models ⊤ top`)
+	for i := 0; i+1 < len(fields); i += 2 {
+		r, _ := utf8.DecodeRuneInString(fields[i])
+		m[r] = fields[i+1]
+	}
+	return m
+}()

@@ -1,0 +1,77 @@
+package convert
+
+import (
+	"bytes"
+	"unicode"
+
+	"golang.org/x/net/html"
+)
+
+// noteState says what is known of a footnote while a page is rendered.
+type noteState struct{ wanted, placed bool }
+
+// meetNote remembers the footnotes and references that are copied for rendering.
+func (r *renderer) meetNote(n *html.Node) {
+	if n.Data != noteElement && n.Data != noteRefElement || n.Type != html.ElementNode {
+		return
+	}
+	label := attr(n, "id")
+	s := r.state[label]
+	if n.Data == noteElement {
+		s.placed = true
+	} else if !s.wanted {
+		s.wanted = true
+		r.wanted = append(r.wanted, label)
+	}
+	if r.state == nil {
+		r.state = map[string]noteState{}
+	}
+	r.state[label] = s
+}
+
+// appendNotes puts the footnotes that what is rendered refers to, and which stand elsewhere on the page, at its end.
+func (r *renderer) appendNotes(doc *html.Node) {
+	for i := 0; i < len(r.wanted); i++ { // a footnote may refer to another
+		label := r.wanted[i]
+		if n := r.notes[label]; n != nil && !r.state[label].placed {
+			r.copyKept(doc, n, nil, 0)
+		}
+	}
+}
+
+// note writes a footnote. One that nothing refers to would not be shown, so it is written as text.
+func (r *renderer) note(out *bytes.Buffer, n *html.Node) {
+	content := bytes.TrimLeftFunc(r.inner(n), unicode.IsSpace)
+	if len(content) == 0 {
+		return
+	}
+	out.WriteString("\n\n")
+	if label := attr(n, "id"); r.state[label].wanted {
+		out.WriteString("[^" + label + "]: ")
+		r.indented(out, content, 4)
+	} else {
+		out.Write(content)
+	}
+	out.WriteString("\n\n")
+}
+
+// noteRef writes a reference to a footnote, if there is one.
+func (r *renderer) noteRef(out *bytes.Buffer, n *html.Node) {
+	if label := attr(n, "id"); r.state[label].placed {
+		out.WriteString("[^" + label + "]")
+	}
+}
+
+// notesBelow returns the footnotes of a page by their labels.
+func notesBelow(body *html.Node) map[string]*html.Node {
+	var notes map[string]*html.Node
+	for d := range body.Descendants() {
+		if d.Type == html.ElementNode && d.Data == noteElement {
+			if notes == nil {
+				notes = map[string]*html.Node{}
+			}
+			notes[attr(d, "id")] = d
+		}
+	}
+	return notes
+}

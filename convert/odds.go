@@ -1,0 +1,77 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// odds say how often what bears a name, or begins with a word, is content: from -1, never, to 1, always.
+type odds struct {
+	name, text map[string]float32
+}
+
+// names returns the lowest and the highest odds of n's names, 0 for none.
+func (o odds) names(n *html.Node) (low, high float32) {
+	for name := range namesOf(n) {
+		v := o.name[name]
+		low, high = min(low, v), max(high, v)
+	}
+	return low, high
+}
+
+// word returns the odds of a word.
+func (o odds) word(w string) (float32, bool) {
+	if len(w) > 24 {
+		return 0, false
+	}
+	v, ok := o.text[strings.ToLower(w)]
+	return v, ok
+}
+
+// namesOf yields the words of n's class, id and kin, without digits, in lower case.
+func namesOf(n *html.Node) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		budget := 16
+		for i := range n.Attr {
+			switch n.Attr[i].Key {
+			case "class", "id", "role", "itemprop", "aria-label", "data-testid", "itemtype":
+			default:
+				continue
+			}
+			value := n.Attr[i].Val
+			if len(value) > 400 {
+				continue
+			}
+			start := -1
+			for j := 0; j <= len(value); j++ {
+				if j < len(value) && letter(value[j]) {
+					if start >= 0 && value[j] < 'a' && value[j-1] >= 'a' { // camelCase
+						if !yieldName(value[start:j], &budget, yield) {
+							return
+						}
+						start = j
+					}
+					if start < 0 {
+						start = j
+					}
+					continue
+				}
+				if start >= 0 {
+					if !yieldName(value[start:j], &budget, yield) {
+						return
+					}
+					start = -1
+				}
+			}
+		}
+	}
+}
+
+func yieldName(name string, budget *int, yield func(string) bool) bool {
+	if len(name) < 3 || len(name) > 20 {
+		return true
+	}
+	*budget--
+	return *budget >= 0 && yield(strings.ToLower(name))
+}

@@ -1,0 +1,217 @@
+package convert
+
+import (
+	"bytes"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// maxLinks is how many links of a page are told, at most. A documentation set's index has some thousands.
+const maxLinks = 20_000
+
+// Links returns where a page leads: the http and https URLs it links to, absolute, without fragments, each once, in the order of
+// the text. They come from all of the page, its menus too, so that a crawl finds what the main content does not name. What the
+// page asks not to follow (rel and robots nofollow) is left out. content is decoded from its content coding and is HTML, or
+// markdown by contentType; what is neither leads nowhere. u is its final URL. more says that there are over 20,000: the rest is
+// not told.
+func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
+	media := mediaType(contentType)
+	switch media {
+	case "", "text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain":
+	default:
+		return nil, false
+	}
+	text, _, err := decode(content, contentType)
+	if err != nil {
+		return nil, false
+	}
+	base := *u
+	base.User = nil
+	c := linkList{base: &base, given: map[string]bool{}, seen: map[string]bool{}}
+	switch media {
+	case "text/markdown", "text/x-markdown", "text/plain":
+		c.markdown(text)
+	default:
+		c.html(text)
+	}
+	return c.links, c.more
+}
+
+// linkList gathers links.
+type linkList struct {
+	base  *url.URL
+	based bool            // a base element was seen; the first one counts
+	given map[string]bool // as they are written
+	seen  map[string]bool
+	links []string
+	more  bool
+}
+
+func (c *linkList) add(href string) {
+	href = strings.TrimSpace(href)
+	if href == "" || href[0] == '#' || c.more || c.given[href] {
+		return
+	}
+	if len(c.given) < 4*maxLinks {
+		c.given[href] = true
+	}
+	u, err := c.base.Parse(href)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return
+	}
+	u.Fragment, u.RawFragment = "", ""
+	s := u.String()
+	switch {
+	case c.seen[s]:
+	case len(c.links) == maxLinks:
+		c.more = true
+	default:
+		c.seen[s] = true
+		c.links = append(c.links, s)
+	}
+}
+
+// html reads tags one after the other: no tree is needed to find links, and none is built.
+func (c *linkList) html(text []byte) {
+	z := html.NewTokenizer(bytes.NewReader(text))
+	var templates []bool // that are open: is their content not on the page?
+	inert := 0           // of them
+	for !c.more {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken && kind != html.EndTagToken {
+			continue
+		}
+		tag, hasAttr := z.TagName()
+		name := string(tag)
+		if kind == html.EndTagToken {
+			if n := len(templates); name == "template" && n > 0 {
+				if templates[n-1] {
+					inert--
+				}
+				templates = templates[:n-1]
+			}
+			continue
+		}
+		switch name {
+		case "template":
+			hidden := !attributes(z, hasAttr).shadow
+			if templates = append(templates, hidden); hidden {
+				inert++
+			}
+		case "noscript", "noframes":
+			z.NextIsNotRawText() // what is for clients like us
+		case "a", "area", "base", "frame", "iframe", "link", "meta":
+			if inert > 0 {
+				continue
+			}
+			if c.tag(name, attributes(z, hasAttr)) {
+				c.links = nil
+				return
+			}
+		}
+	}
+}
+
+// tag takes the link of an element. It reports whether the page says that none of its links are to be followed.
+func (c *linkList) tag(name string, a linkAttributes) (nofollow bool) {
+	switch name {
+	case "base":
+		if u, err := c.base.Parse(strings.TrimSpace(a.href)); err == nil && !c.based && a.href != "" && u.Hostname() != "" {
+			c.base, c.based = u, true
+			clear(c.given)
+		}
+	case "meta":
+		robots := strings.ToLower(a.content)
+		return strings.EqualFold(a.name, "robots") && (strings.Contains(robots, "nofollow") || strings.TrimSpace(robots) == "none")
+	case "frame", "iframe":
+		c.add(a.src)
+	case "link":
+		if a.related("next", "prev", "contents", "index", "up", "start") {
+			c.add(a.href)
+		}
+	default:
+		if !a.related("nofollow") {
+			c.add(a.href)
+		}
+	}
+	return false
+}
+
+// linkAttributes are the attributes that say where an element leads.
+type linkAttributes struct {
+	href, src, rel, name, content string
+	shadow                        bool // of a template: it is the open shadow root of its parent, and on the page
+}
+
+// related reports whether rel holds one of words.
+func (a linkAttributes) related(words ...string) bool {
+	for r := range strings.FieldsSeq(a.rel) {
+		for _, w := range words {
+			if strings.EqualFold(r, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// attributes reads the attributes of the tag that z stands at. Of one given twice the first counts, as in HTML.
+func attributes(z *html.Tokenizer, more bool) (a linkAttributes) {
+	set := func(to *string, value []byte) {
+		if *to == "" {
+			*to = string(value)
+		}
+	}
+	for more {
+		var key, value []byte
+		switch key, value, more = z.TagAttr(); string(key) {
+		case "href":
+			set(&a.href, value)
+		case "src":
+			set(&a.src, value)
+		case "rel":
+			set(&a.rel, value)
+		case "name":
+			set(&a.name, value)
+		case "content":
+			set(&a.content, value)
+		case "shadowrootmode":
+			a.shadow = a.shadow || strings.EqualFold(string(value), "open")
+		}
+	}
+	return a
+}
+
+// markdownLink matches the destinations that markdown has: of an inline link, of a definition, in angle brackets, in an element,
+// and bare.
+var markdownLink = regexp.MustCompile(`\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>]+)|(?:href=["']|<)?(https?://[^\s<>()"'\]]+)|href=["']([^"'\s]+)`)
+
+func (c *linkList) markdown(text []byte) {
+	fence := ""
+	for line := range bytes.Lines(text) {
+		trimmed := strings.TrimSpace(string(line))
+		if fence != "" {
+			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "" {
+				fence = ""
+			}
+			continue
+		}
+		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
+			continue
+		}
+		for _, m := range markdownLink.FindAllSubmatch(line, -1) {
+			for _, destination := range m[1:] {
+				if len(destination) > 0 {
+					c.add(strings.TrimRight(string(destination), ".,;:!?*_`"))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,465 @@
+package convert
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// styles are the declarations that hold for one element, of those in hiding: property to value, both in lower case.
+type styles struct {
+	sure  map[string]string // for every reader; nil when there is none
+	maybe map[string]string // with what holds for some windows only; nil when nothing does
+	by    map[string]*rule  // which rule set a property of sure; none for the style attribute
+}
+
+// style returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the attributes of
+// colours that HTML had before CSS.
+func (w *firewall) style(n *html.Node) (s styles) {
+	rules, inline := w.sheet.about(n), ""
+	for i := range n.Attr {
+		a := &n.Attr[i]
+		switch a.Key {
+		case "style":
+			inline = a.Val
+		case "bgcolor":
+			s.put("background-color", strings.ToLower(a.Val))
+		case "color":
+			if is(n, atom.Font) {
+				s.put("color", strings.ToLower(a.Val))
+			}
+		case "text":
+			if is(n, atom.Body) {
+				s.put("color", strings.ToLower(a.Val))
+			}
+		}
+	}
+	if rules == nil {
+		if inline != "" {
+			for name, value := range declarations(inline) {
+				s.put(name, value)
+			}
+		}
+		return s
+	}
+	weights, some := map[string]int{}, map[string]int{}
+	s.by, s.maybe = map[string]*rule{}, map[string]string{}
+	conditional := false
+	for _, r := range rules {
+		for name, d := range r.set {
+			if d.weight >= some[name] {
+				s.maybe[name], some[name] = d.value, d.weight
+			}
+			if r.conditional {
+				conditional = true
+			} else if d.weight >= weights[name] {
+				weights[name], s.by[name] = d.weight, r
+				s.put(name, d.value)
+			}
+		}
+	}
+	for name, d := range eachDeclaration(withoutComments(inline)) {
+		d.weight += inlineSet
+		if d.weight >= some[name] {
+			s.maybe[name], some[name] = d.value, d.weight
+		}
+		if d.weight >= weights[name] {
+			weights[name] = d.weight
+			delete(s.by, name)
+			s.put(name, d.value)
+		}
+	}
+	if !conditional {
+		s.maybe = nil
+	}
+	return s
+}
+
+func (s *styles) put(name, value string) {
+	if s.sure == nil {
+		s.sure = map[string]string{}
+	}
+	s.sure[name] = value
+}
+
+// hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or "". The
+// property is the one that a script would change to show it; empty for kinds that nobody hides text with that is to appear.
+func hiddenByStyle(style map[string]string) (kind, property string) {
+	if len(style) == 0 {
+		return "", ""
+	}
+	if style["display"] == "none" {
+		return "display", "display"
+	}
+	if style["content-visibility"] == "hidden" {
+		return "display", ""
+	}
+	// A moved element that is transparent waits for its entrance: it is content.
+	moved := style["transform"] != "" || style["transition"] != "" || style["will-change"] != "" || style["animation"] != "" || style["animation-name"] != ""
+	if n, _, ok := number(style["opacity"]); ok && n <= .05 && !moved {
+		return "opacity", "opacity"
+	}
+	if arg, ok := strings.CutPrefix(style["filter"], "opacity("); ok {
+		if n, _, ok := number(arg); ok && n <= .05 {
+			return "opacity", ""
+		}
+	}
+	if offScreen(style) {
+		return "off-screen", ""
+	}
+	if clipped(style) {
+		return "clipped", ""
+	}
+	if property := collapsed(style); property != "" {
+		return "size", property
+	}
+	return "", ""
+}
+
+// paint returns the look of n's own text: what it inherits and what its style says.
+func (w *firewall) paint(n *html.Node, l look, s styles) look {
+	style := s.sure
+	if v := style["visibility"]; v != "" && v != "inherit" {
+		l.visibility = v
+	}
+	if size, ok := fontSize(style, l.size); ok {
+		l.size = size
+	}
+	if style["color"] != "" {
+		l.color = inherited(style["color"], l.color)
+	} else if is(n, atom.A) && hasAttr(n, "href") {
+		l.color = ""
+	}
+	if v := style["-webkit-text-fill-color"]; v != "" {
+		l.color = inherited(v, l.color)
+	}
+	if clip := style["background-clip"] + style["-webkit-background-clip"]; strings.Contains(clip, "text") || style["text-shadow"] != "" && style["text-shadow"] != "none" {
+		l.color = ""
+	}
+	switch background := style["background-color"]; {
+	case strings.Contains(style["background-image"], "("):
+		l.background = ""
+	case background != "" && style["background"] == "":
+		l.background = backdrop(background, l.background)
+	case style["background"] != "":
+		l.background = backdrop(style["background"], l.background)
+	case w.sheet.unknown && len(n.Attr) > 0 && (hasAttr(n, "class") || hasAttr(n, "id")):
+		l.background = "" // a style sheet elsewhere may say
+	case is(n, atom.Mark):
+		l.background = "ffff00"
+	}
+	return l
+}
+
+// unseen returns the kind of hiding of text with this look, or "".
+func (l look) unseen() string {
+	switch {
+	case l.visibility == "hidden" || l.visibility == "collapse":
+		return "visibility"
+	case l.size < smallestFont:
+		return "size"
+	case l.color == "transparent", l.color != "" && alike(l.color, l.background):
+		return "colour"
+	}
+	return ""
+}
+
+// smallestFont is the size, in pixels, under which text cannot be read. Pages of flowing boxes set 0 and give their children a
+// size of their own.
+const smallestFont = 3
+
+// fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent.
+func fontSize(style map[string]string, parent float64) (float64, bool) {
+	size := style["font-size"]
+	if font := style["font"]; size == "" && font != "" {
+		for part := range strings.FieldsSeq(font) {
+			part, _, _ = strings.Cut(part, "/") // size/line-height
+			if _, unit, ok := number(part); ok && unit != "" {
+				size = part
+			}
+		}
+	}
+	switch size {
+	case "":
+		return 0, false
+	case "inherit", "unset":
+		return parent, true
+	case "smaller":
+		return parent * .83, true
+	case "larger":
+		return parent * 1.2, true
+	}
+	n, unit, ok := number(size)
+	if !ok {
+		return 16, true // medium, calc(…) and the like
+	}
+	switch unit {
+	case "px", "":
+		return n, true
+	case "pt":
+		return n * 4 / 3, true
+	case "em":
+		return n * parent, true
+	case "%":
+		return n * parent / 100, true
+	case "rem":
+		return n * 16, true
+	case "vw", "vh":
+		return n * 8, true
+	}
+	return 16, true
+}
+
+// inherited returns a colour as colour does, or the parent's for the words that say so.
+func inherited(value, parent string) string {
+	switch value {
+	case "inherit", "currentcolor", "unset":
+		return parent
+	}
+	return colour(value)
+}
+
+// backdrop returns what lies behind text in an element with this background, where behind is what lies behind the element.
+func backdrop(value, behind string) string {
+	switch value {
+	case "none", "transparent", "inherit", "initial", "unset":
+		return behind
+	}
+	if strings.Contains(value, "url(") || strings.Contains(value, "gradient(") {
+		return ""
+	}
+	if c := colour(value); c == "transparent" {
+		return behind
+	} else if c != "" {
+		return c
+	}
+	for part := range strings.FieldsSeq(value) {
+		if c := colour(part); c != "" && c != "transparent" {
+			return c
+		}
+	}
+	return ""
+}
+
+// alike reports whether two colours cannot be told apart: no part of one differs by more than 8 of 255 from the other's.
+func alike(a, b string) bool {
+	if len(a) != 6 || len(b) != 6 {
+		return false
+	}
+	for i := 0; i < 6; i += 2 {
+		x, _ := strconv.ParseUint(a[i:i+2], 16, 8)
+		y, _ := strconv.ParseUint(b[i:i+2], 16, 8)
+		if x > y+8 || y > x+8 {
+			return false
+		}
+	}
+	return true
+}
+
+// namedColours are those that pages hide text with.
+var namedColours = map[string]string{
+	"white": "ffffff", "black": "000000", "red": "ff0000", "green": "008000", "blue": "0000ff", "yellow": "ffff00", "gray": "808080", "grey": "808080", "silver": "c0c0c0",
+	"whitesmoke": "f5f5f5", "snow": "fffafa", "ivory": "fffff0", "transparent": "transparent", "navy": "000080", "orange": "ffa500", "purple": "800080", "lightgray": "d3d3d3",
+	"lightgrey": "d3d3d3", "darkgray": "a9a9a9", "darkgrey": "a9a9a9", "floralwhite": "fffaf0", "ghostwhite": "f8f8ff", "azure": "f0ffff", "beige": "f5f5dc", "gainsboro": "dcdcdc",
+}
+
+// colour returns a comparable form of a CSS colour: six hex digits, "transparent", or "" for what it cannot read.
+func colour(value string) string {
+	value = strings.TrimSpace(value)
+	if c, ok := namedColours[value]; ok {
+		return c
+	}
+	if hex, ok := strings.CutPrefix(value, "#"); ok {
+		return hexColour(hex)
+	}
+	name, args, ok := strings.Cut(strings.TrimSuffix(value, ")"), "(")
+	if !ok || !strings.HasPrefix(name, "rgb") && !strings.HasPrefix(name, "hsl") {
+		return ""
+	}
+	parts := strings.FieldsFunc(args, func(r rune) bool { return r == ',' || r == ' ' || r == '/' })
+	if len(parts) == 4 {
+		if alpha, unit, ok := number(parts[3]); ok && (alpha <= .02 || unit == "%" && alpha <= 2) {
+			return "transparent"
+		} else if !ok || alpha < .9 && unit != "%" {
+			return "" // a mixture with what lies behind
+		}
+	}
+	if len(parts) < 3 {
+		return ""
+	}
+	if strings.HasPrefix(name, "hsl") {
+		return hsl(parts)
+	}
+	var digits strings.Builder
+	for _, p := range parts[:3] {
+		n, unit, ok := number(p)
+		if unit == "%" {
+			n *= 2.55
+		}
+		if !ok || n < 0 || n > 255 {
+			return ""
+		}
+		digits.WriteString(strconv.FormatInt(256+int64(n+.5), 16)[1:])
+	}
+	return digits.String()
+}
+
+func hexColour(hex string) string {
+	for _, r := range hex {
+		if !strings.ContainsRune("0123456789abcdef", r) {
+			return ""
+		}
+	}
+	switch len(hex) {
+	case 4, 8:
+		if strings.Trim(hex[len(hex)*3/4:], "0") == "" {
+			return "transparent"
+		}
+		return hexColour(hex[:len(hex)*3/4])
+	case 3:
+		return string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
+	case 6:
+		return hex
+	}
+	return ""
+}
+
+// hsl reads hue, saturation and lightness where the colour is a grey or nearly so; other hues are not told apart.
+func hsl(parts []string) string {
+	saturation, _, ok := number(parts[1])
+	lightness, _, ok2 := number(parts[2])
+	if !ok || !ok2 || lightness < 0 || lightness > 100 || saturation > 3 && lightness > 1 && lightness < 99 {
+		return ""
+	}
+	return strings.Repeat(strconv.FormatInt(256+int64(lightness*2.55+.5), 16)[1:], 3)
+}
+
+// offScreen reports an element moved out of every window.
+func offScreen(style map[string]string) bool {
+	switch style["position"] {
+	case "absolute", "fixed", "relative":
+		if far(style["left"]) || far(style["top"]) || far(style["right"]) || far(style["bottom"]) || far(firstField(style["inset"])) {
+			return true
+		}
+	}
+	if far(style["text-indent"]) || far(style["margin-left"]) || far(style["margin-top"]) {
+		return true
+	}
+	for part := range strings.FieldsSeq(style["margin"]) {
+		if far(part) {
+			return true
+		}
+	}
+	for part := range strings.FieldsSeq(style["translate"]) {
+		if far(part) {
+			return true
+		}
+	}
+	transform := style["transform"]
+	for {
+		i := strings.Index(transform, "translate")
+		if i < 0 {
+			break
+		}
+		args, rest, _ := strings.Cut(transform[i+len("translate"):], ")")
+		for part := range strings.FieldsFuncSeq(args, func(r rune) bool { return strings.ContainsRune("xyz3d(, ", r) }) {
+			if far(part) {
+				return true
+			}
+		}
+		transform = rest
+	}
+	for _, scaled := range []string{strings.TrimPrefix(style["transform"], "scale("), style["scale"]} {
+		if n, _, ok := number(scaled); ok && scaled != style["transform"] && math.Abs(n) <= .05 {
+			return true
+		}
+	}
+	return false
+}
+
+// far reports a length that leads out of every window.
+func far(value string) bool {
+	if value == "" {
+		return false
+	}
+	value = strings.TrimLeft(strings.TrimPrefix(value, "calc("), " (")
+	n, unit, ok := number(value)
+	if !ok {
+		return false
+	}
+	switch strings.TrimRight(unit, " )") {
+	case "em", "rem", "vw", "vh", "%":
+		return n <= -90 && unit != "%" || n <= -150 || n >= 900
+	}
+	return n <= -900 || n >= 9000
+}
+
+// clipped reports an element of which nothing is left to see.
+func clipped(style map[string]string) bool {
+	shape, args, _ := strings.Cut(strings.TrimSuffix(style["clip-path"], ")"), "(")
+	switch n, unit, ok := number(firstField(args)); {
+	case shape == "inset" && ok && unit == "%" && n >= 50, (shape == "circle" || shape == "ellipse") && ok && n == 0:
+		return true
+	case shape == "polygon" && args != "" && onePoint(args):
+		return true
+	}
+	if rect, ok := strings.CutPrefix(style["clip"], "rect("); ok {
+		for part := range strings.FieldsFuncSeq(rect, func(r rune) bool { return r == ',' || r == ' ' || r == ')' }) {
+			if n, _, ok := number(part); !ok || n > 1 {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// onePoint reports whether all points of a polygon are one.
+func onePoint(args string) bool {
+	first, rest, _ := strings.Cut(args, ",")
+	for point := range strings.SplitSeq(rest, ",") {
+		if squash(point) != squash(first) {
+			return false
+		}
+	}
+	return true
+}
+
+// collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "".
+func collapsed(style map[string]string) string {
+	overflow := style["overflow"] + style["overflow-x"] + style["overflow-y"]
+	if !strings.Contains(overflow, "hidden") && !strings.Contains(overflow, "clip") {
+		return ""
+	}
+	for _, name := range []string{"padding", "padding-top", "padding-bottom", "min-height"} {
+		if n, _, ok := number(firstField(style[name])); style[name] != "" && (!ok || n != 0) {
+			return "" // room by other means
+		}
+	}
+	for _, name := range []string{"height", "max-height", "width", "max-width"} {
+		if n, _, ok := number(style[name]); ok && n <= 1 && n >= 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// number reads a CSS number with its unit.
+func number(value string) (n float64, unit string, ok bool) {
+	end := 0
+	for end < len(value) && (value[end] >= '0' && value[end] <= '9' || value[end] == '.' || end == 0 && (value[end] == '-' || value[end] == '+')) {
+		end++
+	}
+	n, err := strconv.ParseFloat(value[:end], 64)
+	return n, value[end:], err == nil
+}
+
+func firstField(s string) string {
+	for field := range strings.FieldsSeq(s) {
+		return field
+	}
+	return ""
+}

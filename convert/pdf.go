@@ -1,0 +1,89 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"readthru/pdf"
+)
+
+const (
+	headerWindow = 1024     // bytes in which a PDF's header may stand
+	maxPDFText   = 10 << 20 // bytes of text taken from one PDF
+)
+
+// pdf makes the markdown of a PDF: its glyphs become words, lines and columns (pdf_lines.go, pdf_columns.go), those become
+// headings, paragraphs, lists, tables and code (pdf_blocks.go), and what repeats on every page goes (pdf_margins.go). Before the
+// first block of a page stands a comment with the page's number, so that what is quoted can be found.
+func (d *Document) pdf(ctx context.Context, content []byte) {
+	f, err := pdf.Open(ctx, content)
+	if err != nil {
+		check(ctx)
+		warning := WarnDamaged
+		if errors.Is(err, pdf.ErrEncrypted) {
+			warning = WarnEncrypted
+		}
+		d.head.title = fileName(d.path())
+		d.warnings = append(d.warnings, warning)
+		return
+	}
+	var pages []*pdfPage
+	size, hidden, cut := 0, 0, false
+	for p, err := range f.Pages(ctx) {
+		if err != nil {
+			panic(stop{err})
+		}
+		q := layPage(ctx, p)
+		hidden += q.hidden
+		for _, l := range q.lines {
+			size += len(l.text()) + 1
+		}
+		if size > maxPDFText {
+			cut = true
+			break
+		}
+		pages = append(pages, q)
+	}
+	dropMargins(pages)
+	blocks := newBlocks(ctx, pages)
+	d.ready = blocks.markdown()
+	d.head.title = firstNonEmpty(sensibleTitle(f.Title), blocks.title(), fileName(d.path()))
+	d.head.meta = map[string]string{}
+	put(d.head.meta, "title", d.head.title)
+	put(d.head.meta, "author", clip(f.Author))
+	put(d.head.meta, "lang", clip(f.Lang))
+	if !f.Created.IsZero() {
+		put(d.head.meta, "date", f.Created.Format(time.RFC3339))
+	}
+	if hidden > 0 {
+		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(hidden))
+	}
+	switch {
+	case words(d.ready) == 0:
+		d.ready = ""
+		d.warnings = append(d.warnings, WarnScanned)
+	case cut:
+		d.warnings = append(d.warnings, WarnTooLarge)
+	}
+	if f.Cut() && !cut {
+		d.warnings = append(d.warnings, WarnDamaged)
+	}
+}
+
+// sensibleTitle returns a title that a file states, unless it is what programs write for want of one.
+func sensibleTitle(s string) string {
+	s = clip(s)
+	lower := strings.ToLower(s)
+	if len(s) < 3 || strings.HasPrefix(lower, "untitled") || strings.HasPrefix(lower, "microsoft word") || strings.HasPrefix(lower, "(anonymous") || strings.HasPrefix(lower, "http") {
+		return ""
+	}
+	for _, ending := range []string{".doc", ".docx", ".dvi", ".tex", ".pdf", ".indd", ".qxd", ".ps", ".rtf", ".odt", ".html"} {
+		if strings.HasSuffix(lower, ending) {
+			return ""
+		}
+	}
+	return s
+}

@@ -1,0 +1,629 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// pdfBlock is a block of markdown in the making.
+type pdfBlock struct {
+	kind   blockKind
+	level  int // of a heading, or of a list's item
+	marker string
+	pieces []piece
+	lines  []*pdfLine // of code and tables, and the last ones of text
+	page   int
+	left   float32 // of its first line
+}
+
+type blockKind int
+
+const (
+	paragraph blockKind = iota
+	headingBlock
+	listItem
+	codeBlockKind
+	tableBlock
+)
+
+// pdfBlocks turns lines into blocks.
+type pdfBlocks struct {
+	ctx     context.Context
+	body    float32         // the size of most text
+	sizes   []float32       // of headings, the largest first
+	leading float32         // usual distance of lines, as a share of the size
+	known   map[string]bool // words with a hyphen inside a line
+	list    []*pdfBlock
+}
+
+func newBlocks(ctx context.Context, pages []*pdfPage) *pdfBlocks {
+	b := &pdfBlocks{ctx: ctx, known: map[string]bool{}}
+	b.measure(pages)
+	for _, p := range pages {
+		p.lines = b.notesLast(p.lines)
+		for at := 0; at < len(p.lines); {
+			check(ctx)
+			if n := b.tableAt(p.lines[at:]); n > 0 {
+				b.list = append(b.list, &pdfBlock{kind: tableBlock, lines: p.lines[at : at+n], page: p.number})
+				at += n
+				continue
+			}
+			b.add(p.lines[at], p.lines, at)
+			at++
+		}
+	}
+	return b
+}
+
+// measure finds the size of most text, those of headings, and the usual distance of lines.
+func (b *pdfBlocks) measure(pages []*pdfPage) {
+	sizes := map[float32]int{}
+	gaps := map[int]int{}
+	for _, p := range pages {
+		for i, l := range p.lines {
+			sizes[half(l.size)] += l.letters
+			if i > 0 && p.lines[i-1].column == l.column && l.size > 0 {
+				if d := (p.lines[i-1].y - l.y) / l.size; d > .8 && d < 3 {
+					gaps[int(d*20)] += l.letters
+				}
+			}
+			if t := l.text(); strings.Contains(t, "-") && len(b.known) < 50000 {
+				for w := range strings.FieldsSeq(t) {
+					if i := strings.IndexByte(w, '-'); i > 0 && i < len(w)-1 {
+						b.known[strings.ToLower(strings.Trim(w, ".,;:()"))] = true
+					}
+				}
+			}
+		}
+	}
+	most := 0
+	for _, size := range slices.Sorted(maps.Keys(sizes)) {
+		if sizes[size] > most {
+			most, b.body = sizes[size], size
+		}
+	}
+	for _, size := range slices.Sorted(maps.Keys(sizes)) {
+		if size > b.body*1.08 {
+			b.sizes = append(b.sizes, size)
+		}
+	}
+	slices.SortFunc(b.sizes, func(x, y float32) int { return cmp.Compare(y, x) })
+	usual := 0
+	b.leading = 1.2
+	for _, d := range slices.Sorted(maps.Keys(gaps)) {
+		if gaps[d] > usual {
+			usual, b.leading = gaps[d], float32(d)/20+.05
+		}
+	}
+}
+
+// noteSize is the size, as a share of that of most text, below which a line at the foot of a column is a footnote.
+const noteSize = .92
+
+// notesLast moves the footnotes of columns to the end of their page, so that text goes on from column to column.
+func (b *pdfBlocks) notesLast(lines []*pdfLine) []*pdfLine {
+	var kept, notes []*pdfLine
+	for from := 0; from < len(lines); {
+		end := from + 1
+		for end < len(lines) && lines[end].column == lines[from].column {
+			end++
+		}
+		foot := end
+		for foot > from && lines[foot-1].size < noteSize*b.body {
+			foot--
+		}
+		if foot == from { // all of it is small
+			foot = end
+		}
+		kept, notes = append(kept, lines[from:foot]...), append(notes, lines[foot:end]...)
+		from = end
+	}
+	return append(kept, notes...)
+}
+
+// half rounds a size to half points.
+func half(f float32) float32 { return float32(math.Round(float64(f)*2) / 2) }
+
+// add puts one line into the block that it continues, or begins a block with it.
+func (b *pdfBlocks) add(l *pdfLine, lines []*pdfLine, at int) {
+	var last *pdfBlock
+	for i := len(b.list) - 1; i >= max(0, len(b.list)-8); i-- {
+		last = b.list[i]
+		if last.page == l.page || l.size < noteSize*b.body || last.kind != paragraph || last.lines[0].size >= noteSize*b.body {
+			break // else it is a footnote of the page before, over which the text goes on
+		}
+	}
+	var before *pdfLine
+	if last != nil && len(last.lines) > 0 {
+		before = last.lines[len(last.lines)-1]
+	}
+	text := l.text()
+	if l.mono && len(l.cells) > 0 {
+		if last != nil && last.kind == codeBlockKind && (before.page != l.page || before.column == l.column && before.y-l.y < 3.2*max(b.leading, 1.2)*l.size) {
+			last.lines = append(last.lines, l)
+			return
+		}
+		if l.letters > 1 {
+			b.list = append(b.list, &pdfBlock{kind: codeBlockKind, lines: []*pdfLine{l}, page: l.page})
+			return
+		}
+	}
+	level := b.headingLevel(l, text, lines, at)
+	if level > 0 {
+		if last != nil && last.kind == headingBlock && last.level == level && before != nil && before.page == l.page && before.column == l.column && half(before.size) == half(l.size) &&
+			before.bold == l.bold && before.y-l.y < 1.6*l.size && before.y > l.y && !numberedHeading(text) && aligned(before, l) {
+			last.join(b, l)
+			return
+		}
+		b.list = append(b.list, &pdfBlock{kind: headingBlock, level: level, pieces: flat(l), lines: []*pdfLine{l}, page: l.page, left: l.x0})
+		return
+	}
+	if marker, rest := bullet(l); marker != "" {
+		item := &pdfBlock{kind: listItem, marker: marker, pieces: rest, lines: []*pdfLine{l}, page: l.page, left: l.x0}
+		if last != nil && last.kind == listItem && last.page == l.page {
+			switch step := l.x0 - last.left; {
+			case step > .8*l.size && step < 6*l.size:
+				item.level = min(last.level+1, 3)
+			case step < -.8*l.size:
+				item.level = b.levelAt(l.x0)
+			default:
+				item.level = last.level
+			}
+		}
+		b.list = append(b.list, item)
+		return
+	}
+	if before != nil && b.continues(last, before, l, text, lines, at) {
+		last.join(b, l)
+		return
+	}
+	b.list = append(b.list, &pdfBlock{kind: paragraph, pieces: flat(l), lines: []*pdfLine{l}, page: l.page, left: l.x0})
+}
+
+// aligned reports whether two lines begin at the same place, or have the same middle.
+func aligned(a, b *pdfLine) bool {
+	return abs32(a.x0-b.x0) < .5*a.size || abs32(a.x0+a.x1-b.x0-b.x1) < a.size
+}
+
+// levelAt returns the level of the nearest earlier item of the list that stands as far to the left.
+func (b *pdfBlocks) levelAt(x float32) int {
+	for i := len(b.list) - 1; i >= 0 && b.list[i].kind == listItem; i-- {
+		if abs32(b.list[i].left-x) < 3 {
+			return b.list[i].level
+		}
+	}
+	return 0
+}
+
+// continues reports whether l goes on with the text of block, whose last line is before.
+func (b *pdfBlocks) continues(block *pdfBlock, before, l *pdfLine, text string, lines []*pdfLine, at int) bool {
+	if block.kind != paragraph && block.kind != listItem || abs32(before.size-l.size) > .12*before.size {
+		return false
+	}
+	left, right := bounds(lines, at)
+	open := !ends(before.text())
+	first, _ := utf8.DecodeRuneInString(text)
+	if before.page != l.page || before.column != l.column || l.y > before.y {
+		return open && (unicode.IsLower(first) || strings.HasSuffix(before.text(), "-") || before.x1-before.x0 > .85*(right-left) && !unicode.IsUpper(first)) && l.letters > 3
+	}
+	if before.y-l.y > (b.leading+.35)*max(l.size, before.size) {
+		return false
+	}
+	if block.kind == listItem {
+		return l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open && unicode.IsLower(first)
+	}
+	indent := l.x0 - left
+	if len(block.lines) == 1 && l.x0 > before.x0+.5*l.size && indent < 4*l.size { // a hanging indent, as of references
+		return true
+	}
+	if indent > .8*l.size && l.x0 > before.x0+.5*l.size {
+		return false
+	}
+	if l.x0 < before.x0-.5*l.size && len(block.lines) > 1 {
+		return false
+	}
+	if strings.HasSuffix(before.text(), "-") {
+		return true
+	}
+	short := before.x1 < right-.25*(right-left)
+	return !short || open && !unicode.IsUpper(first) && !unicode.IsDigit(first)
+}
+
+// bounds returns the left and right edge of the column about a line.
+func bounds(lines []*pdfLine, at int) (left, right float32) {
+	left, right = lines[at].x0, lines[at].x1
+	for i := max(0, at-12); i < min(len(lines), at+12); i++ {
+		if l := lines[i]; l.column == lines[at].column && l.letters > 10 {
+			left, right = min(left, l.x0), max(right, l.x1)
+		}
+	}
+	return left, right
+}
+
+// ends reports whether a sentence ends with s.
+func ends(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)] "))
+	return strings.ContainsRune(".!?:;。！？…", r)
+}
+
+// flat returns a line's pieces, its cells apart by spaces.
+func flat(l *pdfLine) []piece {
+	var list []piece
+	for i, c := range l.cells {
+		if i > 0 {
+			list = append(list, piece{text: " "})
+		}
+		list = append(list, c.pieces...)
+	}
+	return list
+}
+
+// join adds a line to the text of a block. A hyphen that parts a word at the line's end goes, unless the word has one elsewhere.
+func (k *pdfBlock) join(b *pdfBlocks, l *pdfLine) {
+	add := flat(l)
+	k.lines = append(k.lines[max(0, len(k.lines)-3):], l)
+	n := len(k.pieces)
+	if n == 0 || len(add) == 0 {
+		k.pieces = append(k.pieces, add...)
+		return
+	}
+	end := k.pieces[n-1].text
+	stem, hyphen := strings.CutSuffix(end, "-")
+	before, _ := utf8.DecodeLastRuneInString(stem)
+	next, _ := utf8.DecodeRuneInString(add[0].text)
+	switch {
+	case hyphen && unicode.IsLetter(before) && unicode.IsLower(next):
+		first, _, _ := strings.Cut(add[0].text, " ")
+		whole := strings.ToLower(stem[strings.LastIndexByte(stem, ' ')+1:] + "-" + strings.Trim(first, ".,;:()"))
+		if !b.known[whole] {
+			k.pieces[n-1].text = stem
+		}
+	case hyphen && unicode.IsLetter(before) && unicode.IsUpper(next), wide(before) && wide(next):
+	case k.pieces[n-1].url != "" && k.pieces[n-1].url == add[0].url && strings.ContainsAny(end, "/") && !strings.Contains(end, " "): // a URL over two lines
+	default:
+		if k.pieces[n-1].url == "" {
+			k.pieces[n-1].text += " "
+		} else {
+			k.pieces = append(k.pieces, piece{text: " "})
+		}
+	}
+	for _, p := range add {
+		if last := &k.pieces[len(k.pieces)-1]; last.url == p.url {
+			last.text += p.text
+		} else {
+			k.pieces = append(k.pieces, p)
+		}
+	}
+}
+
+// wide reports whether r is of a script written without spaces.
+func wide(r rune) bool {
+	return r >= 0x2e80 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0xff00 && r <= 0xff60
+}
+
+// headingLevel returns the level of a heading, 0 for other lines: by its size, or by being bold and alone.
+func (b *pdfBlocks) headingLevel(l *pdfLine, text string, lines []*pdfLine, at int) int {
+	if l.letters > 200 || l.letters < 2 || strings.IndexFunc(text, unicode.IsLetter) < 0 || l.mono || len(l.cells) > 2 {
+		return 0
+	}
+	size := half(l.size)
+	if i := slices.Index(b.sizes, size); i >= 0 && size > b.body*1.08 && l.letters < 160 {
+		if size < b.body*1.15 && !l.bold && !numberedHeading(text) || ends(text) && l.letters > 80 {
+			return 0
+		}
+		return min(i+1, 4)
+	}
+	if !l.bold || size < b.body*.95 || l.letters > 100 || ends(text) && !numberedHeading(text) {
+		return 0
+	}
+	alone := at == 0 || lines[at-1].column != l.column || lines[at-1].y-l.y > (b.leading+.2)*l.size || !lines[at-1].bold && ends(lines[at-1].text())
+	after := at+1 >= len(lines) || lines[at+1].column != l.column || !lines[at+1].bold || l.y-lines[at+1].y > (b.leading+.2)*l.size
+	if !alone || !after {
+		return 0
+	}
+	return min(len(b.sizes)+1, 5)
+}
+
+// numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does.
+func numberedHeading(s string) bool {
+	number, rest, ok := strings.Cut(s, " ")
+	if !ok || number == "" || len(number) > 10 || number[0] < '0' || number[0] > '9' || strings.Trim(number, "0123456789.") != "" {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))
+	return unicode.IsUpper(r)
+}
+
+// bullets are the signs that items of lists begin with.
+const bullets = "•◦▪▫●○■□‣⁃∙·–—*➢➤✓✔►▶◆◇❖-"
+
+// bullet returns the marker of a list's item and the text after it; "" for other lines.
+func bullet(l *pdfLine) (marker string, rest []piece) {
+	pieces := flat(l)
+	if len(pieces) == 0 {
+		return "", nil
+	}
+	mark, text, ok := strings.Cut(pieces[0].text, " ")
+	if !ok && len(pieces) == 1 {
+		return "", nil
+	}
+	r, size := utf8.DecodeRuneInString(mark)
+	switch {
+	case size == len(mark) && strings.ContainsRune(bullets, r):
+		marker = "-"
+	case ordinal(mark):
+		marker = strings.Trim(mark, "().") + "."
+	default:
+		return "", nil
+	}
+	pieces[0].text = strings.TrimLeft(text, " ")
+	if pieces[0].text == "" {
+		pieces = pieces[1:]
+	}
+	if len(pieces) > 0 {
+		pieces[0].text = strings.TrimLeft(pieces[0].text, " ")
+	}
+	return marker, pieces
+}
+
+// ordinal reports whether s is the number of an item: 1. 12) (3). Numbers of years are none.
+func ordinal(s string) bool {
+	number := strings.TrimPrefix(s, "(")
+	if number == s && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ")") {
+		return false
+	}
+	number = strings.TrimRight(number, ".)")
+	return number != "" && len(number) <= 2 && strings.Trim(number, "0123456789") == "" && len(s) <= len(number)+2
+}
+
+// tableAt returns how many lines from the first on are a table: rows of several cells, with lines of one cell that fill cells of
+// the row above.
+func (b *pdfBlocks) tableAt(lines []*pdfLine) int {
+	if len(lines[0].cells) < 2 || lines[0].mono {
+		return 0
+	}
+	n, full := 0, 0
+	for n < len(lines) && n < 500 {
+		l := lines[n]
+		if l.column != lines[0].column || n > 0 && lines[n-1].y-l.y > 3.5*max(l.size, lines[n-1].size) || l.mono {
+			break
+		}
+		if len(l.cells) >= 2 {
+			full++
+		} else if n+1 >= len(lines) || len(lines[n+1].cells) < 2 || lines[n+1].column != l.column || l.x1-l.x0 > .6*(lines[0].x1-lines[0].x0) || l.x0 > lines[0].x1 {
+			break
+		}
+		n++
+	}
+	if full < 3 || 2*full < n {
+		return 0
+	}
+	strips := tableColumns(lines[:n])
+	if len(strips) < 2 || len(strips) > 20 {
+		return 0
+	}
+	if len(strips) == 2 { // a list whose markers stand far from its text
+		marked := 0
+		for _, l := range lines[:n] {
+			if m, _ := bullet(l); m != "" {
+				marked++
+			}
+		}
+		if 2*marked > n {
+			return 0
+		}
+	}
+	return n
+}
+
+// tableColumns returns the strips in which the cells of lines stand: cells that overlap are of one column. Only lines with as
+// many cells as most have are asked, for others may have cells over several columns.
+func tableColumns(lines []*pdfLine) []gutter {
+	counts := map[int]int{}
+	usual := 0
+	for _, l := range lines {
+		if n := len(l.cells); n >= 2 {
+			if counts[n]++; counts[n] > counts[usual] || counts[n] == counts[usual] && n > usual {
+				usual = n
+			}
+		}
+	}
+	var cells []gutter
+	for _, l := range lines {
+		if len(l.cells) == usual {
+			for _, c := range l.cells {
+				cells = append(cells, gutter{c.x0, c.x1})
+			}
+		}
+	}
+	slices.SortFunc(cells, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })
+	var out []gutter
+	for _, c := range cells {
+		if n := len(out); n > 0 && c.x0 < out[n-1].x1 {
+			out[n-1].x1 = max(out[n-1].x1, c.x1)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// table writes the lines of a table.
+func (k *pdfBlock) table() string {
+	strips := tableColumns(k.lines)
+	t := rows{}
+	var row []string
+	flush := func() {
+		if row != nil {
+			t.add(row)
+		}
+	}
+	for i, l := range k.lines {
+		cells := make([]string, len(strips))
+		for _, c := range l.cells {
+			at := 0
+			for s := range strips {
+				if overlap(c, strips[s]) > overlap(c, strips[at]) {
+					at = s
+				}
+			}
+			var text strings.Builder
+			for _, p := range c.pieces {
+				text.WriteString(p.text)
+			}
+			cells[at] = join(cells[at], text.String())
+		}
+		more := i > 1 && cells[0] == "" && k.lines[i-1].y-l.y < 1.5*l.size
+		if !more {
+			flush()
+			row = cells
+			continue
+		}
+		for c := range cells {
+			row[c] = join(row[c], cells[c])
+		}
+	}
+	flush()
+	return strings.TrimRight(t.b.String(), "\n")
+}
+
+func overlap(c pdfCell, g gutter) float32 { return min(c.x1, g.x1) - max(c.x0, g.x0) }
+
+// code writes lines of code, indented as they stand.
+func (k *pdfBlock) code() string {
+	left := k.lines[0].x0
+	for _, l := range k.lines {
+		left = min(left, l.x0)
+	}
+	var b strings.Builder
+	for i, l := range k.lines {
+		if i > 0 {
+			b.WriteByte('\n')
+			if gap := k.lines[i-1].y - l.y; l.page == k.lines[i-1].page && gap > 1.9*l.size {
+				b.WriteByte('\n')
+			}
+		}
+		width := .6 * l.size
+		if l.letters > 3 {
+			width = (l.x1 - l.x0) / float32(utf8.RuneCountInString(l.text()))
+		}
+		at := left
+		for _, c := range l.cells {
+			if n := int(math.Round(float64((c.x0 - at) / max(width, 1)))); n > 0 {
+				b.WriteString(strings.Repeat(" ", min(n, 120)))
+			}
+			for _, p := range c.pieces {
+				b.WriteString(p.text)
+			}
+			at = c.x1
+		}
+	}
+	return fence(b.String(), "")
+}
+
+// title returns the text of the first heading of the highest level.
+func (b *pdfBlocks) title() string {
+	for _, k := range b.list[:min(len(b.list), 40)] {
+		if k.kind == headingBlock && k.level <= 2 {
+			var s strings.Builder
+			for _, p := range k.pieces {
+				s.WriteString(p.text)
+			}
+			return clip(s.String())
+		}
+	}
+	return ""
+}
+
+// pageMark begins the comment that names a page of a PDF.
+const pageMark = "<!-- page "
+
+// markdown writes the blocks.
+func (b *pdfBlocks) markdown() string {
+	var out strings.Builder
+	page := 1
+	var previous *pdfBlock
+	for _, k := range b.list {
+		check(b.ctx)
+		text := k.write()
+		if text == "" {
+			continue
+		}
+		marked := k.page != page
+		if out.Len() > 0 {
+			out.WriteByte('\n')
+			if previous == nil || previous.kind != listItem || k.kind != listItem || marked {
+				out.WriteByte('\n')
+			}
+		}
+		if marked {
+			page = k.page
+			out.WriteString(pageMark + strconv.Itoa(page) + " -->\n\n")
+		}
+		out.WriteString(text)
+		previous = k
+	}
+	return out.String()
+}
+
+// write returns the markdown of one block.
+func (k *pdfBlock) write() string {
+	var b strings.Builder
+	switch k.kind {
+	case tableBlock:
+		return k.table()
+	case codeBlockKind:
+		return k.code()
+	case headingBlock:
+		b.WriteString(strings.Repeat("#", k.level) + " ")
+	case listItem:
+		b.WriteString(strings.Repeat("  ", k.level) + k.marker + " ")
+	}
+	start := b.Len()
+	for i, p := range k.pieces {
+		text := leaders(p.text)
+		if p.url == "" {
+			next := byte('\n')
+			if i+1 < len(k.pieces) {
+				next = '[' // a link
+			}
+			b.WriteString(escapedText(text, b.Len() == start && k.kind != headingBlock, next))
+			continue
+		}
+		b.WriteByte('[')
+		writeEscaped(&b, strings.TrimSpace(text), false, true)
+		b.WriteString("](" + p.url + ")")
+	}
+	if b.Len() == start {
+		return ""
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// leaders shortens the dots that lead from a title to its page's number.
+func leaders(s string) string {
+	for _, dots := range []string{" . . . .", "....", "․․․․", " .  .  . "} {
+		for {
+			i := strings.Index(s, dots)
+			if i < 0 {
+				break
+			}
+			end := i
+			for end < len(s) && (s[end] == '.' || s[end] == ' ' || strings.HasPrefix(s[end:], "․")) {
+				end++
+			}
+			for end < len(s) && !utf8.RuneStart(s[end]) {
+				end++
+			}
+			s = strings.TrimRight(s[:i], " ") + " … " + s[end:]
+		}
+	}
+	return s
+}

@@ -1,0 +1,230 @@
+package convert
+
+import (
+	"context"
+	"slices"
+)
+
+// gutter is a strip of a page in which no word stands.
+type gutter struct{ x0, x1 float32 }
+
+// minGutter is the least width of the space between columns, in points. LaTeX puts 10 there.
+const minGutter = 7
+
+// columns puts rows into reading order: consecutive rows that leave a common gutter free are columns, which are read one after
+// the other, if both sides look like text. Each list that is returned is one column, or a stretch of rows over the whole width.
+func columns(ctx context.Context, rows []pdfRow, depth int) [][]pdfRow {
+	if depth > 4 || len(rows) < 6 {
+		if len(rows) == 0 {
+			return nil
+		}
+		return [][]pdfRow{rows}
+	}
+	var out [][]pdfRow
+	var whole []pdfRow // rows over the whole width that wait
+	flush := func() {
+		if len(whole) > 0 {
+			out = append(out, whole)
+			whole = nil
+		}
+	}
+	for at := 0; at < len(rows); {
+		check(ctx)
+		end, free := band(rows, at)
+		middle, ok := split(rows[at:end], free)
+		if !ok {
+			whole = append(whole, rows[at])
+			at++
+			continue
+		}
+		flush()
+		var left, right []pdfRow
+		for _, r := range rows[at:end] {
+			a, b := r.cut(middle)
+			if len(a.words) > 0 {
+				left = append(left, a)
+			}
+			if len(b.words) > 0 {
+				right = append(right, b)
+			}
+		}
+		out = append(out, columns(ctx, left, depth+1)...)
+		out = append(out, columns(ctx, right, depth+1)...)
+		at = end
+	}
+	flush()
+	return out
+}
+
+// band returns the end of the stretch of rows from at on that have a common gutter, and the strips they leave free.
+func band(rows []pdfRow, at int) (end int, free []gutter) {
+	free = []gutter{{-1e6, 1e6}}
+	for end = at; end < len(rows); end++ {
+		next := meet(free, rows[end].gaps(minGutter), minGutter)
+		if !inner(next, rows[at:end+1]) {
+			if end == at {
+				return at + 1, nil
+			}
+			break
+		}
+		free = next
+	}
+	return end, free
+}
+
+// gaps returns the strips of a row without words, the margins among them.
+func (r pdfRow) gaps(width float32) []gutter {
+	list := []gutter{}
+	from := float32(-1e6)
+	for _, w := range r.words {
+		if w.x0-from >= width {
+			list = append(list, gutter{from, w.x0})
+		}
+		from = max(from, w.x1)
+	}
+	return append(list, gutter{from, 1e6})
+}
+
+// meet returns the strips that are free in both lists, if they are wide enough.
+func meet(a, b []gutter, width float32) []gutter {
+	var out []gutter
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		if g := (gutter{max(a[i].x0, b[j].x0), min(a[i].x1, b[j].x1)}); g.x1-g.x0 >= width {
+			out = append(out, g)
+		}
+		if a[i].x1 < b[j].x1 {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+// inner reports whether one of the strips is none of the margins of all rows: rows to come may still put words beside it.
+func inner(free []gutter, rows []pdfRow) bool {
+	return inside(free) > 0 || len(free) > 0 && len(rows) < 3 // too early to say
+}
+
+// cut divides a row at x.
+func (r pdfRow) cut(x float32) (left, right pdfRow) {
+	i := slices.IndexFunc(r.words, func(w pdfWord) bool { return w.x0 >= x })
+	if i < 0 {
+		i = len(r.words)
+	}
+	left, right = r, r
+	left.words, right.words = r.words[:i], r.words[i:]
+	return left, right
+}
+
+// split returns the middle of the gutter that parts rows into columns of text; false where there is none. Columns of text are
+// filled from side to side; the cells of a table are not, and read better row by row.
+func split(rows []pdfRow, free []gutter) (float32, bool) {
+	if len(rows) < 5 {
+		return 0, false
+	}
+	for _, g := range free {
+		if g.x0 < -1e5 || g.x1 > 1e5 {
+			continue
+		}
+		middle := (g.x0 + g.x1) / 2
+		var left, right side
+		for _, r := range rows {
+			a, b := r.cut(middle)
+			left.add(a)
+			right.add(b)
+		}
+		if left.text() && right.text() {
+			return middle, true
+		}
+	}
+	return 0, false
+}
+
+// side measures one side of a gutter.
+type side struct {
+	rows, letters int
+	filled        float32 // widths of its rows, in all
+	x0, x1        float32
+}
+
+func (s *side) add(r pdfRow) {
+	if len(r.words) == 0 {
+		return
+	}
+	last := r.words[len(r.words)-1]
+	if s.rows == 0 {
+		s.x0, s.x1 = r.words[0].x0, last.x1
+	}
+	s.rows++
+	s.x0, s.x1 = min(s.x0, r.words[0].x0), max(s.x1, last.x1)
+	s.filled += last.x1 - r.words[0].x0
+	for _, w := range r.words {
+		s.letters += len(w.text)
+	}
+}
+
+// text reports whether a side looks like a column of text.
+func (s *side) text() bool {
+	width := s.x1 - s.x0
+	return s.rows >= 4 && width > 60 && s.letters >= 14*s.rows && s.filled >= .58*width*float32(s.rows)
+}
+
+// cellCuts returns for each row where the columns of a table divide it: in the middle of gutters, narrower than those of columns
+// of text, that three rows or more have in common. In running text spaces hardly ever lie below one another for so long.
+func cellCuts(rows []pdfRow) [][]float32 {
+	cuts := make([][]float32, len(rows))
+	for at := 0; at < len(rows); {
+		width := max(.55*rows[at].size, 3)
+		free := rows[at].gaps(width)
+		if inside(free) == 0 {
+			at++
+			continue
+		}
+		end := at + 1
+		for end < len(rows) {
+			next := meet(free, rows[end].gaps(width), width)
+			if inside(next) == 0 || end-at >= 3 && inside(next) < inside(free) {
+				break
+			}
+			free = next
+			end++
+		}
+		n := end - at
+		if n < 3 {
+			at++
+			continue
+		}
+		if n == 3 {
+			width *= 1.8
+		}
+		for _, g := range free {
+			if g.x0 < -1e5 || g.x1 > 1e5 || g.x1-g.x0 < width {
+				continue
+			}
+			middle, both := (g.x0+g.x1)/2, 0
+			for _, r := range rows[at:end] {
+				if a, b := r.cut(middle); len(a.words) > 0 && len(b.words) > 0 {
+					both++
+				}
+			}
+			if 3*both >= 2*n {
+				for i := at; i < end; i++ {
+					cuts[i] = append(cuts[i], middle)
+				}
+			}
+		}
+		at = end
+	}
+	return cuts
+}
+
+// inside returns how many strips are no margins.
+func inside(free []gutter) (n int) {
+	for _, g := range free {
+		if g.x0 > -1e5 && g.x1 < 1e5 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,101 @@
+package convert
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// margin is how much of a page's height, above and below, may hold what repeats on every page.
+const margin = .13
+
+// dropMargins takes running heads and feet out of pages: lines near the edges that come again, their numbers aside, on many
+// pages, and numbers that count the pages.
+func dropMargins(pages []*pdfPage) {
+	if len(pages) < 3 {
+		return
+	}
+	seen := map[string]int{}
+	for _, p := range pages {
+		p.findMargins()
+		on := map[string]bool{}
+		for _, l := range p.lines {
+			if key := p.marginKey(l); key != "" && !on[key] {
+				on[key] = true
+				seen[key]++
+			}
+		}
+	}
+	enough := max(3, len(pages)/5) // heads of left and right pages differ, and those of chapters
+	for _, p := range pages {
+		kept := p.lines[:0]
+		for _, l := range p.lines {
+			if key := p.marginKey(l); key == "" || seen[key] < enough && (!strings.HasSuffix(key, " #") || seen[key] < 3) {
+				kept = append(kept, l)
+			}
+		}
+		p.lines = kept
+	}
+}
+
+// marginKey returns what a line near a page's edge has in common with its like on other pages; "" for other lines.
+func (p *pdfPage) marginKey(l *pdfLine) string {
+	var edge string
+	switch {
+	case l.column >= 1<<16:
+		return ""
+	case l.y > p.head:
+		edge = "head "
+	case l.y < p.foot:
+		edge = "foot "
+	default:
+		return ""
+	}
+	text := l.text()
+	if len(text) > 200 {
+		return ""
+	}
+	number := false
+	key := strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			if number {
+				return -1
+			}
+			number = true
+			return '#'
+		}
+		number = false
+		return unicode.ToLower(r)
+	}, text)
+	if roman(key) {
+		key = "#"
+	}
+	return edge + strings.Trim(key, " -–—·|")
+}
+
+// roman reports whether s is a number of front matter.
+func roman(s string) bool { return s != "" && len(s) < 8 && strings.Trim(s, "ivxlc") == "" }
+
+// findMargins finds where head and foot end: at the first gap wider than that between lines of text, if it is near the edge.
+func (p *pdfPage) findMargins() {
+	p.head, p.foot = p.height+1, -1
+	lines := slices.Clone(p.lines)
+	slices.SortStableFunc(lines, func(a, b *pdfLine) int { return cmp.Compare(b.y, a.y) })
+	for i := range len(lines) - 1 {
+		if lines[i].y < p.height*(1-margin) {
+			break
+		}
+		if gap := lines[i].y - lines[i+1].y; gap > 1.5*max(lines[i].size, lines[i+1].size) {
+			p.head = lines[i].y - gap/2
+		}
+	}
+	for i := len(lines) - 1; i > 0; i-- {
+		if lines[i].y > p.height*margin {
+			break
+		}
+		if gap := lines[i-1].y - lines[i].y; gap > 1.5*max(lines[i].size, lines[i-1].size) {
+			p.foot = lines[i].y + gap/2
+		}
+	}
+}

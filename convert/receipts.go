@@ -1,0 +1,125 @@
+package convert
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/page"
+)
+
+// The limits of receipts.
+const (
+	maxPiece  = 200 // code points shown of one piece
+	maxOfKind = 12  // pieces shown of one kind
+)
+
+// markup are the kinds of what is not the page's text wherever it stands: it counts in the receipts, not as hidden text.
+var markup = set("comment template textarea select object canvas dialog svg noframes noembed audio video datalist script-link tracking-link alt")
+
+// receipts tells what was taken out of a page.
+type receipts struct {
+	removed page.Removed
+	hidden  int // pieces of hidden text
+	notes   int // pieces that speak to agents about the site
+}
+
+// add notes a piece of text, unless it is blank.
+func (r *receipts) add(kind, text string) {
+	if blank(text) {
+		return
+	}
+	text, _ = visible(text)
+	r.note(kind, squash(text))
+}
+
+// addNode notes the text below n.
+func (r *receipts) addNode(kind string, n *html.Node) {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		switch {
+		case d.Type == html.TextNode && !is(d.Parent, atom.Script, atom.Style, atom.Noscript):
+			b.WriteString(d.Data)
+		case blockElement(d):
+			b.WriteByte(' ')
+		}
+	}
+	r.add(kind, b.String())
+}
+
+// addSmuggled notes the characters of a text that carry words past a reader's eyes, decoded where they spell some.
+func (r *receipts) addSmuggled(text string) {
+	r.note("characters", spelt(text))
+}
+
+// spelt writes out what tag characters and variation selectors in text spell, and names the other invisible characters.
+func spelt(text string) string {
+	var b strings.Builder
+	shown := 0
+	for _, c := range text {
+		if shown++; shown > 64<<10 || b.Len() > 8*maxPiece {
+			break
+		}
+		switch {
+		case c >= 0xe0020 && c <= 0xe007e:
+			b.WriteRune(c - 0xe0000)
+		case c >= 0xfe00 && c <= 0xfe0f && printable(c-0xfe00):
+			b.WriteRune(c - 0xfe00)
+		case c >= 0xe0100 && c <= 0xe01ef && printable(c-0xe0100+16):
+			b.WriteRune(c - 0xe0100 + 16) // bytes as selectors: 16 and on begin here
+		case invisible(c):
+			fmt.Fprintf(&b, "[U+%04X]", c)
+		}
+	}
+	return squash(b.String())
+}
+
+func printable(c rune) bool { return c >= ' ' && c < 0x7f }
+
+func (r *receipts) note(kind, text string) {
+	if text == "" {
+		return
+	}
+	if r.removed.Counts == nil {
+		r.removed.Counts = map[string]int{}
+	}
+	r.removed.Counts[kind]++
+	if !markup[kind] {
+		r.hidden++
+	}
+	speaks := agentNote(text)
+	if speaks {
+		r.notes++
+	}
+	if n := r.removed.Counts[kind]; n > maxOfKind && (!speaks || r.notes > maxOfKind) {
+		return
+	}
+	chars, end := utf8.RuneCountInString(text), 0
+	for i := range text {
+		if end++; end > maxPiece {
+			text = text[:i]
+			break
+		}
+	}
+	r.removed.Pieces = append(r.removed.Pieces, page.Piece{Kind: kind, Text: text, Chars: chars, Note: speaks})
+}
+
+// noteMarks are how sites tell agents where their markdown is. They are compiled when they are first needed.
+var noteMarks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
+		`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
+})
+
+// agentNote reports whether text tells agents how to read the site. Such a note is shown to who asks for receipts. It is no
+// part of the page, and it is not followed.
+func agentNote(text string) bool {
+	if len(text) < 10 || len(text) > 4<<10 || !strings.Contains(text, "md") && !strings.Contains(text, "llms") && !strings.Contains(text, "arkdown") {
+		return false
+	}
+	return noteMarks().MatchString(text)
+}

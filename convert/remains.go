@@ -1,0 +1,128 @@
+package convert
+
+import (
+	"slices"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// dropped returns the nodes that hold nothing to keep, the largest possible.
+func (t *outline) dropped(keep []bool) map[*html.Node]bool {
+	dropped := map[*html.Node]bool{}
+	before := keptBefore(keep)
+	top := t.titleFirst(keep)
+	shown := t.shownBoxes(before, top)
+	gone := make([]bool, len(t.boxes)) // dropped, or inside what is
+	for i := range t.boxes {
+		x := &t.boxes[i]
+		if x.parent >= 0 && gone[x.parent] {
+			gone[i] = true
+			continue
+		}
+		if x.parent < 0 || shown[i] || before[x.end] > before[x.begin] {
+			continue
+		}
+		gone[i] = true
+		if is(x.node, atom.Td, atom.Th) {
+			for c := x.node.FirstChild; c != nil; c = c.NextSibling {
+				dropped[c] = true
+			}
+			continue
+		}
+		dropped[x.node] = true
+	}
+	for _, p := range t.pictures {
+		if !gone[p.box] && !t.illustrates(p, before, top) {
+			dropped[p.node] = true
+		}
+	}
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if keep[i] || gone[b.box] {
+			continue
+		}
+		for n := b.first; n != nil; n = n.NextSibling {
+			dropped[n] = true
+			if n == b.last {
+				break
+			}
+		}
+	}
+	return dropped
+}
+
+// keptBefore returns how many blocks are kept before each, and in all.
+func keptBefore(keep []bool) []int32 {
+	before := make([]int32, len(keep)+1)
+	for i, k := range keep {
+		before[i+1] = before[i]
+		if k {
+			before[i+1]++
+		}
+	}
+	return before
+}
+
+// shownBoxes tells which boxes hold pictures that belong to what is kept, though perhaps no text that is.
+func (t *outline) shownBoxes(before []int32, top bool) []bool {
+	shown := make([]bool, len(t.boxes))
+	for _, p := range t.pictures {
+		if !t.illustrates(p, before, top) {
+			continue
+		}
+		for x := p.box; x >= 0 && !shown[x]; x = t.boxes[x].parent {
+			shown[x] = true
+		}
+	}
+	return shown
+}
+
+// illustrates reports whether a picture belongs to the text around it that is kept: it stands, with at most a caption that is
+// not, close to kept blocks. top says that a title is the first of them.
+func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
+	const (
+		near    = 3  // blocks
+		caption = 60 // words
+	)
+	if t.boxes[p.box].marks&(inMain|inArticle|inFigure) == 0 && top && before[p.at] == 0 {
+		return false // a logo or a banner
+	}
+	x := p.box
+	inner := x // the largest box around the picture in which nothing is kept
+	for x >= 0 && before[t.boxes[x].end] == before[t.boxes[x].begin] {
+		inner, x = x, t.boxes[x].parent
+	}
+	if x < 0 {
+		return false
+	}
+	if x == p.box {
+		return true
+	}
+	f, around := &t.boxes[inner], &t.boxes[x]
+	if f.dropped && !is(f.node, atom.Figure) || f.words > caption || f.linked*2 > f.words {
+		return false
+	}
+	ahead := before[max(around.begin, f.begin-near)] < before[f.begin]
+	after := before[min(around.end, f.end+near)] > before[f.end]
+	if t.kind == article && ahead != after && !is(f.node, atom.Figure) && leadsOn(p.node) {
+		return false // to another article, or to its author
+	}
+	return ahead || after
+}
+
+// titleFirst reports whether the first block that is kept is a first-level heading.
+func (t *outline) titleFirst(keep []bool) bool {
+	i := slices.Index(keep, true)
+	return i >= 0 && t.blocks[i].tag == atom.H1
+}
+
+// leadsOn reports whether a picture is a link to a page rather than to itself in full size.
+func leadsOn(img *html.Node) bool {
+	for n := img.Parent; n != nil && !is(n, atom.Body); n = n.Parent {
+		if is(n, atom.A) {
+			return !picture(attr(n, "href"))
+		}
+	}
+	return false
+}

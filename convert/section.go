@@ -1,0 +1,261 @@
+package convert
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// section returns the elements that make up the section which id names below body: what a heading heads, up to the next heading
+// of its level or above; a term with its definition; else the element itself. It is empty when nothing has that id.
+func section(ctx context.Context, body *html.Node, id string) []*html.Node {
+	n := target(ctx, body, id)
+	if n == nil {
+		return nil
+	}
+	n = blockOf(n, body)
+	switch {
+	case n == nil:
+		return nil
+	case n.DataAtom == atom.Dt:
+		return following(n, func(s *html.Node) bool { return is(s, atom.Dt) && !emptyTerm(n) })
+	case heading(n):
+		return headed(n, body)
+	}
+	if h := find(n, heading); h != nil && leadsIn(h, n) && fold(plain(h)) == fold(plain(n)) {
+		return headed(h, body) // a box round a heading alone
+	}
+	return []*html.Node{n}
+}
+
+// target returns the element that a fragment points at (HTML, 7.4.6.3): by id, by the name of an anchor, or by the id that
+// GitHub gives it.
+func target(ctx context.Context, body *html.Node, id string) *html.Node {
+	var named, prefixed *html.Node
+	for d := range body.Descendants() {
+		check(ctx)
+		if d.Type != html.ElementNode {
+			continue
+		}
+		for i := range d.Attr {
+			switch a := &d.Attr[i]; {
+			case a.Key == "id" && a.Val == id:
+				return d
+			case a.Key == "id" && a.Val == "user-content-"+id, a.Key == "name" && a.Val == "user-content-"+id:
+				prefixed = d
+			case a.Key == "name" && a.Val == id && d.DataAtom == atom.A && named == nil:
+				named = d
+			}
+		}
+	}
+	if named == nil {
+		return prefixed
+	}
+	return named
+}
+
+// blockOf returns the block that an anchor stands for: the one it stands in, or, when it stands alone, the one that follows.
+func blockOf(n, body *html.Node) *html.Node {
+	for n != body {
+		if !blockElement(n) && blank(plain(n)) {
+			if next := nextElement(n); next != nil && blockElement(next) && blank(textBetween(n, next)) {
+				n = next
+				continue
+			}
+		}
+		if blockElement(n) {
+			if !blank(plain(n)) {
+				return n
+			}
+			if next := nextElement(n); next != nil {
+				n = next
+				continue
+			}
+		}
+		n = n.Parent
+		if is(n, atom.Thead, atom.Tbody, atom.Tfoot) {
+			n = n.Parent
+		}
+	}
+	return nil
+}
+
+func nextElement(n *html.Node) *html.Node {
+	for s := n.NextSibling; s != nil; s = s.NextSibling {
+		if s.Type == html.ElementNode {
+			return s
+		}
+	}
+	return nil
+}
+
+func textBetween(from, to *html.Node) string {
+	var b strings.Builder
+	for s := from.NextSibling; s != nil && s != to; s = s.NextSibling {
+		if s.Type == html.TextNode {
+			b.WriteString(s.Data)
+		}
+	}
+	return b.String()
+}
+
+// emptyTerm reports whether a dt has no definition of its own, so that it shares that of the next one.
+func emptyTerm(n *html.Node) bool { return is(nextElement(n), atom.Dt) }
+
+// following returns n and its siblings up to the first for which end holds.
+func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
+	list := []*html.Node{n}
+	for s := n.NextSibling; s != nil && !end(s); s = s.NextSibling {
+		if s.Type == html.ElementNode || !blank(s.Data) && s.Type == html.TextNode {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// headed returns a heading with what it heads.
+func headed(h, body *html.Node) []*html.Node {
+	level := h.Data
+	ends := func(s *html.Node) bool {
+		if heading(s) {
+			return s.Data <= level
+		}
+		inner := find(s, heading)
+		return inner != nil && inner.Data <= level
+	}
+	first := h
+	for first.Parent != body && first.Parent != nil && leadsIn(first, first.Parent) && fold(plain(first.Parent)) == fold(plain(h)) {
+		first = first.Parent // a box round the heading and its handles
+	}
+	return following(first, ends)
+}
+
+// leadsIn reports whether nothing with text stands before n in outer.
+func leadsIn(n, outer *html.Node) bool {
+	for n != outer {
+		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+			if p.Type == html.TextNode && !blank(p.Data) || p.Type == html.ElementNode && !blank(plain(p)) {
+				return false
+			}
+		}
+		n = n.Parent
+	}
+	return true
+}
+
+var (
+	atxLine   = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
+	setextOne = regexp.MustCompile(`^ {0,3}=+[ \t]*$`)
+	setextTwo = regexp.MustCompile(`^ {0,3}-{2,}[ \t]*$`)
+	ownID     = regexp.MustCompile(`[ \t]*\{#([^\s{}]+)[^{}]*\}$`)
+	anchorTag = regexp.MustCompile(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
+)
+
+// MarkdownSection returns the part of markdown that a fragment names: by the id that its heading has of its own, {#id} or an
+// anchor before it, or by the slug that GitHub makes of it. Begin and end are offsets in bytes; found is false when no heading
+// has that name.
+func MarkdownSection(markdown, fragment string) (begin, end int, found bool) {
+	level, seen := 0, map[string]int{}
+	for h := range markdownHeadings(markdown) {
+		if found {
+			if h.level <= level {
+				return begin, h.at, true
+			}
+			continue
+		}
+		slug := Slug(h.text)
+		if n := seen[slug]; n > 0 {
+			seen[slug]++
+			slug += "-" + strconv.Itoa(n)
+		} else {
+			seen[slug] = 1
+		}
+		if h.id == fragment || h.id == "" && slug == strings.ToLower(fragment) || h.id != "" && slug == fragment {
+			begin, level, found = h.at, h.level, true
+		}
+	}
+	return begin, len(markdown), found
+}
+
+// Slug returns the fragment that GitHub gives a heading: letters, digits, - and _ in lower case, spaces as -.
+func Slug(text string) string {
+	text = inlineText(text)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.M, r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.TrimSpace(text))
+}
+
+// markdownHeading is a heading in markdown.
+type markdownHeading struct {
+	level    int
+	text, id string
+	at       int // offset of its line in bytes, or of the anchor before it
+}
+
+// markdownHeadings yields the headings of markdown that stand outside fences.
+func markdownHeadings(markdown string) func(yield func(markdownHeading) bool) {
+	return func(yield func(markdownHeading) bool) {
+		fence, previous, previousAt, at := "", "", 0, 0
+		anchor, anchorAt := "", 0
+		for line := range strings.Lines(markdown) {
+			here := at
+			at += len(line)
+			line = strings.TrimRight(line, "\r\n")
+			bare := strings.TrimSpace(line)
+			if fence != "" {
+				if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
+					fence = ""
+				}
+				previous = ""
+				continue
+			}
+			if ticks := len(bare) - len(strings.TrimLeft(bare, "`")); ticks >= 3 {
+				fence, previous = bare[:ticks], ""
+				continue
+			} else if tildes := len(bare) - len(strings.TrimLeft(bare, "~")); tildes >= 3 {
+				fence, previous = bare[:tildes], ""
+				continue
+			}
+			h := markdownHeading{at: here}
+			if m := atxLine.FindStringSubmatch(line); m != nil {
+				h.level, h.text = len(m[1]), m[2]
+			} else if previous != "" && (setextOne.MatchString(line) || setextTwo.MatchString(line)) {
+				h.level, h.text, h.at = 2, previous, previousAt
+				if setextOne.MatchString(line) {
+					h.level = 1
+				}
+			}
+			if h.level == 0 {
+				if m := anchorTag.FindStringSubmatch(bare); m != nil && strings.HasPrefix(bare, "<a") {
+					anchor, anchorAt = m[1], here
+				} else if bare != "" {
+					anchor = ""
+				}
+				previous, previousAt = bare, here
+				continue
+			}
+			if m := ownID.FindStringSubmatch(h.text); m != nil {
+				h.id, h.text = m[1], strings.TrimSuffix(h.text, m[0])
+			} else if m := anchorTag.FindStringSubmatch(h.text); m != nil {
+				h.id = m[1]
+			} else if anchor != "" {
+				h.id, h.at = anchor, anchorAt
+			}
+			anchor, previous = "", ""
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+//go:build unix
+
+package convert_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"readthru/convert"
+)
+
+// TestBombsOfTheCorpusAreDefused builds the pages that bombs.json describes, in the folder that READTHRU_CORPUS_SECURITY names,
+// and holds that each is converted within 2 s of processor time and 300 MB, or gives its text alone.
+func TestBombsOfTheCorpusAreDefused(t *testing.T) {
+	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
+	if dir == "" {
+		t.Skip("READTHRU_CORPUS_SECURITY names no folder with bombs.json")
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "bombs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []struct{ ID, Kind, Make string }
+	if err := json.Unmarshal(file, &kinds); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds {
+		if k.Kind != "html" {
+			continue // codings are undone elsewhere
+		}
+		for _, n := range []int{2000, 20000, 80000} {
+			t.Run(fmt.Sprintf("%s-%d", k.ID, n), func(t *testing.T) {
+				html := bombOf(t, k.Make, n)
+				runtime.GC()
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				begun := processorTime(t)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				doc, err := convert.Parse(ctx, []byte(html), "text/html", pageURL)
+				if len(html) > 10<<20 {
+					if err == nil {
+						t.Error("a page over the limit was parsed")
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := doc.Convert(ctx, convert.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				took := processorTime(t) - begun
+				runtime.ReadMemStats(&after)
+				t.Logf("%d bytes to %d: %v of processor time, %d MB in the heap, %v", len(html), len(res.Markdown), took.Round(time.Millisecond), int64(after.HeapSys-before.HeapSys)>>20, res.Warnings)
+				if took > 2*time.Second {
+					t.Errorf("%v of processor time", took)
+				}
+				if grown := int64(after.Sys) - int64(before.Sys); grown > 300<<20 {
+					t.Errorf("%d MB more memory", grown>>20)
+				}
+				if strings.Contains(html, "KEPT") && !strings.Contains(res.Markdown, "KEPT") {
+					t.Errorf("the text is lost: %.200q", res.Markdown)
+				}
+			})
+		}
+	}
+}
+
+// bombOf builds a page from its description: "PIECE x N", or one of a few others.
+func bombOf(t *testing.T, description string, n int) string {
+	t.Helper()
+	if piece, ok := strings.CutSuffix(description, " x N"); ok {
+		if strings.Contains(piece, "<td>x") || strings.Contains(piece, "<tr>") && !strings.Contains(piece, "<table>") {
+			return "<p>KEPT</p><table>" + strings.Repeat(piece, n) + "</table>"
+		}
+		return "<p>KEPT</p>" + strings.Repeat(piece, n) + "x"
+	}
+	switch {
+	case strings.HasPrefix(description, "colspan="):
+		return "<p>KEPT</p><table><tr><td " + description + " row" + strings.TrimPrefix(description, "col") + ">a<td>b<tr><td>c</table>"
+	case strings.HasPrefix(description, "N attributes"):
+		return "<p " + manyAttributes(n) + ">KEPT</p>"
+	case strings.Contains(description, "-char attribute"):
+		return "<p title='" + strings.Repeat("x", 10*n) + "'>KEPT</p>"
+	case strings.HasPrefix(description, "100 blockquotes"):
+		return "<p>KEPT</p>" + strings.Repeat("<blockquote>", 100) + strings.Repeat("line<br>", n)
+	case strings.HasPrefix(description, "50 MB"):
+		return "<p>" + strings.Repeat("x", 50<<20)
+	}
+	t.Skipf("%q is not known here", description)
+	return ""
+}
+
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

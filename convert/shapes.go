@@ -1,0 +1,106 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Marks of the elements around a block.
+const (
+	inMain = 1 << iota
+	inArticle
+	inNav
+	inHeader
+	inFooter
+	inAside
+	inList
+	inCell
+	inForm
+	inFigure
+	inQuote
+	inDetails
+	inSection
+	inLink
+)
+
+// compare counts, for every box, its siblings of the same shape.
+func (t *outline) compare() {
+	type key struct {
+		parent int32
+		shape  uint32
+	}
+	alike := map[key]int32{}
+	for i := range t.boxes {
+		if b := &t.boxes[i]; b.words > 0 {
+			alike[key{b.parent, b.shape}]++
+		}
+	}
+	for i := range t.boxes {
+		if b := &t.boxes[i]; b.words > 0 {
+			b.alike = alike[key{b.parent, b.shape}]
+		}
+	}
+}
+
+// shapeOf tells elements apart that a page's author would style apart.
+func shapeOf(n *html.Node) uint32 {
+	h := uint32(n.DataAtom) * 2654435761
+	class := attr(n, "class")
+	first, _, _ := strings.Cut(strings.TrimSpace(class), " ")
+	for i := range len(first) {
+		if c := first[i]; c < '0' || c > '9' {
+			h = (h ^ uint32(c)) * 16777619
+		}
+	}
+	return h
+}
+
+func markOf(n *html.Node) uint32 {
+	switch attr(n, "role") {
+	case "main":
+		return inMain
+	case "navigation":
+		return inNav
+	case "article":
+		return inArticle
+	case "contentinfo":
+		return inFooter
+	case "banner":
+		return inHeader
+	case "complementary":
+		return inAside
+	}
+	switch n.DataAtom {
+	case atom.Main:
+		return inMain
+	case atom.Article:
+		return inArticle
+	case atom.Nav:
+		return inNav
+	case atom.Header:
+		return inHeader
+	case atom.Footer:
+		return inFooter
+	case atom.Aside:
+		return inAside
+	case atom.Ul, atom.Ol, atom.Dl:
+		return inList
+	case atom.Td, atom.Th:
+		return inCell
+	case atom.Form, atom.Label, atom.Fieldset:
+		return inForm
+	case atom.Figure, atom.Figcaption:
+		return inFigure
+	case atom.Blockquote:
+		return inQuote
+	case atom.Details, atom.Summary:
+		return inDetails
+	case atom.Section:
+		return inSection
+	case atom.A:
+		return inLink
+	}
+	return 0
+}

@@ -1,0 +1,188 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// sideNoteClasses name the elements that hold a footnote where its reference stands: in the margin, or to be shown on demand.
+var sideNoteClasses = []string{
+	"sidenote", "side-note", "marginnote", "margin-note", "footnotecontent", "footnote-content", "footnote__content",
+	"inline-footnote-content", "sidenote-content", "footnote-text",
+}
+
+// noteHeadings head a page's footnotes and say nothing once these are marked as such.
+var noteHeadings = set("note notes footnote footnotes endnote endnotes sidenotes fußnoten anmerkungen fussnoten notas voetnoten")
+
+// sidenotes takes the footnotes that stand beside their references.
+func (f *footnotes) sidenotes(body *html.Node) {
+	refs := map[*html.Node]bool{}
+	for _, n := range f.notes {
+		for _, ref := range n.refs {
+			refs[ref] = true
+		}
+	}
+	for _, side := range findAll(body, func(n *html.Node) bool {
+		return is(n, atom.Span, atom.Aside, atom.Small, atom.Div) && hasClass(n, sideNoteClasses...)
+	}) {
+		if !hasText(side) || within(side, atom.Pre) || f.inNote(side) || len(f.notes) >= maxNotes {
+			continue
+		}
+		before := side.PrevSibling
+		for before != nil && (is(before, atom.Input) || before.Type == html.TextNode && blank(before.Data)) {
+			before = before.PrevSibling
+		}
+		switch {
+		case before != nil && f.leadsTo(before, refs): // said again, for another width of the window
+			remove(side)
+		case before == nil || before.Type == html.TextNode:
+			f.sideAlone(side)
+		case is(before, atom.Label, atom.Sup, atom.A, atom.Span):
+			label, _ := noteLabel(shortText(before))
+			if label == "" && hasText(before) {
+				continue
+			}
+			f.order[before] = len(f.order) + 1
+			f.add(side, label, before)
+		}
+	}
+}
+
+// inNote reports whether n is, or lies in, a footnote that has been found.
+func (f *footnotes) inNote(n *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		if f.found[n] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsTo reports whether n is a reference to a footnote that has been found, or holds nothing else.
+func (f *footnotes) leadsTo(n *html.Node, refs map[*html.Node]bool) bool {
+	return refs[n] || isLabel(n) && find(n, func(d *html.Node) bool { return refs[d] }) != nil
+}
+
+// sideAlone takes a note without a reference of its own: its parent may show the label and hold the note.
+func (f *footnotes) sideAlone(side *html.Node) {
+	parent := side.Parent
+	if !is(parent, atom.Span, atom.Sup, atom.A, atom.Label) {
+		return
+	}
+	remove(side)
+	label, _ := noteLabel(shortText(parent))
+	if label == "" {
+		parent.AppendChild(side)
+		return
+	}
+	parent.Parent.InsertBefore(side, parent.NextSibling)
+	f.order[parent] = len(f.order) + 1
+	f.add(side, label, parent)
+}
+
+// loose takes footnotes without links: a raised number in the text, and at the end, or right below, a paragraph that begins
+// with the same number raised. The numbers must run from 1 on, and each must occur in the text above.
+func (f *footnotes) loose(body *html.Node) {
+	raised := map[string]*html.Node{}
+	var openers []*html.Node
+	for d := range body.Descendants() {
+		switch {
+		case is(d, atom.Sup) && digits(shortText(d)) && len(shortText(d)) <= 3 && !opens(d):
+			if raised[shortText(d)] == nil {
+				raised[shortText(d)] = d
+			}
+		case is(d, atom.Sup, atom.Strong, atom.B) && len(raised) > 0 && opens(d) && is(d.Parent, atom.P, atom.Li) &&
+			len(openers) < maxNotes:
+			label, _ := noteLabel(shortText(d))
+			if label == strconv.Itoa(len(openers)+1) && raised[label] != nil && (is(d, atom.Sup) || len(openers) > 0 ||
+				bounded(d.Parent)) {
+				openers = append(openers, d)
+			}
+		}
+	}
+	if len(openers) == 0 || len(openers) == 1 && !bounded(openers[0].Parent) && !noteWords(openers[0].Parent) {
+		return
+	}
+	together := bounded(openers[0].Parent)
+	for i, opener := range openers {
+		holder := opener.Parent
+		if together && is(holder, atom.P) {
+			end := (*html.Node)(nil)
+			if i+1 < len(openers) {
+				end = openers[i+1].Parent
+			}
+			holder = withContinuation(holder, end)
+		}
+		label := strconv.Itoa(i + 1)
+		f.order[raised[label]] = i + 1
+		f.add(holder, label, raised[label])
+	}
+}
+
+// opens reports whether n is the first thing with text in its parent.
+func opens(n *html.Node) bool {
+	steps := 0
+	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+		if steps++; steps > 100 || p.Type == html.ElementNode && hasText(p) || p.Type == html.TextNode && !blank(p.Data) {
+			return false
+		}
+	}
+	return true
+}
+
+// bounded reports whether a rule or a heading that says footnotes stands right before n.
+func bounded(n *html.Node) bool {
+	p := n.PrevSibling
+	for p != nil && (p.Type != html.ElementNode) {
+		p = p.PrevSibling
+	}
+	return is(p, atom.Hr) || p != nil && noteHeading(p)
+}
+
+func noteHeading(n *html.Node) bool {
+	return heading(n) && noteHeadings[strings.ToLower(shortText(n))]
+}
+
+// withContinuation puts p and the blocks after it, up to end or to the next section, into one element.
+func withContinuation(p, end *html.Node) *html.Node {
+	holder := elementNode(atom.Div)
+	p.Parent.InsertBefore(holder, p)
+	for n := p; n != nil && n != end && !heading(n) && !is(n, atom.Hr, atom.Section, atom.Article, atom.Aside, atom.Footer,
+		atom.Nav); {
+		next := n.NextSibling
+		if next != end && end == nil && n != p && !is(n, atom.P, atom.Ul, atom.Ol, atom.Blockquote, atom.Pre) &&
+			n.Type == html.ElementNode {
+			break
+		}
+		remove(n)
+		holder.AppendChild(n)
+		n = next
+	}
+	return holder
+}
+
+// dropNoteHeadings removes the headings and rules that only lead to footnotes.
+func dropNoteHeadings(body *html.Node) {
+	for _, n := range findAll(body, func(n *html.Node) bool { return noteHeading(n) || is(n, atom.Hr) }) {
+		s := n.NextSibling
+		for s != nil && (s.Type != html.ElementNode || !hasText(s) && !is(s, atom.Hr, atom.Img) && s.Data != noteElement) {
+			if s.Type == html.TextNode && !blank(s.Data) {
+				break
+			}
+			s = s.NextSibling
+		}
+		for is(s, atom.Div, atom.Section) {
+			first := s.FirstChild
+			for first != nil && (first.Type != html.ElementNode || !hasText(first)) {
+				first = first.NextSibling
+			}
+			s = first
+		}
+		if s != nil && (s.Data == noteElement || is(n, atom.Hr) && noteHeading(s)) {
+			remove(n)
+		}
+	}
+}

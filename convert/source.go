@@ -1,0 +1,135 @@
+package convert
+
+import (
+	"path"
+	"strings"
+)
+
+// source makes the markdown of source code: fenced, with its language. The text of a type that names no language stays as it is.
+func (d *Document) source(text, contentType string) {
+	lang := ""
+	if d.url != nil {
+		lang = codePath(d.url.Path)
+		d.head.title = fileName(d.url.Path)
+	}
+	if lang == "" {
+		lang = codeType(mediaType(contentType))
+	}
+	if lang == "" {
+		d.ready = text
+		return
+	}
+	d.ready = fence(text, lang)
+}
+
+// fence puts text between fences that are longer than any in it.
+func fence(text, lang string) string {
+	marks := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+	return marks + lang + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
+}
+
+// fileEndings are the languages of files whose ending is not the language's name.
+var fileEndings = map[string]string{
+	"bat": "batch", "bzl": "python", "c++": "cpp", "cc": "cpp", "cjs": "javascript", "cl": "c", "clj": "clojure", "cmd": "batch", "cr": "crystal", "cs": "csharp", "cts": "typescript",
+	"cxx": "cpp", "erl": "erlang", "ex": "elixir", "exs": "elixir", "f90": "fortran", "fs": "fsharp", "gemspec": "ruby", "gql": "graphql", "h": "c", "hh": "cpp", "hpp": "cpp",
+	"hs": "haskell", "ipynb": "json", "jl": "julia", "jsonl": "json", "kt": "kotlin", "kts": "kotlin", "m": "objectivec", "mjs": "javascript", "ml": "ocaml", "mli": "ocaml", "mod": "go",
+	"mts": "typescript", "ndjson": "json", "patch": "diff", "pl": "perl", "pm": "perl", "proto": "protobuf", "ps1": "powershell", "psm1": "powershell", "pyi": "python", "pyx": "cython",
+	"rs": "rust", "s": "asm", "sbt": "scala", "sol": "solidity", "sv": "verilog", "tf": "hcl", "tfvars": "hcl", "v": "verilog", "webmanifest": "json", "yml": "yaml", "conf": "ini", "cfg": "ini",
+	"env": "sh", "ino": "cpp", "cu": "cpp", "thrift": "thrift", "avsc": "json", "sum": "text", "lock": "text", "log": "text", "xsd": "xml", "xsl": "xml", "xslt": "xml", "wsdl": "xml",
+	"plist": "xml", "pom": "xml", "csproj": "xml", "mm": "objectivec", "vb": "vbnet", "pas": "pascal", "lisp": "lisp", "el": "lisp", "scm": "scheme", "bash": "bash", "astro": "astro",
+}
+
+// fileNames are the languages of files without an ending.
+var fileNames = map[string]string{
+	"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile", "cmakelists.txt": "cmake", "gemfile": "ruby", "rakefile": "ruby",
+	"jenkinsfile": "groovy", "vagrantfile": "ruby", "go.mod": "go", "go.sum": "text", ".gitignore": "text", ".bashrc": "bash", ".profile": "sh", "build.bazel": "python", "justfile": "makefile",
+}
+
+// TypeOf returns a media type for a file by its name, as [Parse] understands it; empty when the name does not say.
+func TypeOf(name string) string {
+	ending := strings.ToLower(path.Ext(name))
+	switch ending {
+	case ".html", ".htm":
+		return "text/html"
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".json", ".geojson":
+		return "application/json"
+	case ".xml":
+		return "application/xml"
+	case ".csv":
+		return "text/csv"
+	case ".pdf":
+		return "application/pdf"
+	case ".docx":
+		return docxType
+	case ".xhtml":
+		return "application/xhtml+xml"
+	case ".rss", ".atom":
+		return "application/" + ending[1:] + "+xml"
+	case ".svg":
+		return "image/svg+xml"
+	case ".tsv", ".tab":
+		return "text/tab-separated-values"
+	case ".txt", ".text", ".log":
+		return "text/plain"
+	}
+	if lang := codePath(name); lang != "" {
+		return "text/x-" + lang
+	}
+	return ""
+}
+
+// codePath returns the language that a path's ending or name says, or "".
+func codePath(p string) string {
+	name := strings.ToLower(path.Base(p))
+	if lang := fileNames[name]; lang != "" {
+		return lang
+	}
+	ending := strings.TrimPrefix(path.Ext(name), ".")
+	if lang := fileEndings[ending]; lang != "" {
+		return lang
+	}
+	switch ending {
+	case "md", "markdown", "txt", "text", "basic", "console", "http", "julia", "mermaid", "source":
+		return ""
+	}
+	if knownLanguages[ending] {
+		return ending
+	}
+	return ""
+}
+
+// codeType returns the language that a media type names, or "".
+func codeType(t string) string {
+	kind, name, _ := strings.Cut(t, "/")
+	name = strings.TrimPrefix(name, "x-")
+	if kind != "text" && kind != "application" {
+		return ""
+	}
+	switch name {
+	case "javascript", "ecmascript":
+		return "javascript"
+	case "sh", "shellscript", "csh":
+		return "sh"
+	case "python", "script.python":
+		return "python"
+	case "c", "csrc", "chdr":
+		return "c"
+	case "c++", "c++src", "c++hdr":
+		return "cpp"
+	case "patch":
+		return "diff"
+	case "ndjson", "jsonlines", "json-seq", "jsonl":
+		return "json"
+	case "httpd-php":
+		return "php"
+	}
+	if knownLanguages[name] && name != "http" {
+		return name
+	}
+	return ""
+}
+
+// fileName returns the last part of a path, for a title.
+func fileName(p string) string { return clip(strings.Trim(path.Base(p), "/.")) }

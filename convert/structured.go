@@ -1,0 +1,162 @@
+package convert
+
+import (
+	"encoding/json"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/page"
+)
+
+// maxStructured is the longest JSON-LD that is read, in bytes.
+const maxStructured = 256 << 10
+
+// readStructured takes author, date and the text of the article from JSON-LD. What cannot be parsed is passed over: it never
+// fails a page.
+func readStructured(meta page.Meta, text string) (articleBody string) {
+	if len(text) > maxStructured {
+		return ""
+	}
+	budget := 1000
+	var walk func(v any)
+	walk = func(v any) {
+		if budget--; budget < 0 {
+			return
+		}
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for _, key := range []string{"datePublished", "dateCreated"} {
+				if s, ok := v[key].(string); ok {
+					put(meta, "date", date(s))
+				}
+			}
+			if body, ok := v["articleBody"].(string); ok && len(body) > len(articleBody) {
+				articleBody = body
+			}
+			put(meta, "author", byline(clip(personName(v["author"]))))
+			walk(v["@graph"])
+			walk(v["mainEntity"])
+			walk(v["mainEntityOfPage"])
+		}
+	}
+	values := json.NewDecoder(strings.NewReader(repairJSON(text)))
+	for range 20 { // some pages put several values into one script
+		var value any
+		if values.Decode(&value) != nil {
+			break
+		}
+		walk(value)
+	}
+	return articleBody
+}
+
+// structuredPage replaces the body's content by the article that its JSON-LD holds when there is hardly any text in the page
+// itself: scripts would have put it there. It reports whether it did.
+func structuredPage(body *html.Node, c counts, articleBody string) bool {
+	if c.words >= thinWords || words(articleBody) < noscriptWords {
+		return false
+	}
+	holder := elementNode(atom.Div)
+	if strings.Contains(articleBody, "</p>") || strings.Contains(articleBody, "<br") {
+		nodes, err := html.ParseFragment(strings.NewReader(articleBody), elementNode(atom.Body))
+		if err != nil {
+			return false
+		}
+		for _, n := range nodes {
+			holder.AppendChild(n)
+		}
+	} else {
+		for line := range strings.Lines(articleBody) {
+			if !blank(line) {
+				holder.AppendChild(elementNode(atom.P, textNode(strings.TrimSpace(line))))
+			}
+		}
+	}
+	empty(body)
+	moveChildren(holder, body)
+	return true
+}
+
+// repairJSON returns text without what pages put into JSON that JSON has not: comments and CDATA marks round or in it, control
+// characters in strings, commas before a closing bracket, semicolons after it.
+func repairJSON(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	inString := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\n' && inString:
+			b.WriteString(`\n`)
+		case c < ' ':
+			b.WriteByte(' ')
+		case inString:
+			b.WriteByte(c)
+			if c == '\\' && i+1 < len(text) && text[i+1] >= ' ' {
+				i++
+				b.WriteByte(text[i])
+			}
+			inString = c != '"'
+		case c == '"':
+			inString = true
+			b.WriteByte(c)
+		case c == ';':
+		case c == ',' && closes(text[i+1:]):
+		case c == '/' || c == '<' || c == '-' && strings.HasPrefix(text[i:], "-->") || c == ']' && strings.HasPrefix(text[i:], "]]>"):
+			i += comment(text[i:]) - 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// closes reports whether the next thing in s closes an object or a list.
+func closes(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	return s != "" && (s[0] == '}' || s[0] == ']')
+}
+
+// comment returns the length of the comment, or the mark, with which s begins; at least 1.
+func comment(s string) int {
+	for _, mark := range []struct{ open, end string }{{"/*", "*/"}, {"//", "\n"}} {
+		if strings.HasPrefix(s, mark.open) {
+			if i := strings.Index(s[2:], mark.end); i >= 0 {
+				return 2 + i + len(mark.end)
+			}
+			return len(s)
+		}
+	}
+	for _, mark := range []string{"<![CDATA[", "]]>", "<!--", "-->"} {
+		if strings.HasPrefix(s, mark) {
+			return len(mark)
+		}
+	}
+	return 1
+}
+
+func personName(v any) string {
+	switch v := v.(type) {
+	case string:
+		if !strings.Contains(v, "://") {
+			return v
+		}
+	case map[string]any:
+		return personName(v["name"])
+	case []any:
+		var names []string
+		for _, item := range v {
+			if name := personName(item); name != "" && len(names) < 5 {
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, ", ")
+	}
+	return ""
+}

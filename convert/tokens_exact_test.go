@@ -1,0 +1,65 @@
+//go:build tiktoken
+
+package convert_test
+
+import (
+	"context"
+	"math"
+	"net/url"
+	"os"
+	"slices"
+	"testing"
+
+	"readthru/convert"
+)
+
+// TestTheEstimateIsAsGoodAsItSays compares [convert.Tokens] with the o200k vocabulary, over the HTML and the markdown of every
+// tenth page of a corpus.
+func TestTheEstimateIsAsGoodAsItSays(t *testing.T) {
+	if os.Getenv("READTHRU_CORPUS") == "" {
+		t.Skip("READTHRU_CORPUS names no folder with manifest.jsonl and html/*.gz")
+	}
+	var markdown, html, saved []float64 // errors, in percent
+	for i, p := range readCorpus(t) {
+		if i%10 != 0 || len(p.content) > 300<<10 {
+			continue
+		}
+		u, _ := url.Parse(p.URL)
+		doc, err := convert.Parse(context.Background(), p.content, "text/html", u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := doc.Convert(context.Background(), convert.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ofMarkdown, err := convert.ExactTokens(res.Markdown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ofHTML, err := convert.ExactTokens(string(p.content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ofMarkdown < 50 {
+			continue
+		}
+		off := func(got, want int) float64 { return 100 * math.Abs(float64(got-want)) / float64(want) }
+		markdown, html = append(markdown, off(res.Tokens, ofMarkdown)), append(html, off(res.HTMLTokens, ofHTML))
+		if ofHTML > ofMarkdown {
+			saved = append(saved, off(res.HTMLTokens-res.Tokens, ofHTML-ofMarkdown))
+		}
+	}
+	for _, e := range []struct {
+		name        string
+		errors      []float64
+		median, p90 float64 // percent
+	}{{"markdown", markdown, 7, 15}, {"HTML", html, 8, 15}, {"saved", saved, 8, 18}} {
+		slices.Sort(e.errors)
+		median, p90 := e.errors[len(e.errors)/2], e.errors[len(e.errors)*9/10]
+		t.Logf("%s: error %.1f %% in the median, %.1f %% at the 90th percentile, %d pages", e.name, median, p90, len(e.errors))
+		if median > e.median || p90 > e.p90 {
+			t.Errorf("%s: worse than %.0f %% and %.0f %%", e.name, e.median, e.p90)
+		}
+	}
+}

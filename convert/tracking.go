@@ -1,0 +1,129 @@
+package convert
+
+import (
+	"net/url"
+	"strings"
+
+	"readthru/page"
+)
+
+// trackingParameters are parameters of queries that only tell the site of the link's target where its reader came from. No page
+// is found by them. Those that end in * stand for all that begin so.
+var trackingParameters = strings.Fields(`utm_* gclid gclsrc dclid gbraid wbraid fbclid msclkid mc_cid mc_eid mkt_tok yclid ymclid igshid igsh ttclid twclid li_fat_id _hsenc _hsmi __hssc __hstc __hsfp hsctatracking
+	vero_id oly_enc_id oly_anon_id rb_clickid wickedid ml_subscriber ml_subscriber_hash _openstat guccounter guce_referrer guce_referrer_sig`)
+
+// redirectors are addresses that only lead on to the one they carry, and count who goes there. Host and path must be these;
+// the parameter holds the target.
+var redirectors = []struct{ host, path, parameter string }{
+	{"google.com", "/url", "q"},
+	{"google.com", "/url", "url"},
+	{"l.facebook.com", "/l.php", "u"},
+	{"lm.facebook.com", "/l.php", "u"},
+	{"l.instagram.com", "/", "u"},
+	{"youtube.com", "/redirect", "q"},
+	{"out.reddit.com", "", "url"},
+	{"t.umblr.com", "/redirect", "z"},
+	{"href.li", "/", ""},
+	{"steamcommunity.com", "/linkfilter/", "url"},
+	{"steamcommunity.com", "/linkfilter/", "u"},
+	{"vk.com", "/away.php", "to"},
+	{"linkedin.com", "/redir/redirect", "url"},
+	{"slack-redir.net", "/link", "url"},
+	{"duckduckgo.com", "/l/", "uddg"},
+	{"safelinks.protection.outlook.com", "/", "url"},
+	{"adclick.g.doubleclick.net", "", "adurl"},
+	{"googleadservices.com", "/pagead/aclk", "adurl"},
+	{"redirect.viglink.com", "/", "u"},
+	{"go.skimresources.com", "/", "url"},
+	{"click.linksynergy.com", "", "murl"},
+	{"curseforge.com", "/linkout", "remoteurl"},
+}
+
+// adHosts serve advertisements: a link there that does not say where it leads is no link of the page.
+var adHosts = []string{"doubleclick.net", "googleadservices.com", "googlesyndication.com", "adnxs.com", "taboola.com", "outbrain.com", "criteo.com"}
+
+// untracked returns an absolute link without what is there to watch who follows it: a redirector's target where the link holds
+// it, the link without parameters that name its reader's way here, and nothing for a link into an advertisement. A link that
+// carries a signature or another secret stays as it is: each byte of it may count.
+func untracked(link string) string {
+	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?") && !strings.Contains(link, "ad") && !strings.Contains(link, "click") && !strings.Contains(link, "taboola") && !strings.Contains(link, "outbrain") && !strings.Contains(link, "criteo") {
+		return link
+	}
+	for range 3 { // a redirector may lead to another
+		u, err := url.Parse(link)
+		if err != nil {
+			return link
+		}
+		target := ledTo(u)
+		if target == "" {
+			if onHost(u.Hostname(), adHosts...) {
+				return ""
+			}
+			return withoutTracking(u, link)
+		}
+		link = target
+	}
+	return link
+}
+
+// ledTo returns the address that a redirector carries; empty when u is none.
+func ledTo(u *url.URL) string {
+	for _, r := range redirectors {
+		if !onHost(u.Hostname(), r.host) || r.path != "" && u.Path != r.path {
+			continue
+		}
+		target := u.RawQuery
+		if r.parameter != "" {
+			target = u.Query().Get(r.parameter)
+		}
+		if t, err := url.Parse(target); err == nil && (t.Scheme == "http" || t.Scheme == "https") && t.Host != "" && t.User == nil {
+			return linkBytes(target)
+		}
+	}
+	return ""
+}
+
+// onHost reports whether host is one of names or lies below one.
+func onHost(host string, names ...string) bool {
+	host = strings.ToLower(host)
+	for _, name := range names {
+		if host == name || strings.HasSuffix(host, "."+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutTracking returns link, which u is, without its tracking parameters. The other bytes stay as they are.
+func withoutTracking(u *url.URL, link string) string {
+	if u.RawQuery == "" || page.HasSecret(u) {
+		return link
+	}
+	head, rest, _ := strings.Cut(link, "?")
+	query, fragment, hasFragment := strings.Cut(rest, "#")
+	var kept []string
+	for parameter := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(parameter, "=")
+		if !tracks(strings.ToLower(strings.TrimPrefix(name, "amp;"))) {
+			kept = append(kept, parameter)
+		}
+	}
+	if clean := strings.Join(kept, "&"); clean == query {
+		return link
+	} else if clean != "" {
+		head += "?" + clean
+	}
+	if hasFragment {
+		head += "#" + fragment
+	}
+	return head
+}
+
+func tracks(name string) bool {
+	for _, t := range trackingParameters {
+		if prefix, ok := strings.CutSuffix(t, "*"); name == t || ok && strings.HasPrefix(name, prefix) && len(name) > len(prefix) {
+			return true
+		}
+	}
+	return false
+}
