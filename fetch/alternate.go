@@ -87,7 +87,7 @@ type unfit string
 func (u unfit) Error() string { return string(u) }
 
 func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs convert.Signs) (*store.Rendition, error) {
-	if err := s.f.blocked(u); err != nil {
+	if err := s.f.Blocked(u); err != nil {
 		return nil, err
 	}
 	twin := &attempt{req: Request{Own: true, Method: http.MethodGet}, url: u}
@@ -118,15 +118,14 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 		return nil, unfit("the twin is a bot wall")
 	}
 	r := foreign(twin.content, resp.Header.Get("X-Markdown-Tokens"), page.Alternate)
-	r.FinalURL, r.CanonicalURL, r.HTMLTokens, r.Expires = u.String(), signs.Canonical, convert.Tokens(a.content), time.Now().Add(alternateLifetime)
+	r.FinalURL, r.CanonicalURL, r.HTMLTokens, r.Expires = u.String(), signs.Canonical, convert.HTMLTokens(a.content), time.Now().Add(alternateLifetime)
 	if signs.Canonical == "" {
 		r.CanonicalURL = a.url.String()
 	}
 	return r, nil
 }
 
-// unfitTwin says why a twin is not taken for a page of which the HTML is in hand; empty when it is. The share of words is a
-// quarter, not a half: visible words of a page count its menus, which a twin leaves out.
+// unfitTwin says why a twin is not taken for a page of which the HTML is in hand; empty when it is.
 func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 	switch {
 	case len(bytes.TrimSpace(markdown)) == 0:
@@ -135,11 +134,13 @@ func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 		return "the twin is HTML"
 	case !labelled && !convert.LooksLikeMarkdown(markdown[:min(len(markdown), 16<<10)]):
 		return "the twin does not look like markdown"
-	case 4*len(bytes.Fields(markdown)) < words:
-		return "the twin has less than a quarter of the page's words"
-	case bytes.Count(markdown, []byte("```"))+bytes.Count(markdown, []byte("~~~")) < bytes.Count(html, []byte("<pre")):
-		// A block has two fences: fewer fences than half of the page's blocks would need.
-		return "the twin has lost the page's code blocks"
+	}
+	doubt := convert.DoubtMarkdown(markdown)
+	if doubt == convert.NoDoubt {
+		doubt = convert.DoubtAgainst(markdown, html, words)
+	}
+	if doubt != convert.NoDoubt {
+		return "the twin is not taken: " + string(doubt)
 	}
 	return ""
 }

@@ -44,7 +44,7 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	content := bodyOf(r.Markdown, r.From)
 	p.SizeBytes, p.Info.MarkdownChars = len(content), r.MarkdownChars
 	form := f.form(a)
-	p.Warnings = a.warnings
+	p.Warnings, p.Removed = a.warnings, a.removed
 	if f.lasting(a) {
 		f.record(a, content)
 	}
@@ -52,11 +52,15 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 		f.count(r.From)
 	}
 
-	ans := &Answer{Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled)}
+	links := a.links() // its warning is one of the fields
+	ans := &Answer{Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled), Links: links}
 	if status == http.StatusOK && matches(a.req.Header, ans.Header.Get("Etag")) {
 		ans.Status = http.StatusNotModified
 		ans.Header.Del("Content-Type")
 		return ans
+	}
+	if a.seen != nil {
+		ans.Console, ans.Screenshot = a.seen.Console, a.seen.Screenshot
 	}
 	ans.Body = form.bytes()
 	return ans
@@ -72,9 +76,20 @@ type form struct {
 // form brings the rendition into the form asked for.
 func (f *Fetcher) form(a *attempt) form {
 	p, r := a.page, a.best
+	if a.shown != nil {
+		r = a.shown
+		p.Tokens = r.Tokens
+	}
 	markdown, cut := r.Markdown, false
-	if limit := a.req.MaxTokens; limit > 0 && (r.Tokens > limit || r.From != page.Local) { // others' counts are their word only
-		if markdown, cut = cutBlocks(markdown, a.req.MaxTokens); cut {
+	if a.req.View.Start > 0 {
+		markdown, cut = from(bodyOf(markdown, r.From), a.req.View.Start), true
+		p.Tokens = convert.Tokens(markdown)
+	}
+	if limit := a.req.MaxTokens; limit > 0 && (p.Tokens > limit || r.From != page.Local) { // others' counts are their word only
+		block := len(markdown) - len(bodyOf(markdown, r.From))
+		if kept, next := convert.Cut(markdown, limit); next > 0 {
+			p.Next = a.req.View.Start + utf8.RuneCount(markdown[min(block, next):next])
+			markdown, cut = kept, true
 			a.warn("truncated")
 			p.Tokens = convert.Tokens(markdown)
 		}
@@ -90,6 +105,9 @@ func (f *Fetcher) form(a *attempt) form {
 	}
 	content := markdown
 	var block string
+	if a.req.View.Start > 0 {
+		return form{markdown: content}
+	}
 	if r.From != page.Local {
 		_, content = page.SplitFrontMatter(markdown)
 		block = string(markdown[:len(markdown)-len(content)])
@@ -166,7 +184,7 @@ func bodyOf(markdown []byte, from page.Source) []byte {
 // dropped are fields of the source that are not true of a rendition: its validators, its coding, its digests and signatures.
 var dropped = []string{
 	"Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Accept-Ranges", "Content-Md5", "Content-Digest", "Repr-Digest", "Digest",
-	"Want-Digest", "Signature", "Signature-Input", "Etag", "Last-Modified", "X-Markdown-Tokens", "X-Readthru-Source", "X-Readthru-Doc", "X-Readthru-Warning",
+	"Want-Digest", "Signature", "Signature-Input", "Etag", "Last-Modified", "X-Markdown-Tokens", "X-Readthru-Source", "X-Readthru-Doc", "X-Readthru-Warning", "X-Readthru-Next",
 	"Content-Location", "Content-Disposition", "Trailer",
 }
 
@@ -187,6 +205,9 @@ func (f *Fetcher) fields(a *attempt, tag string, hit, recalled bool) http.Header
 	h.Set("X-Readthru-Doc", a.page.Doc)
 	for _, w := range a.warnings {
 		h.Add("X-Readthru-Warning", w)
+	}
+	if a.page.Next > 0 {
+		h.Set("X-Readthru-Next", strconv.Itoa(a.page.Next))
 	}
 	if link := canonicalLink(a.best.CanonicalURL, h); link != "" {
 		h.Add("Link", link)
@@ -325,49 +346,6 @@ func addDetail(h http.Header, detail string) {
 	if strings.HasPrefix(strings.TrimSpace(member), "readthru") && !strings.Contains(member, "detail=") {
 		lines[len(lines)-1] = last + "; detail=" + detail
 	}
-}
-
-// cutBlocks keeps the blocks of markdown, from the first, that come to at most limit tokens, and says what was left out. The
-// first block stays whole, whatever its size: half a sentence or an open fence helps nobody.
-func cutBlocks(markdown []byte, limit int) (kept []byte, cut bool) {
-	tokens, end := 0, 0
-	for _, block := range blocks(string(markdown)) {
-		tokens += convert.Tokens(block)
-		if end > 0 && tokens > limit {
-			cut = true
-			break
-		}
-		end += len(block)
-	}
-	if !cut {
-		return markdown, false
-	}
-	note := "\n[Cut here: " + strconv.Itoa(limit) + " of about " + strconv.Itoa(convert.Tokens(markdown)) + " tokens were asked for.]\n"
-	return append([]byte(strings.TrimRight(string(markdown[:end]), "\n")+"\n"), note...), true
-}
-
-// blocks splits markdown after each blank line that is not within a fence. Joined they are the text again.
-func blocks(md string) []string {
-	var list []string
-	begin, at, fence := 0, 0, ""
-	for line := range strings.Lines(md) {
-		at += len(line)
-		switch t := strings.TrimSpace(line); {
-		case fence != "":
-			if strings.HasPrefix(t, fence) && strings.Trim(t, fence[:1]) == "" {
-				fence = ""
-			}
-		case strings.HasPrefix(t, "```"), strings.HasPrefix(t, "~~~"):
-			fence = t[:len(t)-len(strings.TrimLeft(t, t[:1]))]
-		case t == "":
-			list = append(list, md[begin:at])
-			begin = at
-		}
-	}
-	if begin < len(md) {
-		list = append(list, md[begin:])
-	}
-	return list
 }
 
 func hexSum(b []byte) string {

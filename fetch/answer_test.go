@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/convert"
 	"readthru/fetch"
 )
 
@@ -69,29 +68,6 @@ func TestCacheStatusIsRead(t *testing.T) { // RFC 9211
 		if hit, ttl := fetch.CacheStatus(http.Header{"Cache-Status": tt.lines}); hit != tt.hit || ttl != tt.ttl {
 			t.Errorf("%q: hit %v, ttl %d, want %v, %d", tt.lines, hit, ttl, tt.hit, tt.ttl)
 		}
-	}
-}
-
-func TestTextIsCutBetweenBlocks(t *testing.T) {
-	md := "# Title\n\nOne two three four.\n\n```go\nfunc main() {\n\n}\n```\n\n~~~~\n~~~\n\nx\n~~~~\nLast words here.\n"
-	if got := strings.Join(fetch.Blocks(md), ""); got != md {
-		t.Errorf("the blocks are not the text: %q", got)
-	}
-	for _, b := range fetch.Blocks(md) {
-		if n := strings.Count(b, "```"); n == 1 {
-			t.Errorf("block %q cuts a fence", b)
-		}
-	}
-	whole := convert.Tokens(md) + len(fetch.Blocks(md)) // each block's count is rounded
-	if got, cut := fetch.CutBlocks([]byte(md), whole); cut || string(got) != md {
-		t.Errorf("cut %v at a limit that suffices", cut)
-	}
-	got, cut := fetch.CutBlocks([]byte(md), convert.Tokens("# Title\n\nOne two three four.\n\n"))
-	if !cut || !strings.HasPrefix(string(got), "# Title\n\nOne two three four.\n\n[Cut here: ") {
-		t.Errorf("cut %v: %q", cut, got)
-	}
-	if got, _ := fetch.CutBlocks([]byte(md), 1); !strings.HasPrefix(string(got), "# Title\n") {
-		t.Errorf("%q, want the first block whole", got)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"readthru/convert"
 	"readthru/page"
+	"readthru/render"
 	"readthru/store"
 )
 
@@ -24,8 +25,8 @@ import (
 type attempt struct {
 	req     Request
 	cascade []string
-	convert convert.Options
-	wanted  string // convert's part of the recipe
+	convert convert.Options // of the page as it is kept
+	wanted  string          // convert's part of the recipe
 	recipes struct {
 		url *url.URL // for which it was made
 		own string
@@ -52,7 +53,10 @@ type attempt struct {
 	wall    string            // mark of a bot wall, empty if none
 
 	best     *store.Rendition // so far
+	shown    *store.Rendition // what the view wants of it; nil: best
+	removed  *page.Removed    // receipts, where the view wants them
 	failure  error            // of the local conversion, if it gave nothing
+	seen     *render.Page     // what a browser saw; nil: none did
 	warnings []string
 	attempts []page.Attempt
 }
@@ -65,9 +69,6 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 	}
 	if r.Cascade != nil {
 		a.cascade = r.Cascade
-	}
-	if r.Convert != nil {
-		a.convert, a.wanted = *r.Convert, wanted(*r.Convert)
 	}
 	secret := page.HasSecret(r.URL)
 	a.credentials = secret || len(r.Header["Authorization"]) > 0 || len(r.Header["Cookie"]) > 0
@@ -117,15 +118,20 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 }
 
 // recipe names what, besides the bytes, decides what a rendition is: the rules of conversion, what is wanted of the page, the
-// charset that its origin names, and the URL that relative links are resolved against.
+// type and charset that its origin names, and the URL that relative links are resolved against.
 func (a *attempt) recipe() string {
 	if a.recipes.url == a.url {
 		return a.recipes.own
 	}
+	a.recipes.url, a.recipes.own = a.url, a.recipeOf(a.wanted)
+	return a.recipes.own
+}
+
+// recipeOf is recipe for other options.
+func (a *attempt) recipeOf(wanted string) string {
 	base := *a.url
 	base.Fragment, base.RawFragment = "", ""
-	a.recipes.url, a.recipes.own = a.url, digest(a.wanted+"\n"+charset(a.resp.Header)+"\n"+base.String())
-	return a.recipes.own
+	return digest(wanted + "\n" + mediaType(a.resp.Header) + ";" + charset(a.resp.Header) + "\n" + base.String())
 }
 
 // pageRecipe names a rendition that was not made of the origin's bytes: it stands in for them, and no longer when they change.
@@ -190,8 +196,8 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	}
 	defer f.workers.Release(1)
 	contentType := a.resp.Header.Get("Content-Type")
-	if a.kind != htmlKind || mediaType(a.resp.Header) != "text/html" && mediaType(a.resp.Header) != "application/xhtml+xml" {
-		contentType = "text/html"
+	if media := mediaType(a.resp.Header); a.kind == markdownKind || a.kind == htmlKind && media != "text/html" && media != "application/xhtml+xml" {
+		contentType = "text/html" // labelled as something else
 	}
 	doc, err := convert.Parse(ctx, a.content, contentType, a.url)
 	if err != nil {
@@ -199,6 +205,48 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	}
 	a.doc = doc
 	return doc, nil
+}
+
+// links returns where the page leads, if that was asked: by all of the HTML in hand, for markdown made of it names less, and by
+// what a browser made of it; by the markdown of what is no HTML.
+func (a *attempt) links() []string {
+	if !a.req.Links || a.best == nil || a.status != http.StatusOK {
+		return nil
+	}
+	var links []string
+	var more, rest bool
+	if a.best.From == page.Browser && a.seen != nil {
+		if links, more = convert.Links(a.seen.HTML, "text/html; charset=utf-8", a.seen.URL); more {
+			a.warn("links-cut")
+			a.page.Warnings = a.warnings
+		}
+		return links
+	}
+	if a.kind == htmlKind && a.content != nil {
+		contentType := a.resp.Header.Get("Content-Type")
+		if media := mediaType(a.resp.Header); media != "text/html" && media != "application/xhtml+xml" {
+			contentType = "text/html" // labelled as something else
+		}
+		links, more = convert.Links(a.content, contentType, a.url)
+	}
+	if a.kind != htmlKind || a.best.From == page.Browser {
+		known := map[string]bool{}
+		for _, l := range links {
+			known[l] = true
+		}
+		var named []string
+		named, rest = convert.Links(a.best.Markdown, "text/markdown; charset=utf-8", a.url)
+		for _, l := range named {
+			if !known[l] {
+				links = append(links, l)
+			}
+		}
+	}
+	if more || rest {
+		a.warn("links-cut")
+		a.page.Warnings = a.warnings
+	}
+	return links
 }
 
 // warn adds a warning once.

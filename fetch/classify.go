@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"readthru/convert"
 )
 
 // kind is what the head of a response says its content is, for us.
@@ -14,24 +16,31 @@ type kind int
 const (
 	opaque       kind = iota // no page: it passes untouched
 	htmlKind                 // HTML or XHTML
+	documentKind             // another form that is converted here: PDF and feeds; in own fetches whatever there is
 	markdownKind             // labelled as markdown
 	textKind                 // plain text or unlabelled: markdown if it looks so (own fetches only)
 )
 
-// classify says what a response is from its head. Proxied plain text passes untouched: it may be a file that a tool reads.
+// converted reports whether the markdown of content of this kind is always made here, and kept.
+func (k kind) converted() bool { return k == htmlKind || k == documentKind }
+
+// classify says what a response is from its head. Of what is proxied, HTML, PDF and feeds are pages and nothing else is (AD1a):
+// plain text and JSON may be files that a tool reads. A stream without an end is never one.
 func classify(own bool, status int, h http.Header) kind {
 	if status == http.StatusPartialContent || status == http.StatusNoContent || status < 200 || status >= 300 && status < 400 {
 		return opaque
 	}
-	switch mediaType(h) {
-	case "text/html", "application/xhtml+xml":
+	switch t := mediaType(h); {
+	case t == "text/html", t == "application/xhtml+xml":
 		return htmlKind
-	case "text/markdown", "text/x-markdown":
+	case t == "text/markdown", t == "text/x-markdown":
 		return markdownKind
-	case "text/plain", "":
-		if own {
-			return textKind
-		}
+	case t == "text/event-stream", strings.HasPrefix(t, "multipart/"):
+		return opaque
+	case own && (t == "text/plain" || t == ""):
+		return textKind
+	case own, convert.Convertible(t):
+		return documentKind
 	}
 	return opaque
 }

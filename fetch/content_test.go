@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,14 +125,14 @@ func TestLargePagesStreamThroughWhole(t *testing.T) { // AD6
 	}
 }
 
-func TestBytesWithoutATypeAreNoPage(t *testing.T) {
+func TestBytesWithoutTextSayWhatTheyAreAndAreNotKept(t *testing.T) {
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Content-Type"] = nil
 		io.WriteString(w, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00")
 	}))
 	ans, err := c.own(t, "https://site.test/a")
-	if err != nil || ans.Page != nil || c.stored(t, "https://site.test/a") != nil {
-		t.Errorf("%+v, %v, want the bytes and no page", ans, err)
+	if err != nil || !strings.Contains(string(ans.Body), "PNG image") || !slices.Contains(ans.Page.Warnings, "binary") || c.stored(t, "https://site.test/a") != nil {
+		t.Errorf("%+v, %v, want a description that is not stored", ans, err)
 	}
 }
 

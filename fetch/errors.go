@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"readthru/page"
 )
@@ -36,6 +37,8 @@ type Error struct {
 	Status int    // KindHTTP: the origin's status
 	Type   string // error type for Proxy-Status (RFC 9209 §2.3): dns_error, connection_refused …; empty for KindHTTP
 	Cause  error  // its text is fit for people; nil where the kind says all
+
+	RetryAfter time.Duration // KindHTTP: how long the origin asks to be left alone, at most a week; 0: it says nothing
 }
 
 func (e *Error) Error() string {

@@ -61,7 +61,6 @@ func Links(lines ...string) [][3]string {
 var (
 	Decode         = decode
 	Order          = order
-	CutBlocks      = cutBlocks
 	AddVary        = addVary
 	CanonicalLink  = canonicalLink
 	CacheStatus    = cacheStatus
@@ -73,9 +72,6 @@ var (
 	ErrCoding      = errCoding
 	ErrUnknownCode = errUnknownCoding
 )
-
-// Blocks splits markdown.
-func Blocks(md string) []string { return blocks(md) }
 
 // Drain waits until what was queued is done: the queue is taken in order.
 func (f *Fetcher) Drain() {

@@ -29,6 +29,7 @@ import (
 
 	"readthru/convert"
 	"readthru/page"
+	"readthru/render"
 	"readthru/store"
 )
 
@@ -52,7 +53,9 @@ type Options struct {
 	FrontMatter      bool   // pages we made begin with front matter
 	Convert          convert.Options
 	MarkdownNew      MarkdownNew
-	Workers          int // conversions at once; if zero GOMAXPROCS
+	Browser          *render.Browser // if nil nothing is rendered
+	Render           string          // RenderAuto (default), RenderAlways, RenderNever
+	Workers          int             // conversions at once; if zero GOMAXPROCS
 	Log              *slog.Logger
 }
 
@@ -75,6 +78,7 @@ type Fetcher struct {
 
 	failed     *lru.Cache[string, failure]   // own fetches that gave nothing
 	identities *lru.Cache[string, *identity] // of URLs as they were spelt
+	robots     robotsCache
 
 	mu      sync.Mutex // guards closed and adding to running
 	closed  bool
@@ -102,6 +106,9 @@ func New(o Options) *Fetcher {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Render == "" {
+		o.Render = RenderAuto
+	}
 	if o.PagesWithCookies == "" {
 		o.PagesWithCookies = "skip"
 	}
@@ -128,7 +135,7 @@ func New(o Options) *Fetcher {
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.mdnew = newMarkdownNew(f)
 	f.steps = map[string]Step{}
-	for _, s := range []Step{negotiate{f}, alternate{f}, local{f}, f.mdnew, absent{"browser", "no browser"}, absent{"llm", "no model"}} {
+	for _, s := range []Step{negotiate{f}, alternate{f}, local{f}, f.mdnew, browser{f}, absent{"llm", "no model"}} {
 		f.steps[s.Name()] = s
 	}
 	f.running.Go(f.work)
@@ -181,20 +188,31 @@ func (f *Fetcher) enqueue(job func(context.Context)) bool {
 
 // Request is one wish for a page.
 type Request struct {
-	URL       *url.URL
-	Method    string      // GET (default) or HEAD
-	Header    http.Header // proxied: the client's fields, hop-by-hop and X-Readthru-* gone; own fetch: nil
-	Own       bool        // own-fetch policy; false: a client's proxied request
-	Force     bool        // validate or fetch anew (no-cache)
-	NoRemote  bool        // no third party
-	NoStore   bool        // leave no page, visit or rendition
-	Text      bool        // plain text instead of markdown
-	HTML      bool        // the origin's HTML, decoded to UTF-8, instead of markdown; what is not HTML comes as without it
-	Cascade   []string    // if nil the rule's, else the config's
-	MaxTokens int         // cut at a block boundary and say so; 0 no limit
-	Agent     string      // User-Agent for the visit
-	Session   string
-	Convert   *convert.Options // if nil the config's
+	URL        *url.URL
+	Method     string      // GET (default) or HEAD
+	Header     http.Header // proxied: the client's fields, hop-by-hop and X-Readthru-* gone; own fetch: nil
+	Own        bool        // own-fetch policy; false: a client's proxied request
+	Force      bool        // validate or fetch anew (no-cache)
+	NoRemote   bool        // no third party
+	NoStore    bool        // leave no page, visit or rendition
+	Text       bool        // plain text instead of markdown
+	HTML       bool        // the origin's HTML, decoded to UTF-8, instead of markdown; what is not HTML comes as without it
+	Cascade    []string    // if nil the rule's, else the config's
+	MaxTokens  int         // cut at a block boundary and say so; 0 no limit
+	Agent      string      // User-Agent for the visit
+	Session    string
+	View       View
+	Render     string // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
+	WaitFor    string // CSS: a page that is rendered is waited for until this matches
+	Console    bool   // tell what a page that is rendered logs as errors: Answer.Console
+	Screenshot bool   // take a picture of the page: Answer.Screenshot
+
+	NoVisit bool // no reader is served: the page is kept and no visit counted (rule E13)
+	Links   bool // tell where the page leads: Answer.Links
+
+	// Follow is asked before an own fetch follows a redirect. Its error ends the fetch and is found by errors.As. If nil, all
+	// redirects that the own policy allows are followed.
+	Follow func(next *url.URL) error
 }
 
 // Answer is a page, or the origin's response when that is not a page.
@@ -207,12 +225,20 @@ type Answer struct {
 	// known; then it is there to tell Content-Length. Header has no Content-Length.
 	Body []byte
 
+	// Links are the URLs that all of the page links to, where they were asked for: absolute, without fragments, as the page
+	// orders them. A page with more than 20,000 has the warning links-cut.
+	Links []string
+
+	Console    []string // what the page logged as errors while it was rendered
+	Screenshot []byte   // PNG
+
 	// Response is set when Page is nil: the caller streams it and closes its body.
 	Response *http.Response
 }
 
 // Stats counts since start.
 type Stats struct {
+	Render                   render.State
 	BySource                 map[page.Source]int64
 	MarkdownNewState         string // off, closed, open
 	MarkdownNewSent          int64  // today
@@ -222,7 +248,7 @@ type Stats struct {
 
 // Stats returns the counts since start.
 func (f *Fetcher) Stats() Stats {
-	s := Stats{BySource: map[page.Source]int64{}, Converted: f.converted.Load(), ConvertFailed: f.convertFailed.Load()}
+	s := Stats{Render: f.renderState(), BySource: map[page.Source]int64{}, Converted: f.converted.Load(), ConvertFailed: f.convertFailed.Load()}
 	maps.Insert(s.BySource, func(yield func(page.Source, int64) bool) {
 		f.bySource.Range(func(k, v any) bool { return yield(k.(page.Source), v.(*atomic.Int64).Load()) })
 	})

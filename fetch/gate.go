@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -9,8 +10,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"readthru/page"
+	"readthru/store"
 )
 
 // disclosure is a wish to tell a third party of a URL, as far as the gate judges it.
@@ -66,6 +69,33 @@ func (d disclosure) refusal() string {
 		return "the page is behind a paywall"
 	}
 	return ""
+}
+
+// Disclose lets u leave to a third party: when it returns nil, u has passed the gate of AD3 and is on the ledger. It is an
+// error where u or its host is not public, carries what looks like a credential or is blocked, or where the ledger cannot be
+// written; nothing may be sent then. size is how many bytes will leave; why and rule are for people.
+func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
+	if err := f.Blocked(u); err != nil {
+		return err
+	}
+	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
+	if no == "" && f.mdnew.public(ctx, u) != nil {
+		no = "the host cannot be shown to be public"
+	}
+	if no != "" {
+		return fmt.Errorf("tell %s of %s: %s", service, page.Mask(u), no)
+	}
+	err := f.o.Store.Disclose(store.Disclosure{Time: time.Now().UTC(), Service: service, URL: page.Mask(u), Bytes: size, Why: why, Rule: rule})
+	if err != nil {
+		return fmt.Errorf("tell %s of %s: write the ledger: %w", service, page.Mask(u), err)
+	}
+	return nil
+}
+
+// MayLeave reports whether a third party may be told of u, from its text alone: a public host, not blocked, and nothing that looks
+// like a credential.
+func (f *Fetcher) MayLeave(u *url.URL) bool {
+	return u.User == nil && !page.HasSecret(u) && publicName(u) && f.Blocked(u) == nil
 }
 
 // asksPassword reports whether HTML in lower case has a field for a password, be it in a script.

@@ -152,7 +152,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 	defer cancel()
 	target := *a.url
 	target.Fragment, target.RawFragment = "", ""
-	req, err := m.request(ctx, target.String())
+	req, err := m.request(ctx, target.String(), remoteMethod(a))
 	if err != nil {
 		return nil, unsentError(err.Error())
 	}
@@ -189,14 +189,26 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 	return r, nil
 }
 
+// remoteMethod is how the service is to convert: in its browser what is a JavaScript shell here and no browser has rendered, else as
+// it likes.
+func remoteMethod(a *attempt) string {
+	if a.best != nil && warns(a.best.Warnings, convert.WarnShell) && a.seen == nil {
+		return "browser"
+	}
+	return "auto"
+}
+
 // request returns the request for a URL without fragment. The GET form would mix its query with the service's own options, so
 // what has a query or an escape is sent in the POST form.
-func (m *markdownNew) request(ctx context.Context, target string) (*http.Request, error) {
+func (m *markdownNew) request(ctx context.Context, target, how string) (*http.Request, error) {
 	method, address, body := http.MethodGet, m.base.String()+"/"+target, []byte(nil)
+	if how != "auto" {
+		address += "?method=" + how
+	}
 	if strings.ContainsAny(target, "?%") {
 		method, address = http.MethodPost, m.base.String()+"/"
 		var err error
-		if body, err = json.Marshal(map[string]any{"url": target, "method": "auto", "retain_images": false}); err != nil {
+		if body, err = json.Marshal(map[string]any{"url": target, "method": how, "retain_images": false}); err != nil {
 			return nil, err
 		}
 	}
@@ -216,22 +228,30 @@ func (m *markdownNew) request(ctx context.Context, target string) (*http.Request
 // heed keeps to what the service says of its limits: Retry-After, and the requests that remain today.
 func (m *markdownNew) heed(resp *http.Response, now time.Time) {
 	until := time.Time{}
-	if s := resp.Header.Get("Retry-After"); s != "" && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500) {
-		if n, err := strconv.ParseUint(s, 10, 31); err == nil {
-			until = now.Add(time.Duration(n) * time.Second)
-		} else if t, err := http.ParseTime(s); err == nil {
-			until = t
-		}
+	if wait := asksToWait(resp, now); wait > 0 {
+		until = now.Add(wait)
 	}
 	if n, err := strconv.Atoi(resp.Header.Get("X-Rate-Limit-Remaining")); err == nil && n <= 0 && until.IsZero() {
 		until = now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	}
-	if most := now.Add(7 * 24 * time.Hour); until.After(most) {
-		until = most
-	}
 	if until.After(now) {
 		m.pause.Store(until.Unix())
 	}
+}
+
+// asksToWait returns how long the sender of a 429 or 5xx asks to be left alone (RFC 9110 §10.2.3), at most a week; 0 when it does
+// not.
+func asksToWait(resp *http.Response, now time.Time) (wait time.Duration) {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < 500 {
+		return 0
+	}
+	s := resp.Header.Get("Retry-After")
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		wait = time.Duration(n) * time.Second
+	} else if t, err := http.ParseTime(s); err == nil {
+		wait = t.Sub(now)
+	}
+	return min(max(wait, 0), 7*24*time.Hour)
 }
 
 // readMarkdownNew reads an answer, JSON or markdown by its Content-Type.

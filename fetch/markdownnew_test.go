@@ -35,11 +35,13 @@ func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			URL    string
 			Method string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&v); err != nil || r.URL.Path != "/" || v.Method != "auto" {
+		if err := json.NewDecoder(r.Body).Decode(&v); err != nil || r.URL.Path != "/" || v.Method != "auto" && v.Method != "browser" {
 			http.Error(w, "bad request", http.StatusBadRequest)
 			return
 		}
-		target = v.URL
+		if target = v.URL; v.Method == "browser" {
+			target += " by browser"
+		}
 	}
 	c.asked, c.fields = append(c.asked, r.Method+" "+target), append(c.fields, r.Header.Clone())
 	c.remaining--
@@ -138,6 +140,19 @@ func TestMarkdownNewIsPostedWhatWouldMixWithItsOptions(t *testing.T) { // A5
 	for _, h := range conv.fields {
 		if h.Get("Cookie")+h.Get("Authorization") != "" || h.Get("User-Agent") != "readthru/test" {
 			t.Errorf("fields %v: want ours alone", h)
+		}
+	}
+}
+
+func TestMarkdownNewRendersAShellThatNoBrowserRenderedHere(t *testing.T) {
+	for path, want := range map[string]string{
+		"/app":     "GET https://site.test/app?method=browser",
+		"/app?q=1": "POST https://site.test/app?q=1 by browser",
+	} {
+		conv, with := newConverter(t)
+		c := newChain(t, respond(200, shell, html), with("fallback", 0))
+		if ans := c.read(t, "https://site.test"+path); ans.Page.Source != page.MarkdownNew || strings.Join(conv.asked, " ") != want {
+			t.Errorf("%s: source %s, asked %q, want %q", path, ans.Page.Source, conv.asked, want)
 		}
 	}
 }

@@ -17,10 +17,12 @@ type negotiate struct{ f *Fetcher }
 
 func (negotiate) Name() string { return "negotiate" }
 
-func (s negotiate) Try(_ context.Context, a *attempt) result {
+func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	switch {
 	case a.kind == htmlKind:
 		return skipped("the origin answered HTML")
+	case a.kind == documentKind, a.kind == textKind && noText(a.content):
+		return skipped("the origin answered another form")
 	case disguised(a.content):
 		labelled := a.kind == markdownKind
 		a.kind = htmlKind
@@ -34,15 +36,45 @@ func (s negotiate) Try(_ context.Context, a *attempt) result {
 	}
 	r := foreign(a.content, a.resp.Header.Get("X-Markdown-Tokens"), page.Negotiated)
 	r.FinalURL = a.url.String()
-	if len(bytes.TrimSpace(a.content)) == 0 {
-		s.f.preferHTML(a)
-		r.Warnings = []string{"thin"}
-		return result{rendition: r, reason: "empty"}
+	if doubt := s.doubt(a); doubt != convert.NoDoubt {
+		return s.reject(ctx, a, r, doubt)
 	}
 	if a.kind == markdownKind && a.status == http.StatusOK && a.memorable {
 		s.f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.Negotiates }, func(h *store.Host) { h.Negotiates = true })
 	}
 	return result{rendition: r, good: true}
+}
+
+// doubt judges what the origin gave as its page in markdown. A file that is markdown is what it is, and an error page too.
+func (negotiate) doubt(a *attempt) convert.Doubt {
+	if len(bytes.TrimSpace(a.content)) == 0 {
+		return convert.DoubtEmpty
+	}
+	if a.kind != markdownKind || a.status != http.StatusOK || markdownPath(a.url.Path) {
+		return convert.NoDoubt
+	}
+	return convert.DoubtMarkdown(a.content)
+}
+
+// reject keeps in mind that the host's markdown is not to be had, and asks for the HTML instead, once: the next request names
+// HTML first. Where there is no HTML the markdown is served all the same, and the warning tells.
+func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, doubt convert.Doubt) result {
+	asked := false
+	if h, err := s.f.o.Store.Host(a.url.Hostname()); err == nil {
+		asked = h.PreferHTML
+	}
+	s.f.preferHTML(a)
+	a.warn("markdown-rejected")
+	if !asked && a.status == http.StatusOK && a.req.Method != http.MethodHead && s.f.askHTML(ctx, a) {
+		return rejected(string(doubt))
+	}
+	switch doubt {
+	case convert.DoubtEmpty, convert.DoubtThin:
+		r.Warnings = []string{"thin"}
+	case convert.DoubtHide:
+		r.Warnings = []string{"hidden-text"}
+	}
+	return result{rendition: r, reason: string(doubt)}
 }
 
 // preferHTML makes the next request to the host name HTML first: its markdown is worth nothing. The response must not be

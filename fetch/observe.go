@@ -28,7 +28,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	}
 	resp.Header = resp.Header.Clone()
 	addVary(resp.Header, "Accept")
-	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK || f.blocked(req.URL) != nil {
+	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK || f.Blocked(req.URL) != nil {
 		return
 	}
 	a := f.newAttempt(Request{URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent, Session: session}, time.Now())

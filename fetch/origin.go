@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"readthru/convert"
 	"readthru/page"
 )
 
@@ -49,7 +50,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 // askOnce sends one request, and a second one without text/markdown when the origin answers 406.
 func (f *Fetcher) askOnce(ctx context.Context, a *attempt) (*http.Response, error) {
 	accept := acceptMarkdown
-	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML {
+	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML || a.req.HTML || a.req.View.chooses() {
 		accept = acceptHTML
 	}
 	resp, err := f.o.Client.RoundTrip(f.request(ctx, a, accept))
@@ -65,6 +66,41 @@ func (f *Fetcher) askOnce(ctx context.Context, a *attempt) (*http.Response, erro
 	}
 	resp.Body.Close()
 	return again, nil
+}
+
+// askHTML asks the origin once more, for the HTML of a page whose markdown was not taken, and puts it in the place of that. It
+// reports whether there is HTML now; the markdown stays in hand when there is not.
+func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
+	if a.req.Own {
+		ctx = OwnPolicy(ctx)
+	}
+	resp, err := f.o.Client.RoundTrip(f.request(ctx, a, acceptHTML))
+	if err != nil {
+		return false
+	}
+	body := resp.Body
+	defer body.Close()
+	b := *a
+	b.raw, b.content, b.hasSum, b.doc = nil, nil, false, nil
+	f.look(&b, resp)
+	if b.kind != htmlKind || b.status != http.StatusOK || b.read(f.o.MaxBody) != nil || convert.Wall(b.status, resp.Header, b.content) != "" {
+		return false
+	}
+	resp.Body = http.NoBody // all of it is in hand
+	a.takeOver(&b)
+	a.kind, a.private, a.memorable, a.doc = b.kind, b.private, b.memorable, nil
+	return true
+}
+
+// takeOver takes the response that another attempt at the same page has in hand. The body of a's own response stays, to be
+// closed.
+func (a *attempt) takeOver(b *attempt) {
+	if b.resp == a.resp {
+		return
+	}
+	resp := *b.resp
+	resp.Body = a.resp.Body
+	a.resp, a.raw, a.content, a.sum, a.hasSum, a.recipes.url = &resp, b.raw, b.content, b.sum, b.hasSum, nil
 }
 
 // request returns the request to send upstream: the client's fields, or ours, and the Accept that we want. It asks for no
@@ -155,13 +191,24 @@ func location(u *url.URL, resp *http.Response) (*url.URL, bool) {
 	return next, true
 }
 
+// unfollowedError is a caller's refusal of a redirect: it says nothing of the page.
+type unfollowedError struct{ cause error }
+
+func (e *unfollowedError) Error() string { return "it redirects: " + e.cause.Error() }
+func (e *unfollowedError) Unwrap() error { return e.cause }
+
 // follow moves an own fetch to where it was redirected. What the new URL says about the page holds from then on.
 func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 	if next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
 		return &Error{Kind: KindUnsupported, URL: page.Mask(a.req.URL), Type: "http_protocol_error", Cause: errors.New("it redirects to what is not an http or https URL: " + page.Mask(next))}
 	}
-	if err := f.blocked(next); err != nil {
+	if err := f.Blocked(next); err != nil {
 		return err
+	}
+	if a.req.Follow != nil {
+		if err := a.req.Follow(next); err != nil {
+			return &Error{Kind: KindBlocked, URL: page.Mask(a.req.URL), Type: "http_request_denied", Cause: &unfollowedError{err}}
+		}
 	}
 	if a.url.Scheme == "https" && next.Scheme == "http" {
 		a.warn("insecure-redirect")
@@ -174,8 +221,8 @@ func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 	return nil
 }
 
-// blocked returns an [*Error] when pages of u are not to be fetched (rule A11).
-func (f *Fetcher) blocked(u *url.URL) error {
+// Blocked returns an [*Error] when pages of u are not to be fetched (rule A11).
+func (f *Fetcher) Blocked(u *url.URL) error {
 	e := &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied"}
 	if page.Blocked(u.Hostname(), f.o.BlockedDomains) {
 		e.Cause = fmt.Errorf("%s is on the list of blocked domains", u.Hostname())

@@ -108,7 +108,12 @@ func TestNegotiation(t *testing.T) {
 		{"A3 own text/plain that does not", "/a", "just words", "text/plain", "", true, page.Local, 0},
 		{"A3 own, no type, HTML", "/a", article("T"), "", "", true, page.Local, 0},
 		{"AD1a JSON passes", "/a", `{"a":1}`, "application/json", "", false, "", 0},
-		{"AD1a own JSON comes as it is", "/a", `{"a":1}`, "application/json", "", true, "", 0},
+		{"own JSON becomes markdown", "/a", `{"a":1}`, "application/json", "", true, page.Local, 0},
+		{"own stream without an end passes", "/a", "data: x\n\n", "text/event-stream", "", true, "", 0},
+		{"AD1 a feed becomes markdown", "/a", "<rss version='2.0'><channel><title>T</title><item><title>I</title></item></channel></rss>", "application/rss+xml", "", false, page.Local, 0},
+		{"AD1a other XML passes", "/a", "<rss version='2.0'><channel/></rss>", "application/xml", "", false, "", 0},
+		{"AD1a CSV passes", "/a", "a,b\n1,2\n", "text/csv", "", false, "", 0},
+		{"own CSV becomes markdown", "/a", "a,b\n1,2\n", "text/csv", "", true, page.Local, 0},
 		{"XHTML", "/a", article("T"), "application/xhtml+xml", "", false, page.Local, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,22 +147,6 @@ func TestNegotiation(t *testing.T) {
 				t.Errorf("%s tokens, %d in the page, want %d", ans.Header.Get("X-Markdown-Tokens"), ans.Page.Tokens, tt.want)
 			}
 		})
-	}
-}
-
-func TestHostsWhoseMarkdownIsWorthNothingAreAskedForHTMLFirst(t *testing.T) {
-	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
-			respond(200, article("Harbour"), html)(w, r)
-			return
-		}
-		respond(200, " \n", "Content-Type: text/markdown", "Vary: Accept")(w, r)
-	}))
-	if ans := c.read(t, "https://site.test/"); strings.Join(ans.Header.Values("X-Readthru-Warning"), " ") != "thin" {
-		t.Errorf("warnings %q, want thin for an empty answer", ans.Header.Values("X-Readthru-Warning"))
-	}
-	if ans := c.read(t, "https://site.test/"); ans.Page.Source != page.Local || !strings.Contains(string(ans.Body), "harbour wakes") {
-		t.Errorf("the second time source %s, want local", ans.Page.Source)
 	}
 }
 

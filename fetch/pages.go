@@ -47,7 +47,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if _, err := page.Parse(r.URL.String()); err != nil {
 		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(r.URL), Type: "http_request_error", Cause: err}
 	}
-	if err := f.blocked(r.URL); err != nil {
+	if err := f.Blocked(r.URL); err != nil {
 		return nil, err
 	}
 	if e := f.failedBefore(r); e != nil {
@@ -77,6 +77,9 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		err = fmt.Errorf("%w: %w", errTimeout, err)
 	}
 	e := Explain(a.url, err)
+	if _, caller := errors.AsType[*unfollowedError](err); caller {
+		return nil, e
+	}
 	if r.Own && client.Err() == nil {
 		f.failed.Add(r.failureKey(), failure{e, time.Now()})
 	}
@@ -132,10 +135,18 @@ func (f *Fetcher) page(ctx context.Context, a *attempt) (*Answer, error) {
 
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
-	if a.hasSum && a.kind == htmlKind && a.status == http.StatusOK && a.memorable && !a.req.HTML && f.recall(a) {
+	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.memorable && !a.req.HTML && !a.req.looks() && !a.headOfView() && f.recall(a) {
+		if a.req.Links && a.req.Method != http.MethodHead { // they are not in the rendition
+			if err := a.read(f.o.MaxBody); err != nil {
+				return nil, err
+			}
+		}
+		if err := f.narrow(ctx, a); err != nil {
+			return nil, err
+		}
 		return f.answer(a, true), nil
 	}
-	if a.req.Method == http.MethodHead && (a.kind == htmlKind || !a.hasSum) {
+	if a.req.Method == http.MethodHead && (a.kind.converted() || !a.hasSum) {
 		return f.headUnknown(a), nil
 	}
 	switch err := a.read(f.o.MaxBody); {
@@ -145,14 +156,15 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 		return f.untouched(a, "content-coding")
 	case err != nil:
 		return nil, err
-	case a.kind == textKind && noText(a.content):
-		return f.untouched(a, "")
 	}
 	if err := f.judge(ctx, a); err != nil {
 		return nil, err
 	}
 	switch {
 	case a.best != nil:
+		if err := f.narrow(ctx, a); err != nil {
+			return nil, err
+		}
 		return f.answer(a, false), nil
 	case errors.Is(a.failure, convert.ErrTooLarge):
 		return f.untouched(a, "too-large")
@@ -160,9 +172,12 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 	return f.untouched(a, "unconverted")
 }
 
+// headOfView reports whether only the head of what a view shows is asked for, which is not known before it is made.
+func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && a.req.View != View{} }
+
 // refused handles a status that is no success in an own fetch: an error, unless a third party may be asked and has the page.
 func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
-	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status}
+	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: asksToWait(a.resp, time.Now())}
 	if !refusing(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}
@@ -178,7 +193,11 @@ func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
 // judge looks at the content in hand and runs the steps that suit it.
 func (f *Fetcher) judge(ctx context.Context, a *attempt) error {
 	names := a.cascade
-	if a.wall = convert.Wall(a.status, a.resp.Header, a.content); a.wall != "" {
+	said := a.content
+	if a.kind == documentKind {
+		said = nil // no wall looks like that, and data may speak of walls
+	}
+	if a.wall = convert.Wall(a.status, a.resp.Header, said); a.wall != "" {
 		a.warn("bot-wall")
 		a.memorable = false
 		f.forget(a)
@@ -192,6 +211,9 @@ func (f *Fetcher) judge(ctx context.Context, a *attempt) error {
 	}
 	if a.noTransform {
 		names = only(names, "negotiate", "local")
+	}
+	if a.req.View.chooses() {
+		names = only(names, "negotiate", "local", "browser") // what others made has no elements to choose
 	}
 	return f.render(ctx, a, names)
 }
@@ -210,7 +232,7 @@ func (f *Fetcher) forget(a *attempt) {
 
 // render runs the steps, once for all who wait for the same page of the same bytes. Who leaves does not stop it for the others.
 func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error {
-	if !a.memorable || a.credentials || a.req.Method == http.MethodHead {
+	if !a.memorable || a.credentials || a.req.looks() || a.req.Method == http.MethodHead {
 		f.try(ctx, a, names)
 		return context.Cause(ctx)
 	}
@@ -220,7 +242,7 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 		info := *a.page
 		b.page = &info
 		return &b, f.detached(func(ctx context.Context) {
-			if (b.kind == htmlKind && b.status == http.StatusOK || refusing(b.status)) && f.recall(&b) {
+			if (b.kind.converted() && b.status == http.StatusOK || refusing(b.status)) && f.recall(&b) {
 				return // another flight ended while we read, or the origin refuses us still
 			}
 			f.try(ctx, &b, names)
@@ -234,6 +256,9 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 		}
 		b := res.Val.(*attempt)
 		a.best, a.failure, a.attempts, a.kind, a.page.Info.ConvertMS = b.best, b.failure, b.attempts, b.kind, b.page.Info.ConvertMS
+		a.page.Info.RenderMS = b.page.Info.RenderMS
+		a.doc, a.seen = b.doc, b.seen
+		a.takeOver(b)
 		for _, w := range b.warnings {
 			a.warn(w)
 		}
@@ -273,17 +298,17 @@ func (f *Fetcher) guarded(work func()) (err error) {
 // keep stores what the steps made: under the bytes it was made of, or under the page where it was made of others.
 func (f *Fetcher) keep(a *attempt) {
 	f.complete(a)
-	if a.best == nil || a.wall != "" || warns(a.best.Warnings, "soft-404") {
+	if a.best == nil || a.wall != "" || warns(a.best.Warnings, convert.WarnSoft404, convert.WarnError) {
 		return
 	}
 	var err error
 	switch a.best.From {
 	case page.Local:
-		if a.kind != htmlKind || a.status != http.StatusOK {
+		if !a.kind.converted() || a.status != http.StatusOK {
 			return
 		}
 		err = f.o.Store.PutRendition(a.best)
-	case page.Alternate, page.MarkdownNew:
+	case page.Alternate, page.MarkdownNew, page.Browser:
 		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe() // complete made it ours
 		err = f.o.Store.PutPageRendition(a.key, a.best)
 	}
@@ -296,11 +321,14 @@ func (f *Fetcher) keep(a *attempt) {
 // tried for it.
 func (f *Fetcher) recall(a *attempt) bool {
 	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe()); err == nil && a.started.Before(r.Expires) &&
-		slices.Contains(a.cascade, string(r.From)) && (!a.req.NoRemote || r.From != page.MarkdownNew) {
+		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) && (!a.req.NoRemote || r.From != page.MarkdownNew) {
 		a.best = r
 	} else if r, err := f.o.Store.Rendition(a.sum, a.recipe()); err == nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&
 			!f.inVain("markdown_new "+a.key.String(), a.started) {
+			return false
+		}
+		if f.rendersStill(a, r) {
 			return false
 		}
 		a.best = r

@@ -5,16 +5,18 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
+	"readthru/convert"
 	"readthru/page"
 	"readthru/store"
 )
 
-// lasting reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error, wall or "not
-// found" in disguise (AD6, X6).
+// lasting reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error, wall, form to
+// sign in or "not found" in disguise (AD6, X6).
 func (f *Fetcher) lasting(a *attempt) bool {
-	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" && !warns(a.warnings, "soft-404") &&
+	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" && !warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary, convert.WarnScanned, convert.WarnEncrypted) &&
 		(a.status == http.StatusOK || a.best.From == page.MarkdownNew)
 }
 
@@ -26,12 +28,17 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	if err != nil {
 		known = &page.Page{}
 	}
-	if err == nil && known.ContentHash == p.ContentHash && known.Error == nil && known.FinalURL == p.FinalURL && known.Title == p.Title {
+	same := known.ContentHash == p.ContentHash && known.FinalURL == p.FinalURL && known.Title == p.Title
+	if err == nil && known.Error == nil && (same || a.req.View.chooses()) { // who chooses elements may have got another form
 		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
 	} else if kept, err := f.put(a, markdown); err == nil {
 		p.CreatedAt, p.UpdatedAt, p.Stored = kept.CreatedAt, kept.UpdatedAt, true
 	} else if !errors.Is(err, store.ErrFull) {
 		f.o.Log.Warn("page not stored", "url", page.Mask(a.url), "err", err)
+	}
+	if a.req.NoVisit {
+		p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = known.VisitCount, known.LastVisitedAt, known.FirstVisitedAt
+		return
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	p.VisitID, p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = newID(), known.VisitCount+1, now, known.FirstVisitedAt
@@ -44,10 +51,16 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	})
 }
 
-// put stores the page and returns it as stored.
+// put stores the page and returns it as stored. What others wrote is kept with absolute links: as it is read there, it no longer
+// lies where it was. The content hash stays that of what they wrote.
 func (f *Fetcher) put(a *attempt, markdown []byte) (*page.Page, error) {
 	kept := stripped(a.page)
 	kept.Tokens, kept.Warnings = a.best.Tokens, a.best.Warnings
+	if a.best.From == page.Negotiated || a.best.From == page.Alternate || a.best.From == page.MarkdownNew {
+		if base, err := url.Parse(a.best.FinalURL); err == nil {
+			markdown = convert.AbsoluteLinks(markdown, base)
+		}
+	}
 	_, err := f.o.Store.PutPage(kept, markdown, a.sum)
 	return kept, err
 }
@@ -56,6 +69,7 @@ func (f *Fetcher) put(a *attempt, markdown []byte) (*page.Page, error) {
 func stripped(p *page.Page) *page.Page {
 	r := *p
 	r.Content, r.Attempts, r.VisitID, r.FromCache = "", nil, "", false
+	r.Section, r.Next, r.Removed = "", 0, nil
 	r.ContentFormat = "markdown"
 	return &r
 }

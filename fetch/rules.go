@@ -15,6 +15,7 @@ type Rule struct {
 	TTL        time.Duration // how long answers stay fresh, whatever the origin says; 0: as it says
 	Bypass     bool          // past the cache
 	Cascade    []string
+	Render     string // as render.mode; empty: that
 }
 
 // Rules are tried in order.

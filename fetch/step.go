@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"readthru/convert"
 	"readthru/page"
 	"readthru/store"
 )
@@ -71,4 +72,4 @@ func better(res result, best *store.Rendition) bool {
 }
 
 // weak are the warnings of a rendition that is not good in the sense of the cascade: later steps may have a better one.
-var weak = []string{"thin", "js-shell", "fallback-text", "soft-404"}
+var weak = []string{convert.WarnThin, convert.WarnShell, convert.WarnFallback, convert.WarnSoft404, convert.WarnError}

@@ -251,7 +251,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
 	want.Force = hasToken(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil && hasToken(r.Header, "Pragma", "no-cache")
 	want.NoStore = hasToken(r.Header, "Cache-Control", "no-store")
-	want.MaxTokens, want.Session, want.Agent = x.told.maxTokens, x.told.session, r.UserAgent()
+	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render, x.told.session, r.UserAgent()
 	ctx, hints := withEarlyHints(r.Context(), x)
 	answer, err := x.p.o.Fetch.Page(ctx, want)
 	hints.stop()

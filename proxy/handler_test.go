@@ -82,6 +82,10 @@ func TestMalformedRequestsAreAnswered400AndTheConnectionCloses(t *testing.T) {
 		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Readthru-Mode: sideways\r\n",
 		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Readthru-Max-Tokens: many\r\n",
 		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Readthru-Render: maybe\r\n",
+		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Readthru-Content: half\r\n",
+		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Readthru-Start: first\r\n",
+		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Readthru-Selector: p >\r\n",
+		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Readthru-Links: blue\r\n",
 		"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: 3\r\nContent-Length: 4\r\n",
 		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nBad Name: x\r\n",
 	} {

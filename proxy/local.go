@@ -142,7 +142,7 @@ func (x *exchange) servePrefix(target string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	answer, err := x.p.o.Fetch.Page(x.r.Context(), fetch.Request{
-		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, Session: x.told.session,
+		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view, Render: x.told.render, Session: x.told.session,
 		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"), Agent: x.r.UserAgent(),
 	})
 	if err != nil {

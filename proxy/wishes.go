@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"readthru/fetch"
 )
 
 // wishes are the X-Readthru fields of a request: for us, never sent on.
@@ -12,6 +14,8 @@ type wishes struct {
 	mode      string
 	maxTokens int
 	session   string
+	view      fetch.View
+	render    string
 }
 
 // readWishes reads the fields that are for us and takes them out of the request.
@@ -31,8 +35,12 @@ func (x *exchange) readWishes() *refusal {
 		}
 		x.told.maxTokens = n
 	}
+	if bad := x.readView(h); bad != nil {
+		return bad
+	}
 	switch render := h.Get("X-Readthru-Render"); render {
-	case "", "auto", "always", "never":
+	case "", fetch.RenderAuto, fetch.RenderAlways, fetch.RenderNever:
+		x.told.render = render
 	default:
 		return badRequest(fmt.Sprintf("X-Readthru-Render is auto, always or never, not %q.", clip(render)))
 	}
@@ -41,6 +49,33 @@ func (x *exchange) readWishes() *refusal {
 			delete(h, name)
 		}
 	}
+	return nil
+}
+
+// readView reads the fields that say what of a page is wanted: X-Readthru-Content: whole, X-Readthru-Selector, X-Readthru-Drop,
+// X-Readthru-Section, X-Readthru-Start, X-Readthru-Links and X-Readthru-Images.
+func (x *exchange) readView(h http.Header) *refusal {
+	v := fetch.View{
+		Selector: h.Get("X-Readthru-Selector"), Drop: h.Get("X-Readthru-Drop"), Section: h.Get("X-Readthru-Section"), Links: h.Get("X-Readthru-Links"), Images: h.Get("X-Readthru-Images"),
+	}
+	switch content := h.Get("X-Readthru-Content"); content {
+	case "", "main":
+	case "whole":
+		v.WholePage = true
+	default:
+		return badRequest(fmt.Sprintf("X-Readthru-Content is main or whole, not %q.", clip(content)))
+	}
+	if start := h.Get("X-Readthru-Start"); start != "" {
+		n, err := strconv.Atoi(start)
+		if err != nil {
+			return badRequest(fmt.Sprintf("X-Readthru-Start is a number, not %q.", clip(start)))
+		}
+		v.Start = n
+	}
+	if err := v.Check(); err != nil {
+		return badRequest("What of the page is wanted cannot be read: " + err.Error() + ".")
+	}
+	x.told.view = v
 	return nil
 }
 

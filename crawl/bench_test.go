@@ -1,0 +1,72 @@
+package crawl_test
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"readthru/cache"
+	"readthru/crawl"
+	"readthru/fetch"
+	"readthru/store"
+)
+
+// BenchmarkLocal crawls a site over loopback, politeness off, cache and store on disk: pages/s is what a crawl does where the
+// origin is no brake. READTHRU_CRAWL_DIR names a folder of HTML to serve in place of the site made here.
+func BenchmarkLocal(b *testing.B) {
+	handler, start := http.Handler(generated(2000)), "/"
+	if dir := os.Getenv("READTHRU_CRAWL_DIR"); dir != "" {
+		handler = http.FileServer(http.Dir(dir))
+		if _, err := fs.Stat(os.DirFS(dir), "index.html"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	origin := httptest.NewServer(handler)
+	defer origin.Close()
+	total := 0
+	for b.Loop() {
+		st, err := store.Open(store.Options{Dir: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		transport, err := fetch.NewTransport(fetch.TransportOptions{AllowPrivateOwn: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c := cache.New(cache.Options{Store: st, Next: transport})
+		f := fetch.New(fetch.Options{Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
+		s, err := crawl.New("local", crawl.Config{Fetcher: f, Interval: -1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		report, err := s.Crawl(b.Context(), crawl.Options{URL: origin.URL + start, Limit: 100_000}, func(crawl.Event) error { return nil })
+		if err != nil {
+			b.Fatal(err)
+		}
+		total += report.Pages
+		b.ReportMetric(float64(report.Pages), "pages")
+		b.StopTimer()
+		_, _, _ = f.Close(), c.Close(), st.Close()
+		transport.CloseIdleConnections()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "pages/s")
+}
+
+// generated is a site of n pages with a menu of 200 links each.
+func generated(n int) pages {
+	p := pages{}
+	for i := range n {
+		var links []string
+		for j := range 200 {
+			links = append(links, fmt.Sprintf("/p/%d", (i*10+j)%n))
+		}
+		p[fmt.Sprintf("/p/%d", i)] = strings.Replace(html(fmt.Sprintf("P %d", i), links...), "</p>", strings.Repeat("<p>More words, which a page of documentation has, too: `code` and <b>more</b>.</p>", 40), 1)
+	}
+	p["/"] = html("Home", "/p/0")
+	return p
+}

@@ -1,0 +1,7 @@
+package crawl
+
+// Unexported things that tests name.
+var (
+	ReadSitemap = readSitemap
+	NextPart    = nextPart
+)

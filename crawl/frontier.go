@@ -1,0 +1,186 @@
+package crawl
+
+import (
+	"net/url"
+	"path"
+	"strings"
+
+	"readthru/page"
+)
+
+// roundSize is how many URLs are fetched side by side before the next ones are chosen. What is chosen never depends on which of
+// them answers first, so the order of a crawl is that of its site.
+const roundSize = 32
+
+// item is a URL to crawl.
+type item struct {
+	URL    string `json:"u"`
+	Depth  int    `json:"d,omitempty"` // links away from the start
+	Listed bool   `json:"l,omitempty"` // by a sitemap; no page that was read links to it
+}
+
+// frontier is what a crawl knows of its site: which URLs come next, and which were there. It does no I/O, and the same calls make
+// the same of it.
+type frontier struct {
+	scope scope
+	limit int // pages
+	depth int // 0: no bound
+	most  int // URLs it knows, at most
+
+	queues [tiers][]item
+	added  []item                // since they were taken last
+	raw    map[string]struct{}   // URLs as they were linked, so that a menu is read once
+	seen   map[page.Key]struct{} // by normalised URL
+	twins  map[string]twin       // by what a page and its markdown twin have in common
+	hashes map[string]struct{}   // of pages yielded
+	traps  traps
+	report Report
+}
+
+// twin says which forms of a page are known.
+type twin struct{ html, markdown bool }
+
+func newFrontier(s scope, limit, depth int) *frontier {
+	return &frontier{
+		scope: s, limit: limit, depth: depth, most: min(max(20_000, 50*limit), max(200_000, 2*limit)),
+		raw: map[string]struct{}{}, seen: map[page.Key]struct{}{}, twins: map[string]twin{}, hashes: map[string]struct{}{},
+		report: Report{Outcomes: map[Outcome]int{}},
+	}
+}
+
+// add queues a URL that a page or a list names, if it is one to crawl and not known. It reports whether it did.
+func (f *frontier) add(it item) bool {
+	if _, known := f.raw[it.URL]; known || f.depth > 0 && it.Depth > f.depth {
+		return false
+	}
+	if len(f.raw) < 4*f.most {
+		f.raw[it.URL] = struct{}{}
+	}
+	u, err := url.Parse(it.URL)
+	if err != nil {
+		return false
+	}
+	u, ok := f.scope.site(u)
+	if !ok || !f.scope.wants(u) || !f.see(u) {
+		return false
+	}
+	if endless(u) || f.traps.fall(u) {
+		f.report.Trapped++
+		return false
+	}
+	if f.queued() >= f.most {
+		f.report.Dropped++
+		return false
+	}
+	it.URL = u.String()
+	tier := f.scope.tier(u, it.Listed)
+	f.queues[tier] = append(f.queues[tier], it)
+	f.added = append(f.added, it)
+	return true
+}
+
+// begin queues the page that the crawl begins with, which no pattern excludes.
+func (f *frontier) begin(u *url.URL) {
+	f.see(u)
+	f.queues[0] = append(f.queues[0], item{URL: u.String()})
+}
+
+// take returns the URLs queued since it was called last.
+func (f *frontier) take() []item {
+	added := f.added
+	f.added = nil
+	return added
+}
+
+// see notes a URL of the site. It reports whether the URL is new and no other form of one that is known.
+func (f *frontier) see(u *url.URL) bool {
+	k := page.KeyOf(page.Normalize(u))
+	if _, known := f.seen[k]; known {
+		return false
+	}
+	if len(f.seen) >= 4*f.most {
+		f.report.Dropped++
+		return false
+	}
+	f.seen[k] = struct{}{}
+	name, markdown := stem(u)
+	t := f.twins[name]
+	if markdown && t.html || !markdown && t.markdown {
+		return false
+	}
+	t.markdown, t.html = t.markdown || markdown, t.html || !markdown
+	f.twins[name] = t
+	return true
+}
+
+// knows reports whether a URL was seen.
+func (f *frontier) knows(u *url.URL) bool {
+	_, known := f.seen[page.KeyOf(page.Normalize(u))]
+	return known
+}
+
+// stem returns what the URLs of a page and of its markdown twin have in common, and whether u is the latter.
+func stem(u *url.URL) (name string, markdown bool) {
+	p := u.EscapedPath()
+	switch ext := strings.ToLower(path.Ext(p)); ext {
+	case ".md", ".markdown":
+		markdown = true
+		p = p[:len(p)-len(ext)]
+	case ".html", ".htm":
+		p = p[:len(p)-len(ext)]
+	}
+	p = strings.TrimSuffix(strings.TrimSuffix(p, "/"), "/index")
+	return p + "?" + u.RawQuery, markdown
+}
+
+// next takes the URLs of the next round, all of one nearness; none when the crawl is at its end.
+func (f *frontier) next() []item {
+	n := min(roundSize, f.limit-f.report.Pages)
+	var round []item
+	for t := range f.queues {
+		if t%2 == 0 && len(round) > 0 {
+			break
+		}
+		take := min(n-len(round), len(f.queues[t]))
+		if take <= 0 {
+			continue
+		}
+		round = append(round, f.queues[t][:take]...)
+		f.queues[t] = f.queues[t][take:]
+	}
+	return round
+}
+
+// queued is how many URLs wait.
+func (f *frontier) queued() int {
+	n := 0
+	for _, q := range f.queues {
+		n += len(q)
+	}
+	return n
+}
+
+// fruitless is how many URLs gave no page.
+func (f *frontier) fruitless() int {
+	n := -f.report.Pages
+	for _, count := range f.report.Outcomes {
+		n += count
+	}
+	return n
+}
+
+// done notes what came of a URL.
+func (f *frontier) done(o Outcome, hash string) {
+	f.report.Outcomes[o]++
+	switch o {
+	case Added, Changed, Unchanged:
+		f.report.Pages++
+		f.hashes[hash] = struct{}{}
+	}
+}
+
+// has reports whether a page with a content was yielded.
+func (f *frontier) has(hash string) bool {
+	_, ok := f.hashes[hash]
+	return ok
+}

@@ -1,0 +1,294 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"readthru/fetch"
+	"readthru/page"
+)
+
+const (
+	defaultLimit = 1000 // pages
+	maxStartHops = 10   // redirects of the start page
+	maxInARow    = 16   // failures of an origin, after which it is left alone
+	maxFruitless = 200  // URLs without a page, beside twice the limit, after which there is no hope
+	shortText    = 200  // bytes of markdown that pages share by chance
+)
+
+// local crawls sites itself.
+type local struct{ Config }
+
+// Scrape gets one page as any own fetch does. Who names one page reads it: robots.txt is for crawls.
+func (l *local) Scrape(ctx context.Context, raw string) (*Page, error) {
+	u, err := page.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	ans, err := l.Fetcher.Page(ctx, fetch.Request{URL: u, Own: true, NoVisit: true})
+	if err != nil {
+		return nil, err
+	}
+	p, err := pageOf(raw, ans)
+	if err != nil {
+		return nil, fmt.Errorf("scrape %s: %w", page.Mask(u), err)
+	}
+	return p, nil
+}
+
+// run is one crawl.
+type run struct {
+	*local
+	o        Options
+	yield    func(Event) error
+	pacer    *pacer
+	frontier *frontier
+	inARow   int // failures of the origin, one after the other
+}
+
+// Crawl walks the site of o.URL. The error of a start page that cannot be read is an [*fetch.Error] where it says more than that.
+func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error) {
+	if o.Limit <= 0 {
+		o.Limit = defaultLimit
+	}
+	r := &run{local: l, o: o, yield: yield, pacer: newPacer(l.Interval), frontier: newFrontier(scope{}, o.Limit, o.Depth)}
+	err := r.crawl(ctx)
+	r.frontier.report.Queued = r.frontier.queued()
+	return &r.frontier.report, err
+}
+
+func (r *run) crawl(ctx context.Context) error {
+	include, err := parsePatterns(r.o.Include)
+	if err != nil {
+		return err
+	}
+	exclude, err := parsePatterns(r.o.Exclude)
+	if err != nil {
+		return err
+	}
+	if r.o.State != nil {
+		if err := load(r.o.State, fingerprint(r.o), func(b batch) error { return r.resume(b, include, exclude) }); err != nil {
+			return err
+		}
+	}
+	if r.frontier.report.Site == "" {
+		if err := r.begin(ctx, include, exclude); err != nil {
+			return err
+		}
+	}
+	for {
+		if none := r.frontier.fruitless(); none > maxFruitless+2*r.frontier.limit && r.frontier.queued() > 0 {
+			r.frontier.report.GaveUp = fmt.Sprintf("%d URLs gave no page", none)
+			return nil
+		}
+		round := r.frontier.next()
+		if len(round) == 0 {
+			return nil
+		}
+		if err := r.round(ctx, round); err != nil {
+			return err
+		}
+	}
+}
+
+// resume plays back a round of an earlier run.
+func (r *run) resume(b batch, include, exclude patterns) error {
+	if b.Site != "" {
+		u, err := page.Parse(b.Site)
+		if err != nil {
+			return err
+		}
+		r.enter(u, include, exclude)
+	}
+	return r.frontier.play(b)
+}
+
+// enter sets the site that is crawled, by its start page.
+func (r *run) enter(u *url.URL, include, exclude patterns) {
+	r.frontier.scope = newScope(u, include, exclude)
+	r.frontier.report.Site = u.String()
+	r.frontier.begin(u)
+}
+
+// begin reads the start page, wherever it redirects to, and what the site lists.
+func (r *run) begin(ctx context.Context, include, exclude patterns) error {
+	u, err := page.Parse(r.o.URL)
+	if err != nil {
+		return err
+	}
+	if page.HasSecret(u) {
+		return fmt.Errorf("crawl %s: the URL carries what looks like a credential", page.Mask(u))
+	}
+	u.Fragment, u.RawFragment = "", ""
+	for hop := 0; ; hop++ {
+		got := r.get(ctx, item{URL: u.String()})
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case got.outcome == Moved && hop < maxStartHops:
+			u = got.moved
+			continue
+		case got.outcome == Skipped || got.outcome == Forbidden || got.outcome == Moved:
+			return fmt.Errorf("crawl %s: %w", page.Mask(u), got.err)
+		case got.outcome == Failed:
+			return got.err
+		}
+		r.enter(u, include, exclude)
+		r.frontier.next()
+		d, err := r.handle(item{URL: u.String()}, got)
+		if err != nil {
+			return err
+		}
+		if err := r.seed(ctx, u); err != nil {
+			return err
+		}
+		return r.save(batch{Crawl: fingerprint(r.o), Site: u.String(), Done: []done{d}})
+	}
+}
+
+// round gets URLs side by side and handles them in their order.
+func (r *run) round(ctx context.Context, items []item) error {
+	trapped, dropped := r.frontier.report.Trapped, r.frontier.report.Dropped
+	b := batch{}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.Workers + 1) // and who handles them
+	results := make([]chan result, len(items))
+	for i := range items {
+		results[i] = make(chan result, 1)
+	}
+	g.Go(func() error {
+		for i, it := range items {
+			var got result
+			select {
+			case got = <-results[i]:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if ctx.Err() != nil { // what came of it was this
+				return context.Cause(ctx)
+			}
+			d, err := r.handle(it, got)
+			if err != nil {
+				return err
+			}
+			b.Done = append(b.Done, d)
+		}
+		return nil
+	})
+	for i, it := range items {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			results[i] <- r.get(ctx, it)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	b.Trapped, b.Dropped = r.frontier.report.Trapped-trapped, r.frontier.report.Dropped-dropped
+	return r.save(b)
+}
+
+func (r *run) save(b batch) error {
+	b.Added = r.frontier.take()
+	if r.o.State == nil {
+		return nil
+	}
+	return save(r.o.State, b)
+}
+
+// handle judges what came of a URL by what is known of the site, tells of it and queues where it leads.
+func (r *run) handle(it item, got result) (done, error) {
+	f := r.frontier
+	d := done{URL: it.URL, Outcome: got.outcome}
+	event := Event{URL: it.URL, Err: got.err}
+	follow := got.links
+	switch got.outcome {
+	case Moved:
+		if !f.add(item{URL: got.moved.String(), Depth: it.Depth, Listed: it.Listed}) {
+			if _, same := f.scope.site(got.moved); !same {
+				event.Err = fmt.Errorf("it redirects off the site, %w", got.err)
+			}
+		}
+	case Added:
+		d.Hash = got.page.Hash
+		d.Outcome, d.Also = r.compare(it, got)
+		if d.Outcome != Duplicate {
+			event.Page = got.page
+		} else if len(got.page.Markdown) > shortText {
+			follow = nil // it has been here
+		}
+	}
+	f.done(d.Outcome, d.Hash)
+	for _, link := range follow {
+		f.add(item{URL: link, Depth: it.Depth + 1})
+	}
+	event.Outcome, event.I = d.Outcome, f.report.Pages
+	event.Total = min(f.limit, f.report.Pages+f.queued())
+	if err := r.yield(event); err != nil {
+		return d, err
+	}
+	return d, r.tired(got)
+}
+
+// compare holds a page against those of this crawl and of the one before. also is its canonical URL, where that is another form
+// of the same address and was not known.
+func (r *run) compare(it item, got result) (o Outcome, also string) {
+	f := r.frontier
+	if f.has(got.page.Hash) {
+		return Duplicate, ""
+	}
+	if c, u := variant(it.URL, got.canonical); c != nil && page.Normalize(c) != page.Normalize(u) {
+		if own, ok := f.scope.site(c); ok {
+			if f.knows(own) {
+				return Duplicate, ""
+			}
+			f.see(own)
+			also = own.String()
+		}
+	}
+	return r.o.compare(got.page), also
+}
+
+// variant returns a canonical URL if it is another form of raw: with another query, or another ending of the path. A canonical URL
+// that leads elsewhere is not believed: whole sites name their front page on every page by mistake.
+func variant(raw, canonical string) (c, u *url.URL) {
+	c, err := url.Parse(canonical)
+	if err != nil || canonical == "" {
+		return nil, nil
+	}
+	if u, err = url.Parse(raw); err != nil {
+		return nil, nil
+	}
+	a, b := *c, *u
+	a.RawQuery, b.RawQuery = "", ""
+	one, _ := stem(&a)
+	other, _ := stem(&b)
+	if !strings.EqualFold(one, other) {
+		return nil, nil
+	}
+	return c, u
+}
+
+// tired returns an error when the origin has been in trouble for so long that it is best left alone.
+func (r *run) tired(got result) error {
+	if !got.trouble {
+		r.inARow = 0
+		return nil
+	}
+	r.inARow++
+	if got.wait > 0 {
+		return fmt.Errorf("the origin asks to be left alone for %v: %w", got.wait.Round(time.Second), got.err)
+	}
+	if r.inARow >= maxInARow {
+		return fmt.Errorf("%d URLs in a row could not be had, the last one: %w", r.inARow, got.err)
+	}
+	return nil
+}

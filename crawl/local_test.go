@@ -1,0 +1,511 @@
+package crawl_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/crawl"
+	"readthru/fetch"
+	"readthru/page"
+)
+
+func TestPagesAreFoundByTheirMenus(t *testing.T) {
+	r := newRig(t, pages{
+		"/":  html("Home", "/a", "b#x", "http://other.test/", "mailto:a@b.test", "/logo.png", "/old"),
+		"/a": html("A", "/", "c/d"), "/b": html("B"), "/c/d": html("D", "../e?q=1&amp;utm_source=x", "../e?q=1"), "/e?q=1": html("E"),
+		"/e?q=1&utm_source=x": html("E"), "/old": ">/new", "/new": html("New"),
+	})
+	list, report := must3(t)(r.run(t, crawl.Options{}))
+	want := told{"new /", "new /a", "new /b", "moved /old", "new /c/d", "new /new", "new /e?q=1&utm_source=x"}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+	if report.Pages != 6 || report.Queued != 0 || report.Site != "http://site.test/" {
+		t.Errorf("report = %+v", report)
+	}
+	if n := r.count("other.test"); n != 0 {
+		t.Errorf("another site was asked %d times", n)
+	}
+	if err := r.store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if totals := r.store.Totals(); totals.Pages != 6 || totals.Visits != 0 {
+		t.Errorf("%d pages and %d visits in the store, want 6 and none", totals.Pages, totals.Visits)
+	}
+}
+
+func TestOrderIsThatOfTheSiteAndTheLimitIsExact(t *testing.T) {
+	p := pages{}
+	for i := range 300 {
+		var links []string
+		for j := 1; j <= 3; j++ {
+			links = append(links, fmt.Sprintf("/docs/%d", i*3+j), fmt.Sprintf("/blog/%d", i*3+j))
+		}
+		p[fmt.Sprintf("/docs/%d", i)] = html(fmt.Sprintf("Docs %d", i), links...)
+		p[fmt.Sprintf("/blog/%d", i)] = html(fmt.Sprintf("Blog %d", i), links...)
+	}
+	p["/docs/"] = html("Docs", "/blog/0", "/docs/0")
+	var lists []told
+	for range 2 {
+		r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(rand.N(2 * time.Millisecond)) // answers come in another order each time
+			p.ServeHTTP(w, r)
+		}), func(c *crawl.Config, _ *fetch.Options) { c.Workers = 8 })
+		list, report := must3(t)(r.run(t, crawl.Options{URL: "http://site.test/docs/", Limit: 100}))
+		if report.Pages != 100 || len(list) != 100 || report.Queued == 0 {
+			t.Errorf("%d pages, %d lines, %d queued, want 100 pages and more in the queue", report.Pages, len(list), report.Queued)
+		}
+		lists = append(lists, list)
+	}
+	if diff := cmp.Diff(lists[0], lists[1]); diff != "" {
+		t.Errorf("two crawls of a site differ:\n%s", diff)
+	}
+	for _, l := range lists[0] {
+		if strings.Contains(l, "/blog/") {
+			t.Fatalf("%s was read while there were pages below the start", l)
+		}
+	}
+}
+
+func TestWhatIsEndlessIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		page func(r *http.Request) string
+		most int // pages, the start among them
+	}{
+		{"calendar", func(r *http.Request) string {
+			at, err := time.Parse("/cal/2006/01/02", r.URL.Path)
+			if err != nil {
+				at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			}
+			return html(r.URL.Path, at.AddDate(0, 0, 1).Format("/cal/2006/01/02"), at.AddDate(0, 1, 0).Format("/cal/2006/01/02"))
+		}, 101},
+		{"calendar in the query", func(r *http.Request) string {
+			y, _ := strconv.Atoi(r.FormValue("year"))
+			return html(r.URL.String(), fmt.Sprintf("/cal?year=%d&month=1", y+1), fmt.Sprintf("/cal?month=2&year=%d", y+1))
+		}, 101},
+		{"relative link that deepens the path", func(r *http.Request) string {
+			return html(r.URL.Path, "deeper/")
+		}, 4},
+		{"two that take turns", func(r *http.Request) string {
+			return html(r.URL.Path, "left/", "right/")
+		}, 64},
+		{"session in every link", func(r *http.Request) string {
+			n := rand.Int()
+			return html(r.URL.Path, fmt.Sprintf("/a?PHPSESSID=%d", n), fmt.Sprintf("/b;jsessionid=%d", n), fmt.Sprintf("/c?x=1&sid=%d", n))
+		}, 4},
+		{"facets", func(r *http.Request) string {
+			var links []string
+			for _, f := range []string{"color=red", "size=xl", "sort=asc", "view=grid", "brand=x", "stock=1", "sale=1"} {
+				links = append(links, "/shop?"+strings.Trim(r.URL.RawQuery+"&"+f, "&"))
+			}
+			return html(r.URL.String(), links...)
+		}, 2000},
+		{"pages of a list", func(r *http.Request) string {
+			n, _ := strconv.Atoi(r.FormValue("page"))
+			return html(r.URL.String(), fmt.Sprintf("/list?page=%d", n+1))
+		}, 201},
+		{"long and longer", func(r *http.Request) string {
+			return html(r.URL.String()[:min(40, len(r.URL.String()))]+strconv.Itoa(len(r.URL.String())), "/x?q="+r.FormValue("q")+strings.Repeat("y", 200))
+		}, 11},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/robots.txt" || strings.HasSuffix(r.URL.Path, ".xml") {
+					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "text/html")
+				io.WriteString(w, tt.page(r))
+			}))
+			_, report := must3(t)(r.run(t, crawl.Options{Limit: 3000}))
+			if report.Pages > tt.most || report.Pages < min(tt.most, 3) {
+				t.Errorf("%d pages, want at most %d (%+v)", report.Pages, tt.most, report)
+			}
+			t.Logf("%d pages, %d trapped", report.Pages, report.Trapped)
+		})
+	}
+}
+
+func TestOffSiteRedirectsAreNotFollowed(t *testing.T) {
+	r := newRig(t, pages{"/": html("Home", "/out", "/in", "/loop"), "/out": ">http://other.test/x", "/in": ">http://blocked.test/", "/loop": ">/loop2", "/loop2": ">/loop", "/x": html("X")})
+	list, _ := must3(t)(r.run(t, crawl.Options{}))
+	if diff := cmp.Diff(told{"new /", "moved /out", "failed /in", "moved /loop", "moved /loop2"}, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+	if r.count("other.test")+r.count("blocked.test") != 0 {
+		t.Errorf("asked %v", r.asked)
+	}
+}
+
+func TestStartPageMayRedirectToAnotherHost(t *testing.T) {
+	r := newRig(t, pages{"//site.test/": ">https://www.site.test/docs/", "//www.site.test/docs/": html("Docs", "http://www.site.test/docs/a", "http://site.test/b"), "//www.site.test/docs/a": html("A")})
+	list, report := must3(t)(r.run(t, crawl.Options{}))
+	if diff := cmp.Diff(told{"new /docs/", "new /docs/a"}, list); diff != "" || report.Site != "https://www.site.test/docs/" {
+		t.Errorf("site %s, crawl (-want +got):\n%s", report.Site, diff)
+	}
+}
+
+func TestStartPageThatCannotBeReadIsTheError(t *testing.T) {
+	r := newRig(t, pages{"/secret": html("S"), "/robots.txt": "User-agent: *\nDisallow: /no\n", "/no": html("No"), "/file": "RIFF", "/gone": "!410", "/loop": ">/loop"})
+	for url, want := range map[string]string{
+		"http://site.test/gone": "HTTP 410 fetching", "http://site.test/no": "does not let readthru read", "http://site.test/file": "it is no page but",
+		"http://blocked.test/": "Blocked", "http://u:p@site.test/": "credential", "http://site.test/secret?token=abc": "credential", "ftp://site.test/": "is not http", "": "empty",
+		"http://site.test/loop": "redirects",
+	} {
+		report, err := r.Crawl(t.Context(), crawl.Options{URL: url}, func(crawl.Event) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), want) || report == nil || report.Pages != 0 {
+			t.Errorf("crawl of %q: %v, want %q", url, err, want)
+		}
+		if err != nil && (strings.Contains(err.Error(), "abc") || strings.Contains(err.Error(), "u:p")) {
+			t.Errorf("the error tells a secret: %v", err)
+		}
+	}
+}
+
+func TestRobotsAndNofollowAreObeyed(t *testing.T) {
+	p := pages{
+		"/robots.txt": "User-agent: *\nDisallow: /\n\nUser-agent: Readthru\nDisallow: /private\nAllow: /private/open$\n",
+		"/":           html("Home", "/private/x", "/private/open", "/private/open2", "/moved", "/nf") + `<a rel="external nofollow" href="/never">x</a>`,
+		"/moved":      ">/private/y", "/private/open": html("Open"),
+		"/nf":    strings.Replace(html("NF", "/hidden"), "<head>", `<head><meta name="robots" content="noindex, nofollow">`, 1),
+		"/never": html("Never"), "/hidden": html("Hidden"),
+	}
+	r := newRig(t, p)
+	list, report := must3(t)(r.run(t, crawl.Options{}))
+	want := told{"new /", "forbidden /private/x", "new /private/open", "forbidden /private/open2", "moved /moved", "new /nf", "forbidden /private/y"}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+	if n := r.count("site.test/private/"); n != 1 || report.Outcomes[crawl.Forbidden] != 3 {
+		t.Errorf("%d private pages were asked for, %d told forbidden, want 1 and 3", n, report.Outcomes[crawl.Forbidden])
+	}
+	p["/robots.txt"] = "!500"
+	if _, _, err := newRig(t, p).run(t, crawl.Options{}); err == nil || !strings.Contains(err.Error(), "robots.txt answered HTTP 500") {
+		t.Errorf("with a robots.txt that cannot be read: %v, want an error that says so", err)
+	}
+	p["/robots.txt"] = "!403"
+	if list, _, err := newRig(t, p).run(t, crawl.Options{}); err != nil || len(list.of(crawl.Forbidden)) != 0 {
+		t.Errorf("with a robots.txt that is refused: %v, %v, want everything allowed (RFC 9309 §2.3.1.3)", list, err)
+	}
+}
+
+func TestSitemapsAndLLMsTxtAreSeeds(t *testing.T) {
+	index := `<?xml version="1.0"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>http://site.test/one.xml.gz</loc></sitemap><sitemap><loc> http://site.test/two.txt </loc></sitemap><sitemap><loc>http://site.test/index.xml</loc></sitemap><sitemap><loc>http://site.test/bomb.xml.gz</loc></sitemap><sitemap><loc>http://site.test/no.xml</loc></sitemap></sitemapindex>`
+	one := `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns:image="i"><url><loc>http://site.test/a?x=1&amp;y=2</loc><image:image><image:loc>http://site.test/picture</image:loc></image:image></url><url><loc><![CDATA[http://site.test/b]]></loc></url><url><loc>http://other.test/</loc></url></urlset>`
+	r := newRig(t, pages{
+		"/robots.txt": "Sitemap: /index.xml\n", "/index.xml": index, "/one.xml.gz": zip(one), "/two.txt": "http://site.test/c\nhttps://other.test/d\n",
+		"/bomb.xml.gz": zip(`<?xml version="1.0"?><urlset><url><loc>http://site.test/late</loc></url>` + strings.Repeat(" ", 51<<20)),
+		"/llms.txt":    "# Site\n\n> About it\n\n- [E](/e.md): the e\n- [G](/g.md)\n- [H](https://site.test/h)\n- <http://site.test/i>\n",
+		"/":            html("Home", "/z", "/g"), "/z": html("Z"), "/a?x=1&y=2": html("A"), "/b": html("B"), "/c": html("C"), "/e.md": "# E\n\nThe text of e, which is markdown.\n",
+		"/g": html("G"), "/g.md": "# G\n\nThe text of g.\n", "/h": html("H"), "/i": html("I"), "/late": html("Late"),
+	})
+	list, report := must3(t)(r.run(t, crawl.Options{}))
+	want := told{"new /", "new /z", "new /g", "new /a?x=1&y=2", "new /b", "new /c", "new /late", "new /e.md", "new /h", "new /i"}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+	if len(report.Sitemaps) != 2 || !strings.Contains(report.Sitemaps[0], "larger than a sitemap may be") || !strings.Contains(report.Sitemaps[1], "HTTP 404") {
+		t.Errorf("trouble with sitemaps %q, want the bomb and the missing one", report.Sitemaps)
+	}
+}
+
+func TestSitemapIsReadAsFarAsItIsOfUse(t *testing.T) {
+	var big strings.Builder
+	big.WriteString(`<?xml version="1.0"?><urlset>`)
+	for i := range 49_999 {
+		fmt.Fprintf(&big, "<url><loc>http://site.test/p/%d</loc></url>", i)
+	}
+	big.WriteString("</urlset>")
+	p := pages{"/sitemap.xml": big.String(), "/": html("Home")}
+	for i := range 100 {
+		p[fmt.Sprintf("/p/%d", i)] = html(fmt.Sprintf("P %d", i))
+	}
+	_, report := must3(t)(newRig(t, p).run(t, crawl.Options{Limit: 20}))
+	if report.Pages != 20 || report.Queued != 981 {
+		t.Errorf("%d pages, %d queued, want 20 and what is left of 1000", report.Pages, report.Queued)
+	}
+}
+
+func TestEqualPagesAreOne(t *testing.T) {
+	canonical := func(content, url string) string {
+		return strings.Replace(content, "<head>", `<head><link rel="canonical" href="`+url+`">`, 1)
+	}
+	r := newRig(t, pages{
+		"/":     html("Home", "/a", "/a/index.html", "/b?print=1", "/b", "/copy", "/c?ref=1", "/c?ref=2", "/wrong", "/d.html", "/d.md"),
+		"/a":    html("A"),
+		"/copy": html("A", "/below-copy"), "/a/index.html": html("A"),
+		"/b?print=1": canonical(html("B printed"), "/b"), "/b": html("B"),
+		"/c?ref=1": canonical(html("C"), "/c"), "/c?ref=2": canonical(html("C 2"), "/c"), "/c": html("C"),
+		"/wrong": canonical(html("Wrong"), "/"), "/d.html": html("D"), "/d.md": "# D\n\nText\n", "/below-copy": html("Below"),
+	})
+	list, _ := must3(t)(r.run(t, crawl.Options{}))
+	want := told{"new /", "new /a", "duplicate /a/index.html", "duplicate /b?print=1", "new /b", "duplicate /copy", "new /c?ref=1", "duplicate /c?ref=2", "new /wrong", "new /d.html"}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+}
+
+func TestPatternsAndDepthChooseURLs(t *testing.T) {
+	p := pages{"/": html("Home", "/docs/a", "/docs/v1/a", "/blog/a", "/docs/z.html?x=1"), "/docs/a": html("A", "/docs/b"), "/docs/b": html("B", "/docs/c"), "/docs/c": html("C"), "/docs/v1/a": html("V1"), "/docs/z.html?x=1": html("Z"), "/blog/a": html("Blog")}
+	for _, tt := range []struct {
+		name string
+		o    crawl.Options
+		want []string
+	}{
+		{"include", crawl.Options{Include: []string{"/docs/*"}}, []string{"/", "/docs/a", "/docs/v1/a", "/docs/z.html?x=1", "/docs/b", "/docs/c"}},
+		{"exclude wins", crawl.Options{Include: []string{"/docs/*"}, Exclude: []string{`re:^/docs/v\d+/`, "*?x=*"}}, []string{"/", "/docs/a", "/docs/b", "/docs/c"}},
+		{"depth", crawl.Options{Depth: 1, Include: []string{"docs/*"}}, []string{"/", "/docs/a", "/docs/v1/a", "/docs/z.html?x=1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			list, _ := must3(t)(newRig(t, p).run(t, tt.o))
+			if diff := cmp.Diff(tt.want, list.of(crawl.Added)); diff != "" {
+				t.Errorf("pages (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, _, err := newRig(t, p).run(t, crawl.Options{Exclude: []string{"re:("}}); err == nil {
+		t.Error("a pattern that cannot be read is no error")
+	}
+}
+
+func TestCrawlGoesOnWhereItWas(t *testing.T) {
+	p := pages{}
+	for i := range 200 {
+		p[fmt.Sprintf("/p/%d", i)] = html(fmt.Sprintf("P %d", i%150), fmt.Sprintf("/p/%d", i*2+1), fmt.Sprintf("/p/%d", i*2+2), "/gone", fmt.Sprintf("/old/%d", i))
+	}
+	p["/"] = html("Home", "/p/0")
+	o := crawl.Options{Limit: 120}
+	whole, wholeReport := must3(t)(newRig(t, p).run(t, o))
+
+	killed := errors.New("killed")
+	for _, after := range []int{0, 2, 50, 119} {
+		r := newRig(t, p)
+		state, list := &memory{}, map[string]int{}
+		var seen told
+		o := o
+		o.URL, o.State = "http://site.test/", state
+		yield := func(limit int) func(crawl.Event) error {
+			return func(e crawl.Event) error {
+				if len(seen) == limit {
+					return killed
+				}
+				l := line(t, e)
+				if seen = append(seen, l); list[l] == 0 {
+					list[l] = len(list) + 1
+				}
+				return nil
+			}
+		}
+		if _, err := r.Crawl(t.Context(), o, yield(after)); !errors.Is(err, killed) {
+			t.Fatalf("crawl: %v, want the error of yield", err)
+		}
+		before := r.count("site.test/p/")
+		report, err := r.Crawl(t.Context(), o, yield(1<<20))
+		if err != nil {
+			t.Fatalf("killed after %d: %v", after, err)
+		}
+		var order told
+		for _, l := range seen {
+			if !slices.Contains(order, l) {
+				order = append(order, l)
+			}
+		}
+		if diff := cmp.Diff(whole, order); diff != "" {
+			t.Errorf("killed after %d, the crawl differs from a whole one:\n%s", after, diff)
+		}
+		if diff := cmp.Diff(wholeReport, report); diff != "" {
+			t.Errorf("killed after %d, the report differs:\n%s", after, diff)
+		}
+		if again := r.count("site.test/p/") + before; after > 40 && again > 2*200 {
+			t.Errorf("killed after %d, %d requests in all", after, again)
+		}
+		if o.URL = "http://site.test/p/0"; after > 0 {
+			if _, err := r.Crawl(t.Context(), o, yield(1<<20)); !errors.Is(err, crawl.ErrOtherCrawl) {
+				t.Errorf("crawl of another URL with this state: %v, want ErrOtherCrawl", err)
+			}
+		}
+	}
+}
+
+func TestHalfARoundOnDiskDoesNotCount(t *testing.T) {
+	p := pages{"/": html("Home")}
+	var links []string
+	for i := range 3000 {
+		links = append(links, fmt.Sprintf("/long-name-of-a-page-so-that-one-batch-cannot-hold-all-of-the-addresses/%d", i))
+	}
+	p["/"] = html("Home", links...)
+	for i := range 100 {
+		p[links[i]] = html(fmt.Sprintf("P %d", i))
+	}
+	whole := &memory{}
+	list, _ := must3(t)(newRig(t, p).run(t, crawl.Options{Limit: 40, State: whole}))
+	if len(whole.batches) < 5 {
+		t.Fatalf("%d batches, want a first round of several", len(whole.batches))
+	}
+	for n := 0; n < len(whole.batches); n += 1 + n/2 {
+		cut := &memory{batches: slices.Clone(whole.batches[:n])}
+		rest, report := must3(t)(newRig(t, p).run(t, crawl.Options{Limit: 40, State: cut}))
+		if len(rest) > len(list) || !slices.Equal(rest, list[len(list)-len(rest):]) || report.Pages != 40 {
+			t.Errorf("after %d batches: %d lines that are not the last of the %d, %d pages", n, len(rest), len(list), report.Pages)
+		}
+	}
+	if _, _, err := newRig(t, p).run(t, crawl.Options{State: &memory{batches: [][]byte{[]byte("junk")}}}); err == nil {
+		t.Error("progress that cannot be read is no error")
+	}
+}
+
+func TestRefreshCostsA304AndTellsWhatChanged(t *testing.T) {
+	p := pages{"/": html("Home", "/a", "/b"), "/a": html("A"), "/b": html("B")}
+	full, unchanged := 0, 0
+	r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		tag := fmt.Sprintf(`"%x"`, page.KeyOf(p[req.URL.Path]))
+		if p[req.URL.Path] != "" {
+			w.Header().Set("ETag", tag)
+			if req.Header.Get("If-None-Match") == tag {
+				unchanged++
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			full++
+		}
+		p.ServeHTTP(w, req)
+	}), func(c *crawl.Config, _ *fetch.Options) { c.Workers = 1 })
+	hashes := map[string]string{}
+	crawlIt := func(o crawl.Options) told {
+		o.URL, o.Known = "http://site.test/", func(u string) (string, bool) { h, ok := hashes[u]; return h, ok }
+		var list told
+		if _, err := r.Crawl(t.Context(), o, func(e crawl.Event) error {
+			list = append(list, line(t, e))
+			hashes[e.URL] = e.Page.Hash
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	crawlIt(crawl.Options{})
+	if diff := cmp.Diff(told{"unchanged /", "unchanged /a", "unchanged /b"}, crawlIt(crawl.Options{})); diff != "" || full != 3 || unchanged != 0 {
+		t.Errorf("again: %d full answers, %d 304, want none new while pages are fresh\n%s", full, unchanged, diff)
+	}
+	p["/b"], p["/a"] = html("B changed"), strings.Replace(p["/a"], "<nav><ul>", "<nav><ul><li><a href='/c'>c</a></li>", 1)
+	p["/c"] = html("C")
+	if diff := cmp.Diff(told{"unchanged /", "unchanged /a", "changed /b", "new /c"}, crawlIt(crawl.Options{Refresh: true})); diff != "" || full != 6 || unchanged != 1 {
+		t.Errorf("refresh: %d full answers, %d 304, want 6 and 1\n%s", full, unchanged, diff)
+	}
+}
+
+func TestWhatIsNoPageIsTold(t *testing.T) {
+	r := newRig(t, pages{
+		"/":     html("Home", "/film", "/gone", "/500", "/wall", "/empty", "/soft", "/a"),
+		"/film": "RIFF", "/500": "!500", "/wall": `<!doctype html><html><body><script>window._cf_chl_opt={}</script>Just a moment</body></html>`,
+		"/empty": "<!doctype html><html><body></body></html>", "/soft": "<!doctype html><html><head><title>404 Not Found</title></head><body><h1>Page not found</h1></body></html>", "/a": html("A"),
+	})
+	list, report := must3(t)(r.run(t, crawl.Options{}))
+	want := told{"new /", "skipped /film", "failed /gone", "failed /500", "failed /wall", "failed /empty", "failed /soft", "new /a"}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+	if report.Outcomes[crawl.Failed] != 5 || report.Pages != 2 {
+		t.Errorf("report %+v", report)
+	}
+}
+
+func TestCrawlEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan struct{}) // the cache goes on reading for a while, for who asks next
+	r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == "/slow" {
+			cancel()
+			<-left
+			return
+		}
+		pages{"/": html("Home", "/slow", "/a", "/b")}.ServeHTTP(w, req)
+	}))
+	_, err := r.Crawl(ctx, crawl.Options{URL: "http://site.test/"}, func(crawl.Event) error { return nil })
+	close(left)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("crawl: %v, want the context's error", err)
+	}
+}
+
+func TestScrapeGetsOnePage(t *testing.T) {
+	r := newRig(t, pages{"/a": html("A", "/b"), "/film": "RIFF", "/robots.txt": "User-agent: *\nDisallow: /"})
+	p, err := r.Scrape(t.Context(), "http://site.test/a")
+	if err != nil || p.Title != "A" || !strings.HasPrefix(p.Markdown, "# A\n") || p.Page == nil || p.Page.VisitID != "" {
+		t.Errorf("page %+v, %v", p, err)
+	}
+	for _, u := range []string{"http://site.test/film", "http://site.test/none", "nonsense", "http://blocked.test/"} {
+		if p, err := r.Scrape(t.Context(), u); err == nil {
+			t.Errorf("scrape of %s: %+v, want an error", u, p)
+		}
+	}
+}
+
+func TestUnknownServiceIsRefused(t *testing.T) {
+	_, err := crawl.New("apify", crawl.Config{})
+	if err == nil || err.Error() != "Unknown crawl service: apify" {
+		t.Errorf("New: %v", err)
+	}
+	for _, name := range []string{"", "local"} {
+		if s, err := crawl.New(name, crawl.Config{}); err != nil || s == nil {
+			t.Errorf("New(%q): %v", name, err)
+		}
+	}
+}
+
+func zip(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, s)
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// must3 returns what a crawl gave, and fails the test on an error.
+func must3(t *testing.T) func(told, *crawl.Report, error) (told, *crawl.Report) {
+	t.Helper()
+	return func(l told, r *crawl.Report, err error) (told, *crawl.Report) {
+		t.Helper()
+		return must(t, l, r, err)
+	}
+}
+
+func TestSiteOfDeadLinksIsGivenUp(t *testing.T) {
+	var links []string
+	for i := range 2000 {
+		links = append(links, fmt.Sprintf("/gone/%d", i))
+	}
+	r := newRig(t, pages{"/": html("Home", links...)})
+	state := &memory{}
+	_, report := must3(t)(r.run(t, crawl.Options{Limit: 50, State: state}))
+	if n := r.count("site.test/gone/"); report.GaveUp == "" || report.Queued == 0 || n < 300 || n > 300+32 {
+		t.Errorf("%d dead links were tried, report %+v, want it given up after 300", n, report)
+	}
+	if _, again := must3(t)(r.run(t, crawl.Options{Limit: 50, State: state})); again.GaveUp != report.GaveUp {
+		t.Errorf("the same crawl taken up again: %+v, want it given up still", again)
+	}
+}
+
+func TestWhatIsNotForReadersIsLeft(t *testing.T) {
+	r := newRig(t, pages{"/": html("Home", "/_sources/index.rst.txt", "/w/index.php?title=A&amp;action=edit", "/w/index.php?title=A", "/?oldid=7", "/wp-json/", "/wp-json-is-a-word", "/blog/feed/", "/data.json", "/a.PDF")})
+	list, _ := must3(t)(r.run(t, crawl.Options{}))
+	if diff := cmp.Diff(told{"new /", "failed /w/index.php?title=A", "failed /wp-json-is-a-word", "failed /a.PDF"}, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,52 @@
+package crawl
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// patterns choose URLs by path and query.
+type patterns []*regexp.Regexp
+
+// parsePatterns reads globs, and regular expressions after re:.
+func parsePatterns(list []string) (patterns, error) {
+	var ps patterns
+	for _, s := range list {
+		text := globText(s)
+		if expr, ok := strings.CutPrefix(s, "re:"); ok {
+			text = expr
+		}
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return nil, fmt.Errorf("read pattern %q: %w", s, err)
+		}
+		ps = append(ps, re)
+	}
+	return ps, nil
+}
+
+// globText returns a glob as a regular expression.
+func globText(glob string) string {
+	if !strings.HasPrefix(glob, "/") && !strings.HasPrefix(glob, "*") {
+		glob = "/" + glob
+	}
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(glob), `\*`, ".*") + "$"
+}
+
+func (ps patterns) match(u *url.URL) bool {
+	subject := u.EscapedPath()
+	if subject == "" {
+		subject = "/"
+	}
+	if u.RawQuery != "" {
+		subject += "?" + u.RawQuery
+	}
+	for _, re := range ps {
+		if re.MatchString(subject) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package crawl
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"readthru/page"
+)
+
+// scope is which URLs a crawl may take: those of one site that the patterns choose.
+type scope struct {
+	scheme, host     string // of the start page; host as page.Authority
+	near, beside     string // path prefixes: below the start page, and below its directory
+	include, exclude patterns
+}
+
+// newScope returns the scope of a crawl that begins at u.
+func newScope(u *url.URL, include, exclude patterns) scope {
+	s := scope{scheme: u.Scheme, host: page.Authority(u), include: include, exclude: exclude}
+	p := u.EscapedPath()
+	if p == "" {
+		p = "/"
+	}
+	s.beside = p[:strings.LastIndexByte(p, '/')+1]
+	switch last := p[len(s.beside):]; {
+	case last == "" || strings.Contains(last, "."):
+		s.near = s.beside
+	default:
+		s.near = p + "/"
+	}
+	return s
+}
+
+// site returns u as a URL of the site: with the scheme of the start page, without session and fragment; false when it is of
+// another one. Sites link to themselves by http long after they have moved to https.
+func (s scope) site(u *url.URL) (*url.URL, bool) {
+	if u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return nil, false
+	}
+	own := withoutSession(u)
+	own.Fragment, own.RawFragment = "", ""
+	if own.Scheme != s.scheme && own.Port() == "" {
+		own.Scheme = s.scheme
+	}
+	if page.Authority(own) != s.host || own.Scheme != s.scheme {
+		return nil, false
+	}
+	return own, true
+}
+
+// wants reports whether a URL of the site is to be crawled, by what it says of itself.
+func (s scope) wants(u *url.URL) bool {
+	if file(u.Path) || chore.MatchString(u.RequestURI()) || page.HasSecret(u) || s.exclude.match(u) {
+		return false
+	}
+	return len(s.include) == 0 || s.include.match(u)
+}
+
+// tiers are how near to the start URLs are; see [scope.tier].
+const tiers = 6
+
+// tier returns how near to the start a URL is, 0 the nearest: what lies below the start page comes before what lies beside it,
+// and that before the rest of the site. Of equal nearness, what pages link to comes before what a sitemap lists.
+func (s scope) tier(u *url.URL, listed bool) int {
+	p, t := u.EscapedPath(), 4
+	switch {
+	case strings.HasPrefix(p, s.near) || p+"/" == s.near:
+		t = 0
+	case strings.HasPrefix(p, s.beside):
+		t = 2
+	}
+	if listed {
+		t++
+	}
+	return t
+}
+
+// files are endings of what is no page. It saves the requests: what else is none is found by its media type.
+var files = strings.Fields(`7z aac apk atom avi avif bin bmp bz2 css csv dat deb dll dmg doc docx eot epub exe flac gif gz ico ics iso jar jpeg jpg js json m4a m4v
+	map mjs mkv mobi mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv opus otf pkg png ppt pptx ps rar rdf rpm rss svg svgz swf tar tgz tif tiff ttf wasm wav
+	webm webmanifest webp whl wma wmv woff woff2 xls xlsx xml xz zip zst`)
+
+// chore matches URLs by which a site is kept up and not read: forms to edit a page, its history and source, programs' interfaces.
+var chore = regexp.MustCompile(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
+	`[?&](?:(?:action|do)=(?:edit|history|raw|login|info|diff|revisions|recent|export)|veaction=|oldid=|diff=|replytocom=|share=)`)
+
+func file(p string) bool {
+	return slices.Contains(files, strings.TrimPrefix(strings.ToLower(path.Ext(p)), "."))
+}

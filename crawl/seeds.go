@@ -1,0 +1,128 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"readthru/fetch"
+	"readthru/page"
+)
+
+const (
+	maxSitemaps    = 50 // files read for one crawl
+	sitemapTimeout = time.Minute
+)
+
+// seed queues what the site itself lists: its sitemaps, those robots.txt names or else the one at the usual place, and its
+// llms.txt. It reads no more of them than the crawl can use. What cannot be read is reported; a site without any is none the
+// worse. The error is that of ctx.
+func (r *run) seed(ctx context.Context, start *url.URL) error {
+	verdict, err := r.Fetcher.Allowed(ctx, start)
+	if err != nil {
+		return err
+	}
+	root := url.URL{Scheme: start.Scheme, Host: start.Host}
+	sitemaps, named := verdict.Sitemaps, len(verdict.Sitemaps) > 0
+	if !named {
+		sitemaps = []string{root.JoinPath("/sitemap.xml").String()}
+	}
+	enough := max(1000, 4*r.frontier.limit)
+	listed := 0
+	list := func(raw string) bool {
+		if r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) {
+			listed++
+		}
+		return listed < enough && ctx.Err() == nil
+	}
+	read := map[string]bool{}
+	for n := 0; len(sitemaps) > 0 && n < maxSitemaps && listed < enough; n++ {
+		next := sitemaps[0]
+		sitemaps = sitemaps[1:]
+		if read[next] {
+			continue
+		}
+		read[next] = true
+		err := r.sitemap(ctx, next, list, func(raw string) bool {
+			if len(sitemaps) < maxSitemaps {
+				sitemaps = append(sitemaps, raw)
+			}
+			return true
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if e, ok := errors.AsType[*fetch.Error](err); err != nil && (named || n > 0 || !ok || e.Kind != fetch.KindHTTP) {
+			r.frontier.report.Sitemaps = append(r.frontier.report.Sitemaps, fmt.Sprintf("%s: %v", page.MaskString(next), err))
+		}
+	}
+	places := []string{"/llms.txt"}
+	if below := r.frontier.scope.near + "llms.txt"; below != places[0] {
+		places = append(places, below)
+	}
+	for _, place := range places {
+		if u, err := root.Parse(place); err == nil {
+			if err := r.llms(ctx, u, list); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) sitemap(ctx context.Context, raw string, list, nested func(string) bool) error {
+	u, err := page.Parse(raw)
+	if err != nil {
+		return err
+	}
+	if err := r.turn(ctx, u); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sitemapTimeout)
+	defer cancel()
+	f, err := r.Fetcher.File(ctx, u)
+	if err != nil {
+		return err
+	}
+	defer f.Body.Close()
+	return readSitemap(f.Body, list, nested)
+}
+
+// llms lists what an llms.txt links to. The error is that of ctx: a site without one is the usual case.
+func (r *run) llms(ctx context.Context, u *url.URL, list func(string) bool) error {
+	if err := r.turn(ctx, u); err != nil {
+		return context.Cause(ctx) // or robots.txt forbids it
+	}
+	ans, err := r.Fetcher.Page(ctx, fetch.Request{URL: u, Own: true, NoRemote: true, NoStore: true, Links: true, Follow: stay})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return nil //nolint:nilerr // as above
+	case ans.Page == nil:
+		return ans.Response.Body.Close()
+	case strings.Contains(ans.Page.ContentType, "html"): // a page that says there is none
+		return nil
+	}
+	for _, link := range ans.Links {
+		if !list(link) {
+			break
+		}
+	}
+	return nil
+}
+
+// turn waits until a list may be asked for. It is an error when robots.txt forbids it.
+func (r *run) turn(ctx context.Context, u *url.URL) error {
+	v, err := r.Fetcher.Allowed(ctx, u)
+	if err != nil {
+		return err
+	}
+	if !v.Allowed {
+		return errors.New(v.Reason)
+	}
+	return r.pacer.wait(ctx, page.Authority(u), v.Delay)
+}

@@ -1,0 +1,134 @@
+package crawl
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+)
+
+// ErrOtherCrawl says that a State holds the progress of a crawl with other options: another URL, depth or patterns.
+var ErrOtherCrawl = errors.New("the saved progress is that of another crawl")
+
+// maxBatch is about how large a batch is, in bytes; the largest is smaller than twice that.
+const maxBatch = 128 << 10
+
+// batch is a part of what a round brought. The rounds saved, played back, make the frontier as it was.
+type batch struct {
+	Part  int    `json:"part"`           // of its round, from 0
+	Last  bool   `json:"last,omitempty"` // the round is complete: without it, none of its parts counts
+	Crawl string `json:"crawl,omitempty"`
+	Site  string `json:"site,omitempty"` // the start page, once it is known
+
+	Done  []done `json:"done,omitempty"`
+	Added []item `json:"added,omitempty"`
+
+	Trapped int `json:"trapped,omitempty"` // links, in this round
+	Dropped int `json:"dropped,omitempty"`
+}
+
+// done is what came of a URL.
+type done struct {
+	URL     string  `json:"u"`
+	Outcome Outcome `json:"o"`
+	Hash    string  `json:"h,omitempty"`
+	Also    string  `json:"a,omitempty"` // canonical URL, which is the same page
+}
+
+// fingerprint identifies a crawl by what decides its order.
+func fingerprint(o Options) string {
+	text, err := json.Marshal([]any{o.URL, o.Depth, o.Include, o.Exclude})
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// save writes a round in parts.
+func save(s State, round batch) error {
+	added := round.Added
+	for part := 0; ; part++ {
+		round.Part, round.Added = part, nil
+		size := 0
+		for len(added) > 0 && size < maxBatch {
+			size += len(added[0].URL) + 32
+			round.Added = append(round.Added, added[0])
+			added = added[1:]
+		}
+		round.Last = len(added) == 0
+		text, err := json.Marshal(round)
+		if err != nil {
+			return fmt.Errorf("save the crawl's progress: %w", err)
+		}
+		if err := s.Save(text); err != nil {
+			return fmt.Errorf("save the crawl's progress: %w", err)
+		}
+		if round.Last {
+			return nil
+		}
+		round = batch{}
+	}
+}
+
+// load calls play with each complete round, oldest first.
+func load(s State, crawl string, play func(batch) error) error {
+	var round batch
+	begun := false
+	err := s.Load(func(text []byte) error {
+		var b batch
+		if err := json.Unmarshal(text, &b); err != nil {
+			return err
+		}
+		switch {
+		case b.Part == 0:
+			round, begun = b, true
+		case begun && b.Part == round.Part+1:
+			round.Part, round.Last, round.Added = b.Part, b.Last, append(round.Added, b.Added...)
+		default:
+			return errors.New("a part is missing")
+		}
+		if !round.Last {
+			return nil
+		}
+		begun = false
+		if round.Crawl != "" && round.Crawl != crawl {
+			return ErrOtherCrawl
+		}
+		return play(round)
+	})
+	if err != nil {
+		return fmt.Errorf("load the crawl's progress: %w", err)
+	}
+	return nil
+}
+
+// play brings a round into the frontier.
+func (f *frontier) play(b batch) error {
+	if len(b.Done) > 0 {
+		round := f.next()
+		if len(round) != len(b.Done) {
+			return fmt.Errorf("a round has %d URLs, want %d", len(b.Done), len(round))
+		}
+		for i, d := range b.Done {
+			if d.URL != round[i].URL {
+				return fmt.Errorf("a round has %s, want %s", d.URL, round[i].URL)
+			}
+			f.done(d.Outcome, d.Hash)
+		}
+	}
+	for _, it := range b.Added {
+		f.add(it)
+	}
+	for _, d := range b.Done { // none of those added, or it would have been known
+		if u, err := url.Parse(d.Also); err == nil && d.Also != "" {
+			f.see(u)
+		}
+	}
+	f.take()
+	f.report.Trapped += b.Trapped
+	f.report.Dropped += b.Dropped
+	return nil
+}

@@ -1,0 +1,136 @@
+package crawl
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What looks endless. A site may be so by mistake (a relative link that deepens the path at each turn), by design (a calendar, a
+// list that can be sorted and filtered in every combination) or by malice; to a crawler they are one.
+const (
+	maxURL      = 2000 // bytes
+	maxSegments = 20   // of a path
+	maxRepeats  = 3    // of one segment in a path
+	maxParams   = 6    // of a query
+
+	maxDates   = 100 // URLs that differ in a date only
+	maxNumbers = 500 // URLs that differ in numbers only, where a query has several parameters
+	maxNames   = 24  // combinations of parameters that one path has
+	maxValues  = 200 // URLs of one path and combination of several parameters
+	maxPages   = 200 // URLs that differ in the number of a list's page only
+)
+
+// endless reports whether a URL looks endless by itself.
+func endless(u *url.URL) bool {
+	if len(u.String()) > maxURL || strings.Count(u.RawQuery, "&") >= maxParams {
+		return true
+	}
+	parts := strings.FieldsFunc(u.Path, func(r rune) bool { return r == '/' })
+	if len(parts) > maxSegments {
+		return true
+	}
+	for i, p := range parts {
+		if i >= 2 && p == parts[i-1] && p == parts[i-2] {
+			return true
+		}
+		n := 0
+		for _, q := range parts {
+			if p == q {
+				n++
+			}
+		}
+		if n > maxRepeats {
+			return true
+		}
+	}
+	return false
+}
+
+// traps counts what is endless only together: URLs of one kind. The zero value has seen none.
+type traps struct {
+	kinds map[string]int // URLs by kind
+	names map[string]int // combinations of parameters by path
+}
+
+// fall counts u, and reports whether it is one too many of its kind.
+func (t *traps) fall(u *url.URL) bool {
+	if t.kinds == nil {
+		t.kinds, t.names = map[string]int{}, map[string]int{}
+	}
+	names := paramNames(u)
+	if len(names) > 0 {
+		combination := u.Path + "?" + strings.Join(names, "&")
+		if t.kinds[combination] == 0 {
+			if t.names[u.Path] == maxNames {
+				return true
+			}
+			t.names[u.Path]++
+		}
+		if len(names) > 1 && t.kinds[combination] >= maxValues {
+			return true
+		}
+		t.kinds[combination]++
+	}
+	subject := u.Path + "?" + u.RawQuery
+	if dated := date.ReplaceAllString(subject, "/0"); dated != subject {
+		return t.full("date "+numbers.ReplaceAllString(dated, "0"), maxDates)
+	}
+	if paged := paging.ReplaceAllString(subject, "page=0"); paged != subject {
+		return t.full("page "+paged, maxPages)
+	}
+	if len(names) > 1 {
+		return t.full("number "+numbers.ReplaceAllString(subject, "0"), maxNumbers)
+	}
+	return false
+}
+
+func (t *traps) full(kind string, limit int) bool {
+	if t.kinds[kind] >= limit {
+		return true
+	}
+	t.kinds[kind]++
+	return false
+}
+
+var (
+	// date matches a year with a month, in a path or a query.
+	date    = regexp.MustCompile(`\b(?:1[89]|2[0-9])\d\d[/-](?:0?[1-9]|1[0-2])\b(?:[/-](?:[0-2]?\d|3[01])\b)?|\b(?:year|month|week|day|date)=\d[\d-]*`)
+	paging  = regexp.MustCompile(`\b(?:page|paged|start|offset|skip|from)=\d+|/page/\d+`)
+	numbers = regexp.MustCompile(`\d+`)
+)
+
+// paramNames returns the names of a query's parameters, sorted, each once.
+func paramNames(u *url.URL) []string {
+	var names []string
+	for part := range strings.SplitSeq(u.RawQuery, "&") {
+		if name, _, _ := strings.Cut(part, "="); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// sessions are parameters that name a visit and not a page.
+var sessions = []string{"phpsessid", "jsessionid", "sid", "sessionid", "session_id", "aspsessionid", "cfid", "cftoken", "zenid", "oscsid"}
+
+// withoutSession returns a copy of u without the session that servers write into URLs for clients without cookies.
+func withoutSession(u *url.URL) *url.URL {
+	clean := *u
+	if i := strings.Index(strings.ToLower(clean.Path), ";jsessionid="); i >= 0 {
+		clean.Path, clean.RawPath = clean.Path[:i], ""
+	}
+	if clean.RawQuery == "" {
+		return &clean
+	}
+	var kept []string
+	for part := range strings.SplitSeq(clean.RawQuery, "&") {
+		if name, _, _ := strings.Cut(part, "="); part != "" && !slices.Contains(sessions, strings.ToLower(name)) {
+			kept = append(kept, part)
+		}
+	}
+	clean.RawQuery, clean.ForceQuery = strings.Join(kept, "&"), false
+	return &clean
+}

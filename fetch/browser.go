@@ -1,0 +1,278 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/convert"
+	"readthru/page"
+	"readthru/render"
+	"readthru/store"
+)
+
+// When a page is rendered: the values of render.mode, of a rule's render and of [Request.Render].
+const (
+	RenderAuto   = "auto"   // when what was converted here is a JavaScript shell or thin, or was so elsewhere on the host
+	RenderAlways = "always" // whatever was converted here
+	RenderNever  = "never"
+)
+
+const (
+	thinWords      = 50                  // a rendered page with fewer has nothing to say
+	renderTime     = 20 * time.Second    // for one page, so that something is left of the time for pages to fall back
+	renderReserve  = 2 * time.Second     // that
+	renderLifetime = 24 * time.Hour      // of what was rendered, and of what was learnt of a host by it
+	renderHelps    = 30 * 24 * time.Hour // how long a host is rendered at once after rendering helped there
+)
+
+// browser renders the page in hand and converts what it became (rules C1 to C5, AD3).
+type browser struct{ f *Fetcher }
+
+func (browser) Name() string { return "browser" }
+
+func (s browser) Try(ctx context.Context, a *attempt) result {
+	if no := s.refusal(a); no != "" {
+		return skipped(no)
+	}
+	if st := s.f.browserState(); st.Mode != "browser" {
+		s.warnAbsent(a)
+		return skipped("no browser: " + st.Reason)
+	}
+	ctx, cancel := context.WithTimeout(ctx, renderBudget(ctx))
+	defer cancel()
+	begun := time.Now()
+	seen, err := s.f.o.Browser.Render(ctx, a.rendering())
+	a.page.Info.RenderMS = time.Since(begun).Milliseconds()
+	if err != nil {
+		s.f.giveUp(ctx, renderVain(a))
+		if errors.Is(err, render.ErrNoBrowser) {
+			s.warnAbsent(a)
+		} else {
+			a.warn("browser-failed")
+		}
+		return failedWith(err)
+	}
+	a.seen = seen
+	r, err := s.convert(ctx, a, seen)
+	if err != nil {
+		a.warn("browser-failed")
+		return failedWith(err)
+	}
+	s.learn(a, r)
+	if warns(r.Warnings, weak...) {
+		s.f.giveUp(ctx, renderVain(a))
+	}
+	if seen.Unsettled != "" {
+		r.Warnings = addWarning(r.Warnings, "render-incomplete")
+	}
+	return result{rendition: r, good: !warns(r.Warnings, weak...), reason: strings.Join(r.Warnings, ", ")}
+}
+
+// refusal returns why the page is not rendered; empty when it is.
+func (s browser) refusal(a *attempt) string {
+	mode := s.f.renderMode(a)
+	switch {
+	case mode == RenderNever:
+		return "rendering is switched off here"
+	case a.kind != htmlKind || a.status != http.StatusOK:
+		return "there is no page to render"
+	case a.wall != "":
+		return "a bot wall is not rendered"
+	case a.credentials:
+		return "the request carries credentials, which the browser has not"
+	case mode == RenderAlways || a.best == nil || warns(a.best.Warnings, weak...) || s.f.rendersHost(a):
+		return ""
+	}
+	return "not needed"
+}
+
+// warnAbsent says what a page lacks without a browser, if it lacks it (rule C4).
+func (s browser) warnAbsent(a *attempt) {
+	if a.best == nil || warns(a.best.Warnings, convert.WarnShell) || s.f.renderMode(a) == RenderAlways {
+		a.warn("no-browser")
+	}
+}
+
+// rendering is what the browser is asked.
+func (a *attempt) rendering() render.Request {
+	h := http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Language", "Content-Security-Policy", "Set-Cookie", "Referrer-Policy"} {
+		if v := a.resp.Header[name]; v != nil {
+			h[name] = v
+		}
+	}
+	return render.Request{
+		URL: a.url, Status: a.status, Header: h, Body: a.content,
+		Selector: a.req.WaitFor, Screenshot: a.req.Screenshot, Console: a.req.Console,
+	}
+}
+
+// renderBudget is the time for rendering within what is left.
+func renderBudget(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return renderTime
+	}
+	return min(renderTime, max(time.Until(deadline)-renderReserve, time.Second))
+}
+
+func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*store.Rendition, error) {
+	if err := s.f.workers.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.f.workers.Release(1)
+	doc, err := convert.Parse(ctx, seen.HTML, "text/html; charset=utf-8", seen.URL)
+	if err != nil {
+		return nil, err
+	}
+	if wall := doc.Signs().Wall; wall != "" {
+		return nil, errors.New("the rendered page is a bot wall")
+	}
+	res, err := doc.Convert(ctx, a.convert)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.Index(res.Warnings, convert.WarnShell); i >= 0 { // its scripts have run
+		res.Warnings = slices.Delete(res.Warnings, i, i+1)
+		if doc.Signs().Words < thinWords {
+			res.Warnings = addWarning(res.Warnings, convert.WarnThin)
+		}
+	}
+	return &store.Rendition{
+		Source: a.sum, Recipe: a.pageRecipe(), Markdown: []byte(res.Markdown), From: page.Browser, Expires: time.Now().Add(renderLifetime),
+		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType, Meta: res.Meta,
+		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings, FinalURL: seen.URL.String(),
+	}, nil
+}
+
+// PageClient returns the way by which the requests of a rendered page are made: through client, under the policy for own
+// fetches, and never to a blocked domain. Content codings are undone.
+func PageClient(client http.RoundTripper, blocked []string) http.RoundTripper {
+	return pageClient{client, blocked}
+}
+
+type pageClient struct {
+	client  http.RoundTripper
+	blocked []string
+}
+
+func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
+	if page.Blocked(req.URL.Hostname(), c.blocked) {
+		return nil, fmt.Errorf("%s is on the list of blocked domains", req.URL.Hostname())
+	}
+	req = req.Clone(OwnPolicy(req.Context()))
+	req.Header.Set("Accept-Encoding", "gzip")
+	resp, err := c.client.RoundTrip(req)
+	if err != nil || len(codings(resp.Header)) == 0 {
+		return resp, err
+	}
+	if err := decoded(resp); err != nil {
+		return nil, err
+	}
+	resp.Header = resp.Header.Clone()
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1
+	return resp, nil
+}
+
+// renderState tells how the browser is, for who looks at all of the program.
+func (f *Fetcher) renderState() render.State {
+	if f.o.Render == RenderNever {
+		return render.State{Mode: "http", Reason: "render.mode is never"}
+	}
+	return f.browserState()
+}
+
+// browserState tells whether there is a browser to be had.
+func (f *Fetcher) browserState() render.State {
+	if f.o.Browser == nil {
+		return render.State{Mode: "http", Reason: "none is configured"}
+	}
+	return f.o.Browser.State()
+}
+
+// renderVain names a page that was rendered in vain.
+func renderVain(a *attempt) string { return "browser " + a.key.String() }
+
+// rendersStill reports whether a page of which a weak local rendition is stored would be rendered now. When it would be if there
+// were a browser, it says so.
+func (f *Fetcher) rendersStill(a *attempt, r *store.Rendition) bool {
+	if !slices.Contains(a.cascade, "browser") {
+		return false
+	}
+	s, b := browser{f}, *a
+	b.best = r
+	if s.refusal(&b) != "" || f.inVain(renderVain(a), a.started) {
+		return false
+	}
+	if f.browserState().Mode == "browser" {
+		return true
+	}
+	b.warnings = nil
+	s.warnAbsent(&b)
+	for _, w := range b.warnings {
+		a.warn(w)
+	}
+	return false
+}
+
+// looks reports whether the request wants what only a browser can tell: nothing stored answers it then.
+func (r *Request) looks() bool { return r.Screenshot || r.Console || r.WaitFor != "" }
+
+// renderMode returns when the page is rendered: as the request says, else the rule, else the configuration.
+func (f *Fetcher) renderMode(a *attempt) string {
+	switch {
+	case a.req.Render != "":
+		return a.req.Render
+	case a.req.looks():
+		return RenderAlways
+	}
+	if rule, ok := f.o.Rules.Match(a.url.Host, a.url.Path); ok && rule.Render != "" {
+		return rule.Render
+	}
+	return f.o.Render
+}
+
+// rendersHost reports whether rendering gave far more than converting on this host a while ago.
+func (f *Fetcher) rendersHost(a *attempt) bool {
+	h, err := f.o.Store.Host(a.url.Hostname())
+	return err == nil && a.started.Sub(h.RenderHelped) < renderHelps
+}
+
+// wantsMore reports whether a good local result is not the end: the page is to be rendered all the same.
+func (f *Fetcher) wantsMore(a *attempt) bool {
+	switch f.renderMode(a) {
+	case RenderAlways:
+		return true
+	case RenderNever:
+		return false
+	}
+	return f.rendersHost(a) && f.browserState().Mode == "browser"
+}
+
+// learn notes for the host whether rendering gives more than twice the text. What was learnt is renewed once a day while it holds,
+// and forgotten with the first page for which it does not.
+func (s browser) learn(a *attempt, r *store.Rendition) {
+	if a.best == nil || !a.memorable {
+		return
+	}
+	helped := r.Tokens > 2*a.best.Tokens && r.Tokens-a.best.Tokens > 50
+	h, err := s.f.o.Store.Host(a.url.Hostname())
+	since := a.started.Sub(h.RenderHelped)
+	if err != nil || helped && since < renderLifetime || !helped && since >= renderHelps {
+		return
+	}
+	at := time.Time{}
+	if helped {
+		at = time.Now().UTC()
+	}
+	if err := s.f.o.Store.UpdateHost(a.url.Hostname(), func(h *store.Host) { h.RenderHelped = at }); err != nil {
+		s.f.o.Log.Debug("host not noted", "host", a.url.Hostname(), "err", err)
+	}
+}

@@ -1,0 +1,310 @@
+package fetch_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"readthru/fetch"
+	"readthru/page"
+	"readthru/render"
+	"readthru/store"
+)
+
+// shell is a page whose text comes with its script.
+const shell = `<!doctype html><html lang=en><head><title>Harbour</title></head><body><div id=root></div><script>
+fetch('/api/text').then((r) => r.text()).then((t) => { document.getElementById('root').innerHTML = '<main><h1>Harbour</h1>' + ('<p>' + t + '</p>').repeat(12) + '</main>'; });
+</script></body></html>`
+
+const shellText = "The harbour wakes before the town does, and the boats that left at dusk come home in single file."
+
+// spa serves shell at every path but /api/text.
+func spa(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/api/text" {
+		_, _ = io.WriteString(w, shellText)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "max-age=600")
+	if r.URL.Path == "/whole" {
+		_, _ = io.WriteString(w, article("Whole"))
+		return
+	}
+	_, _ = io.WriteString(w, shell)
+}
+
+// late is a client that is known only when the chain stands.
+type late struct{ http.RoundTripper }
+
+// withBrowser returns a chain that renders with the browser named; empty: the one of this machine, whose absence skips the test
+// unless CI is set.
+func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetch.Options)) *chain {
+	t.Helper()
+	client := new(late)
+	b := render.New(render.Options{Browser: name, Client: fetch.PageClient(client, []string{"blocked.test"}), Dir: t.TempDir(), UserAgent: "readthru/test"})
+	t.Cleanup(func() { _ = b.Close() })
+	if st := b.State(); name == "" && st.Mode != "browser" {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("no browser: %s", st.Reason)
+		}
+		t.Skipf("no browser: %s", st.Reason)
+	}
+	c := newChain(t, h, append(change, func(o *fetch.Options) { o.Browser, o.Timeout = b, 30*time.Second })...)
+	client.RoundTripper = c.cache
+	return c
+}
+
+// outcome returns what a step of the cascade did.
+func outcome(p *page.Page, step string) string {
+	for _, a := range p.Attempts {
+		if a.Step == step {
+			return a.Outcome
+		}
+	}
+	return ""
+}
+
+func TestAShellIsRenderedOnceAndKept(t *testing.T) { // rules C2, AD3
+	c := withBrowser(t, "", http.HandlerFunc(spa))
+	first := c.read(t, "https://site.test/app")
+	if first.Page.Source != page.Browser || !strings.Contains(string(first.Body), shellText) || len(first.Page.Warnings) != 0 {
+		t.Fatalf("source %s, warnings %q, attempts %+v:\n%s", first.Page.Source, first.Page.Warnings, first.Page.Attempts, first.Body)
+	}
+	if asked := c.origin.asked(); !slices.Equal(asked, []string{"GET site.test/app", "GET site.test/api/text"}) {
+		t.Errorf("the origin was asked %q, want page and data once", asked)
+	}
+	if ua := c.origin.last(t).UserAgent(); ua != "readthru/test" {
+		t.Errorf("data asked for as %q", ua)
+	}
+	again := c.read(t, "https://site.test/app")
+	if again.Page.Source != page.Browser || string(again.Body) != string(first.Body) || len(c.origin.asked()) != 2 {
+		t.Errorf("second answer by %s, origin asked %q", again.Page.Source, c.origin.asked())
+	}
+	if n := c.Stats().Render.Pages; n != 1 {
+		t.Errorf("%d pages rendered, want 1", n)
+	}
+}
+
+func TestAPageThatNeedsNoBrowserStartsNone(t *testing.T) {
+	c := withBrowser(t, "", http.HandlerFunc(spa))
+	ans := c.read(t, "https://site.test/whole")
+	if ans.Page.Source != page.Local || c.Stats().Render.Running {
+		t.Errorf("source %s, browser %+v", ans.Page.Source, c.Stats().Render)
+	}
+}
+
+func TestRenderingIsDecidedByRequestRuleAndHost(t *testing.T) { // rule C7
+	never := func(o *fetch.Options) { o.Render = fetch.RenderNever }
+	for _, tt := range []struct {
+		name    string
+		path    string
+		request fetch.Request
+		change  func(*fetch.Options)
+		want    page.Source
+	}{
+		{"never by configuration", "/app", fetch.Request{}, never, page.Local},
+		{"always by request beats it", "/app", fetch.Request{Render: fetch.RenderAlways}, never, page.Browser},
+		{"never by request", "/app", fetch.Request{Render: fetch.RenderNever}, nil, page.Local},
+		{"always by rule", "/whole", fetch.Request{}, func(o *fetch.Options) { o.Rules = fetch.Rules{{Host: "site.test", Render: fetch.RenderAlways}} }, page.Browser},
+		{"a cascade without it", "/app", fetch.Request{Cascade: []string{"local"}}, nil, page.Local},
+		{"with credentials", "/app", fetch.Request{Header: header("Cookie: a=b")}, nil, page.Local},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var change []func(*fetch.Options)
+			if tt.change != nil {
+				change = append(change, tt.change)
+			}
+			c := withBrowser(t, "", http.HandlerFunc(spa), change...)
+			tt.request.URL = parse(t, "https://site.test"+tt.path)
+			ans, err := c.try(t, tt.request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ans.Page.Source != tt.want {
+				t.Errorf("source %s, want %s: %+v", ans.Page.Source, tt.want, ans.Page.Attempts)
+			}
+		})
+	}
+}
+
+func TestAHostWhereRenderingHelpedIsRenderedAtOnce(t *testing.T) {
+	c := withBrowser(t, "", http.HandlerFunc(spa))
+	c.read(t, "https://site.test/app")
+	if h, err := c.store.Host("site.test"); err != nil || h.RenderHelped.IsZero() {
+		t.Fatalf("host %+v, %v: not learnt", h, err)
+	}
+	if ans := c.read(t, "https://site.test/whole"); outcome(ans.Page, "browser") != page.Rejected && outcome(ans.Page, "browser") != page.Answered {
+		t.Errorf("attempts %+v, want the browser tried", ans.Page.Attempts)
+	}
+}
+
+func TestWhatWasLearntOfAHostIsForgottenWhenItHoldsNoMore(t *testing.T) {
+	c := withBrowser(t, "", http.HandlerFunc(spa))
+	if err := c.store.UpdateHost("site.test", func(h *store.Host) { h.RenderHelped = time.Now().Add(-48 * time.Hour) }); err != nil {
+		t.Fatal(err)
+	}
+	c.read(t, "https://site.test/whole")
+	if h, err := c.store.Host("site.test"); err != nil || !h.RenderHelped.IsZero() {
+		t.Errorf("host %+v, %v: not forgotten", h, err)
+	}
+	if n := c.Stats().Render.Pages; n != 1 {
+		t.Errorf("%d pages rendered, want 1", n)
+	}
+}
+
+func TestWhatARenderedPageLoadsIsDecoded(t *testing.T) {
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/text" {
+			spa(w, r)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = io.WriteString(z, shellText)
+		_ = z.Close()
+	}))
+	if ans := c.read(t, "https://site.test/app"); ans.Page.Source != page.Browser || !strings.Contains(string(ans.Body), shellText) {
+		t.Errorf("source %s:\n%s", ans.Page.Source, ans.Body)
+	}
+}
+
+func TestARenderedPageLeadsWhereItsScriptsSay(t *testing.T) {
+	c := withBrowser(t, "", respond(200, `<!doctype html><title>App</title><body><div id=root></div><script>
+		document.getElementById('root').innerHTML = '<nav><a href="/made">made</a></nav><main><h1>Harbour</h1>' + '<p>The boats come home in single file before the town wakes.</p>'.repeat(12) + '</main>'</script>`, html))
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/app"), Own: true, Links: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"https://site.test/made"}; !slices.Equal(ans.Links, want) {
+		t.Errorf("links %q, want %q", ans.Links, want)
+	}
+}
+
+// TestNoAddressOfTheCorpusIsReachedFromAPage has pages try the addresses and spellings of ssrf-targets.json in the corpus folder
+// for security, as data and as places to go to.
+func TestNoAddressOfTheCorpusIsReachedFromAPage(t *testing.T) {
+	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
+	if dir == "" {
+		t.Skip("READTHRU_CORPUS_SECURITY names no corpus folder")
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "ssrf-targets.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var targets []struct{ Kind, Value, Expect string }
+	if err := json.Unmarshal(b, &targets); err != nil {
+		t.Fatal(err)
+	}
+	victim := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s%s was reached", r.Host, r.URL) }))
+	defer victim.Close()
+	_, port, err := net.SplitHostPort(victim.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var urls []string
+	for _, x := range targets {
+		host := x.Value
+		if x.Kind == "ip" && x.Expect == "allow" || x.Kind != "ip" && x.Kind != "host" {
+			continue
+		}
+		if x.Kind == "ip" && strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
+		urls = append(urls, "http://"+host+":"+port+"/")
+	}
+	list, err := json.Marshal(urls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/to/")); err == nil {
+			_, _ = fmt.Fprintf(w, `<body><div id=out></div><script>location = %q</script>`, urls[n])
+			return
+		}
+		_, _ = fmt.Fprintf(w, `<body><div id=out></div><script>
+			Promise.all(%s.map((u) => { try { return fetch(u, {mode: 'no-cors'}).then(() => 'got ' + u, () => 'refused') } catch { return 'refused' } }))
+				.then((all) => { document.getElementById('out').textContent = all.join(', '); });
+		</script>`, list)
+	}), func(o *fetch.Options) { o.Render = fetch.RenderAlways })
+	ans := c.read(t, "https://site.test/")
+	if got := string(ans.Body); strings.Count(got, "refused") != len(urls) || strings.Contains(got, "got ") {
+		t.Errorf("got %s, want %d refused", got, len(urls))
+	}
+	for n, u := range urls {
+		if ans := c.read(t, "https://site.test/to/"+strconv.Itoa(n)); ans.Page.Source == page.Browser && ans.Page.FinalURL != "https://site.test/to/"+strconv.Itoa(n) {
+			t.Errorf("%s gave a page of %s", u, ans.Page.FinalURL)
+		}
+	}
+}
+
+func TestWithoutABrowserAShellSaysWhatIsMissing(t *testing.T) { // rules C4, AD7
+	c := withBrowser(t, filepath.Join(t.TempDir(), "none"), http.HandlerFunc(spa))
+	for range 2 { // the second time from the store
+		ans := c.read(t, "https://site.test/app")
+		if w := ans.Header.Values("X-Readthru-Warning"); !slices.Contains(w, "js-shell") || !slices.Contains(w, "no-browser") {
+			t.Errorf("warnings %q, want js-shell and no-browser", w)
+		}
+		if strings.Contains(string(ans.Body), "browser") {
+			t.Errorf("the marker is in the markdown: %s", ans.Body)
+		}
+	}
+	if ans := c.read(t, "https://site.test/whole"); len(ans.Header.Values("X-Readthru-Warning")) != 0 {
+		t.Errorf("warnings %q for a page that needs none", ans.Header.Values("X-Readthru-Warning"))
+	}
+}
+
+func TestABrowserThatFailsLeavesThePlainResult(t *testing.T) { // rule C3
+	fake := filepath.Join(t.TempDir(), "chromium")
+	if err := os.WriteFile(fake, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := withBrowser(t, fake, http.HandlerFunc(spa))
+	ans := c.read(t, "https://site.test/app")
+	if ans.Page.Source != page.Local || outcome(ans.Page, "browser") != page.Failed || !slices.Contains(ans.Page.Warnings, "no-browser") {
+		t.Errorf("source %s, warnings %q, attempts %+v", ans.Page.Source, ans.Page.Warnings, ans.Page.Attempts)
+	}
+}
+
+func TestAPageInTheBrowserKeepsToTheGuard(t *testing.T) {
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != "site.test" {
+			t.Errorf("%s was asked", r.Host)
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<body><div id=out></div><script>
+			Promise.all(['http://169.254.169.254:8080/latest/meta-data/', 'http://127.0.0.1:1/', 'http://[::1]:8080/', 'http://0x7f.1:8080/', 'http://2130706433:8080/', 'http://10.0.0.1:8080/', 'https://blocked.test/']
+				.map((u) => fetch(u, {mode: 'no-cors'}).then(() => 'got ' + u, () => 'refused')))
+				.then((all) => { document.getElementById('out').textContent = all.join(', ') });
+		</script>`)
+	}), func(o *fetch.Options) { o.Render = fetch.RenderAlways })
+	ans := c.read(t, "https://site.test/")
+	if got := string(ans.Body); strings.Count(got, "refused") != 7 || strings.Contains(got, "got ") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAScreenshotAndTheConsoleComeOnRequest(t *testing.T) {
+	c := withBrowser(t, "", respond(200, article("Noisy", "<script>console.error('it went wrong')</script>"), html))
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Screenshot: true, Console: true, Own: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(ans.Screenshot), "\x89PNG") || !slices.Equal(ans.Console, []string{"it went wrong"}) {
+		t.Errorf("screenshot of %d bytes, console %q", len(ans.Screenshot), ans.Console)
+	}
+	if again := c.read(t, "https://site.test/"); again.Screenshot != nil || again.Console != nil {
+		t.Error("they come without being asked for")
+	}
+}

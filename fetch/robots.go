@@ -1,0 +1,199 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"readthru/page"
+)
+
+const (
+	robotsLifetime    = 24 * time.Hour   // RFC 9309 §2.4
+	robotsRetry       = 10 * time.Minute // how long one that could not be had is not asked for again
+	robotsTimeout     = 15 * time.Second
+	robotsText        = 8 << 10  // bytes of a robots.txt that a Verdict shows
+	robotsCacheLimit  = 16 << 20 // bytes of rules kept in memory
+	robotsUnreachable = 30 * 24 * time.Hour
+)
+
+// Verdict says whether the robots.txt of a site lets us read a URL (RFC 9309).
+type Verdict struct {
+	Allowed  bool
+	Reason   string        // why not, one plain sentence; empty when allowed
+	Delay    time.Duration // what its Crawl-delay asks for between requests; 0: none
+	Sitemaps []string      // URLs of sitemaps that it names, absolute; at most 100
+
+	URL    string // of robots.txt
+	Status int    // the one it came with; 0: it could not be had
+	Text   string // its first 8 KiB
+}
+
+// Allowed asks the robots.txt of u's site whether our product token, that of fetch.user_agent, may read u. It is fetched through
+// the cache, under the policy for own fetches, at most once in 24 hours and site. A site without one (4xx) allows everything;
+// one that cannot say (5xx, no connection) nothing, except by what it said before. Who takes a robots.txt that is itself refused
+// (Status 401 or 403) for a refusal of everything, as the reference fetch server does, decides that by Status. The error is that
+// of ctx, or says that u is no http or https URL.
+func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
+	if _, err := page.Parse(u.String()); err != nil {
+		return Verdict{}, err
+	}
+	site := url.URL{Scheme: u.Scheme, Host: page.Authority(u), Path: "/robots.txt"}
+	known := f.robots.get(site.String())
+	if known == nil || !time.Now().Before(known.until) {
+		fresh, err := f.freshRobots(ctx, site, known)
+		if err != nil {
+			return Verdict{}, err
+		}
+		known = fresh
+	}
+	v := Verdict{Delay: known.rules.delay, Sitemaps: known.sitemaps, URL: site.String(), Status: known.status, Text: known.text}
+	switch {
+	case known.why != "":
+		v.Reason = known.why
+	case u.EscapedPath() == "/robots.txt" || known.rules.allows(robotsPath(u)):
+		v.Allowed = true
+	default:
+		v.Reason = fmt.Sprintf("%s does not let %s read %s", site.String(), f.robotsToken(), page.Mask(u))
+	}
+	return v, nil
+}
+
+// robotsToken is the product token by which a robots.txt knows us.
+func (f *Fetcher) robotsToken() string {
+	if token := productToken(f.o.UserAgent); token != "" {
+		return token
+	}
+	return "readthru"
+}
+
+// siteRobots is what is known of a site's robots.txt.
+type siteRobots struct {
+	rules    robotsRules
+	sitemaps []string // absolute
+	status   int
+	text     string
+	why      string    // it could not be had, and everything is disallowed
+	said     time.Time // when the rules were had
+	until    time.Time // when to ask again
+}
+
+// freshRobots gets a site's robots.txt once for all who wait for it. The error is that of ctx.
+func (f *Fetcher) freshRobots(ctx context.Context, site url.URL, known *siteRobots) (*siteRobots, error) {
+	done := f.flights.DoChan("robots "+site.String(), func() (any, error) { //nolint:contextcheck // it must not end with the request that began it
+		var got *siteRobots
+		err := f.detached(func(ctx context.Context) {
+			got = f.askRobots(ctx, site, known)
+			f.robots.put(site.String(), got)
+		})
+		return got, err
+	})
+	select {
+	case res := <-done:
+		if res.Err != nil {
+			return nil, res.Err
+		}
+		return res.Val.(*siteRobots), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// askRobots gets a site's robots.txt and judges what came. known, which may be nil, still holds where nothing better comes.
+func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots) *siteRobots {
+	ctx, cancel := context.WithTimeout(OwnPolicy(ctx), robotsTimeout)
+	defer cancel()
+	now := time.Now()
+	status, text, err := f.readRobots(ctx, &site)
+	got := &siteRobots{status: status, said: now, until: now.Add(robotsLifetime)}
+	switch {
+	case err == nil && status >= 200 && status < 300:
+		got.rules = parseRobots(text, f.robotsToken())
+		got.text = string(text[:min(len(text), robotsText)])
+		for _, s := range got.rules.sitemaps {
+			if u, err := site.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" {
+				got.sitemaps = append(got.sitemaps, u.String())
+			}
+		}
+		return got
+	case err == nil && status >= 300 && status < 500 && status != http.StatusTooManyRequests: // unavailable: §2.3.1.3, and too many redirects: §2.3.1.2
+		return got
+	}
+	got.until = now.Add(robotsRetry)
+	if known != nil && known.why == "" && now.Sub(known.said) < robotsUnreachable {
+		kept := *known
+		kept.until = got.until
+		return &kept
+	}
+	got.why = fmt.Sprintf("%s answered HTTP %d, which forbids everything until it can be read", site.String(), status)
+	if err != nil {
+		got.status = 0
+		got.why = fmt.Sprintf("%s could not be read, which forbids everything: %v", site.String(), Explain(&site, err))
+	}
+	return got
+}
+
+// readRobots returns the status that robots.txt came with, after redirects, and its text up to the limit. A line that the limit
+// cuts is dropped: half a rule is another rule.
+func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, text []byte, err error) {
+	resp, _, err := f.plainly(ctx, site, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return resp.StatusCode, nil, nil
+	}
+	text, err = io.ReadAll(io.LimitReader(resp.Body, robotsLimit+1))
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errIncomplete, err)
+	}
+	if len(text) > robotsLimit {
+		text = text[:bytes.LastIndexAny(text[:robotsLimit], "\r\n")+1]
+	}
+	return resp.StatusCode, text, nil
+}
+
+// robotsCache keeps what sites said, up to robotsCacheLimit bytes; what was asked for longest ago goes. The zero value is empty.
+type robotsCache struct {
+	mu    sync.Mutex
+	sites map[string]*siteRobots
+	order []string // oldest first
+	bytes int
+}
+
+func (c *robotsCache) get(site string) *siteRobots {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sites[site]
+}
+
+func (c *robotsCache) put(site string, r *siteRobots) {
+	r.text = strings.Clone(r.text) // not the rest of the file
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sites == nil {
+		c.sites = map[string]*siteRobots{}
+	}
+	if old := c.sites[site]; old != nil {
+		c.bytes -= old.size()
+	} else {
+		c.order = append(c.order, site)
+	}
+	c.sites[site] = r
+	c.bytes += r.size()
+	for c.bytes > robotsCacheLimit && len(c.order) > 1 {
+		oldest := c.order[0]
+		c.order = c.order[1:]
+		c.bytes -= c.sites[oldest].size()
+		delete(c.sites, oldest)
+	}
+}
+
+func (r *siteRobots) size() int { return 512 + len(r.text) + 2*r.rules.size() }

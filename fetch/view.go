@@ -1,0 +1,170 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"readthru/convert"
+	"readthru/page"
+	"readthru/store"
+)
+
+// View says what of a page is wanted, and how. The zero value is the page as the configuration has it: a view changes
+// an answer and never what is remembered of the page.
+type View struct {
+	WholePage bool   // all of the page, not its main content alone
+	Selector  string // only what this CSS selector matches
+	Drop      string // without what this CSS selector matches
+	Links     string // inline, reference, text or none; empty: as configured
+	Images    string // keep, alt or none; empty: as configured
+	Section   string // only the section with this id or heading; empty: that of the URL's fragment, if it has one
+	Start     int    // code points of the content to leave out; a cut answer says where to go on (page.Page.Next)
+	Receipts  bool   // tell what was taken out because no reader sees it (page.Page.Removed)
+}
+
+// Check returns an error for a view that no page can have.
+func (v View) Check() error {
+	if v.Start < 0 {
+		return errors.New("start is below 0")
+	}
+	return v.options(convert.Options{}).Check()
+}
+
+// options returns what a conversion is to do, on top of the configured options.
+func (v View) options(o convert.Options) convert.Options {
+	o.WholePage, o.Selector, o.Drop = o.WholePage || v.WholePage, v.Selector, v.Drop
+	if v.Links != "" {
+		o.Links = v.Links
+	}
+	if v.Images != "" {
+		o.Images = v.Images
+	}
+	return o
+}
+
+// chooses reports whether a view is about elements, which markdown no longer has.
+func (v View) chooses() bool { return v.WholePage || v.Selector != "" || v.Drop != "" }
+
+// section returns the name of the section that is wanted; empty for all of the page. Fragments that scripts route by, and those
+// that highlight text, name none.
+func (v View) section(u *url.URL) string {
+	if v.Section != "" {
+		return strings.TrimPrefix(v.Section, "#")
+	}
+	name, _, _ := strings.Cut(u.Fragment, ":~:")
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") || strings.ContainsAny(name, "=&") || strings.EqualFold(name, "top") {
+		return ""
+	}
+	return name
+}
+
+// narrow makes a.shown what the view wants of a page, when that is not the page as it is kept.
+func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
+	v := a.req.View
+	o := v.options(a.convert)
+	if a.req.Own || v.Section != "" {
+		o.Section = v.section(a.req.URL)
+	}
+	switch {
+	case a.best == nil || o == a.convert && !v.Receipts:
+		return nil
+	case a.best.From != page.Local || !a.kind.converted():
+		a.narrowMarkdown(o)
+		return nil
+	}
+	if o.Section == "" && !v.Receipts {
+		if r, err := f.o.Store.Rendition(a.sum, a.recipeOf(wanted(o))); err == nil {
+			a.shown = r
+			return nil
+		}
+	}
+	if a.content == nil {
+		if err := a.read(f.o.MaxBody); err != nil {
+			return err
+		}
+	}
+	return f.narrowPage(ctx, a, o)
+}
+
+// narrowPage converts the content in hand as the view wants it. A selector or section that is not on the page leaves the page as
+// it is, with a warning.
+func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options) error {
+	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	defer cancel()
+	res, err := f.convertAs(ctx, a, o)
+	if errors.Is(err, convert.ErrNoMatch) && o.Section != "" {
+		a.warn("section-missing")
+		o.Section = ""
+		res, err = f.convertAs(ctx, a, o)
+	}
+	if errors.Is(err, convert.ErrNoMatch) {
+		a.warn("selector-missing")
+		o.Selector = ""
+		res, err = f.convertAs(ctx, a, o)
+	}
+	if err != nil {
+		return err
+	}
+	a.page.Section = o.Section
+	if a.req.View.Receipts {
+		a.removed = &res.Removed
+	}
+	shown := *a.best
+	shown.Recipe, shown.Markdown, shown.Tokens, shown.Warnings, shown.ContentHash = a.recipeOf(wanted(o)), []byte(res.Markdown), res.Tokens, res.Warnings, ""
+	a.shown = &shown
+	if o.Section != "" || !a.memorable || a.status != http.StatusOK || o == a.convert {
+		return nil
+	}
+	if err := f.o.Store.PutRendition(&shown); err != nil && !errors.Is(err, store.ErrFull) {
+		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.url), "err", err)
+	}
+	return nil
+}
+
+// convertAs converts the content in hand.
+func (f *Fetcher) convertAs(ctx context.Context, a *attempt, o convert.Options) (*convert.Result, error) {
+	doc, err := f.document(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.workers.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer f.workers.Release(1)
+	return doc.Convert(ctx, o)
+}
+
+// narrowMarkdown cuts the section that is wanted out of markdown that others made. What else a view may want needs elements,
+// which markdown no longer has: it is left undone and told.
+func (a *attempt) narrowMarkdown(o convert.Options) {
+	section := o.Section
+	if o.Section = ""; o != a.convert {
+		a.warn("options-ignored")
+	}
+	if section == "" {
+		return
+	}
+	_, content := page.SplitFrontMatter(a.best.Markdown)
+	begin, end, found := convert.MarkdownSection(string(content), section)
+	if !found {
+		a.warn("section-missing")
+		return
+	}
+	shown := *a.best
+	shown.Markdown, shown.ContentHash = content[begin:end], ""
+	shown.Tokens = convert.Tokens(shown.Markdown)
+	a.shown, a.page.Section = &shown, section
+}
+
+// from returns markdown from the code point at which a view begins; nothing when it begins after the end.
+func from(markdown []byte, start int) []byte {
+	for ; start > 0 && len(markdown) > 0; start-- {
+		_, size := utf8.DecodeRune(markdown)
+		markdown = markdown[size:]
+	}
+	return markdown
+}
