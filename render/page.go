@@ -60,7 +60,7 @@ func (p *process) render(ctx context.Context, o Options, r Request) (*Page, erro
 	t.deadline, _ = ctx.Deadline() // Browser.Render sets one
 	out, err := t.render(cancel)   //nolint:contextcheck // the tab has a context of its own, which ends with ctx
 	if err != nil && tabCtx.Err() != nil && ctx.Err() == nil {
-		err = context.Cause(tabCtx)
+		err = context.Cause(tabCtx) //nolint:contextcheck // as above
 	}
 	return out, err
 }
