@@ -12,6 +12,7 @@ package api
 import (
 	"time"
 
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
 )
@@ -19,12 +20,22 @@ import (
 // FetchRequest asks for a page. The zero value of each field but URL is its default.
 type FetchRequest struct {
 	URL       string `json:"url"`                     // absolute, http or https
-	Format    string `json:"format,omitempty"`        // markdown (default), text, html (the origin's own, in UTF-8), prompt, or json, which is markdown too
+	Format    string `json:"format,omitempty"`        // markdown (default), text, html (the origin's own, in UTF-8), prompt, screenshot (a PNG, in place of content), or json, which is markdown too
 	Force     bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
 	Persist   *bool  `json:"persist,omitempty"`       // false: leave no page, version or visit; default true
 	MaxChars  int    `json:"max_chars,omitempty"`     // cut content after so many code points; 0 no limit, for prompt 4000
 	MaxTokens int    `json:"max_tokens,omitempty"`    // cut content at about so many tokens; 0 no limit
+	Start     int    `json:"start,omitempty"`         // leave out so many code points of the content: next of a page that was cut
+	WholePage bool   `json:"whole_page,omitempty"`    // all of the page, not its main content alone
+	Selector  string `json:"selector,omitempty"`      // only what this CSS selector matches
+	Drop      string `json:"drop,omitempty"`          // without what this CSS selector matches
+	Section   string `json:"section,omitempty"`       // only the section with this id or heading; default: that of url's fragment
+	Links     string `json:"links,omitempty"`         // inline, reference, text or none; default as configured
+	Images    string `json:"images,omitempty"`        // keep, alt or none; default as configured
+	Receipts  bool   `json:"receipts,omitempty"`      // tell what was removed because no reader of the page sees it
 	Render    string `json:"render,omitempty"`        // auto (default), always or never
+	WaitFor   string `json:"wait_for,omitempty"`      // a page that is rendered is waited for until this CSS selector matches
+	Console   bool   `json:"console,omitempty"`       // render the page and tell what it logs as errors
 	Remote    *bool  `json:"remote,omitempty"`        // false: send nothing to third parties; default true
 	Session   string `json:"session,omitempty"`       // kept with the visit
 	Agent     string `json:"-"`                       // kept with the visit; over HTTP the User-Agent field
@@ -127,7 +138,7 @@ type Stats struct {
 	Cache       CacheStats       `json:"cache"`
 	Pages       PageStats        `json:"pages"`
 	Tokens      TokenStats       `json:"tokens"`
-	Index       IndexStats       `json:"index"`
+	Index       knowledge.Stats  `json:"index"`
 	Render      RenderStats      `json:"render"`
 	MarkdownNew MarkdownNewStats `json:"markdown_new"`
 	Hosts       []HostStats      `json:"hosts"`
@@ -170,16 +181,16 @@ type TokenStats struct {
 	Saved    int64 `json:"saved"`
 }
 
-// IndexStats counts indexed passages.
-type IndexStats struct {
-	Passages int64 `json:"passages"`
-	Queued   int64 `json:"queued"`
-	Failed   int64 `json:"failed"`
-}
-
-// RenderStats tells how pages are got: http, or unavailable when offline.
+// RenderStats tells how pages are got (rule C1): in a browser where one is needed, by http alone, or unavailable when offline.
 type RenderStats struct {
-	State string `json:"state"`
+	State     string `json:"state"`               // browser, http or unavailable
+	Reason    string `json:"reason,omitempty"`    // why there is no browser
+	Browser   string `json:"browser,omitempty"`   // its path
+	Sandboxed bool   `json:"sandboxed,omitempty"` // it has its sandbox, as far as is known
+	Running   bool   `json:"running"`
+	Pages     int64  `json:"pages"` // rendered since start
+	Failed    int64  `json:"failed"`
+	Deaths    int64  `json:"deaths"` // of the browser, since start
 }
 
 // MarkdownNewStats tells the state of the third party markdown.new: off, closed (in use) or open (resting after failures).

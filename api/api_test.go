@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -196,14 +196,10 @@ func testOperations(t *testing.T, w *world, ops operations) {
 
 // statusOf is the status that an operation's error has on the wire.
 func statusOf(err error) int {
-	var e *api.Error
-	switch {
-	case errors.As(err, &e):
-		return e.Status
-	case errors.Is(err, store.ErrNotFound):
-		return http.StatusNotFound
+	if err == nil {
+		return 0
 	}
-	return 0
+	return api.AsError(err).Status
 }
 
 func TestAFailureIsAPageObjectWithItsError(t *testing.T) {
@@ -214,7 +210,6 @@ func TestAFailureIsAPageObjectWithItsError(t *testing.T) {
 	}{
 		{"https://example.com/none", "http", "HTTP 404 fetching https://example.com/none", 502},
 		{"https://medium.com/story", "blocked", "Blocked", 403},
-		{"https://example.com/image", "unsupported", "https://example.com/image is image/png", 502},
 		{"https://example.com/cut", "connect", "Connection error fetching https://example.com/cut", 502},
 		{"https://other.test/page", "tls", "Connection error fetching https://other.test/page", 502},
 		{"http://127.0.0.1:1/", "blocked", "Blocked", 403}, // fetch.allow_private is false
@@ -251,7 +246,7 @@ func TestFormats(t *testing.T) {
 		{"max_chars counts code points", api.FetchRequest{URL: pageURL, MaxChars: 6}, "markdown", "# A he", "truncated"},
 		{"max_tokens", api.FetchRequest{URL: pageURL, MaxTokens: 10}, "markdown", "# A heading\n", "truncated"},
 		{"a browser that is not there", api.FetchRequest{URL: pageURL, Render: "always"}, "markdown", "# A heading\n", "no-browser"},
-		{"text that is no page comes as it is", api.FetchRequest{URL: "https://example.com/data"}, "text", `{"größe":1}`, ""},
+		{"JSON becomes markdown too", api.FetchRequest{URL: "https://example.com/data"}, "markdown", "```json\n{\n  \"größe\": 1\n}\n```\n", ""},
 	} {
 		p, err := w.server.Fetch(t.Context(), tt.r)
 		if err != nil || p.Error != nil {
@@ -360,18 +355,14 @@ func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {
 func TestEveryRouteWorks(t *testing.T) {
 	w := newWorld(t, nil)
 	addr := w.listen(t)
-	bodies := map[string]string{"/api/v1/fetch": `{"url":"` + pageURL + `"}`}
-	queries := map[string]string{"GET /api/v1/cache": "?url=" + pageURL, "DELETE /api/v1/cache": "?url=" + pageURL}
+	file := filepath.Join(t.TempDir(), "note.md")
+	write(t, file, "# Quinces\n\nA quince is hard and yellow, and `quince` is its name.\n")
 	for _, rt := range w.server.Routes() {
 		if rt[1] == "/api/v1/lease" {
 			continue // stays open: TestAServerIsHeldUpByLeases
 		}
-		ask(t, addr, "POST", "/api/v1/fetch", bodies["/api/v1/fetch"], "Content-Type: application/json")
-		if strings.HasSuffix(rt[1], "/diff") {
-			ask(t, addr, "POST", "/api/v1/fetch", `{"url":"`+pageURL+`","force_refresh":true}`, "Content-Type: application/json")
-		}
-		path := strings.ReplaceAll(rt[1], "{doc}", "https:%2F%2Fexample.com%2Fpage") + queries[rt[0]+" "+rt[1]]
-		resp := ask(t, addr, rt[0], path, bodies[rt[1]], "Content-Type: application/json")
+		path, body := w.example(t, rt[0]+" "+rt[1], file)
+		resp := ask(t, addr, rt[0], path, body, "Content-Type: application/json")
 		if resp.StatusCode != http.StatusOK {
 			b, _ := io.ReadAll(resp.Body)
 			t.Errorf("%s %s: status %d: %s", rt[0], path, resp.StatusCode, b)
@@ -382,9 +373,98 @@ func TestEveryRouteWorks(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/api/v1/pages?hots=a", "/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache", "/api/v1/cache?uri=" + pageURL} {
-		if resp := ask(t, addr, "GET", path, ""); resp.StatusCode != http.StatusBadRequest {
-			t.Errorf("GET %s: status %d, want 400", path, resp.StatusCode)
+	for _, path := range []string{
+		"/api/v1/pages?hots=a", "/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache", "/api/v1/cache?uri=" + pageURL,
+		"/api/v1/search", "/api/v1/search?q=a&kind=&hots=a", "/api/v1/search?q=a&limit=501", "/api/v1/search?q=a&since=whenever", "/api/v1/notes?limit=0", "/api/v1/subjects?kb=x",
+		"/api/v1/pages/https:%2F%2Fexample.com%2Fpage/section", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/quote", "/api/v1/passages", "/api/v1/passages?frame=A&url=b", "/api/v1/relations",
+	} {
+		resp := ask(t, addr, "GET", path, "")
+		if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("GET %s: status %d, %s, want a problem with 400", path, resp.StatusCode, resp.Header.Get("Content-Type"))
+		}
+	}
+}
+
+// example makes what a route needs and returns a path and the content of a request that it answers.
+func (w *world) example(t *testing.T, route, file string) (path, body string) {
+	t.Helper()
+	ctx := t.Context()
+	for _, force := range []bool{false, true} { // two versions
+		if _, err := w.server.Fetch(ctx, api.FetchRequest{URL: pageURL, Force: force}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.know.Base("garden"); err != nil {
+		f, err := w.server.CreateBase(ctx, api.NewBase{Name: "garden", Files: []string{file}})
+		if last := finished(t, w.server, f, err); last.State != api.JobDone {
+			t.Fatalf("job %+v", last)
+		}
+	}
+	if err := w.server.CatchUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := w.server.Jobs(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, err := w.server.Search(ctx, api.SearchQuery{Text: "quince", KB: "garden"})
+	if err != nil || len(hits.Hits) == 0 {
+		t.Fatal(err, hits)
+	}
+	note, err := w.server.AddNote(ctx, api.NewNote{Text: "Quinces are better cooked."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, path, _ = strings.Cut(route, " ")
+	id := map[string]string{"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage, "notes": note.ID}[strings.Split(path+"///", "/")[3]]
+	path = strings.NewReplacer("{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden", "{subject}", "quince", "{id}", id).Replace(path)
+	switch route {
+	case "GET /api/v1/cache", "DELETE /api/v1/cache":
+		path += "?url=" + pageURL
+	case "POST /api/v1/fetch":
+		body = `{"url":"` + pageURL + `"}`
+	case "GET /api/v1/search":
+		path += "?q=quince&explain=1&since=7d"
+	case "GET /api/v1/pages/{doc}/section":
+		path += "?name=a-heading"
+	case "GET /api/v1/pages/{doc}/quote":
+		path += "?q=whoever+asks"
+	case "POST /api/v1/kbs":
+		body = `{"name":"texts"}`
+	case "POST /api/v1/kbs/unpack":
+		var pack bytes.Buffer
+		if err := w.server.Pack(ctx, "garden", &pack); err != nil {
+			t.Fatal(err)
+		}
+		path, body = path+"?name=copy", pack.String()
+	case "POST /api/v1/ingest":
+		body = `{"text":"Medlars are eaten soft."}`
+	case "GET /api/v1/passages", "GET /api/v1/relations":
+		path += map[string]string{"/api/v1/passages": "?frame=CAUSAL", "/api/v1/relations": "?type=supports"}[path]
+	case "POST /api/v1/passages/{id}/relations":
+		body = `{"note":"` + note.ID + `","type":"supports"}`
+	case "POST /api/v1/notes":
+		body = `{"text":"Medlars too."}`
+	}
+	return path, body
+}
+
+func TestFilesAreTakenForCallersOnThisMachineAlone(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) { o.Hosts = []string{"kb.test"} })
+	file := filepath.Join(t.TempDir(), "note.md")
+	write(t, file, "# A note\n\nOf this machine.\n")
+	body, err := json.Marshal(api.NewBase{Name: "files", Files: []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for peer, want := range map[string]int{"192.0.2.7:4000": http.StatusForbidden, "[2001:db8::7]:4000": http.StatusForbidden, "127.0.0.1:4000": http.StatusOK} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://kb.test/api/v1/kbs", bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.RemoteAddr = peer
+		rec := httptest.NewRecorder()
+		w.server.ServeHTTP(rec, r)
+		if rec.Code != want {
+			t.Errorf("from %s: status %d: %s, want %d", peer, rec.Code, rec.Body, want)
 		}
 	}
 }

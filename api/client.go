@@ -154,8 +154,20 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 }
 
 // call makes a request and reads its JSON answer.
-func call[T any](ctx context.Context, c *Client, method, path string, q url.Values) (*T, error) {
-	resp, err := c.do(ctx, method, path, q, nil)
+func call[T any](ctx context.Context, c *Client, method, path string, q url.Values, content ...io.Reader) (*T, error) {
+	var body any
+	if len(content) > 0 {
+		body = content[0]
+	}
+	return read[T](c.do(ctx, method, path, q, body)) //nolint:bodyclose // read closes it
+}
+
+// send makes a POST request with a JSON object and reads its JSON answer.
+func send[T any](ctx context.Context, c *Client, path string, v any) (*T, error) {
+	return read[T](c.do(ctx, http.MethodPost, path, nil, v)) //nolint:bodyclose // read closes it
+}
+
+func read[T any](resp *http.Response, err error) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -170,10 +182,13 @@ func call[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 	return v, nil
 }
 
-// do sends a request. The caller closes the response.
+// do sends a request; body is JSON to be, or an io.Reader of what is not. The caller closes the response.
 func (c *Client) do(ctx context.Context, method, path string, q url.Values, body any) (*http.Response, error) {
 	var content io.Reader
-	if body != nil {
+	kind := "application/json"
+	if r, ok := body.(io.Reader); ok {
+		content, kind = r, "application/octet-stream"
+	} else if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
@@ -190,7 +205,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 	}
 	req.Header.Set("User-Agent", c.agent)
 	if method == http.MethodPost {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", kind)
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)

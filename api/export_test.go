@@ -13,3 +13,6 @@ func Public(path string) bool { return public(path) }
 
 // CutChars is cutChars.
 func CutChars(s string, limit int) (string, bool) { return cutChars(s, limit) }
+
+// AsError is asError.
+func AsError(err error) *Error { return asError(err) }

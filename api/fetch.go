@@ -36,6 +36,7 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 	a, err := s.o.Fetch.Page(ctx, fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.Remote != nil && !*r.Remote,
 		NoStore: r.Persist != nil && !*r.Persist, Text: r.Format == "text", HTML: r.Format == "html", MaxTokens: r.MaxTokens, Agent: r.Agent, Session: r.Session,
+		View: r.view(), Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
 	})
 	if err != nil {
 		var fe *fetch.Error
@@ -48,7 +49,7 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 	}
 	if a.Page != nil {
 		p = a.Page
-		p.Content = body(p, a.Body)
+		p.Content, p.Console, p.Screenshot = body(p, a.Body), a.Console, a.Screenshot
 	} else if err := s.plain(p, a.Response); err != nil {
 		fe := fetch.Explain(u, err)
 		p.Error = &page.Error{Kind: fe.Kind, Message: fe.Error()}
@@ -56,6 +57,13 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 	if a.Status >= 300 && p.Error == nil {
 		p.StatusCode = a.Status
 		p.Error = &page.Error{Kind: "http", Message: fmt.Sprintf("HTTP %d fetching %s", a.Status, page.Mask(u))}
+	}
+	if r.Format == "screenshot" && p.Error == nil {
+		p.Content, p.ContentFormat = "", ""
+		if p.Screenshot == nil {
+			p.Error = &page.Error{Kind: "unsupported", Message: "no screenshot of " + page.MaskString(p.URL) + ": " + browserSaid(p)}
+		}
+		return p, nil
 	}
 	if p.Error != nil {
 		p.Content, p.ContentFormat = "", ""
@@ -65,11 +73,21 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 	return p, nil
 }
 
+// browserSaid returns why a page was not rendered.
+func browserSaid(p *page.Page) string {
+	for _, a := range p.Attempts {
+		if a.Step == "browser" {
+			return a.Reason
+		}
+	}
+	return "it is no page that a browser renders"
+}
+
 // check refuses values that no fetch takes.
 func (r FetchRequest) check() error {
 	switch {
-	case !slices.Contains([]string{"", "markdown", "text", "html", "prompt", "json"}, r.Format):
-		return problem(http.StatusBadRequest, "format %q is not markdown, text, html, prompt or json", r.Format)
+	case !slices.Contains([]string{"", "markdown", "text", "html", "prompt", "screenshot", "json"}, r.Format):
+		return problem(http.StatusBadRequest, "format %q is not markdown, text, html, prompt, screenshot or json", r.Format)
 	case !slices.Contains([]string{"", "auto", "always", "never"}, r.Render):
 		return problem(http.StatusBadRequest, "render %q is not auto, always or never", r.Render)
 	case r.MaxChars < 0:
@@ -77,7 +95,20 @@ func (r FetchRequest) check() error {
 	case r.MaxTokens < 0:
 		return problem(http.StatusBadRequest, "max_tokens is below 0")
 	}
+	if len(r.WaitFor) > 1000 {
+		return problem(http.StatusBadRequest, "wait_for is over 1,000 characters")
+	}
+	if err := r.view().Check(); err != nil {
+		return problem(http.StatusBadRequest, "%s", err)
+	}
 	return nil
+}
+
+// view is what of the page is wanted.
+func (r FetchRequest) view() fetch.View {
+	return fetch.View{
+		WholePage: r.WholePage, Selector: r.Selector, Drop: r.Drop, Links: r.Links, Images: r.Images, Section: r.Section, Start: r.Start, Receipts: r.Receipts,
+	}
 }
 
 // body is the markdown of an answer without our front matter, whose fields the page object has. What an origin wrote as
@@ -164,14 +195,15 @@ func shape(p *page.Page, r FetchRequest) {
 	text, cut := cutChars(p.Content, limit)
 	if cut {
 		warn(p, "truncated")
+		if p.ContentFormat == "markdown" {
+			block, _ := page.SplitFrontMatter([]byte(p.Content)) // of what an origin wrote as markdown
+			p.Next = r.Start + max(0, limit-utf8.RuneCount(block))
+		}
 	}
 	if r.Format == "prompt" {
 		text, p.ContentFormat = Prompt(p, text, cut), "prompt"
 	}
 	p.Content = text
-	if r.Render == "always" {
-		warn(p, "no-browser")
-	}
 }
 
 // Prompt returns text under a header that names its page, for a model to read (rule B34). An ellipsis tells that text was cut.

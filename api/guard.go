@@ -17,7 +17,7 @@ type guard struct {
 }
 
 // check returns why r is refused, or nil. The rules, in order: Host names us (DNS rebinding), Origin is absent or ours, no
-// browser calls it cross-site or same-site (another port of this machine is same-site), content is JSON, the token fits.
+// browser calls it cross-site or same-site (another port of this machine is same-site), content has a type that no form has, the token fits.
 func (g guard) check(r *http.Request, open bool) *Error {
 	if !g.ours(r.Host, r) {
 		return problem(http.StatusForbidden, "host %q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
@@ -30,7 +30,7 @@ func (g guard) check(r *http.Request, open bool) *Error {
 			return problem(http.StatusForbidden, "a %s request of a browser may not use this server", site)
 		}
 	}
-	if e := jsonContent(r); e != nil {
+	if e := contentType(r); e != nil {
 		return e
 	}
 	if !open && !g.admits(r.Header.Values("Authorization")) {
@@ -76,9 +76,9 @@ func sameOrigin(origins []string, host string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// jsonContent refuses content that is not JSON: a page of another site can make a browser send forms and plain text without
-// asking, JSON it cannot. A request without content needs no type.
-func jsonContent(r *http.Request) *Error {
+// contentType refuses content that is neither JSON nor said to be bytes: a page of another site can make a browser send forms and
+// plain text without asking, those it cannot. A request without content needs no type.
+func contentType(r *http.Request) *Error {
 	types := r.Header.Values("Content-Type")
 	if len(types) == 0 && r.ContentLength == 0 {
 		return nil
@@ -87,7 +87,7 @@ func jsonContent(r *http.Request) *Error {
 		return nil
 	}
 	if len(types) == 1 {
-		if t, _, err := mime.ParseMediaType(types[0]); err == nil && t == "application/json" {
+		if t, _, err := mime.ParseMediaType(types[0]); err == nil && (t == "application/json" || t == "application/octet-stream") {
 			return nil
 		}
 	}

@@ -23,9 +23,11 @@ func (s *Server) Readiness(context.Context) (*Readiness, error) {
 	if st.Reason == "" && h.Lost {
 		st.Reason = "records were lost: the change log is shorter than it was"
 	}
-	parts := map[string]Part{"store": st, "render": {State: "http"}, "proxy": {State: "ok"}, "markdown_new": {State: s.o.Fetch.Stats().MarkdownNewState}}
-	if s.o.Offline {
-		parts["render"] = Part{State: "unavailable", Reason: "started offline: only what is stored is answered"}
+	parts := map[string]Part{"store": st, "proxy": {State: "ok"}, "markdown_new": {State: s.o.Fetch.Stats().MarkdownNewState}}
+	seen := s.renderStats()
+	parts["render"] = Part{State: seen.State, Reason: seen.Reason}
+	if seen.State == "browser" && !seen.Sandboxed {
+		parts["render"] = Part{State: seen.State, Reason: "browser without sandbox"}
 	}
 	ready := true
 	if s.o.Proxy == nil || s.o.Proxy() == "" {

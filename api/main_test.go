@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -18,7 +19,9 @@ import (
 
 	"readthru/api"
 	"readthru/cache"
+	"readthru/crawl"
 	"readthru/fetch"
+	"readthru/knowledge"
 	"readthru/store"
 )
 
@@ -28,8 +31,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	server *api.Server
 	store  *store.Store
+	know   *knowledge.Knowledge
 	origin *httptest.Server
 	asked  atomic.Int64 // requests that reached the origin
+
+	revised atomic.Bool // a page of the site has changed
 }
 
 const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body><main><h1>%s</h1>
@@ -58,6 +64,20 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 			rw.Header().Set("Content-Type", "text/html")
 			rw.Header().Set("Content-Length", "5000")
 			_, _ = io.WriteString(rw, "<p>cut")
+		case "/site/", "/site/one", "/site/two":
+			rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+			name := strings.TrimPrefix(r.URL.Path, "/site/")
+			if name == "two" && w.revised.Load() {
+				name = "two, with quinces"
+			}
+			_, _ = fmt.Fprintf(rw, article, "Site "+name, "Heading of page "+name, 1)
+			_, _ = io.WriteString(rw, `<a href="/site/one">one</a> <a href="/site/two">two</a> <a href="/site/gone">gone</a>`)
+		case "/secret":
+			rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+			rw.Header().Set("Cache-Control", "no-store")
+			_, _ = fmt.Fprintf(rw, article, "Secret", "A secret", 1)
+		case "/slow/":
+			<-r.Context().Done() // until who asks goes away
 		default:
 			http.NotFound(rw, r)
 		}
@@ -79,7 +99,12 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 	}
 	c := cache.New(cache.Options{Store: w.store, Next: transport})
 	f := fetch.New(fetch.Options{Client: c, Direct: transport, Store: w.store, FrontMatter: true, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
+	if w.know, err = knowledge.Open(knowledge.Options{Store: w.store}); err != nil {
+		t.Fatal(err)
+	}
 	o := api.Options{
+		Knowledge: w.know, Dir: t.TempDir(),
+		Crawl: func() (crawl.Service, error) { return crawl.New("local", crawl.Config{Fetcher: f, Interval: -1}) },
 		Fetch: f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" },
 		CA:    func() []byte { return pemOf(w.origin.Certificate()) },
@@ -93,7 +118,8 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 	}
 	w.server = api.New(o)
 	t.Cleanup(func() {
-		if err := errors.Join(f.Close(), c.Close(), w.store.Close()); err != nil {
+		w.server.Stop()
+		if err := errors.Join(w.know.Close(), f.Close(), c.Close(), w.store.Close()); err != nil {
 			t.Error(err)
 		}
 	})

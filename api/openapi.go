@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -71,11 +72,14 @@ func schema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "string"}
 	case reflect.Bool:
 		return map[string]any{"type": "boolean"}
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int64, reflect.Uint32:
 		return map[string]any{"type": "integer"}
 	case reflect.Float64:
 		return map[string]any{"type": "number"}
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return map[string]any{"type": "string", "contentEncoding": "base64"}
+		}
 		return map[string]any{"type": "array", "items": schema(t.Elem())}
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": schema(t.Elem())}
@@ -86,7 +90,10 @@ func schema(t reflect.Type) map[string]any {
 		properties := map[string]any{}
 		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name != "" && name != "-" {
+			switch {
+			case f.Anonymous && name == "":
+				maps.Copy(properties, schema(f.Type)["properties"].(map[string]any))
+			case name != "" && name != "-":
 				properties[name] = schema(f.Type)
 			}
 		}

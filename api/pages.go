@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
 )
@@ -31,10 +32,14 @@ func (s *Server) Pages(_ context.Context, q PageQuery) (*PageList, error) {
 	return &PageList{Pages: pages, Next: next}, nil
 }
 
-// Page returns a page with its content. ref is a document id, the first digits of one (8 or more), or a URL.
+// Page returns a page with its content. ref is a document id, the first digits of one (8 or more), or a URL. A document of a
+// knowledge base that never was a page is told in the same form.
 func (s *Server) Page(_ context.Context, ref string) (*page.Page, error) {
 	key, p, err := s.find(ref)
 	if err != nil {
+		if d, known := s.document(ref); known {
+			return pageLike(d), nil
+		}
 		return nil, err
 	}
 	md, err := s.o.Store.Markdown(key)
@@ -46,10 +51,21 @@ func (s *Server) Page(_ context.Context, ref string) (*page.Page, error) {
 	return &full, nil
 }
 
-// DeletePage forgets a page, its versions and its stored responses.
+// pageLike shows a document that is no page as if it were one.
+func pageLike(d *knowledge.Document) *page.Page {
+	return &page.Page{
+		Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title, Content: string(d.Markdown), ContentFormat: "markdown",
+		SizeBytes: len(d.Markdown), FetchedAt: d.FetchedAt, Stored: true,
+	}
+}
+
+// DeletePage forgets a page, its versions and its stored responses; or a document that is no page, in all knowledge bases.
 func (s *Server) DeletePage(_ context.Context, ref string) error {
 	key, p, err := s.find(ref)
 	if err != nil {
+		if d, known := s.document(ref); known {
+			return s.o.Knowledge.DeleteDocument(d.Key)
+		}
 		return err
 	}
 	if err := s.o.Store.DeletePage(key); err != nil {

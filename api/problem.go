@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"readthru/knowledge"
 	"readthru/store"
 )
 
@@ -24,7 +25,7 @@ func problem(status int, format string, args ...any) *Error {
 	return &Error{Status: status, Title: http.StatusText(status), Detail: fmt.Sprintf(format, args...)}
 }
 
-// asError gives err a status: its own, 404 for what is not stored, 413 for a body over the limit, else 500.
+// asError gives err a status: its own, 404 for what is not stored, 413 for a body over the limit, those of knowledge, else 500.
 func asError(err error) *Error {
 	var e *Error
 	var tooLarge *http.MaxBytesError
@@ -35,10 +36,34 @@ func asError(err error) *Error {
 		return problem(http.StatusNotFound, "%s", err)
 	case errors.Is(err, store.ErrFull):
 		return problem(http.StatusServiceUnavailable, "%s", err)
+	case knowledgeStatus(err) != 0:
+		return problem(knowledgeStatus(err), "%s", err)
 	case errors.As(err, &tooLarge):
 		return problem(http.StatusRequestEntityTooLarge, "the request's content is over %d bytes", tooLarge.Limit)
 	}
 	return problem(http.StatusInternalServerError, "%s", err)
+}
+
+// knowledgeStatus returns the status of an error of knowledge, 0 for any other.
+func knowledgeStatus(err error) int {
+	_, unknownBase := errors.AsType[*knowledge.UnknownBaseError](err)
+	_, unknownSigner := errors.AsType[*knowledge.UnknownSignerError](err)
+	_, refused := errors.AsType[*knowledge.RefusedError](err)
+	switch {
+	case unknownBase:
+		return http.StatusNotFound
+	case unknownSigner:
+		return http.StatusForbidden
+	case refused:
+		return http.StatusUnprocessableEntity
+	case errors.Is(err, knowledge.ErrBaseExists), errors.Is(err, knowledge.ErrBuilding):
+		return http.StatusConflict
+	case errors.Is(err, knowledge.ErrTooLarge), errors.Is(err, knowledge.ErrTooManyPassages):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, knowledge.ErrInvalid), errors.Is(err, knowledge.ErrEmptyQuery), errors.Is(err, knowledge.ErrBadPack):
+		return http.StatusBadRequest
+	}
+	return 0
 }
 
 // refuse writes err as a problem document.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"readthru/knowledge"
 )
 
 // route is one method of one path, with what /openapi.json and the index say of it.
@@ -55,6 +57,35 @@ func (s *Server) table() []route {
 		{"POST", "/api/v1/cache/gc", "remove what is of no more use", nil, nil, Removed{}, "", s.serveSweepCache},
 		{"GET", "/api/v1/disclosures", "what was sent to third parties, newest first", []param{limit, cursor}, nil, DisclosureList{}, "", s.serveDisclosures},
 		{"GET", "/api/v1/requests", "the proxy's last requests with what was tried for them, newest first", nil, nil, requestList{}, "", s.serveRequests},
+		{"GET", "/api/v1/search", "documents by their passages, best first", []param{{"q", "words, \"phrases\" and prefixes*"}, {"kb", "of that knowledge base alone"}, {"host", "of that host alone"}, {"kind", "of that url_type alone, or file or text"}, {"since", "fetched since: a day, a time, or how long ago (36h, 7d)"}, {"limit", "how many at most, 1 to 500; default 5"}, {"explain", "1: tell what each term scored"}}, nil, knowledge.Results{}, "", s.serveSearch},
+		{"POST", "/api/v1/index/rebuild", "make the index anew from what is stored", nil, nil, Job{}, "", s.serveRebuildIndex},
+		{"GET", "/api/v1/pages/{doc}/outline", "headings of a page or document", nil, nil, Outline{}, "", s.serveOutline},
+		{"GET", "/api/v1/pages/{doc}/section", "the section that a heading begins", []param{{"name", "its title, path or fragment"}}, nil, SectionText{}, "", s.serveSection},
+		{"GET", "/api/v1/pages/{doc}/quote", "does this sentence stand in the page, and where", []param{{"q", "the sentence"}}, nil, QuoteCheck{}, "", s.serveVerifyQuote},
+		{"GET", "/api/v1/kbs", "knowledge bases", nil, nil, BaseList{}, "", s.serveBases},
+		{"POST", "/api/v1/kbs", "make a knowledge base and begin to fill it", nil, NewBase{}, Filling{}, "", s.serveCreateBase},
+		{"GET", "/api/v1/kbs/{name}", "a knowledge base", nil, nil, knowledge.Base{}, "", s.serveBase},
+		{"DELETE", "/api/v1/kbs/{name}", "remove a knowledge base, and all that nobody else has", nil, nil, knowledge.Base{}, "", s.serveDeleteBase},
+		{"POST", "/api/v1/kbs/{name}/refresh", "fill it anew from where it came; the present content answers until then", []param{{"limit", "pages; default as before"}}, nil, Filling{}, "", s.serveRefreshBase},
+		{"GET", "/api/v1/kbs/{name}/documents", "its documents", []param{limit, cursor}, nil, DocumentList{}, "", s.serveBaseDocuments},
+		{"GET", "/api/v1/kbs/{name}/subjects", "what its passages are about", []param{limit}, nil, SubjectList{}, "", s.serveSubjects},
+		{"GET", "/api/v1/kbs/{name}/pack", "the whole base as one signed file", nil, nil, nil, "application/octet-stream", s.servePack},
+		{"POST", "/api/v1/kbs/unpack", "make a base of a pack, which is the content", []param{{"name", "what to call it; default as in the pack"}, {"signer", "the signer to trust"}, {"any_signer", "1: trust whoever signed it"}}, nil, knowledge.Base{}, "", s.serveUnpack},
+		{"GET", "/api/v1/jobs", "work that goes on, and the last that went on", nil, nil, JobList{}, "", s.serveJobs},
+		{"GET", "/api/v1/jobs/{id}", "a job as it is now", nil, nil, Job{}, "", s.serveJob},
+		{"DELETE", "/api/v1/jobs/{id}", "end a job for good", nil, nil, Job{}, "", s.serveCancelJob},
+		{"GET", "/api/v1/jobs/{id}/events", "the job as a line of JSON at each change, until it has ended", nil, nil, nil, "application/x-ndjson", s.serveJobEvents},
+		{"POST", "/api/v1/ingest", "keep and index a text", nil, Ingestion{}, knowledge.Ingested{}, "", s.serveIngest},
+		{"GET", "/api/v1/subjects", "what all annotated passages are about", []param{limit}, nil, SubjectList{}, "", s.serveSubjects},
+		{"GET", "/api/v1/subjects/{subject}/passages", "passages about a subject", []param{{"kb", "of that base alone"}, limit, cursor}, nil, PassageList{}, "", s.servePassages},
+		{"GET", "/api/v1/passages", "annotated passages by frame or URL", []param{{"frame", "such as CAUSAL"}, {"url", "of the document"}, {"kb", "of that base alone"}, limit, cursor}, nil, PassageList{}, "", s.servePassages},
+		{"GET", "/api/v1/passages/{id}", "a passage, where it comes from and what it says", nil, nil, knowledge.PassageInfo{}, "", s.servePassage},
+		{"GET", "/api/v1/passages/{id}/relations", "its relations", []param{{"note", "to that note alone"}, {"type", "of that type alone"}, limit}, nil, RelationList{}, "", s.serveRelations},
+		{"POST", "/api/v1/passages/{id}/relations", "relate it to a note or to another passage", nil, NewRelation{}, knowledge.Relation{}, "", s.serveRelate},
+		{"GET", "/api/v1/relations", "relations of a note or of a type", []param{{"note", "to that note"}, {"type", "of that type"}, limit}, nil, RelationList{}, "", s.serveRelations},
+		{"GET", "/api/v1/notes", "notes, oldest first", []param{limit, cursor}, nil, NoteList{}, "", s.serveNotes},
+		{"POST", "/api/v1/notes", "keep a note", nil, NewNote{}, knowledge.Note{}, "", s.serveAddNote},
+		{"DELETE", "/api/v1/notes/{id}", "drop a note with its relations", nil, nil, deleted{}, "", s.serveDeleteNote},
 		{"GET", "/api/v1/lease", "stays open; a daemon that \"readthru run\" started does not end while it is", nil, nil, nil, "text/plain", s.serveLease},
 		{"GET", "/api/v1/backup", "a consistent copy of the store, for readthru restore", nil, nil, nil, "application/octet-stream", s.serveBackup},
 	}

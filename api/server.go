@@ -13,7 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"readthru/crawl"
 	"readthru/fetch"
+	"readthru/knowledge"
 	"readthru/store"
 )
 
@@ -21,6 +23,7 @@ import (
 type Options struct {
 	Fetch    *fetch.Fetcher
 	Store    *store.Store
+	Dir      string // the data directory, for what is written beside the store
 	Version  string
 	Instance string   // random, tells one daemon from another
 	Hosts    []string // names besides the loopback ones that the Host field may carry
@@ -29,6 +32,9 @@ type Options struct {
 	MaxBody  int64 // largest content of something that is not a page, in bytes; if zero 32 MiB
 
 	MarkdownNewMode string
+
+	Knowledge *knowledge.Knowledge          // if nil, nothing is indexed
+	Crawl     func() (crawl.Service, error) // the crawl service as configured; if nil there is none
 
 	Proxy    func() string       // the proxy's address, host:port
 	Requests func() RequestStats // counts of the proxy
@@ -50,6 +56,7 @@ type Server struct {
 	metrics http.Handler
 	routes  []route
 	leases  *leases
+	jobs    *jobs
 }
 
 // New returns a Server. It starts nothing.
@@ -60,7 +67,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), leases: newLeases()}
+	s := &Server{o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), leases: newLeases(), jobs: newJobs()}
 	for _, h := range o.Hosts {
 		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
@@ -70,8 +77,23 @@ func New(o Options) *Server {
 	return s
 }
 
-// maxRequest is the largest content of a request, in bytes.
-const maxRequest = 1 << 20
+// The largest contents of requests, in bytes.
+const (
+	maxRequest = 1 << 20
+	maxIngest  = 64 << 20 // a text of 32 MiB, escaped as JSON
+	maxPack    = 4 << 30  // goes to a file
+)
+
+// most returns the largest content that a path takes.
+func most(path string) int64 {
+	switch path {
+	case "/api/v1/ingest":
+		return maxIngest
+	case "/api/v1/kbs/unpack":
+		return maxPack
+	}
+	return maxRequest
+}
 
 // ServeHTTP guards and dispatches a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +111,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, e)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+	r.Body = http.MaxBytesReader(w, r.Body, most(r.URL.Path))
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -137,7 +159,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, routes []route
 // drainTime is how long requests under way may take to end once the server is to stop.
 const drainTime = 5 * time.Second
 
-// Serve answers on l until ctx ends, then lets the requests under way end, at most five seconds. It closes l.
+// Serve answers on l until ctx ends, then stops the jobs and lets the requests under way end, at most five seconds. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           s,
@@ -155,6 +177,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		case <-stop:
 			return
 		}
+		s.Stop()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
 		if srv.Shutdown(end) != nil {
@@ -164,6 +187,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	err := srv.Serve(l)
 	close(stop)
 	wg.Wait()
+	s.Stop() // also where Serve failed by itself
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -20,7 +20,7 @@ func (s *Server) Stats(context.Context) (*Stats, error) {
 		Version: s.o.Version,
 		Pages:   PageStats{Total: totals.Pages, Visits: totals.Visits, BySource: totals.VisitsBySource, Versions: totals.Versions},
 		Tokens:  TokenStats{HTML: totals.HTMLTokens, Markdown: totals.MarkdownTokens, Saved: max(0, totals.HTMLTokens-totals.MarkdownTokens)},
-		Render:  RenderStats{State: "http"},
+		Render:  s.renderStats(),
 		MarkdownNew: MarkdownNewStats{
 			Mode: s.o.MarkdownNewMode, State: fetched.MarkdownNewState, Sent: fetched.MarkdownNewSent, Remaining: fetched.MarkdownNewLeft,
 		},
@@ -29,8 +29,9 @@ func (s *Server) Stats(context.Context) (*Stats, error) {
 	if st.Pages.BySource == nil {
 		st.Pages.BySource = map[page.Source]int64{}
 	}
-	if s.o.Offline {
-		st.Render.State = "unavailable"
+	st.Index.Queued = totals.QueuedJobs
+	if s.o.Knowledge != nil {
+		st.Index = s.o.Knowledge.Stats()
 	}
 	if s.o.Requests != nil {
 		st.Requests = s.o.Requests()
@@ -47,6 +48,15 @@ func (s *Server) Stats(context.Context) (*Stats, error) {
 		st.Hosts = append(st.Hosts, HostStats{h.Host, h.Visits, h.Hits})
 	}
 	return st, nil
+}
+
+func (s *Server) renderStats() RenderStats {
+	b := s.o.Fetch.Stats().Render
+	st := RenderStats{State: b.Mode, Reason: b.Reason, Browser: b.Path, Sandboxed: b.Sandboxed, Running: b.Running, Pages: b.Pages, Failed: b.Failed, Deaths: b.Deaths}
+	if s.o.Offline {
+		st.State, st.Reason = "unavailable", "started offline: only what is stored is answered"
+	}
+	return st
 }
 
 // ratio returns HitRatio.

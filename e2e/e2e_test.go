@@ -165,10 +165,11 @@ func serve(t *testing.T, w *web) *daemon {
 	return serveIn(t, w, t.TempDir())
 }
 
-func serveIn(t *testing.T, w *web, dir string, args ...string) *daemon {
+// serveIn starts a daemon for a web in a folder that may hold what an earlier one left.
+func serveIn(t *testing.T, w *web, dir string) *daemon {
 	t.Helper()
 	d := &daemon{t: t, dir: dir, env: environ(w, dir), log: &lockedBuffer{}}
-	d.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args...)...)
+	d.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	d.cmd.Env = d.env
 	d.cmd.Stderr, d.cmd.Stdout = d.log, d.log
 	if err := d.cmd.Start(); err != nil {

@@ -47,6 +47,25 @@ type config struct {
 		BaseURL    string `yaml:"base_url"`
 		DailyLimit int    `yaml:"daily_limit"`
 	} `yaml:"markdown_new"`
+	Render struct {
+		Mode        string `yaml:"mode" oneof:"auto always never"`
+		Browser     string `yaml:"browser"`
+		Attach      string `yaml:"attach"`
+		Concurrency int    `yaml:"concurrency"`
+		Sandbox     string `yaml:"sandbox" oneof:"auto require"`
+	} `yaml:"render"`
+	LLM        modelConfig `yaml:"llm"`
+	Embeddings modelConfig `yaml:"embeddings"`
+	Knowledge  struct {
+		PassageChars int `yaml:"passage_chars"`
+	} `yaml:"knowledge"`
+	Crawl struct {
+		Service      string        `yaml:"service" oneof:"local firecrawl"`
+		Workers      int           `yaml:"workers"`
+		Interval     time.Duration `yaml:"interval"`
+		FirecrawlURL string        `yaml:"firecrawl_url"`
+		FirecrawlKey string        `yaml:"firecrawl_key"`
+	} `yaml:"crawl"`
 	Convert struct {
 		Links       string `yaml:"links" oneof:"inline reference text none"`
 		Images      string `yaml:"images" oneof:"keep alt none"`
@@ -69,6 +88,14 @@ type config struct {
 	} `yaml:"log"`
 }
 
+// modelConfig is a model at an endpoint.
+type modelConfig struct {
+	Provider string `yaml:"provider" oneof:"none openai anthropic ollama"`
+	BaseURL  string `yaml:"base_url"`
+	Model    string `yaml:"model"`
+	APIKey   string `yaml:"api_key"`
+}
+
 // userConfig may sign in to the proxy.
 type userConfig struct {
 	Name         string `yaml:"name"`
@@ -85,6 +112,7 @@ type ruleConfig struct {
 	TTL     time.Duration `yaml:"ttl"`
 	Bypass  bool          `yaml:"bypass"`
 	Cascade []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new"`
+	Render  string        `yaml:"render" oneof:"auto always never"`
 }
 
 // defaults returns the configuration of a machine where nothing is set.
@@ -96,6 +124,9 @@ func defaults() *config {
 	c.Fetch.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, 32<<20, "readthru/"+version
 	c.MarkdownNew.Mode, c.MarkdownNew.BaseURL, c.MarkdownNew.DailyLimit = "fallback", "https://markdown.new", 500
+	c.LLM.Provider, c.Embeddings.Provider, c.Knowledge.PassageChars = "none", "none", 4000
+	c.Crawl.Service, c.Crawl.Workers, c.Crawl.Interval, c.Crawl.FirecrawlURL = "local", 4, 200*time.Millisecond, "https://api.firecrawl.dev"
+	c.Render.Mode, c.Render.Sandbox = "auto", "auto"
 	c.Convert.Links, c.Convert.Images, c.Convert.FrontMatter = "inline", "keep", true
 	c.Pages.WithCookies = "skip"
 	c.Cache.PageTTL, c.Cache.StaleLimit, c.Cache.HeuristicMax = 24*time.Hour, 168*time.Hour, 168*time.Hour

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"readthru/api"
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
 )
@@ -113,6 +114,25 @@ type backend interface {
 	Stats(ctx context.Context) (*api.Stats, error)
 	Readiness(ctx context.Context) (*api.Readiness, error)
 	Backup(ctx context.Context, w io.Writer) error
+
+	Search(ctx context.Context, q api.SearchQuery) (*knowledge.Results, error)
+	RebuildIndex(ctx context.Context) (*api.Job, error)
+	Outline(ctx context.Context, ref string) (*api.Outline, error)
+	Section(ctx context.Context, ref, name string) (*api.SectionText, error)
+	VerifyQuote(ctx context.Context, ref, quote string) (*api.QuoteCheck, error)
+	Ingest(ctx context.Context, in api.Ingestion) (*knowledge.Ingested, error)
+	Bases(ctx context.Context) (*api.BaseList, error)
+	Base(ctx context.Context, name string) (*knowledge.Base, error)
+	BaseDocuments(ctx context.Context, name, cursor string, limit int) (*api.DocumentList, error)
+	CreateBase(ctx context.Context, n api.NewBase) (*api.Filling, error)
+	DeleteBase(ctx context.Context, name string) (*knowledge.Base, error)
+	RefreshBase(ctx context.Context, name string, limit int) (*api.Filling, error)
+	Pack(ctx context.Context, name string, w io.Writer) error
+	Unpack(ctx context.Context, r io.Reader, u api.Unpacking) (*knowledge.Base, error)
+	Subjects(ctx context.Context, kb string, limit int) (*api.SubjectList, error)
+	Jobs(ctx context.Context) (*api.JobList, error)
+	WatchJob(ctx context.Context, id string, f func(api.Job) error) error
+	CancelJob(ctx context.Context, id string) (*api.Job, error)
 }
 
 var (
@@ -204,5 +224,7 @@ func (p *program) withBackend(ctx context.Context, do func(backend) error) (err 
 			err = cerr
 		}
 	}()
-	return do(c.server(nil, nil, "", ""))
+	server := c.server(nil, nil, "", "")
+	defer server.Stop()
+	return do(server)
 }

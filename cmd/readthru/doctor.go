@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"readthru/certs"
+	"readthru/render"
 )
 
 // finding is what doctor says of one thing.
@@ -98,7 +101,7 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 		return append(found, finding{"authority", failed, err.Error(), firstNonEmpty(hintOf(err), "move "+filepath.Join(s.dataDir, "ca")+" away: a new one is made")})
 	}
 	found = append(found, examineAuthority(authority, time.Now())...)
-	found = append(found, finding{"browser", warning, "none is used: pages made by scripts alone come as their origin sends them", "such pages carry the warning js-shell; markdown_new.mode decides whether a third party is asked"})
+	found = append(found, examineBrowser(ctx, s, probes))
 	if !probes {
 		return found
 	}
@@ -124,6 +127,57 @@ func examineDataDir(dir string) finding {
 		f.State, f.Detail = warning, err.Error()
 	}
 	return f
+}
+
+// browserRemedy is what to do where pages made by scripts cannot be rendered.
+const browserRemedy = "install a Chromium (Debian: apt install chromium-headless-shell), or name one in render.browser"
+
+// examineBrowser tells whether pages made by scripts can be rendered, and tries it.
+func examineBrowser(ctx context.Context, s *settings, probe bool) finding {
+	f := finding{Name: "browser", State: good}
+	if s.Render.Mode == "never" {
+		f.Detail = "switched off by render.mode"
+		return f
+	}
+	dir, err := os.MkdirTemp("", "readthru-doctor-") // a daemon may use the one of the data directory
+	if err != nil {
+		f.State, f.Detail = warning, err.Error()
+		return f
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a folder for temporary files
+	b := render.New(render.Options{
+		Browser: s.Render.Browser, Attach: s.Render.Attach, Sandbox: s.Render.Sandbox == "require", Dir: dir, Client: http.NewFileTransport(http.Dir(dir)),
+	})
+	defer b.Close() //nolint:errcheck // what it says of the browser is said by then
+	st := b.State()
+	if st.Mode != "browser" {
+		f.State, f.Detail = warning, st.Reason+": pages made by scripts alone come as their origin sends them, with the warning js-shell"
+		f.Remedy = browserRemedy
+		return f
+	}
+	if probe {
+		if err := tryBrowser(ctx, b); err != nil {
+			f.State, f.Detail, f.Remedy = warning, st.Path+" renders no page: "+err.Error(), "see whether it starts by hand, or name another in render.browser"
+			return f
+		}
+	}
+	if f.Detail = st.Path; !st.Sandboxed {
+		f.State, f.Remedy = warning, "run readthru as a user who is not root; render.sandbox: require renders nothing without it"
+		f.Detail += ", without its sandbox, which it has not as root"
+	}
+	return f
+}
+
+// tryBrowser renders a page that its script makes, from memory.
+func tryBrowser(ctx context.Context, b *render.Browser) error {
+	page, err := b.Render(ctx, render.Request{
+		URL: &url.URL{Scheme: "http", Host: "doctor.invalid", Path: "/"}, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}},
+		Body: []byte("<!doctype html><p id=p></p><script>document.getElementById('p').textContent = 40 + 2</script>"),
+	})
+	if err == nil && !strings.Contains(string(page.HTML), ">42<") {
+		err = errors.New("its scripts do not run")
+	}
+	return err
 }
 
 // examinePorts tells whether a daemon runs, and else whether one could listen.

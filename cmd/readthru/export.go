@@ -128,10 +128,11 @@ func fileName(pg *page.Page) string {
 // maxName is the longest part of a file's name, in bytes; file systems take 255.
 const maxName = 120
 
-// safeName makes a part of a path that every file system takes, and reports whether it is unchanged.
+// safeName makes a part of a path that every file system takes and that can be linked to in notes, as Obsidian does; it reports
+// whether it is unchanged.
 func safeName(s string) (name string, same bool) {
 	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || !unicode.IsPrint(r) || strings.ContainsRune(`<>:"/\|?*`, r) {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) || strings.ContainsRune(`<>:"/\|?*#^[]`, r) {
 			return '_'
 		}
 		return r

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,18 +23,23 @@ func (p *program) fetchCommand() *cli.Command {
 		Name:      "fetch",
 		Usage:     "print pages as markdown",
 		ArgsUsage: "URL…",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Value: "markdown", Usage: "`FORM`: markdown, text, html, json or prompt"},
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "format", Value: "markdown", Usage: "`FORM`: markdown, text, html, json, prompt or screenshot (a PNG)"},
 			&cli.BoolFlag{Name: "json", Usage: "the same as --format json: one page object a line"},
 			&cli.BoolFlag{Name: "force", Usage: "ask the origin even if the cache could answer"},
 			&cli.IntFlag{Name: "max-chars", Usage: "cut after `N` characters", DefaultText: "no limit"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
-			&cli.StringFlag{Name: "render", Value: "auto", Usage: "`WHEN` to use a browser: auto, always or never"},
+			&cli.IntFlag{Name: "start", Usage: "leave out the first `N` characters: where an earlier answer was cut", DefaultText: "none"},
+			&cli.StringFlag{Name: "section", Usage: "print the section with this `ID` or heading alone; a #fragment in the URL does the same"},
+		}, append(contentFlags(),
+			&cli.StringFlag{Name: "render", Usage: "`WHEN` to use a browser: auto, always or never", DefaultText: "render.mode"},
+			&cli.StringFlag{Name: "wait-for", Usage: "wait in the browser until this `CSS` selector matches"},
+			&cli.BoolFlag{Name: "console", Usage: "render the page and tell its errors on standard error; with json in the page object"},
 			&cli.BoolFlag{Name: "no-remote", Usage: "send nothing to third parties"},
 			&cli.BoolFlag{Name: "no-store", Usage: "remember nothing"},
 			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave the YAML block at the top away"},
 			sessionFlag(),
-		},
+		)...),
 		Action: func(c *cli.Context) error {
 			urls := c.Args().Slice()
 			if len(urls) == 0 {
@@ -50,7 +56,9 @@ func (p *program) fetchCommand() *cli.Command {
 			}
 			r := api.FetchRequest{
 				Format: format, Force: c.Bool("force"), MaxChars: c.Int("max-chars"), MaxTokens: c.Int("max-tokens"),
-				Render: c.String("render"), Session: c.String("session"), Agent: "readthru/" + version,
+				Start: c.Int("start"), Section: c.String("section"), WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"),
+				Links: c.String("links"), Images: c.String("images"), Receipts: c.Bool("receipts"),
+				Render: c.String("render"), WaitFor: c.String("wait-for"), Console: c.Bool("console"), Session: c.String("session"), Agent: "readthru/" + version,
 			}
 			if c.Bool("no-remote") {
 				r.Remote = new(false)
@@ -91,7 +99,7 @@ func (p *program) fetchAll(ctx context.Context, b backend, urls []string, r api.
 	for i, ch := range results {
 		got := <-ch
 		if got.err == nil {
-			got.err = p.printPage(got.page, r.Format, front, i > 0)
+			got.err = p.printPage(got.page, r, front, i > 0)
 		}
 		if got.err == nil {
 			continue
@@ -106,7 +114,8 @@ func (p *program) fetchAll(ctx context.Context, b backend, urls []string, r api.
 
 // printPage prints a page in its format, its warnings on standard error. A page that could not be had is an error, and with
 // json a page object all the same.
-func (p *program) printPage(pg *page.Page, format string, front, follows bool) error {
+func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bool) error {
+	format := r.Format
 	if format == "json" {
 		enc := json.NewEncoder(p.out)
 		enc.SetEscapeHTML(false)
@@ -123,8 +132,22 @@ func (p *program) printPage(pg *page.Page, format string, front, follows bool) e
 	for _, w := range pg.Warnings {
 		p.note("warning: %s: %s", w, page.MaskString(pg.URL))
 	}
+	if slices.Contains(pg.Warnings, "no-browser") {
+		p.note("[⚠️ No browser: fetched without JavaScript]")
+		p.note("hint: %s", browserRemedy)
+	}
+	p.noteRemoved(pg.Removed)
+	for _, line := range pg.Console {
+		p.note("console: %s", printable(line))
+	}
+	if format == "screenshot" {
+		return p.printImage(pg.Screenshot)
+	}
+	if pg.Next > 0 {
+		p.note("hint: it was cut: go on with --start %d", pg.Next)
+	}
 	text := pg.Content
-	if front && pg.ContentFormat == "markdown" {
+	if front && pg.ContentFormat == "markdown" && r.Start == 0 {
 		text = withFrontMatter(pg)
 	}
 	if follows {
@@ -134,6 +157,15 @@ func (p *program) printPage(pg *page.Page, format string, front, follows bool) e
 		text += "\n" // the cut took the line's end
 	}
 	return p.print(text)
+}
+
+// printImage writes an image, to what is no terminal.
+func (p *program) printImage(png []byte) error {
+	if terminal(p.out) {
+		return withHint(usagef("a screenshot is no text"), "write it to a file: readthru fetch --format screenshot URL >page.png")
+	}
+	_, err := p.out.Write(png)
+	return err
 }
 
 // pageError is the failure to get a page, with the remedy where there is one.
@@ -156,6 +188,35 @@ func withFrontMatter(pg *page.Page) string {
 		return pg.Content
 	}
 	return pg.FrontMatter() + pg.Content
+}
+
+// contentFlags say what of a page is wanted, and how.
+func contentFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "whole-page", Usage: "keep navigation, footer and the like"},
+		&cli.StringFlag{Name: "selector", Usage: "`CSS` selector of what to keep"},
+		&cli.StringFlag{Name: "drop", Usage: "`CSS` selector of what to leave out"},
+		&cli.StringFlag{Name: "links", Usage: "`FORM` of links: inline, reference, text or none", DefaultText: "convert.links"},
+		&cli.StringFlag{Name: "images", Usage: "`FORM` of images: keep, alt or none", DefaultText: "convert.images"},
+		&cli.BoolFlag{Name: "receipts", Usage: "tell on standard error what was removed because no reader sees it; with json in the page object"},
+	}
+}
+
+// noteRemoved tells what was taken out of a page: a line a piece, and how many of a kind there were where not all are shown.
+func (p *program) noteRemoved(r *page.Removed) {
+	if r == nil {
+		return
+	}
+	shown := map[string]int{}
+	for _, piece := range r.Pieces {
+		shown[piece.Kind]++
+		p.note("removed: %s: %q", piece.Kind, piece.Text)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.Counts)) {
+		if n := r.Counts[kind]; n > shown[kind] {
+			p.note("removed: %s: %d more", kind, n-shown[kind])
+		}
+	}
 }
 
 func sessionFlag() cli.Flag {

@@ -44,6 +44,9 @@ func (l leakChecked) Run() int {
 //	origin-count PATH N  the origin was asked for PATH N times
 //	ready                wait until the daemon started in the background answers
 //	taken NAME           listen on a free port and put its address into the environment variable NAME
+//	embedder             start a model for embeddings, to which caches and larders are the same, and let readthru know it
+//	embedded             wait until the daemon has vectors of all that it has indexed
+//	firecrawl            start a Firecrawl server that knows one page of every site, and let readthru know it as FIRECRAWL_BASE_URL
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -54,10 +57,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("READTHRU_PROXY_LISTEN", "127.0.0.1:0")
 			env.Setenv("READTHRU_ADMIN_LISTEN", "127.0.0.1:0")
 			env.Setenv("READTHRU_MARKDOWN_NEW_MODE", "off")
+			env.Setenv("READTHRU_RENDER_BROWSER", filepath.Join(env.WorkDir, "no-browser")) // a script that wants one names it
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"origin":       startOrigin,
+			"embedder":     startEmbedder,
+			"firecrawl":    startFirecrawl,
+			"embedded":     waitEmbedded,
 			"origin-count": originCount,
 			"ready":        waitReady,
 			"taken":        takePort,
@@ -93,9 +100,20 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = fmt.Fprintf(w, article, "A page that changes", "A page that changes", fmt.Sprintf("This is reading number %d of a paragraph that is different whenever it is read.", n))
+	case "/site/", "/site/one", "/site/two":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		name := strings.TrimPrefix(r.URL.Path, "/site/")
+		if name == "" {
+			name = "zero"
+		}
+		_, _ = fmt.Fprintf(w, article, "Site "+name, "Heading of "+name, `A page of a site, number `+name+`, with links to <a href="one">one</a>, <a href="two">two</a> and <a href="three">three</a>, which is not there.`)
 	case "/title":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = fmt.Fprintf(w, article, "Evil \x1b]0;owned\x07 title", "Heading", "A title that would like to be a terminal's, in a paragraph that is long enough to be content.")
+	case "/app":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong');
+			fetch('/data.json').then((r) => r.json()).then((v) => { root.innerHTML = '<main><h1>The answer</h1>' + ('<p id=late>It is ' + v.answer + ', as everybody knows who has read so far.</p>').repeat(12) + '</main>' })</script>`)
 	case "/data.json":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"answer":42}`)

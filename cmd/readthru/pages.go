@@ -24,6 +24,9 @@ func (p *program) pagesCommand() *cli.Command {
 			{Name: "show", Usage: "print a page as it is stored", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.showPage},
 			{Name: "versions", Usage: "list the contents that a page has had", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.pageVersions},
 			{Name: "diff", Usage: "print how a page changed", ArgsUsage: "URL|DOC [A B]", Description: "A and B name versions: the first digits of a content hash, or how many versions back. Without them the last change is printed.", Flags: []cli.Flag{jsonFlag()}, Action: p.diffPage},
+			{Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.outlinePage},
+			{Name: "section", Usage: "print the section that a heading begins", ArgsUsage: "URL|DOC HEADING", Flags: []cli.Flag{jsonFlag()}, Action: p.sectionOfPage},
+			{Name: "verify", Usage: "does a sentence stand in a page, and where; exit code 1 if not", ArgsUsage: "URL|DOC QUOTE", Flags: []cli.Flag{jsonFlag()}, Action: p.verifyQuote},
 			{Name: "rm", Usage: "forget a page, its versions and stored responses", ArgsUsage: "URL|DOC", Action: p.removePage},
 		},
 	}

@@ -23,20 +23,25 @@ import (
 	"readthru/certs"
 	"readthru/convert"
 	"readthru/fetch"
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/proxy"
+	"readthru/render"
 	"readthru/store"
 )
 
 // core is what every operation needs: store, way to origins, cache and fetcher.
 type core struct {
 	settings  *settings
+	dir       string // the data directory
 	offline   bool
 	log       *slog.Logger
 	store     *store.Store
 	transport *fetch.Transport
 	cache     *cache.Cache
 	fetcher   *fetch.Fetcher
+	browser   *render.Browser
+	knowledge *knowledge.Knowledge
 
 	// listening holds our own addresses: no request may be sent there.
 	listening atomic.Pointer[[]netip.AddrPort]
@@ -58,7 +63,7 @@ func makeDataDir(dir string) error {
 
 // openCore opens the parts from the store upwards. dir is the data directory, which exists.
 func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, error) {
-	c := &core{settings: s, offline: offline, log: log}
+	c := &core{settings: s, dir: dir, offline: offline, log: log}
 	var err error
 	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream,
@@ -90,20 +95,33 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	if limit == 0 {
 		limit = -1 // none at all; to fetch, 0 is the default
 	}
+	c.browser = render.New(render.Options{
+		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, s.BlockedDomains), Dir: filepath.Join(dir, "browser"),
+		Concurrency: s.Render.Concurrency, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
+		Sandbox: s.Render.Sandbox == "require", Log: log,
+	})
 	c.fetcher = fetch.New(fetch.Options{
 		Client: c.cache, Direct: c.transport, Store: c.store,
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
 		BlockedDomains: s.BlockedDomains, Rules: s.rules(), PagesWithCookies: s.Pages.WithCookies, Private: s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
-		Log:         log,
+		Browser:     c.browser, Render: s.Render.Mode,
+		Log: log,
 	})
+	if err := c.openKnowledge(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	return c, nil
 }
 
 // Close closes the parts in the reverse order of opening, all of them, and returns the first error.
 func (c *core) Close() error {
-	err := errors.Join(c.fetcher.Close(), c.cache.Close())
+	var err error
+	if c.knowledge != nil {
+		err = c.knowledge.Close()
+	}
+	err = errors.Join(err, c.fetcher.Close(), c.browser.Close(), c.cache.Close())
 	c.transport.CloseIdleConnections()
 	return errors.Join(err, c.store.Close())
 }
@@ -144,7 +162,7 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
 		},
 	}
-	o.Explain = c.explain
+	o.Explain, o.Knowledge, o.Crawl, o.Dir = c.explain, c.knowledge, c.crawlService, c.dir
 	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
 	}
@@ -236,7 +254,7 @@ func (c *core) sweep(ctx context.Context) error {
 func (s *settings) rules() fetch.Rules {
 	var list fetch.Rules
 	for _, r := range s.Rules {
-		list = append(list, fetch.Rule{Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Cascade: r.Cascade})
+		list = append(list, fetch.Rule{Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render})
 	}
 	return list
 }
@@ -269,14 +287,7 @@ func bypass(rules fetch.Rules) func(*http.Request) bool {
 // pageType reports whether content of this type is a page.
 func pageType(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return false
-	}
-	switch t {
-	case "text/html", "application/xhtml+xml", "text/markdown", "application/pdf", "application/rss+xml", "application/atom+xml", "application/feed+json":
-		return true
-	}
-	return false
+	return err == nil && (t == "text/markdown" || t == "text/x-markdown" || convert.Convertible(t))
 }
 
 // disconnected is the way to origins when offline: there is none.

@@ -1,0 +1,282 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"readthru/knowledge"
+)
+
+// Job is work that outlives the request that began it. It lives in the daemon's memory; what it has done so far, it has done.
+type Job struct {
+	ID      string    `json:"id"`
+	Kind    string    `json:"kind"` // crawl, scrape, file or rebuild
+	KB      string    `json:"kb,omitempty"`
+	State   string    `json:"state"` // JobRunning, JobDone, JobFailed, JobCancelled or JobInterrupted
+	I       int       `json:"i"`     // done so far
+	Total   int       `json:"total"` // as far as is known; 0 unknown
+	URL     string    `json:"url,omitempty"`
+	Began   time.Time `json:"began"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Error   string    `json:"error,omitempty"`
+	Resumed bool      `json:"resumed,omitempty"` // it took up what an earlier one left
+
+	Documents int                 `json:"documents"`           // of the base, once it is done
+	Passages  int                 `json:"passages"`            // likewise (rule D12)
+	Outcomes  map[string]int      `json:"outcomes,omitempty"`  // of a crawl's URLs
+	NotTaken  int                 `json:"not_taken,omitempty"` // files and lines
+	Skipped   []knowledge.Skipped `json:"skipped,omitempty"`   // the first hundred of them, and why
+	Remarks   []string            `json:"remarks,omitempty"`   // what a crawl left out, in words
+	Failures  []string            `json:"failures,omitempty"`  // URLs that could not be had and why, the first of them
+}
+
+// States of a Job.
+const (
+	JobRunning     = "running"
+	JobDone        = "done"
+	JobFailed      = "failed"
+	JobCancelled   = "cancelled"
+	JobInterrupted = "interrupted" // by the end of the daemon: the next one goes on with it
+)
+
+// JobList holds the jobs known, the newest first.
+type JobList struct {
+	Jobs []Job `json:"jobs"`
+}
+
+const (
+	maxJobs    = 200 // remembered
+	maxRunning = 16  // at once
+)
+
+// jobs runs jobs and remembers them.
+type jobs struct {
+	ctx     context.Context // ends at stop
+	stop    context.CancelCauseFunc
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	list []*job // oldest first
+}
+
+// job is a Job at work.
+type job struct {
+	mu      sync.Mutex
+	now     Job
+	changed chan struct{} // closed, and made anew, at every change
+	cancel  context.CancelCauseFunc
+}
+
+var (
+	errStopping  = errors.New("the daemon is stopping")
+	errCancelled = errors.New("cancelled")
+)
+
+func newJobs() *jobs {
+	j := new(jobs)
+	j.ctx, j.stop = context.WithCancelCause(context.Background())
+	return j
+}
+
+// start begins a job, unless too many run or none may run any more.
+func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (Job, error) {
+	first.ID, first.State, first.Began = rand.Text()[:16], JobRunning, time.Now().UTC()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() != nil {
+		return Job{}, problem(http.StatusServiceUnavailable, "%s", errStopping)
+	}
+	running := 0
+	for _, j := range l.list {
+		if j.running() {
+			running++
+		}
+	}
+	if running >= maxRunning {
+		return Job{}, problem(http.StatusServiceUnavailable, "%d jobs are under way, which is the most: wait for one, or cancel one", running)
+	}
+	j := &job{now: first, changed: make(chan struct{})}
+	var ctx context.Context
+	ctx, j.cancel = context.WithCancelCause(l.ctx)
+	if len(l.list) >= maxJobs { // maxRunning is below it: one has ended
+		i := slices.IndexFunc(l.list, func(j *job) bool { return !j.running() })
+		l.list = slices.Delete(l.list, i, i+1)
+	}
+	l.list = append(l.list, j)
+	l.running.Go(func() {
+		err := work(ctx, j)
+		cause := context.Cause(ctx)
+		j.cancel(nil)
+		j.update(func(now *Job) {
+			now.Ended, now.URL = time.Now().UTC(), ""
+			switch {
+			case err == nil:
+				now.State = JobDone
+			case errors.Is(cause, errStopping):
+				now.State, now.Error = JobInterrupted, cause.Error()
+			case cause != nil:
+				now.State, now.Error = JobCancelled, cause.Error()
+			default:
+				now.State, now.Error = JobFailed, err.Error()
+			}
+		})
+	})
+	return first, nil
+}
+
+func (j *job) running() bool {
+	now, _ := j.snapshot()
+	return now.State == JobRunning
+}
+
+func (j *job) update(f func(now *Job)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f(&j.now)
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// snapshot returns the job as it is, and a channel that is closed when it changes.
+func (j *job) snapshot() (Job, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := j.now
+	now.Remarks, now.Failures = slices.Clone(now.Remarks), slices.Clone(now.Failures)
+	return now, j.changed
+}
+
+func (l *jobs) find(id string) (*job, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range l.list {
+		if j.now.ID == id { // never changes
+			return j, nil
+		}
+	}
+	return nil, problem(http.StatusNotFound, "there is no job %q: the last %d are remembered until the daemon ends", id, maxJobs)
+}
+
+// Stop ends the jobs that run, in a way that lets them be taken up again, and waits for them.
+func (s *Server) Stop() {
+	s.jobs.mu.Lock()
+	s.jobs.stop(errStopping)
+	s.jobs.mu.Unlock()
+	s.jobs.running.Wait()
+}
+
+// Jobs lists the jobs that are remembered, newest first.
+func (s *Server) Jobs(context.Context) (*JobList, error) {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	list := &JobList{Jobs: []Job{}}
+	for _, j := range slices.Backward(s.jobs.list) {
+		now, _ := j.snapshot()
+		list.Jobs = append(list.Jobs, now)
+	}
+	return list, nil
+}
+
+// Job returns a job as it is now.
+func (s *Server) Job(_ context.Context, id string) (*Job, error) {
+	j, err := s.jobs.find(id)
+	if err != nil {
+		return nil, err
+	}
+	now, _ := j.snapshot()
+	return &now, nil
+}
+
+// watchEvery is the least time between two events of a job.
+const watchEvery = 100 * time.Millisecond
+
+// WatchJob calls f with a job as it is now and after each change, a few times a second at most, until it has ended. It returns
+// the first error of f.
+func (s *Server) WatchJob(ctx context.Context, id string, f func(Job) error) error {
+	j, err := s.jobs.find(id)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		now, changed := j.snapshot()
+		if err := f(now); err != nil {
+			return err
+		}
+		if now.State != JobRunning {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// CancelJob ends a job for good: what it was building goes, and what answered before goes on answering. It waits until then.
+func (s *Server) CancelJob(ctx context.Context, id string) (*Job, error) {
+	j, err := s.jobs.find(id)
+	if err != nil {
+		return nil, err
+	}
+	j.cancel(errCancelled)
+	var last Job
+	err = s.WatchJob(ctx, id, func(now Job) error { last = now; return nil })
+	return &last, err
+}
+
+func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) error {
+	list, err := s.Jobs(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, list)
+}
+
+func (s *Server) serveJob(w http.ResponseWriter, r *http.Request) error {
+	j, err := s.Job(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, j)
+}
+
+func (s *Server) serveCancelJob(w http.ResponseWriter, r *http.Request) error {
+	j, err := s.CancelJob(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, j)
+}
+
+// serveJobEvents writes the job as a line of JSON at each change, until it has ended or the daemon stops.
+func (s *Server) serveJobEvents(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.jobs.find(r.PathValue("id")); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
+	_ = s.WatchJob(r.Context(), r.PathValue("id"), func(now Job) error { // the status is out: an error is a client that has gone
+		if err := enc.Encode(now); err != nil {
+			return err
+		}
+		return flush.Flush()
+	})
+	return nil
+}

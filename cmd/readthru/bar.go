@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// bar shows how far some work is: on a terminal a line that is drawn over, elsewhere a line every few seconds.
+type bar struct {
+	w     io.Writer
+	live  bool
+	last  time.Time
+	drawn bool
+}
+
+func newBar(w io.Writer) *bar { return &bar{w: w, live: terminal(w)} }
+
+// lineEvery is how often a line is written where there is no terminal.
+const lineEvery = 5 * time.Second
+
+// draw shows that i of total is done (0: unknown), and what is being done.
+func (b *bar) draw(i, total int, what string) {
+	if i == 0 && what == "" {
+		return
+	}
+	of := fmt.Sprint(i)
+	if total > 0 {
+		of = fmt.Sprintf("%d/%d", i, total)
+	}
+	if !b.live {
+		if now := time.Now(); now.Sub(b.last) >= lineEvery {
+			b.last = now
+			fmt.Fprintf(b.w, "readthru: %s\n", strings.TrimSpace(of+" "+printable(what))) //nolint:errcheck // when it fails there is nobody to tell
+		}
+		return
+	}
+	width := 80
+	if f, ok := b.w.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
+			width = w
+		}
+	}
+	line := of + " "
+	if total > 0 {
+		full := 20 * min(i, total) / total
+		line = "[" + strings.Repeat("#", full) + strings.Repeat(".", 20-full) + "] " + line
+	}
+	line += printable(strings.ReplaceAll(what, "\n", " "))
+	for utf8.RuneCountInString(line) >= width {
+		_, size := utf8.DecodeLastRuneInString(line)
+		line = line[:len(line)-size]
+	}
+	fmt.Fprintf(b.w, "\r\x1b[K%s", line) //nolint:errcheck // as above
+	b.drawn = true
+}
+
+// clear takes the bar away.
+func (b *bar) clear() {
+	if b.drawn {
+		fmt.Fprint(b.w, "\r\x1b[K") //nolint:errcheck // as above
+	}
+}

@@ -1,0 +1,100 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func startEmbedder(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: embedder")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		type embedding struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var data []embedding
+		for i, text := range body.Input {
+			v := []float32{0, 1, 0, .1}
+			if text = strings.ToLower(text); strings.Contains(text, "cache") || strings.Contains(text, "larder") {
+				v = []float32{1, 0, 0, .1}
+			}
+			data = append(data, embedding{i, v})
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("READTHRU_EMBEDDINGS_PROVIDER", "openai")
+	ts.Setenv("READTHRU_EMBEDDINGS_MODEL", "double")
+	ts.Setenv("READTHRU_EMBEDDINGS_BASE_URL", server.URL+"/v1")
+}
+
+func waitEmbedded(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: embedded")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+ts.Getenv("ADMIN")+"/stats", nil)
+		ts.Check(err)
+		resp, err := client.Do(req)
+		ts.Check(err)
+		var st struct {
+			Index struct {
+				Passages, Queued int
+				Vectors          struct{ Vectors, Waiting int }
+			}
+		}
+		err = json.NewDecoder(resp.Body).Decode(&st)
+		resp.Body.Close()
+		ts.Check(err)
+		if i := st.Index; i.Passages > 0 && i.Queued == 0 && i.Vectors.Waiting == 0 && i.Vectors.Vectors >= i.Passages {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("no vectors: %+v", st)
+		case <-poll.C:
+		}
+	}
+}
+
+func startFirecrawl(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: firecrawl")
+	}
+	const page = `{"markdown":"# Of fire\n\nA page that Firecrawl read, about embers.\n","metadata":{"title":"Of fire","sourceURL":"https://fire.test/embers","statusCode":200}}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/scrape"):
+			_, _ = io.WriteString(w, `{"success":true,"data":`+page+`}`)
+		case r.Method == http.MethodPost:
+			_, _ = io.WriteString(w, `{"success":true,"id":"job-1"}`)
+		case strings.HasSuffix(r.URL.Path, "/errors"):
+			_, _ = io.WriteString(w, `{"errors":[],"robotsBlocked":[]}`)
+		default:
+			_, _ = io.WriteString(w, `{"success":true,"status":"completed","completed":1,"total":1,"data":[`+page+`]}`)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("FIRECRAWL_BASE_URL", server.URL)
+}

@@ -1,0 +1,464 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/knowledge"
+)
+
+func (p *program) kbCommand() *cli.Command {
+	limit := &cli.IntFlag{Name: "limit", Usage: "read at most `N` pages", DefaultText: "1000"}
+	return &cli.Command{
+		Name:  "kb",
+		Usage: "knowledge bases: sites, files and texts to search apart",
+		Subcommands: []*cli.Command{
+			{
+				Name: "new", Usage: "make a base and fill it", ArgsUsage: "NAME",
+				Description: "Without --crawl, --scrape and --file the base is for texts that are added by \"kb add\".\nA pattern is a glob over path and query (/docs/*), or re: and a regular expression.",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "crawl", Usage: "from the site, beginning at `URL`"},
+					&cli.StringFlag{Name: "scrape", Usage: "from the page at `URL` alone"},
+					&cli.StringSliceFlag{Name: "file", Usage: "from `PATH`: markdown, text, HTML, PDF, lines of JSON, or a folder"},
+					limit,
+					&cli.IntFlag{Name: "depth", Usage: "follow at most `N` links from the start", DefaultText: "any"},
+					&cli.StringSliceFlag{Name: "include", Usage: "read only what matches `PATTERN`"},
+					&cli.StringSliceFlag{Name: "exclude", Usage: "do not read what matches `PATTERN`"},
+					&cli.StringFlag{Name: "description", Usage: "`TEXT` for who looks at the list"},
+					jsonFlag(),
+				},
+				Action: p.newBase,
+			},
+			{Name: "list", Usage: "list the bases", Flags: []cli.Flag{jsonFlag()}, Action: p.listBases},
+			{Name: "show", Usage: "show a base and its documents", ArgsUsage: "NAME", Flags: []cli.Flag{limitFlag(), cursorFlag(), jsonFlag()}, Action: p.showBase},
+			{Name: "refresh", Usage: "fill a base anew from where it came; the present content answers until then", ArgsUsage: "NAME", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase},
+			{Name: "delete", Usage: "remove a base, and all that nobody else has", ArgsUsage: "NAME", Action: p.deleteBase},
+			{
+				Name: "add", Usage: "add a text to a base", ArgsUsage: "NAME [FILE]",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "title", Usage: "its `TITLE`"}, &cli.StringFlag{Name: "label", Usage: "where it comes from, as a `WORD`"},
+					&cli.StringFlag{Name: "url", Usage: "where it stands: a later text of the same label and `URL` takes its place"}, jsonFlag(),
+				},
+				Action: p.addText,
+			},
+			{Name: "subjects", Usage: "list what a base is about", ArgsUsage: "NAME", Flags: []cli.Flag{limitFlag(), jsonFlag()}, Action: p.baseSubjects},
+			{Name: "pack", Usage: "write a base as one signed file", ArgsUsage: "NAME FILE", Action: p.packBase},
+			{
+				Name: "unpack", Usage: "make a base of a packed file, without a network", ArgsUsage: "FILE",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "name", Usage: "call it `NAME`", DefaultText: "as in the file"},
+					&cli.StringFlag{Name: "signer", Usage: "trust the signer `ID`"},
+					&cli.BoolFlag{Name: "any-signer", Usage: "trust whoever signed it"},
+				},
+				Action: p.unpackBase,
+			},
+			{Name: "jobs", Usage: "list what is being filled, and was", Flags: []cli.Flag{jsonFlag()}, Action: p.listJobs},
+			{Name: "cancel", Usage: "end a job for good", ArgsUsage: "ID", Action: p.cancelJob},
+		},
+	}
+}
+
+// withMemory is withBackend, and has what was read indexed first when no daemon does that.
+func (p *program) withMemory(ctx context.Context, do func(backend) error) error {
+	return p.withBackend(ctx, func(b backend) error {
+		if s, here := b.(*api.Server); here {
+			if err := s.CatchUp(ctx); err != nil {
+				return err
+			}
+		}
+		return do(b)
+	})
+}
+
+func (p *program) newBase(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	if err := knowledge.CheckBaseName(name); err != nil {
+		return usageError{err}
+	}
+	if c.IsSet("crawl") && c.IsSet("scrape") || (c.IsSet("crawl") || c.IsSet("scrape")) && c.IsSet("file") {
+		return usagef("a base is made of a crawl, a page or files: one of --crawl, --scrape and --file")
+	}
+	if err := above0(c, "limit", "depth"); err != nil {
+		return err
+	}
+	n := api.NewBase{
+		Name: name, Description: c.String("description"), Crawl: c.String("crawl"), Scrape: c.String("scrape"),
+		Limit: c.Int("limit"), Depth: c.Int("depth"), Include: c.StringSlice("include"), Exclude: c.StringSlice("exclude"),
+	}
+	for _, f := range c.StringSlice("file") {
+		abs, err := filepath.Abs(f)
+		if err == nil {
+			_, err = os.Stat(abs)
+		}
+		if err != nil {
+			return usageError{err}
+		}
+		n.Files = append(n.Files, abs)
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		f, err := b.CreateBase(c.Context, n)
+		if conflict(err) {
+			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it anew; readthru kb delete %s removes it", name, name))
+		}
+		if err != nil {
+			return err
+		}
+		return p.filled(c, b, f, "made")
+	})
+}
+
+func (p *program) refreshBase(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	if err := above0(c, "limit"); err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		f, err := b.RefreshBase(c.Context, name, c.Int("limit"))
+		if err != nil {
+			return whileFilled(err)
+		}
+		return p.filled(c, b, f, "refreshed")
+	})
+}
+
+// above0 checks flags that are given to be above 0.
+func above0(c *cli.Context, names ...string) error {
+	for _, name := range names {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return usagef("--%s: %d is not a number above 0", name, c.Int(name))
+		}
+	}
+	return nil
+}
+
+// conflict reports whether err says that what was asked for does not go with what is there.
+func conflict(err error) bool {
+	e, answered := errors.AsType[*api.Error](err)
+	return answered && e.Status == http.StatusConflict || errors.Is(err, knowledge.ErrBaseExists) || errors.Is(err, knowledge.ErrBuilding)
+}
+
+// whileFilled gives the error of a base that is being filled its remedy.
+func whileFilled(err error) error {
+	if errors.Is(err, knowledge.ErrBuilding) || conflict(err) && strings.Contains(err.Error(), knowledge.ErrBuilding.Error()) {
+		return withHint(err, `"readthru kb jobs" lists what is under way, "readthru kb cancel ID" ends it`)
+	}
+	return err
+}
+
+// filled waits until a base is filled and says what is in it.
+func (p *program) filled(c *cli.Context, b backend, f *api.Filling, done string) error {
+	if f.Job == nil {
+		if c.Bool("json") {
+			return p.printJSON(f.KB)
+		}
+		p.note("%s %s, for texts: readthru kb add %s FILE", done, f.KB.Name, f.KB.Name)
+		return nil
+	}
+	last, err := p.watch(c.Context, b, f.Job.ID)
+	if last != nil {
+		p.tellJob(last)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return p.printJSON(last)
+	}
+	p.note("%s %s: %s in %s", done, f.KB.Name, count(last.Passages, "passage"), count(last.Documents, "document"))
+	return nil
+}
+
+// maxTold is how many things that went wrong are told of a job.
+const maxTold = 10
+
+// tellJob says what a job left out.
+func (p *program) tellJob(j *api.Job) {
+	var outcomes []string
+	for _, o := range slices.Sorted(maps.Keys(j.Outcomes)) {
+		outcomes = append(outcomes, fmt.Sprintf("%d %s", j.Outcomes[o], o))
+	}
+	if len(outcomes) > 0 {
+		p.note("URLs: %s", strings.Join(outcomes, ", "))
+	}
+	for _, r := range j.Remarks {
+		p.note("remark: %s", r)
+	}
+	wrong := slices.Clone(j.Failures)
+	for _, s := range j.Skipped {
+		at := s.Path
+		if s.Line > 0 {
+			at += ":" + strconv.Itoa(s.Line)
+		}
+		wrong = append(wrong, at+": "+s.Reason)
+	}
+	for i, w := range wrong {
+		if i == maxTold {
+			p.note("warning: … and %d more", len(wrong)+j.NotTaken-len(j.Skipped)-i)
+			break
+		}
+		p.note("warning: %s", w)
+	}
+}
+
+// watch follows a job until it ends: a bar on a terminal, else a line now and then. A context that ends cancels the job.
+func (p *program) watch(ctx context.Context, b backend, id string) (*api.Job, error) {
+	bar := newBar(p.err)
+	var last *api.Job
+	err := b.WatchJob(ctx, id, func(now api.Job) error {
+		last = &now
+		bar.draw(now.I, now.Total, now.URL)
+		return nil
+	})
+	bar.clear()
+	if err != nil && ctx.Err() != nil {
+		if _, cerr := b.CancelJob(context.WithoutCancel(ctx), id); cerr != nil {
+			return last, cerr
+		}
+		return last, errors.New("cancelled")
+	}
+	if err == nil && last.State != api.JobDone {
+		err = errors.New(last.Error)
+	}
+	if err != nil && (last == nil || last.State == api.JobRunning || last.State == api.JobInterrupted) {
+		err = withHint(err, "what was begun goes on when a daemon runs again: readthru serve")
+	}
+	return last, err
+}
+
+func (p *program) listBases(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		list, err := b.Bases(c.Context)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for _, kb := range list.KBs {
+			rows = append(rows, []string{kb.Name, kb.Source, strconv.Itoa(kb.Documents), strconv.Itoa(kb.Passages), day(kb.UpdatedAt), kb.Description})
+		}
+		return p.table([]string{"NAME", "SOURCE", "DOCUMENTS", "PASSAGES", "UPDATED", "DESCRIPTION"}, rows)
+	})
+}
+
+func (p *program) showBase(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		kb, err := b.Base(c.Context, name)
+		if err != nil {
+			return err
+		}
+		docs, err := b.BaseDocuments(c.Context, name, c.String("cursor"), limit)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(struct {
+				*knowledge.Base
+				List []knowledge.Entry `json:"list"`
+				Next string            `json:"next,omitempty"`
+			}{kb, docs.Documents, docs.Next})
+		}
+		p.note("%s: %s in %s, from %s %s%s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"), kb.Source, kb.URL, strings.Join(kb.Files, " "))
+		var rows [][]string
+		for _, d := range docs.Documents {
+			rows = append(rows, []string{d.Doc, strconv.Itoa(d.Passages), d.Title, d.URL})
+		}
+		p.more(c, docs.Next)
+		return p.table([]string{"DOC", "PASSAGES", "TITLE", "URL"}, rows)
+	})
+}
+
+func (p *program) deleteBase(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		kb, err := b.DeleteBase(c.Context, name)
+		if err != nil {
+			return whileFilled(err)
+		}
+		p.note("deleted %s: it had %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
+		return nil
+	})
+}
+
+// maxText is the largest text that is taken at once, in bytes.
+const maxText = 32 << 20
+
+func (p *program) addText(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) == 0 || len(args) > 2 {
+		return usagef("want NAME, and FILE unless the text comes on standard input")
+	}
+	in, title := p.in, c.String("title")
+	if len(args) == 2 {
+		f, err := os.Open(args[1])
+		if err != nil {
+			return err
+		}
+		defer f.Close() //nolint:errcheck // it was read
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxText+1))
+	if err != nil {
+		return fmt.Errorf("read the text: %w", err)
+	}
+	if len(text) > maxText {
+		return fmt.Errorf("the text is over %s", bytesText(maxText))
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		done, err := b.Ingest(c.Context, api.Ingestion{Title: title, Label: c.String("label"), Text: string(text), URL: c.String("url"), KB: args[0]})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(done)
+		}
+		if !done.Changed {
+			p.note("it is there already")
+			return nil
+		}
+		p.note("added %s as %s", count(done.Passages, "passage"), done.Doc)
+		return nil
+	})
+}
+
+func (p *program) baseSubjects(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		list, err := b.Subjects(c.Context, name, limit)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for _, s := range list.Subjects {
+			rows = append(rows, []string{strconv.Itoa(s.Passages), s.Name})
+		}
+		return p.table([]string{"PASSAGES", "SUBJECT"}, rows)
+	})
+}
+
+func (p *program) packBase(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) != 2 {
+		return usagef("want NAME and FILE")
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		if _, err := b.Base(c.Context, args[0]); err != nil {
+			return err
+		}
+		err := writeWhole(args[1], func(f *os.File) error { return b.Pack(c.Context, args[0], f) })
+		if err != nil {
+			return fmt.Errorf("pack %s: %w", args[0], err)
+		}
+		p.note("wrote %s", args[1])
+		return nil
+	})
+}
+
+func (p *program) unpackBase(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "FILE")
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was read
+	return p.withBackend(c.Context, func(b backend) error {
+		kb, err := b.Unpack(c.Context, f, api.Unpacking{Name: c.String("name"), Signer: c.String("signer"), AnySigner: c.Bool("any-signer")})
+		if e, answered := errors.AsType[*api.Error](err); answered && e.Status == http.StatusForbidden || isUnknownSigner(err) {
+			return withHint(err, "compare the id with the one who packed it; then --signer ID, or --any-signer")
+		}
+		if conflict(err) {
+			return withHint(err, "call it something else with --name")
+		}
+		if err != nil {
+			return err
+		}
+		p.note("made %s: %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
+		return nil
+	})
+}
+
+func isUnknownSigner(err error) bool {
+	_, is := errors.AsType[*knowledge.UnknownSignerError](err)
+	return is
+}
+
+func (p *program) listJobs(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		list, err := b.Jobs(c.Context)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for _, j := range list.Jobs {
+			rows = append(rows, []string{j.ID, j.Kind, j.KB, j.State, fmt.Sprintf("%d/%d", j.I, j.Total), day(j.Began), j.Error})
+		}
+		return p.table([]string{"ID", "KIND", "KB", "STATE", "DONE", "BEGAN", "ERROR"}, rows)
+	})
+}
+
+func (p *program) cancelJob(c *cli.Context) error {
+	id, err := oneArg(c.Args().Slice(), "ID")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		j, err := b.CancelJob(c.Context, id)
+		if err != nil {
+			return err
+		}
+		p.note("%s", j.State)
+		return nil
+	})
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/knowledge"
+	"readthru/page"
+)
+
+func (p *program) searchCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "search",
+		Usage:       "search what was read, and knowledge bases",
+		ArgsUsage:   "QUERY…",
+		Description: "The query is words, \"phrases\" and prefixes*. A page that was read is found within seconds.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "kb", Usage: "in the knowledge base `NAME` alone"},
+			&cli.StringFlag{Name: "host", Usage: "of `HOST` alone"},
+			&cli.StringFlag{Name: "since", Usage: "read since `TIME`: a day, a time, or how long ago (36h, 7d)"},
+			&cli.IntFlag{Name: "limit", Value: 5, Usage: "at most `N`, up to 500"},
+			&cli.BoolFlag{Name: "explain", Usage: "tell what each term scored"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			text := strings.Join(c.Args().Slice(), " ")
+			if strings.TrimSpace(text) == "" {
+				return withHint(usagef("QUERY is missing"), `readthru search "connection pool" --host docs.example.com`)
+			}
+			limit, err := limitOf(c)
+			if err != nil {
+				return err
+			}
+			since, err := api.Since(c.String("since"), time.Now())
+			if err != nil {
+				return usageError{err}
+			}
+			q := api.SearchQuery{Text: text, KB: c.String("kb"), Host: c.String("host"), Since: since, Limit: limit, Explain: c.Bool("explain")}
+			return p.withMemory(c.Context, func(b backend) error {
+				res, err := b.Search(c.Context, q)
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return p.printJSON(res)
+				}
+				return p.printHits(res)
+			})
+		},
+	}
+}
+
+// printHits prints hits for people.
+func (p *program) printHits(res *knowledge.Results) error {
+	if res.Degraded {
+		p.note("warning: the model for embeddings did not answer in time: ranked by words alone")
+	}
+	if len(res.Hits) == 0 {
+		p.note("nothing found")
+		return nil
+	}
+	var text strings.Builder
+	for i, h := range res.Hits {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		title := h.Title
+		if title == "" {
+			title = h.URL
+		}
+		fmt.Fprintf(&text, "%d. %s\n   %s\n", i+1, title, page.MaskString(h.URL))
+		if h.Heading != "" {
+			fmt.Fprintf(&text, "   %s\n", h.Heading)
+		}
+		for line := range strings.Lines(h.Snippet) {
+			if line = strings.TrimSpace(line); line != "" {
+				fmt.Fprintf(&text, "   | %s\n", line)
+			}
+		}
+		if len(h.Also) > 0 {
+			fmt.Fprintf(&text, "   also at %s\n", strings.Join(h.Also, " "))
+		}
+		fmt.Fprintf(&text, "   passage %s  score %.2f  read %s\n", h.Passage, h.Score, day(h.FetchedAt))
+		for _, t := range h.Explain {
+			fmt.Fprintf(&text, "   %8.3f %s in %s\n", t.Score, t.Term, t.Field)
+		}
+	}
+	return p.print(printable(text.String()))
+}
+
+func (p *program) indexCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "index",
+		Usage: "the search index",
+		Subcommands: []*cli.Command{
+			{Name: "rebuild", Usage: "make it anew from what is stored", Action: func(c *cli.Context) error {
+				if err := noArgs(c.Args().Slice()); err != nil {
+					return err
+				}
+				return p.withBackend(c.Context, func(b backend) error {
+					j, err := b.RebuildIndex(c.Context)
+					if err != nil {
+						return err
+					}
+					last, err := p.watch(c.Context, b, j.ID)
+					if err == nil {
+						p.note("indexed %s", count(last.I, "document"))
+					}
+					return err
+				})
+			}},
+		},
+	}
+}
+
+// outlinePage, sectionOfPage and verifyQuote are subcommands of pages.
+func (p *program) outlinePage(c *cli.Context) error {
+	ref, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		o, err := b.Outline(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(o)
+		}
+		var text strings.Builder
+		for _, h := range o.Headings {
+			fmt.Fprintf(&text, "%s%s #%s\n", strings.Repeat("  ", h.Level-1), h.Title, h.Fragment)
+		}
+		return p.print(printable(text.String()))
+	})
+}
+
+func (p *program) sectionOfPage(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) != 2 {
+		return usagef("want URL and the heading or fragment of a section")
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		s, err := b.Section(c.Context, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(s)
+		}
+		return p.print(s.Content)
+	})
+}
+
+func (p *program) verifyQuote(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) != 2 {
+		return usagef("want URL and the sentence to look for")
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		q, err := b.VerifyQuote(c.Context, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			if err := p.printJSON(q); err != nil {
+				return err
+			}
+		}
+		switch where := strings.Join(q.Path, " › "); {
+		case !q.Found:
+			p.note("it does not stand there; nearest (%.0f%% of its words): %s", 100*q.Likeness, q.Nearest)
+			return exitError(1)
+		case c.Bool("json"):
+		case q.Current || q.Version == "":
+			return p.print("found in line " + strconv.Itoa(q.Line) + under(where) + "\n")
+		default:
+			return p.print(fmt.Sprintf("found in the version of %s, and no more in the newest: line %d%s\n", day(q.Time), q.Line, under(where)))
+		}
+		return nil
+	})
+}
+
+func under(where string) string {
+	if where == "" {
+		return ""
+	}
+	return " under " + where
+}
