@@ -18,7 +18,8 @@ run: build ## build and serve with defaults
 test: ## all tests, with the race detector
 	sh .ci/clients
 	sh .ci/npm
-	CGO_ENABLED=1 go test -race -count=1 ./... # e2e builds the program itself, which the test cache does not see
+	CGO_ENABLED=1 go test -race -count=1 -timeout 20m ./... # e2e builds the program itself, which the test cache does not see
+	go test -count=1 -run Hostile ./convert # in full size, which the race detector would take minutes for
 
 lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff

@@ -203,7 +203,7 @@ func TestPruningChangesNoResult(t *testing.T) {
 	x := idle(t, testStore(t).Records())
 	rng := rand.New(rand.NewPCG(5, 6))
 	var batch []indexed
-	for i := range 6000 {
+	for i := range 3000 {
 		var text strings.Builder
 		for range 2 + rng.IntN(40) {
 			// Word n stands in about every nth passage.
@@ -218,7 +218,7 @@ func TestPruningChangesNoResult(t *testing.T) {
 			batch = nil
 		}
 	}
-	for i := range 150 {
+	for i := range 60 {
 		q := Query{Limit: 400}
 		for range 2 + rng.IntN(5) {
 			q.Text += fmt.Sprintf("w%d ", int(1/(rng.Float64()+.001)))
