@@ -27,7 +27,7 @@ const (
 
 // The thresholds of doubt. They are strict: who doubts asks the origin again.
 const (
-	thinMarkdown = 15 // words
+	thinMarkdown = 3 // words
 	lostLines    = 8  // lines of code outside blocks of code, where there are none, that say the blocks are lost
 	brokenShare  = 3  // one in so many links that lead nowhere
 
