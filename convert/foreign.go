@@ -27,9 +27,9 @@ const (
 
 // The thresholds of doubt. They are strict: who doubts asks the origin again.
 const (
-	thinMarkdown = 3 // words
-	lostLines    = 8  // lines of code outside blocks of code, where there are none, that say the blocks are lost
-	brokenShare  = 3  // one in so many links that lead nowhere
+	thinMarkdown = 5 // words
+	lostLines    = 8 // lines of code outside blocks of code, where there are none, that say the blocks are lost
+	brokenShare  = 3 // one in so many links that lead nowhere
 
 	doubtWindow = 256 << 10 // bytes of markdown that are judged
 	maxRewrite  = 4 << 20   // bytes of markdown whose links are made absolute

@@ -63,9 +63,7 @@ func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, d
 	if h, err := s.f.o.Store.Host(a.url.Hostname()); err == nil {
 		asked = h.PreferHTML
 	}
-	if doubt != convert.DoubtEmpty && doubt != convert.DoubtThin { // one page without words says nothing of the host
-		s.f.preferHTML(a)
-	}
+	s.f.preferHTML(a)
 	a.warn("markdown-rejected")
 	if !asked && a.status == http.StatusOK && a.req.Method != http.MethodHead && s.f.askHTML(ctx, a) {
 		return rejected(string(doubt))
