@@ -18,6 +18,9 @@ const nothingCut = .235
 // than the little chrome that rules leave.
 const smallPage = 120
 
+// maxJudged is how many blocks of a page are judged. No page that is made for readers has as many, and judging takes time.
+const maxJudged = 30_000
+
 // choose decides what of the page is its content. On documentation the rules alone decide: they lose nothing there. Elsewhere
 // a model that knows what the rules say judges every block of text.
 func (d *Document) choose(ctx context.Context) choice {
@@ -27,6 +30,9 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	m := contentModel()
 	t := newOutline(ctx, d.body, rules, m.odds)
+	if len(t.blocks) > maxJudged {
+		return rules
+	}
 	chance := t.judge(d.kind, m.forest)
 	cut := t.bestCut(chance)
 	if cut < nothingCut && d.signs.Words > 20 && d.signs.Words < shellWords {
