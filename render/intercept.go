@@ -23,9 +23,8 @@ import (
 const (
 	maxRequests = 1000
 	maxAtOnce   = 16
-	maxTotal    = 128 << 20        // bytes of all responses
-	maxUpload   = 16 << 20         // bytes of all requests' content
-	requestTime = 10 * time.Second // of one request
+	maxTotal    = 128 << 20 // bytes of all responses
+	maxUpload   = 16 << 20  // bytes of all requests' content
 )
 
 // traffic makes the requests of a page and counts them.
@@ -179,7 +178,7 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	main := ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
 	resp, err := f.inHand(ev, main)
 	if resp == nil && err == nil {
-		ctx, cancel := context.WithTimeout(f.t.ctx, requestTime)
+		ctx, cancel := context.WithTimeout(f.t.ctx, f.t.o.patience().request)
 		defer cancel()
 		resp, err = f.ask(ctx, ev)
 	}

@@ -211,7 +211,7 @@ func (s *site) client(tb testing.TB) http.RoundTripper {
 // browser returns a browser whose requests go to the site. It skips the test where no browser is installed, unless CI is set.
 func (s *site) browser(tb testing.TB, change ...func(*render.Options)) *render.Browser {
 	tb.Helper()
-	o := render.Options{Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: tb.TempDir(), UserAgent: "readthru/test"}
+	o := render.Options{Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: tb.TempDir(), UserAgent: "readthru/test", Timeout: 3 * time.Minute} // patient: the machine may be busy
 	for _, f := range change {
 		f(&o)
 	}

@@ -120,7 +120,7 @@ func (t *tab) picture(out *Page) error {
 
 // read stops the page's clock and takes the document as it is. A page on its way elsewhere is read where it arrives.
 func (t *tab) read() (*url.URL, []byte, error) {
-	ctx, cancel := context.WithTimeout(t.ctx, answerTime)
+	ctx, cancel := context.WithTimeout(t.ctx, t.o.patience().answer)
 	defer cancel()
 	_, _ = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause}) // the reading tells
 	last := errors.New("it has no document")
@@ -154,14 +154,14 @@ type document struct {
 
 // load navigates to the page and waits for its load event. It returns why it did not come, if there is a document all the same.
 func (t *tab) load() (unsettled string, err error) {
-	ctx, cancel := context.WithTimeout(t.ctx, t.share(loadTime))
+	ctx, cancel := context.WithTimeout(t.ctx, t.share(t.o.patience().load))
 	defer cancel()
 	err = chromedp.Do(ctx, chromedp.Navigate(t.r.URL.String()))
 	switch {
 	case err == nil, t.document() != 0 && errors.Is(err, chromedp.ErrPageLoad):
 		return "", nil
 	case t.document() != 0 && ctx.Err() != nil && t.ctx.Err() == nil:
-		return fmt.Sprintf("not loaded after %s", loadTime), nil
+		return fmt.Sprintf("not loaded after %s", t.o.patience().load), nil
 	}
 	return "", fmt.Errorf("load the page: %w", err)
 }

@@ -44,7 +44,7 @@ func TestPagesOfRealFrameworksAskForABrowser(t *testing.T) { // rule C2
 // are busy, and a page that has its time is shown as far as it came.
 func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 	s := newSite(t)
-	b := s.browser(t, func(o *render.Options) { o.Concurrency, o.Timeout = 2, 5*time.Minute })
+	b := s.browser(t, func(o *render.Options) { o.Concurrency = 2 })
 	files, err := os.ReadDir("testdata/pages")
 	if err != nil {
 		t.Fatal(err)

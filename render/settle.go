@@ -18,26 +18,36 @@ import (
 // page stands still while something loads and jumps to the next timer when nothing does, so that five seconds of a page's life
 // cost what they compute. Then, if the page waits for its reader to scroll, it is scrolled, a few times, until nothing comes.
 const (
-	loadTime    = 10 * time.Second // until the load event; then what is there is taken
-	settleTime  = 5 * time.Second  // for virtual time to pass, in real time
-	answerTime  = 5 * time.Second  // for a page to answer a question; one that computes for ever does not
-	virtualTime = 5000.0           // milliseconds
-	scrollTime  = 1000.0           // milliseconds of virtual time after each scrolling
+	virtualTime = 5000.0 // milliseconds
+	scrollTime  = 1000.0 // milliseconds of virtual time after each scrolling
 	maxScrolls  = 5
 	restTime    = 300 * time.Millisecond // of real time, for what does not live by the page's clock
 	maxTasks    = 10_000                 // that a page may run before its clock is pushed on
 )
+
+// patience is what the steps of a page may take of real time: shares of Options.Timeout.
+type patience struct {
+	load    time.Duration // until the load event; then what is there is taken
+	settle  time.Duration // for virtual time to pass
+	answer  time.Duration // for a page to answer a question; one that computes for ever does not
+	request time.Duration // of one request
+}
+
+// patience returns the shares; of 30 s they are 10, 5, 5 and 10.
+func (o Options) patience() patience {
+	return patience{load: o.Timeout / 3, settle: o.Timeout / 6, answer: o.Timeout / 6, request: o.Timeout / 3}
+}
 
 // errSilent says that a page does not answer: it computes without end.
 var errSilent = errors.New("the page does not answer")
 
 // settle waits until the page is done. It returns why it may not be, empty when it is.
 func (t *tab) settle(ctx context.Context) (unsettled string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, t.share(settleTime))
+	ctx, cancel := context.WithTimeout(ctx, t.share(t.o.patience().settle))
 	defer cancel()
 	unsettled, err = t.pursue(ctx)
 	if err != nil && ctx.Err() != nil && t.ctx.Err() == nil {
-		return fmt.Sprintf("still busy after %s", settleTime), nil // what is there is taken
+		return fmt.Sprintf("still busy after %s", t.o.patience().settle), nil // what is there is taken
 	}
 	return unsettled, err
 }
@@ -118,9 +128,9 @@ func (t *tab) pass(ctx context.Context, ms float64) string {
 	case err == nil:
 		return ""
 	case t.loading() > 0:
-		return fmt.Sprintf("still loading after %s", settleTime)
+		return fmt.Sprintf("still loading after %s", t.o.patience().settle)
 	}
-	return fmt.Sprintf("still busy after %s", settleTime)
+	return fmt.Sprintf("still busy after %s", t.o.patience().settle)
 }
 
 // draw has the page drawn, which is when it learns what has come into view: while its clock stands still it draws nothing.
@@ -147,7 +157,7 @@ func (t *tab) wait(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("selector %q cannot be read", t.r.Selector)
 		}
 		if err != nil || t.pass(ctx, scrollTime) != "" {
-			return fmt.Sprintf("%q is not there after %s", t.r.Selector, settleTime), nil //nolint:nilerr // the page is there all the same
+			return fmt.Sprintf("%q is not there after %s", t.r.Selector, t.o.patience().settle), nil //nolint:nilerr // the page is there all the same
 		}
 	}
 }
@@ -159,7 +169,7 @@ func (e thrownError) Error() string { return string(e) }
 
 // evaluate returns the value of an expression that a page in order answers at once.
 func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	ctx, cancel := context.WithTimeout(ctx, t.o.patience().answer)
 	defer cancel()
 	res, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ReturnByValue: new(true)})
 	switch {
