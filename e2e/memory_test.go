@@ -73,7 +73,7 @@ func TestAHundredClientsOnOneColdPageMakeOneRequest(t *testing.T) {
 }
 
 func TestALargeDownloadStreamsInFlatMemory(t *testing.T) {
-	const size = 1 << 30
+	const size = 256 << 20
 	d := serve(t, newWeb(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "application/octet-stream")
 		rw.Header().Set("Content-Length", strconv.Itoa(size))

@@ -41,7 +41,7 @@ func TestASearchSeesOneGenerationWhole(t *testing.T) {
 		return true
 	})
 	defer stop()
-	for round := range 40 {
+	for round := range 15 {
 		fill(round + 1)
 	}
 }

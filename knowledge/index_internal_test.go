@@ -203,7 +203,7 @@ func TestPruningChangesNoResult(t *testing.T) {
 	x := idle(t, testStore(t).Records())
 	rng := rand.New(rand.NewPCG(5, 6))
 	var batch []indexed
-	for i := range 3000 {
+	for i := range 1600 {
 		var text strings.Builder
 		for range 2 + rng.IntN(40) {
 			// Word n stands in about every nth passage.
@@ -211,14 +211,14 @@ func TestPruningChangesNoResult(t *testing.T) {
 		}
 		d := doc(fmt.Sprintf("https://h%d.test/%d", i%3, i), "", text.String())
 		batch = append(batch, indexed{d, Split(d.Markdown, SplitOptions{})})
-		if len(batch) == 1500 { // several segments
+		if len(batch) == 800 { // several segments
 			if err := x.indexAll(t.Context(), batch); err != nil {
 				t.Fatal(err)
 			}
 			batch = nil
 		}
 	}
-	for i := range 60 {
+	for i := range 40 {
 		q := Query{Limit: 400}
 		for range 2 + rng.IntN(5) {
 			q.Text += fmt.Sprintf("w%d ", int(1/(rng.Float64()+.001)))

@@ -106,7 +106,7 @@ func TestQuoteInHostileTextIsLookedForInBounds(t *testing.T) {
 		"brackets": "[", "pairs": "[]", "images": "![", "tags": "<a", "links": "[a](b) ", "one word": "word ", "markers": "- ", "quotes": "> ", "entities": "&a",
 		"lines": "a\n", "bad bytes": "\xff",
 	} {
-		md := []byte(strings.Repeat(piece, (1<<20)/len(piece)) + "\n\nthe end of it")
+		md := []byte(strings.Repeat(piece, (1<<18)/len(piece)) + "\n\nthe end of it")
 		if q, err := knowledge.FindQuote(md, "the end of it"); err != nil || !q.Found || string(md[q.Start:q.End]) != "the end of it" {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}

@@ -88,7 +88,7 @@ func TestTheTrueFirstTenAreAmongThoseThatAreComparedExactly(t *testing.T) {
 	for _, kind := range vectorKinds {
 		for _, dimension := range []int{100, 384} {
 			t.Run(fmt.Sprintf("%s of %d numbers", kind, dimension), func(t *testing.T) {
-				data, queries := vectorsOf(kind, 10_000, dimension)
+				data, queries := vectorsOf(kind, 3000, dimension)
 				s := sketchOf(data)
 				found := 0
 				for _, q := range queries {

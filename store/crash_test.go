@@ -114,7 +114,7 @@ func TestKillLosesNothingThatWasTakenAWhileBefore(t *testing.T) {
 func TestKillLosesNothingThatWasFlushed(t *testing.T) {
 	dir := t.TempDir()
 	acked := 0
-	for round := range 4 {
+	for round := range 3 {
 		acks := killAfterSome(t, dir, strconv.Itoa(acked+1), 12+9*round)
 		last := acks[len(acks)-1]
 		s, err := store.Open(store.Options{Dir: dir})

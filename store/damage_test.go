@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,44 +16,76 @@ import (
 	"readthru/store"
 )
 
-// damages are what can happen to a file.
+// file is a file of a store: what is written of it, and how large it is. Logs are mostly holes, which no test needs to copy.
+type file struct {
+	written []byte
+	size    int64
+}
+
+// damages are what can happen to a file. They change a copy of their own; nil means that it is gone.
 var damages = []struct {
 	name string
-	do   func(name string) error
+	do   func(f file) *file
 }{
-	{"cut to nothing", func(name string) error { return os.Truncate(name, 0) }},
-	{"cut to half", func(name string) error {
-		info, err := os.Stat(name)
+	{"cut to nothing", func(file) *file { return &file{} }},
+	{"cut to half", func(f file) *file {
+		half := f.size / 2
+		return &file{f.written[:min(half, int64(len(f.written)))], half}
+	}},
+	{"16 bytes flipped in the middle", func(f file) *file { return flip(f, 0.5) }},
+	{"16 bytes flipped near the start", func(f file) *file { return flip(f, 0.02) }},
+	{"last quarter zeroed", func(f file) *file {
+		return &file{f.written[:min(f.size*3/4, int64(len(f.written)))], f.size}
+	}},
+	{"deleted", func(file) *file { return nil }},
+}
+
+// flip damages what is written, not the hole behind it.
+func flip(f file, at float64) *file {
+	written := len(f.written)
+	for i := range min(16, written) {
+		f.written[min(int(at*float64(written))+i, written-1)] ^= 0xff
+	}
+	return &f
+}
+
+// readTree returns the files of a folder by their names below it.
+func readTree(t *testing.T, dir string) map[string]file {
+	t.Helper()
+	files := map[string]file{}
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		return os.Truncate(name, info.Size()/2)
-	}},
-	{"16 bytes flipped in the middle", func(name string) error { return flip(name, 0.5) }},
-	{"16 bytes flipped near the start", func(name string) error { return flip(name, 0.02) }},
-	{"last quarter zeroed", func(name string) error {
-		return edit(name, func(b []byte) { clear(b[len(b)*3/4:]) })
-	}},
-	{"deleted", os.Remove},
-}
-
-func flip(name string, at float64) error {
-	return edit(name, func(b []byte) {
-		// Log files are mostly holes: damage what is written.
-		written := len(bytes.TrimRight(b, "\x00"))
-		for i := range min(16, written) {
-			b[min(int(at*float64(written))+i, written-1)] ^= 0xff
-		}
-	})
-}
-
-func edit(name string, f func([]byte)) error {
-	b, err := os.ReadFile(name)
-	if err != nil {
+		rel, err := filepath.Rel(dir, name)
+		files[rel] = file{bytes.Clone(bytes.TrimRight(b, "\x00")), int64(len(b))}
 		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	f(b)
-	return os.WriteFile(name, b, 0o600)
+	return files
+}
+
+// writeTree makes a folder of files.
+func writeTree(t *testing.T, dir string, files map[string]file) {
+	t.Helper()
+	for name, f := range files {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.written, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, f.size); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 const damagePages = 60
@@ -84,32 +118,24 @@ func TestNoDamageStopsTheStoreOrGivesWrongBytes(t *testing.T) {
 	}
 	defer func() { _ = s.Close() }()
 	fill(damagePages/2, damagePages) // stays in the log
-	template := t.TempDir()
-	if err := os.CopyFS(template, os.DirFS(source)); err != nil {
-		t.Fatal(err)
+	template := readTree(t, source)
+	delete(template, "LOCK")
+	if len(template) < 6 {
+		t.Fatalf("only %d files of the store", len(template))
 	}
-
-	var files []string
-	err = filepath.WalkDir(template, func(name string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != "LOCK" {
-			rel, _ := filepath.Rel(template, name)
-			files = append(files, rel)
-		}
-		return err
-	})
-	if err != nil || len(files) < 6 {
-		t.Fatalf("files of the store: %v, error %v", files, err)
-	}
-	for _, file := range files {
+	for _, name := range slices.Sorted(maps.Keys(template)) {
 		for _, damage := range damages {
-			t.Run(filepath.Base(file)+" "+damage.name, func(t *testing.T) {
+			t.Run(filepath.Base(name)+" "+damage.name, func(t *testing.T) {
 				dir := t.TempDir()
-				if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
-					t.Fatal(err)
+				files := maps.Clone(template)
+				f := files[name]
+				f.written = bytes.Clone(f.written)
+				if damaged := damage.do(f); damaged != nil {
+					files[name] = *damaged
+				} else {
+					delete(files, name)
 				}
-				if err := damage.do(filepath.Join(dir, file)); err != nil {
-					t.Fatal(err)
-				}
+				writeTree(t, dir, files)
 				checkDamaged(t, dir)
 			})
 		}
