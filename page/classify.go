@@ -3,8 +3,11 @@ package page
 import (
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // Type is the kind of a URL (rule B2).
@@ -26,51 +29,22 @@ func Classify(u *url.URL) Type {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return Unknown
 	}
-	host := strings.ToLower(u.Hostname())
-	if kind, ok := classifyGitHub(host, segments(u)); ok {
+	if _, kind := GitHubOf(u); kind != "" {
 		return kind
 	}
-	if documentationHost(host) || documentationPath(u.Path) {
+	if documentationHost(asciiHost(u)) || documentationPath(u.Path) {
 		return Documentation
 	}
 	return Web
-}
-
-func classifyGitHub(host string, parts []string) (Type, bool) {
-	if host == "raw.githubusercontent.com" && len(parts) >= 4 {
-		return GitHubFile, true
-	}
-	if host != "github.com" && host != "www.github.com" || len(parts) < 2 || githubSection(parts[0]) {
-		return "", false
-	}
-	switch {
-	case len(parts) == 2:
-		return GitHubRepo, true
-	case parts[2] == "blob" && len(parts) >= 5:
-		return GitHubFile, true
-	case parts[2] == "issues" && len(parts) == 4 && digits(parts[3]):
-		return GitHubIssue, true
-	case parts[2] == "pull" && len(parts) >= 4 && digits(parts[3]):
-		return GitHubPR, true
-	}
-	return "", false
-}
-
-// githubSection reports whether the first path segment is one of GitHub's own sections and so no owner.
-func githubSection(name string) bool {
-	switch strings.ToLower(name) {
-	case "about", "apps", "collections", "contact", "customer-stories", "enterprise", "events", "explore", "features", "login",
-		"marketplace", "notifications", "orgs", "pricing", "search", "security", "settings", "site", "sponsors", "stars", "topics", "trending":
-		return true
-	}
-	return false
 }
 
 // documentationHosts are hosts that hold documentation on every path; a name matches itself and what ends with "." and it.
 var documentationHosts = []string{
 	"docs.python.org", "developer.mozilla.org", "readthedocs.io", "readthedocs.org", "pkg.go.dev", "docs.rs", "doc.rust-lang.org",
 	"docs.oracle.com", "docs.microsoft.com", "learn.microsoft.com", "docs.github.com", "cppreference.com", "docs.djangoproject.com",
-	"kubernetes.io", "nodejs.org", "react.dev", "vuejs.org", "typescriptlang.org", "ruby-doc.org", "hexdocs.pm",
+	"kubernetes.io", "nodejs.org", "react.dev", "vuejs.org", "typescriptlang.org", "ruby-doc.org", "hexdocs.pm", "docs.ruby-lang.org",
+	"docs.aws.amazon.com", "docs.docker.com", "docs.gitlab.com", "docs.npmjs.com", "docs.pytest.org", "docs.sqlalchemy.org",
+	"docs.anthropic.com", "docs.scala-lang.org", "docs.swift.org", "devdocs.io", "javadoc.io", "godoc.org", "cplusplus.com",
 }
 
 func documentationHost(host string) bool {
@@ -96,21 +70,46 @@ func documentationPath(p string) bool {
 const displayMax = 40
 
 // Display returns a short name of u for people, at most 40 characters (rule B45): owner/repo, owner/repo/file, owner/repo#N,
-// owner/repo!N, else host/path.
+// owner/repo!N, else host/path. A host that is not written in ASCII is shown as the name system knows it, so that none can pass
+// for another; user info is never shown.
 func Display(u *url.URL) string {
-	parts := segments(u)
-	name := strings.ToLower(u.Host) + strings.TrimSuffix(u.Path, "/")
-	switch Classify(u) {
+	return cut(oneLine(longName(u)), displayMax)
+}
+
+func longName(u *url.URL) string {
+	g, kind := GitHubOf(u)
+	switch kind {
 	case GitHubRepo:
-		name = parts[0] + "/" + parts[1]
+		return g.Owner + "/" + g.Repo
 	case GitHubFile:
-		name = parts[0] + "/" + parts[1] + "/" + path.Base(u.Path)
+		return g.Owner + "/" + g.Repo + "/" + path.Base(g.Path)
 	case GitHubIssue:
-		name = parts[0] + "/" + parts[1] + "#" + parts[3]
+		return g.Owner + "/" + g.Repo + "#" + strconv.Itoa(g.IssueNumber)
 	case GitHubPR:
-		name = parts[0] + "/" + parts[1] + "!" + parts[3]
+		return g.Owner + "/" + g.Repo + "!" + strconv.Itoa(g.PRNumber)
 	}
-	return cut(name, displayMax)
+	host := asciiHost(u)
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port := u.Port(); port != "" {
+		host += ":" + port
+	}
+	return host + strings.TrimSuffix(u.Path, "/")
+}
+
+// asciiHost returns u's host without port as it is asked for: in lower case, letters beyond ASCII mapped as a connection would
+// map them (UTS 46). Of a name that no connection would take it is the plain encoding.
+func asciiHost(u *url.URL) string {
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return host
+	}
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		return strings.TrimSuffix(ascii, ".")
+	}
+	ascii, _ := idna.Punycode.ToASCII(host) // what cannot be encoded stays as it is
+	return ascii
 }
 
 // cut shortens s to at most limit characters, the last three of them "..." when something was left out.
@@ -119,15 +118,6 @@ func cut(s string, limit int) string {
 		return s
 	}
 	return string([]rune(s)[:limit-3]) + "..."
-}
-
-// segments returns the path's parts without empty ones, the ".git" of a repository's clone URL dropped.
-func segments(u *url.URL) []string {
-	parts := strings.FieldsFunc(u.Path, func(r rune) bool { return r == '/' })
-	if len(parts) == 2 {
-		parts[1] = strings.TrimSuffix(parts[1], ".git")
-	}
-	return parts
 }
 
 func digits(s string) bool {

@@ -72,7 +72,7 @@ func Excerpt(markdown string, limit int) string {
 			}
 			continue
 		}
-		if line == "" || line[0] == '#' || line[0] == '|' || strings.HasPrefix(line, "![") || strings.HasPrefix(line, "> [!") {
+		if line == "" || line[0] == '#' || line[0] == '|' || line[0] == '<' || strings.HasPrefix(line, "![") || strings.HasPrefix(line, "> [!") {
 			continue
 		}
 		for word := range strings.FieldsSeq(strings.Trim(line, "*_>- ")) {

@@ -27,7 +27,8 @@ func (k Key) String() string { return hex.EncodeToString(k[:]) }
 // New returns a Page that knows what its URL alone tells: identity, type and display name.
 func New(u *url.URL) *Page {
 	n := Normalize(u)
-	return &Page{Doc: KeyOf(n).Doc(), URL: u.String(), NormalizedURL: n, Type: Classify(u), Display: Display(u)}
+	g, _ := GitHubOf(u)
+	return &Page{Doc: KeyOf(n).Doc(), URL: u.String(), NormalizedURL: n, Type: Classify(u), Display: Display(u), GitHub: g}
 }
 
 // Parse reads an absolute http or https URL with a host, as a user or an agent typed it. The error says what is wrong with it.
@@ -99,14 +100,20 @@ func uniformEscapes(path string) string {
 
 // Authority returns u's host in lower case, with its port unless that is the default of the scheme.
 func Authority(u *url.URL) string {
-	host, port := strings.ToLower(u.Hostname()), u.Port()
-	if port == "" || port == "80" && strings.EqualFold(u.Scheme, "http") || port == "443" && strings.EqualFold(u.Scheme, "https") {
+	host := strings.ToLower(u.Hostname())
+	if defaultPort(u) {
 		if strings.Contains(host, ":") {
 			return "[" + host + "]"
 		}
 		return host
 	}
-	return net.JoinHostPort(host, port)
+	return net.JoinHostPort(host, u.Port())
+}
+
+// defaultPort reports whether u names no port but that of its scheme.
+func defaultPort(u *url.URL) bool {
+	port := u.Port()
+	return port == "" || port == "80" && strings.EqualFold(u.Scheme, "http") || port == "443" && strings.EqualFold(u.Scheme, "https")
 }
 
 // normalizeQuery sorts the parameters stably by name, makes their escapes uniform and drops tracking parameters. What cannot

@@ -82,6 +82,12 @@ type Page struct {
 	Section       string `json:"section,omitempty"`        // Content is this section alone
 	Next          int    `json:"next,omitempty"`           // Content was cut: ask for what follows with start at this code point
 
+	Readme      string      `json:"readme,omitempty"`       // of a repository, markdown
+	SymbolMap   string      `json:"symbol_map,omitempty"`   // of a repository, as compact text
+	GitHub      *GitHubInfo `json:"github_info,omitempty"`  // what a URL of GitHub names
+	Summary     string      `json:"summary,omitempty"`      // where one was asked for, markdown
+	SummaryType string      `json:"summary_type,omitempty"` // brief, usage, api, architecture or evaluation
+
 	Source      Source `json:"markdown_source,omitempty"`
 	Tokens      int    `json:"markdown_tokens,omitempty"`
 	ContentHash string `json:"content_hash,omitempty"` // hex SHA-256 of the markdown without front matter
