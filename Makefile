@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run test check lint fmt bench search-corpus dist size vuln hooks clean
+.PHONY: build run wasm test check lint fmt bench search-corpus dist size vuln hooks clean
 
 build: ## the binary, in bin/
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -15,9 +15,13 @@ build: ## the binary, in bin/
 run: build ## build and serve with defaults
 	bin/readthru serve
 
+wasm: ## the grammars for symbol maps, compiled to WebAssembly where clang is there; nothing is done when they are current
+	sh .ci/wasm
+
 test: ## all tests, with the race detector
 	sh .ci/clients
 	sh .ci/npm
+	sh .ci/wasm
 	CGO_ENABLED=1 go test -race -count=1 -timeout 20m ./... # e2e builds the program itself, which the test cache does not see
 	go test -count=1 -run Hostile ./convert # in full size, which the race detector would take minutes for
 
@@ -38,7 +42,7 @@ search-corpus: ## how well search finds, on judged collections: CORPUS=dir with 
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
 	$(MAKE) --no-print-directory build && go run ./bench/trec -corpus "$(CORPUS)" -readthru bin/readthru $(if $(RUNS),-runs "$(RUNS)")
 
-dist: ## release binaries for five targets, in dist/
+dist: wasm ## release binaries for five targets, in dist/
 	@mkdir -p dist
 	@for target in $(TARGETS); do \
 		os=$${target%/*}; arch=$${target#*/}; ext=; [ $$os = windows ] && ext=.exe; \
@@ -46,7 +50,7 @@ dist: ## release binaries for five targets, in dist/
 		GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o dist/readthru-$$os-$$arch$$ext ./cmd/readthru || exit 1; \
 	done
 
-size: ## fails when the stripped binary passes 30 MB
+size: wasm ## fails when the stripped binary passes 30 MB
 	@go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
 	@bytes=$$(wc -c < bin/readthru); echo "$$bytes bytes"; [ $$bytes -le 30000000 ]
 

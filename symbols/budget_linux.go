@@ -1,0 +1,16 @@
+package symbols
+
+import (
+	"syscall"
+	"time"
+)
+
+// threadTime returns the time that processors have spent on this thread, or 0 if that is not to be had.
+func threadTime() time.Duration {
+	const thread = 1 // RUSAGE_THREAD of getrusage(2)
+	var u syscall.Rusage
+	if syscall.Getrusage(thread, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,220 @@
+package symbols
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The limits. What lies beyond them is left out, which the map says.
+const (
+	maxFile     = 1 << 20 // bytes of one file
+	maxFileTime = 500 * time.Millisecond
+	maxTree     = 64 << 20 // bytes of all files of a tree
+	maxTreeTime = 20 * time.Second
+	maxFiles    = 50_000  // with symbols
+	maxSymbols  = 200_000 // known of a tree
+	maxNames    = 300_000 // whose references are counted
+	maxInMap    = 5_000   // symbols
+)
+
+// Skipped counts the files of languages known here that the map knows nothing of, by the reason.
+type Skipped struct {
+	TooBig    int `json:"too_big,omitempty"`   // over 1 MiB
+	Binary    int `json:"binary,omitempty"`    // not text
+	Generated int `json:"generated,omitempty"` // says so of itself, or is minified
+	Slow      int `json:"slow,omitempty"`      // over half a second, by line too
+	Failed    int `json:"failed,omitempty"`    // broke the parser
+	Beyond    int `json:"beyond,omitempty"`    // over the limits of the tree: 64 MiB, 20 s, 200,000 symbols
+}
+
+// Builder collects the symbols of one tree. It keeps no file's content, and is for one goroutine.
+type Builder struct {
+	engine *Engine
+	ctx    context.Context
+	work   sync.WaitGroup
+	bytes  int // handed on so far
+
+	mu      sync.Mutex
+	files   []*file
+	names   map[name]*count
+	symbols int
+	spent   time.Duration // on all files, of all workers
+	skipped Skipped
+	cut     int             // files with more symbols than are looked at
+	basic   map[string]bool // languages that a scanner read
+	crowded bool            // there were more names than are counted
+}
+
+// file is what the builder keeps of one.
+type file struct {
+	path        string
+	language    *language
+	definitions []definition
+	own         []use // of each definition: how the file itself refers to that name
+	trial       bool
+}
+
+// name is a name in a family of languages.
+type name struct{ family, text string }
+
+// count says in how many files a name occurs: called or used alone, as a member of something, and defined.
+type count struct{ alone, member, trialAlone, trialMember, definitions int32 }
+
+// Begin starts a tree. What is added after the end of ctx is left out.
+func (e *Engine) Begin(ctx context.Context) *Builder {
+	return &Builder{engine: e, ctx: ctx, names: map[name]*count{}, basic: map[string]bool{}}
+}
+
+// Add reads a file, in the background. path is relative, with slashes; content belongs to the builder from now on. It waits while
+// other files are being read, and ignores files that [Supported] refuses.
+func (b *Builder) Add(path string, content []byte) {
+	l := languageOf(path)
+	if l == nil || len(bytes.TrimSpace(content)) == 0 {
+		return
+	}
+	if !b.accept(content) {
+		return
+	}
+	select {
+	case b.engine.slots <- struct{}{}:
+	case <-b.ctx.Done():
+		b.count(&b.skipped.Beyond)
+		return
+	}
+	b.work.Go(func() {
+		defer func() { <-b.engine.slots }()
+		runtime.LockOSThread() // for the watch
+		defer runtime.UnlockOSThread()
+		watch := startWatch()
+		s, basic, err := b.engine.read(b.ctx, l, content)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.spent += watch.elapsed()
+		switch {
+		case b.ctx.Err() != nil:
+			b.skipped.Beyond++
+		case errors.Is(err, errLate):
+			b.skipped.Slow++
+		case err != nil:
+			b.skipped.Failed++
+		default:
+			if basic {
+				b.basic[l.name] = true
+			}
+			b.keep(path, l, s)
+		}
+	})
+}
+
+// accept decides by content and by the tree's limits.
+func (b *Builder) accept(content []byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.ctx.Err() != nil || b.bytes+len(content) > maxTree || b.spent > maxTreeTime*time.Duration(cap(b.engine.slots)) ||
+		b.symbols >= maxSymbols || len(b.files) >= maxFiles:
+		b.skipped.Beyond++
+	case len(content) > maxFile:
+		b.skipped.TooBig++
+	case bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0:
+		b.skipped.Binary++
+	case generated(content):
+		b.skipped.Generated++
+	default:
+		b.bytes += len(content)
+		return true
+	}
+	return false
+}
+
+func (b *Builder) count(n *int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*n++
+}
+
+// keep adds a file's symbols to those of the tree; b.mu is held. What others cannot see is not kept.
+func (b *Builder) keep(path string, l *language, s *source) {
+	if s.cut {
+		b.cut++
+	}
+	f := &file{path: strings.Clone(path), language: l, trial: trial(path)}
+	place := make([]int, len(s.definitions)) // where each went
+	defined := map[string]bool{}
+	for i, d := range s.definitions {
+		place[i] = -1
+		if d.local || b.symbols >= maxSymbols {
+			continue
+		}
+		if d.parent >= 0 {
+			d.parent = place[d.parent]
+		}
+		place[i] = len(f.definitions)
+		f.definitions = append(f.definitions, d)
+		f.own = append(f.own, s.references[d.name])
+		b.symbols++
+		if d.kind != Impl && d.kind != Prototype {
+			defined[d.name] = true
+		}
+	}
+	for text := range defined {
+		if c := b.of(l, text); c != nil && !f.trial {
+			c.definitions++
+		}
+	}
+	for text, use := range s.references {
+		if c := b.of(l, text); c != nil {
+			alone, member := &c.alone, &c.member
+			if f.trial {
+				alone, member = &c.trialAlone, &c.trialMember
+			}
+			if use == usedAlone {
+				*alone++
+			} else {
+				*member++
+			}
+		}
+	}
+	if len(f.definitions) > 0 {
+		b.files = append(b.files, f)
+	}
+}
+
+// of returns the count of a name, or nil when there are too many names.
+func (b *Builder) of(l *language, text string) *count {
+	key := name{l.family, text}
+	c := b.names[key]
+	if c == nil {
+		if len(b.names) >= maxNames {
+			b.crowded = true
+			return nil
+		}
+		c = &count{}
+		b.names[key] = c
+	}
+	return c
+}
+
+// generated tells whether a tool made the file: it says so at its beginning, or its lines are too long for people.
+func generated(content []byte) bool {
+	head := bytes.ToLower(content[:min(len(content), 1024)])
+	for _, mark := range []string{"code generated by", "@generated", "do not edit", "automatically generated", "autogenerated", "auto-generated"} {
+		if bytes.Contains(head, []byte(mark)) {
+			return true
+		}
+	}
+	const longLine, enough = 300, 8 << 10 // bytes on average; of the file
+	return len(content) > enough && len(content)/(1+bytes.Count(content, []byte("\n"))) > longLine
+}
+
+// sentence returns names in order.
+func sentence(names map[string]bool) string {
+	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}

@@ -1,0 +1,56 @@
+package symbols
+
+import (
+	"context"
+	"runtime"
+	"testing"
+)
+
+// Definition is a definition as a file has it, in sight of others or not.
+type Definition struct {
+	Name string
+	Kind Kind
+	Line int
+}
+
+// Language returns the name of the language that a path is read as, or "".
+func Language(path string) string {
+	if l := languageOf(path); l != nil {
+		return l.name
+	}
+	return ""
+}
+
+// Generated tells whether content is taken for what a tool made.
+var Generated = generated
+
+// Read returns what one file defines and refers to, and whether a scanner read it.
+func (e *Engine) Read(t *testing.T, path string, content []byte) (definitions []Definition, references []string, basic bool) {
+	t.Helper()
+	runtime.LockOSThread() // for the watch
+	defer runtime.UnlockOSThread()
+	s, basic, err := e.read(context.Background(), languageOf(path), content)
+	if err != nil {
+		t.Errorf("read %s: %v", path, err)
+		return nil, nil, basic
+	}
+	for _, d := range s.definitions {
+		definitions = append(definitions, Definition{d.name, d.kind, d.line})
+	}
+	for name := range s.references {
+		references = append(references, name)
+	}
+	return definitions, references, basic
+}
+
+// WithoutGrammars makes the engine one of a program built without them.
+func (e *Engine) WithoutGrammars() *Engine {
+	e.failed = errNoGrammars
+	return e
+}
+
+// Limits, for tests.
+const (
+	MaxFile  = maxFile
+	MaxInMap = maxInMap
+)

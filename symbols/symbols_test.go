@@ -1,0 +1,263 @@
+package symbols_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"readthru/convert"
+	"readthru/symbols"
+)
+
+var update = flag.Bool("update", false, "write testdata/*.map anew")
+
+// cacheDir keeps the machine code of all tests' engines.
+var cacheDir string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "readthru-symbols-")
+	if err != nil {
+		panic(err)
+	}
+	cacheDir = filepath.Join(dir, "wasm")
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// withGrammars returns an engine, and skips the test where the grammars were not built.
+func withGrammars(tb testing.TB) *symbols.Engine {
+	tb.Helper()
+	if symbols.Basic() {
+		if os.Getenv("CI") != "" {
+			tb.Fatal("the grammars were not built: make wasm")
+		}
+		tb.Skip("the grammars were not built: make wasm")
+	}
+	e := symbols.New(symbols.Options{CacheDir: cacheDir})
+	tb.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+func withoutGrammars(tb testing.TB) *symbols.Engine {
+	tb.Helper()
+	e := symbols.New(symbols.Options{}).WithoutGrammars()
+	tb.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// mapOf returns the map of a tree.
+func mapOf(tb testing.TB, e *symbols.Engine, tokens int, tree map[string]string) *symbols.Map {
+	tb.Helper()
+	b := e.Begin(tb.Context())
+	for name, content := range tree {
+		b.Add(name, []byte(content))
+	}
+	return b.Map(tokens)
+}
+
+// TestEachLanguageIsReadAsItsMapSays compares with testdata/NAME.map, and what a scanner makes of it with testdata/NAME.basic.map.
+func TestEachLanguageIsReadAsItsMapSays(t *testing.T) {
+	sources, err := filepath.Glob("testdata/*.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		if filepath.Ext(source) == ".map" {
+			continue
+		}
+		name := filepath.Base(source)
+		content, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			compareWithFile(t, withGrammars(t), name, content, source+".map")
+		})
+		if name != "go.go" {
+			t.Run(name+" by line", func(t *testing.T) {
+				compareWithFile(t, withoutGrammars(t), name, content, source+".basic.map")
+			})
+		}
+	}
+}
+
+func compareWithFile(t *testing.T, e *symbols.Engine, name string, content []byte, file string) {
+	t.Helper()
+	m := mapOf(t, e, 0, map[string]string{name: string(content)})
+	var got strings.Builder
+	for _, f := range m.Files {
+		writeKinds(&got, f.Symbols, "")
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("symbols of %s:\n%s\nwant %s:\n%s", name, got.String(), file, want)
+	}
+}
+
+func writeKinds(b *strings.Builder, list []symbols.Symbol, indent string) {
+	for _, s := range list {
+		fmt.Fprintf(b, "%s%d %s %s: %s\n", indent, s.Line, s.Kind, s.Name, s.Signature)
+		writeKinds(b, s.Members, indent+"\t")
+	}
+}
+
+func paths(m *symbols.Map) (list []string) {
+	for _, f := range m.Files {
+		list = append(list, f.Path)
+	}
+	return list
+}
+
+func TestWhatMostFilesReferToComesFirst(t *testing.T) {
+	tree := map[string]string{
+		"a.go":        "package p\nfunc Rare() {}\n",
+		"z/core.go":   "package p\ntype Engine struct{}\nfunc (e *Engine) Run() {}\n",
+		"b/one.go":    "package p\nimport \"x/core\"\nfunc one(e *core.Engine) { e.Run(); Rare() }\n",
+		"b/two.go":    "package p\nimport \"x/core\"\nfunc two(e *core.Engine) { e.Run() }\n",
+		"b/three.go":  "package p\nimport \"x/core\"\nfunc three(e *core.Engine) {}\n",
+		"q_test.go":   "package p\nimport \"x/core\"\nfunc TestX(e *core.Engine) { four(); one(); one(); two() }\n",
+		"docs/ex.go":  "package p\nfunc four() { TestX() }\n",
+		"other/e.py":  "class Engine: pass\n",
+		"other/f.py":  "Engine()\n",
+		"b/Four.java": "class Four { Engine e; }",
+	}
+	m := mapOf(t, withoutGrammars(t), 0, tree)
+	if got := paths(m); got[0] != "z/core.go" || !slices.Contains(got[1:3], "a.go") {
+		t.Errorf("order of files %v, want z/core.go and a.go among the first", got)
+	}
+	engine := m.Files[0].Symbols[0]
+	if engine.Name != "Engine" || engine.References != 4 {
+		t.Errorf("%s has %d references, want Engine with the 4 files of Go that name it and none of other languages", engine.Name, engine.References)
+	}
+	if last := paths(m)[len(m.Files)-1]; last != "q_test.go" && last != "docs/ex.go" && last != "b/Four.java" && last != "b/three.go" {
+		t.Errorf("last comes %s, want a file that nothing but tests refer to", last)
+	}
+}
+
+func TestAMethodWeighsNoMoreThanItsClass(t *testing.T) {
+	tree := map[string]string{"bag.py": "class Bag:\n    def append(self, x): pass\ndef wanted(): pass\n"}
+	for i := range 20 {
+		tree[fmt.Sprintf("m%d.py", i)] = "import bag\nx = []\nx.append(1)\n" + strings.Repeat("bag.wanted()\nwanted()\n", i%2)
+	}
+	m := mapOf(t, withoutGrammars(t), 58, tree)
+	if len(m.Files) != 1 || len(m.Files[0].Symbols) != 1 || m.Files[0].Symbols[0].Name != "wanted" {
+		t.Errorf("with room for one symbol there is %+v, want wanted, of which 10 files know; append is of lists", m.Files)
+	}
+}
+
+func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
+	tree := map[string]string{}
+	for i := range 40 {
+		tree[fmt.Sprintf("d%d/f%d.go", i%3, i)] = fmt.Sprintf("package d\ntype T%d struct{}\nfunc F%d(x T%d) { F%d(x) }\n", i, i, (i+7)%40, (i*3)%40)
+	}
+	e := withoutGrammars(t)
+	want := mapOf(t, e, 500, tree).Text()
+	for range 3 {
+		if got := mapOf(t, e, 500, tree).Text(); got != want {
+			t.Fatalf("another order of the same files gives\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+func TestATextKeepsItsBudgetAndSaysWhatItLeftOut(t *testing.T) {
+	tree := map[string]string{}
+	for i := range 200 {
+		tree[fmt.Sprintf("pkg/file_%d.go", i)] = fmt.Sprintf("package p\n\ntype Handler%d struct{}\n\nfunc (h *Handler%d) ServeRequest(w ResponseWriter, r *Request) error { return nil }\n", i, i)
+	}
+	for _, tokens := range []int{50, 500, 4000} {
+		m := mapOf(t, withoutGrammars(t), tokens, tree)
+		got := convert.Tokens(m.Text())
+		if got > tokens || tokens > 100 && got < tokens/3 {
+			t.Errorf("a map for %d tokens has %d", tokens, got)
+		}
+		if m.Known != 400 || m.Symbols >= m.Known || !strings.Contains(m.Text(), fmt.Sprintf("%d of 400 shown", m.Symbols)) {
+			t.Errorf("known %d, shown %d; the text does not say it:\n%s", m.Known, m.Symbols, m.Text())
+		}
+	}
+}
+
+func TestAMapHasAtMostSoManySymbols(t *testing.T) {
+	var b strings.Builder
+	for i := range symbols.MaxInMap + 100 {
+		fmt.Fprintf(&b, "func F%d() {}\n", i)
+	}
+	m := mapOf(t, withoutGrammars(t), 0, map[string]string{"a.go": "package p\n" + b.String()})
+	if m.Symbols != symbols.MaxInMap || m.Known != symbols.MaxInMap+100 || len(m.Warnings) != 1 {
+		t.Errorf("shown %d of %d, %q; want %d and a warning", m.Symbols, m.Known, m.Warnings, symbols.MaxInMap)
+	}
+}
+
+// Rule B12.
+func TestFilesOfOthersAreNotRead(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.py": true, "src/b.TS": true, "a/b/c.hpp": true, "x.go": true,
+		".hidden/a.py": false, "a/.git/b.c": false, "web/node_modules/x/index.js": false, "vendor/a/b.go": false,
+		"README.md": false, "a.min.js": false, "api/x.pb.go": false, "py": false, "": false,
+	} {
+		if got := symbols.Supported(name); got != want {
+			t.Errorf("Supported(%q) = %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestFilesLeftOutAreCounted(t *testing.T) {
+	m := mapOf(t, withoutGrammars(t), 0, map[string]string{
+		"a.go":      "package p\nfunc A() {}\n",
+		"big.go":    "package p\n//" + strings.Repeat("x", symbols.MaxFile),
+		"binary.py": "def a(): pass\n\x00\x01",
+		"made.go":   "// Code generated by stringer; DO NOT EDIT.\npackage p\nfunc B() {}\n",
+		"min.js":    "function a(){}" + strings.Repeat("var a=1;", 4000),
+		"empty.go":  " \n",
+		"README.md": "# nothing",
+	})
+	want := symbols.Skipped{TooBig: 1, Binary: 1, Generated: 2}
+	if m.Skipped != want || m.Known != 1 {
+		t.Errorf("skipped %+v, known %d; want %+v and 1", m.Skipped, m.Known, want)
+	}
+	if !strings.Contains(m.Text(), "[symbols: files not read: 1 over 1 MiB, 1 binary, 2 generated]") {
+		t.Errorf("the text does not say what was not read:\n%s", m.Text())
+	}
+}
+
+func TestAMapWithoutGrammarsSaysBasic(t *testing.T) {
+	m := mapOf(t, withoutGrammars(t), 0, map[string]string{"a.py": "def a(): pass\n", "b.go": "package b\n"})
+	if !m.Basic || !strings.Contains(m.Text(), "symbols: basic (read by line: python)") {
+		t.Errorf("basic %v, text:\n%s", m.Basic, m.Text())
+	}
+}
+
+func TestAnEmptyTreeHasAnEmptyMap(t *testing.T) {
+	m := mapOf(t, withoutGrammars(t), 100, nil)
+	got, err := json.Marshal(m)
+	if want := `{"files":[],"symbols":0,"known":0,"sources":0,"skipped":{}}`; err != nil || string(got) != want || m.Text() != "" {
+		t.Errorf("map %s, %v, text %q; want %s and no text", got, err, m.Text(), want)
+	}
+}
+
+func TestReferencesInsideStringsAndCommentsDoNotCount(t *testing.T) {
+	_, references, _ := withGrammars(t).Read(t, "a.py", []byte("# one()\nx = 'two()'\nthree()\n"))
+	if !slices.Equal(references, []string{"three"}) {
+		t.Errorf("references %v, want three", references)
+	}
+}
