@@ -14,27 +14,42 @@ import (
 )
 
 const (
-	maxAnswer   = 64 << 20 // bytes: 256 vectors of 8192 numbers fit
+	maxChat     = 4 << 20  // bytes of an answer in words
+	maxVectors  = 64 << 20 // bytes of an answer in vectors: 256 of 8192 numbers fit
+	maxCalls    = 8        // at once; further ones wait, within their time
 	firstWait   = 500 * time.Millisecond
 	longestWait = 30 * time.Second // between two requests of one call
 	patience    = 3                // failures in a row after which the endpoint is left alone
 	longestRest = 24 * time.Hour   // however long the endpoint asks for
 )
 
-// ask sends what build makes and returns the content of a successful answer. It asks again after trouble that may pass, as far
-// as the call's time allows: a wait that does not fit is the caller's to take, and stands in the error.
-func (c *Client) ask(caller context.Context, about, why string, build func() (path string, body any, err error)) ([]byte, error) {
+// question is what a call asks.
+type question struct {
+	about, why string // for the ledger
+	most       int64  // bytes of its answer
+	build      func() (path string, body any, err error)
+}
+
+// ask sends a question and returns the content of a successful answer. It asks again after trouble that may pass, as far as the
+// call's time allows: a wait that does not fit is the caller's to take, and stands in the error.
+func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(caller, c.o.Timeout)
 	defer cancel()
+	select {
+	case c.calls <- struct{}{}:
+		defer func() { <-c.calls }()
+	case <-ctx.Done():
+		return nil, c.explain(lost(caller, ctx, "", nil))
+	}
 	if rest := c.resting(time.Now()); rest > 0 {
 		return nil, c.explain(&Error{Kind: Limited, Message: "left alone after trouble", RetryAfter: rest})
 	}
 	for attempt, adapted := 1, 0; ; attempt++ {
-		path, body, err := build()
+		path, body, err := q.build()
 		if err != nil {
 			return nil, c.explain(err)
 		}
-		content, err := c.send(caller, ctx, path, body, about, why)
+		content, err := c.send(caller, ctx, path, body, q)
 		if err == nil {
 			c.note(time.Now(), nil)
 			return content, nil
@@ -74,7 +89,7 @@ func backOff(attempt int) time.Duration {
 }
 
 // send sends one request and reads its answer.
-func (c *Client) send(caller, ctx context.Context, path string, body any, about, why string) ([]byte, error) {
+func (c *Client) send(caller, ctx context.Context, path string, body any, q question) ([]byte, error) {
 	content, err := json.Marshal(body)
 	if err != nil {
 		return nil, &Error{Kind: BadRequest, Message: "the request cannot be written as JSON", cause: err}
@@ -89,10 +104,11 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, about,
 		c.provider.authorise(req.Header, c.o.APIKey)
 	}
 	if c.o.Disclose != nil {
+		about := q.about
 		if about == "" {
 			about = c.base.String()
 		}
-		if err := c.o.Disclose(c.o.Provider+" "+c.base.Host, about, int64(len(content)), why); err != nil {
+		if err := c.o.Disclose(c.o.Provider+" "+c.base.Host, about, int64(len(content)), q.why); err != nil {
 			return nil, &Error{Kind: Undisclosed, Message: "the ledger cannot be written", cause: err}
 		}
 	}
@@ -101,18 +117,19 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, about,
 		return nil, lost(caller, ctx, "cannot be reached", err)
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, q.most+1))
 	if err != nil {
 		return nil, lost(caller, ctx, "the answer broke off", err)
 	}
 	if resp.StatusCode != http.StatusOK {
+		said := messageOf(answer)
 		return nil, &Error{
-			Kind: kindOf(resp.StatusCode), Status: resp.StatusCode, Message: messageOf(answer),
-			RetryAfter: retryAfter(resp.Header, time.Now()),
+			Kind: kindOf(resp.StatusCode), Status: resp.StatusCode, Message: said,
+			RetryAfter: retryAfter(resp.Header, time.Now()), TooLong: tooLong(resp.StatusCode, said),
 		}
 	}
-	if len(answer) > maxAnswer {
-		return nil, &Error{Kind: Malformed, Message: fmt.Sprintf("the answer is larger than %d bytes", maxAnswer)}
+	if int64(len(answer)) > q.most {
+		return nil, &Error{Kind: Malformed, Message: fmt.Sprintf("the answer is larger than %d bytes", q.most)}
 	}
 	return answer, nil
 }

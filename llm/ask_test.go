@@ -169,6 +169,37 @@ func TestAnEndlessAnswerIsNotKept(t *testing.T) {
 	}
 }
 
+func TestCallsAtOnceAreBounded(t *testing.T) {
+	var under, most atomic.Int64
+	slow := func(w http.ResponseWriter, r *http.Request) {
+		for n := under.Add(1); ; {
+			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		time.Sleep(7 * time.Second) // all turns fit into a call's minute
+		under.Add(-1)
+		answer(200, chatAnswer)(w, r)
+	}
+	inBubble(t, func(b *bubble) {
+		errs := make(chan error, 60)
+		for range cap(errs) {
+			go func() {
+				_, err := b.client.Chat(b.Context(), llm.Prompt{User: "?"})
+				errs <- err
+			}()
+		}
+		for range cap(errs) {
+			if err := <-errs; err != nil {
+				b.Error(err)
+			}
+		}
+		if m := most.Load(); m != 8 {
+			b.Errorf("%d calls at once, want 8", m)
+		}
+	}, slow)
+}
+
 func TestNobodyListening(t *testing.T) {
 	d := newDouble(t)
 	d.Close()

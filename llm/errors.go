@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -32,6 +33,7 @@ type Error struct {
 	Status     int           // of the HTTP answer; 0 without one
 	Message    string        // for people; of the endpoint's own words a beginning
 	RetryAfter time.Duration // before that there is no use in asking; 0 unknown
+	TooLong    bool          // the prompt is longer than the model takes: a shorter one may be answered
 	host       string
 	cause      error
 }
@@ -102,6 +104,19 @@ func kindOf(status int) Kind {
 		return Trouble
 	}
 	return BadRequest
+}
+
+// lengthWords are in what endpoints say of a prompt that does not fit: OpenAI, vLLM and LM Studio, Anthropic, llama.cpp, Gemini's
+// and Mistral's gateways.
+var lengthWords = []string{"context length", "context_length", "context window", "context size", "prompt is too long", "too many tokens", "input is too long", "too large for model", "exceeds the maximum number of tokens", "token count exceeds", "request_too_large"}
+
+// tooLong reports whether an endpoint refused a prompt for its length.
+func tooLong(status int, said string) bool {
+	if status == 413 {
+		return true
+	}
+	said = strings.ToLower(said)
+	return status >= 400 && status < 500 && slices.ContainsFunc(lengthWords, func(w string) bool { return strings.Contains(said, w) })
 }
 
 // lost returns the error of a request whose answer did not come: that of the caller's context when it ended, else ours.

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ type Client struct {
 	o        Options
 	base     *url.URL
 	provider provider
+	calls    chan struct{} // one for each call under way
 
 	mu       sync.Mutex
 	until    time.Time // the endpoint is left alone until then
@@ -116,7 +118,7 @@ func New(o Options) (*Client, error) {
 	if o.MaxContext <= 0 {
 		o.MaxContext = 32768
 	}
-	c := &Client{o: o}
+	c := &Client{o: o, calls: make(chan struct{}, maxCalls)}
 	var home string
 	switch o.Provider {
 	case OpenAI:
@@ -156,13 +158,30 @@ func (c *Client) Model() string { return c.o.Model }
 // Provider returns the provider's name.
 func (c *Client) Provider() string { return c.o.Provider }
 
+// Local reports whether the endpoint is on this machine, so that what it is told stays here.
+func (c *Client) Local() bool {
+	host := c.base.Hostname()
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// Room returns how long a prompt may be whose answer may have maxTokens, System and User together in bytes; 0 when that is not
+// known beforehand.
+func (c *Client) Room(maxTokens int) int {
+	if o, ok := c.provider.(*ollama); ok {
+		return max(1, o.room(maxTokens))
+	}
+	return 0
+}
+
 // Chat asks one question. An answer that was refused, cut for its length or empty is an error: it is no answer (rule E12).
 func (c *Client) Chat(ctx context.Context, p Prompt) (*Answer, error) {
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = 1024
 	}
 	begun := time.Now()
-	content, err := c.ask(ctx, p.About, p.Why, func() (string, any, error) { return c.provider.chat(c.o.Model, &p) })
+	q := question{p.About, p.Why, maxChat, func() (string, any, error) { return c.provider.chat(c.o.Model, &p) }}
+	content, err := c.ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +211,8 @@ func (c *Client) Embed(ctx context.Context, texts []string, about, why string) (
 	if len(texts) == 0 {
 		return &Vectors{}, nil
 	}
-	content, err := c.ask(ctx, about, why, func() (string, any, error) { return c.provider.embed(c.o.Model, texts) })
+	q := question{about, why, maxVectors, func() (string, any, error) { return c.provider.embed(c.o.Model, texts) }}
+	content, err := c.ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}

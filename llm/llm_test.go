@@ -223,6 +223,58 @@ func TestAPromptThatOllamaWouldCutIsNotSent(t *testing.T) {
 	}
 }
 
+func TestAPromptThatHasRoomIsSent(t *testing.T) {
+	d := newDouble(t)
+	c := client(t, llm.Ollama, d.URL, func(o *llm.Options) { o.MaxContext = 8192 })
+	room := c.Room(1000)
+	if _, err := c.Chat(t.Context(), llm.Prompt{System: "x", User: strings.Repeat("x", room-1), MaxTokens: 1000}); err != nil || room < 10_000 {
+		t.Errorf("a prompt of %d bytes: %v, want it sent", room, err)
+	}
+	_, err := c.Chat(t.Context(), llm.Prompt{System: "xx", User: strings.Repeat("x", room), MaxTokens: 1000})
+	if e, ok := errors.AsType[*llm.Error](err); !ok || !e.TooLong {
+		t.Errorf("a prompt of %d bytes: %v, want it too long", room+2, err)
+	}
+	if got := client(t, llm.OpenAI, d.URL).Room(1000); got != 0 {
+		t.Errorf("Room with OpenAI = %d, want 0: not known", got)
+	}
+}
+
+func TestAPromptThatIsTooLongIsTold(t *testing.T) {
+	for _, tt := range []struct {
+		provider, content string
+		status            int
+		want              bool
+	}{
+		{llm.OpenAI, `{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 30000 tokens.","code":"context_length_exceeded"}}`, 400, true},
+		{llm.OpenAI, `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}`, 400, true},
+		{llm.Anthropic, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, 400, true},
+		{llm.Anthropic, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, 413, true},
+		{llm.OpenAI, `{"error":{"message":"The model 'm' does not exist"}}`, 404, false},
+		{llm.Anthropic, `{"type":"error","error":{"type":"invalid_request_error","message":"messages: at least one message is required"}}`, 400, false},
+	} {
+		d := newDouble(t, answer(tt.status, tt.content))
+		_, err := client(t, tt.provider, base(tt.provider, d)).Chat(t.Context(), llm.Prompt{User: "?"})
+		e, ok := errors.AsType[*llm.Error](err)
+		if !ok || e.TooLong != tt.want || e.Kind != llm.BadRequest || len(d.requests()) != 1 {
+			t.Errorf("%v: want a bad request, too long %v, after one request", err, tt.want)
+		}
+	}
+}
+
+func TestAnEndpointOnThisMachineIsLocal(t *testing.T) {
+	for address, want := range map[string]bool{
+		"": true, "http://127.0.0.1:8080/v1": true, "http://[::1]:8080": true, "http://localhost:11434": true,
+		"http://10.0.0.1:11434": false, "https://api.example.com/v1": false, "http://localhost.example.com": false,
+	} {
+		if got := client(t, llm.Ollama, address).Local(); got != want {
+			t.Errorf("Local() of %q = %v, want %v", address, got, want)
+		}
+	}
+	if client(t, llm.Anthropic, "").Local() {
+		t.Error("Anthropic's own address is local")
+	}
+}
+
 func TestTheLedgerKnowsFirst(t *testing.T) {
 	type entry struct {
 		service, url, why string

@@ -10,16 +10,26 @@ import (
 // does not fit is cut without a word.
 type ollama struct{ maxContext int }
 
+const (
+	bytesPerToken = 2   // a token is seldom less of text
+	forFormat     = 256 // tokens that the model's own format may add to a prompt
+)
+
+// room returns how many bytes of prompt fit with an answer of maxTokens.
+func (o *ollama) room(maxTokens int) int {
+	return (o.maxContext - maxTokens - forFormat) * bytesPerToken
+}
+
 func (*ollama) adapt(any, string) bool { return false }
 
 func (*ollama) authorise(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
 func (o *ollama) chat(model string, p *Prompt) (string, any, error) {
-	// A token is seldom less than two bytes of text. A context in few sizes keeps Ollama from loading the model anew each time.
-	need := (len(p.System)+len(p.User))/2 + p.MaxTokens + 256
+	// A context in few sizes keeps Ollama from loading the model anew each time.
+	need := (len(p.System)+len(p.User)+1)/bytesPerToken + p.MaxTokens + forFormat
 	if need > o.maxContext {
 		words := fmt.Sprintf("the prompt may need a context of %d tokens, allowed are %d", need, o.maxContext)
-		return "", nil, &Error{Kind: BadRequest, Message: words}
+		return "", nil, &Error{Kind: BadRequest, Message: words, TooLong: true}
 	}
 	size := 4096
 	for size < need {
