@@ -1,6 +1,10 @@
 package store
 
-import "github.com/dgraph-io/badger/v4"
+import (
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
 
 // OpenWithSpace is Open on a disk whose space the test decides.
 func OpenWithSpace(o Options, space func(dir string) (free, total uint64, err error)) (*Store, error) {
@@ -66,7 +70,14 @@ const (
 	MaxVersions = maxVersions
 	MaxVariants = maxVariants
 	MaxQueued   = maxQueued
+
+	MaxSessions     = maxSessions
+	MaxFetched      = maxFetched
+	MaxFetchedBytes = maxFetchedBytes
 )
+
+// SweepFetched is sweepFetched.
+func (s *Store) SweepFetched(until time.Time) error { return s.sweepFetched(until) }
 
 // PartKey returns the key of a body's part.
 func PartKey(sum Sum, i int) string { return partKey(sum, i) }

@@ -27,6 +27,9 @@ import (
 //	xp/<hour u32>/<page>/<recipe8> a rendition kept by page is useless from this hour on
 //	p/<page>                       page
 //	pv/<page>                      the page's versions
+//	s/<page>                       summaries of its versions
+//	f/<session>\0<page>            a page in the set of what a session has fetched
+//	fs/, fs/<session>\0            the sessions that have such a set; a session's pages
 //	pr/<ms u64>/<page>             pages by last visit
 //	hp/<host>/<page>               pages of a host
 //	vi/<ms u64>/<page>/<n u32>     a visit
@@ -44,6 +47,8 @@ import (
 const (
 	schemaKey = "z/schema"
 	totalsKey = "z/totals"
+
+	sessionsKey = "fs/"
 )
 
 type uriKey [16]byte
@@ -92,8 +97,13 @@ func pageRenditionExpiryKey(hour uint32, renditionKey string) string {
 	return "xp/" + u32(hour) + renditionKey[len("rp"):]
 }
 
-func pageKey(k page.Key) string                  { return "p/" + string(k[:]) }
-func versionsKey(k page.Key) string              { return "pv/" + string(k[:]) }
+func pageKey(k page.Key) string      { return "p/" + string(k[:]) }
+func versionsKey(k page.Key) string  { return "pv/" + string(k[:]) }
+func summariesKey(k page.Key) string { return "s/" + string(k[:]) }
+
+func fetchedKey(session string, k page.Key) string { return "f/" + session + "\x00" + string(k[:]) }
+func fetchedListKey(session string) string         { return "fs/" + session + "\x00" }
+
 func recentKey(ms int64, k page.Key) string      { return "pr/" + u64(uint64(ms)) + "/" + string(k[:]) }
 func hostPagesPrefix(host string) string         { return "hp/" + host + "/" }
 func hostPageKey(host string, k page.Key) string { return hostPagesPrefix(host) + string(k[:]) }

@@ -115,6 +115,7 @@ func (s *Store) addVersion(b *batch, k page.Key, v versionRecord, c *content) (b
 		}
 		list = list[1:]
 		b.delta.Versions--
+		s.dropSummaries(b, k, list)
 	}
 	b.set(versionsKey(k), encodeJSON(list))
 	return before, dead
@@ -241,8 +242,8 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	return nil, ErrNotFound
 }
 
-// DeletePage removes a page, its versions, renditions and visits, and writes a deleted job. Running totals of visits stay. The
-// error is ErrNotFound.
+// DeletePage removes a page, its versions, summaries, renditions and visits, takes it out of the sets of what sessions have fetched,
+// and writes a deleted job. Running totals of visits stay. The error is ErrNotFound.
 func (s *Store) DeletePage(k page.Key) error {
 	s.flushCounts()
 	s.settle()
@@ -269,8 +270,11 @@ func (s *Store) DeletePage(k page.Key) error {
 		}
 		return true
 	})
+	more, _ := s.forgetFetched(b, k)
+	dead = append(dead, more...)
 	b.del(pageKey(k))
 	b.del(versionsKey(k))
+	b.del(summariesKey(k))
 	if host := pageHost(record.Page.NormalizedURL); host != "" {
 		b.del(hostPageKey(host, k))
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"readthru/page"
 )
 
 // DeleteResponse removes one stored response. The error is ErrNotFound when it is not there.
@@ -100,6 +102,38 @@ func (s *Store) ClearResponses() (int, error) {
 		v, _ := decodeVariants(value)
 		return v.URL
 	}, nil)
+}
+
+// DeletePageRenditions removes the renditions kept by a page, and says how many there were.
+func (s *Store) DeletePageRenditions(k page.Key) (int, error) {
+	return s.deleteRenditions(pageRenditionPrefix(k))
+}
+
+// ClearPageRenditions removes the renditions kept by pages, and says how many there were.
+func (s *Store) ClearPageRenditions() (int, error) { return s.deleteRenditions("rp/") }
+
+func (s *Store) deleteRenditions(prefix string) (total int, err error) {
+	s.settle()
+	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		value, getErr := s.kv.get(key)
+		if getErr != nil {
+			return true // it went meanwhile
+		}
+		b := &batch{must: true}
+		last := s.dropRendition(b, key, value, time.Now())
+		if err = s.kv.apply(b); err != nil {
+			err = fmt.Errorf("delete renditions: %w", err)
+			return false
+		}
+		if last {
+			s.condemn([]Sum{renditionBody(value)})
+		}
+		total++
+		return true
+	})
+	return total, err
 }
 
 // deleteIndexed removes the stored responses that an index of URIs names, as far as they match.

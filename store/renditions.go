@@ -21,10 +21,27 @@ type Rendition struct {
 	Expires                                    time.Time // only for renditions kept by page: from then on it is not found. Zero: kept as long as the page
 	FinalURL                                   string    // what relative links were resolved against
 
+	Fresh     time.Time // until when a rendition kept by page answers by itself. Zero: the response it stands for tells
+	Validator string    // entity tag of what it was made of, where that is not stored
+	Bytes     int64     // length of that
+	Readme    Span      // of a repository: where its README stands in Markdown
+	SymbolMap Span      // of a repository: where its symbol map stands in Markdown
+
 	FetchedAt     time.Time // when the content was first obtained, so that equal content gives equal bytes ever after
 	ContentHash   string    // hex SHA-256 of the markdown without front matter
 	MarkdownChars int       // Unicode code points, of the same
 	Excerpt       string    // the same in at most 300 characters
+}
+
+// Span is a part of a text, in bytes. The zero value is none.
+type Span struct{ From, To int }
+
+// Of returns the part of text.
+func (s Span) Of(text []byte) string {
+	if s.From < 0 || s.To > len(text) || s.From >= s.To {
+		return ""
+	}
+	return string(text[s.From:s.To])
 }
 
 // renditionRecord is what r/ and rp/ hold: the markdown lies apart.

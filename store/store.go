@@ -32,6 +32,9 @@ var ErrNotFound = errors.New("not found")
 // runs in memory only. Callers go on without storing.
 var ErrFull = errors.New("store takes no writes")
 
+// ErrCursor says that a list was asked to go on from where it never ended.
+var ErrCursor = errors.New("it is not one that this list gave")
+
 // ErrNewer says that a newer version of this program wrote the store in a form that this one cannot read. The store is left
 // as it is.
 var ErrNewer = errors.New("the store was written by a newer version of readthru")

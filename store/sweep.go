@@ -18,12 +18,14 @@ const evictTo = 90
 const sweepChunk = 256
 
 // Sweep deletes what is useless by now: stored responses past their Retain, expired renditions, bodies that nobody refers to,
-// old visits. It also enforces MaxSize. It returns how many stored responses went. To be called every few minutes; ctx ends it
-// early.
+// old visits, sets of sessions that are as old. It also enforces MaxSize. It returns how many stored responses went, with the
+// damaged records that it met. To be called every few minutes; ctx ends it early.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	now := time.Now()
 	s.settle()
+	damaged := s.kv.damaged.Load()
 	total, err := s.sweepExpired(ctx, now)
+	total += int(s.kv.damaged.Load() - damaged)
 	if err == nil {
 		err = s.sweepRenditions(ctx, now)
 	}
@@ -32,6 +34,9 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	}
 	if err == nil {
 		err = s.sweepVisits(ctx, now)
+	}
+	if err == nil {
+		err = s.sweepFetched(now.Add(-keepVisits))
 	}
 	if err == nil {
 		s.trimJobs()

@@ -232,7 +232,7 @@ func encodeCursor(position string) string {
 func decodeCursor(cursor, prefix string) (string, error) {
 	position, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || cursor != "" && !strings.HasPrefix(string(position), prefix) {
-		return "", fmt.Errorf("cursor %q is not one that this list gave", cursor)
+		return "", fmt.Errorf("cursor %.40q: %w", cursor, ErrCursor)
 	}
 	return string(position), nil
 }

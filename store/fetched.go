@@ -1,0 +1,375 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"readthru/page"
+)
+
+// The bounds of what sessions have fetched. What is over them goes, the oldest first.
+const (
+	maxSessions     = 128
+	maxFetched      = 500      // pages of a session
+	maxFetchedBytes = 16 << 20 // of their content together
+	maxSessionName  = 200      // bytes
+)
+
+// fetchedAgain is how long a page that is fetched again with the same content is not written again, in milliseconds.
+const fetchedAgain = 60_000
+
+// ErrNoSession says that a text is no name of a session: it is empty, longer than 200 bytes, or has control characters.
+var ErrNoSession = errors.New("no name of a session")
+
+// FetchedSet is what a session has fetched (rule B37). Its contents are kept as long as they are in the set, whatever becomes of
+// the page's versions and of the cache.
+type FetchedSet struct {
+	Pages   []*page.Page // without content; the one obtained longest ago first
+	Bytes   int64        // of their content
+	Dropped int64        // pages that went since the set was begun, because newer ones needed their place
+}
+
+// fetchedList is what fs/<session> holds.
+type fetchedList struct {
+	dropped int64
+	members []fetched // oldest first
+}
+
+type fetched struct {
+	key  page.Key
+	body Sum
+	ms   int64 // when it was obtained last
+	size int64 // of the content, in bytes
+}
+
+// session is an element of what fs/ holds.
+type session struct {
+	name string
+	ms   int64 // last use
+}
+
+// PutFetched puts a page with its content (markdown, or text) into a session's set. It returns how many pages had to go for it; the
+// page itself is one of them when its content does not fit at all. The store keeps the content: never change it afterwards. The
+// error wraps ErrNoSession or ErrFull.
+func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int, err error) {
+	if err := CheckSession(name); err != nil {
+		return 0, err
+	}
+	if len(content) > maxFetchedBytes {
+		return 1, nil
+	}
+	c := contentOf(content)
+	m := fetched{key: page.KeyOf(p.NormalizedURL), body: c.sum, ms: millis(time.Now()), size: c.length}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{}
+	list := s.fetchedList(b, name)
+	at := list.find(m.key)
+	if at >= 0 && list.members[at].body == m.body && m.ms-list.members[at].ms < fetchedAgain {
+		return 0, nil
+	}
+	before := s.refer(b, c, false, time.Now())
+	var dead []Sum
+	if at >= 0 {
+		dead = s.leave(b, name, list, at)
+	}
+	b.set(fetchedKey(name, m.key), fetchedRecord(p))
+	list.members = append(list.members, m)
+	for list.bytes() > maxFetchedBytes || len(list.members) > maxFetched {
+		dead = append(dead, s.leave(b, name, list, 0)...)
+		list.dropped++
+		gone++
+	}
+	b.set(fetchedListKey(name), list.encode())
+	dead = append(dead, s.useSession(b, name, m.ms)...)
+	if err := s.kv.apply(append(before, b)...); err != nil {
+		return 0, fmt.Errorf("store fetched page: %w", err)
+	}
+	s.condemn(dead)
+	return gone, nil
+}
+
+// CheckSession returns an error that wraps ErrNoSession when name cannot be a session's.
+func CheckSession(name string) error {
+	if name == "" || len(name) > maxSessionName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("session %.40q: %w: write 1 to %d bytes without control characters", name, ErrNoSession, maxSessionName)
+	}
+	return nil
+}
+
+// fetchedRecord encodes what is kept of a page: nothing that belongs to one answer, and not what its content has too where that
+// would be much, for it is written together with up to a megabyte of content.
+func fetchedRecord(p *page.Page) []byte {
+	r := *p
+	r.Content, r.Attempts, r.VisitID, r.FromCache, r.Info = "", nil, "", false, page.Info{}
+	r.Section, r.Next, r.Removed, r.Console, r.Screenshot = "", 0, nil, nil, nil
+	r.Summary, r.SummaryType = "", "" // kept with the page
+	r.ContentFormat = cmp.Or(r.ContentFormat, "markdown")
+	r.FetchedAt = cmp.Or(r.FetchedAt, time.Now().UTC().Truncate(time.Second))
+	value := encodeJSON(&r)
+	if len(value) > maxTxnBytes/8 {
+		r.Readme, r.SymbolMap, r.Meta = "", "", nil
+		value = encodeJSON(&r)
+	}
+	return value
+}
+
+// leave takes a member out of a list, its record in b, and returns its body when nobody refers to that any more. Under s.mu.
+func (s *Store) leave(b *batch, name string, list *fetchedList, at int) (dead []Sum) {
+	m := list.members[at]
+	list.members = slices.Delete(list.members, at, at+1)
+	b.del(fetchedKey(name, m.key))
+	if s.unrefer(b, m.body, false, time.Now()) {
+		dead = []Sum{m.body}
+	}
+	return dead
+}
+
+// Fetched returns what a session has fetched; an empty set for a session that is not known.
+func (s *Store) Fetched(name string) FetchedSet {
+	list := s.fetchedList(&batch{}, name)
+	set := FetchedSet{Bytes: list.bytes(), Dropped: list.dropped}
+	for _, m := range list.members {
+		if p, err := s.fetchedPage(&batch{}, name, m.key); err == nil {
+			p.LastVisitedAt = time.UnixMilli(m.ms).UTC()
+			set.Pages = append(set.Pages, p)
+		}
+	}
+	return set
+}
+
+// FetchedPage returns a page of a session's set with its content. The error is ErrNotFound.
+func (s *Store) FetchedPage(name string, k page.Key) (*page.Page, error) {
+	list := s.fetchedList(&batch{}, name)
+	at := list.find(k)
+	if at < 0 {
+		return nil, ErrNotFound
+	}
+	p, err := s.fetchedPage(&batch{}, name, k)
+	if err != nil {
+		return nil, err
+	}
+	content, err := s.readWhole(list.members[at].body)
+	if err != nil {
+		return nil, err
+	}
+	p.LastVisitedAt = time.UnixMilli(list.members[at].ms).UTC()
+	p.Content = string(content)
+	return p, nil
+}
+
+// DropFetched takes a page out of a session's set, and reports whether it was there.
+func (s *Store) DropFetched(name string, k page.Key) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{must: true}
+	dead, was := s.dropFetched(b, name, k)
+	return was, s.applyDrop(b, dead)
+}
+
+// ForgetFetched takes a page out of the sets of all sessions, and returns out of how many.
+func (s *Store) ForgetFetched(k page.Key) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{must: true}
+	dead, n := s.forgetFetched(b, k)
+	return n, s.applyDrop(b, dead)
+}
+
+// ClearFetched empties a session's set, and returns how many pages it had.
+func (s *Store) ClearFetched(name string) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{must: true}
+	dead, n := s.clearFetched(b, name)
+	if n > 0 {
+		all := slices.DeleteFunc(s.sessions(b), func(o session) bool { return o.name == name })
+		b.set(sessionsKey, encodeSessions(all))
+	}
+	return n, s.applyDrop(b, dead)
+}
+
+// ClearAllFetched empties the sets of all sessions, and returns how many pages they had.
+func (s *Store) ClearAllFetched() (total int, err error) {
+	s.mu.Lock()
+	names := s.sessions(&batch{})
+	s.mu.Unlock()
+	for _, o := range names {
+		n, err := s.ClearFetched(o.name)
+		if err != nil {
+			return total, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+func (s *Store) applyDrop(b *batch, dead []Sum) error {
+	if len(b.ops) == 0 {
+		return nil
+	}
+	if err := s.kv.apply(b); err != nil {
+		return fmt.Errorf("drop fetched pages: %w", err)
+	}
+	s.condemn(dead)
+	return nil
+}
+
+// dropFetched is DropFetched in b. Under s.mu.
+func (s *Store) dropFetched(b *batch, name string, k page.Key) (dead []Sum, was bool) {
+	list := s.fetchedList(b, name)
+	at := list.find(k)
+	if at < 0 {
+		return nil, false
+	}
+	dead = s.leave(b, name, list, at)
+	b.set(fetchedListKey(name), list.encode())
+	return dead, true
+}
+
+// forgetFetched is ForgetFetched in b. Under s.mu.
+func (s *Store) forgetFetched(b *batch, k page.Key) (dead []Sum, n int) {
+	for _, o := range s.sessions(b) {
+		more, was := s.dropFetched(b, o.name, k)
+		if was {
+			n++
+		}
+		dead = append(dead, more...)
+	}
+	return dead, n
+}
+
+// clearFetched deletes a session's set in b. Under s.mu.
+func (s *Store) clearFetched(b *batch, name string) (dead []Sum, n int) {
+	list := s.fetchedList(b, name)
+	for n = 0; len(list.members) > 0; n++ {
+		dead = append(dead, s.leave(b, name, list, len(list.members)-1)...)
+	}
+	b.del(fetchedListKey(name))
+	return dead, n
+}
+
+// useSession notes in b that a session was used. Of too many the one used longest ago goes, with its set. Under s.mu.
+func (s *Store) useSession(b *batch, name string, ms int64) (dead []Sum) {
+	all := s.sessions(b)
+	at := slices.IndexFunc(all, func(o session) bool { return o.name == name })
+	if at >= 0 && ms-all[at].ms < fetchedAgain {
+		return nil
+	}
+	if at >= 0 {
+		all = slices.Delete(all, at, at+1)
+	}
+	for len(all) >= maxSessions {
+		more, n := s.clearFetched(b, all[0].name)
+		s.log.Info("set of a session dropped: there are too many", "pages", n)
+		dead, all = append(dead, more...), all[1:]
+	}
+	b.set(sessionsKey, encodeSessions(append(all, session{name, ms})))
+	return dead
+}
+
+// sweepFetched drops the sets of sessions that were last used before a time.
+func (s *Store) sweepFetched(until time.Time) error {
+	s.mu.Lock()
+	var old []string
+	for _, o := range s.sessions(&batch{}) {
+		if o.ms < millis(until) {
+			old = append(old, o.name)
+		}
+	}
+	s.mu.Unlock()
+	for _, name := range old {
+		if _, err := s.ClearFetched(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) fetchedPage(b *batch, name string, k page.Key) (*page.Page, error) {
+	value, err := s.kv.getIn(b, fetchedKey(name, k))
+	if err != nil {
+		return nil, err
+	}
+	p := new(page.Page)
+	if json.Unmarshal(value, p) != nil {
+		return nil, ErrNotFound
+	}
+	return p, nil
+}
+
+// fetchedList returns a session's list as b would make it; an empty one when there is none, or it is damaged.
+func (s *Store) fetchedList(b *batch, name string) *fetchedList {
+	list := &fetchedList{}
+	value, err := s.kv.getIn(b, fetchedListKey(name))
+	if err != nil {
+		return list
+	}
+	d := decoder{b: value}
+	list.dropped = d.int()
+	for n := d.int(); n > 0 && !d.bad; n-- {
+		var m fetched
+		copy(m.key[:], d.raw(len(m.key)))
+		copy(m.body[:], d.raw(len(m.body)))
+		m.ms, m.size = d.int(), d.int()
+		list.members = append(list.members, m)
+	}
+	if d.bad {
+		return &fetchedList{}
+	}
+	return list
+}
+
+func (l *fetchedList) encode() []byte {
+	var e encoder
+	e.int(l.dropped)
+	e.int(int64(len(l.members)))
+	for _, m := range l.members {
+		e.raw(m.key[:])
+		e.raw(m.body[:])
+		e.int(m.ms)
+		e.int(m.size)
+	}
+	return e
+}
+
+func (l *fetchedList) find(k page.Key) int {
+	return slices.IndexFunc(l.members, func(m fetched) bool { return m.key == k })
+}
+
+func (l *fetchedList) bytes() (n int64) {
+	for _, m := range l.members {
+		n += m.size
+	}
+	return n
+}
+
+// sessions returns the sessions that have a set, as b would make it; the one used longest ago first.
+func (s *Store) sessions(b *batch) (list []session) {
+	value, err := s.kv.getIn(b, sessionsKey)
+	if err != nil {
+		return nil
+	}
+	d := decoder{b: value}
+	for n := d.int(); n > 0 && !d.bad; n-- {
+		list = append(list, session{string(d.raw(int(d.int()))), d.int()})
+	}
+	return list
+}
+
+func encodeSessions(list []session) []byte {
+	var e encoder
+	e.int(int64(len(list)))
+	for _, o := range list {
+		e.text(o.name)
+		e.int(o.ms)
+	}
+	return e
+}
