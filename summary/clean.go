@@ -1,0 +1,162 @@
+package summary
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"readthru/llm"
+	"readthru/page"
+)
+
+// maxText is the longest summary, in characters.
+const maxText = 8000
+
+var (
+	preface  = regexp.MustCompile(`(?i)^(?:sure|certainly|of course|absolutely|okay|ok|great|here(?:'s|’s| is| are)|below is|this is|the following is|summary)\b[^\n]{0,120}:\s*\n`)
+	ownTitle = regexp.MustCompile(`(?i)^(?:#{1,6}\s*|\*\*)(?:(?:a |an |the )?(?:brief |usage |api |architecture |evaluation |page )?(?:summary|overview)|tl;dr)[:.]?(?:\*\*)?\s*\n`)
+	closing  = regexp.MustCompile(`(?i)\n+(?:let me know|i hope|hope this|feel free|would you like|if you (?:need|want|have|would like)|is there anything)\b[^\n]*\s*$`)
+	refusal  = regexp.MustCompile(`(?i)^(?:i['’]?m sorry|i am sorry|sorry[,.]|i can(?:['’]t|not)\b|i can not\b|i['’]m (?:unable|not able)|i am (?:unable|not able)|i won['’]t|as an ai\b|unfortunately,? i\b|i apologi[sz]e)`)
+
+	image    = regexp.MustCompile(`!\[((?:\\.|[^\]\\])*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])`)
+	asImage  = regexp.MustCompile(`(^|\W)!\[`) // after a letter it is Rust's vec![…]
+	link     = regexp.MustCompile(`\[((?:\\.|[^\[\]\\])*)\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
+	linkDef  = regexp.MustCompile(`(?m)^ {0,3}\[[^\]\n]+\]:\s*(\S+).*\n?`)
+	bareLink = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]"'` + "`" + `]+`)
+	markup   = regexp.MustCompile(`(?i)</?(?:script|style|img|iframe|object|embed|svg|form|input|link|meta|base|video|audio|a)\b[^<>]*>|<!--[\s\S]*?(?:-->|$)`)
+)
+
+// clean brings a model's answer into the form of a summary: without wrapper, images and HTML that loads something, without links
+// that the page does not have, and bounded. The error says why the answer is none.
+func clean(text string, in input) (string, error) {
+	text = unwrap(text)
+	said := wordsOf(strings.ToLower(text))
+	switch {
+	case len(said) < 3 && utf8.RuneCountInString(text) < 20:
+		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer says next to nothing"}
+	case refusal.MatchString(text) && len(text) < 600:
+		return "", &llm.Error{Kind: llm.Refused, Message: "the model would not summarise the page"}
+	case babble(said):
+		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer repeats itself without end"}
+	case !akin(said, in):
+		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer has no word of the page"}
+	}
+	return bound(ownLinks(text, in), maxText), nil
+}
+
+// unwrap takes off what models put around an answer although they were asked not to.
+func unwrap(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' || r >= 0xe0000) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\ufffd"))
+	text = strings.TrimSpace(text)
+	for range 3 { // one may hide another
+		before := text
+		text = preface.ReplaceAllString(text, "")
+		if body, ok := fenced(text); ok {
+			text = body
+		}
+		_, body := page.SplitFrontMatter([]byte(text + "\n"))
+		text = ownTitle.ReplaceAllString(strings.TrimSpace(string(body))+"\n", "")
+		if text = strings.TrimSpace(closing.ReplaceAllString(text, "")); text == before {
+			break
+		}
+	}
+	return text
+}
+
+// fenced returns what stands in a fence round all of a text.
+func fenced(text string) (body string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "```")
+	if !ok {
+		return "", false
+	}
+	lang, rest, ok := strings.Cut(rest, "\n")
+	lang = strings.ToLower(strings.TrimSpace(lang))
+	body, closed := strings.CutSuffix(rest, "```")
+	inner := strings.Count(body, "```")
+	if named := lang == "markdown" || lang == "md"; !ok || !closed || !named && (lang != "" || inner > 0) || inner%2 != 0 {
+		return "", false // two fences with text between them begin and end alike
+	}
+	return strings.TrimSpace(body), true
+}
+
+// babble reports whether a text of some length goes round in a circle.
+func babble(said []string) bool {
+	if len(said) < 60 {
+		return false
+	}
+	distinct := map[string]bool{}
+	for _, w := range said {
+		distinct[w] = true
+	}
+	return len(distinct)*10 < min(len(said), 400)
+}
+
+// akin reports whether an answer has a word of the page: a long one or a number, or any letter of a script without spaces.
+func akin(said []string, in input) bool {
+	text := strings.ToLower(in.title + "\n" + in.description + "\n" + in.readme + "\n" + in.symbolMap + "\n" + in.content)
+	for _, w := range said {
+		if r, _ := utf8.DecodeRuneInString(w); (utf8.RuneCountInString(w) >= 4 || unicode.IsDigit(r)) && strings.Contains(text, w) {
+			return true
+		}
+		for _, r := range w {
+			if r >= 0x2e80 && strings.ContainsRune(text, r) {
+				return true
+			}
+		}
+	}
+	return len(wordsOf(text)) < 5 // there is hardly a word to share
+}
+
+// ownLinks takes out images, tags that load something, and links that the page does not have: a page that got hold of the model
+// must not send the summary's reader anywhere.
+func ownLinks(text string, in input) string {
+	source := in.url + "\n" + in.readme + "\n" + in.content + "\n" + in.description + "\n" + in.symbolMap
+	known := func(address string) bool { return strings.HasPrefix(address, "#") || strings.Contains(source, address) }
+	text = asImage.ReplaceAllString(image.ReplaceAllString(text, "$1"), "$1[") // what is left of one is a link, to be judged as such
+	text = markup.ReplaceAllString(text, "")
+	text = link.ReplaceAllStringFunc(text, func(m string) string {
+		if g := link.FindStringSubmatch(m); !known(g[2]) {
+			return g[1]
+		}
+		return m
+	})
+	text = linkDef.ReplaceAllStringFunc(text, func(m string) string {
+		if !known(linkDef.FindStringSubmatch(m)[1]) {
+			return ""
+		}
+		return m
+	})
+	text = bareLink.ReplaceAllStringFunc(text, func(m string) string {
+		if bare := strings.TrimRight(m, ".,;:!?*_"); !known(bare) {
+			return "(a link that is not in the page)" + m[len(bare):]
+		}
+		return m
+	})
+	return image.ReplaceAllString(text, "$1") // one that the other replacements put together
+}
+
+// bound returns a text of at most limit characters, cut after a paragraph or line, and says so under it.
+func bound(text string, limit int) string {
+	text = strings.TrimSpace(text)
+	const note = "\n\n[Cut here.]"
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	kept := first(text, limit-len(note)-len("\n```"))
+	for _, end := range []string{"\n\n", "\n", " "} {
+		if i := strings.LastIndex(kept, end); i > len(kept)/2 {
+			kept = kept[:i]
+			break
+		}
+	}
+	if strings.Count(kept, "```")%2 != 0 {
+		kept += "\n```"
+	}
+	return strings.TrimRight(kept, " \n") + note
+}

@@ -1,0 +1,291 @@
+package summary
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxExtract is the longest extractive summary, in characters.
+const maxExtract = 4000
+
+// extract makes a summary of a kind of the page's own sentences, commands, signatures and headings. It is never empty.
+func extract(kind Kind, in input) string {
+	blocks := append(blocksOf(in.readme), blocksOf(in.content)...)
+	var text string
+	switch kind {
+	case Usage:
+		text = usage(in, blocks)
+	case API:
+		text = interfaces(in, blocks)
+	case Architecture:
+		text = architecture(in, blocks)
+	case Evaluation:
+		text = evaluation(in, blocks)
+	}
+	if text == "" {
+		text = brief(in, blocks, 7)
+	}
+	return bound(text, maxExtract)
+}
+
+// lead says in a sentence or two what a page is.
+func lead(in input, blocks []block) string { return brief(in, blocks, 2) }
+
+// sentence is a candidate for a brief summary.
+type sentence struct {
+	text      string
+	paragraph int // that it stands in
+	order     int // in the page
+	score     float64
+}
+
+// maxSentences is how many sentences of a page are looked at, from the first.
+const maxSentences = 600
+
+// brief returns the n sentences that carry the page, in its order and paragraphs: those early in the page and in their paragraph,
+// full of the words that the page uses most and of those of its title. What the page says of itself comes first.
+func brief(in input, blocks []block, n int) string {
+	list := candidates(blocks)
+	weigh(list, in)
+	chosen := slices.Clone(list)
+	sort.SliceStable(chosen, func(i, j int) bool { return chosen[i].score > chosen[j].score })
+	var kept []sentence
+	said := []string{}
+	if d := plain(in.description); utf8.RuneCountInString(d) >= 30 {
+		said = append(said, short(d, 400))
+		n--
+	}
+	for _, s := range chosen {
+		if len(kept) >= n {
+			break
+		}
+		if !slices.ContainsFunc(said, func(t string) bool { return alike(t, s.text) }) {
+			kept, said = append(kept, s), append(said, s.text)
+		}
+	}
+	slices.SortFunc(kept, func(a, b sentence) int { return a.order - b.order })
+	return written(in, kept)
+}
+
+// written puts the description and the sentences of a page into paragraphs.
+func written(in input, kept []sentence) string {
+	var b strings.Builder
+	if d := plain(in.description); utf8.RuneCountInString(d) >= 30 {
+		b.WriteString(short(d, 400))
+	}
+	length, last := 1000, -1 // of the paragraph being written; a new one is begun when it is long or far from the last sentence
+	for _, s := range kept {
+		switch {
+		case b.Len() == 0:
+			length = 0
+		case length > 350 || last >= 0 && s.paragraph > last+3:
+			b.WriteString("\n\n")
+			length = 0
+		default:
+			b.WriteString(" ")
+		}
+		b.WriteString(escaped(s.text))
+		length += len(s.text)
+		last = s.paragraph
+	}
+	if b.Len() > 0 {
+		return b.String()
+	}
+	for _, text := range []string{plain(in.description), plain(in.title)} {
+		if text != "" {
+			return text
+		}
+	}
+	if text := strings.TrimSpace(in.symbolMap); text != "" {
+		return codeBlock("", text, 30)
+	}
+	return short(strings.Join(strings.Fields(in.readme+" "+in.content), " "), 600)
+}
+
+// escaped keeps a sentence from becoming a heading, list or quote where it begins a paragraph.
+func escaped(s string) string {
+	if strings.HasPrefix(s, "#") || strings.HasPrefix(s, ">") || bullet.MatchString(s) {
+		return `\` + s
+	}
+	return s
+}
+
+// candidates returns the sentences of prose that can stand for themselves.
+func candidates(blocks []block) []sentence {
+	var list []sentence
+	number := 0
+	for _, b := range blocks {
+		if b.kind != paragraph || asideSection(b.section) || len(list) >= maxSentences {
+			continue
+		}
+		number++
+		for _, text := range sentences(b.text) {
+			if n := utf8.RuneCountInString(text); n < 25 && !wide(text) || n < 8 || n > 500 || !proselike(text) {
+				continue
+			}
+			list = append(list, sentence{text: text, paragraph: number, order: len(list)})
+		}
+	}
+	if len(list) == 0 { // a page of lists
+		for i, b := range blocks {
+			if (b.kind == item || b.kind == table) && utf8.RuneCountInString(b.text) >= 15 && len(list) < 60 {
+				list = append(list, sentence{text: short(b.text, 300), paragraph: i, order: len(list)})
+			}
+		}
+	}
+	return list
+}
+
+// asideSections are parts of a page that are not what it is about.
+var asideSections = []string{"table of contents", "contents", "licence", "license", "contribut", "acknowledg", "sponsor", "changelog", "see also", "references", "external links", "further reading", "comments", "related", "author", "credits", "footnotes", "cookie"}
+
+func asideSection(section string) bool {
+	return len(section) < 40 && slices.ContainsFunc(asideSections, func(s string) bool { return strings.HasPrefix(section, s) })
+}
+
+// wide reports whether text is of a script whose letters are words.
+func wide(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r >= 0x2e80 })
+}
+
+// proselike reports whether text is mostly letters and says something by itself.
+func proselike(text string) bool {
+	letters, all := 0, 0
+	for _, r := range text {
+		if unicode.IsLetter(r) || r == ' ' {
+			letters++
+		}
+		all++
+	}
+	lower := strings.ToLower(text)
+	return letters*10 >= all*7 && !strings.HasSuffix(text, ":") && !strings.Contains(lower, "cookie") && !strings.HasPrefix(lower, "click ") && !strings.HasPrefix(lower, "copyright")
+}
+
+// weigh scores sentences.
+func weigh(list []sentence, in input) {
+	count := map[string]int{}
+	for _, s := range list {
+		for _, w := range terms(s.text) {
+			count[w]++
+		}
+	}
+	title := map[string]bool{}
+	for _, w := range terms(in.title) {
+		title[w] = true
+	}
+	firstOf := map[int]bool{}
+	for i := range list {
+		s := &list[i]
+		words := terms(s.text)
+		if len(words) == 0 {
+			continue
+		}
+		theme, named := 0.0, 0.0
+		for _, w := range words {
+			if count[w] > 1 {
+				theme += math.Log(float64(count[w]))
+			}
+			if title[w] {
+				named++
+			}
+		}
+		s.score = theme/float64(len(words)) + .8*min(named, 3)/math.Sqrt(float64(max(len(title), 1)))
+		s.score += 3 / (1 + float64(s.order)/4) // what a page is about stands at its beginning
+		if !firstOf[s.paragraph] {
+			s.score += .4
+		}
+		firstOf[s.paragraph] = true
+		if leansBack(s.text) {
+			s.score -= .8
+		}
+		if n := utf8.RuneCountInString(s.text); n > 300 {
+			s.score -= .5
+		}
+	}
+}
+
+// terms returns the words of text that may carry its meaning, in lower case; of scripts without spaces pairs of letters.
+func terms(text string) []string {
+	var list []string
+	for _, w := range wordsOf(strings.ToLower(text)) {
+		if wide(w) {
+			letters := []rune(w)
+			for i := range len(letters) - 1 {
+				list = append(list, string(letters[i:i+2]))
+			}
+			continue
+		}
+		if utf8.RuneCountInString(w) >= 4 && !stopWords[w] {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`about above after again also although always among another because been before being below between both cannot could does doing down during each either even every from
+		further have having here into itself just like many more most much must need never only other over same should since some such than that their them then there these they this those through under until upon very want
+		well were what when where which while will with within without would your yours you've it's don't aber auch auf aus beim dass dem den der die das dieser diese eine einen einer eines für haben hier ihre kann mehr nach nicht
+		noch oder sich sind über und vom von wenn werden wird zum zur avec dans des elle est les leur mais nous par pas plus pour que qui sont sur une vous como con del desde esta este los las más para pero por que sus una`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// leansBack reports whether a sentence begins with a word that needs the one before it.
+func leansBack(text string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(text), " ")
+	switch strings.Trim(word, ",") {
+	case "this", "these", "those", "that", "it", "they", "he", "she", "but", "and", "so", "however", "therefore", "then", "also", "for", "moreover", "instead", "otherwise", "here", "if":
+		return true
+	}
+	return false
+}
+
+// alike reports whether two sentences say much the same: most terms of the shorter one are in the other.
+func alike(a, b string) bool {
+	short, long := terms(a), terms(b)
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	if len(short) == 0 {
+		return a == b
+	}
+	in := map[string]bool{}
+	for _, w := range long {
+		in[w] = true
+	}
+	n := 0
+	for _, w := range short {
+		if in[w] {
+			n++
+		}
+	}
+	return n*4 >= len(short)*3
+}
+
+// codeBlock returns lines of code in a fence that they cannot end; of more than most lines the rest is left out, and told.
+func codeBlock(lang, text string, most int) string {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = short(l, 200)
+	}
+	if len(lines) > most {
+		lines = append(lines[:most:most], "…")
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + strings.Map(func(r rune) rune {
+		if r == '`' || r == ' ' {
+			return -1
+		}
+		return r
+	}, lang) + "\n" + strings.Join(lines, "\n") + "\n" + fence
+}

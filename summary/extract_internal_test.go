@@ -1,0 +1,140 @@
+package summary
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/page"
+)
+
+// readme reads the README of a made-up library.
+func readme(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/readme.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+const symbolMap = "pond/pond.go\n  type Pond struct\n  func Open(dir string) (*Pond, error)\npond/ripple.go\n  func (p *Pond) Ripple(n int)\n"
+
+func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // B20, B24
+	p := &page.Page{URL: "https://github.com/a/pond", Type: page.GitHubRepo, Title: "a/pond"}
+	withMap := *p
+	withMap.SymbolMap = symbolMap
+	for _, tt := range []struct {
+		name   string
+		p      *page.Page
+		kind   Kind
+		has    []string
+		hasNot []string
+	}{
+		{"brief", p, Brief, []string{"Pond is an embedded queue for Go programs that must not lose work.", "\n\n"}, []string{"##", "go get", "badge", "MIT"}},
+		{"usage", p, Usage, []string{"## Install\n\n```sh\ngo get pond.test/pond\n```", "## Imports", `"pond.test/pond"`, "## Examples", "q, err := pond.Open(dir)"}, []string{"1.8 times"}},
+		{"api", p, API, []string{"- `func Open(dir string) (*Pond, error)`", "`Pond.Push(item []byte) error`: Push adds an item at the end."}, []string{"MIT"}},
+		{"api with a symbol map", &withMap, API, []string{"## Symbols", "func (p *Pond) Ripple(n int)"}, nil},
+		{"architecture", p, Architecture, []string{"## Design", "Items are appended to a log of segments.", "A reader keeps its own cursor"}, []string{"go get"}},
+		{"architecture with a symbol map", &withMap, Architecture, []string{"## Most referenced first", "pond/ripple.go"}, nil},
+		{"evaluation", p, Evaluation, []string{
+			"## Version", "v0.9.2", "## Maturity", "beta", "## Licence", "MIT licence", "## Requirements", "Go 1.22", "## Limits", "does not support several writers",
+			"## Alternatives", "Unlike a message broker", "## Performance",
+		}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := extract(tt.kind, assemble(tt.p, readme(t), maxInput))
+			for _, s := range tt.has {
+				if !strings.Contains(got, s) {
+					t.Errorf("%q is not in:\n%s", s, got)
+				}
+			}
+			for _, s := range tt.hasNot {
+				if strings.Contains(got, s) {
+					t.Errorf("%q is in:\n%s", s, got)
+				}
+			}
+		})
+	}
+}
+
+func TestAPageWithoutWhatAKindIsForGivesItsGist(t *testing.T) {
+	const page1 = "# Walks\n\nThe coast path runs for sixty miles along the cliffs. Most walkers take four days for it.\n"
+	for _, kind := range []Kind{Usage, API} {
+		if got := extract(kind, assemble(&page.Page{}, page1, maxInput)); !strings.Contains(got, "The coast path runs for sixty miles along the cliffs.") {
+			t.Errorf("%s: %q", kind, got)
+		}
+	}
+}
+
+func TestEveryPageThatHoldsSomethingHasAnExtract(t *testing.T) {
+	for name, p := range map[string]*page.Page{
+		"a title alone":       {Title: "Harbour"},
+		"a description alone": {Description: "A harbour for boats up to twelve metres long."},
+		"a symbol map alone":  {SymbolMap: symbolMap},
+		"code alone":          {Content: "```\nx = 1\n```"},
+		"a list":              {Content: "- first entry of the list\n- second entry of the list\n"},
+		"a table":             {Content: "| boat | length |\n|---|---|\n| Mary Rose of Portsmouth | 32 m |\n"},
+		"Japanese":            {Content: "港は朝早くから賑わいます。船は十二メートルまで停泊できます。"},
+		"shouting":            {Content: "!!! ??? ###"},
+		"an open fence":       {Content: "```go\nfunc main() {"},
+		"setext":              {Content: "Harbour\n=======\n\nBoats of up to twelve metres may stay.\n"},
+	} {
+		for _, kind := range []Kind{Brief, Usage, API, Architecture, Evaluation} {
+			if got := extract(kind, assemble(p, p.Content, maxInput)); strings.TrimSpace(got) == "" {
+				t.Errorf("%s of %s is empty", kind, name)
+			}
+		}
+	}
+}
+
+func TestSentencesEndWhereTheyEnd(t *testing.T) {
+	for text, want := range map[string][]string{
+		"One. Two! Three?":                     {"One.", "Two!", "Three?"},
+		"Use e.g. Go 1.22. Then v2.0 is out.":  {"Use e.g. Go 1.22.", "Then v2.0 is out."},
+		`He said "stop." Then he left.`:        {`He said "stop."`, "Then he left."},
+		"Dr. Who met J. Doe. They spoke.":      {"Dr. Who met J. Doe.", "They spoke."},
+		"see example.com. it is small":         {"see example.com. it is small"},
+		"港は朝早い。船が着く。":                          {"港は朝早い。", "船が着く。"},
+		"No end":                               {"No end"},
+		"“Quoted.” «Encore.» (Aside.) Rest...": {"“Quoted.”", "«Encore.»", "(Aside.)", "Rest..."},
+	} {
+		if diff := cmp.Diff(want, sentences(text)); diff != "" {
+			t.Errorf("sentences(%q) (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add("# A\n\nText. More text!\n\n```go\nfunc A(b int)\n```\n\n| a | b |\n|---|---|\n")
+	f.Add("Usage\n-----\n\n`pip install x`\n\n![a](b) [c][d] <e> **f** ~~g~~ \\*")
+	f.Fuzz(func(t *testing.T, markdown string) {
+		p := &page.Page{URL: "https://site.test/", Title: "T", SymbolMap: markdown}
+		in := assemble(p, markdown, maxInput)
+		for _, kind := range []Kind{Brief, Usage, API, Architecture, Evaluation} {
+			got := extract(kind, in)
+			if got == "" || !utf8.ValidString(got) || utf8.RuneCountInString(got) > maxExtract {
+				t.Errorf("%s: %d characters, valid %v", kind, utf8.RuneCountInString(got), utf8.ValidString(got))
+			}
+		}
+	})
+}
+
+func BenchmarkExtract(b *testing.B) {
+	text, err := os.ReadFile("testdata/readme.md")
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := assemble(&page.Page{}, strings.Repeat(string(text), 30), maxInput)
+	for _, kind := range []Kind{Brief, Usage, API, Architecture, Evaluation} {
+		b.Run(string(kind), func(b *testing.B) {
+			for b.Loop() {
+				extract(kind, in)
+			}
+			b.SetBytes(int64(len(in.content)))
+		})
+	}
+}

@@ -1,0 +1,305 @@
+// Package summary says what a page is about, in one of five kinds of text (rules B20 to B24).
+//
+// A [Maker] asks a model where one is configured and may be told of the page, and takes the sentences, commands and signatures
+// that carry the page where none is: that needs nothing and leaves nothing. What was made is kept through [Options].Keep, one for
+// each content of a page, kind and maker, so that a summary is made once and can be had later without fetching anything (rule B6).
+//
+// A page is foreign text. To a model it is handed between marks that it cannot write itself, as material and not as orders; what
+// comes back is cleaned, bounded, and loses every link that the page does not have. A page that is not stored (it is private, or
+// was read with credentials) is never shown to a model, and neither is one that the gate of [Options].MayLeave holds back.
+package summary
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/url"
+	"slices"
+	"time"
+
+	"readthru/llm"
+	"readthru/page"
+)
+
+// ErrNothing is returned for a page that has neither content nor anything else to summarise.
+var ErrNothing = errors.New("the page has nothing to summarise")
+
+// Warnings that a summary adds to its page.
+const (
+	WarnExtractive = "extractive-summary" // no model wrote it: it is sentences and lines of the page
+	WarnPart       = "summary-of-part"    // the page is longer than a summary takes: it is of the beginning alone
+)
+
+// extractor is By of what was made without a model.
+const extractor = "extract " + edition
+
+// Options configures a Maker. The zero value makes extractive summaries and keeps nothing.
+type Options struct {
+	Model *llm.Client // if nil, no model is asked
+
+	// MayLeave says why a third party must not be told of a page; nil when it may. It is not asked for a model on this machine.
+	// If nil, nothing may leave.
+	MayLeave func(ctx context.Context, u *url.URL) error
+
+	// Content returns the whole markdown of a stored page as ContentHash names it. If nil, or where it reports false, the
+	// page's own Content is what there is.
+	Content func(p *page.Page) (markdown string, ok bool)
+
+	Kept func(p *page.Page) []Summary              // those kept of the page's present content, newest first; nil: none
+	Keep func(p *page.Page, s Summary) (err error) // keeps one of the page's present content; nil: nothing is kept
+
+	Log *slog.Logger // if nil, nothing is logged
+}
+
+// Wish is what kind of summary is wanted.
+type Wish struct {
+	Kind  Kind   // if empty, Auto
+	Hint  string // the reader's own words: they may choose the kind where that is Auto (rule B22)
+	Local bool   // nothing of the page may leave this machine
+}
+
+// Summary is a summary.
+type Summary struct {
+	Kind  Kind
+	Text  string    // markdown, never empty, at most 8,000 characters
+	By    string    // who made it, and by which edition of the rules
+	Model string    // empty for an extractive one
+	Part  bool      // it is of the page's beginning alone
+	Time  time.Time // when it was made
+
+	Usage llm.Usage
+	Took  time.Duration
+
+	attempt page.Attempt
+}
+
+// Maker makes summaries. It is safe for concurrent use.
+type Maker struct{ o Options }
+
+// New returns a Maker.
+func New(o Options) *Maker {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Kept == nil {
+		o.Kept = func(*page.Page) []Summary { return nil }
+	}
+	return &Maker{o}
+}
+
+// Make returns a summary of a page: one that is kept, else what a model says, else an extractive one. That a model cannot be asked
+// or fails is no error. The error is ErrNothing, that of an unknown kind, or that of ctx. The page is not changed.
+func (m *Maker) Make(ctx context.Context, p *page.Page, w Wish) (*Summary, error) {
+	kind, err := Parse(string(cmp.Or(w.Kind, Auto)))
+	if err != nil {
+		return nil, err
+	}
+	if kind == Auto {
+		kind = Choose(p, w.Hint)
+	}
+	kept := m.kept(p, kind)
+	if s := madeBy(kept, m.model()); s != nil && (!w.Local || m.o.Model.Local()) {
+		return s, nil
+	}
+	content, whole := m.content(p)
+	if assemble(p, content, maxInput).empty() {
+		return nil, ErrNothing
+	}
+	begun := time.Now()
+	s, err := m.ask(ctx, p, kind, content, w.Local)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err == nil {
+		s.attempt = page.Attempt{Step: "summary", Outcome: page.Answered, MS: s.Took.Milliseconds()}
+	} else {
+		told := page.Attempt{Step: "summary", Outcome: page.Failed, Reason: err.Error(), MS: time.Since(begun).Milliseconds()}
+		if _, held := errors.AsType[heldBackError](err); held {
+			told.Outcome = page.Skipped
+		} else {
+			m.o.Log.Warn("model made no summary", "url", page.MaskString(p.URL), "kind", kind, "error", err)
+		}
+		if s = second(kept, w.Local); s != nil {
+			s.attempt = told
+			return s, nil
+		}
+		s = extractive(p, kind, content)
+		s.attempt = told
+	}
+	if whole && p.Stored && m.o.Keep != nil {
+		if err := m.o.Keep(p, *s); err != nil {
+			m.o.Log.Debug("summary not kept", "url", page.MaskString(p.URL), "error", err)
+		}
+	}
+	return s, nil
+}
+
+// Latest returns the newest kept summary of a page's present content, nil if there is none.
+func (m *Maker) Latest(p *page.Page) *Summary {
+	if kept := m.kept(p, Auto); len(kept) > 0 {
+		return &kept[0]
+	}
+	return nil
+}
+
+// Attach gives a page its summary, with what it cost and how it was made.
+func (s *Summary) Attach(p *page.Page) {
+	p.Summary, p.SummaryType = s.Text, string(s.Kind)
+	var tokens []string
+	if s.Model == "" {
+		tokens = append(tokens, WarnExtractive)
+	}
+	if s.Part {
+		tokens = append(tokens, WarnPart)
+	}
+	for _, token := range tokens {
+		if !slices.Contains(p.Warnings, token) {
+			p.Warnings = append(slices.Clip(p.Warnings), token)
+		}
+	}
+	if s.attempt.Step != "" {
+		p.Attempts = append(slices.Clip(p.Attempts), s.attempt)
+	}
+	if s.Model != "" && s.attempt.Outcome == page.Answered {
+		i := &p.Info
+		i.LLMModel = s.Model
+		i.LLMMS += s.Took.Milliseconds()
+		i.LLMPromptTokens += s.Usage.Prompt
+		i.LLMCompletionTokens += s.Usage.Completion
+		i.LLMTotalTokens = i.LLMPromptTokens + i.LLMCompletionTokens
+	}
+}
+
+// model names the configured model as By does; empty without one.
+func (m *Maker) model() string {
+	if m.o.Model == nil {
+		return ""
+	}
+	return m.o.Model.Provider() + " " + m.o.Model.Model() + " " + edition
+}
+
+// kept returns what is kept of a page's present content: of a kind, or of all kinds with Auto.
+func (m *Maker) kept(p *page.Page, kind Kind) []Summary {
+	if !p.Stored || p.ContentHash == "" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(m.o.Kept(p)), func(s Summary) bool { return kind != Auto && s.Kind != kind })
+}
+
+// madeBy returns the one of list by a maker; nil if there is none.
+func madeBy(list []Summary, maker string) *Summary {
+	if i := slices.IndexFunc(list, func(s Summary) bool { return maker != "" && s.By == maker }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
+
+// second returns the best of what is kept where the configured model says nothing: another model's, or an extractive one.
+func second(list []Summary, local bool) *Summary {
+	if i := slices.IndexFunc(list, func(s Summary) bool { return s.Model != "" && !local }); i >= 0 {
+		return &list[i]
+	}
+	return madeBy(list, extractor)
+}
+
+// content returns the markdown that a summary is made of. whole reports whether it is all that ContentHash names: a summary of
+// less must not stand for it.
+func (m *Maker) content(p *page.Page) (markdown string, whole bool) {
+	if p.Stored && m.o.Content != nil {
+		if markdown, ok := m.o.Content(p); ok {
+			return markdown, true
+		}
+	}
+	if p.ContentFormat == "html" { // a summary is not made of tags
+		return p.Excerpt, false
+	}
+	sum := sha256.Sum256([]byte(p.Content))
+	return p.Content, hex.EncodeToString(sum[:]) == p.ContentHash
+}
+
+// heldBackError says why no model is asked.
+type heldBackError string
+
+func (h heldBackError) Error() string { return string(h) }
+
+// refusal returns why no model is asked about a page; nil when one is.
+func (m *Maker) refusal(ctx context.Context, p *page.Page, local bool) error {
+	switch {
+	case m.o.Model == nil:
+		return heldBackError("no model is configured")
+	case !p.Stored:
+		return heldBackError("the page is not stored, so no model is told of it")
+	case m.o.Model.Local():
+		return nil
+	case local:
+		return heldBackError("nothing of the page may leave")
+	case slices.Contains(p.Warnings, "no-transform"):
+		return heldBackError("the page must not be transformed")
+	case m.o.MayLeave == nil:
+		return heldBackError("nothing may leave")
+	}
+	for _, raw := range []string{p.URL, p.FinalURL} {
+		if raw == "" {
+			continue
+		}
+		u, err := url.Parse(raw)
+		if err != nil {
+			return heldBackError("the page's address cannot be read")
+		}
+		if err := m.o.MayLeave(ctx, u); err != nil {
+			return heldBackError(err.Error())
+		}
+	}
+	return nil
+}
+
+// tries is how often a prompt is made shorter, by half each time, for a model that takes no longer one.
+const tries = 4
+
+// ask asks the model. Its error says why there is no summary of it.
+func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string, local bool) (*Summary, error) {
+	if err := m.refusal(ctx, p, local); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	limit := maxInput
+	for try, most := 1, answerTokens; ; try++ {
+		in := assemble(p, content, limit)
+		q := prompt(kind, in)
+		if room := m.o.Model.Room(answerTokens); room > 0 && len(q.System)+len(q.User) > room && try < tries {
+			limit = min(limit, in.chars) * room / (len(q.System) + len(q.User)) * 9 / 10
+			continue
+		}
+		q.MaxTokens = most
+		a, err := m.o.Model.Chat(ctx, q)
+		if e, ok := errors.AsType[*llm.Error](err); ok && try < tries {
+			switch {
+			case e.TooLong:
+				limit = min(limit, in.chars) / 2
+				continue
+			case e.Kind == llm.Cut && most == answerTokens: // it thinks before it speaks, perhaps
+				most = answerMost
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, err := clean(a.Text, in)
+		if err != nil {
+			return nil, err
+		}
+		return &Summary{
+			Kind: kind, Text: text, By: m.model(), Model: m.o.Model.Model(), Part: in.cut, Time: time.Now(), Usage: a.Usage, Took: time.Since(begun),
+		}, nil
+	}
+}
+
+// extractive makes a summary without a model.
+func extractive(p *page.Page, kind Kind, content string) *Summary {
+	in := assemble(p, content, maxInput)
+	return &Summary{Kind: kind, Text: extract(kind, in), By: extractor, Part: in.cut, Time: time.Now()}
+}
