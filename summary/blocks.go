@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,10 +28,10 @@ type block struct {
 }
 
 var (
-	atx     = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	bullet  = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?`)
-	ruleRow = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$`)
-	spent   = regexp.MustCompile(`^\s*(?:=+|-{2,}|\*{3,}|_{3,})\s*$`)
+	atx     = pattern(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	bullet  = pattern(`^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?`)
+	ruleRow = pattern(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$`)
+	spent   = pattern(`^\s*(?:=+|-{2,}|\*{3,}|_{3,})\s*$`)
 )
 
 // blocksOf splits markdown into blocks, in one pass over its lines.
@@ -76,24 +75,24 @@ func blocksOf(markdown string) []block {
 			lang, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(bare[len(fence):])), " ")
 			continue
 		}
-		switch m := atx.FindStringSubmatch(line); {
+		switch m := atx().FindStringSubmatch(line); {
 		case bare == "":
 			end()
 		case m != nil:
 			head(len(m[1]), m[2])
-		case spent.MatchString(line) && kind == paragraph && len(open) == 1 && line[0] != '*' && line[0] != '_':
+		case spent().MatchString(line) && kind == paragraph && len(open) == 1 && line[0] != '*' && line[0] != '_':
 			text := open[0]
 			open = nil
 			head(1+strings.Count(line[:1], "-"), text)
-		case spent.MatchString(line), ruleRow.MatchString(line), linkDef.MatchString(line):
+		case spent().MatchString(line), ruleRow().MatchString(line), linkDef().MatchString(line):
 			end()
 		case strings.HasPrefix(bare, "|"):
 			end()
 			kind, open = table, []string{strings.Trim(bare, "| ")}
 			end()
-		case bullet.MatchString(line):
+		case bullet().MatchString(line):
 			end()
-			kind, open = item, []string{bullet.ReplaceAllString(line, "")}
+			kind, open = item, []string{bullet().ReplaceAllString(line, "")}
 		default:
 			open = append(open, bare)
 		}
@@ -106,13 +105,13 @@ func blocksOf(markdown string) []block {
 }
 
 var (
-	anyTag   = regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>|<!--.*?(?:-->|$)`)
-	refLink  = regexp.MustCompile(`\[((?:\\.|[^\[\]\\])+)\]\[[^\]]*\]`)
-	shortRef = regexp.MustCompile(`\[([^\[\]]{1,80})\]`)
-	footnote = regexp.MustCompile(`\[\^?\d{1,3}\]`)
-	emphasis = regexp.MustCompile(`(\*{1,3}|~~)(\S(?:.*?\S)?)(\*{1,3}|~~)`)
-	autoLink = regexp.MustCompile(`<((?:https?|mailto):[^<>\s]+)>`)
-	escapes  = regexp.MustCompile(`\\([!-/:-@\[-` + "`" + `{-~])`)
+	anyTag   = pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>|<!--.*?(?:-->|$)`)
+	refLink  = pattern(`\[((?:\\.|[^\[\]\\])+)\]\[[^\]]*\]`)
+	shortRef = pattern(`\[([^\[\]]{1,80})\]`)
+	footnote = pattern(`\[\^?\d{1,3}\]`)
+	emphasis = pattern(`(\*{1,3}|~~)(\S(?:.*?\S)?)(\*{1,3}|~~)`)
+	autoLink = pattern(`<((?:https?|mailto):[^<>\s]+)>`)
+	escapes  = pattern(`\\([!-/:-@\[-` + "`" + `{-~])`)
 )
 
 // plain returns markdown of one line as text.
@@ -120,19 +119,19 @@ func plain(line string) string {
 	if !strings.ContainsAny(line, "[]<*~\\`") {
 		return strings.Join(strings.Fields(line), " ")
 	}
-	line = image.ReplaceAllString(line, "")
+	line = image().ReplaceAllString(line, "")
 	for range 2 { // a link round an image leaves an empty one
-		line = link.ReplaceAllString(line, "$1")
+		line = link().ReplaceAllString(line, "$1")
 	}
-	line = refLink.ReplaceAllString(line, "$1")
-	line = footnote.ReplaceAllString(line, "")
-	line = shortRef.ReplaceAllString(line, "$1")
-	line = autoLink.ReplaceAllString(line, "$1")
-	line = anyTag.ReplaceAllString(line, " ")
+	line = refLink().ReplaceAllString(line, "$1")
+	line = footnote().ReplaceAllString(line, "")
+	line = shortRef().ReplaceAllString(line, "$1")
+	line = autoLink().ReplaceAllString(line, "$1")
+	line = anyTag().ReplaceAllString(line, " ")
 	for range 2 {
-		line = emphasis.ReplaceAllString(line, "$2")
+		line = emphasis().ReplaceAllString(line, "$2")
 	}
-	line = escapes.ReplaceAllString(strings.ReplaceAll(line, "`", ""), "$1")
+	line = escapes().ReplaceAllString(strings.ReplaceAll(line, "`", ""), "$1")
 	return strings.Join(strings.Fields(line), " ")
 }
 

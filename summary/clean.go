@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,17 +13,17 @@ import (
 const maxText = 8000
 
 var (
-	preface  = regexp.MustCompile(`(?i)^(?:sure|certainly|of course|absolutely|okay|ok|great|here(?:'s|’s| is| are)|below is|this is|the following is|summary)\b[^\n]{0,120}:\s*\n`)
-	ownTitle = regexp.MustCompile(`(?i)^(?:#{1,6}\s*|\*\*)(?:(?:a |an |the )?(?:brief |usage |api |architecture |evaluation |page )?(?:summary|overview)|tl;dr)[:.]?(?:\*\*)?\s*\n`)
-	closing  = regexp.MustCompile(`(?i)\n+(?:let me know|i hope|hope this|feel free|would you like|if you (?:need|want|have|would like)|is there anything)\b[^\n]*\s*$`)
-	refusal  = regexp.MustCompile(`(?i)^(?:i['’]?m sorry|i am sorry|sorry[,.]|i can(?:['’]t|not)\b|i can not\b|i['’]m (?:unable|not able)|i am (?:unable|not able)|i won['’]t|as an ai\b|unfortunately,? i\b|i apologi[sz]e)`)
+	preface  = pattern(`(?i)^(?:sure|certainly|of course|absolutely|okay|ok|great|here(?:'s|’s| is| are)|below is|this is|the following is|summary)\b[^\n]{0,120}:\s*\n`)
+	ownTitle = pattern(`(?i)^(?:#{1,6}\s*|\*\*)(?:(?:a |an |the )?(?:brief |usage |api |architecture |evaluation |page )?(?:summary|overview)|tl;dr)[:.]?(?:\*\*)?\s*\n`)
+	closing  = pattern(`(?i)\n+(?:let me know|i hope|hope this|feel free|would you like|if you (?:need|want|have|would like)|is there anything)\b[^\n]*\s*$`)
+	refusal  = pattern(`(?i)^(?:i['’]?m sorry|i am sorry|sorry[,.]|i can(?:['’]t|not)\b|i can not\b|i['’]m (?:unable|not able)|i am (?:unable|not able)|i won['’]t|as an ai\b|unfortunately,? i\b|i apologi[sz]e)`)
 
-	image    = regexp.MustCompile(`!\[((?:\\.|[^\]\\])*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])`)
-	asImage  = regexp.MustCompile(`(^|\W)!\[`) // after a letter it is Rust's vec![…]
-	link     = regexp.MustCompile(`\[((?:\\.|[^\[\]\\])*)\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
-	linkDef  = regexp.MustCompile(`(?m)^ {0,3}\[[^\]\n]+\]:\s*(\S+).*\n?`)
-	bareLink = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]"'` + "`" + `]+`)
-	markup   = regexp.MustCompile(`(?i)</?(?:script|style|img|iframe|object|embed|svg|form|input|link|meta|base|video|audio|a)\b[^<>]*>|<!--[\s\S]*?(?:-->|$)`)
+	image    = pattern(`!\[((?:\\.|[^\]\\])*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])`)
+	asImage  = pattern(`(^|\W)!\[`) // after a letter it is Rust's vec![…]
+	link     = pattern(`\[((?:\\.|[^\[\]\\])*)\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
+	linkDef  = pattern(`(?m)^ {0,3}\[[^\]\n]+\]:\s*(\S+).*\n?`)
+	bareLink = pattern(`(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]"'` + "`" + `]+`)
+	markup   = pattern(`(?i)</?(?:script|style|img|iframe|object|embed|svg|form|input|link|meta|base|video|audio|a)\b[^<>]*>|<!--[\s\S]*?(?:-->|$)`)
 )
 
 // clean brings a model's answer into the form of a summary: without wrapper, images and HTML that loads something, without links
@@ -35,7 +34,7 @@ func clean(text string, in input) (string, error) {
 	switch {
 	case len(said) < 3 && utf8.RuneCountInString(text) < 20:
 		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer says next to nothing"}
-	case refusal.MatchString(text) && len(text) < 600:
+	case refusal().MatchString(text) && len(text) < 600:
 		return "", &llm.Error{Kind: llm.Refused, Message: "the model would not summarise the page"}
 	case babble(said):
 		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer repeats itself without end"}
@@ -56,13 +55,13 @@ func unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	for range 3 { // one may hide another
 		before := text
-		text = preface.ReplaceAllString(text, "")
+		text = preface().ReplaceAllString(text, "")
 		if body, ok := fenced(text); ok {
 			text = body
 		}
 		_, body := page.SplitFrontMatter([]byte(text + "\n"))
-		text = ownTitle.ReplaceAllString(strings.TrimSpace(string(body))+"\n", "")
-		if text = strings.TrimSpace(closing.ReplaceAllString(text, "")); text == before {
+		text = ownTitle().ReplaceAllString(strings.TrimSpace(string(body))+"\n", "")
+		if text = strings.TrimSpace(closing().ReplaceAllString(text, "")); text == before {
 			break
 		}
 	}
@@ -118,27 +117,27 @@ func akin(said []string, in input) bool {
 func ownLinks(text string, in input) string {
 	source := in.url + "\n" + in.readme + "\n" + in.content + "\n" + in.description + "\n" + in.symbolMap
 	known := func(address string) bool { return strings.HasPrefix(address, "#") || strings.Contains(source, address) }
-	text = asImage.ReplaceAllString(image.ReplaceAllString(text, "$1"), "$1[") // what is left of one is a link, to be judged as such
-	text = markup.ReplaceAllString(text, "")
-	text = link.ReplaceAllStringFunc(text, func(m string) string {
-		if g := link.FindStringSubmatch(m); !known(g[2]) {
+	text = asImage().ReplaceAllString(image().ReplaceAllString(text, "$1"), "$1[") // what is left of one is a link, to be judged as such
+	text = markup().ReplaceAllString(text, "")
+	text = link().ReplaceAllStringFunc(text, func(m string) string {
+		if g := link().FindStringSubmatch(m); !known(g[2]) {
 			return g[1]
 		}
 		return m
 	})
-	text = linkDef.ReplaceAllStringFunc(text, func(m string) string {
-		if !known(linkDef.FindStringSubmatch(m)[1]) {
+	text = linkDef().ReplaceAllStringFunc(text, func(m string) string {
+		if !known(linkDef().FindStringSubmatch(m)[1]) {
 			return ""
 		}
 		return m
 	})
-	text = bareLink.ReplaceAllStringFunc(text, func(m string) string {
+	text = bareLink().ReplaceAllStringFunc(text, func(m string) string {
 		if bare := strings.TrimRight(m, ".,;:!?*_"); !known(bare) {
 			return "(a link that is not in the page)" + m[len(bare):]
 		}
 		return m
 	})
-	return image.ReplaceAllString(text, "$1") // one that the other replacements put together
+	return image().ReplaceAllString(text, "$1") // one that the other replacements put together
 }
 
 // bound returns a text of at most limit characters, cut after a paragraph or line, and says so under it.

@@ -108,7 +108,7 @@ func written(in input, kept []sentence) string {
 
 // escaped keeps a sentence from becoming a heading, list or quote where it begins a paragraph.
 func escaped(s string) string {
-	if strings.HasPrefix(s, "#") || strings.HasPrefix(s, ">") || bullet.MatchString(s) {
+	if strings.HasPrefix(s, "#") || strings.HasPrefix(s, ">") || bullet().MatchString(s) {
 		return `\` + s
 	}
 	return s

@@ -8,16 +8,16 @@ import (
 )
 
 var (
-	installLine = regexp.MustCompile(`(?i)^(?:[$>%#]\s+)?(?:sudo\s+)?(?:(?:python3? -m )?pip3? install|pipx install|uv (?:add|pip install|tool install)|npm (?:i|install|add|create)\b|npx |yarn (?:add|global)|pnpm (?:add|i|install)|bun (?:add|install)|deno (?:add|install)|` +
+	installLine = pattern(`(?i)^(?:[$>%#]\s+)?(?:sudo\s+)?(?:(?:python3? -m )?pip3? install|pipx install|uv (?:add|pip install|tool install)|npm (?:i|install|add|create)\b|npx |yarn (?:add|global)|pnpm (?:add|i|install)|bun (?:add|install)|deno (?:add|install)|` +
 		`go (?:get|install)|cargo (?:add|install)|gem install|bundle add|brew (?:install|tap)|apt(?:-get)? install|dnf install|yum install|pacman -S|apk add|zypper install|port install|nix-env|nix profile|snap install|flatpak install|winget install|choco install|scoop install|` +
 		`docker (?:run|pull|compose)|podman (?:run|pull)|helm (?:install|repo add)|kubectl apply|conda install|mamba install|composer require|dotnet (?:add|tool install)|mix |cabal install|stack install|opam install|luarocks install|git clone|curl \S*.*\|\s*(?:ba)?sh|make install|mvn |gradle |terraform init)`)
-	importLine = regexp.MustCompile(`^\s*(?:import\s+["\w{*@.]|from\s+[\w.]+\s+import\b|#include\s*[<"]|use\s+[\w:]+(?:::|;)|using\s+[\w.]+;|require\(|(?:const|let|var)\s+.{1,60}=\s*require\(|require\s+['"]|extern crate\s|@import\s|library\(|(?:\w+\s+)?"[\w-]+\.[a-z]{2,}/[^"\s]+"$|open\s+[A-Z]\w+$|alias\s+[A-Z])`)
+	importLine = pattern(`^\s*(?:import\s+["\w{*@.]|from\s+[\w.]+\s+import\b|#include\s*[<"]|use\s+[\w:]+(?:::|;)|using\s+[\w.]+;|require\(|(?:const|let|var)\s+.{1,60}=\s*require\(|require\s+['"]|extern crate\s|@import\s|library\(|(?:\w+\s+)?"[\w-]+\.[a-z]{2,}/[^"\s]+"$|open\s+[A-Z]\w+$|alias\s+[A-Z])`)
 
-	signature = regexp.MustCompile(`^\s*(?:(?:export|default|public|protected|static|async|abstract|final|pub(?:\([a-z]+\))?|unsafe|extern|inline|virtual|override|const|def|declare)\s+)*` +
+	signature = pattern(`^\s*(?:(?:export|default|public|protected|static|async|abstract|final|pub(?:\([a-z]+\))?|unsafe|extern|inline|virtual|override|const|def|declare)\s+)*` +
 		`(?:(?:def|class|func|fn|function|fun|interface|trait|struct|enum|type|module|namespace|impl|protocol|record|macro)\s+[\w$.(*\[]|(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+/|(?:[\w<>\[\]:*&,]+\s+){1,3}\w+\s*\([^)]*\)\s*(?:[;{]|const\b|throws\b|$))`)
-	callLike = regexp.MustCompile(`^(?:[\w$.:<>\[\]*&@-]+ ){0,3}[\w$.:<>\[\]*&@-]*\w\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\s*(?:->|:|=>|→)\s*\S.*|\s+[\w*.\[\]]{1,40}|\s+\([^()]*\))?$`)
-	endpoint = regexp.MustCompile(`^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+\S+$`)
-	spans    = regexp.MustCompile("`([^`\n]{2,120})`")
+	callLike = pattern(`^(?:[\w$.:<>\[\]*&@-]+ ){0,3}[\w$.:<>\[\]*&@-]*\w\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\s*(?:->|:|=>|→)\s*\S.*|\s+[\w*.\[\]]{1,40}|\s+\([^()]*\))?$`)
+	endpoint = pattern(`^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+\S+$`)
+	spans    = pattern("`([^`\n]{2,120})`")
 )
 
 // sections joins the parts of a summary that are not empty.
@@ -74,15 +74,15 @@ func matching(blocks []block, re *regexp.Regexp, most int) []string {
 
 // usage returns how to install, import and call what the page is about: commands and code as they stand there.
 func usage(in input, blocks []block) string {
-	install := matching(blocks, installLine, 8)
+	install := matching(blocks, installLine(), 8)
 	for _, b := range blocks { // a command in a sentence
-		for _, m := range spans.FindAllStringSubmatch(b.raw, 8) {
-			if b.kind != code && installLine.MatchString(m[1]) && len(install) < 8 && !slices.Contains(install, m[1]) {
+		for _, m := range spans().FindAllStringSubmatch(b.raw, 8) {
+			if b.kind != code && installLine().MatchString(m[1]) && len(install) < 8 && !slices.Contains(install, m[1]) {
 				install = append(install, m[1])
 			}
 		}
 	}
-	imports := matching(blocks, importLine, 10)
+	imports := matching(blocks, importLine(), 10)
 	examples := examplesOf(blocks)
 	if len(install)+len(imports)+len(examples) == 0 {
 		return ""
@@ -98,13 +98,13 @@ func usage(in input, blocks []block) string {
 }
 
 // usageSections are headings under which examples stand that are worth more than others.
-var usageSections = regexp.MustCompile(`\b(?:usage|use|using|quick ?start|getting started|get started|examples?|how to|tutorial|basics?|first steps|hello|synopsis|verwendung|beispiel)\b`)
+var usageSections = pattern(`\b(?:usage|use|using|quick ?start|getting started|get started|examples?|how to|tutorial|basics?|first steps|hello|synopsis|verwendung|beispiel)\b`)
 
 // examplesOf returns at most four blocks of code with what introduces each, those of sections about use first.
 func examplesOf(blocks []block) []string {
 	var first, rest []string
 	for i, b := range blocks {
-		if b.kind != code || len(b.text) < 15 || onlyMatching(b.text, installLine) {
+		if b.kind != code || len(b.text) < 15 || onlyMatching(b.text, installLine()) {
 			continue
 		}
 		intro := ""
@@ -114,7 +114,7 @@ func examplesOf(blocks []block) []string {
 			}
 		}
 		example := intro + codeBlock(b.lang, b.text, 20)
-		if usageSections.MatchString(b.section) {
+		if usageSections().MatchString(b.section) {
 			first = append(first, example)
 		} else {
 			rest = append(rest, example)
@@ -159,18 +159,18 @@ func interfaces(in input, blocks []block) string {
 			says = blocks[i+1].text
 		}
 		switch {
-		case b.kind == heading && (callLike.MatchString(b.text) || endpoint.MatchString(b.text) || signature.MatchString(b.text)):
+		case b.kind == heading && (callLike().MatchString(b.text) || endpoint().MatchString(b.text) || signature().MatchString(b.text)):
 			add(b.text, says)
 		case b.kind == heading:
 			title = b.text
 		case b.kind == code:
 			for line := range strings.Lines(b.text) {
-				if signature.MatchString(strings.TrimRight(line, "\r\n")) {
+				if signature().MatchString(strings.TrimRight(line, "\r\n")) {
 					add(line, "")
 				}
 			}
 		default:
-			if m := spans.FindStringSubmatch(b.raw); m != nil && strings.HasPrefix(strings.TrimLeft(b.raw, "*_ "), "`") && (callLike.MatchString(m[1]) || endpoint.MatchString(m[1]) || b.kind != paragraph) {
+			if m := spans().FindStringSubmatch(b.raw); m != nil && strings.HasPrefix(strings.TrimLeft(b.raw, "*_ "), "`") && (callLike().MatchString(m[1]) || endpoint().MatchString(m[1]) || b.kind != paragraph) {
 				add(m[1], strings.TrimLeft(strings.TrimPrefix(b.text, m[1]), " :|–—-"))
 			}
 		}
@@ -201,17 +201,17 @@ func interfaces(in input, blocks []block) string {
 }
 
 // designSections are headings under which a page tells how a thing is built.
-var designSections = regexp.MustCompile(`\b(?:architectur\w*|design\w*|structure|layout|overview|how it works|internals?|components?|modules?|packages?|concepts?|data ?flow|pipeline|organi[sz]ation|directory|directories|under the hood|aufbau|implementation)\b`)
+var designSections = pattern(`\b(?:architectur\w*|design\w*|structure|layout|overview|how it works|internals?|components?|modules?|packages?|concepts?|data ?flow|pipeline|organi[sz]ation|directory|directories|under the hood|aufbau|implementation)\b`)
 
 // usedBy are headings of lists of others that use a thing.
-var usedBy = regexp.MustCompile(`\b(?:us(?:ed|ing|ers?)|projects|adopters|companies)\b`)
+var usedBy = pattern(`\b(?:us(?:ed|ing|ers?)|projects|adopters|companies)\b`)
 
 // architecture returns what the page says of its parts, the head of the symbol map, and without either the page's outline with the
 // first sentence of each part.
 func architecture(in input, blocks []block) string {
 	var design []string
 	for _, b := range blocks {
-		if !designSections.MatchString(b.section) || usedBy.MatchString(b.section) || len(design) >= 14 {
+		if !designSections().MatchString(b.section) || usedBy().MatchString(b.section) || len(design) >= 14 {
 			continue
 		}
 		switch b.kind {
@@ -258,16 +258,16 @@ func outlineOf(blocks []block) []string {
 // facts are what one must know to choose or reject something: how a sentence about it is known, and headings it stands under.
 var facts = []struct {
 	name    string
-	says    *regexp.Regexp
-	section *regexp.Regexp
+	says    func() *regexp.Regexp
+	section func() *regexp.Regexp
 }{
-	{"Version", regexp.MustCompile(`(?i)\b(?:latest|current|stable|released?|versions?|v)\b[^.]{0,40}?\bv?\d+\.\d+|\bv\d+\.\d+`), nil},
-	{"Maturity", regexp.MustCompile(`(?i)\b(?:alpha|beta|experimental|pre-?release|production[- ]ready|in production|production use|stable api|not (?:yet )?stable|work in progress|deprecated|archived|unmaintained|no longer maintained|actively maintained|maintenance mode|end[- ]of[- ]life|battle[- ]tested|breaking changes|semver|semantic versioning)\b`), regexp.MustCompile(`\b(?:status|stability|maturity|roadmap|support(?:ed)? versions)\b`)},
-	{"Licence", regexp.MustCompile(`\b(?i:licen[cs]ed?)\b|\b(?:MIT|Apache[- ]2(?:\.0)?|GPL(?:v?[23])?|LGPL|AGPL|BSD[- ][23]|MPL[- ]2|ISC|Unlicense|CC0|CC BY)\b`), regexp.MustCompile(`^licen[cs]e`)},
-	{"Requirements", regexp.MustCompile(`(?i)\b(?:requires?|required|depends? on|dependenc(?:y|ies)|prerequisites?|compatible with|minimum|needs? (?:go|python|node|java|rust|php|ruby|\.net)\b|(?:go|python|node(?:\.js)?|java|rust|php|ruby|\.net) (?:>=? ?)?\d+(?:\.\d+)*\+?)`), regexp.MustCompile(`\b(?:requirements?|dependenc(?:y|ies)|prerequisites?|compatibility|supported platforms|system requirements)\b`)},
-	{"Limits", regexp.MustCompile(`(?i)\b(?:limitations?|caveats?|known issues?|does not support|doesn't support|not supported|unsupported|drawbacks?|trade-?offs?|slower than|cannot\b)`), regexp.MustCompile(`\b(?:limitations?|caveats?|known issues|drawbacks?|trade-?offs?|non-goals)\b`)},
-	{"Alternatives", regexp.MustCompile(`(?i)\b(?:alternatives?|compared (?:to|with)|comparison|unlike|in contrast to|similar to|inspired by|replacement for|instead of using|versus|vs\.?)\b`), regexp.MustCompile(`\b(?:alternatives?|comparison|similar projects|related projects|why not|prior art|versus|vs)\b`)},
-	{"Performance", regexp.MustCompile(`(?i)\b(?:benchmarks?|times faster|x faster|\d+x|faster than|throughput|latency|ns/op|req(?:uests)?/s)\b`), regexp.MustCompile(`\b(?:benchmarks?|performance)\b`)},
+	{"Version", pattern(`(?i)\b(?:latest|current|stable|released?|versions?|v)\b[^.]{0,40}?\bv?\d+\.\d+|\bv\d+\.\d+`), nil},
+	{"Maturity", pattern(`(?i)\b(?:alpha|beta|experimental|pre-?release|production[- ]ready|in production|production use|stable api|not (?:yet )?stable|work in progress|deprecated|archived|unmaintained|no longer maintained|actively maintained|maintenance mode|end[- ]of[- ]life|battle[- ]tested|breaking changes|semver|semantic versioning)\b`), pattern(`\b(?:status|stability|maturity|roadmap|support(?:ed)? versions)\b`)},
+	{"Licence", pattern(`\b(?i:licen[cs]ed?)\b|\b(?:MIT|Apache[- ]2(?:\.0)?|GPL(?:v?[23])?|LGPL|AGPL|BSD[- ][23]|MPL[- ]2|ISC|Unlicense|CC0|CC BY)\b`), pattern(`^licen[cs]e`)},
+	{"Requirements", pattern(`(?i)\b(?:requires?|required|depends? on|dependenc(?:y|ies)|prerequisites?|compatible with|minimum|needs? (?:go|python|node|java|rust|php|ruby|\.net)\b|(?:go|python|node(?:\.js)?|java|rust|php|ruby|\.net) (?:>=? ?)?\d+(?:\.\d+)*\+?)`), pattern(`\b(?:requirements?|dependenc(?:y|ies)|prerequisites?|compatibility|supported platforms|system requirements)\b`)},
+	{"Limits", pattern(`(?i)\b(?:limitations?|caveats?|known issues?|does not support|doesn't support|not supported|unsupported|drawbacks?|trade-?offs?|slower than|cannot\b)`), pattern(`\b(?:limitations?|caveats?|known issues|drawbacks?|trade-?offs?|non-goals)\b`)},
+	{"Alternatives", pattern(`(?i)\b(?:alternatives?|compared (?:to|with)|comparison|unlike|in contrast to|similar to|inspired by|replacement for|instead of using|versus|vs\.?)\b`), pattern(`\b(?:alternatives?|comparison|similar projects|related projects|why not|prior art|versus|vs)\b`)},
+	{"Performance", pattern(`(?i)\b(?:benchmarks?|times faster|x faster|\d+x|faster than|throughput|latency|ns/op|req(?:uests)?/s)\b`), pattern(`\b(?:benchmarks?|performance)\b`)},
 }
 
 // evaluation returns the sentences of a page about each of facts, and names those that it is silent on.
@@ -280,12 +280,12 @@ func evaluation(in input, blocks []block) string {
 			if b.kind == code || b.kind == heading || len(lines) >= 4 {
 				continue
 			}
-			if b.kind != table && fact.section != nil && fact.section.MatchString(b.section) && utf8.RuneCountInString(b.text) > 2 {
+			if b.kind != table && fact.section != nil && fact.section().MatchString(b.section) && utf8.RuneCountInString(b.text) > 2 {
 				lines = append(lines, short(b.text, 220))
 				continue
 			}
 			for _, s := range sentences(b.text) {
-				if fact.says.MatchString(s) && len(lines) < 4 && utf8.RuneCountInString(s) <= 400 {
+				if fact.says().MatchString(s) && len(lines) < 4 && utf8.RuneCountInString(s) <= 400 {
 					lines = append(lines, short(s, 220))
 				}
 			}

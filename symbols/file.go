@@ -100,12 +100,12 @@ func (s *source) nest(d *definition, parent int) {
 	}
 }
 
-var macroBeforeName = regexp.MustCompile(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
+var macroBeforeName = pattern(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
 
 // blankMacros puts spaces where a macro stands between class and its name, as in "class API_EXPORT Table {": unexpanded, no
 // grammar makes a class of that.
 func blankMacros(content []byte) {
-	for _, place := range macroBeforeName.FindAllSubmatchIndex(content, -1) {
+	for _, place := range macroBeforeName().FindAllSubmatchIndex(content, -1) {
 		for i := place[2]; i < place[3]; i++ {
 			if content[i] != '\n' {
 				content[i] = ' '
@@ -215,7 +215,7 @@ func typeText(text []byte) []byte {
 func oneLine(text []byte, l *language) string {
 	var b strings.Builder
 	text = l.remarks().ReplaceAllLiteral(text, nil)
-	text = annotations.ReplaceAllLiteral(text, nil)
+	text = annotations().ReplaceAllLiteral(text, nil)
 	space := false
 	for _, r := range string(text) {
 		switch {
@@ -247,17 +247,17 @@ func oneLine(text []byte, l *language) string {
 }
 
 var (
-	hashRemarks  = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
-	annotations  = regexp.MustCompile(`^(?:@[A-Za-z][\w.]*(?:\([^()]*\))?\s+)+`) // that end before the definition
-	slashRemarks = regexp.MustCompile(`(?m)(?:^|\s)//.*$|(?s)/\*.*?\*/`)
+	hashRemarks  = pattern(`(?m)(?:^|\s)#.*$`)
+	annotations  = pattern(`^(?:@[A-Za-z][\w.]*(?:\([^()]*\))?\s+)+`) // that end before the definition
+	slashRemarks = pattern(`(?m)(?:^|\s)//.*$|(?s)/\*.*?\*/`)
 )
 
 // remarks finds comments, in texts as short as signatures.
 func (l *language) remarks() *regexp.Regexp {
 	if l.scan != nil && strings.HasPrefix(l.scan.comment, "#") {
-		return hashRemarks
+		return hashRemarks()
 	}
-	return slashRemarks
+	return slashRemarks()
 }
 
 // cutAt returns the greatest place up to n where text may be cut between characters.

@@ -22,7 +22,7 @@ type scanner struct {
 // rule finds definitions in a line; the expression's last group that matched is the name.
 type rule struct {
 	kind Kind
-	line *regexp.Regexp
+	line func() *regexp.Regexp
 	top  bool // only where no function is around
 }
 
@@ -41,7 +41,7 @@ var notNames = func() map[string]bool {
 	return words
 }()
 
-var called = regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*\(|\b([A-Z][A-Za-z0-9]*[a-z][\w$]*)`)
+var called = pattern(`([A-Za-z_$][\w$]*)\s*\(|\b([A-Z][A-Za-z0-9]*[a-z][\w$]*)`)
 
 // read returns what content defines and refers to, as far as lines tell, or errLate.
 func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit time.Duration) (*source, error) {
@@ -85,7 +85,7 @@ func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit 
 				s.definitions = append(s.definitions, d)
 			}
 		}
-		for _, m := range called.FindAllSubmatchIndex(line, -1) {
+		for _, m := range called().FindAllSubmatchIndex(line, -1) {
 			at, end := max(m[2], m[4]), max(m[3], m[5])
 			name := line[at:end]
 			switch {
@@ -112,7 +112,7 @@ func (sc *scanner) match(line []byte, inside bool) (rule, string) {
 		if inside && r.top {
 			continue
 		}
-		groups := r.line.FindSubmatch(line)
+		groups := r.line().FindSubmatch(line)
 		for i := len(groups) - 1; i > 0; i-- {
 			if name := string(groups[i]); name != "" && !notNames[name] && nameable(groups[i]) {
 				return r, name

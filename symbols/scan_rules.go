@@ -1,12 +1,11 @@
 package symbols
 
 import (
-	"regexp"
 	"strings"
 )
 
 func find(kind Kind, expression string) rule {
-	return rule{kind: kind, line: regexp.MustCompile(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`))}
+	return rule{kind: kind, line: pattern(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`))}
 }
 
 // findTop is a rule for what would be a statement inside a function.
