@@ -1,0 +1,208 @@
+package agents
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Library is a library of Context7 by its id, /org/project[/version] or /org/project@version. Missing parts are empty.
+type Library struct{ Org, Project, Version string }
+
+// Name is what the library is called: its project, or unknown (rule A19).
+func (l Library) Name() string {
+	if l.Project == "" {
+		return "unknown"
+	}
+	return l.Project
+}
+
+// libraryNames are the names that the library's id has had; libraryName, of which it may also be a plain name, comes last.
+var libraryNames = []string{"libraryId", "context7CompatibleLibraryID", "libraryID", "library_id", "context7_compatible_library_id", "libraryName"}
+
+func libraryOf(input map[string]json.RawMessage) Library {
+	return ParseLibrary(str(pick(input, libraryNames)))
+}
+
+// ParseLibrary reads a library's id. A name without slashes is the project's.
+func ParseLibrary(id string) (l Library) {
+	id = cutRunes(clean(strings.TrimSpace(id)), 200)
+	id, l.Version, _ = strings.Cut(id, "@")
+	var parts []string
+	for p := range strings.SplitSeq(id, "/") {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return Library{}
+	case 1:
+		l.Project = parts[0]
+		return l
+	}
+	l.Org, l.Project = parts[0], parts[1]
+	if len(parts) > 2 {
+		l.Version = strings.Join(parts[2:], "/")
+	}
+	return l
+}
+
+// minDocs is the least that is worth keeping, in characters (rule A19).
+const minDocs = 50
+
+// docsErrors begin Context7's error texts, which come without a sign that they are errors. Lower case.
+var docsErrors = []string{
+	"rate limited", "rate limit exceeded", "quota exceeded", "monthly quota", "too many requests",
+	"documentation not found", "no documentation found", "no content available", "no snippets found",
+	"the library you are trying to access does not exist", "library not found", "no library found", "no libraries found", "no results found",
+	"unauthorized", "forbidden", "invalid api key", "access denied", "you do not have access", "authentication required",
+	"error:", "error fetching", "error retrieving", "failed to", "an error occurred", "internal server error", "request failed", "could not", "unable to", "mcp error",
+	"this library is not finalized", "library has been redirected",
+}
+
+// WorthKeeping reports whether a text of Context7's is documentation: long enough, and not one of its error texts.
+func WorthKeeping(text string) bool {
+	text = strings.TrimSpace(text)
+	if utf8.RuneCountInString(text) < minDocs {
+		return false
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(text, "#") || strings.HasPrefix(text, "TITLE:") || strings.HasPrefix(first, "==") {
+		return true
+	}
+	head := strings.ToLower(strings.TrimLeft(first, "*_>❌⚠️ \t"))
+	for _, begin := range docsErrors {
+		if strings.HasPrefix(head, begin) {
+			return false
+		}
+	}
+	return true
+}
+
+// Snippet is what Context7 took from one place.
+type Snippet struct {
+	Source string // URL of the place; empty when none is given
+	Text   string // markdown, without the line that names the place
+}
+
+var (
+	sourceLine = regexp.MustCompile(`(?i)^source:\s*<?(https?://[^\s<>]+?)>?\s*$`)
+	ruleLine   = regexp.MustCompile(`^[-=_]{16,}\s*$`)
+)
+
+// Split splits a text of Context7's into what it took from each place, in order. Snippets begin at a "### " heading, or at
+// "TITLE:" in older texts, that a "Source:" line belongs to; what stands in a code fence begins nothing. Snippets of one place are
+// joined.
+func Split(text string) []Snippet {
+	var list []Snippet
+	at := map[string]int{}
+	add := func(s Snippet) {
+		if s.Text = strings.TrimSpace(s.Text); s.Text == "" || s.Source == "" && utf8.RuneCountInString(s.Text) < minDocs {
+			return
+		}
+		if i, ok := at[s.Source]; ok {
+			list[i].Text += "\n\n" + s.Text
+			return
+		}
+		at[s.Source] = len(list)
+		list = append(list, s)
+	}
+	var lines []string
+	var source string
+	flush := func() {
+		add(Snippet{source, strings.Join(lines, "\n")})
+		lines, source = nil, ""
+	}
+	all := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	fence := ""
+	for i, line := range all {
+		if mark := fenceOf(line); mark != "" {
+			switch {
+			case fence == "":
+				fence = mark
+			case strings.HasPrefix(mark, fence) && strings.Trim(strings.TrimSpace(line), fence[:1]) == "":
+				fence = ""
+			}
+		}
+		switch {
+		case fence != "" && (!ruleLine.MatchString(line) || !snippetFollows(all[i+1:])): // those two end a fence that was left open
+		case ruleLine.MatchString(line):
+			flush()
+			fence = ""
+			continue
+		case strings.HasPrefix(line, "### ") && sourceFollows(all[i+1:]), strings.HasPrefix(line, "TITLE: "):
+			flush()
+			if title, ok := strings.CutPrefix(line, "TITLE: "); ok {
+				line = "### " + title
+			}
+		default:
+			if m := sourceLine.FindStringSubmatch(line); m != nil && source == "" {
+				source = m[1]
+				continue
+			}
+			line = strings.TrimPrefix(line, "DESCRIPTION: ")
+			if line == "CODE:" || strings.HasPrefix(line, "LANGUAGE: ") {
+				continue
+			}
+		}
+		lines = append(lines, line)
+	}
+	flush()
+	return list
+}
+
+// fenceOf returns the marks of a line that opens or closes a code fence.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	for _, c := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// snippetFollows reports whether the next line that says something is a heading that a source belongs to.
+func snippetFollows(lines []string) bool {
+	for i, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			return strings.HasPrefix(l, "TITLE: ") || strings.HasPrefix(l, "### ") && sourceFollows(lines[i+1:])
+		}
+	}
+	return false
+}
+
+// sourceFollows reports whether the next line that says something names a source.
+func sourceFollows(lines []string) bool {
+	for _, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			return sourceLine.MatchString(l)
+		}
+	}
+	return false
+}
+
+// Merge returns the snippets of both texts, each once: those of old first, then what more has.
+func Merge(old, more string) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(old))
+	for _, part := range sections(more) {
+		if part = strings.TrimSpace(part); part != "" && !strings.Contains(b.String(), part) {
+			b.WriteString("\n\n" + part)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// sections cuts a text before each of its "### " headings.
+func sections(text string) (list []string) {
+	for {
+		i := strings.Index(text[min(1, len(text)):], "\n### ")
+		if i < 0 {
+			return append(list, text)
+		}
+		list, text = append(list, text[:i+1]), text[i+2:]
+	}
+}

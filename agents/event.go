@@ -1,0 +1,264 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"readthru/page"
+)
+
+// Stage is when a hook is told of something.
+type Stage int
+
+// Stages.
+const (
+	After  Stage = iota // a tool has answered
+	Before              // a tool is about to run
+	Prompt              // the user has said something
+)
+
+// Event is what an agent told a hook: that a tool which reads web pages or documentation runs or has run, or what the user said.
+type Event struct {
+	Stage   Stage
+	Tool    string   // as the agent names it; empty for a prompt
+	URLs    []string // that the tool reads, or that the user named; http and https alone, each once
+	Library *Library // that the documentation tool was asked for; nil for every other tool
+	Text    string   // what the tool answered, as far as it is text
+	Session string   // the agent's own name for the session
+
+	response json.RawMessage
+	strict   bool // the shape is one that only takes JSON for an answer
+}
+
+const (
+	maxURLs       = 20 // of an event; Gemini CLI takes as many in one call
+	maxPromptURLs = 3  // rule B8
+)
+
+// Names that agents have given, and may give, to the parts of an event (rule X14).
+var (
+	eventNames    = []string{"hook_event_name", "hookEventName", "hookName", "event"}
+	toolNames     = []string{"tool_name", "toolName", "tool"}
+	inputNames    = []string{"tool_input", "tool_params", "toolArgs", "toolInput", "tool_args", "args", "input"}
+	responseNames = []string{"tool_response", "tool_result", "tool_output", "toolResult", "toolResponse", "toolOutput", "result_json", "output"}
+	sessionNames  = []string{"session_id", "sessionId", "sessionID", "conversation_id"}
+	promptNames   = []string{"prompt", "user_prompt", "userPrompt"}
+)
+
+// stages are the events that are of use, in lower case without separators.
+var stages = map[string]Stage{
+	"posttooluse": After, "aftertool": After, "aftermcpexecution": After, "toolexecuteafter": After,
+	"pretooluse": Before, "beforetool": Before, "beforemcpexecution": Before, "toolexecutebefore": Before,
+	"userpromptsubmit": Prompt, "userpromptsubmitted": Prompt, "beforesubmitprompt": Prompt, "beforeagent": Prompt,
+}
+
+// fetchTools are the tools that read web pages, in lower case without separators.
+var fetchTools = []string{"webfetch", "fetchwebpage", "vscodefetchwebpageinternal", "mcpwebfetch"}
+
+// Parse reads an event. It reports false for what it does not know: no JSON, another shape, another tool, a page that nobody may
+// keep. Hooks are silent then (rule A18).
+func Parse(text []byte) (*Event, bool) {
+	var parts map[string]json.RawMessage
+	if json.Unmarshal(text, &parts) != nil {
+		return nil, false
+	}
+	e := &Event{Session: str(pick(parts, sessionNames))}
+	e.Session = cutRunes(clean(e.Session), 200)
+	e.strict = parts["conversation_id"] != nil || parts["sessionId"] != nil || parts["hookEventName"] != nil
+	name := str(pick(parts, eventNames))
+	stage, ok := stages[plainName(name)]
+	if !ok && name != "" {
+		return nil, false
+	}
+	e.Stage = stage
+	if stage == Prompt && ok {
+		return e, e.readPrompt(str(pick(parts, promptNames)))
+	}
+	e.Tool = str(pick(parts, toolNames))
+	e.response = pick(parts, responseNames)
+	input := object(pick(parts, inputNames))
+	switch {
+	case isFetchTool(e.Tool):
+		e.readFetch(input)
+		return e, len(e.URLs) > 0
+	case isDocsTool(e.Tool, input) && stage == After:
+		lib := libraryOf(input)
+		e.Library = &lib
+		e.Text, ok = textOf(e.response, 0)
+		return e, ok
+	}
+	return nil, false
+}
+
+// readPrompt takes the first URLs of what the user said.
+func (e *Event) readPrompt(prompt string) bool {
+	for _, d := range page.Detect(prompt) {
+		if len(e.URLs) < maxPromptURLs {
+			e.addURL(d.URL)
+		}
+	}
+	return len(e.URLs) > 0
+}
+
+// readFetch takes the URLs that a tool was asked for: by name, in a list, or in the words of a prompt (Gemini CLI).
+func (e *Event) readFetch(input map[string]json.RawMessage) {
+	e.addURL(str(pick(input, []string{"url", "uri"})))
+	var list []string
+	if json.Unmarshal(input["urls"], &list) == nil {
+		for _, u := range list {
+			e.addURL(u)
+		}
+	}
+	if len(e.URLs) == 0 && plainName(e.Tool) == "webfetch" && input["url"] == nil {
+		for _, d := range page.Detect(str(input["prompt"])) {
+			e.addURL(d.URL)
+		}
+	}
+	e.Text, _ = textOf(e.response, 0)
+}
+
+// addURL adds what can be fetched and kept: http or https, without credentials.
+func (e *Event) addURL(raw string) {
+	u, err := page.Parse(strings.TrimSpace(raw))
+	if err != nil || u.User != nil || page.HasSecret(u) || len(e.URLs) >= maxURLs || slices.Contains(e.URLs, u.String()) {
+		return
+	}
+	e.URLs = append(e.URLs, u.String())
+}
+
+func isFetchTool(name string) bool { return slices.Contains(fetchTools, plainName(name)) }
+
+// isDocsTool tells Context7's tools: by their own name after whatever agents put before it, and by the server's name or the form
+// of the library asked for, since others may call a tool query-docs too.
+func isDocsTool(name string, input map[string]json.RawMessage) bool {
+	tool := plainName(name)
+	if !strings.HasSuffix(tool, "querydocs") && !strings.HasSuffix(tool, "getlibrarydocs") {
+		return false
+	}
+	return strings.Contains(tool, "context7") || strings.HasPrefix(str(pick(input, libraryNames)), "/")
+}
+
+// plainName returns a name in lower case with letters and digits alone.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return -1
+	}, cutRunes(s, 200))
+}
+
+// pick returns the first of names that is there with a value.
+func pick(parts map[string]json.RawMessage, names []string) json.RawMessage {
+	for _, n := range names {
+		if v := parts[n]; len(v) > 0 && string(v) != "null" {
+			return v
+		}
+	}
+	return nil
+}
+
+// str returns a JSON string's text, and nothing for any other value.
+func str(v json.RawMessage) (s string) {
+	if len(v) == 0 || json.Unmarshal(v, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// object returns a JSON object's parts. An object may come as the text of a string (Cursor).
+func object(v json.RawMessage) (m map[string]json.RawMessage) {
+	if s := str(v); s != "" {
+		v = json.RawMessage(s)
+	}
+	if len(v) == 0 || json.Unmarshal(v, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// textOf returns the text of a tool's answer in any of the forms that are about: a string, which may itself be JSON; parts with a
+// text; an object that has one of them under a well-known name. It reports false for an answer that says it is an error.
+func textOf(v json.RawMessage, depth int) (string, bool) {
+	v = bytes.TrimSpace(v)
+	if len(v) == 0 || depth > 4 {
+		return "", true
+	}
+	switch v[0] {
+	case '"':
+		s := str(v)
+		if inner := strings.TrimSpace(s); strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[{") {
+			if text, ok := textOf(json.RawMessage(inner), depth+1); text != "" || !ok {
+				return text, ok
+			}
+		}
+		return s, true
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(v, &list) != nil {
+			return "", true
+		}
+		var texts []string
+		for _, e := range list {
+			text, ok := textOf(e, depth+1)
+			if !ok {
+				return "", false
+			}
+			if text != "" {
+				texts = append(texts, text)
+			}
+		}
+		return strings.Join(texts, "\n\n"), true
+	case '{':
+		var m map[string]json.RawMessage
+		if json.Unmarshal(v, &m) != nil {
+			return "", true
+		}
+		if failed(m) {
+			return "", false
+		}
+		for _, name := range []string{"content", "result", "text", "llmContent", "textResultForLlm", "output", "value"} {
+			if text, ok := textOf(m[name], depth+1); text != "" || !ok {
+				return text, ok
+			}
+		}
+	}
+	return "", true
+}
+
+// failed reports whether an answer says of itself that it is an error.
+func failed(m map[string]json.RawMessage) bool {
+	for _, name := range []string{"isError", "is_error"} {
+		if string(m[name]) == "true" {
+			return true
+		}
+	}
+	v := m["error"]
+	return len(v) > 0 && string(v) != "null" && string(v) != "false" && string(v) != `""` && string(v) != "{}"
+}
+
+// clean drops control characters.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// cutRunes cuts s after n code points.
+func cutRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
