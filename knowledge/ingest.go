@@ -116,6 +116,18 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	return done, err
 }
 
+// Ingested returns what was ingested last under a label and a URL, into no base. The error is store.ErrNotFound.
+func (k *Knowledge) Ingested(label, rawURL string) (*Document, error) {
+	key, err := k.records.Get(sourceKey(loose.base, cutRunes(label, maxLabel), rawURL))
+	if err != nil {
+		return nil, err
+	}
+	if len(key) != len(page.Key{}) {
+		return nil, fmt.Errorf("record of what was ingested: %w", store.ErrNotFound)
+	}
+	return k.Document(page.Key(key))
+}
+
 // metadataSize returns how many bytes metadata has.
 func metadataSize(m map[string]string) (n int) {
 	for name, value := range m {

@@ -38,7 +38,7 @@ func (k *Knowledge) Documents(kb, cursor string, limit int) (list []Entry, next 
 	limit = min(limit, 1000)
 	from, err := hex.DecodeString(cursor)
 	if err != nil || len(from) != 0 && len(from) != len(page.Key{}) {
-		return nil, "", fmt.Errorf("list documents: cursor %.20q is none", cursor)
+		return nil, "", fmt.Errorf("list documents: cursor %.20q: %w", cursor, store.ErrCursor)
 	}
 	prefix := memberPrefix + r.live().key()
 	k.records.Keys(prefix, prefix+string(from), func(key string) bool {
