@@ -26,6 +26,21 @@ func (c *Cache) Explain(req *http.Request) ([]Line, error) {
 	return c.policy.explain(q, stored, time.Now()), nil
 }
 
+// Fresh reports whether a stored response answers req now, without a question to its origin. It asks nobody and changes nothing.
+func (c *Cache) Fresh(req *http.Request) (bool, error) {
+	q := c.policy.request(req)
+	stored, err := c.store.Responses(q.key)
+	if err != nil {
+		return false, fmt.Errorf("read stored responses of %s: %w", c.mask(q.key), err)
+	}
+	sel := c.policy.choose(q, stored)
+	if sel.complete == nil || c.policy.shared && q.secret {
+		return false, nil
+	}
+	v := c.policy.judge(q, sel.complete, time.Now())
+	return v.action == reuse && v.ttl > 0, nil
+}
+
 // mask keeps a query, which may be secret, out of messages.
 func (c *Cache) mask(key string) string {
 	head, _, _ := strings.Cut(key, "?")
