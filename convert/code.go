@@ -13,7 +13,9 @@ const langAttr = "data-lang"
 
 // normaliseCode rewrites a pre, or another element that shows code, into a pre with its language and its exact text.
 func normaliseCode(n *html.Node) {
-	pre := elementNode(atom.Pre, textNode(codeText(n)))
+	code := codeText(n)
+	lines := 1 + strings.Count(code, "\n")
+	pre := elementNode(atom.Pre, textNode(code))
 	pre.Attr = []html.Attribute{{Key: langAttr, Val: codeLanguage(n)}}
 	if id := attr(n, "id"); id != "" {
 		pre.Attr = append(pre.Attr, html.Attribute{Key: "id", Val: id})
@@ -21,7 +23,7 @@ func normaliseCode(n *html.Node) {
 	// A table of line numbers beside the code, and a quote that holds nothing else, are part of the code block.
 	place := n
 	for p := n.Parent; is(p, atom.Table, atom.Tbody, atom.Tr, atom.Td, atom.Blockquote, atom.Div, atom.Figure); p = p.Parent {
-		if !onlyCode(p, n) {
+		if !onlyCode(p, n, lines) {
 			break
 		}
 		if is(p, atom.Table, atom.Blockquote) {
@@ -31,9 +33,10 @@ func normaliseCode(n *html.Node) {
 	replace(place, pre)
 }
 
-// onlyCode reports whether p holds nothing but the code n, beside line numbers.
-func onlyCode(p, n *html.Node) bool {
+// onlyCode reports whether p holds nothing but the code n, beside line numbers. More numbers than lines are data.
+func onlyCode(p, n *html.Node, lines int) bool {
 	budget := 2000 // nodes; many blocks of code in one box must not look at each other
+	numbers := 0
 	var only func(c *html.Node) bool
 	only = func(c *html.Node) bool {
 		if c == n {
@@ -43,6 +46,7 @@ func onlyCode(p, n *html.Node) bool {
 			return false
 		}
 		if c.Type == html.TextNode {
+			numbers += words(c.Data)
 			return digitsOnly(c.Data)
 		}
 		for d := c.FirstChild; d != nil; d = d.NextSibling {
@@ -52,7 +56,7 @@ func onlyCode(p, n *html.Node) bool {
 		}
 		return !is(c, atom.Img)
 	}
-	return only(p)
+	return only(p) && numbers <= lines
 }
 
 func digitsOnly(s string) bool {

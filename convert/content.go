@@ -225,12 +225,17 @@ func (t *outline) dropEchoes(keep []bool) {
 			keep[i] = false
 			continue
 		}
-		if last >= 0 && b.words >= 3 && t.blocks[last].hash == b.hash && t.blocks[last].words == b.words && t.blocks[last].tag == b.tag {
+		if last >= 0 && echo(b, &t.blocks[last]) {
 			keep[i] = false
 			continue
 		}
 		last = i
 	}
+}
+
+// echo reports whether b says what the block before it says, in three words or more. Items of a list may well say the same.
+func echo(b, before *block) bool {
+	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li && b.tag != atom.Dd
 }
 
 // keepNames keeps, on a forum, who wrote each post that is kept, and when.

@@ -15,11 +15,11 @@ import (
 
 const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
-// The limits of a DOCX: what its parts may unpack to, in bytes, and how deep its elements may nest.
+// maxPart is how many bytes one part of a DOCX may unpack to. All together may be half as much again. A test lowers it.
+var maxPart = 32 << 20
+
 const (
-	maxPart      = 32 << 20
-	maxParts     = 48 << 20
-	maxDocxDepth = 200
+	maxDocxDepth = 200     // of elements in one another
 	maxTarget    = 4 << 10 // bytes of a link's address; longer ones are no links
 )
 
@@ -38,7 +38,7 @@ func (d *Document) docx(ctx context.Context, content []byte) {
 		d.warnings = append(d.warnings, WarnDamaged)
 		return
 	}
-	w := &word{ctx: ctx, files: map[string]*zip.File{}, left: maxParts, links: map[string]string{}, styles: map[string]wordStyle{}, noteNumber: map[string]int{}}
+	w := &word{ctx: ctx, files: map[string]*zip.File{}, left: maxPart * 3 / 2, links: map[string]string{}, styles: map[string]wordStyle{}, noteNumber: map[string]int{}}
 	for _, f := range z.File {
 		w.files[strings.ToLower(strings.TrimPrefix(path.Clean(f.Name), "/"))] = f
 	}

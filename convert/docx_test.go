@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"readthru/convert"
 )
+
+const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 // docxFile returns a text document with a body and further parts.
 func docxFile(body string, parts map[string]string) []byte {
@@ -92,45 +93,45 @@ func TestDocx(t *testing.T) {
 	}
 }
 
-func TestDocxThatIsDamagedOrABomb(t *testing.T) {
-	const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	if res := document(t, "PK\x03\x04 word/document.xml", docx); !slices.Contains(res.Warnings, convert.WarnDamaged) {
+func TestDocxThatIsDamagedIsReadAsFarAsItGoes(t *testing.T) {
+	if res := document(t, "PK\x03\x04 word/document.xml", docxType); !slices.Contains(res.Warnings, convert.WarnDamaged) {
 		t.Errorf("no directory: %q", res.Warnings)
 	}
-	if res := document(t, string(docxFile(`<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:r`, nil)), docx); !strings.HasPrefix(res.Markdown, "kept") || !slices.Contains(res.Warnings, convert.WarnDamaged) {
+	cut := string(docxFile(`<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:r`, nil))
+	if res := document(t, cut, docxType); !strings.HasPrefix(res.Markdown, "kept") || !slices.Contains(res.Warnings, convert.WarnDamaged) {
 		t.Errorf("cut: %q, %q", res.Markdown, res.Warnings)
-	}
-	for name, body := range map[string]string{
-		"deep":   many("<w:tbl><w:tr><w:tc>", 100000),
-		"runs":   "<w:p>" + many("<w:r><w:t>x</w:t></w:r>", 300000),
-		"swells": paragraphOf("", strings.Repeat("x", 80<<20)),
-	} {
-		res := document(t, string(docxFile(body, nil)), docx)
-		if name != "runs" && len(res.Warnings) == 0 {
-			t.Errorf("%s: no warning", name)
-		}
 	}
 }
 
-func TestDocxThatMultipliesItselfIsCut(t *testing.T) {
-	const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+func TestHostileDocxIsCutInTime(t *testing.T) {
+	convert.LimitParts(t, 32<<20/shrink)
 	long := many("x", 1<<20)
-	for name, file := range map[string][]byte{
-		"notes": docxFile("<w:p>"+many(`<w:r><w:footnoteReference w:id="2"/></w:r>`, 20000)+"</w:p>", map[string]string{
+	for _, tt := range []struct {
+		name    string
+		body    string
+		parts   map[string]string
+		warning string
+	}{
+		{"deep", many("<w:tbl><w:tr><w:tc>", 100000), nil, convert.WarnTooLarge},
+		{"runs", "<w:p>" + many("<w:r><w:t>x</w:t></w:r>", 300000), nil, ""},
+		{"a part that swells", paragraphOf("", many("x", 40<<20)), nil, convert.WarnTooLarge},
+		{"a long note a thousand times", "<w:p>" + many(`<w:r><w:footnoteReference w:id="2"/></w:r>`, 20000) + "</w:p>", map[string]string{
 			"word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">` + paragraphOf("", long) + `</w:footnote></w:footnotes>`,
-		}),
-		"links": docxFile("<w:p>"+many(`<w:hyperlink r:id="r1"><w:r><w:t>x</w:t></w:r></w:hyperlink>`, 20000)+"</w:p>", map[string]string{
+		}, ""},
+		{"a long address a thousand times", "<w:p>" + many(`<w:hyperlink r:id="r1"><w:r><w:t>x</w:t></w:r></w:hyperlink>`, 20000) + "</w:p>", map[string]string{
 			"word/_rels/document.xml.rels": `<Relationships><Relationship Id="r1" Type="http://x/hyperlink" Target="https://a.test/` + long + `"/></Relationships>`,
-		}),
-		"tables": docxFile(paragraphOf("", many("x", 4<<20))+many("<w:tbl><w:tr><w:tc/></w:tr></w:tbl>", 20000), nil),
+		}, ""},
+		{"a long text and empty tables", paragraphOf("", many("x", 4<<20)) + many("<w:tbl><w:tr><w:tc/></w:tr></w:tbl>", 20000), nil, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			begun := time.Now()
-			if res := document(t, string(file), docx); len(res.Markdown) > 12<<20 {
-				t.Errorf("%d bytes of markdown", len(res.Markdown))
+		t.Run(tt.name, func(t *testing.T) {
+			file := string(docxFile(tt.body, tt.parts))
+			var res *convert.Result
+			checkCost(t, tt.body, func() { res = document(t, file, docxType) })
+			if limit := 2*(len(tt.body)+len(long)) + 1<<20; len(res.Markdown) > limit {
+				t.Errorf("%d bytes of markdown, limit is %d", len(res.Markdown), limit)
 			}
-			if took := time.Since(begun); took > 20*time.Second {
-				t.Errorf("it took %v", took)
+			if tt.warning != "" && !slices.Contains(res.Warnings, tt.warning) {
+				t.Errorf("warnings %q lack %s", res.Warnings, tt.warning)
 			}
 		})
 	}
@@ -151,7 +152,6 @@ func TestDocxIsFoundUnderANumberedName(t *testing.T) {
 }
 
 func TestDocxKeepsTheTextAroundWhatIsSetIntoIt(t *testing.T) {
-	const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	run := func(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
 	for _, tt := range []struct{ name, body, want string }{
 		{"text box", `<w:p>` + run("before ") + `<w:r><w:pict><v:textbox><w:txbxContent>` + paragraphOf("", "in the box") + `</w:txbxContent></v:textbox></w:pict></w:r>` + run("after") + `</w:p>`, "in the box\n\nbefore after\n"},
@@ -162,7 +162,7 @@ func TestDocxKeepsTheTextAroundWhatIsSetIntoIt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := docxFile(tt.body, map[string]string{"word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">` + paragraphOf("", "A note.") + `</w:footnote></w:footnotes>`})
-			if res := document(t, string(file), docx); res.Markdown != tt.want {
+			if res := document(t, string(file), docxType); res.Markdown != tt.want {
 				t.Errorf("got  %q\nwant %q", res.Markdown, tt.want)
 			}
 		})

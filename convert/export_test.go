@@ -31,3 +31,11 @@ func CheckLinks(t *testing.T, d *Document) {
 
 // FallbackText is what stands in for a page that has no tree.
 func FallbackText(ctx context.Context, html string) string { return fallbackText(ctx, []byte(html)) }
+
+// LimitParts has a part of a DOCX be cut at n bytes while a test runs. It is not for tests that run side by side.
+func LimitParts(tb testing.TB, n int) {
+	tb.Helper()
+	before := maxPart
+	maxPart = n
+	tb.Cleanup(func() { maxPart = before })
+}

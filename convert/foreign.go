@@ -212,13 +212,29 @@ func deadLinks(prose string) bool {
 // AbsoluteLinks returns markdown in which every link and image leads to an absolute address, resolved against base, but for
 // those into the page itself. Code stays as it is. It returns markdown itself when nothing changes, and when it is over 4 MiB.
 func AbsoluteLinks(markdown []byte, base *url.URL) []byte {
-	if base == nil || len(markdown) > maxRewrite {
+	if base == nil {
+		return markdown
+	}
+	return RelativeLinks(markdown, func(address string) *url.URL {
+		u, err := base.Parse(address)
+		if err != nil {
+			return nil
+		}
+		return u
+	})
+}
+
+// RelativeLinks returns markdown in which every link and image with a relative address leads to what resolve makes of it; nil
+// leaves it as it is. Those into the page itself and code stay. It returns markdown itself when nothing changes, and when it is over
+// 4 MiB.
+func RelativeLinks(markdown []byte, resolve func(address string) *url.URL) []byte {
+	if len(markdown) > maxRewrite {
 		return markdown
 	}
 	var b strings.Builder
 	changed := false
 	rewrite := func(address string) string {
-		full := resolved(base, address)
+		full := resolved(address, resolve)
 		changed = changed || full != address
 		return full
 	}
@@ -281,17 +297,17 @@ func replaceGroups(re *regexp.Regexp, s string, f func(groups []string) string) 
 	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
 }
 
-// resolved returns an address of markdown resolved against base. Fragments, addresses with a scheme and what cannot be read
+// resolved returns what resolve makes of an address of markdown. Fragments, addresses with a scheme and what cannot be resolved
 // stay as they are.
-func resolved(base *url.URL, address string) string {
+func resolved(address string, resolve func(string) *url.URL) string {
 	if address == "" || address[0] == '#' {
 		return address
 	}
 	if scheme, _, ok := strings.Cut(address, ":"); ok && validScheme(scheme) && !strings.Contains(scheme, ".") {
 		return address
 	}
-	u, err := base.Parse(strings.ReplaceAll(address, `\`, ""))
-	if err != nil {
+	u := resolve(strings.ReplaceAll(address, `\`, ""))
+	if u == nil {
 		return address
 	}
 	return linkBytes(u.String())

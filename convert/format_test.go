@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"readthru/convert"
@@ -165,16 +164,13 @@ func formatBombs() map[string][2]string {
 	}
 }
 
-func TestFormatsEndInTimeWhateverTheyHold(t *testing.T) {
+func TestHostileFormatsEndInTime(t *testing.T) {
 	for name, bomb := range formatBombs() {
 		t.Run(name, func(t *testing.T) {
-			begun := time.Now()
-			res := document(t, bomb[1], bomb[0])
+			var res *convert.Result
+			checkCost(t, bomb[1], func() { res = document(t, bomb[1], bomb[0]) })
 			if len(res.Markdown) > 8*len(bomb[1])+1<<20 {
 				t.Errorf("%d bytes from %d", len(res.Markdown), len(bomb[1]))
-			}
-			if took := time.Since(begun); took > 20*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}

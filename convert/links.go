@@ -113,10 +113,26 @@ var permalinks = []string{
 func permalink(n *html.Node) bool {
 	text := squash(textOf(n))
 	switch text {
-	case "¶", "§", "#", "🔗", "¶¶", "∞", "⚓", "⚓︎", "Anchor", "Permalink", "Link to this heading", "Copy link":
+	case "¶", "§", "#", "🔗", "¶¶", "∞", "⚓", "⚓︎", "◆", "Anchor", "Permalink", "Link to this heading", "Copy link":
 		return hasClass(n, permalinks...) || strings.Contains(attr(n, "href"), "#") && within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
 	}
 	return hasClass(n, permalinks...) && (text == "" || len(text) <= 8 && !within(n, atom.P, atom.Li, atom.Td)) && !contains(n, atom.Img)
+}
+
+// selfLink reports whether a link is a heading, made a handle on itself.
+func selfLink(n *html.Node) bool {
+	id, ok := strings.CutPrefix(attr(n, "href"), "#")
+	if !ok || id == "" {
+		return false
+	}
+	h := n.Parent
+	for h != nil && !heading(h) {
+		h = h.Parent
+	}
+	if h == nil || attr(n, "id") != id && attr(h, "id") != id && (h.Parent == nil || attr(h.Parent, "id") != id) {
+		return false
+	}
+	return squash(textOf(n)) == squash(textOf(h))
 }
 
 // liftHeading turns a link round a heading, and perhaps more, into a heading that holds the link: markdown has no link round

@@ -17,7 +17,13 @@ func (m measure) own() int { return m.text - m.links }
 
 // measureAll measures every element from n down, without those in dropped.
 func measureAll(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) map[*html.Node]measure {
-	all := map[*html.Node]measure{}
+	elements := 0
+	for d := range n.Descendants() {
+		if d.Type == html.ElementNode {
+			elements++
+		}
+	}
+	all := make(map[*html.Node]measure, elements+1) // growing it would take most of the time
 	var walk func(n *html.Node, link, code bool) measure
 	walk = func(n *html.Node, link, code bool) (m measure) {
 		check(ctx)

@@ -89,7 +89,7 @@ func normaliseElement(n *html.Node, base *url.URL) bool {
 			remove(n)
 			return false
 		}
-		if href := untracked(absolute(base, attr(n, "href"))); href != "" {
+		if href := untracked(absolute(base, attr(n, "href"))); href != "" && !selfLink(n) {
 			setAttr(n, "href", href)
 		} else {
 			dropAttr(n, "href")
@@ -127,6 +127,18 @@ func raw(markdown string) *html.Node {
 	return n
 }
 
+// checkbox reports whether n is the box of a task: in an item of a list, and not for a reader to tick, or named a task's. Boxes
+// that a form or a label knows choose filters, and goods to compare.
 func checkbox(n *html.Node) bool {
-	return is(n, atom.Input) && strings.EqualFold(attr(n, "type"), "checkbox") && within(n, atom.Li)
+	if !is(n, atom.Input) || !strings.EqualFold(attr(n, "type"), "checkbox") {
+		return false
+	}
+	item := n.Parent
+	for item != nil && !is(item, atom.Li) {
+		item = item.Parent
+	}
+	if item == nil || hasAttr(n, "disabled") || hasClass(n, "task-list-item-checkbox") || hasClass(item, "task-list-item", "task") {
+		return item != nil
+	}
+	return !hasAttr(n, "name") && !hasAttr(n, "value") && !hasAttr(n, "id")
 }

@@ -2,4 +2,4 @@
 
 package convert_test
 
-const slower = 1
+const raceFactor = 1

@@ -102,11 +102,27 @@ func TestHeadingsFollowWhatTheyHead(t *testing.T) {
 }
 
 func TestEchoesAndSkeletonsAreDropped(t *testing.T) {
-	o, _ := outlined(t, "<p>Welcome to us</p><p>Welcome to us</p><p>Loading...</p><p>Loading is what ships do</p><p>No</p><p>No</p>")
-	keep := bits("111111")
-	o.dropEchoes(keep)
-	if want := bits("100111"); !slices.Equal(keep, want) {
-		t.Errorf("kept %v, want %v", keep, want)
+	for _, tt := range []struct{ name, page, want string }{
+		{"the same twice, for two widths of screen", "<p>Welcome to us</p><p>Welcome to us</p>", "10"},
+		{"what a script would replace", "<p>Loading...</p><p>text", "01"},
+		{"a sentence that begins like it", "<p>Loading is what ships do", "1"},
+		{"two words are not enough", "<p>No</p><p>No", "11"},
+		{"a refrain", "<p>And so we sailed</p><p>Far from home</p><p>And so we sailed", "111"},
+		{"one heading over two sections", "<h2>Notes</h2><p>a b</p><h2>Notes</h2><p>c d", "1111"},
+		{"a heading and the line that repeats it", "<h2>Welcome to us</h2><p>Welcome to us", "11"},
+		{"items of a list", "<ul><li>None of these apply<li>None of these apply</ul>", "11"},
+		{"definitions", "<dl><dt>one<dd>None of these apply<dt>two<dd>None of these apply</dl>", "1111"},
+		{"code", "<pre>go test ./... -v</pre><pre>go test ./... -v</pre>", "11"},
+	} {
+		o, _ := outlined(t, tt.page)
+		keep := make([]bool, len(o.blocks))
+		for i := range keep {
+			keep[i] = true
+		}
+		o.dropEchoes(keep)
+		if !slices.Equal(keep, bits(tt.want)) {
+			t.Errorf("%s: kept %v, want %s", tt.name, keep, tt.want)
+		}
 	}
 }
 

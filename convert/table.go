@@ -138,8 +138,8 @@ func (r *renderer) cell(n *html.Node) string {
 			b.WriteString("<br>")
 		}
 		broken = true
-		for i, c := range line {
-			if c == '|' && (i == 0 || line[i-1] != '\\') {
+		for _, c := range line {
+			if c == '|' { // after a backslash too: that is one of the cell's own
 				b.WriteByte('\\')
 			}
 			b.WriteByte(c)

@@ -1,16 +1,11 @@
 package crawl_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -80,66 +75,6 @@ func TestOrderIsThatOfTheSiteAndTheLimitIsExact(t *testing.T) {
 	}
 }
 
-func TestWhatIsEndlessIsBounded(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		page func(r *http.Request) string
-		most int // pages, the start among them
-	}{
-		{"calendar", func(r *http.Request) string {
-			at, err := time.Parse("/cal/2006/01/02", r.URL.Path)
-			if err != nil {
-				at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			}
-			return html(r.URL.Path, at.AddDate(0, 0, 1).Format("/cal/2006/01/02"), at.AddDate(0, 1, 0).Format("/cal/2006/01/02"))
-		}, 101},
-		{"calendar in the query", func(r *http.Request) string {
-			y, _ := strconv.Atoi(r.FormValue("year"))
-			return html(r.URL.String(), fmt.Sprintf("/cal?year=%d&month=1", y+1), fmt.Sprintf("/cal?month=2&year=%d", y+1))
-		}, 101},
-		{"relative link that deepens the path", func(r *http.Request) string {
-			return html(r.URL.Path, "deeper/")
-		}, 4},
-		{"two that take turns", func(r *http.Request) string {
-			return html(r.URL.Path, "left/", "right/")
-		}, 64},
-		{"session in every link", func(r *http.Request) string {
-			n := rand.Int()
-			return html(r.URL.Path, fmt.Sprintf("/a?PHPSESSID=%d", n), fmt.Sprintf("/b;jsessionid=%d", n), fmt.Sprintf("/c?x=1&sid=%d", n))
-		}, 4},
-		{"facets", func(r *http.Request) string {
-			var links []string
-			for _, f := range []string{"color=red", "size=xl", "sort=asc", "view=grid", "brand=x", "stock=1", "sale=1"} {
-				links = append(links, "/shop?"+strings.Trim(r.URL.RawQuery+"&"+f, "&"))
-			}
-			return html(r.URL.String(), links...)
-		}, 2000},
-		{"pages of a list", func(r *http.Request) string {
-			n, _ := strconv.Atoi(r.FormValue("page"))
-			return html(r.URL.String(), fmt.Sprintf("/list?page=%d", n+1))
-		}, 201},
-		{"long and longer", func(r *http.Request) string {
-			return html(r.URL.String()[:min(40, len(r.URL.String()))]+strconv.Itoa(len(r.URL.String())), "/x?q="+r.FormValue("q")+strings.Repeat("y", 200))
-		}, 11},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" || strings.HasSuffix(r.URL.Path, ".xml") {
-					http.NotFound(w, r)
-					return
-				}
-				w.Header().Set("Content-Type", "text/html")
-				io.WriteString(w, tt.page(r))
-			}))
-			_, report := must3(t)(r.run(t, crawl.Options{Limit: 3000}))
-			if report.Pages > tt.most || report.Pages < min(tt.most, 3) {
-				t.Errorf("%d pages, want at most %d (%+v)", report.Pages, tt.most, report)
-			}
-			t.Logf("%d pages, %d trapped", report.Pages, report.Trapped)
-		})
-	}
-}
-
 func TestOffSiteRedirectsAreNotFollowed(t *testing.T) {
 	r := newRig(t, pages{"/": html("Home", "/out", "/in", "/loop"), "/out": ">http://other.test/x", "/in": ">http://blocked.test/", "/loop": ">/loop2", "/loop2": ">/loop", "/x": html("X")})
 	list, _ := must3(t)(r.run(t, crawl.Options{}))
@@ -203,43 +138,6 @@ func TestRobotsAndNofollowAreObeyed(t *testing.T) {
 	}
 }
 
-func TestSitemapsAndLLMsTxtAreSeeds(t *testing.T) {
-	index := `<?xml version="1.0"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>http://site.test/one.xml.gz</loc></sitemap><sitemap><loc> http://site.test/two.txt </loc></sitemap><sitemap><loc>http://site.test/index.xml</loc></sitemap><sitemap><loc>http://site.test/bomb.xml.gz</loc></sitemap><sitemap><loc>http://site.test/no.xml</loc></sitemap></sitemapindex>`
-	one := `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns:image="i"><url><loc>http://site.test/a?x=1&amp;y=2</loc><image:image><image:loc>http://site.test/picture</image:loc></image:image></url><url><loc><![CDATA[http://site.test/b]]></loc></url><url><loc>http://other.test/</loc></url></urlset>`
-	r := newRig(t, pages{
-		"/robots.txt": "Sitemap: /index.xml\n", "/index.xml": index, "/one.xml.gz": zip(one), "/two.txt": "http://site.test/c\nhttps://other.test/d\n",
-		"/bomb.xml.gz": zip(`<?xml version="1.0"?><urlset><url><loc>http://site.test/late</loc></url>` + strings.Repeat(" ", 51<<20)),
-		"/llms.txt":    "# Site\n\n> About it\n\n- [E](/e.md): the e\n- [G](/g.md)\n- [H](https://site.test/h)\n- <http://site.test/i>\n",
-		"/":            html("Home", "/z", "/g"), "/z": html("Z"), "/a?x=1&y=2": html("A"), "/b": html("B"), "/c": html("C"), "/e.md": "# E\n\nThe text of e, which is markdown.\n",
-		"/g": html("G"), "/g.md": "# G\n\nThe text of g.\n", "/h": html("H"), "/i": html("I"), "/late": html("Late"),
-	})
-	list, report := must3(t)(r.run(t, crawl.Options{}))
-	want := told{"new /", "new /z", "new /g", "new /a?x=1&y=2", "new /b", "new /c", "new /late", "new /e.md", "new /h", "new /i"}
-	if diff := cmp.Diff(want, list); diff != "" {
-		t.Errorf("crawl (-want +got):\n%s", diff)
-	}
-	if len(report.Sitemaps) != 2 || !strings.Contains(report.Sitemaps[0], "larger than a sitemap may be") || !strings.Contains(report.Sitemaps[1], "HTTP 404") {
-		t.Errorf("trouble with sitemaps %q, want the bomb and the missing one", report.Sitemaps)
-	}
-}
-
-func TestSitemapIsReadAsFarAsItIsOfUse(t *testing.T) {
-	var big strings.Builder
-	big.WriteString(`<?xml version="1.0"?><urlset>`)
-	for i := range 49_999 {
-		fmt.Fprintf(&big, "<url><loc>http://site.test/p/%d</loc></url>", i)
-	}
-	big.WriteString("</urlset>")
-	p := pages{"/sitemap.xml": big.String(), "/": html("Home")}
-	for i := range 100 {
-		p[fmt.Sprintf("/p/%d", i)] = html(fmt.Sprintf("P %d", i))
-	}
-	_, report := must3(t)(newRig(t, p).run(t, crawl.Options{Limit: 20}))
-	if report.Pages != 20 || report.Queued != 981 {
-		t.Errorf("%d pages, %d queued, want 20 and what is left of 1000", report.Pages, report.Queued)
-	}
-}
-
 func TestEqualPagesAreOne(t *testing.T) {
 	canonical := func(content, url string) string {
 		return strings.Replace(content, "<head>", `<head><link rel="canonical" href="`+url+`">`, 1)
@@ -279,92 +177,6 @@ func TestPatternsAndDepthChooseURLs(t *testing.T) {
 	}
 	if _, _, err := newRig(t, p).run(t, crawl.Options{Exclude: []string{"re:("}}); err == nil {
 		t.Error("a pattern that cannot be read is no error")
-	}
-}
-
-func TestCrawlGoesOnWhereItWas(t *testing.T) {
-	p := pages{}
-	for i := range 200 {
-		p[fmt.Sprintf("/p/%d", i)] = html(fmt.Sprintf("P %d", i%150), fmt.Sprintf("/p/%d", i*2+1), fmt.Sprintf("/p/%d", i*2+2), "/gone", fmt.Sprintf("/old/%d", i))
-	}
-	p["/"] = html("Home", "/p/0")
-	o := crawl.Options{Limit: 120}
-	whole, wholeReport := must3(t)(newRig(t, p).run(t, o))
-
-	killed := errors.New("killed")
-	for _, after := range []int{0, 2, 50, 119} {
-		r := newRig(t, p)
-		state, list := &memory{}, map[string]int{}
-		var seen told
-		o := o
-		o.URL, o.State = "http://site.test/", state
-		yield := func(limit int) func(crawl.Event) error {
-			return func(e crawl.Event) error {
-				if len(seen) == limit {
-					return killed
-				}
-				l := line(t, e)
-				if seen = append(seen, l); list[l] == 0 {
-					list[l] = len(list) + 1
-				}
-				return nil
-			}
-		}
-		if _, err := r.Crawl(t.Context(), o, yield(after)); !errors.Is(err, killed) {
-			t.Fatalf("crawl: %v, want the error of yield", err)
-		}
-		before := r.count("site.test/p/")
-		report, err := r.Crawl(t.Context(), o, yield(1<<20))
-		if err != nil {
-			t.Fatalf("killed after %d: %v", after, err)
-		}
-		var order told
-		for _, l := range seen {
-			if !slices.Contains(order, l) {
-				order = append(order, l)
-			}
-		}
-		if diff := cmp.Diff(whole, order); diff != "" {
-			t.Errorf("killed after %d, the crawl differs from a whole one:\n%s", after, diff)
-		}
-		if diff := cmp.Diff(wholeReport, report); diff != "" {
-			t.Errorf("killed after %d, the report differs:\n%s", after, diff)
-		}
-		if again := r.count("site.test/p/") + before; after > 40 && again > 2*200 {
-			t.Errorf("killed after %d, %d requests in all", after, again)
-		}
-		if o.URL = "http://site.test/p/0"; after > 0 {
-			if _, err := r.Crawl(t.Context(), o, yield(1<<20)); !errors.Is(err, crawl.ErrOtherCrawl) {
-				t.Errorf("crawl of another URL with this state: %v, want ErrOtherCrawl", err)
-			}
-		}
-	}
-}
-
-func TestHalfARoundOnDiskDoesNotCount(t *testing.T) {
-	p := pages{"/": html("Home")}
-	var links []string
-	for i := range 3000 {
-		links = append(links, fmt.Sprintf("/long-name-of-a-page-so-that-one-batch-cannot-hold-all-of-the-addresses/%d", i))
-	}
-	p["/"] = html("Home", links...)
-	for i := range 100 {
-		p[links[i]] = html(fmt.Sprintf("P %d", i))
-	}
-	whole := &memory{}
-	list, _ := must3(t)(newRig(t, p).run(t, crawl.Options{Limit: 40, State: whole}))
-	if len(whole.batches) < 5 {
-		t.Fatalf("%d batches, want a first round of several", len(whole.batches))
-	}
-	for n := 0; n < len(whole.batches); n += 1 + n/2 {
-		cut := &memory{batches: slices.Clone(whole.batches[:n])}
-		rest, report := must3(t)(newRig(t, p).run(t, crawl.Options{Limit: 40, State: cut}))
-		if len(rest) > len(list) || !slices.Equal(rest, list[len(list)-len(rest):]) || report.Pages != 40 {
-			t.Errorf("after %d batches: %d lines that are not the last of the %d, %d pages", n, len(rest), len(list), report.Pages)
-		}
-	}
-	if _, _, err := newRig(t, p).run(t, crawl.Options{State: &memory{batches: [][]byte{[]byte("junk")}}}); err == nil {
-		t.Error("progress that cannot be read is no error")
 	}
 }
 
@@ -467,45 +279,11 @@ func TestUnknownServiceIsRefused(t *testing.T) {
 	}
 }
 
-func zip(s string) string {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	io.WriteString(z, s)
-	if err := z.Close(); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
-
 // must3 returns what a crawl gave, and fails the test on an error.
 func must3(t *testing.T) func(told, *crawl.Report, error) (told, *crawl.Report) {
 	t.Helper()
 	return func(l told, r *crawl.Report, err error) (told, *crawl.Report) {
 		t.Helper()
 		return must(t, l, r, err)
-	}
-}
-
-func TestSiteOfDeadLinksIsGivenUp(t *testing.T) {
-	var links []string
-	for i := range 2000 {
-		links = append(links, fmt.Sprintf("/gone/%d", i))
-	}
-	r := newRig(t, pages{"/": html("Home", links...)})
-	state := &memory{}
-	_, report := must3(t)(r.run(t, crawl.Options{Limit: 50, State: state}))
-	if n := r.count("site.test/gone/"); report.GaveUp == "" || report.Queued == 0 || n < 300 || n > 300+32 {
-		t.Errorf("%d dead links were tried, report %+v, want it given up after 300", n, report)
-	}
-	if _, again := must3(t)(r.run(t, crawl.Options{Limit: 50, State: state})); again.GaveUp != report.GaveUp {
-		t.Errorf("the same crawl taken up again: %+v, want it given up still", again)
-	}
-}
-
-func TestWhatIsNotForReadersIsLeft(t *testing.T) {
-	r := newRig(t, pages{"/": html("Home", "/_sources/index.rst.txt", "/w/index.php?title=A&amp;action=edit", "/w/index.php?title=A", "/?oldid=7", "/wp-json/", "/wp-json-is-a-word", "/blog/feed/", "/data.json", "/a.PDF")})
-	list, _ := must3(t)(r.run(t, crawl.Options{}))
-	if diff := cmp.Diff(told{"new /", "failed /w/index.php?title=A", "failed /wp-json-is-a-word", "failed /a.PDF"}, list); diff != "" {
-		t.Errorf("crawl (-want +got):\n%s", diff)
 	}
 }

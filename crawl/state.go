@@ -12,8 +12,8 @@ import (
 // ErrOtherCrawl says that a State holds the progress of a crawl with other options: another URL, depth or patterns.
 var ErrOtherCrawl = errors.New("the saved progress is that of another crawl")
 
-// maxBatch is about how large a batch is, in bytes; the largest is smaller than twice that.
-const maxBatch = 128 << 10
+// maxBatch is about how large a batch is, in bytes; the largest is smaller than twice that. A test lowers it.
+var maxBatch = 128 << 10
 
 // batch is a part of what a round brought. The rounds saved, played back, make the frontier as it was.
 type batch struct {

@@ -11,9 +11,16 @@ import (
 	"readthru/pdf"
 )
 
+// many repeats s n times; great numbers are smaller under the race detector, which makes everything that much slower.
+func many(s string, n int) string {
+	if n >= 10000 {
+		n /= raceFactor
+	}
+	return strings.Repeat(s, n)
+}
+
 // hostile are files that hang, overflow or exhaust readers which trust them.
 func hostile() map[string][]byte {
-	many := strings.Repeat
 	loop := func(body string) []byte {
 		b := &builder{}
 		b.add(body)
@@ -66,21 +73,22 @@ func hostile() map[string][]byte {
 func within(begin func(n int) string) []byte {
 	var b strings.Builder
 	b.WriteString("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages<</Kids[")
-	for n := 2; n < 50000; n++ {
+	const objects = 50000 / raceFactor
+	for n := 2; n < objects; n++ {
 		fmt.Fprintf(&b, "%d 0 R ", n)
 	}
 	b.WriteString("]>>>>endobj\n")
-	for n := 2; n < 50000; n++ {
+	for n := 2; n < objects; n++ {
 		b.WriteString(begin(n))
 	}
-	b.WriteString(strings.Repeat("x", 4<<20))
+	b.WriteString(many("x", 4<<20))
 	return []byte(b.String())
 }
 
 func manyWidths() string {
 	var b strings.Builder
 	widths := "[" + strings.Repeat("5 ", 1000) + "]"
-	for i := range 100 {
+	for i := range 100 / raceFactor {
 		fmt.Fprintf(&b, "%d %s ", i*1000, widths)
 	}
 	return b.String()
@@ -88,20 +96,20 @@ func manyWidths() string {
 
 func commentForm() []byte {
 	b := &builder{}
-	form := b.add(stream("/Subtype /Form", "%"+strings.Repeat("x", 4<<20)))
-	content := b.add(stream("", strings.Repeat("/X Do ", 1e5)))
+	form := b.add(stream("/Subtype /Form", "%"+many("x", 4<<20)))
+	content := b.add(stream("", many("/X Do ", 1e5)))
 	page := b.add(fmt.Sprintf("<< /Type /Page /Contents %d 0 R /Resources << /XObject << /X %d 0 R >> >> >>", content, form))
 	pages := b.add(fmt.Sprintf("<< /Type /Pages /Kids [%d 0 R] >>", page))
 	return b.finish(b.add(fmt.Sprintf("<< /Type /Catalog /Pages %d 0 R >>", pages)), "")
 }
 
 func contentlessTable() []byte {
-	data := deflated(strings.Repeat("\x01", 30<<20))
+	data := deflated(many("\x01", 30<<20))
 	return []byte("%PDF-1.5\n1 0 obj\n" + stream("/Type /XRef /W [1 0 0] /Size 99999999 /Root 2 0 R /Filter /FlateDecode", data) + "\nendobj\nstartxref\n9\n%%EOF")
 }
 
 func TestHostileFilesEndInTime(t *testing.T) {
-	pdf.LimitSteps(t, 2_000_000) // a tenth, for the race detector's sake: what is bounded is bounded by it too
+	pdf.LimitSteps(t, 2_000_000/raceFactor) // a tenth of what is allowed: what is bounded is bounded by it too
 	for name, file := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

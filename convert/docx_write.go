@@ -1,0 +1,145 @@
+package convert
+
+import (
+	"fmt"
+	"strings"
+)
+
+// tags are the elements for how a run looks. A heading is bold anyway.
+func (r wordRun) tags(p *wordParagraph) string {
+	var list []string
+	for _, t := range []struct {
+		on   bool
+		name string
+	}{{r.bold && p.heading == 0, "strong"}, {r.italic, "em"}, {r.strike, "del"}, {r.code && !p.style.code, "code"}, {r.raised != "", r.raised}} {
+		if t.on {
+			list = append(list, t.name)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// open makes tags those of what follows.
+func (p *wordParagraph) open(tags string) {
+	if p.emphasis == tags {
+		return
+	}
+	p.close()
+	for t := range strings.FieldsSeq(tags) {
+		p.text.WriteString("<" + t + ">")
+	}
+	p.emphasis = tags
+}
+
+func (p *wordParagraph) close() {
+	list := strings.Fields(p.emphasis)
+	for i := range list {
+		p.text.WriteString("</" + list[len(list)-1-i] + ">")
+	}
+	p.emphasis = ""
+}
+
+// paragraph writes a paragraph: a heading, an item of a list, code, a quotation or text.
+func (s *story) paragraph() {
+	p := s.p
+	p.close()
+	text := p.text.String()
+	numbered, known := s.w.lists[p.list][p.level]
+	switch {
+	case strings.TrimSpace(text) == "" && !p.style.code:
+	case p.heading > 0:
+		s.closeBlocks()
+		fmt.Fprintf(&s.out, "<h%d>%s</h%d>", p.heading, text, p.heading)
+	case p.list != "" && p.list != "0" && (known || s.w.lists[p.list] != nil):
+		s.openBlock("")
+		s.item(p.level, numbered, text)
+	case p.style.code:
+		s.closeLists(0)
+		s.openBlock("pre")
+		s.out.WriteString(strings.ReplaceAll(text, "<br>", "\n") + "\n")
+	case p.style.quote:
+		s.closeLists(0)
+		s.openBlock("blockquote")
+		s.out.WriteString("<p>" + text + "</p>")
+	default:
+		s.closeBlocks()
+		s.out.WriteString("<p>" + text + "</p>")
+	}
+}
+
+// item writes an item of a list, in lists opened to its level.
+func (s *story) item(level int, numbered bool, text string) {
+	if len(s.lists) == level+1 && s.lists[level] != numbered {
+		s.closeLists(level)
+	}
+	s.closeLists(level + 1)
+	if len(s.lists) == level+1 {
+		s.out.WriteString("</li>")
+	}
+	for len(s.lists) <= level {
+		tag := "<ul>"
+		if numbered {
+			tag = "<ol>"
+		}
+		if len(s.lists) < level { // a level that was left out
+			tag += "<li>"
+		}
+		s.out.WriteString(tag)
+		s.lists = append(s.lists, numbered)
+	}
+	s.out.WriteString("<li>" + text)
+}
+
+// closeLists closes the lists that are deeper than depth.
+func (s *story) closeLists(depth int) {
+	for n := len(s.lists); n > depth; n-- {
+		tag := "</li></ul>"
+		if s.lists[n-1] {
+			tag = "</li></ol>"
+		}
+		s.out.WriteString(tag)
+		s.lists = s.lists[:n-1]
+	}
+}
+
+// openBlock makes the block that is open the one named; "" for none.
+func (s *story) openBlock(name string) {
+	if s.block == name {
+		return
+	}
+	if s.block != "" {
+		s.out.WriteString("</" + s.block + ">")
+	}
+	if name != "" {
+		s.out.WriteString("<" + name + ">")
+	}
+	s.block = name
+}
+
+func (s *story) closeBlocks() {
+	s.closeLists(0)
+	s.openBlock("")
+}
+
+// leave goes on in the paragraph that the one before stood in.
+func (s *story) leave() {
+	s.p = nil
+	if n := len(s.around); n > 0 {
+		s.p, s.around = s.around[n-1], s.around[:n-1]
+		s.runs = wordRun{}
+	}
+}
+
+func (s *story) finish() {
+	for {
+		for s.p != nil {
+			s.paragraph()
+			s.leave()
+		}
+		if len(s.tables) == 0 {
+			break
+		}
+		s.closeTable()
+	}
+	s.closeBlocks()
+}

@@ -1,0 +1,164 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// opened reports whether the reader can open n: a control of the page names it, or it is the folded part under a visible head.
+// It must be text, not a menu or a form.
+func (w *firewall) opened(n *html.Node) bool {
+	if is(n, atom.Nav, atom.Form, atom.Dialog, atom.Ul) {
+		return false
+	}
+	switch attr(n, "role") {
+	case "dialog", "menu", "listbox", "navigation", "search", "alertdialog":
+		return false
+	}
+	if id := attr(n, "id"); id == "" || !w.controls[id] {
+		return foldName(n) && underHead(n) && prose(n)
+	}
+	return attr(n, "role") == "tabpanel" || prose(n)
+}
+
+// foldNames are parts of the class names of what folds and unfolds: the same as details, made by scripts.
+var foldNames = []string{"accordion", "collaps", "faq", "expand", "disclosure", "callout-content", "spoiler"}
+
+func foldName(n *html.Node) bool {
+	class := strings.ToLower(attr(n, "class"))
+	if n.Parent != nil {
+		class += " " + strings.ToLower(attr(n.Parent, "class"))
+	}
+	for _, name := range foldNames {
+		if strings.Contains(class, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// underHead reports whether a text precedes n, by which a reader knows what is folded there.
+func underHead(n *html.Node) bool {
+	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+		if p.Type == html.ElementNode {
+			return !blank(textOf(p))
+		}
+	}
+	return false
+}
+
+// prose reports whether n is text more than links, and asks for nothing.
+func prose(n *html.Node) bool {
+	text, links := 0, 0
+	for d := range n.Descendants() {
+		switch {
+		case is(d, atom.Nav, atom.Form, atom.Input):
+			return false
+		case d.Type == html.TextNode && !blank(d.Data):
+			text += len(d.Data)
+			if within(d, atom.A) {
+				links += len(d.Data)
+			}
+		}
+	}
+	return links*2 < text
+}
+
+// isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and next to
+// nothing is said outside it but navigation.
+func (w *firewall) isPage(n *html.Node) bool {
+	held := 0
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode && !neverText[d.Parent.DataAtom] {
+			if held += len(d.Data); held*5 > w.total*3 {
+				break
+			}
+		}
+	}
+	if held*5 <= w.total*3 {
+		return false
+	}
+	said := 0
+	var walk func(c *html.Node)
+	walk = func(c *html.Node) {
+		for d := c.FirstChild; d != nil && said < saidOutside; d = d.NextSibling {
+			switch {
+			case d.Type == html.TextNode:
+				said += words(d.Data)
+			case d == n || neverText[d.DataAtom] || is(d, atom.Nav, atom.Header, atom.Footer, atom.A, atom.Aside):
+			default:
+				walk(d)
+			}
+		}
+	}
+	top := n
+	for top.Parent != nil && !is(top, atom.Body) {
+		top = top.Parent
+	}
+	walk(top)
+	w.kept = w.kept || said < saidOutside
+	return said < saidOutside
+}
+
+// entrances are names by which scripts find what they let appear while the reader scrolls.
+var entrances = set("wow elementor-invisible aos-init animate animated reveal fade-in fadein lazyload lazy js-reveal")
+
+// entrance reports whether n waits for its entrance: a script shows it when the reader comes to it.
+func entrance(n *html.Node) bool {
+	for i := range n.Attr {
+		switch key := n.Attr[i].Key; {
+		case key == "data-aos" || strings.HasPrefix(key, "data-anim") || strings.HasPrefix(key, "data-wow") || key == "data-w-id" || key == "data-framer-appear-id":
+			return true
+		case key == "class":
+			for class := range strings.FieldsSeq(strings.ToLower(n.Attr[i].Val)) {
+				if entrances[class] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// streamedPart finds where the parts of a page go that React sent after the page: a hidden element each, which a script puts in
+// the place of a template.
+var streamedPart = regexp.MustCompile(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
+
+// placeStreamed puts such parts where the script would.
+func placeStreamed(body *html.Node) {
+	places := map[string]string{} // id of a part to id of its template
+	for d := range body.Descendants() {
+		if is(d, atom.Script) && d.FirstChild != nil && strings.Contains(d.FirstChild.Data, "$RC(") {
+			for _, m := range streamedPart.FindAllStringSubmatch(d.FirstChild.Data, 1000) {
+				places[m[2]] = m[1]
+			}
+		}
+	}
+	if len(places) == 0 {
+		return
+	}
+	templates := map[string]*html.Node{}
+	for _, n := range findAll(body, func(n *html.Node) bool { return is(n, atom.Template) && attr(n, "id") != "" }) {
+		templates[attr(n, "id")] = n
+	}
+	for _, part := range findAll(body, func(n *html.Node) bool { return is(n, atom.Div) && hasAttr(n, "hidden") && places[attr(n, "id")] != "" }) {
+		template := templates[places[attr(part, "id")]]
+		if template == nil || template.Parent == nil || attached(template, part) {
+			dropAttr(part, "hidden")
+			continue
+		}
+		// What stood there until the part came ends with a comment.
+		for s := template.NextSibling; s != nil && (s.Type != html.CommentNode || s.Data != "/$"); s = template.NextSibling {
+			template.Parent.RemoveChild(s)
+		}
+		for c := part.FirstChild; c != nil; c = part.FirstChild {
+			part.RemoveChild(c)
+			template.Parent.InsertBefore(c, template)
+		}
+		remove(part)
+		remove(template)
+	}
+}

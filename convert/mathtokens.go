@@ -1,0 +1,129 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/unicode/norm"
+)
+
+// character returns the text of a token.
+func (w *texWriter) character(n *html.Node) string { return strings.TrimSpace(w.text(n)) }
+
+// text returns the text of a token as it stands.
+func (w *texWriter) text(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		switch {
+		case d.Type == html.TextNode:
+			b.WriteString(d.Data)
+		case d.Type == html.ElementNode && d.Data == "mjx-c" && d.FirstChild == nil: // its class has the code point
+			for class := range strings.FieldsSeq(attr(d, "class")) {
+				if hex, ok := strings.CutPrefix(class, "mjx-c"); ok {
+					if code, err := strconv.ParseInt(hex, 16, 32); err == nil && code > ' ' {
+						b.WriteRune(rune(code))
+					}
+				}
+			}
+		}
+		if b.Len() > 1000 {
+			break
+		}
+	}
+	return b.String()
+}
+
+// wordsTeX writes words within a formula. A sign alone is no word.
+func wordsTeX(text string) string {
+	text = strings.NewReplacer(`\`, "", "{", "", "}", "").Replace(text)
+	inner := squash(text)
+	switch {
+	case text == "":
+		return ""
+	case strings.Trim(inner, "()[],.;:") == "" && inner != "":
+		return inner
+	}
+	if first, _ := utf8.DecodeRuneInString(text); unicode.IsSpace(first) && inner != "" {
+		inner = " " + inner
+	}
+	if last, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(last) {
+		inner += " "
+	}
+	return `\text{` + inner + "}"
+}
+
+// token writes a number, a name, a sign or words.
+func (w *texWriter) token(n *html.Node, name string) string {
+	if name == "mtext" || name == "ms" {
+		return wordsTeX(w.text(n))
+	}
+	raw := w.character(n)
+	var words []string
+	for _, r := range norm.NFKC.String(raw) {
+		switch {
+		case r >= 0x2061 && r <= 0x2064 || r == ' ' || r == '\n' || r == '\t': // invisible operators
+		case r == '−':
+			words = append(words, "-")
+		case r < utf8.RuneSelf:
+			words = append(words, asciiTeX(r))
+		default:
+			if command := texSymbols[r]; command != "" {
+				words = append(words, `\`+command)
+			} else {
+				words = append(words, string(r))
+			}
+		}
+	}
+	tex := strings.Join(words, "")
+	if len(words) > 1 && strings.Contains(tex, `\`) {
+		tex = strings.Join(words, " ")
+	}
+	if name == "mi" && functions[tex] {
+		return `\` + tex
+	}
+	if variant := attr(n, "mathvariant"); tex != "" && (variant == "bold" || hasClass(n, "mjx-b")) {
+		return `\mathbf{` + tex + "}"
+	} else if tex != "" && variant == "double-struck" {
+		return `\mathbb{` + tex + "}"
+	}
+	return tex
+}
+
+func asciiTeX(r rune) string {
+	switch r {
+	case '{', '}', '#', '%', '&', '$', '_':
+		return `\` + string(r)
+	case '\\':
+		return `\backslash`
+	case '~':
+		return `\sim`
+	}
+	return string(r)
+}
+
+// functions are the names that TeX has commands for.
+var functions = set(`sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp lim max min sup inf det dim ker
+	gcd arg deg Pr hom limsup liminf`)
+
+// texSymbols are the commands of characters beyond ASCII.
+var texSymbols = func() map[rune]string {
+	m := map[rune]string{}
+	fields := strings.Fields(`α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda μ mu
+		ν nu ξ xi π pi ρ rho ς varsigma σ sigma τ tau υ upsilon φ phi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta
+		Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ∂ partial ∇ nabla ∞ infty ∑ sum ∏ prod ∐ coprod ∫ int ∬
+		iint ∭ iiint ∮ oint ± pm ∓ mp × times ÷ div ⋅ cdot · cdot ∗ ast ∘ circ • bullet ⋆ star ≤ leq ≥ geq ≠ neq ≈
+		approx ≃ simeq ≅ cong ≡ equiv ∼ sim ∝ propto ≪ ll ≫ gg ∈ in ∉ notin ∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇ supseteq
+		∪ cup ∩ cap ∖ setminus ∅ emptyset ∧ land ∨ lor ¬ neg ∀ forall ∃ exists ∄ nexists ⇒ Rightarrow ⇐ Leftarrow ⇔
+		Leftrightarrow ⟹ implies ⟺ iff → rightarrow ← leftarrow ↔ leftrightarrow ↦ mapsto ↑ uparrow ↓ downarrow ⟶
+		longrightarrow ⟨ langle ⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ∣ mid ∥ parallel ‖ Vert ⊥ perp ∠ angle …
+		ldots ⋯ cdots ⋮ vdots ⋱ ddots ′ prime ℓ ell ℏ hbar ℜ Re ℑ Im ℵ aleph ⊕ oplus ⊗ otimes ⊖ ominus ⋃ bigcup ⋂ bigcap
+		⨁ bigoplus ⨂ bigotimes √ surd ∎ blacksquare † dagger ‡ ddagger ≺ prec ≻ succ ⊢ vdash ⊨ models ⊤ top`)
+	for i := 0; i+1 < len(fields); i += 2 {
+		r, _ := utf8.DecodeRuneInString(fields[i])
+		m[r] = fields[i+1]
+	}
+	return m
+}()

@@ -1,0 +1,185 @@
+package convert
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// noteNames are the words in class, id, role or address that say footnote, endnote or citation.
+var noteNames = set(`fn fnref fnr ftn ftnt footnote footnotes footref footdef footnum noteref note notes endnote endnotes cite
+	citation citations reference references ref bib biblio bibr sidenote fna easyfootnote easy doc-noteref
+	rearnote`)
+
+// mark is an element that may refer to a footnote.
+type mark struct {
+	node  *html.Node
+	label string
+	id    string // of the footnote
+	sure  bool   // says itself that it refers to a footnote
+}
+
+// markOf reads an element as a reference to a footnote.
+func (f *footnotes) markOf(n *html.Node) (mark, bool) {
+	id, named := "", false
+	switch n.DataAtom {
+	case atom.A:
+		id = f.fragment(attr(n, "href"))
+		if id == "" && attr(n, "href") != "" && attr(n, "href") != "#" {
+			return mark{}, false
+		}
+	case atom.Span, atom.Label, atom.Sup:
+		for _, key := range [...]string{"data-definition", "data-footnote-id", "data-fn", "for"} {
+			if id == "" {
+				id, named = attr(n, key), key != "for"
+			}
+		}
+		if id != "" && find(n, func(d *html.Node) bool { return is(d, atom.A) && f.fragment(attr(d, "href")) != "" }) != nil {
+			return mark{}, false // the link inside tells more
+		}
+	}
+	if id == "" {
+		return mark{}, false
+	}
+	text := shortText(n)
+	label, bracketed := noteLabel(text)
+	if label == "" {
+		return mark{}, false
+	}
+	sure := named || bracketed || within1(n, atom.Sup) || contains(n, atom.Sup) || noteWords(n) || n.Parent != nil &&
+		noteWords(n.Parent) || noteID(id) || bracketsRound(n)
+	return mark{n, label, id, sure}, true
+}
+
+// fragment returns the id that an address leads to on the same page, or "".
+func (f *footnotes) fragment(href string) string {
+	path, id, ok := strings.Cut(strings.TrimSpace(href), "#")
+	if !ok || id == "" {
+		return ""
+	}
+	if path != "" {
+		if f.base == nil {
+			return ""
+		}
+		// A page under a second address, or a chapter that names its own file.
+		if path, _, _ = strings.Cut(path, "?"); lastSegment(path) != lastSegment(f.base.Path) {
+			return ""
+		}
+	}
+	if plain, err := url.PathUnescape(id); err == nil {
+		id = plain
+	}
+	return id
+}
+
+func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// shortText returns the text below n, or "" when it is longer than a label.
+func shortText(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			if b.WriteString(d.Data); b.Len() > 100 {
+				return ""
+			}
+		}
+	}
+	return squash(b.String())
+}
+
+// noteLabel returns the label of a footnote that a text consists of, without brackets: a number, a letter, a sign, "note 3".
+func noteLabel(text string) (label string, bracketed bool) {
+	label = strings.TrimRight(text, ".:^↩\ufe0e ")
+	for _, pair := range [...]string{"[]", "()", "［］"} {
+		opening, closing := firstRune(pair), pair[len(firstRune(pair)):]
+		if inner, ok := strings.CutPrefix(label, opening); ok {
+			if inner, ok = strings.CutSuffix(inner, closing); ok {
+				label, bracketed = strings.TrimSpace(inner), true
+			}
+		}
+	}
+	label = strings.TrimLeft(label, "^")
+	switch {
+	case label == "" || len(label) > 12:
+		return "", false
+	case digits(label) && len(label) <= 4:
+		return label, bracketed
+	case strings.Trim(label, "*†‡§‖") == "":
+		return label, bracketed
+	case len(label) == 1 && letter(label[0]):
+		return label, bracketed
+	case strings.Trim(label, "ivxIVX") == "" && len(label) <= 6:
+		return label, bracketed
+	}
+	if word, number, ok := strings.Cut(strings.ToLower(label), " "); ok && digits(number) && noteNames[word] || ok &&
+		(word == "nb" || word == "anm.") && digits(number) {
+		return label, true
+	}
+	return "", false
+}
+
+func firstRune(s string) string {
+	_, size := utf8.DecodeRuneInString(s)
+	return s[:size]
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// within1 reports whether n's parent, or the parent of its parent, is one of the elements and holds little more than n.
+func within1(n *html.Node, names ...atom.Atom) bool {
+	p := n.Parent
+	return is(p, names...) || p != nil && is(p.Parent, names...) && is(p, atom.Span, atom.A, atom.I, atom.B, atom.Em,
+		atom.Strong, atom.Cite)
+}
+
+// noteWords reports whether an element's class, id or role says footnote.
+func noteWords(n *html.Node) bool {
+	for i := range n.Attr {
+		switch n.Attr[i].Key {
+		case "data-footnote-ref", "data-footnote-id", "data-footnote":
+			return true
+		case "class", "role", "data-type", "epub:type":
+			if nameSaysNote(n.Attr[i].Val) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func nameSaysNote(name string) bool {
+	if len(name) > 200 {
+		return false
+	}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool {
+		return strings.ContainsRune(" -_:.", r) || r >= '0' && r <= '9'
+	}) {
+		if noteNames[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// noteID reports whether an id is one that generators give to footnotes: fn1, fn:name, cite_note-3, ftnt2, bib.bib7.
+func noteID(id string) bool {
+	if nameSaysNote(id) {
+		return true
+	}
+	for _, prefix := range [...]string{"fn", "_ftn", "ftnt", "footnote", "endnote", "_edn", "cite_note", "easy-footnote", "r", "n"} {
+		if rest, ok := strings.CutPrefix(id, prefix); ok && rest != "" && (len(prefix) > 1 || digits(rest)) {
+			return true
+		}
+	}
+	return false
+}
+
+// bracketsRound reports whether the text round n puts it between square brackets, perhaps with others like it.
+func bracketsRound(n *html.Node) bool {
+	p, s := n.PrevSibling, n.NextSibling
+	return p != nil && s != nil && p.Type == html.TextNode && s.Type == html.TextNode &&
+		(strings.HasSuffix(p.Data, "[") || squash(p.Data) == ",") && (strings.HasPrefix(s.Data, "]") || squash(s.Data) == ",")
+}

@@ -1,0 +1,288 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Trim is what a model is given of a page to convert (rules E10, E12), and what is left for us.
+type Trim struct {
+	HTML string // main content in few elements, links absolute, nothing hidden; at most the limit's characters
+	Rest string // markdown of what came after, where not all fitted
+}
+
+// ErrNoTree is returned by [Document.Trimmed] for a page of which there is no main content as elements.
+var ErrNoTree = errors.New("the page has no main content in elements")
+
+// keptElements are written into a Trim; of others their content is (rule E10, and what else holds text).
+var keptElements = set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code a img dl dt dd details summary figcaption sub sup em strong b i del kbd samp br hr")
+
+// keptAttributes are written into a Trim, by element.
+var keptAttributes = map[atom.Atom][]string{
+	atom.A: {"href"}, atom.Img: {"src", "alt"}, atom.Td: {"colspan", "rowspan"}, atom.Th: {"colspan", "rowspan"}, atom.Ol: {"start"},
+}
+
+// Trimmed returns the main content as trimmed HTML of at most limit characters. Where it does not fit it ends between blocks, and
+// the rest is markdown: nothing is lost. The error is ErrNoTree, or that of ctx.
+func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, err error) {
+	if d.body == nil || d.form != "" {
+		return nil, ErrNoTree
+	}
+	err = guarded(func() {
+		c := choice{root: d.body}
+		if !o.WholePage {
+			c = d.choose(ctx)
+		}
+		w := trimmer{ctx: ctx, dropped: c.dropped, limit: limit, written: maps.Clone(c.dropped)}
+		if w.written == nil {
+			w.written = map[*html.Node]bool{}
+		}
+		all := w.split(c.root)
+		t = &Trim{HTML: strings.TrimSpace(w.out.String())}
+		if !all {
+			r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2, notes: notesBelow(d.body)}
+			t.Rest = strings.TrimSpace(r.render([]*html.Node{c.root}, w.written))
+		}
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	case t.HTML == "":
+		return nil, ErrNoTree
+	}
+	return t, nil
+}
+
+// trimmer writes trimmed HTML, a block at a time as long as they fit.
+type trimmer struct {
+	ctx     context.Context
+	dropped map[*html.Node]bool
+	limit   int // characters
+	used    int
+	out     strings.Builder
+	written map[*html.Node]bool // what is dropped, or written already
+}
+
+// split writes n whole if it fits, else as many of its blocks, in order. It reports whether all of n is written.
+func (t *trimmer) split(n *html.Node) bool {
+	check(t.ctx)
+	if t.dropped[n] || n.Type == html.CommentNode {
+		return true
+	}
+	var b strings.Builder
+	if room := t.limit - t.used; t.write(&b, n, 4*room) {
+		if size := utf8.RuneCountInString(b.String()); size <= room {
+			t.out.WriteString(b.String())
+			t.used += size
+			t.written[n] = true
+			return true
+		}
+	}
+	if n.Type != html.ElementNode || is(n, atom.P, atom.Pre, atom.Table, atom.Li, atom.Dl, atom.Figure, atom.Details) || heading(n) || !blockElement(n) {
+		return false
+	}
+	open, end := "", ""
+	if is(n, atom.Ul, atom.Ol, atom.Blockquote) {
+		open, end = "<"+n.Data+">\n", "</"+n.Data+">\n"
+		if t.used += len(open) + len(end); t.used >= t.limit {
+			return false
+		}
+	}
+	t.out.WriteString(open)
+	defer func() { t.out.WriteString(end) }()
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if !t.split(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// write writes n with what is below it, and gives up over most bytes.
+func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
+	check(t.ctx)
+	switch {
+	case b.Len() > most:
+		return false
+	case t.dropped[n], n.Type == html.CommentNode:
+		return true
+	case n.Type == html.TextNode:
+		b.WriteString(html.EscapeString(spaced(n.Data)))
+		return true
+	case is(n, atom.Pre):
+		b.WriteString("<pre><code")
+		if lang := attr(n, langAttr); lang != "" {
+			b.WriteString(` class="language-` + html.EscapeString(lang) + `"`)
+		}
+		b.WriteString(">" + html.EscapeString(textOf(n)) + "</code></pre>\n")
+		return b.Len() <= most
+	case n.Data == mathElement:
+		mark := "$"
+		if hasAttr(n, "display") {
+			mark = "$$"
+		}
+		b.WriteString(mark + html.EscapeString(textOf(n)) + mark)
+		return true
+	case n.Data == noteRefElement:
+		b.WriteString("[^" + html.EscapeString(attr(n, "id")) + "]")
+		return true
+	}
+	open, end := "", ""
+	switch {
+	case keptElements[n.Data]:
+		open, end = "<"+n.Data+t.attributes(n)+">", "</"+n.Data+">"
+		if is(n, atom.Br, atom.Hr, atom.Img) {
+			end = ""
+		}
+	case n.Data == noteElement:
+		open, end = "<p>[^"+html.EscapeString(attr(n, "id"))+"]: ", "</p>"
+	case blockElement(n):
+		open = "\n"
+	}
+	if blockElement(n) || is(n, atom.Tr, atom.Li, atom.Br) {
+		end += "\n"
+	}
+	b.WriteString(open)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if !t.write(b, c, most) {
+			return false
+		}
+	}
+	b.WriteString(end)
+	return b.Len() <= most
+}
+
+func (t *trimmer) attributes(n *html.Node) string {
+	var b strings.Builder
+	for _, key := range keptAttributes[n.DataAtom] {
+		if v := attr(n, key); v != "" {
+			b.WriteString(" " + key + `="` + html.EscapeString(v) + `"`)
+		}
+	}
+	return b.String()
+}
+
+// spaced returns text with each run of white space as one space.
+func spaced(s string) string {
+	text := strings.Join(strings.Fields(s), " ")
+	if text == "" {
+		if s != "" {
+			return " "
+		}
+		return ""
+	}
+	if strings.TrimLeft(s, " \t\r\n\f") != s {
+		text = " " + text
+	}
+	if strings.TrimRight(s, " \t\r\n\f") != s {
+		text += " "
+	}
+	return text
+}
+
+// Doubts about markdown that a model made.
+const (
+	DoubtNewLink  Doubt = "it has a link that the page has not"
+	DoubtHeadings Doubt = "it has a heading that the page has not"
+	DoubtWords    Doubt = "it has words that the page has not"
+	DoubtHalf     Doubt = "it has less than half of the page's words"
+)
+
+// DoubtModel judges markdown that a model made of trimmed HTML: it may leave out and regroup, and must not add. Every address and
+// every heading must stand in the HTML, and so must nine in ten of its words.
+func DoubtModel(markdown, trimmed string) Doubt {
+	text, addresses := sourceOf(trimmed)
+	source := fold(text)
+	prose := withoutCode(markdown)
+	for _, m := range modelLink.FindAllStringSubmatch(prose, -1) {
+		for _, address := range m[1:] {
+			if address != "" && address[0] != '#' && !addresses[sameAddress(address)] {
+				return DoubtNewLink
+			}
+		}
+	}
+	for h := range markdownHeadings(markdown) {
+		if !strings.Contains(source, fold(inlineText(h.text))) {
+			return DoubtHeadings
+		}
+	}
+	known := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(text, notWord) {
+		known[strings.ToLower(w)] = true
+	}
+	all, strange := 0, 0
+	for w := range strings.FieldsFuncSeq(modelLink.ReplaceAllString(prose, " "), notWord) {
+		if all++; !known[strings.ToLower(w)] && !strings.Contains(source, fold(w)) {
+			strange++
+		}
+	}
+	switch {
+	case strange*10 > all:
+		return DoubtWords
+	case 2*words(markdown) < words(text):
+		return DoubtHalf
+	case strings.Count(markdown, "```")+strings.Count(markdown, "~~~") < strings.Count(trimmed, "<pre>"):
+		return DoubtTwin
+	}
+	return NoDoubt
+}
+
+// modelLink matches addresses in markdown: of links, images and definitions, in elements, in angle brackets and bare.
+var modelLink = regexp.MustCompile(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
+
+// sourceOf returns the text of trimmed HTML, and the addresses that its elements and its text hold.
+func sourceOf(trimmed string) (text string, addresses map[string]bool) {
+	addresses = map[string]bool{}
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(trimmed))
+	for {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			for _, m := range modelLink.FindAllStringSubmatch(b.String(), -1) {
+				addresses[sameAddress(m[4])] = true
+			}
+			return b.String(), addresses
+		case html.TextToken:
+			b.Write(z.Text())
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			if !inlineNames[string(name)] {
+				b.WriteByte(' ')
+			}
+			for more {
+				var key, value []byte
+				switch key, value, more = z.TagAttr(); string(key) {
+				case "href", "src":
+					addresses[sameAddress(string(value))] = true
+				case "alt":
+					b.WriteString(" " + string(value) + " ")
+				}
+			}
+		}
+	}
+}
+
+// inlineNames are elements of a Trim that do not part words.
+var inlineNames = set("a code em strong b i del kbd samp sub sup")
+
+// sameAddress returns one spelling of an address.
+func sameAddress(address string) string {
+	address = strings.TrimRight(html.UnescapeString(strings.ReplaceAll(address, `\`, "")), ".,;:!?*_`")
+	if u, err := url.Parse(address); err == nil {
+		address = u.String()
+	}
+	return strings.TrimSuffix(address, "/")
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
