@@ -53,7 +53,7 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	}
 
 	links := a.links() // its warning is one of the fields
-	ans := &Answer{Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled), Links: links}
+	ans := &Answer{Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled), Links: links, Private: a.private || a.credentials}
 	if status == http.StatusOK && matches(a.req.Header, ans.Header.Get("Etag")) {
 		ans.Status = http.StatusNotModified
 		ans.Header.Del("Content-Type")
@@ -95,8 +95,11 @@ func (f *Fetcher) form(a *attempt) form {
 		}
 	}
 	switch {
-	case a.req.HTML && a.kind == htmlKind && a.content != nil:
+	case a.req.HTML && a.content != nil && (a.kind == htmlKind || legible(a.content)):
 		p.ContentFormat = "html"
+		if a.kind != htmlKind {
+			p.ContentFormat = "text"
+		}
 		return form{markdown: inUTF8(a)}
 	case a.req.Text:
 		p.ContentFormat = "text"
@@ -231,8 +234,16 @@ func contentType(a *attempt) string {
 	return "text/markdown; charset=utf-8"
 }
 
+// legible reports whether content can be shown as its origin made it: it is text, and no PDF.
+func legible(content []byte) bool {
+	return !noText(content) && !bytes.HasPrefix(content, []byte("%PDF-"))
+}
+
 // inUTF8 returns the origin's content in UTF-8, whatever it was written in; bytes that are no text become U+FFFD.
 func inUTF8(a *attempt) []byte {
+	if a.kind != htmlKind && charset(a.resp.Header) == "" && utf8.Valid(a.content) {
+		return a.content
+	}
 	r, err := htmlcharset.NewReader(bytes.NewReader(a.content), a.resp.Header.Get("Content-Type"))
 	if err != nil {
 		return a.content

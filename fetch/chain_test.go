@@ -73,7 +73,7 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = c.store.Close() })
-	opts := fetch.Options{Direct: c.transport, Store: c.store, UserAgent: "readthru/test", FrontMatter: true, MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Timeout: 10 * time.Second}
+	opts := fetch.Options{Direct: c.transport, Store: c.store, UserAgent: "readthru/test", FrontMatter: true, MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Timeout: 10 * time.Second, GitHub: fetch.GitHub{CAFile: ca.file}}
 	for _, f := range change {
 		f(&opts)
 	}

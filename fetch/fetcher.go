@@ -28,9 +28,11 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"readthru/convert"
+	"readthru/llm"
 	"readthru/page"
 	"readthru/render"
 	"readthru/store"
+	"readthru/symbols"
 )
 
 // Options configures a Fetcher.
@@ -55,7 +57,11 @@ type Options struct {
 	MarkdownNew      MarkdownNew
 	Browser          *render.Browser // if nil nothing is rendered
 	Render           string          // RenderAuto (default), RenderAlways, RenderNever
+	LLM              *llm.Client     // of step llm; if nil it is skipped
+	MaxHTMLChars     int             // of a page's HTML into that model; if zero 40,000
 	Workers          int             // conversions at once; if zero GOMAXPROCS
+	GitHub           GitHub
+	Symbols          *symbols.Engine // makes the symbol maps of repositories; if nil they have none
 	Log              *slog.Logger
 }
 
@@ -72,6 +78,7 @@ type Fetcher struct {
 	steps   map[string]Step
 	wanted  string // recipe of o.Convert
 	mdnew   *markdownNew
+	github  *github
 	workers *semaphore.Weighted
 	flights singleflight.Group
 	tried   *lru.Cache[string, time.Time] // what was asked in vain, and until when it is not asked again
@@ -112,6 +119,9 @@ func New(o Options) *Fetcher {
 	if o.PagesWithCookies == "" {
 		o.PagesWithCookies = "skip"
 	}
+	if o.MaxHTMLChars <= 0 {
+		o.MaxHTMLChars = maxHTMLChars
+	}
 	if o.MarkdownNew.Mode == "" {
 		o.MarkdownNew.Mode = "fallback"
 	}
@@ -134,16 +144,21 @@ func New(o Options) *Fetcher {
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.mdnew = newMarkdownNew(f)
+	f.github = newGitHub(f)
 	f.steps = map[string]Step{}
-	for _, s := range []Step{negotiate{f}, alternate{f}, local{f}, f.mdnew, browser{f}, absent{"llm", "no model"}} {
+	for _, s := range []Step{negotiate{f}, alternate{f}, local{f}, f.mdnew, browser{f}, model{f}} {
 		f.steps[s.Name()] = s
 	}
 	f.running.Go(f.work)
 	return f
 }
 
-// order puts markdown_new where its mode wants it: "prefer" right before the steps that convert here.
+// order puts markdown_new where its mode wants it: "prefer" right before the steps that convert here. Where a model is listed and
+// local is not, local follows it: a page must not depend on a model (rule E12).
 func order(cascade []string, mode string) []string {
+	if i := slices.Index(cascade, "llm"); i >= 0 && !slices.Contains(cascade, "local") {
+		cascade = slices.Insert(slices.Clone(cascade), i+1, "local")
+	}
 	i := slices.Index(cascade, "markdown_new")
 	to := slices.IndexFunc(cascade, func(s string) bool { return s == "local" || s == "browser" || s == "llm" })
 	if mode != "prefer" || to < 0 || i < to {
@@ -193,6 +208,7 @@ type Request struct {
 	Header     http.Header // proxied: the client's fields, hop-by-hop and X-Readthru-* gone; own fetch: nil
 	Own        bool        // own-fetch policy; false: a client's proxied request
 	Force      bool        // validate or fetch anew (no-cache)
+	CacheOnly  bool        // answer from what is stored and fresh, and ask nobody: what is not there is an error with status 504
 	NoRemote   bool        // no third party
 	NoStore    bool        // leave no page, visit or rendition
 	Text       bool        // plain text instead of markdown
@@ -200,7 +216,8 @@ type Request struct {
 	Cascade    []string    // if nil the rule's, else the config's
 	MaxTokens  int         // cut at a block boundary and say so; 0 no limit
 	Agent      string      // User-Agent for the visit
-	Session    string
+	Session    string      // kept with the visit
+	Set        string      // the set of fetched pages that the page goes into (rule B37); if empty that of Session, if it is named
 	View       View
 	Render     string // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
 	WaitFor    string // CSS: a page that is rendered is waited for until this matches
@@ -228,6 +245,9 @@ type Answer struct {
 	// Links are the URLs that all of the page links to, where they were asked for: absolute, without fragments, as the page
 	// orders them. A page with more than 20,000 has the warning links-cut.
 	Links []string
+
+	// Private says that request or response concern one reader: nothing of it may go to others.
+	Private bool
 
 	Console    []string // what the page logged as errors while it was rendered
 	Screenshot []byte   // PNG

@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -78,16 +79,25 @@ func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size
 	if err := f.Blocked(u); err != nil {
 		return err
 	}
+	if err := f.Tellable(ctx, u); err != nil {
+		return fmt.Errorf("tell %s of %s: %w", service, page.Mask(u), err)
+	}
+	err := f.o.Store.Disclose(store.Disclosure{Time: time.Now().UTC(), Service: service, URL: page.Mask(u), Bytes: size, Why: why, Rule: rule})
+	if err != nil {
+		return fmt.Errorf("tell %s of %s: write the ledger: %w", service, page.Mask(u), err)
+	}
+	return nil
+}
+
+// Tellable says why a third party may not be told of u, nil when it may: it passes the gate of AD3. Nothing is written into the
+// ledger: who sends does that.
+func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
 	if no == "" && f.mdnew.public(ctx, u) != nil {
 		no = "the host cannot be shown to be public"
 	}
 	if no != "" {
-		return fmt.Errorf("tell %s of %s: %s", service, page.Mask(u), no)
-	}
-	err := f.o.Store.Disclose(store.Disclosure{Time: time.Now().UTC(), Service: service, URL: page.Mask(u), Bytes: size, Why: why, Rule: rule})
-	if err != nil {
-		return fmt.Errorf("tell %s of %s: write the ledger: %w", service, page.Mask(u), err)
+		return errors.New(no)
 	}
 	return nil
 }

@@ -123,6 +123,9 @@ func (f *Fetcher) request(ctx context.Context, a *attempt, accept string) *http.
 	if a.req.Force && !directive(h, "no-cache") {
 		h.Add("Cache-Control", "no-cache")
 	}
+	if a.req.CacheOnly {
+		h.Add("Cache-Control", "only-if-cached")
+	}
 	u := *a.url
 	if u.User != nil {
 		password, _ := u.User.Password()

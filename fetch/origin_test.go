@@ -76,7 +76,7 @@ func (a *authority) sign(tb testing.TB, l leaf) tls.Certificate {
 		l.key = key
 	}
 	tmpl := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: l.name}, DNSNames: []string{l.name, "*." + l.name},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: l.name}, DNSNames: []string{l.name, "*." + l.name, "github.com", "*.github.com", "raw.githubusercontent.com"},
 		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if l.expired {

@@ -32,7 +32,7 @@ func (r Request) failureKey() string {
 
 // failedBefore returns why the same own fetch failed a moment ago; nil if it did not.
 func (f *Fetcher) failedBefore(r Request) *Error {
-	if !r.Own || r.Force {
+	if !r.Own || r.Force || r.CacheOnly {
 		return nil
 	}
 	if e, ok := f.failed.Get(r.failureKey()); ok && time.Since(e.at) < failureLifetime {
@@ -55,9 +55,13 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	}
 	client := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(f.o.Timeout, func() { cancel(errTimeout) })
 	a := f.newAttempt(r, time.Now())
-	ans, err := f.page(ctx, a)
+	t, limit := f.github.target(a), f.o.Timeout
+	if t != nil {
+		limit += repositoryTime // and then there is time for the page itself
+	}
+	timer := time.AfterFunc(limit, func() { cancel(errTimeout) })
+	ans, err := f.page(ctx, a, t)
 	timer.Stop()
 	if err == nil && ans.Response != nil {
 		if context.Cause(ctx) == nil {
@@ -77,7 +81,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		err = fmt.Errorf("%w: %w", errTimeout, err)
 	}
 	e := Explain(a.url, err)
-	if _, caller := errors.AsType[*unfollowedError](err); caller {
+	if _, caller := errors.AsType[*unfollowedError](err); caller || r.CacheOnly {
 		return nil, e
 	}
 	if r.Own && client.Err() == nil {
@@ -105,9 +109,15 @@ func (r *release) Close() error {
 // WriteTo keeps the way by which a stored body writes itself.
 func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.ReadCloser) }
 
-func (f *Fetcher) page(ctx context.Context, a *attempt) (*Answer, error) {
+// page gets a page; t is what it names on GitHub, nil for all others.
+func (f *Fetcher) page(ctx context.Context, a *attempt, t *target) (*Answer, error) {
 	if a.req.Own {
 		ctx = OwnPolicy(ctx)
+	}
+	if t != nil {
+		if ans, err := f.fromGitHub(ctx, a, t); ans != nil || err != nil {
+			return ans, err
+		}
 	}
 	ask := f.ask
 	if a.req.Method == http.MethodHead {
@@ -209,7 +219,7 @@ func (f *Fetcher) judge(ctx context.Context, a *attempt) error {
 			names = slices.Insert(names, 0, "markdown_new") // before the error page is converted for want of anything better
 		}
 	}
-	if a.noTransform {
+	if a.noTransform || a.req.CacheOnly {
 		names = only(names, "negotiate", "local")
 	}
 	if a.req.View.chooses() {
@@ -241,7 +251,7 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 		b := *a
 		info := *a.page
 		b.page = &info
-		return &b, f.detached(func(ctx context.Context) {
+		return &b, f.detached(f.o.Timeout, func(ctx context.Context) {
 			if (b.kind.converted() && b.status == http.StatusOK || refusing(b.status)) && f.recall(&b) {
 				return // another flight ended while we read, or the origin refuses us still
 			}
@@ -257,6 +267,7 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 		b := res.Val.(*attempt)
 		a.best, a.failure, a.attempts, a.kind, a.page.Info.ConvertMS = b.best, b.failure, b.attempts, b.kind, b.page.Info.ConvertMS
 		a.page.Info.RenderMS = b.page.Info.RenderMS
+		a.takeModel(b.page.Info)
 		a.doc, a.seen = b.doc, b.seen
 		a.takeOver(b)
 		for _, w := range b.warnings {
@@ -268,8 +279,8 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 	}
 }
 
-// detached runs work that does not end with the request that began it, within the time for a page, and within Close.
-func (f *Fetcher) detached(work func(context.Context)) error {
+// detached runs work that does not end with the request that began it, within a time limit, and within Close.
+func (f *Fetcher) detached(limit time.Duration, work func(context.Context)) error {
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
@@ -278,7 +289,7 @@ func (f *Fetcher) detached(work func(context.Context)) error {
 	f.running.Add(1)
 	f.mu.Unlock()
 	defer f.running.Done()
-	ctx, cancel := context.WithTimeout(f.ctx, f.o.Timeout)
+	ctx, cancel := context.WithTimeout(f.ctx, limit)
 	defer cancel()
 	return f.guarded(func() { work(ctx) })
 }
@@ -308,7 +319,7 @@ func (f *Fetcher) keep(a *attempt) {
 			return
 		}
 		err = f.o.Store.PutRendition(a.best)
-	case page.Alternate, page.MarkdownNew, page.Browser:
+	case page.Alternate, page.MarkdownNew, page.Browser, page.LLM:
 		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe() // complete made it ours
 		err = f.o.Store.PutPageRendition(a.key, a.best)
 	}
@@ -321,21 +332,21 @@ func (f *Fetcher) keep(a *attempt) {
 // tried for it.
 func (f *Fetcher) recall(a *attempt) bool {
 	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe()); err == nil && a.started.Before(r.Expires) &&
-		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) && (!a.req.NoRemote || r.From != page.MarkdownNew) {
+		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) && !(a.req.NoRemote && f.byOthers(r)) {
 		a.best = r
 	} else if r, err := f.o.Store.Rendition(a.sum, a.recipe()); err == nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&
 			!f.inVain("markdown_new "+a.key.String(), a.started) {
 			return false
 		}
-		if f.rendersStill(a, r) {
+		if f.rendersStill(a, r) || f.modelStill(a, r) {
 			return false
 		}
 		a.best = r
 	} else {
 		return false
 	}
-	a.attempts = []page.Attempt{{Step: string(a.best.From), Outcome: page.Answered, Reason: "rendition from the store"}}
+	a.attempts = append(a.attempts, page.Attempt{Step: string(a.best.From), Outcome: page.Answered, Reason: "rendition from the store"})
 	return true
 }
 

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -49,13 +50,40 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 		ID: p.VisitID, Time: now, Doc: p.Doc, URL: p.URL, Agent: shorten(a.req.Agent, 120), Session: a.req.Session,
 		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
 	})
+	f.putFetched(a)
+}
+
+// putFetched puts the page, as the store has it, into the set of what the session has fetched.
+func (f *Fetcher) putFetched(a *attempt) {
+	set := cmp.Or(a.req.Set, a.req.Session)
+	if set == "" || !a.page.Stored {
+		return
+	}
+	content, err := f.o.Store.Markdown(a.key)
+	gone := 0
+	if err == nil {
+		gone, err = f.o.Store.PutFetched(set, a.lasting(), content)
+	}
+	if err != nil && !errors.Is(err, store.ErrFull) {
+		f.o.Log.Debug("page not put into its session's set", "url", page.Mask(a.url), "err", err)
+	}
+	if gone > 0 {
+		a.warn("context-full")
+		a.page.Warnings = a.warnings
+	}
+}
+
+// lasting returns what is kept of the attempt's page.
+func (a *attempt) lasting() *page.Page {
+	kept := stripped(a.page)
+	kept.Tokens, kept.Warnings = a.best.Tokens, a.best.Warnings
+	return kept
 }
 
 // put stores the page and returns it as stored. What others wrote is kept with absolute links: as it is read there, it no longer
 // lies where it was. The content hash stays that of what they wrote.
 func (f *Fetcher) put(a *attempt, markdown []byte) (*page.Page, error) {
-	kept := stripped(a.page)
-	kept.Tokens, kept.Warnings = a.best.Tokens, a.best.Warnings
+	kept := a.lasting()
 	if a.best.From == page.Negotiated || a.best.From == page.Alternate || a.best.From == page.MarkdownNew {
 		if base, err := url.Parse(a.best.FinalURL); err == nil {
 			markdown = convert.AbsoluteLinks(markdown, base)
@@ -70,6 +98,7 @@ func stripped(p *page.Page) *page.Page {
 	r := *p
 	r.Content, r.Attempts, r.VisitID, r.FromCache = "", nil, "", false
 	r.Section, r.Next, r.Removed = "", 0, nil
+	r.Readme, r.SymbolMap = "", "" // they are in the content
 	r.ContentFormat = "markdown"
 	return &r
 }

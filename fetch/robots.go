@@ -88,7 +88,7 @@ type siteRobots struct {
 func (f *Fetcher) freshRobots(ctx context.Context, site url.URL, known *siteRobots) (*siteRobots, error) {
 	done := f.flights.DoChan("robots "+site.String(), func() (any, error) { //nolint:contextcheck // it must not end with the request that began it
 		var got *siteRobots
-		err := f.detached(func(ctx context.Context) {
+		err := f.detached(f.o.Timeout, func(ctx context.Context) {
 			got = f.askRobots(ctx, site, known)
 			f.robots.put(site.String(), got)
 		})

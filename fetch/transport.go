@@ -112,14 +112,18 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.pools[p].RoundTrip(req)
 }
 
-// Dial opens a connection for a tunnel, under the policy for clients' requests and through the upstream proxy if there is one.
+// Dial opens a connection for a tunnel, under the policy of ctx and through the upstream proxy if there is one.
 func (t *Transport) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	p := policyOf(ctx)
+	if p == operator && ctx.Value(endpointKey{}) != addr {
+		return nil, fmt.Errorf("open a tunnel to %s: it is allowed to go to %v only", addr, ctx.Value(endpointKey{}))
+	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if !t.through(&url.URL{Scheme: "https", Host: addr}) {
-		return t.dialer.dial(ctx, proxied, network, addr)
+		return t.dialer.dial(ctx, p, network, addr)
 	}
-	if err := t.checkBehindUpstream(ctx, proxied, addr); err != nil {
+	if err := t.checkBehindUpstream(ctx, p, addr); err != nil {
 		return nil, err
 	}
 	return t.dialThrough(ctx, network, addr)

@@ -1,0 +1,152 @@
+package fetch
+
+import (
+	"path"
+	"strings"
+)
+
+const (
+	maxIgnoreFile  = 64 << 10 // bytes
+	maxIgnoreRules = 1000     // of a repository
+	maxIgnoreDirs  = 20_000   // whose verdict is remembered
+)
+
+// ignoreRules are the patterns of a repository's .gitignore files (gitignore(5)). The zero value ignores nothing. Rules of a file
+// hold for what comes after it, and git lists a folder's .gitignore before nearly all of its files.
+type ignoreRules struct {
+	rules []ignoreRule
+	dirs  map[string]bool // verdicts so far
+	more  bool            // there were more rules than are heeded
+}
+
+type ignoreRule struct {
+	dir      string   // in which the file lies; empty: the top
+	parts    []string // of the pattern; "**" stands for any number of folders
+	negated  bool
+	dirsOnly bool
+}
+
+// add takes the rules of a .gitignore in dir ("." is the top).
+func (g *ignoreRules) add(dir string, content []byte) {
+	if dir == "." {
+		dir = ""
+	}
+	for line := range strings.Lines(string(content)) {
+		rule, ok := parseIgnore(strings.TrimRight(line, "\r\n"))
+		if !ok {
+			continue
+		}
+		if len(g.rules) == maxIgnoreRules {
+			g.more = true
+			return
+		}
+		rule.dir = dir
+		g.rules = append(g.rules, rule)
+		g.dirs = nil
+	}
+}
+
+func parseIgnore(line string) (r ignoreRule, ok bool) {
+	if trimmed := strings.TrimRight(line, " \t"); !strings.HasSuffix(trimmed, `\`) {
+		line = trimmed
+	}
+	if line == "" || line[0] == '#' || len(line) > maxTreeName {
+		return r, false
+	}
+	if line[0] == '!' {
+		r.negated, line = true, line[1:]
+	}
+	if strings.HasSuffix(line, "/") {
+		r.dirsOnly, line = true, strings.TrimRight(line, "/")
+	}
+	anchored := strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if line == "" {
+		return r, false
+	}
+	if !anchored {
+		r.parts = append(r.parts, "**")
+	}
+	for part := range strings.SplitSeq(line, "/") {
+		if n := len(r.parts); part == "**" && n > 0 && r.parts[n-1] == "**" {
+			continue
+		}
+		if _, err := path.Match(part, ""); err != nil && part != "**" {
+			return r, false
+		}
+		r.parts = append(r.parts, part)
+	}
+	return r, true
+}
+
+// ignores reports whether a file is ignored: by a rule that matches it, or because a folder above it is.
+func (g *ignoreRules) ignores(name string) bool {
+	if len(g.rules) == 0 {
+		return false
+	}
+	return g.ignoresDir(path.Dir(name)) || g.verdict(name, false)
+}
+
+func (g *ignoreRules) ignoresDir(dir string) bool {
+	if dir == "." {
+		return false
+	}
+	if known, ok := g.dirs[dir]; ok {
+		return known
+	}
+	v := g.ignoresDir(path.Dir(dir)) || g.verdict(dir, true)
+	if g.dirs == nil || len(g.dirs) >= maxIgnoreDirs {
+		g.dirs = map[string]bool{}
+	}
+	g.dirs[dir] = v
+	return v
+}
+
+// verdict is that of the last rule that matches.
+func (g *ignoreRules) verdict(name string, isDir bool) bool {
+	parts := strings.Split(name, "/")
+	for i := len(g.rules) - 1; i >= 0; i-- {
+		r := &g.rules[i]
+		if r.dirsOnly && !isDir {
+			continue
+		}
+		below := parts
+		if r.dir != "" {
+			if !strings.HasPrefix(name, r.dir) || len(name) == len(r.dir) || name[len(r.dir)] != '/' {
+				continue
+			}
+			below = parts[strings.Count(r.dir, "/")+1:]
+		}
+		if matchParts(r.parts, below) {
+			return !r.negated
+		}
+	}
+	return false
+}
+
+// matchParts matches a pattern against a path, part by part. Going back to the last ** alone is enough, as with * in a name.
+func matchParts(pattern, parts []string) bool {
+	p, back, from := 0, -1, 0
+	for i := 0; i < len(parts) || p < len(pattern); {
+		if p < len(pattern) && pattern[p] == "**" {
+			if p == len(pattern)-1 {
+				return i < len(parts) // all that is in a folder, and not the folder
+			}
+			back, from = p, i
+			p++
+			continue
+		}
+		if p < len(pattern) && i < len(parts) {
+			if ok, _ := path.Match(pattern[p], parts[i]); ok {
+				p, i = p+1, i+1
+				continue
+			}
+		}
+		if back < 0 || from >= len(parts) {
+			return false
+		}
+		from++
+		p, i = back+1, from
+	}
+	return true
+}

@@ -1,0 +1,132 @@
+package fetch
+
+import (
+	"bytes"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"readthru/convert"
+)
+
+// readmeMarkdown returns a README as markdown that can stand before other text: its links absolute, what its readers do not see
+// taken out, its last fence closed. hidden counts what was taken out. links resolves an address relative to the README's folder.
+func readmeMarkdown(name string, content []byte, links func(address string) *url.URL) (markdown []byte, hidden int) {
+	text := bytes.ToValidUTF8(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("\ufffd"))
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	if !markdownPath(name) {
+		language := "text"
+		if strings.EqualFold(path.Ext(name), ".rst") {
+			language = "rst"
+		}
+		return fenced(language, text), 0
+	}
+	shown, hidden := withoutComments(string(text))
+	return convert.RelativeLinks([]byte(strings.TrimSpace(shown)+"\n"), links), hidden
+}
+
+// withoutComments returns markdown without its comments, which a reader does not see, and with its last fence closed. One that is
+// never closed hides the rest.
+func withoutComments(text string) (shown string, hidden int) {
+	var b strings.Builder
+	fence, within := "", false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if !within && fence != "" {
+			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "" {
+				fence = ""
+			}
+			b.WriteString(line)
+			continue
+		}
+		if !within && (strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")) {
+			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
+			b.WriteString(line)
+			continue
+		}
+		for line != "" {
+			if within {
+				_, rest, ended := strings.Cut(line, "-->")
+				if within = !ended; within {
+					rest = ""
+				}
+				line = rest
+				continue
+			}
+			begin := strings.Index(line, "<!--")
+			if begin < 0 || strings.Count(line[:begin], "`")%2 == 1 { // in code
+				b.WriteString(line)
+				break
+			}
+			b.WriteString(line[:begin])
+			line, within = line[begin+len("<!--"):], true
+			hidden++
+		}
+	}
+	if fence != "" {
+		b.WriteString("\n" + fence + "\n")
+	}
+	return b.String(), hidden
+}
+
+// fenced returns text as a block of code, between fences that it cannot close.
+func fenced(language string, text []byte) []byte {
+	fence := "```"
+	for run := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return r != '`' }) {
+		if len(run) >= len(fence) {
+			fence = strings.Repeat("`", len(run)+1)
+		}
+	}
+	var b bytes.Buffer
+	b.Grow(len(text) + 2*len(fence) + len(language) + 3)
+	b.WriteString(fence + language + "\n")
+	b.Write(text)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		b.WriteString("\n")
+	}
+	b.WriteString(fence + "\n")
+	return b.Bytes()
+}
+
+// linksOf returns what resolves the relative addresses in a file of a target's repository: from the folder of the file, or the top
+// where an address begins with a slash. Pictures lead to their content, all else to the page that shows it. It is nil for what
+// leads out of the repository.
+func (t *target) linksOf(ref, file string) func(string) *url.URL {
+	return func(address string) *url.URL {
+		to, err := url.Parse(address)
+		if err != nil || to.Host != "" {
+			return nil
+		}
+		where := to.Path
+		switch {
+		case where == "":
+			where = file
+		case !strings.HasPrefix(where, "/"):
+			where = path.Join(path.Dir(file), where)
+		}
+		where = path.Clean(strings.TrimLeft(where, "/"))
+		if where == ".." || strings.HasPrefix(where, "../") {
+			return nil
+		}
+		u := t.base.JoinPath(t.Owner, t.Repo, "blob", ref, where)
+		if picture(where) {
+			if u = t.base.JoinPath(t.Owner, t.Repo, "raw", ref, where); t.raw != nil {
+				u = t.raw.JoinPath(t.Owner, t.Repo, ref, where)
+			}
+		}
+		u.RawQuery, u.Fragment = to.RawQuery, to.Fragment
+		return u
+	}
+}
+
+func picture(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp", ".ico", ".mp4", ".webm", ".mov":
+		return true
+	}
+	return false
+}
+
+// readable reports whether content is text in UTF-8.
+func readable(content []byte) bool { return !noText(content) && utf8.Valid(content) }

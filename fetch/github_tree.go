@@ -1,0 +1,277 @@
+package fetch
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// treeLimits bound what is read of a repository. What lies beyond them is left out and told.
+type treeLimits struct {
+	compressed int64 // bytes that come
+	unpacked   int64 // bytes that they become
+	ratio      int64 // of the two, once more than 16 MiB were unpacked
+	entries    int   // files, folders, links
+	file       int64 // bytes of a file that is read
+}
+
+var defaultTreeLimits = treeLimits{compressed: 256 << 20, unpacked: 1 << 30, ratio: 100, entries: 100_000, file: 1 << 20}
+
+const (
+	ratioFrom   = 16 << 20
+	maxTreeName = 1024 // bytes
+)
+
+// tree is what is kept of a repository's archive.
+type tree struct {
+	commit     string
+	readme     []byte
+	readmePath string
+	readmeRank int            // of readmeNames; len of it: none
+	readmeLink map[string]int // paths that a README at the top links to, and its rank
+	files      []string       // paths, as they come
+	left       map[reason]int // files left out of the list
+	ignore     ignoreRules
+	submodules bool
+	cut        string // the limit at which reading ended; empty: all was read
+	empty      bool   // there is nothing in it
+}
+
+// reason says why a file is not listed.
+type reason string
+
+const (
+	hiddenFolder  reason = "in hidden folders"
+	vendored      reason = "vendored"
+	generated     reason = "generated"
+	ignored       reason = "named by .gitignore"
+	unusableNames reason = "with names that cannot be shown"
+)
+
+// readmeNames in the order of their worth (rule B11).
+var readmeNames = []string{"readme.md", "readme.rst", "readme.txt", "readme"}
+
+// limitError says which limit of a tree was reached.
+type limitError string
+
+func (e limitError) Error() string { return "the archive is over the limit of " + string(e) }
+
+// meter counts what is read and stops at limits.
+type meter struct {
+	io.Reader
+	n     int64
+	limit func(n int64) error
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.n += int64(n)
+	if over := m.limit(m.n); over != nil {
+		return 0, over
+	}
+	return n, err
+}
+
+// packed meters what comes.
+func (l treeLimits) packed(r io.Reader) *meter {
+	return &meter{r, 0, func(n int64) error {
+		if n > l.compressed {
+			return limitError("compressed size")
+		}
+		return nil
+	}}
+}
+
+// unpackedFrom meters what a packed stream becomes; packed may be nil.
+func (l treeLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
+	return &meter{r, 0, func(n int64) error {
+		switch {
+		case n > l.unpacked:
+			return limitError("unpacked size")
+		case packed != nil && n > ratioFrom && n > l.ratio*packed.n:
+			return limitError("compression ratio")
+		}
+		return nil
+	}}
+}
+
+// readTree reads a tar as git makes it. Every file of which add wants to know is read whole and handed over; add keeps what it
+// gets. Nothing is written anywhere. At a limit, or when ctx runs out of its time, the tree is what was read so far and says so;
+// the error is that of a stream that is broken.
+func readTree(ctx context.Context, r io.Reader, l treeLimits, wants func(name string) bool, add func(name string, content []byte)) (*tree, error) {
+	t := &tree{readmeRank: len(readmeNames), readmeLink: map[string]int{}, left: map[reason]int{}}
+	archive := tar.NewReader(r)
+	for n := 0; ; n++ {
+		h, err := archive.Next()
+		if err == nil && n >= l.entries {
+			err = limitError("entries")
+		}
+		if err == nil {
+			err = t.entry(h, archive, l, wants, add)
+		}
+		switch limit, over := errors.AsType[limitError](err); {
+		case err == nil:
+		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			t.empty = n == 0
+			return t, nil
+		case over:
+			t.cut = string(limit)
+			return t, nil
+		case errors.Is(context.Cause(ctx), errTimeout) && len(t.files) > 0:
+			t.cut = "time"
+			return t, nil
+		default:
+			return nil, fmt.Errorf("read the archive: %w", err)
+		}
+	}
+}
+
+// entry takes what matters of one entry.
+func (t *tree) entry(h *tar.Header, content io.Reader, l treeLimits, wants func(string) bool, add func(string, []byte)) error {
+	switch h.Typeflag {
+	case tar.TypeXGlobalHeader:
+		if id := h.PAXRecords["comment"]; commitID(id) {
+			t.commit = id
+		}
+		return nil
+	case tar.TypeReg, tar.TypeSymlink:
+	default:
+		return nil
+	}
+	name, ok := treeName(h.Name)
+	if !ok {
+		t.left[unusableNames]++
+		return nil
+	}
+	if h.Typeflag == tar.TypeSymlink {
+		t.link(name, h.Linkname)
+		return nil
+	}
+	why := t.leftOut(name)
+	switch {
+	case why != "":
+		t.left[why]++
+	default:
+		t.files = append(t.files, name)
+	}
+	switch rank := t.readmeOf(name); {
+	case rank < t.readmeRank:
+		b, err := readFile(content, l.file)
+		if err != nil {
+			return err
+		}
+		t.readme, t.readmePath, t.readmeRank = b, name, rank
+	case path.Base(name) == ".gitignore" && (why == "" || why == ignored):
+		b, err := readFile(content, maxIgnoreFile)
+		if err != nil {
+			return err
+		}
+		t.ignore.add(path.Dir(name), b)
+	case name == ".gitmodules":
+		t.submodules = true
+	case why == "" && h.Size <= l.file && wants != nil && wants(name):
+		b, err := readFile(content, l.file)
+		if err != nil {
+			return err
+		}
+		add(name, b)
+	}
+	return nil
+}
+
+// readFile reads a file, at most limit bytes of it.
+func readFile(r io.Reader, limit int64) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, limit))
+}
+
+// treeName returns the name of an entry without the folder that all are in. Names that climb out, are absolute, or hold what no
+// listing can show, are refused.
+func treeName(name string) (string, bool) {
+	_, name, ok := strings.Cut(name, "/")
+	if !ok || name == "" || len(name) > maxTreeName || !utf8.ValidString(name) {
+		return "", false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return "", false
+		}
+	}
+	hostile := strings.IndexFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || r == utf8.RuneError
+	})
+	return name, hostile < 0
+}
+
+// readmeOf returns the rank of the file at a path as README of the repository.
+func (t *tree) readmeOf(name string) int {
+	if rank, ok := t.readmeLink[name]; ok {
+		return rank
+	}
+	return readmeRank(name)
+}
+
+func readmeRank(name string) int {
+	for rank, readme := range readmeNames {
+		if strings.EqualFold(name, readme) {
+			return rank
+		}
+	}
+	return len(readmeNames)
+}
+
+// link takes note of a README that is a link to a file of the repository, which comes later as a rule: the top's capitals are
+// first. All other links are left alone, wherever they lead.
+func (t *tree) link(name, to string) {
+	if rank := readmeRank(name); rank < len(readmeNames) && !path.IsAbs(to) {
+		if to = path.Clean(to); to != ".." && !strings.HasPrefix(to, "../") && len(t.readmeLink) < len(readmeNames) {
+			t.readmeLink[to] = rank
+		}
+	}
+}
+
+// leftOut returns why a file is not listed; empty when it is.
+func (t *tree) leftOut(name string) reason {
+	dir := path.Dir(name)
+	for part := range strings.SplitSeq(dir, "/") {
+		switch {
+		case part == "node_modules", part == "vendor", part == "bower_components", part == "third_party":
+			return vendored
+		case part != "." && strings.HasPrefix(part, "."):
+			return hiddenFolder
+		}
+	}
+	switch {
+	case t.ignore.ignores(name):
+		return ignored
+	case isGenerated(path.Base(name)):
+		return generated
+	}
+	return ""
+}
+
+// isGenerated reports whether programs write files of this name.
+func isGenerated(base string) bool {
+	base = strings.ToLower(base)
+	switch base {
+	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum", "cargo.lock", "poetry.lock",
+		"uv.lock", "pdm.lock", "pipfile.lock", "composer.lock", "gemfile.lock", "mix.lock", "flake.lock", "packages.lock.json", "gradle.lockfile", "deno.lock":
+		return true
+	}
+	for _, end := range []string{".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", ".g.dart", ".designer.cs", "_generated.go", ".snap", ".tsbuildinfo"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(base, "zz_generated.") || strings.Contains(base, ".generated.")
+}
+
+// commitID reports whether s is the name of a commit: SHA-1 or SHA-256 in hex.
+func commitID(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
