@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run wasm test check lint fmt bench search-corpus dist size vuln hooks clean
+.PHONY: build run wasm test check lint fmt bench mcp-conformance search-corpus dist size vuln hooks clean
 
 build: ## the binary, in bin/
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -23,7 +23,7 @@ test: ## all tests, with the race detector
 	sh .ci/npm
 	sh .ci/wasm
 	CGO_ENABLED=1 go test -race -count=1 -timeout 20m ./... # e2e builds the program itself, which the test cache does not see
-	go test -count=1 -run Hostile ./convert # in full size, which the race detector would take minutes for
+	READTHRU_FULL_SIZE=1 go test -count=1 -run Hostile ./convert ./pdf # which the race detector would take minutes for
 
 lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff
@@ -37,6 +37,9 @@ fmt: ## format in place
 
 bench: ## Go benchmarks of every package; docs/benchmarks.md says how figures are compared
 	go test -run '^$$' -bench . -benchmem ./...
+
+mcp-conformance: build ## the protocol's own conformance suite, which npm fetches, against the daemon's /mcp
+	sh mcp/testdata/conformance "$(CURDIR)/bin/readthru"
 
 search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \

@@ -20,7 +20,7 @@ import (
 // FetchRequest asks for a page. The zero value of each field but URL is its default.
 type FetchRequest struct {
 	URL       string `json:"url"`                     // absolute, http or https
-	Format    string `json:"format,omitempty"`        // markdown (default), text, html (the origin's own, in UTF-8), prompt, screenshot (a PNG, in place of content), or json, which is markdown too
+	Format    string `json:"format,omitempty"`        // markdown (default), text, html (the origin's own, in UTF-8; of what is no HTML its text), prompt, screenshot (a PNG, in place of content), or json, which is markdown too
 	Force     bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
 	Persist   *bool  `json:"persist,omitempty"`       // false: leave no page, version or visit; default true
 	MaxChars  int    `json:"max_chars,omitempty"`     // cut content after so many code points; 0 no limit, for prompt 4000
@@ -37,7 +37,9 @@ type FetchRequest struct {
 	WaitFor   string `json:"wait_for,omitempty"`      // a page that is rendered is waited for until this CSS selector matches
 	Console   bool   `json:"console,omitempty"`       // render the page and tell what it logs as errors
 	Remote    *bool  `json:"remote,omitempty"`        // false: send nothing to third parties; default true
-	Session   string `json:"session,omitempty"`       // kept with the visit
+	Summary   string `json:"summary,omitempty"`       // auto, brief, usage, api, architecture or evaluation; default: none is made
+	Hint      string `json:"hint,omitempty"`          // the reader's own words: they may choose the summary where that is auto
+	Session   string `json:"session,omitempty"`       // kept with the visit; the page goes into its set, or the default session's
 	Agent     string `json:"-"`                       // kept with the visit; over HTTP the User-Agent field
 }
 
@@ -102,6 +104,7 @@ type CacheEntry struct {
 type CacheEntries struct {
 	URL         string        `json:"url"`
 	Entries     []CacheEntry  `json:"entries"`
+	Fresh       bool          `json:"fresh"`                 // one of them answers a fetch now, without a question to the origin
 	Explanation []ExplainLine `json:"explanation,omitempty"` // of all entries, in their order
 }
 
@@ -119,9 +122,10 @@ type Selection struct {
 	Tag    string // what the origin tagged so (Cache-Tag, Surrogate-Key)
 }
 
-// Removed says how many stored responses went.
+// Removed says how much went.
 type Removed struct {
-	Removed int `json:"removed"`
+	Removed int `json:"removed"`           // stored responses with what was kept in their place; of a session's set, pages
+	Fetched int `json:"fetched,omitempty"` // pages that went from the sets of sessions together with stored responses
 }
 
 // DisclosureList is a part of the ledger of what was sent to third parties, newest first.

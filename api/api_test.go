@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"readthru/api"
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
 )
@@ -27,7 +29,16 @@ type operations interface {
 	Page(ctx context.Context, ref string) (*page.Page, error)
 	Versions(ctx context.Context, ref string) (*api.VersionList, error)
 	Diff(ctx context.Context, ref, a, b string) (*api.Diff, error)
+	Changes(ctx context.Context, ref, since string) (*api.Changes, error)
+	Robots(ctx context.Context, url string) (*api.Robots, error)
 	DeletePage(ctx context.Context, ref string) error
+	Detect(ctx context.Context, text string) (*api.Detection, error)
+	DetectAndFetch(ctx context.Context, r api.DetectRequest) (*api.FetchedText, error)
+	Context(ctx context.Context, session, url string) (*api.Context, error)
+	URLContent(ctx context.Context, session, url string) (*page.Page, error)
+	ContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error)
+	Forget(ctx context.Context, session, url string) (*api.Removed, error)
+	ForgetAll(ctx context.Context, session string) (*api.Removed, error)
 	Visits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error)
 	Cached(ctx context.Context, url string) (*api.CacheEntries, error)
 	Uncache(ctx context.Context, sel api.Selection) (*api.Removed, error)
@@ -100,6 +111,10 @@ func testOperations(t *testing.T, w *world, ops operations) {
 	same, err := ops.Diff(ctx, pageURL, versions.Versions[0].ContentHash[:9], "0")
 	if err != nil || same.Changed || same.Unified != "" {
 		t.Errorf("diff of a version with itself: %v, %+v", err, same)
+	}
+	testChanges(t, ops, versions.Versions)
+	if r, err := ops.Robots(ctx, pageURL); err != nil || !r.Allowed || r.URL != "https://example.com/robots.txt" || r.Status != http.StatusNotFound {
+		t.Errorf("robots: %v, %+v, want allowed where there is no robots.txt", err, r)
 	}
 	visits, err := ops.Visits(ctx, api.VisitQuery{URL: pageURL})
 	if err != nil || len(visits.Visits) != 3 {
@@ -190,6 +205,35 @@ func testOperations(t *testing.T, w *world, ops operations) {
 	} {
 		if got := statusOf(err); got != http.StatusBadRequest {
 			t.Errorf("%s: %v, status %d, want 400", name, err, got)
+		}
+	}
+}
+
+// testChanges looks at a page whose second paragraph is another in the newest of two versions.
+func testChanges(t *testing.T, ops operations, versions []store.Version) {
+	t.Helper()
+	for _, tt := range []struct{ since, kind, base string }{
+		{"", knowledge.SectionChanged, versions[1].ContentHash},
+		{versions[1].ContentHash[:12], knowledge.SectionChanged, versions[1].ContentHash},
+		{versions[1].Time.Add(time.Second).Format(time.RFC3339), "", ""}, // either version: the clock decides
+		{"0s", "", versions[0].ContentHash},
+		{"7d", knowledge.SectionAdded, ""},
+	} {
+		c, err := ops.Changes(t.Context(), pageURL, tt.since)
+		if err != nil || c.Now.ContentHash != versions[0].ContentHash || c.Changes == nil {
+			t.Errorf("changes since %q: %v, %+v, want those that led to the newest version", tt.since, err, c)
+			continue
+		}
+		if tt.base != "" && (c.Since == nil || c.Since.ContentHash != tt.base) {
+			t.Errorf("changes since %q: compared with %+v, want %.12s", tt.since, c.Since, tt.base)
+		}
+		if tt.kind != "" && (!c.Changed || len(c.Changes) != 1 || c.Changes[0].Kind != tt.kind || !strings.Contains(c.Changes[0].Text, "This is reading number 2")) {
+			t.Errorf("changes since %q: %+v, want one section %s", tt.since, c.Changes, tt.kind)
+		}
+	}
+	for _, since := range []string{"whenever", "ffffffffffff"} {
+		if _, err := ops.Changes(t.Context(), pageURL, since); statusOf(err) != http.StatusBadRequest && statusOf(err) != http.StatusNotFound {
+			t.Errorf("changes since %q: %v, want it refused", since, err)
 		}
 	}
 }
@@ -374,7 +418,9 @@ func TestEveryRouteWorks(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/api/v1/pages?hots=a", "/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache", "/api/v1/cache?uri=" + pageURL,
+		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a", "/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache", "/api/v1/cache?uri=" + pageURL,
+		"/api/v1/context?session=%00", "/api/v1/context?user=x", "/api/v1/context/page", "/api/v1/context/text?max_chars=x", "/api/v1/context/text?max_chars=-1", "/api/v1/context/text?exclude=x",
+		"/api/v1/pages?cursor=x", "/api/v1/visits?cursor=x", "/api/v1/disclosures?cursor=x", "/api/v1/kbs/garden/documents?cursor=x", "/api/v1/pages?sort=url&cursor=x",
 		"/api/v1/search", "/api/v1/search?q=a&kind=&hots=a", "/api/v1/search?q=a&limit=501", "/api/v1/search?q=a&since=whenever", "/api/v1/notes?limit=0", "/api/v1/subjects?kb=x",
 		"/api/v1/pages/https:%2F%2Fexample.com%2Fpage/section", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/quote", "/api/v1/passages", "/api/v1/passages?frame=A&url=b", "/api/v1/relations",
 	} {
@@ -417,10 +463,20 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	}
 	_, path, _ = strings.Cut(route, " ")
 	id := map[string]string{"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage, "notes": note.ID}[strings.Split(path+"///", "/")[3]]
-	path = strings.NewReplacer("{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden", "{subject}", "quince", "{id}", id).Replace(path)
+	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden", "{subject}", "quince", "{id}", id).Replace(path)
 	switch route {
 	case "GET /api/v1/cache", "DELETE /api/v1/cache":
 		path += "?url=" + pageURL
+	case "GET /api/v1/robots":
+		path += "?url=" + pageURL
+	case "GET /api/v1/context/page":
+		path += "?url=" + pageURL
+	case "POST /api/v1/detect", "POST /api/v1/detect-and-fetch":
+		body = `{"text":"Read ` + pageURL + `."}`
+	case "POST /rpc":
+		body = `{"jsonrpc":"2.0","id":1,"method":"LLM.detect_urls","params":["Read ` + pageURL + `."]}`
+	case "POST /api/v1/hooks/{agent}":
+		body = `{"hook_event_name":"SessionStart"}`
 	case "POST /api/v1/fetch":
 		body = `{"url":"` + pageURL + `"}`
 	case "GET /api/v1/search":

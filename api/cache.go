@@ -11,7 +11,7 @@ import (
 )
 
 // Cached lists the stored responses of a URL.
-func (s *Server) Cached(_ context.Context, raw string) (*CacheEntries, error) {
+func (s *Server) Cached(ctx context.Context, raw string) (*CacheEntries, error) {
 	uri, err := cacheURI(raw)
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
@@ -28,6 +28,11 @@ func (s *Server) Cached(_ context.Context, raw string) (*CacheEntries, error) {
 			URL: r.URL, Status: r.Status, Header: h, Vary: r.Vary,
 			RequestTime: r.RequestTime.UTC(), ResponseTime: r.ResponseTime.UTC(), Length: r.Length,
 		})
+	}
+	if s.o.Fresh != nil && len(stored) > 0 {
+		if list.Fresh, err = s.o.Fresh(ctx, uri); err != nil {
+			return nil, fmt.Errorf("judge stored responses of %s: %w", page.MaskString(uri), err)
+		}
 	}
 	return list, nil
 }
@@ -69,7 +74,7 @@ func (s *Server) Uncache(_ context.Context, sel Selection) (*Removed, error) {
 			return nil, problem(http.StatusBadRequest, "%s", perr)
 		}
 		if sel.URL != "" {
-			n, err = s.o.Store.DeleteResponses(uri)
+			return s.invalidate(uri)
 		} else {
 			n, err = s.o.Store.DeletePrefixResponses(uri)
 		}
@@ -81,16 +86,58 @@ func (s *Server) Uncache(_ context.Context, sel Selection) (*Removed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("remove stored responses: %w", err)
 	}
-	return &Removed{n}, nil
+	return &Removed{Removed: n}, nil
 }
 
-// ClearCache removes all stored responses. Pages, versions and visits stay.
+// invalidate removes what would answer a fetch of one URL: its stored responses, those of where it led to, what was made to stand
+// in their place, and what sessions have fetched of it (rule B40). The page itself, its versions and visits stay.
+func (s *Server) invalidate(uri string) (*Removed, error) {
+	gone := &Removed{}
+	uris := []string{uri}
+	key, err := keyOf(uri)
+	if err != nil {
+		return nil, err
+	}
+	if p, err := s.o.Store.Page(key); err == nil {
+		if final, err := cacheURI(p.FinalURL); err == nil && final != uri {
+			uris = append(uris, final)
+		}
+	}
+	for _, each := range uris {
+		n, err := s.o.Store.DeleteResponses(each)
+		if err != nil {
+			return nil, fmt.Errorf("remove stored responses of %s: %w", page.MaskString(each), err)
+		}
+		gone.Removed += n
+	}
+	n, err := s.o.Store.DeletePageRenditions(key)
+	if err == nil {
+		gone.Removed += n
+		gone.Fetched, err = s.o.Store.ForgetFetched(key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("remove what was made of %s: %w", page.MaskString(uri), err)
+	}
+	return gone, nil
+}
+
+// ClearCache removes all stored responses, what was made to stand in their place, and what sessions have fetched (rule B41). Pages,
+// versions and visits stay.
 func (s *Server) ClearCache(context.Context) (*Removed, error) {
+	gone := &Removed{}
 	n, err := s.o.Store.ClearResponses()
+	if err == nil {
+		gone.Removed = n
+		n, err = s.o.Store.ClearPageRenditions()
+	}
+	if err == nil {
+		gone.Removed += n
+		gone.Fetched, err = s.o.Store.ClearAllFetched()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("clear the cache: %w", err)
 	}
-	return &Removed{n}, nil
+	return gone, nil
 }
 
 // SweepCache removes what is of no more use.
@@ -99,7 +146,7 @@ func (s *Server) SweepCache(ctx context.Context) (*Removed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sweep the cache: %w", err)
 	}
-	return &Removed{n}, nil
+	return &Removed{Removed: n}, nil
 }
 
 // cacheURI is the key that the cache stores a URL's responses under: exact but for the case of scheme and host, a default

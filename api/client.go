@@ -39,7 +39,11 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Fetch gets a page, as [Server.Fetch] does.
 func (c *Client) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) {
-	resp, err := c.do(ctx, http.MethodPost, "/api/v1/fetch", nil, r)
+	return c.page(c.do(ctx, http.MethodPost, "/api/v1/fetch", nil, r)) //nolint:bodyclose // page closes it
+}
+
+// page reads a page object, which comes with a failure's status too.
+func (c *Client) page(resp *http.Response, err error) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +82,16 @@ func (c *Client) Versions(ctx context.Context, ref string) (*VersionList, error)
 // Diff compares two versions of a page.
 func (c *Client) Diff(ctx context.Context, ref, a, b string) (*Diff, error) {
 	return call[Diff](ctx, c, http.MethodGet, "/api/v1/pages/"+url.PathEscape(ref)+"/diff", values("a", a, "b", b))
+}
+
+// Changes tells which sections of a page changed.
+func (c *Client) Changes(ctx context.Context, ref, since string) (*Changes, error) {
+	return call[Changes](ctx, c, http.MethodGet, "/api/v1/pages/"+url.PathEscape(ref)+"/changes", values("since", since))
+}
+
+// Robots asks the robots.txt of a URL's site.
+func (c *Client) Robots(ctx context.Context, raw string) (*Robots, error) {
+	return call[Robots](ctx, c, http.MethodGet, "/api/v1/robots", values("url", raw))
 }
 
 // Visits lists deliveries of pages to readers.

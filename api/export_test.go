@@ -16,3 +16,6 @@ func CutChars(s string, limit int) (string, bool) { return cutChars(s, limit) }
 
 // AsError is asError.
 func AsError(err error) *Error { return asError(err) }
+
+// WaitHooks waits until the work that hooks left is done.
+func (s *Server) WaitHooks() { s.hooks.running.Wait() }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -8,19 +9,19 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"readthru/fetch"
 	"readthru/page"
+	"readthru/store"
+	"readthru/summary"
 )
 
 // pageObject is a page on the wire.
 type pageObject = page.Page
-
-// promptChars is the length of a prompt where the caller names none (rule B34), in characters.
-const promptChars = 4000
 
 // Fetch gets a page. A failure to get it is no error: the page object's Error is set then, and the status that goes with it is
 // [FailureStatus]. An error means that r itself is wrong.
@@ -33,11 +34,7 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
 	p := page.New(u)
-	a, err := s.o.Fetch.Page(ctx, fetch.Request{
-		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.Remote != nil && !*r.Remote,
-		NoStore: r.Persist != nil && !*r.Persist, Text: r.Format == "text", HTML: r.Format == "html", MaxTokens: r.MaxTokens, Agent: r.Agent, Session: r.Session,
-		View: r.view(), Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
-	})
+	a, err := s.o.Fetch.Page(ctx, r.wish(u))
 	if err != nil {
 		var fe *fetch.Error
 		if !errors.As(err, &fe) {
@@ -47,10 +44,7 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 		p.Error = &page.Error{Kind: fe.Kind, Message: fe.Error()}
 		return p, nil
 	}
-	if a.Page != nil {
-		p = a.Page
-		p.Content, p.Console, p.Screenshot = body(p, a.Body), a.Console, a.Screenshot
-	} else if err := s.plain(p, a.Response); err != nil {
+	if p, err = s.took(p, a); err != nil {
 		fe := fetch.Explain(u, err)
 		p.Error = &page.Error{Kind: fe.Kind, Message: fe.Error()}
 	}
@@ -69,8 +63,52 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 		p.Content, p.ContentFormat = "", ""
 		return p, nil
 	}
+	if err := s.summarise(ctx, p, r, a.Private); err != nil {
+		return nil, err
+	}
 	shape(p, r)
 	return p, nil
+}
+
+// wish is what the fetcher is asked for.
+func (r FetchRequest) wish(u *url.URL) fetch.Request {
+	return fetch.Request{
+		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(), Text: r.Format == "text", HTML: r.Format == "html",
+		MaxTokens: r.MaxTokens, Agent: r.Agent, Session: r.Session, Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
+		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
+	}
+}
+
+// persists reports whether the page may be remembered, and local whether nothing may go to third parties.
+func (r FetchRequest) persists() bool { return r.Persist == nil || *r.Persist }
+func (r FetchRequest) local() bool    { return r.Remote != nil && !*r.Remote }
+
+// took returns the page of an answer with its content: of what is no page, its text. It closes the answer's response. After an
+// error the page has no content.
+func (s *Server) took(p *page.Page, a *fetch.Answer) (*page.Page, error) {
+	if a.Page == nil {
+		return p, s.plain(p, a.Response)
+	}
+	p = a.Page
+	p.Content, p.Console, p.Screenshot = body(p, a.Body), a.Console, a.Screenshot
+	return p, nil
+}
+
+// summarise gives p the summary that r asks for: one that is kept, or a new one, made without fetching again (rule B6).
+func (s *Server) summarise(ctx context.Context, p *page.Page, r FetchRequest, private bool) error {
+	if r.Summary == "" {
+		return nil
+	}
+	made, err := s.o.Summary.Make(ctx, p, summary.Wish{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private || r.local()})
+	if errors.Is(err, summary.ErrNothing) {
+		warn(p, "nothing-to-summarise")
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("summarise %s: %w", page.MaskString(p.URL), err)
+	}
+	made.Attach(p)
+	return nil
 }
 
 // browserSaid returns why a page was not rendered.
@@ -94,6 +132,17 @@ func (r FetchRequest) check() error {
 		return problem(http.StatusBadRequest, "max_chars is below 0")
 	case r.MaxTokens < 0:
 		return problem(http.StatusBadRequest, "max_tokens is below 0")
+	}
+	if _, err := summary.Parse(cmp.Or(r.Summary, "auto")); err != nil {
+		return problem(http.StatusBadRequest, "%s", err)
+	}
+	if len(r.Hint) > 1000 {
+		return problem(http.StatusBadRequest, "hint is over 1,000 bytes")
+	}
+	if r.Session != "" {
+		if err := store.CheckSession(r.Session); err != nil {
+			return problem(http.StatusBadRequest, "%s", err)
+		}
 	}
 	if len(r.WaitFor) > 1000 {
 		return problem(http.StatusBadRequest, "wait_for is over 1,000 characters")
@@ -189,52 +238,26 @@ func orUnknown(contentType string) string {
 // shape gives p's content the form and length that r asks for.
 func shape(p *page.Page, r FetchRequest) {
 	limit := r.MaxChars
-	if r.Format == "prompt" && limit == 0 {
-		limit = promptChars
+	var text string
+	var short bool
+	if r.Format == "prompt" {
+		limit = cmp.Or(limit, promptChars)
+		text, short = prompt(p, limit)
+	} else {
+		text, short = cutChars(p.Content, limit)
 	}
-	text, cut := cutChars(p.Content, limit)
-	if cut {
+	if short {
 		warn(p, "truncated")
-		if p.ContentFormat == "markdown" {
-			block, _ := page.SplitFrontMatter([]byte(p.Content)) // of what an origin wrote as markdown
-			p.Next = r.Start + max(0, limit-utf8.RuneCount(block))
-		}
+	}
+	whole := r.Format != "prompt" || p.Summary == "" && p.Readme == "" // it is the content that was cut
+	if short && whole && p.ContentFormat == "markdown" && utf8.RuneCountInString(p.Content) > limit {
+		block, _ := page.SplitFrontMatter([]byte(p.Content)) // of what an origin wrote as markdown
+		p.Next = r.Start + max(0, limit-utf8.RuneCount(block))
 	}
 	if r.Format == "prompt" {
-		text, p.ContentFormat = Prompt(p, text, cut), "prompt"
+		p.ContentFormat = "prompt"
 	}
 	p.Content = text
-}
-
-// Prompt returns text under a header that names its page, for a model to read (rule B34). An ellipsis tells that text was cut.
-func Prompt(p *page.Page, text string, cut bool) string {
-	var b strings.Builder
-	b.WriteString("URL: " + p.URL + "\n")
-	if p.Title != "" {
-		b.WriteString("Title: " + p.Title + "\n")
-	}
-	b.WriteString("\n" + strings.TrimRight(text, "\n"))
-	if cut {
-		b.WriteString("...")
-	}
-	b.WriteString("\n")
-	return b.String()
-}
-
-// cutChars returns the first limit code points of s, and whether any were left out. A limit of 0 is none.
-func cutChars(s string, limit int) (string, bool) {
-	if limit <= 0 || len(s) <= limit {
-		return s, false
-	}
-	at := 0
-	for range limit {
-		_, size := utf8.DecodeRuneInString(s[at:])
-		at += size
-		if at == len(s) {
-			return s, false
-		}
-	}
-	return s[:at], true
 }
 
 func warn(p *page.Page, token string) {
@@ -256,12 +279,18 @@ func FailureStatus(e *page.Error) int {
 	return http.StatusBadGateway
 }
 
+// by notes who asks: the session is in the request's field where its content names none.
+func (r *FetchRequest) by(req *http.Request) {
+	r.Agent = req.UserAgent()
+	r.Session = cmp.Or(r.Session, req.Header.Get("X-Readthru-Session"))
+}
+
 func (s *Server) serveFetch(w http.ResponseWriter, r *http.Request) error {
 	var req FetchRequest
 	if err := decode(r, &req); err != nil {
 		return err
 	}
-	req.Agent = r.UserAgent()
+	req.by(r)
 	p, err := s.Fetch(r.Context(), req)
 	if err != nil {
 		return err

@@ -163,12 +163,13 @@ func (l *jobs) find(id string) (*job, error) {
 	return nil, problem(http.StatusNotFound, "there is no job %q: the last %d are remembered until the daemon ends", id, maxJobs)
 }
 
-// Stop ends the jobs that run, in a way that lets them be taken up again, and waits for them.
+// Stop ends the jobs that run and the work that hooks left, in a way that lets them be taken up again, and waits for them.
 func (s *Server) Stop() {
 	s.jobs.mu.Lock()
 	s.jobs.stop(errStopping)
 	s.jobs.mu.Unlock()
 	s.jobs.running.Wait()
+	s.hooks.close()
 }
 
 // Jobs lists the jobs that are remembered, newest first.

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -45,9 +46,18 @@ const article = `<!doctype html><html lang="en"><head><title>%s</title></head><b
 // newWorld opens everything; change may adjust the server's options.
 func newWorld(t *testing.T, change func(*api.Options)) *world {
 	t.Helper()
+	return newWorldOver(t, nil, nil, change)
+}
+
+// newWorldOver is newWorld with an origin that is asked first and reports whether it answered, and other options of the fetcher.
+func newWorldOver(t *testing.T, origin func(http.ResponseWriter, *http.Request) bool, fetching func(*fetch.Options), change func(*api.Options)) *world {
+	t.Helper()
 	w := &world{}
 	w.origin = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		n := w.asked.Add(1)
+		if origin != nil && origin(rw, r) {
+			return
+		}
 		switch r.URL.Path {
 		case "/page":
 			rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -98,7 +108,11 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 		t.Fatal(err)
 	}
 	c := cache.New(cache.Options{Store: w.store, Next: transport})
-	f := fetch.New(fetch.Options{Client: c, Direct: transport, Store: w.store, FrontMatter: true, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
+	fo := fetch.Options{Client: c, Direct: transport, Store: w.store, FrontMatter: true, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"}}
+	if fetching != nil {
+		fetching(&fo)
+	}
+	f := fetch.New(fo)
 	if w.know, err = knowledge.Open(knowledge.Options{Store: w.store}); err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +122,13 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 		Fetch: f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" },
 		CA:    func() []byte { return pemOf(w.origin.Certificate()) },
+		Fresh: func(ctx context.Context, url string) (bool, error) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+			if err != nil {
+				return false, err
+			}
+			return c.Fresh(req)
+		},
 		Cache: func() api.CacheStats {
 			n := c.Stats()
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}

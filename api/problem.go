@@ -25,7 +25,7 @@ func problem(status int, format string, args ...any) *Error {
 	return &Error{Status: status, Title: http.StatusText(status), Detail: fmt.Sprintf(format, args...)}
 }
 
-// asError gives err a status: its own, 404 for what is not stored, 413 for a body over the limit, those of knowledge, else 500.
+// asError gives err a status: its own, 404 for what is not stored, 400 for a cursor that is none, 413 for a body over the limit, those of knowledge, else 500.
 func asError(err error) *Error {
 	var e *Error
 	var tooLarge *http.MaxBytesError
@@ -34,6 +34,8 @@ func asError(err error) *Error {
 		return e
 	case errors.Is(err, store.ErrNotFound):
 		return problem(http.StatusNotFound, "%s", err)
+	case errors.Is(err, store.ErrCursor):
+		return problem(http.StatusBadRequest, "%s", err)
 	case errors.Is(err, store.ErrFull):
 		return problem(http.StatusServiceUnavailable, "%s", err)
 	case knowledgeStatus(err) != 0:
@@ -42,6 +44,14 @@ func asError(err error) *Error {
 		return problem(http.StatusRequestEntityTooLarge, "the request's content is over %d bytes", tooLarge.Limit)
 	}
 	return problem(http.StatusInternalServerError, "%s", err)
+}
+
+// StatusOf returns the status that an error of an operation has on the wire, whether a Server or a Client gave it; 0 for nil.
+func StatusOf(err error) int {
+	if err == nil {
+		return 0
+	}
+	return asError(err).Status
 }
 
 // knowledgeStatus returns the status of an error of knowledge, 0 for any other.

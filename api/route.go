@@ -33,6 +33,7 @@ func public(path string) bool {
 // table lists every route. The mux, /openapi.json and the index are made from it.
 func (s *Server) table() []route {
 	limit, cursor := param{"limit", "how many at most, 1 to 500; default 50"}, param{"cursor", "the value of next in the list before"}
+	session := param{"session", "its name; default: that of the field X-Readthru-Session, else default"}
 	return []route{
 		{"GET", "/", "this index", nil, nil, nil, "text/html", s.serveIndex},
 		{"GET", "/stats", "figures since start and of the store", nil, nil, Stats{}, "", s.serveStats},
@@ -50,10 +51,19 @@ func (s *Server) table() []route {
 		{"DELETE", "/api/v1/pages/{doc}", "forget a page, its versions and its stored responses", nil, nil, deleted{}, "", s.serveDeletePage},
 		{"GET", "/api/v1/pages/{doc}/versions", "contents that the page has had, newest first", nil, nil, VersionList{}, "", s.serveVersions},
 		{"GET", "/api/v1/pages/{doc}/diff", "how the page changed", []param{{"a", "older version: the first digits of its content_hash, or how many versions back; default 1"}, {"b", "newer version; default 0, the newest"}}, nil, Diff{}, "", s.serveDiff},
+		{"GET", "/api/v1/pages/{doc}/changes", "the sections that changed", []param{{"since", "a day, a time, how long ago (36h, 7d), or the first digits of a content_hash; default: since the version before"}}, nil, Changes{}, "", s.serveChanges},
+		{"GET", "/api/v1/robots", "does the robots.txt of its site let us read a URL", []param{{"url", "absolute"}}, nil, Robots{}, "", s.serveRobots},
+		{"POST", "/api/v1/detect", "the URLs of a text and what kind each is", nil, textRequest{}, Detection{}, "", s.serveDetect},
+		{"POST", "/api/v1/detect-and-fetch", "the first pages that a text names, in the form that a fetch would give them", nil, DetectRequest{}, FetchedText{}, "", s.serveDetectAndFetch},
+		{"GET", "/api/v1/context", "what a session has fetched, apart from the cache", []param{session, {"url", "that page alone, with its content"}}, nil, Context{}, "", s.serveContext},
+		{"DELETE", "/api/v1/context", "take pages out of what a session has fetched; the cache keeps them", []param{session, {"url", "that page alone"}}, nil, Removed{}, "", s.serveForget},
+		{"GET", "/api/v1/context/page", "a page that a session has fetched, else what the cache answers without asking anybody", []param{session, {"url", "absolute"}}, nil, pageObject{}, "", s.serveURLContent},
+		{"GET", "/api/v1/context/text", "pages that a session has fetched as one text for a model", []param{session, {"url", "of a page, repeatable; default: all of the session"}, {"exclude", "URL of a page to leave out, repeatable"}, {"max_chars", "of each page; default 4000"}}, nil, ContextText{}, "", s.serveContextText},
+		{"POST", "/rpc", "JSON-RPC 2.0: LLM.detect_urls, LLM.fetch_url, LLM.detect_and_fetch, LLM.get_url_content, LLM.remove_fetched_url, LLM.invalidate_url_cache, LLM.clear_url_cache", nil, rpcRequest{}, rpcResponse{}, "", s.serveRPC},
 		{"GET", "/api/v1/visits", "deliveries of pages to readers, newest first", []param{{"url", "of that page alone"}, {"session", "of that session alone"}, limit, cursor}, nil, VisitList{}, "", s.serveVisits},
 		{"GET", "/api/v1/cache", "stored responses of a URL", []param{{"url", "the exact URL"}, {"explain", "1: tell also why they are or are not reused now"}}, nil, CacheEntries{}, "", s.serveCached},
-		{"DELETE", "/api/v1/cache", "remove stored responses", []param{{"url", "of one URL"}, {"host", "of a host"}, {"prefix", "of every URL that begins so"}, {"tag", "of what the origin tagged so"}}, nil, Removed{}, "", s.serveUncache},
-		{"POST", "/api/v1/cache/clear", "remove all stored responses; pages stay", nil, nil, Removed{}, "", s.serveClearCache},
+		{"DELETE", "/api/v1/cache", "remove stored responses; of one URL also what sessions have fetched of it", []param{{"url", "of one URL"}, {"host", "of a host"}, {"prefix", "of every URL that begins so"}, {"tag", "of what the origin tagged so"}}, nil, Removed{}, "", s.serveUncache},
+		{"POST", "/api/v1/cache/clear", "remove all stored responses and what sessions have fetched; pages stay", nil, nil, Removed{}, "", s.serveClearCache},
 		{"POST", "/api/v1/cache/gc", "remove what is of no more use", nil, nil, Removed{}, "", s.serveSweepCache},
 		{"GET", "/api/v1/disclosures", "what was sent to third parties, newest first", []param{limit, cursor}, nil, DisclosureList{}, "", s.serveDisclosures},
 		{"GET", "/api/v1/requests", "the proxy's last requests with what was tried for them, newest first", nil, nil, requestList{}, "", s.serveRequests},
@@ -86,9 +96,18 @@ func (s *Server) table() []route {
 		{"GET", "/api/v1/notes", "notes, oldest first", []param{limit, cursor}, nil, NoteList{}, "", s.serveNotes},
 		{"POST", "/api/v1/notes", "keep a note", nil, NewNote{}, knowledge.Note{}, "", s.serveAddNote},
 		{"DELETE", "/api/v1/notes/{id}", "drop a note with its relations", nil, nil, deleted{}, "", s.serveDeleteNote},
+		{"POST", "/api/v1/hooks/{agent}", "an event of an agent's hook, as the agent writes it; the answer is what that agent understands", []param{{"verbatim", "1: what a tool made of a page is replaced by the page"}, {"max_tokens", "of a page in the answer; default 10000"}, {"wait", "how long to wait for what the event leaves to be done; default 40ms, at most 1m"}}, map[string]any{}, map[string]any{}, "", s.serveHook},
 		{"GET", "/api/v1/lease", "stays open; a daemon that \"readthru run\" started does not end while it is", nil, nil, nil, "text/plain", s.serveLease},
 		{"GET", "/api/v1/backup", "a consistent copy of the store, for readthru restore", nil, nil, nil, "application/octet-stream", s.serveBackup},
 	}
+}
+
+// mcpRoute is the one path of the Model Context Protocol over HTTP. Its handler writes its own failures.
+func mcpRoute(h http.Handler) route {
+	return route{"POST", "/mcp", "Model Context Protocol, streamable HTTP", nil, map[string]any{}, map[string]any{}, "", func(w http.ResponseWriter, r *http.Request) error {
+		h.ServeHTTP(w, r)
+		return nil
+	}}
 }
 
 // deleted answers that something went.

@@ -17,6 +17,7 @@ import (
 	"readthru/fetch"
 	"readthru/knowledge"
 	"readthru/store"
+	"readthru/summary"
 )
 
 // Options configures a Server. Fetch and Store are required; the functions may be nil, their figures are zero then.
@@ -42,7 +43,13 @@ type Options struct {
 	Recent   func() any          // the last requests, newest first, as JSON shows them
 	CA       func() []byte       // the authority's certificate, PEM
 
+	Summary *summary.Maker // if nil, summaries are extractive and not kept
+
 	Explain func(ctx context.Context, url string) ([]ExplainLine, error) // the cache's, of its stored responses for a fetch
+	Fresh   func(ctx context.Context, url string) (bool, error)          // the cache's: does one of them answer a fetch now
+
+	// MCP makes the handler of /mcp over this server's operations. It is guarded as every path is. If nil there is none.
+	MCP func(*Server) http.Handler
 
 	Log *slog.Logger // if nil nothing is logged
 }
@@ -57,6 +64,7 @@ type Server struct {
 	routes  []route
 	leases  *leases
 	jobs    *jobs
+	hooks   *hookQueue
 }
 
 // New returns a Server. It starts nothing.
@@ -67,12 +75,19 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Summary == nil {
+		o.Summary = summary.New(summary.Options{})
+	}
 	s := &Server{o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), leases: newLeases(), jobs: newJobs()}
 	for _, h := range o.Hosts {
 		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
+	s.hooks = newHookQueue(o.Dir, o.Log, s.doHook)
 	s.metrics = s.metricsHandler()
 	s.routes = s.table()
+	if o.MCP != nil {
+		s.routes = append(s.routes, mcpRoute(o.MCP(s)))
+	}
 	s.mount()
 	return s
 }
@@ -80,6 +95,7 @@ func New(o Options) *Server {
 // The largest contents of requests, in bytes.
 const (
 	maxRequest = 1 << 20
+	maxMCP     = 4 << 20
 	maxIngest  = 64 << 20 // a text of 32 MiB, escaped as JSON
 	maxPack    = 4 << 30  // goes to a file
 )
@@ -87,10 +103,15 @@ const (
 // most returns the largest content that a path takes.
 func most(path string) int64 {
 	switch path {
+	case "/mcp":
+		return maxMCP
 	case "/api/v1/ingest":
 		return maxIngest
 	case "/api/v1/kbs/unpack":
 		return maxPack
+	}
+	if strings.HasPrefix(path, "/api/v1/hooks/") {
+		return maxHook
 	}
 	return maxRequest
 }

@@ -61,7 +61,10 @@ func (p *program) cacheGet(c *cli.Context) error {
 			return fmt.Errorf("nothing is stored for %s", page.MaskString(list.URL))
 		}
 		if c.Bool("json") {
-			return nil
+			if c.Bool("explain") {
+				return nil
+			}
+			return stale(list)
 		}
 		var text strings.Builder
 		if c.Bool("explain") {
@@ -90,8 +93,19 @@ func (p *program) cacheGet(c *cli.Context) error {
 				}
 			}
 		}
-		return p.print(text.String())
+		if err := p.print(text.String()); err != nil {
+			return err
+		}
+		return stale(list)
 	})
+}
+
+// stale returns an error when nothing of what is stored answers a fetch: to who asks the cache that is a miss (rule B28).
+func stale(list *api.CacheEntries) error {
+	if list.Fresh {
+		return nil
+	}
+	return withHint(fmt.Errorf("what is stored for %s is stale: it is validated before it is used, and stays for that", page.MaskString(list.URL)), "see \"readthru cache get --explain\"")
 }
 
 func (p *program) cacheRemove(c *cli.Context) error {
@@ -107,7 +121,7 @@ func (p *program) cacheRemove(c *cli.Context) error {
 		if c.Bool("json") {
 			return p.printJSON(n)
 		}
-		if n.Removed == 0 {
+		if n.Removed == 0 && n.Fetched == 0 {
 			_, err = fmt.Fprintln(p.out, "nothing was stored")
 			return err
 		}
@@ -135,6 +149,9 @@ func (p *program) removal(do func(backend, context.Context) (*api.Removed, error
 }
 
 func (p *program) sayRemoved(n *api.Removed) error {
+	if n.Fetched > 0 {
+		p.note("%s gone from what sessions have fetched", count(n.Fetched, "page"))
+	}
 	_, err := fmt.Fprintf(p.out, "removed %s\n", count(n.Removed, "stored response"))
 	return err
 }

@@ -32,12 +32,21 @@ type config struct {
 	Rules          []ruleConfig `yaml:"rules"`
 	BlockedDomains []string     `yaml:"blocked_domains"`
 	Fetch          struct {
-		Cascade      []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new"`
+		Cascade      []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new llm"`
 		Timeout      time.Duration `yaml:"timeout"`
 		MaxBody      size          `yaml:"max_body"`
 		UserAgent    string        `yaml:"user_agent"`
 		AllowPrivate bool          `yaml:"allow_private"`
+		MaxHTMLChars int           `yaml:"max_html_chars"`
 	} `yaml:"fetch"`
+	GitHub struct {
+		BaseURL     string `yaml:"base_url"`
+		CodeloadURL string `yaml:"codeload_url"`
+		RawURL      string `yaml:"raw_url"`
+		APIURL      string `yaml:"api_url"`
+		Token       string `yaml:"token"`
+		Git         string `yaml:"git"`
+	} `yaml:"github"`
 	Upstream struct {
 		Resolve []string `yaml:"resolve"`
 		CAFile  string   `yaml:"ca_file"`
@@ -54,7 +63,10 @@ type config struct {
 		Concurrency int    `yaml:"concurrency"`
 		Sandbox     string `yaml:"sandbox" oneof:"auto require"`
 	} `yaml:"render"`
-	LLM        modelConfig `yaml:"llm"`
+	LLM struct {
+		modelConfig
+		MaxContext int `yaml:"max_context"`
+	} `yaml:"llm"`
 	Embeddings modelConfig `yaml:"embeddings"`
 	Knowledge  struct {
 		PassageChars int `yaml:"passage_chars"`
@@ -82,6 +94,10 @@ type config struct {
 		Mode         string        `yaml:"mode" oneof:"shared private"`
 		Targeted     []string      `yaml:"targeted"`
 	} `yaml:"cache"`
+	MCP struct {
+		Write  bool `yaml:"write"`
+		Robots bool `yaml:"robots"`
+	} `yaml:"mcp"`
 	Log struct {
 		Level  string `yaml:"level" oneof:"debug info warn error"`
 		Format string `yaml:"format" oneof:"auto text json"`
@@ -90,10 +106,11 @@ type config struct {
 
 // modelConfig is a model at an endpoint.
 type modelConfig struct {
-	Provider string `yaml:"provider" oneof:"none openai anthropic ollama"`
-	BaseURL  string `yaml:"base_url"`
-	Model    string `yaml:"model"`
-	APIKey   string `yaml:"api_key"`
+	Provider string        `yaml:"provider" oneof:"none openai anthropic ollama"`
+	BaseURL  string        `yaml:"base_url"`
+	Model    string        `yaml:"model"`
+	APIKey   string        `yaml:"api_key"`
+	Timeout  time.Duration `yaml:"timeout"`
 }
 
 // userConfig may sign in to the proxy.
@@ -111,7 +128,7 @@ type ruleConfig struct {
 	Mode    string        `yaml:"mode" oneof:"auto always negotiate never"`
 	TTL     time.Duration `yaml:"ttl"`
 	Bypass  bool          `yaml:"bypass"`
-	Cascade []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new"`
+	Cascade []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new llm"`
 	Render  string        `yaml:"render" oneof:"auto always never"`
 }
 
@@ -123,14 +140,18 @@ func defaults() *config {
 	c.BlockedDomains = []string{"medium.com", "substack.com"}
 	c.Fetch.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, 32<<20, "readthru/"+version
+	c.GitHub.BaseURL, c.GitHub.Git = "https://github.com", "git"
 	c.MarkdownNew.Mode, c.MarkdownNew.BaseURL, c.MarkdownNew.DailyLimit = "fallback", "https://markdown.new", 500
-	c.LLM.Provider, c.Embeddings.Provider, c.Knowledge.PassageChars = "none", "none", 4000
+	c.Fetch.MaxHTMLChars = 40_000
+	c.LLM.Provider, c.LLM.Timeout, c.LLM.MaxContext = "none", time.Minute, 32768
+	c.Embeddings.Provider, c.Embeddings.Timeout, c.Knowledge.PassageChars = "none", time.Minute, 4000
 	c.Crawl.Service, c.Crawl.Workers, c.Crawl.Interval, c.Crawl.FirecrawlURL = "local", 4, 200*time.Millisecond, "https://api.firecrawl.dev"
 	c.Render.Mode, c.Render.Sandbox = "auto", "auto"
 	c.Convert.Links, c.Convert.Images, c.Convert.FrontMatter = "inline", "keep", true
 	c.Pages.WithCookies = "skip"
 	c.Cache.PageTTL, c.Cache.StaleLimit, c.Cache.HeuristicMax = 24*time.Hour, 168*time.Hour, 168*time.Hour
 	c.Cache.MaxSize, c.Cache.Mode = 2<<30, "shared"
+	c.MCP.Robots = true
 	c.Log.Level, c.Log.Format = "info", "auto"
 	return c
 }
@@ -173,6 +194,9 @@ func (p *program) load(flags ...set) (*settings, error) {
 		}
 		s.source[l.path] = "environment " + name
 	}
+	if err := s.readAliases(leaves); err != nil {
+		return nil, err
+	}
 	for _, f := range flags {
 		i := slices.IndexFunc(leaves, func(l leaf) bool { return l.path == f.path })
 		if err := leaves[i].setText(f.value); err != nil {
@@ -184,6 +208,24 @@ func (p *program) load(flags ...set) (*settings, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// aliases are variables by which other tools name what is a key of ours. They count where ours is not set.
+var aliases = map[string]string{"fetch.max_html_chars": "WEB_VISIT_MAX_HTML_CHARS"}
+
+func (s *settings) readAliases(leaves []leaf) error {
+	for _, l := range leaves {
+		name := aliases[l.path]
+		text, ok := os.LookupEnv(name)
+		if name == "" || !ok || s.source[l.path] != "default" {
+			continue
+		}
+		if err := l.setText(text); err != nil {
+			return usagef("environment %s: %w", name, err)
+		}
+		s.source[l.path] = "environment " + name
+	}
+	return nil
 }
 
 // check refuses values that cannot work, naming where they came from.
@@ -200,7 +242,10 @@ func (s *settings) check() error {
 		return withHint(wrong("admin.listen", fmt.Errorf("%s can be reached from other machines and asks for no token", s.Admin.Listen)),
 			"set admin.token, or listen on 127.0.0.1")
 	}
-	for path, raw := range map[string]string{"proxy.upstream": s.Proxy.Upstream, "markdown_new.base_url": s.MarkdownNew.BaseURL} {
+	for path, raw := range map[string]string{
+		"proxy.upstream": s.Proxy.Upstream, "markdown_new.base_url": s.MarkdownNew.BaseURL, "github.base_url": s.GitHub.BaseURL,
+		"github.codeload_url": s.GitHub.CodeloadURL, "github.raw_url": s.GitHub.RawURL, "github.api_url": s.GitHub.APIURL,
+	} {
 		if u, err := url.Parse(raw); raw != "" && (err != nil || u.Hostname() == "") {
 			if strings.Contains(raw, "@") {
 				raw = "***" // with a password, perhaps
@@ -208,12 +253,12 @@ func (s *settings) check() error {
 			return wrong(path, fmt.Errorf("%q is not a URL with a host", raw))
 		}
 	}
-	for path, d := range map[string]time.Duration{"fetch.timeout": s.Fetch.Timeout, "cache.page_ttl": s.Cache.PageTTL, "cache.stale_limit": s.Cache.StaleLimit, "cache.heuristic_max": s.Cache.HeuristicMax} {
-		if d < 0 || d == 0 && path == "fetch.timeout" {
+	for path, d := range map[string]time.Duration{"fetch.timeout": s.Fetch.Timeout, "cache.page_ttl": s.Cache.PageTTL, "cache.stale_limit": s.Cache.StaleLimit, "cache.heuristic_max": s.Cache.HeuristicMax, "llm.timeout": s.LLM.Timeout, "embeddings.timeout": s.Embeddings.Timeout} {
+		if d < 0 || d == 0 && strings.HasSuffix(path, ".timeout") {
 			return wrong(path, fmt.Errorf("%s is too short", d))
 		}
 	}
-	for path, n := range map[string]int64{"fetch.max_body": int64(s.Fetch.MaxBody), "cache.max_size": int64(s.Cache.MaxSize)} {
+	for path, n := range map[string]int64{"fetch.max_body": int64(s.Fetch.MaxBody), "cache.max_size": int64(s.Cache.MaxSize), "fetch.max_html_chars": int64(s.Fetch.MaxHTMLChars), "llm.max_context": int64(s.LLM.MaxContext)} {
 		if n <= 0 {
 			return wrong(path, fmt.Errorf("%d is not above 0", n))
 		}
@@ -294,6 +339,10 @@ func (c *config) leaves() []leaf { return leavesOf(reflect.ValueOf(c).Elem(), ""
 func leavesOf(v reflect.Value, prefix string) (list []leaf) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
+		if f.Anonymous { // its keys stand beside the others
+			list = append(list, leavesOf(v.Field(i), prefix)...)
+			continue
+		}
 		path := prefix + f.Tag.Get("yaml")
 		if f.Type.Kind() == reflect.Struct {
 			list = append(list, leavesOf(v.Field(i), path+".")...)

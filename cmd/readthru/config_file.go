@@ -184,7 +184,12 @@ func decodeMapping(v reflect.Value, pairs []*ast.MappingValueNode, path string, 
 // fieldOf finds the field of a struct by its key.
 func fieldOf(v reflect.Value, key string) (reflect.Value, reflect.StructTag, bool) {
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.Tag.Get("yaml") == key {
+		f := v.Type().Field(i)
+		if f.Anonymous { // its keys stand beside the others
+			if field, tag, ok := fieldOf(v.Field(i), key); ok {
+				return field, tag, true
+			}
+		} else if f.Tag.Get("yaml") == key {
 			return v.Field(i), f.Tag, true
 		}
 	}

@@ -13,10 +13,10 @@ import (
 )
 
 // secretKeys are shown as set or not set, never with their value.
-var secretKeys = []string{"admin.token", "proxy.upstream"}
+var secretKeys = []string{"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key", "crawl.firecrawl_key"}
 
 // urlKeys are URLs, shown without a password.
-var urlKeys = []string{"markdown_new.base_url"}
+var urlKeys = []string{"markdown_new.base_url", "llm.base_url", "embeddings.base_url", "crawl.firecrawl_url"}
 
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{

@@ -110,7 +110,7 @@ func (p *program) convertAction(c *cli.Context) error {
 	case "text":
 		return p.print(convert.Text(pg.Content))
 	case "prompt":
-		return p.print(api.Prompt(pg, pg.Content, false))
+		return p.print(api.Prompt(pg, len(pg.Content)+1))
 	}
 	if s.Convert.FrontMatter && !c.Bool("no-front-matter") {
 		return p.print(withFrontMatter(pg))

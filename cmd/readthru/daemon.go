@@ -103,8 +103,13 @@ type backend interface {
 	Page(ctx context.Context, ref string) (*page.Page, error)
 	Versions(ctx context.Context, ref string) (*api.VersionList, error)
 	Diff(ctx context.Context, ref, a, b string) (*api.Diff, error)
+	Changes(ctx context.Context, ref, since string) (*api.Changes, error)
 	DeletePage(ctx context.Context, ref string) error
 	Visits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error)
+	Context(ctx context.Context, session, url string) (*api.Context, error)
+	ContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error)
+	Forget(ctx context.Context, session, url string) (*api.Removed, error)
+	ForgetAll(ctx context.Context, session string) (*api.Removed, error)
 	Cached(ctx context.Context, url string) (*api.CacheEntries, error)
 	Explained(ctx context.Context, url string) (*api.CacheEntries, error)
 	Uncache(ctx context.Context, sel api.Selection) (*api.Removed, error)

@@ -10,7 +10,49 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"readthru/convert"
 )
+
+func startModel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: model")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Messages []struct{ Role, Content string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		user := body.Messages[len(body.Messages)-1].Content
+		said := "A model says: this page is about caches."
+		if strings.HasPrefix(user, "<html-") {
+			_, trimmed, _ := strings.Cut(user, "\n")
+			trimmed, _, _ = strings.Cut(trimmed, "\n</html-")
+			doc, err := convert.Parse(r.Context(), []byte(trimmed), "text/html", nil)
+			if err == nil {
+				var res *convert.Result
+				if res, err = doc.Convert(r.Context(), convert.Options{WholePage: true}); err == nil {
+					said = res.Markdown
+				}
+			}
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"message": map[string]string{"content": said}, "finish_reason": "stop"}},
+			"usage":   map[string]int{"prompt_tokens": 70, "completion_tokens": 7},
+		})
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("READTHRU_LLM_PROVIDER", "openai")
+	ts.Setenv("READTHRU_LLM_MODEL", "double")
+	ts.Setenv("READTHRU_LLM_BASE_URL", server.URL+"/v1")
+}
 
 func startEmbedder(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {

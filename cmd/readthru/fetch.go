@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/convert"
 	"readthru/page"
 )
 
@@ -32,12 +33,15 @@ func (p *program) fetchCommand() *cli.Command {
 			&cli.IntFlag{Name: "start", Usage: "leave out the first `N` characters: where an earlier answer was cut", DefaultText: "none"},
 			&cli.StringFlag{Name: "section", Usage: "print the section with this `ID` or heading alone; a #fragment in the URL does the same"},
 		}, append(contentFlags(),
+			&cli.StringFlag{Name: "summary", Usage: "print a summary in place of the page: `KIND` auto, brief, usage, api, architecture or evaluation"},
+			&cli.StringFlag{Name: "hint", Usage: "what the page is read for, in words that choose the kind of an auto summary: `TEXT`"},
 			&cli.StringFlag{Name: "render", Usage: "`WHEN` to use a browser: auto, always or never", DefaultText: "render.mode"},
 			&cli.StringFlag{Name: "wait-for", Usage: "wait in the browser until this `CSS` selector matches"},
 			&cli.BoolFlag{Name: "console", Usage: "render the page and tell its errors on standard error; with json in the page object"},
 			&cli.BoolFlag{Name: "no-remote", Usage: "send nothing to third parties"},
 			&cli.BoolFlag{Name: "no-store", Usage: "remember nothing"},
 			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave the YAML block at the top away"},
+			&cli.StringFlag{Name: "changed-since", Usage: "print only the sections that changed since `TIME`: a day, a time, how long ago (36h, 7d), or a version's content_hash"},
 			sessionFlag(),
 		)...),
 		Action: func(c *cli.Context) error {
@@ -54,7 +58,11 @@ func (p *program) fetchCommand() *cli.Command {
 			if c.Bool("json") {
 				format = "json"
 			}
+			if c.String("hint") != "" && c.String("summary") != "auto" {
+				return usagef("--hint chooses the kind of a summary: it needs --summary auto")
+			}
 			r := api.FetchRequest{
+				Summary: c.String("summary"), Hint: c.String("hint"),
 				Format: format, Force: c.Bool("force"), MaxChars: c.Int("max-chars"), MaxTokens: c.Int("max-tokens"),
 				Start: c.Int("start"), Section: c.String("section"), WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"),
 				Links: c.String("links"), Images: c.String("images"), Receipts: c.Bool("receipts"),
@@ -65,6 +73,12 @@ func (p *program) fetchCommand() *cli.Command {
 			}
 			if c.Bool("no-store") {
 				r.Persist = new(false)
+			}
+			if since := c.String("changed-since"); since != "" {
+				if err := checkChangedSince(r); err != nil {
+					return err
+				}
+				return p.withBackend(c.Context, func(b backend) error { return p.printChanges(c.Context, b, urls, r, since) })
 			}
 			s, err := p.load()
 			if err != nil {
@@ -143,6 +157,9 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if format == "screenshot" {
 		return p.printImage(pg.Screenshot)
 	}
+	if pg.Summary != "" && format != "prompt" {
+		pg = summaryOf(pg)
+	}
 	if pg.Next > 0 {
 		p.note("hint: it was cut: go on with --start %d", pg.Next)
 	}
@@ -157,6 +174,16 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 		text += "\n" // the cut took the line's end
 	}
 	return p.print(text)
+}
+
+// summaryOf returns a page that is its summary.
+func summaryOf(pg *page.Page) *page.Page {
+	short := *pg
+	short.Content, short.Next = pg.Summary+"\n", 0
+	if pg.ContentFormat == "text" {
+		short.Content = convert.Text(short.Content)
+	}
+	return &short
 }
 
 // printImage writes an image, to what is no terminal.

@@ -118,17 +118,22 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			p.serveCommand(),
 			p.runCommand(),
+			p.mcpCommand(),
 			p.envCommand(),
 			p.fetchCommand(),
 			p.convertCommand(),
+			p.detectCommand(),
 			p.pagesCommand(),
 			p.visitsCommand(),
+			p.contextCommand(),
 			p.searchCommand(),
 			p.kbCommand(),
 			p.indexCommand(),
 			p.cacheCommand(),
 			p.caCommand(),
 			p.passwordCommand(),
+			p.hookCommand(),
+			p.setupCommand(),
 			p.doctorCommand(),
 			p.statsCommand(),
 			p.exportCommand(),
@@ -140,6 +145,7 @@ func (p *program) app() *cli.App {
 			p.helpCommand(),
 		},
 	}
+	app.DisableSliceFlagSeparator = true // URLs and names of files have commas
 	p.prepare(app.Commands)
 	return app
 }
@@ -199,7 +205,12 @@ func usageMistake(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	return withHint(usagef("%s", err), fmt.Sprintf("see \"%s --help\"", name))
+	mistake := withHint(usagef("%s", err), fmt.Sprintf("see \"%s --help\"", name))
+	if c.Command != nil && c.Command.Name == "hook" { // status 2 would stop the agent
+		(&program{stdio: stdio{err: c.App.ErrWriter}}).tell(mistake)
+		return nil
+	}
+	return mistake
 }
 
 func (p *program) noCommand(c *cli.Context) error {

@@ -44,6 +44,7 @@ func (l leakChecked) Run() int {
 //	origin-count PATH N  the origin was asked for PATH N times
 //	ready                wait until the daemon started in the background answers
 //	taken NAME           listen on a free port and put its address into the environment variable NAME
+//	model                start a model that summarises and converts what it is given, and let readthru know it
 //	embedder             start a model for embeddings, to which caches and larders are the same, and let readthru know it
 //	embedded             wait until the daemon has vectors of all that it has indexed
 //	firecrawl            start a Firecrawl server that knows one page of every site, and let readthru know it as FIRECRAWL_BASE_URL
@@ -62,6 +63,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"origin":       startOrigin,
+			"model":        startModel,
 			"embedder":     startEmbedder,
 			"firecrawl":    startFirecrawl,
 			"embedded":     waitEmbedded,

@@ -5,89 +5,24 @@ import (
 	"context"
 	"fmt"
 	"mime"
-	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"readthru/convert"
 	"readthru/crawl"
-	"readthru/fetch"
 	"readthru/knowledge"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/store"
 )
 
 // openKnowledge opens the index on top of the store, with the models that are configured.
-func (c *core) openKnowledge() error {
-	s := c.settings
-	model, err := c.model("llm", s.LLM)
-	if err != nil {
-		return err
-	}
-	embeddings, err := c.model("embeddings", s.Embeddings)
-	if err != nil {
-		return err
-	}
+func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
-		Store: c.store, PassageChars: s.Knowledge.PassageChars, Convert: convertFile, Model: model, Embeddings: embeddings, Withhold: c.withhold, Log: c.log,
+		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the index: %w", err)
 	}
 	return nil
-}
-
-// model returns a client of a configured model; nil when there is none, or nothing may leave.
-func (c *core) model(section string, m modelConfig) (*llm.Client, error) {
-	if m.Provider == "none" || c.offline {
-		return nil, nil
-	}
-	client, err := llm.New(llm.Options{
-		Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey, Transport: endpoint{c.transport},
-		Disclose: func(service, about string, bytes int64, why string) error {
-			return c.store.Disclose(store.Disclosure{Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why, Rule: section + ".provider " + m.Provider})
-		},
-	})
-	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: %w", section, err)}
-	}
-	return client, nil
-}
-
-// endpoint reaches what the operator configured, private or not, and nothing else.
-type endpoint struct{ transport *fetch.Transport }
-
-func (e endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
-	return e.transport.RoundTrip(req.WithContext(fetch.Endpoint(req.Context(), req.URL)))
-}
-
-// withhold keeps documents of private hosts back from models, unless all models run on this machine.
-func (c *core) withhold(d *knowledge.Document) bool {
-	if local(c.settings.LLM) && local(c.settings.Embeddings) {
-		return false
-	}
-	u, err := url.Parse(d.URL)
-	if err != nil || u.Host == "" {
-		return false // a file or a text: it was put into a knowledge base by hand
-	}
-	return !c.fetcher.MayLeave(u)
-}
-
-// local reports whether a model, if there is one, runs on this machine.
-func local(m modelConfig) bool {
-	if m.Provider == "none" || m.Provider == llm.Ollama && m.BaseURL == "" {
-		return true
-	}
-	u, err := url.Parse(m.BaseURL)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // convertFile makes markdown of a file by its name.

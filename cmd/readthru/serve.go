@@ -131,6 +131,7 @@ func (d *daemon) Run(ctx context.Context) error {
 	group.Go(func() error { return d.server.Serve(ctx, d.admin) })
 	group.Go(func() error { return d.core.sweep(ctx) })
 	group.Go(func() error { return d.core.knowledge.Run(ctx) })
+	group.Go(func() error { return d.server.RunHooks(ctx) })
 	d.server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
 	group.Go(func() error {
 		if err := d.info.write(dir); err != nil {

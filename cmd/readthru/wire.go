@@ -24,10 +24,13 @@ import (
 	"readthru/convert"
 	"readthru/fetch"
 	"readthru/knowledge"
+	"readthru/llm"
+	"readthru/mcp"
 	"readthru/page"
 	"readthru/proxy"
 	"readthru/render"
 	"readthru/store"
+	"readthru/symbols"
 )
 
 // core is what every operation needs: store, way to origins, cache and fetcher.
@@ -41,7 +44,10 @@ type core struct {
 	cache     *cache.Cache
 	fetcher   *fetch.Fetcher
 	browser   *render.Browser
+	symbols   *symbols.Engine
 	knowledge *knowledge.Knowledge
+
+	chat, embeddings *llm.Client // nil: none
 
 	// listening holds our own addresses: no request may be sent there.
 	listening atomic.Pointer[[]netip.AddrPort]
@@ -82,6 +88,10 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		_ = c.store.Close() // the first error is told
 		return nil, err
 	}
+	if err := c.openModels(); err != nil {
+		_ = c.store.Close() // the first error is told
+		return nil, err
+	}
 	c.cache = cache.New(cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
@@ -100,13 +110,15 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		Concurrency: s.Render.Concurrency, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
 		Sandbox: s.Render.Sandbox == "require", Log: log,
 	})
+	c.symbols = symbols.New(symbols.Options{CacheDir: filepath.Join(dir, "symbols")})
 	c.fetcher = fetch.New(fetch.Options{
 		Client: c.cache, Direct: c.transport, Store: c.store,
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
 		BlockedDomains: s.BlockedDomains, Rules: s.rules(), PagesWithCookies: s.Pages.WithCookies, Private: s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
-		Browser:     c.browser, Render: s.Render.Mode,
+		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
+		GitHub: c.github(), Symbols: c.symbols,
 		Log: log,
 	})
 	if err := c.openKnowledge(); err != nil {
@@ -121,9 +133,22 @@ func (c *core) Close() error {
 	if c.knowledge != nil {
 		err = c.knowledge.Close()
 	}
-	err = errors.Join(err, c.fetcher.Close(), c.browser.Close(), c.cache.Close())
+	err = errors.Join(err, c.fetcher.Close(), c.symbols.Close(), c.browser.Close(), c.cache.Close())
 	c.transport.CloseIdleConnections()
 	return errors.Join(err, c.store.Close())
+}
+
+// github returns where GitHub is and how it is read. Offline nothing is cloned: git does not go through the cache.
+func (c *core) github() fetch.GitHub {
+	s := c.settings
+	g := fetch.GitHub{
+		BaseURL: s.GitHub.BaseURL, CodeloadURL: s.GitHub.CodeloadURL, RawURL: s.GitHub.RawURL, APIURL: s.GitHub.APIURL, Token: s.GitHub.Token,
+		Lifetime: s.Cache.PageTTL, Git: s.GitHub.Git, Dir: filepath.Join(c.dir, "git"), CAFile: s.Upstream.CAFile,
+	}
+	if c.offline {
+		g.Git = ""
+	}
+	return g
 }
 
 func (c *core) avoid() []netip.AddrPort {
@@ -162,7 +187,7 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
 		},
 	}
-	o.Explain, o.Knowledge, o.Crawl, o.Dir = c.explain, c.knowledge, c.crawlService, c.dir
+	o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.fresh, c.explain, c.knowledge, c.crawlService, c.dir, c.summaries()
 	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
 	}
@@ -175,6 +200,11 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 			return api.RequestStats{Total: n.Total, Intercepted: n.Intercepted, Tunnelled: n.Tunnelled, Blocked: n.Blocked, Errors: n.Errors}
 		}
 		o.Recent = func() any { return door.Recent() }
+		o.MCP = func(s *api.Server) http.Handler {
+			mo := c.settings.mcpOptions(c.log)
+			mo.Backend = func(context.Context) (mcp.Backend, error) { return s, nil }
+			return mcp.New(mo)
+		}
 	}
 	return api.New(o)
 }
@@ -209,15 +239,33 @@ func (c *core) noteRejectsCA(client, host string) {
 	}
 }
 
-// explain has the cache tell why it would or would not answer a fetch of a URL from its store.
-func (c *core) explain(ctx context.Context, url string) ([]api.ExplainLine, error) {
+// asFetched is the request that a fetch of a URL makes of the cache.
+func (c *core) asFetched(ctx context.Context, url string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1") // as a fetch asks
+	req.Header.Set("Accept", "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1")
 	req.Header.Set("Accept-Encoding", "gzip")
 	req.Header.Set("User-Agent", c.settings.Fetch.UserAgent)
+	return req, nil
+}
+
+// fresh has the cache tell whether it answers a fetch of a URL from its store.
+func (c *core) fresh(ctx context.Context, url string) (bool, error) {
+	req, err := c.asFetched(ctx, url)
+	if err != nil {
+		return false, err
+	}
+	return c.cache.Fresh(req)
+}
+
+// explain has the cache tell why it would or would not answer a fetch of a URL from its store.
+func (c *core) explain(ctx context.Context, url string) ([]api.ExplainLine, error) {
+	req, err := c.asFetched(ctx, url)
+	if err != nil {
+		return nil, err
+	}
 	lines, err := c.cache.Explain(req)
 	if err != nil {
 		return nil, err

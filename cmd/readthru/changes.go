@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"readthru/api"
+	"readthru/knowledge"
+	"readthru/page"
+)
+
+// printChanges fetches pages and prints of each the sections that changed since a time, or since a version.
+func (p *program) printChanges(ctx context.Context, b backend, urls []string, r api.FetchRequest, since string) error {
+	var failed error
+	for i, raw := range urls {
+		r.URL = raw
+		err := p.printChanged(ctx, b, r, since, i > 0)
+		if err == nil {
+			continue
+		}
+		if failed != nil {
+			p.tell(failed) // the last one is told when we return it
+		}
+		failed = err
+	}
+	return failed
+}
+
+func (p *program) printChanged(ctx context.Context, b backend, r api.FetchRequest, since string, follows bool) error {
+	asJSON := r.Format == "json"
+	r.Format = ""
+	if at, err := api.Since(since, time.Now()); err == nil { // before the fetch, which may make a version
+		since = at.Format(time.RFC3339Nano)
+	}
+	pg, err := b.Fetch(ctx, r)
+	if err != nil {
+		return err
+	}
+	if pg.Error != nil {
+		return pageError(pg.Error)
+	}
+	c, err := b.Changes(ctx, r.URL, since)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return p.printJSON(c)
+	}
+	url := page.MaskString(pg.URL)
+	switch {
+	case c.Since == nil:
+		p.note("no version of %s is as old as that: all of it is new", url)
+	case !c.Changed:
+		p.note("nothing changed at %s since %s", url, day(c.Since.Time))
+		return nil
+	}
+	text := changesText(c.Changes)
+	if follows {
+		text = "\n" + text
+	}
+	return p.print(text)
+}
+
+// changesText shows changes as markdown, each under a comment that says what became of the section.
+func changesText(changes []knowledge.SectionChange) string {
+	var b strings.Builder
+	for i, c := range changes {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		where := c.Heading
+		if where == "" {
+			where = "before the first heading"
+		}
+		fmt.Fprintf(&b, "<!-- %s: %s -->\n", c.Kind, strings.ReplaceAll(where, "--", "- -"))
+		if c.Text != "" {
+			b.WriteString(c.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// checkChangedSince refuses what does not go with --changed-since.
+func checkChangedSince(r api.FetchRequest) error {
+	switch {
+	case r.Format != "markdown" && r.Format != "json":
+		return usageError{errors.New("--changed-since prints markdown or json")}
+	case r.Persist != nil || r.WholePage || r.Selector != "" || r.Drop != "" || r.Section != "" || r.Start > 0 || r.MaxChars > 0 || r.MaxTokens > 0:
+		return usageError{errors.New("--changed-since is about whole pages as they are kept: no --no-store, --whole-page, --selector, --drop, --section, --start and --max-… with it")}
+	}
+	return nil
+}

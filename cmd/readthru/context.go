@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/page"
+)
+
+func (p *program) contextCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "context",
+		Usage: "what a session has fetched, apart from the cache",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the pages, the one obtained longest ago first", Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextList},
+			{
+				Name: "show", Usage: "print the pages as one text for a model", ArgsUsage: "[URL…]",
+				Flags: []cli.Flag{
+					setFlag(),
+					&cli.StringSliceFlag{Name: "exclude", Usage: "leave the page at `URL` out"},
+					&cli.IntFlag{Name: "max-chars", Usage: "cut each page after `N` characters", DefaultText: "4000"},
+					jsonFlag(),
+				},
+				Action: p.contextShow,
+			},
+			{Name: "rm", Usage: "take a page out; the cache keeps it", ArgsUsage: "URL", Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextRemove},
+			{Name: "clear", Usage: "take all pages out; the cache keeps them", Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextClear},
+		},
+	}
+}
+
+func setFlag() cli.Flag {
+	return &cli.StringFlag{Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` of the session", DefaultText: api.DefaultSession}
+}
+
+func (p *program) contextList(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		set, err := b.Context(c.Context, c.String("session"), "")
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(set)
+		}
+		var rows [][]string
+		for _, pg := range set.Pages {
+			rows = append(rows, []string{day(pg.LastVisitedAt), string(pg.Type), pg.Title, pg.URL})
+		}
+		if set.Dropped > 0 {
+			p.note("%s had to go for newer ones", count(set.Dropped, "page"))
+		}
+		return p.table([]string{"FETCHED", "TYPE", "TITLE", "URL"}, rows)
+	})
+}
+
+func (p *program) contextShow(c *cli.Context) error {
+	q := api.ContextQuery{Session: c.String("session"), URLs: c.Args().Slice(), Exclude: c.StringSlice("exclude"), MaxChars: c.Int("max-chars")}
+	return p.withBackend(c.Context, func(b backend) error {
+		t, err := b.ContextText(c.Context, q)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(t)
+		}
+		for _, raw := range t.LeftOut {
+			p.note("warning: not fetched, and left out: %s", page.MaskString(raw))
+		}
+		if len(t.URLs) == 0 {
+			return fmt.Errorf("session %s has fetched nothing that is to be shown", t.Session)
+		}
+		return p.print(t.Text + "\n")
+	})
+}
+
+func (p *program) contextRemove(c *cli.Context) error {
+	raw, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		gone, err := b.Forget(c.Context, c.String("session"), raw)
+		if err != nil {
+			return err
+		}
+		return p.sayForgotten(c, gone)
+	})
+}
+
+func (p *program) contextClear(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withBackend(c.Context, func(b backend) error {
+		gone, err := b.ForgetAll(c.Context, c.String("session"))
+		if err != nil {
+			return err
+		}
+		return p.sayForgotten(c, gone)
+	})
+}
+
+func (p *program) sayForgotten(c *cli.Context, gone *api.Removed) error {
+	if c.Bool("json") {
+		return p.printJSON(gone)
+	}
+	said := "removed " + count(gone.Removed, "page")
+	if gone.Removed == 0 {
+		said = "nothing was there"
+	}
+	_, err := fmt.Fprintln(p.out, said)
+	return err
+}

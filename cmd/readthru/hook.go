@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/agents"
+	"readthru/api"
+)
+
+const (
+	hookDeadline = 3 * time.Second // of a hook, whatever it does (rule A18)
+	hookShare    = hookDeadline * 4 / 5
+	maxHookInput = 32 << 20 // bytes of an event
+)
+
+func (p *program) hookCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "hook",
+		Usage:     "take in one event of an agent's hook",
+		ArgsUsage: "AGENT",
+		Description: "The event comes as JSON on standard input; what the agent is to be told goes to standard output. The status is always 0, and what is of\n" +
+			"no use here is met with silence: no hook of ours ever stands in an agent's way. \"readthru setup AGENT\" installs it.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "verbatim", Usage: "put the page itself in place of what a tool made of it"},
+			&cli.IntFlag{Name: "max-tokens", Usage: "of a page in an answer (default: 10000)"},
+			&cli.DurationFlag{Name: "wait", Usage: "how long to wait for work to be done, so that it can be told (default: 40ms)"},
+		},
+		Action: func(c *cli.Context) error {
+			defer quietly()
+			agent, err := oneArg(c.Args().Slice(), "AGENT")
+			if err != nil || !agents.Known(agents.Agent(agent)) {
+				p.note("hook: %q is no agent that has hooks here", c.Args().First())
+				return nil
+			}
+			h := api.HookEvent{Agent: agent, Plain: true, Verbatim: c.Bool("verbatim"), MaxTokens: c.Int("max-tokens"), Wait: c.Duration("wait")}
+			_, _ = p.out.Write(p.hook(c.Context, h)) // there is nobody to tell
+			return nil
+		},
+	}
+}
+
+// quietly keeps a bug of ours from ending the process with the status that stops an agent.
+func quietly() { _ = recover() }
+
+// hook answers an event. The daemon does the work; without one it is done here, as far as that can be in time, and what is left is
+// spooled for whoever has the store open next.
+func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
+	var err error
+	if h.Event, err = io.ReadAll(io.LimitReader(p.in, maxHookInput+1)); err != nil || len(h.Event) > maxHookInput {
+		return nil
+	}
+	e, ok := agents.Parse(h.Event)
+	if !ok {
+		return nil
+	}
+	dir, _, err := dataDir(p.dataDirFlag)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, hookDeadline+h.Wait)
+	defer cancel()
+	if d := findDaemon(ctx, dir); d != nil {
+		client := api.NewClient(d.Admin, d.Token, "readthru/"+version)
+		defer client.Close()
+		if text, err := client.Hook(ctx, h); err == nil {
+			return text
+		}
+	} else if text, ok := p.hookHere(ctx, h); ok {
+		return text
+	}
+	if makeDataDir(dir) == nil {
+		_ = api.Spool(dir, e.Work(agents.Agent(h.Agent))) // silent on failure
+	}
+	return nil
+}
+
+// hookHere answers an event without a daemon. It reports false when the store could not be opened in time.
+func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, ok bool) {
+	if h.Wait == 0 {
+		h.Wait = hookShare
+	}
+	type answer struct {
+		text []byte
+		ok   bool
+	}
+	told, ended := make(chan answer, 1), make(chan struct{})
+	go func() { // opening a store cannot be interrupted: at the deadline the process ends, as by a power cut
+		defer close(ended)
+		defer quietly()
+		s, err := p.load()
+		if err == nil {
+			err = makeDataDir(s.dataDir)
+		}
+		var c *core
+		if err == nil {
+			c, err = openCore(s, s.dataDir, false, slog.New(slog.DiscardHandler)) //nolint:contextcheck // opening the store takes none
+		}
+		if err != nil {
+			told <- answer{}
+			return
+		}
+		server := c.server(nil, nil, "", "")
+		server.TakeUpHooks() //nolint:contextcheck // the work ends with the server
+		text, err := server.Hook(ctx, h)
+		told <- answer{text, err == nil}
+		server.Stop()
+		_ = c.Close() // silent on failure
+	}()
+	select {
+	case a := <-told:
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+		return a.text, a.ok
+	case <-ctx.Done():
+		return nil, false
+	}
+}

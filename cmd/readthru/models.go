@@ -1,0 +1,117 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+
+	"readthru/fetch"
+	"readthru/knowledge"
+	"readthru/llm"
+	"readthru/page"
+	"readthru/store"
+	"readthru/summary"
+)
+
+// openModels makes the clients of the models that are configured.
+func (c *core) openModels() (err error) {
+	s := c.settings
+	if c.chat, err = c.model("llm", s.LLM.modelConfig, s.LLM.MaxContext); err != nil {
+		return err
+	}
+	c.embeddings, err = c.model("embeddings", s.Embeddings, 0)
+	return err
+}
+
+// model returns a client of a configured model; nil when there is none, or nothing may leave.
+func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client, error) {
+	if m.Provider == "none" || c.offline {
+		return nil, nil
+	}
+	client, err := llm.New(llm.Options{
+		Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.key(), Transport: endpoint{c.transport}, Timeout: m.Timeout, MaxContext: maxContext,
+		Disclose: func(service, about string, bytes int64, why string) error {
+			return c.store.Disclose(store.Disclosure{Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why, Rule: section + ".provider " + m.Provider})
+		},
+	})
+	if err != nil {
+		err = usagef("%s: %w", section, err)
+		if m.Model == "" {
+			err = withHint(err, "name one in "+section+".model, or set "+section+".provider to none")
+		}
+		return nil, err
+	}
+	return client, nil
+}
+
+// key returns the key as configured, else that of the variable which the provider's own programs read. Such a key is for the
+// provider and is sent to no other address.
+func (m modelConfig) key() string {
+	if m.APIKey != "" || m.BaseURL != "" {
+		return m.APIKey
+	}
+	return os.Getenv(map[string]string{llm.OpenAI: "OPENAI_API_KEY", llm.Anthropic: "ANTHROPIC_API_KEY"}[m.Provider])
+}
+
+// endpoint reaches what the operator configured, private or not, and nothing else.
+type endpoint struct{ transport *fetch.Transport }
+
+func (e endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
+	return e.transport.RoundTrip(req.WithContext(fetch.Endpoint(req.Context(), req.URL)))
+}
+
+// withhold keeps documents of private hosts back from models, unless all models run on this machine.
+func (c *core) withhold(d *knowledge.Document) bool {
+	if local(c.chat) && local(c.embeddings) {
+		return false
+	}
+	u, err := url.Parse(d.URL)
+	if err != nil || u.Host == "" {
+		return false // a file or a text: it was put into a knowledge base by hand
+	}
+	return !c.fetcher.MayLeave(u)
+}
+
+// local reports whether a model, if there is one, runs on this machine.
+func local(m *llm.Client) bool { return m == nil || m.Local() }
+
+// summaries returns what makes summaries and keeps them in the store.
+func (c *core) summaries() *summary.Maker {
+	return summary.New(summary.Options{
+		Model: c.chat, MayLeave: c.fetcher.Tellable, Content: c.contentOf,
+		Kept: func(p *page.Page) (list []summary.Summary) {
+			for _, s := range c.store.Summaries(page.KeyOf(p.NormalizedURL)) {
+				if s.ContentHash == p.ContentHash {
+					list = append(list, summary.Summary{
+						Kind: summary.Kind(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Part: s.Part, Time: s.Time, Took: s.Took,
+						Usage: llm.Usage{Prompt: s.PromptTokens, Completion: s.CompletionTokens},
+					})
+				}
+			}
+			return list
+		},
+		Keep: func(p *page.Page, s summary.Summary) error {
+			return c.store.AddSummary(page.KeyOf(p.NormalizedURL), store.Summary{
+				ContentHash: p.ContentHash, Kind: string(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Part: s.Part, Time: s.Time, Took: s.Took,
+				PromptTokens: s.Usage.Prompt, CompletionTokens: s.Usage.Completion,
+			})
+		},
+		Log: c.log,
+	})
+}
+
+// contentOf returns the whole markdown of a stored page, of the version that its content hash names.
+func (c *core) contentOf(p *page.Page) (markdown string, ok bool) {
+	k := page.KeyOf(p.NormalizedURL)
+	versions, err := c.store.Versions(k)
+	if err != nil {
+		return "", false
+	}
+	for _, v := range versions {
+		if v.ContentHash == p.ContentHash {
+			content, err := c.store.VersionMarkdown(k, v)
+			return string(content), err == nil
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,216 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is the type that a parameter has in JSON.
+type kind string
+
+const (
+	text    kind = "string"
+	integer kind = "integer"
+	flag    kind = "boolean"
+)
+
+// param is a parameter of a tool.
+type param struct {
+	name     string
+	kind     kind
+	about    string
+	required bool
+	def      any    // default, told in the schema; nil if there is none
+	min, max int    // of an integer: below min is refused, above max clamped and said
+	bounded  bool   // the schema tells min and max
+	aliases  string // names that models invent for it, separated by spaces; case, _ and - make no difference
+}
+
+// schema returns the JSON Schema of a tool's parameters, in their order. It allows others: those are named in the answer.
+func schema(params []param) json.RawMessage {
+	var b bytes.Buffer
+	put := func(v any) {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(v) // strings, numbers and lists of them
+		b.Truncate(b.Len() - 1)
+	}
+	var required []string
+	b.WriteString(`{"type":"object","properties":{`)
+	for i, p := range params {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		put(p.name)
+		b.WriteString(`:{"type":`)
+		put(p.kind)
+		if p.about != "" {
+			b.WriteString(`,"description":`)
+			put(p.about)
+		}
+		if p.def != nil {
+			b.WriteString(`,"default":`)
+			put(p.def)
+		}
+		if p.bounded {
+			fmt.Fprintf(&b, `,"minimum":%d,"maximum":%d`, p.min, p.max)
+		}
+		b.WriteByte('}')
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	b.WriteByte('}')
+	if required != nil {
+		b.WriteString(`,"required":`)
+		put(required)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// arguments are the values of a call by the names of parameters. What is absent has its default.
+type arguments map[string]any
+
+func (a arguments) text(name string) string { s, _ := a[name].(string); return s }
+func (a arguments) number(name string) int  { n, _ := a[name].(int); return n }
+func (a arguments) flag(name string) bool   { f, _ := a[name].(bool); return f }
+
+// An argumentError says what is wrong with an argument, in the words of the reference server.
+type argumentError struct{ what string }
+
+func (e argumentError) Error() string { return "Input validation error: " + e.what }
+
+// read takes a call's arguments: each under its name or an alias of it, numbers and booleans written as text too, null as absent.
+// notes tell what was left out or clamped.
+func read(raw json.RawMessage, params []param) (args arguments, notes []string, err error) {
+	given := map[string]any{}
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !bytes.Equal(raw, []byte("null")) {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		if err := dec.Decode(&given); err != nil {
+			return nil, nil, argumentError{"the arguments are not a JSON object"}
+		}
+	}
+	args = arguments{}
+	var unknown []string
+	for _, exact := range []bool{true, false} { // a parameter's own name goes before its aliases
+		for _, name := range sortedKeys(given) {
+			value := given[name]
+			i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
+			if exact != (i >= 0) {
+				continue
+			}
+			if !exact {
+				i = slices.IndexFunc(params, func(p param) bool { return p.means(name) })
+			}
+			if value == nil && i >= 0 {
+				continue
+			}
+			if i < 0 || args[params[i].name] != nil {
+				unknown = append(unknown, name)
+				continue
+			}
+			v, note, err := params[i].take(value)
+			if err != nil {
+				return nil, nil, err
+			}
+			if note != "" {
+				notes = append(notes, note)
+			}
+			args[params[i].name] = v
+		}
+	}
+	for _, p := range params {
+		if args[p.name] == nil && p.def != nil {
+			args[p.name] = p.def
+		}
+		if p.required && (args[p.name] == nil || args[p.name] == "") {
+			return nil, nil, argumentError{fmt.Sprintf("'%s' is a required property", p.name)}
+		}
+	}
+	if len(unknown) > 0 {
+		notes = append(notes, "Unknown arguments, ignored: "+enumerate(unknown))
+	}
+	return args, notes, nil
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// enumerate names some foreign words.
+func enumerate(words []string) string {
+	const most = 10
+	var b strings.Builder
+	for i, w := range words[:min(len(words), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(clip(w, 40)))
+	}
+	if n := len(words) - most; n > 0 {
+		fmt.Fprintf(&b, " and %d more", n)
+	}
+	return b.String()
+}
+
+// means reports whether a name that is not the parameter's is one of its aliases.
+func (p param) means(name string) bool {
+	plain := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
+	name = plain(name)
+	return name == plain(p.name) || slices.ContainsFunc(strings.Fields(p.aliases), func(alias string) bool { return plain(alias) == name })
+}
+
+// take converts a value to the parameter's type.
+func (p param) take(value any) (v any, note string, err error) {
+	wrong := func() error {
+		b, _ := json.Marshal(value) // it was JSON
+		return argumentError{fmt.Sprintf("'%s' must be of type %s: %s", p.name, p.kind, clip(string(b), 80))}
+	}
+	s := ""
+	switch value := value.(type) {
+	case string:
+		s = value
+	case json.Number:
+		s = value.String()
+	case bool:
+		s = strconv.FormatBool(value)
+		if p.kind == integer {
+			return nil, "", wrong()
+		}
+	default:
+		return nil, "", wrong()
+	}
+	switch p.kind {
+	case text:
+		return strings.ToValidUTF8(s, "\uFFFD"), "", nil
+	case flag:
+		f, err := strconv.ParseBool(strings.ToLower(strings.TrimSpace(s)))
+		if err != nil {
+			return nil, "", wrong()
+		}
+		return f, "", nil
+	}
+	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil && !math.IsInf(f, 0) || math.IsNaN(f) || f != math.Trunc(f) {
+		return nil, "", wrong()
+	}
+	switch {
+	case f < float64(p.min):
+		return nil, "", argumentError{fmt.Sprintf("'%s' must be %d or more: %s", p.name, p.min, clip(s, 40))}
+	case p.max > 0 && f > float64(p.max):
+		return p.max, fmt.Sprintf("%s was clamped from %s to %d, the most there is", p.name, clip(s, 40), p.max), nil
+	}
+	return int(min(f, 1<<53)), "", nil
+}

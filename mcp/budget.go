@@ -1,0 +1,97 @@
+package mcp
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Budgets of one result, in tokens as [Options.Tokens] counts them. Clients warn of results over 10,000 and refuse those over
+// 25,000; counting errs by about a tenth.
+const (
+	usualTokens = 8_000  // of a result whose caller says nothing
+	mostTokens  = 20_000 // of one whose caller asks for all there is
+)
+
+// window is a part of a text, in code points.
+type window struct {
+	text  string
+	start int  // where it begins
+	next  int  // where to go on; 0 at the end
+	total int  // of the whole text
+	spent bool // the budget of tokens ended it, not the number of characters
+}
+
+// cut returns the part of a text that begins at code point start and has at most chars code points (0: any) and tokens tokens. A
+// part that ends for its tokens ends with a line where it can.
+func (s *Server) cut(whole string, start, chars, tokens int) window {
+	w := window{start: start, total: utf8.RuneCountInString(whole)}
+	rest := after(whole, start)
+	part := rest
+	if chars > 0 {
+		part = rest[:len(rest)-len(after(rest, chars))]
+	}
+	if kept := s.within(part, tokens); kept < len(part) {
+		part, w.spent = part[:kept], true
+	}
+	w.text = part
+	if len(part) < len(rest) {
+		w.next = start + utf8.RuneCountInString(part)
+	}
+	return w
+}
+
+// after returns what follows the first n code points of a text.
+func after(text string, n int) string {
+	for ; n > 0 && text != ""; n-- {
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+	}
+	return text
+}
+
+// within returns how many bytes of a text come to at most limit tokens: whole lines, or of a first line that alone is too long
+// whole code points.
+func (s *Server) within(text string, limit int) int {
+	end, left := 0, limit
+	for line := range strings.Lines(text) {
+		n := s.o.Tokens(line)
+		if n > left {
+			if end == 0 {
+				return s.withinLine(line, limit)
+			}
+			return end
+		}
+		end, left = end+len(line), left-n
+	}
+	return end
+}
+
+// withinLine halves a line until it fits, and then adds what still goes in. At least one code point is kept, or nobody could go on.
+func (s *Server) withinLine(line string, limit int) int {
+	_, least := utf8.DecodeRuneInString(line)
+	low, high := least, len(line)
+	for low < high {
+		middle := (low + high + 1) / 2
+		for middle > low && middle < len(line) && !utf8.RuneStart(line[middle]) {
+			middle--
+		}
+		if middle == low {
+			break
+		}
+		if s.o.Tokens(line[:middle]) <= limit {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low
+}
+
+// clip returns a text of one line with at most n code points, an ellipsis where something is left out.
+func clip(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return s[:len(s)-len(after(s, n-1))] + "…"
+}

@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"readthru/api"
+)
+
+// tool is what an agent may call.
+type tool struct {
+	name   string
+	title  string
+	about  string
+	params []param
+	shape  string // what of its structured result the schema tells: "name type" pairs, separated by commas; empty: it is text alone
+	open   bool   // it may reach the web
+	writes bool
+	run    func(ctx context.Context, c *call) (*result, error)
+}
+
+// call is one use of a tool.
+type call struct {
+	server  *Server
+	backend Backend
+	args    arguments
+	notes   []string // what the caller must be told beside the result
+	session string
+	agent   string
+}
+
+func (c *call) note(format string, args ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+}
+
+// noted returns the notes as lines that stand before a text.
+func (c *call) noted() string {
+	var b strings.Builder
+	for _, n := range c.notes {
+		b.WriteString("[" + n + "]\n")
+	}
+	return b.String()
+}
+
+// result is what a call gives: text for a model, and the same as a value for a program. A page's text comes alone: clients that
+// show models the value in place of the text would show it escaped.
+type result struct {
+	text  string
+	value map[string]any
+	about map[string]any // facts of a page that is text, for programs: _meta
+	bare  bool           // the text has the notes already
+}
+
+// add registers a tool.
+func (s *Server) add(t tool) {
+	declared := &sdk.Tool{
+		Name: t.name, Title: t.title, Description: t.about, InputSchema: schema(t.params),
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.writes, IdempotentHint: true, OpenWorldHint: &t.open, DestructiveHint: new(false)},
+	}
+	if t.shape != "" {
+		declared.OutputSchema = outputSchema(t.shape)
+	}
+	s.sdk.AddTool(declared, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		ctx, done, err := s.begin(ctx, req)
+		if err != nil {
+			return failed(err, nil), nil
+		}
+		defer done()
+		c := &call{server: s, session: s.o.Session, agent: agentOf(req)}
+		if req.Extra != nil && req.Extra.Header.Get("X-Readthru-Session") != "" {
+			c.session = req.Extra.Header.Get("X-Readthru-Session")
+		}
+		if c.args, c.notes, err = read(req.Params.Arguments, t.params); err != nil {
+			return failed(err, c), nil
+		}
+		if c.backend, err = s.o.Backend(ctx); err != nil {
+			return failed(err, c), nil
+		}
+		r, err := t.run(ctx, c)
+		if err != nil {
+			return failed(err, c), nil
+		}
+		return c.answer(r), nil
+	})
+}
+
+// outputSchema tells the top of a structured result; what stands below speaks for itself.
+func outputSchema(shape string) json.RawMessage {
+	properties := map[string]any{}
+	for pair := range strings.SplitSeq(shape, ",") {
+		name, kind, _ := strings.Cut(strings.TrimSpace(pair), " ")
+		properties[name] = map[string]string{"type": kind}
+	}
+	b, _ := json.Marshal(map[string]any{"type": "object", "properties": properties})
+	return b
+}
+
+// answer puts a result into the protocol's form.
+func (c *call) answer(r *result) *sdk.CallToolResult {
+	said := r.text
+	if !r.bare {
+		said = c.noted() + said
+	}
+	res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: said}}}
+	if r.value != nil {
+		if len(c.notes) > 0 {
+			r.value["notes"] = c.notes
+		}
+		res.StructuredContent = r.value
+	}
+	if r.about != nil {
+		res.Meta = sdk.Meta{"readthru/page": r.about}
+	}
+	return res
+}
+
+// maxErrorChars bounds what is told of a failure, in code points. A robots.txt may be in it.
+const maxErrorChars = 12_000
+
+// failed tells a model of a failure: as a result, since models do not see errors of the protocol.
+func failed(err error, c *call) *sdk.CallToolResult {
+	said := err.Error()
+	if cut := after(said, maxErrorChars); cut != "" {
+		said = said[:len(said)-len(cut)] + "…"
+	}
+	if c != nil {
+		said = c.noted() + said
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: said}}, IsError: true}
+}
+
+// notFound reports whether a failure is that something is not stored.
+func notFound(err error) bool {
+	return api.StatusOf(err) == http.StatusNotFound
+}
+
+// begin takes a place among the calls that run, and tells the client that the call goes on for as long as it does. ctx ends with
+// the request that the call came in by. done must be called.
+func (s *Server) begin(ctx context.Context, req *sdk.CallToolRequest) (_ context.Context, done func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	leave := untilGone(ctx, cancel)
+	select {
+	case s.running <- struct{}{}:
+	case <-ctx.Done():
+		leave()
+		cancel()
+		return nil, nil, context.Cause(ctx)
+	}
+	end := reportProgress(ctx, req)
+	return ctx, func() {
+		end()
+		<-s.running
+		leave()
+		cancel()
+	}, nil
+}
+
+// agentOf names the client of a request.
+func agentOf(req *sdk.CallToolRequest) string {
+	info := req.ClientInfo()
+	if info == nil || info.Name == "" {
+		return ""
+	}
+	return clip(strings.TrimSuffix(info.Name+"/"+info.Version, "/"), 100)
+}
+
+// survive keeps a fault in one request from ending the program.
+func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				s.o.Log.Error("mcp request failed", "mcp_method", method, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+				res, err = nil, errors.New("an internal error, which the log tells more of")
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}

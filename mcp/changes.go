@@ -1,0 +1,92 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"readthru/api"
+	"readthru/knowledge"
+)
+
+func changesTool() tool {
+	return tool{
+		name: "page_changes", title: "What changed", open: true,
+		about: "Fetches a page again and gives only the sections that changed since.",
+		params: []param{
+			{name: "url", kind: text, about: "A page that was read", required: true, aliases: "uri link href address page doc"},
+			{name: "since", kind: text, about: "A day, a time, how long ago (36h, 7d) or a version; default: the version before", aliases: "from after date time"},
+			cursorParam,
+		},
+		shape: "version string, changed boolean, changes array, next_cursor string",
+		run:   runChanges,
+	}
+}
+
+func runChanges(ctx context.Context, c *call) (*result, error) {
+	ref, since := c.args.text("url"), c.args.text("since")
+	if at, err := api.Since(since, time.Now()); err == nil && since != "" { // before the fetch, which may make a version
+		since = at.Format(time.RFC3339Nano)
+	}
+	if strings.Contains(ref, ":") { // a URL; a document id needs no other look at its site
+		if err := c.again(ctx, ref); err != nil {
+			if _, known := c.backend.Page(ctx, ref); known != nil {
+				return nil, err
+			}
+			c.note("The page could not be fetched again, this is as of the last time: %s", clip(err.Error(), 300))
+		}
+	}
+	d, err := c.backend.Changes(ctx, ref, since)
+	if notFound(err) && since == "" {
+		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.Since == nil {
+		c.note("No version that old is kept: all of the page is told as added")
+	}
+	none := "Nothing changed."
+	r, err := take(c, d.Changes, "changes", none, c.showChange)
+	if err != nil {
+		return nil, err
+	}
+	r.value["doc"], r.value["url"], r.value["changed"], r.value["version"] = d.Doc, d.URL, d.Changed, d.Now.ContentHash
+	head := "Version " + fmt.Sprintf("%.12s", d.Now.ContentHash) + " of " + day(d.Now.Time)
+	if d.Since != nil {
+		r.value["since"] = map[string]any{"version": d.Since.ContentHash, "time": d.Since.Time}
+		head += fmt.Sprintf(", compared with %.12s of %s", d.Since.ContentHash, day(d.Since.Time))
+	}
+	r.text = head + ":\n" + r.text
+	return r, nil
+}
+
+// again fetches a page, so that what is compared is what it says now.
+func (c *call) again(ctx context.Context, url string) error {
+	if err := c.mayFetch(ctx, url); err != nil {
+		return err
+	}
+	_, err := c.get(ctx, url, false)
+	return err
+}
+
+// showChange shows a section that changed, cut where it alone is over the budget of a result.
+func (c *call) showChange(_ int, s knowledge.SectionChange) (string, any) {
+	s.Heading, s.Fragment = clip(s.Heading, 500), clip(s.Fragment, 200)
+	if w := c.server.cut(s.Text, 0, 0, usualTokens/2); w.next > 0 {
+		s.Text = w.text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.next, w.total, s.Fragment)
+	}
+	where := s.Heading
+	if where == "" {
+		where = "the text before the first heading"
+	}
+	said := fmt.Sprintf("\n== %s: %s\n", s.Kind, where)
+	if s.Text != "" {
+		said += s.Text + "\n"
+	}
+	if s.Removed > 0 {
+		said += fmt.Sprintf("[removed or replaced here: %d]\n", s.Removed)
+	}
+	return said, s
+}

@@ -1,0 +1,7 @@
+package mcp
+
+// The budgets of results.
+const (
+	UsualTokens = usualTokens
+	MostTokens  = mostTokens
+)

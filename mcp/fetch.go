@@ -1,0 +1,264 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"readthru/api"
+	"readthru/page"
+)
+
+// The texts of the reference fetch server, word for word.
+const (
+	textCannotSimplify = "Content type %s cannot be simplified to markdown, but here is the raw content:\n"
+	textNoMore         = "<error>No more content available.</error>"
+	textNothing        = "<error>Page failed to be simplified from HTML</error>"
+	textTruncated      = "\n\n<error>Content truncated. Call the fetch tool with a start_index of %d to get more content.</error>"
+
+	textRobotsUnreachable = "Failed to fetch robots.txt %s due to a connection issue"
+	textRobotsRefused     = "When fetching robots.txt (%s), received status %d so assuming that autonomous fetching is not allowed, the user can try manually fetching by using the fetch prompt"
+	textRobotsForbidden   = "The sites robots.txt (%s), specifies that autonomous fetching of this page is not allowed, <useragent>%s</useragent>\n" +
+		"<url>%s</url>\n" +
+		"<robots>\n%s\n</robots>\n" +
+		"The assistant must let the user know that it failed to view the page. The assistant may provide further guidance based on the above information.\n" +
+		"The assistant can tell the user that they can try manually fetching the page by using the fetch prompt within their UI."
+)
+
+// noBrowser is told before a page that needed a browser where there is none (rule C4).
+const noBrowser = "⚠️ No browser: fetched without JavaScript"
+
+func fetchTool() tool {
+	return tool{
+		name: "fetch", title: "Fetch a page", open: true,
+		about: "Fetches a URL from the internet and gives its contents as clean markdown. A fresh copy in the cache is used. A long page comes in parts: call again with start_index.",
+		params: []param{
+			{name: "url", kind: text, about: "URL to fetch", required: true, aliases: "uri link href address page page_url"},
+			{name: "max_length", kind: integer, about: "Maximum number of characters to return.", def: 5000, min: 1, max: 999_999, bounded: true, aliases: "max_chars length limit max_characters"},
+			{name: "start_index", kind: integer, about: "On return output starting at this character index, useful if a previous fetch was truncated and more context is required.", def: 0, bounded: true, max: 1 << 30, aliases: "start offset index from"},
+			{name: "raw", kind: flag, about: "Get the actual HTML content of the requested page, without simplification.", def: false, aliases: "html raw_html"},
+			{name: "max_tokens", kind: integer, about: "Maximum number of tokens to return.", min: 1, max: mostTokens, aliases: "tokens token_limit max_output_tokens"},
+			{name: "fresh", kind: flag, about: "Ask the site even if the cached copy is good.", def: false, aliases: "force force_refresh refresh no_cache"},
+			{name: "section", kind: text, about: "Only the section under this heading or #fragment.", aliases: "heading anchor fragment"},
+		},
+		run: runFetch,
+	}
+}
+
+// runFetch answers as the reference server does.
+func runFetch(ctx context.Context, c *call) (*result, error) {
+	url := c.args.text("url")
+	if err := c.mayFetch(ctx, url); err != nil {
+		return nil, err
+	}
+	g, err := c.get(ctx, url, c.args.flag("raw"))
+	if err != nil {
+		return nil, err
+	}
+	tokens, asked := c.args.number("max_tokens"), c.args.number("max_tokens") > 0
+	if !asked {
+		tokens = mostTokens
+	}
+	w := c.server.cut(g.content, c.args.number("start_index"), c.args.number("max_length"), tokens)
+	if w.spent && !asked {
+		c.note("A result has at most %d tokens: this is less than the %d characters asked for", mostTokens, c.args.number("max_length"))
+	}
+	said := w.text
+	switch {
+	case w.total == 0 && g.prefix == "" && w.start == 0:
+		said = textNothing
+	case w.text == "":
+		said = textNoMore
+	case w.next > 0:
+		said += fmt.Sprintf(textTruncated, w.next)
+	}
+	about := facts(g.page)
+	about["start_index"], about["total_length"] = w.start, w.total
+	if w.next > 0 {
+		about["next_start_index"] = w.next
+	}
+	return &result{text: c.noted() + g.prefix + "Contents of " + url + ":\n" + said, about: about, bare: true}, nil
+}
+
+// got is a page that was fetched, whole.
+type got struct {
+	page    *page.Page
+	content string
+	prefix  string // what the reference server says before content that it cannot simplify
+}
+
+// get fetches a page. Content that is no page for readers comes as its origin made it, and so does all with raw. An error is told
+// in the reference server's words.
+func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
+	r := api.FetchRequest{URL: url, Force: c.args.flag("fresh"), Section: c.args.text("section"), Session: c.session, Agent: c.agent}
+	if raw {
+		r.Format, r.Section = "html", ""
+	}
+	p, err := c.fetch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if !raw && verbatim(p) {
+		r.Format, r.Force, r.Persist = "html", false, new(false)
+		if plain, err := c.fetch(ctx, r); err == nil && plain.ContentFormat != "markdown" {
+			plain.Doc, plain.Stored = p.Doc, p.Stored
+			p = plain
+		}
+	}
+	g := &got{page: p, content: p.Content}
+	if p.ContentFormat == "markdown" {
+		_, body := page.SplitFrontMatter([]byte(p.Content)) // of what an origin wrote as markdown
+		g.content = string(body)
+	} else {
+		g.prefix = fmt.Sprintf(textCannotSimplify, p.ContentType)
+	}
+	c.warn(p)
+	return g, nil
+}
+
+// verbatim reports whether a page says more as its origin made it than as markdown of ours: text, data and code, which conversion
+// only fences.
+func verbatim(p *page.Page) bool {
+	t, _, err := mime.ParseMediaType(p.ContentType)
+	if err != nil || p.Source != page.Local || p.ContentFormat != "markdown" || p.GitHub != nil {
+		return false
+	}
+	switch t {
+	case "text/plain", "application/json", "application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml", "application/javascript", "text/javascript", "text/css", "application/x-sh":
+		return true
+	}
+	return strings.HasSuffix(t, "+json") && t != "application/feed+json" || strings.HasSuffix(t, "+yaml")
+}
+
+// fetch asks for a page. A failure is an error in the reference server's words.
+func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
+	p, err := c.backend.Fetch(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("Failed to fetch %s: %w", r.URL, err) //nolint:revive,staticcheck // the reference server's words
+	}
+	switch e := p.Error; {
+	case e == nil:
+		return p, nil
+	case e.Kind == "http":
+		return nil, fmt.Errorf("Failed to fetch %s - status code %d", r.URL, p.StatusCode) //nolint:revive,staticcheck // the reference server's words
+	default:
+		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, cause(e, r.URL)) //nolint:revive,staticcheck // the reference server's words
+	}
+}
+
+// cause is why a page could not be had, without the URL, which stands before it already.
+func cause(e *page.Error, url string) string {
+	masked := page.MaskString(url)
+	said := strings.TrimPrefix(e.Message, "Connection error fetching "+masked+": ")
+	said = strings.Replace(said, "Blocked: "+masked+": ", "Blocked: ", 1)
+	said = strings.TrimPrefix(said, "Cannot fetch "+masked+": ")
+	if e.Kind == "timeout" {
+		said = "Timeout"
+	}
+	return said
+}
+
+// warn notes what a reader must know of a page before it reads.
+func (c *call) warn(p *page.Page) {
+	if slices.Contains(p.Warnings, "no-browser") {
+		c.notes = append([]string{noBrowser}, c.notes...)
+	}
+	if slices.Contains(p.Warnings, "stale") {
+		c.note("Stale: the site could not be asked; this is as of %s", day(p.FetchedAt))
+	}
+	if slices.Contains(p.Warnings, "section-missing") {
+		c.note("There is no section %q: this is all of the page", clip(c.args.text("section"), 80))
+	}
+	if slices.Contains(p.Warnings, "js-shell") && !slices.Contains(p.Warnings, "no-browser") {
+		c.note("The page is made by scripts: it may hold more than could be read")
+	}
+}
+
+// facts are what a program may want to know of a page that came as text.
+func facts(p *page.Page) map[string]any {
+	return map[string]any{
+		"doc": p.Doc, "url": p.URL, "final_url": p.FinalURL, "title": p.Title, "content_type": p.ContentType, "content_format": p.ContentFormat, "content_hash": p.ContentHash,
+		"markdown_source": p.Source, "markdown_tokens": p.Tokens, "fetched_at": p.FetchedAt, "from_cache": p.FromCache, "stored": p.Stored, "warnings": orEmpty(p.Warnings), "visit_id": p.VisitID,
+	}
+}
+
+// orEmpty makes a list of none an empty one: null is no list.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// mayFetch returns an error where the robots.txt of a URL's site forbids that an agent fetches it by itself. One that cannot be
+// reached forbids it too, unless the page is stored: it may be answered although its site is down.
+func (c *call) mayFetch(ctx context.Context, url string) error {
+	if !c.server.o.Robots {
+		return nil
+	}
+	r, err := c.backend.Robots(ctx, url)
+	if api.StatusOf(err) == http.StatusBadRequest {
+		return nil // no URL to fetch, which the fetch says
+	}
+	if err != nil {
+		return fmt.Errorf("Failed to fetch %s: %w", url, err) //nolint:revive,staticcheck // the reference server's words
+	}
+	switch {
+	case r.Allowed:
+		return nil
+	case r.Status == 0:
+		if _, err := c.backend.Page(ctx, url); err == nil {
+			return nil
+		}
+		if strings.Contains(r.Reason, "Blocked: "+r.URL) {
+			return nil // the site may not be reached at all, which the fetch says
+		}
+		return fmt.Errorf(textRobotsUnreachable, r.URL)
+	case r.Status >= 400:
+		return fmt.Errorf(textRobotsRefused, r.URL, r.Status)
+	}
+	return fmt.Errorf(textRobotsForbidden, r.URL, c.server.o.UserAgent, url, strings.TrimRight(r.Text, "\n"))
+}
+
+// addPrompt adds the prompt by which a user fetches a page: robots.txt is for agents that go about by themselves.
+func (s *Server) addPrompt() {
+	prompt := &sdk.Prompt{
+		Name: "fetch", Title: "Fetch a page", Description: "Fetch a URL and extract its contents as markdown",
+		Arguments: []*sdk.PromptArgument{{Name: "url", Description: "URL to fetch", Required: true}},
+	}
+	s.sdk.AddPrompt(prompt, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		url := req.Params.Arguments["url"]
+		said := func(about, text string) *sdk.GetPromptResult {
+			return &sdk.GetPromptResult{Description: about, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}
+		}
+		if url == "" {
+			return nil, invalidParams("URL is required")
+		}
+		c := &call{server: s, args: arguments{}, session: s.o.Session}
+		var err error
+		if c.backend, err = s.o.Backend(ctx); err != nil {
+			return nil, err
+		}
+		g, err := c.get(ctx, url, false)
+		if err != nil {
+			return said("Failed to fetch "+url, err.Error()), nil //nolint:nilerr // the reference server tells it as the prompt's text
+		}
+		w := s.cut(g.content, 0, 0, mostTokens)
+		content := w.text
+		if w.total == 0 && g.prefix == "" {
+			content = textNothing
+		}
+		if w.next > 0 {
+			content += fmt.Sprintf(textTruncated, w.next)
+		}
+		return said("Contents of "+url, c.noted()+g.prefix+content), nil
+	})
+}
+
+var errNothingNamed = errors.New("Input validation error: 'doc' or 'url' is required") //nolint:revive,staticcheck // as other arguments' errors

@@ -1,0 +1,228 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"readthru/api"
+	"readthru/knowledge"
+	"readthru/page"
+)
+
+func pageTool() tool {
+	return tool{
+		name: "get_page", title: "Read a stored page",
+		about: "Gives a page that was read before, or one of its sections, as markdown. Asks no site.",
+		params: []param{
+			docParam, urlParam,
+			{name: "section", kind: text, about: "Only the section under this heading or #fragment", aliases: "heading anchor fragment"},
+			{name: "start", kind: integer, about: "Character to begin at", def: 0, max: 1 << 30, aliases: "start_index offset index from"},
+			{name: "max_tokens", kind: integer, def: usualTokens, min: 1, max: mostTokens, aliases: "tokens token_limit max_output_tokens"},
+		},
+		run: runPage,
+	}
+}
+
+func runPage(ctx context.Context, c *call) (*result, error) {
+	ref, err := c.ref()
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.backend.Page(ctx, ref)
+	if notFound(err) {
+		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, body := page.SplitFrontMatter([]byte(p.Content))
+	content := string(body)
+	about := facts(p)
+	if name := c.args.text("section"); name != "" {
+		sec, err := c.backend.Section(ctx, ref, name)
+		if err != nil {
+			return nil, err
+		}
+		content = sec.Content
+		about["section"] = sec.Heading.Fragment
+	}
+	w := c.server.cut(content, c.args.number("start"), 0, c.args.number("max_tokens"))
+	said := w.text
+	switch {
+	case w.text == "":
+		said = textNoMore
+	case w.next > 0:
+		said += fmt.Sprintf("\n\n[Cut: %d of %d characters. Go on with start %d.]", w.next, w.total, w.next)
+		about["next_start"] = w.next
+	}
+	about["start"], about["total_length"] = w.start, w.total
+	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip(p.Title, 300), p.URL), p.URL, p.Doc, day(p.FetchedAt))
+	return &result{text: head + said, about: about}, nil
+}
+
+func outlineTool() tool {
+	return tool{
+		name: "outline", title: "Headings of a page",
+		about:  "Lists the headings of a page that was read; each #fragment names a section to read.",
+		params: []param{docParam, urlParam, cursorParam},
+		shape:  "doc string, url string, headings array, next_cursor string",
+		run: func(ctx context.Context, c *call) (*result, error) {
+			ref, err := c.ref()
+			if err != nil {
+				return nil, err
+			}
+			o, err := c.backend.Outline(ctx, ref)
+			if notFound(err) {
+				return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+			}
+			if err != nil {
+				return nil, err
+			}
+			r, err := take(c, o.Headings, "headings", "The page has no headings.", showHeading)
+			if err == nil {
+				r.value["doc"], r.value["url"], r.value["title"] = o.Doc, o.URL, clip(o.Title, 300)
+			}
+			return r, err
+		},
+	}
+}
+
+// heading is a line of an outline.
+type heading struct {
+	Level    int    `json:"level"`
+	Title    string `json:"title"`
+	Fragment string `json:"fragment"`
+	Bytes    int    `json:"bytes"` // of its section
+}
+
+func showHeading(_ int, h knowledge.Heading) (string, any) {
+	v := heading{h.Level, clip(h.Title, 200), clip(h.Fragment, 200), h.End - h.Start}
+	return fmt.Sprintf("%s%s #%s (%d bytes)\n", strings.Repeat("  ", h.Level-1), v.Title, v.Fragment, v.Bytes), v
+}
+
+func recentTool() tool {
+	return tool{
+		name: "recent_pages", title: "Pages read",
+		about: "Lists the pages read, the last first.",
+		params: []param{
+			{name: "host", kind: text, about: "Only of this host", def: "", aliases: "domain site hostname"},
+			{name: "limit", kind: integer, def: 20, min: 1, max: 200, aliases: "max_results n count k"},
+			cursorParam,
+		},
+		shape: "pages array, next_cursor string",
+		run:   runRecent,
+	}
+}
+
+// seen is a page that was read.
+type seen struct {
+	Doc           string `json:"doc"`
+	URL           string `json:"url"`
+	Title         string `json:"title"`
+	Tokens        int    `json:"tokens"`
+	Visits        int64  `json:"visits"`
+	LastVisitedAt string `json:"last_visited_at,omitempty"`
+}
+
+func runRecent(ctx context.Context, c *call) (*result, error) {
+	q := api.PageQuery{Host: c.args.text("host"), Limit: c.args.number("limit"), Cursor: c.args.text("cursor")}
+	all, err := c.backend.Pages(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	l := c.server.newList()
+	next := all.Next
+	for i, p := range all.Pages {
+		v := seen{Doc: p.Doc, URL: clip(p.URL, 2000), Title: clip(p.Title, 300), Tokens: p.Tokens, Visits: p.VisitCount}
+		if !p.LastVisitedAt.IsZero() {
+			v.LastVisitedAt = p.LastVisitedAt.UTC().Format("2006-01-02T15:04:05Z")
+		}
+		said := fmt.Sprintf("- %s\n  %s\n  doc %s, %d tokens, read %d times, last %s\n", orURL(v.Title, v.URL), v.URL, v.Doc, v.Tokens, v.Visits, day(p.LastVisitedAt))
+		if l.add(said, v) {
+			continue
+		}
+		q.Limit = i // the cursor after what there was room for
+		if all, err = c.backend.Pages(ctx, q); err != nil {
+			return nil, err
+		}
+		next = all.Next
+		break
+	}
+	return l.result("pages", next, "No pages were read."), nil
+}
+
+func quoteTool() tool {
+	return tool{
+		name: "verify_quote", title: "Check a quote",
+		about: "Tells whether a sentence stands in a page that was read, and where, or what comes nearest.",
+		params: []param{
+			docParam, urlParam,
+			{name: "quote", kind: text, about: "The sentence", required: true, aliases: "text sentence q claim"},
+		},
+		shape: "found boolean, current boolean, line integer, path array, nearest string, likeness number",
+		run:   runQuote,
+	}
+}
+
+func runQuote(ctx context.Context, c *call) (*result, error) {
+	ref, err := c.ref()
+	if err != nil {
+		return nil, err
+	}
+	q, err := c.backend.VerifyQuote(ctx, ref, c.args.text("quote"))
+	if notFound(err) {
+		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+	}
+	if err != nil {
+		return nil, err
+	}
+	value := map[string]any{"doc": q.Doc, "url": q.URL, "found": q.Found, "current": q.Current, "likeness": q.Likeness}
+	where := ""
+	if len(q.Path) > 0 {
+		where = " under " + clip(strings.Join(q.Path, " › "), 500)
+		value["path"] = clipAll(q.Path)
+	}
+	switch {
+	case q.Found:
+		value["line"], value["count"] = q.Line, q.Count
+		said := fmt.Sprintf("It stands in line %d%s.\n", q.Line, where)
+		if !q.Current && q.Version != "" {
+			value["version"], value["version_time"] = q.Version, q.Time
+			said = fmt.Sprintf("It stood in the version of %s, line %d%s, and does no more.\n", day(q.Time), q.Line, where)
+		}
+		return &result{text: said, value: value}, nil
+	case q.Nearest == "":
+		return &result{text: "It does not stand there, nor anything like it.\n", value: value}, nil
+	}
+	nearest := clip(q.Nearest, 2000)
+	value["nearest"], value["line"] = nearest, q.Line
+	return &result{text: fmt.Sprintf("It does not stand there. Nearest (%.0f %% of its words), line %d%s: %s\n", 100*q.Likeness, q.Line, where, nearest), value: value}, nil
+}
+
+// clipAll clips the titles of a path.
+func clipAll(path []string) []string {
+	short := make([]string, 0, len(path))
+	for _, title := range path {
+		short = append(short, clip(title, 200))
+	}
+	return short
+}
+
+func detectTool() tool {
+	return tool{
+		name: "detect_urls", title: "Find URLs",
+		about:  "Lists the URLs in a text and what each is.",
+		params: []param{{name: "text", kind: text, required: true, aliases: "content message input"}, cursorParam},
+		shape:  "urls array, next_cursor string",
+		run: func(ctx context.Context, c *call) (*result, error) {
+			found, err := c.backend.Detect(ctx, c.args.text("text"))
+			if err != nil {
+				return nil, err
+			}
+			return take(c, found.URLs, "urls", "There are no URLs in it.", func(_ int, d page.Detected) (string, any) {
+				return fmt.Sprintf("- %s (%s, %s)\n", d.URL, d.Type, d.Display), d
+			})
+		},
+	}
+}

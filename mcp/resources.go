@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"readthru/api"
+	"readthru/knowledge"
+	"readthru/page"
+)
+
+const markdownType = "text/markdown"
+
+// addResources offers pages and passages as resources, and lists the pages read last.
+func (s *Server) addResources() {
+	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+		URITemplate: "page://{doc}", Name: "page", Title: "A page that was read", MIMEType: markdownType,
+		Description: "A stored page by its document id",
+	}, s.readResource)
+	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+		URITemplate: "kb://{name}/{passage}", Name: "passage", Title: "A passage", MIMEType: markdownType,
+		Description: "A passage of a knowledge base, by their names in search results",
+	}, s.readResource)
+	s.sdk.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if list, ok := req.(*sdk.ListResourcesRequest); ok && method == "resources/list" {
+				return s.listResources(ctx, list)
+			}
+			return next(ctx, method, req)
+		}
+	})
+}
+
+// resourcesListed is how many pages a list of resources holds.
+const resourcesListed = 50
+
+func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
+	q := api.PageQuery{Limit: resourcesListed}
+	if req.Params != nil {
+		q.Cursor = req.Params.Cursor
+	}
+	b, err := s.o.Backend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := b.Pages(ctx, q)
+	if err != nil {
+		return nil, invalidParams(err.Error())
+	}
+	res := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, NextCursor: pages.Next, Cacheable: sdk.Cacheable{CacheScope: "private"}}
+	for _, p := range pages.Pages {
+		res.Resources = append(res.Resources, &sdk.Resource{
+			URI: "page://" + p.Doc, Name: clip(p.URL, 300), Title: clip(p.Title, 300), Description: clip(p.Description, 300), MIMEType: markdownType, Size: int64(p.SizeBytes),
+		})
+	}
+	return res, nil
+}
+
+// readResource gives a page or a passage. A page is cut at the most tokens of a result, and says so.
+func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri := req.Params.URI
+	b, err := s.o.Backend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	content := ""
+	if doc, ok := strings.CutPrefix(uri, "page://"); ok {
+		p, err := b.Page(ctx, strings.Trim(doc, "/"))
+		if err != nil {
+			return nil, noResource(uri, err)
+		}
+		_, body := page.SplitFrontMatter([]byte(p.Content))
+		content = string(body)
+	} else {
+		name, id, _ := strings.Cut(strings.TrimPrefix(uri, "kb://"), "/")
+		p, err := b.Passage(ctx, id)
+		if err != nil {
+			return nil, noResource(uri, err)
+		}
+		if !ofBase(p.Sources, name) {
+			return nil, sdk.ResourceNotFoundError(uri)
+		}
+		content = p.Text
+	}
+	w := s.cut(content, 0, 0, mostTokens)
+	if w.next > 0 {
+		w.text += fmt.Sprintf("\n\n[Cut: %d of %d characters.]", w.next, w.total)
+	}
+	return &sdk.ReadResourceResult{
+		Contents:  []*sdk.ResourceContents{{URI: uri, MIMEType: markdownType, Text: w.text}},
+		Cacheable: sdk.Cacheable{CacheScope: "private"},
+	}, nil
+}
+
+// ofBase reports whether a passage stands in a document of a knowledge base. A page that was read is of none: it has the name "-".
+func ofBase(sources []knowledge.PassageSource, name string) bool {
+	return name == "-" || slices.ContainsFunc(sources, func(s knowledge.PassageSource) bool { return slices.Contains(s.Bases, name) })
+}
+
+// noResource says that there is no such resource, or why it cannot be told.
+func noResource(uri string, err error) error {
+	if status := api.StatusOf(err); status == http.StatusNotFound || status == http.StatusBadRequest {
+		return sdk.ResourceNotFoundError(uri)
+	}
+	return err
+}
+
+// invalidParams is an error of the protocol about what a client sent.
+func invalidParams(what string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: what}
+}

@@ -1,0 +1,179 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"readthru/api"
+	"readthru/knowledge"
+)
+
+// maxHits is how many hits a search gives at most at once; one can go on.
+const maxHits = 50
+
+func searchTool() tool {
+	return tool{
+		name: "search_knowledge_base", title: "Search",
+		about: "Searches the knowledge bases and all pages read. Best passages first.",
+		params: []param{
+			{name: "query", kind: text, about: `Words, "phrases" and prefixes*`, required: true, aliases: "q text question search search_query"},
+			{name: "kb_name", kind: text, about: "Only this knowledge base; empty: everything", def: "", aliases: "kb knowledge_base name base"},
+			{name: "limit", kind: integer, def: 5, min: 1, max: maxHits, aliases: "max_results top_k k n count num_results"},
+			cursorParam,
+		},
+		shape: "results array, next_cursor string",
+		run:   runSearch,
+	}
+}
+
+// hit is a result of a search.
+type hit struct {
+	Doc       string  `json:"doc"`
+	URL       string  `json:"url"`
+	Title     string  `json:"title"`
+	Heading   string  `json:"heading,omitempty"`
+	Passage   string  `json:"passage"`
+	Snippet   string  `json:"snippet"`
+	Score     float64 `json:"score"`
+	FetchedAt string  `json:"fetched_at,omitempty"`
+}
+
+func runSearch(ctx context.Context, c *call) (*result, error) {
+	from, err := c.offset()
+	if err != nil {
+		return nil, err
+	}
+	limit := c.args.number("limit")
+	res, err := c.backend.Search(ctx, api.SearchQuery{Text: c.args.text("query"), KB: c.args.text("kb_name"), Limit: min(from+limit+1, 500)})
+	if err != nil {
+		return nil, err
+	}
+	if res.Degraded {
+		c.note("The model for embeddings did not answer in time: ranked by words alone")
+	}
+	l := c.server.newList()
+	next := ""
+	for i := min(from, len(res.Hits)); i < len(res.Hits); i++ {
+		text, item := showHit(i, &res.Hits[i])
+		if len(l.items) == limit || !l.add(text, item) {
+			next = strconv.Itoa(i)
+			break
+		}
+	}
+	return l.result("results", next, "Nothing found."), nil
+}
+
+func showHit(i int, h *knowledge.Hit) (string, hit) {
+	v := hit{
+		Doc: h.Doc, URL: clip(h.URL, 2000), Title: clip(h.Title, 300), Heading: clip(h.Heading, 300), Passage: h.Passage, Snippet: h.Snippet,
+		Score: float64(int(h.Score*100)) / 100,
+	}
+	if !h.FetchedAt.IsZero() {
+		v.FetchedAt = h.FetchedAt.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d. %s\n   %s\n", i+1, orURL(v.Title, v.URL), v.URL)
+	if v.Heading != "" {
+		b.WriteString("   " + v.Heading + "\n")
+	}
+	b.WriteString(indent(v.Snippet, "   > "))
+	fmt.Fprintf(&b, "   doc %s, passage %s, read %s\n", v.Doc, v.Passage, day(h.FetchedAt))
+	return b.String(), v
+}
+
+func orURL(title, url string) string {
+	if title == "" {
+		return url
+	}
+	return title
+}
+
+func basesTool() tool {
+	return tool{
+		name: "list_knowledge_bases", title: "Knowledge bases",
+		about:  "Lists the knowledge bases: names, descriptions, counts.",
+		params: []param{cursorParam},
+		shape:  "knowledge_bases array, next_cursor string",
+		run: func(ctx context.Context, c *call) (*result, error) {
+			all, err := c.backend.Bases(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return take(c, all.KBs, "knowledge_bases", "There are no knowledge bases yet; a search without a name covers all pages read.", showBase)
+		},
+	}
+}
+
+// base is a knowledge base.
+type base struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Source      string `json:"source_type"`
+	Documents   int    `json:"documents"`
+	Passages    int    `json:"passages"`
+	UpdatedAt   string `json:"updated_at,omitempty"`
+}
+
+func showBase(_ int, b knowledge.Base) (string, any) {
+	v := base{Name: b.Name, Description: clip(b.Description, 500), Source: b.Source, Documents: b.Documents, Passages: b.Passages}
+	if !b.UpdatedAt.IsZero() {
+		v.UpdatedAt = b.UpdatedAt.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	said := fmt.Sprintf("- %s (%s): %d documents, %d passages", v.Name, v.Source, v.Documents, v.Passages)
+	if v.Description != "" {
+		said += ". " + v.Description
+	}
+	return said + "\n", v
+}
+
+func ingestTool() tool {
+	return tool{
+		name: "ingest", title: "Keep a text", writes: true, open: true,
+		about: "Keeps a page or a text, so that searches find it.",
+		params: []param{
+			{name: "url", kind: text, about: "Page to fetch and keep; with text: where the text stands", aliases: "uri link href address page"},
+			{name: "text", kind: text, about: "Markdown to keep", aliases: "content markdown body"},
+			{name: "kb_name", kind: text, about: "Knowledge base to put it into", def: "", aliases: "kb knowledge_base name base"},
+			{name: "title", kind: text, aliases: "heading"},
+		},
+		shape: "doc string, url string, passages integer, changed boolean",
+		run:   runIngest,
+	}
+}
+
+func runIngest(ctx context.Context, c *call) (*result, error) {
+	in := api.Ingestion{Title: c.args.text("title"), Label: "mcp", Text: c.args.text("text"), URL: c.args.text("url"), KB: c.args.text("kb_name")}
+	if in.Text == "" && in.URL == "" {
+		return nil, argumentError{"'url' or 'text' is a required property"}
+	}
+	if in.Text == "" {
+		if err := c.mayFetch(ctx, in.URL); err != nil {
+			return nil, err
+		}
+		g, err := c.get(ctx, in.URL, false)
+		if err != nil {
+			return nil, err
+		}
+		in.Text = g.content
+		if in.Title == "" {
+			in.Title = g.page.Title
+		}
+		if strings.TrimSpace(in.Text) == "" {
+			return nil, fmt.Errorf("there is no text at %s", in.URL)
+		}
+	}
+	done, err := c.backend.Ingest(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	said := "Kept"
+	if !done.Changed {
+		said = "It was kept already"
+	}
+	return &result{
+		text:  fmt.Sprintf("%s: doc %s, %d passages.\n", said, done.Doc, done.Passages),
+		value: map[string]any{"doc": done.Doc, "url": done.URL, "kb_name": done.KB, "passages": done.Passages, "changed": done.Changed},
+	}, nil
+}

@@ -1,0 +1,212 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lastAnswers is how long calls that run when the input ends may still be answered: whoever pipes requests in and closes the
+// pipe wants that, a client that is gone does not.
+const lastAnswers = 10 * time.Second
+
+// Serve speaks the protocol on a pair of streams, one message a line, until in ends or ctx does. Calls that run when in ends have
+// ten seconds to be answered; when ctx ends they end too. A message that is no JSON, or over 4 MiB, is answered with an error and
+// ends nothing. It closes in, if that can be closed.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	st := &stream{in: in, out: out, messages: make(chan jsonrpc.Message), stop: make(chan struct{}), answered: make(chan struct{}, 1), pending: map[any]bool{}}
+	session, err := s.sdk.Connect(context.WithoutCancel(ctx), st, nil)
+	if err != nil {
+		return fmt.Errorf("begin a session: %w", err)
+	}
+	release := context.AfterFunc(ctx, func() { _ = st.Close() })
+	defer release()
+	err = session.Wait()
+	_ = st.Close() // it has ended: only its goroutine is waited for
+	if errors.Is(err, io.EOF) || errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+var errStopped = errors.New("the session was stopped")
+
+// stream is a connection over a pair of streams. Unlike the SDK's it lives on after a message that cannot be read.
+type stream struct {
+	in       io.Reader
+	out      io.Writer
+	messages chan jsonrpc.Message // read; closed at the end of in
+	stop     chan struct{}        // closed by Close
+	answered chan struct{}        // has an element after an answer
+	once     sync.Once
+	err      error // what ended in, set before messages is closed
+
+	mu      sync.Mutex   // guards out and pending
+	pending map[any]bool // ids of calls that have no answer yet
+}
+
+var _ sdk.Transport = (*stream)(nil)
+
+// Connect begins to read.
+func (s *stream) Connect(context.Context) (sdk.Connection, error) {
+	go s.readLines()
+	return s, nil
+}
+
+// SessionID is empty: a pair of streams is one session.
+func (s *stream) SessionID() string { return "" }
+
+// Close ends the session.
+func (s *stream) Close() error {
+	s.once.Do(func() {
+		close(s.stop)
+		if c, ok := s.in.(io.Closer); ok {
+			_ = c.Close() // what it holds is of no more use
+		}
+	})
+	return nil
+}
+
+// Read returns the next message; io.EOF at the end of the input, once what runs was answered or had its time.
+func (s *stream) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case msg, ok := <-s.messages:
+		if ok {
+			return msg, nil
+		}
+	case <-s.stop:
+		return nil, errStopped
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	end := time.NewTimer(lastAnswers)
+	defer end.Stop()
+	for s.waiting() {
+		select {
+		case <-s.answered:
+		case <-end.C:
+			return nil, s.err
+		case <-s.stop:
+			return nil, errStopped
+		}
+	}
+	return nil, s.err
+}
+
+func (s *stream) waiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pending) > 0
+}
+
+// Write sends a message.
+func (s *stream) Write(_ context.Context, msg jsonrpc.Message) error {
+	line, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err = s.out.Write(append(line, '\n'))
+	if r, ok := msg.(*jsonrpc.Response); ok {
+		delete(s.pending, r.ID.Raw())
+		select {
+		case s.answered <- struct{}{}:
+		default: // one is there already
+		}
+	}
+	return err
+}
+
+// refuse answers what is no message. It has no id that could be named.
+func (s *stream) refuse(code int, what string) {
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": what}})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.out.Write(append(b, '\n')) // a client that is gone is noticed when the input ends
+}
+
+// readLines reads messages until the input ends or the session does.
+func (s *stream) readLines() {
+	defer close(s.messages)
+	r := bufio.NewReaderSize(s.in, 64<<10)
+	for {
+		line, err := readLine(r, maxRequest)
+		if errors.Is(err, errLongLine) {
+			s.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message is over %d bytes", maxRequest))
+			continue
+		}
+		if msg := s.decode(bytes.TrimSpace(line)); msg != nil {
+			select {
+			case s.messages <- msg:
+			case <-s.stop:
+				s.err = errStopped
+				return
+			}
+		}
+		if err != nil {
+			s.err = err
+			return
+		}
+	}
+}
+
+// decode returns the message of a line; nil if there is none, which the client is told unless the line is blank.
+func (s *stream) decode(line []byte) jsonrpc.Message {
+	if len(line) == 0 {
+		return nil
+	}
+	if line[0] == '[' {
+		s.refuse(jsonrpc.CodeInvalidRequest, "batches are not taken: send one message a line")
+		return nil
+	}
+	msg, err := jsonrpc.DecodeMessage(line)
+	switch {
+	case err != nil && !json.Valid(line):
+		s.refuse(jsonrpc.CodeParseError, "the line is no JSON")
+		return nil
+	case err != nil:
+		s.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC message: "+clip(err.Error(), 200))
+		return nil
+	}
+	if call, ok := msg.(*jsonrpc.Request); ok && call.IsCall() {
+		s.mu.Lock()
+		s.pending[call.ID.Raw()] = true
+		s.mu.Unlock()
+	}
+	return msg
+}
+
+var errLongLine = errors.New("the line is too long")
+
+// readLine returns the next line. One over limit bytes is skipped, which errLongLine tells; the last may lack its end, and comes
+// with io.EOF.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > limit; !long {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if long && err == nil {
+			return nil, errLongLine
+		}
+		if long {
+			return nil, err
+		}
+		return line, err
+	}
+}

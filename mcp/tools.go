@@ -1,0 +1,45 @@
+package mcp
+
+import "time"
+
+// tools lists what there is, in the order in which clients see it.
+func tools() []tool {
+	return []tool{
+		fetchTool(),
+		searchTool(),
+		basesTool(),
+		pageTool(),
+		outlineTool(),
+		recentTool(),
+		changesTool(),
+		quoteTool(),
+		detectTool(),
+		ingestTool(),
+	}
+}
+
+// docParam and urlParam name a page that was read; either will do.
+var (
+	docParam    = param{name: "doc", kind: text, about: "Id of a page that was read, or", aliases: "id doc_id document page_id"}
+	urlParam    = param{name: "url", kind: text, about: "its URL", aliases: "uri link href address page page_url"}
+	cursorParam = param{name: "cursor", kind: text, about: "next_cursor of the part before", aliases: "next_cursor next"}
+)
+
+// ref is the page that a call names.
+func (c *call) ref() (string, error) {
+	if doc := c.args.text("doc"); doc != "" {
+		return doc, nil
+	}
+	if url := c.args.text("url"); url != "" {
+		return url, nil
+	}
+	return "", errNothingNamed
+}
+
+// day shows a time to a model.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
