@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -63,13 +62,13 @@ func authorElement(n *html.Node) bool {
 }
 
 var (
-	bylineStart = regexp.MustCompile(`(?i)^(?:\W*(?:(?:article |story |post |posted |written |published |created |reported |authored )?by|author|von|par|por|from)\b\s*:?\s*)+`)
-	bylineEnd   = regexp.MustCompile(`(?i)\s*(?:[|•·–—(@]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
+	bylineStart = pattern(`(?i)^(?:\W*(?:(?:article |story |post |posted |written |published |created |reported |authored )?by|author|von|par|por|from)\b\s*:?\s*)+`)
+	bylineEnd   = pattern(`(?i)\s*(?:[|•·–—(@]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
 )
 
 // byline returns the name that a byline states, or "" for what is no name: one to eight words that begin with a letter.
 func byline(s string) string {
-	s = strings.TrimSpace(bylineEnd.ReplaceAllString(bylineStart.ReplaceAllString(s, ""), ""))
+	s = strings.TrimSpace(bylineEnd().ReplaceAllString(bylineStart().ReplaceAllString(s, ""), ""))
 	s = strings.Trim(s, " ,;:/")
 	if s == "" || len(s) > 120 || strings.Contains(s, "://") || len(strings.Fields(s)) > 12 {
 		return ""
@@ -80,7 +79,7 @@ func byline(s string) string {
 var dateNames = joined(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline article-date
 	meta-date byline post-meta entry-meta`)
 
-var writtenDate = regexp.MustCompile(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
+var writtenDate = pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
 
 // elementDate returns the date that an element states by its attributes or, when its name says date, in its words.
 func elementDate(n *html.Node) string {
@@ -97,7 +96,7 @@ func elementDate(n *html.Node) string {
 	if len(text) > 400 {
 		return ""
 	}
-	m := writtenDate.FindStringSubmatch(squash(text))
+	m := writtenDate().FindStringSubmatch(squash(text))
 	switch {
 	case m == nil:
 		return ""

@@ -27,6 +27,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
@@ -63,7 +64,7 @@ const edition = 4
 
 // Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It is
 // derived from edition and the rule tables.
-var Version = version()
+var Version = sync.OnceValue(version)
 
 // ruleTables are the rules that are data.
 var ruleTables = []any{

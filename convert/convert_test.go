@@ -145,8 +145,8 @@ func TestHiddenTextIsCounted(t *testing.T) {
 }
 
 func TestVersionNamesTheRules(t *testing.T) {
-	if len(convert.Version) < 8 || strings.ContainsAny(convert.Version, " /\n") {
-		t.Errorf("Version = %q", convert.Version)
+	if len(convert.Version()) < 8 || strings.ContainsAny(convert.Version(), " /\n") {
+		t.Errorf("Version() = %q", convert.Version())
 	}
 }
 

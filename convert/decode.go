@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"mime"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +17,7 @@ import (
 const metaWindow = 4 << 10
 
 // metaCharset finds the encoding that a page declares in a meta element, in either form.
-var metaCharset = regexp.MustCompile(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0-9_:.+-]{2,40})`)
+var metaCharset = pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0-9_:.+-]{2,40})`)
 
 // decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element near
 // the top, UTF-8 where the bytes are valid, and else windows-1252. A declared utf-8 with invalid bytes is not believed: guessed
@@ -41,7 +40,7 @@ func decode(content []byte, contentType string) (text []byte, guessed bool, err 
 			return convertFrom(name, content)
 		}
 	}
-	if m := metaCharset.FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {
+	if m := metaCharset().FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {
 		_, name := charset.Lookup(string(m[1]))
 		if strings.HasPrefix(name, "utf-16") {
 			name = "utf-8" // HTML: a page whose meta element could be read as ASCII is not UTF-16

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -22,7 +21,7 @@ type facts struct {
 const doorWords = 400
 
 // lockedMark is how metadata says that an article is not free: in JSON-LD, or in the tiers of article:content_tier.
-var lockedMark = regexp.MustCompile(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
+var lockedMark = pattern(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
 
 // factsOf collects the facts about the page below root.
 func factsOf(root, body *html.Node, c counts) facts {
@@ -37,7 +36,7 @@ func factsOf(root, body *html.Node, c counts) facts {
 		case is(d, atom.Input) && strings.EqualFold(attr(d, "type"), "password") && !within(d, atom.Nav, atom.Header, atom.Footer) && !keptBack(d):
 			f.passwords++
 		case is(d, atom.Script) && attr(d, "type") == "application/ld+json" && d.FirstChild != nil:
-			f.locked = f.locked || lockedMark.MatchString(d.FirstChild.Data)
+			f.locked = f.locked || lockedMark().MatchString(d.FirstChild.Data)
 		case is(d, atom.Meta) && attr(d, "property") == "article:content_tier":
 			f.locked = f.locked || strings.EqualFold(attr(d, "content"), "locked")
 		}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -125,14 +124,14 @@ func entrance(n *html.Node) bool {
 
 // streamedPart finds where the parts of a page go that React sent after the page: a hidden element each, which a script puts in
 // the place of a template.
-var streamedPart = regexp.MustCompile(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
+var streamedPart = pattern(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
 
 // placeStreamed puts such parts where the script would.
 func placeStreamed(body *html.Node) {
 	places := map[string]string{} // id of a part to id of its template
 	for d := range body.Descendants() {
 		if is(d, atom.Script) && d.FirstChild != nil && strings.Contains(d.FirstChild.Data, "$RC(") {
-			for _, m := range streamedPart.FindAllStringSubmatch(d.FirstChild.Data, 1000) {
+			for _, m := range streamedPart().FindAllStringSubmatch(d.FirstChild.Data, 1000) {
 				places[m[2]] = m[1]
 			}
 		}

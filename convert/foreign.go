@@ -36,12 +36,12 @@ const (
 )
 
 var (
-	tagLike    = regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
-	hidingTag  = regexp.MustCompile(`(?i)<[a-z][a-z0-9]*\s[^<>]*(?:\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px)?\s*[;"']|opacity\s*:\s*0\s*[;"']|left\s*:\s*-\d{4,}px)[^<>]*>\s*[^\s<]`)
-	codeSyntax = regexp.MustCompile(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
-	markLink   = regexp.MustCompile(`(!?)\[((?:\\.|[^\[\]\\])*)\]\(\s*(<[^<>\n]*>|(?:[^()\s\\]|\\.|\([^()\s]*\))*)((?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\))`)
-	markDef    = regexp.MustCompile(`^( {0,3}\[[^\]\n]+\]:\s*)(<[^<>\n]*>|\S+)(.*)$`)
-	tagAddress = regexp.MustCompile(`(?i)(<(?:a|img|source|video|audio|iframe)\s(?:[^<>]*\s)?(?:href|src)\s*=\s*)("[^"<>]*"|'[^'<>]*')`)
+	tagLike    = pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
+	hidingTag  = pattern(`(?i)<[a-z][a-z0-9]*\s[^<>]*(?:\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px)?\s*[;"']|opacity\s*:\s*0\s*[;"']|left\s*:\s*-\d{4,}px)[^<>]*>\s*[^\s<]`)
+	codeSyntax = pattern(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
+	markLink   = pattern(`(!?)\[((?:\\.|[^\[\]\\])*)\]\(\s*(<[^<>\n]*>|(?:[^()\s\\]|\\.|\([^()\s]*\))*)((?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\))`)
+	markDef    = pattern(`^( {0,3}\[[^\]\n]+\]:\s*)(<[^<>\n]*>|\S+)(.*)$`)
+	tagAddress = pattern(`(?i)(<(?:a|img|source|video|audio|iframe)\s(?:[^<>]*\s)?(?:href|src)\s*=\s*)("[^"<>]*"|'[^'<>]*')`)
 )
 
 // DoubtMarkdown judges markdown by itself, by its first 256 KiB. Whether it lost what the page holds is for [DoubtAgainst], where the page is at hand.
@@ -88,7 +88,7 @@ func withoutCode(markdown string) string {
 	var b strings.Builder
 	for line, code := range markdownLines(markdown) {
 		if !code {
-			b.WriteString(inlineCode.ReplaceAllString(line, ""))
+			b.WriteString(inlineCode().ReplaceAllString(line, ""))
 		}
 	}
 	return b.String()
@@ -123,7 +123,7 @@ func soup(prose string) bool {
 		}
 	}
 	tags, count := 0, 0
-	for _, m := range tagLike.FindAllStringIndex(prose, -1) {
+	for _, m := range tagLike().FindAllStringIndex(prose, -1) {
 		tags += m[1] - m[0]
 		count++
 	}
@@ -136,7 +136,7 @@ func conceals(markdown string) bool {
 		return true
 	}
 	prose := withoutCode(markdown)
-	if strings.Contains(prose, "<") && hidingTag.MatchString(prose) {
+	if strings.Contains(prose, "<") && hidingTag().MatchString(prose) {
 		return true
 	}
 	for {
@@ -145,7 +145,7 @@ func conceals(markdown string) bool {
 			return false
 		}
 		comment, after, _ := strings.Cut(rest, "-->")
-		if orderMarks.MatchString(comment) {
+		if orderMarks().MatchString(comment) {
 			return true
 		}
 		prose = after
@@ -153,7 +153,7 @@ func conceals(markdown string) bool {
 }
 
 // orderMarks are words that a comment says to a model, not to a writer.
-var orderMarks = regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|prior|above|earlier|all)\b.{0,40}\b(?:instructions?|prompts?|rules?|context)\b|\bsystem prompt\b|\byou (?:are|must) now\b`)
+var orderMarks = pattern(`(?i)\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|prior|above|earlier|all)\b.{0,40}\b(?:instructions?|prompts?|rules?|context)\b|\bsystem prompt\b|\byou (?:are|must) now\b`)
 
 // saysError reports whether a short text under an error's name is all there is.
 func saysError(markdown []byte, seen int) bool {
@@ -180,7 +180,7 @@ func lostCode(markdown string) bool {
 			// a blank line ends no run: lost blocks often have one between their lines
 		case strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "|") || strings.HasPrefix(bare, ">") || strings.HasPrefix(bare, "- ") || strings.HasPrefix(bare, "* "), strings.Contains(bare, "]("):
 			run = 0
-		case codeSyntax.MatchString(bare):
+		case codeSyntax().MatchString(bare):
 			if run++; run == 3 {
 				lines += 3
 			} else if run > 3 {
@@ -196,7 +196,7 @@ func lostCode(markdown string) bool {
 // deadLinks reports whether many links of prose have no address, or one that a program made of nothing.
 func deadLinks(prose string) bool {
 	links, dead := 0, 0
-	for _, m := range markLink.FindAllStringSubmatch(prose, 5000) {
+	for _, m := range markLink().FindAllStringSubmatch(prose, 5000) {
 		if m[1] == "!" {
 			continue
 		}
@@ -245,12 +245,12 @@ func RelativeLinks(markdown []byte, resolve func(address string) *url.URL) []byt
 		}
 		text := strings.TrimRight(line, "\r\n")
 		end := line[len(text):]
-		if m := markDef.FindStringSubmatch(text); m != nil && !strings.HasPrefix(strings.TrimSpace(m[1]), "[^") {
+		if m := markDef().FindStringSubmatch(text); m != nil && !strings.HasPrefix(strings.TrimSpace(m[1]), "[^") {
 			b.WriteString(m[1] + inAngles(m[2], rewrite) + m[3] + end)
 			continue
 		}
 		at := 0
-		for _, span := range append(inlineCode.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		for _, span := range append(inlineCode().FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
 			b.WriteString(rewriteLinks(text[at:span[0]], rewrite))
 			b.WriteString(text[span[0]:span[1]])
 			at = span[1]
@@ -264,7 +264,7 @@ func RelativeLinks(markdown []byte, resolve func(address string) *url.URL) []byt
 }
 
 func rewriteLinks(text string, rewrite func(string) string) string {
-	text = replaceGroups(markLink, text, func(m []string) string {
+	text = replaceGroups(markLink(), text, func(m []string) string {
 		label := m[2]
 		if strings.Contains(label, "](") {
 			label = rewriteLinks(label, rewrite)
@@ -272,18 +272,18 @@ func rewriteLinks(text string, rewrite func(string) string) string {
 		return m[1] + "[" + label + "](" + inAngles(m[3], rewrite) + m[4]
 	})
 	if nested := strings.Index(text, ")]("); nested >= 0 { // a link round an image: the pattern took the image alone
-		text = nestedLink.ReplaceAllStringFunc(text, func(s string) string {
+		text = nestedLink().ReplaceAllStringFunc(text, func(s string) string {
 			return "](" + inAngles(s[2:len(s)-1], rewrite) + ")"
 		})
 	}
-	return replaceGroups(tagAddress, text, func(m []string) string {
+	return replaceGroups(tagAddress(), text, func(m []string) string {
 		quote := m[2][:1]
 		return m[1] + quote + rewrite(m[2][1:len(m[2])-1]) + quote
 	})
 }
 
 // nestedLink is the end of a link whose label holds brackets.
-var nestedLink = regexp.MustCompile(`\]\((?:<[^<>\n]*>|[^()\s]+)\)`)
+var nestedLink = pattern(`\]\((?:<[^<>\n]*>|[^()\s]+)\)`)
 
 // inAngles rewrites an address that may stand between < and >.
 func inAngles(address string, rewrite func(string) string) string {

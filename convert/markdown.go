@@ -10,16 +10,16 @@ import (
 const sniffWindow = 16 << 10
 
 var (
-	atxHeading  = regexp.MustCompile(`(?m)^ {0,3}#{1,6}[ \t]+\S`)
-	frontMatter = regexp.MustCompile(`\A---[ \t]*\r?\n(?s:.*?)\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\z)`)
+	atxHeading  = pattern(`(?m)^ {0,3}#{1,6}[ \t]+\S`)
+	frontMatter = pattern(`\A---[ \t]*\r?\n(?s:.*?)\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\z)`)
 
 	// markdownKinds are the constructs of which two kinds together make a text markdown.
-	markdownKinds = []*regexp.Regexp{
-		regexp.MustCompile("(?m)^ {0,3}(?:```|~~~)"),
-		regexp.MustCompile(`(?m)^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S.*\n(?:[ \t]+\S.*\n)*(?:[ \t]*\n)? {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S`), // a list of two items
-		regexp.MustCompile(`\[[^\]\n]+\]\([^)\s]+\)`),
-		regexp.MustCompile(`(?m)^ {0,3}\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)+\|?[ \t]*\r?$`),
-		regexp.MustCompile(`(?m)^ {0,3}>[ \t]?\S`),
+	markdownKinds = []func() *regexp.Regexp{
+		pattern("(?m)^ {0,3}(?:```|~~~)"),
+		pattern(`(?m)^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S.*\n(?:[ \t]+\S.*\n)*(?:[ \t]*\n)? {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S`), // a list of two items
+		pattern(`\[[^\]\n]+\]\([^)\s]+\)`),
+		pattern(`(?m)^ {0,3}\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)+\|?[ \t]*\r?$`),
+		pattern(`(?m)^ {0,3}>[ \t]?\S`),
 	}
 )
 
@@ -31,12 +31,12 @@ func LooksLikeMarkdown(b []byte) bool {
 	if len(text) == 0 || markupStart(text) || jsonStart(text) {
 		return false
 	}
-	if atxHeading.Match(text) || frontMatter.Match(text) {
+	if atxHeading().Match(text) || frontMatter().Match(text) {
 		return true
 	}
 	kinds := 0
 	for _, kind := range markdownKinds {
-		if kind.Match(text) {
+		if kind().Match(text) {
 			kinds++
 		}
 	}

@@ -3,7 +3,6 @@ package convert
 import (
 	"bytes"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -190,7 +189,7 @@ func attributes(z *html.Tokenizer, more bool) (a linkAttributes) {
 
 // markdownLink matches the destinations that markdown has: of an inline link, of a definition, in angle brackets, in an element,
 // and bare.
-var markdownLink = regexp.MustCompile(`\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>]+)|(?:href=["']|<)?(https?://[^\s<>()"'\]]+)|href=["']([^"'\s]+)`)
+var markdownLink = pattern(`\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>]+)|(?:href=["']|<)?(https?://[^\s<>()"'\]]+)|href=["']([^"'\s]+)`)
 
 func (c *linkList) markdown(text []byte) {
 	fence := ""
@@ -206,7 +205,7 @@ func (c *linkList) markdown(text []byte) {
 			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
 			continue
 		}
-		for _, m := range markdownLink.FindAllSubmatch(line, -1) {
+		for _, m := range markdownLink().FindAllSubmatch(line, -1) {
 			for _, destination := range m[1:] {
 				if len(destination) > 0 {
 					c.add(strings.TrimRight(string(destination), ".,;:!?*_`"))

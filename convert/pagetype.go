@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -115,14 +114,14 @@ func manualSigns(body *html.Node) bool {
 }
 
 // discourseTopic is the path of a topic, /t/SLUG/NUMBER.
-var discourseTopic = regexp.MustCompile(`/t/[^/]+/\d+(/\d+)?/?$`)
+var discourseTopic = pattern(`/t/[^/]+/\d+(/\d+)?/?$`)
 
 // forumNames reports whether the page's address or its body's names say forum. In an address only the host's words and short
 // steps of the path count: an article's step is a sentence, and may hold any word.
 func forumNames(u *url.URL, body *html.Node) bool {
 	words := strings.FieldsFunc(attr(body, "class")+" "+attr(body, "id"), func(r rune) bool { return strings.ContainsRune(" -_", r) })
 	if u != nil {
-		if discourseTopic.MatchString(u.Path) {
+		if discourseTopic().MatchString(u.Path) {
 			return true
 		}
 		words = append(words, strings.FieldsFunc(u.Hostname(), func(r rune) bool { return r == '.' || r == '-' })...)

@@ -2,9 +2,7 @@ package convert
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -109,11 +107,9 @@ func (r *receipts) note(kind, text string) {
 	r.removed.Pieces = append(r.removed.Pieces, page.Piece{Kind: kind, Text: text, Chars: chars, Note: speaks})
 }
 
-// noteMarks are how sites tell agents where their markdown is. They are compiled when they are first needed.
-var noteMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
-		`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
-})
+// noteMarks are how sites tell agents where their markdown is.
+var noteMarks = pattern(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
+	`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
 
 // agentNote reports whether text tells agents how to read the site. Such a note is shown to who asks for receipts. It is no
 // part of the page, and it is not followed.

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -149,11 +148,11 @@ func leadsIn(n, outer *html.Node) bool {
 }
 
 var (
-	atxLine   = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
-	setextOne = regexp.MustCompile(`^ {0,3}=+[ \t]*$`)
-	setextTwo = regexp.MustCompile(`^ {0,3}-{2,}[ \t]*$`)
-	ownID     = regexp.MustCompile(`[ \t]*\{#([^\s{}]+)[^{}]*\}$`)
-	anchorTag = regexp.MustCompile(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
+	atxLine   = pattern(`^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
+	setextOne = pattern(`^ {0,3}=+[ \t]*$`)
+	setextTwo = pattern(`^ {0,3}-{2,}[ \t]*$`)
+	ownID     = pattern(`[ \t]*\{#([^\s{}]+)[^{}]*\}$`)
+	anchorTag = pattern(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
 )
 
 // MarkdownSection returns the part of markdown that a fragment names: by the id that its heading has of its own, {#id} or an
@@ -228,16 +227,16 @@ func markdownHeadings(markdown string) func(yield func(markdownHeading) bool) {
 				continue
 			}
 			h := markdownHeading{at: here}
-			if m := atxLine.FindStringSubmatch(line); m != nil {
+			if m := atxLine().FindStringSubmatch(line); m != nil {
 				h.level, h.text = len(m[1]), m[2]
-			} else if previous != "" && (setextOne.MatchString(line) || setextTwo.MatchString(line)) {
+			} else if previous != "" && (setextOne().MatchString(line) || setextTwo().MatchString(line)) {
 				h.level, h.text, h.at = 2, previous, previousAt
-				if setextOne.MatchString(line) {
+				if setextOne().MatchString(line) {
 					h.level = 1
 				}
 			}
 			if h.level == 0 {
-				if m := anchorTag.FindStringSubmatch(bare); m != nil && strings.HasPrefix(bare, "<a") {
+				if m := anchorTag().FindStringSubmatch(bare); m != nil && strings.HasPrefix(bare, "<a") {
 					anchor, anchorAt = m[1], here
 				} else if bare != "" {
 					anchor = ""
@@ -245,9 +244,9 @@ func markdownHeadings(markdown string) func(yield func(markdownHeading) bool) {
 				previous, previousAt = bare, here
 				continue
 			}
-			if m := ownID.FindStringSubmatch(h.text); m != nil {
+			if m := ownID().FindStringSubmatch(h.text); m != nil {
 				h.id, h.text = m[1], strings.TrimSuffix(h.text, m[0])
-			} else if m := anchorTag.FindStringSubmatch(h.text); m != nil {
+			} else if m := anchorTag().FindStringSubmatch(h.text); m != nil {
 				h.id = m[1]
 			} else if anchor != "" {
 				h.id, h.at = anchor, anchorAt

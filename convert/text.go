@@ -1,22 +1,21 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
 
 	"readthru/page"
 )
 
 var (
-	imageMarkup  = regexp.MustCompile(`!\[((?:\\.|[^\]\\])*)\]\((?:[^()\s]|\([^()]*\))*(?:\s"[^"]*")?\)`)
-	linkMarkup   = regexp.MustCompile(`\[((?:\\.|[^\]\\])*)\](?:\((?:[^()\s]|\([^()]*\))*(?:\s"[^"]*")?\)|\[\d+\])`)
-	lineMarkup   = regexp.MustCompile(`^(?:\s*>\s?)*\s*(?:#{1,6}\s+|(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?`)
-	tableRule    = regexp.MustCompile(`^\s*\|(?:\s*:?-{3,}:?\s*\|)+\s*$`)
-	emphasis     = regexp.MustCompile(`(\*\*|\*|~~)(\S(?:.*?\S)?)(\*\*|\*|~~)`)
-	definition   = regexp.MustCompile(`^\[\d+\]: \S+$`)
-	inlineCode   = regexp.MustCompile("(`+)( ?)(.+?)( ?)(`+)")
-	inlineMarkup = regexp.MustCompile(`</?(?:sub|sup|br)>`)
-	escaped      = regexp.MustCompile(`\\[!-/:-@\[-` + "`" + `{-~]`)
+	imageMarkup  = pattern(`!\[((?:\\.|[^\]\\])*)\]\((?:[^()\s]|\([^()]*\))*(?:\s"[^"]*")?\)`)
+	linkMarkup   = pattern(`\[((?:\\.|[^\]\\])*)\](?:\((?:[^()\s]|\([^()]*\))*(?:\s"[^"]*")?\)|\[\d+\])`)
+	lineMarkup   = pattern(`^(?:\s*>\s?)*\s*(?:#{1,6}\s+|(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?`)
+	tableRule    = pattern(`^\s*\|(?:\s*:?-{3,}:?\s*\|)+\s*$`)
+	emphasis     = pattern(`(\*\*|\*|~~)(\S(?:.*?\S)?)(\*\*|\*|~~)`)
+	definition   = pattern(`^\[\d+\]: \S+$`)
+	inlineCode   = pattern("(`+)( ?)(.+?)( ?)(`+)")
+	inlineMarkup = pattern(`</?(?:sub|sup|br)>`)
+	escaped      = pattern(`\\[!-/:-@\[-` + "`" + `{-~]`)
 )
 
 // Text renders markdown as plain text: links, images and markup out, words and line structure kept (rule X9).
@@ -39,15 +38,15 @@ func Text(markdown string) string {
 			fence = bare[:ticks]
 			continue
 		}
-		if tableRule.MatchString(line) || definition.MatchString(line) || strings.HasPrefix(bare, "[!") || strings.HasPrefix(line, pageMark) {
+		if tableRule().MatchString(line) || definition().MatchString(line) || strings.HasPrefix(bare, "[!") || strings.HasPrefix(line, pageMark) {
 			continue
 		}
 		b.WriteString(textLine(line) + "\n")
 	}
-	return strings.TrimSpace(blankLines.ReplaceAllString(b.String(), "\n\n")) + "\n"
+	return strings.TrimSpace(blankLines().ReplaceAllString(b.String(), "\n\n")) + "\n"
 }
 
-var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
+var blankLines = pattern(`\n(?:[ \t]*\n){2,}`)
 
 // aside is where escaped characters wait, in Unicode's private area, while markup is taken out.
 const aside = '\uf700'
@@ -57,21 +56,21 @@ func textLine(line string) string {
 		line = strings.ReplaceAll(strings.ReplaceAll(row[1:len(row)-1], `\|`, "\x00"), "|", "\t")
 		line = strings.TrimSpace(strings.ReplaceAll(line, "\x00", "|"))
 	} else {
-		line = lineMarkup.ReplaceAllString(line, "")
+		line = lineMarkup().ReplaceAllString(line, "")
 	}
 	return inlineText(line)
 }
 
 // inlineText returns the text of markdown within a line.
 func inlineText(line string) string {
-	line = escaped.ReplaceAllStringFunc(line, func(pair string) string { return string(aside + rune(pair[1])) })
-	line = imageMarkup.ReplaceAllString(line, "$1")
-	line = linkMarkup.ReplaceAllString(line, "$1")
+	line = escaped().ReplaceAllStringFunc(line, func(pair string) string { return string(aside + rune(pair[1])) })
+	line = imageMarkup().ReplaceAllString(line, "$1")
+	line = linkMarkup().ReplaceAllString(line, "$1")
 	for range 3 {
-		line = emphasis.ReplaceAllString(line, "$2")
+		line = emphasis().ReplaceAllString(line, "$2")
 	}
-	line = inlineCode.ReplaceAllString(line, "$3")
-	line = inlineMarkup.ReplaceAllString(line, " ")
+	line = inlineCode().ReplaceAllString(line, "$3")
+	line = inlineMarkup().ReplaceAllString(line, " ")
 	return strings.Map(func(r rune) rune {
 		if r >= aside && r < aside+0x80 {
 			return r - aside

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -205,7 +204,7 @@ func DoubtModel(markdown, trimmed string) Doubt {
 	text, addresses := sourceOf(trimmed)
 	source := fold(text)
 	prose := withoutCode(markdown)
-	for _, m := range modelLink.FindAllStringSubmatch(prose, -1) {
+	for _, m := range modelLink().FindAllStringSubmatch(prose, -1) {
 		for _, address := range m[1:] {
 			if address != "" && address[0] != '#' && !addresses[sameAddress(address)] {
 				return DoubtNewLink
@@ -222,7 +221,7 @@ func DoubtModel(markdown, trimmed string) Doubt {
 		known[strings.ToLower(w)] = true
 	}
 	all, strange := 0, 0
-	for w := range strings.FieldsFuncSeq(modelLink.ReplaceAllString(prose, " "), notWord) {
+	for w := range strings.FieldsFuncSeq(modelLink().ReplaceAllString(prose, " "), notWord) {
 		if all++; !known[strings.ToLower(w)] && !strings.Contains(source, fold(w)) {
 			strange++
 		}
@@ -239,7 +238,7 @@ func DoubtModel(markdown, trimmed string) Doubt {
 }
 
 // modelLink matches addresses in markdown: of links, images and definitions, in elements, in angle brackets and bare.
-var modelLink = regexp.MustCompile(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
+var modelLink = pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
 
 // sourceOf returns the text of trimmed HTML, and the addresses that its elements and its text hold.
 func sourceOf(trimmed string) (text string, addresses map[string]bool) {
@@ -249,7 +248,7 @@ func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
-			for _, m := range modelLink.FindAllStringSubmatch(b.String(), -1) {
+			for _, m := range modelLink().FindAllStringSubmatch(b.String(), -1) {
 				addresses[sameAddress(m[4])] = true
 			}
 			return b.String(), addresses

@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"io"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -15,13 +14,13 @@ func xmlCharset(content []byte, contentType string) ([]byte, string) {
 	if strings.Contains(strings.ToLower(contentType), "charset") {
 		return content, contentType
 	}
-	if m := xmlEncoding.FindSubmatch(content[:min(len(content), 200)]); m != nil {
+	if m := xmlEncoding().FindSubmatch(content[:min(len(content), 200)]); m != nil {
 		return content, "text/xml; charset=" + string(m[1])
 	}
 	return content, contentType
 }
 
-var xmlEncoding = regexp.MustCompile(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
+var xmlEncoding = pattern(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
 
 // xml makes the markdown of XML: a feed is read item by item, a sitemap becomes a list of links, a picture says what it shows,
 // and all else stands between fences as it is. No entity but XML's own is ever expanded.

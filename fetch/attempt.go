@@ -144,7 +144,7 @@ func (a *attempt) pageRecipe() string {
 }
 
 // wanted returns what the rules of conversion and the options have to say in a recipe.
-func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version, o) }
+func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version(), o) }
 
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
