@@ -89,6 +89,7 @@ const p1, p2 = "https://example.com/p/1", "https://example.com/p/2"
 
 var cacheRows = []acceptance{
 	{"B28 B29 set and get round trip, a miss gives nothing", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		p := w.got(t, api.FetchRequest{URL: p1})
 		if _, err := w.server.Forget(t.Context(), "", p1); err != nil {
@@ -105,6 +106,7 @@ var cacheRows = []acceptance{
 		}
 	}},
 	{"B27 B28 expired gives nothing", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, func(rw http.ResponseWriter, r *http.Request) bool {
 			rw.Header().Set("Age", "700") // older than it may become
 			return manyPages(rw, r)
@@ -121,6 +123,7 @@ var cacheRows = []acceptance{
 		}
 	}},
 	{"B30 B40 invalidate removes and says whether found", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		addr := w.listen(t)
 		w.got(t, api.FetchRequest{URL: p1})
@@ -131,6 +134,7 @@ var cacheRows = []acceptance{
 		}
 	}},
 	{"B31 B41 clear removes all and counts", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		addr := w.listen(t)
 		w.got(t, api.FetchRequest{URL: p1})
@@ -145,6 +149,7 @@ var cacheRows = []acceptance{
 		}
 	}},
 	{"B32 cleanup counts expired and corrupt entries removed", func(t *testing.T) {
+		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			dir := t.TempDir()
 			s := openStore(t, dir)
@@ -169,6 +174,7 @@ var cacheRows = []acceptance{
 		})
 	}},
 	{"B28 a corrupt entry is cleaned up and gives nothing", func(t *testing.T) {
+		t.Helper()
 		dir := t.TempDir()
 		s := openStore(t, dir)
 		putResponse(t, s, p1, time.Now().Add(100*time.Hour))
@@ -186,16 +192,19 @@ var cacheRows = []acceptance{
 		closeStore(t, s)
 	}},
 	{"B26 the hash of a URL is deterministic, has 16 digits and differs between URLs", func(t *testing.T) {
+		t.Helper()
 		one, again, two := page.New(parsed(t, p1)).Doc, page.New(parsed(t, p1)).Doc, page.New(parsed(t, p2)).Doc
 		if one != again || one == two || len(one) != 16 || strings.Trim(one, "0123456789abcdef") != "" {
 			t.Errorf("%s, %s and %s", one, again, two)
 		}
 	}},
 	{"B25 the directory is made by itself", func(t *testing.T) {
+		t.Helper()
 		s := openStore(t, path.Join(t.TempDir(), "a", "b"))
 		closeStore(t, s)
 	}},
 	{"B6 a summary is added to a cached entry without fetching the source again", func(t *testing.T) {
+		t.Helper()
 		var asked atomic.Int64
 		w := newWorldOver(t, manyPages, nil, withModel(t, &asked))
 		addr := w.listen(t)
@@ -226,6 +235,7 @@ var detectionRows = []acceptance{
 	{"B1 no URL, nothing", detects("nothing to read here")},
 	{"B1 http works", detects("http://a.test/x", "http://a.test/x")},
 	{"B1 file:// refused", func(t *testing.T) {
+		t.Helper()
 		detects("file:///etc/passwd")(t)
 		w := newWorld(t, nil)
 		if _, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: "file:///etc/passwd"}); statusOf(err) != http.StatusBadRequest {
@@ -243,23 +253,27 @@ var classificationRows = []acceptance{
 	{"B2 issue", classifies("https://github.com/acme/tool/issues/42", page.GitHubIssue, &page.GitHubInfo{Owner: "acme", Repo: "tool", IssueNumber: 42})},
 	{"B2 pull request", classifies("https://github.com/acme/tool/pull/7", page.GitHubPR, &page.GitHubInfo{Owner: "acme", Repo: "tool", PRNumber: 7})},
 	{"B36 repository and clone URL", func(t *testing.T) {
+		t.Helper()
 		g := page.GitHubInfo{Owner: "acme", Repo: "tool"}
 		if g.RepoURL() != "https://github.com/acme/tool" || g.CloneURL() != "https://github.com/acme/tool.git" {
 			t.Errorf("%s and %s", g.RepoURL(), g.CloneURL())
 		}
 	}},
 	{"B4 documentation by known hosts", func(t *testing.T) {
+		t.Helper()
 		classifies("https://docs.python.org/3/library/re.html", page.Documentation, nil)(t)
 		classifies("https://developer.mozilla.org/en-US/", page.Documentation, nil)(t)
 	}},
 	{"B4 documentation on readthedocs", classifies("https://tool.readthedocs.io/en/latest/", page.Documentation, nil)},
 	{"B4 documentation by path", func(t *testing.T) {
+		t.Helper()
 		for _, p := range []string{"/docs/x", "/documentation/x", "/api/x", "/reference/x"} {
 			classifies("https://a.test"+p, page.Documentation, nil)(t)
 		}
 	}},
 	{"B2 unknown as fallback", classifies("ftp://a.test/x", page.Unknown, nil)},
 	{"B2 web for other HTTP(S) URLs", func(t *testing.T) {
+		t.Helper()
 		classifies("https://a.test/x", page.Web, nil)(t)
 		classifies("http://a.test/", page.Web, nil)(t)
 	}},
@@ -294,6 +308,7 @@ var contentRows = []acceptance{
 	{"B34 symbol map in a code block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "a.go: A `` B"}, "URL: u\n\ntext\n\n```\na.go: A `` B\n```\n")},
 	{"B34 no symbol map closes its block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "```"}, "URL: u\n\ntext\n\n````\n```\n````\n")},
 	{"B34 cut at 4000 with ellipsis", func(t *testing.T) {
+		t.Helper()
 		got := api.Prompt(&page.Page{URL: "u", Content: strings.Repeat("ö", 4001), SymbolMap: strings.Repeat("ü", 4001)}, 0)
 		if want := "URL: u\n\n" + strings.Repeat("ö", 4000) + "...\n\n```\n" + strings.Repeat("ü", 4000) + "...\n```\n"; got != want {
 			t.Errorf("%d characters", utf8.RuneCountInString(got))
@@ -303,6 +318,7 @@ var contentRows = []acceptance{
 		}
 	}},
 	{"B33 serialising keeps all fields", func(t *testing.T) {
+		t.Helper()
 		whole := filled(t, reflect.TypeFor[page.Page]()).Interface().(page.Page)
 		b, err := json.Marshal(whole)
 		if err != nil {
@@ -320,6 +336,7 @@ var contentRows = []acceptance{
 
 var extractionRows = []acceptance{
 	{"B17 title and metadata", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, html("text/html; charset=utf-8", `<!doctype html><html lang="en"><head><title>Of quinces</title><meta name="description" content="How to keep quinces.">
 			<meta name="author" content="A. Gardener"><meta property="article:published_time" content="2024-05-06T07:08:09Z"></head>`+quinces), nil, nil)
 		p := w.got(t, api.FetchRequest{URL: p1})
@@ -328,6 +345,7 @@ var extractionRows = []acceptance{
 		}
 	}},
 	{"B18 scripts and styles stripped, whitespace clean", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, html("text/html; charset=utf-8", `<title>Q</title><style>.x{color:red}</style><script>alert(1)</script>`+strings.ReplaceAll(quinces, " ", "  \t\n ")), nil, nil)
 		p := w.got(t, api.FetchRequest{URL: p1})
 		for _, bad := range []string{"alert", "color", "  ", "\t", "\n\n\n"} {
@@ -340,6 +358,7 @@ var extractionRows = []acceptance{
 		}
 	}},
 	{"B16 charset from HTTP fields", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, html("text/html; charset=iso-8859-1", "<title>Q</title>"+strings.ReplaceAll(quinces, "quince", "Qu\xeette")), nil, nil)
 		if p := w.got(t, api.FetchRequest{URL: p1}); !strings.Contains(p.Content, "A Quîtte keeps") {
 			t.Errorf("%q", p.Content)
@@ -349,6 +368,7 @@ var extractionRows = []acceptance{
 
 var serviceRows = []acceptance{
 	{"B44 detect_urls classifies", func(t *testing.T) {
+		t.Helper()
 		got, failure := rpc[[]page.Detected](t, newWorld(t, nil).listen(t), "LLM.detect_urls", "https://github.com/acme/tool and https://a.test/docs/x")
 		want := []page.Detected{{URL: "https://github.com/acme/tool", Type: page.GitHubRepo, Display: "acme/tool"}, {URL: "https://a.test/docs/x", Type: page.Documentation, Display: "a.test/docs/x"}}
 		if diff := cmp.Diff(want, got); diff != "" || failure != nil {
@@ -356,6 +376,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B9 B44 detect_and_fetch answers for all URLs of a text", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		var text strings.Builder
 		for i := range 6 {
@@ -372,12 +393,14 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B38 get_url_content is an error if never fetched", func(t *testing.T) {
+		t.Helper()
 		_, failure := rpc[page.Page](t, newWorld(t, nil).listen(t), "LLM.get_url_content", p1)
 		if failure == nil || failure.Code != -32000 || failure.Data == nil || failure.Data.URL != p1 || failure.Data.Error == nil || failure.Data.Error.Kind != "not_fetched" {
 			t.Errorf("%+v", failure)
 		}
 	}},
 	{"B38 get_url_content is the content if fetched", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		p := w.got(t, api.FetchRequest{URL: p1})
 		if _, err := w.store.ClearResponses(); err != nil { // the set alone has it
@@ -388,6 +411,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B38 get_url_content falls back to the cache", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		addr := w.listen(t)
 		p := w.got(t, api.FetchRequest{URL: p1, Session: "another"})
@@ -396,6 +420,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B40 invalidate removes from cache and set", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		w.got(t, api.FetchRequest{URL: p1})
 		w.got(t, api.FetchRequest{URL: p2})
@@ -410,6 +435,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B41 clear removes all of both", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		w.got(t, api.FetchRequest{URL: p1})
 		w.got(t, api.FetchRequest{URL: p2, Session: "another"})
@@ -424,6 +450,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B39 remove_fetched removes from the set only", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		addr := w.listen(t)
 		w.got(t, api.FetchRequest{URL: p1})
@@ -437,6 +464,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B42 get_fetched_urls is empty at first, and after remove_fetched and clear_fetched", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		if got := urlsOf(t, w.server, ""); got != nil {
 			t.Errorf("at first: %v", got)
@@ -452,6 +480,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B43 format_url_context joins with a separator, leaves out excluded URLs and errors", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		for _, raw := range []string{p1, p2, "https://example.com/p/3"} {
 			w.got(t, api.FetchRequest{URL: raw})
@@ -463,6 +492,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B5 B7 fetch uses the cache", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		addr := w.listen(t)
 		for _, tt := range []struct{ useCache, cached bool }{{true, false}, {true, true}, {false, false}} {
@@ -475,12 +505,14 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B16 B17 web page fetch", func(t *testing.T) {
+		t.Helper()
 		got, failure := rpc[api.URLResult](t, newWorldOver(t, manyPages, nil, nil).listen(t), "LLM.fetch_url", p1)
 		if failure != nil || got.Content.Type != page.Web || got.Content.Title != "Page 1" || !strings.HasPrefix(got.Content.Content, "# Page 1\n") {
 			t.Errorf("%+v, %+v", got.Content, failure)
 		}
 	}},
 	{"X6 errors are not cached", func(t *testing.T) {
+		t.Helper()
 		var works atomic.Bool
 		w := newWorldOver(t, func(rw http.ResponseWriter, r *http.Request) bool {
 			if !works.Load() {
@@ -503,6 +535,7 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B20 B24 the summary of a model is attached", func(t *testing.T) {
+		t.Helper()
 		var asked atomic.Int64
 		w := newWorldOver(t, manyPages, nil, withModel(t, &asked))
 		p := w.got(t, api.FetchRequest{URL: p1, Summary: "auto", Hint: "compare it with others"})
@@ -514,12 +547,14 @@ var serviceRows = []acceptance{
 		}
 	}},
 	{"B24 without a model the summary is an extract, and says so", func(t *testing.T) {
+		t.Helper()
 		p := newWorldOver(t, manyPages, nil, nil).got(t, api.FetchRequest{URL: p1, Summary: "brief"})
 		if !strings.Contains(p.Summary, "A cache keeps what an origin said") || !slices.Contains(p.Warnings, summary.WarnExtractive) {
 			t.Errorf("%q, %v", p.Summary, p.Warnings)
 		}
 	}},
 	{"B8 three URLs per message", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		got, err := w.server.DetectAndFetch(t.Context(), api.DetectRequest{Text: p1 + " " + p2 + " https://example.com/p/3 https://example.com/p/4"})
 		if err != nil || len(got.Pages) != 3 || got.Left != 1 || w.asked.Load() != 3 {
@@ -530,6 +565,7 @@ var serviceRows = []acceptance{
 
 var githubRows = []acceptance{
 	{"B14 file of main that is on master", func(t *testing.T) {
+		t.Helper()
 		w := newWorldOver(t, func(rw http.ResponseWriter, r *http.Request) bool {
 			if r.Host != "raw.example.com" || r.URL.Path != "/acme/tool/master/lib/a.go" {
 				return false
@@ -544,6 +580,7 @@ var githubRows = []acceptance{
 		}
 	}},
 	{"B11 README order md, rst, txt, plain", func(t *testing.T) {
+		t.Helper()
 		names := []string{"Readme.MD", "readme.rst", "README.txt", "README"}
 		for i := range names {
 			files := map[string]string{"src/README.md": "Of a folder below.\n"}
@@ -558,6 +595,7 @@ var githubRows = []acceptance{
 		}
 	}},
 	{"B12 B13 symbol map leaves out hidden folders and node_modules", func(t *testing.T) {
+		t.Helper()
 		e := symbols.New(symbols.Options{})
 		t.Cleanup(func() { _ = e.Close() })
 		w := newWorldOver(t, archive(map[string]string{
@@ -578,6 +616,7 @@ var githubRows = []acceptance{
 		}
 	}},
 	{"B34 a repository as a prompt is its readme and its map", func(t *testing.T) {
+		t.Helper()
 		e := symbols.New(symbols.Options{})
 		t.Cleanup(func() { _ = e.Close() })
 		w := newWorldOver(t, archive(map[string]string{"README.md": "# Tool\n\nIt does things.\n", "a.go": "package a\n\nfunc Shown() {}\n"}), func(o *fetch.Options) { onExample(o); o.Symbols = e }, nil)
@@ -590,6 +629,7 @@ var githubRows = []acceptance{
 
 func detects(text string, want ...string) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		var got []string
 		for _, d := range page.Detect(text) {
 			got = append(got, d.URL)
@@ -615,6 +655,7 @@ func classifies(raw string, want page.Type, info *page.GitHubInfo) func(*testing
 
 func displays(raw, want string) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		if got := page.New(parsed(t, raw)).Display; got != want || utf8.RuneCountInString(got) > 40 {
 			t.Errorf("%s is shown as %q, want %q", raw, got, want)
 		}
@@ -623,6 +664,7 @@ func displays(raw, want string) func(*testing.T) {
 
 func chooses(p page.Page, hint string, want summary.Kind) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		if got := summary.Choose(&p, hint); got != want {
 			t.Errorf("hint %q: %s, want %s", hint, got, want)
 		}
@@ -631,6 +673,7 @@ func chooses(p page.Page, hint string, want summary.Kind) func(*testing.T) {
 
 func prompts(p page.Page, want string) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		if diff := cmp.Diff(want, api.Prompt(&p, 0)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

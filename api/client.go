@@ -39,7 +39,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Fetch gets a page, as [Server.Fetch] does.
 func (c *Client) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) {
-	return c.page(c.do(ctx, http.MethodPost, "/api/v1/fetch", nil, r)) //nolint:bodyclose // page closes it
+	return c.page(c.do(ctx, http.MethodPost, "/api/v1/fetch", nil, r))
 }
 
 // page reads a page object, which comes with a failure's status too.

@@ -95,7 +95,7 @@ func (s *Server) URLContent(ctx context.Context, session, raw string) (*page.Pag
 	if err != nil || a.Status != http.StatusOK || p.Error != nil {
 		p.Content, p.ContentFormat = "", ""
 		p.Error = &page.Error{Kind: "not_fetched", Message: page.MaskString(p.URL) + " was not fetched, and is not in the cache"}
-		return p, nil
+		return p, nil //nolint:nilerr // the page tells
 	}
 	return s.summarised(p), nil
 }
@@ -210,7 +210,7 @@ func (c *Client) Context(ctx context.Context, session, raw string) (*Context, er
 
 // URLContent asks the daemon, as [Server.URLContent] does.
 func (c *Client) URLContent(ctx context.Context, session, raw string) (*page.Page, error) {
-	return c.page(c.do(ctx, http.MethodGet, "/api/v1/context/page", values("session", session, "url", raw), nil)) //nolint:bodyclose // page closes it
+	return c.page(c.do(ctx, http.MethodGet, "/api/v1/context/page", values("session", session, "url", raw), nil))
 }
 
 // ContextText asks the daemon, as [Server.ContextText] does.

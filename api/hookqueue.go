@@ -171,7 +171,7 @@ func (s *Server) RunHooks(ctx context.Context) error {
 	tick := time.NewTicker(takeUpEvery)
 	defer tick.Stop()
 	for {
-		s.TakeUpHooks() //nolint:contextcheck // the work ends with the server
+		s.TakeUpHooks()
 		select {
 		case <-ctx.Done():
 			return nil

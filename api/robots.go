@@ -26,7 +26,7 @@ func (s *Server) Robots(ctx context.Context, raw string) (*Robots, error) {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
 	if s.o.Offline || s.o.Fetch.Blocked(u) != nil {
-		return &Robots{Allowed: true}, nil
+		return &Robots{Allowed: true}, nil //nolint:nilerr // what cannot be asked about is refused elsewhere
 	}
 	v, err := s.o.Fetch.Allowed(ctx, u)
 	if err != nil {

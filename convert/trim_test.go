@@ -24,13 +24,13 @@ const trimPage = `<!doctype html><html lang=en><head><title>Harbour rules</title
 <p>The basin <img src="basin.png" alt="at low water"> is dry at low water, so that boats lie on the mud until the tide comes back in the evening.</p>
 </article></main><footer>Imprint and terms</footer></body></html>`
 
-func trimmed(t *testing.T, content string, limit int) (*convert.Trim, error) {
+func trimmed(t *testing.T, limit int) (*convert.Trim, error) {
 	t.Helper()
 	u, err := url.Parse("https://site.test/harbour/rules")
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := convert.Parse(t.Context(), []byte(content), "text/html; charset=utf-8", u)
+	doc, err := convert.Parse(t.Context(), []byte(trimPage), "text/html; charset=utf-8", u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func trimmed(t *testing.T, content string, limit int) (*convert.Trim, error) {
 }
 
 func TestTrimmedHoldsTheContentAlone(t *testing.T) { // E10
-	got, err := trimmed(t, trimPage, 40_000)
+	got, err := trimmed(t, 40_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +62,13 @@ func TestTrimmedHoldsTheContentAlone(t *testing.T) { // E10
 }
 
 func TestTrimmedLosesNothingAtAnyLimit(t *testing.T) { // E11
-	all, err := trimmed(t, trimPage, 40_000)
+	all, err := trimmed(t, 40_000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	split := 0
 	for limit := 20; limit <= utf8.RuneCountInString(all.HTML)+10; limit += 7 {
-		got, err := trimmed(t, trimPage, limit)
+		got, err := trimmed(t, limit)
 		if err != nil { // not even the heading fits
 			if limit > 60 {
 				t.Errorf("limit %d: %v", limit, err)
@@ -103,13 +103,15 @@ func TestWhatHasNoElementsIsNotTrimmed(t *testing.T) {
 }
 
 func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // E12
-	source, err := trimmed(t, trimPage, 40_000)
+	source, err := trimmed(t, 40_000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const good = "# Harbour rules\n\nBoats up to **twelve** metres may [stay](https://site.test/stay?x=1&y=2) for three nights, and longer ones for one night if the harbour master agrees.\n\n" +
 		"## Fees & tides\n\n- Summer: 18 pounds a night for every boat that lies in the inner basin.\n- Winter: 9 pounds a night for every boat that lies in the inner basin.\n\n```go\nfunc Fee(n int) int { return 18 << n }\n```\n\n" +
 		"| Tide | Depth |\n|---|---|\n| low | 0 m |\n| high | 4 m |\n\nThe basin ![at low water](https://site.test/harbour/basin.png) is dry at low water, so that boats lie on the mud until the tide comes back in the evening.\n"
+	_, tail, _ := strings.Cut(good, "Boats")
+	tail = "Boats" + tail
 	for _, tt := range []struct {
 		name, from, to string
 		want           convert.Doubt
@@ -124,7 +126,7 @@ func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // E12
 		{"a script address", "https://site.test/stay?x=1&y=2", "javascript:alert(1)", convert.DoubtNewLink},
 		{"an invented heading", "## Fees & tides", "## Conclusion", convert.DoubtHeadings},
 		{"commentary", "# Harbour rules", "Certainly! Below you will find that page converted into clean markdown, as requested, without any navigation chrome whatsoever.\n\n# Harbour rules", convert.DoubtWords},
-		{"most of it lost", good[strings.Index(good, "Boats"):], "Boats.\n", convert.DoubtHalf},
+		{"most of it lost", tail, "Boats.\n", convert.DoubtHalf},
 		{"its code lost", "```go\nfunc Fee(n int) int { return 18 << n }\n```\n", "func Fee(n int) int { return 18 << n }\n", convert.DoubtTwin},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

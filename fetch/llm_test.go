@@ -243,7 +243,7 @@ func TestAPageThatWasConvertedHereIsConvertedByAModelOnceThereIsOne(t *testing.T
 	with(&o)
 	o.Client = c.cache
 	second := fetch.New(o)
-	defer second.Close()
+	defer func() { _ = second.Close() }()
 	ans, err := second.Page(t.Context(), fetch.Request{URL: parse(t, "https://site.test/")})
 	if err != nil || ans.Page.Source != page.LLM || len(m.asked()) != 1 || len(c.origin.asked()) != 1 {
 		t.Errorf("%v, %v after %d requests to the model and %d to the origin, want llm after one each", ans, err, len(m.asked()), len(c.origin.asked()))

@@ -332,7 +332,7 @@ func (f *Fetcher) keep(a *attempt) {
 // tried for it.
 func (f *Fetcher) recall(a *attempt) bool {
 	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe()); err == nil && a.started.Before(r.Expires) &&
-		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) && !(a.req.NoRemote && f.byOthers(r)) {
+		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) && (!a.req.NoRemote || !f.byOthers(r)) {
 		a.best = r
 	} else if r, err := f.o.Store.Rendition(a.sum, a.recipe()); err == nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&

@@ -178,7 +178,7 @@ func (p param) take(value any) (v any, note string, err error) {
 		b, _ := json.Marshal(value) // it was JSON
 		return argumentError{fmt.Sprintf("'%s' must be of type %s: %s", p.name, p.kind, clip(string(b), 80))}
 	}
-	s := ""
+	var s string
 	switch value := value.(type) {
 	case string:
 		s = value

@@ -140,15 +140,15 @@ func verbatim(p *page.Page) bool {
 func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
 	p, err := c.backend.Fetch(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("Failed to fetch %s: %w", r.URL, err) //nolint:revive,staticcheck // the reference server's words
+		return nil, fmt.Errorf("Failed to fetch %s: %w", r.URL, err) //nolint:staticcheck // the reference server's words
 	}
 	switch e := p.Error; {
 	case e == nil:
 		return p, nil
 	case e.Kind == "http":
-		return nil, fmt.Errorf("Failed to fetch %s - status code %d", r.URL, p.StatusCode) //nolint:revive,staticcheck // the reference server's words
+		return nil, fmt.Errorf("Failed to fetch %s - status code %d", r.URL, p.StatusCode) //nolint:staticcheck // the reference server's words
 	default:
-		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, cause(e, r.URL)) //nolint:revive,staticcheck // the reference server's words
+		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, cause(e, r.URL)) //nolint:staticcheck // the reference server's words
 	}
 }
 
@@ -207,7 +207,7 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 		return nil // no URL to fetch, which the fetch says
 	}
 	if err != nil {
-		return fmt.Errorf("Failed to fetch %s: %w", url, err) //nolint:revive,staticcheck // the reference server's words
+		return fmt.Errorf("Failed to fetch %s: %w", url, err) //nolint:staticcheck // the reference server's words
 	}
 	switch {
 	case r.Allowed:
@@ -219,11 +219,11 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 		if strings.Contains(r.Reason, "Blocked: "+r.URL) {
 			return nil // the site may not be reached at all, which the fetch says
 		}
-		return fmt.Errorf(textRobotsUnreachable, r.URL)
+		return fmt.Errorf(textRobotsUnreachable, r.URL) //nolint:staticcheck // the reference server's words
 	case r.Status >= 400:
-		return fmt.Errorf(textRobotsRefused, r.URL, r.Status)
+		return fmt.Errorf(textRobotsRefused, r.URL, r.Status) //nolint:staticcheck // the reference server's words
 	}
-	return fmt.Errorf(textRobotsForbidden, r.URL, c.server.o.UserAgent, url, strings.TrimRight(r.Text, "\n"))
+	return fmt.Errorf(textRobotsForbidden, r.URL, c.server.o.UserAgent, url, strings.TrimRight(r.Text, "\n")) //nolint:staticcheck // the reference server's words
 }
 
 // addPrompt adds the prompt by which a user fetches a page: robots.txt is for agents that go about by themselves.
@@ -247,7 +247,7 @@ func (s *Server) addPrompt() {
 		}
 		g, err := c.get(ctx, url, false)
 		if err != nil {
-			return said("Failed to fetch "+url, err.Error()), nil //nolint:nilerr // the reference server tells it as the prompt's text
+			return said("Failed to fetch "+url, err.Error()), nil
 		}
 		w := s.cut(g.content, 0, 0, mostTokens)
 		content := w.text
@@ -261,4 +261,4 @@ func (s *Server) addPrompt() {
 	})
 }
 
-var errNothingNamed = errors.New("Input validation error: 'doc' or 'url' is required") //nolint:revive,staticcheck // as other arguments' errors
+var errNothingNamed = errors.New("Input validation error: 'doc' or 'url' is required") //nolint:staticcheck // as other arguments' errors

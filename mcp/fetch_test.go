@@ -20,38 +20,46 @@ func TestFetchSaysWhatTheReferenceServerSays(t *testing.T) {
 		failed bool
 	}{
 		{
-			"a page that goes on", map[string]any{"url": "https://example.com/guide", "max_length": 7},
+			"a page that goes on",
+			map[string]any{"url": "https://example.com/guide", "max_length": 7},
 			"Contents of https://example.com/guide:\n# Guide\n\n<error>Content truncated. Call the fetch tool with a start_index of 7 to get more content.</error>", false,
 		},
 		{
-			"past the end", map[string]any{"url": "https://example.com/guide", "start_index": 100_000},
+			"past the end",
+			map[string]any{"url": "https://example.com/guide", "start_index": 100_000},
 			"Contents of https://example.com/guide:\n<error>No more content available.</error>", false,
 		},
 		{
-			"nothing in it", map[string]any{"url": "https://example.com/empty"},
+			"nothing in it",
+			map[string]any{"url": "https://example.com/empty"},
 			"Contents of https://example.com/empty:\n<error>Page failed to be simplified from HTML</error>", false,
 		},
 		{
-			"raw", map[string]any{"url": "https://example.com/guide", "raw": true, "max_length": 15},
+			"raw",
+			map[string]any{"url": "https://example.com/guide", "raw": true, "max_length": 15},
 			"Content type text/html; charset=utf-8 cannot be simplified to markdown, but here is the raw content:\nContents of https://example.com/guide:\n<!doctype html>" +
 				"\n\n<error>Content truncated. Call the fetch tool with a start_index of 15 to get more content.</error>", false,
 		},
 		{
-			"data", map[string]any{"url": "https://example.com/data"},
+			"data",
+			map[string]any{"url": "https://example.com/data"},
 			"Content type application/json cannot be simplified to markdown, but here is the raw content:\nContents of https://example.com/data:\n{\"größe\":1}", false,
 		},
 		{
-			"text, from its middle on", map[string]any{"url": "https://example.com/text", "start_index": 5, "max_length": 4},
+			"text, from its middle on",
+			map[string]any{"url": "https://example.com/text", "start_index": 5, "max_length": 4},
 			"Content type text/plain cannot be simplified to markdown, but here is the raw content:\nContents of https://example.com/text:\nsome" +
 				"\n\n<error>Content truncated. Call the fetch tool with a start_index of 9 to get more content.</error>", false,
 		},
 		{
-			"front matter of the origin is not counted", map[string]any{"url": "https://example.com/long", "max_length": 7},
+			"front matter of the origin is not counted",
+			map[string]any{"url": "https://example.com/long", "max_length": 7},
 			"Contents of https://example.com/long:\n# Lines\n\n<error>Content truncated. Call the fetch tool with a start_index of 7 to get more content.</error>", false,
 		},
 		{"a status", map[string]any{"url": "https://example.com/none"}, "Failed to fetch https://example.com/none - status code 404", true},
 		{
-			"a section", map[string]any{"url": "https://example.com/guide", "section": "Install"},
+			"a section",
+			map[string]any{"url": "https://example.com/guide", "section": "Install"},
 			"Contents of https://example.com/guide:\n## Install\n\nPut the program where your shell finds it, then run it once to see that it starts as it should.", false,
 		},
 	} {

@@ -46,32 +46,32 @@ type world struct {
 const userAgent = "readthru/test"
 
 // newWorld opens everything; change may adjust the options of the server.
-func newWorld(t testing.TB, change func(*mcp.Options)) *world {
-	t.Helper()
+func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
+	tb.Helper()
 	w := &world{came: make(chan struct{}, 10), end: make(chan struct{}, 10), left: make(chan struct{}, 10)}
 	origin := httptest.NewUnstartedServer(http.HandlerFunc(w.answer))
 	origin.Config.ErrorLog = log.New(io.Discard, "", 0)
 	origin.StartTLS()
-	t.Cleanup(origin.Close)
-	caFile := filepath.Join(t.TempDir(), "origin.pem")
+	tb.Cleanup(origin.Close)
+	caFile := filepath.Join(tb.TempDir(), "origin.pem")
 	if err := os.WriteFile(caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: origin.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" + origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: userAgent})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(transport.CloseIdleConnections)
-	db, err := store.Open(store.Options{Dir: t.TempDir()})
+	tb.Cleanup(transport.CloseIdleConnections)
+	db, err := store.Open(store.Options{Dir: tb.TempDir()})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	c := cache.New(cache.Options{Store: db, Next: transport})
 	f := fetch.New(fetch.Options{
 		Client: c, Direct: transport, Store: db, FrontMatter: true, UserAgent: userAgent, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 	})
 	if w.know, err = knowledge.Open(knowledge.Options{Store: db}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	o := mcp.Options{Tokens: convert.Tokens[string], Version: "test", UserAgent: userAgent, Robots: true, Write: true, Session: "s1"}
 	o.Backend = func(context.Context) (mcp.Backend, error) { return watched{w.api, w.left}, nil }
@@ -80,16 +80,16 @@ func newWorld(t testing.TB, change func(*mcp.Options)) *world {
 	}
 	w.server = mcp.New(o)
 	w.api = api.New(api.Options{
-		Fetch: f, Store: db, Knowledge: w.know, Dir: t.TempDir(), Version: "test", Instance: "instance", MarkdownNewMode: "off",
+		Fetch: f, Store: db, Knowledge: w.know, Dir: tb.TempDir(), Version: "test", Instance: "instance", MarkdownNewMode: "off",
 		MCP: func(*api.Server) http.Handler { return w.server },
 	})
 	front := httptest.NewServer(w.api)
 	w.addr = front.Listener.Addr().String()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		front.Close()
 		w.api.Stop()
 		if err := errors.Join(w.know.Close(), f.Close(), c.Close(), db.Close()); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return w
@@ -173,8 +173,8 @@ func (w *world) robots(rw http.ResponseWriter, r *http.Request) {
 }
 
 // connect begins a session of the SDK's client over a pair of streams.
-func (w *world) connect(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession {
-	t.Helper()
+func (w *world) connect(tb testing.TB, o *sdk.ClientOptions) *sdk.ClientSession {
+	tb.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	served := make(chan error, 1)
@@ -182,30 +182,30 @@ func (w *world) connect(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession {
 		served <- w.server.Serve(context.Background(), toServer, fromServer)
 		_ = fromServer.Close()
 	}()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, o).Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, o).Connect(tb.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = session.Close()
 		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
+			tb.Errorf("serve: %v", err)
 		}
 	})
 	return session
 }
 
 // connectHTTP begins a session of the SDK's client over HTTP.
-func (w *world) connectHTTP(t testing.TB) *sdk.ClientSession {
-	t.Helper()
+func (w *world) connectHTTP(tb testing.TB) *sdk.ClientSession {
+	tb.Helper()
 	client := &http.Client{Transport: &http.Transport{}}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).Connect(tb.Context(), &sdk.StreamableClientTransport{
 		Endpoint: "http://" + w.addr + "/mcp", HTTPClient: client, DisableStandaloneSSE: true,
 	}, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = session.Close()
 		client.CloseIdleConnections()
 	})
@@ -213,24 +213,24 @@ func (w *world) connectHTTP(t testing.TB) *sdk.ClientSession {
 }
 
 // use calls a tool and returns its text and its value.
-func use(t testing.TB, s *sdk.ClientSession, name string, args map[string]any) (string, map[string]any) {
-	t.Helper()
-	text, value, failed := try(t, s, name, args)
+func use(tb testing.TB, s *sdk.ClientSession, name string, args map[string]any) (string, map[string]any) {
+	tb.Helper()
+	text, value, failed := try(tb, s, name, args)
 	if failed {
-		t.Errorf("%s %v failed: %s", name, args, text)
+		tb.Errorf("%s %v failed: %s", name, args, text)
 	}
 	return text, value
 }
 
 // try is use for calls that may fail.
-func try(t testing.TB, s *sdk.ClientSession, name string, args any) (text string, value map[string]any, failed bool) {
-	t.Helper()
-	res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+func try(tb testing.TB, s *sdk.ClientSession, name string, args any) (text string, value map[string]any, failed bool) {
+	tb.Helper()
+	res, err := s.CallTool(tb.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
-		t.Fatalf("%s %v: %v", name, args, err)
+		tb.Fatalf("%s %v: %v", name, args, err)
 	}
 	if len(res.Content) != 1 {
-		t.Fatalf("%s: %d pieces of content, want 1", name, len(res.Content))
+		tb.Fatalf("%s: %d pieces of content, want 1", name, len(res.Content))
 	}
 	value, _ = res.StructuredContent.(map[string]any)
 	return res.Content[0].(*sdk.TextContent).Text, value, res.IsError

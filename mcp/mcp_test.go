@@ -183,7 +183,7 @@ func TestEveryResultStaysWithinItsBudgetAndGoesOn(t *testing.T) {
 		{"detect_urls", map[string]any{"text": urls.String()}, "urls", 800},
 	} {
 		got := 0
-		for calls := 0; calls < 100; calls++ {
+		for range 100 {
 			text, value := use(t, s, tt.tool, tt.args)
 			b, _ := json.Marshal(value)
 			if n := max(convert.Tokens(text), convert.Tokens(string(b))); n > mcp.UsualTokens+slack {

@@ -48,6 +48,6 @@ func untilGone(ctx context.Context, cancel context.CancelFunc) (leave func()) {
 	if !ok {
 		return func() {}
 	}
-	stop := context.AfterFunc(request, cancel)
+	stop := context.AfterFunc(request, cancel) //nolint:contextcheck // it ends with the request as well
 	return func() { stop() }
 }

@@ -69,7 +69,7 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	if err != nil {
 		return nil, err
 	}
-	content := ""
+	var content string
 	if doc, ok := strings.CutPrefix(uri, "page://"); ok {
 		p, err := b.Page(ctx, strings.Trim(doc, "/"))
 		if err != nil {

@@ -168,7 +168,7 @@ func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	defer e.mu.Unlock()
 	e.idle = append(e.idle, in)
 	if e.rest == nil {
-		e.rest = time.AfterFunc(restAfter, func() {
+		e.rest = time.AfterFunc(restAfter, func() { //nolint:contextcheck // it runs long after the call
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.dropIdle(context.Background())

@@ -224,7 +224,7 @@ func (p *program) withBackend(ctx context.Context, do func(backend) error) (err 
 		defer d.release()
 		return do(d.client)
 	}
-	defer func() {
+	defer func() { //nolint:contextcheck // closing takes none
 		if cerr := c.Close(); err == nil {
 			err = cerr
 		}

@@ -105,11 +105,11 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 			return
 		}
 		server := c.server(nil, nil, "", "")
-		server.TakeUpHooks() //nolint:contextcheck // the work ends with the server
+		server.TakeUpHooks()
 		text, err := server.Hook(ctx, h)
 		told <- answer{text, err == nil}
 		server.Stop()
-		_ = c.Close() // silent on failure
+		_ = c.Close() //nolint:contextcheck // closing takes none; silent on failure
 	}()
 	select {
 	case a := <-told:

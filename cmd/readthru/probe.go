@@ -73,7 +73,7 @@ func probeClients(ctx context.Context, s *settings, authority *certs.Authority) 
 	if err != nil {
 		return nil, fmt.Errorf("try clients: %w", err)
 	}
-	defer func() { err = errors.Join(err, c.Close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }() //nolint:contextcheck // closing takes none
 	l, err := listen(ctx, "127.0.0.1:0", false)
 	if err != nil {
 		return nil, fmt.Errorf("try clients: %w", err)

@@ -99,7 +99,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	if d.core, err = openCore(s, s.dataDir, offline, log); err != nil { //nolint:contextcheck // opening the store takes none
 		return nil, err
 	}
-	defer func() {
+	defer func() { //nolint:contextcheck // closing takes none
 		if err != nil {
 			d.closeListeners()
 			_ = d.core.Close() // the first error is told
@@ -142,7 +142,7 @@ func (d *daemon) Run(ctx context.Context) error {
 	err := group.Wait()
 	d.info.remove(dir)
 	d.closeListeners()
-	return errors.Join(err, d.core.Close())
+	return errors.Join(err, d.core.Close()) //nolint:contextcheck // closing takes none
 }
 
 func (d *daemon) closeListeners() {

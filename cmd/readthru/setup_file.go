@@ -77,9 +77,7 @@ func (c *change) write() error {
 			return err
 		}
 		for _, dir := range c.record.Dirs {
-			if os.Remove(dir) != nil {
-				break // something else is in it
-			}
+			_ = os.Remove(dir) // unless something else is in it
 		}
 		return nil
 	}
