@@ -63,6 +63,7 @@ func urlsOf(t *testing.T, ops operations, session string) (urls []string) {
 
 func TestASessionKnowsWhatItFetched(t *testing.T) {
 	both(t, manyPages, func(t *testing.T, w *world, ops operations) {
+		t.Helper()
 		ctx := t.Context()
 		get := func(name, session string, persist *bool) {
 			t.Helper()
@@ -139,6 +140,7 @@ func TestASessionKnowsWhatItFetched(t *testing.T) {
 
 func TestPagesOfATextAreFetchedInItsOrder(t *testing.T) {
 	both(t, manyPages, func(t *testing.T, w *world, ops operations) {
+		t.Helper()
 		text := "Look at https://example.com/p/1, then (https://example.com/p/gone) and https://example.com/p/2; later https://example.com/p/3 and https://example.com/p/1."
 		d, err := ops.Detect(t.Context(), text)
 		if err != nil || len(d.URLs) != 4 || d.URLs[1].URL != "https://example.com/p/gone" || d.URLs[0].Display != "example.com/p/1" {
