@@ -1,8 +1,8 @@
 package store_test
 
 import (
-	"fmt"
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
