@@ -189,24 +189,15 @@ func (s *Server) serveUncache(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	n, err := s.Uncache(r.Context(), Selection{URL: q.Get("url"), Host: q.Get("host"), Prefix: q.Get("prefix"), Tag: q.Get("tag")})
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, n)
+	return reply(w, n, err)
 }
 
 func (s *Server) serveClearCache(w http.ResponseWriter, r *http.Request) error {
 	n, err := s.ClearCache(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, n)
+	return reply(w, n, err)
 }
 
 func (s *Server) serveSweepCache(w http.ResponseWriter, r *http.Request) error {
 	n, err := s.SweepCache(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, n)
+	return reply(w, n, err)
 }

@@ -25,13 +25,9 @@ type Changes struct {
 // (8 or more) of the content_hash of a version that is kept; empty is the version before the newest. It asks no origin: fetch the
 // page first to compare with what it says today.
 func (s *Server) Changes(_ context.Context, ref, since string) (*Changes, error) {
-	key, p, err := s.find(ref)
+	key, p, versions, err := s.versions(ref)
 	if err != nil {
 		return nil, err
-	}
-	versions, err := s.o.Store.Versions(key)
-	if err != nil {
-		return nil, fmt.Errorf("list versions of %s: %w", p.URL, err)
 	}
 	if len(versions) == 0 {
 		return nil, problem(http.StatusNotFound, "no version of %s is kept", p.URL)
@@ -88,8 +84,5 @@ func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c, err := s.Changes(r.Context(), r.PathValue("doc"), q.Get("since"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, c)
+	return reply(w, c, err)
 }

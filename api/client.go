@@ -153,7 +153,12 @@ func (c *Client) Readiness(ctx context.Context) (*Readiness, error) {
 
 // Backup writes a consistent copy of the daemon's store to w.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	resp, err := c.do(ctx, http.MethodGet, "/api/v1/backup", nil, nil)
+	return c.download(ctx, "/api/v1/backup", "backup", w)
+}
+
+// download writes what stands at a path to w.
+func (c *Client) download(ctx context.Context, path, what string, w io.Writer) error {
+	resp, err := c.do(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -162,7 +167,7 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 		return refusal(resp)
 	}
 	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("read the daemon's backup: %w", err)
+		return fmt.Errorf("read the daemon's %s: %w", what, err)
 	}
 	return nil
 }

@@ -64,18 +64,7 @@ func (c *Client) RefreshBase(ctx context.Context, name string, limit int) (*Fill
 
 // Pack writes a base as one signed file.
 func (c *Client) Pack(ctx context.Context, name string, w io.Writer) error {
-	resp, err := c.do(ctx, http.MethodGet, basePath(name)+"/pack", nil, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return refusal(resp)
-	}
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("read the daemon's pack: %w", err)
-	}
-	return nil
+	return c.download(ctx, basePath(name)+"/pack", "pack", w)
 }
 
 // Unpack makes a base of a pack.

@@ -249,10 +249,7 @@ func (s *Server) serveContext(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c, err := s.Context(r.Context(), sessionOf(r, q), q.Get("url"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, c)
+	return reply(w, c, err)
 }
 
 func (s *Server) serveURLContent(w http.ResponseWriter, r *http.Request) error {
@@ -281,10 +278,7 @@ func (s *Server) serveContextText(w http.ResponseWriter, r *http.Request) error 
 		cq.MaxChars = n
 	}
 	t, err := s.ContextText(r.Context(), cq)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, t)
+	return reply(w, t, err)
 }
 
 func (s *Server) serveForget(w http.ResponseWriter, r *http.Request) error {

@@ -113,10 +113,7 @@ func (s *Server) serveDetect(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d, err := s.Detect(r.Context(), req.Text)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, d)
+	return reply(w, d, err)
 }
 
 func (s *Server) serveDetectAndFetch(w http.ResponseWriter, r *http.Request) error {
@@ -126,8 +123,5 @@ func (s *Server) serveDetectAndFetch(w http.ResponseWriter, r *http.Request) err
 	}
 	req.by(r)
 	t, err := s.DetectAndFetch(r.Context(), req)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, t)
+	return reply(w, t, err)
 }

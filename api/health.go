@@ -58,10 +58,7 @@ func (s *Server) distrusted() (hosts []string, err error) {
 
 func (s *Server) serveLiveness(w http.ResponseWriter, r *http.Request) error {
 	l, err := s.Liveness(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, l)
+	return reply(w, l, err)
 }
 
 func (s *Server) serveReadiness(w http.ResponseWriter, r *http.Request) error {

@@ -241,26 +241,17 @@ func (s *Server) CancelJob(ctx context.Context, id string) (*Job, error) {
 
 func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.Jobs(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) serveJob(w http.ResponseWriter, r *http.Request) error {
 	j, err := s.Job(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, j)
+	return reply(w, j, err)
 }
 
 func (s *Server) serveCancelJob(w http.ResponseWriter, r *http.Request) error {
 	j, err := s.CancelJob(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, j)
+	return reply(w, j, err)
 }
 
 // serveJobEvents writes the job as a line of JSON at each change, until it has ended or the daemon stops.

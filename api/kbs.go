@@ -360,34 +360,21 @@ func remarks(r *crawl.Report) []string {
 
 func (s *Server) serveBases(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.Bases(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) serveBase(w http.ResponseWriter, r *http.Request) error {
 	b, err := s.Base(r.Context(), r.PathValue("name"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, b)
+	return reply(w, b, err)
 }
 
 func (s *Server) serveBaseDocuments(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "limit", "cursor"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	q, limit, err := listQuery(r, "cursor")
 	if err != nil {
 		return err
 	}
 	list, err := s.BaseDocuments(r.Context(), r.PathValue("name"), q.Get("cursor"), limit)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) serveCreateBase(w http.ResponseWriter, r *http.Request) error {
@@ -399,10 +386,7 @@ func (s *Server) serveCreateBase(w http.ResponseWriter, r *http.Request) error {
 		return problem(http.StatusForbidden, "files of this machine are taken for callers on this machine alone")
 	}
 	f, err := s.CreateBase(r.Context(), n)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, f)
+	return reply(w, f, err)
 }
 
 // fromHere reports whether a request comes over a loopback address.
@@ -413,10 +397,7 @@ func fromHere(r *http.Request) bool {
 
 func (s *Server) serveDeleteBase(w http.ResponseWriter, r *http.Request) error {
 	b, err := s.DeleteBase(r.Context(), r.PathValue("name"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, b)
+	return reply(w, b, err)
 }
 
 func (s *Server) serveRefreshBase(w http.ResponseWriter, r *http.Request) error {
@@ -429,8 +410,5 @@ func (s *Server) serveRefreshBase(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	f, err := s.RefreshBase(r.Context(), r.PathValue("name"), limit)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, f)
+	return reply(w, f, err)
 }

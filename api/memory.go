@@ -164,50 +164,30 @@ func (s *Server) serveIngest(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	done, err := s.Ingest(r.Context(), in)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, done)
+	return reply(w, done, err)
 }
 
 func (s *Server) serveSubjects(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "limit"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	_, limit, err := listQuery(r)
 	if err != nil {
 		return err
 	}
 	list, err := s.Subjects(r.Context(), r.PathValue("name"), limit)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) servePassages(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "frame", "url", "kb", "limit", "cursor"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	q, limit, err := listQuery(r, "frame", "url", "kb", "cursor")
 	if err != nil {
 		return err
 	}
 	list, err := s.Passages(r.Context(), knowledge.PassageQuery{Subject: r.PathValue("subject"), Frame: q.Get("frame"), URL: q.Get("url"), KB: q.Get("kb"), Cursor: q.Get("cursor"), Limit: limit})
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) servePassage(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.Passage(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, p)
+	return reply(w, p, err)
 }
 
 func (s *Server) serveAddNote(w http.ResponseWriter, r *http.Request) error {
@@ -216,26 +196,16 @@ func (s *Server) serveAddNote(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	note, err := s.AddNote(r.Context(), n)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, note)
+	return reply(w, note, err)
 }
 
 func (s *Server) serveNotes(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "limit", "cursor"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	q, limit, err := listQuery(r, "cursor")
 	if err != nil {
 		return err
 	}
 	list, err := s.Notes(r.Context(), q.Get("cursor"), limit)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) serveDeleteNote(w http.ResponseWriter, r *http.Request) error {
@@ -251,24 +221,14 @@ func (s *Server) serveRelate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	made, err := s.Relate(r.Context(), r.PathValue("id"), n)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, made)
+	return reply(w, made, err)
 }
 
 func (s *Server) serveRelations(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "note", "type", "limit"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	q, limit, err := listQuery(r, "note", "type")
 	if err != nil {
 		return err
 	}
 	list, err := s.Relations(r.Context(), knowledge.RelationQuery{Passage: r.PathValue("id"), Note: q.Get("note"), Type: q.Get("type"), Limit: limit})
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }

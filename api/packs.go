@@ -95,8 +95,5 @@ func (s *Server) serveUnpack(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b, err := s.Unpack(r.Context(), r.Body, Unpacking{Name: q.Get("name"), Signer: q.Get("signer"), AnySigner: q.Get("any_signer") == "1"})
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, b)
+	return reply(w, b, err)
 }

@@ -81,15 +81,24 @@ func (s *Server) DeletePage(_ context.Context, ref string) error {
 	return nil
 }
 
-// Versions lists the contents that a page has had.
-func (s *Server) Versions(_ context.Context, ref string) (*VersionList, error) {
+// versions finds a page and its versions, newest first.
+func (s *Server) versions(ref string) (page.Key, *page.Page, []store.Version, error) {
 	key, p, err := s.find(ref)
 	if err != nil {
-		return nil, err
+		return key, nil, nil, err
 	}
-	versions, err := s.o.Store.Versions(key)
+	list, err := s.o.Store.Versions(key)
 	if err != nil {
-		return nil, fmt.Errorf("list versions of %s: %w", p.URL, err)
+		return key, nil, nil, fmt.Errorf("list versions of %s: %w", p.URL, err)
+	}
+	return key, p, list, nil
+}
+
+// Versions lists the contents that a page has had.
+func (s *Server) Versions(_ context.Context, ref string) (*VersionList, error) {
+	_, p, versions, err := s.versions(ref)
+	if err != nil {
+		return nil, err
 	}
 	if versions == nil {
 		versions = []store.Version{}
@@ -100,13 +109,9 @@ func (s *Server) Versions(_ context.Context, ref string) (*VersionList, error) {
 // Diff compares two versions of a page. a and b are each the first digits of a content hash, or how many versions back; empty
 // is 1 for a, the version before the newest, and 0 for b, the newest.
 func (s *Server) Diff(_ context.Context, ref, a, b string) (*Diff, error) {
-	key, p, err := s.find(ref)
+	key, p, versions, err := s.versions(ref)
 	if err != nil {
 		return nil, err
-	}
-	versions, err := s.o.Store.Versions(key)
-	if err != nil {
-		return nil, fmt.Errorf("list versions of %s: %w", p.URL, err)
 	}
 	if a == "" && len(versions) > 1 {
 		a = "1"
@@ -185,27 +190,17 @@ func versionName(v store.Version) string {
 }
 
 func (s *Server) servePages(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "host", "q", "sort", "limit", "cursor"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	q, limit, err := listQuery(r, "host", "q", "sort", "cursor")
 	if err != nil {
 		return err
 	}
 	list, err := s.Pages(r.Context(), PageQuery{Host: q.Get("host"), Text: q.Get("q"), Sort: q.Get("sort"), Limit: limit, Cursor: q.Get("cursor")})
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.Page(r.Context(), r.PathValue("doc"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, p)
+	return reply(w, p, err)
 }
 
 func (s *Server) serveDeletePage(w http.ResponseWriter, r *http.Request) error {
@@ -217,10 +212,7 @@ func (s *Server) serveDeletePage(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) serveVersions(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.Versions(r.Context(), r.PathValue("doc"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) serveDiff(w http.ResponseWriter, r *http.Request) error {
@@ -229,8 +221,5 @@ func (s *Server) serveDiff(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d, err := s.Diff(r.Context(), r.PathValue("doc"), q.Get("a"), q.Get("b"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, d)
+	return reply(w, d, err)
 }

@@ -122,10 +122,7 @@ func (s *Server) VerifyQuote(_ context.Context, ref, quote string) (*QuoteCheck,
 
 func (s *Server) serveOutline(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.Outline(r.Context(), r.PathValue("doc"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, o)
+	return reply(w, o, err)
 }
 
 func (s *Server) serveSection(w http.ResponseWriter, r *http.Request) error {
@@ -137,10 +134,7 @@ func (s *Server) serveSection(w http.ResponseWriter, r *http.Request) error {
 		return problem(http.StatusBadRequest, "name is missing: a heading of the page, or its fragment")
 	}
 	sec, err := s.Section(r.Context(), r.PathValue("doc"), q.Get("name"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, sec)
+	return reply(w, sec, err)
 }
 
 func (s *Server) serveVerifyQuote(w http.ResponseWriter, r *http.Request) error {
@@ -149,8 +143,5 @@ func (s *Server) serveVerifyQuote(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	check, err := s.VerifyQuote(r.Context(), r.PathValue("doc"), q.Get("q"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, check)
+	return reply(w, check, err)
 }

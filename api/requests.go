@@ -21,19 +21,12 @@ func (s *Server) Disclosures(_ context.Context, cursor string, limit int) (*Disc
 }
 
 func (s *Server) serveDisclosures(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "limit", "cursor"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	q, limit, err := listQuery(r, "cursor")
 	if err != nil {
 		return err
 	}
 	list, err := s.Disclosures(r.Context(), q.Get("cursor"), limit)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }
 
 func (s *Server) serveRequests(w http.ResponseWriter, _ *http.Request) error {

@@ -45,8 +45,5 @@ func (s *Server) serveRobots(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v, err := s.Robots(r.Context(), q.Get("url"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, v)
+	return reply(w, v, err)
 }

@@ -136,6 +136,16 @@ func limitOf(q url.Values) (int, error) {
 	return n, nil
 }
 
+// listQuery reads the query of a list, which has a limit, and names.
+func listQuery(r *http.Request, names ...string) (q url.Values, limit int, err error) {
+	q = r.URL.Query()
+	if err := known(q, append(names, "limit")...); err != nil {
+		return nil, 0, err
+	}
+	limit, err = limitOf(q)
+	return q, limit, err
+}
+
 // known refuses query parameters that are not among names: a misspelt filter must not become an answer without a filter.
 func known(q url.Values, names ...string) error {
 next:

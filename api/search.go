@@ -125,8 +125,5 @@ func crawlLimit(text string) (int, error) {
 
 func (s *Server) serveRebuildIndex(w http.ResponseWriter, r *http.Request) error {
 	j, err := s.RebuildIndex(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, j)
+	return reply(w, j, err)
 }

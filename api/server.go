@@ -225,6 +225,14 @@ func answer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
+// reply answers with what an operation returned.
+func reply(w http.ResponseWriter, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
+}
+
 // decode reads the request's JSON content into v. It refuses unknown fields and a second value.
 func decode(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)

@@ -70,8 +70,5 @@ func (c CacheStats) ratio() float64 {
 
 func (s *Server) serveStats(w http.ResponseWriter, r *http.Request) error {
 	st, err := s.Stats(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, st)
+	return reply(w, st, err)
 }

@@ -30,17 +30,10 @@ func (s *Server) Visits(_ context.Context, q VisitQuery) (*VisitList, error) {
 }
 
 func (s *Server) serveVisits(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "url", "session", "limit", "cursor"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
+	q, limit, err := listQuery(r, "url", "session", "cursor")
 	if err != nil {
 		return err
 	}
 	list, err := s.Visits(r.Context(), VisitQuery{URL: q.Get("url"), Session: q.Get("session"), Limit: limit, Cursor: q.Get("cursor")})
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, list)
+	return reply(w, list, err)
 }

@@ -252,14 +252,11 @@ func (p *program) listBases(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.Bool("json") {
-			return p.printJSON(list)
-		}
 		var rows [][]string
 		for _, kb := range list.KBs {
 			rows = append(rows, []string{kb.Name, kb.Source, strconv.Itoa(kb.Documents), strconv.Itoa(kb.Passages), day(kb.UpdatedAt), kb.Description})
 		}
-		return p.table([]string{"NAME", "SOURCE", "DOCUMENTS", "PASSAGES", "UPDATED", "DESCRIPTION"}, rows)
+		return p.list(c, list, []string{"NAME", "SOURCE", "DOCUMENTS", "PASSAGES", "UPDATED", "DESCRIPTION"}, rows)
 	})
 }
 
@@ -368,14 +365,11 @@ func (p *program) baseSubjects(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.Bool("json") {
-			return p.printJSON(list)
-		}
 		var rows [][]string
 		for _, s := range list.Subjects {
 			rows = append(rows, []string{strconv.Itoa(s.Passages), s.Name})
 		}
-		return p.table([]string{"PASSAGES", "SUBJECT"}, rows)
+		return p.list(c, list, []string{"PASSAGES", "SUBJECT"}, rows)
 	})
 }
 
@@ -437,14 +431,11 @@ func (p *program) listJobs(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.Bool("json") {
-			return p.printJSON(list)
-		}
 		var rows [][]string
 		for _, j := range list.Jobs {
 			rows = append(rows, []string{j.ID, j.Kind, j.KB, j.State, fmt.Sprintf("%d/%d", j.I, j.Total), day(j.Began), j.Error})
 		}
-		return p.table([]string{"ID", "KIND", "KB", "STATE", "DONE", "BEGAN", "ERROR"}, rows)
+		return p.list(c, list, []string{"ID", "KIND", "KB", "STATE", "DONE", "BEGAN", "ERROR"}, rows)
 	})
 }
 

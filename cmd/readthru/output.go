@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
 
@@ -43,6 +44,14 @@ func (p *program) printJSON(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// list writes v as JSON where that is asked for, else as a table of rows.
+func (p *program) list(c *cli.Context, v any, header []string, rows [][]string) error {
+	if c.Bool("json") {
+		return p.printJSON(v)
+	}
+	return p.table(header, rows)
 }
 
 // note writes a line for people to standard error.

@@ -49,15 +49,12 @@ func (p *program) listPages(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.Bool("json") {
-			return p.printJSON(list)
-		}
 		var rows [][]string
 		for _, pg := range list.Pages {
 			rows = append(rows, []string{pg.Doc, day(pg.LastVisitedAt), strconv.FormatInt(pg.VisitCount, 10), strconv.Itoa(pg.Tokens), pg.Title, pg.URL})
 		}
 		p.more(c, list.Next)
-		return p.table([]string{"DOC", "LAST READ", "VISITS", "TOKENS", "TITLE", "URL"}, rows)
+		return p.list(c, list, []string{"DOC", "LAST READ", "VISITS", "TOKENS", "TITLE", "URL"}, rows)
 	})
 }
 
@@ -88,14 +85,11 @@ func (p *program) pageVersions(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.Bool("json") {
-			return p.printJSON(list)
-		}
 		var rows [][]string
 		for i, v := range list.Versions {
 			rows = append(rows, []string{strconv.Itoa(i), day(v.Time), short(v.ContentHash), strconv.Itoa(v.Tokens), string(v.Source), v.Title})
 		}
-		return p.table([]string{"BACK", "TIME", "HASH", "TOKENS", "SOURCE", "TITLE"}, rows)
+		return p.list(c, list, []string{"BACK", "TIME", "HASH", "TOKENS", "SOURCE", "TITLE"}, rows)
 	})
 }
 
