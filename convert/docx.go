@@ -294,24 +294,16 @@ func (w *word) notes(part, kind string) {
 	if w.noteText == nil {
 		w.noteText = map[string]string{}
 	}
-	dec := w.part("word/" + part + ".xml")
-	if dec == nil {
-		return
-	}
-	for {
-		check(w.ctx)
-		token, err := dec.RawToken()
-		if err != nil {
+	w.each("word/"+part+".xml", func(dec *xml.Decoder, t xml.StartElement) {
+		if t.Name.Local != kind {
 			return
 		}
-		if t, ok := token.(xml.StartElement); ok && t.Name.Local == kind {
-			id, special := kind+xmlAttr(t, "id"), xmlAttr(t, "type")
-			text := w.story(dec, kind)
-			if (special == "" || special == "normal") && len(w.noteText) < 20000 {
-				w.noteText[id] = text
-			}
+		id, special := kind+xmlAttr(t, "id"), xmlAttr(t, "type")
+		text := w.story(dec, kind)
+		if (special == "" || special == "normal") && len(w.noteText) < 20000 {
+			w.noteText[id] = text
 		}
-	}
+	})
 }
 
 func (w *word) body(name string) string {
