@@ -80,7 +80,7 @@ func writeUntilKilled(dir string) {
 // anew.
 func TestKilledProcessLosesAndDoublesNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("short: it kills processes again and again")
 	}
 	dir := t.TempDir()
 	texts := map[string]bool{}

@@ -25,7 +25,7 @@ import (
 func fake(t *testing.T, script string) *render.Browser {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("shell scripts")
+		t.Skip("the browsers of this test are shell scripts, which Windows does not run")
 	}
 	name := filepath.Join(t.TempDir(), "chromium")
 	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
