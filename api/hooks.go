@@ -25,12 +25,12 @@ type HookEvent struct {
 	Plain     bool          // the answer goes to standard output: text where the agent takes text there
 	Verbatim  bool          // what a tool made of a page is replaced by the page
 	MaxTokens int           // of a page in an answer; 0 is 10,000
-	Wait      time.Duration // how long to wait for work to be done, so that it can be told; 0 is 40 ms
+	Wait      time.Duration // how long to wait for work to be done, so that it can be told; 0 is 25 ms
 }
 
 const (
 	hookTokens  = 10_000
-	hookWait    = 40 * time.Millisecond // with the rest a hook answers within 50
+	hookWait    = 25 * time.Millisecond // with the start of its process a hook answers within 50
 	maxHookWait = time.Minute
 	maxHook     = 32 << 20 // bytes of an event
 	maxLabelled = 256 << 10

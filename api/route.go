@@ -96,7 +96,7 @@ func (s *Server) table() []route {
 		{"GET", "/api/v1/notes", "notes, oldest first", []param{limit, cursor}, nil, NoteList{}, "", s.serveNotes},
 		{"POST", "/api/v1/notes", "keep a note", nil, NewNote{}, knowledge.Note{}, "", s.serveAddNote},
 		{"DELETE", "/api/v1/notes/{id}", "drop a note with its relations", nil, nil, deleted{}, "", s.serveDeleteNote},
-		{"POST", "/api/v1/hooks/{agent}", "an event of an agent's hook, as the agent writes it; the answer is what that agent understands", []param{{"verbatim", "1: what a tool made of a page is replaced by the page"}, {"max_tokens", "of a page in the answer; default 10000"}, {"wait", "how long to wait for what the event leaves to be done; default 40ms, at most 1m"}}, map[string]any{}, map[string]any{}, "", s.serveHook},
+		{"POST", "/api/v1/hooks/{agent}", "an event of an agent's hook, as the agent writes it; the answer is what that agent understands", []param{{"verbatim", "1: what a tool made of a page is replaced by the page"}, {"max_tokens", "of a page in the answer; default 10000"}, {"wait", "how long to wait for what the event leaves to be done; default 25ms, at most 1m"}}, map[string]any{}, map[string]any{}, "", s.serveHook},
 		{"GET", "/api/v1/lease", "stays open; a daemon that \"readthru run\" started does not end while it is", nil, nil, nil, "text/plain", s.serveLease},
 		{"GET", "/api/v1/backup", "a consistent copy of the store, for readthru restore", nil, nil, nil, "application/octet-stream", s.serveBackup},
 	}

@@ -28,7 +28,7 @@ func (p *program) hookCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verbatim", Usage: "put the page itself in place of what a tool made of it"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "of a page in an answer (default: 10000)"},
-			&cli.DurationFlag{Name: "wait", Usage: "how long to wait for work to be done, so that it can be told (default: 40ms)"},
+			&cli.DurationFlag{Name: "wait", Usage: "how long to wait for work to be done, so that it can be told (default: 25ms)"},
 		},
 		Action: func(c *cli.Context) error {
 			defer quietly()
