@@ -12,7 +12,7 @@ import (
 // policy is the picture of who may import whom. A line names packages that do not know each other, and after the arrow all that
 // they may import of this module. It is a statement of design: do not change it to fix a build.
 const policy = `
-	page, pdf, llm, symbols, bench, bench/trec →
+	page, pdf, llm, symbols, recording, bench, bench/trec →
 	certs                 →
 	render                →
 	convert               → page, pdf
@@ -22,11 +22,11 @@ const policy = `
 	cache                 → store
 	knowledge             → page, store, llm
 	fetch                 → page, convert, render, symbols, llm, store
-	proxy                 → page, fetch, certs
+	proxy                 → page, fetch, certs, recording
 	crawl                 → page, fetch
 	api                   → page, fetch, store, knowledge, crawl, llm, summary, agents
 	mcp                   → page, knowledge, api
-	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge, fetch, proxy, crawl, api, mcp
+	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge, fetch, recording, proxy, crawl, api, mcp
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.
