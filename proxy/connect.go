@@ -34,6 +34,7 @@ type connect struct {
 	host, port string // the target, as splitAuthority gives them
 	named      string // the server's name in the TLS handshake inside, if intercepted
 	user       User   // who signed in, if anybody had to
+	session    string // in which session, if any
 	client     string // tells clients apart: address and User-Agent
 	verdict    verdict
 	end        func(status int, sent, received int64, err error) // logs a tunnel
@@ -51,6 +52,9 @@ func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
 func (p *Proxy) judge(host, port, client string) verdict {
 	if host == localHost {
 		return verdict{action: intercept, why: "local"}
+	}
+	if p.o.Replay != nil {
+		return verdict{action: intercept, why: "replay"}
 	}
 	if !slices.Contains(p.ports, port) {
 		return verdict{refuse, "port", &refusal{
@@ -101,7 +105,7 @@ func (s *serving) serveConnect(x *exchange) {
 		return
 	}
 	x.rec.User = user.Name
-	c := &connect{host: host, port: port, user: user, client: clientOf(x.r)}
+	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r)}
 	c.verdict = s.p.judge(host, port, c.client)
 	x.target = c.target()
 	x.hijacked = true

@@ -11,6 +11,7 @@ import (
 
 	"readthru/fetch"
 	"readthru/page"
+	"readthru/recording"
 )
 
 // localHost is the name under which the proxy answers for itself.
@@ -31,11 +32,15 @@ type exchange struct {
 	hijacked bool // its end is told by endTunnel
 	told     wishes
 	rule     fetch.Rule
+	session  string              // whose request it is; empty is nobody's
+	page     *page.Page          // what was answered, if it was a page
+	recorded *recording.Exchange // w, while the session is recorded
+	cut      bool                // the answer broke off
 }
 
 // ServeHTTP answers every request of the proxy, plain, intercepted, and for itself.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{s: s, p: s.p, w: w, r: r, began: time.Now()}
+	x := &exchange{s: s, p: s.p, w: w, r: r, session: s.session, began: time.Now()}
 	if l, ok := r.Context().Value(linkKey{}).(link); ok {
 		x.inside, x.conn = l.inside, l.conn
 	}
@@ -76,6 +81,11 @@ func (x *exchange) serve() {
 	user, bad := x.signIn()
 	if bad == nil {
 		x.rec.User = user.Name
+		x.enter(page.Mask(x.r.URL))
+		if x.p.o.Replay != nil {
+			x.replay(page.Mask(x.r.URL))
+			return
+		}
 		bad = x.permit()
 	}
 	if bad == nil {
@@ -193,12 +203,35 @@ func escapeNonASCII(s string) string {
 	return b.String()
 }
 
-// signIn returns who asks. Inside a tunnel that is who opened it.
+// signIn returns who asks, and notes in which session. Inside a tunnel that is who opened it.
 func (x *exchange) signIn() (User, *refusal) {
 	if x.inside != nil {
+		x.session = x.inside.session
 		return x.inside.user, nil
 	}
-	return x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, x.r.Header.Get("Proxy-Authorization"))
+	return x.signInWith(x.r.Header.Get("Proxy-Authorization"))
+}
+
+func (x *exchange) signInWith(field string) (User, *refusal) {
+	if field == "" && len(x.p.auth.users) == 0 {
+		return User{}, nil
+	}
+	session, bare := x.p.auth.splitSession(field)
+	if session != "" {
+		x.session = session
+	}
+	return x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, bare)
+}
+
+// enter takes the request into its session: the one that it names itself before the one of its credentials. target is what it is
+// known by in a recording.
+func (x *exchange) enter(target string) {
+	if named := clip(x.r.Header.Get("X-Readthru-Session")); named != "" {
+		x.session = named
+	}
+	if !wantsWebSocket(x.r) {
+		x.record(target)
+	}
 }
 
 // permit applies what can only be judged by request: rules with a path, TRACE.
@@ -251,7 +284,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
 	want.Force = hasToken(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil && hasToken(r.Header, "Pragma", "no-cache")
 	want.NoStore = hasToken(r.Header, "Cache-Control", "no-store")
-	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render, x.told.session, r.UserAgent()
+	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render, x.session, r.UserAgent()
 	ctx, hints := withEarlyHints(r.Context(), x)
 	answer, err := x.p.o.Fetch.Page(ctx, want)
 	hints.stop()
@@ -273,7 +306,7 @@ func (x *exchange) passThrough(observe bool) {
 		return
 	}
 	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK && isHTML(resp.Header) {
-		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.told.session)
+		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session)
 	}
 	x.stream(resp)
 }
@@ -287,7 +320,7 @@ func isHTML(h http.Header) bool {
 // fail answers for an origin that did not. A client that has gone is answered by nobody.
 func (x *exchange) fail(u *url.URL, err error) {
 	if x.r.Context().Err() != nil {
-		x.rec.Status, x.rec.Error = statusGone, "the client went away"
+		x.rec.Status, x.rec.Error, x.cut = statusGone, "the client went away", true
 		panic(http.ErrAbortHandler)
 	}
 	x.refuse(x.p.explain(u, err))
@@ -328,6 +361,7 @@ func (x *exchange) end() {
 	if x.hijacked {
 		return
 	}
+	x.tally()
 	if x.inside != nil {
 		x.p.stats.intercepted.Add(1)
 	}
@@ -340,6 +374,9 @@ func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 	x.rec.BytesIn, x.rec.BytesOut = sent, received
 	if err != nil {
 		x.rec.Error = err.Error()
+	}
+	if status == http.StatusOK {
+		x.p.sessions.count(x.session, func(st *SessionStats) { st.Tunnels++ })
 	}
 	x.note()
 }

@@ -95,7 +95,7 @@ func (x *exchange) servePrefix(target string) {
 		return
 	}
 	if len(x.p.auth.users) > 0 {
-		user, bad := x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, firstOf(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
+		user, bad := x.signInWith(firstOf(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
 		if bad != nil {
 			if bad.status == http.StatusProxyAuthRequired {
 				bad.status, bad.title = http.StatusUnauthorized, "Authentication required"
@@ -112,6 +112,11 @@ func (x *exchange) servePrefix(target string) {
 		return
 	}
 	x.target = page.Mask(u)
+	x.enter("/" + x.target)
+	if x.p.o.Replay != nil {
+		x.replay("/" + x.target)
+		return
+	}
 	if u.User != nil {
 		x.refuse(badRequest("A URL with user info is not fetched."))
 		return
@@ -142,7 +147,7 @@ func (x *exchange) servePrefix(target string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	answer, err := x.p.o.Fetch.Page(x.r.Context(), fetch.Request{
-		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view, Render: x.told.render, Session: x.told.session,
+		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view, Render: x.told.render, Session: x.session,
 		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"), Agent: x.r.UserAgent(),
 	})
 	if err != nil {

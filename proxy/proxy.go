@@ -28,12 +28,14 @@ import (
 
 	"readthru/certs"
 	"readthru/fetch"
+	"readthru/recording"
 )
 
 const (
-	headTime  = 10 * time.Second // for a request's head
-	idleTime  = 90 * time.Second // between requests of a connection
-	drainTime = 30 * time.Second // for requests under way when Serve is told to end
+	headTime    = 10 * time.Second // for a request's head
+	idleTime    = 90 * time.Second // between requests of a connection
+	drainTime   = 30 * time.Second // for requests under way when Serve is told to end
+	lastAnswers = 5 * time.Second  // for answers under way when a recording is told to end
 
 	maxHead = 64 << 10 // bytes of a request's head, 431 above
 )
@@ -57,6 +59,10 @@ type Options struct {
 
 	// Authority signs for intercepted hosts. It must not be nil.
 	Authority *certs.Authority
+
+	// Replay, if set, answers every request that is not for the proxy itself, in the place of pages, cache and origins, and every
+	// host is intercepted.
+	Replay *recording.Recording
 
 	Rules          fetch.Rules
 	Mode           string // auto, always, negotiate or never; if empty auto
@@ -82,6 +88,7 @@ type Proxy struct {
 	auth      *signInDesk
 	tls       *tls.Config
 	suspects  *suspects
+	sessions  *sessions
 	pseudonym string // our name in Via; new with each process, so that a chain of two readthrus is no loop
 	via11     string // our entry for HTTP/1.1, which nearly all messages have
 
@@ -101,7 +108,7 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new proxy: %w", err)
 	}
-	p := &Proxy{o: o, log: o.Log, auth: auth, suspects: newSuspects()}
+	p := &Proxy{o: o, log: o.Log, auth: auth, suspects: newSuspects(), sessions: newSessions()}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -137,8 +144,11 @@ func (p *Proxy) Recent() []Record { return p.records.newestFirst() }
 
 // Serve accepts on l until ctx ends. Then it stops accepting, gives requests under way 30 s to end, intercepted ones too,
 // closes tunnels and relays, and returns nil. It closes l. It may be called for several listeners at once.
-func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
-	s := &serving{p: p, addr: l.Addr(), inner: newHandover(l.Addr()), open: map[net.Conn]struct{}{}}
+func (p *Proxy) Serve(ctx context.Context, l net.Listener) error { return p.ServeSession(ctx, l, "") }
+
+// ServeSession is Serve for a listener all of whose clients are of one session, but for those that name another.
+func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, session string) error {
+	s := &serving{p: p, session: session, addr: l.Addr(), inner: newHandover(l.Addr()), open: map[net.Conn]struct{}{}}
 	var drain context.CancelFunc
 	s.draining, drain = context.WithCancel(ctx)
 	defer drain()
@@ -178,10 +188,11 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 
 // serving is a proxy on one listener.
 type serving struct {
-	p     *Proxy
-	addr  net.Addr
-	inner *handover
-	door  *goproxy.ProxyHttpServer
+	p       *Proxy
+	session string // of requests that name none
+	addr    net.Addr
+	inner   *handover
+	door    *goproxy.ProxyHttpServer
 
 	draining context.Context // ends when serving is told to end: nothing is dialled from then on
 

@@ -27,6 +27,7 @@ func (x *exchange) send(a *fetch.Answer) {
 	x.p.addVia(h, 1, 1)
 	x.rec.Cache, x.rec.Status = cacheOutcome(h), a.Status
 	if a.Page != nil {
+		x.page = a.Page
 		x.rec.Source, x.rec.BytesIn = string(a.Page.Source), a.Page.Bytes
 		if len(a.Page.Attempts) > 0 {
 			x.rec.Attempts = a.Page.Attempts
@@ -132,7 +133,9 @@ func (x *exchange) writeHead(resp *http.Response) (announced []string) {
 	h := x.w.Header()
 	scrub(resp.Header)
 	maps.Copy(h, resp.Header)
-	x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
+	if x.p.o.Replay == nil { // else it is there as it was recorded
+		x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
+	}
 	x.rec.Cache = cacheOutcome(h)
 	if _, ok := resp.Header["Content-Type"]; !ok {
 		h["Content-Type"] = nil // or net/http would guess one
@@ -216,7 +219,7 @@ func (x *exchange) ended(err error) {
 
 // abort ends a response that cannot be finished, so that the client sees it was cut.
 func (x *exchange) abort(why string) {
-	x.rec.Error = why
+	x.rec.Error, x.cut = why, true
 	panic(http.ErrAbortHandler)
 }
 

@@ -13,7 +13,6 @@ import (
 type wishes struct {
 	mode      string
 	maxTokens int
-	session   string
 	view      fetch.View
 	render    string
 }
@@ -24,7 +23,7 @@ func (x *exchange) readWishes() *refusal {
 	if !hasWishes(h) {
 		return nil
 	}
-	x.told = wishes{mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode"))), session: clip(h.Get("X-Readthru-Session"))}
+	x.told = wishes{mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode")))}
 	if !validMode(x.told.mode) {
 		return badRequest(fmt.Sprintf("X-Readthru-Mode is auto, markdown, text, html or raw, not %q.", clip(x.told.mode)))
 	}

@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+const (
+	sessionsKept   = 1024 // whose figures are remembered
+	maxSessionName = 200  // bytes
+)
+
+// SessionStats counts what a session was answered since its first request: Hits and Pages are of the Requests, pages those that
+// came as markdown or text; Tunnels are connections whose content nobody looked at, WebSockets among them. Tokens are those of
+// the pages, HTMLTokens what they would have had.
+type SessionStats struct {
+	Requests, Pages, Hits, Errors, Tunnels int64
+	Tokens, HTMLTokens                     int64
+}
+
+// sessions knows the sessions by their names: whatever requests came under one, by X-Readthru-Session or as the name that a client
+// gives the proxy.
+type sessions struct {
+	mu        sync.Mutex
+	stats     *lru.Cache[string, *SessionStats]
+	recording map[string]*recorder
+}
+
+func newSessions() *sessions {
+	stats, _ := lru.New[string, *SessionStats](sessionsKept) // fails for sizes below 1 only
+	return &sessions{stats: stats, recording: map[string]*recorder{}}
+}
+
+// count has f count something of a session.
+func (s *sessions) count(name string, f func(*SessionStats)) {
+	if name == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, ok := s.stats.Get(name)
+	if !ok {
+		st = new(SessionStats)
+		s.stats.Add(name, st)
+	}
+	f(st)
+}
+
+// Session returns the figures of a session. One that made no request, or long ago, has none.
+func (p *Proxy) Session(name string) SessionStats {
+	p.sessions.mu.Lock()
+	defer p.sessions.mu.Unlock()
+	if st, ok := p.sessions.stats.Peek(name); ok {
+		return *st
+	}
+	return SessionStats{}
+}
+
+// splitSession returns the session that the credentials of a proxy user name, and the field without it: without users the name is
+// the session's; with users it is what follows the last plus sign of a name that is no user's.
+func (d *signInDesk) splitSession(field string) (session, bare string) {
+	scheme, encoded, ok := strings.Cut(field, " ")
+	if !ok || !strings.EqualFold(scheme, "Basic") {
+		return "", field
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+	if err != nil {
+		return "", field
+	}
+	name, password, _ := strings.Cut(string(decoded), ":")
+	if len(d.users) == 0 {
+		if !validSession(name) {
+			return "", field
+		}
+		return name, field
+	}
+	at := strings.LastIndexByte(name, '+')
+	if _, known := d.users[name]; known || at < 0 || !validSession(name[at+1:]) {
+		return "", field
+	}
+	return name[at+1:], "Basic " + base64.StdEncoding.EncodeToString([]byte(name[:at]+":"+password))
+}
+
+func validSession(name string) bool {
+	return name != "" && len(name) <= maxSessionName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// tally counts the exchange for its session, and ends its recording.
+func (x *exchange) tally() {
+	if x.recorded != nil {
+		x.recorded.End(x.cut)
+	}
+	x.p.sessions.count(x.session, func(st *SessionStats) {
+		st.Requests++
+		if x.rec.Status == http.StatusSwitchingProtocols {
+			st.Tunnels++
+		}
+		if x.rec.Cache == "hit" {
+			st.Hits++
+		}
+		if x.rec.Status >= http.StatusInternalServerError {
+			st.Errors++
+		}
+		if x.page != nil {
+			st.Pages++
+			st.Tokens += int64(x.page.Tokens)
+			st.HTMLTokens += int64(max(x.page.Tokens, x.page.Info.HTMLTokens))
+		}
+	})
+}
