@@ -76,15 +76,21 @@ func (s *Server) serveLease(w http.ResponseWriter, r *http.Request) error {
 	if err := http.NewResponseController(w).Flush(); err != nil || r.Method == http.MethodHead {
 		return nil // HEAD asks whether there is a lease to be had
 	}
+	s.untilStopping(r.Context())
+	return nil
+}
+
+// untilStopping waits until the server stops or ctx ends.
+func (s *Server) untilStopping(ctx context.Context) {
 	for {
 		_, stopping, changed := s.leases.now()
 		if stopping {
-			return nil
+			return
 		}
 		select {
 		case <-changed:
-		case <-r.Context().Done():
-			return nil
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -2,64 +2,100 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/certs"
 )
+
+// childRun is a command that is to run, and how.
+type childRun struct {
+	name string   // its program's file
+	args []string // with its name as it was given
+
+	session string // whose requests its own are
+	offline bool
+	login   string // name:password for a proxy with users, else empty
+	record  string // file that takes what it is answered; empty: none
+	quiet   bool
+}
 
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "run",
-		Usage:       "run a command whose web requests go through the proxy",
-		ArgsUsage:   "-- COMMAND [ARGUMENT…]",
-		Description: "A daemon that runs is used; else one is started for as long as the command takes. The status is the command's.",
+		Name:      "run",
+		Usage:     "run a command whose web requests go through the proxy",
+		ArgsUsage: "-- COMMAND [ARGUMENT…]",
+		Description: "A daemon that runs is used; else one is started for as long as the command takes. The status is the command's.\n" +
+			"With --record all that the command is answered goes into a file; with --replay it is answered from that, byte for byte, and nothing is\n" +
+			"asked of the network: what is not in the file is answered 504, and the status is 1 unless the command's own tells of it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored, ask no origin"},
+			&cli.StringFlag{Name: "record", Usage: "write what is answered to `FILE`"},
+			&cli.StringFlag{Name: "replay", Usage: "answer from `FILE`, which --record wrote, and from nothing else"},
+			&cli.StringFlag{Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` under which visits and what was fetched are kept", DefaultText: "a new one"},
 			&cli.StringFlag{Name: "login", Usage: "`NAME:PASSWORD` for a proxy with users"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no line at the end that says what was read"},
 		},
 		Action: func(c *cli.Context) error {
-			args := c.Args().Slice()
-			if len(args) == 0 {
-				return withHint(usagef("the command is missing"), "readthru run -- curl -s https://go.dev/doc/")
+			r := childRun{
+				args: c.Args().Slice(), session: c.String("session"), offline: c.Bool("offline"), login: c.String("login"),
+				record: c.String("record"), quiet: c.Bool("quiet"),
+			}
+			replay := c.String("replay")
+			if err := r.check(replay); err != nil {
+				return err
 			}
 			s, err := p.load()
 			if err != nil {
 				return err
 			}
-			name, err := exec.LookPath(args[0])
-			if err != nil {
-				return p.notRun(args[0], err)
+			if r.name, err = exec.LookPath(r.args[0]); err != nil {
+				return p.notRun(r.args[0], err)
 			}
 			p.releaseSignals() // signals are the command's from here on
-			return p.runThrough(context.WithoutCancel(c.Context), s, c.Bool("offline"), c.String("login"), name, args)
+			ctx := context.WithoutCancel(c.Context)
+			if replay != "" {
+				return p.runReplayed(ctx, s, &r, replay)
+			}
+			return p.runThrough(ctx, s, &r)
 		},
 	}
 }
 
-// notRun says that a command could not be started. The statuses are a shell's: 127 when it is not there, 126 when it may not
-// be run.
-func (p *program) notRun(name string, err error) error {
-	if e, ok := errors.AsType[*exec.Error](err); ok {
-		err = e.Err
+// check refuses what does not go together, and names the session where nobody did.
+func (r *childRun) check(replay string) error {
+	if len(r.args) == 0 {
+		return withHint(usagef("the command is missing"), "readthru run -- curl -s https://go.dev/doc/")
 	}
-	status := 127
-	if errors.Is(err, fs.ErrPermission) {
-		status = 126
+	if replay != "" && (r.record != "" || r.offline || r.login != "") {
+		return usagef("--replay asks nobody: it goes with neither --record nor --offline nor --login")
 	}
-	p.note("error: run %s: %s", name, err)
-	return exitError(status)
+	if r.session == "" {
+		r.session = "run-" + strings.ToLower(rand.Text()[:8])
+	}
+	if strings.Contains(r.session, ":") {
+		return usagef("--session: %q has a colon, which ends a name in a proxy's credentials", r.session)
+	}
+	return nil
+}
+
+// sessionKeeper is what runs a proxy: a running daemon, or one in this process.
+type sessionKeeper interface {
+	api.Recorder
+	Session(ctx context.Context, name string) (*api.SessionStats, error)
 }
 
 // runThrough runs a command with the environment of clients, starting a daemon when none runs.
-func (p *program) runThrough(ctx context.Context, s *settings, offline bool, login, name string, args []string) error {
+func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) error {
 	log := slog.New(slog.DiscardHandler) // standard error is the command's
 	if s.source["log.level"] != "default" {
 		log = logger(p.err, s)
@@ -67,7 +103,7 @@ func (p *program) runThrough(ctx context.Context, s *settings, offline bool, log
 	standardLog(log)
 	var own *daemon
 	running, err := openOrShare(ctx, s, func() (err error) {
-		own, err = openDaemon(ctx, s, offline, true, log)
+		own, err = openDaemon(ctx, s, r.offline, true, log)
 		return err
 	})
 	if err != nil {
@@ -75,7 +111,14 @@ func (p *program) runThrough(ctx context.Context, s *settings, offline bool, log
 	}
 	if running != nil {
 		defer running.release()
-		return p.runWith(s, running.daemonInfo, offline, login, name, args)
+		if r.offline && !running.Offline {
+			return withHint(errors.New("the daemon that runs is not offline"), `stop it first, or start it with "readthru serve --offline"`)
+		}
+		authority, err := openAuthority(s)
+		if err != nil {
+			return err
+		}
+		return p.runIn(ctx, s, r, running.client, authority, running.Proxy)
 	}
 	limitMemory()
 	serving, stop := context.WithCancel(ctx)
@@ -88,27 +131,69 @@ func (p *program) runThrough(ctx context.Context, s *settings, offline bool, log
 			p.note("close the daemon: %s", err)
 		}
 	}()
-	e, err := newClientEnv(s, own.authority, own.info.Proxy, login)
-	if err != nil {
-		return err
-	}
-	return p.runChild(name, args, e.variables())
+	return p.runIn(ctx, s, r, own.server, own.authority, own.info.Proxy)
 }
 
-// runWith runs a command with a daemon that runs already.
-func (p *program) runWith(s *settings, d *daemonInfo, offline bool, login, name string, args []string) error {
-	if offline && !d.Offline {
-		return withHint(errors.New("the daemon that runs is not offline"), `stop it first, or start it with "readthru serve --offline"`)
-	}
-	authority, err := openAuthority(s)
+// runIn runs the command in its session, and tells at the end what was read.
+func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper sessionKeeper, authority *certs.Authority, proxy string) error {
+	e, err := newClientEnv(s, authority, proxy, r.login)
 	if err != nil {
 		return err
 	}
-	e, err := newClientEnv(s, authority, d.Proxy, login)
-	if err != nil {
-		return err
+	e.session = r.session
+	var recorded *recordingFile
+	if r.record != "" {
+		if recorded, err = record(ctx, keeper, r.session, r.record); err != nil {
+			return err
+		}
+		e.proxy = recorded.proxy
 	}
-	return p.runChild(name, args, e.variables())
+	status := p.runChild(r.name, r.args, e.variables())
+	if recorded != nil {
+		if err := recorded.end(ctx); err != nil {
+			p.note("error: %s", err)
+			status = firstError(status, exitError(1))
+		}
+	}
+	if !r.quiet {
+		p.tellSession(ctx, keeper, r)
+	}
+	return status
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellSession says in a line what the command read. One that read nothing is none of our business.
+func (p *program) tellSession(ctx context.Context, keeper sessionKeeper, r *childRun) {
+	st, err := keeper.Session(ctx, r.session)
+	if err != nil {
+		p.note("what was read is not known: %s", err)
+		return
+	}
+	if st.Requests+st.Tunnels == 0 {
+		return
+	}
+	text := count(st.Requests, "request") + ": " + count(st.Pages, "page") + ", " + count(st.Hits, "hit") + ", " + count(st.Tokens.Saved, "token") + " saved"
+	if st.Errors > 0 {
+		text += ", " + count(st.Errors, "error")
+	}
+	if st.Tunnels > 0 {
+		text += ", " + count(st.Tunnels, "tunnel")
+		if r.record != "" {
+			text += " not recorded"
+		}
+	}
+	if r.record != "" {
+		text += "; recorded in " + r.record
+	}
+	p.note("%s", text)
 }
 
 // waitForOthers keeps our daemon up for commands that began to use it meanwhile. An interrupt ends the wait.
@@ -119,64 +204,4 @@ func (p *program) waitForOthers(ctx context.Context, d *daemon) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	d.server.Retire(ctx)
-}
-
-// runChild runs a command, hands it the signals that reach us, and returns its status. What we were told to ignore, as by nohup,
-// it ignores too.
-func (p *program) runChild(name string, args []string, vars []variable) error {
-	cmd := &exec.Cmd{Path: name, Args: args, Env: withVariables(os.Environ(), vars), Stdin: p.in, Stdout: p.out, Stderr: p.err}
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}, p.ignores)...)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err
-		}
-		return p.notRun(args[0], err)
-	}
-	// A terminal sends its interrupts to the whole group, the command included; another would be one too many.
-	fromTerminal := terminal(p.in) || terminal(p.out) || terminal(p.err)
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	for {
-		select {
-		case sig := <-signals:
-			if fromTerminal && (sig == os.Interrupt || sig == syscall.SIGQUIT) {
-				continue
-			}
-			_ = cmd.Process.Signal(sig) // it may have ended already, which Wait tells
-		case err := <-done:
-			return childStatus(err)
-		}
-	}
-}
-
-// childStatus is a command's status as a shell gives it: 128 and the signal's number when a signal ended it.
-func childStatus(err error) error {
-	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok {
-		return err
-	}
-	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return exitError(128 + int(ws.Signal()))
-	}
-	return exitError(exit.ExitCode())
-}
-
-// withVariables returns env with vars set, and without the proxy of all protocols, which would win with some clients.
-func withVariables(env []string, vars []variable) []string {
-	replaced := map[string]bool{"ALL_PROXY": true, "all_proxy": true}
-	for _, v := range vars {
-		replaced[v.name] = true
-	}
-	var out []string
-	for _, e := range env {
-		if name, _, _ := strings.Cut(e, "="); !replaced[name] {
-			out = append(out, e)
-		}
-	}
-	for _, v := range vars {
-		out = append(out, v.name+"="+v.value)
-	}
-	return out
 }

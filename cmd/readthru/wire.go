@@ -151,6 +151,25 @@ func (c *core) github() fetch.GitHub {
 	return g
 }
 
+// avoidToo adds an address of ours to those where no request may be sent, until remove is called.
+func (c *core) avoidToo(addr netip.AddrPort) (remove func()) {
+	change := func(f func([]netip.AddrPort) []netip.AddrPort) {
+		for {
+			before := c.listening.Load()
+			after := f(slices.Clone(c.avoid()))
+			if c.listening.CompareAndSwap(before, &after) {
+				return
+			}
+		}
+	}
+	change(func(list []netip.AddrPort) []netip.AddrPort { return append(list, addr) })
+	return func() {
+		change(func(list []netip.AddrPort) []netip.AddrPort {
+			return slices.DeleteFunc(list, func(a netip.AddrPort) bool { return a == addr })
+		})
+	}
+}
+
 func (c *core) avoid() []netip.AddrPort {
 	if list := c.listening.Load(); list != nil {
 		return *list
@@ -200,6 +219,14 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 			return api.RequestStats{Total: n.Total, Intercepted: n.Intercepted, Tunnelled: n.Tunnelled, Blocked: n.Blocked, Errors: n.Errors}
 		}
 		o.Recent = func() any { return door.Recent() }
+		o.Recorder = recorder{c, door}
+		o.Session = func(name string) api.SessionStats {
+			n := door.Session(name)
+			return api.SessionStats{
+				Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
+				Tokens: api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
+			}
+		}
 		o.MCP = func(s *api.Server) http.Handler {
 			mo := c.settings.mcpOptions(c.log)
 			mo.Backend = func(context.Context) (mcp.Backend, error) { return s, nil }

@@ -1,0 +1,126 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"testing"
+
+	"readthru/api"
+)
+
+// taker stands for the proxy: it records one line at the start of a recording and one at its end.
+type taker struct{ end, ended chan struct{} }
+
+func newTaker() *taker { return &taker{make(chan struct{}), make(chan struct{})} }
+
+func (f *taker) Record(ctx context.Context, session string, w io.Writer, begun func(string)) error {
+	if session == "busy" {
+		return &api.Error{Status: 409, Detail: "recorded already"}
+	}
+	defer close(f.ended)
+	begun("127.0.0.1:7")
+	if _, err := io.WriteString(w, "begun "+session+"\n"); err != nil {
+		return err
+	}
+	select {
+	case <-f.end:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	_, err := io.WriteString(w, "ended\n")
+	return err
+}
+
+func (f *taker) EndRecording(_ context.Context, session string) error {
+	if session == "broken" {
+		return errors.New("an answer is not in it")
+	}
+	close(f.end)
+	<-f.ended
+	return nil
+}
+
+// sessionOperations are what Server and Client both do with sessions.
+type sessionOperations interface {
+	api.Recorder
+	Session(ctx context.Context, name string) (*api.SessionStats, error)
+}
+
+func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
+	for _, over := range []string{"server", "client"} {
+		t.Run(over, func(t *testing.T) {
+			w := newWorld(t, func(o *api.Options) {
+				o.Recorder = newTaker()
+				o.Session = func(name string) api.SessionStats { return api.SessionStats{Requests: int64(len(name))} }
+			})
+			var ops sessionOperations = w.server
+			if over == "client" {
+				c := api.NewClient(w.listen(t), "", "agent/1")
+				t.Cleanup(c.Close)
+				ops = c
+			}
+			name := "run/1 ü?"
+			if st, err := ops.Session(t.Context(), name); err != nil || st.Session != name || st.Requests != int64(len(name)) {
+				t.Errorf("session: %+v, %v", st, err)
+			}
+			if err := ops.Record(t.Context(), "busy", io.Discard, func(string) { t.Error("begun") }); statusOf(err) != 409 {
+				t.Errorf("a session that is recorded: %v, want 409", err)
+			}
+			if err := ops.EndRecording(t.Context(), "broken"); err == nil || err.Error() != "an answer is not in it" {
+				t.Errorf("the end of a recording that is not whole: %v", err)
+			}
+			var out bytes.Buffer
+			begun, done := make(chan struct{}), make(chan error, 1)
+			go func() {
+				done <- ops.Record(t.Context(), name, &out, func(addr string) {
+					if addr != "127.0.0.1:7" {
+						t.Errorf("the proxy of the session is at %q", addr)
+					}
+					close(begun)
+				})
+			}()
+			<-begun
+			if err := errors.Join(ops.EndRecording(t.Context(), name), <-done); err != nil || out.String() != "begun "+name+"\nended\n" {
+				t.Errorf("recording %q, %v", out.String(), err)
+			}
+		})
+	}
+}
+
+func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
+	w := newWorld(t, nil)
+	_, err := w.server.Session(t.Context(), "s")
+	for _, err := range []error{err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}), w.server.EndRecording(t.Context(), "s")} {
+		if statusOf(err) != 409 {
+			t.Errorf("got %v, want 409", err)
+		}
+	}
+}
+
+func TestAServerThatStopsEndsItsRecordings(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) { o.Recorder = newTaker() })
+	l := httptest.NewUnstartedServer(nil).Listener
+	serving, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- w.server.Serve(serving, l) }()
+	c := api.NewClient(l.Addr().String(), "", "agent/1")
+	defer c.Close()
+	begun, done := make(chan struct{}), make(chan error, 1)
+	var out bytes.Buffer
+	go func() {
+		done <- c.Record(t.Context(), "s", &out, func(addr string) {
+			if addr != "127.0.0.1:7" {
+				t.Errorf("the proxy of the session is at %q", addr)
+			}
+			close(begun)
+		})
+	}()
+	<-begun
+	stop()
+	if err := errors.Join(<-served, <-done); err != nil || out.String() != "begun s\n" {
+		t.Errorf("recording %q, %v, want its begin alone", out.String(), err)
+	}
+}

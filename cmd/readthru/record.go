@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+
+	"readthru/api"
+	"readthru/proxy"
+	"readthru/recording"
+)
+
+// madeBy names this program in recordings.
+var madeBy = "readthru/" + version
+
+// recorder records with a listener for each session: not every client tells a proxy who it is.
+type recorder struct {
+	core *core
+	door *proxy.Proxy
+}
+
+// Record implements [api.Recorder].
+func (r recorder) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for session %s: %w", session, err)
+	}
+	defer r.core.avoidToo(addrPort(l))()
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- r.door.ServeSession(serving, l, session) }()
+	err = r.door.Record(ctx, session, madeBy, w, func() { begun(l.Addr().String()) })
+	stop()
+	return asConflict(errors.Join(err, <-served))
+}
+
+// EndRecording implements [api.Recorder].
+func (r recorder) EndRecording(ctx context.Context, session string) error {
+	return asConflict(r.door.EndRecording(ctx, session))
+}
+
+func asConflict(err error) error {
+	if errors.Is(err, proxy.ErrRecording) {
+		return &api.Error{Status: 409, Title: "Conflict", Detail: err.Error()}
+	}
+	return err
+}
+
+// recordingFile is a recording on its way into a file.
+type recordingFile struct {
+	keeper  sessionKeeper
+	session string
+	proxy   string     // where the clients of the session are to go
+	done    chan error // gets one error when the file is whole, or never will be
+	cancel  context.CancelFunc
+}
+
+// record begins to record a session into a file, which is there when the recording is whole.
+func record(ctx context.Context, keeper sessionKeeper, session, name string) (*recordingFile, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &recordingFile{keeper: keeper, session: session, done: make(chan error, 1), cancel: cancel}
+	begun := make(chan struct{})
+	go func() {
+		r.done <- writeWhole(name, func(f *os.File) error {
+			if err := keeper.Record(ctx, session, f, func(addr string) { r.proxy = addr; close(begun) }); err != nil {
+				return err
+			}
+			whole, err := recording.Open(f.Name())
+			if err != nil {
+				return err
+			}
+			return whole.Close()
+		})
+	}()
+	select {
+	case <-begun:
+		return r, nil
+	case err := <-r.done:
+		cancel()
+		return nil, fmt.Errorf("record: %w", err)
+	}
+}
+
+// end ends the recording and waits for the file.
+func (r *recordingFile) end(ctx context.Context) error {
+	defer r.cancel()
+	err := r.keeper.EndRecording(ctx, r.session)
+	if err != nil {
+		r.cancel()
+	}
+	return firstError(err, <-r.done)
+}
+
+// runReplayed runs a command with a proxy of its own that answers from a recording.
+func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, name string) (err error) {
+	from, err := recording.Open(name)
+	if err != nil {
+		return withHint(err, "readthru run --record "+name+" -- COMMAND writes one")
+	}
+	defer func() { _ = from.Close() }() // it was read only
+	authority, err := openAuthority(s)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.DiscardHandler)
+	if s.source["log.level"] != "default" {
+		log = logger(p.err, s)
+	}
+	standardLog(log)
+	door, err := proxy.New(proxy.Options{Replay: from, Client: disconnected{}, Transport: disconnected{}, Dial: disconnected{}.Dial, Authority: authority, Log: log})
+	if err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the replay: %w", err)
+	}
+	serving, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- door.Serve(serving, l) }()
+	defer func() {
+		stop()
+		err = firstError(err, <-done)
+	}()
+	e, err := newClientEnv(s, authority, l.Addr().String(), "")
+	if err != nil {
+		return err
+	}
+	status := p.runChild(r.name, r.args, e.variables())
+	return firstError(status, p.tellReplay(from.Outcome(), r, name))
+}
+
+// missesTold is how many requests that a recording did not have are named.
+const missesTold = 10
+
+// tellReplay says how the recording served. That it did not have everything is a failure.
+func (p *program) tellReplay(o recording.Outcome, r *childRun, name string) error {
+	for _, what := range o.Missed[:min(len(o.Missed), missesTold)] {
+		p.note("error: not in %s: %s", name, what)
+	}
+	if !r.quiet && o.Answered+o.Misses > 0 {
+		text := count(o.Answered, "request") + " answered from " + name
+		if o.Misses > 0 {
+			text += ", " + count(o.Misses, "request") + " not in it"
+		}
+		p.note("%s", text)
+	}
+	if o.Misses > 0 {
+		return exitError(1)
+	}
+	return nil
+}
