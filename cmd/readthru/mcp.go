@@ -59,14 +59,10 @@ type link struct {
 
 	mu     sync.Mutex
 	shared *sharedDaemon
-	seen   time.Time // when shared was last known to be alive
 	own    *daemon
 	stop   func()     // ends own
 	ended  chan error // gets what own.Run returned
 }
-
-// aliveFor is how long a daemon that answered is taken to be alive.
-const aliveFor = time.Second
 
 // backend returns whom to ask now.
 func (l *link) backend(ctx context.Context) (mcp.Backend, error) {
@@ -93,17 +89,10 @@ func (l *link) backend(ctx context.Context) (mcp.Backend, error) {
 
 // alive reports whether the shared daemon still is the one that it was.
 func (l *link) alive(ctx context.Context) bool {
-	if time.Since(l.seen) < aliveFor {
-		return true
-	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	now, err := l.shared.client.Liveness(ctx)
-	if err != nil || now.Instance != l.shared.Instance {
-		return false
-	}
-	l.seen = time.Now()
-	return true
+	return err == nil && now.Instance == l.shared.Instance
 }
 
 // open finds a daemon, or starts one.
@@ -117,7 +106,7 @@ func (l *link) open(ctx context.Context) error {
 		return err
 	}
 	if shared != nil {
-		l.shared, l.seen = shared, time.Now()
+		l.shared = shared
 		return nil
 	}
 	limitMemory()

@@ -1,0 +1,121 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// agent is a client of the official SDK in a session with the program.
+type agent struct {
+	t *testing.T
+	s *mcp.ClientSession
+}
+
+// join opens a session over transport, until the test ends.
+func join(t *testing.T, transport mcp.Transport) *agent {
+	t.Helper()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &agent{t, s}
+}
+
+// started is the transport to a "readthru mcp" of its own.
+func started(t *testing.T, env []string) mcp.Transport {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, "mcp")
+	cmd.Env = env
+	return &mcp.CommandTransport{Command: cmd}
+}
+
+// use calls a tool and returns its text.
+func (a *agent) use(tool string, args map[string]any) string {
+	a.t.Helper()
+	res, err := a.s.CallTool(a.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		a.t.Fatalf("%s: %v", tool, err)
+	}
+	var text strings.Builder
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			text.WriteString(t.Text)
+		}
+	}
+	if res.IsError {
+		a.t.Fatalf("%s: %s", tool, text.String())
+	}
+	return text.String()
+}
+
+// TestAnAgentWorksThroughASession is what an agent does with the program as it is installed: it fetches a page and pages through
+// it, lists, searches, reads a section and checks a quote.
+func TestAnAgentWorksThroughASession(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T, w *web) mcp.Transport{
+		"a program with all in it": func(t *testing.T, w *web) mcp.Transport {
+			t.Helper()
+			return started(t, environ(w, t.TempDir()))
+		},
+		"a program that asks a daemon": func(t *testing.T, w *web) mcp.Transport {
+			t.Helper()
+			return started(t, serve(t, w).env)
+		},
+		"a daemon over HTTP": func(t *testing.T, w *web) mcp.Transport {
+			t.Helper()
+			return &mcp.StreamableClientTransport{Endpoint: "http://" + serve(t, w).admin + "/mcp"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := join(t, open(t, newWeb(t, site())))
+			const page = "https://site.test/guide/page"
+			first := a.use("fetch", map[string]any{"url": page, "max_length": 60})
+			if !strings.HasPrefix(first, "Contents of "+page+":\n# Rivers of the north\n") || !strings.Contains(first, "start_index of 60") {
+				t.Errorf("the first part is %q", first)
+			}
+			if rest := a.use("fetch", map[string]any{"url": page, "start_index": 60}); !strings.Contains(rest, "900 km") || strings.Contains(rest, "# Rivers") {
+				t.Errorf("the second part is %q", rest)
+			}
+			if list := a.use("recent_pages", map[string]any{"host": "site.test"}); !strings.Contains(list, page) {
+				t.Errorf("recent pages: %q", list)
+			}
+			a.use("list_knowledge_bases", nil)
+			until(t, time.Minute, "the page is found", func() bool {
+				return strings.Contains(a.use("search_knowledge_base", map[string]any{"query": "snow that fell a thousand years ago"}), page)
+			})
+			if text := a.use("get_page", map[string]any{"url": page, "section": "rivers-of-the-north"}); !strings.Contains(text, "short but deep") {
+				t.Errorf("the section is %q", text)
+			}
+			if text := a.use("verify_quote", map[string]any{"url": page, "quote": "its water comes from snow"}); !strings.Contains(text, "It stands in line 3 under Rivers of the north.") {
+				t.Errorf("the quote: %q", text)
+			}
+		})
+	}
+}
+
+func TestASessionOutlivesTheDaemonItAsked(t *testing.T) {
+	w := newWeb(t, site())
+	dir := t.TempDir()
+	d := serveIn(t, w, dir)
+	a := join(t, started(t, d.env))
+	const page = "https://site.test/fresh"
+	before := a.use("fetch", map[string]any{"url": page})
+	for _, end := range []func(*daemon){(*daemon).kill, (*daemon).stop} {
+		end(d)
+		d = serveIn(t, w, dir)
+		if after := a.use("fetch", map[string]any{"url": page}); after != before {
+			t.Errorf("with another daemon: %q, want %q", after, before)
+		}
+	}
+	d.stop()
+	if after := a.use("fetch", map[string]any{"url": page}); after != before {
+		t.Errorf("without any daemon: %q, want %q", after, before)
+	}
+	if n := len(w.requests("/fresh")); n != 1 {
+		t.Errorf("the origin was asked %d times, want once", n)
+	}
+}
