@@ -50,8 +50,8 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 }
 
 // newWorldOver is newWorld with an origin that is asked first and reports whether it answered, and other options of the fetcher.
-func newWorldOver(t *testing.T, origin func(http.ResponseWriter, *http.Request) bool, fetching func(*fetch.Options), change func(*api.Options)) *world {
-	t.Helper()
+func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request) bool, fetching func(*fetch.Options), change func(*api.Options)) *world {
+	tb.Helper()
 	w := &world{}
 	w.origin = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		n := w.asked.Add(1)
@@ -94,18 +94,18 @@ func newWorldOver(t *testing.T, origin func(http.ResponseWriter, *http.Request) 
 	}))
 	w.origin.Config.ErrorLog = log.New(io.Discard, "", 0)
 	w.origin.StartTLS()
-	t.Cleanup(w.origin.Close)
-	caFile := filepath.Join(t.TempDir(), "origin.pem")
+	tb.Cleanup(w.origin.Close)
+	caFile := filepath.Join(tb.TempDir(), "origin.pem")
 	if err := os.WriteFile(caFile, pemOf(w.origin.Certificate()), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" + w.origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: "readthru/test"})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(transport.CloseIdleConnections)
-	if w.store, err = store.Open(store.Options{Dir: t.TempDir()}); err != nil {
-		t.Fatal(err)
+	tb.Cleanup(transport.CloseIdleConnections)
+	if w.store, err = store.Open(store.Options{Dir: tb.TempDir()}); err != nil {
+		tb.Fatal(err)
 	}
 	c := cache.New(cache.Options{Store: w.store, Next: transport})
 	fo := fetch.Options{Client: c, Direct: transport, Store: w.store, FrontMatter: true, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"}}
@@ -114,10 +114,10 @@ func newWorldOver(t *testing.T, origin func(http.ResponseWriter, *http.Request) 
 	}
 	f := fetch.New(fo)
 	if w.know, err = knowledge.Open(knowledge.Options{Store: w.store}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	o := api.Options{
-		Knowledge: w.know, Dir: t.TempDir(),
+		Knowledge: w.know, Dir: tb.TempDir(),
 		Crawl: func() (crawl.Service, error) { return crawl.New("local", crawl.Config{Fetcher: f, Interval: -1}) },
 		Fetch: f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" },
@@ -138,10 +138,10 @@ func newWorldOver(t *testing.T, origin func(http.ResponseWriter, *http.Request) 
 		change(&o)
 	}
 	w.server = api.New(o)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		w.server.Stop()
 		if err := errors.Join(w.know.Close(), f.Close(), c.Close(), w.store.Close()); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return w
