@@ -37,13 +37,13 @@ type Options struct {
 	Knowledge *knowledge.Knowledge          // if nil, nothing is indexed
 	Crawl     func() (crawl.Service, error) // the crawl service as configured; if nil there is none
 
-	Proxy    func() string                  // the proxy's address, host:port
-	Requests func() RequestStats            // counts of the proxy
-	Cache    func() CacheStats              // counts of the cache; entries, bytes and ratio are filled in here
-	Recent   func() any                     // the last requests, newest first, as JSON shows them
-	Session  func(name string) SessionStats // counts of a session; its name is filled in here
-	Recorder Recorder                       // of sessions; if nil none is recorded
-	CA       func() []byte                  // the authority's certificate, PEM
+	Proxy        func() string                  // the proxy's address, host:port
+	Requests     func() RequestStats            // counts of the proxy
+	Cache        func() CacheStats              // counts of the cache; entries, bytes and ratio are filled in here
+	Recent       func() any                     // the last requests, newest first, as JSON shows them
+	Session      func(name string) SessionStats // counts of a session; its name is filled in here
+	SessionDoors SessionDoors                   // if nil no session has one
+	CA           func() []byte                  // the authority's certificate, PEM
 
 	Summary *summary.Maker // if nil, summaries are extractive and not kept
 

@@ -20,13 +20,15 @@ type SessionStats struct {
 	Tokens   TokenStats `json:"tokens"`
 }
 
-// Recorder records what sessions are answered.
-type Recorder interface {
-	// Record writes what a session is answered to w until EndRecording or ctx ends it. Once it records, and before it writes, it
-	// calls begun with the address of a proxy all of whose clients are of that session: not every client names its own.
-	Record(ctx context.Context, session string, w io.Writer, begun func(proxy string)) error
+// SessionDoors are proxies of one session each: not every client names its own. Their methods call begun with the proxy's address.
+type SessionDoors interface {
+	// Record writes what a session is answered to w until EndRecording or ctx ends it. It calls begun once it records, before it
+	// writes.
+	Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error
 	// EndRecording ends a recording and waits until it is written.
 	EndRecording(ctx context.Context, session string) error
+	// Offline answers a session's clients from what is stored, and asks no origin, until ctx ends.
+	Offline(ctx context.Context, session string, begun func(addr string)) error
 }
 
 // errNoProxy answers what only a proxy can.
@@ -42,20 +44,28 @@ func (s *Server) Session(_ context.Context, name string) (*SessionStats, error) 
 	return &st, nil
 }
 
-// Record is [Recorder]'s.
-func (s *Server) Record(ctx context.Context, session string, w io.Writer, begun func(proxy string)) error {
-	if s.o.Recorder == nil {
+// Record is [SessionDoors]'s.
+func (s *Server) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
+	if s.o.SessionDoors == nil {
 		return errNoProxy
 	}
-	return s.o.Recorder.Record(ctx, session, w, begun)
+	return s.o.SessionDoors.Record(ctx, session, w, begun)
 }
 
-// EndRecording is [Recorder]'s.
+// EndRecording is [SessionDoors]'s.
 func (s *Server) EndRecording(ctx context.Context, session string) error {
-	if s.o.Recorder == nil {
+	if s.o.SessionDoors == nil {
 		return errNoProxy
 	}
-	return s.o.Recorder.EndRecording(ctx, session)
+	return s.o.SessionDoors.EndRecording(ctx, session)
+}
+
+// Offline is [SessionDoors]'s.
+func (s *Server) Offline(ctx context.Context, session string, begun func(addr string)) error {
+	if s.o.SessionDoors == nil {
+		return errNoProxy
+	}
+	return s.o.SessionDoors.Offline(ctx, session, begun)
 }
 
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) error {
@@ -63,9 +73,23 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, st, err)
 }
 
-// serveRecord writes the recording as it grows. The status is out once it has begun: what fails then shows in its missing end, and
-// in the answer to whoever ends it.
+// serveRecord writes the recording as it grows. What fails once it has begun shows in its missing end, and in the answer to whoever
+// ends it.
 func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) error {
+	return s.serveDoor(w, r, "application/x-ndjson", func(ctx context.Context, begun func(addr string)) error {
+		return s.Record(ctx, r.PathValue("name"), flushing{w, http.NewResponseController(w)}, begun)
+	})
+}
+
+// serveOffline holds the request open until the client goes or the server stops.
+func (s *Server) serveOffline(w http.ResponseWriter, r *http.Request) error {
+	return s.serveDoor(w, r, "text/plain", func(ctx context.Context, begun func(addr string)) error {
+		return s.Offline(ctx, r.PathValue("name"), begun)
+	})
+}
+
+// serveDoor answers with a door's address as soon as it is open, and holds the request open until the door is closed.
+func (s *Server) serveDoor(w http.ResponseWriter, r *http.Request, media string, open func(ctx context.Context, begun func(addr string)) error) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	go func() {
@@ -73,21 +97,20 @@ func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) error {
 		cancel()
 	}()
 	begun := false
-	out := flushing{w, http.NewResponseController(w)}
-	err := s.Record(ctx, r.PathValue("name"), out, func(proxy string) {
+	err := open(ctx, func(addr string) {
 		begun = true
-		w.Header().Set("Content-Type", "application/x-ndjson")
-		w.Header().Set(proxyField, proxy)
+		w.Header().Set("Content-Type", media)
+		w.Header().Set(proxyField, addr)
 		w.WriteHeader(http.StatusOK)
-		_ = out.out.Flush() // a client that has gone shows at the first line
+		_ = http.NewResponseController(w).Flush() // a client that has gone shows in ctx
 	})
 	if begun {
-		return nil
+		return nil // the status is out
 	}
 	return err
 }
 
-// proxyField tells the proxy of a session that is recorded.
+// proxyField tells the address of a session's door.
 const proxyField = "X-Readthru-Proxy"
 
 // flushing is a response whose content leaves at once.
@@ -117,9 +140,22 @@ func (c *Client) Session(ctx context.Context, name string) (*SessionStats, error
 	return call[SessionStats](ctx, c, http.MethodGet, sessionPath(name), nil)
 }
 
-// Record is [Recorder]'s. What the daemon could not write, EndRecording tells.
-func (c *Client) Record(ctx context.Context, session string, w io.Writer, begun func(proxy string)) error {
-	resp, err := c.do(ctx, http.MethodPost, sessionPath(session)+"/recording", nil, nil)
+// Record is [SessionDoors]'s. What the daemon could not write, EndRecording tells.
+func (c *Client) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
+	return c.door(ctx, sessionPath(session)+"/recording", w, begun)
+}
+
+// Offline is [SessionDoors]'s.
+func (c *Client) Offline(ctx context.Context, session string, begun func(addr string)) error {
+	if err := c.door(ctx, sessionPath(session)+"/offline", io.Discard, begun); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// door opens a session's door, and copies what comes to w until it is closed.
+func (c *Client) door(ctx context.Context, path string, w io.Writer, begun func(addr string)) error {
+	resp, err := c.do(ctx, http.MethodPost, path, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -129,12 +165,12 @@ func (c *Client) Record(ctx context.Context, session string, w io.Writer, begun 
 	}
 	begun(resp.Header.Get(proxyField))
 	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("take the recording from the daemon: %w", err)
+		return fmt.Errorf("a session's door at the daemon: %w", err)
 	}
 	return nil
 }
 
-// EndRecording is [Recorder]'s.
+// EndRecording is [SessionDoors]'s.
 func (c *Client) EndRecording(ctx context.Context, session string) error {
 	_, err := call[deleted](ctx, c, http.MethodDelete, sessionPath(session)+"/recording", nil)
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"readthru/api"
@@ -43,9 +44,18 @@ func (f *taker) EndRecording(_ context.Context, session string) error {
 	return nil
 }
 
+func (f *taker) Offline(ctx context.Context, session string, begun func(string)) error {
+	if session == "busy" {
+		return errors.New("no port is free")
+	}
+	begun("127.0.0.1:8")
+	<-ctx.Done()
+	return nil
+}
+
 // sessionOperations are what Server and Client both do with sessions.
 type sessionOperations interface {
-	api.Recorder
+	api.SessionDoors
 	Session(ctx context.Context, name string) (*api.SessionStats, error)
 }
 
@@ -53,7 +63,7 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 	for _, over := range []string{"server", "client"} {
 		t.Run(over, func(t *testing.T) {
 			w := newWorld(t, func(o *api.Options) {
-				o.Recorder = newTaker()
+				o.SessionDoors = newTaker()
 				o.Session = func(name string) api.SessionStats { return api.SessionStats{Requests: int64(len(name))} }
 			})
 			var ops sessionOperations = w.server
@@ -90,10 +100,37 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 	}
 }
 
+func TestAnOfflineDoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
+	for _, over := range []string{"server", "client"} {
+		t.Run(over, func(t *testing.T) {
+			w := newWorld(t, func(o *api.Options) { o.SessionDoors = newTaker() })
+			var ops sessionOperations = w.server
+			if over == "client" {
+				c := api.NewClient(w.listen(t), "", "agent/1")
+				t.Cleanup(c.Close)
+				ops = c
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			begun, done := make(chan string, 1), make(chan error, 1)
+			go func() { done <- ops.Offline(ctx, "s", func(addr string) { begun <- addr }) }()
+			if addr := <-begun; addr != "127.0.0.1:8" {
+				t.Errorf("the door is at %q", addr)
+			}
+			leave()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if err := ops.Offline(t.Context(), "busy", func(string) { t.Error("begun") }); err == nil || !strings.Contains(err.Error(), "no port is free") {
+				t.Errorf("a door that cannot be opened: %v", err)
+			}
+		})
+	}
+}
+
 func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
 	w := newWorld(t, nil)
 	_, err := w.server.Session(t.Context(), "s")
-	for _, err := range []error{err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}), w.server.EndRecording(t.Context(), "s")} {
+	for _, err := range []error{err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}), w.server.EndRecording(t.Context(), "s"), w.server.Offline(t.Context(), "s", func(string) {})} {
 		if statusOf(err) != 409 {
 			t.Errorf("got %v, want 409", err)
 		}
@@ -101,7 +138,7 @@ func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
 }
 
 func TestAServerThatStopsEndsItsRecordings(t *testing.T) {
-	w := newWorld(t, func(o *api.Options) { o.Recorder = newTaker() })
+	w := newWorld(t, func(o *api.Options) { o.SessionDoors = newTaker() })
 	l := httptest.NewUnstartedServer(nil).Listener
 	serving, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)

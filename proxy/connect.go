@@ -107,6 +107,9 @@ func (s *serving) serveConnect(x *exchange) {
 	x.rec.User = user.Name
 	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r)}
 	c.verdict = s.p.judge(host, port, c.client)
+	if s.terms.Offline && c.verdict.action == tunnel {
+		c.verdict = verdict{refuse, "offline", offlineRefusal(c.target())}
+	}
 	x.target = c.target()
 	x.hijacked = true
 	c.end = x.endTunnel

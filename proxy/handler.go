@@ -40,7 +40,7 @@ type exchange struct {
 
 // ServeHTTP answers every request of the proxy, plain, intercepted, and for itself.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{s: s, p: s.p, w: w, r: r, session: s.session, began: time.Now()}
+	x := &exchange{s: s, p: s.p, w: w, r: r, session: s.terms.Session, began: time.Now()}
 	if l, ok := r.Context().Value(linkKey{}).(link); ok {
 		x.inside, x.conn = l.inside, l.conn
 	}
@@ -95,6 +95,10 @@ func (x *exchange) serve() {
 		x.refuse(bad)
 		return
 	}
+	if x.s.terms.Offline && (wantsWebSocket(x.r) || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
+		x.refuse(offlineRefusal(x.masked()))
+		return
+	}
 	if wantsWebSocket(x.r) {
 		x.relay()
 		return
@@ -114,6 +118,12 @@ func (x *exchange) serve() {
 		return
 	}
 	x.prepare()
+	if x.s.terms.Offline {
+		storedOnly(x.r.Header)
+		if want == observed {
+			want = asIs // what is made of a page in the background may ask for more
+		}
+	}
 	switch want {
 	case markdown, plainText:
 		x.answerPage(fetch.Request{Text: want == plainText})
@@ -283,6 +293,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 	r := x.r
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
 	want.Force = hasToken(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil && hasToken(r.Header, "Pragma", "no-cache")
+	want.CacheOnly = x.s.terms.Offline
 	want.NoStore = hasToken(r.Header, "Cache-Control", "no-store")
 	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render, x.session, r.UserAgent()
 	ctx, hints := withEarlyHints(r.Context(), x)

@@ -146,7 +146,12 @@ func (x *exchange) servePrefix(target string) {
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	ask := http.Header{}
+	if x.s.terms.Offline {
+		storedOnly(ask)
+	}
 	answer, err := x.p.o.Fetch.Page(x.r.Context(), fetch.Request{
+		Header: ask, CacheOnly: x.s.terms.Offline,
 		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view, Render: x.told.render, Session: x.session,
 		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"), Agent: x.r.UserAgent(),
 	})

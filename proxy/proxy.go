@@ -144,11 +144,19 @@ func (p *Proxy) Recent() []Record { return p.records.newestFirst() }
 
 // Serve accepts on l until ctx ends. Then it stops accepting, gives requests under way 30 s to end, intercepted ones too,
 // closes tunnels and relays, and returns nil. It closes l. It may be called for several listeners at once.
-func (p *Proxy) Serve(ctx context.Context, l net.Listener) error { return p.ServeSession(ctx, l, "") }
+func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
+	return p.ServeSession(ctx, l, Terms{})
+}
 
-// ServeSession is Serve for a listener all of whose clients are of one session, but for those that name another.
-func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, session string) error {
-	s := &serving{p: p, session: session, addr: l.Addr(), inner: newHandover(l.Addr()), open: map[net.Conn]struct{}{}}
+// Terms are how the clients of a listener are served.
+type Terms struct {
+	Session string // whose requests are that name no other session; empty is nobody's
+	Offline bool   // what is stored is answered, however stale it may be, and no origin is asked
+}
+
+// ServeSession is Serve for a listener with terms of its own.
+func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) error {
+	s := &serving{p: p, terms: terms, addr: l.Addr(), inner: newHandover(l.Addr()), open: map[net.Conn]struct{}{}}
 	var drain context.CancelFunc
 	s.draining, drain = context.WithCancel(ctx)
 	defer drain()
@@ -188,11 +196,11 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, session string
 
 // serving is a proxy on one listener.
 type serving struct {
-	p       *Proxy
-	session string // of requests that name none
-	addr    net.Addr
-	inner   *handover
-	door    *goproxy.ProxyHttpServer
+	p     *Proxy
+	terms Terms
+	addr  net.Addr
+	inner *handover
+	door  *goproxy.ProxyHttpServer
 
 	draining context.Context // ends when serving is told to end: nothing is dialled from then on
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -228,5 +229,71 @@ func TestATunnelIsCountedForItsSession(t *testing.T) {
 	b.stop()
 	if got := b.proxy.Session("s1"); got != (proxy.SessionStats{Tunnels: 1}) {
 		t.Errorf("session %+v, want one tunnel and nothing else", got)
+	}
+}
+
+// TestAnOfflineSessionIsAnsweredFromWhatIsStored asks through a listener that is offline, of a proxy that is not.
+func TestAnOfflineSessionIsAnsweredFromWhatIsStored(t *testing.T) {
+	b, s := newSiteBench(t, nil)
+	b.get("https://a.test/page", "Accept: */*")
+	asked := s.count()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.proxy.ServeSession(ctx, l, proxy.Terms{Session: "s1", Offline: true}) }()
+	client := b.client()
+	client.Transport.(*http.Transport).Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: l.Addr().String()})
+	for target, want := range map[string]string{
+		"https://a.test/page":      "200",
+		"https://a.test/missing":   "504",
+		"https://a.test/data.json": "504",
+		"http://a.test/page":       "504",
+	} {
+		for _, fields := range [][]string{nil, {browserAccept}, {"Cache-Control: no-cache"}} {
+			if want == "200" && fields != nil && fields[0] != browserAccept {
+				continue // validation is asked for, and cannot be had
+			}
+			if got := ask(t, client, target, fields...); !strings.HasPrefix(got, want) {
+				t.Errorf("%s %v: %.100s, want %s", target, fields, got, want)
+			}
+		}
+	}
+	direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	if got := ask(t, direct, "http://"+l.Addr().String()+"/https://a.test/page"); !strings.HasPrefix(got, "200") || !strings.Contains(got, "# On Foxes") {
+		t.Errorf("prefix form: %.100s", got)
+	}
+	if got := ask(t, direct, "http://"+l.Addr().String()+"/https://a.test/data.json"); !strings.HasPrefix(got, "504") {
+		t.Errorf("prefix form of what is not stored: %.100s", got)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://a.test/page", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(resp); got.StatusCode != http.StatusGatewayTimeout || err != nil {
+		t.Errorf("POST: %s, %v", got.Status, err)
+	}
+	if resp, err := visit(t.Context(), client, "https://registry.npmjs.org/x"); err == nil { // by the preset a tunnel
+		resp.Body.Close()
+		t.Errorf("a tunnel was opened: %s", resp.Status)
+	} else if !strings.Contains(err.Error(), "Gateway Timeout") {
+		t.Errorf("a tunnel: %v", err)
+	}
+	client.CloseIdleConnections()
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if s.count() != asked {
+		t.Errorf("the origin was asked %d times", s.count()-asked)
+	}
+	if got := b.proxy.Session("s1"); got.Requests == 0 || got.Tunnels != 0 {
+		t.Errorf("session %+v", got)
 	}
 }

@@ -35,6 +35,10 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 // tunnelAfterAll joins a client with the target after its CONNECT was answered 200 already: its first byte was not TLS.
 func (s *serving) tunnelAfterAll(ctx context.Context, c *connect, client net.Conn) {
 	defer hangUp(client)
+	if s.terms.Offline {
+		c.end(http.StatusOK, 0, 0, errOffline)
+		return
+	}
 	origin, err := s.p.o.Dial(ctx, "tcp", c.target())
 	if err != nil {
 		s.p.stats.errors.Add(1)

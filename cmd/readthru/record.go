@@ -17,30 +17,46 @@ import (
 // madeBy names this program in recordings.
 var madeBy = "readthru/" + version
 
-// recorder records with a listener for each session: not every client tells a proxy who it is.
-type recorder struct {
+// sessionDoors opens listeners for sessions: not every client tells a proxy who it is.
+type sessionDoors struct {
 	core *core
 	door *proxy.Proxy
 }
 
-// Record implements [api.Recorder].
-func (r recorder) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen for session %s: %w", session, err)
-	}
-	defer r.core.avoidToo(addrPort(l))()
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	served := make(chan error, 1)
-	go func() { served <- r.door.ServeSession(serving, l, session) }()
-	err = r.door.Record(ctx, session, madeBy, w, func() { begun(l.Addr().String()) })
-	stop()
-	return asConflict(errors.Join(err, <-served))
+// Record implements [api.SessionDoors].
+func (d sessionDoors) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
+	return d.serve(ctx, proxy.Terms{Session: session}, func(addr string) error {
+		return asConflict(d.door.Record(ctx, session, madeBy, w, func() { begun(addr) }))
+	})
 }
 
-// EndRecording implements [api.Recorder].
-func (r recorder) EndRecording(ctx context.Context, session string) error {
-	return asConflict(r.door.EndRecording(ctx, session))
+// Offline implements [api.SessionDoors].
+func (d sessionDoors) Offline(ctx context.Context, session string, begun func(addr string)) error {
+	return d.serve(ctx, proxy.Terms{Session: session, Offline: true}, func(addr string) error {
+		begun(addr)
+		<-ctx.Done()
+		return nil
+	})
+}
+
+// serve serves a listener on these terms while do runs.
+func (d sessionDoors) serve(ctx context.Context, terms proxy.Terms, do func(addr string) error) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for session %s: %w", terms.Session, err)
+	}
+	defer d.core.avoidToo(addrPort(l))()
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- d.door.ServeSession(serving, l, terms) }()
+	err = do(l.Addr().String())
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// EndRecording implements [api.SessionDoors].
+func (d sessionDoors) EndRecording(ctx context.Context, session string) error {
+	return asConflict(d.door.EndRecording(ctx, session))
 }
 
 func asConflict(err error) error {
@@ -93,6 +109,20 @@ func (r *recordingFile) end(ctx context.Context) error {
 		r.cancel()
 	}
 	return firstError(err, <-r.done)
+}
+
+// offline opens an offline door for a session, until closeDoor is called.
+func offline(ctx context.Context, keeper sessionKeeper, session string) (addr string, closeDoor func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	begun, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- keeper.Offline(ctx, session, func(at string) { addr = at; close(begun) }) }()
+	select {
+	case <-begun:
+		return addr, func() { cancel(); <-done }, nil //nolint:errcheck // the command has ended: nobody needs it any more
+	case err := <-done:
+		cancel()
+		return "", nil, fmt.Errorf("go offline: %w", err)
+	}
 }
 
 // runReplayed runs a command with a proxy of its own that answers from a recording.

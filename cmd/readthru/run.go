@@ -90,7 +90,7 @@ func (r *childRun) check(replay string) error {
 
 // sessionKeeper is what runs a proxy: a running daemon, or one in this process.
 type sessionKeeper interface {
-	api.Recorder
+	api.SessionDoors
 	Session(ctx context.Context, name string) (*api.SessionStats, error)
 }
 
@@ -111,14 +111,22 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 	}
 	if running != nil {
 		defer running.release()
-		if r.offline && !running.Offline {
-			return withHint(errors.New("the daemon that runs is not offline"), `stop it first, or start it with "readthru serve --offline"`)
-		}
 		authority, err := openAuthority(s)
 		if err != nil {
 			return err
 		}
-		return p.runIn(ctx, s, r, running.client, authority, running.Proxy)
+		if !r.offline || running.Offline {
+			return p.runIn(ctx, s, r, running.client, authority, running.Proxy)
+		}
+		if r.record != "" {
+			return withHint(errors.New("what a daemon answers that is not offline itself is not recorded offline"), `stop it first, or start it with "readthru serve --offline"`)
+		}
+		addr, closeDoor, err := offline(ctx, running.client, r.session)
+		if err != nil {
+			return err
+		}
+		defer closeDoor()
+		return p.runIn(ctx, s, r, running.client, authority, addr)
 	}
 	limitMemory()
 	serving, stop := context.WithCancel(ctx)

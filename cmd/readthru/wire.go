@@ -219,7 +219,7 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 			return api.RequestStats{Total: n.Total, Intercepted: n.Intercepted, Tunnelled: n.Tunnelled, Blocked: n.Blocked, Errors: n.Errors}
 		}
 		o.Recent = func() any { return door.Recent() }
-		o.Recorder = recorder{c, door}
+		o.SessionDoors = sessionDoors{c, door}
 		o.Session = func(name string) api.SessionStats {
 			n := door.Session(name)
 			return api.SessionStats{
