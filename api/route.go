@@ -63,7 +63,7 @@ func (s *Server) table() []route {
 		{"GET", "/api/v1/visits", "deliveries of pages to readers, newest first", []param{{"url", "of that page alone"}, {"session", "of that session alone"}, limit, cursor}, nil, VisitList{}, "", s.serveVisits},
 		{"GET", "/api/v1/sessions/{name}", "what the proxy answered to a session, in figures", nil, nil, SessionStats{}, "", s.serveSession},
 		{"POST", "/api/v1/sessions/{name}/recording", "record what the session is answered; the recording is the answer, as it grows, until it is ended", nil, nil, nil, "application/x-ndjson", s.serveRecord},
-		{"POST", "/api/v1/sessions/{name}/offline", "stays open; X-Readthru-Proxy in the answer names a proxy that answers the session from what is stored while it is", nil, nil, nil, "text/plain", s.serveOffline},
+		{"POST", "/api/v1/sessions/{name}/door", "stays open; while it is, the address in X-Readthru-Proxy is a proxy of that session", []param{{"offline", "1: what is stored is answered, and no origin is asked"}}, nil, nil, "text/plain", s.serveOpen},
 		{"DELETE", "/api/v1/sessions/{name}/recording", "end the recording of a session", nil, nil, deleted{}, "", s.serveEndRecording},
 		{"GET", "/api/v1/cache", "stored responses of a URL", []param{{"url", "the exact URL"}, {"explain", "1: tell also why they are or are not reused now"}}, nil, CacheEntries{}, "", s.serveCached},
 		{"DELETE", "/api/v1/cache", "remove stored responses; of one URL also what sessions have fetched of it", []param{{"url", "of one URL"}, {"host", "of a host"}, {"prefix", "of every URL that begins so"}, {"tag", "of what the origin tagged so"}}, nil, Removed{}, "", s.serveUncache},

@@ -27,8 +27,8 @@ type SessionDoors interface {
 	Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error
 	// EndRecording ends a recording and waits until it is written.
 	EndRecording(ctx context.Context, session string) error
-	// Offline answers a session's clients from what is stored, and asks no origin, until ctx ends.
-	Offline(ctx context.Context, session string, begun func(addr string)) error
+	// Open serves a session's clients until ctx ends; offline it answers from what is stored, and asks no origin.
+	Open(ctx context.Context, session string, offline bool, begun func(addr string)) error
 }
 
 // errNoProxy answers what only a proxy can.
@@ -60,12 +60,12 @@ func (s *Server) EndRecording(ctx context.Context, session string) error {
 	return s.o.SessionDoors.EndRecording(ctx, session)
 }
 
-// Offline is [SessionDoors]'s.
-func (s *Server) Offline(ctx context.Context, session string, begun func(addr string)) error {
+// Open is [SessionDoors]'s.
+func (s *Server) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
 	if s.o.SessionDoors == nil {
 		return errNoProxy
 	}
-	return s.o.SessionDoors.Offline(ctx, session, begun)
+	return s.o.SessionDoors.Open(ctx, session, offline, begun)
 }
 
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) error {
@@ -81,10 +81,14 @@ func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// serveOffline holds the request open until the client goes or the server stops.
-func (s *Server) serveOffline(w http.ResponseWriter, r *http.Request) error {
+// serveOpen holds the request open until the client goes or the server stops.
+func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	if err := known(q, "offline"); err != nil {
+		return err
+	}
 	return s.serveDoor(w, r, "text/plain", func(ctx context.Context, begun func(addr string)) error {
-		return s.Offline(ctx, r.PathValue("name"), begun)
+		return s.Open(ctx, r.PathValue("name"), q.Get("offline") == "1", begun)
 	})
 }
 
@@ -142,20 +146,24 @@ func (c *Client) Session(ctx context.Context, name string) (*SessionStats, error
 
 // Record is [SessionDoors]'s. What the daemon could not write, EndRecording tells.
 func (c *Client) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
-	return c.door(ctx, sessionPath(session)+"/recording", w, begun)
+	return c.door(ctx, sessionPath(session)+"/recording", nil, w, begun)
 }
 
-// Offline is [SessionDoors]'s.
-func (c *Client) Offline(ctx context.Context, session string, begun func(addr string)) error {
-	if err := c.door(ctx, sessionPath(session)+"/offline", io.Discard, begun); ctx.Err() == nil {
+// Open is [SessionDoors]'s.
+func (c *Client) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
+	var q url.Values
+	if offline {
+		q = url.Values{"offline": {"1"}}
+	}
+	if err := c.door(ctx, sessionPath(session)+"/door", q, io.Discard, begun); ctx.Err() == nil {
 		return err
 	}
 	return nil
 }
 
 // door opens a session's door, and copies what comes to w until it is closed.
-func (c *Client) door(ctx context.Context, path string, w io.Writer, begun func(addr string)) error {
-	resp, err := c.do(ctx, http.MethodPost, path, nil, nil)
+func (c *Client) door(ctx context.Context, path string, q url.Values, w io.Writer, begun func(addr string)) error {
+	resp, err := c.do(ctx, http.MethodPost, path, q, nil)
 	if err != nil {
 		return err
 	}

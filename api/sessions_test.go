@@ -44,11 +44,11 @@ func (f *taker) EndRecording(_ context.Context, session string) error {
 	return nil
 }
 
-func (f *taker) Offline(ctx context.Context, session string, begun func(string)) error {
+func (f *taker) Open(ctx context.Context, session string, offline bool, begun func(string)) error {
 	if session == "busy" {
 		return errors.New("no port is free")
 	}
-	begun("127.0.0.1:8")
+	begun(map[bool]string{false: "127.0.0.1:8", true: "127.0.0.1:9"}[offline])
 	<-ctx.Done()
 	return nil
 }
@@ -100,7 +100,7 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 	}
 }
 
-func TestAnOfflineDoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
+func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 	for _, over := range []string{"server", "client"} {
 		t.Run(over, func(t *testing.T) {
 			w := newWorld(t, func(o *api.Options) { o.SessionDoors = newTaker() })
@@ -110,17 +110,19 @@ func TestAnOfflineDoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 				t.Cleanup(c.Close)
 				ops = c
 			}
-			ctx, leave := context.WithCancel(t.Context())
-			begun, done := make(chan string, 1), make(chan error, 1)
-			go func() { done <- ops.Offline(ctx, "s", func(addr string) { begun <- addr }) }()
-			if addr := <-begun; addr != "127.0.0.1:8" {
-				t.Errorf("the door is at %q", addr)
+			for offline, want := range map[bool]string{false: "127.0.0.1:8", true: "127.0.0.1:9"} {
+				ctx, leave := context.WithCancel(t.Context())
+				begun, done := make(chan string, 1), make(chan error, 1)
+				go func() { done <- ops.Open(ctx, "s", offline, func(addr string) { begun <- addr }) }()
+				if addr := <-begun; addr != want {
+					t.Errorf("the door is at %q, want %q", addr, want)
+				}
+				leave()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
 			}
-			leave()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-			if err := ops.Offline(t.Context(), "busy", func(string) { t.Error("begun") }); err == nil || !strings.Contains(err.Error(), "no port is free") {
+			if err := ops.Open(t.Context(), "busy", false, func(string) { t.Error("begun") }); err == nil || !strings.Contains(err.Error(), "no port is free") {
 				t.Errorf("a door that cannot be opened: %v", err)
 			}
 		})
@@ -130,7 +132,7 @@ func TestAnOfflineDoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
 	w := newWorld(t, nil)
 	_, err := w.server.Session(t.Context(), "s")
-	for _, err := range []error{err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}), w.server.EndRecording(t.Context(), "s"), w.server.Offline(t.Context(), "s", func(string) {})} {
+	for _, err := range []error{err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}), w.server.EndRecording(t.Context(), "s"), w.server.Open(t.Context(), "s", false, func(string) {})} {
 		if statusOf(err) != 409 {
 			t.Errorf("got %v, want 409", err)
 		}

@@ -20,10 +20,9 @@ type variable struct{ name, value string }
 
 // clientEnv says what the environment of clients is made of.
 type clientEnv struct {
-	proxy string // the proxy's address, host:port
-	login string // name:password for a proxy that asks, else empty
-	// session is the one that requests are to be of, else empty.
-	session string
+	proxy   string // the proxy's address, host:port
+	login   string // name:password for a proxy that asks, else empty
+	session string // of what readthru's own commands read, else empty
 	cert    string // file with our certificate alone
 	bundle  string // file with the system's roots and ours
 	wgetrc  string // file that wget reads
@@ -34,7 +33,10 @@ type clientEnv struct {
 // that they read (curl takes http_proxy in lower case only, wget every one), and in whether a file of roots adds to those they
 // have or replaces them: those that replace get the bundle.
 func (e clientEnv) variables() []variable {
-	proxy := (&url.URL{Scheme: "http", Host: e.proxy, User: e.user()}).String()
+	proxy := (&url.URL{Scheme: "http", Host: e.proxy}).String()
+	if name, password, ok := strings.Cut(e.login, ":"); ok {
+		proxy = (&url.URL{Scheme: "http", User: url.UserPassword(name, password), Host: e.proxy}).String()
+	}
 	direct := withoutProxy(e.direct)
 	vars := []variable{
 		{"http_proxy", proxy},
@@ -58,25 +60,9 @@ func (e clientEnv) variables() []variable {
 		{"WGETRC", e.wgetrc},
 	}
 	if e.session != "" {
-		// git would wait to be asked for a name, and who asks for none is told none.
-		vars = append(vars, variable{"GIT_HTTP_PROXY_AUTHMETHOD", "basic"}, variable{"READTHRU_SESSION", e.session})
+		vars = append(vars, variable{"READTHRU_SESSION", e.session})
 	}
 	return vars
-}
-
-// user returns who clients are to the proxy: a user of a proxy that asks, and a session. Without a password many clients send
-// no name.
-func (e clientEnv) user() *url.Userinfo {
-	name, password, ok := strings.Cut(e.login, ":")
-	switch {
-	case ok && e.session != "":
-		return url.UserPassword(name+"+"+e.session, password)
-	case ok:
-		return url.UserPassword(name, password)
-	case e.session != "":
-		return url.UserPassword(e.session, "session")
-	}
-	return nil
 }
 
 // withoutProxy returns this machine's names and the hosts that the user named already. Patterns are dropped, since curl takes

@@ -30,9 +30,9 @@ func (d sessionDoors) Record(ctx context.Context, session string, w io.Writer, b
 	})
 }
 
-// Offline implements [api.SessionDoors].
-func (d sessionDoors) Offline(ctx context.Context, session string, begun func(addr string)) error {
-	return d.serve(ctx, proxy.Terms{Session: session, Offline: true}, func(addr string) error {
+// Open implements [api.SessionDoors].
+func (d sessionDoors) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
+	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
 		begun(addr)
 		<-ctx.Done()
 		return nil
@@ -66,23 +66,36 @@ func asConflict(err error) error {
 	return err
 }
 
-// recordingFile is a recording on its way into a file.
-type recordingFile struct {
-	keeper  sessionKeeper
-	session string
-	proxy   string     // where the clients of the session are to go
-	done    chan error // gets one error when the file is whole, or never will be
-	cancel  context.CancelFunc
+// door is a proxy of one session, while it is open.
+type door struct {
+	addr  string
+	close func(ctx context.Context) error
 }
 
-// record begins to record a session into a file, which is there when the recording is whole.
-func record(ctx context.Context, keeper sessionKeeper, session, name string) (*recordingFile, error) {
+// openDoor opens a door for a session.
+func openDoor(ctx context.Context, keeper sessionKeeper, session string, offline bool) (*door, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &recordingFile{keeper: keeper, session: session, done: make(chan error, 1), cancel: cancel}
-	begun := make(chan struct{})
+	begun, done := make(chan string, 1), make(chan error, 1)
+	go func() { done <- keeper.Open(ctx, session, offline, func(addr string) { begun <- addr }) }()
+	select {
+	case addr := <-begun:
+		return &door{addr, func(context.Context) error {
+			cancel()
+			return <-done
+		}}, nil
+	case err := <-done:
+		cancel()
+		return nil, fmt.Errorf("open a proxy for the command: %w", err)
+	}
+}
+
+// record opens a door for a session, and records what it is answered into a file, which is there when the recording is whole.
+func record(ctx context.Context, keeper sessionKeeper, session, name string) (*door, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	begun, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		r.done <- writeWhole(name, func(f *os.File) error {
-			if err := keeper.Record(ctx, session, f, func(addr string) { r.proxy = addr; close(begun) }); err != nil {
+		done <- writeWhole(name, func(f *os.File) error {
+			if err := keeper.Record(ctx, session, f, func(addr string) { begun <- addr }); err != nil {
 				return err
 			}
 			whole, err := recording.Open(f.Name())
@@ -93,35 +106,18 @@ func record(ctx context.Context, keeper sessionKeeper, session, name string) (*r
 		})
 	}()
 	select {
-	case <-begun:
-		return r, nil
-	case err := <-r.done:
-		cancel()
-		return nil, fmt.Errorf("record: %w", err)
-	}
-}
-
-// end ends the recording and waits for the file.
-func (r *recordingFile) end(ctx context.Context) error {
-	defer r.cancel()
-	err := r.keeper.EndRecording(ctx, r.session)
-	if err != nil {
-		r.cancel()
-	}
-	return firstError(err, <-r.done)
-}
-
-// offline opens an offline door for a session, until closeDoor is called.
-func offline(ctx context.Context, keeper sessionKeeper, session string) (addr string, closeDoor func(), err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	begun, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- keeper.Offline(ctx, session, func(at string) { addr = at; close(begun) }) }()
-	select {
-	case <-begun:
-		return addr, func() { cancel(); <-done }, nil //nolint:errcheck // the command has ended: nobody needs it any more
+	case addr := <-begun:
+		return &door{addr, func(ctx context.Context) error {
+			defer cancel()
+			err := keeper.EndRecording(ctx, session)
+			if err != nil {
+				cancel()
+			}
+			return firstError(err, <-done)
+		}}, nil
 	case err := <-done:
 		cancel()
-		return "", nil, fmt.Errorf("go offline: %w", err)
+		return nil, fmt.Errorf("record: %w", err)
 	}
 }
 

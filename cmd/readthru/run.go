@@ -115,18 +115,10 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 		if err != nil {
 			return err
 		}
-		if !r.offline || running.Offline {
-			return p.runIn(ctx, s, r, running.client, authority, running.Proxy)
-		}
-		if r.record != "" {
+		if r.record != "" && r.offline && !running.Offline {
 			return withHint(errors.New("what a daemon answers that is not offline itself is not recorded offline"), `stop it first, or start it with "readthru serve --offline"`)
 		}
-		addr, closeDoor, err := offline(ctx, running.client, r.session)
-		if err != nil {
-			return err
-		}
-		defer closeDoor()
-		return p.runIn(ctx, s, r, running.client, authority, addr)
+		return p.runIn(ctx, s, r, running.client, authority)
 	}
 	limitMemory()
 	serving, stop := context.WithCancel(ctx)
@@ -139,32 +131,36 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 			p.note("close the daemon: %s", err)
 		}
 	}()
-	return p.runIn(ctx, s, r, own.server, own.authority, own.info.Proxy)
+	return p.runIn(ctx, s, r, own.server, own.authority)
 }
 
-// runIn runs the command in its session, and tells at the end what was read.
-func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper sessionKeeper, authority *certs.Authority, proxy string) error {
-	e, err := newClientEnv(s, authority, proxy, r.login)
+// runIn runs the command in its session, through a door of the session's own, and tells at the end what was read.
+func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper sessionKeeper, authority *certs.Authority) error {
+	before, err := keeper.Session(ctx, r.session) // others may have been of it
 	if err != nil {
 		return err
 	}
-	e.session = r.session
-	var recorded *recordingFile
+	var d *door
 	if r.record != "" {
-		if recorded, err = record(ctx, keeper, r.session, r.record); err != nil {
-			return err
-		}
-		e.proxy = recorded.proxy
+		d, err = record(ctx, keeper, r.session, r.record)
+	} else {
+		d, err = openDoor(ctx, keeper, r.session, r.offline)
 	}
+	if err != nil {
+		return err
+	}
+	e, err := newClientEnv(s, authority, d.addr, r.login)
+	if err != nil {
+		return errors.Join(err, d.close(ctx))
+	}
+	e.session = r.session
 	status := p.runChild(r.name, r.args, e.variables())
-	if recorded != nil {
-		if err := recorded.end(ctx); err != nil {
-			p.note("error: %s", err)
-			status = firstError(status, exitError(1))
-		}
+	if err := d.close(ctx); err != nil {
+		p.note("error: %s", err)
+		status = firstError(status, exitError(1))
 	}
 	if !r.quiet {
-		p.tellSession(ctx, keeper, r)
+		p.tellSession(ctx, keeper, r, before)
 	}
 	return status
 }
@@ -178,22 +174,24 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// tellSession says in a line what the command read. One that read nothing is none of our business.
-func (p *program) tellSession(ctx context.Context, keeper sessionKeeper, r *childRun) {
+// tellSession says in a line what the command read since before. One that read nothing is none of our business.
+func (p *program) tellSession(ctx context.Context, keeper sessionKeeper, r *childRun, before *api.SessionStats) {
 	st, err := keeper.Session(ctx, r.session)
 	if err != nil {
 		p.note("what was read is not known: %s", err)
 		return
 	}
-	if st.Requests+st.Tunnels == 0 {
+	requests, tunnels := st.Requests-before.Requests, st.Tunnels-before.Tunnels
+	if requests+tunnels == 0 {
 		return
 	}
-	text := count(st.Requests, "request") + ": " + count(st.Pages, "page") + ", " + count(st.Hits, "hit") + ", " + count(st.Tokens.Saved, "token") + " saved"
-	if st.Errors > 0 {
-		text += ", " + count(st.Errors, "error")
+	text := count(requests, "request") + ": " + count(st.Pages-before.Pages, "page") + ", " + count(st.Hits-before.Hits, "hit") +
+		", " + count(st.Tokens.Saved-before.Tokens.Saved, "token") + " saved"
+	if n := st.Errors - before.Errors; n > 0 {
+		text += ", " + count(n, "error")
 	}
-	if st.Tunnels > 0 {
-		text += ", " + count(st.Tunnels, "tunnel")
+	if tunnels > 0 {
+		text += ", " + count(tunnels, "tunnel")
 		if r.record != "" {
 			text += " not recorded"
 		}
