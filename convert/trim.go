@@ -30,26 +30,42 @@ var keptAttributes = map[atom.Atom][]string{
 	atom.A: {"href"}, atom.Img: {"src", "alt"}, atom.Td: {"colspan", "rowspan"}, atom.Th: {"colspan", "rowspan"}, atom.Ol: {"start"},
 }
 
-// Trimmed returns the main content as trimmed HTML of at most limit characters. Where it does not fit it ends between blocks, and
-// the rest is markdown: nothing is lost. The error is ErrNoTree, or that of ctx.
+// Trimmed returns the main content, or what o chooses, as trimmed HTML of at most limit characters. Where it does not fit it ends
+// between blocks, and the rest is markdown: nothing is lost. The error is ErrNoTree, one of o's selectors as [Document.Convert]
+// has it, or that of ctx.
 func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, err error) {
 	if d.body == nil || d.form != "" {
 		return nil, ErrNoTree
 	}
+	var failed error
 	err = guarded(func() {
-		c := choice{root: d.body}
-		if !o.WholePage {
-			c = d.choose(ctx)
+		var roots []*html.Node
+		if o.Selector != "" || o.Drop != "" {
+			if d, roots, failed = d.narrowed(ctx, o); failed != nil {
+				return
+			}
 		}
-		w := trimmer{ctx: ctx, dropped: c.dropped, limit: limit, written: maps.Clone(c.dropped)}
+		var dropped map[*html.Node]bool
+		switch {
+		case roots != nil:
+		case o.WholePage:
+			roots = []*html.Node{d.body}
+		default:
+			c := d.choose(ctx)
+			roots, dropped = []*html.Node{c.root}, c.dropped
+		}
+		w := trimmer{ctx: ctx, dropped: dropped, limit: limit, written: maps.Clone(dropped)}
 		if w.written == nil {
 			w.written = map[*html.Node]bool{}
 		}
-		all := w.split(c.root)
+		all := true
+		for _, root := range roots {
+			all = all && w.split(root)
+		}
 		t = &Trim{HTML: strings.TrimSpace(w.out.String())}
 		if !all {
 			r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2, notes: notesBelow(d.body)}
-			t.Rest = strings.TrimSpace(r.render([]*html.Node{c.root}, w.written))
+			t.Rest = strings.TrimSpace(r.render(roots, w.written))
 		}
 	})
 	switch {
@@ -57,6 +73,8 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, err
+	case failed != nil:
+		return nil, failed
 	case t.HTML == "":
 		return nil, ErrNoTree
 	}

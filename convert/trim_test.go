@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -134,5 +135,32 @@ func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // E12
 				t.Errorf("doubt %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestTrimmedIsWhatSelectorsChoose(t *testing.T) {
+	u, err := url.Parse("https://site.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := convert.Parse(t.Context(), []byte(`<body><main><p id=a>One</p><p class=b>Two <a href=x>x</a></p><div class=c><p>Three</p><p class=b>Four</p></div></main></body>`), "text/html", u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		o    convert.Options
+		want string
+	}{
+		{convert.Options{Selector: "#a, .c"}, "<p>One</p>\n\n<p>Three</p>\n<p>Four</p>"},
+		{convert.Options{Selector: ".c", Drop: ".b"}, "\n<p>Three</p>"},
+		{convert.Options{WholePage: true, Drop: "#a, .c"}, `<p>Two <a href="https://site.test/x">x</a></p>`},
+	} {
+		got, err := doc.Trimmed(t.Context(), tt.o, 1000)
+		if err != nil || strings.Join(strings.Fields(got.HTML), "") != strings.Join(strings.Fields(tt.want), "") || got.Rest != "" {
+			t.Errorf("%+v: %+v, %v, want %q", tt.o, got, err, tt.want)
+		}
+	}
+	if _, err := doc.Trimmed(t.Context(), convert.Options{Selector: "table"}, 1000); !errors.Is(err, convert.ErrNoMatch) {
+		t.Errorf("a selector that matches nothing: %v, want ErrNoMatch", err)
 	}
 }

@@ -62,7 +62,7 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	if a.seen != nil {
 		ans.Console, ans.Screenshot = a.seen.Console, a.seen.Screenshot
 	}
-	ans.Body = form.bytes()
+	ans.Body, ans.Source, ans.Trimmed = form.bytes(), a.source, a.trimmed
 	return ans
 }
 

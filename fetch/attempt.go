@@ -57,6 +57,8 @@ type attempt struct {
 	removed  *page.Removed    // receipts, where the view wants them
 	failure  error            // of the local conversion, if it gave nothing
 	seen     *render.Page     // what a browser saw; nil: none did
+	source   []byte           // Answer.Source
+	trimmed  []byte           // Answer.Trimmed
 	warnings []string
 	attempts []page.Attempt
 }

@@ -226,6 +226,8 @@ type Request struct {
 
 	NoVisit bool // no reader is served: the page is kept and no visit counted (rule E13)
 	Links   bool // tell where the page leads: Answer.Links
+	Source  bool // tell the page's HTML too: Answer.Source
+	Trimmed bool // and of that what the view wants, in few elements: Answer.Trimmed
 
 	// Follow is asked before an own fetch follows a redirect. Its error ends the fetch and is found by errors.As. If nil, all
 	// redirects that the own policy allows are followed.
@@ -245,6 +247,11 @@ type Answer struct {
 	// Links are the URLs that all of the page links to, where they were asked for: absolute, without fragments, as the page
 	// orders them. A page with more than 20,000 has the warning links-cut.
 	Links []string
+
+	// Source is the HTML that the page was made of, in UTF-8: the origin's, or what a browser made of it. Trimmed is what the view
+	// wants of it as HTML: without what nobody reads, its links absolute. They are empty where they were not asked for, and of what
+	// is no HTML; Trimmed also of a page in which there is no content.
+	Source, Trimmed []byte
 
 	// Private says that request or response concern one reader: nothing of it may go to others.
 	Private bool

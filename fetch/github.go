@@ -131,7 +131,7 @@ type target struct {
 // no business of ours here, and for wishes that only the page fulfils.
 func (g *github) target(a *attempt) *target {
 	r := &a.req
-	if !r.Own || r.Method == http.MethodHead || r.HTML || r.Links || r.looks() || r.Render == RenderAlways || r.View.chooses() || a.credentials {
+	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.looks() || r.Render == RenderAlways || r.View.chooses() || a.credentials {
 		return nil
 	}
 	for _, h := range g.hubs {

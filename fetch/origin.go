@@ -50,7 +50,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 // askOnce sends one request, and a second one without text/markdown when the origin answers 406.
 func (f *Fetcher) askOnce(ctx context.Context, a *attempt) (*http.Response, error) {
 	accept := acceptMarkdown
-	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML || a.req.HTML || a.req.View.chooses() {
+	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
 		accept = acceptHTML
 	}
 	resp, err := f.o.Client.RoundTrip(f.request(ctx, a, accept))

@@ -146,12 +146,12 @@ func (f *Fetcher) page(ctx context.Context, a *attempt, t *target) (*Answer, err
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
 	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.memorable && !a.req.HTML && !a.req.looks() && !a.headOfView() && f.recall(a) {
-		if a.req.Links && a.req.Method != http.MethodHead { // they are not in the rendition
+		if a.req.origins() && a.req.Method != http.MethodHead { // it is not in the rendition
 			if err := a.read(f.o.MaxBody); err != nil {
 				return nil, err
 			}
 		}
-		if err := f.narrow(ctx, a); err != nil {
+		if err := f.shape(ctx, a); err != nil {
 			return nil, err
 		}
 		return f.answer(a, true), nil
@@ -172,7 +172,7 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 	}
 	switch {
 	case a.best != nil:
-		if err := f.narrow(ctx, a); err != nil {
+		if err := f.shape(ctx, a); err != nil {
 			return nil, err
 		}
 		return f.answer(a, false), nil

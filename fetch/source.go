@@ -1,0 +1,70 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+
+	"readthru/convert"
+	"readthru/page"
+)
+
+// origins reports whether something is wanted beside the page that only the origin's content has.
+func (r *Request) origins() bool { return r.Links || r.Source || r.Trimmed }
+
+// shape makes of a page what the request wants of it, and beside it.
+func (f *Fetcher) shape(ctx context.Context, a *attempt) error {
+	if err := f.narrow(ctx, a); err != nil {
+		return err
+	}
+	return f.beside(ctx, a)
+}
+
+// beside finds the HTML that is wanted beside the page.
+func (f *Fetcher) beside(ctx context.Context, a *attempt) error {
+	rendered := a.best != nil && a.best.From == page.Browser && a.seen != nil
+	if !a.req.Source && !a.req.Trimmed || a.best == nil || !rendered && (a.kind != htmlKind || a.content == nil) {
+		return nil
+	}
+	if a.req.Source {
+		if a.source = inUTF8(a); rendered {
+			a.source = a.seen.HTML
+		}
+	}
+	if !a.req.Trimmed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	defer cancel()
+	doc, err := f.document(ctx, a)
+	if err == nil && rendered {
+		doc, err = convert.Parse(ctx, a.seen.HTML, "text/html; charset=utf-8", a.seen.URL)
+	}
+	if err != nil {
+		return err
+	}
+	return f.trim(ctx, a, doc)
+}
+
+// trim writes what the view wants of a document. A selector that matches nothing leaves the page as it is, as in its markdown.
+func (f *Fetcher) trim(ctx context.Context, a *attempt, doc *convert.Document) error {
+	if err := f.workers.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer f.workers.Release(1)
+	o, limit := a.req.View.options(a.convert), 8*len(a.content)+64<<10 // links grow when they become absolute
+	t, err := doc.Trimmed(ctx, o, limit)
+	if errors.Is(err, convert.ErrNoMatch) {
+		o.Selector = ""
+		t, err = doc.Trimmed(ctx, o, limit)
+	}
+	switch {
+	case errors.Is(err, convert.ErrNoTree):
+		return nil
+	case err != nil:
+		return err
+	case t.Rest != "":
+		a.warn("html-cut")
+	}
+	a.trimmed = []byte(t.HTML)
+	return nil
+}
