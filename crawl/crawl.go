@@ -86,6 +86,12 @@ type Options struct {
 	// wins. The page at URL is always read.
 	Include, Exclude []string
 
+	Below    bool       // only what lies below the start page: what it leads to elsewhere on the site is left out
+	Unlisted bool       // what the site lists (sitemaps, llms.txt) is not read
+	View     fetch.View // what is wanted of each page
+	Source   bool       // tell each page's HTML: Page.Source
+	Trimmed  bool       // tell the content of that: Page.Trimmed
+
 	// Refresh has every page validated with its origin. Else an answer that is fresh in the cache will do.
 	Refresh bool
 
@@ -150,7 +156,10 @@ type Page struct {
 	Title    string
 	Markdown string            // without front matter; never empty
 	Metadata map[string]string // what the page says about itself, by the names of [page.Meta]; of Firecrawl all that it tells
-	Hash     string            // hex SHA-256 of Markdown
+	Hash     string            // hex SHA-256 of Markdown, of all of it where a view was wanted
+	Links    []string          // where the page leads; of Firecrawl nothing
+
+	Source, Trimmed []byte // as in [fetch.Answer], where they were asked for; of Firecrawl nothing
 
 	// Page is the page as it is stored; nil where it is not, as from Firecrawl. Content is empty: it is Markdown.
 	Page *page.Page

@@ -62,6 +62,7 @@ func (r *run) get(ctx context.Context, it item) result {
 		}
 		ans, err := r.Fetcher.Page(ctx, fetch.Request{
 			URL: u, Own: true, Force: r.o.Refresh || try > 1, NoRemote: true, NoVisit: true, Links: true, Follow: stay,
+			View: r.o.View, Source: r.o.Source, Trimmed: r.o.Trimmed,
 		})
 		if err == nil {
 			if ans.Page != nil && ans.Page.Source == page.Alternate {
@@ -152,5 +153,8 @@ func pageOf(raw string, ans *fetch.Answer) (*Page, error) {
 	if len(strings.TrimSpace(string(content))) == 0 {
 		return nil, errors.New("it holds no text")
 	}
-	return &Page{URL: raw, Title: ans.Page.Title, Markdown: string(content), Metadata: ans.Page.Meta, Hash: ans.Page.ContentHash, Page: ans.Page}, nil
+	return &Page{
+		URL: raw, Title: ans.Page.Title, Markdown: string(content), Metadata: ans.Page.Meta, Hash: ans.Page.ContentHash, Page: ans.Page,
+		Links: ans.Links, Source: ans.Source, Trimmed: ans.Trimmed,
+	}, nil
 }

@@ -111,6 +111,7 @@ func (r *run) resume(b batch, include, exclude patterns) error {
 // enter sets the site that is crawled, by its start page.
 func (r *run) enter(u *url.URL, include, exclude patterns) {
 	r.frontier.scope = newScope(u, include, exclude)
+	r.frontier.scope.below = r.o.Below
 	r.frontier.report.Site = u.String()
 	r.frontier.begin(u)
 }
@@ -144,11 +145,19 @@ func (r *run) begin(ctx context.Context, include, exclude patterns) error {
 		if err != nil {
 			return err
 		}
-		if err := r.seed(ctx, u); err != nil {
+		if err := r.list(ctx, u); err != nil {
 			return err
 		}
 		return r.save(batch{Crawl: fingerprint(r.o), Site: u.String(), Done: []done{d}})
 	}
+}
+
+// list queues what the site itself lists.
+func (r *run) list(ctx context.Context, start *url.URL) error {
+	if r.o.Unlisted {
+		return nil
+	}
+	return r.seed(ctx, start, max(1000, 4*r.frontier.limit), func(raw string) bool { return r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) })
 }
 
 // round gets URLs side by side and handles them in their order.

@@ -113,6 +113,7 @@ type rig struct {
 	*site
 	crawl.Service
 	store *store.Store
+	cfg   crawl.Config
 }
 
 func newRig(tb testing.TB, h http.Handler, change ...func(*crawl.Config, *fetch.Options)) *rig {
@@ -137,7 +138,7 @@ func newRig(tb testing.TB, h http.Handler, change ...func(*crawl.Config, *fetch.
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &rig{s, svc, st}
+	return &rig{s, svc, st, cfg}
 }
 
 // told is what a crawl yielded: "outcome path" by line, in order.

@@ -15,6 +15,7 @@ type scope struct {
 	scheme, host     string // of the start page; host as page.Authority
 	near, beside     string // path prefixes: below the start page, and below its directory
 	include, exclude patterns
+	below            bool // nothing but what lies below the start page
 }
 
 // newScope returns the scope of a crawl that begins at u.
@@ -53,7 +54,7 @@ func (s scope) site(u *url.URL) (*url.URL, bool) {
 
 // wants reports whether a URL of the site is to be crawled, by what it says of itself.
 func (s scope) wants(u *url.URL) bool {
-	if file(u.Path) || chore.MatchString(u.RequestURI()) || page.HasSecret(u) || s.exclude.match(u) {
+	if s.below && !s.isBelow(u) || file(u.Path) || chore.MatchString(u.RequestURI()) || page.HasSecret(u) || s.exclude.match(u) {
 		return false
 	}
 	return len(s.include) == 0 || s.include.match(u)
@@ -67,7 +68,7 @@ const tiers = 6
 func (s scope) tier(u *url.URL, listed bool) int {
 	p, t := u.EscapedPath(), 4
 	switch {
-	case strings.HasPrefix(p, s.near) || p+"/" == s.near:
+	case s.isBelow(u):
 		t = 0
 	case strings.HasPrefix(p, s.beside):
 		t = 2
@@ -76,6 +77,12 @@ func (s scope) tier(u *url.URL, listed bool) int {
 		t++
 	}
 	return t
+}
+
+// isBelow reports whether a URL of the site lies below the start page, or is that.
+func (s scope) isBelow(u *url.URL) bool {
+	p := u.EscapedPath()
+	return strings.HasPrefix(p, s.near) || p+"/" == s.near
 }
 
 // files are endings of what is no page. It saves the requests: what else is none is found by its media type.

@@ -17,10 +17,10 @@ const (
 	sitemapTimeout = time.Minute
 )
 
-// seed queues what the site itself lists: its sitemaps, those robots.txt names or else the one at the usual place, and its
-// llms.txt. It reads no more of them than the crawl can use. What cannot be read is reported; a site without any is none the
-// worse. The error is that of ctx.
-func (r *run) seed(ctx context.Context, start *url.URL) error {
+// seed adds what the site itself lists: its sitemaps, those robots.txt names or else the one at the usual place, and its
+// llms.txt. It reads no more of them than is enough: as many as add took. What cannot be read is reported; a site without any is
+// none the worse. The error is that of ctx.
+func (r *run) seed(ctx context.Context, start *url.URL, enough int, add func(raw string) bool) error {
 	verdict, err := r.Fetcher.Allowed(ctx, start)
 	if err != nil {
 		return err
@@ -30,10 +30,9 @@ func (r *run) seed(ctx context.Context, start *url.URL) error {
 	if !named {
 		sitemaps = []string{root.JoinPath("/sitemap.xml").String()}
 	}
-	enough := max(1000, 4*r.frontier.limit)
 	listed := 0
 	list := func(raw string) bool {
-		if r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) {
+		if add(raw) {
 			listed++
 		}
 		return listed < enough && ctx.Err() == nil

@@ -9,7 +9,7 @@ import (
 	"net/url"
 )
 
-// ErrOtherCrawl says that a State holds the progress of a crawl with other options: another URL, depth or patterns.
+// ErrOtherCrawl says that a State holds the progress of a crawl with other options: another URL, depth, patterns or bounds.
 var ErrOtherCrawl = errors.New("the saved progress is that of another crawl")
 
 // maxBatch is about how large a batch is, in bytes; the largest is smaller than twice that. A test lowers it.
@@ -39,7 +39,11 @@ type done struct {
 
 // fingerprint identifies a crawl by what decides its order.
 func fingerprint(o Options) string {
-	text, err := json.Marshal([]any{o.URL, o.Depth, o.Include, o.Exclude})
+	parts := []any{o.URL, o.Depth, o.Include, o.Exclude}
+	if o.Below || o.Unlisted {
+		parts = append(parts, o.Below, o.Unlisted)
+	}
+	text, err := json.Marshal(parts)
 	if err != nil {
 		panic(err) // strings and numbers
 	}
