@@ -91,3 +91,20 @@ func TestDiscloseIsTheGateAndTheLedger(t *testing.T) {
 		t.Errorf("ledger %+v, %v, want the one that may leave", list, err)
 	}
 }
+
+func TestAFailureOfOneReadersRequestIsNobodyElsesAnswer(t *testing.T) {
+	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") != "" {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		respond(200, article("A"), html)(w, r)
+	}))
+	personal := http.Header{"Cache-Control": {"no-store"}, "X-Api-Key": {"k"}}
+	if _, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/a"), Own: true, NoRemote: true, Header: personal}); err == nil {
+		t.Error("the origin's refusal is no error")
+	}
+	if _, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/a"), Own: true, NoRemote: true}); err != nil {
+		t.Errorf("another reader: %v", err)
+	}
+}

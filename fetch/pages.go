@@ -84,7 +84,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if _, caller := errors.AsType[*unfollowedError](err); caller || r.CacheOnly {
 		return nil, e
 	}
-	if r.Own && client.Err() == nil {
+	if r.Own && client.Err() == nil && !directive(r.Header, "no-store") { // what was asked for one reader says nothing to others
 		f.failed.Add(r.failureKey(), failure{e, time.Now()})
 	}
 	if a.memorable && client.Err() == nil { // that a client left says nothing of the page
