@@ -89,6 +89,7 @@ type Options struct {
 	Below    bool       // only what lies below the start page: what it leads to elsewhere on the site is left out
 	Unlisted bool       // what the site lists (sitemaps, llms.txt) is not read
 	View     fetch.View // what is wanted of each page
+	Render   string     // as in [fetch.Request]
 	Source   bool       // tell each page's HTML: Page.Source
 	Trimmed  bool       // tell the content of that: Page.Trimmed
 
@@ -101,6 +102,15 @@ type Options struct {
 
 	// State makes the crawl one that goes on where it was, however it ended. If nil it begins anew. Firecrawl has no use for it.
 	State State
+}
+
+// Check returns an error for patterns that cannot be read.
+func (o Options) Check() error {
+	if _, err := parsePatterns(o.Include); err != nil {
+		return err
+	}
+	_, err := parsePatterns(o.Exclude)
+	return err
 }
 
 // compare returns what came of a page, by what the caller knows of it.
