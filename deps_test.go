@@ -24,9 +24,10 @@ const policy = `
 	fetch                 → page, convert, render, symbols, llm, store
 	proxy                 → page, fetch, certs, recording
 	crawl                 → page, fetch
-	api                   → page, fetch, store, knowledge, crawl, llm, summary, agents
+	firecrawl             → page, fetch, crawl, summary
+	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
-	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge, fetch, recording, proxy, crawl, api, mcp
+	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge, fetch, recording, proxy, crawl, firecrawl, api, mcp
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"readthru/api"
+	"readthru/firecrawl"
 	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
@@ -437,6 +438,9 @@ func TestEveryRouteWorks(t *testing.T) {
 func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	t.Helper()
 	ctx := t.Context()
+	if _, path, _ = strings.Cut(route, " "); firecrawl.Owns(path) {
+		return w.firecrawlExample(t, route)
+	}
 	for _, force := range []bool{false, true} { // two versions
 		if _, err := w.server.Fetch(ctx, api.FetchRequest{URL: pageURL, Force: force}); err != nil {
 			t.Fatal(err)

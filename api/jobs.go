@@ -170,6 +170,9 @@ func (s *Server) Stop() {
 	s.jobs.mu.Unlock()
 	s.jobs.running.Wait()
 	s.hooks.close()
+	if s.o.Firecrawl != nil {
+		s.o.Firecrawl.Close()
+	}
 }
 
 // Jobs lists the jobs that are remembered, newest first.

@@ -22,6 +22,7 @@ import (
 	"readthru/cache"
 	"readthru/crawl"
 	"readthru/fetch"
+	"readthru/firecrawl"
 	"readthru/knowledge"
 	"readthru/store"
 )
@@ -37,6 +38,7 @@ type world struct {
 	asked  atomic.Int64 // requests that reached the origin
 
 	revised atomic.Bool // a page of the site has changed
+	crawled string      // id of a Firecrawl client's crawl
 }
 
 const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body><main><h1>%s</h1>
@@ -118,8 +120,9 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	}
 	o := api.Options{
 		Knowledge: w.know, Dir: tb.TempDir(),
-		Crawl: func() (crawl.Service, error) { return crawl.New("local", crawl.Config{Fetcher: f, Interval: -1}) },
-		Fetch: f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
+		Crawl:     func() (crawl.Service, error) { return crawl.New("local", crawl.Config{Fetcher: f, Interval: -1}) },
+		Firecrawl: firecrawl.New(firecrawl.Options{Crawl: crawl.Config{Fetcher: f, Interval: -1}, Dir: tb.TempDir()}),
+		Fetch:     f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" },
 		CA:    func() []byte { return pemOf(w.origin.Certificate()) },
 		Fresh: func(ctx context.Context, url string) (bool, error) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"reflect"
@@ -65,6 +66,9 @@ func operation(rt route) map[string]any {
 
 // schema describes the JSON form of a type.
 func schema(t reflect.Type) map[string]any {
+	if t != reflect.TypeFor[time.Time]() && (t.Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())) {
+		return map[string]any{} // its JSON is not that of its kind
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return schema(t.Elem())

@@ -15,6 +15,7 @@ import (
 
 	"readthru/crawl"
 	"readthru/fetch"
+	"readthru/firecrawl"
 	"readthru/knowledge"
 	"readthru/store"
 	"readthru/summary"
@@ -44,6 +45,8 @@ type Options struct {
 	Session      func(name string) SessionStats // counts of a session; its name is filled in here
 	SessionDoors SessionDoors                   // if nil no session has one
 	CA           func() []byte                  // the authority's certificate, PEM
+
+	Firecrawl *firecrawl.Service // answers as a Firecrawl server does; if nil nothing does. Stop closes it
 
 	Summary *summary.Maker // if nil, summaries are extractive and not kept
 
@@ -90,6 +93,9 @@ func New(o Options) *Server {
 	if o.MCP != nil {
 		s.routes = append(s.routes, mcpRoute(o.MCP(s)))
 	}
+	if o.Firecrawl != nil {
+		s.routes = append(s.routes, firecrawlRoutes(o.Firecrawl)...)
+	}
 	s.mount()
 	return s
 }
@@ -97,7 +103,7 @@ func New(o Options) *Server {
 // The largest contents of requests, in bytes.
 const (
 	maxRequest = 1 << 20
-	maxMCP     = 4 << 20
+	maxMCP     = 4 << 20  // as many URLs as a batch may have, too
 	maxIngest  = 64 << 20 // a text of 32 MiB, escaped as JSON
 	maxPack    = 4 << 30  // goes to a file
 )
@@ -105,7 +111,7 @@ const (
 // most returns the largest content that a path takes.
 func most(path string) int64 {
 	switch path {
-	case "/mcp":
+	case "/mcp", "/v1/batch/scrape", "/v2/batch/scrape":
 		return maxMCP
 	case "/api/v1/ingest":
 		return maxIngest
@@ -131,7 +137,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.Set("WWW-Authenticate", `Bearer realm="readthru"`)
 		}
 		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
-		refuse(w, e)
+		s.refuse(w, r, e)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most(r.URL.Path))
@@ -152,7 +158,7 @@ func (s *Server) mount() {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, routes) })
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, problem(http.StatusNotFound, "there is nothing at %s: GET /openapi.json lists what there is", r.URL.Path))
+		s.refuse(w, r, problem(http.StatusNotFound, "there is nothing at %s: GET /openapi.json lists what there is", r.URL.Path))
 	})
 }
 
@@ -165,7 +171,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, routes []route
 	for _, rt := range routes {
 		if rt.method == method {
 			if err := rt.handle(w, r); err != nil {
-				refuse(w, err)
+				s.refuse(w, r, err)
 			}
 			return
 		}
@@ -176,7 +182,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, routes []route
 	}
 	slices.Sort(allow)
 	w.Header().Set("Allow", strings.Join(allow, ", "))
-	refuse(w, problem(http.StatusMethodNotAllowed, "%s takes %s", r.URL.Path, strings.Join(allow, ", ")))
+	s.refuse(w, r, problem(http.StatusMethodNotAllowed, "%s takes %s", r.URL.Path, strings.Join(allow, ", ")))
 }
 
 // drainTime is how long requests under way may take to end once the server is to stop.

@@ -53,11 +53,16 @@ func (c *core) crawlService() (crawl.Service, error) {
 	if set.Service == "firecrawl" && c.offline {
 		return nil, errOffline
 	}
+	config := c.crawlConfig()
+	config.Firecrawl = crawl.FirecrawlConfig{BaseURL: set.FirecrawlURL, Key: cmp.Or(set.FirecrawlKey, os.Getenv("FIRECRAWL_API_KEY")), Client: c.transport}
+	return crawl.New(set.Service, config)
+}
+
+// crawlConfig says how sites are crawled from here.
+func (c *core) crawlConfig() crawl.Config {
+	set := c.settings.Crawl
 	if set.Interval == 0 {
 		set.Interval = -1 // none at all; to crawl, 0 is the default
 	}
-	return crawl.New(set.Service, crawl.Config{
-		Fetcher: c.fetcher, Workers: set.Workers, Interval: set.Interval, Log: c.log,
-		Firecrawl: crawl.FirecrawlConfig{BaseURL: set.FirecrawlURL, Key: cmp.Or(set.FirecrawlKey, os.Getenv("FIRECRAWL_API_KEY")), Client: c.transport},
-	})
+	return crawl.Config{Fetcher: c.fetcher, Workers: set.Workers, Interval: set.Interval, Log: c.log}
 }

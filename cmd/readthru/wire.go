@@ -23,6 +23,7 @@ import (
 	"readthru/certs"
 	"readthru/convert"
 	"readthru/fetch"
+	"readthru/firecrawl"
 	"readthru/knowledge"
 	"readthru/llm"
 	"readthru/mcp"
@@ -207,6 +208,7 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 		},
 	}
 	o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.fresh, c.explain, c.knowledge, c.crawlService, c.dir, c.summaries()
+	o.Firecrawl = firecrawl.New(firecrawl.Options{Crawl: c.crawlConfig(), Summary: o.Summary, Dir: c.dir, Log: c.log})
 	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
 	}

@@ -1,0 +1,136 @@
+package firecrawl
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// maxURLs is how many pages a batch has at most.
+const maxURLs = 10_000
+
+type batchBody struct {
+	URLs    []string `json:"urls"`
+	Lenient *bool    `json:"ignoreInvalidURLs"` // leave out what is no URL, and name it; default: version 1 false, 2 true
+	Workers int      `json:"maxConcurrency"`
+	scrapeOptions
+
+	AppendTo wanted `json:"appendToId"`
+	Webhook  wanted `json:"webhook"`
+}
+
+// target is a page of a batch.
+type target struct {
+	asked string
+	url   *url.URL
+}
+
+func (s *Service) serveBatch(v version, r *http.Request) (any, error) {
+	var b batchBody
+	if err := decode(r, &b); err != nil {
+		return nil, err
+	}
+	if err := refuse(key{"appendToId", b.AppendTo}, key{"webhook", b.Webhook}); err != nil {
+		return nil, err
+	}
+	if err := b.checkJob(); err != nil {
+		return nil, err
+	}
+	if b.Workers < 0 {
+		return nil, bad("maxConcurrency is a number above 0")
+	}
+	targets, invalid, err := b.targets(v)
+	if err != nil {
+		return nil, err
+	}
+	workers := s.o.Crawl.Workers
+	if b.Workers > 0 {
+		workers = min(b.Workers, maxWorkers)
+	}
+	agent := r.UserAgent()
+	j, err := s.jobs.start(batching, len(targets), func(ctx context.Context, j *job) error {
+		return s.batch(ctx, j, targets, workers, func(ctx context.Context, t target) (*document, error) {
+			return s.scrape(ctx, v, t.url, t.asked, &b.scrapeOptions, agent)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return startAnswer{true, j.id, location(v, r, j, nil), invalid}, nil
+}
+
+// targets reads the URLs of a batch, and returns those that are none beside them.
+func (b *batchBody) targets(v version) (list []target, invalid []string, err error) {
+	lenient := v == 2
+	if b.Lenient != nil {
+		lenient = *b.Lenient
+	}
+	if len(b.URLs) > maxURLs {
+		return nil, nil, bad("urls has %d URLs: %d is the most", len(b.URLs), maxURLs)
+	}
+	for _, raw := range b.URLs {
+		u, err := address(raw)
+		switch {
+		case err == nil:
+			list = append(list, target{raw, u})
+		case lenient:
+			invalid = append(invalid, raw)
+		default:
+			return nil, nil, err
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil, bad("urls has no URL")
+	}
+	return list, invalid, nil
+}
+
+// batch gets pages side by side and keeps them in their order.
+func (s *Service) batch(ctx context.Context, j *job, targets []target, workers int, get func(context.Context, target) (*document, error)) error {
+	type outcome struct {
+		d   *document
+		err error
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers + 1) // and who keeps them
+	waiting := make(chan chan outcome, workers)
+	g.Go(func() error {
+		for _, t := range targets {
+			var got outcome
+			select {
+			case ch := <-waiting:
+				select {
+				case got = <-ch:
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if got.err != nil {
+				j.failed(t.asked, failed(t.url, got.err))
+				continue
+			}
+			if err := j.add(got.d, t.asked, len(targets)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, t := range targets {
+		ch := make(chan outcome, 1)
+		select {
+		case waiting <- ch:
+		case <-ctx.Done():
+			return g.Wait()
+		}
+		g.Go(func() error {
+			d, err := get(ctx, t)
+			ch <- outcome{d, err}
+			return nil
+		})
+	}
+	return g.Wait()
+}

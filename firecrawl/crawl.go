@@ -1,0 +1,223 @@
+package firecrawl
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"time"
+
+	"readthru/crawl"
+	"readthru/fetch"
+	"readthru/page"
+)
+
+// The bounds of a crawl's options.
+const (
+	defaultLimit = 10_000 // pages, as there
+	maxLimit     = 100_000
+	maxWorkers   = 16
+	maxDelay     = 60 // seconds, as there
+	maxPatterns  = 100
+)
+
+type crawlBody struct {
+	URL     string        `json:"url"`
+	Scrape  scrapeOptions `json:"scrapeOptions"`
+	Limit   *int          `json:"limit"`             // pages; default 10000
+	Depth   *int          `json:"maxDiscoveryDepth"` // links from the start
+	Depth1  *int          `json:"maxDepth"`          // the same, of version 1
+	Include []string      `json:"includePaths"`      // regular expressions, for path and query
+	Exclude []string      `json:"excludePaths"`
+	Entire  bool          `json:"crawlEntireDomain"` // not only what lies below the start
+	Entire1 bool          `json:"allowBackwardLinks"`
+	Sitemap string        `json:"sitemap"` // include (default) or skip
+	Skip1   bool          `json:"ignoreSitemap"`
+	Delay   float64       `json:"delay"` // seconds between two requests
+	Workers int           `json:"maxConcurrency"`
+
+	Origin      ignored `json:"origin"`
+	Integration ignored `json:"integration"`
+	Audit       ignored `json:"auditMetadata"`
+	Similar     ignored `json:"deduplicateSimilarURLs"`
+
+	External    wanted `json:"allowExternalLinks"`
+	Subdomains  wanted `json:"allowSubdomains"`
+	NoRobots    wanted `json:"ignoreRobotsTxt"`
+	RobotsAgent wanted `json:"robotsUserAgent"`
+	NoQueries   wanted `json:"ignoreQueryParameters"`
+	FullURL     wanted `json:"regexOnFullURL"`
+	Webhook     wanted `json:"webhook"`
+	Prompt      wanted `json:"prompt"`
+	NoRetention wanted `json:"zeroDataRetention"`
+}
+
+// check refuses what a crawl cannot be.
+func (b *crawlBody) check() error {
+	if err := refuse(
+		key{"allowExternalLinks", b.External}, key{"allowSubdomains", b.Subdomains}, key{"ignoreRobotsTxt", b.NoRobots}, key{"robotsUserAgent", b.RobotsAgent},
+		key{"ignoreQueryParameters", b.NoQueries}, key{"regexOnFullURL", b.FullURL}, key{"webhook", b.Webhook}, key{"prompt", b.Prompt}, key{"zeroDataRetention", b.NoRetention},
+	); err != nil {
+		return err
+	}
+	switch {
+	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLimit):
+		return bad("limit is a number from 1 to %d", maxLimit)
+	case b.depth() < -1:
+		return bad("a depth is not below 0")
+	case b.depth() == 0 && !b.unlisted():
+		return bad(`a depth of 0 goes with sitemap "skip" (version 1: ignoreSitemap) here: the start page alone`)
+	case b.Sitemap != "" && b.Sitemap != "include" && b.Sitemap != "skip":
+		return bad("sitemap %q is not supported here: there are include and skip", b.Sitemap)
+	case b.Delay < 0 || b.Delay > maxDelay || math.IsNaN(b.Delay):
+		return bad("delay is a number of seconds from 0 to %d", maxDelay)
+	case b.Workers < 0:
+		return bad("maxConcurrency is a number above 0")
+	}
+	o := &b.Scrape
+	switch {
+	case len(b.Include)+len(b.Exclude) > maxPatterns:
+		return bad("includePaths and excludePaths: more than %d patterns", maxPatterns)
+	case o.wants("screenshot"):
+		return bad("formats: screenshot is not supported here for a crawl")
+	case o.Lockdown:
+		return bad("lockdown is not supported here for a crawl")
+	case o.StoreInCache != nil && !*o.StoreInCache:
+		return bad("storeInCache false is not supported here for a crawl")
+	}
+	return o.checkJob()
+}
+
+// checkJob refuses options that pages of a job cannot have: there is nowhere to keep what only one caller may see.
+func (o *scrapeOptions) checkJob() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if len(o.Headers) > 0 {
+		return bad("headers is not supported here for the pages of a job")
+	}
+	return nil
+}
+
+// depth is how many links from the start a page may be; -1: any number.
+func (b *crawlBody) depth() int {
+	switch {
+	case b.Depth != nil:
+		return *b.Depth
+	case b.Depth1 != nil:
+		return *b.Depth1
+	}
+	return -1
+}
+
+func (b *crawlBody) unlisted() bool { return b.Sitemap == "skip" || b.Skip1 }
+
+// options is what the crawler is asked for.
+func (b *crawlBody) options(v version, u *url.URL) crawl.Options {
+	o := crawl.Options{
+		URL: u.String(), Limit: defaultLimit, Depth: max(b.depth(), 0), Include: expressions(b.Include), Exclude: expressions(b.Exclude), Below: !b.Entire && !b.Entire1,
+		Unlisted: b.unlisted(), View: b.Scrape.view(), Source: b.Scrape.wants("rawHtml"), Trimmed: b.Scrape.wants("html"), Refresh: b.Scrape.fresh(v),
+	}
+	if b.Limit != nil {
+		o.Limit = *b.Limit
+	}
+	if b.Scrape.WaitFor > 0 {
+		o.Render = fetch.RenderAlways
+	}
+	if b.depth() == 0 {
+		o.Limit = 1
+	}
+	return o
+}
+
+// expressions marks patterns as the regular expressions that they are.
+func expressions(list []string) []string {
+	marked := make([]string, len(list))
+	for i, text := range list {
+		marked[i] = "re:" + text
+	}
+	return marked
+}
+
+// crawler returns the local crawler with the pace that is asked for. Another service is never asked: who points its client here
+// means this program.
+func (s *Service) crawler(delay float64, workers int) (crawl.Service, error) {
+	c := s.o.Crawl
+	if workers > 0 {
+		c.Workers = min(workers, maxWorkers)
+	}
+	if pause := time.Duration(delay * float64(time.Second)); pause > c.Interval {
+		c.Interval = pause
+	}
+	return crawl.New("local", c)
+}
+
+func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
+	var b crawlBody
+	if err := decode(r, &b); err != nil {
+		return nil, err
+	}
+	u, err := address(b.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	if page.HasSecret(u) {
+		return nil, bad("%s carries what looks like a credential: a crawl does not begin there", page.Mask(u))
+	}
+	if err := s.o.Crawl.Fetcher.Blocked(u); err != nil {
+		return nil, failed(u, err)
+	}
+	o := b.options(v, u)
+	if err := o.Check(); err != nil {
+		return nil, bad("%s", err)
+	}
+	crawler, err := s.crawler(b.Delay, b.Workers)
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.jobs.start(crawling, 0, func(ctx context.Context, j *job) error { return s.crawl(ctx, j, crawler, o, &b.Scrape) })
+	if err != nil {
+		return nil, err
+	}
+	return startAnswer{Success: true, ID: j.id, URL: location(v, r, j, nil)}, nil
+}
+
+// crawl has a site crawled into a job. That the start page cannot be had fails it.
+func (s *Service) crawl(ctx context.Context, j *job, crawler crawl.Service, o crawl.Options, scrape *scrapeOptions) error {
+	_, err := crawler.Crawl(ctx, o, func(e crawl.Event) error {
+		switch {
+		case e.Page != nil:
+			d, err := s.crawled(ctx, e.Page, scrape)
+			if err != nil {
+				return err
+			}
+			return j.add(d, e.URL, e.Total)
+		case e.Outcome == crawl.Forbidden:
+			j.forbidden(e.URL)
+		case e.Outcome == crawl.Failed:
+			j.failed(e.URL, e.Err)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return err
+}
+
+// crawled makes a document of a crawled page.
+func (s *Service) crawled(ctx context.Context, p *crawl.Page, o *scrapeOptions) (*document, error) {
+	d := &document{Metadata: metadata(p.URL, p.Page), private: !p.Page.Stored}
+	d.fill(o, p.Markdown, p.Links, p.Source, p.Trimmed)
+	if o.wants("summary") {
+		if err := s.summarise(ctx, d, p.Page, p.Markdown, d.private); err != nil {
+			return nil, err
+		}
+	}
+	d.Warning = o.warning(p.Page.Warnings)
+	return d, nil
+}

@@ -1,0 +1,22 @@
+package firecrawl
+
+import (
+	"testing"
+	"time"
+)
+
+// LimitResults lowers what jobs keep, in bytes, for the time of a test.
+func LimitResults(tb testing.TB, disk, all, memory int64) {
+	tb.Helper()
+	was := [3]int64{maxResults, maxAll, maxPrivate}
+	maxResults, maxAll, maxPrivate = disk, all, memory
+	tb.Cleanup(func() { maxResults, maxAll, maxPrivate = was[0], was[1], was[2] })
+}
+
+// LimitLifetime shortens a job's day for the time of a test.
+func LimitLifetime(tb testing.TB, d time.Duration) {
+	tb.Helper()
+	was := lifetime
+	lifetime = d
+	tb.Cleanup(func() { lifetime = was })
+}

@@ -1,0 +1,192 @@
+package firecrawl
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"readthru/fetch"
+)
+
+// scrapeOptions say in what forms a page is wanted, and how it is got.
+type scrapeOptions struct {
+	Formats         []format          `json:"formats"`         // markdown (default), html, rawHtml, links, summary, screenshot
+	OnlyMainContent *bool             `json:"onlyMainContent"` // default true
+	IncludeTags     []string          `json:"includeTags"`     // CSS selectors
+	ExcludeTags     []string          `json:"excludeTags"`     // CSS selectors
+	Headers         map[string]string `json:"headers"`
+	Timeout         *int64            `json:"timeout"` // milliseconds
+	WaitFor         int64             `json:"waitFor"` // milliseconds; above 0 a browser renders the page
+	MaxAge          *int64            `json:"maxAge"`  // milliseconds
+	StoreInCache    *bool             `json:"storeInCache"`
+	Lockdown        bool              `json:"lockdown"` // ask nobody: answer from what is stored
+	SkipTLS         bool              `json:"skipTlsVerification"`
+
+	Origin       ignored `json:"origin"`
+	Integration  ignored `json:"integration"`
+	Audit        ignored `json:"auditMetadata"`
+	Proxy        ignored `json:"proxy"`
+	BlockAds     ignored `json:"blockAds"`
+	FastMode     ignored `json:"fastMode"`
+	Parsers      ignored `json:"parsers"`
+	ParsePDF     ignored `json:"parsePDF"`
+	RemoveImages ignored `json:"removeBase64Images"`
+
+	Actions        wanted `json:"actions"`
+	Agent          wanted `json:"agent"`
+	ChangeTracking wanted `json:"changeTrackingOptions"`
+	Extract        wanted `json:"extract"`
+	Geolocation    wanted `json:"geolocation"`
+	JSONOptions    wanted `json:"jsonOptions"`
+	Location       wanted `json:"location"`
+	MinAge         wanted `json:"minAge"`
+	Mobile         wanted `json:"mobile"`
+	CleanContent   wanted `json:"onlyCleanContent"`
+	Profile        wanted `json:"profile"`
+	RedactPII      wanted `json:"redactPII"`
+	SafeMode       wanted `json:"safeMode"`
+	Threats        wanted `json:"threatProtection"`
+	NoRetention    wanted `json:"zeroDataRetention"`
+}
+
+// format is a form in which a page is wanted.
+type format string
+
+// formats are those that there are here, by the names they may be asked for.
+var formats = map[string]format{"markdown": "markdown", "html": "html", "rawHtml": "rawHtml", "links": "links", "summary": "summary", "screenshot": "screenshot", "screenshot@fullPage": "screenshot"}
+
+// UnmarshalJSON reads a name, or an object whose type is one.
+func (f *format) UnmarshalJSON(b []byte) error {
+	var name string
+	if json.Unmarshal(b, &name) != nil {
+		var keys map[string]json.RawMessage
+		if json.Unmarshal(b, &keys) != nil || json.Unmarshal(keys["type"], &name) != nil {
+			return bad("formats: a format is a name, or an object with a type")
+		}
+		for k := range keys {
+			if k != "type" && (formats[name] != "screenshot" || k != "fullPage" && k != "quality" && k != "viewport") && formats[name] != "" {
+				return bad("Unrecognized key in body: %q of the format %s", k, name)
+			}
+		}
+	}
+	if *f = formats[name]; *f == "" {
+		return bad("formats: %q is not supported here: there are markdown, html, rawHtml, links, summary and screenshot", name)
+	}
+	return nil
+}
+
+// The bounds of options.
+const (
+	maxWait     = 60_000 // milliseconds of waitFor, as there
+	maxHeaders  = 50
+	maxHeaderSz = 8 << 10 // bytes, all of them
+)
+
+// check refuses options that cannot be met.
+func (o *scrapeOptions) check() error {
+	if err := refuse(
+		key{"actions", o.Actions}, key{"agent", o.Agent}, key{"changeTrackingOptions", o.ChangeTracking}, key{"extract", o.Extract}, key{"geolocation", o.Geolocation},
+		key{"jsonOptions", o.JSONOptions}, key{"location", o.Location}, key{"minAge", o.MinAge}, key{"mobile", o.Mobile}, key{"onlyCleanContent", o.CleanContent},
+		key{"profile", o.Profile}, key{"redactPII", o.RedactPII}, key{"safeMode", o.SafeMode}, key{"threatProtection", o.Threats}, key{"zeroDataRetention", o.NoRetention},
+	); err != nil {
+		return err
+	}
+	switch {
+	case o.Timeout != nil && *o.Timeout <= 0:
+		return bad("timeout is a number of milliseconds above 0")
+	case o.WaitFor < 0 || o.WaitFor > maxWait:
+		return bad("waitFor is a number of milliseconds from 0 to %d", maxWait)
+	case o.MaxAge != nil && *o.MaxAge < 0:
+		return bad("maxAge is a number of milliseconds, 0 or above")
+	}
+	if err := o.view().Check(); err != nil {
+		return bad("includeTags, excludeTags: %s", err)
+	}
+	return checkHeaders(o.Headers)
+}
+
+// ours are fields that this program sends by itself, or that concern one connection.
+var ours = strings.Fields("Accept Accept-Encoding Cache-Control Connection Content-Length Expect Host If-Match If-Modified-Since If-None-Match If-Range " +
+	"If-Unmodified-Since Keep-Alive Pragma Proxy-Authorization Proxy-Connection Range Te Trailer Transfer-Encoding Upgrade Via")
+
+func checkHeaders(list map[string]string) error {
+	size := 0
+	for name, value := range list {
+		size += len(name) + len(value)
+		canonical := http.CanonicalHeaderKey(name)
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return bad("headers: %q is no field, or has no value that a field may have", name)
+		}
+		if slices.Contains(ours, canonical) || strings.HasPrefix(canonical, "X-Readthru-") {
+			return bad("headers: %s is not the caller's to set here", canonical)
+		}
+	}
+	if len(list) > maxHeaders || size > maxHeaderSz {
+		return bad("headers: more than %d fields or %d bytes", maxHeaders, maxHeaderSz)
+	}
+	return nil
+}
+
+// wants reports whether a page is wanted in a form.
+func (o *scrapeOptions) wants(f format) bool {
+	return slices.Contains(o.Formats, f) || len(o.Formats) == 0 && f == "markdown"
+}
+
+// fresh reports whether nothing that is stored will do.
+func (o *scrapeOptions) fresh(v version) bool {
+	return o.MaxAge == nil && v == 1 || o.MaxAge != nil && *o.MaxAge == 0
+}
+
+func (o *scrapeOptions) view() fetch.View {
+	return fetch.View{
+		WholePage: o.OnlyMainContent != nil && !*o.OnlyMainContent, Selector: strings.Join(o.IncludeTags, ", "), Drop: strings.Join(o.ExcludeTags, ", "),
+	}
+}
+
+// request is what the fetcher is asked for.
+func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Request {
+	r := fetch.Request{
+		URL: u, Own: true, Force: o.fresh(v) && !o.Lockdown, CacheOnly: o.Lockdown, NoStore: o.StoreInCache != nil && !*o.StoreInCache, Agent: agent, View: o.view(),
+		Links: o.wants("links"), Source: o.wants("rawHtml"), Trimmed: o.wants("html"), Screenshot: o.wants("screenshot"),
+	}
+	if o.WaitFor > 0 {
+		r.Render = fetch.RenderAlways
+	}
+	if o.MaxAge != nil && *o.MaxAge > 0 {
+		r.Header = http.Header{"Cache-Control": {"max-age=" + seconds(*o.MaxAge)}}
+	}
+	if len(o.Headers) > 0 {
+		o.personal(&r)
+	}
+	return r
+}
+
+// personal makes a request one of the caller's own: any of its fields may be a secret, so nothing of it is kept, nobody else is
+// told, and no other host gets it.
+func (o *scrapeOptions) personal(r *fetch.Request) {
+	r.Header = http.Header{"Cache-Control": {"no-store"}}
+	for name, value := range o.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Force, r.NoStore, r.NoRemote, r.Render = true, true, true, fetch.RenderNever
+	from := *r.URL
+	r.Follow = func(next *url.URL) error {
+		if next.Scheme != from.Scheme || next.Host != from.Host {
+			return &failure{http.StatusForbidden, codeBlocked, "the page redirects to another host, which is not asked with headers"}
+		}
+		return nil
+	}
+}
+
+// limit is how long a page may take; 0: as long as any.
+func (o *scrapeOptions) limit() time.Duration {
+	if o.Timeout == nil {
+		return 0
+	}
+	return time.Duration(min(*o.Timeout, int64(time.Hour/time.Millisecond))) * time.Millisecond
+}

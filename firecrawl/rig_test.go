@@ -1,0 +1,210 @@
+package firecrawl_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"readthru/cache"
+	"readthru/crawl"
+	"readthru/fetch"
+	"readthru/firecrawl"
+	"readthru/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// site is an origin in the process, on every host: pages by host and request URI, and what was asked of it.
+type site struct {
+	mu    sync.Mutex
+	pages map[string]string
+	own   func(*http.Request) (*http.Response, error) // asked first; nil response: not its own
+	asked []string
+}
+
+const about = "This sentence stands in every page, and it is long enough to be taken for content by whoever looks at it. "
+
+// html is a page with a menu and links below its text.
+func html(title string, links ...string) string {
+	var list strings.Builder
+	for _, l := range links {
+		fmt.Fprintf(&list, "<li><a href=%q>link to %s</a></li>", l, l)
+	}
+	return `<!doctype html><html lang="en"><head><title>` + title + `</title><meta name="description" content="About ` + title + `"><meta property="og:title" content="OG ` + title +
+		`"></head><body><nav><a href="/menu">Menu entry</a></nav><main><h1>` + title + `</h1><p>` + strings.Repeat(about, 4) + `The page is ` + title + `.</p><p class="ad">Buy now.</p><ul>` + list.String() + `</ul></main><script>run()</script></body></html>`
+}
+
+// RoundTrip answers a page; a value that begins with > redirects, with ! is a status, with "type " has that media type.
+func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, r.URL.Host+r.URL.RequestURI())
+	own := s.own
+	content, ok := s.pages[r.URL.Host+r.URL.RequestURI()]
+	if !ok {
+		content, ok = s.pages[r.URL.RequestURI()]
+	}
+	s.mu.Unlock()
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	if own != nil {
+		if resp, err := own(r); resp != nil || err != nil {
+			return resp, err
+		}
+	}
+	w := httptest.NewRecorder()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	switch status, err := strconv.Atoi(strings.TrimPrefix(content, "!")); {
+	case !ok:
+		w.WriteHeader(http.StatusNotFound)
+	case strings.HasPrefix(content, "!") && err == nil:
+		w.WriteHeader(status)
+	case strings.HasPrefix(content, ">"):
+		w.Header().Set("Location", content[1:])
+		w.WriteHeader(http.StatusFound)
+	case strings.HasPrefix(content, "no-store "):
+		w.Header().Set("Cache-Control", "no-store")
+		content = strings.TrimPrefix(content, "no-store ")
+		_, _ = w.WriteString(content)
+	case !strings.HasPrefix(content, "<"):
+		media, body, _ := strings.Cut(content, " ")
+		w.Header().Set("Content-Type", media)
+		_, _ = w.WriteString(body)
+	default:
+		_, _ = w.WriteString(content)
+	}
+	resp := w.Result()
+	resp.Request = r
+	return resp, nil
+}
+
+// Public makes every host one that third parties may be told of.
+func (s *site) Public(context.Context, *url.URL) error { return nil }
+
+func (s *site) count(prefix string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, a := range s.asked {
+		if strings.HasPrefix(a, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// rig is a service before a site.
+type rig struct {
+	*site
+	http.Handler
+	store   *store.Store
+	crawl   crawl.Config
+	service *firecrawl.Service
+	dir     string
+}
+
+func newRig(tb testing.TB, pages map[string]string) *rig {
+	tb.Helper()
+	s := &site{pages: pages}
+	st, err := store.Open(store.Options{Dir: tb.TempDir()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c := cache.New(cache.Options{Store: st, Next: s, Override: func(_ *http.Request, status int, h http.Header) (time.Duration, bool, bool) {
+		return 24 * time.Hour, false, status == 200 && strings.HasPrefix(h.Get("Content-Type"), "text/html")
+	}})
+	f := fetch.New(fetch.Options{
+		Client: c, Direct: s, Store: st, UserAgent: "readthru/test", FrontMatter: true, BlockedDomains: []string{"blocked.test"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+	})
+	r := &rig{site: s, store: st, crawl: crawl.Config{Fetcher: f, Interval: -1}, dir: tb.TempDir()}
+	r.service = firecrawl.New(firecrawl.Options{Crawl: r.crawl, Dir: r.dir})
+	mux := http.NewServeMux()
+	for _, rt := range r.service.Routes() {
+		mux.HandleFunc(rt.Method+" "+rt.Path, rt.Handle)
+	}
+	r.Handler = mux
+	tb.Cleanup(func() {
+		r.service.Close()
+		if err := errors.Join(f.Close(), c.Close(), st.Close()); err != nil {
+			tb.Error(err)
+		}
+	})
+	return r
+}
+
+// object is JSON as it comes.
+type object map[string]any
+
+// at returns what lies at a path of keys and numbers.
+func (o object) at(path string) any {
+	var v any = map[string]any(o)
+	for part := range strings.SplitSeq(path, ".") {
+		switch now := v.(type) {
+		case map[string]any:
+			v = now[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i >= len(now) {
+				return nil
+			}
+			v = now[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// ask sends a request in the process and returns the answer. A path may be a whole URL.
+func (r *rig) ask(t *testing.T, method, path, body string) (int, object) {
+	t.Helper()
+	if !strings.HasPrefix(path, "http") {
+		path = "http://localhost:7888" + path
+	}
+	req := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	var got object
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatalf("%s %s: status %d, %q: %v", method, path, w.Code, w.Body, err)
+	}
+	return w.Code, got
+}
+
+// must is ask for what succeeds.
+func (r *rig) must(t *testing.T, method, path, body string) object {
+	t.Helper()
+	status, got := r.ask(t, method, path, body)
+	if status != http.StatusOK {
+		t.Fatalf("%s %s %s: status %d, %v", method, path, body, status, got)
+	}
+	return got
+}
+
+// finish starts a job and returns its status when it has ended. It is called in a bubble.
+func (r *rig) finish(t *testing.T, path, body string) (location string, last object) {
+	t.Helper()
+	started := r.must(t, http.MethodPost, path, body)
+	location, _ = started["url"].(string)
+	for range 1000 {
+		synctest.Wait()
+		if last = r.must(t, http.MethodGet, location, ""); last["status"] != "scraping" {
+			return location, last
+		}
+		time.Sleep(time.Second)
+	}
+	t.Fatalf("%s is still %v", location, last["status"])
+	return "", nil
+}

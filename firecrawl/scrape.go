@@ -1,0 +1,207 @@
+package firecrawl
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"readthru/fetch"
+	"readthru/page"
+	"readthru/summary"
+)
+
+type scrapeBody struct {
+	URL string `json:"url"`
+	scrapeOptions
+}
+
+type scrapeAnswer struct {
+	Success bool      `json:"success"`
+	Data    *document `json:"data"`
+}
+
+// document is a page in the forms that were asked for.
+type document struct {
+	Markdown   *string        `json:"markdown,omitempty"`
+	HTML       *string        `json:"html,omitempty"`    // the content alone, links absolute
+	RawHTML    *string        `json:"rawHtml,omitempty"` // the origin's, or what a browser made of it
+	Links      []string       `json:"links,omitzero"`
+	Summary    *string        `json:"summary,omitempty"`
+	Screenshot string         `json:"screenshot,omitempty"` // a PNG of the whole page, as a data: URL
+	Warning    string         `json:"warning,omitempty"`
+	Metadata   map[string]any `json:"metadata"`
+
+	private bool // it concerns one reader, or its origin wants it kept nowhere
+}
+
+func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
+	var b scrapeBody
+	if err := decode(r, &b); err != nil {
+		return nil, err
+	}
+	u, err := address(b.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	d, err := s.scrape(r.Context(), v, u, b.URL, &b.scrapeOptions, r.UserAgent())
+	if err != nil {
+		return nil, failed(u, err)
+	}
+	return scrapeAnswer{true, d}, nil
+}
+
+// scrape gets a page. asked is its URL as the caller wrote it.
+func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked string, o *scrapeOptions, agent string) (*document, error) {
+	if limit := o.limit(); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	ans, err := s.o.Crawl.Fetcher.Page(ctx, o.request(v, u, agent))
+	if refused, ok := errors.AsType[*fetch.Error](err); ok && refused.Kind == fetch.KindHTTP {
+		if o.Lockdown && refused.Status == http.StatusGatewayTimeout {
+			return nil, &failure{http.StatusNotFound, codeNotCached, "nothing that is stored answers " + refused.URL}
+		}
+		return refusedPage(asked, u, refused.Status, o), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if ans.Page == nil {
+		ans.Response.Body.Close()
+		return nil, &failure{http.StatusInternalServerError, codeUnsupported, fmt.Sprintf("%s cannot be read as a page: it is %q", page.Mask(u), ans.Header.Get("Content-Type"))}
+	}
+	if err := unreadable(ans.Page); err != nil {
+		return nil, err
+	}
+	_, markdown := page.SplitFrontMatter(ans.Body)
+	d := &document{Metadata: metadata(asked, ans.Page), private: ans.Private || !ans.Page.Stored}
+	d.fill(o, string(markdown), ans.Links, ans.Source, ans.Trimmed)
+	if ans.Screenshot != nil {
+		d.Screenshot = "data:image/png;base64," + base64.StdEncoding.EncodeToString(ans.Screenshot)
+	}
+	told := slices.Clone(ans.Page.Warnings)
+	if o.wants("screenshot") && ans.Screenshot == nil {
+		told = append(told, "no-screenshot")
+	}
+	if o.wants("summary") {
+		if err := s.summarise(ctx, d, ans.Page, string(markdown), ans.Private || len(o.Headers) > 0); err != nil {
+			return nil, err
+		}
+	}
+	d.Warning = o.warning(told)
+	return d, nil
+}
+
+// fill gives d the forms of a page that are wanted.
+func (d *document) fill(o *scrapeOptions, markdown string, links []string, source, trimmed []byte) {
+	if o.wants("markdown") {
+		d.Markdown = &markdown
+	}
+	if o.wants("html") {
+		d.HTML = new(string(trimmed))
+	}
+	if o.wants("rawHtml") {
+		d.RawHTML = new(string(source))
+	}
+	if o.wants("links") {
+		if d.Links = links; links == nil {
+			d.Links = []string{}
+		}
+	}
+}
+
+// summarise gives d a summary.
+func (s *Service) summarise(ctx context.Context, d *document, p *page.Page, markdown string, local bool) error {
+	whole := *p
+	whole.Content, whole.ContentFormat = markdown, "markdown"
+	made, err := s.o.Summary.Make(ctx, &whole, summary.Wish{Kind: "brief", Local: local})
+	switch {
+	case errors.Is(err, summary.ErrNothing):
+		d.Summary = new(string)
+	case err != nil:
+		return fmt.Errorf("summarise %s: %w", page.MaskString(p.URL), err)
+	default:
+		d.Summary = &made.Text
+	}
+	return nil
+}
+
+// unreadable returns why what came is no page to hand on: neither bytes without text nor a bot's challenge is one (AD6).
+func unreadable(p *page.Page) error {
+	for _, w := range p.Warnings {
+		switch w {
+		case "binary", "scanned", "encrypted":
+			return &failure{http.StatusInternalServerError, codeUnsupported, fmt.Sprintf("%s has no text to give: it is %s", page.MaskString(p.URL), w)}
+		case "bot-wall":
+			return &failure{http.StatusInternalServerError, codeFailed, page.MaskString(p.URL) + " answers with a challenge to bots in place of the page"}
+		}
+	}
+	return nil
+}
+
+// refusedPage is the document of a page that its origin refuses with a status.
+func refusedPage(asked string, u *url.URL, status int, o *scrapeOptions) *document {
+	text := http.StatusText(status)
+	if text == "" {
+		text = "HTTP " + strconv.Itoa(status)
+	}
+	d := &document{
+		Warning:  fmt.Sprintf("the origin answered %d: there is no page", status),
+		Metadata: map[string]any{"sourceURL": asked, "url": u.String(), "statusCode": status, "error": text, "proxyUsed": "basic", "cacheState": "miss"},
+	}
+	d.fill(o, "", nil, nil, nil)
+	return d
+}
+
+// warning says in one line what to know of a page; tokens are the page's own warnings.
+func (o *scrapeOptions) warning(tokens []string) string {
+	list := slices.Clone(tokens)
+	if o.SkipTLS {
+		list = append(list, "skipTlsVerification is ignored: certificates are always verified")
+	}
+	if o.WaitFor > 0 && !slices.Contains(tokens, "no-browser") && len(o.Headers) == 0 {
+		list = append(list, "waitFor: a browser waited until the page was quiet")
+	}
+	return strings.Join(list, "; ")
+}
+
+// metaNames are the names that metadata has for what a page says about itself (rule E7), where they differ.
+var metaNames = map[string]string{
+	"lang": "language", "og:title": "ogTitle", "og:description": "ogDescription", "og:url": "ogUrl", "og:image": "ogImage", "og:site_name": "ogSiteName", "og:type": "ogType",
+	"og:locale": "ogLocale", "article:published_time": "publishedTime", "article:modified_time": "modifiedTime", "article:section": "articleSection", "article:tag": "articleTag",
+}
+
+// metadata tells of a page what it says about itself and how it was had.
+func metadata(asked string, p *page.Page) map[string]any {
+	m := map[string]any{}
+	for name, value := range p.Meta {
+		m[name] = value
+		if other := metaNames[name]; other != "" {
+			m[other] = value
+		}
+	}
+	m["sourceURL"], m["url"], m["statusCode"], m["proxyUsed"], m["cacheState"] = asked, p.FinalURL, p.StatusCode, "basic", "miss"
+	for name, value := range map[string]string{"title": p.Title, "description": p.Description, "contentType": p.ContentType} {
+		if value != "" {
+			m[name] = value
+		}
+	}
+	if p.FromCache {
+		m["cacheState"], m["cachedAt"] = "hit", p.FetchedAt.UTC().Format(time.RFC3339)
+	}
+	return m
+}
+
+// seconds writes milliseconds as whole seconds, at least one.
+func seconds(ms int64) string { return strconv.FormatInt(max(1, ms/1000), 10) }

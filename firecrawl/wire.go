@@ -1,0 +1,176 @@
+package firecrawl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"readthru/fetch"
+	"readthru/page"
+)
+
+// failure is an error with its form on the wire.
+type failure struct {
+	status     int
+	code, text string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func (f *failure) body() any {
+	return errorAnswer{Code: f.code, Error: f.text}
+}
+
+// errorAnswer is what a request that failed is answered with.
+type errorAnswer struct {
+	Success bool   `json:"success"` // false
+	Code    string `json:"code,omitempty"`
+	Error   string `json:"error"` // one sentence
+}
+
+// Codes of failures.
+const (
+	codeBadRequest  = "BAD_REQUEST"
+	codeBlocked     = "UNSUPPORTED_SITE"
+	codeTimeout     = "SCRAPE_TIMEOUT"
+	codeDNS         = "SCRAPE_DNS_RESOLUTION_ERROR"
+	codeTLS         = "SCRAPE_SSL_ERROR"
+	codeUnsupported = "SCRAPE_UNSUPPORTED_FILE_ERROR"
+	codeFailed      = "SCRAPE_ALL_ENGINES_FAILED"
+	codeNotCached   = "SCRAPE_LOCKDOWN_CACHE_MISS"
+)
+
+// bad is a request that is wrong.
+func bad(format string, args ...any) *failure {
+	return &failure{http.StatusBadRequest, codeBadRequest, fmt.Sprintf(format, args...)}
+}
+
+// failed gives the failure of a fetch its form. u may be nil.
+func failed(u *url.URL, err error) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	e, ok := errors.AsType[*fetch.Error](err)
+	switch {
+	case ok:
+	case errors.Is(err, context.DeadlineExceeded):
+		e = fetch.Explain(u, err)
+	default:
+		return &failure{http.StatusInternalServerError, codeFailed, err.Error()}
+	}
+	f := &failure{http.StatusInternalServerError, codeFailed, e.Error()}
+	switch {
+	case e.Kind == fetch.KindBlocked:
+		f.status, f.code = http.StatusForbidden, codeBlocked
+	case e.Kind == fetch.KindTimeout:
+		f.status, f.code = http.StatusRequestTimeout, codeTimeout
+	case e.Kind == fetch.KindTLS:
+		f.code = codeTLS
+	case e.Kind == fetch.KindUnsupported, e.Kind == fetch.KindTooLarge:
+		f.code = codeUnsupported
+	case e.Type == "dns_error":
+		f.code = codeDNS
+	}
+	return f
+}
+
+// Refuse answers a request that is refused before any route has it, in this API's form.
+func Refuse(w http.ResponseWriter, status int, text string) {
+	codes := map[int]string{http.StatusBadRequest: codeBadRequest, http.StatusUnauthorized: "UNAUTHORIZED", http.StatusForbidden: "FORBIDDEN", http.StatusNotFound: "NOT_FOUND"}
+	answer(w, status, errorAnswer{Code: codes[status], Error: text})
+}
+
+// answer writes v as JSON.
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // the status is out: an error here is a client that has gone
+}
+
+// decode reads a request's content. It refuses unknown keys by their names, and a second value.
+func decode(r *http.Request, v any) error {
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return bad("the request's content has more than one JSON value")
+		}
+		return nil
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &failure{http.StatusRequestEntityTooLarge, codeBadRequest, fmt.Sprintf("the request's content is over %d bytes", e.Limit)}
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return bad("%s cannot be a JSON %s", e.Field, e.Value)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return bad("Unrecognized key in body: %s", name)
+	}
+	if errors.Is(err, io.EOF) {
+		return bad("the request has no content: send a JSON object")
+	}
+	return bad("read the request's JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// ignored is the value of a key that makes no difference here.
+type ignored = json.RawMessage
+
+// wanted is the value of a key that is refused where it asks for something: null, false, zero and what is empty ask for nothing.
+type wanted json.RawMessage
+
+func (w *wanted) UnmarshalJSON(b []byte) error {
+	*w = bytes.Clone(bytes.TrimSpace(b))
+	return nil
+}
+
+func (w wanted) something() bool {
+	switch string(bytes.Join(bytes.Fields(w), nil)) {
+	case "", "null", "false", "0", `""`, "[]", "{}":
+		return false
+	}
+	return true
+}
+
+// key is a key of a body with its value.
+type key struct {
+	name  string
+	value wanted
+}
+
+// refuse names the first key that asks for what there is none of here.
+func refuse(keys ...key) error {
+	for _, k := range keys {
+		if k.value.something() {
+			return bad("%s is not supported here", k.name)
+		}
+	}
+	return nil
+}
+
+// address reads a URL as it is given; without a scheme it is one of http.
+func address(raw string) (*url.URL, error) {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		return nil, bad("url is missing")
+	}
+	if !strings.Contains(raw, "://") {
+		raw = "http://" + raw
+	}
+	u, err := page.Parse(raw)
+	if err != nil {
+		return nil, bad("%s", err)
+	}
+	return u, nil
+}
