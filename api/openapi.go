@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"readthru/firecrawl"
 )
 
 // openAPI describes the routes after OpenAPI 3.1. Schemas are read off the Go types that go over the wire.
@@ -34,13 +36,15 @@ func operation(rt route) map[string]any {
 	if rt.result != nil {
 		media, result = "application/json", schema(reflect.TypeOf(rt.result))
 	}
+	wrong := map[string]any{"application/problem+json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}
+	if firecrawl.Owns(rt.path) {
+		wrong = map[string]any{"application/json": map[string]any{"schema": schema(reflect.TypeFor[firecrawl.Refusal]())}}
+	}
 	op := map[string]any{
 		"summary": rt.summary,
 		"responses": map[string]any{
-			"200": map[string]any{"description": "the answer", "content": map[string]any{media: map[string]any{"schema": result}}},
-			"default": map[string]any{"description": "what went wrong", "content": map[string]any{
-				"application/problem+json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}},
-			}},
+			"200":     map[string]any{"description": "the answer", "content": map[string]any{media: map[string]any{"schema": result}}},
+			"default": map[string]any{"description": "what went wrong", "content": wrong},
 		},
 	}
 	if !public(rt.path) {

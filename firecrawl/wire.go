@@ -24,11 +24,11 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 
 func (f *failure) body() any {
-	return errorAnswer{Code: f.code, Error: f.text}
+	return Refusal{Code: f.code, Error: f.text}
 }
 
-// errorAnswer is what a request that failed is answered with.
-type errorAnswer struct {
+// Refusal is what a request that failed is answered with.
+type Refusal struct {
 	Success bool   `json:"success"` // false
 	Code    string `json:"code,omitempty"`
 	Error   string `json:"error"` // one sentence
@@ -83,7 +83,7 @@ func failed(u *url.URL, err error) *failure {
 // Refuse answers a request that is refused before any route has it, in this API's form.
 func Refuse(w http.ResponseWriter, status int, text string) {
 	codes := map[int]string{http.StatusBadRequest: codeBadRequest, http.StatusUnauthorized: "UNAUTHORIZED", http.StatusForbidden: "FORBIDDEN", http.StatusNotFound: "NOT_FOUND"}
-	answer(w, status, errorAnswer{Code: codes[status], Error: text})
+	answer(w, status, Refusal{Code: codes[status], Error: text})
 }
 
 // answer writes v as JSON.
