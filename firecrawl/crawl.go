@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"readthru/crawl"
@@ -20,6 +21,7 @@ const (
 	maxWorkers   = 16
 	maxDelay     = 60 // seconds, as there
 	maxPatterns  = 100
+	maxPattern   = 1000 // bytes
 )
 
 type crawlBody struct {
@@ -77,8 +79,8 @@ func (b *crawlBody) check() error {
 	}
 	o := &b.Scrape
 	switch {
-	case len(b.Include)+len(b.Exclude) > maxPatterns:
-		return bad("includePaths and excludePaths: more than %d patterns", maxPatterns)
+	case len(b.Include)+len(b.Exclude) > maxPatterns || slices.ContainsFunc(slices.Concat(b.Include, b.Exclude), func(p string) bool { return len(p) > maxPattern }):
+		return bad("includePaths and excludePaths: more than %d patterns, or one of more than %d bytes", maxPatterns, maxPattern)
 	case o.wants("screenshot"):
 		return bad("formats: screenshot is not supported here for a crawl")
 	case o.Lockdown:
@@ -179,7 +181,7 @@ func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.jobs.start(crawling, 0, func(ctx context.Context, j *job) error { return s.crawl(ctx, j, crawler, o, &b.Scrape) })
+	j, err := s.jobs.start(crawling, o.URL, 0, func(ctx context.Context, j *job) error { return s.crawl(ctx, j, crawler, o, &b.Scrape) })
 	if err != nil {
 		return nil, err
 	}

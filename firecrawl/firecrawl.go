@@ -74,27 +74,31 @@ type Route struct {
 
 // Routes lists the routes, those of each version together.
 func (s *Service) Routes() []Route {
-	part := map[string]string{"skip": "so many documents", "limit": "how many at most, 1 to 100; default 100"}
+	part := map[string]string{"skip": "leave out so many documents; default 0", "limit": "how many documents at most; default 100, and never more"}
 	var list []Route
 	for _, v := range []version{1, 2} {
 		base := fmt.Sprintf("/v%d", v)
-		as := " as Firecrawl's API does, version " + base[2:]
+		as := ", as Firecrawl's API has it, version " + base[2:]
 		var links any = mapAnswer[string]{}
 		if v == 2 {
 			links = mapAnswer[mapLink]{}
 		}
 		list = append(list,
-			Route{"POST", base + "/scrape", "a page," + as, nil, scrapeBody{}, scrapeAnswer{}, s.handler(v, s.serveScrape)},
-			Route{"POST", base + "/map", "the URLs of a site," + as, nil, mapBody{}, links, s.handler(v, s.serveMap)},
-			Route{"POST", base + "/crawl", "begin to crawl a site," + as, nil, crawlBody{}, startAnswer{}, s.handler(v, s.serveCrawl)},
-			Route{"POST", base + "/batch/scrape", "begin to get pages," + as, nil, batchBody{}, startAnswer{}, s.handler(v, s.serveBatch)},
+			Route{"POST", base + "/scrape", "a page in the forms asked for" + as, nil, scrapeBody{}, scrapeAnswer{}, s.handler(v, s.serveScrape)},
+			Route{"POST", base + "/map", "the URLs of a site" + as, nil, mapBody{}, links, s.handler(v, s.serveMap)},
+			Route{"POST", base + "/crawl", "begin to crawl a site" + as, nil, crawlBody{}, startAnswer{}, s.handler(v, s.serveCrawl)},
+			Route{"GET", base + "/crawl/active", "the crawls that are under way", nil, nil, activeAnswer{}, s.handler(v, s.serveActive)},
+			Route{"POST", base + "/batch/scrape", "begin to get pages" + as, nil, batchBody{}, startAnswer{}, s.handler(v, s.serveBatch)},
 		)
-		for _, kind := range []kind{crawling, batching} {
-			path := base + string(kind) + "/{id}"
+		for _, of := range []struct {
+			kind kind
+			what string
+		}{{crawling, "crawl"}, {batching, "batch"}} {
+			path := base + string(of.kind) + "/{id}"
 			list = append(list,
-				Route{"GET", path, "how far it is, and its documents", part, nil, statusAnswer{}, s.handler(v, s.serveStatus)},
-				Route{"DELETE", path, "end it", nil, nil, cancelAnswer{}, s.handler(v, s.serveCancel)},
-				Route{"GET", path + "/errors", "what of it could not be had", nil, nil, errorsAnswer{}, s.handler(v, s.serveErrors)},
+				Route{"GET", path, "how far a " + of.what + " is, and its documents", part, nil, statusAnswer{}, s.handler(v, s.serveStatus)},
+				Route{"DELETE", path, "end a " + of.what, nil, nil, cancelAnswer{}, s.handler(v, s.serveCancel)},
+				Route{"GET", path + "/errors", "what of a " + of.what + " could not be had", nil, nil, errorsAnswer{}, s.handler(v, s.serveErrors)},
 			)
 			if v == 1 { // its client for JavaScript asks so
 				list = append(list, Route{"DELETE", path + "/errors", "the same as by GET", nil, nil, errorsAnswer{}, s.handler(v, s.serveErrors)})

@@ -42,6 +42,7 @@ const (
 type job struct {
 	id     string
 	kind   kind
+	url    string // of a crawl, where it begins
 	began  time.Time
 	cancel context.CancelFunc
 
@@ -86,7 +87,7 @@ func newJobs(dir string) *jobs {
 }
 
 // start begins a job. The work adds documents by [job.add]; its error is the job's.
-func (l *jobs) start(k kind, total int, work func(ctx context.Context, j *job) error) (*job, error) {
+func (l *jobs) start(k kind, url string, total int, work func(ctx context.Context, j *job) error) (*job, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -108,7 +109,7 @@ func (l *jobs) start(k kind, total int, work func(ctx context.Context, j *job) e
 		return nil, err
 	}
 	ctx, cancel := context.WithDeadline(l.ctx, now.Add(lifetime))
-	j := &job{id: rand.Text(), kind: k, began: now, cancel: cancel, state: scraping, total: total, results: kept}
+	j := &job{id: rand.Text(), kind: k, url: url, began: now, cancel: cancel, state: scraping, total: total, results: kept}
 	l.list = append(l.list, j)
 	l.running.Go(func() {
 		defer cancel()
@@ -151,6 +152,13 @@ func (l *jobs) find(id string) (*job, error) {
 		}
 	}
 	return nil, &failure{http.StatusNotFound, "NOT_FOUND", "Job not found"}
+}
+
+// crawls returns the crawls that are under way, oldest first.
+func (l *jobs) crawls() []*job {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(l.list), func(j *job) bool { return j.kind != crawling || !j.runs() })
 }
 
 // close ends all jobs, waits for them and drops their documents.

@@ -154,12 +154,18 @@ func TestACancelledJobKeepsWhatItHasAndEndsAtOnce(t *testing.T) {
 		if got := r.must(t, http.MethodGet, location, ""); got["status"] != "scraping" || len(titles(t, got)) != 1 || got["total"] == 0.0 {
 			t.Errorf("under way: %v", got)
 		}
+		if got := r.must(t, http.MethodGet, "/v2/crawl/active", ""); !strings.HasSuffix(location, "/"+got.at("crawls.0.id").(string)) || got.at("crawls.0.url") != "http://site.test/docs/" || got.at("crawls.1") != nil {
+			t.Errorf("active: %v", got)
+		}
 		for range 2 {
 			if got := r.must(t, http.MethodDelete, location, ""); got["status"] != "cancelled" {
 				t.Errorf("cancel: %v", got)
 			}
 		}
 		synctest.Wait()
+		if got := r.must(t, http.MethodGet, "/v1/crawl/active", ""); got.at("crawls.0") != nil {
+			t.Errorf("active after the end: %v", got)
+		}
 		asked := r.count("")
 		if got := r.must(t, http.MethodGet, location, ""); got["status"] != "cancelled" || len(titles(t, got)) != 1 {
 			t.Errorf("cancelled: %v", got)

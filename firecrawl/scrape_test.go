@@ -191,7 +191,7 @@ func TestBodiesAreStrictAndRefusalsNameTheKey(t *testing.T) {
 		},
 		"/crawl": {
 			`"x":1`: `"x"`, `"limit":0`: "limit", `"limit":100001`: "limit", `"allowExternalLinks":true`: "allowExternalLinks", `"allowSubdomains":true`: "allowSubdomains", `"ignoreRobotsTxt":true`: "ignoreRobotsTxt",
-			`"webhook":"http://a"`: "webhook", `"prompt":"x"`: "prompt", `"sitemap":"only"`: "sitemap", `"delay":61`: "delay", `"maxConcurrency":-1`: "maxConcurrency", `"includePaths":["("]`: "(", `"maxDiscoveryDepth":-2`: "depth",
+			`"webhook":"http://a"`: "webhook", `"prompt":"x"`: "prompt", `"sitemap":"only"`: "sitemap", `"delay":61`: "delay", `"maxConcurrency":-1`: "maxConcurrency", `"includePaths":["("]`: "(", `"excludePaths":["` + strings.Repeat("a", 1001) + `"]`: "excludePaths", `"includePaths":["a"` + strings.Repeat(`,"a"`, 100) + `]`: "includePaths", `"maxDiscoveryDepth":-2`: "depth",
 			`"maxDiscoveryDepth":0`: "depth", `"scrapeOptions":{"x":1}`: `"x"`, `"scrapeOptions":{"headers":{"A":"b"}}`: "headers", `"scrapeOptions":{"formats":["screenshot"]}`: "screenshot", `"regexOnFullURL":true`: "regexOnFullURL",
 			`"ignoreQueryParameters":true`: "ignoreQueryParameters", `"scrapeOptions":{"storeInCache":false}`: "storeInCache",
 		},

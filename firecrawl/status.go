@@ -46,6 +46,18 @@ type errorsAnswer struct {
 	Untold int        `json:"untold,omitempty"` // more than the lists hold
 }
 
+type activeAnswer struct {
+	Success bool          `json:"success"`
+	Crawls  []activeCrawl `json:"crawls"`
+}
+
+type activeCrawl struct {
+	ID      string `json:"id"`
+	TeamID  string `json:"teamId"` // there are no teams here: self
+	URL     string `json:"url"`
+	Created string `json:"created_at"`
+}
+
 // location is where a job is to be asked for.
 func location(v version, r *http.Request, j *job, query url.Values) string {
 	u := url.URL{Scheme: "http", Host: r.Host, Path: fmt.Sprintf("/v%d%s/%s", v, j.kind, j.id), RawQuery: query.Encode()}
@@ -113,6 +125,14 @@ func (j *job) status(skip, limit int) (*statusAnswer, bool, error) {
 	return &statusAnswer{
 		Success: true, Status: j.state, Completed: n, Total: j.total, Expires: j.began.Add(lifetime).Format(time.RFC3339), Error: j.err, Data: data,
 	}, skip+len(data) < n, nil
+}
+
+func (s *Service) serveActive(version, *http.Request) (any, error) {
+	list := activeAnswer{true, []activeCrawl{}}
+	for _, j := range s.jobs.crawls() {
+		list.Crawls = append(list.Crawls, activeCrawl{j.id, "self", j.url, j.began.Format(time.RFC3339)})
+	}
+	return list, nil
 }
 
 func (s *Service) serveCancel(_ version, r *http.Request) (any, error) {
