@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,11 @@ func (x *exchange) servePrefix(target string) {
 		return
 	}
 	x.target = page.Mask(u)
+	reader, bad := readReader(x.r.Header)
+	if bad != nil {
+		x.refuse(bad)
+		return
+	}
 	x.enter("/" + x.target)
 	if x.p.o.Replay != nil {
 		x.replay("/" + x.target)
@@ -147,14 +153,23 @@ func (x *exchange) servePrefix(target string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	ask := http.Header{}
+	if lines := x.r.Header["Cache-Control"]; len(lines) > 0 {
+		ask["Cache-Control"] = slices.Clone(lines)
+	}
 	if x.s.terms.Offline {
 		storedOnly(ask)
 	}
-	answer, err := x.p.o.Fetch.Page(x.r.Context(), fetch.Request{
+	ctx, cancel := reader.within(x.r.Context())
+	defer cancel()
+	answer, err := x.p.o.Fetch.Page(ctx, fetch.Request{
+		HTML: x.told.mode == "html" || x.told.mode == "raw", WaitFor: reader.waitFor,
 		Header: ask, CacheOnly: x.s.terms.Offline,
 		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view, Render: x.told.render, Session: x.session,
 		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"), Agent: x.r.UserAgent(),
 	})
+	if err == nil {
+		err = reader.wrap(answer)
+	}
 	if err != nil {
 		x.fail(u, err)
 		return

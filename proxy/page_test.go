@@ -229,6 +229,47 @@ func TestPrefixFormAnswersMarkdownAndCarriesNothingOfTheClient(t *testing.T) {
 	}
 }
 
+// TestClientsOfJinaReaderComeByThePrefixForm sends the fields that such clients send.
+func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
+	b, s := newSiteBench(t, nil)
+	for _, tt := range []struct {
+		fields     string
+		status     int
+		has, lacks string
+	}{
+		{"X-Respond-With: markdown", 200, "# On Foxes", "<p>"},
+		{"X-Return-Format: html", 200, "<nav>Home About</nav>", "---"},
+		{"X-Respond-With: text", 200, "The quick brown fox", "# On Foxes"},
+		{"X-Respond-With: pageshot", 400, "X-Respond-With is markdown, html or text here", "Foxes"},
+		{"X-Target-Selector: nav", 200, "Home About", "The quick brown fox"},
+		{"X-Remove-Selector: h1", 200, "The quick brown fox", "# On Foxes"},
+		{"X-Target-Selector: nav\r\nX-Readthru-Selector: p", 200, "The quick brown fox", "Home About"},
+		{"X-Retain-Links: text", 200, "More", "rel/x"},
+		{"X-Max-Tokens: 20", 200, "# On Foxes", "eat what people leave behind"},
+		{"X-Timeout: 30", 200, "# On Foxes", "<p>"},
+		{"X-Timeout: 900", 400, "X-Timeout is a number of seconds from 1 to 180", "Foxes"},
+		{"Accept: application/json", 200, `{"code":200,"status":20000,"data":{"title":"On Foxes","description":"","url":"https://a.test/page","content":"---\ntitle: On Foxes`, "<p>"},
+	} {
+		resp, body := b.direct("GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n" + tt.fields + "\r\n")
+		if resp.StatusCode != tt.status || !strings.Contains(body, tt.has) || strings.Contains(body, tt.lacks) {
+			t.Errorf("%s: %d %s, want %d with %q without %q", tt.fields, resp.StatusCode, body, tt.status, tt.has, tt.lacks)
+		}
+	}
+	asked := s.count()
+	for fields, want := range map[string]int{"X-Cache-Tolerance: 60": 0, "X-No-Cache: false": 0, "X-No-Cache: true": 1} {
+		before := s.count()
+		if resp, _ := b.direct("GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n" + fields + "\r\n"); resp.StatusCode != http.StatusOK || s.count()-before != want {
+			t.Errorf("%s: %d, the origin was asked %d times, want %d", fields, resp.StatusCode, s.count()-before, want)
+		}
+	}
+	if asked == 0 {
+		t.Error("the origin was never asked")
+	}
+	if resp, _ := b.direct("GET /https://a.test/data.json HTTP/1.1\r\nHost: " + b.addr + "\r\nDNT: 1\r\n"); resp.StatusCode != http.StatusOK {
+		t.Errorf("data: %d", resp.StatusCode)
+	}
+}
+
 func TestPrefixFormWantsTheUsersSignInWhereThereAreUsers(t *testing.T) {
 	hash, err := proxy.HashPassword("pw")
 	if err != nil {

@@ -1,0 +1,117 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"readthru/fetch"
+)
+
+// readerWishes are what a client of Jina Reader asks for in fields of its own, beyond what fields of ours say.
+type readerWishes struct {
+	waitFor string
+	timeout time.Duration
+	json    bool // an object with the page in it
+}
+
+// readReader puts what a client of Jina Reader asks for into our fields, which go before: programs written for that service come
+// by the prefix form with no more than another address. Fields of it that are not named here change nothing; a form that there
+// is none of here is refused.
+func readReader(h http.Header) (w readerWishes, bad *refusal) {
+	set := func(name, value string) {
+		if value != "" && h.Get(name) == "" {
+			h.Set(name, value)
+		}
+	}
+	switch form := strings.ToLower(firstOf(h.Get("X-Respond-With"), h.Get("X-Return-Format"))); form {
+	case "", "markdown", "content", "html", "text":
+		set("X-Readthru-Mode", map[string]string{"html": "html", "text": "text"}[form])
+	default:
+		return w, badRequest(fmt.Sprintf("X-Respond-With is markdown, html or text here, not %q.", clip(form)))
+	}
+	set("X-Readthru-Selector", h.Get("X-Target-Selector"))
+	set("X-Readthru-Drop", h.Get("X-Remove-Selector"))
+	set("X-Readthru-Max-Tokens", h.Get("X-Max-Tokens"))
+	set("X-Readthru-Links", map[string]string{"none": "none", "text": "text"}[h.Get("X-Retain-Links")])
+	set("X-Readthru-Images", map[string]string{"none": "none", "alt": "alt"}[h.Get("X-Retain-Images")])
+	set("X-Readthru-Render", map[string]string{"browser": fetch.RenderAlways, "curl": fetch.RenderNever}[h.Get("X-Engine")])
+	if w.waitFor = h.Get("X-Wait-For-Selector"); w.waitFor != "" {
+		set("X-Readthru-Render", fetch.RenderAlways)
+	}
+	if yes(h.Get("X-No-Cache")) {
+		h.Add("Cache-Control", "no-cache")
+	} else if age, err := strconv.ParseUint(h.Get("X-Cache-Tolerance"), 10, 31); err == nil {
+		h.Add("Cache-Control", "max-age="+strconv.FormatUint(age, 10))
+	}
+	if h.Get("Dnt") == "1" {
+		h.Add("Cache-Control", "no-store")
+	}
+	if text := h.Get("X-Timeout"); text != "" {
+		seconds, err := strconv.Atoi(text)
+		if err != nil || seconds < 1 || seconds > 180 {
+			return w, badRequest(fmt.Sprintf("X-Timeout is a number of seconds from 1 to 180, not %q.", clip(text)))
+		}
+		w.timeout = time.Duration(seconds) * time.Second
+	}
+	for item := range strings.SplitSeq(h.Get("Accept"), ",") {
+		media, _, _ := strings.Cut(item, ";")
+		w.json = w.json || strings.EqualFold(strings.TrimSpace(media), "application/json")
+	}
+	return w, nil
+}
+
+func yes(value string) bool {
+	return value != "" && value != "0" && !strings.EqualFold(value, "false")
+}
+
+// within returns ctx with the time that the client gives.
+func (w readerWishes) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, w.timeout)
+}
+
+// readerAnswer is a page as Jina Reader has it in JSON.
+type readerAnswer struct {
+	Code   int        `json:"code"`
+	Status int        `json:"status"`
+	Data   readerPage `json:"data"`
+}
+
+type readerPage struct {
+	Title       string      `json:"title"`
+	Description string      `json:"description"`
+	URL         string      `json:"url"`
+	Content     string      `json:"content"`
+	Warning     string      `json:"warning,omitempty"`
+	Usage       readerUsage `json:"usage"`
+}
+
+type readerUsage struct {
+	Tokens int `json:"tokens"`
+}
+
+// wrap puts a page into such an object. What is no page stays as it is.
+func (w readerWishes) wrap(a *fetch.Answer) error {
+	if !w.json || a.Page == nil || a.Status != http.StatusOK || a.Body == nil {
+		return nil
+	}
+	p := a.Page
+	body, err := json.Marshal(readerAnswer{http.StatusOK, 20000, readerPage{
+		Title: p.Title, Description: p.Description, URL: firstOf(p.FinalURL, p.URL), Content: string(a.Body),
+		Warning: strings.Join(p.Warnings, "; "), Usage: readerUsage{p.Tokens},
+	}})
+	if err != nil {
+		return fmt.Errorf("write %s as JSON: %w", p.URL, err)
+	}
+	a.Body = body
+	a.Header.Set("Content-Type", "application/json")
+	a.Header.Del("Etag") // of the markdown
+	return nil
+}
