@@ -306,7 +306,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			return "", err
 		}
 	}
-	r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2, notes: notesBelow(d.body)}
+	r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2, notes: notesBelow(append(roots, d.body)...)}
 	var text string
 	switch {
 	case roots != nil:

@@ -46,7 +46,7 @@ func TakeInventory(d *Document) Inventory {
 				inv.Links = append(inv.Links, attr(n, "href")+" "+text)
 			}
 		case is(n, atom.Table):
-			if !irregular(n) && hasText(n) && !within(n, atom.Table) {
+			if !(&renderer{}).irregular(n) && hasText(n) && !within(n, atom.Table) {
 				inv.Tables++
 			}
 		case n.Data == noteRefElement:
@@ -60,7 +60,7 @@ func TakeInventory(d *Document) Inventory {
 // inLine reports whether a block of code stands in a cell of a table that is written as one, where it is code within a line.
 func inLine(pre *html.Node) bool {
 	for p := pre.Parent; p != nil; p = p.Parent {
-		if is(p, atom.Table) && !irregular(p) {
+		if is(p, atom.Table) && !(&renderer{}).irregular(p) {
 			return true
 		}
 	}

@@ -19,7 +19,7 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		number = start
 	}
 	loose := false
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
+	for c := range r.kept(n) {
 		check(r.ctx)
 		var item []byte
 		switch {
@@ -29,7 +29,7 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 			continue
 		default: // not allowed in a list, and yet there
 			item = r.item(elementAround(c))
-			if is(c, atom.Ul, atom.Ol) && len(items) > 0 { // a list inside a list belongs to the item before it
+			if r.isList(c) && len(items) > 0 { // a list inside a list belongs to the item before it
 				last := len(items) - 1
 				items[last] = append(append(items[last], '\n'), item...)
 				continue
@@ -82,9 +82,9 @@ func (r *renderer) item(n *html.Node) []byte {
 	}
 	blocks, lists := 0, 0
 	inline := false
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
+	for c := range r.kept(n) {
 		switch {
-		case is(c, atom.Ul, atom.Ol):
+		case r.isList(c):
 			lists++
 			inline = false
 		case blockElement(c):
@@ -101,12 +101,14 @@ func (r *renderer) item(n *html.Node) []byte {
 	return content
 }
 
+// isList reports whether c, in the list that is written, is a list in it.
+func (r *renderer) isList(c *html.Node) bool {
+	return is(c, atom.Ul, atom.Ol) && (r.copied || r.nesting < maxNesting)
+}
+
 // followsList reports whether a list of the same kind ends right before n, and is not itself marked apart from one before it.
 func (r *renderer) followsList(n *html.Node) bool {
-	p := n.PrevSibling
-	for p != nil && p.Type == html.TextNode && blank(p.Data) {
-		p = p.PrevSibling
-	}
+	p := r.before(n)
 	if p == nil || !is(p, n.DataAtom) || r.apart == p {
 		return false
 	}

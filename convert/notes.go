@@ -10,7 +10,18 @@ import (
 // noteState says what is known of a footnote while a page is rendered.
 type noteState struct{ wanted, placed bool }
 
-// meetNote remembers the footnotes and references that are copied for rendering.
+// meetNotes remembers the footnotes and references in n that are not dropped.
+func (r *renderer) meetNotes(n *html.Node, dropped map[*html.Node]bool) {
+	check(r.ctx)
+	if dropped[n] || n.Type == html.CommentNode {
+		return
+	}
+	r.meetNote(n)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		r.meetNotes(c, dropped)
+	}
+}
+
 func (r *renderer) meetNote(n *html.Node) {
 	if n.Data != noteElement && n.Data != noteRefElement || n.Type != html.ElementNode {
 		return
@@ -29,14 +40,16 @@ func (r *renderer) meetNote(n *html.Node) {
 	r.state[label] = s
 }
 
-// appendNotes puts the footnotes that what is rendered refers to, and which stand elsewhere on the page, at its end.
-func (r *renderer) appendNotes(doc *html.Node) {
+// notesElsewhere returns the footnotes that what is rendered refers to, and which stand elsewhere on the page.
+func (r *renderer) notesElsewhere() (elsewhere []*html.Node) {
 	for i := 0; i < len(r.wanted); i++ { // a footnote may refer to another
 		label := r.wanted[i]
 		if n := r.notes[label]; n != nil && !r.state[label].placed {
-			r.copyKept(doc, n, nil, 0)
+			r.meetNotes(n, nil)
+			elsewhere = append(elsewhere, n)
 		}
 	}
+	return elsewhere
 }
 
 // note writes a footnote. One that nothing refers to would not be shown, so it is written as text.
@@ -63,14 +76,16 @@ func (r *renderer) noteRef(out *bytes.Buffer, n *html.Node) {
 }
 
 // notesBelow returns the footnotes of a page by their labels.
-func notesBelow(body *html.Node) map[string]*html.Node {
+func notesBelow(roots ...*html.Node) map[string]*html.Node {
 	var notes map[string]*html.Node
-	for d := range body.Descendants() {
-		if d.Type == html.ElementNode && d.Data == noteElement {
-			if notes == nil {
-				notes = map[string]*html.Node{}
+	for _, root := range roots {
+		for d := range root.Descendants() {
+			if d.Type == html.ElementNode && d.Data == noteElement {
+				if notes == nil {
+					notes = map[string]*html.Node{}
+				}
+				notes[attr(d, "id")] = d
 			}
-			notes[attr(d, "id")] = d
 		}
 	}
 	return notes

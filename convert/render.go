@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/JohannesKaufmann/html-to-markdown/v2/collapse"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -21,6 +20,11 @@ type renderer struct {
 	ctx     context.Context
 	options Options
 	budget  int // bytes that indenting may still write
+
+	dropped map[*html.Node]bool // of the page: what is not rendered
+	nesting int                 // how many lists and quotes of the page are open
+	begun   bool                // something was written that rules may follow
+	copied  bool                // what is written is a copy, see pieces.go
 
 	bold, italic, strike, link, cells, headings int // depth of such elements round the current one
 
@@ -38,92 +42,36 @@ type renderer struct {
 
 // render returns the markdown of roots without what is dropped below them. The tree is not changed.
 func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) string {
-	doc := elementNode(atom.Div)
-	for _, root := range roots {
-		holder := elementNode(atom.Div)
-		r.copyKept(holder, root, dropped, 0)
-		doc.AppendChild(holder)
-	}
-	r.appendNotes(doc)
-	dropRuleAtTop(doc)
-	collapse.Collapse(doc, &collapse.DomFuncs{IsBlockNode: blockElement, IsPreformattedNode: preformatted})
-	escapeTree(r.ctx, doc)
-	out := r.inner(doc)
-	var b strings.Builder
-	b.Grow(len(out) + 1)
-	for _, c := range out {
-		if c == codeNewline {
-			c = '\n'
+	if len(r.notes) > 0 {
+		for _, root := range roots {
+			r.meetNotes(root, dropped)
 		}
-		b.WriteByte(c)
+	}
+	elsewhere := r.notesElsewhere()
+	r.dropped = dropped
+	var buf bytes.Buffer
+	for _, root := range roots {
+		buf.WriteString("\n\n")
+		r.pieces(&buf, elementAround(root))
+		buf.WriteString("\n\n")
+	}
+	r.dropped = nil // at the page's end nothing of a footnote is
+	for _, n := range elsewhere {
+		r.pieces(&buf, elementAround(n))
+	}
+	out := tidy(buf.Bytes())
+	for i, c := range out {
+		if c == codeNewline {
+			out[i] = '\n'
+		}
 	}
 	for i, address := range r.references {
 		if i == 0 {
-			b.WriteByte('\n')
+			out = append(out, '\n')
 		}
-		b.WriteString("\n[" + strconv.Itoa(i+1) + "]: " + address)
+		out = append(out, "\n["+strconv.Itoa(i+1)+"]: "+address...)
 	}
-	return b.String()
-}
-
-// dropRuleAtTop removes rules that stand before everything else: they part nothing, and the first would look like the start of
-// front matter.
-func dropRuleAtTop(doc *html.Node) {
-	var rules []*html.Node
-	for d := range doc.Descendants() {
-		if is(d, atom.Hr) {
-			rules = append(rules, d)
-		} else if d.Type == html.TextNode && !blank(d.Data) || is(d, atom.Img) || d.Data == mathElement {
-			break
-		}
-	}
-	for _, rule := range rules {
-		remove(rule)
-	}
-}
-
-// preformatted reports whether white space below n counts.
-func preformatted(n *html.Node) bool {
-	return is(n, atom.Pre) || n.Data == mathElement || n.Data == rawElement
-}
-
-// copyKept copies n below parent, without what is dropped. Elements that mean nothing in markdown give way to their children,
-// and lists and quotes nested deeper than maxNesting become plain blocks.
-func (r *renderer) copyKept(parent, n *html.Node, dropped map[*html.Node]bool, nesting int) {
-	check(r.ctx)
-	if dropped[n] || n.Type == html.CommentNode {
-		return
-	}
-	if transparent(n) {
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			r.copyKept(parent, c, dropped, nesting)
-		}
-		return
-	}
-	r.meetNote(n)
-	twin := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
-	if is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li, atom.Dd) {
-		if !is(n, atom.Li) {
-			nesting++
-		}
-		if nesting > maxNesting {
-			r.tooDeep = true
-			rename(twin, atom.Div)
-		}
-	}
-	if is(n, atom.Body, atom.Html) {
-		rename(twin, atom.Div)
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		r.copyKept(twin, c, dropped, nesting)
-	}
-	parent.AppendChild(twin)
-}
-
-// transparent reports whether an element is no more than its children.
-func transparent(n *html.Node) bool {
-	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym, atom.Bdi,
-		atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
+	return string(out)
 }
 
 // write writes one element.
@@ -176,16 +124,24 @@ func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 		case n.Data == noteRefElement:
 			r.noteRef(out, n)
 		case blockElement(n):
-			out.WriteString("\n\n")
-			r.children(out, n)
-			out.WriteString("\n\n")
+			r.block(out, n)
 		default:
 			r.children(out, n)
 		}
 	}
 }
 
+func (r *renderer) block(out *bytes.Buffer, n *html.Node) {
+	out.WriteString("\n\n")
+	r.children(out, n)
+	out.WriteString("\n\n")
+}
+
 func (r *renderer) children(out *bytes.Buffer, n *html.Node) {
+	if !r.copied {
+		r.pieces(out, n)
+		return
+	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch c.Type {
 		case html.TextNode:

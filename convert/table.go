@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -9,16 +10,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// cell is a table's cell as markdown, and how many columns and rows it spans.
-type cell struct {
-	text          string
-	columns, rows int
-}
-
 // table writes a table of data in GitHub's form: its first row is the header when none is marked, spans repeat their cell, and
 // blocks in a cell are joined by <br>. A table with code blocks in it has no such form: its rows are the items of a list.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
+	for c := range r.kept(n) {
 		if is(c, atom.Caption) {
 			if text := r.inner(c); len(text) > 0 {
 				out.WriteString("\n\n")
@@ -27,88 +22,104 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 			}
 		}
 	}
-	var rows [][]cell
-	real, widest := 0, 0
-	for _, row := range tableRows(n) {
-		var cells []cell
-		for c := row.FirstChild; c != nil; c = c.NextSibling {
-			check(r.ctx)
-			if is(c, atom.Td, atom.Th) {
-				cells = append(cells, cell{r.cell(c), span(c, "colspan", maxColspan), span(c, "rowspan", maxRowspan)})
-			}
-		}
-		real, widest = real+len(cells), max(widest, len(cells))
-		rows = append(rows, cells)
-	}
-	for _, cells := range rows {
-		for i := range cells { // colspan=100 means all columns
-			cells[i].columns = min(cells[i].columns, widest)
-		}
-	}
-	grid, ok := expand(rows, 4*real+1000)
-	if !ok {
-		r.spansCut = true
-		for _, row := range rows {
-			for i := range row {
-				row[i].columns, row[i].rows = 1, 1
-			}
-		}
-		grid, _ = expand(rows, 4*real+1000)
-	}
-	grid = dropEmpty(grid)
-	if len(grid) == 0 {
-		return
-	}
-	columns := 0
-	for _, row := range grid {
-		columns = max(columns, len(row))
-	}
-	if irregular(n) {
+	if r.irregular(n) {
 		r.rowsAsItems(out, n)
 		return
 	}
-	out.WriteString("\n\n")
-	for i, row := range grid {
-		out.WriteByte('|')
-		width := len(row) // shorter rows may end early; only the header says how many columns there are
-		if i == 0 {
-			width = columns
+	g := r.grid(n)
+	used, ok := g.used()
+	if !ok {
+		r.spansCut = true
+		for i := range g.cells {
+			g.cells[i].columns, g.cells[i].rows = 1, 1
 		}
-		for column := range width {
-			text := ""
-			if column < len(row) {
-				text = row[column]
+		used, _ = g.used()
+	}
+	columns := 0
+	for _, u := range used {
+		if u {
+			columns++
+		}
+	}
+	if columns == 0 {
+		return
+	}
+	out.WriteString("\n\n")
+	header := true
+	for line := range g.lines {
+		if g.blank(line) {
+			continue
+		}
+		out.WriteByte('|')
+		for column := range used {
+			if !used[column] {
+				continue
+			}
+			if column >= len(line) && !header {
+				break // shorter rows may end early; only the header says how many columns there are
+			}
+			var text []byte
+			if column < len(line) {
+				text = g.text(line[column].cell)
 			}
 			r.spend(len(text) + 3)
-			out.WriteString(" " + text)
-			if text != "" {
+			out.WriteByte(' ')
+			out.Write(text)
+			if len(text) > 0 {
 				out.WriteByte(' ')
 			}
 			out.WriteByte('|')
 		}
 		out.WriteByte('\n')
-		if i == 0 {
+		if header {
 			out.WriteString("|" + strings.Repeat(" --- |", columns) + "\n")
 		}
+		header = false
 	}
 	out.WriteString("\n")
 }
 
+// rows yields the rows of a table, not those of tables in its cells.
+func (r *renderer) rows(table *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		for c := range r.kept(table) {
+			switch {
+			case is(c, atom.Tr):
+				if !yield(c) {
+					return
+				}
+			case is(c, atom.Thead, atom.Tbody, atom.Tfoot):
+				for row := range r.kept(c) {
+					if is(row, atom.Tr) && !yield(row) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 // irregular reports whether a cell holds a code block of several lines.
-func irregular(n *html.Node) bool {
-	return find(n, func(d *html.Node) bool { return is(d, atom.Pre) && strings.Contains(textOf(d), "\n") }) != nil
+func (r *renderer) irregular(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if r.dropped[c] {
+			continue
+		}
+		if is(c, atom.Pre) && strings.Contains(textOf(c), "\n") || r.irregular(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // rowsAsItems writes each row as an item of a list, its cells as blocks in it.
 func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
-	for _, row := range tableRows(n) {
+	for row := range r.rows(n) {
 		var buf bytes.Buffer
-		for c := row.FirstChild; c != nil; c = c.NextSibling {
+		for c := range r.kept(row) {
 			if is(c, atom.Td, atom.Th) {
-				buf.WriteString("\n\n")
-				r.children(&buf, c)
-				buf.WriteString("\n\n")
+				r.block(&buf, c)
 			}
 		}
 		if item := tidy(buf.Bytes()); len(item) > 0 {
@@ -119,15 +130,32 @@ func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
-// cell returns a cell's content on one line. Pipes are escaped, also in code: the table is split before code is read.
-func (r *renderer) cell(n *html.Node) string {
+// grid returns the cells of a table as markdown.
+func (r *renderer) grid(n *html.Node) *grid {
+	g := &grid{}
+	for row := range r.rows(n) {
+		begin := len(g.cells)
+		for c := range r.kept(row) {
+			check(r.ctx)
+			if is(c, atom.Td, atom.Th) {
+				at := len(g.texts)
+				g.texts = r.appendCell(g.texts, c)
+				g.cells = append(g.cells, cell{int32(at), int32(len(g.texts)), uint16(span(c, "colspan", maxColspan)), uint16(span(c, "rowspan", maxRowspan))})
+			}
+		}
+		g.ends, g.widest = append(g.ends, int32(len(g.cells))), max(g.widest, len(g.cells)-begin)
+	}
+	return g
+}
+
+// appendCell appends a cell's content, on one line. Pipes are escaped, also in code: the table is split before code is read.
+func (r *renderer) appendCell(text []byte, n *html.Node) []byte {
 	r.cells++
 	content := r.inner(n)
 	r.cells--
 	if bytes.IndexByte(content, codeNewline) >= 0 { // one line of code
 		content = codeLine(content)
 	}
-	var b strings.Builder
 	broken := false
 	for line := range bytes.Lines(content) {
 		line = bytes.TrimSpace(line)
@@ -135,17 +163,17 @@ func (r *renderer) cell(n *html.Node) string {
 			continue
 		}
 		if broken {
-			b.WriteString("<br>")
+			text = append(text, "<br>"...)
 		}
 		broken = true
 		for _, c := range line {
 			if c == '|' { // after a backslash too: that is one of the cell's own
-				b.WriteByte('\\')
+				text = append(text, '\\')
 			}
-			b.WriteByte(c)
+			text = append(text, c)
 		}
 	}
-	return b.String()
+	return text
 }
 
 // codeLine turns fenced code of one line each into code within the line.
@@ -177,79 +205,4 @@ func span(n *html.Node, key string, limit int) int {
 		return 1
 	}
 	return min(max(v, 1), limit)
-}
-
-// spanning is a cell that spans rows: its text, and how many rows it still goes down.
-type spanning struct {
-	text string
-	rows int
-}
-
-// expand repeats cells over the columns and rows they span. It reports false when that makes more than limit cells.
-func expand(rows [][]cell, limit int) (grid [][]string, ok bool) {
-	var above []spanning
-	made := 0
-	for _, cells := range rows {
-		var line []string
-		var next []spanning
-		put := func(text string, rows int) {
-			line, next = append(line, text), append(next, spanning{text, rows - 1})
-			made++
-		}
-		spanned := func() {
-			for len(line) < len(above) && above[len(line)].rows > 0 && made <= limit {
-				put(above[len(line)].text, above[len(line)].rows)
-			}
-		}
-		for _, c := range cells {
-			spanned()
-			for range c.columns {
-				if put(c.text, c.rows); made > limit {
-					return nil, false
-				}
-			}
-		}
-		last := len(above)
-		for last > len(line) && above[last-1].rows <= 0 {
-			last--
-		}
-		for len(line) < last && made <= limit {
-			if spanned(); len(line) < last {
-				put("", 1)
-			}
-		}
-		if made > limit {
-			return nil, false
-		}
-		grid, above = append(grid, line), next
-	}
-	return grid, true
-}
-
-// dropEmpty drops rows, and then columns, in which nothing stands.
-func dropEmpty(grid [][]string) [][]string {
-	var kept [][]string
-	columns := 0
-	for _, row := range grid {
-		if strings.Join(row, "") != "" {
-			kept = append(kept, row)
-			columns = max(columns, len(row))
-		}
-	}
-	used := make([]bool, columns)
-	for _, row := range kept {
-		for i, text := range row {
-			used[i] = used[i] || text != ""
-		}
-	}
-	for i, row := range kept {
-		var cells []string
-		for j, text := range row {
-			if used[j] {
-				cells = append(cells, text)
-			}
-		}
-		kept[i] = cells
-	}
-	return kept
 }

@@ -1,0 +1,92 @@
+package convert
+
+// grid is a table's cells in few pieces of memory: a large table has a million.
+type grid struct {
+	texts  []byte // of all cells, one after the other
+	cells  []cell
+	ends   []int32 // for each row, the index after its last cell
+	widest int     // cells of the longest row
+}
+
+// cell is where a cell's markdown lies in the texts, and how many columns and rows it spans.
+type cell struct {
+	begin, end    int32
+	columns, rows uint16
+}
+
+// place is a place in a line of the grid: which cell stands there, -1 for none, and how many rows it goes further down.
+type place struct{ cell, rows int32 }
+
+// text returns the markdown of a cell.
+func (g *grid) text(cell int32) []byte {
+	if cell < 0 {
+		return nil
+	}
+	return g.texts[g.cells[cell].begin:g.cells[cell].end]
+}
+
+// blank reports whether nothing stands in a line.
+func (g *grid) blank(line []place) bool {
+	for _, p := range line {
+		if len(g.text(p.cell)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// used tells in which columns something stands. It reports false when spans make far more places than there are cells.
+func (g *grid) used() (used []bool, ok bool) {
+	limit := g.limit()
+	for line := range g.lines {
+		if limit -= len(line); limit < 0 {
+			return nil, false
+		}
+		for i, p := range line {
+			for len(used) <= i {
+				used = append(used, false)
+			}
+			used[i] = used[i] || len(g.text(p.cell)) > 0
+		}
+	}
+	return used, true
+}
+
+// limit is how many places spans may make of the cells.
+func (g *grid) limit() int { return 4*len(g.cells) + 1000 }
+
+// lines yields the rows with each cell repeated over the columns and rows that it spans. A line is valid until the next,
+// and cut where it alone is over the limit.
+func (g *grid) lines(yield func(line []place) bool) {
+	var line, above []place
+	limit := g.limit()
+	at := int32(0)
+	for _, end := range g.ends {
+		line, above = above[:0], line
+		spanned := func() {
+			for len(line) < len(above) && above[len(line)].rows > 0 && len(line) <= limit {
+				line = append(line, place{above[len(line)].cell, above[len(line)].rows - 1})
+			}
+		}
+		for ; at < end; at++ {
+			spanned()
+			for range min(int(g.cells[at].columns), g.widest) { // colspan=100 means all columns
+				if len(line) <= limit {
+					line = append(line, place{at, int32(g.cells[at].rows) - 1})
+				}
+			}
+		}
+		last := len(above)
+		for last > len(line) && above[last-1].rows <= 0 {
+			last--
+		}
+		for len(line) < last {
+			if spanned(); len(line) < last {
+				line = append(line, place{-1, 0})
+			}
+		}
+		if !yield(line) {
+			return
+		}
+	}
+}

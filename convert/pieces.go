@@ -1,0 +1,166 @@
+package convert
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/collapse"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// A page is rendered a piece at a time: white space is collapsed and text is escaped in a copy, since the page stays as it is,
+// and a copy of a large page would take as much memory as the page. A piece is a block without blocks of its own that matter, a
+// heading or a listing, or what stands between two blocks. White space does not reach from one piece into another.
+
+// pieces writes the children of n, an element of the page or one that was put around it.
+func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
+	run := elementNode(atom.Div) // what stands between two blocks
+	for c := range r.kept(n) {
+		check(r.ctx)
+		if !blockElement(c) {
+			if run.FirstChild != nil || c.Type != html.TextNode || strings.Trim(c.Data, " \t\r\n") != "" {
+				r.copyKept(run, c)
+			}
+			continue
+		}
+		r.piece(out, run)
+		switch c.DataAtom {
+		case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote:
+			r.nest(out, c)
+		case 0, atom.Dl, atom.Dt, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Hr, atom.Pre, atom.Summary:
+			r.copyKept(run, c)
+			r.piece(out, run)
+		default:
+			r.write(out, c)
+		}
+	}
+	r.piece(out, run)
+}
+
+// piece writes what is in holder, a copy, and empties it.
+func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
+	if holder.FirstChild == nil {
+		return
+	}
+	if !r.begun {
+		r.begun = dropRuleAtTop(holder)
+	}
+	collapse.Collapse(holder, &collapse.DomFuncs{IsBlockNode: blockElement, IsPreformattedNode: preformatted})
+	escapeTree(r.ctx, holder)
+	r.copied = true
+	r.children(out, holder)
+	r.copied = false
+	empty(holder)
+}
+
+// nest writes a list or a quote of the page. Deeper than maxNesting it is a plain block.
+func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
+	r.nesting++
+	if r.nesting > maxNesting {
+		r.tooDeep = true
+		r.block(out, n)
+	} else {
+		r.write(out, n)
+	}
+	r.nesting--
+}
+
+// kept yields the children of n that are not dropped, and instead of those that are no more than their children, these.
+func (r *renderer) kept(n *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) { r.eachKept(n, yield) }
+}
+
+func (r *renderer) eachKept(n *html.Node, yield func(*html.Node) bool) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case r.dropped[c] || c.Type == html.CommentNode:
+		case transparent(c):
+			if !r.eachKept(c, yield) {
+				return false
+			}
+		case !yield(c):
+			return false
+		}
+	}
+	return true
+}
+
+// before returns the sibling before n, where kept would yield both, that is not white space alone; nil when there is none.
+func (r *renderer) before(n *html.Node) *html.Node {
+	for {
+		for n.PrevSibling == nil {
+			if n = n.Parent; n == nil || !transparent(n) {
+				return nil
+			}
+		}
+		n = n.PrevSibling
+		for transparent(n) && !r.dropped[n] && n.LastChild != nil {
+			n = n.LastChild
+		}
+		if !r.dropped[n] && n.Type != html.CommentNode && !transparent(n) && (n.Type != html.TextNode || !blank(n.Data)) {
+			return n
+		}
+	}
+}
+
+// copyKept copies n to the end of parent, without what is dropped. Elements that mean nothing in markdown give way to their
+// children, and lists and quotes nested deeper than maxNesting become plain blocks.
+func (r *renderer) copyKept(parent, n *html.Node) { r.copyNested(parent, n, r.nesting) }
+
+func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
+	check(r.ctx)
+	if r.dropped[n] || n.Type == html.CommentNode {
+		return
+	}
+	if transparent(n) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			r.copyNested(parent, c, nesting)
+		}
+		return
+	}
+	twin := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
+	if is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li, atom.Dd) {
+		if !is(n, atom.Li) {
+			nesting++
+		}
+		if nesting > maxNesting {
+			r.tooDeep = true
+			rename(twin, atom.Div)
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		r.copyNested(twin, c, nesting)
+	}
+	parent.AppendChild(twin)
+}
+
+// transparent reports whether an element is no more than its children.
+func transparent(n *html.Node) bool {
+	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym, atom.Bdi,
+		atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
+}
+
+// preformatted reports whether white space below n counts.
+func preformatted(n *html.Node) bool {
+	return is(n, atom.Pre) || n.Data == mathElement || n.Data == rawElement
+}
+
+// dropRuleAtTop removes rules that stand before everything else: they part nothing, and the first would look like the start of
+// front matter. It reports whether there is something else.
+func dropRuleAtTop(doc *html.Node) (begun bool) {
+	var rules []*html.Node
+	for d := range doc.Descendants() {
+		if is(d, atom.Hr) {
+			rules = append(rules, d)
+		} else if d.Type == html.TextNode && !blank(d.Data) || is(d, atom.Img) || d.Data == mathElement {
+			begun = true
+			break
+		}
+	}
+	for _, rule := range rules {
+		remove(rule)
+	}
+	return begun
+}
