@@ -82,7 +82,7 @@ type illustration struct {
 	at   int32 // how many blocks stand before it
 }
 
-// newOutline divides what is below body into blocks.
+// newOutline divides what is below body into blocks. It stops after maxJudged of them.
 func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline {
 	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}}
 	t.findNested(body)
@@ -125,6 +125,9 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 	t.cur = nil
 	for d := n.FirstChild; d != nil; d = d.NextSibling {
 		check(t.ctx)
+		if len(t.blocks) > maxJudged {
+			return // nobody asks
+		}
 		switch {
 		case d.Type == html.TextNode:
 			t.text(d, i, n.DataAtom, d, b.marks&inLink != 0)

@@ -24,7 +24,7 @@ const maxJudged = 30_000
 // choose decides what of the page is its content. On documentation the rules alone decide: they lose nothing there. Elsewhere
 // a model that knows what the rules say judges every block of text.
 func (d *Document) choose(ctx context.Context) choice {
-	rules := byRules(ctx, d.body, d.all, d.kind)
+	rules := byRules(ctx, d.body, d.kind)
 	if d.kind == documentation {
 		return rules
 	}

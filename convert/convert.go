@@ -7,7 +7,7 @@
 // (normalise.go and what it calls: code.go, codelang.go, links.go, images.go, math.go, mathml.go, callouts.go, footnotes.go,
 // tabs.go, layout.go), remove what no reader sees (hidden.go, invisible.go), prune what is not
 // content (prune.go), choose the root (root.go), try again more gently when too little is left (retry.go), render (render.go,
-// escape.go, list.go, table.go).
+// pieces.go, escape.go, list.go, table.go).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (tabular.go), XML, sitemaps and
 // SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (docx.go, docx_story.go), and bodies without text
@@ -90,10 +90,9 @@ type Document struct {
 	signs   Signs
 	kind    pageType
 	body    *html.Node // normalised; nil when there is no tree, and the text alone is left
-	all     map[*html.Node]measure
-	form    format // of a body that is not HTML, else empty
-	whole   bool   // the tree was written here: there is nothing to prune
-	ready   string // markdown of a body that has no tree
+	form    format     // of a body that is not HTML, else empty
+	whole   bool       // the tree was written here: there is nothing to prune
+	ready   string     // markdown of a body that has no tree
 
 	warnings []string
 	removed  page.Removed // what no reader of the page sees
@@ -164,8 +163,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 			d.warnings = append(d.warnings, w.name)
 		}
 	}
-	d.all = measureAll(ctx, body, nil)
-	d.kind = typeOf(ctx, d.url, d.head.meta, d.head.generator, body, d.all)
+	d.kind = typeOf(ctx, d.url, d.head.meta, d.head.generator, body)
 	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.meta["og:type"] != "article") {
 		d.kind = documentation
 	}

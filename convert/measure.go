@@ -8,14 +8,14 @@ import (
 )
 
 // measure tells how much text an element holds: bytes without white space, those inside links, and those inside code blocks.
-type measure struct{ text, links, code int }
+type measure struct{ text, links, code int32 }
 
 func (m *measure) add(o measure) { m.text += o.text; m.links += o.links; m.code += o.code }
 
 // own is the text that is not links.
-func (m measure) own() int { return m.text - m.links }
+func (m measure) own() int32 { return m.text - m.links }
 
-// measureAll measures every element from n down, without those in dropped.
+// measureAll measures every element from n down, without those in dropped. Those without text are left out of the answer.
 func measureAll(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) map[*html.Node]measure {
 	elements := 0
 	for d := range n.Descendants() {
@@ -23,36 +23,50 @@ func measureAll(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) 
 			elements++
 		}
 	}
-	all := make(map[*html.Node]measure, elements+1) // growing it would take most of the time
-	var walk func(n *html.Node, link, code bool) measure
-	walk = func(n *html.Node, link, code bool) (m measure) {
-		check(ctx)
-		if n.Type == html.TextNode {
-			for i := range len(n.Data) {
-				if n.Data[i] > ' ' {
-					m.text++
-				}
+	t := tape{ctx: ctx, dropped: dropped, all: make(map[*html.Node]measure, elements+1)} // growing it would take most of the time
+	t.measure(n, false, false)
+	return t.all
+}
+
+// measureOf measures n alone, without what is dropped below it.
+func measureOf(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) measure {
+	t := tape{ctx: ctx, dropped: dropped}
+	return t.measure(n, false, false)
+}
+
+// tape measures elements.
+type tape struct {
+	ctx     context.Context
+	dropped map[*html.Node]bool
+	all     map[*html.Node]measure // what was measured; nil when it is not asked for
+}
+
+// measure measures n, which stands in a link or in code.
+func (t *tape) measure(n *html.Node, link, code bool) (m measure) {
+	check(t.ctx)
+	if n.Type == html.TextNode {
+		for i := range len(n.Data) {
+			if n.Data[i] > ' ' {
+				m.text++
 			}
-			if link {
-				m.links = m.text
-			}
-			if code {
-				m.code = m.text
-			}
-			return m
 		}
-		if dropped[n] {
-			return m
+		if link {
+			m.links = m.text
 		}
-		link, code = link || n.DataAtom == atom.A, code || n.DataAtom == atom.Pre
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			m.add(walk(c, link, code))
-		}
-		if n.Type == html.ElementNode {
-			all[n] = m
+		if code {
+			m.code = m.text
 		}
 		return m
 	}
-	walk(n, false, false)
-	return all
+	if t.dropped[n] {
+		return m
+	}
+	link, code = link || n.DataAtom == atom.A, code || n.DataAtom == atom.Pre
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		m.add(t.measure(c, link, code))
+	}
+	if t.all != nil && n.Type == html.ElementNode && m.text > 0 {
+		t.all[n] = m
+	}
+	return m
 }

@@ -36,7 +36,7 @@ var documentationClasses = []string{"rst-content", "theme-doc-markdown", "md-con
 var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit")
 
 // typeOf decides the type of a page from its address, metadata and elements.
-func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, body *html.Node, all map[*html.Node]measure) pageType {
+func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, body *html.Node) pageType {
 	generator = strings.ToLower(generator)
 	for _, g := range generators {
 		if strings.HasPrefix(generator, g) {
@@ -75,7 +75,7 @@ func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, b
 	if posts > 1 || forumNames(u, body) {
 		return forum
 	}
-	m := all[body]
+	m := measureOf(ctx, body, nil)
 	switch {
 	case isProduct:
 		return product

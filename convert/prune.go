@@ -25,7 +25,7 @@ func (s stage) String() string { return [...]string{"all", "no-names", "chrome",
 type pruner struct {
 	ctx     context.Context
 	all     map[*html.Node]measure
-	total   int // text of the whole body
+	total   int32 // text of the whole body
 	stage   stage
 	kind    pageType
 	dropped map[*html.Node]bool

@@ -21,8 +21,9 @@ const fewWords = 50
 // byRules prunes a page and picks its root. When too little is left it tries again with gentler rules: the first stage that
 // keeps a quarter of the body's text wins, and the last one keeps all. The measure is the share of text, never whether two
 // results agree: both may be wrong alike.
-func byRules(ctx context.Context, body *html.Node, all map[*html.Node]measure, kind pageType) choice {
+func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 	bodyText := contentText(ctx, body)
+	all := measureAll(ctx, body, nil)
 	var c choice
 	for s := allRules; s <= wholeBody; s++ {
 		c = choice{root: body, name: "body", stage: s, dropped: prune(ctx, body, all, s, kind)}
@@ -33,11 +34,11 @@ func byRules(ctx context.Context, body *html.Node, all map[*html.Node]measure, k
 				c.root, c.name = manualRoot(c.root, c.name, left)
 			}
 		}
+		kept := left[c.root].text
 		if s <= withoutNames && kind != documentation {
 			linkPass(ctx, c.root, left, c.dropped, kind)
-			left = measureAll(ctx, c.root, c.dropped)
+			kept = measureOf(ctx, c.root, c.dropped).text
 		}
-		kept := left[c.root].text
 		if kept*4 >= bodyText && (kept >= 6*fewWords || kept*2 >= bodyText) && kept > 0 {
 			break
 		}
@@ -46,12 +47,12 @@ func byRules(ctx context.Context, body *html.Node, all map[*html.Node]measure, k
 }
 
 // contentText returns how much text the body holds outside what is chrome by its element alone.
-func contentText(ctx context.Context, body *html.Node) int {
+func contentText(ctx context.Context, body *html.Node) int32 {
 	chrome := map[*html.Node]bool{}
 	for d := range body.Descendants() {
 		if is(d, atom.Nav, atom.Header, atom.Footer, atom.Aside) {
 			chrome[d] = true
 		}
 	}
-	return measureAll(ctx, body, chrome)[body].text
+	return measureOf(ctx, body, chrome).text
 }

@@ -23,7 +23,7 @@ func chooseRoot(body *html.Node, left map[*html.Node]measure) (root *html.Node, 
 	}
 	for _, candidate := range []struct {
 		name  string
-		share int // percent of what is left
+		share int32 // percent of what is left
 		match func(*html.Node) bool
 	}{
 		{"article-body", 60, func(n *html.Node) bool { return attr(n, "itemprop") == "articleBody" }},
@@ -79,7 +79,7 @@ func linkPass(ctx context.Context, root *html.Node, left map[*html.Node]measure,
 	walk(root)
 }
 
-func linkBlock(n *html.Node, m measure, total int) bool {
+func linkBlock(n *html.Node, m measure, total int32) bool {
 	if m.links*4 <= m.text*3 || m.text*5 >= total {
 		return false
 	}

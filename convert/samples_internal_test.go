@@ -121,7 +121,7 @@ func loadSamples(t *testing.T, dir string, sets map[string]bool) []*sample {
 			return
 		}
 		s := &sample{set: p.Set, id: p.ID, typ: p.Type, site: siteOf(p.URL), doc: doc}
-		s.choice = byRules(context.Background(), doc.body, doc.all, doc.kind)
+		s.choice = byRules(context.Background(), doc.body, doc.kind)
 		ref := ""
 		switch {
 		case e.Text != nil:

@@ -124,7 +124,6 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 		*other = *d
 		other.body = cloned(ctx, d.body)
 		p.apply(ctx, other.body)
-		other.all = measureAll(ctx, other.body, nil)
 	} else if err := guarded(func() { other.parse(ctx) }); err != nil {
 		return nil, nil, err
 	}
