@@ -15,10 +15,10 @@ var manualRoots = set(`contents context refentry chapter appendix preface theme-
 
 // manualRoot returns the box of a generator's content below root, when there is one that holds nearly all of root's own
 // text, else root.
-func manualRoot(root *html.Node, name string, left map[*html.Node]measure) (*html.Node, string) {
-	whole := left[root].own()
-	for d := range root.Descendants() {
-		if d.Type != html.ElementNode || left[d].own()*20 < whole*17 || whole == 0 {
+func manualRoot(root *html.Node, name string, left *remainder) (*html.Node, string) {
+	whole := left.of(root).own()
+	for d := range left.below(root) {
+		if left.of(d).own()*20 < whole*17 || whole == 0 {
 			continue
 		}
 		for class := range strings.FieldsSeq(strings.ToLower(attr(d, "class"))) {

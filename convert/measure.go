@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"iter"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -15,15 +16,15 @@ func (m *measure) add(o measure) { m.text += o.text; m.links += o.links; m.code 
 // own is the text that is not links.
 func (m measure) own() int32 { return m.text - m.links }
 
-// measureAll measures every element from n down, without those in dropped. Those without text are left out of the answer.
-func measureAll(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) map[*html.Node]measure {
+// measureAll measures every element from n down. Those without text are left out of the answer.
+func measureAll(ctx context.Context, n *html.Node) map[*html.Node]measure {
 	elements := 0
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode {
 			elements++
 		}
 	}
-	t := tape{ctx: ctx, dropped: dropped, all: make(map[*html.Node]measure, elements+1)} // growing it would take most of the time
+	t := tape{ctx: ctx, all: make(map[*html.Node]measure, elements+1)} // growing it would take most of the time
 	t.measure(n, false, false)
 	return t.all
 }
@@ -69,4 +70,56 @@ func (t *tape) measure(n *html.Node, link, code bool) (m measure) {
 		t.all[n] = m
 	}
 	return m
+}
+
+// remainder measures what is left of a page when some elements are dropped. Few elements hold some of that, so only these are
+// measured anew.
+type remainder struct {
+	all     map[*html.Node]measure
+	dropped map[*html.Node]bool
+	lost    map[*html.Node]measure // what of an element is dropped
+}
+
+// newRemainder measures what is left of the elements from n down. What is dropped later is not counted as dropped.
+func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure, dropped map[*html.Node]bool) *remainder {
+	r := &remainder{all, dropped, map[*html.Node]measure{}}
+	var walk func(n *html.Node) measure
+	walk = func(n *html.Node) (lost measure) {
+		check(ctx)
+		if dropped[n] {
+			lost = all[n]
+		} else {
+			for c := n.FirstChild; c != nil; c = c.NextSibling {
+				if c.Type == html.ElementNode {
+					lost.add(walk(c))
+				}
+			}
+		}
+		if lost.text > 0 {
+			r.lost[n] = lost
+		}
+		return lost
+	}
+	walk(n)
+	return r
+}
+
+// of returns the measure of an element that is not in a dropped one.
+func (r *remainder) of(n *html.Node) measure {
+	m, lost := r.all[n], r.lost[n]
+	return measure{m.text - lost.text, m.links - lost.links, m.code - lost.code}
+}
+
+// below yields the elements below n that are left, in document order.
+func (r *remainder) below(n *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) { r.eachBelow(n, yield) }
+}
+
+func (r *remainder) eachBelow(n *html.Node, yield func(*html.Node) bool) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && !r.dropped[c] && (!yield(c) || !r.eachBelow(c, yield)) {
+			return false
+		}
+	}
+	return true
 }

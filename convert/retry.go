@@ -23,21 +23,21 @@ const fewWords = 50
 // results agree: both may be wrong alike.
 func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 	bodyText := contentText(ctx, body)
-	all := measureAll(ctx, body, nil)
+	all := measureAll(ctx, body)
 	var c choice
 	for s := allRules; s <= wholeBody; s++ {
 		c = choice{root: body, name: "body", stage: s, dropped: prune(ctx, body, all, s, kind)}
-		left := measureAll(ctx, body, c.dropped)
+		left := newRemainder(ctx, body, all, c.dropped)
 		if s < wholeBody {
 			c.root, c.name = chooseRoot(body, left)
 			if kind == documentation {
 				c.root, c.name = manualRoot(c.root, c.name, left)
 			}
 		}
-		kept := left[c.root].text
+		kept := left.of(c.root).text
 		if s <= withoutNames && kind != documentation {
 			linkPass(ctx, c.root, left, c.dropped, kind)
-			kept = measureOf(ctx, c.root, c.dropped).text
+			kept = newRemainder(ctx, c.root, all, c.dropped).of(c.root).text
 		}
 		if kept*4 >= bodyText && (kept >= 6*fewWords || kept*2 >= bodyText) && kept > 0 {
 			break

@@ -10,12 +10,12 @@ import (
 
 // chooseRoot returns the element that holds a page's content, measured by what is left of it after pruning: text that is not
 // links, against all that is left. The name says which rule chose it.
-func chooseRoot(body *html.Node, left map[*html.Node]measure) (root *html.Node, name string) {
-	total := left[body].own()
+func chooseRoot(body *html.Node, left *remainder) (root *html.Node, name string) {
+	total := left.of(body).own()
 	largest := func(match func(*html.Node) bool) *html.Node {
 		var best *html.Node
-		for d := range body.Descendants() {
-			if d.Type == html.ElementNode && match(d) && (best == nil || left[d].own() > left[best].own()) {
+		for d := range left.below(body) {
+			if match(d) && (best == nil || left.of(d).own() > left.of(best).own()) {
 				best = d
 			}
 		}
@@ -31,13 +31,13 @@ func chooseRoot(body *html.Node, left map[*html.Node]measure) (root *html.Node, 
 		{"article", 55, func(n *html.Node) bool { return is(n, atom.Article) }},
 	} {
 		best := largest(candidate.match)
-		if best == nil || left[best].own()*100 < total*candidate.share || left[best].text == 0 {
+		if best == nil || left.of(best).own()*100 < total*candidate.share || left.of(best).text == 0 {
 			continue
 		}
 		if !is(best, atom.Article) {
 			inner := (*html.Node)(nil)
-			for d := range best.Descendants() {
-				if is(d, atom.Article) && left[d].own()*4 >= left[best].own()*3 {
+			for d := range left.below(best) {
+				if is(d, atom.Article) && left.of(d).own()*4 >= left.of(best).own()*3 {
 					inner = d
 					break
 				}
@@ -53,8 +53,8 @@ func chooseRoot(body *html.Node, left map[*html.Node]measure) (root *html.Node, 
 
 // linkPass adds to dropped the blocks below root that are but lists of links, like those to other pages of a site, and the
 // sections that lead away from an article. It does nothing where links are over half of the root: such a page is itself a list.
-func linkPass(ctx context.Context, root *html.Node, left map[*html.Node]measure, dropped map[*html.Node]bool, kind pageType) {
-	whole := left[root]
+func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map[*html.Node]bool, kind pageType) {
+	whole := left.of(root)
 	if whole.links*2 > whole.text {
 		return
 	}
@@ -69,7 +69,7 @@ func linkPass(ctx context.Context, root *html.Node, left map[*html.Node]measure,
 				dropSection(c, root, left, dropped)
 				continue
 			}
-			if is(c, atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Table, atom.Dl) && linkBlock(c, left[c], whole.text) {
+			if is(c, atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Table, atom.Dl) && linkBlock(c, left.of(c), whole.text) {
 				dropped[c] = true
 				continue
 			}
@@ -120,25 +120,25 @@ func elsewhere(n *html.Node) bool {
 
 // dropSection drops a heading with what it heads: its siblings up to the next heading of its level or above, or all of the
 // box in which it comes first. It drops nothing that holds over a third of the root's text.
-func dropSection(h, root *html.Node, left map[*html.Node]measure, dropped map[*html.Node]bool) {
+func dropSection(h, root *html.Node, left *remainder, dropped map[*html.Node]bool) {
 	first := h
-	for first.Parent != root && first.Parent != nil && leads(first) && left[first.Parent].text*3 < left[root].text {
+	for first.Parent != root && first.Parent != nil && leads(first) && left.of(first.Parent).text*3 < left.of(root).text {
 		first = first.Parent
 	}
-	if first != h && left[first].text > left[h].text {
+	if first != h && left.of(first).text > left.of(h).text {
 		dropped[first] = true
 		return
 	}
-	section, size := []*html.Node{h}, left[h].text
+	section, size := []*html.Node{h}, left.of(h).text
 	for s := h.NextSibling; s != nil; s = s.NextSibling {
 		if heading(s) && s.Data <= h.Data {
 			break
 		}
 		if s.Type == html.ElementNode {
-			section, size = append(section, s), size+left[s].text
+			section, size = append(section, s), size+left.of(s).text
 		}
 	}
-	if size*3 < left[root].text {
+	if size*3 < left.of(root).text {
 		for _, s := range section {
 			dropped[s] = true
 		}
