@@ -239,8 +239,8 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 		text, res.Path = d.fallback(ctx), "fallback"
 		res.Warnings = append(res.Warnings, WarnFallback)
 	}
-	if text != "" {
-		text = strings.TrimRight(text, "\n") + "\n"
+	if bare := strings.TrimRight(text, "\n"); text != "" && len(bare) != len(text)-1 {
+		text = bare + "\n"
 	}
 	res.Markdown, res.Tokens = text, Tokens(text)
 	return res, nil

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"iter"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -20,7 +21,7 @@ func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 	var terms []*html.Node
 	defined := false // the last thing written was a definition
 	out.WriteString("\n\n")
-	for c := range definitionParts(n) {
+	for c := range r.definitionParts(n) {
 		check(r.ctx)
 		switch {
 		case c.Type == html.TextNode && blank(c.Data):
@@ -28,16 +29,14 @@ func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 			if defined {
 				out.WriteString("\n\n")
 			}
-			terms, defined = append(terms, c), false
-		case is(c, atom.Dd) && (len(terms) > 0 || defined):
+			terms, defined = append(terms, r.copyOf(c)), false
+		case r.isDefinition(c) && (len(terms) > 0 || defined):
 			defined = r.definition(out, terms, c)
 			terms = nil
 		default:
 			r.loneTerms(out, terms)
 			terms, defined = nil, false
-			out.WriteString("\n\n")
-			r.children(out, elementAround(c))
-			out.WriteString("\n\n")
+			r.block(out, elementAround(c))
 		}
 	}
 	r.loneTerms(out, terms)
@@ -45,16 +44,16 @@ func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 }
 
 // definitionParts yields the children of a definition list, and of the div elements that may group them.
-func definitionParts(n *html.Node) func(yield func(*html.Node) bool) {
+func (r *renderer) definitionParts(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			if !is(c, atom.Div) || !groups(c) {
+		for c := range r.kept(n) {
+			if !is(c, atom.Div) || !r.groups(c) {
 				if !yield(c) {
 					return
 				}
 				continue
 			}
-			for d := c.FirstChild; d != nil; d = d.NextSibling {
+			for d := range r.kept(c) {
 				if !yield(d) {
 					return
 				}
@@ -64,8 +63,8 @@ func definitionParts(n *html.Node) func(yield func(*html.Node) bool) {
 }
 
 // groups reports whether n has a term or a definition among its children.
-func groups(n *html.Node) bool {
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
+func (r *renderer) groups(n *html.Node) bool {
+	for c := range r.kept(n) {
 		if is(c, atom.Dt, atom.Dd) {
 			return true
 		}
@@ -73,9 +72,16 @@ func groups(n *html.Node) bool {
 	return false
 }
 
-// definition writes terms and what they mean. It reports whether another definition of the same terms may follow.
+// isDefinition reports whether c, in the list that is written, is a definition. One that is nested too deep is a plain block.
+func (r *renderer) isDefinition(c *html.Node) bool {
+	return is(c, atom.Dd) && (r.copied || r.nesting < maxNesting)
+}
+
+// definition writes terms, which are copies, and what they mean. It reports whether another definition of the same terms may follow.
 func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Node) bool {
+	r.nesting++
 	content := r.inner(n)
+	r.nesting--
 	if len(content) == 0 {
 		r.loneTerms(out, terms)
 		return false
@@ -87,9 +93,11 @@ func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Nod
 			lines = nil
 			break
 		}
-		if line := r.oneLine(term); len(line) > 0 {
-			lines = append(lines, line)
-		}
+		r.asCopy(func() {
+			if line := r.oneLine(term); len(line) > 0 {
+				lines = append(lines, line)
+			}
+		})
 	}
 	if len(terms) > 0 && len(lines) == 0 || !beginsWithWords(content) {
 		r.loneTerms(out, terms)
@@ -125,15 +133,15 @@ func beginsWithWords(content []byte) bool {
 	return !bytes.HasPrefix(rest, []byte(": ")) && !bytes.Equal(first, []byte("---"))
 }
 
-// loneTerms writes terms as blocks of their own, in bold where nothing else sets them apart.
+// loneTerms writes terms, which are copies, as blocks of their own, in bold where nothing else sets them apart.
 func (r *renderer) loneTerms(out *bytes.Buffer, terms []*html.Node) {
-	for _, term := range terms {
-		if contains(term, atom.A, atom.Code, atom.Em, atom.I, atom.Strong, atom.B) {
-			out.WriteString("\n\n")
-			r.children(out, term)
-			out.WriteString("\n\n")
-			continue
+	r.asCopy(func() {
+		for _, term := range terms {
+			if contains(term, atom.A, atom.Code, atom.Em, atom.I, atom.Strong, atom.B) {
+				r.block(out, term)
+				continue
+			}
+			r.boldBlock(out, term)
 		}
-		r.boldBlock(out, term)
-	}
+	})
 }

@@ -12,8 +12,8 @@ import (
 
 // list writes a list. It is tight, without blank lines between its items, unless an item holds several blocks.
 func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
-	var items [][]byte
-	var numbers []int
+	var text bytes.Buffer // of all items
+	var items []listedItem
 	number := 1
 	if start, err := strconv.Atoi(attr(n, "start")); err == nil && start >= 0 && start < 1e6 {
 		number = start
@@ -30,8 +30,9 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		default: // not allowed in a list, and yet there
 			item = r.item(elementAround(c))
 			if r.isList(c) && len(items) > 0 { // a list inside a list belongs to the item before it
-				last := len(items) - 1
-				items[last] = append(append(items[last], '\n'), item...)
+				text.WriteByte('\n')
+				text.Write(item)
+				items[len(items)-1].end = text.Len()
 				continue
 			}
 		}
@@ -41,7 +42,8 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		if value, err := strconv.Atoi(attr(c, "value")); err == nil && value >= 0 && value < 1e6 {
 			number = value
 		}
-		items, numbers = append(items, item), append(numbers, number)
+		text.Write(item)
+		items = append(items, listedItem{number, text.Len()})
 		number++
 		loose = loose || bytes.Contains(item, []byte("\n\n"))
 	}
@@ -50,6 +52,7 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		bullet, point = "* ", ") "
 	}
 	out.WriteString("\n\n")
+	begin := 0
 	for i, item := range items {
 		if i > 0 {
 			out.WriteByte('\n')
@@ -59,13 +62,17 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		}
 		mark := bullet
 		if is(n, atom.Ol) {
-			mark = strconv.Itoa(numbers[i]) + point
+			mark = strconv.Itoa(item.number) + point
 		}
 		out.WriteString(mark)
-		r.indented(out, item, len(mark))
+		r.indented(out, text.Bytes()[begin:item.end], len(mark))
+		begin = item.end
 	}
 	out.WriteString("\n\n")
 }
+
+// listedItem is an item's number, and where its text ends in that of all items.
+type listedItem struct{ number, end int }
 
 // elementAround returns a block that renders c alone; the tree stays as it is.
 func elementAround(c *html.Node) *html.Node {

@@ -17,9 +17,21 @@ import (
 // pieces writes the children of n, an element of the page or one that was put around it.
 func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
 	run := elementNode(atom.Div) // what stands between two blocks
+	r.gather(out, run, n)
+	r.piece(out, run)
+}
+
+// gather copies the children of n into run, and writes it where a block begins.
+func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 	for c := range r.kept(n) {
 		check(r.ctx)
-		if !blockElement(c) {
+		switch {
+		case custom(c): // may hold the whole page
+			run.AppendChild(&html.Node{Type: html.ElementNode, Data: c.Data})
+			r.gather(out, run, c)
+			run.AppendChild(&html.Node{Type: html.ElementNode, Data: c.Data})
+			continue
+		case !blockElement(c):
 			if run.FirstChild != nil || c.Type != html.TextNode || strings.Trim(c.Data, " \t\r\n") != "" {
 				r.copyKept(run, c)
 			}
@@ -27,16 +39,20 @@ func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
 		}
 		r.piece(out, run)
 		switch c.DataAtom {
-		case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote:
+		case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Dd:
 			r.nest(out, c)
-		case 0, atom.Dl, atom.Dt, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Hr, atom.Pre, atom.Summary:
+		case 0, atom.Dt, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Hr, atom.Pre, atom.Summary:
 			r.copyKept(run, c)
 			r.piece(out, run)
 		default:
 			r.write(out, c)
 		}
 	}
-	r.piece(out, run)
+}
+
+// custom reports whether n is an element that HTML does not know and scripts give a meaning.
+func custom(n *html.Node) bool {
+	return n.Type == html.ElementNode && n.DataAtom == 0 && !strings.HasPrefix(n.Data, "x-") // those are our own
 }
 
 // piece writes what is in holder, a copy, and empties it.
@@ -44,18 +60,40 @@ func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
 	if holder.FirstChild == nil {
 		return
 	}
+	r.prepare(holder)
+	r.asCopy(func() { r.children(out, holder) })
+	empty(holder)
+}
+
+// prepare makes a copy ready for being written.
+func (r *renderer) prepare(holder *html.Node) {
 	if !r.begun {
 		r.begun = dropRuleAtTop(holder)
 	}
 	collapse.Collapse(holder, &collapse.DomFuncs{IsBlockNode: blockElement, IsPreformattedNode: preformatted})
 	escapeTree(r.ctx, holder)
-	r.copied = true
-	r.children(out, holder)
-	r.copied = false
-	empty(holder)
 }
 
-// nest writes a list or a quote of the page. Deeper than maxNesting it is a plain block.
+// copyOf returns a block as a copy that is ready for being written, which asCopy does. A copy is its own.
+func (r *renderer) copyOf(n *html.Node) *html.Node {
+	if r.copied {
+		return n
+	}
+	holder := elementNode(atom.Div)
+	r.copyKept(holder, n)
+	r.prepare(holder)
+	return holder.FirstChild
+}
+
+// asCopy has write write copies.
+func (r *renderer) asCopy(write func()) {
+	was := r.copied
+	r.copied = true
+	write()
+	r.copied = was
+}
+
+// nest writes a list, a quote or a definition of the page. Deeper than maxNesting it is a plain block.
 func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
 	r.nesting++
 	if r.nesting > maxNesting {

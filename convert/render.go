@@ -40,7 +40,7 @@ type renderer struct {
 	tooDeep, spansCut bool
 }
 
-// render returns the markdown of roots without what is dropped below them. The tree is not changed.
+// render returns the markdown of roots without what is dropped below them, with a newline at its end. The tree is not changed.
 func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) string {
 	if len(r.notes) > 0 {
 		for _, root := range roots {
@@ -71,7 +71,10 @@ func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) strin
 		}
 		out = append(out, "\n["+strconv.Itoa(i+1)+"]: "+address...)
 	}
-	return string(out)
+	if len(out) == 0 {
+		return ""
+	}
+	return string(append(out, '\n'))
 }
 
 // write writes one element.
