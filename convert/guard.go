@@ -118,7 +118,11 @@ func manyFormatting(text []byte) bool {
 		for end < len(name) && end < 8 && (name[end]|0x20 >= 'a' && name[end]|0x20 <= 'z') {
 			end++
 		}
-		if !formatting[string(bytes.ToLower(name[:end]))] {
+		var lower [8]byte
+		for i, c := range name[:end] {
+			lower[i] = c | 0x20
+		}
+		if !formatting[string(lower[:end])] {
 			continue
 		}
 		if closing {

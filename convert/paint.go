@@ -2,6 +2,7 @@ package convert
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,16 +47,18 @@ func (w *firewall) style(n *html.Node) (s styles) {
 		return s
 	}
 	weights, some := map[string]int{}, map[string]int{}
-	s.by, s.maybe = map[string]*rule{}, map[string]string{}
-	conditional := false
+	s.by = map[string]*rule{}
+	conditional := slices.ContainsFunc(rules, func(r *rule) bool { return r.conditional })
+	if conditional {
+		s.maybe = map[string]string{}
+	}
 	for _, r := range rules {
 		for name, d := range r.set {
-			if d.weight >= some[name] {
+			d.weight += r.weight
+			if conditional && d.weight >= some[name] {
 				s.maybe[name], some[name] = d.value, d.weight
 			}
-			if r.conditional {
-				conditional = true
-			} else if d.weight >= weights[name] {
+			if !r.conditional && d.weight >= weights[name] {
 				weights[name], s.by[name] = d.weight, r
 				s.put(name, d.value)
 			}
@@ -63,7 +66,7 @@ func (w *firewall) style(n *html.Node) (s styles) {
 	}
 	for name, d := range eachDeclaration(withoutComments(inline)) {
 		d.weight += inlineSet
-		if d.weight >= some[name] {
+		if conditional && d.weight >= some[name] {
 			s.maybe[name], some[name] = d.value, d.weight
 		}
 		if d.weight >= weights[name] {
@@ -71,9 +74,6 @@ func (w *firewall) style(n *html.Node) (s styles) {
 			delete(s.by, name)
 			s.put(name, d.value)
 		}
-	}
-	if !conditional {
-		s.maybe = nil
 	}
 	return s
 }
@@ -337,6 +337,9 @@ func number(value string) (n float64, unit string, ok bool) {
 	end := 0
 	for end < len(value) && (value[end] >= '0' && value[end] <= '9' || value[end] == '.' || end == 0 && (value[end] == '-' || value[end] == '+')) {
 		end++
+	}
+	if end == 0 {
+		return 0, value, false
 	}
 	n, err := strconv.ParseFloat(value[:end], 64)
 	return n, value[end:], err == nil

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"unicode"
@@ -243,18 +244,43 @@ func named(n *html.Node, names map[string]bool) bool {
 	if class == "" && id == "" || len(class)+len(id) > 400 {
 		return false
 	}
-	for token := range strings.FieldsSeq(strings.ToLower(class + " " + id)) {
-		token = strings.TrimPrefix(token, "elementor-widget") // a site builder's every box
-		words := strings.FieldsFunc(token, func(r rune) bool { return r == '-' || r == '_' || r == ':' })
-		for i := range words {
-			var name strings.Builder
-			for _, word := range words[i:min(len(words), i+4)] {
-				name.WriteString(word)
-				if names[name.String()] || names[strings.TrimSuffix(name.String(), "s")] {
+	return anyNamed(class, names) || anyNamed(id, names)
+}
+
+// anyNamed reports whether a name in names is among the words of an attribute.
+func anyNamed(value string, names map[string]bool) bool {
+	var room [64]byte
+	for token, rest := cutWord(value); token != ""; token, rest = cutWord(rest) {
+		token = strings.TrimPrefix(strings.ToLower(token), "elementor-widget") // a site builder's every box
+		for token != "" {
+			word, others := cutPart(token)
+			token = others
+			name := room[:0]
+			for range 4 {
+				name = append(name, word...)
+				if names[string(name)] || names[string(bytes.TrimSuffix(name, []byte("s")))] {
 					return true
+				}
+				if word, others = cutPart(others); word == "" {
+					break
 				}
 			}
 		}
 	}
 	return false
 }
+
+// cutPart returns what of a name stands before the first hyphen or the like, and what follows.
+func cutPart(name string) (part, rest string) {
+	begin := 0
+	for begin < len(name) && parts(name[begin]) {
+		begin++
+	}
+	end := begin
+	for end < len(name) && !parts(name[end]) {
+		end++
+	}
+	return name[begin:end], name[end:]
+}
+
+func parts(c byte) bool { return c == '-' || c == '_' || c == ':' }

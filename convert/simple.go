@@ -2,6 +2,7 @@ package convert
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -101,12 +102,14 @@ func parseRule(selector string) (*rule, bool) {
 			return nil, false
 		}
 		r.stateful = r.stateful || stateful
-		r.chain = append([]simple{c}, r.chain...)
+		r.chain = append(r.chain, c)
 		if combinator != 0 {
-			r.combinators = append([]byte{combinator}, r.combinators...)
+			r.combinators = append(r.combinators, combinator)
 		}
 		rest = strings.TrimLeft(after, " \t\r\n\f")
 		if rest == "" {
+			slices.Reverse(r.chain)
+			slices.Reverse(r.combinators)
 			return r, true
 		}
 		combinator = ' '

@@ -33,11 +33,12 @@ type sheet struct {
 
 // rule is one selector with those of its declarations that matter here.
 type rule struct {
-	chain       []simple // the subject first, then outwards
-	combinators []byte   // combinators[i] stands between chain[i+1] and chain[i]: ' ', '>', '+' or '~'
-	set         map[string]declared
-	conditional bool // holds for some windows or readers only
-	stateful    bool // holds in some state only: hover, target, checked
+	chain       []simple            // the subject first, then outwards
+	combinators []byte              // combinators[i] stands between chain[i+1] and chain[i]: ' ', '>', '+' or '~'
+	set         map[string]declared // shared with the other selectors of a list
+	weight      int                 // its specificity, on top of that of each declaration
+	conditional bool                // holds for some windows or readers only
+	stateful    bool                // holds in some state only: hover, target, checked
 }
 
 // declared is the value of a property with the weight by which it wins.
@@ -249,12 +250,7 @@ func (s *sheet) add(selectors, block string, conditional bool) {
 			s.unknown = s.unknown || set["color"].value != "" || set["background"].value != "" || set["background-color"].value != ""
 			continue
 		}
-		r.conditional = conditional
-		r.set = make(map[string]declared, len(set))
-		for name, d := range set {
-			d.weight += r.weight()
-			r.set[name] = d
-		}
+		r.conditional, r.set, r.weight = conditional, set, r.specificity()
 		s.index(r)
 	}
 }
@@ -327,8 +323,8 @@ func shown(name, value string) bool {
 	return false
 }
 
-// weight is the specificity of a rule: ids before classes before tags.
-func (r *rule) weight() (w int) {
+// specificity ranks ids before classes before tags.
+func (r *rule) specificity() (w int) {
 	for _, c := range r.chain {
 		if c.id != "" {
 			w += 1 << 16

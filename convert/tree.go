@@ -48,18 +48,27 @@ func is(n *html.Node, names ...atom.Atom) bool {
 
 // hasClass reports whether one of n's classes is one of names. Class names are compared without case.
 func hasClass(n *html.Node, names ...string) bool {
-	class := attr(n, "class")
-	if class == "" {
-		return false
-	}
-	for word := range strings.FieldsSeq(class) {
+	for word, rest := cutWord(attr(n, "class")); word != ""; word, rest = cutWord(rest) {
 		for _, name := range names {
-			if strings.EqualFold(word, name) {
+			if len(word) == len(name) && strings.EqualFold(word, name) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// cutWord returns the first word of an attribute, "" when there is none, and what follows it.
+func cutWord(s string) (word, rest string) {
+	begin := 0
+	for begin < len(s) && s[begin] <= ' ' {
+		begin++
+	}
+	end := begin
+	for end < len(s) && s[end] > ' ' {
+		end++
+	}
+	return s[begin:end], s[end:]
 }
 
 func remove(n *html.Node) {
@@ -147,6 +156,9 @@ func within(n *html.Node, names ...atom.Atom) bool {
 func textOf(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data
+	}
+	if c := n.FirstChild; c != nil && c.Type == html.TextNode && c.NextSibling == nil {
+		return c.Data
 	}
 	var b strings.Builder
 	for d := range n.Descendants() {
