@@ -85,28 +85,29 @@ type illustration struct {
 // newOutline divides what is below body into blocks. It stops after maxJudged of them.
 func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline {
 	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}}
-	t.findNested(body)
+	t.boxes = make([]box, 0, min(t.findNested(body)+1, maxJudged)) // cells of tables are counted, and mostly make none
 	t.enter(body, -1, c, false)
 	t.compare()
 	return t
 }
 
-// findNested notes the inline elements that hold blocks and reports whether n is or holds a block.
-func (t *outline) findNested(n *html.Node) bool {
+// findNested notes the inline elements that hold blocks and returns how many elements from n down are or hold blocks.
+func (t *outline) findNested(n *html.Node) int {
 	check(t.ctx)
-	found := false
+	found := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && t.findNested(c) {
-			found = true
+		if c.Type == html.ElementNode {
+			found += t.findNested(c)
 		}
 	}
 	if blockElement(n) {
-		return true
+		return found + 1
 	}
-	if found {
-		t.nested[n] = true
+	if found == 0 {
+		return 0
 	}
-	return found
+	t.nested[n] = true
+	return found + 1
 }
 
 func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {

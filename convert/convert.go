@@ -205,7 +205,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	}
 	res := &Result{
 		Title: d.head.title, Description: d.head.meta["description"], CanonicalURL: d.head.canonical, PageType: string(d.kind), Meta: maps.Clone(d.head.meta),
-		HTMLTokens: d.sourceTokens(), HTMLChars: utf8.RuneCount(d.content), Warnings: append([]string(nil), d.warnings...), Removed: d.removed,
+		HTMLTokens: d.sourceTokens(), HTMLChars: characters(d.content), Warnings: append([]string(nil), d.warnings...), Removed: d.removed,
 	}
 	var text string
 	var err error
@@ -244,6 +244,19 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	}
 	res.Markdown, res.Tokens = text, Tokens(text)
 	return res, nil
+}
+
+// characters returns the number of Unicode code points in text. utf8.RuneCount copies what is not ASCII alone.
+func characters(text []byte) (n int) {
+	for i := 0; i < len(text); n++ {
+		if text[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		_, size := utf8.DecodeRune(text[i:])
+		i += size
+	}
+	return n
 }
 
 // sourceTokens estimates the tokens of the body as it came.

@@ -25,7 +25,21 @@ func ratio(a, b int32) float32 {
 	return float32(a) / float32(b)
 }
 
-func lg(n int32) float32 { return float32(math.Log2(float64(n) + 1)) }
+// lg is the logarithm to the base 2 of n+1.
+func lg(n int32) float32 {
+	if n >= 0 && int(n) < len(smallLogs) {
+		return smallLogs[n]
+	}
+	return float32(math.Log2(float64(n) + 1))
+}
+
+// smallLogs holds lg of small numbers, which is asked for thirty times a block.
+var smallLogs = func() (logs [512]float32) {
+	for n := range logs {
+		logs[n] = float32(math.Log2(float64(n) + 1))
+	}
+	return logs
+}()
 
 func flag(b bool) float32 {
 	if b {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -92,6 +93,12 @@ func words(s string) (n int) {
 	in := false
 	for _, r := range s {
 		switch {
+		case r < utf8.RuneSelf:
+			alnum := r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'
+			if alnum && !in {
+				n++
+			}
+			in = alnum
 		case r >= 0x3040 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0x0e00 && r <= 0x0eff:
 			n++ // two such letters make a word; a page of fifty of them is thin as well
 			in = false

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -44,7 +45,6 @@ func Wall(status int, header map[string][]string, content []byte) string {
 		return "cf-mitigated: challenge"
 	}
 	content = content[:min(len(content), wallWindow)]
-	suspects, sensors := among(content, wallMarks), among(content, wallSensors)
 	sentences := wallSentences
 	if len(content) < smallWall {
 		sentences = append(append(append([]string{}, sentences...), wallPhrases...), "Reference #18.")
@@ -54,7 +54,8 @@ func Wall(status int, header map[string][]string, content []byte) string {
 			}
 		}
 	}
-	said := among(content, sentences)
+	found := among(content, wallMarks, wallSensors, sentences)
+	suspects, sensors, said := found[0], found[1], found[2]
 	if mark := inMachinery(content, suspects); mark != "" {
 		return mark
 	}
@@ -73,11 +74,35 @@ func Wall(status int, header map[string][]string, content []byte) string {
 	return ""
 }
 
-// among returns those of texts that content contains.
-func among(content []byte, texts []string) (found []string) {
-	for _, text := range texts {
-		if bytes.Contains(content, []byte(text)) {
-			found = append(found, text)
+// among returns those of each list of texts that content contains, in the order of the list. It looks at content once: a
+// bytes.Contains for each of twenty texts took a fifteenth of a conversion.
+func among(content []byte, lists ...[]string) [][]string {
+	var pairs [1 << 16 / 8]byte // bits: whether a text begins with these two bytes
+	var begins [256][]string    // the texts by their first byte
+	for _, text := range slices.Concat(lists...) {
+		begins[text[0]] = append(begins[text[0]], text)
+		pair := int(text[0])<<8 | int(text[1])
+		pairs[pair/8] |= 1 << (pair % 8)
+	}
+	contained := map[string]bool{}
+	pair := 0
+	for i, c := range content {
+		pair = pair<<8&0xffff | int(c)
+		if pairs[pair/8]>>(pair%8)&1 == 0 || i == 0 {
+			continue
+		}
+		for _, text := range begins[content[i-1]] {
+			if bytes.HasPrefix(content[i-1:], []byte(text)) {
+				contained[text] = true
+			}
+		}
+	}
+	found := make([][]string, len(lists))
+	for i, list := range lists {
+		for _, text := range list {
+			if contained[text] {
+				found[i] = append(found[i], text)
+			}
 		}
 	}
 	return found
