@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -39,7 +40,7 @@ func localStatements(d *Document, passages []Passage) []Statement {
 		for _, phrase := range overall {
 			domains.add(phrase)
 		}
-		if n := len(path); n > 0 && !anyHeading.MatchString(path[n-1]) {
+		if n := len(path); n > 0 && !anyHeading().MatchString(path[n-1]) {
 			entities.add(path[n-1])
 		} else {
 			entities.add(d.Title)
@@ -54,10 +55,10 @@ func localStatements(d *Document, passages []Passage) []Statement {
 		}
 		for _, heading := range path {
 			contexts.add(heading)
-			if problemHeading.MatchString(heading) {
+			if problemHeading().MatchString(heading) {
 				problems.add(heading)
 			}
-			if resolutionHeading.MatchString(heading) {
+			if resolutionHeading().MatchString(heading) {
 				resolutions.add(heading)
 			}
 		}
@@ -70,19 +71,24 @@ func localStatements(d *Document, passages []Passage) []Statement {
 }
 
 var (
-	problemHeading = regexp.MustCompile(`(?i)\b(errors?|problems?|issues?|troubleshoot\w*|fail(s|ed|ing|ures?)?|bugs?|limitations?|` +
+	problemHeading = pattern(`(?i)\b(errors?|problems?|issues?|troubleshoot\w*|fail(s|ed|ing|ures?)?|bugs?|limitations?|` +
 		`pitfalls?|caveats?|warnings?|gotchas?|does not|doesn't|cannot|can't)\b`)
-	resolutionHeading = regexp.MustCompile(`(?i)\b(fix(es|ed|ing)?|solutions?|resolv\w*|resolutions?|workarounds?|remed(y|ies)|` +
+	resolutionHeading = pattern(`(?i)\b(fix(es|ed|ing)?|solutions?|resolv\w*|resolutions?|workarounds?|remed(y|ies)|` +
 		`mitigations?|troubleshoot\w*|how to)\b`)
 	// anyHeading matches headings that stand in any document.
-	anyHeading = regexp.MustCompile(`(?i)^(abstract|background|conclusions?|(table of )?contents|(short |long |detailed )?descriptions?|` +
+	anyHeading = pattern(`(?i)^(abstract|background|conclusions?|(table of )?contents|(short |long |detailed )?descriptions?|` +
 		`examples?|faq|further reading|getting started|inputs?|installation|introduction|notes?|options|outputs?|overview|parameters|` +
 		`prerequisites|references?|related( links| topics)?|remarks|returns?|see also|summary|synopsis|syntax|usage)$`)
-	codeSpan    = regexp.MustCompile("`([^`\n]{2,60})`")
-	linkText    = regexp.MustCompile(`(!?)\[([^\[\]\n]{3,80})\]\(`)
-	capitalised = regexp.MustCompile(`(?:^|[\s("])(\p{Lu}[\p{L}\p{N}]+(?: \p{Lu}[\p{L}\p{N}]+){1,3})`)
-	identifier  = regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*(?:[.:\-]+[\p{L}\p{N}_$]+)*`)
+	codeSpan    = pattern("`([^`\n]{2,60})`")
+	linkText    = pattern(`(!?)\[([^\[\]\n]{3,80})\]\(`)
+	capitalised = pattern(`(?:^|[\s("])(\p{Lu}[\p{L}\p{N}]+(?: \p{Lu}[\p{L}\p{N}]+){1,3})`)
+	identifier  = pattern(`[\p{L}_$][\p{L}\p{N}_$]*(?:[.:\-]+[\p{L}\p{N}_$]+)*`)
 )
+
+// pattern compiles an expression when it is first needed: these seven took a tenth of the start of every command.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // passageParts are the parts of a passage that tell what it is about.
 type passageParts struct {
@@ -116,26 +122,26 @@ func readParts(md []byte) passageParts {
 		}
 	}
 	text := prose.String()
-	for _, m := range codeSpan.FindAllStringSubmatch(text, 50) {
-		if s := strings.TrimSpace(m[1]); identifier.FindString(s) == strings.TrimLeft(strings.TrimSuffix(s, "()"), "-") {
+	for _, m := range codeSpan().FindAllStringSubmatch(text, 50) {
+		if s := strings.TrimSpace(m[1]); identifier().FindString(s) == strings.TrimLeft(strings.TrimSuffix(s, "()"), "-") {
 			p.identifiers = append(p.identifiers, s)
 		}
 	}
 	counts := map[string]int{}
-	for _, s := range identifier.FindAllString(clip(code.String(), 16<<10), 500) {
+	for _, s := range identifier().FindAllString(clip(code.String(), 16<<10), 500) {
 		if telling(s) {
 			if counts[s]++; counts[s] == 2 { // what code names once is seldom what it is about
 				p.identifiers = append(p.identifiers, s)
 			}
 		}
 	}
-	for _, m := range linkText.FindAllStringSubmatch(text, 50) {
+	for _, m := range linkText().FindAllStringSubmatch(text, 50) {
 		if m[1] == "" {
 			p.links = append(p.links, plainText([]byte(m[2])))
 		}
 	}
-	text = codeSpan.ReplaceAllString(linkText.ReplaceAllString(text, "$2("), ". ")
-	for _, m := range capitalised.FindAllStringSubmatch(text, 50) {
+	text = codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". ")
+	for _, m := range capitalised().FindAllStringSubmatch(text, 50) {
 		name := m[1]
 		if first, rest, _ := strings.Cut(name, " "); stopWords[strings.ToLower(first)] || commonWords[strings.ToLower(first)] {
 			name = rest // the beginning of a sentence
