@@ -38,6 +38,14 @@ var largePages = []struct {
 			return fmt.Sprintf("<li><a href='/r/%d'>River %d</a>, %d km</li>\n", i, i, i%6400)
 		})
 	}},
+	{"small cells", func() string { // the tree is forty times the page
+		return largePage("<h1>Rivers</h1><table>%s</table>", func(int) string { return "<tr><td>x<td>y" })
+	}},
+	{"definitions", func() string {
+		return largePage("<h1>Rivers</h1><dl>%s</dl>", func(i int) string {
+			return fmt.Sprintf("<dt id=x%d><code>river%d</code></dt><dd><p>It flows, as <a href='/r/%d'>it does</a> in spring, to the sea.</p></dd>\n", i, i, i)
+		})
+	}},
 	{"code", func() string {
 		return largePage("<h1>Rivers</h1>%s", func(i int) string {
 			return fmt.Sprintf("<p>How to cross number %d:</p><pre><code class=language-go><span class=k>func</span> <span class=n>cross%d</span>() {\n\t"+
