@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -60,7 +61,7 @@ func readCorpus(tb testing.TB) []corpusPage {
 	return pages
 }
 
-// BenchmarkCorpus converts every page of a corpus, and parses every page with html.Parse alone for comparison. With
+// BenchmarkCorpus converts every page of a corpus, parses every page with html.Parse alone, and compares what both cost. With
 // READTHRU_CORPUS_OUT it writes each page's markdown to SET/ID.md in that folder, for a scorer.
 func BenchmarkCorpus(b *testing.B) {
 	pages := readCorpus(b)
@@ -102,5 +103,25 @@ func BenchmarkCorpus(b *testing.B) {
 			}
 		}
 		b.ReportMetric(float64(len(pages)*b.N)/b.Elapsed().Seconds(), "pages/s")
+	})
+	b.Run("cost", func(b *testing.B) { // processor time of both, page by page, so that other programs weigh on both alike
+		var whole, alone time.Duration
+		for b.Loop() {
+			for _, p := range pages {
+				u, _ := url.Parse(p.URL)
+				begun := processorTime()
+				doc, err := convert.Parse(context.Background(), p.content, "text/html", u)
+				if err != nil {
+					b.Fatalf("parse %s/%s: %v", p.Set, p.ID, err)
+				}
+				if _, err := doc.Convert(context.Background(), convert.Options{}); err != nil {
+					b.Fatalf("convert %s/%s: %v", p.Set, p.ID, err)
+				}
+				converted := processorTime()
+				_, _ = html.Parse(bytes.NewReader(p.content)) // some are nested deeper than the parser goes
+				whole, alone = whole+converted-begun, alone+processorTime()-converted
+			}
+		}
+		b.ReportMetric(float64(whole)/float64(alone), "x-parse")
 	})
 }
