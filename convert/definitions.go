@@ -77,7 +77,8 @@ func (r *renderer) isDefinition(c *html.Node) bool {
 	return is(c, atom.Dd) && (r.copied || r.nesting < maxNesting)
 }
 
-// definition writes terms, which are copies, and what they mean. It reports whether another definition of the same terms may follow.
+// definition writes terms, which are copies, and what they mean. It reports whether another definition of the same terms may
+// follow.
 func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Node) bool {
 	r.nesting++
 	content := r.inner(n)

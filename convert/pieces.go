@@ -38,7 +38,7 @@ func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 			continue
 		}
 		r.piece(out, run)
-		switch c.DataAtom {
+		switch c.DataAtom { // 0 is a footnote
 		case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Dd:
 			r.nest(out, c)
 		case 0, atom.Dt, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Hr, atom.Pre, atom.Summary:

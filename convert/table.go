@@ -140,7 +140,8 @@ func (r *renderer) grid(n *html.Node) *grid {
 			if is(c, atom.Td, atom.Th) {
 				at := len(g.texts)
 				g.texts = r.appendCell(g.texts, c)
-				g.cells = append(g.cells, cell{int32(at), int32(len(g.texts)), uint16(span(c, "colspan", maxColspan)), uint16(span(c, "rowspan", maxRowspan))})
+				columns, rows := span(c, "colspan", maxColspan), span(c, "rowspan", maxRowspan)
+				g.cells = append(g.cells, cell{int32(at), int32(len(g.texts)), uint16(columns), uint16(rows)})
 			}
 		}
 		g.ends, g.widest = append(g.ends, int32(len(g.cells))), max(g.widest, len(g.cells)-begin)
