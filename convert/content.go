@@ -82,6 +82,9 @@ func (t *outline) judge(kind pageType, trees forest) []float32 {
 		t.features(i, facts, &f)
 		chance[i] = squeeze(trees.sum(&f))
 	}
+	if kind == article {
+		t.dropComments(chance)
+	}
 	return chance
 }
 
@@ -158,7 +161,8 @@ func (t *outline) keepWhole(keep []bool) {
 	}
 }
 
-// keepHeadings keeps a heading when most of what it heads is kept, and drops it when nothing of it is.
+// keepHeadings keeps a heading when most of what it heads is kept and it is no unlikely one, or prose that is kept follows it. It
+// drops a heading when nothing of what it heads is kept.
 func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
 	for i := len(keep) - 1; i >= 0; i-- {
 		if level := t.blocks[i].tag; !headingTag(level) {
@@ -166,7 +170,7 @@ func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
 		}
 		kept, all := t.headed(i, keep)
 		switch {
-		case kept*2 > all && chance[i]*2 > cut:
+		case kept*2 > all && (chance[i]*2 > cut || t.blocks[i].tag != atom.H1 && keep[i+1] && t.blocks[i+1].long()):
 			keep[i] = true
 		case t.blocks[i].tag != atom.H1 && kept == 0 && all > 0:
 			keep[i] = false

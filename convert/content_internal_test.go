@@ -67,3 +67,29 @@ func TestOutlineDividesAPageIntoBlocks(t *testing.T) {
 		t.Errorf("blocks %s\nwant   %s", s, want)
 	}
 }
+
+func TestHeadingFollowsWhatItHeads(t *testing.T) {
+	prose := "<p>" + strings.Repeat("Words of prose. ", 10)
+	const likely, unlikely = .4, .1 // against a cut of .5
+	for _, tt := range []struct {
+		name, page string
+		chance     float32
+		prose      bool // is kept
+		want       bool
+	}{
+		{"a likely one of what is kept", "<h2>Heading</h2><p>Word" + prose, likely, true, true},
+		{"a likely one of what is dropped", "<h2>Heading</h2>" + prose, likely, false, false},
+		{"an unlikely one right above prose that is kept", "<h2>Heading</h2>" + prose, unlikely, true, true},
+		{"an unlikely one of a label and prose", "<h2>Heading</h2><p>Word" + prose, unlikely, true, false},
+		{"an unlikely title", "<h1>Heading</h1>" + prose, unlikely, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o, _ := outlined(t, tt.page)
+			chance, keep := make([]float32, len(o.blocks)), make([]bool, len(o.blocks))
+			chance[0], keep[len(keep)-1] = tt.chance, tt.prose
+			if o.keepHeadings(chance, .5, keep); keep[0] != tt.want {
+				t.Errorf("the heading is kept: %v, want %v", keep[0], tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// articleWords is how many words of prose, weighed by the chance that they are content, make what stands outside comments an
+// article.
+const articleWords = 40
+
+// dropComments takes what readers wrote under an article for no content, where there is an article besides. Word for word it
+// looks like content, and a short article may have ten times as much of it.
+func (t *outline) dropComments(chance []float32) {
+	said := make([]bool, len(t.blocks))
+	next := int32(1) // the first block not looked at; what stands first is no comment
+	for i := range t.boxes {
+		if x := &t.boxes[i]; x.begin >= next && commentBox(x.node) {
+			for j := x.begin; j < x.end; j++ {
+				said[j] = true
+			}
+			next = max(next, x.end)
+		}
+	}
+	prose := float32(0)
+	for i := range t.blocks {
+		if b := &t.blocks[i]; !said[i] && b.long() {
+			prose += chance[i] * float32(b.words)
+		}
+	}
+	if prose < articleWords {
+		return
+	}
+	for i := range said {
+		if said[i] {
+			chance[i] = 0
+		}
+	}
+}
+
+// commentNames are what boxes of comments are called, beside names that begin with comment.
+var commentNames = set("respond disqus_thread")
+
+// commentBox reports whether a class or the id of n begins as those of boxes of comments do. A name that says forum besides
+// means the posts of a thread; a name in the middle of another may mean anything, a match's commentary say.
+func commentBox(n *html.Node) bool {
+	if is(n, atom.Html, atom.Body, atom.Main) {
+		return false
+	}
+	found := false
+	for name := range strings.FieldsSeq(strings.ToLower(attr(n, "class") + " " + attr(n, "id"))) {
+		if commentNames[name] {
+			return true
+		}
+		found = found || strings.HasPrefix(name, "comment")
+	}
+	if !found {
+		return false
+	}
+	for word := range namesOf(n) {
+		if forumMarks[word] {
+			return false
+		}
+	}
+	return true
+}
