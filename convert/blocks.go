@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,6 +26,8 @@ type block struct {
 	ended          bool  // its last character ends a sentence
 	signs          uint8 // see the sign constants
 	hash           uint64
+	slanted, bold  int32       // words in emphasis of either kind
+	bracket        bool        // it begins with one
 	opening        [12]float32 // what its first words say, see wordOdds
 	openings, said int8        // how many of them were looked at, and how many are known
 }
@@ -73,6 +76,9 @@ type outline struct {
 	pictures []illustration
 	nested   map[*html.Node]bool // inline elements that hold blocks
 	cur      *block              // open run
+
+	slanted, bold   int    // open elements of emphasis
+	title, abstract uint64 // what the page's head calls the page and says of it, as the hash of a block; 0 for nothing
 }
 
 // illustration is an image that stands outside the blocks of text.
@@ -89,6 +95,18 @@ func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline
 	t.enter(body, -1, c, false)
 	t.compare()
 	return t
+}
+
+// about tells t what the page's head calls the page and says of it.
+func (t *outline) about(h *head) {
+	t.title, t.abstract = hashOf(h.title), hashOf(h.meta["description"])
+}
+
+// hashOf returns the hash of a block with the text s.
+func hashOf(s string) uint64 {
+	var b block
+	b.add(s, false, odds{})
+	return b.hash
 }
 
 // findNested notes the inline elements that hold blocks and returns how many elements from n down are or hold blocks.
@@ -214,6 +232,14 @@ func (t *outline) inline(n *html.Node, i int32, tag atom.Atom, top *html.Node, l
 	} else if is(n, atom.Img) {
 		t.pictures = append(t.pictures, illustration{n, i, int32(len(t.blocks))})
 	}
+	switch n.DataAtom {
+	case atom.Em, atom.I:
+		t.slanted++
+		defer func() { t.slanted-- }()
+	case atom.Strong, atom.B:
+		t.bold++
+		defer func() { t.bold-- }()
+	}
 	for d := n.FirstChild; d != nil; d = d.NextSibling {
 		switch d.Type {
 		case html.TextNode:
@@ -238,9 +264,18 @@ func (t *outline) text(top *html.Node, i int32, tag atom.Atom, n *html.Node, lin
 	if t.cur == nil {
 		t.blocks = append(t.blocks, block{first: top, box: i, tag: tag})
 		t.cur = &t.blocks[len(t.blocks)-1]
+		opening := strings.TrimSpace(n.Data)[0]
+		t.cur.bracket = opening == '(' || opening == '['
 	}
 	t.cur.last = top
+	before := t.cur.words
 	t.cur.add(n.Data, link, t.odds)
+	if t.slanted > 0 {
+		t.cur.slanted += t.cur.words - before
+	}
+	if t.bold > 0 {
+		t.cur.bold += t.cur.words - before
+	}
 }
 
 func (b *block) add(s string, link bool, o odds) {

@@ -30,6 +30,7 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	m := contentModel()
 	t := newOutline(ctx, d.body, rules, m.odds)
+	t.about(&d.head)
 	if len(t.blocks) > maxJudged {
 		return rules
 	}

@@ -22,6 +22,10 @@ type pageFacts struct {
 	top                     int32 // the box that readers of articles would choose
 	topStyle                uint64
 	styles                  map[uint64]*style
+	picturesAt              []float32 // before each block
+	picturesIn              []int32   // in each box
+	titleAt                 int32     // the heading that is the page's title, else the first h1, or -1
+	titleBox                int32     // the smallest box with that heading and prose
 }
 
 // style sums up the blocks that look alike.
@@ -65,6 +69,27 @@ func (t *outline) topBox() int32 {
 	return best
 }
 
+// entitled returns the heading that is the page's title, or h1 where there is none, and the smallest box that holds it and
+// prose.
+func (t *outline) entitled(h1 int32) (at, around int32) {
+	const prose = 40 // words
+	at = h1
+	for i := range t.blocks {
+		if b := &t.blocks[i]; b.hash == t.title && headingTag(b.tag) {
+			at = int32(i)
+			break
+		}
+	}
+	if at < 0 {
+		return at, 0
+	}
+	around = t.blocks[at].box
+	for t.boxes[around].prose < prose && t.boxes[around].parent >= 0 {
+		around = t.boxes[around].parent
+	}
+	return at, around
+}
+
 func blockRun(b *block) bool { return !is(b.first, b.tag) }
 
 func (t *outline) facts(kind pageType) *pageFacts {
@@ -73,6 +98,14 @@ func (t *outline) facts(kind pageType) *pageFacts {
 		kind: kind, h1At: -1,
 		proseBefore: make([]int32, n+1), wordsBefore: make([]int32, n+1), linkBefore: make([]int32, n+1),
 		lastLong: make([]int32, n), nextLong: make([]int32, n), heading: make([]int32, n), repeats: make(map[uint64]int32, n),
+	}
+	p.picturesAt, p.picturesIn = make([]float32, n+1), make([]int32, len(t.boxes))
+	for _, q := range t.pictures {
+		p.picturesAt[q.at] = min(3, p.picturesAt[q.at]+1)
+		p.picturesIn[q.box]++
+	}
+	for i := len(t.boxes) - 1; i > 0; i-- { // the inner ones first
+		p.picturesIn[t.boxes[i].parent] += p.picturesIn[i]
 	}
 	last, head := int32(-1), int32(-1)
 	kept := int32(0)
@@ -121,6 +154,7 @@ func (t *outline) facts(kind pageType) *pageFacts {
 		}
 	}
 	p.repeated = lg(most)
+	p.titleAt, p.titleBox = t.entitled(int32(p.h1At))
 	p.top = t.topBox()
 	p.styles = map[uint64]*style{}
 	for i := range t.blocks {

@@ -8,7 +8,7 @@ import (
 
 // featureCount is the length of a block's feature vector. Which feature is which follows from the order in which they are put:
 // a change of it asks for a new model.
-const featureCount = 132
+const featureCount = 148
 
 func headingTag(a atom.Atom) bool {
 	switch a {
@@ -66,6 +66,9 @@ func (t *outline) features(i int, p *pageFacts, f *[featureCount]float32) {
 	t.namesFeatures(v, i, p)
 	t.pageFeatures(v, i, p)
 	t.styleFeatures(v, i, p)
+	t.pictureFeatures(v, i, p)
+	t.emphasisFeatures(v, i)
+	t.titleFeatures(v, i, p)
 }
 
 // selfFeatures tell of the block itself.
@@ -283,6 +286,44 @@ func (t *outline) styleFeatures(v *vector, i int, p *pageFacts) {
 	default:
 		v.put(0)
 	}
+}
+
+// pictureFeatures tell of pictures beside it, and of the smallest box around it that holds one.
+func (t *outline) pictureFeatures(v *vector, i int, p *pageFacts) {
+	v.put(p.picturesAt[i], p.picturesAt[i+1])
+	up := float32(0)
+	for j := t.blocks[i].box; j >= 0; j = t.boxes[j].parent {
+		if n := p.picturesIn[j]; n > 0 {
+			x := &t.boxes[j]
+			v.put(lg(x.end-x.begin), ratio(n, x.end-x.begin), lg(x.words), up)
+			return
+		}
+		up++
+	}
+	v.put(-1, -1, -1, up)
+}
+
+// emphasisFeatures tell how it is set: notes of an editor are slanted, or stand in brackets.
+func (t *outline) emphasisFeatures(v *vector, i int) {
+	b := &t.blocks[i]
+	v.put(ratio(b.slanted, b.words), ratio(b.bold, b.words), flag(b.bracket))
+}
+
+// titleFeatures tell whether it says what the page's head says, and where it stands to the page's title and the text below that.
+func (t *outline) titleFeatures(v *vector, i int, p *pageFacts) {
+	b := &t.blocks[i]
+	v.put(flag(b.hash == t.title), flag(b.hash == t.abstract), flag(t.abstract != 0))
+	if d := int32(i) - p.titleAt; d < 0 {
+		v.put(-lg(-d))
+	} else {
+		v.put(lg(d))
+	}
+	x := &t.boxes[p.titleBox]
+	inside, past := int32(i) >= x.begin && int32(i) < x.end, int32(-1)
+	if int32(i) >= x.end {
+		past = int32(i) - x.end
+	}
+	v.put(flag(inside), ratio(x.own(), int32(p.own)+1), ratio(x.linked, x.words), lg(past+1))
 }
 
 var typeNumbers = map[pageType]int{article: 0, service: 1, documentation: 2, listing: 3, product: 4, forum: 5}

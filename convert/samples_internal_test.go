@@ -136,6 +136,9 @@ func loadSamples(t *testing.T, dir string, sets map[string]bool) []*sample {
 		s.ref = toks(ref)
 		s.refBag = bag(s.ref)
 		s.label()
+		if p.Set == "struct-dev" { // its references are elements of the page
+			s.labelBox(e.HTML)
+		}
 		out[i] = s
 	})
 	var kept []*sample
@@ -306,6 +309,52 @@ func (s *sample) label() {
 	}
 	for i := range s.weights {
 		s.weights[i] /= float32(math.Sqrt(float64(sum)))
+	}
+}
+
+// labelBox labels by the box whose blocks are most like those of ref, an element of the page as it was written. Where none is
+// like it the labels stay.
+func (s *sample) labelBox(ref string) {
+	doc, err := Parse(context.Background(), []byte("<body>"+ref), "text/html", s.doc.url)
+	if err != nil || doc.body == nil {
+		return
+	}
+	value := func(b *block) float64 { return math.Sqrt(float64(b.words)) }
+	wanted, total := map[uint64]int{}, 0.0
+	r := newOutline(context.Background(), doc.body, choice{root: doc.body}, odds{})
+	for i := range r.blocks {
+		wanted[r.blocks[i].hash]++
+		total += value(&r.blocks[i])
+	}
+	o := newOutline(context.Background(), s.doc.body, s.choice, odds{})
+	best, at := .6, -1
+	for i := range o.boxes {
+		met := map[uint64]int{}
+		good, all := 0.0, 0.0
+		for j := o.boxes[i].begin; j < o.boxes[i].end; j++ {
+			v := value(&o.blocks[j])
+			all += v
+			if h := o.blocks[j].hash; met[h] < wanted[h] {
+				met[h]++
+				good += v
+			}
+		}
+		if f := 2 * good / (all + total); f > best {
+			best, at = f, i
+		}
+	}
+	if at < 0 {
+		return
+	}
+	sum := 0.0
+	for j := range o.blocks {
+		s.labels[j] = flag(int32(j) >= o.boxes[at].begin && int32(j) < o.boxes[at].end)
+		// A short block weighs nearly as much as a long one: an item of a list, a heading or a link is one as another.
+		s.weights[j] = float32(math.Pow(float64(o.blocks[j].words), .3))
+		sum += float64(s.weights[j])
+	}
+	for j := range s.weights {
+		s.weights[j] /= 9 * float32(math.Sqrt(sum)) // a page weighs about as much as one of another set
 	}
 }
 
