@@ -43,6 +43,7 @@ func (d *Document) choose(ctx context.Context) choice {
 	t.keepTitle(keep, fold(d.head.title))
 	t.dropEchoes(keep)
 	if d.kind == forum {
+		t.dropExtras(keep)
 		t.keepNames(keep)
 	}
 	kept, ruled, all := int32(0), int32(0), int32(0)
@@ -241,44 +242,4 @@ func (t *outline) dropEchoes(keep []bool) {
 // echo reports whether b says what the block before it says, in three words or more. Items of a list may well say the same.
 func echo(b, before *block) bool {
 	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li && b.tag != atom.Dd
-}
-
-// keepNames keeps, on a forum, who wrote each post that is kept, and when.
-func (t *outline) keepNames(keep []bool) {
-	for i := range t.blocks {
-		if keep[i] || t.blocks[i].words > 8 {
-			continue
-		}
-		x := t.blocks[i].box
-		said := false
-		for range 4 {
-			n := t.boxes[x].node
-			said = said || t.blocks[i].signs&signTime != 0 || attr(n, "rel") == "author" || named(n, postNames)
-			first := t.boxes[x].begin == int32(i)
-			if (said || first) && t.boxes[x].alike > 1 && t.keptProse(&t.boxes[x], keep) {
-				keep[i] = true
-				break
-			}
-			if x = t.boxes[x].parent; x < 0 {
-				break
-			}
-		}
-	}
-}
-
-// postNames are the names of elements that say who wrote a post, and when.
-var postNames = joined(`author username user-name post-author post-date post-time poster posted date time-stamp author-name
-	p-author topic-author comment-author comment-date`)
-
-// keptProse reports whether a box holds prose that is kept.
-func (t *outline) keptProse(x *box, keep []bool) bool {
-	if x.end-x.begin > 60 {
-		return false
-	}
-	for i := x.begin; i < x.end; i++ {
-		if keep[i] && t.blocks[i].words > 8 {
-			return true
-		}
-	}
-	return false
 }
