@@ -42,9 +42,12 @@ func (d *Document) choose(ctx context.Context) choice {
 	keep := t.decide(chance, cut*caution(d.kind))
 	t.keepTitle(keep, fold(d.head.title))
 	t.dropEchoes(keep)
-	if d.kind == forum {
+	switch d.kind {
+	case forum:
 		t.dropExtras(keep)
 		t.keepNames(keep)
+	case product:
+		t.keepPrice(keep)
 	}
 	kept, ruled, all := int32(0), int32(0), int32(0)
 	for i := range t.blocks {

@@ -163,7 +163,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 			d.warnings = append(d.warnings, w.name)
 		}
 	}
-	d.kind = typeOf(ctx, d.url, d.head.meta, d.head.generator, body)
+	d.kind = typeOf(ctx, d.url, &d.head, body)
 	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.meta["og:type"] != "article") {
 		d.kind = documentation
 	}

@@ -33,6 +33,7 @@ type head struct {
 	twin      string // absolute URL of the page in markdown; else empty
 
 	articleBody string // the article's text as JSON-LD has it; else empty
+	sells       bool   // JSON-LD says that the page sells one thing
 	base        *url.URL
 }
 
@@ -94,9 +95,11 @@ func readHead(root *html.Node, u *url.URL) head {
 		put(h.meta, "date", date(other[key]))
 	}
 	for _, n := range structured {
-		if body := readStructured(h.meta, textOf(n)); len(body) > len(h.articleBody) {
+		body, sells := readStructured(h.meta, textOf(n))
+		if len(body) > len(h.articleBody) {
 			h.articleBody = body
 		}
+		h.sells = h.sells || sells
 	}
 	readByline(h.meta, root)
 	if h.meta["date"] == "" {

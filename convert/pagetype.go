@@ -36,8 +36,8 @@ var documentationClasses = []string{"rst-content", "theme-doc-markdown", "md-con
 var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit")
 
 // typeOf decides the type of a page from its address, metadata and elements.
-func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, body *html.Node) pageType {
-	generator = strings.ToLower(generator)
+func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType {
+	generator, ogType := strings.ToLower(h.generator), h.meta["og:type"]
 	for _, g := range generators {
 		if strings.HasPrefix(generator, g) {
 			return documentation
@@ -46,8 +46,8 @@ func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, b
 	if u != nil && (page.Classify(u) == page.Documentation || manualHost(u.Hostname())) {
 		return documentation
 	}
-	articles, posts, isProduct := 0, 0, strings.HasPrefix(meta["og:type"], "product")
-	docs := false
+	articles, posts, isProduct := 0, 0, h.sells || strings.HasPrefix(ogType, "product")
+	docs, asked := false, false
 	for d := range body.Descendants() {
 		check(ctx)
 		if d.Type != html.ElementNode || len(d.Attr) == 0 {
@@ -63,23 +63,31 @@ func typeOf(ctx context.Context, u *url.URL, meta page.Meta, generator string, b
 		if attr(d, "itemprop") == "comment" {
 			posts++
 		}
-		if t := attr(d, "itemtype"); strings.HasSuffix(t, "schema.org/Product") {
+		_, thing, _ := strings.Cut(attr(d, "itemtype"), "schema.org/")
+		switch thing {
+		case "Product":
 			isProduct = true
-		} else if strings.HasSuffix(t, "schema.org/DiscussionForumPosting") || strings.HasSuffix(t, "schema.org/QAPage") || strings.HasSuffix(t, "schema.org/Question") {
+		case "FAQPage": // the site asks itself
+			asked = true
+		case "DiscussionForumPosting", "QAPage":
 			posts += 2
+		case "Question":
+			if !asked {
+				posts += 2
+			}
 		}
 	}
 	if docs {
 		return documentation
 	}
-	if posts > 1 || forumNames(u, body) {
+	if !h.sells && (posts > 1 || forumNames(u, body)) {
 		return forum
 	}
 	m := measureOf(ctx, body, nil)
 	switch {
 	case isProduct:
 		return product
-	case articles == 1 || meta["og:type"] == "article":
+	case articles == 1 || ogType == "article":
 		return article
 	case m.links*2 > m.text:
 		return listing

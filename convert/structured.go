@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -13,11 +14,11 @@ import (
 // maxStructured is the longest JSON-LD that is read, in bytes.
 const maxStructured = 256 << 10
 
-// readStructured takes author, date and the text of the article from JSON-LD. What cannot be parsed is passed over: it never
-// fails a page.
-func readStructured(meta page.Meta, text string) (articleBody string) {
+// readStructured takes author, date and the text of the article from JSON-LD, and whether the page sells one thing. What cannot
+// be parsed is passed over: it never fails a page.
+func readStructured(meta page.Meta, text string) (articleBody string, sells bool) {
 	if len(text) > maxStructured {
-		return ""
+		return "", false
 	}
 	budget := 1000
 	var walk func(v any)
@@ -39,6 +40,7 @@ func readStructured(meta page.Meta, text string) (articleBody string) {
 			if body, ok := v["articleBody"].(string); ok && len(body) > len(articleBody) {
 				articleBody = body
 			}
+			sells = sells || v["offers"] != nil && isType(v["@type"], "Product") || v["hasVariant"] != nil && isType(v["@type"], "ProductGroup")
 			put(meta, "author", byline(clip(personName(v["author"]))))
 			walk(v["@graph"])
 			walk(v["mainEntity"])
@@ -53,7 +55,18 @@ func readStructured(meta page.Meta, text string) (articleBody string) {
 		}
 		walk(value)
 	}
-	return articleBody
+	return articleBody, sells
+}
+
+// isType reports whether a value of @type is name, or has it among others.
+func isType(v any, name string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == name
+	case []any:
+		return slices.Contains(v, any(name))
+	}
+	return false
 }
 
 // structuredPage replaces the body's content by the article that its JSON-LD holds when there is hardly any text in the page
