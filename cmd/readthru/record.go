@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 
 	"readthru/api"
@@ -61,7 +62,7 @@ func (d sessionDoors) EndRecording(ctx context.Context, session string) error {
 
 func asConflict(err error) error {
 	if errors.Is(err, proxy.ErrRecording) {
-		return &api.Error{Status: 409, Title: "Conflict", Detail: err.Error()}
+		return &api.Error{Status: http.StatusConflict, Title: "Conflict", Detail: err.Error()}
 	}
 	return err
 }
