@@ -117,6 +117,8 @@ func (w *firewall) walk(n *html.Node, l look) {
 				w.receipts.addNode(kind, c)
 			}
 			w.gone = append(w.gone, c)
+		case glyph(c):
+			w.gone = append(w.gone, c)
 		default:
 			w.element(c, l)
 		}
@@ -211,6 +213,21 @@ var neverText = map[atom.Atom]bool{
 var fallbacks = map[atom.Atom]string{
 	atom.Template: "template", atom.Textarea: "textarea", atom.Select: "select", atom.Object: "object", atom.Canvas: "canvas", atom.Dialog: "dialog", atom.Svg: "svg", atom.Noframes: "noframes",
 	atom.Noembed: "noembed", atom.Audio: "audio", atom.Video: "video", atom.Datalist: "datalist",
+}
+
+// glyph reports whether n is the name of a picture that a font shows in its place: "close", "arrow_drop_down" (Material Icons and
+// Symbols).
+func glyph(n *html.Node) bool {
+	name := n.FirstChild
+	if name == nil || name.NextSibling != nil || name.Type != html.TextNode || len(name.Data) > 80 {
+		return false
+	}
+	for token, rest := cutWord(attr(n, "class")); token != ""; token, rest = cutWord(rest) {
+		if strings.HasPrefix(token, "material-icons") || strings.HasPrefix(token, "material-symbols") {
+			return strings.Trim(strings.TrimSpace(name.Data), "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+		}
+	}
+	return false
 }
 
 // label reports whether a button is the text of a heading that folds what follows it.

@@ -158,6 +158,7 @@ var seenText = []struct{ name, html string }{
 	{"a broken sheet", "<style>.a{display:none</style><p>KEEP</p>"},
 	{"emoji and joined letters", "<p>\U0001F469\u200D\U0001F4BB \u2764\uFE0F \u0915\u094D\u200D\u0937 KEEP</p>"},
 	{"an icon hidden from screen readers", "<p><span aria-hidden=true>→</span> KEEP</p>"},
+	{"words in a font of icons", "<p class=material-icons>KEEP all of this</p>"},
 	{"an image with words", "<img src=/a.png alt=KEEP>"},
 	{"a part that React sent later", `<!--$?--><template id="B:0"></template><p>Loading</p><!--/$--><div hidden id="S:0"><p>KEEP</p></div><script>$RC("B:0","S:0")</script>`},
 	{"a shadow root", "<div><template shadowrootmode=open><p>KEEP</p></template></div>"},
@@ -217,5 +218,18 @@ func TestHiddenTextIsNotInTheTextThatStandsInForAFailedPage(t *testing.T) {
 	got := convert.FallbackText(t.Context(), "<p>one<p hidden>HIDE<p>two<div style='display:none'><div>HIDE</div>HIDE</div>three<script>HIDE</script><b hidden>HIDE</b> four")
 	if strings.Contains(got, "HIDE") || strings.Join(strings.Fields(got), " ") != "one two three four" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestNamesOfPicturesInAFontOfIconsAreNoText(t *testing.T) {
+	for _, html := range []string{
+		`<p>KEEP <i class="material-icons right">close</i></p>`,
+		`<p>KEEP <span class="material-symbols-outlined notranslate"> close </span></p>`,
+		`<p><a href="/x">KEEP<i class="big material-icons-round">close</i></a></p>`,
+	} {
+		res := convertPage(t, fmt.Sprintf(around, html), convert.Options{WholePage: true})
+		if strings.Contains(res.Markdown, "close") || !strings.Contains(res.Markdown, "KEEP") {
+			t.Errorf("%s: %q", html, res.Markdown)
+		}
 	}
 }
