@@ -157,14 +157,8 @@ func (s *Service) crawler(delay float64, workers int) (crawl.Service, error) {
 
 func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 	var b crawlBody
-	if err := decode(r, &b); err != nil {
-		return nil, err
-	}
-	u, err := address(b.URL)
+	u, err := read(r, &b, &b.URL)
 	if err != nil {
-		return nil, err
-	}
-	if err := b.check(); err != nil {
 		return nil, err
 	}
 	if page.HasSecret(u) {

@@ -76,14 +76,8 @@ func (b *mapBody) check() error {
 
 func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 	var b mapBody
-	if err := decode(r, &b); err != nil {
-		return nil, err
-	}
-	u, err := address(b.URL)
+	u, err := read(r, &b, &b.URL)
 	if err != nil {
-		return nil, err
-	}
-	if err := b.check(); err != nil {
 		return nil, err
 	}
 	limit := defaultLinks

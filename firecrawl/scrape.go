@@ -43,14 +43,8 @@ type document struct {
 
 func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
 	var b scrapeBody
-	if err := decode(r, &b); err != nil {
-		return nil, err
-	}
-	u, err := address(b.URL)
+	u, err := read(r, &b, &b.URL)
 	if err != nil {
-		return nil, err
-	}
-	if err := b.check(); err != nil {
 		return nil, err
 	}
 	d, err := s.scrape(r.Context(), v, u, b.URL, &b.scrapeOptions, r.UserAgent())

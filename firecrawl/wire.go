@@ -159,6 +159,18 @@ func refuse(keys ...key) error {
 	return nil
 }
 
+// read reads a request's content into body, one of whose members is the URL that it is about, and checks it.
+func read(r *http.Request, body interface{ check() error }, about *string) (*url.URL, error) {
+	if err := decode(r, body); err != nil {
+		return nil, err
+	}
+	u, err := address(*about)
+	if err != nil {
+		return nil, err
+	}
+	return u, body.check()
+}
+
 // address reads a URL as it is given; without a scheme it is one of http.
 func address(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
