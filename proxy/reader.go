@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"readthru/fetch"
+	"readthru/page"
 )
 
 // readerWishes are what a client of Jina Reader asks for in fields of its own, beyond what fields of ours say.
@@ -103,8 +104,9 @@ func (w readerWishes) wrap(a *fetch.Answer) error {
 		return nil
 	}
 	p := a.Page
+	_, content := page.SplitFrontMatter(a.Body) // what it says has places of its own
 	body, err := json.Marshal(readerAnswer{http.StatusOK, 20000, readerPage{
-		Title: p.Title, Description: p.Description, URL: firstOf(p.FinalURL, p.URL), Content: string(a.Body),
+		Title: p.Title, Description: p.Description, URL: firstOf(p.FinalURL, p.URL), Content: string(content),
 		Warning: strings.Join(p.Warnings, "; "), Usage: readerUsage{p.Tokens},
 	}})
 	if err != nil {
