@@ -48,6 +48,8 @@ func (d *Document) choose(ctx context.Context) choice {
 		t.keepNames(keep)
 	case product:
 		t.keepPrice(keep)
+	case article, service:
+		t.dropLabels(keep)
 	}
 	kept, ruled, all := int32(0), int32(0), int32(0)
 	for i := range t.blocks {
@@ -230,7 +232,7 @@ func (t *outline) dropEchoes(keep []bool) {
 		if !keep[i] || b.tag == atom.Pre || b.tag == atom.Table {
 			continue
 		}
-		if b.words == 1 && b.letters == 7 && fold(plain(b.first.Parent)) == "loading" {
+		if b.words == 1 && b.letters == 7 && folded(b.first.Parent, longestLabel) == "loading" {
 			keep[i] = false
 			continue
 		}

@@ -60,7 +60,7 @@ const (
 )
 
 // edition counts the changes of output that no rule table shows.
-const edition = 7
+const edition = 8
 
 // Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It is
 // derived from edition and the rule tables.
@@ -72,7 +72,7 @@ var ruleTables = []any{
 	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes, calloutTitles, noteNames, sideNoteClasses, noteHeadings,
 	mathBoxes, texAttributes, texQueries, matrices, accents, bigOperators, functions, texSymbols, manualRoots, manualLabels, tocNames,
 	hiding, fallbacks, foldNames, entrances, trackingParameters, redirectors, adHosts, signInNames, signInPlea, paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
-	badNames, elsewhereHeadings, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators, documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
+	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators, documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, modelText, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
 }
 

@@ -1,0 +1,54 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// labels are lines of their own in an article that say nothing of it: what stands elsewhere, what is sold beside it, and that
+// nobody has commented.
+var labels = func() map[string]bool {
+	m := map[string]bool{}
+	for line := range strings.SplitSeq(`Advertisement,Advertisements,Story continues below advertisement,Article continues below advertisement,Continue reading below,Scroll to continue,Sponsored content,
+		Comments are closed,No comments,No comments yet,Be the first to comment,Like this,Share this,Read also,Also read,Read more,See more,Related,
+		Anzeige,Werbung,Mehr zum Thema,Mehr Themen,Lesen Sie auch,Lesen Sie mehr,Das könnte Sie auch interessieren,Auch interessant,Weiterlesen,Keine Kommentare,Bisher keine Kommentare,
+		Noch keine Kommentare,Teilen,Artikel teilen,Drucken,Publicité,Lire aussi,À lire aussi,Sur le même sujet,Lire la suite,Partager,Aucun commentaire,
+		Publicidad,Leer más,Lea también,Te puede interesar,Compartir,Sin comentarios,Pubblicità,Leggi anche,Condividi,Nessun commento,
+		Publicidade,Leia também,Leia mais,Compartilhe,Nenhum comentário,Reklama,Czytaj także,Zobacz także,Udostępnij,Brak komentarzy,
+		Advertentie,Lees ook,Lees meer,Deel dit artikel,Annons,Läs också,Läs även,Annonce,Læs også,Annonse,Les også,Реклама,Читайте также,Поделиться,Reklam`, ",") {
+		m[fold(line)] = true
+	}
+	return m
+}()
+
+// dropLabels drops such lines.
+func (t *outline) dropLabels(keep []bool) {
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if !keep[i] || b.words > 6 || b.letters > longestLabel/2 {
+			continue
+		}
+		if labels[folded(b.first.Parent, longestLabel)] {
+			keep[i] = false
+		}
+	}
+}
+
+// longestLabel is the most bytes that a label is written with, in whatever spelling.
+const longestLabel = 80
+
+// folded returns the text of n as fold does, or "" when it has more than limit bytes or nodes: what a line stands in may be a whole page.
+func folded(n *html.Node, limit int) string {
+	var text strings.Builder
+	nodes := 0
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			text.WriteString(d.Data)
+		}
+		if nodes++; text.Len() > limit || nodes > limit {
+			return ""
+		}
+	}
+	return fold(text.String())
+}
