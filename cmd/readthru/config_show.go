@@ -74,7 +74,7 @@ func (p *program) configCommand() *cli.Command {
 
 // unknownVariables tells of variables that look like keys and are none: a misspelt one has no effect.
 func (p *program) unknownVariables(s *settings) {
-	known := []string{"READTHRU_DATA_DIR", "READTHRU_CONFIG", "READTHRU_SESSION"}
+	known := []string{"READTHRU_DATA_DIR", "READTHRU_CONFIG", "READTHRU_SESSION", replayVariable}
 	for _, l := range s.leaves() {
 		known = append(known, "READTHRU_"+strings.ToUpper(strings.ReplaceAll(l.path, ".", "_")))
 	}

@@ -181,6 +181,9 @@ type sharedDaemon struct {
 
 // openOrShare is openOrFind, and holds the daemon up that it finds.
 func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDaemon, error) {
+	if name := os.Getenv(replayVariable); name != "" {
+		return nil, withHint(fmt.Errorf("this runs in a replay of %s, in which readthru's own commands read nothing", name), "unset "+replayVariable+" to leave the replay")
+	}
 	for try := 1; ; try++ {
 		d, err := openOrFind(ctx, s, open)
 		if err != nil || d == nil {

@@ -122,6 +122,10 @@ func record(ctx context.Context, keeper sessionKeeper, session, name string) (*d
 	}
 }
 
+// replayVariable names, in the environment of a command that is replayed, the recording. What readthru's own commands read goes past
+// the proxy: it is in no recording, and must not come from the network instead.
+const replayVariable = "READTHRU_REPLAY"
+
 // runReplayed runs a command with a proxy of its own that answers from a recording.
 func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, name string) (err error) {
 	from, err := recording.Open(name)
@@ -157,7 +161,7 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 	if err != nil {
 		return err
 	}
-	status := p.runChild(r.name, r.args, e.variables())
+	status := p.runChild(r.name, r.args, append(e.variables(), variable{replayVariable, name}))
 	return firstError(status, p.tellReplay(from.Outcome(), r, name))
 }
 
