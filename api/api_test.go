@@ -424,7 +424,7 @@ func TestEveryRouteWorks(t *testing.T) {
 		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a", "/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache", "/api/v1/cache?uri=" + pageURL,
 		"/api/v1/context?session=%00", "/api/v1/context?user=x", "/api/v1/context/page", "/api/v1/context/text?max_chars=x", "/api/v1/context/text?max_chars=-1", "/api/v1/context/text?exclude=x",
 		"/api/v1/pages?cursor=x", "/api/v1/visits?cursor=x", "/api/v1/disclosures?cursor=x", "/api/v1/kbs/garden/documents?cursor=x", "/api/v1/pages?sort=url&cursor=x",
-		"/api/v1/search", "/api/v1/search?q=a&kind=&hots=a", "/api/v1/search?q=a&limit=501", "/api/v1/search?q=a&since=whenever", "/api/v1/notes?limit=0", "/api/v1/subjects?kb=x",
+		"/api/v1/search", "/api/v1/search?q=a&kind=&hots=a", "/api/v1/search?q=a&limit=501", "/api/v1/search?q=a&since=whenever", "/api/v1/search?q=a&explain=maybe", "/api/v1/cache?url=a&explain=2", "/api/v1/notes?limit=0", "/api/v1/subjects?kb=x",
 		"/api/v1/pages/https:%2F%2Fexample.com%2Fpage/section", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/quote", "/api/v1/passages", "/api/v1/passages?frame=A&url=b", "/api/v1/relations",
 	} {
 		resp := ask(t, addr, "GET", path, "")

@@ -168,13 +168,13 @@ func (s *Server) serveCached(w http.ResponseWriter, r *http.Request) error {
 	if err := known(q, "url", "explain"); err != nil {
 		return err
 	}
+	explain, err := flag(q, "explain")
+	if err != nil {
+		return err
+	}
 	list := s.Cached
-	switch q.Get("explain") {
-	case "", "0":
-	case "1":
+	if explain {
 		list = s.Explained
-	default:
-		return problem(http.StatusBadRequest, "explain is 1 or 0")
 	}
 	entries, err := list(r.Context(), q.Get("url"))
 	if err != nil {

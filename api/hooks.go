@@ -246,8 +246,11 @@ func (s *Server) serveHook(w http.ResponseWriter, r *http.Request) error {
 	if err := known(q, "verbatim", "max_tokens", "wait"); err != nil {
 		return err
 	}
-	h := HookEvent{Agent: r.PathValue("agent"), Plain: r.Header.Get("Accept") == "text/plain", Verbatim: q.Get("verbatim") == "1"}
+	h := HookEvent{Agent: r.PathValue("agent"), Plain: r.Header.Get("Accept") == "text/plain"}
 	var err error
+	if h.Verbatim, err = flag(q, "verbatim"); err != nil {
+		return err
+	}
 	if text := q.Get("max_tokens"); text != "" {
 		if h.MaxTokens, err = strconv.Atoi(text); err != nil {
 			return problem(http.StatusBadRequest, "max_tokens %q is not a number", text)

@@ -94,6 +94,10 @@ func (s *Server) serveUnpack(w http.ResponseWriter, r *http.Request) error {
 	if err := known(q, "name", "signer", "any_signer"); err != nil {
 		return err
 	}
-	b, err := s.Unpack(r.Context(), r.Body, Unpacking{Name: q.Get("name"), Signer: q.Get("signer"), AnySigner: q.Get("any_signer") == "1"})
+	anySigner, err := flag(q, "any_signer")
+	if err != nil {
+		return err
+	}
+	b, err := s.Unpack(r.Context(), r.Body, Unpacking{Name: q.Get("name"), Signer: q.Get("signer"), AnySigner: anySigner})
 	return reply(w, b, err)
 }

@@ -150,6 +150,19 @@ func listQuery(r *http.Request, names ...string) (q url.Values, limit int, err e
 	return q, limit, err
 }
 
+// flag reads a query parameter that is 1 or true, or 0, false or not there: what is neither must not be taken for a no.
+func flag(q url.Values, name string) (bool, error) {
+	value := q.Get(name)
+	if value == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, problem(http.StatusBadRequest, "%s is 1 or 0, not %q", name, value)
+	}
+	return on, nil
+}
+
 // known refuses query parameters that are not among names: a misspelt filter must not become an answer without a filter.
 func known(q url.Values, names ...string) error {
 next:

@@ -83,8 +83,12 @@ func (s *Server) serveSearch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	explain, err := flag(q, "explain")
+	if err != nil {
+		return err
+	}
 	res, err := s.Search(r.Context(), SearchQuery{
-		Text: q.Get("q"), KB: q.Get("kb"), Host: q.Get("host"), Kind: q.Get("kind"), Since: since, Limit: limit, Explain: q.Get("explain") == "1",
+		Text: q.Get("q"), KB: q.Get("kb"), Host: q.Get("host"), Kind: q.Get("kind"), Since: since, Limit: limit, Explain: explain,
 	})
 	if err != nil {
 		return err

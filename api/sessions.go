@@ -87,8 +87,12 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) error {
 	if err := known(q, "offline"); err != nil {
 		return err
 	}
+	offline, err := flag(q, "offline")
+	if err != nil {
+		return err
+	}
 	return s.serveDoor(w, r, "text/plain", func(ctx context.Context, begun func(addr string)) error {
-		return s.Open(ctx, r.PathValue("name"), q.Get("offline") == "1", begun)
+		return s.Open(ctx, r.PathValue("name"), offline, begun)
 	})
 }
 

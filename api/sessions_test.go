@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -126,6 +127,14 @@ func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 				t.Errorf("a door that cannot be opened: %v", err)
 			}
 		})
+	}
+}
+
+func TestAWishToBeOfflineThatCannotBeReadOpensNoDoor(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) { o.SessionDoors = newTaker() })
+	resp := ask(t, w.listen(t), "POST", "/api/v1/sessions/s/door?offline=yes", "", "Content-Type: application/json")
+	if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("X-Readthru-Proxy") != "" {
+		t.Errorf("status %d, a door at %q", resp.StatusCode, resp.Header.Get("X-Readthru-Proxy"))
 	}
 }
 
