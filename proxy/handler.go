@@ -81,9 +81,9 @@ func (x *exchange) serve() {
 	user, bad := x.signIn()
 	if bad == nil {
 		x.rec.User = user.Name
-		x.enter(page.Mask(x.r.URL))
+		x.enter("")
 		if x.p.o.Replay != nil {
-			x.replay(page.Mask(x.r.URL))
+			x.replay("")
 			return
 		}
 		bad = x.permit()
@@ -226,21 +226,19 @@ func (x *exchange) signInWith(field string) (User, *refusal) {
 	if field == "" && len(x.p.auth.users) == 0 {
 		return User{}, nil
 	}
-	session, bare := x.p.auth.splitSession(field)
-	if session != "" {
-		x.session = session
-	}
-	return x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, bare)
+	user, session, bad := x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, field)
+	x.session = firstOf(session, x.session)
+	return user, bad
 }
 
-// enter takes the request into its session: the one that it names itself before the one of its credentials. target is what it is
-// known by in a recording.
-func (x *exchange) enter(target string) {
+// enter takes the request into its session: the one that it names itself before the one of its credentials. before is what stands
+// before its URL where a recording names it.
+func (x *exchange) enter(before string) {
 	if named := clip(x.r.Header.Get("X-Readthru-Session")); named != "" {
 		x.session = named
 	}
 	if !wantsWebSocket(x.r) {
-		x.record(target)
+		x.record(before)
 	}
 }
 

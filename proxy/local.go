@@ -118,9 +118,9 @@ func (x *exchange) servePrefix(target string) {
 		x.refuse(bad)
 		return
 	}
-	x.enter("/" + x.target)
+	x.enter("/")
 	if x.p.o.Replay != nil {
-		x.replay("/" + x.target)
+		x.replay("/")
 		return
 	}
 	if u.User != nil {

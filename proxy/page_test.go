@@ -255,15 +255,11 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d with %q without %q", tt.fields, resp.StatusCode, body, tt.status, tt.has, tt.lacks)
 		}
 	}
-	asked := s.count()
 	for fields, want := range map[string]int{"X-Cache-Tolerance: 60": 0, "X-No-Cache: false": 0, "X-No-Cache: true": 1} {
 		before := s.count()
 		if resp, _ := b.direct("GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n" + fields + "\r\n"); resp.StatusCode != http.StatusOK || s.count()-before != want {
 			t.Errorf("%s: %d, the origin was asked %d times, want %d", fields, resp.StatusCode, s.count()-before, want)
 		}
-	}
-	if asked == 0 {
-		t.Error("the origin was never asked")
 	}
 	if resp, _ := b.direct("GET /https://a.test/data.json HTTP/1.1\r\nHost: " + b.addr + "\r\nDNT: 1\r\n"); resp.StatusCode != http.StatusOK {
 		t.Errorf("data: %d", resp.StatusCode)

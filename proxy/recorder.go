@@ -87,21 +87,21 @@ func (p *Proxy) EndRecording(ctx context.Context, session string) error {
 	}
 }
 
-// record begins to record the answer if the session is recorded. target is what the request is known by.
-func (x *exchange) record(target string) {
+// record begins to record the answer if the session is recorded. before stands before the URL by which it is known.
+func (x *exchange) record(before string) {
 	to := x.p.sessions.writer(x.session)
 	if to == nil {
 		return
 	}
-	if x.recorded = to.Begin(x.w, x.r, target); x.recorded != nil {
+	if x.recorded = to.Begin(x.w, x.r, before+x.masked()); x.recorded != nil {
 		x.w = x.recorded
 	}
 }
 
 // replay answers a request from the recording. What it does not have is the gateway's timeout, as for a cache that may not ask
 // (RFC 9111 §5.2.1.7).
-func (x *exchange) replay(target string) {
-	resp, err := x.p.o.Replay.Respond(x.r, target)
+func (x *exchange) replay(before string) {
+	resp, err := x.p.o.Replay.Respond(x.r, before+x.masked())
 	if err == nil {
 		x.stream(resp)
 		return

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"encoding/base64"
 	"net/http"
 	"strings"
 	"sync"
@@ -60,31 +59,6 @@ func (p *Proxy) Session(name string) SessionStats {
 		return *st
 	}
 	return SessionStats{}
-}
-
-// splitSession returns the session that the credentials of a proxy user name, and the field without it: without users the name is
-// the session's; with users it is what follows the last plus sign of a name that is no user's.
-func (d *signInDesk) splitSession(field string) (session, bare string) {
-	scheme, encoded, ok := strings.Cut(field, " ")
-	if !ok || !strings.EqualFold(scheme, "Basic") {
-		return "", field
-	}
-	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
-	if err != nil {
-		return "", field
-	}
-	name, password, _ := strings.Cut(string(decoded), ":")
-	if len(d.users) == 0 {
-		if !validSession(name) {
-			return "", field
-		}
-		return name, field
-	}
-	at := strings.LastIndexByte(name, '+')
-	if _, known := d.users[name]; known || at < 0 || !validSession(name[at+1:]) {
-		return "", field
-	}
-	return name[at+1:], "Basic " + base64.StdEncoding.EncodeToString([]byte(name[:at]+":"+password))
 }
 
 func validSession(name string) bool {

@@ -78,21 +78,37 @@ func newSignInDesk(users []User) (*signInDesk, error) {
 	return d, nil
 }
 
-// signIn checks Basic credentials (RFC 7617) that came from remote, and returns their user, or why not. Without users everybody
-// is the zero User.
-func (d *signInDesk) signIn(ctx context.Context, remote, field string) (User, *refusal) {
-	if len(d.users) == 0 {
-		return User{}, nil
-	}
+// signIn checks Basic credentials (RFC 7617) that came from remote, and returns their user and the session that they name, or why
+// not. Without users everybody is the zero User, and a name is the session's; with users that is what follows the last plus sign
+// of a name that is no user's.
+func (d *signInDesk) signIn(ctx context.Context, remote, field string) (user User, session string, bad *refusal) {
 	scheme, encoded, _ := strings.Cut(field, " ")
-	if !strings.EqualFold(scheme, "Basic") {
-		return User{}, challenge("The proxy wants a name and a password: set them in its URL, as in http://NAME:PASSWORD@127.0.0.1:7887.")
-	}
+	isBasic := strings.EqualFold(scheme, "Basic")
 	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
-	if err != nil {
-		return User{}, challenge("The proxy wants a name and a password in the form of Basic authentication, which these are not.")
+	name, password, _ := strings.Cut(string(decoded), ":")
+	switch {
+	case len(d.users) == 0:
+		if isBasic && err == nil && validSession(name) {
+			session = name
+		}
+		return User{}, session, nil
+	case !isBasic:
+		return User{}, "", challenge("The proxy wants a name and a password: set them in its URL, as in http://NAME:PASSWORD@127.0.0.1:7887.")
+	case err != nil:
+		return User{}, "", challenge("The proxy wants a name and a password in the form of Basic authentication, which these are not.")
 	}
-	who := d.credentials(decoded)
+	if _, known := d.users[name]; !known {
+		if plus := strings.LastIndexByte(name, '+'); plus >= 0 && validSession(name[plus+1:]) {
+			name, session = name[:plus], name[plus+1:]
+		}
+	}
+	user, bad = d.verify(ctx, remote, name, password)
+	return user, session, bad
+}
+
+// verify returns the user that a name with a password is, or why none.
+func (d *signInDesk) verify(ctx context.Context, remote, name, password string) (User, *refusal) {
+	who := d.credentials([]byte(name + ":" + password))
 	d.mu.Lock()
 	if user, ok := d.right[who]; ok {
 		d.mu.Unlock()
@@ -113,8 +129,7 @@ func (d *signInDesk) signIn(ctx context.Context, remote, field string) (User, *r
 				header: http.Header{"Retry-After": {"1"}},
 			}
 		}
-		c = &check{client: client, done: make(chan struct{})}
-		c.name, c.password, _ = strings.Cut(string(decoded), ":")
+		c = &check{name: name, password: password, client: client, done: make(chan struct{})}
 		d.checks[who] = c
 		d.asking[client]++
 		go d.run(who, c)

@@ -46,14 +46,14 @@ func waitFor(d *signInDesk, n int) {
 
 func TestWrongPasswordsDoNotStarveRightOnes(t *testing.T) {
 	d := newTestDesk(t)
-	if _, bad := d.signIn(t.Context(), "192.0.2.1:1", basic("sesame")); bad != nil {
+	if _, _, bad := d.signIn(t.Context(), "192.0.2.1:1", basic("sesame")); bad != nil {
 		t.Fatal(bad.detail)
 	}
 	d.turn <- struct{}{} // a check that takes for ever
 	var wg sync.WaitGroup
 	guess := func(client string, n int, want int) {
 		wg.Go(func() {
-			_, bad := d.signIn(t.Context(), client, basic(fmt.Sprint("guess ", client, n)))
+			_, _, bad := d.signIn(t.Context(), client, basic(fmt.Sprint("guess ", client, n)))
 			if bad == nil || bad.status != want {
 				t.Errorf("%s, guess %d: %+v, want %d", client, n, bad, want)
 			}
@@ -63,11 +63,11 @@ func TestWrongPasswordsDoNotStarveRightOnes(t *testing.T) {
 		guess("192.0.2.66:1", n, http.StatusProxyAuthRequired)
 	}
 	waitFor(d, maxClientChecks)
-	_, bad := d.signIn(t.Context(), "192.0.2.66:9", basic("one more"))
+	_, _, bad := d.signIn(t.Context(), "192.0.2.66:9", basic("one more"))
 	if bad == nil || bad.status != http.StatusServiceUnavailable || bad.header.Get("Retry-After") == "" {
 		t.Errorf("over the client's bound: %+v, want 503", bad)
 	}
-	if user, bad := d.signIn(t.Context(), "192.0.2.66:9", basic("sesame")); bad != nil || user.Name != "ali" {
+	if user, _, bad := d.signIn(t.Context(), "192.0.2.66:9", basic("sesame")); bad != nil || user.Name != "ali" {
 		t.Errorf("credentials known to be right wait: %+v", bad)
 	}
 	for client := range maxChecks/maxClientChecks - 1 {
@@ -76,7 +76,7 @@ func TestWrongPasswordsDoNotStarveRightOnes(t *testing.T) {
 		}
 	}
 	waitFor(d, maxChecks)
-	if _, bad := d.signIn(t.Context(), "192.0.2.99:1", basic("guess")); bad == nil || bad.status != http.StatusServiceUnavailable {
+	if _, _, bad := d.signIn(t.Context(), "192.0.2.99:1", basic("guess")); bad == nil || bad.status != http.StatusServiceUnavailable {
 		t.Errorf("over the bound of all: %+v, want 503", bad)
 	}
 	<-d.turn
@@ -86,7 +86,7 @@ func TestWrongPasswordsDoNotStarveRightOnes(t *testing.T) {
 	}
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
-	if _, bad := d.signIn(t.Context(), "192.0.2.66:1", basic("guess 192.0.2.66:10")); bad == nil || bad.status != http.StatusProxyAuthRequired {
+	if _, _, bad := d.signIn(t.Context(), "192.0.2.66:1", basic("guess 192.0.2.66:10")); bad == nil || bad.status != http.StatusProxyAuthRequired {
 		t.Errorf("credentials known to be wrong: %+v, want 407 without a check", bad)
 	}
 }
@@ -98,7 +98,7 @@ func TestSameCredentialsAreCheckedOnceForAllWhoAskAtOnce(t *testing.T) {
 	const clients = 3 * maxClientChecks
 	for range clients {
 		wg.Go(func() {
-			if user, bad := d.signIn(t.Context(), "192.0.2.1:1", basic("sesame")); bad != nil || user.Name != "ali" {
+			if user, _, bad := d.signIn(t.Context(), "192.0.2.1:1", basic("sesame")); bad != nil || user.Name != "ali" {
 				t.Errorf("%+v", bad)
 			}
 		})
@@ -117,7 +117,7 @@ func TestCheckThatNobodyWaitsForIsDropped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan *refusal)
 	go func() {
-		_, bad := d.signIn(ctx, "192.0.2.1:1", basic("guess"))
+		_, _, bad := d.signIn(ctx, "192.0.2.1:1", basic("guess"))
 		done <- bad
 	}()
 	waitFor(d, 1)
