@@ -36,10 +36,7 @@ func (p *program) caCommand() *cli.Command {
 // withAuthority is the action of a command that opens the authority.
 func (p *program) withAuthority(do func(*certs.Authority) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if err := noArgs(c.Args().Slice()); err != nil {
-			return err
-		}
-		s, err := p.load()
+		s, err := p.loadAlone(c)
 		if err != nil {
 			return err
 		}

@@ -24,10 +24,7 @@ func (p *program) configCommand() *cli.Command {
 		Usage: "print the configuration and where each value came from",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArgs(c.Args().Slice()); err != nil {
-				return err
-			}
-			s, err := p.load()
+			s, err := p.loadAlone(c)
 			if err != nil {
 				return err
 			}

@@ -44,10 +44,7 @@ func (p *program) doctorCommand() *cli.Command {
 		Description: "Every client found is tried: it fetches a page over TLS from an origin of doctor's own, through a proxy that signs with your authority.",
 		Flags:       []cli.Flag{jsonFlag(), &cli.BoolFlag{Name: "no-probes", Usage: "do not try the clients"}},
 		Action: func(c *cli.Context) error {
-			if err := noArgs(c.Args().Slice()); err != nil {
-				return err
-			}
-			s, err := p.load()
+			s, err := p.loadAlone(c)
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,17 @@ func standardLog(l *slog.Logger) {
 	slog.SetDefault(l)
 }
 
+// askedLog is the log of a command whose standard error is for other things: one that discards, unless log.level was set. It is the
+// standard log, too.
+func (p *program) askedLog(s *settings) *slog.Logger {
+	log := slog.New(slog.DiscardHandler)
+	if s.source["log.level"] != "default" {
+		log = logger(p.err, s)
+	}
+	standardLog(log)
+	return log
+}
+
 // logger writes to w as log.format and log.level say: colours on a terminal, else key=value lines, or JSON.
 func logger(w io.Writer, s *settings) *slog.Logger {
 	var level slog.Level

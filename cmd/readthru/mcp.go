@@ -20,10 +20,7 @@ func (p *program) mcpCommand() *cli.Command {
 		Description: "A daemon that runs is asked; else one is started at the first use and ends with the agent. Over HTTP a daemon has the same at /mcp of its admin port.",
 		Flags:       []cli.Flag{sessionFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArgs(c.Args().Slice()); err != nil {
-				return err
-			}
-			s, err := p.load()
+			s, err := p.loadAlone(c)
 			if err != nil {
 				return err
 			}
@@ -39,11 +36,7 @@ func (s *settings) mcpOptions(log *slog.Logger) mcp.Options {
 
 // serveMCP speaks the protocol until standard input ends or ctx does.
 func (p *program) serveMCP(ctx context.Context, s *settings, session string) (err error) {
-	log := slog.New(slog.DiscardHandler) // agents show standard error as if something were wrong
-	if s.source["log.level"] != "default" {
-		log = logger(p.err, s)
-	}
-	standardLog(log)
+	log := p.askedLog(s) // agents show standard error as if something were wrong
 	l := &link{settings: s, log: log}
 	defer func() { err = errors.Join(err, l.close(ctx, p)) }()
 	o := s.mcpOptions(log)

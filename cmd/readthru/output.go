@@ -89,7 +89,7 @@ func (p *program) tell(err error) {
 	}
 }
 
-// noArgs and oneArg check how many arguments a command got.
+// noArgs returns an error for arguments of a command that takes none.
 func noArgs(args []string) error {
 	if len(args) > 0 {
 		return usagef("there is nothing to do with %q", args[0])
@@ -97,6 +97,15 @@ func noArgs(args []string) error {
 	return nil
 }
 
+// loadAlone is load for a command that takes no arguments.
+func (p *program) loadAlone(c *cli.Context) (*settings, error) {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return nil, err
+	}
+	return p.load()
+}
+
+// oneArg returns the one argument of a command, which is a WHAT.
 func oneArg(args []string, what string) (string, error) {
 	switch {
 	case len(args) == 0:

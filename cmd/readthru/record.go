@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -114,7 +114,7 @@ func record(ctx context.Context, keeper sessionKeeper, session, name string) (*d
 			if err != nil {
 				cancel()
 			}
-			return firstError(err, <-done)
+			return cmp.Or(err, <-done)
 		}}, nil
 	case err := <-done:
 		cancel()
@@ -137,11 +137,7 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.DiscardHandler)
-	if s.source["log.level"] != "default" {
-		log = logger(p.err, s)
-	}
-	standardLog(log)
+	log := p.askedLog(s)
 	door, err := proxy.New(proxy.Options{Replay: from, Client: disconnected{}, Transport: disconnected{}, Dial: disconnected{}.Dial, Authority: authority, Log: log})
 	if err != nil {
 		return err
@@ -155,14 +151,14 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 	go func() { done <- door.Serve(serving, l) }()
 	defer func() {
 		stop()
-		err = firstError(err, <-done)
+		err = cmp.Or(err, <-done)
 	}()
 	e, err := newClientEnv(s, authority, l.Addr().String(), "")
 	if err != nil {
 		return err
 	}
 	status := p.runChild(r.name, r.args, append(e.variables(), variable{replayVariable, name}))
-	return firstError(status, p.tellReplay(from.Outcome(), r, name))
+	return cmp.Or(status, p.tellReplay(from.Outcome(), r, name))
 }
 
 // missesTold is how many requests that a recording did not have are named.

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
-	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -93,11 +93,7 @@ type sessionKeeper interface {
 
 // runThrough runs a command with the environment of clients, starting a daemon when none runs.
 func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) error {
-	log := slog.New(slog.DiscardHandler) // standard error is the command's
-	if s.source["log.level"] != "default" {
-		log = logger(p.err, s)
-	}
-	standardLog(log)
+	log := p.askedLog(s) // standard error is the command's
 	var own *daemon
 	running, err := openOrShare(ctx, s, func() (err error) {
 		own, err = openDaemon(ctx, s, r.offline, true, log)
@@ -154,21 +150,12 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper se
 	status := p.runChild(r.name, r.args, e.variables())
 	if err := d.close(ctx); err != nil {
 		p.note("error: %s", err)
-		status = firstError(status, exitError(1))
+		status = cmp.Or[error](status, exitError(1))
 	}
 	if !r.quiet {
 		p.tellSession(ctx, keeper, r, before)
 	}
 	return status
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tellSession says in a line what the command read since before. One that read nothing is none of our business.
