@@ -32,7 +32,7 @@ func TestDefinitionsMatchThoseOfCtags(t *testing.T) {
 		t.Skip("READTHRU_SYMBOLS_CORPUS names no folder of source trees")
 	}
 	if _, err := exec.LookPath("ctags"); err != nil {
-		t.Skip("ctags is missing (Debian: universal-ctags)")
+		t.Fatal("ctags is missing (Debian: universal-ctags)")
 	}
 	tree := os.Getenv("READTHRU_SYMBOLS_TREE")
 	if tree == "" {
