@@ -248,6 +248,8 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 		{"X-Max-Tokens: 20", 200, "# On Foxes", "eat what people leave behind"},
 		{"X-Timeout: 30", 200, "# On Foxes", "<p>"},
 		{"X-Timeout: 900", 400, "X-Timeout is a number of seconds from 1 to 180", "Foxes"},
+		{"Accept: application/json, text/plain, */*", 200, "# On Foxes", `"content"`},
+		{"Accept: application/json;q=0.9", 200, `"content":"# On Foxes`, "<p>"},
 		{"Accept: application/json", 200, `{"code":200,"status":20000,"data":{"title":"On Foxes","description":"","url":"https://a.test/page","content":"# On Foxes\n\n`, "<p>"},
 	} {
 		resp, body := b.direct("GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n" + tt.fields + "\r\n")

@@ -59,10 +59,9 @@ func readReader(h http.Header) (w readerWishes, bad *refusal) {
 		}
 		w.timeout = time.Duration(seconds) * time.Second
 	}
-	for item := range strings.SplitSeq(h.Get("Accept"), ",") {
-		media, _, _ := strings.Cut(item, ";")
-		w.json = w.json || strings.EqualFold(strings.TrimSpace(media), "application/json")
-	}
+	// JSON alone: some libraries name it before text/plain and */* in every request.
+	media, _, _ := strings.Cut(h.Get("Accept"), ";")
+	w.json = strings.EqualFold(strings.TrimSpace(media), "application/json")
 	return w, nil
 }
 
