@@ -129,10 +129,14 @@ func kindOf(content []byte, declared, name string) string {
 }
 
 var mediaNames = map[string]string{
-	"image/png": "PNG image", "image/jpeg": "JPEG image", "image/gif": "GIF image", "image/webp": "WebP image", "image/bmp": "BMP image", "image/x-icon": "Icon",
-	"image/avif": "AVIF image", "audio/mpeg": "MP3 audio", "audio/wave": "WAVE audio", "application/ogg": "Ogg audio or video", "video/webm": "WebM video", "video/avi": "AVI video",
-	"video/mp4": "MP4 video", "application/x-gzip": "gzip archive", "application/x-rar-compressed": "RAR archive", "font/ttf": "TrueType font", "font/otf": "OpenType font",
-	"font/woff": "WOFF font", "font/woff2": "WOFF2 font", "application/wasm": "WebAssembly module", "application/vnd.ms-fontobject": "OpenType font",
+	"image/png": "PNG image", "image/jpeg": "JPEG image", "image/gif": "GIF image", "image/webp": "WebP image",
+	"image/bmp": "BMP image", "image/x-icon": "Icon",
+	"image/avif": "AVIF image", "audio/mpeg": "MP3 audio", "audio/wave": "WAVE audio",
+	"application/ogg": "Ogg audio or video", "video/webm": "WebM video", "video/avi": "AVI video",
+	"video/mp4": "MP4 video", "application/x-gzip": "gzip archive", "application/x-rar-compressed": "RAR archive",
+	"font/ttf": "TrueType font", "font/otf": "OpenType font",
+	"font/woff": "WOFF font", "font/woff2": "WOFF2 font", "application/wasm": "WebAssembly module",
+	"application/vnd.ms-fontobject": "OpenType font",
 }
 
 // dimensions returns a picture's width and height in pixels, 0 if they are not known.

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// block is text that a page sets apart: a paragraph, a heading, a list item's own words, a table of data, a code block. It is
-// either one element or a run of inline siblings between blocks.
+// block is text that a page sets apart: a paragraph, a heading, a list item's own words, a table of data, a code block.
+// It is either one element or a run of inline siblings between blocks.
 type block struct {
 	first, last *html.Node // siblings
 	box         int32      // index of the box around it

@@ -22,9 +22,15 @@ var bombs = []struct {
 	{"20,000 unclosed b", many("<b>", 20000) + "kept", "kept"},
 	{"20,000 nested tables", many("<table><tr><td>", 20000) + "kept", "kept"},
 	{"20,000 nested font and p", many("<font><p>x", 20000) + "kept", "kept"},
-	{"unclosed formatting before many paragraphs", many(`<b id=1><i id=2><u id=3>`, 80) + many("<p>x", 20000) + "kept", "kept"},
+	{
+		"unclosed formatting before many paragraphs", many(`<b id=1><i id=2><u id=3>`, 80) + many("<p>x", 20000) + "kept",
+		"kept",
+	},
 	{"different unclosed anchors", many(`<a href=x>`, 20000) + "kept", "kept"},
-	{"colspan and rowspan of a hundred million", "<table><tr><td colspan=100000000 rowspan=100000000>kept<td>b<tr><td>c</table>", "kept"},
+	{
+		"colspan and rowspan of a hundred million",
+		"<table><tr><td colspan=100000000 rowspan=100000000>kept<td>b<tr><td>c</table>", "kept",
+	},
 	{"colspan of two billion", "<table><tr><td colspan=2000000000>kept<td>b<tr><td>c<td>d</table>", "kept"},
 	{"wide spans in many rows", "<table>" + many("<tr><td colspan=1000 rowspan=60000>k<td>x", 5000) + "</table>", "k"},
 	{"80,000 opening brackets", "<p>" + many("[", 80000) + "kept", "kept"},
@@ -39,7 +45,8 @@ var bombs = []struct {
 	{"80,000 items", "<ul>" + many("<li>x", 80000) + "<li>kept</ul>", "kept"},
 	{"80,000 cells in a row", "<table><tr>" + many("<td>x", 80000) + "<tr><td>kept<td>y</table>", "kept"},
 	{"80,000 rows", "<table>" + many("<tr><td>x<td>y", 80000) + "<tr><td>kept<td>y</table>", "kept"},
-	{"one long row and many short ones", "<table><tr>" + many("<td>x", 3000) + many("<tr><td>y<td>z", 3000) + "<tr><td>kept<td>y</table>", "kept"},
+	{"one long row and many short ones", "<table><tr>" + many("<td>x", 3000) + many("<tr><td>y<td>z", 3000) +
+		"<tr><td>kept<td>y</table>", "kept"},
 	{"100,000 attributes", "<p " + manyAttributes(100000) + ">kept</p>", "kept"},
 	{"an attribute of 1 MB", "<p title='" + many("x", 1<<20) + "' style='" + many("a:b;", 1<<17) + "'>kept</p>", "kept"},
 	{"100,000 adjacent b", "<p>" + many("<b>x</b>", 100000) + "kept", "kept"},
@@ -53,30 +60,51 @@ var bombs = []struct {
 	{"50,000 blocks of code", "<p>kept" + many("<pre>x</pre>", 50000), "kept"},
 	{"20,000 blocks of digits in one cell", "<p>kept<table><tr><td>" + many("<pre>1</pre>", 20000), "kept"},
 	{"20,000 blocks of code in one table", "<p>kept<table>" + many("<tr><td class=x><td><pre>x</pre>", 20000), "kept"},
-	{"20,000 headings that lead elsewhere", "<p>" + many("kept ", 40000) + many("<div></div><h3>Related</h3><h2>Comments</h2>", 20000), "kept"},
-	{"20,000 admonitions inside each other's tables", "<p>kept" + many("<table><tr><td><div class='admonitionblock note'>", 20000), "kept"},
+	{"20,000 headings that lead elsewhere", "<p>" + many("kept ", 40000) +
+		many("<div></div><h3>Related</h3><h2>Comments</h2>", 20000), "kept"},
+	{
+		"20,000 admonitions inside each other's tables",
+		"<p>kept" + many("<table><tr><td><div class='admonitionblock note'>", 20000), "kept",
+	},
 	{"20,000 headings inside links", "<p>kept" + many("<a href=x><h2>x</h2>", 20000), "kept"},
 	{"many spans in one block of code", "<pre>kept" + many("<span class=line>x</span>", 50000) + "</pre>", "kept"},
 	{"50,000 lists in a row", "<p>kept" + many("<ul><li>x</ul>", 50000), "kept"},
 	{"50,000 callouts", "<p>kept" + many("<div class='admonition note'><p>x</div>", 50000), "kept"},
 	{"300 nested callouts", many("<div class='admonition note'>", 240) + "kept", "kept"},
 	{"200 nested hidden panels", many("<div role=tabpanel>", 200) + many("<p hidden>x</p>", 2000) + "kept", "kept"},
-	{"20,000 references to one footnote", "<p>" + many("x<sup><a href=#n>1</a></sup>", 20000) + "<ol><li id=n>kept</ol>", "kept"},
-	{"10,000 footnotes", "<p>" + numbered("x<sup><a href=#n%d>%d</a></sup>", 10000) + "<ol>" + numbered("<li id=n%d>kept %d", 10000) + "</ol>", "kept"},
-	{"20,000 references to a section that is none", "<p>kept" + many("<sup><a href=#n>1</a></sup>", 20000) + "<div id=n>" + many("<b>x</b>", 20000) + "</div>", "kept"},
+	{
+		"20,000 references to one footnote", "<p>" + many("x<sup><a href=#n>1</a></sup>", 20000) + "<ol><li id=n>kept</ol>",
+		"kept",
+	},
+	{"10,000 footnotes", "<p>" + numbered("x<sup><a href=#n%d>%d</a></sup>", 10000) + "<ol>" +
+		numbered("<li id=n%d>kept %d", 10000) + "</ol>", "kept"},
+	{
+		"20,000 references to a section that is none",
+		"<p>kept" + many("<sup><a href=#n>1</a></sup>", 20000) + "<div id=n>" + many("<b>x</b>", 20000) + "</div>", "kept",
+	},
 	{"20,000 sidenotes", "<p>kept" + many("<label></label><span class=sidenote>note</span>", 20000), "kept"},
-	{"10,000 loose footnotes", "<p>kept" + numbered("<sup>%d</sup>%d", 10000) + "<hr>" + numbered("<p><sup>%d</sup> note %d", 10000), "kept"},
-	{"footnotes in each other", "<p>kept<sup><a href=#n0>1</a></sup>" + numbered("<div class=footnote id=n%d>x<sup><a href=#n%d>1</a></sup>", 200), "kept"},
+	{"10,000 loose footnotes", "<p>kept" + numbered("<sup>%d</sup>%d", 10000) + "<hr>" +
+		numbered("<p><sup>%d</sup> note %d", 10000), "kept"},
+	{"footnotes in each other", "<p>kept<sup><a href=#n0>1</a></sup>" +
+		numbered("<div class=footnote id=n%d>x<sup><a href=#n%d>1</a></sup>", 200), "kept"},
 	{"20,000 formulas in one line", "<p>kept" + many("<mjx-math><mjx-mi>x</mjx-mi></mjx-math>", 20000), "kept"},
 	{"one formula of 100,000 parts", "<p>kept<math>" + many("<mi>x</mi>", 100000) + "</math>", "kept"},
 	{"200 nested fractions", "<p>kept<math>" + many("<mfrac><mi>a</mi>", 200) + "</math>", "kept"},
 	{"80,000 delimiters of formulas", "<p>kept" + many(`\(x $$ \[`, 27000), "kept"},
-	{"20,000 lists of tabs", "<p>kept" + many("<div role=tablist><b role=tab>x</b></div><div role=tabpanel>y</div>", 20000), "kept"},
-	{"20,000 headings in a cell", "<table><tr><td>kept" + many("<h2>x</h2>", 20000) + "<td>y<tr><td>a<td>b</table>", "kept"},
-	{"20,000 rows of headings", "<table>" + many("<tr><td colspan=2><h3>x</h3><tr><td>kept<td>y", 20000) + "</table>", "kept"},
+	{"20,000 lists of tabs", "<p>kept" + many("<div role=tablist><b role=tab>x</b></div><div role=tabpanel>y</div>",
+		20000), "kept"},
+	{
+		"20,000 headings in a cell", "<table><tr><td>kept" + many("<h2>x</h2>", 20000) + "<td>y<tr><td>a<td>b</table>",
+		"kept",
+	},
+	{
+		"20,000 rows of headings", "<table>" + many("<tr><td colspan=2><h3>x</h3><tr><td>kept<td>y", 20000) + "</table>",
+		"kept",
+	},
 	{"20,000 terms", "<dl>" + many("<dt>kept<dd>x", 20000) + "</dl>", "kept"},
 	{"100 nested definitions", many("<dl><dt>x<dd>", 100) + many("<p>y</p>", 5000) + "kept", "kept"},
-	{"20,000 empty slots", "<p>kept</p><div>" + "<template shadowrootmode=open>" + many("<slot></slot>", 20000) + "</template>" + many("<b slot=x>y</b>", 20000) + "</div>", "kept"},
+	{"20,000 empty slots", "<p>kept</p><div>" + "<template shadowrootmode=open>" + many("<slot></slot>", 20000) +
+		"</template>" + many("<b slot=x>y</b>", 20000) + "</div>", "kept"},
 	{"an address of ampersands", "<p>kept <a href='/" + many("&amp;amp;", 50000) + "'>x</a>", "kept"},
 	{"100,000 emphases beside letters", "<p>kept" + many("a<b>x.</b>", 100000), "kept"},
 	{"open table", "<table><tr><td>kept", "kept"},
@@ -84,17 +112,37 @@ var bombs = []struct {
 	{"list closed by another", "<ol><li>kept</ul>after", "kept"},
 	{"open comment with a link", `<p>kept</p><!-- <a href="x`, "kept"},
 	{"NUL and invalid bytes", "<p>ke\x00pt\xff\xfe kept", "kept"},
-	{"noscript of 20,000 nested div", "<noscript>" + many("<div>", 20000) + many("word ", 200) + "</noscript><p>kept", "kept"},
+	{
+		"noscript of 20,000 nested div", "<noscript>" + many("<div>", 20000) + many("word ", 200) + "</noscript><p>kept",
+		"kept",
+	},
 	{"30,000 images in noscript", many("<noscript><img src=a.png></noscript>", 30000) + "<p>kept", "kept"},
-	{"20,000 rules about one class of 20,000 elements", "<style>" + many(".a .b{color:red}", 20000) + "</style><p>kept</p>" + many("<i class=b>x</i>", 20000), "kept"},
-	{"rules of many descendants in deep boxes", "<style>" + many("x y div div div div div div{display:none}", 500) + "</style>" + many("<div>", 240) + "kept" + many("<p>x</p>", 2000), "kept"},
-	{"rules about earlier siblings", "<style>" + many("h1 ~ i ~ i ~ i{display:none}", 50) + "</style><p>kept</p>" + many("<i>x</i>", 20000), "kept"},
+	{
+		"20,000 rules about one class of 20,000 elements",
+		"<style>" + many(".a .b{color:red}", 20000) + "</style><p>kept</p>" + many("<i class=b>x</i>", 20000), "kept",
+	},
+	{
+		"rules of many descendants in deep boxes",
+		"<style>" + many("x y div div div div div div{display:none}", 500) + "</style>" + many("<div>", 240) + "kept" +
+			many("<p>x</p>", 2000), "kept",
+	},
+	{"rules about earlier siblings", "<style>" + many("h1 ~ i ~ i ~ i{display:none}", 50) + "</style><p>kept</p>" +
+		many("<i>x</i>", 20000), "kept"},
 	{"10,000 nested media queries", "<style>" + many("@media screen{", 10000) + ".a{display:none}</style><p>kept", "kept"},
-	{"100,000 declarations of styles", "<style>.a{" + many("color:red;", 100000) + "}</style><p style='" + many("color:red;", 100000) + "'>kept", "kept"},
-	{"an open string and an open comment in a sheet", "<style>.a{content:'" + many("x", 1<<20) + "</style><style>/*" + many("/*", 1<<19) + "</style><p>kept", "kept"},
-	{"one selector of 100,000 parts", "<style>" + many("a,", 100000) + "b{display:none}" + many(".a", 100000) + "{display:none}</style><p>kept", "kept"},
-	{"200 hidden boxes in one another", many("<div style='opacity:0'>", 200) + many("<p>text of the page kept</p>", 20000), "kept"},
-	{"20,000 sections that controls open", "<p>kept" + many("<button aria-expanded=false aria-controls=a>x</button><div hidden id=a class=faq><p>x</div>", 20000), "kept"},
+	{"100,000 declarations of styles", "<style>.a{" + many("color:red;", 100000) + "}</style><p style='" +
+		many("color:red;", 100000) + "'>kept", "kept"},
+	{
+		"an open string and an open comment in a sheet",
+		"<style>.a{content:'" + many("x", 1<<20) + "</style><style>/*" + many("/*", 1<<19) + "</style><p>kept", "kept",
+	},
+	{"one selector of 100,000 parts", "<style>" + many("a,", 100000) + "b{display:none}" + many(".a", 100000) +
+		"{display:none}</style><p>kept", "kept"},
+	{
+		"200 hidden boxes in one another", many("<div style='opacity:0'>", 200) + many("<p>text of the page kept</p>", 20000),
+		"kept",
+	},
+	{"20,000 sections that controls open", "<p>kept" +
+		many("<button aria-expanded=false aria-controls=a>x</button><div hidden id=a class=faq><p>x</div>", 20000), "kept"},
 	{"100,000 hidden pieces", "<p>kept" + many("<p hidden>x</p><!-- llms.txt md -->", 50000), "kept"},
 	{"100,000 smuggled characters", "<p>kept" + many("\U000e0041", 100000) + many("<p>a\u202eb</p>", 20000), "kept"},
 	{"30,000 tables in tables' cells", many("<table><tr><td><table><tr><td>x</table></table>", 30000) + "<p>kept", "kept"},

@@ -23,7 +23,8 @@ func readByline(meta page.Meta, root *html.Node) {
 		if n.Type != html.ElementNode {
 			continue
 		}
-		if skip[n.Parent] || is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Head) {
+		if skip[n.Parent] || is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg,
+			atom.Head) {
 			skip[n] = true
 			continue
 		}
@@ -48,8 +49,8 @@ func readByline(meta page.Meta, root *html.Node) {
 }
 
 // authorNames are the names of elements that say who wrote a page.
-var authorNames = joined(`byline by-line author author-name post-author entry-author byline-name byline-author article-author
-	username contributor writer`)
+var authorNames = joined(`byline by-line author author-name post-author entry-author byline-name byline-author
+	article-author username contributor writer`)
 
 func authorElement(n *html.Node) bool {
 	switch {
@@ -76,8 +77,8 @@ func byline(s string) string {
 	return s
 }
 
-var dateNames = joined(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline article-date
-	meta-date byline post-meta entry-meta`)
+var dateNames = joined(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline
+	article-date meta-date byline post-meta entry-meta`)
 
 var writtenDate = pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
 

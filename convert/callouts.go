@@ -7,21 +7,22 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// calloutAttr marks a blockquote that is a callout. It holds NOTE, TIP, IMPORTANT, WARNING or CAUTION, which GitHub knows, or
-// what the page itself wrote in Obsidian's form.
+// calloutAttr marks a blockquote that is a callout. It holds NOTE, TIP, IMPORTANT, WARNING or CAUTION, which GitHub
+// knows, or what the page itself wrote in Obsidian's form.
 const calloutAttr = "data-callout"
 
 // callouts says which of the names in an element's classes mean which kind of callout.
 var callouts = map[string]string{
-	"note": "NOTE", "info": "NOTE", "information": "NOTE", "seealso": "NOTE", "secondary": "NOTE", "admonition-todo": "NOTE",
-	"abstract": "NOTE", "example": "NOTE", "quote": "NOTE", "question": "NOTE", "primary": "NOTE",
+	"note": "NOTE", "info": "NOTE", "information": "NOTE", "seealso": "NOTE", "secondary": "NOTE",
+	"admonition-todo": "NOTE",
+	"abstract":        "NOTE", "example": "NOTE", "quote": "NOTE", "question": "NOTE", "primary": "NOTE",
 	"tip": "TIP", "hint": "TIP", "success": "TIP", "check": "TIP", "important": "IMPORTANT", "warning": "WARNING",
 	"warn": "WARNING", "attention": "WARNING", "deprecated": "WARNING",
 	"caution": "CAUTION", "danger": "CAUTION", "error": "CAUTION", "bug": "CAUTION", "failure": "CAUTION",
 }
 
-// calloutBoxes name the boxes of callouts; their kind is another class. Those of titledBoxes are used for much else, and count
-// only with a title.
+// calloutBoxes name the boxes of callouts; their kind is another class. Those of titledBoxes are used for much else,
+// and count only with a title.
 var (
 	calloutBoxes = set(`admonition admonitionblock notecard theme-admonition markdown-alert starlight-aside custom-block
 	hint-container book-hint nextra-callout confluence-information-macro bd-callout`)
@@ -133,7 +134,10 @@ func calloutTitle(n *html.Node) *html.Node {
 
 // openCallouts shows what a folded callout holds: like the content of details it is a press away.
 func openCallouts(body *html.Node) {
-	for _, n := range findAll(body, func(n *html.Node) bool { return hasClass(n, "callout-content") && hasAttr(n, "style") }) {
+	for _, n := range findAll(body, func(n *html.Node) bool {
+		return hasClass(n, "callout-content") &&
+			hasAttr(n, "style")
+	}) {
 		if n.Parent != nil && hasAttr(n.Parent, "data-callout-fold") {
 			dropAttr(n, "style")
 		}

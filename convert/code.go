@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// langAttr is where normalised code blocks keep their language. A normalised pre holds one text node and no other attribute.
+// langAttr is where normalised code blocks keep their language. A normalised pre holds one text node and no other
+// attribute.
 const langAttr = "data-lang"
 
 // normaliseCode rewrites a pre, or another element that shows code, into a pre with its language and its exact text.
@@ -22,7 +23,8 @@ func normaliseCode(n *html.Node) {
 	}
 	// A table of line numbers beside the code, and a quote that holds nothing else, are part of the code block.
 	place := n
-	for p := n.Parent; is(p, atom.Table, atom.Tbody, atom.Tr, atom.Td, atom.Blockquote, atom.Div, atom.Figure); p = p.Parent {
+	for p := n.Parent; is(p, atom.Table, atom.Tbody, atom.Tr, atom.Td, atom.Blockquote, atom.Div,
+		atom.Figure); p = p.Parent {
 		if !onlyCode(p, n, lines) {
 			break
 		}
@@ -68,8 +70,8 @@ func digitsOnly(s string) bool {
 	return true
 }
 
-// codeBlock reports whether n shows code without being a pre: an editor, a listing of one element per line, a table of such
-// lines, or a code element that is set as a block.
+// codeBlock reports whether n shows code without being a pre: an editor, a listing of one element per line, a table of
+// such lines, or a code element that is set as a block.
 func codeBlock(n *html.Node) bool {
 	switch {
 	case is(n, atom.Div) && hasClass(n, "fragment"): // Doxygen
@@ -90,15 +92,18 @@ var (
 		"codemirror", "cm-editor", "monaco-editor", "ace_editor", "syntaxhighlighter",
 		"crayon-syntax", "enlighter-code",
 	}
-	editorTextClasses = []string{"codemirror-code", "cm-content", "view-lines", "ace_text-layer", "code", "crayon-code", "enlighter"}
+	editorTextClasses = []string{
+		"codemirror-code", "cm-content", "view-lines", "ace_text-layer", "code", "crayon-code",
+		"enlighter",
+	}
 )
 
 func editorText(n *html.Node) bool {
 	return is(n, atom.Div, atom.Td, atom.Ol) && hasClass(n, editorTextClasses...)
 }
 
-// codeRoot returns what of a block of code holds the code itself: all of it, or the one element beside which there are but a
-// few words, like a language's name and a button.
+// codeRoot returns what of a block of code holds the code itself: all of it, or the one element beside which there are
+// but a few words, like a language's name and a button.
 func codeRoot(n *html.Node) *html.Node {
 	inner := find(n, func(d *html.Node) bool { return is(d, atom.Code) || editorText(d) })
 	if inner == nil {
@@ -130,7 +135,8 @@ func codeRoot(n *html.Node) *html.Node {
 
 // gutterClasses name the elements that show line numbers.
 var gutterClasses = []string{
-	"lineno", "linenos", "linenumbers", "line-number", "line-numbers", "linenumber", "ln", "gutter", "linenodiv", "blob-num",
+	"lineno", "linenos", "linenumbers", "line-number", "line-numbers", "linenumber", "ln", "gutter", "linenodiv",
+	"blob-num",
 	"rouge-gutter", "hljs-ln-numbers", "code-line-number",
 	"lnt", "listing_lines", "react-syntax-highlighter-line-number", "codemirror-linenumber", "cm-gutters",
 	"codemirror-gutter-wrapper", "crayon-nums", "ace_gutter", "margin", "line_number", "linenum", "codeline-number",
@@ -149,8 +155,8 @@ var lineClasses = []string{
 	"cm-line", "ace_line", "crayon-line", "ec-line", "codeline",
 }
 
-// codeText returns the text of a code block as a reader sees it: br and blocks end lines, once; line numbers and buttons are
-// gone; tabs stay.
+// codeText returns the text of a code block as a reader sees it: br and blocks end lines, once; line numbers and
+// buttons are gone; tabs stay.
 func codeText(n *html.Node) string {
 	var b strings.Builder
 	pending := false // a line has ended, but its newline may still come as text

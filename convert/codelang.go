@@ -7,8 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// codeLanguage returns the language that a page states for a code block, or "". It looks at n, at what holds the code inside it,
-// at up to three ancestors, not counting the parts of a table, and at the label beside the code. It never guesses from the text.
+// codeLanguage returns the language that a page states for a code block, or "". It looks at n, at what holds the code
+// inside it, at up to three ancestors, not counting the parts of a table, and at the label beside the code. It never
+// guesses from the text.
 func codeLanguage(n *html.Node) string {
 	if l := stated(n, true); l != "" {
 		return l
@@ -37,7 +38,8 @@ func codeLanguage(n *html.Node) string {
 
 // codeBox reports whether an element says that it shows one block of code.
 func codeBox(n *html.Node) bool {
-	return hasClass(n, "code-block", "codeblock", "code-snippet", "code-block-background", "code-wrapper", "code-container",
+	return hasClass(n, "code-block", "codeblock", "code-snippet", "code-block-background", "code-wrapper",
+		"code-container",
 		"expressive-code", "highlight")
 }
 
@@ -59,10 +61,17 @@ func labelLanguage(n, root *html.Node) string {
 	return ""
 }
 
-// langPrefixes are the ways in which generators write a language into a class; those of labelPrefixes, only a known language.
+// langPrefixes are the ways in which generators write a language into a class; those of labelPrefixes, only a known
+// language.
 var (
-	langPrefixes  = []string{"language-", "lang-", "highlight-source-", "mw-highlight-lang-", "gatsby-code-", "highlight-text-"}
-	labelPrefixes = []string{"highlight-", "code-", "syntax-", "sh_", "language_", "lang_", "hljs-", "src-", "cm-s-", "prism-"}
+	langPrefixes = []string{
+		"language-", "lang-", "highlight-source-", "mw-highlight-lang-", "gatsby-code-",
+		"highlight-text-",
+	}
+	labelPrefixes = []string{
+		"highlight-", "code-", "syntax-", "sh_", "language_", "lang_", "hljs-", "src-", "cm-s-",
+		"prism-",
+	}
 )
 
 // langKeys are the attributes that hold nothing but a language.
@@ -71,8 +80,8 @@ var langKeys = []string{
 	"data-programming-language", "data-syntax", "data-code-lang",
 }
 
-// stated returns the language that one element states. own says that n is the code itself, so that the bare name of a language
-// among its classes counts.
+// stated returns the language that one element states. own says that n is the code itself, so that the bare name of a
+// language among its classes counts.
 func stated(n *html.Node, own bool) string {
 	for _, key := range langKeys {
 		if l := language(attr(n, key)); l != "" {
@@ -123,7 +132,8 @@ func stated(n *html.Node, own bool) string {
 	return ""
 }
 
-// docutilsBox reports whether n is the box that Sphinx puts round highlighted code; it may name any language of Pygments.
+// docutilsBox reports whether n is the box that Sphinx puts round highlighted code; it may name any language of
+// Pygments.
 func docutilsBox(n *html.Node) bool {
 	return is(n, atom.Div) && (hasClass(n, "notranslate") || n.FirstChild != nil && is(n.FirstChild, atom.Div) &&
 		hasClass(n.FirstChild, "highlight"))
@@ -152,22 +162,23 @@ func language(s string) string {
 }
 
 // knownLanguages are names that mean a language also when they stand alone among an element's classes.
-var knownLanguages = set(`actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol coffeescript console cpp crystal csharp
-	csh css csv cuda cython d dart delphi diff docker dockerfile elixir elm erlang fish fortran fsharp glsl go golang
-	gradle graphql groovy haml handlebars haskell hcl html http ini ipython ipython3 java javascript jinja jinja2 js json
-	json5 jsonc jsx julia kotlin latex less lisp llvm lua makefile markdown matlab mermaid nasm nginx nim nix objc
-	objectivec objective-c ocaml pascal perl php powershell prolog properties protobuf py pycon python python2 python3 qml
-	r racket rb rest rst ruby rust sass scala scheme scss sh shell shell-session smalltalk solidity sparql sql svelte
-	swift tcl terraform tex toml ts tsx typescript vb vbnet verilog vhdl vim vue wasm xml xquery yaml yml zig zsh pycon3
-	c++ c# lean lean4 coq agda idris purescript reason rescript sml apl ballerina chapel d2 dot graphviz plantuml bicep
-	jsonnet rego promql cypher prisma proto thrift avro patch dotenv apacheconf caddyfile systemd vimscript viml elisp
-	emacs-lisp common-lisp edn abap autohotkey applescript arduino haxe wgsl hlsl mdx astro liquid twig ejs erb pug stylus
-	wat asm6502 x86asm armasm gas mips qsharp raku sed jq mysql postgresql postgres plsql pgsql tsql mongodb redis kql
-	splunk gherkin cucumber robotframework bazel starlark meson ninja systemverilog tcsh ksh bat cmd ps1 pwsh textproto
-	asciidoc adoc org typst bib svg objective-cpp objcpp vala gleam roc odin cairo circom noir huff vyper yul wolfram
-	mathematica maple sas stata spss octave scilab modelica ada2012 fennel janet hy clojurescript cljs coffee livescript
-	postcss hbs mustache smarty jsp asp aspx aspnet razor cshtml vb6 vba foxpro rpg plaintex mermaidjs gnuplot nushell
-	elvish xonsh shellscript nodejs jsonl ndjson geojson graphqls openapi ql codeql datalog souffle`)
+var knownLanguages = set(`actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol coffeescript
+	console cpp crystal csharp csh css csv cuda cython d dart delphi diff docker dockerfile elixir elm erlang fish
+	fortran fsharp glsl go golang gradle graphql groovy haml handlebars haskell hcl html http ini ipython ipython3 java
+	javascript jinja jinja2 js json json5 jsonc jsx julia kotlin latex less lisp llvm lua makefile markdown matlab
+	mermaid nasm nginx nim nix objc objectivec objective-c ocaml pascal perl php powershell prolog properties protobuf py
+	pycon python python2 python3 qml r racket rb rest rst ruby rust sass scala scheme scss sh shell shell-session
+	smalltalk solidity sparql sql svelte swift tcl terraform tex toml ts tsx typescript vb vbnet verilog vhdl vim vue
+	wasm xml xquery yaml yml zig zsh pycon3 c++ c# lean lean4 coq agda idris purescript reason rescript sml apl ballerina
+	chapel d2 dot graphviz plantuml bicep jsonnet rego promql cypher prisma proto thrift avro patch dotenv apacheconf
+	caddyfile systemd vimscript viml elisp emacs-lisp common-lisp edn abap autohotkey applescript arduino haxe wgsl hlsl
+	mdx astro liquid twig ejs erb pug stylus wat asm6502 x86asm armasm gas mips qsharp raku sed jq mysql postgresql
+	postgres plsql pgsql tsql mongodb redis kql splunk gherkin cucumber robotframework bazel starlark meson ninja
+	systemverilog tcsh ksh bat cmd ps1 pwsh textproto asciidoc adoc org typst bib svg objective-cpp objcpp vala gleam roc
+	odin cairo circom noir huff vyper yul wolfram mathematica maple sas stata spss octave scilab modelica ada2012 fennel
+	janet hy clojurescript cljs coffee livescript postcss hbs mustache smarty jsp asp aspx aspnet razor cshtml vb6 vba
+	foxpro rpg plaintex mermaidjs gnuplot nushell elvish xonsh shellscript nodejs jsonl ndjson geojson graphqls openapi
+	ql codeql datalog souffle`)
 
 // set makes a set of the words of s.
 func set(s string) map[string]bool {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// backdrop returns what lies behind text in an element with this background, where behind is what lies behind the element.
+// backdrop returns what lies behind text in an element with this background, where behind is what lies behind the
+// element.
 func backdrop(value, behind string) string {
 	switch value {
 	case "none", "transparent", "inherit", "initial", "unset":
@@ -27,7 +28,8 @@ func backdrop(value, behind string) string {
 	return ""
 }
 
-// alike reports whether two colours cannot be told apart: no part of one differs by more than 8 of 255 from the other's.
+// alike reports whether two colours cannot be told apart: no part of one differs by more than 8 of 255 from the
+// other's.
 func alike(a, b string) bool {
 	if len(a) != 6 || len(b) != 6 {
 		return false
@@ -44,9 +46,12 @@ func alike(a, b string) bool {
 
 // namedColours are those that pages hide text with.
 var namedColours = map[string]string{
-	"white": "ffffff", "black": "000000", "red": "ff0000", "green": "008000", "blue": "0000ff", "yellow": "ffff00", "gray": "808080", "grey": "808080", "silver": "c0c0c0",
-	"whitesmoke": "f5f5f5", "snow": "fffafa", "ivory": "fffff0", "transparent": "transparent", "navy": "000080", "orange": "ffa500", "purple": "800080", "lightgray": "d3d3d3",
-	"lightgrey": "d3d3d3", "darkgray": "a9a9a9", "darkgrey": "a9a9a9", "floralwhite": "fffaf0", "ghostwhite": "f8f8ff", "azure": "f0ffff", "beige": "f5f5dc", "gainsboro": "dcdcdc",
+	"white": "ffffff", "black": "000000", "red": "ff0000", "green": "008000", "blue": "0000ff", "yellow": "ffff00",
+	"gray": "808080", "grey": "808080", "silver": "c0c0c0",
+	"whitesmoke": "f5f5f5", "snow": "fffafa", "ivory": "fffff0", "transparent": "transparent", "navy": "000080",
+	"orange": "ffa500", "purple": "800080", "lightgray": "d3d3d3",
+	"lightgrey": "d3d3d3", "darkgray": "a9a9a9", "darkgrey": "a9a9a9", "floralwhite": "fffaf0", "ghostwhite": "f8f8ff",
+	"azure": "f0ffff", "beige": "f5f5dc", "gainsboro": "dcdcdc",
 }
 
 // colour returns a comparable form of a CSS colour: six hex digits, "transparent", or "" for what it cannot read.

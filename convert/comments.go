@@ -7,12 +7,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// articleWords is how many words of prose, weighed by the chance that they are content, make what stands outside comments an
-// article.
+// articleWords is how many words of prose, weighed by the chance that they are content, make what stands outside
+// comments an article.
 const articleWords = 40
 
-// dropComments takes what readers wrote under an article for no content, where there is an article besides. Word for word it
-// looks like content, and a short article may have ten times as much of it.
+// dropComments takes what readers wrote under an article for no content, where there is an article besides. Word for
+// word it looks like content, and a short article may have ten times as much of it.
 func (t *outline) dropComments(chance []float32) {
 	said := make([]bool, len(t.blocks))
 	next := int32(1) // the first block not looked at; what stands first is no comment
@@ -43,8 +43,8 @@ func (t *outline) dropComments(chance []float32) {
 // commentNames are what boxes of comments are called, beside names that begin with comment.
 var commentNames = set("respond disqus_thread")
 
-// commentBox reports whether a class or the id of n begins as those of boxes of comments do. A name that says forum besides
-// means the posts of a thread; a name in the middle of another may mean anything, a match's commentary say.
+// commentBox reports whether a class or the id of n begins as those of boxes of comments do. A name that says forum
+// besides means the posts of a thread; a name in the middle of another may mean anything, a match's commentary say.
 func commentBox(n *html.Node) bool {
 	if is(n, atom.Html, atom.Body, atom.Main) {
 		return false

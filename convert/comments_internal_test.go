@@ -15,7 +15,10 @@ func TestCommentsUnderAnArticleAreNoContent(t *testing.T) {
 	}{
 		{"box of comments by id", article + "<section id=comments>" + said + "</section>", false},
 		{"by class", article + "<div class='wide comments-area'>" + said + "</div>", false},
-		{"a list in a box of another name", article + "<div class=below><div class=commentlist>" + said + "</div></div>", false},
+		{
+			"a list in a box of another name", article + "<div class=below><div class=commentlist>" + said + "</div></div>",
+			false,
+		},
 		{"filled by a service", article + "<div id=disqus_thread>" + said + "</div>", false},
 		{"of another name", article + "<section id=story>" + said + "</section>", true},
 		{"commentary on a match", article + "<div class=live-match-comments>" + said + "</div>", true},

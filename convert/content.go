@@ -10,19 +10,20 @@ import (
 // nothing names the choice of none of a page's text: it comes with the warning thin.
 const nothing = "nothing"
 
-// nothingCut is the cut below which a page of few words has no content: what there is, footers and notices, stands where
-// scripts would have put the rest. An answer of nothing sends the caller to a browser.
+// nothingCut is the cut below which a page of few words has no content: what there is, footers and notices, stands
+// where scripts would have put the rest. An answer of nothing sends the caller to a browser.
 const nothingCut = .235
 
-// smallPage is how many words a page has at least that is judged block by block. On a smaller one a wrong judgement costs more
-// than the little chrome that rules leave.
+// smallPage is how many words a page has at least that is judged block by block. On a smaller one a wrong judgement
+// costs more than the little chrome that rules leave.
 const smallPage = 120
 
-// maxJudged is how many blocks of a page are judged. No page that is made for readers has as many, and judging takes time.
+// maxJudged is how many blocks of a page are judged. No page that is made for readers has as many, and judging takes
+// time.
 const maxJudged = 30_000
 
-// choose decides what of the page is its content. On documentation the rules alone decide: they lose nothing there. Elsewhere
-// a model that knows what the rules say judges every block of text.
+// choose decides what of the page is its content. On documentation the rules alone decide: they lose nothing there.
+// Elsewhere a model that knows what the rules say judges every block of text.
 func (d *Document) choose(ctx context.Context) choice {
 	rules := byRules(ctx, d.body, d.kind)
 	if d.kind == documentation {
@@ -68,9 +69,9 @@ func (d *Document) choose(ctx context.Context) choice {
 	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
 }
 
-// caution returns what the best cut is multiplied by. Outside articles a short block that is lost takes the structure around it
-// along, a card's title or a list's item, and what is kept too much are a few words. Best of five on sites that a model was
-// not made from.
+// caution returns what the best cut is multiplied by. Outside articles a short block that is lost takes the structure
+// around it along, a card's title or a list's item, and what is kept too much are a few words. Best of five on sites
+// that a model was not made from.
 func caution(kind pageType) float32 {
 	if kind == article {
 		return 1
@@ -143,8 +144,8 @@ func (t *outline) keepCode(chance []float32, keep []bool) {
 	}
 }
 
-// keepWhole keeps lists and tables whole when most of their words are kept, and drops them whole when hardly any are. On a forum
-// lists are made of other things: who writes, when, and the buttons under a post.
+// keepWhole keeps lists and tables whole when most of their words are kept, and drops them whole when hardly any are.
+// On a forum lists are made of other things: who writes, when, and the buttons under a post.
 func (t *outline) keepWhole(keep []bool) {
 	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
 		x := &t.boxes[i]
@@ -168,8 +169,8 @@ func (t *outline) keepWhole(keep []bool) {
 	}
 }
 
-// keepHeadings keeps a heading when most of what it heads is kept and it is no unlikely one, or prose that is kept follows it. It
-// drops a heading when nothing of what it heads is kept.
+// keepHeadings keeps a heading when most of what it heads is kept and it is no unlikely one, or prose that is kept
+// follows it. It drops a heading when nothing of what it heads is kept.
 func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
 	for i := len(keep) - 1; i >= 0; i-- {
 		if level := t.blocks[i].tag; !headingTag(level) {
@@ -185,8 +186,9 @@ func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
 	}
 }
 
-// headed returns how many words heading i heads, and how many of them are kept. It heads what follows in the smallest box
-// that holds more than it; where that is a line or two, as under the title of a card, what follows in the box around.
+// headed returns how many words heading i heads, and how many of them are kept. It heads what follows in the smallest
+// box that holds more than it; where that is a line or two, as under the title of a card, what follows in the box
+// around.
 func (t *outline) headed(i int, keep []bool) (kept, all int32) {
 	const (
 		most = 200 // blocks
@@ -217,14 +219,16 @@ func (t *outline) keepTitle(keep []bool, title string) {
 		if keep[i] {
 			return
 		}
-		if t.blocks[i].tag == atom.H1 && is(t.blocks[i].first.Parent, atom.H1) && fold(plain(t.blocks[i].first.Parent)) == title {
+		if t.blocks[i].tag == atom.H1 && is(t.blocks[i].first.Parent, atom.H1) &&
+			fold(plain(t.blocks[i].first.Parent)) == title {
 			keep[i] = true
 			return
 		}
 	}
 }
 
-// dropEchoes drops what stands twice in a row, once for each width of screen, and what stands where a script would put text.
+// dropEchoes drops what stands twice in a row, once for each width of screen, and what stands where a script would put
+// text.
 func (t *outline) dropEchoes(keep []bool) {
 	last := -1 // kept
 	for i := range t.blocks {
@@ -244,7 +248,9 @@ func (t *outline) dropEchoes(keep []bool) {
 	}
 }
 
-// echo reports whether b says what the block before it says, in three words or more. Items of a list may well say the same.
+// echo reports whether b says what the block before it says, in three words or more. Items of a list may well say the
+// same.
 func echo(b, before *block) bool {
-	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li && b.tag != atom.Dd
+	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li &&
+		b.tag != atom.Dd
 }

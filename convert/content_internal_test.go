@@ -24,7 +24,10 @@ func TestModelReadsAndAddsUp(t *testing.T) {
 }
 
 func TestBadModelIsAnError(t *testing.T) {
-	for _, text := range []string{"leaf 1", "name x y", "tree", "tree 999:1:0 1 1", "tree 0:0:0 1 1", "tree 0:2:0 1 1", "tree 0:1:x 1 1", "tree one"} {
+	for _, text := range []string{
+		"leaf 1", "name x y", "tree", "tree 999:1:0 1 1", "tree 0:0:0 1 1", "tree 0:2:0 1 1",
+		"tree 0:1:x 1 1", "tree one",
+	} {
 		if _, err := readModel(text); err == nil {
 			t.Errorf("%q was read", text)
 		}

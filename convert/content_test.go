@@ -9,7 +9,8 @@ import (
 )
 
 func TestPageWithNothingButNoticesGivesNothing(t *testing.T) {
-	res := convertPage(t, `<header class="site-header"><nav class="menu"><a href="/">Home</a> <a href="/shop">Shop</a> <a href="/cart">Cart</a></nav></header>
+	res := convertPage(t,
+		`<header class="site-header"><nav class="menu"><a href="/">Home</a> <a href="/shop">Shop</a> <a href="/cart">Cart</a></nav></header>
 <div id="root"></div><footer class="site-footer"><div class="footer-links"><ul><li><a href="/help">Help center</a><li><a href="/returns">Return policy</a><li><a href="/terms">Terms of use</a>
 <li><a href="/privacy">Privacy policy</a><li><a href="/cookies">Cookie settings</a><li><a href="/jobs">Careers</a><li><a href="/press">Press</a><li><a href="/stores">Find a store</a></ul></div>
 <div class="newsletter"><p>Subscribe to our newsletter</p><p>Sign up and get our offers by email every week. You can unsubscribe at any time.</p></div>
@@ -25,7 +26,8 @@ func TestPageWithNothingButNoticesGivesNothing(t *testing.T) {
 
 func TestShortPageIsKept(t *testing.T) {
 	const text = "This domain is for use in illustrative examples in documents. You may use this domain without asking."
-	res := convertPage(t, "<h1>Example Domain</h1><p>"+text+"</p><p><a href=/more>More information</a></p>", convert.Options{})
+	res := convertPage(t, "<h1>Example Domain</h1><p>"+text+"</p><p><a href=/more>More information</a></p>",
+		convert.Options{})
 	if !strings.Contains(res.Markdown, text) {
 		t.Errorf("markdown %q", res.Markdown)
 	}
@@ -35,11 +37,14 @@ func TestStructuredTextOnlyWhereThePageHasNone(t *testing.T) {
 	body := strings.Repeat("The article that scripts would have written says something worth reading in each of its sentences. ", 10)
 	data := `<script type="application/ld+json">{"articleBody": "` + body + `"}</script>`
 	empty := convertPage(t, data+`<div id="root"></div>`, convert.Options{})
-	if !strings.Contains(empty.Markdown, "scripts would have written") || !slices.Contains(empty.Warnings, convert.WarnStructured) {
+	if !strings.Contains(empty.Markdown, "scripts would have written") ||
+		!slices.Contains(empty.Warnings, convert.WarnStructured) {
 		t.Errorf("markdown %q, warnings %q", empty.Markdown, empty.Warnings)
 	}
-	full := convertPage(t, data+"<main><p>"+strings.Repeat("The page has text of its own that a reader sees. ", 10)+"</p></main>", convert.Options{})
-	if strings.Contains(full.Markdown, "scripts would have written") || slices.Contains(full.Warnings, convert.WarnStructured) {
+	full := convertPage(t, data+"<main><p>"+strings.Repeat("The page has text of its own that a reader sees. ", 10)+
+		"</p></main>", convert.Options{})
+	if strings.Contains(full.Markdown, "scripts would have written") ||
+		slices.Contains(full.Warnings, convert.WarnStructured) {
 		t.Errorf("markdown %q, warnings %q", full.Markdown, full.Warnings)
 	}
 }
@@ -47,7 +52,10 @@ func TestStructuredTextOnlyWhereThePageHasNone(t *testing.T) {
 func TestByline(t *testing.T) {
 	for _, tt := range []struct{ name, html, author, date string }{
 		{"link of an author", `<h1>T</h1><p>By <a rel=author href=/a>Ann Example</a>`, "Ann Example", ""},
-		{"class with by and date", `<h1>T</h1><div class=byline>Written by Ann Example on May 6, 2024</div>`, "Ann Example", "2024-05-06"},
+		{
+			"class with by and date", `<h1>T</h1><div class=byline>Written by Ann Example on May 6, 2024</div>`, "Ann Example",
+			"2024-05-06",
+		},
 		{"name with digits", `<h1>T</h1><div class=username>need2know</div>`, "need2know", ""},
 		{"day before month", `<h1>T</h1><span class=post-date>6 May 2024</span>`, "", "2024-05-06"},
 		{"time in words", `<h1>T</h1><time>January 2nd, 2024</time>`, "", "2024-01-02"},
@@ -73,7 +81,8 @@ func TestStructuredDataIsReadTolerantly(t *testing.T) {
 		"two values":          `{"@type": "WebSite"} {"author": "Ann"}`,
 		"marks inside string": `{"headline": "a // b, } /* c", "author": "Ann"}`,
 	} {
-		if got := convertPage(t, `<script type="application/ld+json">`+data+`</script><p>x`, convert.Options{}).Meta["author"]; got != "Ann" {
+		if got := convertPage(t, `<script type="application/ld+json">`+data+`</script><p>x`,
+			convert.Options{}).Meta["author"]; got != "Ann" {
 			t.Errorf("%s: author %q", name, got)
 		}
 	}

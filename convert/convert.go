@@ -1,20 +1,21 @@
-// Package convert turns the bytes of a response into markdown. It is pure: no I/O, no clock, and the same input always gives
-// the same output.
+// Package convert turns the bytes of a response into markdown. It is pure: no I/O, no clock, and the same input always
+// gives the same output.
 //
-// [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides whether this
-// is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each in a file of its own:
-// decode (decode.go), what the page says about itself (meta.go), normalise elements into the few forms the renderer knows
-// (normalise.go and what it calls: code.go, codelang.go, links.go, images.go, math.go, mathml.go, callouts.go, footnotes.go,
-// tabs.go, layout.go), remove what no reader sees (hidden.go, invisible.go), prune what is not
-// content (prune.go), choose the root (root.go), try again more gently when too little is left (retry.go), render (render.go,
-// pieces.go, escape.go, list.go, table.go).
+// [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
+// whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
+// in a file of its own: decode (decode.go), what the page says about itself (meta.go), normalise elements into the few
+// forms the renderer knows (normalise.go and what it calls: code.go, codelang.go, links.go, images.go, math.go,
+// mathml.go, callouts.go, footnotes.go, tabs.go, layout.go), remove what no reader sees (hidden.go, invisible.go),
+// prune what is not content (prune.go), choose the root (root.go), try again more gently when too little is left
+// (retry.go), render (render.go, pieces.go, escape.go, list.go, table.go).
 //
-// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (tabular.go), XML, sitemaps and
-// SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (docx.go, docx_story.go), and bodies without text
-// (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
+// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (tabular.go), XML,
+// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (docx.go, docx_story.go), and bodies
+// without text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
 //
-// Every byte is taken for hostile. Input, output, nesting and spans are bounded (guard.go), the context is checked at every
-// node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is cut in silence.
+// Every byte is taken for hostile. Input, output, nesting and spans are bounded (guard.go), the context is checked at
+// every node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is cut
+// in silence.
 //
 // A new rule is a line in a table and a golden pair in testdata.
 package convert
@@ -62,17 +63,22 @@ const (
 // edition counts the changes of output that no rule table shows.
 const edition = 8
 
-// Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It is
-// derived from edition and the rule tables.
+// Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It
+// is derived from edition and the rule tables.
 var Version = sync.OnceValue(version)
 
 // ruleTables are the rules that are data.
 var ruleTables = []any{
-	neverText, namedColours, gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks, lazySources, trackers, spacerNames, callouts,
-	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes, calloutTitles, noteNames, sideNoteClasses, noteHeadings,
-	mathBoxes, texAttributes, texQueries, matrices, accents, bigOperators, functions, texSymbols, manualRoots, manualLabels, tocNames,
-	hiding, fallbacks, foldNames, entrances, trackingParameters, redirectors, adHosts, signInNames, signInPlea, paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
-	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators, documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
+	neverText, namedColours, gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks,
+	lazySources, trackers, spacerNames, callouts,
+	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes,
+	calloutTitles, noteNames, sideNoteClasses, noteHeadings,
+	mathBoxes, texAttributes, texQueries, matrices, accents, bigOperators, functions, texSymbols, manualRoots,
+	manualLabels, tocNames,
+	hiding, fallbacks, foldNames, entrances, trackingParameters, redirectors, adHosts, signInNames, signInPlea,
+	paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
+	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
+	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, modelText, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
 }
 
@@ -99,11 +105,11 @@ type Document struct {
 	pick     *pick        // what of the page is wanted; nil: all
 }
 
-// Parse decodes and parses content, whose content coding has been removed. u is the final URL and may be nil. The form of
-// content is that of contentType, or of its beginning and the path where contentType does not say: HTML, markdown, plain text
-// and source code, JSON, CSV, XML, feeds, PDF, DOCX; of what is none of them, an image say, the markdown tells what it is. It
-// fails for a text of more than 10 MiB ([ErrTooLarge]) and when ctx ends. What cannot be parsed gives a Document all the same,
-// whose conversion is what could be read, with a warning.
+// Parse decodes and parses content, whose content coding has been removed. u is the final URL and may be nil. The form
+// of content is that of contentType, or of its beginning and the path where contentType does not say: HTML, markdown,
+// plain text and source code, JSON, CSV, XML, feeds, PDF, DOCX; of what is none of them, an image say, the markdown
+// tells what it is. It fails for a text of more than 10 MiB ([ErrTooLarge]) and when ctx ends. What cannot be parsed
+// gives a Document all the same, whose conversion is what could be read, with a warning.
 func Parse(ctx context.Context, content []byte, contentType string, u *url.URL) (*Document, error) {
 	d := &Document{url: u}
 	err := d.read(ctx, content, contentType)
@@ -147,7 +153,8 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	}
 	d.signs.judge(c, len(d.content))
 	f := factsOf(root, body, c)
-	d.signs.SoftError, d.signs.ErrorPage, d.signs.Login, d.signs.Paywall = f.softError(), f.errorPage(), f.loginWall(), f.paywall()
+	d.signs.SoftError, d.signs.ErrorPage, d.signs.Login, d.signs.Paywall = f.softError(), f.errorPage(), f.loginWall(),
+		f.paywall()
 	if d.pick != nil {
 		d.pick.apply(ctx, body)
 	}
@@ -158,7 +165,14 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	for _, w := range []struct {
 		is   bool
 		name string
-	}{{d.signs.Thin, WarnThin}, {d.signs.JSShell, WarnShell}, {d.signs.SoftError != "", WarnSoft404}, {d.signs.ErrorPage != "", WarnError}, {d.signs.Login != "", WarnLogin}, {d.signs.Paywall != "", WarnPaywall}} {
+	}{
+		{d.signs.Thin, WarnThin},
+		{d.signs.JSShell, WarnShell},
+		{d.signs.SoftError != "", WarnSoft404},
+		{d.signs.ErrorPage != "", WarnError},
+		{d.signs.Login != "", WarnLogin},
+		{d.signs.Paywall != "", WarnPaywall},
+	} {
 		if w.is {
 			d.warnings = append(d.warnings, w.name)
 		}
@@ -178,9 +192,10 @@ type Options struct {
 	WholePage bool   // all of the body, not its main content alone
 	Selector  string // only the elements that match this CSS selector, outermost first; of the page as it was written
 	Drop      string // without the elements that match this CSS selector
-	Section   string // only the section of the element with this id: what its heading heads, or the element; instead of Selector
-	Links     string // inline (default), reference, text (their text alone) or none
-	Images    string // keep (default), alt (their text alone) or none
+	// only the section of the element with this id: what its heading heads, or the element; instead of Selector
+	Section string
+	Links   string // inline (default), reference, text (their text alone) or none
+	Images  string // keep (default), alt (their text alone) or none
 }
 
 // Result is a conversion.
@@ -197,15 +212,18 @@ type Result struct {
 	Path                             string       // which root and stage won, for attempts[]
 }
 
-// Convert returns the document as markdown. It fails when o.Selector cannot be read or matches nothing, when o names an unknown
-// form of links or images, and when ctx ends; whatever else goes wrong gives the page's text and the warning fallback-text.
+// Convert returns the document as markdown. It fails when o.Selector cannot be read or matches nothing, when o names an
+// unknown form of links or images, and when ctx ends; whatever else goes wrong gives the page's text and the warning
+// fallback-text.
 func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	res := &Result{
-		Title: d.head.title, Description: d.head.meta["description"], CanonicalURL: d.head.canonical, PageType: string(d.kind), Meta: maps.Clone(d.head.meta),
-		HTMLTokens: d.sourceTokens(), HTMLChars: characters(d.content), Warnings: append([]string(nil), d.warnings...), Removed: d.removed,
+		Title: d.head.title, Description: d.head.meta["description"], CanonicalURL: d.head.canonical,
+		PageType: string(d.kind), Meta: maps.Clone(d.head.meta),
+		HTMLTokens: d.sourceTokens(), HTMLChars: characters(d.content), Warnings: append([]string(nil), d.warnings...),
+		Removed: d.removed,
 	}
 	var text string
 	var err error
@@ -317,7 +335,10 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			return "", err
 		}
 	}
-	r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2, notes: notesBelow(append(roots, d.body)...)}
+	r := &renderer{
+		ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2,
+		notes: notesBelow(append(roots, d.body)...),
+	}
 	var text string
 	switch {
 	case roots != nil:

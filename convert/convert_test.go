@@ -43,14 +43,34 @@ func TestOptions(t *testing.T) {
 		o    convert.Options
 		want string
 	}{
-		{"zero", convert.Options{}, "# Title\n\nLead [link](https://a.test/x), [other](https://a.test/y), [again](https://a.test/x), [here](#f).\n\nSecond ![An image](https://a.test/dir/i.png).\n"},
-		{"whole page", convert.Options{WholePage: true, Links: "text", Images: "none"}, "Nav\n\n# Title\n\nLead link, other, again, here.\n\nSecond .\n"},
-		{"links by reference", convert.Options{Links: "reference", Images: "alt"}, "# Title\n\nLead [link][1], [other][2], [again][1], [here](#f).\n\nSecond An image.\n\n[1]: https://a.test/x\n[2]: https://a.test/y\n"},
+		{
+			"zero",
+			convert.Options{},
+			"# Title\n\nLead [link](https://a.test/x), [other](https://a.test/y), [again](https://a.test/x), [here](#f).\n\nSecond ![An image](https://a.test/dir/i.png).\n",
+		},
+		{
+			"whole page",
+			convert.Options{WholePage: true, Links: "text", Images: "none"},
+			"Nav\n\n# Title\n\nLead link, other, again, here.\n\nSecond .\n",
+		},
+		{
+			"links by reference",
+			convert.Options{Links: "reference", Images: "alt"},
+			"# Title\n\nLead [link][1], [other][2], [again][1], [here](#f).\n\nSecond An image.\n\n[1]: https://a.test/x\n[2]: https://a.test/y\n",
+		},
 		{"no links", convert.Options{Links: "none", Selector: ".lead"}, "Lead , , , .\n"},
 		{"selector of id", convert.Options{Selector: "#p2", Images: "alt"}, "Second An image.\n"},
-		{"selector of several kinds", convert.Options{Selector: "main p[data-x='1'], h1", Images: "alt"}, "# Title\n\nSecond An image.\n"},
+		{
+			"selector of several kinds",
+			convert.Options{Selector: "main p[data-x='1'], h1", Images: "alt"},
+			"# Title\n\nSecond An image.\n",
+		},
 		{"selector of chrome", convert.Options{Selector: "nav"}, "[Nav](https://a.test/n)\n"},
-		{"selector of tag and classes", convert.Options{Selector: "p.lead.big", Links: "text"}, "Lead link, other, again, here.\n"},
+		{
+			"selector of tag and classes",
+			convert.Options{Selector: "p.lead.big", Links: "text"},
+			"Lead link, other, again, here.\n",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := convertPage(t, html, tt.o).Markdown; got != tt.want {
@@ -150,8 +170,8 @@ func TestVersionNamesTheRules(t *testing.T) {
 	}
 }
 
-// FuzzConvert holds what must be true of every page: no panic, output in bounds, links absolute or fragments, no script, fences
-// closed, nothing invisible.
+// FuzzConvert holds what must be true of every page: no panic, output in bounds, links absolute or fragments, no
+// script, fences closed, nothing invisible.
 func FuzzConvert(f *testing.F) {
 	for _, file := range goldenPages(f) {
 		if b, err := os.ReadFile(file); err == nil {
@@ -189,7 +209,8 @@ func FuzzConvert(f *testing.F) {
 }
 
 func BenchmarkConvert(b *testing.B) {
-	html := []byte("<html><head><title>T</title></head><body><nav>" + many("<a href=/x>Nav</a> ", 50) + "</nav><main><h1>T</h1>" +
+	html := []byte("<html><head><title>T</title></head><body><nav>" + many("<a href=/x>Nav</a> ", 50) +
+		"</nav><main><h1>T</h1>" +
 		many(`<h2>Section</h2><p>Some text with a <a href="/link">link</a>, <code>code</code> and <b>bold</b> words in it, as pages have.</p><ul><li>one<li>two</ul><pre class="language-go">x := 1
 y := 2</pre><table><tr><th>a<th>b<tr><td>1<td>2</table>`, 100) + "</main><footer>Footer</footer></body></html>")
 	b.SetBytes(int64(len(html)))

@@ -61,8 +61,8 @@ func readCorpus(tb testing.TB) []corpusPage {
 	return pages
 }
 
-// BenchmarkCorpus converts every page of a corpus, parses every page with html.Parse alone, and compares what both cost. With
-// READTHRU_CORPUS_OUT it writes each page's markdown to SET/ID.md in that folder, for a scorer.
+// BenchmarkCorpus converts every page of a corpus, parses every page with html.Parse alone, and compares what both
+// cost. With READTHRU_CORPUS_OUT it writes each page's markdown to SET/ID.md in that folder, for a scorer.
 func BenchmarkCorpus(b *testing.B) {
 	pages := readCorpus(b)
 	out := os.Getenv("READTHRU_CORPUS_OUT")

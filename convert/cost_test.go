@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// shrink is how much smaller hostile inputs are than in full size: 1 where READTHRU_FULL_SIZE is set. In a fifth of the size
-// what is quadratic still stands out against parsing.
+// shrink is how much smaller hostile inputs are than in full size: 1 where READTHRU_FULL_SIZE is set. In a fifth of the
+// size what is quadratic still stands out against parsing.
 var shrink = func() int {
 	if os.Getenv("READTHRU_FULL_SIZE") != "" {
 		return 1
@@ -27,12 +27,12 @@ func many(s string, n int) string {
 	return strings.Repeat(s, n)
 }
 
-// maxCost is what a conversion may cost in units of html.Parse of the same bytes. Pages cost 4 or 5, the dearest of the hostile
-// ones 40.
+// maxCost is what a conversion may cost in units of html.Parse of the same bytes. Pages cost 4 or 5, the dearest of the
+// hostile ones 40.
 const maxCost = 100
 
-// checkCost runs do, and fails the test when that takes out of proportion to parsing content, in processor time: other programs on
-// the machine do not count. Two seconds are free.
+// checkCost runs do, and fails the test when that takes out of proportion to parsing content, in processor time: other
+// programs on the machine do not count. Two seconds are free.
 func checkCost(t *testing.T, content string, do func()) {
 	t.Helper()
 	begun := processorTime()

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Cut keeps the blocks of markdown, from the first, that come to at most limit tokens, and says under them that more was left
-// out. A block is never cut, but for a list, table or paragraph of many lines that alone is over the limit: that is cut between
-// lines. Next is where what was left out begins, in bytes; 0 when all was kept. Of a first block that cannot be cut all is kept.
+// Cut keeps the blocks of markdown, from the first, that come to at most limit tokens, and says under them that more
+// was left out. A block is never cut, but for a list, table or paragraph of many lines that alone is over the limit:
+// that is cut between lines. Next is where what was left out begins, in bytes; 0 when all was kept. Of a first block
+// that cannot be cut all is kept.
 func Cut(markdown []byte, limit int) (kept []byte, next int) {
 	tokens, end := 0, 0
 	for _, block := range cuttable(string(markdown), limit) {
@@ -22,7 +23,8 @@ func Cut(markdown []byte, limit int) (kept []byte, next int) {
 	if next == 0 || len(bytes.TrimSpace(markdown[next:])) == 0 {
 		return markdown, 0
 	}
-	note := "\n[Cut here: " + strconv.Itoa(limit) + " of about " + strconv.Itoa(Tokens(markdown)) + " tokens were asked for.]\n"
+	note := "\n[Cut here: " + strconv.Itoa(limit) + " of about " + strconv.Itoa(Tokens(markdown)) +
+		" tokens were asked for.]\n"
 	return append([]byte(strings.TrimRight(string(markdown[:end]), "\n")+"\n"), note...), next
 }
 

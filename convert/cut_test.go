@@ -9,7 +9,8 @@ import (
 
 func TestTextIsCutBetweenBlocks(t *testing.T) {
 	md := "# Title\n\nOne two three four.\n\n```go\nfunc main() {\n\n}\n```\n\n~~~~\n~~~\n\nx\n~~~~\nLast words here.\n"
-	if got, next := convert.Cut([]byte(md), convert.Tokens(md)+10); next != 0 || string(got) != md { // each block's count is rounded
+	// each block's count is rounded
+	if got, next := convert.Cut([]byte(md), convert.Tokens(md)+10); next != 0 || string(got) != md {
 		t.Errorf("cut at %d by a limit that suffices", next)
 	}
 	for limit := 1; limit < convert.Tokens(md); limit++ {
@@ -23,7 +24,8 @@ func TestTextIsCutBetweenBlocks(t *testing.T) {
 		}
 	}
 	got, next := convert.Cut([]byte(md), convert.Tokens("# Title\n\nOne two three four.\n\n"))
-	if !strings.HasPrefix(md[next:], "```go") || !strings.HasPrefix(string(got), "# Title\n\nOne two three four.\n\n[Cut here: ") {
+	if !strings.HasPrefix(md[next:], "```go") ||
+		!strings.HasPrefix(string(got), "# Title\n\nOne two three four.\n\n[Cut here: ") {
 		t.Errorf("cut at %d: %q", next, got)
 	}
 }
@@ -39,7 +41,8 @@ func TestLongListsAndTablesAreCutBetweenLines(t *testing.T) {
 		}
 	}
 	md := "```\n" + strings.Repeat("a line of code\n", 200) + "```\n\nafter\n"
-	if got, _ := convert.Cut([]byte(md), 50); strings.Count(string(got), "```") != 2 || strings.Contains(string(got), "after") {
+	if got, _ := convert.Cut([]byte(md), 50); strings.Count(string(got), "```") != 2 ||
+		strings.Contains(string(got), "after") {
 		t.Errorf("code is not whole: %.80q", got)
 	}
 }

@@ -12,16 +12,17 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// metaWindow is how far into a page a declared encoding is looked for. HTML says 1024 bytes; pages that begin with a long
-// comment or licence put it a little later.
+// metaWindow is how far into a page a declared encoding is looked for. HTML says 1024 bytes; pages that begin with a
+// long comment or licence put it a little later.
 const metaWindow = 4 << 10
 
 // metaCharset finds the encoding that a page declares in a meta element, in either form.
 var metaCharset = pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0-9_:.+-]{2,40})`)
 
-// decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element near
-// the top, UTF-8 where the bytes are valid, and else windows-1252. A declared utf-8 with invalid bytes is not believed: guessed
-// is true when the encoding was not declared by something that fits the bytes. Text longer than maxInput is ErrTooLarge.
+// decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element
+// near the top, UTF-8 where the bytes are valid, and else windows-1252. A declared utf-8 with invalid bytes is not
+// believed: guessed is true when the encoding was not declared by something that fits the bytes. Text longer than
+// maxInput is ErrTooLarge.
 func decode(content []byte, contentType string) (text []byte, guessed bool, err error) {
 	if len(content) > maxInput {
 		return nil, false, ErrTooLarge
@@ -66,8 +67,8 @@ func convertFrom(name string, content []byte) ([]byte, bool, error) {
 	return text, false, err
 }
 
-// utf8Text returns content that claims to be UTF-8. With invalid bytes it stays UTF-8, those bytes replaced, when well-formed
-// sequences of several bytes outnumber them by far; else it is read as windows-1252.
+// utf8Text returns content that claims to be UTF-8. With invalid bytes it stays UTF-8, those bytes replaced, when
+// well-formed sequences of several bytes outnumber them by far; else it is read as windows-1252.
 func utf8Text(content []byte) (text []byte, guessed bool, err error) {
 	if utf8.Valid(content) {
 		return content, false, nil

@@ -19,8 +19,12 @@ func TestCharset(t *testing.T) {
 		{"BOM beats Content-Type", "\xef\xbb\xbf<p>grün", "text/html; charset=latin1", "grün", false},
 		{"UTF-16 by BOM", "\xff\xfe<\x00p\x00>\x00x\x00\xfc\x00", "text/html", "xü", false},
 		{"from meta", "<meta charset='koi8-r'><p>\xd0\xd2\xc9\xd7\xc5\xd4", "text/html", "привет", false},
-		{"from meta http-equiv", `<meta http-equiv="Content-Type" content="text/html; charset=shift_jis"><p>` + "\x93\xfa\x96\x7b", "text/html", "日本", false},
-		{"meta after a long comment", "<!--" + strings.Repeat("x", 1500) + "--><meta charset=gbk><p>\xc4\xe3", "text/html", "你", false},
+		{"from meta http-equiv", `<meta http-equiv="Content-Type" content="text/html; charset=shift_jis"><p>` +
+			"\x93\xfa\x96\x7b", "text/html", "日本", false},
+		{
+			"meta after a long comment", "<!--" + strings.Repeat("x", 1500) + "--><meta charset=gbk><p>\xc4\xe3", "text/html",
+			"你", false,
+		},
 		{"nothing said, bytes not utf-8", "<p>gr\xfcn", "text/html", "grün", true},
 		{"utf-8 said and not meant", "<p>gr\xfcn", "text/html; charset=utf-8", "grün", true},
 		{"utf-8 with one bad byte", "<p>" + strings.Repeat("grün ", 20) + "\xff", "text/html; charset=utf-8", "grün", true},

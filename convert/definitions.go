@@ -15,8 +15,9 @@ import (
 //
 //	  More of it.
 //
-// Pandoc, goldmark and PHP Markdown Extra read that, and so does anybody who reads it as text. A definition that does not begin
-// with words could not follow the colon where this form is unknown: then its term is a block of its own, and blocks follow it.
+// Pandoc, goldmark and PHP Markdown Extra read that, and so does anybody who reads it as text. A definition that does
+// not begin with words could not follow the colon where this form is unknown: then its term is a block of its own, and
+// blocks follow it.
 func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 	var terms []*html.Node
 	defined := false // the last thing written was a definition
@@ -72,13 +73,14 @@ func (r *renderer) groups(n *html.Node) bool {
 	return false
 }
 
-// isDefinition reports whether c, in the list that is written, is a definition. One that is nested too deep is a plain block.
+// isDefinition reports whether c, in the list that is written, is a definition. One that is nested too deep is a plain
+// block.
 func (r *renderer) isDefinition(c *html.Node) bool {
 	return is(c, atom.Dd) && (r.copied || r.nesting < maxNesting)
 }
 
-// definition writes terms, which are copies, and what they mean. It reports whether another definition of the same terms may
-// follow.
+// definition writes terms, which are copies, and what they mean. It reports whether another definition of the same
+// terms may follow.
 func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Node) bool {
 	r.nesting++
 	content := r.inner(n)
@@ -121,8 +123,8 @@ func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Nod
 	return true
 }
 
-// beginsWithWords reports whether the first block of content is a paragraph or a list: neither a fence, a table, a quote, a
-// heading, a formula, nor a list of definitions.
+// beginsWithWords reports whether the first block of content is a paragraph or a list: neither a fence, a table, a
+// quote, a heading, a formula, nor a list of definitions.
 func beginsWithWords(content []byte) bool {
 	switch content[0] {
 	case '`':

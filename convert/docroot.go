@@ -6,12 +6,12 @@ import (
 	"golang.org/x/net/html"
 )
 
-// manualRoots are the classes in which generators of documentation put the content of a page. They are hints: one counts only
-// where it holds most of what is left of the page.
-var manualRoots = set(`contents context refentry chapter appendix preface theme-doc-markdown md-content__inner markdown-body markdown-section
-	sl-markdown-content vp-doc theme-default-content td-content rst-content nextra-content mw-parser-output ltx_document
-	documentation-content doc-content docs-content docmaincontent docsmarkdown content__default devsite-article-body
-	refpage`)
+// manualRoots are the classes in which generators of documentation put the content of a page. They are hints: one
+// counts only where it holds most of what is left of the page.
+var manualRoots = set(`contents context refentry chapter appendix preface theme-doc-markdown md-content__inner
+	markdown-body markdown-section sl-markdown-content vp-doc theme-default-content td-content rst-content nextra-content
+	mw-parser-output ltx_document documentation-content doc-content docs-content docmaincontent docsmarkdown
+	content__default devsite-article-body refpage`)
 
 // manualRoot returns the box of a generator's content below root, when there is one that holds nearly all of root's own
 // text, else root.

@@ -23,22 +23,27 @@ const (
 	maxTarget    = 4 << 10 // bytes of a link's address; longer ones are no links
 )
 
-// isDocx reports whether a zip file holds a text document: its parts are named near its start or in its directory at the end.
+// isDocx reports whether a zip file holds a text document: its parts are named near its start or in its directory at
+// the end.
 func isDocx(content []byte) bool {
 	name := []byte("word/document")
-	return bytes.Contains(content[:min(len(content), 64<<10)], name) || bytes.Contains(content[max(0, len(content)-64<<10):], name)
+	return bytes.Contains(content[:min(len(content), 64<<10)], name) ||
+		bytes.Contains(content[max(0, len(content)-64<<10):], name)
 }
 
-// docx makes the page of a text document (ECMA-376 part 1, §17): headings by style and outline level, lists by numbering, tables,
-// emphasis, links, footnotes and the descriptions of pictures, written as HTML and converted by the rules for it. Deleted text
-// and comments are left out.
+// docx makes the page of a text document (ECMA-376 part 1, §17): headings by style and outline level, lists by
+// numbering, tables, emphasis, links, footnotes and the descriptions of pictures, written as HTML and converted by the
+// rules for it. Deleted text and comments are left out.
 func (d *Document) docx(ctx context.Context, content []byte) {
 	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		d.warnings = append(d.warnings, WarnDamaged)
 		return
 	}
-	w := &word{ctx: ctx, files: map[string]*zip.File{}, left: maxPart * 3 / 2, links: map[string]string{}, styles: map[string]wordStyle{}, noteNumber: map[string]int{}}
+	w := &word{
+		ctx: ctx, files: map[string]*zip.File{}, left: maxPart * 3 / 2, links: map[string]string{},
+		styles: map[string]wordStyle{}, noteNumber: map[string]int{},
+	}
 	for _, f := range z.File {
 		w.files[strings.ToLower(strings.TrimPrefix(path.Clean(f.Name), "/"))] = f
 	}
@@ -210,7 +215,8 @@ func (s *wordStyle) named(name string) {
 		}
 	case strings.Contains(name, "quote") || name == "block text":
 		s.quote = true
-	case strings.Contains(name, "source code") || strings.Contains(name, "html preformatted") || name == "code" || strings.Contains(name, "code block") || name == "plain text":
+	case strings.Contains(name, "source code") || strings.Contains(name, "html preformatted") || name == "code" ||
+		strings.Contains(name, "code block") || name == "plain text":
 		s.code = true
 	}
 }

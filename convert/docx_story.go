@@ -124,7 +124,8 @@ func (s *story) start(t xml.StartElement) {
 		if n := len(s.tables); n > 0 {
 			s.tables[n-1].cell = &wordCell{span: 1}
 		}
-	case "del", "moveFrom", "pict", "instrText", "delText", "txbxContent", "sectPr", "rPrChange", "pPrChange", "Fallback", "ruby":
+	case "del", "moveFrom", "pict", "instrText", "delText", "txbxContent", "sectPr", "rPrChange", "pPrChange", "Fallback",
+		"ruby":
 		switch {
 		case t.Name.Local == "instrText":
 			s.inText = true
@@ -201,7 +202,8 @@ func (s *story) property(t xml.StartElement) {
 		s.runs.italic = s.runs.italic || lower == "emphasis"
 	case "rFonts":
 		name := strings.ToLower(xmlAttr(t, "ascii"))
-		s.runs.code = s.runs.code || strings.Contains(name, "courier") || strings.Contains(name, "consolas") || strings.Contains(name, "mono") || strings.Contains(name, "menlo")
+		s.runs.code = s.runs.code || strings.Contains(name, "courier") || strings.Contains(name, "consolas") ||
+			strings.Contains(name, "mono") || strings.Contains(name, "menlo")
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// wordTable is a table in the making. Cells that continue one above are counted into its rowspan when the table is written.
+// wordTable is a table in the making. Cells that continue one above are counted into its rowspan when the table is
+// written.
 type wordTable struct {
 	rows   [][]wordCell
 	cell   *wordCell

@@ -21,7 +21,8 @@ func docxFile(body string, parts map[string]string) []byte {
 			_, _ = w.Write([]byte(content)) // a buffer takes everything
 		}
 	}
-	add("word/document.xml", `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`+body+`</w:body></w:document>`)
+	add("word/document.xml", `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`+
+		body+`</w:body></w:document>`)
 	for name, content := range parts {
 		add(name, content)
 	}
@@ -55,26 +56,43 @@ func TestDocx(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, body, want string }{
 		{
-			"headings by name, by what they are based on, by level", paragraphOf(`<w:pStyle w:val="berschrift1"/>`, "One") + paragraphOf(`<w:pStyle w:val="Own"/>`, "Own") + paragraphOf(`<w:pStyle w:val="Lvl"/>`, "Three") + paragraphOf(`<w:outlineLvl w:val="1"/>`, "Two"),
+			"headings by name, by what they are based on, by level",
+			paragraphOf(`<w:pStyle w:val="berschrift1"/>`, "One") + paragraphOf(`<w:pStyle w:val="Own"/>`, "Own") +
+				paragraphOf(`<w:pStyle w:val="Lvl"/>`, "Three") + paragraphOf(`<w:outlineLvl w:val="1"/>`, "Two"),
 			"# One\n\n# Own\n\n### Three\n\n## Two\n",
 		},
 		{
-			"emphasis", `<w:p>` + run(`<w:b/>`, "bold") + run(``, " and ") + run(`<w:i/>`, "slanted") + run(``, " ") + run(`<w:rFonts w:ascii="Courier New"/>`, "code") + run(`<w:b w:val="0"/>`, " plain ") + run(`<w:strike/>`, "gone") + `</w:p>`,
+			"emphasis", `<w:p>` + run(`<w:b/>`, "bold") + run(``, " and ") + run(`<w:i/>`, "slanted") + run(``, " ") +
+				run(`<w:rFonts w:ascii="Courier New"/>`, "code") + run(`<w:b w:val="0"/>`, " plain ") + run(`<w:strike/>`, "gone") +
+				`</w:p>`,
 			"**bold** and *slanted* `code` plain ~~gone~~\n",
 		},
-		{"lists", item("0", "one") + item("1", "in one") + item("0", "two") + paragraphOf("", "after"), "1. one\n   - in one\n2. two\n\nafter\n"},
 		{
-			"table with spans", `<w:tbl><w:tr>` + cell(`<w:gridSpan w:val="2"/>`, "wide") + cell("", "c") + `</w:tr><w:tr>` + cell(`<w:vMerge w:val="restart"/>`, "down") + cell("", "1|2") + cell("", "3") + `</w:tr><w:tr>` + cell(`<w:vMerge/>`, "") + cell("", "4") + cell("", "5") + `</w:tr></w:tbl>`,
+			"lists", item("0", "one") + item("1", "in one") + item("0", "two") + paragraphOf("", "after"),
+			"1. one\n   - in one\n2. two\n\nafter\n",
+		},
+		{
+			"table with spans", `<w:tbl><w:tr>` + cell(`<w:gridSpan w:val="2"/>`, "wide") + cell("", "c") + `</w:tr><w:tr>` +
+				cell(`<w:vMerge w:val="restart"/>`, "down") + cell("", "1|2") + cell("", "3") + `</w:tr><w:tr>` +
+				cell(`<w:vMerge/>`, "") + cell("", "4") + cell("", "5") + `</w:tr></w:tbl>`,
 			"| wide | wide | c |\n| --- | --- | --- |\n| down | 1\\|2 | 3 |\n| down | 4 | 5 |\n",
 		},
 		{
-			"links, of both kinds", `<w:p><w:hyperlink r:id="r1">` + run("", "a link") + `</w:hyperlink>` + run("", " ") + `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://b.test/" </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>` + run("", "field") + `<w:r><w:fldChar w:fldCharType="end"/></w:r>` + run("", " end") + `</w:p>`,
+			"links, of both kinds", `<w:p><w:hyperlink r:id="r1">` + run("", "a link") + `</w:hyperlink>` + run("", " ") +
+				`<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://b.test/" </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>` + run("", "field") + `<w:r><w:fldChar w:fldCharType="end"/></w:r>` + run("", " end") + `</w:p>`,
 			"[a link](https://a.test/x) [field](https://b.test/) end\n",
 		},
-		{"footnote", `<w:p>` + run("", "Text") + `<w:r><w:footnoteReference w:id="2"/></w:r></w:p>`, "Text[^1]\n\n[^1]: A note.\n"},
-		{"code and quotation", paragraphOf(`<w:pStyle w:val="SC"/>`, "if x {") + paragraphOf(`<w:pStyle w:val="SC"/>`, "  y") + paragraphOf(`<w:pStyle w:val="Q"/>`, "Quoted."), "```\nif x {\n  y\n```\n\n> Quoted.\n"},
+		{
+			"footnote", `<w:p>` + run("", "Text") + `<w:r><w:footnoteReference w:id="2"/></w:r></w:p>`,
+			"Text[^1]\n\n[^1]: A note.\n",
+		},
+		{"code and quotation", paragraphOf(`<w:pStyle w:val="SC"/>`, "if x {") + paragraphOf(`<w:pStyle w:val="SC"/>`,
+			"  y") + paragraphOf(`<w:pStyle w:val="Q"/>`, "Quoted."), "```\nif x {\n  y\n```\n\n> Quoted.\n"},
 		{"picture", `<w:p><w:r><w:drawing><wp:docPr id="1" descr="A river"/></w:drawing></w:r></w:p>`, "*Image: A river*\n"},
-		{"deleted text, and markup that is text", `<w:p><w:del>` + run("", "no") + `</w:del>` + run("", "&lt;b&gt; *x*") + `</w:p>`, "\\<b> \\*x\\*\n"},
+		{
+			"deleted text, and markup that is text",
+			`<w:p><w:del>` + run("", "no") + `</w:del>` + run("", "&lt;b&gt; *x*") + `</w:p>`, "\\<b> \\*x\\*\n",
+		},
 		{
 			"formula", `<w:p><m:oMath><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:r><m:t>=</m:t></m:r><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>a+b</m:t></m:r></m:den></m:f><m:d><m:e><m:r><m:t>c+d</m:t></m:r></m:e></m:d></m:oMath></w:p>`,
 			"x^2=1/(a+b)(c+d)\n",
@@ -98,7 +116,8 @@ func TestDocxThatIsDamagedIsReadAsFarAsItGoes(t *testing.T) {
 		t.Errorf("no directory: %q", res.Warnings)
 	}
 	cut := string(docxFile(`<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:r`, nil))
-	if res := document(t, cut, docxType); !strings.HasPrefix(res.Markdown, "kept") || !slices.Contains(res.Warnings, convert.WarnDamaged) {
+	if res := document(t, cut, docxType); !strings.HasPrefix(res.Markdown, "kept") ||
+		!slices.Contains(res.Warnings, convert.WarnDamaged) {
 		t.Errorf("cut: %q, %q", res.Markdown, res.Warnings)
 	}
 }
@@ -115,13 +134,19 @@ func TestHostileDocxIsCutInTime(t *testing.T) {
 		{"deep", many("<w:tbl><w:tr><w:tc>", 100000), nil, convert.WarnTooLarge},
 		{"runs", "<w:p>" + many("<w:r><w:t>x</w:t></w:r>", 300000), nil, ""},
 		{"a part that swells", paragraphOf("", many("x", 40<<20)), nil, convert.WarnTooLarge},
-		{"a long note a thousand times", "<w:p>" + many(`<w:r><w:footnoteReference w:id="2"/></w:r>`, 20000) + "</w:p>", map[string]string{
-			"word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">` + paragraphOf("", long) + `</w:footnote></w:footnotes>`,
-		}, ""},
-		{"a long address a thousand times", "<w:p>" + many(`<w:hyperlink r:id="r1"><w:r><w:t>x</w:t></w:r></w:hyperlink>`, 20000) + "</w:p>", map[string]string{
+		{
+			"a long note a thousand times", "<w:p>" + many(`<w:r><w:footnoteReference w:id="2"/></w:r>`, 20000) + "</w:p>",
+			map[string]string{
+				"word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">` + paragraphOf("", long) + `</w:footnote></w:footnotes>`,
+			},
+			"",
+		},
+		{"a long address a thousand times", "<w:p>" + many(`<w:hyperlink r:id="r1"><w:r><w:t>x</w:t></w:r></w:hyperlink>`,
+			20000) + "</w:p>", map[string]string{
 			"word/_rels/document.xml.rels": `<Relationships><Relationship Id="r1" Type="http://x/hyperlink" Target="https://a.test/` + long + `"/></Relationships>`,
 		}, ""},
-		{"a long text and empty tables", paragraphOf("", many("x", 4<<20)) + many("<w:tbl><w:tr><w:tc/></w:tr></w:tbl>", 20000), nil, ""},
+		{"a long text and empty tables", paragraphOf("", many("x", 4<<20)) + many("<w:tbl><w:tr><w:tc/></w:tr></w:tbl>",
+			20000), nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := string(docxFile(tt.body, tt.parts))
@@ -144,7 +169,8 @@ func TestDocxIsFoundUnderANumberedName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = w.Write([]byte("<w:document><w:body>" + paragraphOf("", "text") + "</w:body></w:document>")) // a buffer takes everything
+	// a buffer takes everything
+	_, _ = w.Write([]byte("<w:document><w:body>" + paragraphOf("", "text") + "</w:body></w:document>"))
 	_ = z.Close()
 	if res := document(t, out.String(), ""); res.Markdown != "text\n" {
 		t.Errorf("got %q", res.Markdown)
@@ -154,14 +180,26 @@ func TestDocxIsFoundUnderANumberedName(t *testing.T) {
 func TestDocxKeepsTheTextAroundWhatIsSetIntoIt(t *testing.T) {
 	run := func(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
 	for _, tt := range []struct{ name, body, want string }{
-		{"text box", `<w:p>` + run("before ") + `<w:r><w:pict><v:textbox><w:txbxContent>` + paragraphOf("", "in the box") + `</w:txbxContent></v:textbox></w:pict></w:r>` + run("after") + `</w:p>`, "in the box\n\nbefore after\n"},
-		{"table in a text box", `<w:p>` + run("before ") + `<w:r><w:pict><w:txbxContent><w:tbl><w:tr><w:tc>` + paragraphOf("", "cell") + `</w:tc><w:tc>` + paragraphOf("", "b") + `</w:tc></w:tr></w:tbl></w:txbxContent></w:pict></w:r>` + run("after") + `</w:p>`, "| cell | b |\n| --- | --- |\n\nbefore after\n"},
-		{"code of a field that never began", `<w:p><w:r><w:instrText>PAGE</w:instrText></w:r>` + run("text") + `</w:p>`, "text\n"},
-		{"field that never ends", `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r>` + run("7") + `</w:p>` + paragraphOf("", "text"), "text\n"},
-		{"note that is referred to twice", `<w:p>` + run("a") + `<w:r><w:footnoteReference w:id="2"/></w:r>` + run("b") + `<w:r><w:footnoteReference w:id="2"/></w:r></w:p>`, "a[^1]b[^1]\n\n[^1]: A note.\n"},
+		{"text box", `<w:p>` + run("before ") + `<w:r><w:pict><v:textbox><w:txbxContent>` + paragraphOf("", "in the box") +
+			`</w:txbxContent></v:textbox></w:pict></w:r>` + run("after") + `</w:p>`, "in the box\n\nbefore after\n"},
+		{"table in a text box", `<w:p>` + run("before ") + `<w:r><w:pict><w:txbxContent><w:tbl><w:tr><w:tc>` + paragraphOf("",
+			"cell") + `</w:tc><w:tc>` + paragraphOf("", "b") + `</w:tc></w:tr></w:tbl></w:txbxContent></w:pict></w:r>` +
+			run("after") + `</w:p>`, "| cell | b |\n| --- | --- |\n\nbefore after\n"},
+		{
+			"code of a field that never began", `<w:p><w:r><w:instrText>PAGE</w:instrText></w:r>` + run("text") + `</w:p>`,
+			"text\n",
+		},
+		{
+			"field that never ends",
+			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r>` + run("7") +
+				`</w:p>` + paragraphOf("", "text"), "text\n",
+		},
+		{"note that is referred to twice", `<w:p>` + run("a") + `<w:r><w:footnoteReference w:id="2"/></w:r>` + run("b") +
+			`<w:r><w:footnoteReference w:id="2"/></w:r></w:p>`, "a[^1]b[^1]\n\n[^1]: A note.\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			file := docxFile(tt.body, map[string]string{"word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">` + paragraphOf("", "A note.") + `</w:footnote></w:footnotes>`})
+			file := docxFile(tt.body, map[string]string{"word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">` +
+				paragraphOf("", "A note.") + `</w:footnote></w:footnotes>`})
 			if res := document(t, string(file), docxType); res.Markdown != tt.want {
 				t.Errorf("got  %q\nwant %q", res.Markdown, tt.want)
 			}

@@ -11,7 +11,13 @@ func (r wordRun) tags(p *wordParagraph) string {
 	for _, t := range []struct {
 		on   bool
 		name string
-	}{{r.bold && p.heading == 0, "strong"}, {r.italic, "em"}, {r.strike, "del"}, {r.code && !p.style.code, "code"}, {r.raised != "", r.raised}} {
+	}{
+		{r.bold && p.heading == 0, "strong"},
+		{r.italic, "em"},
+		{r.strike, "del"},
+		{r.code && !p.style.code, "code"},
+		{r.raised != "", r.raised},
+	} {
 		if t.on {
 			list = append(list, t.name)
 		}

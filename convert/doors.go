@@ -33,7 +33,8 @@ func factsOf(root, body *html.Node, c counts) facts {
 		switch {
 		case is(d, atom.Title) && d.Namespace == "" && f.title == "":
 			f.title = strings.ToLower(squash(textOf(d)))
-		case is(d, atom.Input) && strings.EqualFold(attr(d, "type"), "password") && !within(d, atom.Nav, atom.Header, atom.Footer) && !keptBack(d):
+		case is(d, atom.Input) && strings.EqualFold(attr(d, "type"), "password") &&
+			!within(d, atom.Nav, atom.Header, atom.Footer) && !keptBack(d):
 			f.passwords++
 		case is(d, atom.Script) && attr(d, "type") == "application/ld+json" && d.FirstChild != nil:
 			f.locked = f.locked || lockedMark().MatchString(d.FirstChild.Data)
@@ -75,7 +76,8 @@ func spoken(n *html.Node) string {
 // keptBack reports whether a form or a box round n waits for a script: nobody is asked yet.
 func keptBack(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
-		if hasAttr(n, "hidden") || strings.EqualFold(attr(n, "aria-hidden"), "true") || attr(n, "style") != "" && hiddenInline(attr(n, "style")) {
+		if hasAttr(n, "hidden") || strings.EqualFold(attr(n, "aria-hidden"), "true") || attr(n, "style") != "" &&
+			hiddenInline(attr(n, "style")) {
 			return true
 		}
 	}
@@ -84,18 +86,22 @@ func keptBack(n *html.Node) bool {
 
 // signInNames are how pages that ask to sign in are called.
 var signInNames = []string{
-	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "please sign", "please log", "authentication required", "single sign-on",
-	"anmelden", "anmeldung", "einloggen", "connexion", "se connecter", "identifiez-vous", "iniciar sesión", "inicia sesión", "acceder", "accedi", "entrar", "logowanie", "войти", "ログイン", "登录", "登錄",
+	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "please sign", "please log",
+	"authentication required", "single sign-on",
+	"anmelden", "anmeldung", "einloggen", "connexion", "se connecter", "identifiez-vous", "iniciar sesión",
+	"inicia sesión", "acceder", "accedi", "entrar", "logowanie", "войти", "ログイン", "登录", "登錄",
 }
 
 // signInPlea are sentences by which a page keeps what it has for those who sign in.
 var signInPlea = []string{
-	"sign in to continue", "log in to continue", "login to continue", "please sign in", "please log in", "you must be logged in", "you need to be logged in", "you must log in", "you must sign in",
-	"you need to sign in", "sign in to view", "log in to view", "sign in to see", "log in to see", "members only", "bitte melden sie sich an", "bitte anmelden", "veuillez vous connecter",
+	"sign in to continue", "log in to continue", "login to continue", "please sign in", "please log in",
+	"you must be logged in", "you need to be logged in", "you must log in", "you must sign in",
+	"you need to sign in", "sign in to view", "log in to view", "sign in to see", "log in to see", "members only",
+	"bitte melden sie sich an", "bitte anmelden", "veuillez vous connecter",
 }
 
-// loginWall returns the words by which a page asks to sign in instead of showing what it has; empty when it does not. A field
-// for a password beside content is none, and neither is a page about signing in.
+// loginWall returns the words by which a page asks to sign in instead of showing what it has; empty when it does not. A
+// field for a password beside content is none, and neither is a page about signing in.
 func (f facts) loginWall() string {
 	if f.words >= doorWords/2 {
 		return ""
@@ -118,15 +124,20 @@ func (f facts) loginWall() string {
 
 // paywallPlea are sentences at which an article stops.
 var paywallPlea = []string{
-	"subscribe to continue", "subscribe to read", "subscribe to keep reading", "subscribe to unlock", "to continue reading", "to keep reading", "continue reading with", "already a subscriber",
-	"this article is for subscribers", "this content is for subscribers", "this story is for subscribers", "for subscribers only", "subscribers only", "exclusive to subscribers", "become a subscriber to",
-	"become a member to", "this post is for paid subscribers", "this post is for paying subscribers", "unlock this article", "unlock the full", "to read the full", "you have reached your limit", "you've reached your limit",
-	"free articles remaining", "free articles left", "articles remaining this month", "jetzt weiterlesen", "weiterlesen mit", "lesen sie diesen artikel mit", "nur für abonnenten", "réservé aux abonnés", "pour lire la suite",
+	"subscribe to continue", "subscribe to read", "subscribe to keep reading", "subscribe to unlock",
+	"to continue reading", "to keep reading", "continue reading with", "already a subscriber",
+	"this article is for subscribers", "this content is for subscribers", "this story is for subscribers",
+	"for subscribers only", "subscribers only", "exclusive to subscribers", "become a subscriber to",
+	"become a member to", "this post is for paid subscribers", "this post is for paying subscribers",
+	"unlock this article", "unlock the full", "to read the full", "you have reached your limit",
+	"you've reached your limit",
+	"free articles remaining", "free articles left", "articles remaining this month", "jetzt weiterlesen",
+	"weiterlesen mit", "lesen sie diesen artikel mit", "nur für abonnenten", "réservé aux abonnés", "pour lire la suite",
 	"contenido exclusivo para suscriptores", "para seguir leyendo",
 }
 
-// paywall returns the words by which an article stops for those who have not paid; empty when it does not. Metadata alone says
-// that somebody pays, not that the text is cut: many pages carry all of it.
+// paywall returns the words by which an article stops for those who have not paid; empty when it does not. Metadata
+// alone says that somebody pays, not that the text is cut: many pages carry all of it.
 func (f facts) paywall() string {
 	plea := firstIn(paywallPlea, f.text)
 	switch {
@@ -138,8 +149,8 @@ func (f facts) paywall() string {
 	return ""
 }
 
-// softError returns the words by which a page that was answered with success says that it is not there; empty when it does not.
-// Long pages, and those with an article or code, are about errors rather than errors.
+// softError returns the words by which a page that was answered with success says that it is not there; empty when it
+// does not. Long pages, and those with an article or code, are about errors rather than errors.
 func (f facts) softError() string {
 	if f.words >= shellWords || f.content {
 		return ""
@@ -152,14 +163,18 @@ func (f facts) softError() string {
 
 // failureNames are how pages are called that stand for a server in trouble.
 var failureNames = []string{
-	"internal server error", "bad gateway", "service unavailable", "service temporarily unavailable", "gateway timeout", "gateway time-out", "502 bad", "503 service", "504 gateway", "500 internal",
-	"web server is down", "error establishing a database connection", "database error", "application error", "server error in", "an error has occurred", "an error occurred", "something went wrong",
-	"site under maintenance", "under maintenance", "scheduled maintenance", "temporarily unavailable", "temporarily down", "connection timed out", "origin is unreachable", "account suspended", "this account has been suspended",
-	"bandwidth limit exceeded", "too many requests", "rate limit exceeded", "403 forbidden", "401 unauthorized", "request blocked",
+	"internal server error", "bad gateway", "service unavailable", "service temporarily unavailable", "gateway timeout",
+	"gateway time-out", "502 bad", "503 service", "504 gateway", "500 internal",
+	"web server is down", "error establishing a database connection", "database error", "application error",
+	"server error in", "an error has occurred", "an error occurred", "something went wrong",
+	"site under maintenance", "under maintenance", "scheduled maintenance", "temporarily unavailable", "temporarily down",
+	"connection timed out", "origin is unreachable", "account suspended", "this account has been suspended",
+	"bandwidth limit exceeded", "too many requests", "rate limit exceeded", "403 forbidden", "401 unauthorized",
+	"request blocked",
 }
 
-// errorPage returns the name of an error that a page with few words bears; empty when it is none. A page about errors has more
-// to say, or code.
+// errorPage returns the name of an error that a page with few words bears; empty when it is none. A page about errors
+// has more to say, or code.
 func (f facts) errorPage() string {
 	if f.words >= failureWords {
 		return ""

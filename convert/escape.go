@@ -50,8 +50,8 @@ func verbatim(n *html.Node) bool {
 	return is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == mathElement || n.Data == rawElement
 }
 
-// writeEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that s
-// begins a line, inLink that it is the text of a link, where brackets always count.
+// writeEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that
+// s begins a line, inLink that it is the text of a link, where brackets always count.
 func writeEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
 	if lineStart {
 		s = strings.TrimLeft(s, " \t\n")
@@ -75,10 +75,13 @@ func writeEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
 }
 
 // escapes are the characters that special decides about.
-var escapes = [utf8.RuneSelf]bool{'\\': true, '`': true, '*': true, '_': true, '[': true, ']': true, '<': true, '&': true, '~': true, '!': true}
+var escapes = [utf8.RuneSelf]bool{
+	'\\': true, '`': true, '*': true, '_': true, '[': true, ']': true, '<': true,
+	'&': true, '~': true, '!': true,
+}
 
-// special reports whether the character at i is markup where it stands. At the edges of s, where the next character is not
-// known, it is taken for markup.
+// special reports whether the character at i is markup where it stands. At the edges of s, where the next character is
+// not known, it is taken for markup.
 func special(s string, i int, inLink bool) bool {
 	next := byte(0)
 	if i+1 < len(s) {
@@ -163,7 +166,8 @@ func lineMark(s string) int {
 	return 0
 }
 
-// opensBlock reports whether the first character of s, at the start of a line, begins a heading, list, quote, rule or fence.
+// opensBlock reports whether the first character of s, at the start of a line, begins a heading, list, quote, rule or
+// fence.
 func opensBlock(s string) bool {
 	if s == "" {
 		return false

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// CheckLinks fails t for a link or an image of d that is neither absolute nor a fragment, or that names a scheme of scripts.
+// CheckLinks fails t for a link or an image of d that is neither absolute nor a fragment, or that names a scheme of
+// scripts.
 func CheckLinks(t *testing.T, d *Document) {
 	t.Helper()
 	if d.body == nil {

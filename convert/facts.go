@@ -69,8 +69,8 @@ func (t *outline) topBox() int32 {
 	return best
 }
 
-// entitled returns the heading that is the page's title, or h1 where there is none, and the smallest box that holds it and
-// prose.
+// entitled returns the heading that is the page's title, or h1 where there is none, and the smallest box that holds it
+// and prose.
 func (t *outline) entitled(h1 int32) (at, around int32) {
 	const prose = 40 // words
 	at = h1
@@ -111,7 +111,8 @@ func (t *outline) facts(kind pageType) *pageFacts {
 	kept := int32(0)
 	for i := range t.blocks {
 		b := &t.blocks[i]
-		p.wordsBefore[i+1], p.linkBefore[i+1], p.proseBefore[i+1] = p.wordsBefore[i]+b.words, p.linkBefore[i]+b.linked, p.proseBefore[i]
+		p.wordsBefore[i+1], p.linkBefore[i+1], p.proseBefore[i+1] = p.wordsBefore[i]+b.words, p.linkBefore[i]+b.linked,
+			p.proseBefore[i]
 		p.lastLong[i], p.heading[i] = last, head
 		if b.long() {
 			p.proseBefore[i+1] += b.words

@@ -46,8 +46,9 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// fallbackText returns the text of a page that could not be converted, from the tokenizer alone: it needs no tree, takes time
-// linear in the input and cannot fail (rule B18). Blocks become paragraphs; nothing else of the structure is left.
+// fallbackText returns the text of a page that could not be converted, from the tokenizer alone: it needs no tree,
+// takes time linear in the input and cannot fail (rule B18). Blocks become paragraphs; nothing else of the structure is
+// left.
 func fallbackText(ctx context.Context, content []byte) string {
 	var b strings.Builder
 	writeText(&b, html.NewTokenizer(untilDone{ctx, bytes.NewReader(content)}))
@@ -92,7 +93,10 @@ func writeText(b *strings.Builder, z *html.Tokenizer) {
 			depth--
 		case depth > 0 && kind == html.StartTagToken && bytes.Equal(tag, name) && !impliedEnd[string(name)]:
 			depth++
-		case (depth == 0 || impliedEnd[string(name)] && (bytes.Equal(tag, name) || string(name) == "p" && blockElement(&html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(tag)}))) && kind == html.StartTagToken && !void[string(tag)]:
+		case (depth == 0 || impliedEnd[string(name)] &&
+			(bytes.Equal(tag, name) || string(name) == "p" &&
+				blockElement(&html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(tag)}))) && kind == html.StartTagToken &&
+			!void[string(tag)]:
 			hidden := false
 			depth = 0
 			name = append(name[:0], tag...)
@@ -125,9 +129,13 @@ func hiddenInline(style string) bool {
 }
 
 // impliedEnd holds the elements that the next of their name ends; the next block ends a p.
-var impliedEnd = map[string]bool{"p": true, "li": true, "td": true, "th": true, "tr": true, "dt": true, "dd": true, "option": true}
+var impliedEnd = map[string]bool{
+	"p": true, "li": true, "td": true, "th": true, "tr": true, "dt": true, "dd": true,
+	"option": true,
+}
 
 // rawText holds the elements whose content is no text of the page and holds no tags.
 var rawText = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Iframe: true, atom.Textarea: true, atom.Title: true, atom.Noembed: true, atom.Noframes: true,
+	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Iframe: true, atom.Textarea: true, atom.Title: true,
+	atom.Noembed: true, atom.Noframes: true,
 }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// featureCount is the length of a block's feature vector. Which feature is which follows from the order in which they are put:
-// a change of it asks for a new model.
+// featureCount is the length of a block's feature vector. Which feature is which follows from the order in which they
+// are put: a change of it asks for a new model.
 const featureCount = 148
 
 func headingTag(a atom.Atom) bool {
@@ -309,7 +309,8 @@ func (t *outline) emphasisFeatures(v *vector, i int) {
 	v.put(ratio(b.slanted, b.words), ratio(b.bold, b.words), flag(b.bracket))
 }
 
-// titleFeatures tell whether it says what the page's head says, and where it stands to the page's title and the text below that.
+// titleFeatures tell whether it says what the page's head says, and where it stands to the page's title and the text
+// below that.
 func (t *outline) titleFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
 	v.put(flag(b.hash == t.title), flag(b.hash == t.abstract), flag(t.abstract != 0))

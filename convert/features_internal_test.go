@@ -19,7 +19,8 @@ func TestFeaturesOfPicturesEmphasisAndTitle(t *testing.T) {
 	if b.words != 3 || b.slanted != 3 || b.bold != 1 || !b.bracket {
 		t.Errorf("caption of %d words, %d slanted, %d bold, bracket %v", b.words, b.slanted, b.bold, b.bracket)
 	}
-	if p.picturesAt[caption] != 1 || p.picturesAt[last] != 0 || p.picturesIn[o.boxes[b.box].parent] != 1 || p.picturesIn[b.box] != 0 {
+	if p.picturesAt[caption] != 1 || p.picturesAt[last] != 0 || p.picturesIn[o.boxes[b.box].parent] != 1 ||
+		p.picturesIn[b.box] != 0 {
 		t.Errorf("pictures at %v, in %v", p.picturesAt, p.picturesIn)
 	}
 	var f [featureCount]float32

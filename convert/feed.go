@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// feed makes the page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading that links to it, date and
-// author, and its content by the rules for HTML. It reports false for what cannot be read as a feed.
+// feed makes the page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading that links to it, date
+// and author, and its content by the rules for HTML. It reports false for what cannot be read as a feed.
 func (d *Document) feed(ctx context.Context, text string) bool {
 	f, err := gofeed.NewParser().ParseString(strings.TrimLeft(stripDeclaration(text), " \t\r\n"))
 	if err != nil || f == nil {
@@ -48,7 +48,8 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 			b.WriteString("<h2>" + html.EscapeString(title) + "</h2>")
 		}
 		var facts []string
-		for _, fact := range []string{firstNonEmpty(when(item.PublishedParsed, item.UpdatedParsed), item.Published, item.Updated), people(item.Authors)} {
+		for _, fact := range []string{firstNonEmpty(when(item.PublishedParsed, item.UpdatedParsed), item.Published,
+			item.Updated), people(item.Authors)} {
 			if fact = line(fact); fact != "" {
 				facts = append(facts, html.EscapeString(fact))
 			}
@@ -103,7 +104,10 @@ func writePart(ctx context.Context, b *bytes.Buffer, part string) {
 	}
 	b.WriteString("<div>")
 	if body := find(root, func(n *xhtml.Node) bool { return is(n, atom.Body) }); body != nil {
-		for _, n := range findAll(body, func(n *xhtml.Node) bool { return is(n, atom.Plaintext, atom.Noscript, atom.Iframe) }) {
+		for _, n := range findAll(body, func(n *xhtml.Node) bool {
+			return is(n, atom.Plaintext, atom.Noscript,
+				atom.Iframe)
+		}) {
 			if attached(n, body) {
 				remove(n) // they would be text to the end of the page
 			}

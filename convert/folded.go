@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// opened reports whether the reader can open n: a control of the page names it, or it is the folded part under a visible head.
-// It must be text, not a menu or a form.
+// opened reports whether the reader can open n: a control of the page names it, or it is the folded part under a
+// visible head. It must be text, not a menu or a form.
 func (w *firewall) opened(n *html.Node) bool {
 	if is(n, atom.Nav, atom.Form, atom.Dialog, atom.Ul) {
 		return false
@@ -66,8 +66,8 @@ func prose(n *html.Node) bool {
 	return links*2 < text
 }
 
-// isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and next to
-// nothing is said outside it but navigation.
+// isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and
+// next to nothing is said outside it but navigation.
 func (w *firewall) isPage(n *html.Node) bool {
 	held := 0
 	for d := range n.Descendants() {
@@ -109,7 +109,8 @@ var entrances = set("wow elementor-invisible aos-init animate animated reveal fa
 func entrance(n *html.Node) bool {
 	for i := range n.Attr {
 		switch key := n.Attr[i].Key; {
-		case key == "data-aos" || strings.HasPrefix(key, "data-anim") || strings.HasPrefix(key, "data-wow") || key == "data-w-id" || key == "data-framer-appear-id":
+		case key == "data-aos" || strings.HasPrefix(key, "data-anim") || strings.HasPrefix(key, "data-wow") ||
+			key == "data-w-id" || key == "data-framer-appear-id":
 			return true
 		case key == "class":
 			for class := range strings.FieldsSeq(strings.ToLower(n.Attr[i].Val)) {
@@ -122,8 +123,8 @@ func entrance(n *html.Node) bool {
 	return false
 }
 
-// streamedPart finds where the parts of a page go that React sent after the page: a hidden element each, which a script puts in
-// the place of a template.
+// streamedPart finds where the parts of a page go that React sent after the page: a hidden element each, which a script
+// puts in the place of a template.
 var streamedPart = pattern(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
 
 // placeStreamed puts such parts where the script would.
@@ -143,7 +144,10 @@ func placeStreamed(body *html.Node) {
 	for _, n := range findAll(body, func(n *html.Node) bool { return is(n, atom.Template) && attr(n, "id") != "" }) {
 		templates[attr(n, "id")] = n
 	}
-	for _, part := range findAll(body, func(n *html.Node) bool { return is(n, atom.Div) && hasAttr(n, "hidden") && places[attr(n, "id")] != "" }) {
+	for _, part := range findAll(body, func(n *html.Node) bool {
+		return is(n, atom.Div) && hasAttr(n, "hidden") &&
+			places[attr(n, "id")] != ""
+	}) {
 		template := templates[places[attr(part, "id")]]
 		if template == nil || template.Parent == nil || attached(template, part) {
 			dropAttr(part, "hidden")

@@ -20,9 +20,10 @@ const (
 	maxNoteText = 8 << 10 // bytes of one note's text; what is longer is a section that a short link leads to
 )
 
-// footnotes rewrites the references to a page's footnotes into x-note-ref elements and the footnotes into x-note elements,
-// where each stands. It knows a reference by its form, a short label that leads to an element of the page, and a footnote by
-// what stands there: text that is no section, with a way back, the same label, or a name that says so.
+// footnotes rewrites the references to a page's footnotes into x-note-ref elements and the footnotes into x-note
+// elements, where each stands. It knows a reference by its form, a short label that leads to an element of the page,
+// and a footnote by what stands there: text that is no section, with a way back, the same label, or a name that says
+// so.
 type footnotes struct {
 	base  *url.URL
 	order map[*html.Node]int    // of elements with an id, anchors and references

@@ -44,7 +44,8 @@ var (
 	tagAddress = pattern(`(?i)(<(?:a|img|source|video|audio|iframe)\s(?:[^<>]*\s)?(?:href|src)\s*=\s*)("[^"<>]*"|'[^'<>]*')`)
 )
 
-// DoubtMarkdown judges markdown by itself, by its first 256 KiB. Whether it lost what the page holds is for [DoubtAgainst], where the page is at hand.
+// DoubtMarkdown judges markdown by itself, by its first 256 KiB. Whether it lost what the page holds is for
+// [DoubtAgainst], where the page is at hand.
 func DoubtMarkdown(markdown []byte) Doubt {
 	markdown = markdown[:min(len(markdown), doubtWindow)]
 	prose := withoutCode(string(markdown))
@@ -70,8 +71,8 @@ func DoubtMarkdown(markdown []byte) Doubt {
 	return NoDoubt
 }
 
-// DoubtAgainst judges markdown that stands for a page whose HTML is at hand. Words are those of the page a reader sees, its menus
-// among them, which markdown rightly leaves out: hence a quarter and not a half.
+// DoubtAgainst judges markdown that stands for a page whose HTML is at hand. Words are those of the page a reader sees,
+// its menus among them, which markdown rightly leaves out: hence a quarter and not a half.
 func DoubtAgainst(markdown, html []byte, words int) Doubt {
 	switch {
 	case 4*len(bytes.Fields(markdown)) < words:
@@ -178,7 +179,8 @@ func lostCode(markdown string) bool {
 		switch {
 		case bare == "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"):
 			// a blank line ends no run: lost blocks often have one between their lines
-		case strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "|") || strings.HasPrefix(bare, ">") || strings.HasPrefix(bare, "- ") || strings.HasPrefix(bare, "* "), strings.Contains(bare, "]("):
+		case strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "|") || strings.HasPrefix(bare, ">") ||
+			strings.HasPrefix(bare, "- ") || strings.HasPrefix(bare, "* "), strings.Contains(bare, "]("):
 			run = 0
 		case codeSyntax().MatchString(bare):
 			if run++; run == 3 {
@@ -202,15 +204,18 @@ func deadLinks(prose string) bool {
 		}
 		links++
 		switch to := strings.Trim(m[3], "<>"); {
-		case to == "", to == "undefined", to == "/undefined", to == "null", to == "None", strings.HasPrefix(to, "{{"), strings.HasPrefix(to, "http://localhost"), strings.HasPrefix(to, "http://127.0.0.1"), strings.Contains(to, "[object"):
+		case to == "", to == "undefined", to == "/undefined", to == "null", to == "None", strings.HasPrefix(to, "{{"),
+			strings.HasPrefix(to, "http://localhost"), strings.HasPrefix(to, "http://127.0.0.1"),
+			strings.Contains(to, "[object"):
 			dead++
 		}
 	}
 	return dead >= 3 && dead*brokenShare >= links
 }
 
-// AbsoluteLinks returns markdown in which every link and image leads to an absolute address, resolved against base, but for
-// those into the page itself. Code stays as it is. It returns markdown itself when nothing changes, and when it is over 4 MiB.
+// AbsoluteLinks returns markdown in which every link and image leads to an absolute address, resolved against base, but
+// for those into the page itself. Code stays as it is. It returns markdown itself when nothing changes, and when it is
+// over 4 MiB.
 func AbsoluteLinks(markdown []byte, base *url.URL) []byte {
 	if base == nil {
 		return markdown
@@ -224,9 +229,9 @@ func AbsoluteLinks(markdown []byte, base *url.URL) []byte {
 	})
 }
 
-// RelativeLinks returns markdown in which every link and image with a relative address leads to what resolve makes of it; nil
-// leaves it as it is. Those into the page itself and code stay. It returns markdown itself when nothing changes, and when it is over
-// 4 MiB.
+// RelativeLinks returns markdown in which every link and image with a relative address leads to what resolve makes of
+// it; nil leaves it as it is. Those into the page itself and code stay. It returns markdown itself when nothing
+// changes, and when it is over 4 MiB.
 func RelativeLinks(markdown []byte, resolve func(address string) *url.URL) []byte {
 	if len(markdown) > maxRewrite {
 		return markdown
@@ -297,8 +302,8 @@ func replaceGroups(re *regexp.Regexp, s string, f func(groups []string) string) 
 	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
 }
 
-// resolved returns what resolve makes of an address of markdown. Fragments, addresses with a scheme and what cannot be resolved
-// stay as they are.
+// resolved returns what resolve makes of an address of markdown. Fragments, addresses with a scheme and what cannot be
+// resolved stay as they are.
 func resolved(address string, resolve func(string) *url.URL) string {
 	if address == "" || address[0] == '#' {
 		return address

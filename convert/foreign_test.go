@@ -20,9 +20,15 @@ func TestLinksOfForeignMarkdownBecomeAbsolute(t *testing.T) {
 		{"[![i](i.png)](x)", "[![i](https://a.test/dir/page/i.png)](https://a.test/dir/page/x)"},
 		{"[a](x_(y))", "[a](https://a.test/dir/page/x_(y))"},
 		{"[r]: ../r 'T'", "[r]: https://a.test/dir/r 'T'"},
-		{`<a href="x">y</a> <img alt="z" src='/i.png'>`, `<a href="https://a.test/dir/page/x">y</a> <img alt="z" src='https://a.test/i.png'>`},
+		{
+			`<a href="x">y</a> <img alt="z" src='/i.png'>`,
+			`<a href="https://a.test/dir/page/x">y</a> <img alt="z" src='https://a.test/i.png'>`,
+		},
 
-		{"[a](#x) [b](https://b.test/) [c](mailto:x@b.test) [d]()", "[a](#x) [b](https://b.test/) [c](mailto:x@b.test) [d]()"},
+		{
+			"[a](#x) [b](https://b.test/) [c](mailto:x@b.test) [d]()",
+			"[a](#x) [b](https://b.test/) [c](mailto:x@b.test) [d]()",
+		},
 		{"`[a](x)` and ``[b](`y)``", "`[a](x)` and ``[b](`y)``"},
 		{"```\n[a](x)\n```", "```\n[a](x)\n```"},
 		{"[^1]: a note", "[^1]: a note"},
@@ -40,7 +46,11 @@ func TestLinksOfForeignMarkdownBecomeAbsolute(t *testing.T) {
 
 // FuzzForeign holds that judging, cutting and rewriting markdown of others end well and lose nothing.
 func FuzzForeign(f *testing.F) {
-	for _, s := range []string{"# H\n\n[a](x)\n", "```\nx", "[![i](i.png)](x)", "<a href=\"x\">", strings.Repeat("[", 2000), strings.Repeat("[a](", 500), "---\ntitle: x\n---\n\n# T\n===\n", "a\n---\n", "## A {#id}\n<a id=\"x\"></a>\n## B\n"} {
+	for _, s := range []string{
+		"# H\n\n[a](x)\n", "```\nx", "[![i](i.png)](x)", "<a href=\"x\">",
+		strings.Repeat("[", 2000), strings.Repeat("[a](", 500), "---\ntitle: x\n---\n\n# T\n===\n", "a\n---\n",
+		"## A {#id}\n<a id=\"x\"></a>\n## B\n",
+	} {
 		f.Add([]byte(s), "id", 5)
 	}
 	base := &url.URL{Scheme: "https", Host: "a.test", Path: "/dir/"}

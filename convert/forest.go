@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// modelText is the model in text: a line for each name and word with its odds, then a line for each tree. How it was made is
-// told in train_internal_test.go.
+// modelText is the model in text: a line for each name and word with its odds, then a line for each tree. How it was
+// made is told in train_internal_test.go.
 //
 //go:embed content.model
 var modelText string
@@ -63,8 +63,8 @@ func parseWeight(s string) (float32, error) {
 // forest is a sum of decision trees: log odds that a block is content.
 type forest [][]fork
 
-// fork is a place in a tree. Blocks whose feature is at most value go on at low, others at low+1; a leaf has feature -1 and
-// answers value.
+// fork is a place in a tree. Blocks whose feature is at most value go on at low, others at low+1; a leaf has feature -1
+// and answers value.
 type fork struct {
 	feature, low int16
 	value        float32

@@ -19,11 +19,13 @@ const (
 	WarnDamaged   = "damaged"   // part of the body could not be read
 )
 
-// Convertible tells whether a media type, the value of a Content-Type field, is one whose bodies become markdown also for a
-// proxied client (AD1): HTML, PDF and feeds. [Parse] takes every other type too, for callers that fetch for themselves.
+// Convertible tells whether a media type, the value of a Content-Type field, is one whose bodies become markdown also
+// for a proxied client (AD1): HTML, PDF and feeds. [Parse] takes every other type too, for callers that fetch for
+// themselves.
 func Convertible(contentType string) bool {
 	switch mediaType(contentType) {
-	case "text/html", "application/xhtml+xml", "application/pdf", "application/rss+xml", "application/atom+xml", "application/feed+json":
+	case "text/html", "application/xhtml+xml", "application/pdf", "application/rss+xml", "application/atom+xml",
+		"application/feed+json":
 		return true
 	}
 	return false
@@ -55,13 +57,14 @@ const (
 	binaryFormat format = "binary"
 )
 
-// typeFormats are the formats that media types state. Types that end in +json and +xml, and all of text, image and the like, are
-// seen to in formatOf.
+// typeFormats are the formats that media types state. Types that end in +json and +xml, and all of text, image and the
+// like, are seen to in formatOf.
 var typeFormats = map[string]format{
 	"text/html": htmlFormat, "application/xhtml+xml": htmlFormat,
 	"text/markdown": markdownText, "text/x-markdown": markdownText,
-	"application/json": jsonFormat, "text/json": jsonFormat, "application/x-json": jsonFormat, "application/manifest+json": jsonFormat,
-	"application/feed+json": feedFormat, "application/rss+xml": feedFormat, "application/atom+xml": feedFormat,
+	"application/json": jsonFormat, "text/json": jsonFormat, "application/x-json": jsonFormat,
+	"application/manifest+json": jsonFormat,
+	"application/feed+json":     feedFormat, "application/rss+xml": feedFormat, "application/atom+xml": feedFormat,
 	"application/xml": xmlFormat, "text/xml": xmlFormat,
 	"text/csv": csvFormat, "application/csv": csvFormat, "text/tab-separated-values": csvFormat,
 	"application/pdf": pdfFormat, "application/x-pdf": pdfFormat, docxType: docxFormat,
@@ -69,16 +72,20 @@ var typeFormats = map[string]format{
 }
 
 // saysNothing are the media types that servers give to what they do not know.
-var saysNothing = set("text/plain application/octet-stream binary/octet-stream application/x-download application/force-download application/download application/zip application/unknown unknown/unknown")
+var saysNothing = set("text/plain application/octet-stream binary/octet-stream application/x-download " +
+	"application/force-download application/download application/zip application/unknown unknown/unknown")
 
 // endings are the formats of files that a server or a caller names only by their path.
 var endings = map[string]format{
-	".html": htmlFormat, ".htm": htmlFormat, ".xhtml": htmlFormat, ".md": markdownText, ".markdown": markdownText, ".json": jsonFormat, ".geojson": jsonFormat,
-	".csv": csvFormat, ".tsv": csvFormat, ".tab": csvFormat, ".xml": xmlFormat, ".rss": feedFormat, ".atom": feedFormat, ".svg": imageFormat,
+	".html": htmlFormat, ".htm": htmlFormat, ".xhtml": htmlFormat, ".md": markdownText, ".markdown": markdownText,
+	".json": jsonFormat, ".geojson": jsonFormat,
+	".csv": csvFormat, ".tsv": csvFormat, ".tab": csvFormat, ".xml": xmlFormat, ".rss": feedFormat, ".atom": feedFormat,
+	".svg": imageFormat,
 }
 
-// formatOf returns the format of content: that of its media type if it fits the bytes, else that of the bytes and the path. A
-// body that begins as PDF, as a picture or as a document in a zip file does is one, unless its type is one of text.
+// formatOf returns the format of content: that of its media type if it fits the bytes, else that of the bytes and the
+// path. A body that begins as PDF, as a picture or as a document in a zip file does is one, unless its type is one of
+// text.
 func formatOf(content []byte, contentType string, u *url.URL) format {
 	t := mediaType(contentType)
 	f, stated := typeFormats[t]
@@ -88,7 +95,8 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 		if m := magic(content); m != "" {
 			return m
 		}
-	case f == pdfFormat && !bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")) && looksLikeHTML(content):
+	case f == pdfFormat && !bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")) &&
+		looksLikeHTML(content):
 		return htmlFormat // a page that explains why there is no PDF
 	}
 	switch {
@@ -104,14 +112,15 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 		return xmlFormat
 	case t == "" || saysNothing[t]:
 		return undeclared(content, t, u)
-	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"), strings.HasPrefix(t, "font/"):
+	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"),
+		strings.HasPrefix(t, "font/"):
 		return binaryFormat
 	}
 	return sourceFormat // of a type that is not known here, and text all the same
 }
 
-// undeclared returns the format of a text whose media type t says nothing. What is labelled as plain text is taken for no more
-// than its path says: a page's source may be shown so.
+// undeclared returns the format of a text whose media type t says nothing. What is labelled as plain text is taken for
+// no more than its path says: a page's source may be shown so.
 func undeclared(content []byte, t string, u *url.URL) format {
 	if t != "text/plain" && looksLikeHTML(content) {
 		return htmlFormat
@@ -131,7 +140,8 @@ func undeclared(content []byte, t string, u *url.URL) format {
 	switch text := bytes.TrimLeft(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), " \t\r\n"); {
 	case len(text) > 0 && jsonStart(text):
 		return jsonFormat
-	case bytes.HasPrefix(text, []byte("<?xml")), bytes.HasPrefix(text, []byte("<rss")), bytes.HasPrefix(text, []byte("<feed")):
+	case bytes.HasPrefix(text, []byte("<?xml")), bytes.HasPrefix(text, []byte("<rss")),
+		bytes.HasPrefix(text, []byte("<feed")):
 		return xmlFormat
 	}
 	return plainFormat
@@ -157,8 +167,8 @@ func magic(content []byte) format {
 	return binaryFormat
 }
 
-// noText reports whether content is no text: a NUL among its first bytes, and no encoding that has such, or many bytes that
-// are neither UTF-8 nor any text's.
+// noText reports whether content is no text: a NUL among its first bytes, and no encoding that has such, or many bytes
+// that are neither UTF-8 nor any text's.
 func noText(content []byte) bool {
 	head := content[:min(len(content), 8<<10)]
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
@@ -178,7 +188,8 @@ func noText(content []byte) bool {
 
 func looksLikeHTML(content []byte) bool {
 	start := bytes.TrimLeft(bytes.TrimPrefix(content[:min(len(content), 1<<10)], []byte("\xef\xbb\xbf")), " \t\r\n")
-	return markupStart(start) && (bytes.HasPrefix(bytes.ToLower(start), []byte("<!doctype html")) || bytes.Contains(bytes.ToLower(start), []byte("<html")) ||
+	return markupStart(start) && (bytes.HasPrefix(bytes.ToLower(start), []byte("<!doctype html")) ||
+		bytes.Contains(bytes.ToLower(start), []byte("<html")) ||
 		bytes.Contains(bytes.ToLower(start), []byte("<body")) || bytes.Contains(bytes.ToLower(start), []byte("<head")))
 }
 

@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "rewrite testdata/*.md from what the cod
 // TestGoldenPairs holds each testdata/NAME.html against NAME.md. The first line of a page says which rule it shows.
 func TestGoldenPairs(t *testing.T) { goldenPairs(t, "testdata", convert.Options{}) }
 
-// TestElementsBecomeMarkdown does so for the pairs of testdata/elements, which show what becomes of elements and are converted
-// whole. NAME-not shows what looks like NAME and is not.
+// TestElementsBecomeMarkdown does so for the pairs of testdata/elements, which show what becomes of elements and are
+// converted whole. NAME-not shows what looks like NAME and is not.
 func TestElementsBecomeMarkdown(t *testing.T) {
 	goldenPairs(t, "testdata/elements", convert.Options{WholePage: true})
 }

@@ -55,8 +55,8 @@ func (g *grid) used() (used []bool, ok bool) {
 // limit is how many places spans may make of the cells.
 func (g *grid) limit() int { return 4*len(g.cells) + 1000 }
 
-// lines yields the rows with each cell repeated over the columns and rows that it spans. A line is valid until the next,
-// and cut where it alone is over the limit.
+// lines yields the rows with each cell repeated over the columns and rows that it spans. A line is valid until the
+// next, and cut where it alone is over the limit.
 func (g *grid) lines(yield func(line []place) bool) {
 	var line, above []place
 	limit := g.limit()

@@ -17,16 +17,16 @@ var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 const (
 	maxInput = 10 << 20 // bytes of decoded text
 
-	// maxOpen is how many elements may be open at once before flatten drops further tags. html.Parse refuses 512, and tables
-	// open elements that have no tag of their own.
+	// maxOpen is how many elements may be open at once before flatten drops further tags. html.Parse refuses 512, and
+	// tables open elements that have no tag of their own.
 	maxOpen = 250
 
 	// maxFormatting is how many formatting elements (b, font …) may be open at once: the parser opens each of them anew in
 	// every following block, so that n of them before m paragraphs make n×m elements.
 	maxFormatting = 40
 
-	// maxNesting is how deep lists and quotes nest in the output; deeper ones are flattened. Each level indents all lines of
-	// what it holds, so the output grows by the product of both.
+	// maxNesting is how deep lists and quotes nest in the output; deeper ones are flattened. Each level indents all lines
+	// of what it holds, so the output grows by the product of both.
 	maxNesting = 24
 
 	maxColspan = 1000  // HTML's own limits
@@ -36,7 +36,8 @@ const (
 // outputLimit is the largest output allowed for an input of n bytes.
 func outputLimit(n int) int { return 4*n + 1<<20 }
 
-// stop is what a walk panics with when its context has ended or its output has grown too large; [guarded] turns it into an error.
+// stop is what a walk panics with when its context has ended or its output has grown too large; [guarded] turns it into
+// an error.
 type stop struct{ err error }
 
 var errOutput = errors.New("the output grew out of proportion to the input")
@@ -66,8 +67,8 @@ func guarded(f func()) (err error) {
 	return nil
 }
 
-// untilDone is a reader that ends with the context's error, so that html.Parse, which takes no context, ends too. It hands
-// out small pieces: one piece is what a hostile page can make the parser do after the deadline.
+// untilDone is a reader that ends with the context's error, so that html.Parse, which takes no context, ends too. It
+// hands out small pieces: one piece is what a hostile page can make the parser do after the deadline.
 type untilDone struct {
 	ctx context.Context
 	r   *bytes.Reader
@@ -95,12 +96,13 @@ func parseHTML(ctx context.Context, text []byte) (root *html.Node, deep bool, er
 
 // formatting holds the elements that HTML's parser reopens in every block until they are closed.
 var formatting = map[string]bool{
-	"a": true, "b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "nobr": true, "s": true, "small": true,
+	"a": true, "b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "nobr": true, "s": true,
+	"small":  true,
 	"strike": true, "strong": true, "tt": true, "u": true,
 }
 
-// manyFormatting reports whether text leaves more formatting elements open than a page written with care ever does. It only
-// counts tags, without a tokenizer: a page that is suspected wrongly is flattened, which changes nothing in it.
+// manyFormatting reports whether text leaves more formatting elements open than a page written with care ever does. It
+// only counts tags, without a tokenizer: a page that is suspected wrongly is flattened, which changes nothing in it.
 func manyFormatting(text []byte) bool {
 	open := 0
 	for {
@@ -135,7 +137,8 @@ func manyFormatting(text []byte) bool {
 
 // void holds the elements without an end tag.
 var void = map[string]bool{
-	"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true, "link": true, "meta": true,
+	"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true,
+	"link": true, "meta": true,
 	"param": true, "source": true, "track": true, "wbr": true,
 }
 

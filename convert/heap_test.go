@@ -25,12 +25,14 @@ var largePages = []struct {
 		return largePage("<div class='entry-content'>%s</div>", func(i int) string {
 			return fmt.Sprintf("<div class='section-%d'><h2 id=s%d>Part %d of it</h2><p>The <b>river</b> rose, as <a href='/r/%d'>it does</a> each "+
 				"spring; those who live on its banks have moved what they could, and wait for the rest.</p><ul><li>Boats, <em>all</em> of them<li>Hay</ul>"+
-				"<p class=note>Nobody <code>knows</code> how high it will come this time, or when it goes.</p></div>\n", i%7, i, i, i)
+				"<p class=note>Nobody <code>knows</code> how high it will come this time, or when it goes.</p></div>\n", i%7, i, i,
+				i)
 		})
 	}},
 	{"table", func() string {
 		return largePage("<h1>Rivers</h1><table>%s</table>", func(i int) string {
-			return fmt.Sprintf("<tr><td>%d</td><td>River %d</td><td><a href='/r/%d'>map</a></td><td>%d km</td></tr>\n", i, i, i, i%6400)
+			return fmt.Sprintf("<tr><td>%d</td><td>River %d</td><td><a href='/r/%d'>map</a></td><td>%d km</td></tr>\n", i, i, i,
+				i%6400)
 		})
 	}},
 	{"list", func() string {
@@ -63,8 +65,8 @@ func largePage(frame string, piece func(i int) string) string {
 	return "<!doctype html><title>Rivers</title><body>" + fmt.Sprintf(frame, b.String())
 }
 
-// BenchmarkHeap tells how much heap the conversion of a large page takes at most, beyond what the page's tree takes: sampled while
-// garbage is collected at a tenth of growth, so that a tenth may be garbage.
+// BenchmarkHeap tells how much heap the conversion of a large page takes at most, beyond what the page's tree takes:
+// sampled while garbage is collected at a tenth of growth, so that a tenth may be garbage.
 func BenchmarkHeap(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	for _, p := range largePages {

@@ -9,9 +9,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// firewall takes out of a page what its reader does not see: what attributes, inline styles and the page's own style sheets
-// hide, characters that leave nothing on the screen, comments and fallbacks, links into scripts. Such text may carry orders to
-// a language model. None of it goes in silence: every piece is counted by kind and shown in the receipts.
+// firewall takes out of a page what its reader does not see: what attributes, inline styles and the page's own style
+// sheets hide, characters that leave nothing on the screen, comments and fallbacks, links into scripts. Such text may
+// carry orders to a language model. None of it goes in silence: every piece is counted by kind and shown in the
+// receipts.
 type firewall struct {
 	ctx      context.Context
 	sheet    *sheet
@@ -53,8 +54,8 @@ type look struct {
 	piece      *strings.Builder // where such text goes
 }
 
-// clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs, comments,
-// invisible characters.
+// clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs,
+// comments, invisible characters.
 func (w *firewall) clean(body *html.Node) {
 	for d := range body.Descendants() {
 		check(w.ctx)
@@ -89,7 +90,10 @@ func (w *firewall) control(d *html.Node) {
 	default:
 		return
 	}
-	for _, id := range []string{attr(d, "aria-controls"), strings.TrimPrefix(attr(d, "href"), "#"), strings.TrimPrefix(attr(d, "data-target"), "#"), strings.TrimPrefix(attr(d, "data-bs-target"), "#")} {
+	for _, id := range []string{
+		attr(d, "aria-controls"), strings.TrimPrefix(attr(d, "href"), "#"),
+		strings.TrimPrefix(attr(d, "data-target"), "#"), strings.TrimPrefix(attr(d, "data-bs-target"), "#"),
+	} {
 		if id != "" {
 			w.controls[id] = true
 		}
@@ -204,19 +208,24 @@ func (w *firewall) image(n *html.Node, l look) {
 
 // neverText holds the elements whose content is not the page's text.
 var neverText = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Iframe: true, atom.Svg: true, atom.Button: true, atom.Input: true,
-	atom.Select: true, atom.Datalist: true, atom.Textarea: true, atom.Object: true, atom.Embed: true, atom.Canvas: true, atom.Dialog: true, atom.Link: true, atom.Meta: true,
-	atom.Base: true, atom.Title: true, atom.Noembed: true, atom.Noframes: true, atom.Audio: true, atom.Video: true, atom.Map: true, atom.Progress: true, atom.Meter: true,
+	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Iframe: true, atom.Svg: true,
+	atom.Button: true, atom.Input: true,
+	atom.Select: true, atom.Datalist: true, atom.Textarea: true, atom.Object: true, atom.Embed: true, atom.Canvas: true,
+	atom.Dialog: true, atom.Link: true, atom.Meta: true,
+	atom.Base: true, atom.Title: true, atom.Noembed: true, atom.Noframes: true, atom.Audio: true, atom.Video: true,
+	atom.Map: true, atom.Progress: true, atom.Meter: true,
 }
 
-// fallbacks are those of neverText that hold text for readers of other pages than this one: it is shown in the receipts.
+// fallbacks are those of neverText that hold text for readers of other pages than this one: it is shown in the
+// receipts.
 var fallbacks = map[atom.Atom]string{
-	atom.Template: "template", atom.Textarea: "textarea", atom.Select: "select", atom.Object: "object", atom.Canvas: "canvas", atom.Dialog: "dialog", atom.Svg: "svg", atom.Noframes: "noframes",
+	atom.Template: "template", atom.Textarea: "textarea", atom.Select: "select", atom.Object: "object",
+	atom.Canvas: "canvas", atom.Dialog: "dialog", atom.Svg: "svg", atom.Noframes: "noframes",
 	atom.Noembed: "noembed", atom.Audio: "audio", atom.Video: "video", atom.Datalist: "datalist",
 }
 
-// glyph reports whether n is the name of a picture that a font shows in its place: "close", "arrow_drop_down" (Material Icons and
-// Symbols).
+// glyph reports whether n is the name of a picture that a font shows in its place: "close", "arrow_drop_down" (Material
+// Icons and Symbols).
 func glyph(n *html.Node) bool {
 	name := n.FirstChild
 	if name == nil || name.NextSibling != nil || name.Type != html.TextNode || len(name.Data) > 80 {
@@ -235,8 +244,8 @@ func label(n *html.Node) bool {
 	return within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt)
 }
 
-// hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change is taken
-// out of style.
+// hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change
+// is taken out of style.
 func (w *firewall) hides(n *html.Node, style styles) string {
 	switch v := attr(n, "hidden"); {
 	case hasAttr(n, "hidden") && v != "until-found" && v != "false" && style.sure["display"] == "":
@@ -246,7 +255,8 @@ func (w *firewall) hides(n *html.Node, style styles) string {
 	case style.sure == nil:
 		return ""
 	}
-	if v := style.sure["visibility"]; (v == "hidden" || v == "collapse") && w.appears(n, style, "visibility", style.maybe["visibility"] == "visible") {
+	if v := style.sure["visibility"]; (v == "hidden" || v == "collapse") &&
+		w.appears(n, style, "visibility", style.maybe["visibility"] == "visible") {
 		delete(style.sure, "visibility")
 	}
 	kind, property := hiddenByStyle(style.sure)
@@ -272,13 +282,15 @@ func (w *firewall) unlessShown(kind string, n *html.Node) string {
 	return kind
 }
 
-// appears reports whether n, hidden by a property, is there to be seen: for some readers, in another state, when the reader
-// comes to it or opens it, or because it is the page itself.
+// appears reports whether n, hidden by a property, is there to be seen: for some readers, in another state, when the
+// reader comes to it or opens it, or because it is the page itself.
 func (w *firewall) appears(n *html.Node, style styles, property string, seen bool) bool {
 	if seen || style.by[property] != nil && w.sheet.toggled(style.by[property], property) {
 		return true
 	}
-	return (property == "opacity" || property == "visibility") && (entrance(n) || style.sure["animation-name"] != "" || style.sure["animation"] != "") || w.unlessShown(property, n) == ""
+	return (property == "opacity" || property == "visibility") &&
+		(entrance(n) || style.sure["animation-name"] != "" || style.sure["animation"] != "") ||
+		w.unlessShown(property, n) == ""
 }
 
 // saidOutside is how many words beside a hidden element make it a hidden part of a page, and not the page.

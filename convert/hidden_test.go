@@ -60,16 +60,42 @@ var hiddenText = []struct{ name, html, kind string }{
 	{"an attribute", "<style>[data-x^=a]{visibility:hidden}</style><p data-x=ab>HIDE</p>", "visibility"},
 	{"a negation", "<style>p:not(.seen).a{display:none}</style><p class=a>HIDE</p>", "display"},
 	{"an escaped class", `<style>.a\:b{display:none}</style><p class="a:b">HIDE</p>`, "display"},
-	{"a media query that always holds", "<style>@media screen and (min-width:1px){.a{display:none}}</style><p class=a>HIDE</p>", "display"},
-	{"a style element with a media attribute", "<style media=screen>.a{display:none}</style><p class=a>HIDE</p>", "display"},
-	{"inside a layer and a supports", "<style>@layer x{@supports (display:grid){.a{display:none}}}</style><p class=a>HIDE</p>", "display"},
-	{"after comments and strings", "<style>/* } */ .z::before{content:'}/*'} .a{display:none}</style><p class=a>HIDE</p>", "display"},
-	{"colours of two rules", "<style>.a{background:#fff}.b{color:#fff}</style><div class=a><p class=b>HIDE</p></div>", "colour"},
-	{"important beats what is later", "<style>.a{display:none!important}.a{display:block}</style><p class=a style='display:block'>HIDE</p>", "display"},
+	{
+		"a media query that always holds",
+		"<style>@media screen and (min-width:1px){.a{display:none}}</style><p class=a>HIDE</p>", "display",
+	},
+	{
+		"a style element with a media attribute", "<style media=screen>.a{display:none}</style><p class=a>HIDE</p>",
+		"display",
+	},
+	{
+		"inside a layer and a supports",
+		"<style>@layer x{@supports (display:grid){.a{display:none}}}</style><p class=a>HIDE</p>", "display",
+	},
+	{
+		"after comments and strings", "<style>/* } */ .z::before{content:'}/*'} .a{display:none}</style><p class=a>HIDE</p>",
+		"display",
+	},
+	{
+		"colours of two rules", "<style>.a{background:#fff}.b{color:#fff}</style><div class=a><p class=b>HIDE</p></div>",
+		"colour",
+	},
+	{
+		"important beats what is later",
+		"<style>.a{display:none!important}.a{display:block}</style><p class=a style='display:block'>HIDE</p>", "display",
+	},
 	{"an id beats a class", "<style>#a{display:none}.a{display:block}</style><p class=a id=a>HIDE</p>", "display"},
-	{"shown on paper alone", "<style>.a{display:none}@media print{.a{display:block}}</style><p class=a>HIDE</p>", "display"},
-	{"a head of a section for who cannot see", "<style>.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0 0 0 0)}</style><h2 class=sr>HIDE</h2>", "clipped"},
-	{"much hidden text beside little", "<div style='display:none'>" + strings.Repeat("<p>HIDE me, a long text that is most of the page.</p>", 100) + "</div>", "display"},
+	{
+		"shown on paper alone", "<style>.a{display:none}@media print{.a{display:block}}</style><p class=a>HIDE</p>",
+		"display",
+	},
+	{
+		"a head of a section for who cannot see",
+		"<style>.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0 0 0 0)}</style><h2 class=sr>HIDE</h2>",
+		"clipped",
+	},
+	{"much hidden text beside little", "<div style='display:none'>" +
+		strings.Repeat("<p>HIDE me, a long text that is most of the page.</p>", 100) + "</div>", "display"},
 	{"a panel to which no tab leads", "<div role=tabpanel id=p hidden>HIDE</div>", "hidden"},
 	{"tag characters", "<p>x" + smuggle("HIDE") + "</p>", "characters"},
 	{"bytes as variation selectors", "<p>x" + selectors("HIDE") + "</p>", "characters"},
@@ -106,7 +132,8 @@ func TestWhatReadersDoNotSeeIsRemovedAndTold(t *testing.T) {
 				if strings.Contains(res.Markdown, "HIDE") || invisibles(res.Markdown) != "" {
 					t.Errorf("it is left: %.300q", res.Markdown)
 				}
-				if !strings.Contains(res.Markdown, "The first visible paragraph") || !strings.Contains(res.Markdown, "The last visible paragraph") {
+				if !strings.Contains(res.Markdown, "The first visible paragraph") ||
+					!strings.Contains(res.Markdown, "The last visible paragraph") {
 					t.Errorf("visible text is lost: %q", res.Markdown)
 				}
 				if tt.kind != "" && res.Removed.Counts[tt.kind] != 1 {
@@ -123,9 +150,15 @@ func TestWhatReadersDoNotSeeIsRemovedAndTold(t *testing.T) {
 // seenText are things that look like hiding and are none: KEEP must be left.
 var seenText = []struct{ name, html string }{
 	{"white on black", "<p style='color:#fff;background:#000'>KEEP</p>"},
-	{"white on the black behind it", "<div style='background:#111'><section><p style='color:white'>KEEP</p></section></div>"},
+	{
+		"white on the black behind it",
+		"<div style='background:#111'><section><p style='color:white'>KEEP</p></section></div>",
+	},
 	{"white on a picture", "<div style='background:url(x.png)'><p style='color:white'>KEEP</p></div>"},
-	{"white where a style sheet elsewhere may say what is behind", "<link rel=stylesheet href=x.css><div class=hero><p style='color:white'>KEEP</p></div>"},
+	{
+		"white where a style sheet elsewhere may say what is behind",
+		"<link rel=stylesheet href=x.css><div class=hero><p style='color:white'>KEEP</p></div>",
+	},
 	{"a child with another colour", "<div style='color:#fff;background:#fff'><p style='color:#000'>KEEP</p></div>"},
 	{"a child with a size of its own", "<div style='font-size:0'><span style='font-size:14px'>KEEP</span></div>"},
 	{"a visible child of a hidden box", "<div style='visibility:hidden'><p style='visibility:visible'>KEEP</p></div>"},
@@ -139,13 +172,31 @@ var seenText = []struct{ name, html string }{
 	{"waiting for its entrance by a name", "<p class=wow style='visibility:hidden'>KEEP</p>"},
 	{"found by search", "<p hidden=until-found>KEEP</p>"},
 	{"closed details", "<details><summary>More</summary><p>KEEP</p></details>"},
-	{"the panel of a tab", "<div role=tablist><a role=tab aria-controls=p>Tab</a></div><div role=tabpanel id=p hidden><p>KEEP</p></div>"},
-	{"a section under its button", "<h3><button aria-expanded=false aria-controls=a>Question?</button></h3><div id=a hidden><p>KEEP</p></div>"},
-	{"an accordion by its name", "<div class=accordion><h3>Question?</h3><div class=accordion-content style='display:none'><p>KEEP</p></div></div>"},
-	{"a panel that a class opens", "<style>.panel{display:none}.panel.open{display:block}</style><div class=panel>KEEP</div>"},
-	{"a panel that its parent opens", "<style>.panel{max-height:0;overflow:hidden}.on .panel{max-height:none}</style><div class=panel>KEEP</div>"},
+	{
+		"the panel of a tab",
+		"<div role=tablist><a role=tab aria-controls=p>Tab</a></div><div role=tabpanel id=p hidden><p>KEEP</p></div>",
+	},
+	{
+		"a section under its button",
+		"<h3><button aria-expanded=false aria-controls=a>Question?</button></h3><div id=a hidden><p>KEEP</p></div>",
+	},
+	{
+		"an accordion by its name",
+		"<div class=accordion><h3>Question?</h3><div class=accordion-content style='display:none'><p>KEEP</p></div></div>",
+	},
+	{
+		"a panel that a class opens",
+		"<style>.panel{display:none}.panel.open{display:block}</style><div class=panel>KEEP</div>",
+	},
+	{
+		"a panel that its parent opens",
+		"<style>.panel{max-height:0;overflow:hidden}.on .panel{max-height:none}</style><div class=panel>KEEP</div>",
+	},
 	{"hidden from small windows", "<style>@media (max-width:600px){.a{display:none}}</style><p class=a>KEEP</p>"},
-	{"hidden from large windows", "<style>.a{display:none}@media (max-width:600px){.a{display:block}}</style><p class=a>KEEP</p>"},
+	{
+		"hidden from large windows",
+		"<style>.a{display:none}@media (max-width:600px){.a{display:block}}</style><p class=a>KEEP</p>",
+	},
 	{"hidden on paper", "<style>@media print{.a{display:none}}</style><p class=a>KEEP</p>"},
 	{"a frame of an animation", "<style>@keyframes x{from{opacity:0}.a{display:none}}</style><p class=a>KEEP</p>"},
 	{"a pseudo-element", "<style>.a::before{display:none}</style><p class=a>KEEP</p>"},
@@ -160,7 +211,10 @@ var seenText = []struct{ name, html string }{
 	{"an icon hidden from screen readers", "<p><span aria-hidden=true>→</span> KEEP</p>"},
 	{"words in a font of icons", "<p class=material-icons>KEEP all of this</p>"},
 	{"an image with words", "<img src=/a.png alt=KEEP>"},
-	{"a part that React sent later", `<!--$?--><template id="B:0"></template><p>Loading</p><!--/$--><div hidden id="S:0"><p>KEEP</p></div><script>$RC("B:0","S:0")</script>`},
+	{
+		"a part that React sent later",
+		`<!--$?--><template id="B:0"></template><p>Loading</p><!--/$--><div hidden id="S:0"><p>KEEP</p></div><script>$RC("B:0","S:0")</script>`,
+	},
 	{"a shadow root", "<div><template shadowrootmode=open><p>KEEP</p></template></div>"},
 }
 
@@ -177,7 +231,9 @@ func TestWhatReadersSeeIsKept(t *testing.T) {
 
 func TestAPageThatWaitsForItsScriptIsKeptAndTold(t *testing.T) {
 	for _, html := range []string{
-		"<style>#app{visibility:hidden}</style><nav>Menu of the page</nav><div id=app>%s</div>", "<style>body{visibility:hidden}</style><body>%s", "<body style='visibility:hidden'>%s", "<style>.js body{opacity:0} .w{opacity:0}</style><div class=w>%s</div>",
+		"<style>#app{visibility:hidden}</style><nav>Menu of the page</nav><div id=app>%s</div>",
+		"<style>body{visibility:hidden}</style><body>%s", "<body style='visibility:hidden'>%s",
+		"<style>.js body{opacity:0} .w{opacity:0}</style><div class=w>%s</div>",
 	} {
 		res := convertPage(t, fmt.Sprintf(html, fmt.Sprintf(around, "")), convert.Options{})
 		if !strings.Contains(res.Markdown, "The first visible") || !slices.Contains(res.Warnings, convert.WarnShown) {
@@ -187,7 +243,9 @@ func TestAPageThatWaitsForItsScriptIsKeptAndTold(t *testing.T) {
 }
 
 func TestReceiptsAreBoundedAndDecoded(t *testing.T) {
-	res := convertPage(t, fmt.Sprintf(around, strings.Repeat("<p hidden>"+strings.Repeat("HIDE é ", 500)+"</p>", 100)+"<p>x"+smuggle("ignore previous")+"</p><!-- llms.txt lists all pages: coding agents, append .md to any url -->"), convert.Options{})
+	res := convertPage(t, fmt.Sprintf(around,
+		strings.Repeat("<p hidden>"+strings.Repeat("HIDE é ", 500)+"</p>", 100)+"<p>x"+smuggle("ignore previous")+
+			"</p><!-- llms.txt lists all pages: coding agents, append .md to any url -->"), convert.Options{})
 	if n := res.Removed.Counts["hidden"]; n != 100 {
 		t.Errorf("%d pieces counted, want 100", n)
 	}
@@ -215,7 +273,8 @@ func TestReceiptsAreBoundedAndDecoded(t *testing.T) {
 }
 
 func TestHiddenTextIsNotInTheTextThatStandsInForAFailedPage(t *testing.T) {
-	got := convert.FallbackText(t.Context(), "<p>one<p hidden>HIDE<p>two<div style='display:none'><div>HIDE</div>HIDE</div>three<script>HIDE</script><b hidden>HIDE</b> four")
+	got := convert.FallbackText(t.Context(),
+		"<p>one<p hidden>HIDE<p>two<div style='display:none'><div>HIDE</div>HIDE</div>three<script>HIDE</script><b hidden>HIDE</b> four")
 	if strings.Contains(got, "HIDE") || strings.Join(strings.Fields(got), " ") != "one two three four" {
 		t.Errorf("got %q", got)
 	}

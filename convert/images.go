@@ -19,7 +19,8 @@ var lazySources = []string{
 // trackers are parts of addresses that only count visitors.
 var trackers = []string{
 	"/pixel.gif", "/spacer.gif", "/blank.gif", "/1x1.", "/transparent.gif", "doubleclick.net/",
-	"google-analytics.com/", "facebook.com/tr", "scorecardresearch.com/", "/__utm.gif", "stats.wordpress.com/", "pixel.wp.com/",
+	"google-analytics.com/", "facebook.com/tr", "scorecardresearch.com/", "/__utm.gif", "stats.wordpress.com/",
+	"pixel.wp.com/",
 }
 
 // smallest is the side, in pixels, under which an image is an icon, a spacer or a counter and no content.
@@ -144,8 +145,8 @@ func spacer(src string) bool {
 	return false
 }
 
-// dropOrnaments removes images without a text that stand on the page three times and more: bullets, stars, icons. Inside a
-// table they are marks in its cells and stay.
+// dropOrnaments removes images without a text that stand on the page three times and more: bullets, stars, icons.
+// Inside a table they are marks in its cells and stay.
 func dropOrnaments(body *html.Node) {
 	seen := map[string][]*html.Node{}
 	for d := range body.Descendants() {

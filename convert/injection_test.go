@@ -10,8 +10,9 @@ import (
 	"readthru/convert"
 )
 
-// TestNothingHiddenSurvivesTheVectors converts the pages of injection-vectors.json in the folder that READTHRU_CORPUS_SECURITY
-// names, and holds that no hidden, fallback or invisible text is left and no visible sentence lost.
+// TestNothingHiddenSurvivesTheVectors converts the pages of injection-vectors.json in the folder that
+// READTHRU_CORPUS_SECURITY names, and holds that no hidden, fallback or invisible text is left and no visible sentence
+// lost.
 func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
 	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
 	if dir == "" {
@@ -29,7 +30,10 @@ func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
 		t.Run(v.ID, func(t *testing.T) {
 			for _, o := range []convert.Options{{}, {WholePage: true}} {
 				res := convertPage(t, v.HTML, o)
-				for _, sentence := range []string{"Visible paragraph one of the real article", "Visible paragraph two, which is also real content"} {
+				for _, sentence := range []string{
+					"Visible paragraph one of the real article",
+					"Visible paragraph two, which is also real content",
+				} {
 					if !strings.Contains(res.Markdown, sentence) {
 						t.Errorf("%+v: %q is lost: %q", o, sentence, res.Markdown)
 					}
@@ -53,7 +57,8 @@ func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
 func invisibles(s string) string {
 	for _, r := range s {
 		switch {
-		case r < ' ' && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, r == 0xad, r >= 0x200b && r <= 0x200f && r != 0x200d, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xe0000 && r <= 0xe0fff:
+		case r < ' ' && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, r == 0xad, r >= 0x200b && r <= 0x200f && r != 0x200d,
+			r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xe0000 && r <= 0xe0fff:
 			return string(r)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// delimited writes emphasis. White space at its edges moves out, and it is left off where it would hold blocks or where an
-// element round it says the same.
+// delimited writes emphasis. White space at its edges moves out, and it is left off where it would hold blocks or where
+// an element round it says the same.
 func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth *int) {
 	if *depth > 0 {
 		r.children(out, n)
@@ -58,8 +58,9 @@ const (
 	closers = ".,:;?!\"'”’»…、。：；，！？"
 )
 
-// flank moves punctuation out of emphasis where a mark between it and a letter would not count (CommonMark 6.2: a delimiter run
-// beside a letter must not have punctuation on its other side). It reports false when that cannot be mended.
+// flank moves punctuation out of emphasis where a mark between it and a letter would not count (CommonMark 6.2: a
+// delimiter run beside a letter must not have punctuation on its other side). It reports false when that cannot be
+// mended.
 func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []byte, ok bool) {
 	inner = content
 	if last, _ := utf8.DecodeLastRune(before); len(before) > 0 && wordRune(last) {
@@ -86,7 +87,8 @@ func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []
 // wordRune reports whether r is neither white space nor punctuation.
 func wordRune(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsPunct(r) && !unicode.IsSymbol(r) }
 
-// runeAfter returns the first character that is written after n, a space where a line ends, and a star where that is markup.
+// runeAfter returns the first character that is written after n, a space where a line ends, and a star where that is
+// markup.
 func runeAfter(n *html.Node) rune {
 	for range 8 {
 		for n.NextSibling == nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Inventory is what a page's markdown must be read back to: letters and digits of headings and of the text of links, code as it
-// is, and how many tables and footnotes there are.
+// Inventory is what a page's markdown must be read back to: letters and digits of headings and of the text of links,
+// code as it is, and how many tables and footnotes there are.
 type Inventory struct {
 	Headings []string // text
 	Code     []string // language, a newline, text
@@ -18,8 +18,8 @@ type Inventory struct {
 	Notes    int      // footnotes that are referred to
 }
 
-// TakeInventory returns what the whole of d's body holds, leaving out what the renderer cannot write as such: headings in cells,
-// links round blocks or in code, tables with code blocks in them.
+// TakeInventory returns what the whole of d's body holds, leaving out what the renderer cannot write as such: headings
+// in cells, links round blocks or in code, tables with code blocks in them.
 func TakeInventory(d *Document) Inventory {
 	var inv Inventory
 	if d.body == nil {
@@ -57,7 +57,8 @@ func TakeInventory(d *Document) Inventory {
 	return inv
 }
 
-// inLine reports whether a block of code stands in a cell of a table that is written as one, where it is code within a line.
+// inLine reports whether a block of code stands in a cell of a table that is written as one, where it is code within a
+// line.
 func inLine(pre *html.Node) bool {
 	for p := pre.Parent; p != nil; p = p.Parent {
 		if is(p, atom.Table) && !(&renderer{}).irregular(p) {

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// visible returns s without the characters that nobody sees: control characters, zero-width and bidirectional ones, soft
-// hyphens, tag characters, and variation selectors that select nothing. smuggled reports whether among them were some that
-// carry text past a reader's eyes (tags, bidirectional overrides, runs of selectors): those are counted, the others are
-// typography.
+// visible returns s without the characters that nobody sees: control characters, zero-width and bidirectional ones,
+// soft hyphens, tag characters, and variation selectors that select nothing. smuggled reports whether among them were
+// some that carry text past a reader's eyes (tags, bidirectional overrides, runs of selectors): those are counted, the
+// others are typography.
 func visible(s string) (clean string, smuggled bool) {
 	at := strings.IndexFunc(s, invisible)
 	if at < 0 {
@@ -29,7 +29,8 @@ func visible(s string) (clean string, smuggled bool) {
 				b.WriteRune(r)
 			}
 		case r == '\ufe0e' || r == '\ufe0f':
-			if previous > 0x7f && !invisible(previous) || previous >= '0' && previous <= '9' || previous == '#' || previous == '*' {
+			if previous > 0x7f && !invisible(previous) || previous >= '0' && previous <= '9' || previous == '#' ||
+				previous == '*' {
 				b.WriteRune(r) // text or emoji form of the sign before it
 			}
 		case r >= 0xe0000 && r <= 0xe007f || r >= 0xe0100 && r <= 0xe01ef || r >= 0x202d && r <= 0x202e:
@@ -44,9 +45,11 @@ func visible(s string) (clean string, smuggled bool) {
 
 func variation(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
 
-// joins reports whether a zero-width joiner beside r can change how r looks: letters of scripts that join, signs and emoji.
+// joins reports whether a zero-width joiner beside r can change how r looks: letters of scripts that join, signs and
+// emoji.
 func joins(r rune) bool {
-	return r >= 0x0590 && r <= 0x109f || r >= 0x1780 && r <= 0x18af || r >= 0x2190 && r <= 0x2bff || variation(r) || r >= 0x1f000 && r <= 0x1faff
+	return r >= 0x0590 && r <= 0x109f || r >= 0x1780 && r <= 0x18af || r >= 0x2190 && r <= 0x2bff || variation(r) ||
+		r >= 0x1f000 && r <= 0x1faff
 }
 
 // invisible reports whether r leaves nothing on the screen by itself.
@@ -56,11 +59,14 @@ func invisible(r rune) bool {
 		return r != '\t' && r != '\n' && r != '\r' && r != '\f'
 	case r < 0x7f:
 		return false
-	case r < 0xa0, r == 0xad, r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r >= 0x180b && r <= 0x180f:
+	case r < 0xa0, r == 0xad, r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r >= 0x180b &&
+		r <= 0x180f:
 		return true
-	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0x3164, r == 0xfeff, r == 0xffa0:
+	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0x3164, r == 0xfeff,
+		r == 0xffa0:
 		return true
-	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xfff0 && r <= 0xfffb, r >= 0x1d173 && r <= 0x1d17a, r >= 0xe0000 && r <= 0xe0fff:
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xfff0 && r <= 0xfffb, r >= 0x1d173 && r <= 0x1d17a, r >= 0xe0000 &&
+		r <= 0xe0fff:
 		return true
 	}
 	return false

@@ -12,8 +12,9 @@ const (
 	maxTableColumns = 24 // and with at most as many members each: wider rows do not
 )
 
-// json makes the markdown of JSON (RFC 8259): indented between fences, numbers and order as they are. An array of equal flat
-// objects, alone or as a member of the outermost object, becomes a table. What is not JSON stays as it is, between fences.
+// json makes the markdown of JSON (RFC 8259): indented between fences, numbers and order as they are. An array of equal
+// flat objects, alone or as a member of the outermost object, becomes a table. What is not JSON stays as it is, between
+// fences.
 func (d *Document) json(ctx context.Context, text string) {
 	if d.url != nil {
 		d.head.title = fileName(d.url.Path)
@@ -101,8 +102,8 @@ func jsonMembers(raw []byte) ([]member, bool) {
 	return list, ok
 }
 
-// eachValue calls do for the members of an object or the elements of an array, the kind of which open says, until do returns
-// false. raw is valid JSON. It returns false when raw is of another kind, or do was.
+// eachValue calls do for the members of an object or the elements of an array, the kind of which open says, until do
+// returns false. raw is valid JSON. It returns false when raw is of another kind, or do was.
 func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != open {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// labels are lines of their own in an article that say nothing of it: what stands elsewhere, what is sold beside it, and that
-// nobody has commented.
+// labels are lines of their own in an article that say nothing of it: what stands elsewhere, what is sold beside it,
+// and that nobody has commented.
 var labels = func() map[string]bool {
 	m := map[string]bool{}
 	for line := range strings.SplitSeq(`Advertisement,Advertisements,Story continues below advertisement,Article continues below advertisement,Continue reading below,Scroll to continue,Sponsored content,
@@ -38,7 +38,8 @@ func (t *outline) dropLabels(keep []bool) {
 // longestLabel is the most bytes that a label is written with, in whatever spelling.
 const longestLabel = 80
 
-// folded returns the text of n as fold does, or "" when it has more than limit bytes or nodes: what a line stands in may be a whole page.
+// folded returns the text of n as fold does, or "" when it has more than limit bytes or nodes: what a line stands in
+// may be a whole page.
 func folded(n *html.Node, limit int) string {
 	var text strings.Builder
 	nodes := 0

@@ -5,8 +5,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// normaliseTable leaves a table of data as it is, cuts one that holds headings between its rows at these, and turns a table
-// that only arranges its content into plain blocks.
+// normaliseTable leaves a table of data as it is, cuts one that holds headings between its rows at these, and turns a
+// table that only arranges its content into plain blocks.
 func normaliseTable(n *html.Node) {
 	switch {
 	case layout(n):
@@ -16,8 +16,8 @@ func normaliseTable(n *html.Node) {
 	}
 }
 
-// layout reports whether a table only arranges its content: it says so, it has one column or one row, or its cells hold what
-// no cell of data holds.
+// layout reports whether a table only arranges its content: it says so, it has one column or one row, or its cells hold
+// what no cell of data holds.
 func layout(n *html.Node) bool {
 	if role := attr(n, "role"); role == "presentation" || role == "none" {
 		return true

@@ -11,9 +11,9 @@ import (
 // schemes are those a link may have; a link with any other is dropped and its text kept.
 var schemes = set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 
-// absolute returns href as an absolute URL, or as a fragment where it points into the page itself. It is empty for what is not
-// a link that can be followed: javascript:, data:, nonsense. The bytes of an absolute URL stay as they are, but for those that
-// would end a link in markdown.
+// absolute returns href as an absolute URL, or as a fragment where it points into the page itself. It is empty for what
+// is not a link that can be followed: javascript:, data:, nonsense. The bytes of an absolute URL stay as they are, but
+// for those that would end a link in markdown.
 func absolute(base *url.URL, href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || invisible(r) {
@@ -64,7 +64,8 @@ func validScheme(s string) bool {
 }
 
 // linkEscapes are the bytes of an address that end a link destination or begin markup.
-var linkEscapes = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "\"", "%22", "`", "%60", "|", "%7C", "*", "%2A")
+var linkEscapes = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "\"", "%22", "`", "%60", "|",
+	"%7C", "*", "%2A")
 
 // linkBytes returns an address as it stands in a markdown link. Brackets stay where they are balanced.
 func linkBytes(s string) string {
@@ -105,8 +106,10 @@ func ampersands(s string) string {
 
 // permalinks name the classes of links that point at their own heading.
 var permalinks = []string{
-	"headerlink", "hash-link", "heading-anchor", "anchor-link", "permalink", "doc-anchor", "anchor", "header-anchor", "heading-link", "headinglink", "sl-anchor-link", "viewcode-link", "anchorjs-link",
-	"direct-link", "self-link", "srclink", "src", "headline-anchor", "toc-backref-link", "octicon-link", "deep-link", "copy-link",
+	"headerlink", "hash-link", "heading-anchor", "anchor-link", "permalink", "doc-anchor", "anchor", "header-anchor",
+	"heading-link", "headinglink", "sl-anchor-link", "viewcode-link", "anchorjs-link",
+	"direct-link", "self-link", "srclink", "src", "headline-anchor", "toc-backref-link", "octicon-link", "deep-link",
+	"copy-link",
 }
 
 // permalink reports whether a link is no text of the page but a handle on the heading beside it.
@@ -114,9 +117,11 @@ func permalink(n *html.Node) bool {
 	text := squash(textOf(n))
 	switch text {
 	case "¶", "§", "#", "🔗", "¶¶", "∞", "⚓", "⚓︎", "◆", "Anchor", "Permalink", "Link to this heading", "Copy link":
-		return hasClass(n, permalinks...) || strings.Contains(attr(n, "href"), "#") && within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
+		return hasClass(n, permalinks...) || strings.Contains(attr(n, "href"), "#") &&
+			within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
 	}
-	return hasClass(n, permalinks...) && (text == "" || len(text) <= 8 && !within(n, atom.P, atom.Li, atom.Td)) && !contains(n, atom.Img)
+	return hasClass(n, permalinks...) && (text == "" || len(text) <= 8 && !within(n, atom.P, atom.Li, atom.Td)) &&
+		!contains(n, atom.Img)
 }
 
 // selfLink reports whether a link is a heading, made a handle on itself.
@@ -135,8 +140,8 @@ func selfLink(n *html.Node) bool {
 	return squash(textOf(n)) == squash(textOf(h))
 }
 
-// liftHeading turns a link round a heading, and perhaps more, into a heading that holds the link: markdown has no link round
-// blocks.
+// liftHeading turns a link round a heading, and perhaps more, into a heading that holds the link: markdown has no link
+// round blocks.
 func liftHeading(n *html.Node) {
 	h := find(n, heading)
 	if h == nil || n.Parent == nil {

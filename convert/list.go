@@ -113,7 +113,8 @@ func (r *renderer) isList(c *html.Node) bool {
 	return is(c, atom.Ul, atom.Ol) && (r.copied || r.nesting < maxNesting)
 }
 
-// followsList reports whether a list of the same kind ends right before n, and is not itself marked apart from one before it.
+// followsList reports whether a list of the same kind ends right before n, and is not itself marked apart from one
+// before it.
 func (r *renderer) followsList(n *html.Node) bool {
 	p := r.before(n)
 	if p == nil || !is(p, n.DataAtom) || r.apart == p {

@@ -16,15 +16,16 @@ var (
 	// markdownKinds are the constructs of which two kinds together make a text markdown.
 	markdownKinds = []func() *regexp.Regexp{
 		pattern("(?m)^ {0,3}(?:```|~~~)"),
-		pattern(`(?m)^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S.*\n(?:[ \t]+\S.*\n)*(?:[ \t]*\n)? {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S`), // a list of two items
+		// a list of two items
+		pattern(`(?m)^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S.*\n(?:[ \t]+\S.*\n)*(?:[ \t]*\n)? {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S`),
 		pattern(`\[[^\]\n]+\]\([^)\s]+\)`),
 		pattern(`(?m)^ {0,3}\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)+\|?[ \t]*\r?$`),
 		pattern(`(?m)^ {0,3}>[ \t]?\S`),
 	}
 )
 
-// LooksLikeMarkdown reports whether the first 16 KiB of a text are markdown (rule A3): it is not empty, JSON, HTML or XML, and
-// it has a heading or front matter, or two kinds of fence, list, link, table rule and quote.
+// LooksLikeMarkdown reports whether the first 16 KiB of a text are markdown (rule A3): it is not empty, JSON, HTML or
+// XML, and it has a heading or front matter, or two kinds of fence, list, link, table rule and quote.
 func LooksLikeMarkdown(b []byte) bool {
 	b = b[:min(len(b), sniffWindow)]
 	text := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), " \t\r\n")
@@ -54,7 +55,8 @@ func markupStart(text []byte) bool {
 	return false
 }
 
-// jsonStart reports whether text begins as a JSON object or array does. A link at the top of a markdown text is no array.
+// jsonStart reports whether text begins as a JSON object or array does. A link at the top of a markdown text is no
+// array.
 func jsonStart(text []byte) bool {
 	if text[0] != '{' && text[0] != '[' {
 		return false
@@ -63,5 +65,6 @@ func jsonStart(text []byte) bool {
 		return true
 	}
 	rest := bytes.TrimLeft(text[1:], " \t\r\n")
-	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '{' || text[0] == '[' && rest[0] == '[' && bytes.HasPrefix(text, []byte("[\n")))
+	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '{' || text[0] == '[' && rest[0] == '[' &&
+		bytes.HasPrefix(text, []byte("[\n")))
 }

@@ -66,7 +66,8 @@ func findMath(body *html.Node, written *bool) []*html.Node {
 	for d := range body.Descendants() {
 		switch d.Type {
 		case html.TextNode:
-			*written = *written || strings.Contains(d.Data, `\(`) || strings.Contains(d.Data, `\[`) || strings.Contains(d.Data, `$$`)
+			*written = *written || strings.Contains(d.Data, `\(`) || strings.Contains(d.Data, `\[`) ||
+				strings.Contains(d.Data, `$$`)
 		case html.ElementNode:
 			if d.Data == "math" || d.Data == "mjx-math" || is(d, atom.Script) && strings.HasPrefix(attr(d, "type"),
 				"math/") || is(d, atom.Img) && imageTeX(d) != "" || len(d.Attr) > 0 && attributeTeX(d) != "" {
@@ -156,12 +157,13 @@ func attributeTeX(n *html.Node) string {
 	return ""
 }
 
-// imageTeX returns the TeX of an image of a formula: its alternative text where that is TeX, or what its address asks a service
-// to draw.
+// imageTeX returns the TeX of an image of a formula: its alternative text where that is TeX, or what its address asks a
+// service to draw.
 func imageTeX(n *html.Node) string {
 	alt := strings.TrimSpace(attr(n, "alt"))
-	if class := strings.ToLower(attr(n, "class")); alt != "" && (looksLikeTeX(alt) || strings.Contains(class, "mwe-math") ||
-		hasClass(n, "latex", "tex", "ql-img-inline-formula", "ql-img-displayed-equation")) {
+	if class := strings.ToLower(attr(n, "class")); alt != "" &&
+		(looksLikeTeX(alt) || strings.Contains(class, "mwe-math") ||
+			hasClass(n, "latex", "tex", "ql-img-inline-formula", "ql-img-displayed-equation")) {
 		return cleanTeX(alt)
 	}
 	src := attr(n, "src")
@@ -176,7 +178,8 @@ func imageTeX(n *html.Node) string {
 	for _, key := range texQueries {
 		candidates = append(candidates, u.Query().Get(key))
 	}
-	if !strings.Contains(u.RawQuery, "=") || strings.Contains(u.Host+u.Path, "latex") || strings.Contains(u.Host+u.Path, "tex.") {
+	if !strings.Contains(u.RawQuery, "=") || strings.Contains(u.Host+u.Path, "latex") ||
+		strings.Contains(u.Host+u.Path, "tex.") {
 		if query, err := url.QueryUnescape(strings.ReplaceAll(u.RawQuery, "+", "%2B")); err == nil {
 			candidates = append(candidates, query)
 		}
@@ -190,7 +193,8 @@ func imageTeX(n *html.Node) string {
 	return ""
 }
 
-// looksLikeTeX reports whether a text can only be TeX: it has a command and braces, signs or digits as formulas have them.
+// looksLikeTeX reports whether a text can only be TeX: it has a command and braces, signs or digits as formulas have
+// them.
 func looksLikeTeX(s string) bool {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 || i+2 >= len(s) || !letter(s[i+1]) || !letter(s[i+2]) || strings.Contains(s, `:\`) {

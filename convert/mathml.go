@@ -149,7 +149,8 @@ func (w *texWriter) write(n *html.Node) string {
 			return w.write(parts[0])
 		}
 		return ""
-	case "mstyle", "mrow", "mpadded", "merror", "math", "mtd", "num", "den", "base", "over", "under", "script", "mrow-box", "maction":
+	case "mstyle", "mrow", "mpadded", "merror", "math", "mtd", "num", "den", "base", "over", "under", "script", "mrow-box",
+		"maction":
 		return w.row(n)
 	}
 	return w.row(n)
@@ -281,8 +282,8 @@ func takesLimits(base string) bool {
 	return bigOperators[name] || strings.HasPrefix(base, `\underbrace`) || strings.HasPrefix(base, `\overbrace`)
 }
 
-var bigOperators = set(`sum prod coprod int iint iiint oint bigcup bigcap bigoplus bigotimes bigvee bigwedge lim max min sup inf
-	limsup liminf det Pr gcd arg operatorname`)
+var bigOperators = set(`sum prod coprod int iint iiint oint bigcup bigcap bigoplus bigotimes bigvee bigwedge lim max
+	min sup inf limsup liminf det Pr gcd arg operatorname`)
 
 func (w *texWriter) table(n *html.Node, env string) string {
 	var rows []string

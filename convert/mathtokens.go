@@ -105,22 +105,22 @@ func asciiTeX(r rune) string {
 }
 
 // functions are the names that TeX has commands for.
-var functions = set(`sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp lim max min sup inf det dim ker
-	gcd arg deg Pr hom limsup liminf`)
+var functions = set(`sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp lim max min sup inf det
+	dim ker gcd arg deg Pr hom limsup liminf`)
 
 // texSymbols are the commands of characters beyond ASCII.
 var texSymbols = func() map[rune]string {
 	m := map[rune]string{}
-	fields := strings.Fields(`α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda μ mu
-		ν nu ξ xi π pi ρ rho ς varsigma σ sigma τ tau υ upsilon φ phi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta
-		Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ∂ partial ∇ nabla ∞ infty ∑ sum ∏ prod ∐ coprod ∫ int ∬
-		iint ∭ iiint ∮ oint ± pm ∓ mp × times ÷ div ⋅ cdot · cdot ∗ ast ∘ circ • bullet ⋆ star ≤ leq ≥ geq ≠ neq ≈
-		approx ≃ simeq ≅ cong ≡ equiv ∼ sim ∝ propto ≪ ll ≫ gg ∈ in ∉ notin ∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇ supseteq
-		∪ cup ∩ cap ∖ setminus ∅ emptyset ∧ land ∨ lor ¬ neg ∀ forall ∃ exists ∄ nexists ⇒ Rightarrow ⇐ Leftarrow ⇔
+	fields := strings.Fields(`α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ
+		kappa λ lambda μ mu ν nu ξ xi π pi ρ rho ς varsigma σ sigma τ tau υ upsilon φ phi ϕ phi χ chi ψ psi ω omega Γ Gamma
+		Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ∂ partial ∇ nabla ∞ infty ∑ sum ∏ prod ∐
+		coprod ∫ int ∬ iint ∭ iiint ∮ oint ± pm ∓ mp × times ÷ div ⋅ cdot · cdot ∗ ast ∘ circ • bullet ⋆ star ≤ leq ≥ geq ≠
+		neq ≈ approx ≃ simeq ≅ cong ≡ equiv ∼ sim ∝ propto ≪ ll ≫ gg ∈ in ∉ notin ∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇
+		supseteq ∪ cup ∩ cap ∖ setminus ∅ emptyset ∧ land ∨ lor ¬ neg ∀ forall ∃ exists ∄ nexists ⇒ Rightarrow ⇐ Leftarrow ⇔
 		Leftrightarrow ⟹ implies ⟺ iff → rightarrow ← leftarrow ↔ leftrightarrow ↦ mapsto ↑ uparrow ↓ downarrow ⟶
-		longrightarrow ⟨ langle ⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ∣ mid ∥ parallel ‖ Vert ⊥ perp ∠ angle …
-		ldots ⋯ cdots ⋮ vdots ⋱ ddots ′ prime ℓ ell ℏ hbar ℜ Re ℑ Im ℵ aleph ⊕ oplus ⊗ otimes ⊖ ominus ⋃ bigcup ⋂ bigcap
-		⨁ bigoplus ⨂ bigotimes √ surd ∎ blacksquare † dagger ‡ ddagger ≺ prec ≻ succ ⊢ vdash ⊨ models ⊤ top`)
+		longrightarrow ⟨ langle ⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ∣ mid ∥ parallel ‖ Vert ⊥ perp ∠ angle … ldots ⋯
+		cdots ⋮ vdots ⋱ ddots ′ prime ℓ ell ℏ hbar ℜ Re ℑ Im ℵ aleph ⊕ oplus ⊗ otimes ⊖ ominus ⋃ bigcup ⋂ bigcap ⨁ bigoplus
+		⨂ bigotimes √ surd ∎ blacksquare † dagger ‡ ddagger ≺ prec ≻ succ ⊢ vdash ⊨ models ⊤ top`)
 	for i := 0; i+1 < len(fields); i += 2 {
 		r, _ := utf8.DecodeRuneInString(fields[i])
 		m[r] = fields[i+1]

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// measure tells how much text an element holds: bytes without white space, those inside links, and those inside code blocks.
+// measure tells how much text an element holds: bytes without white space, those inside links, and those inside code
+// blocks.
 type measure struct{ text, links, code int32 }
 
 func (m *measure) add(o measure) { m.text += o.text; m.links += o.links; m.code += o.code }
@@ -72,8 +73,8 @@ func (t *tape) measure(n *html.Node, link, code bool) (m measure) {
 	return m
 }
 
-// remainder measures what is left of a page when some elements are dropped. Few elements hold some of that, so only these are
-// measured anew.
+// remainder measures what is left of a page when some elements are dropped. Few elements hold some of that, so only
+// these are measured anew.
 type remainder struct {
 	all     map[*html.Node]measure
 	dropped map[*html.Node]bool
@@ -81,7 +82,9 @@ type remainder struct {
 }
 
 // newRemainder measures what is left of the elements from n down. What is dropped later is not counted as dropped.
-func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure, dropped map[*html.Node]bool) *remainder {
+func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure,
+	dropped map[*html.Node]bool,
+) *remainder {
 	r := &remainder{all, dropped, map[*html.Node]measure{}}
 	var walk func(n *html.Node) measure
 	walk = func(n *html.Node) (lost measure) {

@@ -16,12 +16,20 @@ import (
 const maxMeta = 2000
 
 // metaKeys are the names of meta elements that are kept as they are; every article:* is too.
-var metaKeys = set("description og:title og:description og:image og:site_name og:type og:url twitter:title twitter:description twitter:image twitter:card author keywords robots")
+var metaKeys = set("description og:title og:description og:image og:site_name og:type og:url twitter:title " +
+	"twitter:description twitter:image twitter:card author keywords robots")
 
 // dateKeys and authorKeys are other names under which pages state both, best first.
 var (
-	dateKeys   = []string{"article:published_time", "datepublished", "citation_publication_date", "citation_date", "dc.date", "dc.date.issued", "dcterms.created", "dcterms.date", "date", "pubdate", "publishdate", "parsely-pub-date", "sailthru.date"}
-	authorKeys = []string{"author", "citation_author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author", "byl"}
+	dateKeys = []string{
+		"article:published_time", "datepublished", "citation_publication_date", "citation_date",
+		"dc.date", "dc.date.issued", "dcterms.created", "dcterms.date", "date", "pubdate", "publishdate", "parsely-pub-date",
+		"sailthru.date",
+	}
+	authorKeys = []string{
+		"author", "citation_author", "dc.creator", "dcterms.creator", "parsely-author",
+		"sailthru.author", "byl",
+	}
 )
 
 // head is what a page says about itself.
@@ -57,7 +65,8 @@ func readHead(root *html.Node, u *url.URL) head {
 			}
 		case atom.Base:
 			if !baseSeen && u != nil {
-				if b, err := u.Parse(strings.TrimSpace(attr(n, "href"))); err == nil && attr(n, "href") != "" && (b.Scheme == "http" || b.Scheme == "https") && b.Host != "" {
+				if b, err := u.Parse(strings.TrimSpace(attr(n, "href"))); err == nil && attr(n, "href") != "" &&
+					(b.Scheme == "http" || b.Scheme == "https") && b.Host != "" {
 					h.base, baseSeen = b, true
 				}
 			}
@@ -129,15 +138,18 @@ func (h *head) link(n *html.Node, u *url.URL) {
 	if strings.Contains(rel, " canonical ") && h.canonical == "" && sameSite(u, target) {
 		h.canonical = target.String()
 	}
-	if strings.Contains(rel, " alternate ") && h.twin == "" && strings.HasPrefix(strings.ToLower(attr(n, "type")), "text/markdown") {
+	if strings.Contains(rel, " alternate ") && h.twin == "" &&
+		strings.HasPrefix(strings.ToLower(attr(n, "type")), "text/markdown") {
 		h.twin = target.String()
 	}
 }
 
 // sameSite reports whether two URLs have one host, or hosts of which one lies below the other (www, m, amp).
 func sameSite(a, b *url.URL) bool {
-	x, y := strings.TrimPrefix(strings.ToLower(a.Hostname()), "www."), strings.TrimPrefix(strings.ToLower(b.Hostname()), "www.")
-	return x == y || strings.Contains(y, ".") && strings.HasSuffix(x, "."+y) || strings.Contains(x, ".") && strings.HasSuffix(y, "."+x)
+	x, y := strings.TrimPrefix(strings.ToLower(a.Hostname()), "www."),
+		strings.TrimPrefix(strings.ToLower(b.Hostname()), "www.")
+	return x == y || strings.Contains(y, ".") && strings.HasSuffix(x, "."+y) || strings.Contains(x, ".") &&
+		strings.HasSuffix(y, "."+x)
 }
 
 // put sets key unless it is set already or value is empty.
@@ -160,13 +172,14 @@ func clip(s string) string {
 	return s
 }
 
-// chooseTitle returns the page's title: its first h1 if that is part of og:title or of the title element, or if there is no
-// og:title; else og:title; else the title element without the site's name. Right on 71 % of 500 reference titles, where the
-// title element alone is on 25 %.
+// chooseTitle returns the page's title: its first h1 if that is part of og:title or of the title element, or if there
+// is no og:title; else og:title; else the title element without the site's name. Right on 71 % of 500 reference titles,
+// where the title element alone is on 25 %.
 func chooseTitle(h1, ogTitle, title, site string) string {
 	folded := fold(h1)
 	switch {
-	case folded != "" && (ogTitle == "" || strings.Contains(fold(ogTitle), folded) || strings.Contains(fold(title), folded)):
+	case folded != "" && (ogTitle == "" || strings.Contains(fold(ogTitle), folded) ||
+		strings.Contains(fold(title), folded)):
 		return h1
 	case ogTitle != "":
 		return ogTitle
@@ -190,10 +203,16 @@ func fold(s string) string {
 }
 
 // dateForms are how pages write dates in their metadata. Those without a time give a day.
-var dateForms = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", time.RFC1123Z, time.RFC1123}
+var dateForms = []string{
+	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", time.RFC1123Z, time.RFC1123,
+}
 
 // dayForms have no zone, so that only their day is sure.
-var dayForms = []string{"2006-01-02", "2006/01/02", "2006/1/2", "20060102", "January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04"}
+var dayForms = []string{
+	"2006-01-02", "2006/01/02", "2006/1/2", "20060102", "January 2, 2006", "Jan 2, 2006",
+	"2 January 2006", "2 Jan 2006", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
+}
 
 // date returns a date in RFC 3339, or its day alone, or "" for what is neither. Nothing is invented.
 func date(s string) string {

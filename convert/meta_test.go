@@ -15,8 +15,10 @@ func TestMeta(t *testing.T) {
 <meta name="twitter:card" content="summary"><meta property="article:section" content="News"><meta name="unknown" content="x"><link rel=canonical href="/c">
 <script type="application/ld+json">{"@graph":[{"@type":"Article","datePublished":"2024-05-06T07:08:09Z","author":[{"name":"Ann"},{"name":"Bob"}]}]}</script></head><body><p>x`
 	want := page.Meta{
-		"lang": "de", "description": "What it says", "og:title": "OG", "og:site_name": "Site", "robots": "noindex", "keywords": "a,b", "twitter:card": "summary",
-		"article:section": "News", "canonical_url": "https://a.test/c", "author": "Ann, Bob", "date": "2024-05-06T07:08:09Z", "title": "OG",
+		"lang": "de", "description": "What it says", "og:title": "OG", "og:site_name": "Site", "robots": "noindex",
+		"keywords": "a,b", "twitter:card": "summary",
+		"article:section": "News", "canonical_url": "https://a.test/c", "author": "Ann, Bob", "date": "2024-05-06T07:08:09Z",
+		"title": "OG",
 	}
 	res := convertPage(t, html, convert.Options{})
 	if diff := cmp.Diff(want, res.Meta); diff != "" {
@@ -29,12 +31,27 @@ func TestMeta(t *testing.T) {
 
 func TestTitle(t *testing.T) {
 	for _, tt := range []struct{ name, html, want string }{
-		{"h1 that is part of title", "<title>The Page - Site</title><meta property=og:title content='Other'><h1>The page</h1>", "The page"},
-		{"h1 that is part of og:title", "<title>x</title><meta property=og:title content='The Page: more'><h1>The Page</h1>", "The Page"},
+		{
+			"h1 that is part of title",
+			"<title>The Page - Site</title><meta property=og:title content='Other'><h1>The page</h1>", "The page",
+		},
+		{
+			"h1 that is part of og:title", "<title>x</title><meta property=og:title content='The Page: more'><h1>The Page</h1>",
+			"The Page",
+		},
 		{"h1 without og:title", "<title>Site</title><h1>Heading ¶</h1>", "Heading"},
-		{"og:title against a strange h1", "<title>Site</title><meta property=og:title content='The Page'><h1>Menu</h1>", "The Page"},
-		{"title without the site's name", "<title>The Page | Site</title><meta property=og:site_name content=Site>", "The Page"},
-		{"title whose end is not the site's name", "<title>Left | Right</title><meta property=og:site_name content=Site>", "Left | Right"},
+		{
+			"og:title against a strange h1", "<title>Site</title><meta property=og:title content='The Page'><h1>Menu</h1>",
+			"The Page",
+		},
+		{
+			"title without the site's name", "<title>The Page | Site</title><meta property=og:site_name content=Site>",
+			"The Page",
+		},
+		{
+			"title whose end is not the site's name", "<title>Left | Right</title><meta property=og:site_name content=Site>",
+			"Left | Right",
+		},
 		{"nothing", "<p>x", ""},
 	} {
 		if got := convertPage(t, tt.html, convert.Options{}).Title; got != tt.want {
@@ -50,7 +67,10 @@ func TestDateAndAuthor(t *testing.T) {
 		{"a time without zone gives its day", `<meta name=date content="2024-01-02 03:04:05">`, "2024-01-02", ""},
 		{"a time element", `<p><time datetime="2024-01-02">then</time>`, "2024-01-02", ""},
 		{"nonsense", `<meta name=date content="yesterday or so"><meta name=author content="">`, "", ""},
-		{"broken JSON-LD fails nothing", `<script type="application/ld+json">{"datePublished":</script><meta name=author content=Ann>`, "", "Ann"},
+		{
+			"broken JSON-LD fails nothing",
+			`<script type="application/ld+json">{"datePublished":</script><meta name=author content=Ann>`, "", "Ann",
+		},
 		{"an address is no author", `<script type="application/ld+json">{"author":"https://a.test/ann"}</script>`, "", ""},
 	} {
 		meta := convertPage(t, tt.html, convert.Options{}).Meta

@@ -15,8 +15,8 @@ const (
 	rawElement  = "x-raw"  // markdown as its text
 )
 
-// normalise rewrites the elements below body into the few forms that the renderer knows, while the classes and inputs that
-// tell what they are still stand. What no reader sees goes through w.
+// normalise rewrites the elements below body into the few forms that the renderer knows, while the classes and inputs
+// that tell what they are still stand. What no reader sees goes through w.
 func normalise(ctx context.Context, body *html.Node, base *url.URL, w *firewall) {
 	unwrapShadowRoots(body)
 	lazyImages(body)
@@ -127,8 +127,8 @@ func raw(markdown string) *html.Node {
 	return n
 }
 
-// checkbox reports whether n is the box of a task: in an item of a list, and not for a reader to tick, or named a task's. Boxes
-// that a form or a label knows choose filters, and goods to compare.
+// checkbox reports whether n is the box of a task: in an item of a list, and not for a reader to tick, or named a
+// task's. Boxes that a form or a label knows choose filters, and goods to compare.
 func checkbox(n *html.Node) bool {
 	if !is(n, atom.Input) || !strings.EqualFold(attr(n, "type"), "checkbox") {
 		return false
@@ -137,7 +137,8 @@ func checkbox(n *html.Node) bool {
 	for item != nil && !is(item, atom.Li) {
 		item = item.Parent
 	}
-	if item == nil || hasAttr(n, "disabled") || hasClass(n, "task-list-item-checkbox") || hasClass(item, "task-list-item", "task") {
+	if item == nil || hasAttr(n, "disabled") || hasClass(n, "task-list-item-checkbox") ||
+		hasClass(item, "task-list-item", "task") {
 		return item != nil
 	}
 	return !hasAttr(n, "name") && !hasAttr(n, "value") && !hasAttr(n, "id")

@@ -10,8 +10,8 @@ import (
 )
 
 // noteNames are the words in class, id, role or address that say footnote, endnote or citation.
-var noteNames = set(`fn fnref fnr ftn ftnt footnote footnotes footref footdef footnum noteref note notes endnote endnotes cite
-	citation citations reference references ref bib biblio bibr sidenote fna easyfootnote easy doc-noteref
+var noteNames = set(`fn fnref fnr ftn ftnt footnote footnotes footref footdef footnum noteref note notes endnote
+	endnotes cite citation citations reference references ref bib biblio bibr sidenote fna easyfootnote easy doc-noteref
 	rearnote`)
 
 // mark is an element that may refer to a footnote.
@@ -90,7 +90,8 @@ func shortText(n *html.Node) string {
 	return squash(b.String())
 }
 
-// noteLabel returns the label of a footnote that a text consists of, without brackets: a number, a letter, a sign, "note 3".
+// noteLabel returns the label of a footnote that a text consists of, without brackets: a number, a letter, a sign,
+// "note 3".
 func noteLabel(text string) (label string, bracketed bool) {
 	label = strings.TrimRight(text, ".:^↩\ufe0e ")
 	for _, pair := range [...]string{"[]", "()", "［］"} {
@@ -169,7 +170,10 @@ func noteID(id string) bool {
 	if nameSaysNote(id) {
 		return true
 	}
-	for _, prefix := range [...]string{"fn", "_ftn", "ftnt", "footnote", "endnote", "_edn", "cite_note", "easy-footnote", "r", "n"} {
+	for _, prefix := range [...]string{
+		"fn", "_ftn", "ftnt", "footnote", "endnote", "_edn", "cite_note", "easy-footnote",
+		"r", "n",
+	} {
 		if rest, ok := strings.CutPrefix(id, prefix); ok && rest != "" && (len(prefix) > 1 || digits(rest)) {
 			return true
 		}

@@ -11,11 +11,11 @@ import (
 // maxLinks is how many links of a page are told, at most. A documentation set's index has some thousands.
 const maxLinks = 20_000
 
-// Links returns where a page leads: the http and https URLs it links to, absolute, without fragments, each once, in the order of
-// the text. They come from all of the page, its menus too, so that a crawl finds what the main content does not name. What the
-// page asks not to follow (rel and robots nofollow) is left out. content is decoded from its content coding and is HTML, or
-// markdown by contentType; what is neither leads nowhere. u is its final URL. more says that there are over 20,000: the rest is
-// not told.
+// Links returns where a page leads: the http and https URLs it links to, absolute, without fragments, each once, in the
+// order of the text. They come from all of the page, its menus too, so that a crawl finds what the main content does
+// not name. What the page asks not to follow (rel and robots nofollow) is left out. content is decoded from its content
+// coding and is HTML, or markdown by contentType; what is neither leads nowhere. u is its final URL. more says that
+// there are over 20,000: the rest is not told.
 func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
 	media := mediaType(contentType)
 	switch media {
@@ -127,7 +127,8 @@ func (c *linkList) tag(name string, a linkAttributes) (nofollow bool) {
 		}
 	case "meta":
 		robots := strings.ToLower(a.content)
-		return strings.EqualFold(a.name, "robots") && (strings.Contains(robots, "nofollow") || strings.TrimSpace(robots) == "none")
+		return strings.EqualFold(a.name, "robots") &&
+			(strings.Contains(robots, "nofollow") || strings.TrimSpace(robots) == "none")
 	case "frame", "iframe":
 		c.add(a.src)
 	case "link":
@@ -187,8 +188,8 @@ func attributes(z *html.Tokenizer, more bool) (a linkAttributes) {
 	return a
 }
 
-// markdownLink matches the destinations that markdown has: of an inline link, of a definition, in angle brackets, in an element,
-// and bare.
+// markdownLink matches the destinations that markdown has: of an inline link, of a definition, in angle brackets, in an
+// element, and bare.
 var markdownLink = pattern(`\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>]+)|(?:href=["']|<)?(https?://[^\s<>()"'\]]+)|href=["']([^"'\s]+)`)
 
 func (c *linkList) markdown(text []byte) {

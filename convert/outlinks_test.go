@@ -13,22 +13,56 @@ import (
 
 func TestLinksTellWhereAPageLeads(t *testing.T) {
 	for _, tt := range []struct{ name, contentType, content, want string }{
-		{"relative, absolute, once, in order", "text/html", `<a href="b#x">1</a><A HREF='/c?x=1&amp;y=2'>2</A><a href=b>3</a><a href="//o.test/">4</a>`, "http://a.test/d/b http://a.test/c?x=1&y=2 http://o.test/"},
-		{"no links", "text/html", `<a href="#x">1</a><a href="mailto:a@b">2</a><a href="javascript:x()">3</a><a>4</a><a href="">5</a><a href="http://">6</a><a href="ht tp://%">7</a>`, ""},
+		{
+			"relative, absolute, once, in order", "text/html",
+			`<a href="b#x">1</a><A HREF='/c?x=1&amp;y=2'>2</A><a href=b>3</a><a href="//o.test/">4</a>`,
+			"http://a.test/d/b http://a.test/c?x=1&y=2 http://o.test/",
+		},
+		{
+			"no links", "text/html",
+			`<a href="#x">1</a><a href="mailto:a@b">2</a><a href="javascript:x()">3</a><a>4</a><a href="">5</a><a href="http://">6</a><a href="ht tp://%">7</a>`, "",
+		},
 		{"base", "text/html", `<base href="/e/"><base href="/never/"><a href="f">1</a>`, "http://a.test/e/f"},
-		{"nofollow", "text/html", `<a rel="noopener NoFollow" href="x">1</a><a rel="next" href="y">2</a>`, "http://a.test/d/y"},
-		{"robots nofollow", "text/html", `<a href="x">1</a><meta name="Robots" content="noindex, NOFOLLOW"><a href="y">2</a>`, ""},
+		{
+			"nofollow", "text/html", `<a rel="noopener NoFollow" href="x">1</a><a rel="next" href="y">2</a>`,
+			"http://a.test/d/y",
+		},
+		{
+			"robots nofollow", "text/html", `<a href="x">1</a><meta name="Robots" content="noindex, NOFOLLOW"><a href="y">2</a>`,
+			"",
+		},
 		{"robots none", "text/html", `<meta name=robots content=none><a href="y">2</a>`, ""},
 		{"robots noindex alone", "text/html", `<meta name=robots content=noindex><a href="y">2</a>`, "http://a.test/d/y"},
-		{"maps, frames, link relations", "text/html", `<link rel=next href=n><link rel=stylesheet href=s><area href=a><iframe src=f></iframe><frame src=g>`, "http://a.test/d/n http://a.test/d/a http://a.test/d/f http://a.test/d/g"},
-		{"what is not on the page", "text/html", `<!-- <a href=c> --><script>"<a href=s>"</script><template><a href=t></template><style><a href=y></style><a href=z>`, "http://a.test/d/z"},
-		{"what is for us", "text/html", `<noscript><a href=n></noscript><noframes><a href=m></noframes>`, "http://a.test/d/n http://a.test/d/m"},
+		{
+			"maps, frames, link relations", "text/html",
+			`<link rel=next href=n><link rel=stylesheet href=s><area href=a><iframe src=f></iframe><frame src=g>`,
+			"http://a.test/d/n http://a.test/d/a http://a.test/d/f http://a.test/d/g",
+		},
+		{
+			"what is not on the page", "text/html",
+			`<!-- <a href=c> --><script>"<a href=s>"</script><template><a href=t></template><style><a href=y></style><a href=z>`,
+			"http://a.test/d/z",
+		},
+		{
+			"what is for us", "text/html", `<noscript><a href=n></noscript><noframes><a href=m></noframes>`,
+			"http://a.test/d/n http://a.test/d/m",
+		},
 		{"broken markup", "text/html", `<a href="x"<a href=y <p><a href='z'`, "http://a.test/d/x"},
 		{"Latin-1", "text/html; charset=iso-8859-1", "<a href=\"/caf\xe9\">", "http://a.test/caf%C3%A9"},
 		{"the user's password goes nowhere", "text/html", `<a href=x>`, "http://a.test/d/x"},
-		{"markdown", "text/markdown", "[a](b) ![i](i.png) [c](<d> \"t\") <http://e.test/> http://f.test/g. [h](i_(j)) <a href=\"k\">\n\n[l]: m\n", "http://a.test/d/b http://a.test/d/i.png http://a.test/d/d http://e.test/ http://f.test/g http://a.test/d/i_(j) http://a.test/d/k http://a.test/d/m"},
-		{"markdown in fences", "text/markdown", "```\n[a](b)\n```\n~~~~\n[c](d)\n~~~\n[e](f)\n~~~~\n[g](h)\n", "http://a.test/d/h"},
-		{"open shadow roots are on the page", "text/html", `<x-y><template shadowrootmode="open"><a href=s></a><template><a href=t></a></template><a href=u></a></template></x-y><template shadowrootmode=closed><a href=c></a></template><a href=z>`, "http://a.test/d/s http://a.test/d/u http://a.test/d/z"},
+		{
+			"markdown", "text/markdown",
+			"[a](b) ![i](i.png) [c](<d> \"t\") <http://e.test/> http://f.test/g. [h](i_(j)) <a href=\"k\">\n\n[l]: m\n",
+			"http://a.test/d/b http://a.test/d/i.png http://a.test/d/d http://e.test/ http://f.test/g http://a.test/d/i_(j) http://a.test/d/k http://a.test/d/m",
+		},
+		{
+			"markdown in fences", "text/markdown", "```\n[a](b)\n```\n~~~~\n[c](d)\n~~~\n[e](f)\n~~~~\n[g](h)\n",
+			"http://a.test/d/h",
+		},
+		{
+			"open shadow roots are on the page", "text/html",
+			`<x-y><template shadowrootmode="open"><a href=s></a><template><a href=t></a></template><a href=u></a></template></x-y><template shadowrootmode=closed><a href=c></a></template><a href=z>`, "http://a.test/d/s http://a.test/d/u http://a.test/d/z",
+		},
 		{"what is no text leads nowhere", "application/pdf", `%PDF-1.4 <a href="x">`, ""},
 		{"data", "application/json", `{"a": "<a href='x'>"}`, ""},
 		{"empty", "text/html", "", ""},
@@ -58,7 +92,10 @@ func TestLinksAreBoundedAndSaySo(t *testing.T) {
 }
 
 func FuzzLinksAreAbsolute(f *testing.F) {
-	for _, s := range []string{`<a href="x">`, `<base href="//">`, `<base href="data:x"><a href=y>`, "[a](b)", "<http://x>", `<a href="http://[::1">`, "<noscript><noscript>", "<template></template></template><a href=?>"} {
+	for _, s := range []string{
+		`<a href="x">`, `<base href="//">`, `<base href="data:x"><a href=y>`, "[a](b)",
+		"<http://x>", `<a href="http://[::1">`, "<noscript><noscript>", "<template></template></template><a href=?>",
+	} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}

@@ -25,15 +25,21 @@ const (
 
 // generators are marks of documentation generators: the content of meta generator, in lower case, begins with one.
 var generators = []string{
-	"sphinx", "mkdocs", "docusaurus", "rustdoc", "mdbook", "doxygen", "docutils", "asciidoctor", "docbook", "gitbook", "starlight", "vitepress", "javadoc", "antora", "hugo docsy", "gtk-doc", "texinfo",
+	"sphinx", "mkdocs", "docusaurus", "rustdoc", "mdbook", "doxygen", "docutils", "asciidoctor", "docbook", "gitbook",
+	"starlight", "vitepress", "javadoc", "antora", "hugo docsy", "gtk-doc", "texinfo",
 	"makeinfo", "jekyll just-the-docs", "pdoc", "pod::", "ford ", "ghp", "honkit", "docsify", "nikola docs", "quarto docs",
 }
 
 // documentationClasses stand on body or root of documentation whose generator does not name itself.
-var documentationClasses = []string{"rst-content", "theme-doc-markdown", "md-content", "rustdoc", "refentry", "sphinxsidebar", "navheader", "DocPageMain", "markdown-section", "docs-wrapper", "memdoc", "documentwrapper", "module-content"}
+var documentationClasses = []string{
+	"rst-content", "theme-doc-markdown", "md-content", "rustdoc", "refentry",
+	"sphinxsidebar", "navheader", "DocPageMain", "markdown-section", "docs-wrapper", "memdoc", "documentwrapper",
+	"module-content",
+}
 
 // forumMarks are words of hosts, paths and the body's names that say forum.
-var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit")
+var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin " +
+	"xenforo question questions answer answers showthread viewtopic viewforum community reddit")
 
 // typeOf decides the type of a page from its address, metadata and elements.
 func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType {
@@ -103,8 +109,8 @@ func manualHost(host string) bool {
 	return manualLabels[strings.ToLower(label)] && strings.Contains(rest, ".")
 }
 
-// manualSigns reports whether a page, before it is normalised, shows code under headings that each have a handle to link to:
-// so do the pages of all generators of documentation, and few others.
+// manualSigns reports whether a page, before it is normalised, shows code under headings that each have a handle to
+// link to: so do the pages of all generators of documentation, and few others.
 func manualSigns(body *html.Node) bool {
 	handles, blocks := 0, 0
 	for d := range body.Descendants() {
@@ -124,10 +130,11 @@ func manualSigns(body *html.Node) bool {
 // discourseTopic is the path of a topic, /t/SLUG/NUMBER.
 var discourseTopic = pattern(`/t/[^/]+/\d+(/\d+)?/?$`)
 
-// forumNames reports whether the page's address or its body's names say forum. In an address only the host's words and short
-// steps of the path count: an article's step is a sentence, and may hold any word.
+// forumNames reports whether the page's address or its body's names say forum. In an address only the host's words and
+// short steps of the path count: an article's step is a sentence, and may hold any word.
 func forumNames(u *url.URL, body *html.Node) bool {
-	words := strings.FieldsFunc(attr(body, "class")+" "+attr(body, "id"), func(r rune) bool { return strings.ContainsRune(" -_", r) })
+	words := strings.FieldsFunc(attr(body, "class")+" "+attr(body, "id"),
+		func(r rune) bool { return strings.ContainsRune(" -_", r) })
 	if u != nil {
 		if discourseTopic().MatchString(u.Path) {
 			return true

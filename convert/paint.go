@@ -17,8 +17,8 @@ type styles struct {
 	by    map[string]*rule  // which rule set a property of sure; none for the style attribute
 }
 
-// style returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the attributes of
-// colours that HTML had before CSS.
+// style returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the
+// attributes of colours that HTML had before CSS.
 func (w *firewall) style(n *html.Node) (s styles) {
 	rules, inline := w.sheet.about(n), ""
 	for i := range n.Attr {
@@ -85,8 +85,9 @@ func (s *styles) put(name, value string) {
 	s.sure[name] = value
 }
 
-// hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or "". The
-// property is the one that a script would change to show it; empty for kinds that nobody hides text with that is to appear.
+// hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
+// "". The property is the one that a script would change to show it; empty for kinds that nobody hides text with that
+// is to appear.
 func hiddenByStyle(style map[string]string) (kind, property string) {
 	if len(style) == 0 {
 		return "", ""
@@ -98,7 +99,8 @@ func hiddenByStyle(style map[string]string) (kind, property string) {
 		return "display", ""
 	}
 	// A moved element that is transparent waits for its entrance: it is content.
-	moved := style["transform"] != "" || style["transition"] != "" || style["will-change"] != "" || style["animation"] != "" || style["animation-name"] != ""
+	moved := style["transform"] != "" || style["transition"] != "" || style["will-change"] != "" ||
+		style["animation"] != "" || style["animation-name"] != ""
 	if n, _, ok := number(style["opacity"]); ok && n <= .05 && !moved {
 		return "opacity", "opacity"
 	}
@@ -136,7 +138,8 @@ func (w *firewall) paint(n *html.Node, l look, s styles) look {
 	if v := style["-webkit-text-fill-color"]; v != "" {
 		l.color = inherited(v, l.color)
 	}
-	if clip := style["background-clip"] + style["-webkit-background-clip"]; strings.Contains(clip, "text") || style["text-shadow"] != "" && style["text-shadow"] != "none" {
+	if clip := style["background-clip"] + style["-webkit-background-clip"]; strings.Contains(clip, "text") ||
+		style["text-shadow"] != "" && style["text-shadow"] != "none" {
 		l.color = ""
 	}
 	switch background := style["background-color"]; {
@@ -167,8 +170,8 @@ func (l look) unseen() string {
 	return ""
 }
 
-// smallestFont is the size, in pixels, under which text cannot be read. Pages of flowing boxes set 0 and give their children a
-// size of their own.
+// smallestFont is the size, in pixels, under which text cannot be read. Pages of flowing boxes set 0 and give their
+// children a size of their own.
 const smallestFont = 3
 
 // fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent.
@@ -226,7 +229,8 @@ func inherited(value, parent string) string {
 func offScreen(style map[string]string) bool {
 	switch style["position"] {
 	case "absolute", "fixed", "relative":
-		if far(style["left"]) || far(style["top"]) || far(style["right"]) || far(style["bottom"]) || far(firstField(style["inset"])) {
+		if far(style["left"]) || far(style["top"]) || far(style["right"]) || far(style["bottom"]) ||
+			far(firstField(style["inset"])) {
 			return true
 		}
 	}
@@ -335,7 +339,8 @@ func collapsed(style map[string]string) string {
 // number reads a CSS number with its unit.
 func number(value string) (n float64, unit string, ok bool) {
 	end := 0
-	for end < len(value) && (value[end] >= '0' && value[end] <= '9' || value[end] == '.' || end == 0 && (value[end] == '-' || value[end] == '+')) {
+	for end < len(value) && (value[end] >= '0' && value[end] <= '9' || value[end] == '.' || end == 0 &&
+		(value[end] == '-' || value[end] == '+')) {
 		end++
 	}
 	if end == 0 {

@@ -15,9 +15,10 @@ const (
 	maxPDFText   = 10 << 20 // bytes of text taken from one PDF
 )
 
-// pdf makes the markdown of a PDF: its glyphs become words, lines and columns (pdf_lines.go, pdf_columns.go), those become
-// headings, paragraphs, lists, tables and code (pdf_blocks.go), and what repeats on every page goes (pdf_margins.go). Before the
-// first block of a page stands a comment with the page's number, so that what is quoted can be found.
+// pdf makes the markdown of a PDF: its glyphs become words, lines and columns (pdf_lines.go, pdf_columns.go), those
+// become headings, paragraphs, lists, tables and code (pdf_blocks.go), and what repeats on every page goes
+// (pdf_margins.go). Before the first block of a page stands a comment with the page's number, so that what is quoted
+// can be found.
 func (d *Document) pdf(ctx context.Context, content []byte) {
 	f, err := pdf.Open(ctx, content)
 	if err != nil {
@@ -77,10 +78,14 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 func sensibleTitle(s string) string {
 	s = clip(s)
 	lower := strings.ToLower(s)
-	if len(s) < 3 || strings.HasPrefix(lower, "untitled") || strings.HasPrefix(lower, "microsoft word") || strings.HasPrefix(lower, "(anonymous") || strings.HasPrefix(lower, "http") {
+	if len(s) < 3 || strings.HasPrefix(lower, "untitled") || strings.HasPrefix(lower, "microsoft word") ||
+		strings.HasPrefix(lower, "(anonymous") || strings.HasPrefix(lower, "http") {
 		return ""
 	}
-	for _, ending := range []string{".doc", ".docx", ".dvi", ".tex", ".pdf", ".indd", ".qxd", ".ps", ".rtf", ".odt", ".html"} {
+	for _, ending := range []string{
+		".doc", ".docx", ".dvi", ".tex", ".pdf", ".indd", ".qxd", ".ps", ".rtf", ".odt",
+		".html",
+	} {
 		if strings.HasSuffix(lower, ending) {
 			return ""
 		}

@@ -135,7 +135,8 @@ func (b *pdfBlocks) add(l *pdfLine, lines []*pdfLine, at int) {
 	var last *pdfBlock
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-8); i-- {
 		last = b.list[i]
-		if last.page == l.page || l.size < noteSize*b.body || last.kind != paragraph || last.lines[0].size >= noteSize*b.body {
+		if last.page == l.page || l.size < noteSize*b.body || last.kind != paragraph ||
+			last.lines[0].size >= noteSize*b.body {
 			break // else it is a footnote of the page before, over which the text goes on
 		}
 	}
@@ -145,7 +146,8 @@ func (b *pdfBlocks) add(l *pdfLine, lines []*pdfLine, at int) {
 	}
 	text := l.text()
 	if l.mono && len(l.cells) > 0 {
-		if last != nil && last.kind == codeBlockKind && (before.page != l.page || before.column == l.column && before.y-l.y < 3.2*max(b.leading, 1.2)*l.size) {
+		if last != nil && last.kind == codeBlockKind &&
+			(before.page != l.page || before.column == l.column && before.y-l.y < 3.2*max(b.leading, 1.2)*l.size) {
 			last.lines = append(last.lines, l)
 			return
 		}
@@ -156,12 +158,17 @@ func (b *pdfBlocks) add(l *pdfLine, lines []*pdfLine, at int) {
 	}
 	level := b.headingLevel(l, text, lines, at)
 	if level > 0 {
-		if last != nil && last.kind == headingBlock && last.level == level && before != nil && before.page == l.page && before.column == l.column && half(before.size) == half(l.size) &&
-			before.bold == l.bold && before.y-l.y < 1.6*l.size && before.y > l.y && !numberedHeading(text) && aligned(before, l) {
+		if last != nil && last.kind == headingBlock && last.level == level && before != nil && before.page == l.page &&
+			before.column == l.column && half(before.size) == half(l.size) &&
+			before.bold == l.bold && before.y-l.y < 1.6*l.size && before.y > l.y && !numberedHeading(text) &&
+			aligned(before, l) {
 			last.join(b, l)
 			return
 		}
-		b.list = append(b.list, &pdfBlock{kind: headingBlock, level: level, pieces: flat(l), lines: []*pdfLine{l}, page: l.page, left: l.x0})
+		b.list = append(b.list, &pdfBlock{
+			kind: headingBlock, level: level, pieces: flat(l), lines: []*pdfLine{l},
+			page: l.page, left: l.x0,
+		})
 		return
 	}
 	if marker, rest := bullet(l); marker != "" {
@@ -210,13 +217,15 @@ func (b *pdfBlocks) continues(block *pdfBlock, before, l *pdfLine, text string, 
 	open := !ends(before.text())
 	first, _ := utf8.DecodeRuneInString(text)
 	if before.page != l.page || before.column != l.column || l.y > before.y {
-		return open && (unicode.IsLower(first) || strings.HasSuffix(before.text(), "-") || before.x1-before.x0 > .85*(right-left) && !unicode.IsUpper(first)) && l.letters > 3
+		return open && (unicode.IsLower(first) || strings.HasSuffix(before.text(), "-") ||
+			before.x1-before.x0 > .85*(right-left) && !unicode.IsUpper(first)) && l.letters > 3
 	}
 	if before.y-l.y > (b.leading+.35)*max(l.size, before.size) {
 		return false
 	}
 	if block.kind == listItem {
-		return l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open && unicode.IsLower(first)
+		return l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open &&
+			unicode.IsLower(first)
 	}
 	indent := l.x0 - left
 	if len(block.lines) == 1 && l.x0 > before.x0+.5*l.size && indent < 4*l.size { // a hanging indent, as of references
@@ -264,7 +273,8 @@ func flat(l *pdfLine) []piece {
 	return list
 }
 
-// join adds a line to the text of a block. A hyphen that parts a word at the line's end goes, unless the word has one elsewhere.
+// join adds a line to the text of a block. A hyphen that parts a word at the line's end goes, unless the word has one
+// elsewhere.
 func (k *pdfBlock) join(b *pdfBlocks, l *pdfLine) {
 	add := flat(l)
 	k.lines = append(k.lines[max(0, len(k.lines)-3):], l)
@@ -285,7 +295,9 @@ func (k *pdfBlock) join(b *pdfBlocks, l *pdfLine) {
 			k.pieces[n-1].text = stem
 		}
 	case hyphen && unicode.IsLetter(before) && unicode.IsUpper(next), wide(before) && wide(next):
-	case k.pieces[n-1].url != "" && k.pieces[n-1].url == add[0].url && strings.ContainsAny(end, "/") && !strings.Contains(end, " "): // a URL over two lines
+	// a URL over two lines
+	case k.pieces[n-1].url != "" && k.pieces[n-1].url == add[0].url && strings.ContainsAny(end, "/") &&
+		!strings.Contains(end, " "):
 	default:
 		if k.pieces[n-1].url == "" {
 			k.pieces[n-1].text += " "
@@ -322,8 +334,10 @@ func (b *pdfBlocks) headingLevel(l *pdfLine, text string, lines []*pdfLine, at i
 	if !l.bold || size < b.body*.95 || l.letters > 100 || ends(text) && !numberedHeading(text) {
 		return 0
 	}
-	alone := at == 0 || lines[at-1].column != l.column || lines[at-1].y-l.y > (b.leading+.2)*l.size || !lines[at-1].bold && ends(lines[at-1].text())
-	after := at+1 >= len(lines) || lines[at+1].column != l.column || !lines[at+1].bold || l.y-lines[at+1].y > (b.leading+.2)*l.size
+	alone := at == 0 || lines[at-1].column != l.column || lines[at-1].y-l.y > (b.leading+.2)*l.size || !lines[at-1].bold &&
+		ends(lines[at-1].text())
+	after := at+1 >= len(lines) || lines[at+1].column != l.column || !lines[at+1].bold ||
+		l.y-lines[at+1].y > (b.leading+.2)*l.size
 	if !alone || !after {
 		return 0
 	}
@@ -333,7 +347,8 @@ func (b *pdfBlocks) headingLevel(l *pdfLine, text string, lines []*pdfLine, at i
 // numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does.
 func numberedHeading(s string) bool {
 	number, rest, ok := strings.Cut(s, " ")
-	if !ok || number == "" || len(number) > 10 || number[0] < '0' || number[0] > '9' || strings.Trim(number, "0123456789.") != "" {
+	if !ok || number == "" || len(number) > 10 || number[0] < '0' || number[0] > '9' ||
+		strings.Trim(number, "0123456789.") != "" {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))

@@ -11,8 +11,9 @@ type gutter struct{ x0, x1 float32 }
 // minGutter is the least width of the space between columns, in points. LaTeX puts 10 there.
 const minGutter = 7
 
-// columns puts rows into reading order: consecutive rows that leave a common gutter free are columns, which are read one after
-// the other, if both sides look like text. Each list that is returned is one column, or a stretch of rows over the whole width.
+// columns puts rows into reading order: consecutive rows that leave a common gutter free are columns, which are read
+// one after the other, if both sides look like text. Each list that is returned is one column, or a stretch of rows
+// over the whole width.
 func columns(ctx context.Context, rows []pdfRow, depth int) [][]pdfRow {
 	if depth > 4 || len(rows) < 6 {
 		if len(rows) == 0 {
@@ -101,7 +102,8 @@ func meet(a, b []gutter, width float32) []gutter {
 	return out
 }
 
-// inner reports whether one of the strips is none of the margins of all rows: rows to come may still put words beside it.
+// inner reports whether one of the strips is none of the margins of all rows: rows to come may still put words beside
+// it.
 func inner(free []gutter, rows []pdfRow) bool {
 	return inside(free) > 0 || len(free) > 0 && len(rows) < 3 // too early to say
 }
@@ -117,8 +119,8 @@ func (r pdfRow) cut(x float32) (left, right pdfRow) {
 	return left, right
 }
 
-// split returns the middle of the gutter that parts rows into columns of text; false where there is none. Columns of text are
-// filled from side to side; the cells of a table are not, and read better row by row.
+// split returns the middle of the gutter that parts rows into columns of text; false where there is none. Columns of
+// text are filled from side to side; the cells of a table are not, and read better row by row.
 func split(rows []pdfRow, free []gutter) (float32, bool) {
 	if len(rows) < 5 {
 		return 0, false
@@ -170,8 +172,9 @@ func (s *side) text() bool {
 	return s.rows >= 4 && width > 60 && s.letters >= 14*s.rows && s.filled >= .58*width*float32(s.rows)
 }
 
-// cellCuts returns for each row where the columns of a table divide it: in the middle of gutters, narrower than those of columns
-// of text, that three rows or more have in common. In running text spaces hardly ever lie below one another for so long.
+// cellCuts returns for each row where the columns of a table divide it: in the middle of gutters, narrower than those
+// of columns of text, that three rows or more have in common. In running text spaces hardly ever lie below one another
+// for so long.
 func cellCuts(rows []pdfRow) [][]float32 {
 	cuts := make([][]float32, len(rows))
 	for at := 0; at < len(rows); {

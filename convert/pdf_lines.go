@@ -65,8 +65,8 @@ func layPage(ctx context.Context, p *pdf.Page) *pdfPage {
 	return page
 }
 
-// pdfRows puts words that share a baseline into rows, the highest first. Small words a little above or below, as exponents are,
-// belong to the row that they touch.
+// pdfRows puts words that share a baseline into rows, the highest first. Small words a little above or below, as
+// exponents are, belong to the row that they touch.
 func pdfRows(words []pdfWord) []pdfRow {
 	order := make([]int, len(words))
 	for i := range order {
@@ -187,12 +187,14 @@ func newLine(r pdfRow, page int, cuts []float32) *pdfLine {
 		if i > 0 {
 			gap = w.x0 - words[i-1].x1
 		}
-		if i == 0 || gap > cellGap*r.size || slices.ContainsFunc(cuts, func(x float32) bool { return x >= words[i-1].x1 && x <= w.x0 }) {
+		if i == 0 || gap > cellGap*r.size || slices.ContainsFunc(cuts,
+			func(x float32) bool { return x >= words[i-1].x1 && x <= w.x0 }) {
 			l.cells = append(l.cells, pdfCell{x0: w.x0})
 		}
 		c := &l.cells[len(l.cells)-1]
 		c.x1 = max(c.x1, w.x1)
-		apart := len(c.pieces) > 0 && (gap > .1*r.size || gap < -.5*r.size || abs32(w.size-words[i-1].size) <= .25*w.size && w.y == words[i-1].y)
+		apart := len(c.pieces) > 0 && (gap > .1*r.size || gap < -.5*r.size || abs32(w.size-words[i-1].size) <= .25*w.size &&
+			w.y == words[i-1].y)
 		c.add(w, apart)
 	}
 	most := 0

@@ -10,8 +10,8 @@ import (
 // margin is how much of a page's height, above and below, may hold what repeats on every page.
 const margin = .13
 
-// dropMargins takes running heads and feet out of pages: lines near the edges that come again, their numbers aside, on many
-// pages, and numbers that count the pages.
+// dropMargins takes running heads and feet out of pages: lines near the edges that come again, their numbers aside, on
+// many pages, and numbers that count the pages.
 func dropMargins(pages []*pdfPage) {
 	if len(pages) < 3 {
 		return
@@ -77,7 +77,8 @@ func (p *pdfPage) marginKey(l *pdfLine) string {
 // roman reports whether s is a number of front matter.
 func roman(s string) bool { return s != "" && len(s) < 8 && strings.Trim(s, "ivxlc") == "" }
 
-// findMargins finds where head and foot end: at the first gap wider than that between lines of text, if it is near the edge.
+// findMargins finds where head and foot end: at the first gap wider than that between lines of text, if it is near the
+// edge.
 func (p *pdfPage) findMargins() {
 	p.head, p.foot = p.height+1, -1
 	lines := slices.Clone(p.lines)

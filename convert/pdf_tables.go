@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tableAt returns how many lines from the first on are a table: rows of several cells, with lines of one cell that fill cells of
-// the row above.
+// tableAt returns how many lines from the first on are a table: rows of several cells, with lines of one cell that fill
+// cells of the row above.
 func (b *pdfBlocks) tableAt(lines []*pdfLine) int {
 	if len(lines[0].cells) < 2 || lines[0].mono {
 		return 0
@@ -20,7 +20,8 @@ func (b *pdfBlocks) tableAt(lines []*pdfLine) int {
 		}
 		if len(l.cells) >= 2 {
 			full++
-		} else if n+1 >= len(lines) || len(lines[n+1].cells) < 2 || lines[n+1].column != l.column || l.x1-l.x0 > .6*(lines[0].x1-lines[0].x0) || l.x0 > lines[0].x1 {
+		} else if n+1 >= len(lines) || len(lines[n+1].cells) < 2 || lines[n+1].column != l.column ||
+			l.x1-l.x0 > .6*(lines[0].x1-lines[0].x0) || l.x0 > lines[0].x1 {
 			break
 		}
 		n++
@@ -46,8 +47,8 @@ func (b *pdfBlocks) tableAt(lines []*pdfLine) int {
 	return n
 }
 
-// tableColumns returns the strips in which the cells of lines stand: cells that overlap are of one column. Only lines with as
-// many cells as most have are asked, for others may have cells over several columns.
+// tableColumns returns the strips in which the cells of lines stand: cells that overlap are of one column. Only lines
+// with as many cells as most have are asked, for others may have cells over several columns.
 func tableColumns(lines []*pdfLine) []gutter {
 	counts := map[int]int{}
 	usual := 0

@@ -9,13 +9,14 @@ import (
 	"readthru/convert"
 )
 
-// pdfFile returns a PDF of one page for each content stream, without a table of its objects. F1 is a text font, F2 its bold and
-// F3 a font for code.
+// pdfFile returns a PDF of one page for each content stream, without a table of its objects. F1 is a text font, F2 its
+// bold and F3 a font for code.
 func pdfFile(contents ...string) string {
 	var b strings.Builder
 	b.WriteString("%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n")
 	for i, name := range []string{"Helvetica", "Helvetica-Bold", "Courier"} {
-		fmt.Fprintf(&b, "%d 0 obj << /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding /WinAnsiEncoding >> endobj\n", 3+i, name)
+		fmt.Fprintf(&b, "%d 0 obj << /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding /WinAnsiEncoding >> endobj\n", 3+i,
+			name)
 	}
 	var kids []string
 	for i, c := range contents {
@@ -29,7 +30,8 @@ func pdfFile(contents ...string) string {
 
 // at draws a line of text in a font and size.
 func at(x, y int, font string, text string) string {
-	return fmt.Sprintf("BT /%s Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n", font, x, y, strings.NewReplacer("(", `\(`, ")", `\)`).Replace(text))
+	return fmt.Sprintf("BT /%s Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n", font, x, y,
+		strings.NewReplacer("(", `\(`, ")", `\)`).Replace(text))
 }
 
 // lines draws lines of text below one another.
@@ -42,29 +44,56 @@ func lines(x, y int, texts ...string) string {
 }
 
 func TestPDFBecomesMarkdown(t *testing.T) {
-	filler := lines(50, 300, "Some text that is here for its size alone, and for nothing else at all in the world,", "since most of a page is text.")
+	filler := lines(50, 300, "Some text that is here for its size alone, and for nothing else at all in the world,",
+		"since most of a page is text.")
 	const fill = "Some text that is here for its size alone, and for nothing else at all in the world, since most of a page is text."
 	for _, tt := range []struct{ name, content, want string }{
-		{"headings by size, paragraphs by gaps", at(50, 750, "F1 20", "A title") + at(50, 700, "F1 14", "A section") + lines(50, 650, "First line of a paragraph that is as long as lines are on pages such as this one is,", "and its second.") +
-			lines(50, 610, "Another one.") + filler, "# A title\n\n## [A](https://a.test/x) section\n\nFirst line of a paragraph that is as long as lines are on pages such as this one is, and its second.\n\nAnother one.\n\n" + fill + "\n"},
-		{"bold line alone is a heading", at(50, 750, "F2 10", "Bold heading") + lines(50, 720, "Text.") + filler, "# Bold heading\n\nText.\n\n" + fill + "\n"},
 		{
-			"hyphens at line ends", lines(50, 760, "The characteris-", "tics of a well-", "Known thing, and again of the charac-", "teristics that all pages of this kind have, or so it seems.") + filler,
+			"headings by size, paragraphs by gaps",
+			at(50, 750, "F1 20", "A title") + at(50, 700, "F1 14", "A section") + lines(50, 650,
+				"First line of a paragraph that is as long as lines are on pages such as this one is,", "and its second.") +
+				lines(50, 610, "Another one.") + filler,
+			"# A title\n\n## [A](https://a.test/x) section\n\nFirst line of a paragraph that is as long as lines are on pages such as this one is, and its second.\n\nAnother one.\n\n" + fill + "\n",
+		},
+		{
+			"bold line alone is a heading", at(50, 750, "F2 10", "Bold heading") + lines(50, 720, "Text.") + filler,
+			"# Bold heading\n\nText.\n\n" + fill + "\n",
+		},
+		{
+			"hyphens at line ends", lines(50, 760, "The characteris-", "tics of a well-",
+				"Known thing, and again of the charac-", "teristics that all pages of this kind have, or so it seems.") + filler,
 			"The characteristics of a well-Known thing, and again of the characteristics that all pages of this kind have, or so it seems.\n\n" + fill + "\n",
 		},
-		{"words drawn apart", "BT /F1 10 Tf 50 700 Td [(w) 10 (o) -20 (rd) -300 (two)] TJ ET " + filler, "[word](https://a.test/x) two\n\n" + fill + "\n"},
 		{
-			"list", lines(50, 700-60, "\\225 one", "\\225 two that is long") + lines(60, 700-84, "and goes on") + lines(50, 604, "1. first", "2. second") + filler,
+			"words drawn apart", "BT /F1 10 Tf 50 700 Td [(w) 10 (o) -20 (rd) -300 (two)] TJ ET " + filler,
+			"[word](https://a.test/x) two\n\n" + fill + "\n",
+		},
+		{
+			"list", lines(50, 700-60, "\\225 one", "\\225 two that is long") + lines(60, 700-84, "and goes on") + lines(50, 604,
+				"1. first", "2. second") + filler,
 			"- one\n- two that is long and goes on\n1. first\n2. second\n\n" + fill + "\n",
 		},
 		{
-			"table", lines(50, 650, "Year", "2021", "2022") + lines(150, 650, "Revenue", "1,200", "1,400") + lines(250, 650, "Profit", "*100*", "150") + filler,
-			"| Year | Revenue | Profit |\n| --- | --- | --- |\n| 2021 | 1,200 | \\*100\\* |\n| 2022 | 1,400 | 150 |\n\n" + fill + "\n",
+			"table", lines(50, 650, "Year", "2021", "2022") + lines(150, 650, "Revenue", "1,200", "1,400") + lines(250, 650,
+				"Profit", "*100*", "150") + filler,
+			"| Year | Revenue | Profit |\n| --- | --- | --- |\n| 2021 | 1,200 | \\*100\\* |\n| 2022 | 1,400 | 150 |\n\n" + fill +
+				"\n",
 		},
-		{"code", at(50, 650, "F3 10", "if x {") + at(74, 638, "F3 10", "`y`") + at(50, 626, "F3 10", "}") + filler, "```\nif x {\n    `y`\n}\n```\n\n" + fill + "\n"},
-		{"exponents stay in their line", at(50, 650, "F1 10", "E = mc") + at(82, 654, "F1 6", "2") + at(88, 650, "F1 10", "holds.") + filler, "E = mc2 holds.\n\n" + fill + "\n"},
-		{"marks over letters", "BT /F1 10 Tf 50 650 Td (Caf) Tj 1 0 0 1 66.7 650 Tm (\\264) Tj 1 0 0 1 65.6 650 Tm (e) Tj ET " + filler, "Café\n\n" + fill + "\n"},
-		{"what is drawn is no markdown", lines(50, 650, "# no heading", "- - -") + filler, "\\# no heading\n\n- \\- -\n\n" + fill + "\n"},
+		{
+			"code", at(50, 650, "F3 10", "if x {") + at(74, 638, "F3 10", "`y`") + at(50, 626, "F3 10", "}") + filler,
+			"```\nif x {\n    `y`\n}\n```\n\n" + fill + "\n",
+		},
+		{"exponents stay in their line", at(50, 650, "F1 10", "E = mc") + at(82, 654, "F1 6", "2") + at(88, 650, "F1 10",
+			"holds.") + filler, "E = mc2 holds.\n\n" + fill + "\n"},
+		{
+			"marks over letters",
+			"BT /F1 10 Tf 50 650 Td (Caf) Tj 1 0 0 1 66.7 650 Tm (\\264) Tj 1 0 0 1 65.6 650 Tm (e) Tj ET " + filler,
+			"Café\n\n" + fill + "\n",
+		},
+		{
+			"what is drawn is no markdown", lines(50, 650, "# no heading", "- - -") + filler,
+			"\\# no heading\n\n- \\- -\n\n" + fill + "\n",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := document(t, pdfFile(tt.content), "application/pdf").Markdown; got != tt.want {
@@ -80,7 +109,8 @@ func TestColumnsAreReadOneAfterTheOther(t *testing.T) {
 		left = append(left, fmt.Sprintf("left %d of a column with enough words", i))
 		right = append(right, fmt.Sprintf("right %d of a column with enough words", i))
 	}
-	got := document(t, pdfFile(at(50, 760, "F1 18", "A title over the whole width of the page")+lines(50, 700, left...)+lines(320, 700, right...)), "application/pdf").Markdown
+	got := document(t, pdfFile(at(50, 760, "F1 18", "A title over the whole width of the page")+lines(50, 700, left...)+
+		lines(320, 700, right...)), "application/pdf").Markdown
 	if strings.Index(got, "left 7") > strings.Index(got, "right 0") || !strings.HasPrefix(got, "# A title over") {
 		t.Errorf("%q", got)
 	}
@@ -89,10 +119,13 @@ func TestColumnsAreReadOneAfterTheOther(t *testing.T) {
 func TestRunningHeadsGoAndPagesAreMarked(t *testing.T) {
 	var pages []string
 	for i := range 4 {
-		pages = append(pages, at(50, 770, "F1 8", "The book of rivers")+lines(50, 700, fmt.Sprintf("Page text number %c, a sentence that says something and ends here.", 'a'+i))+at(290, 30, "F1 8", fmt.Sprint(i+1)))
+		pages = append(pages, at(50, 770, "F1 8", "The book of rivers")+lines(50, 700,
+			fmt.Sprintf("Page text number %c, a sentence that says something and ends here.", 'a'+i))+at(290, 30, "F1 8",
+			fmt.Sprint(i+1)))
 	}
 	got := document(t, pdfFile(pages...), "application/pdf").Markdown
-	if strings.Contains(got, "book of rivers") || !strings.Contains(got, "<!-- page 3 -->\n\n") || strings.Contains(got, "\n3\n") || !strings.Contains(got, "number d") {
+	if strings.Contains(got, "book of rivers") || !strings.Contains(got, "<!-- page 3 -->\n\n") ||
+		strings.Contains(got, "\n3\n") || !strings.Contains(got, "number d") {
 		t.Errorf("%q", got)
 	}
 }
@@ -108,7 +141,8 @@ func TestAPDFSaysWhyItGivesNothing(t *testing.T) {
 			t.Errorf("%s: %q, warnings %q, want %s", tt.name, res.Markdown, res.Warnings, tt.warning)
 		}
 	}
-	if res := document(t, "<!doctype html><p>The file is gone.", "application/pdf"); res.Markdown != "The file is gone.\n" {
+	if res := document(t, "<!doctype html><p>The file is gone.",
+		"application/pdf"); res.Markdown != "The file is gone.\n" {
 		t.Errorf("HTML labelled as PDF: %q", res.Markdown)
 	}
 }

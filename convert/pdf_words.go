@@ -20,7 +20,8 @@ type pdfWord struct {
 	url       string
 }
 
-// pdfWords joins glyphs, in the order of drawing, to words. A word ends at a space, at a gap and where the baseline changes.
+// pdfWords joins glyphs, in the order of drawing, to words. A word ends at a space, at a gap and where the baseline
+// changes.
 func pdfWords(glyphs []pdf.Glyph) []pdfWord {
 	var list []pdfWord
 	var b strings.Builder
@@ -48,7 +49,8 @@ func pdfWords(glyphs []pdf.Glyph) []pdfWord {
 		}
 		if b.Len() > 0 {
 			gap, size := g.X-w.x1, max(g.Size, w.size)
-			same := abs32(g.Y-w.y) <= .12*size && gap <= spacing(glyphs, i)*size && gap >= -.6*size && abs32(g.Size-w.size) <= .25*size
+			same := abs32(g.Y-w.y) <= .12*size && gap <= spacing(glyphs, i)*size && gap >= -.6*size &&
+				abs32(g.Size-w.size) <= .25*size
 			if same && gap < -.2*size && g.X < w.x0 {
 				same = false
 			}
@@ -69,8 +71,8 @@ func pdfWords(glyphs []pdf.Glyph) []pdfWord {
 	return list
 }
 
-// spacing returns the gap, as a share of the size, beyond which the glyph at i begins a word: more than usual where letters are
-// set apart evenly, as in some headings.
+// spacing returns the gap, as a share of the size, beyond which the glyph at i begins a word: more than usual where
+// letters are set apart evenly, as in some headings.
 func spacing(glyphs []pdf.Glyph, i int) float32 {
 	const around = 8
 	if g := (glyphs[i].X - glyphs[i-1].X - glyphs[i-1].W) / max(glyphs[i].Size, 1); g < .1 || g > 1 {
@@ -111,9 +113,11 @@ func repeated(list []pdfWord, b *strings.Builder, w pdfWord, g pdf.Glyph) bool {
 	return false
 }
 
-// spacingAccents are the marks that old fonts draw over a letter of their own, and what they are as combining characters.
+// spacingAccents are the marks that old fonts draw over a letter of their own, and what they are as combining
+// characters.
 var spacingAccents = map[string]string{
-	"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c", "˘": "\u0306", "¯": "\u0304", "˙": "\u0307", "˝": "\u030b", "˚": "\u030a", "¸": "\u0327", "˛": "\u0328",
+	"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c", "˘": "\u0306", "¯": "\u0304",
+	"˙": "\u0307", "˝": "\u030b", "˚": "\u030a", "¸": "\u0327", "˛": "\u0328",
 }
 
 // accented joins a mark and the letter under it, in either order of drawing.
@@ -137,10 +141,11 @@ func accented(a, b pdf.Glyph) (string, bool) {
 }
 
 // ligatures are letters that one sign shows.
-var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "ft", "ﬆ", "st", "\u00a0", " ", "\u2010", "-", "\u2011", "-")
+var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "ft", "ﬆ", "st",
+	"\u00a0", " ", "\u2010", "-", "\u2011", "-")
 
-// cleanWord returns a word without what nobody sees. Signs of Unicode's private area, which are bullets of symbol fonts mostly,
-// become one.
+// cleanWord returns a word without what nobody sees. Signs of Unicode's private area, which are bullets of symbol fonts
+// mostly, become one.
 func cleanWord(s string) string {
 	s = ligatures.Replace(strings.TrimRight(s, "\u00ad"))
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0xe000 && r <= 0xf8ff || r == utf8.RuneError }) >= 0 {
@@ -148,7 +153,8 @@ func cleanWord(s string) string {
 			switch {
 			case r == utf8.RuneError:
 				return -1
-			case r >= 0xf020 && r <= 0xf0ff && (r == 0xf0b7 || r == 0xf0a7 || r == 0xf0d8 || r == 0xf0fc || r == 0xf0a8 || r == 0xf06c || r == 0xf06e):
+			case r >= 0xf020 && r <= 0xf0ff && (r == 0xf0b7 || r == 0xf0a7 || r == 0xf0d8 || r == 0xf0fc || r == 0xf0a8 ||
+				r == 0xf06c || r == 0xf06e):
 				return '•'
 			case r >= 0xe000 && r <= 0xf8ff:
 				return -1
@@ -178,5 +184,6 @@ func linkWords(words []pdfWord, links []pdf.Link) {
 // linkable reports whether a URL may stand in markdown as it is.
 func linkable(u string) bool {
 	scheme, _, ok := strings.Cut(u, ":")
-	return ok && schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") && strings.IndexFunc(u, invisible) < 0
+	return ok && schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&
+		strings.IndexFunc(u, invisible) < 0
 }

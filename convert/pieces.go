@@ -10,9 +10,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A page is rendered a piece at a time: white space is collapsed and text is escaped in a copy, since the page stays as it is,
-// and a copy of a large page would take as much memory as the page. A piece is a block without blocks of its own that matter, a
-// heading or a listing, or what stands between two blocks. White space does not reach from one piece into another.
+// A page is rendered a piece at a time: white space is collapsed and text is escaped in a copy, since the page stays as
+// it is, and a copy of a large page would take as much memory as the page. A piece is a block without blocks of its own
+// that matter, a heading or a listing, or what stands between two blocks. White space does not reach from one piece
+// into another.
 
 // pieces writes the children of n, an element of the page or one that was put around it.
 func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
@@ -125,7 +126,8 @@ func (r *renderer) eachKept(n *html.Node, yield func(*html.Node) bool) bool {
 	return true
 }
 
-// before returns the sibling before n, where kept would yield both, that is not white space alone; nil when there is none.
+// before returns the sibling before n, where kept would yield both, that is not white space alone; nil when there is
+// none.
 func (r *renderer) before(n *html.Node) *html.Node {
 	for {
 		for n.PrevSibling == nil {
@@ -143,8 +145,8 @@ func (r *renderer) before(n *html.Node) *html.Node {
 	}
 }
 
-// copyKept copies n to the end of parent, without what is dropped. Elements that mean nothing in markdown give way to their
-// children, and lists and quotes nested deeper than maxNesting become plain blocks.
+// copyKept copies n to the end of parent, without what is dropped. Elements that mean nothing in markdown give way to
+// their children, and lists and quotes nested deeper than maxNesting become plain blocks.
 func (r *renderer) copyKept(parent, n *html.Node) { r.copyNested(parent, n, r.nesting) }
 
 func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
@@ -176,7 +178,8 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 
 // transparent reports whether an element is no more than its children.
 func transparent(n *html.Node) bool {
-	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym, atom.Bdi,
+	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym,
+		atom.Bdi,
 		atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
 }
 
@@ -185,8 +188,8 @@ func preformatted(n *html.Node) bool {
 	return is(n, atom.Pre) || n.Data == mathElement || n.Data == rawElement
 }
 
-// dropRuleAtTop removes rules that stand before everything else: they part nothing, and the first would look like the start of
-// front matter. It reports whether there is something else.
+// dropRuleAtTop removes rules that stand before everything else: they part nothing, and the first would look like the
+// start of front matter. It reports whether there is something else.
 func dropRuleAtTop(doc *html.Node) (begun bool) {
 	var rules []*html.Node
 	for d := range doc.Descendants() {

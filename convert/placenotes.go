@@ -36,7 +36,8 @@ func (f *footnotes) rewrite(body *html.Node) {
 	dropNoteHeadings(body)
 }
 
-// label returns a label for markdown: the page's own where it is a number or a letter not yet taken, else a free number.
+// label returns a label for markdown: the page's own where it is a number or a letter not yet taken, else a free
+// number.
 func (f *footnotes) label(own string, number int) string {
 	if !digits(own) && (len(own) != 1 || !letter(own[0])) || f.taken[own] {
 		for own = strconv.Itoa(number); f.taken[own]; own = strconv.Itoa(number) {
@@ -56,7 +57,8 @@ func placeReference(ref *html.Node, label string) {
 		}
 		ref = p
 	}
-	if p, s := ref.PrevSibling, ref.NextSibling; p != nil && s != nil && p.Type == html.TextNode && s.Type == html.TextNode &&
+	if p, s := ref.PrevSibling, ref.NextSibling; p != nil && s != nil && p.Type == html.TextNode &&
+		s.Type == html.TextNode &&
 		strings.HasSuffix(p.Data, "[") && strings.HasPrefix(s.Data, "]") {
 		p.Data, s.Data = strings.TrimSuffix(p.Data, "["), s.Data[1:]
 	}
@@ -68,7 +70,8 @@ func placeReference(ref *html.Node, label string) {
 	replace(ref, mark)
 }
 
-// placeNote turns what holds a footnote into an x-note element, after the outermost list, table or paragraph that it stands in.
+// placeNote turns what holds a footnote into an x-note element, after the outermost list, table or paragraph that it
+// stands in.
 func (f *footnotes) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)
 	element := &html.Node{Type: html.ElementNode, Data: noteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}

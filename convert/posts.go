@@ -1,13 +1,14 @@
 package convert
 
-// A forum's posts come with more than was written: who wrote it and when, which a reader needs, and what the forum knows of its members,
-// which no reader asked for, at every post again.
+// A forum's posts come with more than was written: who wrote it and when, which a reader needs, and what the forum
+// knows of its members, which no reader asked for, at every post again.
 
-// extras are what programs of forums (XenForo, phpBB, vBulletin, FluxBB, SMF, MyBB, Invision) call the boxes of that: ranks,
-// counts, signatures, reactions and controls.
-var extras = joined(`signature sig-text post-signature extra-user-info userinfo-extra user-rank user-stats author-statistics
-	member-group post-group post-count profile-rank profile-posts profile-joined profile-location profile-custom-field profile-contact
-	reaction-summary reactions-bar likes-summary expand-link quote-expand post-foot-left post-foot-right post-links flat-list message-attribution-opposite`)
+// extras are what programs of forums (XenForo, phpBB, vBulletin, FluxBB, SMF, MyBB, Invision) call the boxes of that:
+// ranks, counts, signatures, reactions and controls.
+var extras = joined(`signature sig-text post-signature extra-user-info userinfo-extra user-rank user-stats
+	author-statistics member-group post-group post-count profile-rank profile-posts profile-joined profile-location
+	profile-custom-field profile-contact reaction-summary reactions-bar likes-summary expand-link quote-expand
+	post-foot-left post-foot-right post-links flat-list message-attribution-opposite`)
 
 // dropExtras drops such boxes.
 func (t *outline) dropExtras(keep []bool) {
@@ -20,8 +21,8 @@ func (t *outline) dropExtras(keep []bool) {
 	}
 }
 
-// keepNames keeps who wrote each post that is kept, and when: a short block in a post that begins it or is named so, and a time,
-// which may lie deeper.
+// keepNames keeps who wrote each post that is kept, and when: a short block in a post that begins it or is named so,
+// and a time, which may lie deeper.
 func (t *outline) keepNames(keep []bool) {
 	const near, deep = 4, 8
 	for i := range t.blocks {
@@ -41,8 +42,8 @@ func (t *outline) keepNames(keep []bool) {
 }
 
 // postNames are the names of elements that say who wrote a post, and when.
-var postNames = joined(`author username user-name post-author post-date post-time poster posted date time-stamp author-name
-	p-author topic-author comment-author comment-date`)
+var postNames = joined(`author username user-name post-author post-date post-time poster posted date time-stamp
+	author-name p-author topic-author comment-author comment-date`)
 
 // keptProse reports whether a box holds prose that is kept.
 func (t *outline) keptProse(x *box, keep []bool) bool {

@@ -22,7 +22,8 @@ const (
 
 func (s stage) String() string { return [...]string{"all", "no-names", "chrome", "whole"}[s] }
 
-// pruner decides what of a page is not its content. It marks and changes nothing, so that a gentler stage can start anew.
+// pruner decides what of a page is not its content. It marks and changes nothing, so that a gentler stage can start
+// anew.
 type pruner struct {
 	ctx     context.Context
 	all     map[*html.Node]measure
@@ -33,7 +34,9 @@ type pruner struct {
 }
 
 // prune returns the elements of body that the rules of a stage drop.
-func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s stage, kind pageType) map[*html.Node]bool {
+func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s stage,
+	kind pageType,
+) map[*html.Node]bool {
 	p := &pruner{ctx, all, all[body].text, s, kind, map[*html.Node]bool{}}
 	if s < wholeBody {
 		p.walk(body, false)
@@ -56,7 +59,8 @@ func (p *pruner) walk(n *html.Node, inContent bool) {
 }
 
 // chromeRoles are the roles of what surrounds a page's content.
-var chromeRoles = set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar complementary tablist")
+var chromeRoles = set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar complementary " +
+	"tablist")
 
 func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	m := p.all[n]
@@ -97,8 +101,8 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	return false
 }
 
-// misnamed reports whether n is content in spite of its name: a link in a heading; and in documentation, a section whose id is
-// made of its heading's words, or the list of a chapter's pages below its title.
+// misnamed reports whether n is content in spite of its name: a link in a heading; and in documentation, a section
+// whose id is made of its heading's words, or the list of a chapter's pages below its title.
 func (p *pruner) misnamed(n *html.Node) bool {
 	if is(n, atom.A) {
 		return within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
@@ -136,7 +140,8 @@ func handle(s string) string {
 	}, s)
 }
 
-// siteTitle reports whether a first-level heading is but a link to another page while the page has one of its own below.
+// siteTitle reports whether a first-level heading is but a link to another page while the page has one of its own
+// below.
 func siteTitle(h *html.Node) bool {
 	a := find(h, func(d *html.Node) bool { return is(d, atom.A) })
 	if a == nil || strings.HasPrefix(attr(a, "href"), "#") || attr(a, "href") == "" || len(plain(a)) != len(plain(h)) {
@@ -212,14 +217,19 @@ func (p *pruner) guarded(n *html.Node) bool {
 	return is(n, atom.Table) && m.links*2 < m.text && len(tableRows(n)) > 2
 }
 
-// badNames are words, or pairs and triples of words, in class and id that say an element is not content. Hyphens and plurals
-// do not matter.
-var badNames = joined(`nav navbar navigation navigation-bar nav-menu nav-bar nav-header nav-footer menu mega-menu sub-menu main-menu mobile-menu breadcrumb breadcrumbs footer foot sidebar side-bar side-nav side-col right-col left-col
-	cookie cookie-banner cookie-consent cookie-notice cookie-bar gdpr consent popup modal overlay lightbox newsletter subscribe subscription sign-up opt-in social share sharing share-bar share-button
-	sharedaddy addtoany related related-post recommend recommended recommendation recirc outbrain taboola trending most-read popular advert advertisement ad ads ad-slot ad-container sponsor sponsored
-	promo promotion skip-link skip-to-content screen-reader-text sr-only visually-hidden pagination pager prev-next toc table-of-contents site-header masthead top-bar header-wrap off-canvas drawer
-	search-form search-box widget widget-area tag-link tag-list post-tag post-nav author-box author-bio bio-box print-only no-print editsection mw-editsection jump-to-nav edit-this-page copy-button
-	feedback rating-widget login mini-cart cart-drawer announcement announcement-bar wishlist country-selector language-switcher nav-links catlinks printfooter noprint site-footer page-footer`)
+// badNames are words, or pairs and triples of words, in class and id that say an element is not content. Hyphens and
+// plurals do not matter.
+var badNames = joined(`nav navbar navigation navigation-bar nav-menu nav-bar nav-header nav-footer menu mega-menu
+	sub-menu main-menu mobile-menu breadcrumb breadcrumbs footer foot sidebar side-bar side-nav side-col right-col
+	left-col cookie cookie-banner cookie-consent cookie-notice cookie-bar gdpr consent popup modal overlay lightbox
+	newsletter subscribe subscription sign-up opt-in social share sharing share-bar share-button sharedaddy addtoany
+	related related-post recommend recommended recommendation recirc outbrain taboola trending most-read popular advert
+	advertisement ad ads ad-slot ad-container sponsor sponsored promo promotion skip-link skip-to-content
+	screen-reader-text sr-only visually-hidden pagination pager prev-next toc table-of-contents site-header masthead
+	top-bar header-wrap off-canvas drawer search-form search-box widget widget-area tag-link tag-list post-tag post-nav
+	author-box author-bio bio-box print-only no-print editsection mw-editsection jump-to-nav edit-this-page copy-button
+	feedback rating-widget login mini-cart cart-drawer announcement announcement-bar wishlist country-selector
+	language-switcher nav-links catlinks printfooter noprint site-footer page-footer`)
 
 // forumKeeps are the names that are content on a forum and chrome elsewhere; they do not count on span and p.
 var forumKeeps = joined(`comment comment-list comments-area disqus respond reply replies`)

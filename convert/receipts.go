@@ -17,8 +17,10 @@ const (
 	maxOfKind = 12  // pieces shown of one kind
 )
 
-// markup are the kinds of what is not the page's text wherever it stands: it counts in the receipts, not as hidden text.
-var markup = set("comment template textarea select object canvas dialog svg noframes noembed audio video datalist script-link tracking-link alt")
+// markup are the kinds of what is not the page's text wherever it stands: it counts in the receipts, not as hidden
+// text.
+var markup = set("comment template textarea select object canvas dialog svg noframes noembed audio video datalist " +
+	"script-link tracking-link alt")
 
 // receipts tells what was taken out of a page.
 type receipts struct {
@@ -111,10 +113,11 @@ func (r *receipts) note(kind, text string) {
 var noteMarks = pattern(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
 	`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
 
-// agentNote reports whether text tells agents how to read the site. Such a note is shown to who asks for receipts. It is no
-// part of the page, and it is not followed.
+// agentNote reports whether text tells agents how to read the site. Such a note is shown to who asks for receipts. It
+// is no part of the page, and it is not followed.
 func agentNote(text string) bool {
-	if len(text) < 10 || len(text) > 4<<10 || !strings.Contains(text, "md") && !strings.Contains(text, "llms") && !strings.Contains(text, "arkdown") {
+	if len(text) < 10 || len(text) > 4<<10 || !strings.Contains(text, "md") && !strings.Contains(text, "llms") &&
+		!strings.Contains(text, "arkdown") {
 		return false
 	}
 	return noteMarks().MatchString(text)

@@ -78,8 +78,8 @@ func (t *outline) shownBoxes(before []int32, top bool) []bool {
 	return shown
 }
 
-// illustrates reports whether a picture belongs to the text around it that is kept: it stands, with at most a caption that is
-// not, close to kept blocks. top says that a title is the first of them.
+// illustrates reports whether a picture belongs to the text around it that is kept: it stands, with at most a caption
+// that is not, close to kept blocks. top says that a title is the first of them.
 func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
 	const (
 		near    = 3  // blocks

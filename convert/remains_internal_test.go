@@ -34,7 +34,8 @@ func TestPicturesStayWithTheTextTheyIllustrate(t *testing.T) {
 		{"linked to another article after the text", p + "<div><a href=/y><img src=x></a></div>", false},
 		{"linked to itself after the text", p + "<div><a href=/y.png><img src=x></a></div>", true},
 		{"a teaser that is all link", p + "<div><a href=/y><img src=x>Next</a></div>" + p, false},
-		{"far from the text", p + strings.Repeat("<div>No</div>", 4) + "<div><img src=x></div>" + strings.Repeat("<div>No</div>", 4), false},
+		{"far from the text", p + strings.Repeat("<div>No</div>", 4) + "<div><img src=x></div>" +
+			strings.Repeat("<div>No</div>", 4), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o, body := outlined(t, tt.page)
@@ -66,7 +67,10 @@ func TestListsAndTablesAreKeptOrDroppedWhole(t *testing.T) {
 		{"most are kept, so are all", list, article, "1110", "1111"},
 		{"half is kept, and stays half", list, article, "1100", "1100"},
 		{"lists of a forum stay as they are", list, forum, "1110", "1110"},
-		{"tables of a forum do not", "<table><tr><td><p>a</p><p>b</p><tr><td><p>c</p><p>d</p></table>", forum, "1110", "1111"},
+		{
+			"tables of a forum do not", "<table><tr><td><p>a</p><p>b</p><tr><td><p>c</p><p>d</p></table>", forum, "1110",
+			"1111",
+		},
 	} {
 		o, _ := outlined(t, tt.page)
 		o.kind = tt.kind

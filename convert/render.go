@@ -10,12 +10,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// codeNewline stands for a newline inside a code block until the end of rendering: it is no white space that may be tidied.
-// Foreign text holds none, [visible] has taken control characters out.
+// codeNewline stands for a newline inside a code block until the end of rendering: it is no white space that may be
+// tidied. Foreign text holds none, [visible] has taken control characters out.
 const codeNewline = '\x01'
 
-// renderer writes a normalised tree as markdown, in time linear in its output. html-to-markdown collapses the white space; its
-// renderers and its escaping take quadratic time on hostile pages, so elements and text are written here.
+// renderer writes a normalised tree as markdown, in time linear in its output. html-to-markdown collapses the white
+// space; its renderers and its escaping take quadratic time on hostile pages, so elements and text are written here.
 type renderer struct {
 	ctx     context.Context
 	options Options
@@ -40,7 +40,8 @@ type renderer struct {
 	tooDeep, spansCut bool
 }
 
-// render returns the markdown of roots without what is dropped below them, with a newline at its end. The tree is not changed.
+// render returns the markdown of roots without what is dropped below them, with a newline at its end. The tree is not
+// changed.
 func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) string {
 	if len(r.notes) > 0 {
 		for _, root := range roots {
@@ -253,8 +254,8 @@ func writeCodeBlock(out *bytes.Buffer, text, lang string) {
 	out.WriteString(string(codeNewline) + fence + "\n\n")
 }
 
-// tidy trims white space at the edges of text and at the ends of its blocks, and leaves one blank line at most between them.
-// Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place.
+// tidy trims white space at the edges of text and at the ends of its blocks, and leaves one blank line at most between
+// them. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place.
 func tidy(text []byte) []byte {
 	out := text[:0]
 	newlines := 0

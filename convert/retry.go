@@ -18,9 +18,9 @@ type choice struct {
 // fewWords is how few words make a result suspicious where the page has more.
 const fewWords = 50
 
-// byRules prunes a page and picks its root. When too little is left it tries again with gentler rules: the first stage that
-// keeps a quarter of the body's text wins, and the last one keeps all. The measure is the share of text, never whether two
-// results agree: both may be wrong alike.
+// byRules prunes a page and picks its root. When too little is left it tries again with gentler rules: the first stage
+// that keeps a quarter of the body's text wins, and the last one keeps all. The measure is the share of text, never
+// whether two results agree: both may be wrong alike.
 func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 	bodyText := contentText(ctx, body)
 	all := measureAll(ctx, body)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// chooseRoot returns the element that holds a page's content, measured by what is left of it after pruning: text that is not
-// links, against all that is left. The name says which rule chose it.
+// chooseRoot returns the element that holds a page's content, measured by what is left of it after pruning: text that
+// is not links, against all that is left. The name says which rule chose it.
 func chooseRoot(body *html.Node, left *remainder) (root *html.Node, name string) {
 	total := left.of(body).own()
 	largest := func(match func(*html.Node) bool) *html.Node {
@@ -51,8 +51,9 @@ func chooseRoot(body *html.Node, left *remainder) (root *html.Node, name string)
 	return body, "body"
 }
 
-// linkPass adds to dropped the blocks below root that are but lists of links, like those to other pages of a site, and the
-// sections that lead away from an article. It does nothing where links are over half of the root: such a page is itself a list.
+// linkPass adds to dropped the blocks below root that are but lists of links, like those to other pages of a site, and
+// the sections that lead away from an article. It does nothing where links are over half of the root: such a page is
+// itself a list.
 func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map[*html.Node]bool, kind pageType) {
 	whole := left.of(root)
 	if whole.links*2 > whole.text {
@@ -103,7 +104,8 @@ var elsewhereHeadings = func() map[string]bool {
 		More to read,More like this,You may also like,You might also like,You may like,Read next,Read more,Up next,What to read next,Recommended,Recommended for you,Recommended stories,Recommended reading,
 		Trending,Trending News,Trending now,Most read,Most popular,Popular Posts,Popular Stories,Latest news,Latest stories,Latest posts,Recent posts,Tags,Filed under,Share this,Share this article,Share this story,Share,
 		Follow us,Newsletter,Sign up for our newsletter,Subscribe,Comments,Leave a comment,Leave a reply,Post a comment,About the author,Editors' picks,Around the web,From the web,Sponsored,Promoted stories,More stories like this,
-		Customers also bought,Related products,Similar products,Recently viewed,Customers who viewed this item also viewed`, ",") {
+		Customers also bought,Related products,Similar products,Recently viewed,Customers who viewed this item also viewed`,
+		",") {
 		m[fold(name)] = true
 	}
 	return m
@@ -118,8 +120,8 @@ func elsewhere(n *html.Node) bool {
 	return len(text) < 40 && elsewhereHeadings[text]
 }
 
-// dropSection drops a heading with what it heads: its siblings up to the next heading of its level or above, or all of the
-// box in which it comes first. It drops nothing that holds over a third of the root's text.
+// dropSection drops a heading with what it heads: its siblings up to the next heading of its level or above, or all of
+// the box in which it comes first. It drops nothing that holds over a third of the root's text.
 func dropSection(h, root *html.Node, left *remainder, dropped map[*html.Node]bool) {
 	first := h
 	for first.Parent != root && first.Parent != nil && leads(first) && left.of(first.Parent).text*3 < left.of(root).text {

@@ -52,7 +52,8 @@ func readBack(t *testing.T, markdown string) convert.Inventory {
 			inv.Code = append(inv.Code, lang+"\n"+strings.TrimSuffix(text(n), "\n"))
 		case "a":
 			href, class := value(n, "href"), value(n, "class")
-			if letters := convert.Letters(text(n)); letters != "" && !strings.HasPrefix(class, "footnote") && !inside(n, "td", "th") {
+			if letters := convert.Letters(text(n)); letters != "" && !strings.HasPrefix(class, "footnote") &&
+				!inside(n, "td", "th") {
 				inv.Links = append(inv.Links, href+" "+letters)
 			}
 		case "table":
@@ -109,7 +110,8 @@ func unescaped(inv convert.Inventory) convert.Inventory {
 	return inv
 }
 
-// TestMarkdownIsReadBackAsItWasMeant holds what goldmark reads in the markdown of the golden pages against what the pages hold.
+// TestMarkdownIsReadBackAsItWasMeant holds what goldmark reads in the markdown of the golden pages against what the
+// pages hold.
 func TestMarkdownIsReadBackAsItWasMeant(t *testing.T) {
 	files := goldenPages(t)
 	for _, file := range files {
@@ -144,8 +146,8 @@ func goldenPages(tb testing.TB) []string {
 	return append(files, elements...)
 }
 
-// TestCorpusIsReadBackAsItWasMeant does the same for the pages of a corpus and counts what is lost. A few links and headings in
-// a thousand may be: pages nest them in ways that markdown has no form for.
+// TestCorpusIsReadBackAsItWasMeant does the same for the pages of a corpus and counts what is lost. A few links and
+// headings in a thousand may be: pages nest them in ways that markdown has no form for.
 func TestCorpusIsReadBackAsItWasMeant(t *testing.T) {
 	var total, lost [5]int
 	for _, p := range readCorpus(t) {
@@ -197,30 +199,32 @@ func without(a, b []string) (missing []string) {
 	return missing
 }
 
-// checkMarkdown fails t for a fence that is not closed, and for a link or an image that is neither absolute nor a fragment.
+// checkMarkdown fails t for a fence that is not closed, and for a link or an image that is neither absolute nor a
+// fragment.
 func checkMarkdown(t *testing.T, markdown string) {
 	t.Helper()
 	source := []byte(markdown)
-	err := ast.Walk(reader.Parser().Parse(goldtext.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
+	err := ast.Walk(reader.Parser().Parse(goldtext.NewReader(source)),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if !entering {
+				return ast.WalkContinue, nil
+			}
+			switch n := n.(type) {
+			case *ast.FencedCodeBlock:
+				rest := source
+				if lines := n.Lines(); lines.Len() > 0 {
+					rest = source[lines.At(lines.Len()-1).Stop:]
+				}
+				if !bytes.Contains(rest, []byte("```")) {
+					t.Errorf("fence without an end in %q", markdown)
+				}
+			case *ast.Link:
+				checkAddress(t, string(n.Destination))
+			case *ast.Image:
+				checkAddress(t, string(n.Destination))
+			}
 			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.FencedCodeBlock:
-			rest := source
-			if lines := n.Lines(); lines.Len() > 0 {
-				rest = source[lines.At(lines.Len()-1).Stop:]
-			}
-			if !bytes.Contains(rest, []byte("```")) {
-				t.Errorf("fence without an end in %q", markdown)
-			}
-		case *ast.Link:
-			checkAddress(t, string(n.Destination))
-		case *ast.Image:
-			checkAddress(t, string(n.Destination))
-		}
-		return ast.WalkContinue, nil
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +235,8 @@ func checkAddress(t *testing.T, address string) {
 	if strings.HasPrefix(address, "#") {
 		return
 	}
-	if scheme, _, ok := strings.Cut(address, ":"); !ok || strings.ContainsAny(scheme, "/?#") || strings.EqualFold(scheme, "javascript") {
+	if scheme, _, ok := strings.Cut(address, ":"); !ok || strings.ContainsAny(scheme, "/?#") ||
+		strings.EqualFold(scheme, "javascript") {
 		t.Errorf("address %q is not absolute", address)
 	}
 }

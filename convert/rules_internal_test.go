@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNoRuleIsEmpty holds that no table of rules is empty, and that none has an entry that is: an empty prefix begins everything.
-// Only a callout's kind may stand without a prefix.
+// TestNoRuleIsEmpty holds that no table of rules is empty, and that none has an entry that is: an empty prefix begins
+// everything. Only a callout's kind may stand without a prefix.
 func TestNoRuleIsEmpty(t *testing.T) {
 	for i, table := range ruleTables {
 		v := reflect.ValueOf(table)

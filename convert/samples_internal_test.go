@@ -301,7 +301,9 @@ func (s *sample) label() {
 	}
 	ref := max(len(s.ref), 30)
 	for i := range s.words {
-		s.weights[i] = float32(math.Pow(float64(len(s.words[i])), .7)) / float32(math.Pow(float64(min(ref+total/4, total)), .7)) // a page weighs about as much as another
+		// a page weighs about as much as another
+		s.weights[i] = float32(math.Pow(float64(len(s.words[i])), .7)) / float32(math.Pow(float64(min(ref+total/4, total)),
+			.7))
 	}
 	sum := float32(0)
 	for _, w := range s.weights {
@@ -312,8 +314,8 @@ func (s *sample) label() {
 	}
 }
 
-// labelBox labels by the box whose blocks are most like those of ref, an element of the page as it was written. Where none is
-// like it the labels stay.
+// labelBox labels by the box whose blocks are most like those of ref, an element of the page as it was written. Where
+// none is like it the labels stay.
 func (s *sample) labelBox(ref string) {
 	doc, err := Parse(context.Background(), []byte("<body>"+ref), "text/html", s.doc.url)
 	if err != nil || doc.body == nil {

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// section returns the elements that make up the section which id names below body: what a heading heads, up to the next heading
-// of its level or above; a term with its definition; else the element itself. It is empty when nothing has that id.
+// section returns the elements that make up the section which id names below body: what a heading heads, up to the next
+// heading of its level or above; a term with its definition; else the element itself. It is empty when nothing has that
+// id.
 func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	n := target(ctx, body, id)
 	if n == nil {
@@ -32,8 +33,8 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	return []*html.Node{n}
 }
 
-// target returns the element that a fragment points at (HTML, 7.4.6.3): by id, by the name of an anchor, or by the id that
-// GitHub gives it.
+// target returns the element that a fragment points at (HTML, 7.4.6.3): by id, by the name of an anchor, or by the id
+// that GitHub gives it.
 func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	var named, prefixed *html.Node
 	for d := range body.Descendants() {
@@ -58,7 +59,8 @@ func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	return named
 }
 
-// blockOf returns the block that an anchor stands for: the one it stands in, or, when it stands alone, the one that follows.
+// blockOf returns the block that an anchor stands for: the one it stands in, or, when it stands alone, the one that
+// follows.
 func blockOf(n, body *html.Node) *html.Node {
 	for n != body {
 		if !blockElement(n) && blank(plain(n)) {
@@ -128,7 +130,8 @@ func headed(h, body *html.Node) []*html.Node {
 		return inner != nil && inner.Data <= level
 	}
 	first := h
-	for first.Parent != body && first.Parent != nil && leadsIn(first, first.Parent) && fold(plain(first.Parent)) == fold(plain(h)) {
+	for first.Parent != body && first.Parent != nil && leadsIn(first, first.Parent) &&
+		fold(plain(first.Parent)) == fold(plain(h)) {
 		first = first.Parent // a box round the heading and its handles
 	}
 	return following(first, ends)
@@ -155,9 +158,9 @@ var (
 	anchorTag = pattern(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
 )
 
-// MarkdownSection returns the part of markdown that a fragment names: by the id that its heading has of its own, {#id} or an
-// anchor before it, or by the slug that GitHub makes of it. Begin and end are offsets in bytes; found is false when no heading
-// has that name.
+// MarkdownSection returns the part of markdown that a fragment names: by the id that its heading has of its own, {#id}
+// or an anchor before it, or by the slug that GitHub makes of it. Begin and end are offsets in bytes; found is false
+// when no heading has that name.
 func MarkdownSection(markdown, fragment string) (begin, end int, found bool) {
 	level, seen := 0, map[string]int{}
 	for h := range markdownHeadings(markdown) {

@@ -16,8 +16,9 @@ import (
 	"readthru/convert"
 )
 
-// TestBombsOfTheCorpusAreDefused builds the pages that bombs.json describes, in the folder that READTHRU_CORPUS_SECURITY names,
-// and holds that each is converted within 2 s of processor time and 300 MB, or gives its text alone.
+// TestBombsOfTheCorpusAreDefused builds the pages that bombs.json describes, in the folder that
+// READTHRU_CORPUS_SECURITY names, and holds that each is converted within 2 s of processor time and 300 MB, or gives
+// its text alone.
 func TestBombsOfTheCorpusAreDefused(t *testing.T) {
 	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
 	if dir == "" {
@@ -60,7 +61,8 @@ func TestBombsOfTheCorpusAreDefused(t *testing.T) {
 				}
 				took := processorTime() - begun
 				runtime.ReadMemStats(&after)
-				t.Logf("%d bytes to %d: %v of processor time, %d MB in the heap, %v", len(html), len(res.Markdown), took.Round(time.Millisecond), int64(after.HeapSys-before.HeapSys)>>20, res.Warnings)
+				t.Logf("%d bytes to %d: %v of processor time, %d MB in the heap, %v", len(html), len(res.Markdown),
+					took.Round(time.Millisecond), int64(after.HeapSys-before.HeapSys)>>20, res.Warnings)
 				if took > 2*time.Second {
 					t.Errorf("%v of processor time", took)
 				}
@@ -86,7 +88,8 @@ func bombOf(t *testing.T, description string, n int) string {
 	}
 	switch {
 	case strings.HasPrefix(description, "colspan="):
-		return "<p>KEPT</p><table><tr><td " + description + " row" + strings.TrimPrefix(description, "col") + ">a<td>b<tr><td>c</table>"
+		return "<p>KEPT</p><table><tr><td " + description + " row" + strings.TrimPrefix(description, "col") +
+			">a<td>b<tr><td>c</table>"
 	case strings.HasPrefix(description, "N attributes"):
 		return "<p " + manyAttributes(n) + ">KEPT</p>"
 	case strings.Contains(description, "-char attribute"):

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The limits of a selector that a caller gives. A page may have talked the caller into it: each descendant combinator may look
-// at all ancestors of an element, so few of them keep what one element costs small, whatever the page.
+// The limits of a selector that a caller gives. A page may have talked the caller into it: each descendant combinator
+// may look at all ancestors of an element, so few of them keep what one element costs small, whatever the page.
 const (
 	maxSelectorBytes   = 500
 	maxCombinators     = 3
@@ -21,8 +21,8 @@ const (
 // selector is a list of CSS selectors.
 type selector = cascadia.SelectorGroup
 
-// parseSelector reads a list of CSS selectors (level 3), at most 500 bytes long, each with at most three combinators that search
-// (a space or ~). Pseudo-classes that look into elements, such as :has, are refused.
+// parseSelector reads a list of CSS selectors (level 3), at most 500 bytes long, each with at most three combinators
+// that search (a space or ~). Pseudo-classes that look into elements, such as :has, are refused.
 func parseSelector(s string) (selector, error) {
 	if len(s) > maxSelectorBytes {
 		return nil, fmt.Errorf("parse selector %.40q…: it is longer than %d bytes", s, maxSelectorBytes)
@@ -52,8 +52,8 @@ func parseSelector(s string) (selector, error) {
 	return group, nil
 }
 
-// searches counts the combinators of one selector that look at more than one element: spaces and ~ outside brackets. What
-// stands in brackets after :not counts too.
+// searches counts the combinators of one selector that look at more than one element: spaces and ~ outside brackets.
+// What stands in brackets after :not counts too.
 func searches(s string) (n int) {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, c := range []string{">", "+", "~"} {
@@ -104,8 +104,8 @@ func outermost(ctx context.Context, s selector, body *html.Node) []*html.Node {
 	return found
 }
 
-// narrowed returns the page, parsed anew, with what o chooses of it: selectors are about the page as it was written, and d has
-// been rewritten. Roots are the elements chosen; they are nil when o only drops some.
+// narrowed returns the page, parsed anew, with what o chooses of it: selectors are about the page as it was written,
+// and d has been rewritten. Roots are the elements chosen; they are nil when o only drops some.
 func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.Node, error) {
 	p := &pick{section: o.Section}
 	var err error
@@ -179,7 +179,10 @@ func housed(roots []*html.Node) []*html.Node {
 // cloned returns a copy of the tree below n, and of n itself, without parent and siblings.
 func cloned(ctx context.Context, n *html.Node) *html.Node {
 	check(ctx)
-	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: append([]html.Attribute(nil), n.Attr...)}
+	c := &html.Node{
+		Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace,
+		Attr: append([]html.Attribute(nil), n.Attr...),
+	}
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
 		c.AppendChild(cloned(ctx, child))
 	}

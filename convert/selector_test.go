@@ -48,15 +48,21 @@ func TestSectionsAreFoundById(t *testing.T) {
 <dl><dt id=f>f()<dd>does f<dt id=g>g()<dt id=h>h()<dd>does g and h</dl>
 <p id=p>a paragraph</p><p>its neighbour <span id=in>with an anchor</span></p><h2 id="user-content-gh">GH</h2><p>in gh</p></main>`
 	for id, want := range map[string]string{
-		"a": "## A\n\nin a\n\n### A1\n\nin a1\n", "a1": "### A1\n\nin a1\n", "s": "## S\n\nin s\n", "p": "a paragraph\n", "in": "its neighbour with an anchor\n",
+		"a": "## A\n\nin a\n\n### A1\n\nin a1\n", "a1": "### A1\n\nin a1\n", "s": "## S\n\nin s\n", "p": "a paragraph\n",
+		"in": "its neighbour with an anchor\n",
 		"gh": "## GH\n\nin gh\n", "t": "# T\n\nintro\n",
 	} {
-		if got := convertPage(t, html, convert.Options{Section: id}).Markdown; !strings.HasPrefix(got, want) && id == "t" || got != want && id != "t" {
+		if got := convertPage(t, html, convert.Options{Section: id}).Markdown; !strings.HasPrefix(got, want) && id == "t" ||
+			got != want && id != "t" {
 			t.Errorf("#%s gives %q, want %q", id, got, want)
 		}
 	}
-	for id, words := range map[string][2]string{"old": {"in old", "in s"}, "f": {"does f", "does g"}, "g": {"does g and h", "does f"}} {
-		if got := convertPage(t, html, convert.Options{Section: id}).Markdown; !strings.Contains(got, words[0]) || strings.Contains(got, words[1]) {
+	for id, words := range map[string][2]string{
+		"old": {"in old", "in s"}, "f": {"does f", "does g"},
+		"g": {"does g and h", "does f"},
+	} {
+		if got := convertPage(t, html, convert.Options{Section: id}).Markdown; !strings.Contains(got, words[0]) ||
+			strings.Contains(got, words[1]) {
 			t.Errorf("#%s gives %q", id, got)
 		}
 	}
@@ -68,7 +74,8 @@ func TestSectionsAreFoundById(t *testing.T) {
 
 func TestSlugsAreThoseOfGitHub(t *testing.T) {
 	for text, want := range map[string]string{
-		"Hello World": "hello-world", "What's new?": "whats-new", "`code` & more": "code--more", "Über uns": "über-uns", "a_b - c": "a_b---c", "[link](x) text": "link-text", "1. First": "1-first",
+		"Hello World": "hello-world", "What's new?": "whats-new", "`code` & more": "code--more", "Über uns": "über-uns",
+		"a_b - c": "a_b---c", "[link](x) text": "link-text", "1. First": "1-first",
 	} {
 		if got := convert.Slug(text); got != want {
 			t.Errorf("Slug(%q) = %q, want %q", text, got, want)
@@ -87,7 +94,10 @@ func TestHostileSelectorsEndWithTheirContext(t *testing.T) {
 }
 
 func FuzzSelector(f *testing.F) {
-	for _, s := range []string{"p", "main > p.a", "a,b", "[x^='1']", ":not(p)", "li:nth-child(2n+1)", "x ~ y", "\\31 a", "*|*", "a:not(b:not(c))"} {
+	for _, s := range []string{
+		"p", "main > p.a", "a,b", "[x^='1']", ":not(p)", "li:nth-child(2n+1)", "x ~ y", "\\31 a",
+		"*|*", "a:not(b:not(c))",
+	} {
 		f.Add(s)
 	}
 	doc := parse(f, `<main><p class=a id=x>text <b>b</b><ul><li>1<li>2</ul></main>`)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// unwrapShadowRoots puts the content of declarative shadow roots, which a rendered page carries, where a reader sees it: in
-// their host, whose own children take the places of the slots. Children without a slot follow at the end.
+// unwrapShadowRoots puts the content of declarative shadow roots, which a rendered page carries, where a reader sees
+// it: in their host, whose own children take the places of the slots. Children without a slot follow at the end.
 func unwrapShadowRoots(body *html.Node) {
 	roots := findAll(body, func(n *html.Node) bool { return is(n, atom.Template) && attr(n, "shadowrootmode") == "open" })
 	for _, t := range slices.Backward(roots) { // the innermost first: what slots it leaves belong to the roots round it

@@ -8,14 +8,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// sideNoteClasses name the elements that hold a footnote where its reference stands: in the margin, or to be shown on demand.
+// sideNoteClasses name the elements that hold a footnote where its reference stands: in the margin, or to be shown on
+// demand.
 var sideNoteClasses = []string{
 	"sidenote", "side-note", "marginnote", "margin-note", "footnotecontent", "footnote-content", "footnote__content",
 	"inline-footnote-content", "sidenote-content", "footnote-text",
 }
 
 // noteHeadings head a page's footnotes and say nothing once these are marked as such.
-var noteHeadings = set("note notes footnote footnotes endnote endnotes sidenotes fußnoten anmerkungen fussnoten notas voetnoten")
+var noteHeadings = set("note notes footnote footnotes endnote endnotes sidenotes fußnoten anmerkungen fussnoten " +
+	"notas voetnoten")
 
 // sidenotes takes the footnotes that stand beside their references.
 func (f *footnotes) sidenotes(body *html.Node) {
@@ -83,8 +85,8 @@ func (f *footnotes) sideAlone(side *html.Node) {
 	f.add(side, label, parent)
 }
 
-// loose takes footnotes without links: a raised number in the text, and at the end, or right below, a paragraph that begins
-// with the same number raised. The numbers must run from 1 on, and each must occur in the text above.
+// loose takes footnotes without links: a raised number in the text, and at the end, or right below, a paragraph that
+// begins with the same number raised. The numbers must run from 1 on, and each must occur in the text above.
 func (f *footnotes) loose(body *html.Node) {
 	raised := map[string]*html.Node{}
 	var openers []*html.Node

@@ -24,8 +24,8 @@ type Signs struct {
 	Canonical    string // absolute URL on the same site, else empty
 }
 
-// The limits of a thin page, in visible words: under thinWords nothing else is asked, under shellWords a second sign is.
-// Measured on 2,000 pages: fewer than 50 words has precision .76 and recall .57, fewer than 200 has .65 and .73.
+// The limits of a thin page, in visible words: under thinWords nothing else is asked, under shellWords a second sign
+// is. Measured on 2,000 pages: fewer than 50 words has precision .76 and recall .57, fewer than 200 has .65 and .73.
 const (
 	thinWords     = 50
 	shellWords    = 200
@@ -63,7 +63,9 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 		case atom.Noscript:
 			text := textOf(n)
 			lower := strings.ToLower(text)
-			if strings.Contains(lower, "javascript") && (strings.Contains(lower, "enable") || strings.Contains(lower, "need") || strings.Contains(lower, "require") || strings.Contains(lower, "activ")) {
+			if strings.Contains(lower, "javascript") &&
+				(strings.Contains(lower, "enable") || strings.Contains(lower, "need") || strings.Contains(lower, "require") ||
+					strings.Contains(lower, "activ")) {
 				c.asksScript = true
 			}
 			if inBody && len(text) > longest {
@@ -114,8 +116,8 @@ func words(s string) (n int) {
 	return n
 }
 
-// noscriptPage replaces the body's content by that of its noscript element when the page keeps its text there, as some forums
-// do for readers without JavaScript. It reports whether it did.
+// noscriptPage replaces the body's content by that of its noscript element when the page keeps its text there, as some
+// forums do for readers without JavaScript. It reports whether it did.
 func noscriptPage(body *html.Node, c counts) bool {
 	if c.words >= thinWords || c.noscript == nil {
 		return false
@@ -150,7 +152,11 @@ func (s *Signs) judge(c counts, size int) {
 }
 
 // errorPhrases say, in a title or first heading, that the page is not there.
-var errorPhrases = []string{"404", "not found", "page doesn't exist", "page does not exist", "no longer available", "no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden", "introuvable", "no encontrada"}
+var errorPhrases = []string{
+	"404", "not found", "page doesn't exist", "page does not exist", "no longer available",
+	"no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden",
+	"introuvable", "no encontrada",
+}
 
 // wordAt reports whether the n bytes at i stand as whole words in s.
 func wordAt(s string, i, n int) bool {

@@ -19,12 +19,24 @@ func TestSigns(t *testing.T) {
 		{"few words and no script", "<p>" + someWords, false, true, false},
 		{"few words and a script", "<p>" + someWords + "<script src=x.js></script>", true, false, false},
 		{"few words and only data", "<p>" + someWords + "<script type=application/ld+json>{}</script>", false, true, false},
-		{"100 words and an empty mount", "<div id=root></div><p>" + strings.Repeat(someWords, 4) + "<script src=x.js></script>", true, false, false},
-		{"100 words and a full mount", "<div id=root>" + strings.Repeat(someWords, 4) + "</div><script src=x.js></script>", false, false, false},
-		{"100 words and a plea for JavaScript", "<p>" + strings.Repeat(someWords, 4) + "<noscript>Please enable JavaScript</noscript><script src=x.js></script>", true, false, false},
-		{"100 words and scripts over four fifths of the bytes", "<p>" + strings.Repeat(someWords, 4) + "<script>" + strings.Repeat("x;", 3000) + "</script>", true, false, false},
-		{"a mount and much text", "<div id=root></div><p>" + strings.Repeat(someWords, 10) + "<script src=x.js></script>", false, false, false},
-		{"the thread in noscript", "<body><noscript>" + strings.Repeat(someWords, 10) + "</noscript><script src=x.js></script>", false, false, false},
+		{"100 words and an empty mount", "<div id=root></div><p>" + strings.Repeat(someWords, 4) +
+			"<script src=x.js></script>", true, false, false},
+		{
+			"100 words and a full mount", "<div id=root>" + strings.Repeat(someWords, 4) + "</div><script src=x.js></script>",
+			false, false, false,
+		},
+		{"100 words and a plea for JavaScript", "<p>" + strings.Repeat(someWords, 4) +
+			"<noscript>Please enable JavaScript</noscript><script src=x.js></script>", true, false, false},
+		{
+			"100 words and scripts over four fifths of the bytes",
+			"<p>" + strings.Repeat(someWords, 4) + "<script>" + strings.Repeat("x;", 3000) + "</script>", true, false, false,
+		},
+		{
+			"a mount and much text", "<div id=root></div><p>" + strings.Repeat(someWords, 10) + "<script src=x.js></script>",
+			false, false, false,
+		},
+		{"the thread in noscript", "<body><noscript>" + strings.Repeat(someWords, 10) +
+			"</noscript><script src=x.js></script>", false, false, false},
 		{"an error with success", "<title>Page not found</title><p>" + strings.Repeat(someWords, 2), false, false, true},
 		{"404 in the heading", "<h1>Error 404</h1><p>" + strings.Repeat(someWords, 2), false, false, true},
 		{"a page about 404", "<title>How to fix error 404</title><p>" + strings.Repeat(someWords, 10), false, false, false},
@@ -33,7 +45,8 @@ func TestSigns(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := parse(t, tt.html).Signs()
 			if s.JSShell != tt.shell || s.Thin != tt.thin || (s.SoftError != "") != tt.soft {
-				t.Errorf("shell %v, thin %v, soft error %q; want %v, %v, %v (%d words)", s.JSShell, s.Thin, s.SoftError, tt.shell, tt.thin, tt.soft, s.Words)
+				t.Errorf("shell %v, thin %v, soft error %q; want %v, %v, %v (%d words)", s.JSShell, s.Thin, s.SoftError, tt.shell,
+					tt.thin, tt.soft, s.Words)
 			}
 		})
 	}
@@ -48,12 +61,18 @@ func TestWordsAreThoseAReaderSees(t *testing.T) {
 
 func TestTwinAndCanonical(t *testing.T) {
 	for _, tt := range []struct{ name, head, twin, canonical string }{
-		{"relative addresses", `<link rel="alternate" type="text/markdown" href="page.md"><link rel=canonical href="/c">`, "https://a.test/dir/page.md", "https://a.test/c"},
+		{
+			"relative addresses", `<link rel="alternate" type="text/markdown" href="page.md"><link rel=canonical href="/c">`,
+			"https://a.test/dir/page.md", "https://a.test/c",
+		},
 		{"www is the same site", `<link rel=canonical href="https://www.a.test/c">`, "", "https://www.a.test/c"},
 		{"another site is not believed", `<link rel=canonical href="https://evil.test/c">`, "", ""},
 		{"a site whose name ends alike", `<link rel=canonical href="https://evila.test/c">`, "", ""},
 		{"another alternate", `<link rel=alternate type="application/rss+xml" href="/feed">`, "", ""},
-		{"a script address", `<link rel=canonical href="javascript:x"><link rel=alternate type=text/markdown href="data:,x">`, "", ""},
+		{
+			"a script address", `<link rel=canonical href="javascript:x"><link rel=alternate type=text/markdown href="data:,x">`,
+			"", "",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := parse(t, tt.head+"<p>x").Signs()
@@ -75,9 +94,16 @@ func TestWalls(t *testing.T) {
 	}{
 		{"Cloudflare says so", 403, http.Header{"Cf-Mitigated": {"challenge"}}, "", true},
 		{"Cloudflare's script with status 200", 200, nil, long + "<script>window._cf_chl_opt={}</script>", true},
-		{"its mark 128 KB into the body", 200, nil, strings.Repeat("<!-- x -->", 13<<10) + "<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script>", true},
-		{"its mark beyond 512 KB", 200, nil, strings.Repeat("<!-- x -->", 53<<10) + "<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script>", false},
-		{"the bare directory is on normal pages", 200, nil, long + "<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>", false},
+		{
+			"its mark 128 KB into the body", 200, nil,
+			strings.Repeat("<!-- x -->", 13<<10) + "<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script>", true,
+		},
+		{"its mark beyond 512 KB", 200, nil, strings.Repeat("<!-- x -->", 53<<10) +
+			"<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script>", false},
+		{
+			"the bare directory is on normal pages", 200, nil,
+			long + "<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>", false,
+		},
 		{"DataDome", 403, nil, "<script src=https://ct.captcha-delivery.com/c.js></script>", true},
 		{"Incapsula", 200, nil, "<iframe src='/_Incapsula_Resource?x'></iframe>", true},
 		{"a page that Incapsula let pass", 200, nil, long + "<script src='/_Incapsula_Resource?x'></script>", false},
@@ -86,7 +112,8 @@ func TestWalls(t *testing.T) {
 		{"a small refusal", 403, nil, "<h1>Access Denied</h1>You have no permission.", true},
 		{"a challenge box on a small page", 403, nil, `<form><div class="h-captcha"></div></form>`, true},
 		{"a form with a box and much text", 200, nil, long + `<div class="g-recaptcha"></div>`, false},
-		{"an article about walls", 200, nil, long + "<p>The page says Just a moment and Access Denied; its script sets <code>_cf_chl_opt</code>.", false},
+		{"an article about walls", 200, nil, long +
+			"<p>The page says Just a moment and Access Denied; its script sets <code>_cf_chl_opt</code>.", false},
 		{"a comment names a mark", 200, nil, long + "<!-- captcha-delivery.com -->", false},
 		{"a mere 403", 403, nil, "<h1>Forbidden</h1>", false},
 		{"the word captcha", 200, nil, "<p>captcha", false},

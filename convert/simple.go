@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// simple is one compound selector of CSS: a tag, an id, classes and attributes that must all match, and compounds that must not.
+// simple is one compound selector of CSS: a tag, an id, classes and attributes that must all match, and compounds that
+// must not.
 type simple struct {
 	tag     string // "" for any
 	id      string
@@ -121,8 +122,8 @@ func parseRule(selector string) (*rule, bool) {
 	}
 }
 
-// parseSimple reads one compound from the start of s and returns what follows it. Stateful says that it holds in some state
-// of the element only.
+// parseSimple reads one compound from the start of s and returns what follows it. Stateful says that it holds in some
+// state of the element only.
 func parseSimple(s string) (c simple, rest string, stateful, ok bool) {
 	begun := s
 	if s, ok = strings.CutPrefix(s, "*"); !ok {
@@ -170,7 +171,8 @@ func parseSimple(s string) (c simple, rest string, stateful, ok bool) {
 				c.not = append(c.not, other)
 			case "root":
 				c.tag = "html"
-			case "hover", "focus", "active", "target", "checked", "focus-within", "focus-visible", "disabled", "enabled", "visited", "link", "open", "invalid", "valid":
+			case "hover", "focus", "active", "target", "checked", "focus-within", "focus-visible", "disabled", "enabled",
+				"visited", "link", "open", "invalid", "valid":
 				stateful = true
 			default:
 				return c, s, false, false // ::before, :nth-child and the like
@@ -199,7 +201,8 @@ func parseAttrTest(inside string) attrTest {
 // cssName reads a name from the start of s, its escapes undone.
 func cssName(s string) (name, rest string) {
 	end := 0
-	for end < len(s) && (s[end] >= 0x80 || s[end] == '-' || s[end] == '_' || letter(s[end]) || s[end] >= '0' && s[end] <= '9' || s[end] == '\\' && end+1 < len(s)) {
+	for end < len(s) && (s[end] >= 0x80 || s[end] == '-' || s[end] == '_' || letter(s[end]) || s[end] >= '0' &&
+		s[end] <= '9' || s[end] == '\\' && end+1 < len(s)) {
 		if s[end] == '\\' {
 			end++
 		}
@@ -208,7 +211,8 @@ func cssName(s string) (name, rest string) {
 	return unescapeCSS(s[:end]), s[end:]
 }
 
-// unescapeCSS undoes the escapes of CSS: a backslash with up to six hex digits and one space, or with any other character.
+// unescapeCSS undoes the escapes of CSS: a backslash with up to six hex digits and one space, or with any other
+// character.
 func unescapeCSS(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -269,7 +273,8 @@ func eachDeclaration(block string) iter.Seq2[string, declared] {
 	}
 }
 
-// declarations reads an inline style: property to value, both lower-case; of two values for one property the last counts.
+// declarations reads an inline style: property to value, both lower-case; of two values for one property the last
+// counts.
 func declarations(style string) map[string]string {
 	set, weights := map[string]string{}, map[string]int{}
 	for name, d := range eachDeclaration(withoutComments(style)) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// source makes the markdown of source code: fenced, with its language. The text of a type that names no language stays as it is.
+// source makes the markdown of source code: fenced, with its language. The text of a type that names no language stays
+// as it is.
 func (d *Document) source(text, contentType string) {
 	lang := ""
 	if d.url != nil {
@@ -30,19 +31,28 @@ func fence(text, lang string) string {
 
 // fileEndings are the languages of files whose ending is not the language's name.
 var fileEndings = map[string]string{
-	"bat": "batch", "bzl": "python", "c++": "cpp", "cc": "cpp", "cjs": "javascript", "cl": "c", "clj": "clojure", "cmd": "batch", "cr": "crystal", "cs": "csharp", "cts": "typescript",
-	"cxx": "cpp", "erl": "erlang", "ex": "elixir", "exs": "elixir", "f90": "fortran", "fs": "fsharp", "gemspec": "ruby", "gql": "graphql", "h": "c", "hh": "cpp", "hpp": "cpp",
-	"hs": "haskell", "ipynb": "json", "jl": "julia", "jsonl": "json", "kt": "kotlin", "kts": "kotlin", "m": "objectivec", "mjs": "javascript", "ml": "ocaml", "mli": "ocaml", "mod": "go",
-	"mts": "typescript", "ndjson": "json", "patch": "diff", "pl": "perl", "pm": "perl", "proto": "protobuf", "ps1": "powershell", "psm1": "powershell", "pyi": "python", "pyx": "cython",
-	"rs": "rust", "s": "asm", "sbt": "scala", "sol": "solidity", "sv": "verilog", "tf": "hcl", "tfvars": "hcl", "v": "verilog", "webmanifest": "json", "yml": "yaml", "conf": "ini", "cfg": "ini",
-	"env": "sh", "ino": "cpp", "cu": "cpp", "thrift": "thrift", "avsc": "json", "sum": "text", "lock": "text", "log": "text", "xsd": "xml", "xsl": "xml", "xslt": "xml", "wsdl": "xml",
-	"plist": "xml", "pom": "xml", "csproj": "xml", "mm": "objectivec", "vb": "vbnet", "pas": "pascal", "lisp": "lisp", "el": "lisp", "scm": "scheme", "bash": "bash", "astro": "astro",
+	"bat": "batch", "bzl": "python", "c++": "cpp", "cc": "cpp", "cjs": "javascript", "cl": "c", "clj": "clojure",
+	"cmd": "batch", "cr": "crystal", "cs": "csharp", "cts": "typescript",
+	"cxx": "cpp", "erl": "erlang", "ex": "elixir", "exs": "elixir", "f90": "fortran", "fs": "fsharp", "gemspec": "ruby",
+	"gql": "graphql", "h": "c", "hh": "cpp", "hpp": "cpp",
+	"hs": "haskell", "ipynb": "json", "jl": "julia", "jsonl": "json", "kt": "kotlin", "kts": "kotlin", "m": "objectivec",
+	"mjs": "javascript", "ml": "ocaml", "mli": "ocaml", "mod": "go",
+	"mts": "typescript", "ndjson": "json", "patch": "diff", "pl": "perl", "pm": "perl", "proto": "protobuf",
+	"ps1": "powershell", "psm1": "powershell", "pyi": "python", "pyx": "cython",
+	"rs": "rust", "s": "asm", "sbt": "scala", "sol": "solidity", "sv": "verilog", "tf": "hcl", "tfvars": "hcl",
+	"v": "verilog", "webmanifest": "json", "yml": "yaml", "conf": "ini", "cfg": "ini",
+	"env": "sh", "ino": "cpp", "cu": "cpp", "thrift": "thrift", "avsc": "json", "sum": "text", "lock": "text",
+	"log": "text", "xsd": "xml", "xsl": "xml", "xslt": "xml", "wsdl": "xml",
+	"plist": "xml", "pom": "xml", "csproj": "xml", "mm": "objectivec", "vb": "vbnet", "pas": "pascal", "lisp": "lisp",
+	"el": "lisp", "scm": "scheme", "bash": "bash", "astro": "astro",
 }
 
 // fileNames are the languages of files without an ending.
 var fileNames = map[string]string{
-	"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile", "cmakelists.txt": "cmake", "gemfile": "ruby", "rakefile": "ruby",
-	"jenkinsfile": "groovy", "vagrantfile": "ruby", "go.mod": "go", "go.sum": "text", ".gitignore": "text", ".bashrc": "bash", ".profile": "sh", "build.bazel": "python", "justfile": "makefile",
+	"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile",
+	"cmakelists.txt": "cmake", "gemfile": "ruby", "rakefile": "ruby",
+	"jenkinsfile": "groovy", "vagrantfile": "ruby", "go.mod": "go", "go.sum": "text", ".gitignore": "text",
+	".bashrc": "bash", ".profile": "sh", "build.bazel": "python", "justfile": "makefile",
 }
 
 // TypeOf returns a media type for a file by its name, as [Parse] understands it; empty when the name does not say.

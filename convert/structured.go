@@ -14,8 +14,8 @@ import (
 // maxStructured is the longest JSON-LD that is read, in bytes.
 const maxStructured = 256 << 10
 
-// readStructured takes author, date and the text of the article from JSON-LD, and whether the page sells one thing. What cannot
-// be parsed is passed over: it never fails a page.
+// readStructured takes author, date and the text of the article from JSON-LD, and whether the page sells one thing.
+// What cannot be parsed is passed over: it never fails a page.
 func readStructured(meta page.Meta, text string) (articleBody string, sells bool) {
 	if len(text) > maxStructured {
 		return "", false
@@ -40,7 +40,8 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 			if body, ok := v["articleBody"].(string); ok && len(body) > len(articleBody) {
 				articleBody = body
 			}
-			sells = sells || v["offers"] != nil && isType(v["@type"], "Product") || v["hasVariant"] != nil && isType(v["@type"], "ProductGroup")
+			sells = sells || v["offers"] != nil && isType(v["@type"], "Product") || v["hasVariant"] != nil &&
+				isType(v["@type"], "ProductGroup")
 			put(meta, "author", byline(clip(personName(v["author"]))))
 			walk(v["@graph"])
 			walk(v["mainEntity"])
@@ -69,8 +70,8 @@ func isType(v any, name string) bool {
 	return false
 }
 
-// structuredPage replaces the body's content by the article that its JSON-LD holds when there is hardly any text in the page
-// itself: scripts would have put it there. It reports whether it did.
+// structuredPage replaces the body's content by the article that its JSON-LD holds when there is hardly any text in the
+// page itself: scripts would have put it there. It reports whether it did.
 func structuredPage(body *html.Node, c counts, articleBody string) bool {
 	if c.words >= thinWords || words(articleBody) < noscriptWords {
 		return false
@@ -96,8 +97,8 @@ func structuredPage(body *html.Node, c counts, articleBody string) bool {
 	return true
 }
 
-// repairJSON returns text without what pages put into JSON that JSON has not: comments and CDATA marks round or in it, control
-// characters in strings, commas before a closing bracket, semicolons after it.
+// repairJSON returns text without what pages put into JSON that JSON has not: comments and CDATA marks round or in it,
+// control characters in strings, commas before a closing bracket, semicolons after it.
 func repairJSON(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -121,7 +122,8 @@ func repairJSON(text string) string {
 			b.WriteByte(c)
 		case c == ';':
 		case c == ',' && closes(text[i+1:]):
-		case c == '/' || c == '<' || c == '-' && strings.HasPrefix(text[i:], "-->") || c == ']' && strings.HasPrefix(text[i:], "]]>"):
+		case c == '/' || c == '<' || c == '-' && strings.HasPrefix(text[i:], "-->") || c == ']' &&
+			strings.HasPrefix(text[i:], "]]>"):
 			i += comment(text[i:]) - 1
 		default:
 			b.WriteByte(c)

@@ -20,8 +20,8 @@ const (
 	inlineSet    = 1 << 26 // the weight of a style attribute
 )
 
-// sheet holds the rules of a page's own style elements that can hide text or show it again. Style sheets that the page only
-// links to are not at hand.
+// sheet holds the rules of a page's own style elements that can hide text or show it again. Style sheets that the page
+// only links to are not at hand.
 type sheet struct {
 	rules   map[string][]*rule // by what the subject must have: "#id", ".class", "tag", or "*"
 	shows   map[string][]*rule // rules that show something, by every name of their subject
@@ -48,9 +48,11 @@ type declared struct {
 }
 
 // hiding are the properties that can keep text from a reader's eyes, and those that say it is to appear.
-var hiding = set(`display visibility opacity font font-size color background background-color background-image background-clip -webkit-background-clip -webkit-text-fill-color text-shadow position
-	left right top bottom inset text-indent margin margin-left margin-top transform translate scale clip clip-path overflow overflow-x overflow-y width height max-width max-height
-	padding padding-top padding-bottom min-height content-visibility filter animation animation-name transition will-change`)
+var hiding = set(`display visibility opacity font font-size color background background-color background-image
+	background-clip -webkit-background-clip -webkit-text-fill-color text-shadow position left right top bottom inset
+	text-indent margin margin-left margin-top transform translate scale clip clip-path overflow overflow-x overflow-y
+	width height max-width max-height padding padding-top padding-bottom min-height content-visibility filter animation
+	animation-name transition will-change`)
 
 // readSheet reads the style elements below root.
 func readSheet(root *html.Node) *sheet {
@@ -247,7 +249,8 @@ func (s *sheet) add(selectors, block string, conditional bool) {
 		s.count++
 		r, ok := parseRule(one)
 		if !ok {
-			s.unknown = s.unknown || set["color"].value != "" || set["background"].value != "" || set["background-color"].value != ""
+			s.unknown = s.unknown || set["color"].value != "" || set["background"].value != "" ||
+				set["background-color"].value != ""
 			continue
 		}
 		r.conditional, r.set, r.weight = conditional, set, r.specificity()
@@ -400,8 +403,9 @@ func (s *sheet) about(n *html.Node) (found []*rule) {
 	return found
 }
 
-// toggled reports whether the rule that hid an element by a property has a counterpart that shows such elements in another
-// state: with one more class, inside another parent, under the pointer. What is hidden so appears when the reader asks for it.
+// toggled reports whether the rule that hid an element by a property has a counterpart that shows such elements in
+// another state: with one more class, inside another parent, under the pointer. What is hidden so appears when the
+// reader asks for it.
 func (s *sheet) toggled(hid *rule, property string) bool {
 	names := hid.chain[0].names()
 	for _, name := range names {
@@ -410,7 +414,8 @@ func (s *sheet) toggled(hid *rule, property string) bool {
 				continue
 			}
 			other := r.chain[0].names()
-			if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(other, n) }) && (len(other) > len(names) || len(r.chain) > len(hid.chain) || r.stateful) {
+			if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(other, n) }) &&
+				(len(other) > len(names) || len(r.chain) > len(hid.chain) || r.stateful) {
 				return true
 			}
 		}

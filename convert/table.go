@@ -10,8 +10,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// table writes a table of data in GitHub's form: its first row is the header when none is marked, spans repeat their cell, and
-// blocks in a cell are joined by <br>. A table with code blocks in it has no such form: its rows are the items of a list.
+// table writes a table of data in GitHub's form: its first row is the header when none is marked, spans repeat their
+// cell, and blocks in a cell are joined by <br>. A table with code blocks in it has no such form: its rows are the
+// items of a list.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := range r.kept(n) {
 		if is(c, atom.Caption) {
@@ -149,7 +150,8 @@ func (r *renderer) grid(n *html.Node) *grid {
 	return g
 }
 
-// appendCell appends a cell's content, on one line. Pipes are escaped, also in code: the table is split before code is read.
+// appendCell appends a cell's content, on one line. Pipes are escaped, also in code: the table is split before code is
+// read.
 func (r *renderer) appendCell(text []byte, n *html.Node) []byte {
 	r.cells++
 	content := r.inner(n)

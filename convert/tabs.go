@@ -10,8 +10,8 @@ import (
 // maxTabLists is how many lists of tabs of one page are paired with panels by their order.
 const maxTabLists = 200
 
-// labelTabs puts the name of its tab before every panel that a tab shows, and shows the panel: all of them are content, one at
-// a time. A panel that no tab leads to stays as hidden as it is.
+// labelTabs puts the name of its tab before every panel that a tab shows, and shows the panel: all of them are content,
+// one at a time. A panel that no tab leads to stays as hidden as it is.
 func labelTabs(body *html.Node) {
 	var lists, panels, blocks []*html.Node
 	labels, ids := map[string]string{}, map[string]string{} // of panels by their id, of tabs by theirs
@@ -68,8 +68,8 @@ func showPanel(panel *html.Node, label string) {
 	}
 }
 
-// pairTabs labels panels by the order of their tabs, where neither names the other: the box round a list of tabs holds as many
-// panels as there are tabs.
+// pairTabs labels panels by the order of their tabs, where neither names the other: the box round a list of tabs holds
+// as many panels as there are tabs.
 func pairTabs(list *html.Node, labelled map[*html.Node]bool) {
 	tabs := findAll(list, func(n *html.Node) bool { return attr(n, "role") == "tab" })
 	box := list.Parent

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// rows writes a table row by row, from cells that are plain text. The first row is its header; later ones may be shorter.
+// rows writes a table row by row, from cells that are plain text. The first row is its header; later ones may be
+// shorter.
 type rows struct {
 	b strings.Builder
 	n int
@@ -56,15 +57,16 @@ func writeCell(b *strings.Builder, s string) {
 	}
 }
 
-// escapedText returns plain text as markdown shows it as it stands. lineStart says that it begins a line, next is the character
-// that follows it.
+// escapedText returns plain text as markdown shows it as it stands. lineStart says that it begins a line, next is the
+// character that follows it.
 func escapedText(s string, lineStart bool, next byte) string {
 	var b strings.Builder
 	writeEscaped(&b, s+string(next), lineStart, false)
 	return strings.TrimSuffix(b.String(), string(next))
 }
 
-// maxCSVColumns is how many columns a table may have. Wider ones are no tables that anyone reads, and swell: they stay as they are.
+// maxCSVColumns is how many columns a table may have. Wider ones are no tables that anyone reads, and swell: they stay
+// as they are.
 const maxCSVColumns = 1000
 
 // csv makes a table of comma-separated values (RFC 4180), whatever they are separated by in truth.
@@ -131,8 +133,8 @@ func tooWide(text, comma string) bool {
 	return false
 }
 
-// separator returns the character that separates values: that of the candidates which stands in the first lines, outside
-// quotes, most evenly.
+// separator returns the character that separates values: that of the candidates which stands in the first lines,
+// outside quotes, most evenly.
 func separator(text string) rune {
 	best, bestScore := ',', 0
 	for _, candidate := range []rune{',', '\t', ';', '|'} {

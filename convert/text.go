@@ -38,7 +38,8 @@ func Text(markdown string) string {
 			fence = bare[:ticks]
 			continue
 		}
-		if tableRule().MatchString(line) || definition().MatchString(line) || strings.HasPrefix(bare, "[!") || strings.HasPrefix(line, pageMark) {
+		if tableRule().MatchString(line) || definition().MatchString(line) || strings.HasPrefix(bare, "[!") ||
+			strings.HasPrefix(line, pageMark) {
 			continue
 		}
 		b.WriteString(textLine(line) + "\n")

@@ -13,8 +13,8 @@ import (
 	"readthru/convert"
 )
 
-// TestTheEstimateIsAsGoodAsItSays compares [convert.Tokens] with the o200k vocabulary, over the HTML and the markdown of every
-// tenth page of a corpus.
+// TestTheEstimateIsAsGoodAsItSays compares [convert.Tokens] with the o200k vocabulary, over the HTML and the markdown
+// of every tenth page of a corpus.
 func TestTheEstimateIsAsGoodAsItSays(t *testing.T) {
 	if os.Getenv("READTHRU_CORPUS") == "" {
 		t.Skip("READTHRU_CORPUS names no folder with manifest.jsonl and html/*.gz")
@@ -57,7 +57,8 @@ func TestTheEstimateIsAsGoodAsItSays(t *testing.T) {
 	}{{"markdown", markdown, 7, 15}, {"HTML", html, 8, 15}, {"saved", saved, 8, 18}} {
 		slices.Sort(e.errors)
 		median, p90 := e.errors[len(e.errors)/2], e.errors[len(e.errors)*9/10]
-		t.Logf("%s: error %.1f %% in the median, %.1f %% at the 90th percentile, %d pages", e.name, median, p90, len(e.errors))
+		t.Logf("%s: error %.1f %% in the median, %.1f %% at the 90th percentile, %d pages", e.name, median, p90,
+			len(e.errors))
 		if median > e.median || p90 > e.p90 {
 			t.Errorf("%s: worse than %.0f %% and %.0f %%", e.name, e.median, e.p90)
 		}

@@ -7,13 +7,14 @@ import (
 	"readthru/page"
 )
 
-// trackingParameters are parameters of queries that only tell the site of the link's target where its reader came from. No page
-// is found by them. Those that end in * stand for all that begin so.
-var trackingParameters = strings.Fields(`utm_* gclid gclsrc dclid gbraid wbraid fbclid msclkid mc_cid mc_eid mkt_tok yclid ymclid igshid igsh ttclid twclid li_fat_id _hsenc _hsmi __hssc __hstc __hsfp hsctatracking
-	vero_id oly_enc_id oly_anon_id rb_clickid wickedid ml_subscriber ml_subscriber_hash _openstat guccounter guce_referrer guce_referrer_sig`)
+// trackingParameters are parameters of queries that only tell the site of the link's target where its reader came from.
+// No page is found by them. Those that end in * stand for all that begin so.
+var trackingParameters = strings.Fields(`utm_* gclid gclsrc dclid gbraid wbraid fbclid msclkid mc_cid mc_eid mkt_tok
+	yclid ymclid igshid igsh ttclid twclid li_fat_id _hsenc _hsmi __hssc __hstc __hsfp hsctatracking vero_id oly_enc_id
+	oly_anon_id rb_clickid wickedid ml_subscriber ml_subscriber_hash _openstat guccounter guce_referrer guce_referrer_sig`)
 
-// redirectors are addresses that only lead on to the one they carry, and count who goes there. Host and path must be these;
-// the parameter holds the target.
+// redirectors are addresses that only lead on to the one they carry, and count who goes there. Host and path must be
+// these; the parameter holds the target.
 var redirectors = []struct{ host, path, parameter string }{
 	{"google.com", "/url", "q"},
 	{"google.com", "/url", "url"},
@@ -40,13 +41,18 @@ var redirectors = []struct{ host, path, parameter string }{
 }
 
 // adHosts serve advertisements: a link there that does not say where it leads is no link of the page.
-var adHosts = []string{"doubleclick.net", "googleadservices.com", "googlesyndication.com", "adnxs.com", "taboola.com", "outbrain.com", "criteo.com"}
+var adHosts = []string{
+	"doubleclick.net", "googleadservices.com", "googlesyndication.com", "adnxs.com", "taboola.com",
+	"outbrain.com", "criteo.com",
+}
 
-// untracked returns an absolute link without what is there to watch who follows it: a redirector's target where the link holds
-// it, the link without parameters that name its reader's way here, and nothing for a link into an advertisement. A link that
-// carries a signature or another secret stays as it is: each byte of it may count.
+// untracked returns an absolute link without what is there to watch who follows it: a redirector's target where the
+// link holds it, the link without parameters that name its reader's way here, and nothing for a link into an
+// advertisement. A link that carries a signature or another secret stays as it is: each byte of it may count.
 func untracked(link string) string {
-	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?") && !strings.Contains(link, "ad") && !strings.Contains(link, "click") && !strings.Contains(link, "taboola") && !strings.Contains(link, "outbrain") && !strings.Contains(link, "criteo") {
+	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?") && !strings.Contains(link, "ad") &&
+		!strings.Contains(link, "click") && !strings.Contains(link, "taboola") && !strings.Contains(link, "outbrain") &&
+		!strings.Contains(link, "criteo") {
 		return link
 	}
 	for range 3 { // a redirector may lead to another
@@ -76,7 +82,8 @@ func ledTo(u *url.URL) string {
 		if r.parameter != "" {
 			target = u.Query().Get(r.parameter)
 		}
-		if t, err := url.Parse(target); err == nil && (t.Scheme == "http" || t.Scheme == "https") && t.Host != "" && t.User == nil {
+		if t, err := url.Parse(target); err == nil && (t.Scheme == "http" || t.Scheme == "https") && t.Host != "" &&
+			t.User == nil {
 			return linkBytes(target)
 		}
 	}
@@ -121,7 +128,8 @@ func withoutTracking(u *url.URL, link string) string {
 
 func tracks(name string) bool {
 	for _, t := range trackingParameters {
-		if prefix, ok := strings.CutSuffix(t, "*"); name == t || ok && strings.HasPrefix(name, prefix) && len(name) > len(prefix) {
+		if prefix, ok := strings.CutSuffix(t, "*"); name == t || ok && strings.HasPrefix(name, prefix) &&
+			len(name) > len(prefix) {
 			return true
 		}
 	}

@@ -41,7 +41,10 @@ func TestLinksAreFreedOfTrackersAndLeadWhereTheyLed(t *testing.T) {
 }
 
 func TestLinksIntoScriptsAreTextAndToldInReceipts(t *testing.T) {
-	for _, href := range []string{"javascript:steal(document.cookie)", "JaVa\tScript:steal()", " &#1;javascript:steal()", "vbscript:steal()", "data:text/html,<script>x</script>", "java&Tab;script&colon;steal()"} {
+	for _, href := range []string{
+		"javascript:steal(document.cookie)", "JaVa\tScript:steal()", " &#1;javascript:steal()",
+		"vbscript:steal()", "data:text/html,<script>x</script>", "java&Tab;script&colon;steal()",
+	} {
 		res := convertPage(t, `<p>see <a href="`+href+`">it</a> there`, convert.Options{})
 		if res.Markdown != "see it there\n" || res.Removed.Counts["script-link"] != 1 {
 			t.Errorf("%q gives %q, receipts %+v", href, res.Markdown, res.Removed)

@@ -23,11 +23,12 @@ var chosen = params{trees: 160, leaves: 10, rate: .08, l2: 3, min: .3, sample: .
 //
 //	READTHRU_CORPUS=DIR READTHRU_MODEL=content.model go test -run TestTrainModel -v ./convert
 //
-// DIR is a folder with manifest.jsonl, html and expect, as a scorer reads it. Each block of a page is labelled by how much of
-// it the page's reference holds, or by whether it stands in the reference where that is an element of the page; names and words
-// get odds by how often, over sites, what bears them is content; trees are grown on the features of all blocks. Without READTHRU_MODEL the test prints what five parts of the sites, each judged by a
-// model made from the other four, would score: F1 of words, by set and by type of page. READTHRU_HALF=0 or 1 leaves that half
-// of the sites out of the model, so that a real scorer can judge it by them.
+// DIR is a folder with manifest.jsonl, html and expect, as a scorer reads it. Each block of a page is labelled by how
+// much of it the page's reference holds, or by whether it stands in the reference where that is an element of the page;
+// names and words get odds by how often, over sites, what bears them is content; trees are grown on the features of all
+// blocks. Without READTHRU_MODEL the test prints what five parts of the sites, each judged by a model made from the
+// other four, would score: F1 of words, by set and by type of page. READTHRU_HALF=0 or 1 leaves that half of the sites
+// out of the model, so that a real scorer can judge it by them.
 func TestTrainModel(t *testing.T) {
 	dir := os.Getenv("READTHRU_CORPUS")
 	if dir == "" {
@@ -40,7 +41,8 @@ func TestTrainModel(t *testing.T) {
 		}
 		name, text := collectVotes(samples)
 		_, m := build(samples, name, text, true)
-		if err := os.WriteFile(file, []byte(writeModel(odds{without(name, "", 3), without(text, "", 4)}, train(m, chosen))), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(writeModel(odds{without(name, "", 3), without(text, "", 4)}, train(m, chosen))),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -23,16 +23,18 @@ type Trim struct {
 var ErrNoTree = errors.New("the page has no main content in elements")
 
 // keptElements are written into a Trim; of others their content is (rule E10, and what else holds text).
-var keptElements = set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code a img dl dt dd details summary figcaption sub sup em strong b i del kbd samp br hr")
+var keptElements = set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code a " +
+	"img dl dt dd details summary figcaption sub sup em strong b i del kbd samp br hr")
 
 // keptAttributes are written into a Trim, by element.
 var keptAttributes = map[atom.Atom][]string{
-	atom.A: {"href"}, atom.Img: {"src", "alt"}, atom.Td: {"colspan", "rowspan"}, atom.Th: {"colspan", "rowspan"}, atom.Ol: {"start"},
+	atom.A: {"href"}, atom.Img: {"src", "alt"}, atom.Td: {"colspan", "rowspan"}, atom.Th: {"colspan", "rowspan"},
+	atom.Ol: {"start"},
 }
 
-// Trimmed returns the main content, or what o chooses, as trimmed HTML of at most limit characters. Where it does not fit it ends
-// between blocks, and the rest is markdown: nothing is lost. The error is ErrNoTree, one of o's selectors as [Document.Convert]
-// has it, or that of ctx.
+// Trimmed returns the main content, or what o chooses, as trimmed HTML of at most limit characters. Where it does not
+// fit it ends between blocks, and the rest is markdown: nothing is lost. The error is ErrNoTree, one of o's selectors
+// as [Document.Convert] has it, or that of ctx.
 func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, err error) {
 	if d.body == nil || d.form != "" {
 		return nil, ErrNoTree
@@ -106,7 +108,8 @@ func (t *trimmer) split(n *html.Node) bool {
 			return true
 		}
 	}
-	if n.Type != html.ElementNode || is(n, atom.P, atom.Pre, atom.Table, atom.Li, atom.Dl, atom.Figure, atom.Details) || heading(n) || !blockElement(n) {
+	if n.Type != html.ElementNode || is(n, atom.P, atom.Pre, atom.Table, atom.Li, atom.Dl, atom.Figure, atom.Details) ||
+		heading(n) || !blockElement(n) {
 		return false
 	}
 	open, end := "", ""
@@ -216,8 +219,8 @@ const (
 	DoubtHalf     Doubt = "it has less than half of the page's words"
 )
 
-// DoubtModel judges markdown that a model made of trimmed HTML: it may leave out and regroup, and must not add. Every address and
-// every heading must stand in the HTML, and so must nine in ten of its words.
+// DoubtModel judges markdown that a model made of trimmed HTML: it may leave out and regroup, and must not add. Every
+// address and every heading must stand in the HTML, and so must nine in ten of its words.
 func DoubtModel(markdown, trimmed string) Doubt {
 	text, addresses := sourceOf(trimmed)
 	source := fold(text)

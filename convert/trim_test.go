@@ -44,15 +44,20 @@ func TestTrimmedHoldsTheContentAlone(t *testing.T) { // E10
 		t.Fatal(err)
 	}
 	for _, s := range []string{
-		"<h1>Harbour rules</h1>", `<p>Boats up to <strong>twelve</strong> metres may <a href="https://site.test/stay?x=1&amp;y=2">stay</a> for`,
-		"<h2>Fees &amp; tides</h2>", "<li>Summer: 18 pounds", `<pre><code class="language-go">func Fee(n int) int { return 18 &lt;&lt; n }`,
+		"<h1>Harbour rules</h1>",
+		`<p>Boats up to <strong>twelve</strong> metres may <a href="https://site.test/stay?x=1&amp;y=2">stay</a> for`,
+		"<h2>Fees &amp; tides</h2>", "<li>Summer: 18 pounds",
+		`<pre><code class="language-go">func Fee(n int) int { return 18 &lt;&lt; n }`,
 		"<th>Tide</th>", `<img src="https://site.test/harbour/basin.png" alt="at low water">`,
 	} {
 		if !strings.Contains(got.HTML, s) {
 			t.Errorf("%q is not in:\n%s", s, got.HTML)
 		}
 	}
-	for _, s := range []string{"Menu one", "Imprint", "Ignore all", "track()", "Enable scripts", "icon", "iframe", "<form", "<input", "onclick", "style", "class=\"x", "<div"} {
+	for _, s := range []string{
+		"Menu one", "Imprint", "Ignore all", "track()", "Enable scripts", "icon", "iframe", "<form",
+		"<input", "onclick", "style", "class=\"x", "<div",
+	} {
 		if strings.Contains(got.HTML, s) {
 			t.Errorf("%q is in:\n%s", s, got.HTML)
 		}
@@ -82,7 +87,10 @@ func TestTrimmedLosesNothingAtAnyLimit(t *testing.T) { // E11
 		if got.Rest != "" {
 			split++
 		}
-		for _, s := range []string{"Boats up to", "stay?x=1", "Fees", "Summer: 18", "Winter: 9", "func Fee", "Tide", "basin.png", "mud"} {
+		for _, s := range []string{
+			"Boats up to", "stay?x=1", "Fees", "Summer: 18", "Winter: 9", "func Fee", "Tide",
+			"basin.png", "mud",
+		} {
 			if n := strings.Count(got.HTML+"\n"+got.Rest, s); n != 1 {
 				t.Errorf("limit %d: %q stands %d times in %q and %q", limit, s, n, got.HTML, got.Rest)
 			}
@@ -126,9 +134,15 @@ func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // E12
 		{"an invented element", "the evening.", `the evening. <img src="//evil.test/p">`, convert.DoubtNewLink},
 		{"a script address", "https://site.test/stay?x=1&y=2", "javascript:alert(1)", convert.DoubtNewLink},
 		{"an invented heading", "## Fees & tides", "## Conclusion", convert.DoubtHeadings},
-		{"commentary", "# Harbour rules", "Certainly! Below you will find that page converted into clean markdown, as requested, without any navigation chrome whatsoever.\n\n# Harbour rules", convert.DoubtWords},
+		{
+			"commentary", "# Harbour rules",
+			"Certainly! Below you will find that page converted into clean markdown, as requested, without any navigation chrome whatsoever.\n\n# Harbour rules", convert.DoubtWords,
+		},
 		{"most of it lost", tail, "Boats.\n", convert.DoubtHalf},
-		{"its code lost", "```go\nfunc Fee(n int) int { return 18 << n }\n```\n", "func Fee(n int) int { return 18 << n }\n", convert.DoubtTwin},
+		{
+			"its code lost", "```go\nfunc Fee(n int) int { return 18 << n }\n```\n", "func Fee(n int) int { return 18 << n }\n",
+			convert.DoubtTwin,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := convert.DoubtModel(strings.Replace(good, tt.from, tt.to, 1), source.HTML); got != tt.want {
@@ -143,7 +157,8 @@ func TestTrimmedIsWhatSelectorsChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := convert.Parse(t.Context(), []byte(`<body><main><p id=a>One</p><p class=b>Two <a href=x>x</a></p><div class=c><p>Three</p><p class=b>Four</p></div></main></body>`), "text/html", u)
+	doc, err := convert.Parse(t.Context(),
+		[]byte(`<body><main><p id=a>One</p><p class=b>Two <a href=x>x</a></p><div class=c><p>Three</p><p class=b>Four</p></div></main></body>`), "text/html", u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +171,8 @@ func TestTrimmedIsWhatSelectorsChoose(t *testing.T) {
 		{convert.Options{WholePage: true, Drop: "#a, .c"}, `<p>Two <a href="https://site.test/x">x</a></p>`},
 	} {
 		got, err := doc.Trimmed(t.Context(), tt.o, 1000)
-		if err != nil || strings.Join(strings.Fields(got.HTML), "") != strings.Join(strings.Fields(tt.want), "") || got.Rest != "" {
+		if err != nil || strings.Join(strings.Fields(got.HTML), "") != strings.Join(strings.Fields(tt.want), "") ||
+			got.Rest != "" {
 			t.Errorf("%+v: %+v, %v, want %q", tt.o, got, err, tt.want)
 		}
 	}

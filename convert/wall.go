@@ -12,34 +12,42 @@ import (
 // wallWindow is how much of a body is looked at for the marks of a bot wall: one was seen 128 KB into a body.
 const wallWindow = 512 << 10
 
-// wallMarks are pieces of the machinery of bot walls, which a challenge has in its scripts and tags and nothing else has.
+// wallMarks are pieces of the machinery of bot walls, which a challenge has in its scripts and tags and nothing else
+// has.
 var wallMarks = []string{
-	"_cf_chl_opt", "/cdn-cgi/challenge-platform/h/", "cf-challenge-running", "cf-browser-verification", "__cf_chl_managed_tk__", "__cf_chl_f_tk=", "cf-error-code",
+	"_cf_chl_opt", "/cdn-cgi/challenge-platform/h/", "cf-challenge-running", "cf-browser-verification",
+	"__cf_chl_managed_tk__", "__cf_chl_f_tk=", "cf-error-code",
 }
 
-// wallSensors are scripts of bot walls that they put into the pages they let pass, too: a sign only where there is little else.
+// wallSensors are scripts of bot walls that they put into the pages they let pass, too: a sign only where there is
+// little else.
 var wallSensors = []string{
-	"captcha-delivery.com", "window._pxAppId", "captcha.px-cdn.net", "_Incapsula_Resource", "KPSDK.scriptStart", "awsWafCookieDomainList", "/_sec/cp_challenge/",
+	"captcha-delivery.com", "window._pxAppId", "captcha.px-cdn.net", "_Incapsula_Resource", "KPSDK.scriptStart",
+	"awsWafCookieDomainList", "/_sec/cp_challenge/",
 }
 
-// sensorWords is how many visible words a page has at least that is no wall, whatever sensors watch it. Walls by these firms
-// say a sentence or two; the shortest of 600 real pages that has a sensor has about 200.
+// sensorWords is how many visible words a page has at least that is no wall, whatever sensors watch it. Walls by these
+// firms say a sentence or two; the shortest of 600 real pages that has a sensor has about 200.
 const sensorWords = 80
 
 // wallSentences are what some walls say at any size.
 var wallSentences = []string{"Incapsula incident ID", "Sucuri WebSite Firewall", "Pardon Our Interruption"}
 
 // wallPhrases are what small walls say. Under smallWall bytes of body they are believed.
-var wallPhrases = []string{"Access Denied", "Checking your browser", "Just a moment", "Access to This Page Has Been Blocked", "Request unsuccessful", "Attention Required! | Cloudflare", "Verify you are human", "Please verify you are a human"}
+var wallPhrases = []string{
+	"Access Denied", "Checking your browser", "Just a moment",
+	"Access to This Page Has Been Blocked", "Request unsuccessful", "Attention Required! | Cloudflare",
+	"Verify you are human", "Please verify you are a human",
+}
 
 const smallWall = 10 << 10
 
 // wallClasses are the boxes of a challenge; on a small page they are the page.
 var wallClasses = []string{`class="g-recaptcha"`, `class="h-captcha"`, `class="cf-turnstile"`}
 
-// Wall looks for the marks of a bot wall in a response, in the first 512 KiB of its content, whatever its status: walls come
-// with status 200 too. It returns the mark that matched, or "" when there is none. Marks count in tags and scripts, and
-// phrases where the text is short: a page about bot walls is none.
+// Wall looks for the marks of a bot wall in a response, in the first 512 KiB of its content, whatever its status: walls
+// come with status 200 too. It returns the mark that matched, or "" when there is none. Marks count in tags and
+// scripts, and phrases where the text is short: a page about bot walls is none.
 func Wall(status int, header map[string][]string, content []byte) string {
 	if http.Header(header).Get("Cf-Mitigated") == "challenge" {
 		return "cf-mitigated: challenge"
@@ -74,8 +82,8 @@ func Wall(status int, header map[string][]string, content []byte) string {
 	return ""
 }
 
-// among returns those of each list of texts that content contains, in the order of the list. It looks at content once: a
-// bytes.Contains for each of twenty texts took a fifteenth of a conversion.
+// among returns those of each list of texts that content contains, in the order of the list. It looks at content once:
+// a bytes.Contains for each of twenty texts took a fifteenth of a conversion.
 func among(content []byte, lists ...[]string) [][]string {
 	var pairs [1 << 16 / 8]byte // bits: whether a text begins with these two bytes
 	var begins [256][]string    // the texts by their first byte
@@ -130,7 +138,8 @@ func inMachinery(content []byte, marks []string) string {
 				}
 			}
 			if kind != html.TextToken {
-				script = kind == html.StartTagToken && (bytes.HasPrefix(raw, []byte("<script")) || bytes.HasPrefix(raw, []byte("<style")))
+				script = kind == html.StartTagToken && (bytes.HasPrefix(raw, []byte("<script")) ||
+					bytes.HasPrefix(raw, []byte("<style")))
 			}
 		}
 	}

@@ -22,8 +22,8 @@ func xmlCharset(content []byte, contentType string) ([]byte, string) {
 
 var xmlEncoding = pattern(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
 
-// xml makes the markdown of XML: a feed is read item by item, a sitemap becomes a list of links, a picture says what it shows,
-// and all else stands between fences as it is. No entity but XML's own is ever expanded.
+// xml makes the markdown of XML: a feed is read item by item, a sitemap becomes a list of links, a picture says what it
+// shows, and all else stands between fences as it is. No entity but XML's own is ever expanded.
 func (d *Document) xml(ctx context.Context, text string) {
 	root := xmlRoot(text)
 	if strings.HasPrefix(text, "{") { // a JSON Feed
@@ -77,8 +77,9 @@ func xmlRoot(text string) string {
 	}
 }
 
-// shallow reports whether no element of a text nests deeper than a page's may: parsers that follow elements by recursion are kept
-// from depths that would end the process. It reads as they do: what looks like a tag may stand in a comment or in quotes.
+// shallow reports whether no element of a text nests deeper than a page's may: parsers that follow elements by
+// recursion are kept from depths that would end the process. It reads as they do: what looks like a tag may stand in a
+// comment or in quotes.
 func shallow(ctx context.Context, text string) bool {
 	depth := 0
 	dec := newDecoder(strings.NewReader(text))
@@ -99,8 +100,8 @@ func shallow(ctx context.Context, text string) bool {
 	}
 }
 
-// sitemap returns the pages that a sitemap lists, with the date of their last change (sitemaps.org 0.9). Addresses that are not
-// absolute are left out; so is a list without any.
+// sitemap returns the pages that a sitemap lists, with the date of their last change (sitemaps.org 0.9). Addresses that
+// are not absolute are left out; so is a list without any.
 func sitemap(ctx context.Context, text string) string {
 	var b strings.Builder
 	var loc, changed, title, field string

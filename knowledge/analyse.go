@@ -25,9 +25,10 @@ type token struct {
 
 // tokenise calls f for each token of text, in order.
 //
-// A word is letters, digits and "_" between others; an apostrophe ends it. An identifier (useEffect, HTTPServer, foo_bar) is a
-// token whole and in parts, at the places of its parts, so that the phrase "use effect" finds it. Text in scripts that put no
-// space between words becomes pairs of characters. The targets of markdown links are left out: they are addresses, not text.
+// A word is letters, digits and "_" between others; an apostrophe ends it. An identifier (useEffect, HTTPServer,
+// foo_bar) is a token whole and in parts, at the places of its parts, so that the phrase "use effect" finds it. Text in
+// scripts that put no space between words becomes pairs of characters. The targets of markdown links are left out: they
+// are addresses, not text.
 func tokenise(text string, f func(token)) {
 	t := tokeniser{f: f, text: text}
 	for i := 0; i < len(text); {
@@ -78,12 +79,13 @@ func unspaced(r rune) bool {
 	if r < 0x0E00 {
 		return false
 	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar) ||
 		r == 'ー' || r == '々'
 }
 
-// linkEnd returns where the target of a link ends that begins at i: after its closing bracket. A target that does not end on
-// its line is text.
+// linkEnd returns where the target of a link ends that begins at i: after its closing bracket. A target that does not
+// end on its line is text.
 func linkEnd(text string, i int) int {
 	depth := 1
 	for j := i; j < len(text) && j < i+2048; j++ {
@@ -163,7 +165,8 @@ func (t *tokeniser) word(i int) int {
 	if j-i == 1 && plain { // C++, C#, F#
 		if rest := text[j:]; strings.HasPrefix(rest, "++") {
 			j, end = j+2, end+2
-		} else if strings.HasPrefix(rest, "#") && (len(rest) == 1 || rest[1] >= utf8.RuneSelf || !asciiWord[rest[1]]) && text[i] > '9' {
+		} else if strings.HasPrefix(rest, "#") && (len(rest) == 1 || rest[1] >= utf8.RuneSelf || !asciiWord[rest[1]]) &&
+			text[i] > '9' {
 			j, end = j+1, end+1
 		}
 		t.last = end
@@ -220,9 +223,9 @@ func (t *tokeniser) emit(i, j int, plain, part bool) {
 	t.f(token{surface: t.buf, pos: t.pos, start: i, end: j, part: part})
 }
 
-// identifierCuts returns where an identifier's parts after the first begin: after "_", before a capital that follows a small
-// letter or digit, and before the last of several capitals when a small letter follows it (HTTP|Server). An all-capital word
-// has none.
+// identifierCuts returns where an identifier's parts after the first begin: after "_", before a capital that follows a
+// small letter or digit, and before the last of several capitals when a small letter follows it (HTTP|Server). An
+// all-capital word has none.
 func identifierCuts(cuts []int, word string) []int {
 	small := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 	big := func(c byte) bool { return c >= 'A' && c <= 'Z' }
@@ -262,8 +265,8 @@ func (t *tokeniser) pairs(i int) int {
 	return i
 }
 
-// stemOf returns the term a surface form is indexed under: without accents and, when it is a word in letters, without its
-// English ending.
+// stemOf returns the term a surface form is indexed under: without accents and, when it is a word in letters, without
+// its English ending.
 func stemOf(surface string) string {
 	word := surface
 	letters := true
@@ -296,14 +299,15 @@ func withoutAccents(s string) string {
 }
 
 // stopWords are words that a query leaves out when it has others: Lucene's list for English.
-var stopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or such that the their then there these they this
-	to was will with`)
+var stopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or such that the their then
+	there these they this to was will with`)
 
 // functionWords are words that say little in a question; they count for less.
-var functionWords = wordSet(`about after all also am any because been before being between both can could did do does doing done during
-	each from get give given had has have he her him his how i its just like made make many may me might more most much must my need one
-	only other our out over own same shall she should so some than them those through too under up us use used using very was we were
-	what when where whether which while who whom whose why would you your`)
+var functionWords = wordSet(`about after all also am any because been before being between both can could did do does
+	doing done during each from get give given had has have he her him his how i its just like made make many may me
+	might more most much must my need one only other our out over own same shall she should so some than them those
+	through too under up us use used using very was we were what when where whether which while who whom whose why would
+	you your`)
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}

@@ -52,13 +52,17 @@ func TestStemOf(t *testing.T) {
 }
 
 func FuzzTokenise(f *testing.F) {
-	for _, s := range []string{"useEffect __x__ HTTPServer", "日本語テキスト", "[a](b) ’s don't C++ C#", "\xff_\xff", "a\u0301bc", "İstanbul ſ"} {
+	for _, s := range []string{
+		"useEffect __x__ HTTPServer", "日本語テキスト", "[a](b) ’s don't C++ C#", "\xff_\xff", "a\u0301bc",
+		"İstanbul ſ",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		pos := 0
 		tokenise(text, func(tok token) {
-			if tok.pos < pos || tok.start < 0 || tok.end <= tok.start || tok.end > len(text) || len(tok.surface) == 0 || len(tok.surface) > maxWord {
+			if tok.pos < pos || tok.start < 0 || tok.end <= tok.start || tok.end > len(text) || len(tok.surface) == 0 ||
+				len(tok.surface) > maxWord {
 				t.Fatalf("token %+v of %q", tok, text)
 			}
 			pos = tok.pos
@@ -73,7 +77,10 @@ func randomPostings(rng *rand.Rand, n int) []posting {
 	ord := uint32(0)
 	for range n {
 		ord += 1 + uint32(rng.IntN(1+rng.IntN(100000)))
-		p := posting{ord: ord, forms: uint8(1 + rng.IntN(255)), title: uint8(rng.IntN(maxFieldCount + 1)), path: uint8(rng.IntN(maxFieldCount + 1))}
+		p := posting{
+			ord: ord, forms: uint8(1 + rng.IntN(255)), title: uint8(rng.IntN(maxFieldCount + 1)),
+			path: uint8(rng.IntN(maxFieldCount + 1)),
+		}
 		p.text = uint16(rng.IntN(1 + rng.IntN(40)))
 		if rng.IntN(500) == 0 {
 			p.text = maxTextLen
@@ -169,10 +176,13 @@ func TestASegmentGivesBackItsPostings(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := func(a, b posting) bool {
-			return a.ord == b.ord && a.text == b.text && a.title == b.title && a.path == b.path && a.forms == b.forms && string(a.places) == string(b.places)
+			return a.ord == b.ord && a.text == b.text && a.title == b.title && a.path == b.path && a.forms == b.forms &&
+				string(a.places) == string(b.places)
 		}
-		if !slices.EqualFunc(got, want.postings, same) || !slices.Equal(l.forms, want.forms) || l.others != want.others || l.postings != len(want.postings) {
-			t.Fatalf("%s: %d postings with forms %v %v, want %d with %v %v", name, len(got), l.forms, l.others, len(want.postings), want.forms, want.others)
+		if !slices.EqualFunc(got, want.postings, same) || !slices.Equal(l.forms, want.forms) || l.others != want.others ||
+			l.postings != len(want.postings) {
+			t.Fatalf("%s: %d postings with forms %v %v, want %d with %v %v", name, len(got), l.forms, l.others,
+				len(want.postings), want.forms, want.others)
 		}
 	}
 	for _, name := range names {
@@ -257,13 +267,19 @@ func FuzzBlock(f *testing.F) {
 }
 
 func FuzzIndexRecords(f *testing.F) {
-	a := &article{number: 3, url: "https://a.test/", title: "T", passages: []place{{number: 7, end: 20, path: "A › B", before: "```\n"}, {number: 5, start: 30, end: 31}}}
+	a := &article{
+		number: 3, url: "https://a.test/", title: "T",
+		passages: []place{{number: 7, end: 20, path: "A › B", before: "```\n"}, {number: 5, start: 30, end: 31}},
+	}
 	b, err := a.encode()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	s := &segment{numbers: []uint32{4, 9}, hashes: make([][16]byte, 2), owners: []uint32{1, 2}, lengths: make([]lengths, 2)}
+	s := &segment{
+		numbers: []uint32{4, 9}, hashes: make([][16]byte, 2), owners: []uint32{1, 2},
+		lengths: make([]lengths, 2),
+	}
 	s.ready()
 	s.dead.add(1)
 	f.Add(s.encodeTable(0))
@@ -316,7 +332,10 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"a part is marked alone", "Call useEffect now.", "effect", "Call use[Effect] now."},
 		{"links lose their targets", "See [the guide](https://a.test/x) there.", "guide", "See the [guide] there."},
 		{"its own heading, fences and rules go", "## Head\n\n```go\ncode()\n```\n\n---\n", "code", "[code]()"},
-		{"a heading further down ends in a colon", "Pools **end**.\n\n### Notes `x`\n\nThe pool\nis _deep_.", "pool", "[Pools] end. Notes x: The [pool] is _deep_."},
+		{
+			"a heading further down ends in a colon", "Pools **end**.\n\n### Notes `x`\n\nThe pool\nis _deep_.", "pool",
+			"[Pools] end. Notes x: The [pool] is _deep_.",
+		},
 		{"nothing but headings", "# One\n\n## Two", "two", "# One ## [Two]"},
 		{"lists and quotes", "> quoted\n\n- one\n- `two`\n\n1. three", "two", "quoted • one • [two] 1. three"},
 		{"tables", "| a | b |\n|---|---|\n| one | [two](x) |", "two", "a | b · one | [two]"},
@@ -335,7 +354,8 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 	}
 	q := parseQuery("walrus tusks")
 	s, marks := snippet(long+"A walrus has two tusks. "+long+"walrus walrus", &q)
-	if n := utf8.RuneCountInString(s); n > snippetChars || n < snippetChars/2 || len(marks) != 2 || !strings.Contains(s, "A walrus has two tusks.") ||
+	if n := utf8.RuneCountInString(s); n > snippetChars || n < snippetChars/2 || len(marks) != 2 ||
+		!strings.Contains(s, "A walrus has two tusks.") ||
 		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
 		t.Errorf("snippet of a long text = %d characters, %v: %q", n, marks, s)
 	}
@@ -371,7 +391,10 @@ func FuzzSnippet(f *testing.F) {
 }
 
 func FuzzQuery(f *testing.F) {
-	for _, s := range []string{`"a b`, `a* "b c" d`, "foo-bar:baz", "the of and", "useEffect* *", `"""" "" " "`, strings.Repeat("w ", 300)} {
+	for _, s := range []string{
+		`"a b`, `a* "b c" d`, "foo-bar:baz", "the of and", "useEffect* *", `"""" "" " "`,
+		strings.Repeat("w ", 300),
+	} {
 		f.Add(s)
 	}
 	x := idle(f, testStore(f).Records())
@@ -405,7 +428,8 @@ func TestAQueryOfManyWordsIsBounded(t *testing.T) {
 		}
 	}
 	if len(q.terms) > maxQueryWords || len(q.phrases) > maxPhrases || prefixes > maxPrefixes {
-		t.Errorf("%d terms, %d phrases, %d prefixes, want at most %d, %d, %d", len(q.terms), len(q.phrases), prefixes, maxQueryWords, maxPhrases, maxPrefixes)
+		t.Errorf("%d terms, %d phrases, %d prefixes, want at most %d, %d, %d", len(q.terms), len(q.phrases), prefixes,
+			maxQueryWords, maxPhrases, maxPrefixes)
 	}
 }
 

@@ -31,7 +31,8 @@ const (
 	fromURLPrefix    = "k/au/"
 )
 
-// annotationJob has a document annotated: it goes into the change that makes a document a member of a base, or changes one.
+// annotationJob has a document annotated: it goes into the change that makes a document a member of a base, or changes
+// one.
 func annotationJob(k page.Key) store.Change { return store.Change{Key: annotationQueue + string(k[:])} }
 
 func annotationDone(k page.Key) store.Change {
@@ -86,9 +87,10 @@ func sourceLookup(url string) string {
 	return fromURLPrefix + string(sum[:16])
 }
 
-// annotator says of every passage of a knowledge base what it is about (rules D2, D7, D12): with a model one prompt each, without
-// one, and for what may not leave the machine, from the text alone. It works through a queue in the background; search never
-// needs it. While the model cannot be asked, the text alone has to do, and the document waits in the queue for the model.
+// annotator says of every passage of a knowledge base what it is about (rules D2, D7, D12): with a model one prompt
+// each, without one, and for what may not leave the machine, from the text alone. It works through a queue in the
+// background; search never needs it. While the model cannot be asked, the text alone has to do, and the document waits
+// in the queue for the model.
 type annotator struct {
 	o    annotatorOptions
 	wake chan struct{}
@@ -166,7 +168,8 @@ func (a *annotator) pass(ctx context.Context) {
 	}
 }
 
-// together is how many passages of a document are weighed against each other: what a larger one takes in memory is bounded.
+// together is how many passages of a document are weighed against each other: what a larger one takes in memory is
+// bounded.
 const together = 500
 
 // annotate brings a document's annotations up to date and takes it out of the queue. After an error it stays there.
@@ -237,8 +240,8 @@ func (a *annotator) annotate(ctx context.Context, k page.Key) error {
 	return nil
 }
 
-// statements returns what a passage says. An error says that the model should be asked again later; the annotation is what can
-// be said meanwhile.
+// statements returns what a passage says. An error says that the model should be asked again later; the annotation is
+// what can be said meanwhile.
 func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, local Statement) (*annotation, error) {
 	now := &annotation{URL: d.URL, Statements: []Statement{local}}
 	if a.o.model == nil {
@@ -259,7 +262,8 @@ func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, loc
 	switch e, _ := errors.AsType[*llm.Error](err); {
 	case e == nil:
 		return now, err
-	case e.Kind == llm.Malformed || e.Kind == llm.Refused || e.Kind == llm.Cut || e.Kind == llm.BadRequest && e.Status != 404:
+	case e.Kind == llm.Malformed || e.Kind == llm.Refused || e.Kind == llm.Cut || e.Kind == llm.BadRequest &&
+		e.Status != 404:
 		a.o.log.Info("passage annotated without the model", "doc", d.Key.Doc(), "err", err)
 		now.By = a.o.model.Model()
 		return now, nil
@@ -328,8 +332,8 @@ func (a *annotator) forget(k page.Key) error {
 	return nil
 }
 
-// lookup calls f for the passages whose keys begin with prefix, in order from one on, until f returns false. From is what follows
-// the prefix.
+// lookup calls f for the passages whose keys begin with prefix, in order from one on, until f returns false. From is
+// what follows the prefix.
 func lookup(r *store.Records, prefix, from string, f func(p passageKey) bool) {
 	if from != "" {
 		from = prefix + from
@@ -340,8 +344,8 @@ func lookup(r *store.Records, prefix, from string, f func(p passageKey) bool) {
 	})
 }
 
-// forgetAnnotations drops what is known of a document that neither is read nor belongs to a base any more: what its passages say,
-// and their relations. Notes stay.
+// forgetAnnotations drops what is known of a document that neither is read nor belongs to a base any more: what its
+// passages say, and their relations. Notes stay.
 func (k *Knowledge) forgetAnnotations(key page.Key) error {
 	if err := k.annotator.forget(key); err != nil {
 		return err

@@ -50,8 +50,8 @@ type head struct {
 	Length    int               `json:"length"`
 }
 
-// archive keeps documents that are no pages. Their key is a function of who owns them, their name and their content, so that a
-// document never changes: another content is another document.
+// archive keeps documents that are no pages. Their key is a function of who owns them, their name and their content, so
+// that a document never changes: another content is another document.
 type archive struct {
 	records *store.Records
 }

@@ -99,9 +99,11 @@ func CheckBaseName(name string) error {
 	case name == "":
 		return errors.New("a knowledge base needs a name")
 	case len(name) > maxBaseName:
-		return fmt.Errorf("%q… is too long a name for a knowledge base: %d characters are the most", cutRunes(name, 20), maxBaseName)
+		return fmt.Errorf("%q… is too long a name for a knowledge base: %d characters are the most", cutRunes(name, 20),
+			maxBaseName)
 	case !baseName.MatchString(name) || strings.Contains(name, ".."):
-		return fmt.Errorf("%q is no name for a knowledge base: use lower-case letters, digits, . _ and -, a letter or digit first", name)
+		return fmt.Errorf("%q is no name for a knowledge base: use lower-case letters, digits, . _ and -, a letter or "+
+			"digit first", name)
 	}
 	return nil
 }
@@ -118,8 +120,8 @@ func parseBaseID(s string) (id baseID, ok bool) {
 	return baseID(b), true
 }
 
-// CreateBase makes an empty knowledge base of b's name, description, source and settings. Name must satisfy [CheckBaseName];
-// the error wraps [ErrBaseExists] when it is taken.
+// CreateBase makes an empty knowledge base of b's name, description, source and settings. Name must satisfy
+// [CheckBaseName]; the error wraps [ErrBaseExists] when it is taken.
 func (k *Knowledge) CreateBase(b Base) (Base, error) {
 	if err := CheckBaseName(b.Name); err != nil {
 		return Base{}, err
@@ -145,7 +147,10 @@ func (k *Knowledge) CreateBase(b Base) (Base, error) {
 	if s.byName[b.Name] != nil {
 		return Base{}, fmt.Errorf("create knowledge base %s: %w", b.Name, ErrBaseExists)
 	}
-	if err := s.save(&baseRecord{Base: b}, store.Change{Key: baseIDPrefix + string(id[:]), Value: []byte(b.Name)}); err != nil {
+	if err := s.save(&baseRecord{Base: b}, store.Change{
+		Key:   baseIDPrefix + string(id[:]),
+		Value: []byte(b.Name),
+	}); err != nil {
 		return Base{}, fmt.Errorf("create knowledge base %s: %w", b.Name, err)
 	}
 	return b, nil
@@ -185,8 +190,8 @@ func (k *Knowledge) Bases() []Base {
 	return list
 }
 
-// UpdateBase lets f change the description, source and settings of a base. The error is an [*UnknownBaseError] or that of the
-// store.
+// UpdateBase lets f change the description, source and settings of a base. The error is an [*UnknownBaseError] or that
+// of the store.
 func (k *Knowledge) UpdateBase(name string, f func(*Base)) (Base, error) {
 	s := &k.bases
 	s.mu.Lock()

@@ -65,7 +65,10 @@ func TestPageThatMustNotBeFoundIsNotIndexed(t *testing.T) {
 
 func TestBaseNames(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
-	for _, name := range []string{"", "a/b", "../x", "A", ".hidden", "a b", "-x", "a..b", "ä", strings.Repeat("a", 101), "a\n", "a\x00"} {
+	for _, name := range []string{
+		"", "a/b", "../x", "A", ".hidden", "a b", "-x", "a..b", "ä", strings.Repeat("a", 101),
+		"a\n", "a\x00",
+	} {
 		if _, err := k.CreateBase(knowledge.Base{Name: name}); err == nil {
 			t.Errorf("CreateBase(%q) gave no error", name)
 		}
@@ -86,7 +89,8 @@ func TestBaseNames(t *testing.T) {
 		t.Errorf("bases %v, want %v", names, want)
 	}
 	_, err := k.Search(context.Background(), knowledge.Query{Text: "x", KB: "nope"})
-	if _, ok := errors.AsType[*knowledge.UnknownBaseError](err); !ok || !strings.Contains(err.Error(), "0, a, go-1.26, x_y.z") {
+	if _, ok := errors.AsType[*knowledge.UnknownBaseError](err); !ok ||
+		!strings.Contains(err.Error(), "0, a, go-1.26, x_y.z") {
 		t.Errorf("search in an unknown base: error %v, want the names of those that are there", err)
 	}
 	if _, err := k.CreateBase(knowledge.Base{Name: "b", Source: "carrier pigeon"}); err == nil {
@@ -98,7 +102,8 @@ func TestBaseOutlivesTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	k := open(t, dir, knowledge.Options{})
 	b, err := k.CreateBase(knowledge.Base{
-		Name: "docs", Source: knowledge.SourceCrawl, URL: "https://a.test/", Description: "d", Depth: 2, Include: []string{"/docs/*"}, Exclude: []string{"re:x"},
+		Name: "docs", Source: knowledge.SourceCrawl, URL: "https://a.test/", Description: "d", Depth: 2,
+		Include: []string{"/docs/*"}, Exclude: []string{"re:x"},
 	})
 	if err != nil {
 		t.Fatalf("CreateBase: %v", err)
@@ -123,7 +128,8 @@ func TestBaseOutlivesTheProcess(t *testing.T) {
 	if byID, err := k.BaseByID(b.ID); err != nil || byID.Name != "docs" {
 		t.Errorf("BaseByID(%s) = %v, %v", b.ID, byID.Name, err)
 	}
-	if got, want := k.find(t, "docs", "walrus"), []string{"https://a.test/1", "https://a.test/2"}; !slices.Equal(got, want) {
+	if got, want := k.find(t, "docs", "walrus"),
+		[]string{"https://a.test/1", "https://a.test/2"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
 }
@@ -134,7 +140,8 @@ func TestSearchInABaseOfOnePageAmongMany(t *testing.T) {
 		k.read(t, fmt.Sprintf("https://many.test/%d", n), prose("walrus", n), true)
 	}
 	k.newBase(t, "one", knowledge.SourceText)
-	k.fill(t, "one", "https://one.test/", "A text that mentions a walrus once, among many other words of no account at all.")
+	k.fill(t, "one", "https://one.test/",
+		"A text that mentions a walrus once, among many other words of no account at all.")
 	if got, want := k.find(t, "one", "walrus"), []string{"https://one.test/"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
@@ -146,7 +153,8 @@ func TestSearchInABaseOfOnePageAmongMany(t *testing.T) {
 func TestOldGenerationAnswersUntilTheNewOneIsCommitted(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
 	k.newBase(t, "docs", knowledge.SourceCrawl)
-	k.fill(t, "docs", "https://a.test/same", prose("walrus", 1), "https://a.test/changed", prose("walrus", 2), "https://a.test/gone", prose("walrus", 3))
+	k.fill(t, "docs", "https://a.test/same", prose("walrus", 1), "https://a.test/changed", prose("walrus", 2),
+		"https://a.test/gone", prose("walrus", 3))
 
 	b := k.build(t, "docs")
 	if _, err := k.Build("docs"); !errors.Is(err, knowledge.ErrBuilding) {
@@ -179,7 +187,8 @@ func TestOldGenerationAnswersUntilTheNewOneIsCommitted(t *testing.T) {
 	if got, want := k.find(t, "docs", "walrus"), []string{"https://a.test/same"}; !slices.Equal(got, want) {
 		t.Errorf("after commit: %v, want %v", got, want)
 	}
-	if got, want := k.find(t, "docs", "lobster"), []string{"https://a.test/changed", "https://a.test/new"}; !slices.Equal(got, want) {
+	if got, want := k.find(t, "docs", "lobster"),
+		[]string{"https://a.test/changed", "https://a.test/new"}; !slices.Equal(got, want) {
 		t.Errorf("after commit: %v, want %v", got, want)
 	}
 	k.drain(t)
@@ -214,7 +223,8 @@ func TestAbortedBuildLeavesEverythingAsItWas(t *testing.T) {
 	if got := k.find(t, "docs", "walrus"); len(got) != 1 {
 		t.Errorf("found %v, want the old document", got)
 	}
-	if left := k.keys("k/m/", "k/mo/", "k/d/", "k/dp/", "k/c/", "k/mg/", "k/q/"); left["k/m/"] != 1 || left["k/mo/"] != 1 || left["k/d/"] != 1 || left["k/dp/"] != 1 ||
+	if left := k.keys("k/m/", "k/mo/", "k/d/", "k/dp/", "k/c/", "k/mg/", "k/q/"); left["k/m/"] != 1 ||
+		left["k/mo/"] != 1 || left["k/d/"] != 1 || left["k/dp/"] != 1 ||
 		left["k/c/"] != 0 || left["k/mg/"] != 0 || left["k/q/"] != 0 {
 		t.Errorf("records left: %v, want those of one document", left)
 	}
@@ -256,7 +266,11 @@ func TestInterruptedBuildIsTakenUpAgain(t *testing.T) {
 		t.Errorf("resumed %v with %d documents, want true and 2", b.Resumed(), b.Len())
 	}
 	var batches []string
-	if err := b.CrawlLog().Load(func(batch []byte) error { batches = append(batches, string(batch)); return nil }); err != nil || !slices.Equal(batches, []string{"one", "two"}) {
+	if err := b.CrawlLog().Load(func(batch []byte) error {
+		batches = append(batches,
+			string(batch))
+		return nil
+	}); err != nil || !slices.Equal(batches, []string{"one", "two"}) {
 		t.Errorf("crawl log %v, %v, want what was saved", batches, err)
 	}
 	add(t, b, "https://a.test/2", prose("walrus", 2)) // yielded again
@@ -266,7 +280,8 @@ func TestInterruptedBuildIsTakenUpAgain(t *testing.T) {
 	if err != nil || base.Documents != 3 || base.Building {
 		t.Errorf("Commit = %+v, %v, want 3 documents", base, err)
 	}
-	if got, want := k.find(t, "docs", "walrus"), []string{"https://a.test/1", "https://a.test/3"}; !slices.Equal(got, want) {
+	if got, want := k.find(t, "docs", "walrus"),
+		[]string{"https://a.test/1", "https://a.test/3"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
 	if got, want := k.find(t, "docs", "lobster"), []string{"https://a.test/2"}; !slices.Equal(got, want) {
@@ -301,7 +316,8 @@ func TestDeletingABaseKeepsWhatOthersHave(t *testing.T) {
 		t.Errorf("DeleteBase = %+v, %v, want 4 documents and passages gone", base, err)
 	}
 	k.drain(t)
-	if got, want := k.find(t, "", "walrus"), []string{"https://a.test/shared", "https://a.test/visited", "note:two"}; !slices.Equal(got, want) {
+	if got, want := k.find(t, "", "walrus"),
+		[]string{"https://a.test/shared", "https://a.test/visited", "note:two"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
 	if got, want := k.find(t, "two", "walrus"), []string{"https://a.test/shared", "note:two"}; !slices.Equal(got, want) {
@@ -317,7 +333,8 @@ func TestDeletingABaseKeepsWhatOthersHave(t *testing.T) {
 	if got, want := k.find(t, "", "walrus"), []string{"https://a.test/visited"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
-	for prefix, n := range k.keys("k/b/", "k/i/", "k/m/", "k/mo/", "k/d/", "k/dp/", "k/dw/", "k/mg/", "k/q/", "k/du/", "k/dl/") {
+	for prefix, n := range k.keys("k/b/", "k/i/", "k/m/", "k/mo/", "k/d/", "k/dp/", "k/dw/", "k/mg/", "k/q/", "k/du/",
+		"k/dl/") {
 		t.Errorf("%d records of %s are left", n, prefix)
 	}
 }
@@ -353,11 +370,17 @@ func TestIngest(t *testing.T) {
 		}
 		return done
 	}
-	first := ingest(knowledge.Ingestion{Title: "context7:next.js", Label: "context7-next.js", Text: "About routing walruses."})
+	first := ingest(knowledge.Ingestion{
+		Title: "context7:next.js", Label: "context7-next.js",
+		Text: "About routing walruses.",
+	})
 	if !first.Changed || first.Passages != 1 {
 		t.Errorf("first ingestion: %+v", first)
 	}
-	if again := ingest(knowledge.Ingestion{Title: "another title", Label: "context7-next.js", Text: "About routing walruses."}); again.Changed || again.Doc != first.Doc {
+	if again := ingest(knowledge.Ingestion{
+		Title: "another title", Label: "context7-next.js",
+		Text: "About routing walruses.",
+	}); again.Changed || again.Doc != first.Doc {
 		t.Errorf("the same label and text again: %+v, want no change", again)
 	}
 	ingest(knowledge.Ingestion{Title: "context7:next.js", Label: "context7-next.js", Text: "About caching walruses."})
@@ -424,9 +447,11 @@ func TestDocumentsOfABaseAreListedInPages(t *testing.T) {
 					t.Errorf("FindDocument(%s): %v", ref, err)
 				}
 			}
-			if d, err := k.Document(e.Key); err != nil || d.Title != "Title of "+e.URL || !strings.Contains(string(d.Markdown), "walrus") {
+			if d, err := k.Document(e.Key); err != nil || d.Title != "Title of "+e.URL ||
+				!strings.Contains(string(d.Markdown), "walrus") {
 				t.Errorf("Document(%s) = %+v, %v", e.Doc, d, err)
-			} else if note := string(d.Note()); !strings.HasPrefix(note, "---\ntitle: Title of "+e.URL+"\nurl: ") || !strings.HasSuffix(note, string(d.Markdown)) {
+			} else if note := string(d.Note()); !strings.HasPrefix(note, "---\ntitle: Title of "+e.URL+"\nurl: ") ||
+				!strings.HasSuffix(note, string(d.Markdown)) {
 				t.Errorf("Note = %q", note)
 			}
 		}
@@ -453,7 +478,8 @@ func TestLargeDocument(t *testing.T) {
 	k.newBase(t, "docs", knowledge.SourceFile)
 	var b strings.Builder
 	for n := 0; b.Len() < 6<<20; n++ {
-		fmt.Fprintf(&b, "## Section %d\n\nparagraph%d %s\n\n", n, n, strings.Repeat(fmt.Sprintf("word%d ", n*7919%100_003), 40))
+		fmt.Fprintf(&b, "## Section %d\n\nparagraph%d %s\n\n", n, n,
+			strings.Repeat(fmt.Sprintf("word%d ", n*7919%100_003), 40))
 	}
 	md := b.String()
 	base := k.fill(t, "docs", "big", md, "empty", "")

@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// A block is what a passage is made of: a heading, a fence, a table, or any other lines up to a blank one. It is a range of
-// whole lines without the line break of the last.
+// A block is what a passage is made of: a heading, a fence, a table, or any other lines up to a blank one. It is a
+// range of whole lines without the line break of the last.
 type block struct {
 	kind       blockKind
 	start, end int
@@ -45,15 +45,15 @@ const (
 	fenceLeft = -2 // what it stands in ends, the block quote or the list
 )
 
-// Longer markers than these are not seen as fences: every piece of a fence that is cut repeats them. Some people draw fences as
-// wide as a page.
+// Longer markers than these are not seen as fences: every piece of a fence that is cut repeats them. Some people draw
+// fences as wide as a page.
 const (
 	maxFenceRun  = 80
 	maxFenceLead = 24
 )
 
-// scanner finds blocks, line by line. It follows CommonMark and GitHub's tables as far as cutting between blocks needs it: what
-// containers do (lists, quotes) only shows in how deep a fence may stand.
+// scanner finds blocks, line by line. It follows CommonMark and GitHub's tables as far as cutting between blocks needs
+// it: what containers do (lists, quotes) only shows in how deep a fence may stand.
 type scanner struct {
 	md    []byte
 	yield func(block)
@@ -197,8 +197,8 @@ func (s *scanner) fence(at, after int, f fence) int {
 	return after
 }
 
-// closedBy reports whether a line closes the fence: at least as many of its marker and nothing else, at most three columns
-// deeper than the opening.
+// closedBy reports whether a line closes the fence: at least as many of its marker and nothing else, at most three
+// columns deeper than the opening.
 func (f *fence) closedBy(line []byte) bool {
 	if f.quoted {
 		line = line[quoteLen(line):]
@@ -294,7 +294,8 @@ func headingLevel(line []byte, indent int) int {
 	for n < 7 && indent+n < len(line) && line[indent+n] == '#' {
 		n++
 	}
-	if n == 0 || n > 6 || indent+n < len(line) && line[indent+n] != ' ' && line[indent+n] != '\t' && line[indent+n] != '\r' {
+	if n == 0 || n > 6 || indent+n < len(line) && line[indent+n] != ' ' && line[indent+n] != '\t' &&
+		line[indent+n] != '\r' {
 		return 0
 	}
 	return n

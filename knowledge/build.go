@@ -20,8 +20,9 @@ import (
 // garbagePrefix begins k/mg/<generation>: a generation whose documents are to go.
 const garbagePrefix = "k/mg/"
 
-// Build fills a base anew: it gathers the documents of the next generation while the present one answers. It outlives the
-// process: [Knowledge.Build] takes up again what was neither committed nor aborted. It is for one goroutine at a time.
+// Build fills a base anew: it gathers the documents of the next generation while the present one answers. It outlives
+// the process: [Knowledge.Build] takes up again what was neither committed nor aborted. It is for one goroutine at a
+// time.
 type Build struct {
 	k       *Knowledge
 	name    string
@@ -32,8 +33,8 @@ type Build struct {
 	byURL   map[string]page.Key // members of this one
 }
 
-// Build begins the next generation of a base, or takes up the one that was begun before. Whoever gets it ends it with Commit,
-// Abort or Close. The error is an [*UnknownBaseError], or wraps [ErrBuilding].
+// Build begins the next generation of a base, or takes up the one that was begun before. Whoever gets it ends it with
+// Commit, Abort or Close. The error is an [*UnknownBaseError], or wraps [ErrBuilding].
 func (k *Knowledge) Build(name string) (*Build, error) {
 	s := &k.bases
 	s.mu.Lock()
@@ -45,7 +46,10 @@ func (k *Knowledge) Build(name string) (*Build, error) {
 	if s.busy[old.id()] {
 		return nil, fmt.Errorf("fill knowledge base %s: %w", name, ErrBuilding)
 	}
-	b := &Build{k: k, name: name, resumed: old.BuildingGeneration != 0, before: map[string]string{}, byURL: map[string]page.Key{}}
+	b := &Build{
+		k: k, name: name, resumed: old.BuildingGeneration != 0, before: map[string]string{},
+		byURL: map[string]page.Key{},
+	}
 	if !b.resumed {
 		r := *old
 		r.LastGeneration++
@@ -98,9 +102,9 @@ func normalURL(raw string) string {
 	return raw
 }
 
-// Add makes a document a member of the generation. A page that the store has is given by its Key alone; anything else by URL,
-// Title and Markdown, and is stored. A document with the URL of an earlier one takes its place; the same again changes nothing.
-// Add indexes what waits when that is much, so a crawl goes no faster than the index.
+// Add makes a document a member of the generation. A page that the store has is given by its Key alone; anything else
+// by URL, Title and Markdown, and is stored. A document with the URL of an earlier one takes its place; the same again
+// changes nothing. Add indexes what waits when that is much, so a crawl goes no faster than the index.
 func (b *Build) Add(ctx context.Context, d Document) error {
 	if b.done {
 		return errors.New("add to a knowledge base: the build has ended")
@@ -236,9 +240,9 @@ func documentKey(base baseID, parts ...string) page.Key {
 	return sha256.Sum256(name)
 }
 
-// Commit waits until the generation is indexed and lets it answer in place of the present one, whose documents go unless they
-// are in this one, too. Texts that were ingested stay. On an error the present one goes on answering, and the build can be taken
-// up again.
+// Commit waits until the generation is indexed and lets it answer in place of the present one, whose documents go
+// unless they are in this one, too. Texts that were ingested stay. On an error the present one goes on answering, and
+// the build can be taken up again.
 func (b *Build) Commit(ctx context.Context) (Base, error) {
 	if b.done {
 		return Base{}, errors.New("commit a knowledge base: the build has ended")

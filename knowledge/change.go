@@ -23,11 +23,11 @@ func (x *searchIndex) Index(ctx context.Context, d *Document, passages []Passage
 	return x.indexAll(ctx, []indexed{{d, passages}})
 }
 
-// indexAll does Index for several documents, which is faster: their passages come into one segment, up to segmentPassages. It
-// ends at the first error. What was indexed by then stays; doing all again does the rest.
+// indexAll does Index for several documents, which is faster: their passages come into one segment, up to
+// segmentPassages. It ends at the first error. What was indexed by then stays; doing all again does the rest.
 //
-// A text that another passage has, white space aside, is not indexed again: the passage has two owners then. Title and path stay
-// those it was indexed with. The error wraps ErrTooManyPassages when a document has too many.
+// A text that another passage has, white space aside, is not indexed again: the passage has two owners then. Title and
+// path stay those it was indexed with. The error wraps ErrTooManyPassages when a document has too many.
 func (x *searchIndex) indexAll(ctx context.Context, docs []indexed) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -108,7 +108,8 @@ func (x *searchIndex) newChange() *change {
 
 // full reports whether d must go into the next change.
 func (c *change) full(d *indexed) bool {
-	return c.seen[d.doc.Key] || c.bytes > maxChangeBytes || c.bytes > 0 && c.x.build.len()+len(d.passages) > segmentPassages
+	return c.seen[d.doc.Key] || c.bytes > maxChangeBytes || c.bytes > 0 &&
+		c.x.build.len()+len(d.passages) > segmentPassages
 }
 
 // index notes that a document has the passages given and no others.
@@ -155,7 +156,10 @@ func (c *change) index(d *Document, passages []Passage) error {
 			c.owners[number] = nil
 		}
 		now[number] = true
-		a.passages = append(a.passages, place{number: number, start: p.Start, end: p.End, path: path, before: p.Before, after: p.After})
+		a.passages = append(a.passages, place{
+			number: number, start: p.Start, end: p.End, path: path, before: p.Before,
+			after: p.After,
+		})
 	}
 	b, err := a.encode()
 	if err != nil {
@@ -179,8 +183,8 @@ func (c *change) index(d *Document, passages []Passage) error {
 	return nil
 }
 
-// stale reports whether a passage that a document has anyway must be indexed anew, because the document's title or the headings
-// over it changed. One that others have, too, stays as it is.
+// stale reports whether a passage that a document has anyway must be indexed anew, because the document's title or the
+// headings over it changed. One that others have, too, stays as it is.
 func (c *change) stale(a, old *article, before map[uint32]place, number uint32, path string) bool {
 	p, mine := before[number]
 	if !mine || p.path == path && old.title == a.title {

@@ -9,8 +9,9 @@ import (
 	"readthru/store"
 )
 
-// DeleteBase removes a base, and every document, passage and annotation that nobody else has: pages that were visited or belong
-// to another base stay (D5). It returns the base as it was. The error is an [*UnknownBaseError], or wraps [ErrBuilding].
+// DeleteBase removes a base, and every document, passage and annotation that nobody else has: pages that were visited
+// or belong to another base stay (D5). It returns the base as it was. The error is an [*UnknownBaseError], or wraps
+// [ErrBuilding].
 func (k *Knowledge) DeleteBase(ctx context.Context, name string) (Base, error) {
 	base, generations, err := k.dropBase(name)
 	if err != nil {
@@ -115,7 +116,8 @@ func (k *Knowledge) clear(ctx context.Context, g generation) error {
 	return k.records.Apply(store.Change{Key: garbagePrefix + g.key(), Gone: true})
 }
 
-// release takes a document out of a generation. With its last owner the document goes; a page only when nobody ever visited it.
+// release takes a document out of a generation. With its last owner the document goes; a page only when nobody ever
+// visited it.
 func (k *Knowledge) release(g generation, key page.Key) error {
 	s := &k.bases
 	s.mu.Lock()

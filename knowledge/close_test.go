@@ -11,8 +11,8 @@ import (
 	"readthru/knowledge"
 )
 
-// TestCloseWhileEverythingGoesOn closes knowledge and store under searches, builds, deletions, rebuilds and Run. All end, and what
-// is on the disk is an index that a rebuild would make, too.
+// TestCloseWhileEverythingGoesOn closes knowledge and store under searches, builds, deletions, rebuilds and Run. All
+// end, and what is on the disk is an index that a rebuild would make, too.
 func TestCloseWhileEverythingGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 3 {
@@ -53,7 +53,10 @@ func TestCloseWhileEverythingGoesOn(t *testing.T) {
 			}
 			defer b.Close()
 			for i := range 10 {
-				if err := b.Add(ctx, knowledge.Document{URL: fmt.Sprint("doc-", i), Markdown: []byte(prose("walrus", n*i))}); err != nil {
+				if err := b.Add(ctx, knowledge.Document{
+					URL:      fmt.Sprint("doc-", i),
+					Markdown: []byte(prose("walrus", n*i)),
+				}); err != nil {
 					return err
 				}
 			}

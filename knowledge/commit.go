@@ -9,8 +9,8 @@ import (
 	"readthru/store"
 )
 
-// commit writes a change and then makes memory agree with the disk. Its last transaction decides: what a new segment needs that
-// does not fit in there goes before it, and counts for nothing until then.
+// commit writes a change and then makes memory agree with the disk. Its last transaction decides: what a new segment
+// needs that does not fit in there goes before it, and counts for nothing until then.
 func (c *change) commit() error {
 	if len(c.puts) == 0 {
 		return nil
@@ -146,7 +146,8 @@ type ownership struct {
 	puts     []store.Change
 }
 
-// plan works out the records of ownership: which passages die or lose the owner in their table, and what documents own beside.
+// plan works out the records of ownership: which passages die or lose the owner in their table, and what documents own
+// beside.
 func (c *change) plan(fresh *segment) *ownership {
 	x := c.x
 	o := &ownership{sharedBy: map[uint32][]uint32{}}
@@ -217,7 +218,10 @@ func (c *change) plan(fresh *segment) *ownership {
 	for _, t := range o.touched {
 		s := copies[t.s]
 		if s == nil {
-			s = &segment{numbers: t.s.numbers, owners: t.s.owners, dead: slices.Clone(t.s.dead), orphans: slices.Clone(t.s.orphans)}
+			s = &segment{
+				numbers: t.s.numbers, owners: t.s.owners, dead: slices.Clone(t.s.dead),
+				orphans: slices.Clone(t.s.orphans),
+			}
 			copies[t.s] = s
 		}
 		s.own(t.ord, t.owners)

@@ -13,8 +13,8 @@ import (
 	"readthru/store"
 )
 
-// Two queues feed the index: the store's change log, for pages, and k/q/<key>, for documents that are no pages. Either only says
-// that a key is to be looked at: what is indexed then is what is there, so that a key may come twice or late.
+// Two queues feed the index: the store's change log, for pages, and k/q/<key>, for documents that are no pages. Either
+// only says that a key is to be looked at: what is indexed then is what is there, so that a key may come twice or late.
 const (
 	consumerName = "index"
 	queuePrefix  = "k/q/"
@@ -40,7 +40,8 @@ type task struct {
 	nonce []byte      // of k/q/; nil if it is not from there
 }
 
-// step indexes some of what waits, and reports whether there may be more. With now, documents that failed are tried at once.
+// step indexes some of what waits, and reports whether there may be more. With now, documents that failed are tried at
+// once.
 func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	k.work.Lock()
 	defer k.work.Unlock()
@@ -104,7 +105,8 @@ func (k *Knowledge) tasks(now bool) (tasks []*task, err error) {
 	return tasks, nil
 }
 
-// do brings the index up to date with tasks, in portions, and calls each, if it is not nil, for every document it has indexed.
+// do brings the index up to date with tasks, in portions, and calls each, if it is not nil, for every document it has
+// indexed.
 func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document)) error {
 	for len(tasks) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -151,7 +153,8 @@ func (k *Knowledge) load(key page.Key) (*Document, error) {
 	return k.Document(key)
 }
 
-// indexable reports whether a page may be found. The store keeps only pages that may be kept (AD4, AD6); this is the second look.
+// indexable reports whether a page may be found. The store keeps only pages that may be kept (AD4, AD6); this is the
+// second look.
 func indexable(p *page.Page) bool {
 	for _, raw := range []string{p.NormalizedURL, p.URL, p.FinalURL} {
 		if u, err := url.Parse(raw); err != nil || page.HasSecret(u) {
@@ -161,8 +164,8 @@ func indexable(p *page.Page) bool {
 	return !slices.Contains(p.Warnings, "truncated") && !slices.Contains(p.Warnings, "bot-wall")
 }
 
-// put indexes documents and forgets others. Those that cannot be indexed come back with the reason; an error says that nothing
-// can be indexed now.
+// put indexes documents and forgets others. Those that cannot be indexed come back with the reason; an error says that
+// nothing can be indexed now.
 func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key) (failed map[page.Key]error, err error) {
 	for _, key := range gone {
 		if err := k.vanish(ctx, key); err != nil {
@@ -275,8 +278,8 @@ func (k *Knowledge) relieve(ctx context.Context) error {
 	return err
 }
 
-// Drain indexes all that waits and returns when nothing does: for commands that do not leave it to Run. Documents that fail are
-// tried again at once and given up in the end. The error is that of ctx, or of a store that takes no writes.
+// Drain indexes all that waits and returns when nothing does: for commands that do not leave it to Run. Documents that
+// fail are tried again at once and given up in the end. The error is that of ctx, or of a store that takes no writes.
 func (k *Knowledge) Drain(ctx context.Context) error {
 	for {
 		more, err := k.step(ctx, true)

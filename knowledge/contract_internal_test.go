@@ -17,8 +17,8 @@ import (
 	"readthru/store"
 )
 
-// searcher is what the index promises, and what another engine would have to. A document's passages are a function of its
-// markdown, so that indexing it twice changes nothing.
+// searcher is what the index promises, and what another engine would have to. A document's passages are a function of
+// its markdown, so that indexing it twice changes nothing.
 type searcher interface {
 	// Index makes d's passages those given, in place of what was indexed for d.Key.
 	Index(ctx context.Context, d *Document, passages []Passage) error
@@ -72,7 +72,10 @@ func (e *engine) search(t *testing.T, q Query) *Results {
 }
 
 func doc(url, title, markdown string) *Document {
-	d := &Document{Key: page.KeyOf(url), URL: url, Title: title, Kind: "page", Markdown: []byte(markdown), FetchedAt: time.Unix(1_700_000_000, 0)}
+	d := &Document{
+		Key: page.KeyOf(url), URL: url, Title: title, Kind: "page", Markdown: []byte(markdown),
+		FetchedAt: time.Unix(1_700_000_000, 0),
+	}
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		d.Host, _, _ = strings.Cut(rest, "/")
 	}
@@ -99,7 +102,8 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 		e := open(t)
 		for i, text := range []string{
 			"Call `useEffect` in a component.", "Pass `--dry-run` to see what would happen.", "error[E0308]: mismatched types",
-			"The setting foo_bar is old.", "Written in C++ by hand.", "An HTTPServer listens.", "東京都に住んでいます。", "Das Café öffnet.",
+			"The setting foo_bar is old.", "Written in C++ by hand.", "An HTTPServer listens.", "東京都に住んでいます。",
+			"Das Café öffnet.",
 		} {
 			e.add(t, doc(fmt.Sprintf("https://a.test/%d", i), "", text))
 		}
@@ -124,7 +128,8 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 			{"cafe", 7},
 			{"CAFÉ", 7},
 		} {
-			if got := e.urls(t, Query{Text: tt.query, Limit: 1}); len(got) != 1 || got[0] != fmt.Sprintf("https://a.test/%d", tt.want) {
+			if got := e.urls(t, Query{Text: tt.query, Limit: 1}); len(got) != 1 ||
+				got[0] != fmt.Sprintf("https://a.test/%d", tt.want) {
 				t.Errorf("Search(%q) = %v, want page %d first", tt.query, got, tt.want)
 			}
 		}
@@ -151,7 +156,10 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 	t.Run("no text but an empty one is an error", func(t *testing.T) {
 		e := open(t)
 		e.add(t, doc("https://a.test/1", "", "some words"))
-		for _, q := range []string{"foo-bar", `"`, `"unpaired words`, "*", "a*b*", "AND OR NOT", "(", "NEAR/2", "title:words", "\x00\xff", "'; DROP TABLE", "the", "…", "^1 ~2 ?"} {
+		for _, q := range []string{
+			"foo-bar", `"`, `"unpaired words`, "*", "a*b*", "AND OR NOT", "(", "NEAR/2", "title:words",
+			"\x00\xff", "'; DROP TABLE", "the", "…", "^1 ~2 ?",
+		} {
 			if _, err := e.Search(t.Context(), Query{Text: q}); err != nil {
 				t.Errorf("Search(%q): %v", q, err)
 			}
@@ -177,7 +185,8 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 			t.Fatalf("the page is among the first %d without a filter: this proves nothing", len(got))
 		}
 		for name, q := range map[string]Query{
-			"host": {Host: "small.test"}, "kind": {Kind: "file"}, "since": {Since: time.Unix(1_750_000_000, 0)}, "kb": {KB: "tiny"},
+			"host": {Host: "small.test"}, "kind": {Kind: "file"}, "since": {Since: time.Unix(1_750_000_000, 0)},
+			"kb":  {KB: "tiny"},
 			"all": {Host: "SMALL.test", Kind: "file", KB: "tiny"},
 		} {
 			q.Text = "needle"
@@ -185,7 +194,10 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 				t.Errorf("filter %s found %v, want the one page", name, got)
 			}
 		}
-		for name, q := range map[string]Query{"host": {Host: "no.test"}, "kind": {Kind: "x"}, "since": {Since: time.Unix(1_900_000_000, 0)}, "kb": {KB: "none"}} {
+		for name, q := range map[string]Query{
+			"host": {Host: "no.test"}, "kind": {Kind: "x"},
+			"since": {Since: time.Unix(1_900_000_000, 0)}, "kb": {KB: "none"},
+		} {
 			q.Text = "needle"
 			if got := e.urls(t, q); len(got) != 0 {
 				t.Errorf("filter %s found %v, want nothing", name, got)
@@ -194,13 +206,16 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 	})
 	t.Run("a page is one hit, with its best passage", func(t *testing.T) {
 		e := open(t)
-		e.add(t, doc("https://a.test/1", "Page", "# One\n\n"+strings.Repeat("Filler words here. ", 90)+"\n\n# Two\n\nThe walrus is here: walrus.\n\n# Three\n\n"+strings.Repeat("A walrus elsewhere. ", 90)))
+		e.add(t, doc("https://a.test/1", "Page",
+			"# One\n\n"+strings.Repeat("Filler words here. ", 90)+"\n\n# Two\n\nThe walrus is here: walrus.\n\n# Three\n\n"+
+				strings.Repeat("A walrus elsewhere. ", 90)))
 		r := e.search(t, Query{Text: "walrus"})
 		if len(r.Hits) != 1 {
 			t.Fatalf("%d hits, want 1", len(r.Hits))
 		}
 		h := r.Hits[0]
-		if !strings.Contains(h.Snippet, "walrus") || h.Heading == "" || h.Title != "Page" || h.Doc != page.KeyOf(h.URL).Doc() ||
+		if !strings.Contains(h.Snippet, "walrus") || h.Heading == "" || h.Title != "Page" ||
+			h.Doc != page.KeyOf(h.URL).Doc() ||
 			!strings.HasPrefix(h.Passage, h.Doc) || h.Score <= 0 || !h.FetchedAt.Equal(time.Unix(1_700_000_000, 0)) {
 			t.Errorf("hit = %+v", h)
 		}
@@ -229,8 +244,10 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 	})
 	t.Run("a new title or heading over the same text is found, the old one is not", func(t *testing.T) {
 		e := open(t)
-		e.add(t, doc("https://a.test/1", "Alpha", "## Gamma\n\n"+strings.Repeat("Body of the page. ", 120)+"\n\nlast paragraph of it "+strings.Repeat("tail ", 40)))
-		e.add(t, doc("https://a.test/1", "Beta", "## Delta\n\n"+strings.Repeat("Body of the page. ", 120)+"\n\nlast paragraph of it "+strings.Repeat("tail ", 40)))
+		e.add(t, doc("https://a.test/1", "Alpha",
+			"## Gamma\n\n"+strings.Repeat("Body of the page. ", 120)+"\n\nlast paragraph of it "+strings.Repeat("tail ", 40)))
+		e.add(t, doc("https://a.test/1", "Beta",
+			"## Delta\n\n"+strings.Repeat("Body of the page. ", 120)+"\n\nlast paragraph of it "+strings.Repeat("tail ", 40)))
 		for q, want := range map[string]int{"alpha": 0, "gamma": 0, "beta": 1, "delta": 1} {
 			if got := e.urls(t, Query{Text: q}); len(got) != want {
 				t.Errorf("Search(%s) = %v, want %d hits", q, got, want)
@@ -257,7 +274,8 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 			e.add(t, doc("https://"+host+"/same", "Same", "The licence of the platypus."))
 		}
 		r := e.search(t, Query{Text: "platypus"})
-		if len(r.Hits) != 1 || r.Hits[0].URL != "https://a.test/same" || !slices.Equal(r.Hits[0].Also, []string{"https://b.test/same", "https://c.test/same"}) {
+		if len(r.Hits) != 1 || r.Hits[0].URL != "https://a.test/same" ||
+			!slices.Equal(r.Hits[0].Also, []string{"https://b.test/same", "https://c.test/same"}) {
 			t.Errorf("hits = %+v, want one that names the others", r.Hits)
 		}
 		for _, host := range []string{"a.test", "b.test", "c.test"} {
@@ -317,7 +335,8 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 		if r := e.search(t, Query{Text: "otters"}); len(r.Hits) != 0 {
 			t.Errorf("hits = %+v, want none of a document that is gone and about to leave the index", r.Hits)
 		}
-		e.texts[page.KeyOf("https://a.test/1")] = []byte(strings.Repeat("Moved down. ", 200) + "\n\n# H1\n\nwords about otters")
+		e.texts[page.KeyOf("https://a.test/1")] = []byte(strings.Repeat("Moved down. ", 200) +
+			"\n\n# H1\n\nwords about otters")
 	})
 }
 

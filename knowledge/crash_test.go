@@ -22,8 +22,8 @@ import (
 // crashDir is the environment variable that makes the test binary a writer into the directory that it names.
 const crashDir = "READTHRU_KNOWLEDGE_TEST_WRITER"
 
-// writeUntilKilled reads pages, ingests texts and fills a base again and again while Run indexes, and prints a line for each text
-// that was ingested.
+// writeUntilKilled reads pages, ingests texts and fills a base again and again while Run indexes, and prints a line for
+// each text that was ingested.
 func writeUntilKilled(dir string) {
 	s, err := store.Open(store.Options{Dir: dir})
 	if err != nil {
@@ -53,11 +53,17 @@ func writeUntilKilled(dir string) {
 			md := prose("walrus", unique)
 			p.ContentHash = strconv.Itoa(unique)
 			_, _ = s.PutPage(p, []byte(md), store.Sum{})
-			if err := b.Add(ctx, knowledge.Document{URL: fmt.Sprint("doc-", n), Markdown: []byte(prose("lobster", n*(1+round%2)))}); err != nil {
+			if err := b.Add(ctx, knowledge.Document{
+				URL:      fmt.Sprint("doc-", n),
+				Markdown: []byte(prose("lobster", n*(1+round%2))),
+			}); err != nil {
 				fmt.Println("error", err)
 				os.Exit(1)
 			}
-			if _, err := k.Ingest(ctx, knowledge.Ingestion{Title: fmt.Sprint("text-", unique), Text: prose("heron", unique)}); err != nil {
+			if _, err := k.Ingest(ctx, knowledge.Ingestion{
+				Title: fmt.Sprint("text-", unique),
+				Text:  prose("heron", unique),
+			}); err != nil {
 				fmt.Println("error", err)
 				os.Exit(1)
 			}
@@ -76,8 +82,8 @@ func writeUntilKilled(dir string) {
 	}
 }
 
-// TestKilledProcessLosesAndDoublesNothing kills a writer at a random moment, several times, and compares the index with one made
-// anew.
+// TestKilledProcessLosesAndDoublesNothing kills a writer at a random moment, several times, and compares the index with
+// one made anew.
 func TestKilledProcessLosesAndDoublesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it kills processes again and again")

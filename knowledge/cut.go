@@ -44,8 +44,8 @@ func (c *cutter) repeat(at int, midline bool) string {
 	return s
 }
 
-// piece returns where the piece that begins at at ends: after as many lines as have size bytes, at least one; a line of more
-// than chars code points is cut, at a space if there is one near the end.
+// piece returns where the piece that begins at at ends: after as many lines as have size bytes, at least one; a line of
+// more than chars code points is cut, at a space if there is one near the end.
 func (c *cutter) piece(at, size, chars int) int {
 	end, count := -1, 0
 	for line := at; line < c.end; {
@@ -104,8 +104,8 @@ func (c *cutter) misread(at, next int) bool {
 	return opens
 }
 
-// tableHeader returns the header and delimiter rows of a table, both ending in a line break. When they have more than limit code
-// points, the first cells stand for all.
+// tableHeader returns the header and delimiter rows of a table, both ending in a line break. When they have more than
+// limit code points, the first cells stand for all.
 func tableHeader(rows []byte, quote, limit int) string {
 	if utf8.RuneCount(rows) <= limit {
 		return strings.TrimRight(string(rows), "\r\n") + "\n"

@@ -35,7 +35,8 @@ func (f *failing) Apply(changes ...store.Change) error {
 func history() []step {
 	var steps []step
 	for i := range 18 {
-		steps = append(steps, indexStep(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("# Head\n\nshared licence\n\n# Own\n\nrunning word%d runs run\n\n# Mod\n\nmodulo%d text", i, i%4)))
+		steps = append(steps, indexStep(fmt.Sprintf("https://a.test/%d", i),
+			fmt.Sprintf("# Head\n\nshared licence\n\n# Own\n\nrunning word%d runs run\n\n# Mod\n\nmodulo%d text", i, i%4)))
 		if i%9 == 8 {
 			steps = append(steps, mergeStep)
 		}
@@ -93,7 +94,8 @@ func TestEveryDeathLeavesTheIndexBeforeOrAfterAChange(t *testing.T) {
 		got := dump(t, x)
 		if diff := cmp.Diff(states[died], got); diff != "" {
 			if diffAfter := cmp.Diff(states[died+1], got); diffAfter != "" {
-				t.Fatalf("death after write %d in step %d: neither before (-) the step:\n%s\nnor after it (-):\n%s", n, died, diff, diffAfter)
+				t.Fatalf("death after write %d in step %d: neither before (-) the step:\n%s\nnor after it (-):\n%s", n, died, diff,
+					diffAfter)
 			}
 		}
 		noLeftovers(t, s, x)
@@ -113,7 +115,10 @@ func noLeftovers(t *testing.T, s *store.Store, x *searchIndex) {
 	t.Helper()
 	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
 		s.Records().Keys(prefix, "", func(key string) bool {
-			if !slices.ContainsFunc(x.segments, func(s *segment) bool { return strings.HasPrefix(key, prefix+bigEndian(s.id)) }) {
+			if !slices.ContainsFunc(x.segments, func(s *segment) bool {
+				return strings.HasPrefix(key,
+					prefix+bigEndian(s.id))
+			}) {
 				t.Errorf("%q belongs to no segment", key)
 			}
 			return true

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// SectionChange is a section of a page that differs from what it was. A section is a heading with what stands under it up to the
-// next heading of any level; what stands before the first heading is one too.
+// SectionChange is a section of a page that differs from what it was. A section is a heading with what stands under it
+// up to the next heading of any level; what stands before the first heading is one too.
 type SectionChange struct {
 	Kind     string `json:"kind"`               // added, changed or removed
 	Heading  string `json:"heading,omitempty"`  // its path, joined by " › "
 	Fragment string `json:"fragment,omitempty"` // as in an outline of the new text; none for what was removed
-	Text     string `json:"text,omitempty"`     // markdown: of a long section only what changed; empty for what was removed
-	Removed  int    `json:"removed,omitempty"`  // paragraphs, items and rows of a changed section that are gone
+	// markdown: of a long section only what changed; empty for what was removed
+	Text    string `json:"text,omitempty"`
+	Removed int    `json:"removed,omitempty"` // paragraphs, items and rows of a changed section that are gone
 }
 
 // The kinds of a [SectionChange].
@@ -23,13 +24,13 @@ const (
 	SectionRemoved = "removed"
 )
 
-// longSection is how many bytes a changed section may have to be shown whole. A longer one is shown by its new pieces, each with
-// its neighbours.
+// longSection is how many bytes a changed section may have to be shown whole. A longer one is shown by its new pieces,
+// each with its neighbours.
 const longSection = 1500
 
-// Changes tells which sections of a markdown text without front matter differ from an older text, in the order of the new text;
-// those that are gone come last. A section that only moved, or whose parent got another name, has not changed, and neither has
-// one where just white space differs. It is nil when nothing changed.
+// Changes tells which sections of a markdown text without front matter differ from an older text, in the order of the
+// new text; those that are gone come last. A section that only moved, or whose parent got another name, has not
+// changed, and neither has one where just white space differs. It is nil when nothing changed.
 func Changes(older, newer []byte) []SectionChange {
 	was, now := sections(older), sections(newer)
 	same := map[string]int{} // how many old sections have this text
@@ -107,8 +108,9 @@ func sections(md []byte) []section {
 	return list
 }
 
-// changedBlocks returns a changed section, of a long one the heading and the pieces that are new, each with its neighbours; what
-// is left out between them is counted in its place. gone is how many pieces of the old section are no more.
+// changedBlocks returns a changed section, of a long one the heading and the pieces that are new, each with its
+// neighbours; what is left out between them is counted in its place. gone is how many pieces of the old section are no
+// more.
 func changedBlocks(older, newer []byte) (text string, gone int) {
 	was := map[string]int{}
 	for _, p := range piecesOf(older) {

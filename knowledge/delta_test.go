@@ -27,7 +27,10 @@ func TestChangesNamesTheSectionsThatDiffer(t *testing.T) {
 		{"all is new", "", "# A\n\nText.\n", []knowledge.SectionChange{added("A", "a", "# A\n\nText.")}},
 		{
 			"a paragraph changed", old, strings.Replace(old, "Run `make`.", "Run `make all`.", 1),
-			[]knowledge.SectionChange{{Kind: knowledge.SectionChanged, Heading: "Guide › Install", Fragment: "install", Text: "## Install\n\nRun `make all`.", Removed: 1}},
+			[]knowledge.SectionChange{{
+				Kind: knowledge.SectionChanged, Heading: "Guide › Install", Fragment: "install",
+				Text: "## Install\n\nRun `make all`.", Removed: 1,
+			}},
 		},
 		{
 			"a section went", old, kept,
@@ -39,7 +42,8 @@ func TestChangesNamesTheSectionsThatDiffer(t *testing.T) {
 		},
 		{"sections that only moved have not changed", "# A\n\none\n\n# B\n\ntwo\n", "# B\n\ntwo\n\n# A\n\none\n", nil},
 		{
-			"children of a heading that got another name have not changed", "# Old\n\n## Child\n\ntext\n", "# New\n\n## Child\n\ntext\n",
+			"children of a heading that got another name have not changed", "# Old\n\n## Child\n\ntext\n",
+			"# New\n\n## Child\n\ntext\n",
 			[]knowledge.SectionChange{added("New", "new", "# New"), {Kind: knowledge.SectionRemoved, Heading: "Old"}},
 		},
 		{
@@ -68,13 +72,26 @@ func TestALongSectionShowsWhatChangedInIt(t *testing.T) {
 		name, text, from, to string
 		holds                []string
 	}{
-		{"a paragraph", paragraphs.String(), "Paragraph 100 tells", "Paragraph 100 now tells", []string{"Paragraph 99 tells", "Paragraph 100 now tells", "Paragraph 101 tells", "[… 99 unchanged …]", "[… 98 unchanged …]"}},
-		{"an item of a list", items.String(), "item 7 of", "item 7 from", []string{"- item 6 of the list\n- item 7 from the list\n- item 8 of the list"}},
-		{"a row of a table, with its head", table.String(), "| v150 |", "| w150 |", []string{"| key | value |\n|---|---|", "| k150 | w150 |"}},
+		{
+			"a paragraph", paragraphs.String(), "Paragraph 100 tells", "Paragraph 100 now tells",
+			[]string{
+				"Paragraph 99 tells", "Paragraph 100 now tells", "Paragraph 101 tells", "[… 99 unchanged …]",
+				"[… 98 unchanged …]",
+			},
+		},
+		{
+			"an item of a list", items.String(), "item 7 of", "item 7 from",
+			[]string{"- item 6 of the list\n- item 7 from the list\n- item 8 of the list"},
+		},
+		{
+			"a row of a table, with its head", table.String(), "| v150 |", "| w150 |",
+			[]string{"| key | value |\n|---|---|", "| k150 | w150 |"},
+		},
 	} {
 		older := "# Log\n\n" + tt.text
 		got := knowledge.Changes([]byte(older), []byte(strings.Replace(older, tt.from, tt.to, 1)))
-		if len(got) != 1 || got[0].Kind != knowledge.SectionChanged || got[0].Removed != 1 || !strings.HasPrefix(got[0].Text, "# Log\n") {
+		if len(got) != 1 || got[0].Kind != knowledge.SectionChanged || got[0].Removed != 1 ||
+			!strings.HasPrefix(got[0].Text, "# Log\n") {
 			t.Errorf("%s: %+v, want one change of section Log", tt.name, got)
 			continue
 		}

@@ -20,7 +20,8 @@ type embedding struct {
 	refused int // single passages in a row
 }
 
-// next embeds a batch and reports whether more passages wait. After an error nothing is lost: the batch waits as before.
+// next embeds a batch and reports whether more passages wait. After an error nothing is lost: the batch waits as
+// before.
 func (b *embedding) next(ctx context.Context) (more bool, err error) {
 	v := b.v
 	v.news.Lock()
@@ -61,9 +62,9 @@ func (b *embedding) next(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// give decides about a batch that failed: it reports false when the batch is to wait. One text that the endpoint does not take
-// must not hold up the others: the batch is halved until it is that text alone, which then goes without a vector. An endpoint
-// that has not embedded anything yet, or refuses one text after the other, has another trouble.
+// give decides about a batch that failed: it reports false when the batch is to wait. One text that the endpoint does
+// not take must not hold up the others: the batch is halved until it is that text alone, which then goes without a
+// vector. An endpoint that has not embedded anything yet, or refuses one text after the other, has another trouble.
 func (b *embedding) give(e *llm.Error, texts int) bool {
 	v := b.v
 	if e.Kind == llm.TimedOut {
@@ -94,8 +95,8 @@ func (v *vectors) withheld() {
 	v.without++
 }
 
-// wanting returns the passages of a batch that are still there and have no vector. One whose text has a vector in the store
-// already gets that.
+// wanting returns the passages of a batch that are still there and have no vector. One whose text has a vector in the
+// store already gets that.
 func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
 	var list []foundPassage
 	slices.Sort(batch)
@@ -168,8 +169,9 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 	return nil
 }
 
-// enter makes sure that vectors of a dimension are those of the present space. With the first answer since the start the space
-// may be another than the store's, or the first at all; afterwards another dimension is an error: vectors are never mixed.
+// enter makes sure that vectors of a dimension are those of the present space. With the first answer since the start
+// the space may be another than the store's, or the first at all; afterwards another dimension is an error: vectors are
+// never mixed.
 func (v *vectors) enter(dimension int, sample [][]float32) error {
 	v.mu.RLock()
 	space, proved := v.space, v.proved

@@ -64,7 +64,10 @@ func (s *scorer) explainPhrases(n int, ord uint32) (parts []Term) {
 			continue
 		}
 		if title, text := occurrencesIn(ord, cursorsOf(p.lists[n]), p.offsets); title+text > 0 {
-			parts = append(parts, Term{Term: p.text, Field: "phrase", Score: float64(s.phraseWorth(p, s.x.segments[n].lengths[ord], title, text))})
+			parts = append(parts, Term{
+				Term: p.text, Field: "phrase",
+				Score: float64(s.phraseWorth(p, s.x.segments[n].lengths[ord], title, text)),
+			})
 		}
 	}
 	return parts

@@ -46,9 +46,10 @@ func (r *FileReport) skip(path string, line int, reason string) {
 	}
 }
 
-// AddFiles adds files, and the files in folders, to the build: markdown, text, HTML, PDF, and lines of JSON with the fields "_id"
-// or "url", "title" and "text". A file that is named must be taken; in folders, files of other kinds, hidden ones and links are
-// passed over. What cannot be taken is told in the report and is no error, unless nothing was taken at all. Progress may be nil.
+// AddFiles adds files, and the files in folders, to the build: markdown, text, HTML, PDF, and lines of JSON with the
+// fields "_id" or "url", "title" and "text". A file that is named must be taken; in folders, files of other kinds,
+// hidden ones and links are passed over. What cannot be taken is told in the report and is no error, unless nothing was
+// taken at all. Progress may be nil.
 func (b *Build) AddFiles(ctx context.Context, paths []string, progress Progress) (*FileReport, error) {
 	files, err := listFiles(ctx, paths)
 	if err != nil {
@@ -311,7 +312,8 @@ func titleOf(md []byte, name string) string {
 	head := md[:min(len(md), sniffLength)]
 	blocks := []block{}
 	scanBlocks(head, func(b block) { blocks = append(blocks, b) })
-	if i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == headingBlock }); i >= 0 && blocks[i].level == 1 {
+	if i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == headingBlock }); i >= 0 &&
+		blocks[i].level == 1 {
 		title = plainText(head[blocks[i].title[0]:blocks[i].title[1]])
 	}
 	if title == "" {

@@ -115,12 +115,14 @@ func TestFilesOfAFolder(t *testing.T) {
 	}
 	var reasons []string
 	for _, s := range r.Reasons {
-		reasons = append(reasons, fmt.Sprintf("%s:%d: %s", filepath.Base(s.Path), s.Line, strings.SplitN(s.Reason, ":", 2)[0]))
+		reasons = append(reasons, fmt.Sprintf("%s:%d: %s", filepath.Base(s.Path), s.Line,
+			strings.SplitN(s.Reason, ":", 2)[0]))
 	}
 	slices.Sort(reasons)
 	wantReasons := []string{
 		"e.pdf:0: no page can be read", "g.md:0: binary, not text", "h.md:0: empty",
-		"z.jsonl:4: no JSON object with text fields", `z.jsonl:6: neither "_id" nor "url"`, "z.jsonl:7: no JSON object with text fields", "z.jsonl:8: its URL carries a credential",
+		"z.jsonl:4: no JSON object with text fields", `z.jsonl:6: neither "_id" nor "url"`,
+		"z.jsonl:7: no JSON object with text fields", "z.jsonl:8: its URL carries a credential",
 	}
 	if diff := cmp.Diff(wantReasons, reasons); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
@@ -136,7 +138,8 @@ func TestFilesOfAFolder(t *testing.T) {
 func TestNamedFileOfAnyNameIsTakenWhenItIsText(t *testing.T) {
 	dir := folder(t, "LICENSE", "# Licence\n\nYou may.", "image", "\x89PNG\x00", "paper", "%PDF-1.7 good")
 	k := open(t, "", knowledge.Options{Convert: upper})
-	r, documents, err := filed(t, k, filepath.Join(dir, "LICENSE"), filepath.Join(dir, "image"), filepath.Join(dir, "paper"), dir+"/./LICENSE")
+	r, documents, err := filed(t, k, filepath.Join(dir, "LICENSE"), filepath.Join(dir, "image"),
+		filepath.Join(dir, "paper"), dir+"/./LICENSE")
 	if err != nil {
 		t.Fatalf("AddFiles: %v", err)
 	}
@@ -170,7 +173,8 @@ func TestNothingToTakeIsAnError(t *testing.T) {
 }
 
 func TestProgressCountsEveryDocument(t *testing.T) {
-	dir := folder(t, "a.md", "one", "b.jsonl", "{\"_id\": \"x\", \"text\": \"1\"}\n{\"_id\": \"y\", \"text\": \"2\"}\n", "c.md", "three")
+	dir := folder(t, "a.md", "one", "b.jsonl", "{\"_id\": \"x\", \"text\": \"1\"}\n{\"_id\": \"y\", \"text\": \"2\"}\n",
+		"c.md", "three")
 	k := open(t, "", knowledge.Options{})
 	k.newBase(t, "files", knowledge.SourceFile)
 	var got []string

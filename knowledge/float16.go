@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Vectors are stored as IEEE 754 half-precision numbers: of unit vectors that keeps a cosine to about four digits in half the
-// space.
+// Vectors are stored as IEEE 754 half-precision numbers: of unit vectors that keeps a cosine to about four digits in
+// half the space.
 
 // appendHalf appends v to b, two bytes a number. The numbers are from -1 to 1.
 func appendHalf(b []byte, v []float32) []byte {

@@ -7,8 +7,8 @@ import (
 	"readthru/store"
 )
 
-// find returns the text of a passage of a document, whose text is md. Where the document changed since it was indexed, the passage
-// is looked for in what it has become; ok is false when it is no more.
+// find returns the text of a passage of a document, whose text is md. Where the document changed since it was indexed,
+// the passage is looked for in what it has become; ok is false when it is no more.
 func (x *searchIndex) find(md []byte, p *place, hash [16]byte) (text string, ok bool) {
 	if p.start >= 0 && p.start <= p.end && p.end <= len(md) {
 		if text := p.before + string(md[p.start:p.end]) + p.after; passageHash(text) == hash {

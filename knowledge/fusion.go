@@ -14,7 +14,8 @@ type meaning struct {
 	err      error
 }
 
-// askVectors has the vectors rank passages, beside what the caller does meanwhile. It answers nothing when there are none.
+// askVectors has the vectors rank passages, beside what the caller does meanwhile. It answers nothing when there are
+// none.
 func (x *searchIndex) askVectors(ctx context.Context, q *Query, allow *roaring.Bitmap) <-chan meaning {
 	answer := make(chan meaning, 1)
 	if x.o.vectors == nil {
@@ -49,8 +50,8 @@ func rankScore(rank int, weight float64) float64 {
 	return weight / float64(fusionRank+rank)
 }
 
-// fuse ranks passages by where they stand in two lists: found by words, and near by vectors. Those that vectors alone found get
-// their owners here.
+// fuse ranks passages by where they stand in two lists: found by words, and near by vectors. Those that vectors alone
+// found get their owners here.
 func (x *searchIndex) fuse(found []match, near []scored, q *Query, allow *roaring.Bitmap) []match {
 	fused := map[uint32]*match{}
 	for i := range found {
@@ -77,6 +78,9 @@ func (x *searchIndex) fuse(found []match, near []scored, q *Query, allow *roarin
 		m.score = m.fused.wordsScore() + m.fused.vectorsScore()
 		all = append(all, *m)
 	}
-	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number)) })
+	slices.SortFunc(all, func(a, b match) int {
+		return cmp.Or(cmp.Compare(b.score, a.score),
+			cmp.Compare(a.number, b.number))
+	})
 	return all
 }

@@ -9,8 +9,8 @@ import (
 	"readthru/knowledge"
 )
 
-// TestASearchSeesOneGenerationWhole fills a base anew again and again, each time with other texts, while it is searched: a search
-// finds all documents of one filling, never some of one and some of the next.
+// TestASearchSeesOneGenerationWhole fills a base anew again and again, each time with other texts, while it is
+// searched: a search finds all documents of one filling, never some of one and some of the next.
 func TestASearchSeesOneGenerationWhole(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
 	k.running(t)

@@ -18,7 +18,8 @@ type ranked struct {
 	count int
 }
 
-// groupByDocument ranks documents by their passages, which are in order: the best, and less and less of the second and third.
+// groupByDocument ranks documents by their passages, which are in order: the best, and less and less of the second and
+// third.
 func groupByDocument(found []match) []ranked {
 	at := map[uint32]int{}
 	var docs []ranked
@@ -43,7 +44,10 @@ func groupByDocument(found []match) []ranked {
 			d.count++
 		}
 	}
-	slices.SortFunc(docs, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+	slices.SortFunc(docs, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score),
+			cmp.Compare(a.doc, b.doc))
+	})
 	return docs
 }
 
@@ -53,9 +57,11 @@ type shown struct {
 	passages []uint32 // ascending
 }
 
-// present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was shown already,
-// or that has nearly the same passages as one shown, is named there.
-func (x *searchIndex) present(ctx context.Context, results *Results, docs []ranked, parsed *query, limit int) (hits []ranked, err error) {
+// present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was
+// shown already, or that has nearly the same passages as one shown, is named there.
+func (x *searchIndex) present(ctx context.Context, results *Results, docs []ranked, parsed *query,
+	limit int,
+) (hits []ranked, err error) {
 	var before []shown
 	for _, d := range docs {
 		if len(hits) == limit {
@@ -104,7 +110,8 @@ func (a *article) numbers() []uint32 {
 	return slices.Compact(numbers)
 }
 
-// repeats reports whether a document says what one shown before says: its best passage is the same, or four fifths of all are.
+// repeats reports whether a document says what one shown before says: its best passage is the same, or four fifths of
+// all are.
 func (s shown) repeats(before shown) bool {
 	if s.best == before.best {
 		return true
@@ -123,7 +130,8 @@ func (s shown) repeats(before shown) bool {
 	return 5*both >= 4*(len(s.passages)+len(before.passages)-both)
 }
 
-// hit makes a hit of a document and its best passage. Md is its text, nil if that cannot be read: then there is no snippet.
+// hit makes a hit of a document and its best passage. Md is its text, nil if that cannot be read: then there is no
+// snippet.
 func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed *query) Hit {
 	h := Hit{Doc: key.Doc(), URL: a.url, Title: a.title, Heading: p.path, FetchedAt: a.fetched}
 	if a.fetched.Year() <= 1 {

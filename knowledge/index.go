@@ -39,7 +39,10 @@ const (
 	indexVersionKey = "k/z"
 )
 
-var indexPrefixes = []string{segmentPrefix, articlePrefix, rowsPrefix, sharedPrefix, tablePrefix, changesPrefix, blockPrefix}
+var indexPrefixes = []string{
+	segmentPrefix, articlePrefix, rowsPrefix, sharedPrefix, tablePrefix, changesPrefix,
+	blockPrefix,
+}
 
 func bigEndian(n ...uint32) string {
 	var b []byte
@@ -69,19 +72,19 @@ type records interface {
 type indexOptions struct {
 	records records
 
-	// text returns the markdown of a document, as it was indexed or newer. A document for which the error is store.ErrNotFound is
-	// no hit any more; after any other error its hit has no snippet.
+	// text returns the markdown of a document, as it was indexed or newer. A document for which the error is
+	// store.ErrNotFound is no hit any more; after any other error its hit has no snippet.
 	text func(key page.Key) ([]byte, error)
 
 	// split is how documents are cut into passages.
 	split SplitOptions
 
-	// members returns the documents of a knowledge base, which nobody may change afterwards. Its error is that of a search that
-	// names the base.
+	// members returns the documents of a knowledge base, which nobody may change afterwards. Its error is that of a search
+	// that names the base.
 	members func(kb string) (*roaring.Bitmap, error)
 
-	// vectors returns the passages nearest to a text, best first, of those that allow (nil: all) accepts. If nil, words alone
-	// rank. After an error, too, and the results say so.
+	// vectors returns the passages nearest to a text, best first, of those that allow (nil: all) accepts. If nil, words
+	// alone rank. After an error, too, and the results say so.
 	vectors func(ctx context.Context, text string, n int, allow func(passage uint32) bool) ([]scored, error)
 
 	// changed is called after passages came or went. It must not block or call the index.
@@ -104,10 +107,10 @@ type indexed struct {
 
 // searchIndex is an inverted index over passages, kept in the store. It is safe for concurrent use. Close ends it.
 //
-// Passages are numbered as they come and keep their number. They lie in segments, which never change but for the passages that
-// die in them; in the background many small segments become a large one. A change of the index is one transaction: what comes
-// before it (terms of a segment that nothing lists yet) and after it (terms of one that nothing lists any more) is found and
-// removed at the next start if the process dies.
+// Passages are numbered as they come and keep their number. They lie in segments, which never change but for the
+// passages that die in them; in the background many small segments become a large one. A change of the index is one
+// transaction: what comes before it (terms of a segment that nothing lists yet) and after it (terms of one that nothing
+// lists any more) is found and removed at the next start if the process dies.
 type searchIndex struct {
 	o indexOptions
 
@@ -166,9 +169,9 @@ func (s *sums) averages() averages {
 	return averages{text: mean(s.text, s.passages), title: mean(s.title, s.titled), path: mean(s.path, s.underPaths)}
 }
 
-// openIndex opens the index in the records, or makes one. An index of another version, or one that cannot be read, is emptied:
-// rebuilt tells that. Records that take no writes are no error: what is there can be searched, and the rest is done as soon as
-// they take some.
+// openIndex opens the index in the records, or makes one. An index of another version, or one that cannot be read, is
+// emptied: rebuilt tells that. Records that take no writes are no error: what is there can be searched, and the rest is
+// done as soon as they take some.
 func openIndex(o indexOptions) (*searchIndex, error) {
 	x, err := openIdle(o)
 	if err == nil {
@@ -302,8 +305,8 @@ func (x *searchIndex) document(number uint32) (page.Key, bool) {
 	return x.docs.rows[number].key, true
 }
 
-// passages returns the numbers and text hashes of all live passages, segment by segment: what changes meanwhile may be among
-// them or not.
+// passages returns the numbers and text hashes of all live passages, segment by segment: what changes meanwhile may be
+// among them or not.
 func (x *searchIndex) passages() iter.Seq2[uint32, [16]byte] {
 	return func(yield func(uint32, [16]byte) bool) {
 		x.mu.RLock()
@@ -371,7 +374,10 @@ type indexStats struct {
 func (x *searchIndex) stats() indexStats {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	s := indexStats{Documents: x.docs.live, Passages: x.sums.passages, Segments: len(x.segments), Damaged: x.damaged.Load()}
+	s := indexStats{
+		Documents: x.docs.live, Passages: x.sums.passages, Segments: len(x.segments),
+		Damaged: x.damaged.Load(),
+	}
 	for _, seg := range x.segments {
 		s.Bytes += seg.bytes
 		s.Dead += seg.len() - seg.live

@@ -43,8 +43,8 @@ func idle(tb testing.TB, r records) *searchIndex {
 	return x
 }
 
-// dump returns all that an index says: its documents with the hashes of their passages, and the postings of every term by passage
-// hash. Numbers, which tell how it came about, are left out.
+// dump returns all that an index says: its documents with the hashes of their passages, and the postings of every term
+// by passage hash. Numbers, which tell how it came about, are left out.
 func dump(tb testing.TB, x *searchIndex) map[string]string {
 	tb.Helper()
 	x.mu.RLock()
@@ -393,7 +393,8 @@ func TestVectorsAndWordsAreFused(t *testing.T) {
 		}
 		return list, r.Degraded
 	}
-	if got, degraded := urls(Query{Text: "alpha"}); !slices.Equal(got, []string{"https://1.test/", "https://0.test/", "https://2.test/"}) || degraded || filtered {
+	if got, degraded := urls(Query{Text: "alpha"}); !slices.Equal(got,
+		[]string{"https://1.test/", "https://0.test/", "https://2.test/"}) || degraded || filtered {
 		t.Errorf("fused = %v, degraded %v, filtered %v", got, degraded, filtered)
 	}
 	if got, _ := urls(Query{Text: "alpha", Host: "2.test"}); !slices.Equal(got, []string{"https://2.test/"}) || !filtered {

@@ -40,8 +40,8 @@ const (
 	maxMetaText = 16 << 10 // bytes of all entries together
 )
 
-// Ingest stores a text and has it indexed. The same label and text again changes nothing. The error is an [*UnknownBaseError], or
-// says what is wrong with the text.
+// Ingest stores a text and has it indexed. The same label and text again changes nothing. The error is an
+// [*UnknownBaseError], or says what is wrong with the text.
 func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) {
 	done, err := k.ingest(&in)
 	if err != nil {
@@ -56,7 +56,8 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 		return done, fmt.Errorf("the text is empty: %w", ErrInvalid)
 	}
 	if size := metadataSize(in.Metadata); len(in.Metadata) > maxMetadata || size > maxMetaText {
-		return done, fmt.Errorf("metadata: %d entries of %d bytes, %d of %d are the most: %w", len(in.Metadata), size, maxMetadata, maxMetaText, ErrInvalid)
+		return done, fmt.Errorf("metadata: %d entries of %d bytes, %d of %d are the most: %w", len(in.Metadata), size,
+			maxMetadata, maxMetaText, ErrInvalid)
 	}
 	_, text := page.SplitFrontMatter([]byte(strings.ToValidUTF8(in.Text, "\uFFFD")))
 	if len(text) > maxDocument {

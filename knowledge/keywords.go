@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// What passages are about, found without a model: after RAKE (phrases are what stands between stop words and punctuation) and
-// YAKE (what is frequent, capitalised and peculiar to its passage counts more).
+// What passages are about, found without a model: after RAKE (phrases are what stands between stop words and
+// punctuation) and YAKE (what is frequent, capitalised and peculiar to its passage counts more).
 
 // How many entities of a passage come from each source.
 const (
@@ -143,7 +143,8 @@ func readParts(md []byte) passageParts {
 	text = codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". ")
 	for _, m := range capitalised().FindAllStringSubmatch(text, 50) {
 		name := m[1]
-		if first, rest, _ := strings.Cut(name, " "); stopWords[strings.ToLower(first)] || commonWords[strings.ToLower(first)] {
+		if first, rest, _ := strings.Cut(name, " "); stopWords[strings.ToLower(first)] ||
+			commonWords[strings.ToLower(first)] {
 			name = rest // the beginning of a sentence
 		}
 		if strings.Contains(name, " ") {
@@ -156,7 +157,8 @@ func readParts(md []byte) passageParts {
 
 // telling reports whether an identifier is more than a word of its language: it has an inner capital or a joint.
 func telling(s string) bool {
-	return len(s) >= 5 && strings.ContainsFunc(s[1:], func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' || r == '-' })
+	return len(s) >= 5 && strings.ContainsFunc(s[1:],
+		func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' || r == '-' })
 }
 
 // commonWords go beside the index's stop words: a phrase holds none of them.
@@ -284,7 +286,10 @@ func (c *phraseCounts) best(counts map[string]int, n int, score func(fold string
 			list = append(list, scoredPhrase{fold, s})
 		}
 	}
-	slices.SortFunc(list, func(a, b scoredPhrase) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.fold, b.fold)) })
+	slices.SortFunc(list, func(a, b scoredPhrase) int {
+		return cmp.Or(cmp.Compare(b.score, a.score),
+			cmp.Compare(a.fold, b.fold))
+	})
 	phrases := make([]string, 0, n)
 	for _, p := range list[:min(n, len(list))] {
 		phrases = append(phrases, c.form[p.fold])

@@ -49,8 +49,11 @@ func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
 		list  []string
 		items []string
 	}{
-		"domains":     {all.Domains, []string{"docs.test"}},
-		"entities":    {all.Entities, []string{"VolumeSnapshotClass", "driver reference", "Amazon Web Services", "--restore-mode", "VolumeRestore"}},
+		"domains": {all.Domains, []string{"docs.test"}},
+		"entities": {all.Entities, []string{
+			"VolumeSnapshotClass", "driver reference", "Amazon Web Services",
+			"--restore-mode", "VolumeRestore",
+		}},
 		"problems":    {all.Problems, []string{"Troubleshooting restore errors"}},
 		"resolutions": {all.Resolutions, []string{"Workaround"}},
 		"contexts":    {all.Contexts, []string{"Volume snapshots", "Troubleshooting restore errors"}},
@@ -64,14 +67,16 @@ func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
 }
 
 func TestDescribingTheSameTwiceGivesTheSame(t *testing.T) {
-	d := &Document{Title: "Guide", Markdown: []byte(guide + strings.Repeat("\nAlpha beta. Gamma delta. Epsilon zeta.\n", 50))}
+	d := &Document{Title: "Guide", Markdown: []byte(guide + strings.Repeat("\nAlpha beta. Gamma delta. Epsilon zeta.\n",
+		50))}
 	passages := Split(d.Markdown, SplitOptions{})
 	first := localStatements(d, passages)
 	for range 5 {
 		again := localStatements(d, passages)
 		for i := range first {
 			if !slices.Equal(first[i].Entities, again[i].Entities) || !slices.Equal(first[i].Domains, again[i].Domains) {
-				t.Fatalf("passage %d: %q and %q, then %q and %q", i, first[i].Entities, first[i].Domains, again[i].Entities, again[i].Domains)
+				t.Fatalf("passage %d: %q and %q, then %q and %q", i, first[i].Entities, first[i].Domains, again[i].Entities,
+					again[i].Domains)
 			}
 		}
 	}
@@ -95,7 +100,8 @@ func TestPhrasesStandBetweenStopWordsAndPunctuation(t *testing.T) {
 
 func TestHostileProseIsDescribedInTime(t *testing.T) {
 	for name, unit := range map[string]string{
-		"brackets": "[", "links": "[a b c](", "backticks": "`", "capitals": "Aa Bb ", "words": "alpha beta gamma, ", "fences": "```\n", "one word": "a",
+		"brackets": "[", "links": "[a b c](", "backticks": "`", "capitals": "Aa Bb ", "words": "alpha beta gamma, ",
+		"fences": "```\n", "one word": "a",
 		"broken UTF-8": "\xff\xc0 ",
 	} {
 		md := []byte(strings.Repeat(unit, 50_000/len(unit)))
@@ -126,7 +132,8 @@ func FuzzLocalStatements(f *testing.F) {
 		for _, s := range localStatements(d, Split(md, SplitOptions{MaxChars: 200})) {
 			before := s
 			s.tidy()
-			if !slices.Equal(before.Entities, s.Entities) || !slices.Equal(before.Domains, s.Domains) || !slices.Equal(before.Contexts, s.Contexts) {
+			if !slices.Equal(before.Entities, s.Entities) || !slices.Equal(before.Domains, s.Domains) ||
+				!slices.Equal(before.Contexts, s.Contexts) {
 				t.Errorf("statement is not tidy: %+v, tidied %+v", before, s)
 			}
 		}
@@ -147,7 +154,8 @@ func TestAForeignStatementIsBroughtWithinBounds(t *testing.T) {
 		t.Errorf("text = %.40q… of %d bytes", s.NormalizedText, len(s.NormalizedText))
 	case s.Frame != "CAUSAL", s.Confidence != 1:
 		t.Errorf("frame %q, confidence %v, want the defaults", s.Frame, s.Confidence)
-	case !slices.Equal(s.Domains, []string{"Go"}), !slices.Equal(s.Entities, []string{"a", "b"}), len(s.Problems) != maxItems:
+	case !slices.Equal(s.Domains, []string{"Go"}), !slices.Equal(s.Entities, []string{"a", "b"}),
+		len(s.Problems) != maxItems:
 		t.Errorf("lists = %q, %q, %d problems", s.Domains, s.Entities, len(s.Problems))
 	case s.Resolutions == nil, s.Contexts == nil:
 		t.Error("an empty list is nil")
@@ -155,7 +163,10 @@ func TestAForeignStatementIsBroughtWithinBounds(t *testing.T) {
 }
 
 func TestSubjectsThatDifferInCaseAndSpaceAreOne(t *testing.T) {
-	list := subjects([]Statement{{Domains: []string{"Storage Class"}, Entities: []string{"storage  class", "CSI"}}, {Entities: []string{"csi"}}})
+	list := subjects([]Statement{
+		{Domains: []string{"Storage Class"}, Entities: []string{"storage  class", "CSI"}},
+		{Entities: []string{"csi"}},
+	})
 	if !slices.Equal(list, []string{"Storage Class", "CSI"}) {
 		t.Errorf("subjects = %q", list)
 	}

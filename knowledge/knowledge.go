@@ -1,21 +1,27 @@
-// Package knowledge answers what the stored pages say about a query. It cuts documents into passages, keeps an index of them,
-// ranks hits, and holds the knowledge bases. It runs behind every request, never on its path, and needs no model and no network.
+// Package knowledge answers what the stored pages say about a query. It cuts documents into passages, keeps an index of
+// them, ranks hits, and holds the knowledge bases. It runs behind every request, never on its path, and needs no model
+// and no network.
 //
-// [Open] makes a [Knowledge] over a store, [Knowledge.Run] keeps it up to date, [Knowledge.Search] asks it. All that it keeps lies
-// under k/ in the store; the index can be made anew from the rest at any time ([Knowledge.Rebuild]).
+// [Open] makes a [Knowledge] over a store, [Knowledge.Run] keeps it up to date, [Knowledge.Search] asks it. All that it
+// keeps lies under k/ in the store; the index can be made anew from the rest at any time ([Knowledge.Rebuild]).
 //
 // To read it, in this order:
 //
-//   - open.go, the front door; consumer.go and rebuild.go, how what is stored comes into the index, and doubts.go, when it fails;
+//   - open.go, the front door; consumer.go and rebuild.go, how what is stored comes into the index, and
+//     doubts.go, when it fails;
 //   - passage.go, how markdown is cut, over blocks.go and cut.go; outline.go and quote.go use the same blocks;
-//   - index.go, what is kept of an index; analyse.go and builder.go, from text to terms; segment.go, postings.go and table.go, how
-//     they lie on the disk; change.go and commit.go, one transaction; merging.go, many segments become one; load.go, the start;
-//   - search.go, a query from words to hits, over query.go, score.go, prune.go, phrases.go, proximity.go and prefix.go, with the
-//     figures in ranking.go; filter.go, what may be found; hits.go, snippet.go and explain.go, what is shown;
-//   - base.go, knowledge bases; member.go, whose a document is; build.go, a base filled anew; clear.go, a base that goes;
-//     archive.go, documents that are no pages; ingest.go and files.go, where those come from; pack.go and unpack.go, one file;
-//   - vectors.go, nearness in meaning, over sketch.go, and fusion.go, the two rankings together; annotate.go, what passages are
-//     about, with a model (normalise.go) or without (keywords.go); notes.go and relations.go, what agents add.
+//   - index.go, what is kept of an index; analyse.go and builder.go, from text to terms; segment.go, postings.go
+//     and table.go, how they lie on the disk; change.go and commit.go, one transaction; merging.go, many
+//     segments become one; load.go, the start;
+//   - search.go, a query from words to hits, over query.go, score.go, prune.go, phrases.go, proximity.go and
+//     prefix.go, with the figures in ranking.go; filter.go, what may be found; hits.go, snippet.go and
+//     explain.go, what is shown;
+//   - base.go, knowledge bases; member.go, whose a document is; build.go, a base filled anew; clear.go, a base
+//     that goes; archive.go, documents that are no pages; ingest.go and files.go, where those come from; pack.go
+//     and unpack.go, one file;
+//   - vectors.go, nearness in meaning, over sketch.go, and fusion.go, the two rankings together; annotate.go,
+//     what passages are about, with a model (normalise.go) or without (keywords.go); notes.go and relations.go,
+//     what agents add.
 package knowledge
 
 import (
@@ -79,9 +85,10 @@ type Term struct {
 	// Term is a term of the query, or several of a phrase or pair.
 	Term string `json:"term"`
 
-	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are quoted in the
-	// query; near, for neighbours in the query that stand near each other; passages, for what further passages of the document
-	// add. When vectors rank, too, the parts are the best passage's rank by words, that by vectors, and passages.
+	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are quoted
+	// in the query; near, for neighbours in the query that stand near each other; passages, for what further passages of
+	// the document add. When vectors rank, too, the parts are the best passage's rank by words, that by vectors, and
+	// passages.
 	Field string  `json:"field"`
 	Score float64 `json:"score"`
 }

@@ -159,7 +159,10 @@ func (o *opened) build(tb testing.TB, name string) *knowledge.Build {
 
 func add(tb testing.TB, b *knowledge.Build, url, md string) {
 	tb.Helper()
-	if err := b.Add(context.Background(), knowledge.Document{URL: url, Title: "Title of " + url, Markdown: []byte(md)}); err != nil {
+	if err := b.Add(context.Background(), knowledge.Document{
+		URL: url, Title: "Title of " + url,
+		Markdown: []byte(md),
+	}); err != nil {
 		tb.Fatalf("Add(%s): %v", url, err)
 	}
 }

@@ -230,7 +230,8 @@ func (k *Knowledge) memberKeys(kb string) (iter.Seq[page.Key], error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := slices.SortedFunc(maps.Keys(s.set(r.live()).keys), func(a, b page.Key) int { return slices.Compare(a[:], b[:]) })
+	keys := slices.SortedFunc(maps.Keys(s.set(r.live()).keys),
+		func(a, b page.Key) int { return slices.Compare(a[:], b[:]) })
 	return slices.Values(keys), nil
 }
 

@@ -16,7 +16,8 @@ type source struct {
 // gone marks a passage that a merge leaves out.
 const gone = 1<<32 - 1
 
-// mergeTerms writes the terms of several segments as those of one. Ordinals of a later source come after those of an earlier.
+// mergeTerms writes the terms of several segments as those of one. Ordinals of a later source come after those of an
+// earlier.
 func mergeTerms(sources []*source, w *segmentWriter) error {
 	for _, s := range sources {
 		s.next = walkTerms(s.refs, s.blocks, "")

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// mergeWidth is how many neighbouring segments become one at least. A merge must make mergeGrowth times of its largest segment:
-	// so a passage is copied a few times at most, however few come at a time.
+	// mergeWidth is how many neighbouring segments become one at least. A merge must make mergeGrowth times of its largest
+	// segment: so a passage is copied a few times at most, however few come at a time.
 	mergeWidth  = 8
 	mergeGrowth = 4
 
@@ -102,8 +102,8 @@ func (x *searchIndex) suspect(group []*segment, err error) {
 // segmentSize is what the choice of a merge depends on, in passages.
 type segmentSize struct{ all, live int }
 
-// toMerge chooses neighbouring segments to be made one, [from, to); an empty range if none should be. A segment of which a third
-// is dead is written anew alone.
+// toMerge chooses neighbouring segments to be made one, [from, to); an empty range if none should be. A segment of
+// which a third is dead is written anew alone.
 func toMerge(sizes []segmentSize) (from, to int) {
 	if from, to = neighbours(sizes, 0, len(sizes)); from < to {
 		return from, to
@@ -137,7 +137,8 @@ func neighbours(sizes []segmentSize, from, to int) (int, int) {
 	return neighbours(sizes, from, largest)
 }
 
-// merge makes one segment of neighbouring ones. Searches and changes go on meanwhile; only the swap at the end excludes them.
+// merge makes one segment of neighbouring ones. Searches and changes go on meanwhile; only the swap at the end excludes
+// them.
 func (x *searchIndex) merge(ctx context.Context, group []*segment) error {
 	merged := &segment{id: x.lastSegment.Add(1)}
 	x.mu.RLock()

@@ -59,7 +59,8 @@ func TestSearchesAndChangesGoOnDuringMerges(t *testing.T) {
 	for w := range 2 {
 		wg.Go(func() {
 			for i := range 120 {
-				if err := indexStep(fmt.Sprintf("https://%d.test/%d", w, i%40), fmt.Sprintf("# A\n\nconstant\n\n# B\n\nvariable v%d", i))(x); err != nil {
+				if err := indexStep(fmt.Sprintf("https://%d.test/%d", w, i%40),
+					fmt.Sprintf("# A\n\nconstant\n\n# B\n\nvariable v%d", i))(x); err != nil {
 					t.Error(err)
 				}
 			}

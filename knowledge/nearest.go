@@ -15,8 +15,9 @@ const (
 	mostExact     = 400
 )
 
-// nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the first few,
-// estimated for the rest. Allow (nil: all) says which passages count. On an error the caller answers by words alone.
+// nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the
+// first few, estimated for the rest. Allow (nil: all) says which passages count. On an error the caller answers by
+// words alone.
 func (v *vectors) nearest(ctx context.Context, text string, n int, allow func(passage uint32) bool) ([]scored, error) {
 	query, err := v.queryVector(ctx, text)
 	if err != nil {
@@ -70,8 +71,9 @@ func (v *vectors) compare(space vectorSpace, query []float32, list []scored, has
 	})
 }
 
-// queryVector returns the unit vector of a query. It waits 300 ms for it. An answer that comes later is kept for the next time
-// the same is asked, and wakes a model that sleeps; an endpoint that hangs holds up a few searches that long, and no more.
+// queryVector returns the unit vector of a query. It waits 300 ms for it. An answer that comes later is kept for the
+// next time the same is asked, and wakes a model that sleeps; an endpoint that hangs holds up a few searches that long,
+// and no more.
 func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, error) {
 	if x, ok := v.asked.Get(text); ok {
 		return x, nil

@@ -39,11 +39,12 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Converter makes markdown of a file's content. Name ends as the file's does. The error says what is wrong with the content.
+// Converter makes markdown of a file's content. Name ends as the file's does. The error says what is wrong with the
+// content.
 type Converter func(ctx context.Context, name string, content []byte) (title, markdown string, err error)
 
-// Knowledge is the index of what was read, and the knowledge bases. It is safe for concurrent use. Open makes one, Run keeps it
-// up to date, Close ends it.
+// Knowledge is the index of what was read, and the knowledge bases. It is safe for concurrent use. Open makes one, Run
+// keeps it up to date, Close ends it.
 type Knowledge struct {
 	store   *store.Store
 	records *store.Records
@@ -70,15 +71,16 @@ type Knowledge struct {
 	redoing atomic.Pointer[redo] // the same, for whoever only asks
 }
 
-// Open opens the knowledge in a store, which the caller closes after it. An index that is missing, damaged or of another version
-// is made anew by Run or Drain.
+// Open opens the knowledge in a store, which the caller closes after it. An index that is missing, damaged or of
+// another version is made anew by Run or Drain.
 func Open(o Options) (*Knowledge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	k := &Knowledge{
-		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, split: SplitOptions{MaxChars: o.PassageChars},
-		wake: make(chan struct{}, 1),
+		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert,
+		split: SplitOptions{MaxChars: o.PassageChars},
+		wake:  make(chan struct{}, 1),
 	}
 	k.archive = archive{k.records}
 	if err := k.archive.mend(); err != nil {
@@ -99,7 +101,8 @@ func Open(o Options) (*Knowledge, error) {
 		gone:   func(p passageKey) error { return k.notes.forget(p.page, p.hash[:4]) },
 	})
 	index := indexOptions{
-		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed, log: o.Log,
+		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed,
+		log: o.Log,
 	}
 	if k.vectors != nil {
 		index.vectors = k.vectors.nearest
@@ -110,7 +113,8 @@ func Open(o Options) (*Knowledge, error) {
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
 	k.bases = bases{
-		records: k.records, index: k.index, byName: map[string]*baseRecord{}, sets: map[generation]*memberSet{}, busy: map[baseID]bool{},
+		records: k.records, index: k.index, byName: map[string]*baseRecord{}, sets: map[generation]*memberSet{},
+		busy: map[baseID]bool{},
 	}
 	k.bases.load()
 	k.doubts.load(k.records)
@@ -140,8 +144,8 @@ func (k *Knowledge) Close() error {
 	return k.index.Close()
 }
 
-// Search returns the passages that answer a query, by document, best first. An empty query is an error, as is a knowledge base
-// that is not there ([*UnknownBaseError]); no other text is.
+// Search returns the passages that answer a query, by document, best first. An empty query is an error, as is a
+// knowledge base that is not there ([*UnknownBaseError]); no other text is.
 func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	for {
 		before := k.bases.liveOf(q.KB)
@@ -153,7 +157,8 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	}
 }
 
-// Document returns a page that was read, or a document of a knowledge base, with its markdown. The error is store.ErrNotFound.
+// Document returns a page that was read, or a document of a knowledge base, with its markdown. The error is
+// store.ErrNotFound.
 func (k *Knowledge) Document(key page.Key) (*Document, error) {
 	p, err := k.store.Page(key)
 	if err != nil {
@@ -165,13 +170,19 @@ func (k *Knowledge) Document(key page.Key) (*Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Document{Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt, Markdown: md}, nil
+		return &Document{
+			Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt,
+			Markdown: md,
+		}, nil
 	}
 	md, err := k.store.Markdown(key)
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Key: key, URL: p.NormalizedURL, Title: p.Title, Kind: string(p.Type), FetchedAt: p.FetchedAt, Markdown: md}
+	d := &Document{
+		Key: key, URL: p.NormalizedURL, Title: p.Title, Kind: string(p.Type), FetchedAt: p.FetchedAt,
+		Markdown: md,
+	}
 	if u, err := page.Parse(p.NormalizedURL); err == nil {
 		d.Host = page.Authority(u)
 	}

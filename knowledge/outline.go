@@ -18,8 +18,8 @@ type Heading struct {
 	End      int    `json:"end"`   // to the next heading of this level or a higher one
 }
 
-// Outline returns the headings of a markdown text without front matter, in order. Fragments are made as GitHub makes them, and
-// differ from each other.
+// Outline returns the headings of a markdown text without front matter, in order. Fragments are made as GitHub makes
+// them, and differ from each other.
 func Outline(md []byte) []Heading {
 	var list []Heading
 	var open []int // headings whose sections have not ended
@@ -34,7 +34,10 @@ func Outline(md []byte) []Heading {
 		}
 		title := plainText(md[b.title[0]:b.title[1]])
 		open = append(open, len(list))
-		list = append(list, Heading{Level: b.level, Title: title, Fragment: unique(fragment(title), taken), Start: b.start, End: len(md)})
+		list = append(list, Heading{
+			Level: b.level, Title: title, Fragment: unique(fragment(title), taken), Start: b.start,
+			End: len(md),
+		})
 	})
 	return list
 }
@@ -73,8 +76,9 @@ func has(taken map[string]int, name string) bool {
 	return is
 }
 
-// Section returns the section that a heading begins: the first whose fragment, title or heading path ("Install › Linux") is name,
-// in any case, or failing that whose title begins with it. The error wraps store.ErrNotFound and names headings that are there.
+// Section returns the section that a heading begins: the first whose fragment, title or heading path ("Install ›
+// Linux") is name, in any case, or failing that whose title begins with it. The error wraps store.ErrNotFound and names
+// headings that are there.
 func Section(md []byte, name string) (Heading, error) {
 	headings := Outline(md)
 	wanted := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(name), "#"))

@@ -18,9 +18,9 @@ import (
 	"readthru/page"
 )
 
-// A pack is a knowledge base in one file: packMagic; a zstd stream of JSON lines, a [packHead] and then a [packDocument] for each
-// document; the signer's public key; and its signature of packContext and the SHA-512 of all that stands before the signature.
-// The index is not in it: it is made anew in seconds.
+// A pack is a knowledge base in one file: packMagic; a zstd stream of JSON lines, a [packHead] and then a
+// [packDocument] for each document; the signer's public key; and its signature of packContext and the SHA-512 of all
+// that stands before the signature. The index is not in it: it is made anew in seconds.
 const (
 	packMagic   = "readthru pack 1\n"
 	packContext = "readthru pack 1: "
@@ -53,8 +53,8 @@ type packDocument struct {
 	Markdown  string            `json:"markdown"`
 }
 
-// Pack writes a base into w, signed. Paths of files are written relative to the folders that the base was made of. Progress may
-// be nil. The error is an [*UnknownBaseError], or that of w.
+// Pack writes a base into w, signed. Paths of files are written relative to the folders that the base was made of.
+// Progress may be nil. The error is an [*UnknownBaseError], or that of w.
 func (k *Knowledge) Pack(ctx context.Context, name string, s *Signer, w io.Writer, progress Progress) error {
 	base, err := k.Base(name)
 	if err != nil {
@@ -91,7 +91,8 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 	lines := json.NewEncoder(z)
 	lines.SetEscapeHTML(false)
 	err = lines.Encode(packHead{
-		Name: base.Name, Description: base.Description, Source: base.Source, URL: base.URL, Limit: base.Limit, Depth: base.Depth,
+		Name: base.Name, Description: base.Description, Source: base.Source, URL: base.URL, Limit: base.Limit,
+		Depth:   base.Depth,
 		Include: base.Include, Exclude: base.Exclude, PackedAt: time.Now().UTC().Truncate(time.Second), Documents: len(keys),
 	})
 	if err != nil {
@@ -107,7 +108,8 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 		}
 		h, _ := k.archive.head(key) // a page has none
 		line := packDocument{
-			URL: packedURL(d.URL, base.Files), Title: d.Title, Kind: d.Kind, Label: h.Label, Ingested: h.Ingested, Metadata: h.Metadata,
+			URL: packedURL(d.URL, base.Files), Title: d.Title, Kind: d.Kind, Label: h.Label, Ingested: h.Ingested,
+			Metadata:  h.Metadata,
 			FetchedAt: d.FetchedAt, Markdown: string(d.Markdown),
 		}
 		if err := lines.Encode(line); err != nil {
@@ -130,8 +132,8 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 	return buffered.Flush()
 }
 
-// packedURL returns the URL that a document has in a pack: that of a file without the folders above what the base is made of,
-// which are nobody's business.
+// packedURL returns the URL that a document has in a pack: that of a file without the folders above what the base is
+// made of, which are nobody's business.
 func packedURL(raw string, roots []string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "file" {

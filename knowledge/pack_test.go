@@ -43,7 +43,10 @@ func unpack(k *opened, pack []byte, o knowledge.UnpackOptions) (knowledge.Base, 
 func TestPackedBaseIsTheSameElsewhere(t *testing.T) {
 	from := open(t, "", knowledge.Options{})
 	dir := folder(t, "sub/x.md", "# From a file\n\nA walrus in a file.")
-	b, err := from.CreateBase(knowledge.Base{Name: "docs", Source: knowledge.SourceFile, Description: "about walruses", Files: []string{filepath.Join(dir, "sub")}})
+	b, err := from.CreateBase(knowledge.Base{
+		Name: "docs", Source: knowledge.SourceFile, Description: "about walruses",
+		Files: []string{filepath.Join(dir, "sub")},
+	})
 	if err != nil {
 		t.Fatalf("CreateBase: %v", err)
 	}
@@ -51,13 +54,17 @@ func TestPackedBaseIsTheSameElsewhere(t *testing.T) {
 	if _, err := build.AddFiles(t.Context(), b.Files, nil); err != nil {
 		t.Fatalf("AddFiles: %v", err)
 	}
-	if err := build.Add(t.Context(), knowledge.Document{Key: from.read(t, "https://a.test/x", prose("walrus", 1), true)}); err != nil {
+	if err := build.Add(t.Context(), knowledge.Document{Key: from.read(t, "https://a.test/x", prose("walrus", 1),
+		true)}); err != nil {
 		t.Fatalf("Add: %v", err)
 	}
 	if _, err := build.Commit(t.Context()); err != nil {
 		t.Fatalf("Commit: %v", err)
 	}
-	if _, err := from.Ingest(t.Context(), knowledge.Ingestion{Title: "T", Label: "l", Text: "An ingested walrus.", KB: "docs", Metadata: map[string]string{"a": "b"}}); err != nil {
+	if _, err := from.Ingest(t.Context(), knowledge.Ingestion{
+		Title: "T", Label: "l", Text: "An ingested walrus.",
+		KB: "docs", Metadata: map[string]string{"a": "b"},
+	}); err != nil {
 		t.Fatalf("Ingest: %v", err)
 	}
 	from.drain(t)
@@ -74,11 +81,15 @@ func TestPackedBaseIsTheSameElsewhere(t *testing.T) {
 		t.Errorf("error %v, want the signer told", err)
 	}
 	var seen []string
-	got, err := unpack(to, file, knowledge.UnpackOptions{Trusted: []string{s.ID()}, Progress: func(i, total int, _ string) { seen = append(seen, fmt.Sprint(i, "/", total)) }})
+	got, err := unpack(to, file, knowledge.UnpackOptions{
+		Trusted:  []string{s.ID()},
+		Progress: func(i, total int, _ string) { seen = append(seen, fmt.Sprint(i, "/", total)) },
+	})
 	if err != nil {
 		t.Fatalf("Unpack: %v", err)
 	}
-	if got.Name != "docs" || got.Description != "about walruses" || got.Documents != 3 || got.Source != knowledge.SourceFile || got.Files != nil {
+	if got.Name != "docs" || got.Description != "about walruses" || got.Documents != 3 ||
+		got.Source != knowledge.SourceFile || got.Files != nil {
 		t.Errorf("unpacked %+v", got)
 	}
 	if !slices.Equal(seen, []string{"1/3", "2/3", "3/3"}) {
@@ -103,7 +114,8 @@ func TestChangedPackIsRefused(t *testing.T) {
 	file := pack(t, k, "docs", signer(t))
 	try := func(name string, file []byte) {
 		t.Helper()
-		if _, err := unpack(k, file, knowledge.UnpackOptions{AnySigner: true, Name: "x"}); !errors.Is(err, knowledge.ErrBadPack) {
+		if _, err := unpack(k, file, knowledge.UnpackOptions{AnySigner: true, Name: "x"}); !errors.Is(err,
+			knowledge.ErrBadPack) {
 			t.Errorf("%s: error %v, want ErrBadPack", name, err)
 		}
 	}
@@ -146,12 +158,18 @@ func TestHostilePackIsRefusedAndLeavesNothing(t *testing.T) {
 		"nothing":               {},
 		"a name that is a path": {lines: [][]byte{[]byte(`{"name":"../x","source_type":"text"}`), nil}},
 		"fewer than it says":    {lines: [][]byte{head, nil}},
-		"more than it says":     {lines: [][]byte{head, []byte(`{"url":"a","markdown":"a"}`), []byte(`{"url":"b","markdown":"b"}`), nil}},
-		"negative":              {lines: [][]byte{[]byte(`{"name":"x","source_type":"text","documents":-1}`), nil}},
-		"no URL":                {lines: [][]byte{head, []byte(`{"markdown":"a"}`), nil}},
-		"a credential":          {lines: [][]byte{head, []byte(`{"url":"https://u:p@a.test/","markdown":"a"}`), nil}},
-		"a bomb":                {lines: [][]byte{head, []byte(`{"url":"a","markdown":"` + strings.Repeat("x", 20<<20) + `"}`), nil}, max: 1 << 20},
-		"deep JSON":             {lines: [][]byte{head, []byte(strings.Repeat("[", 1<<20)), nil}},
+		"more than it says": {lines: [][]byte{
+			head, []byte(`{"url":"a","markdown":"a"}`),
+			[]byte(`{"url":"b","markdown":"b"}`), nil,
+		}},
+		"negative":     {lines: [][]byte{[]byte(`{"name":"x","source_type":"text","documents":-1}`), nil}},
+		"no URL":       {lines: [][]byte{head, []byte(`{"markdown":"a"}`), nil}},
+		"a credential": {lines: [][]byte{head, []byte(`{"url":"https://u:p@a.test/","markdown":"a"}`), nil}},
+		"a bomb": {lines: [][]byte{
+			head,
+			[]byte(`{"url":"a","markdown":"` + strings.Repeat("x", 20<<20) + `"}`), nil,
+		}, max: 1 << 20},
+		"deep JSON": {lines: [][]byte{head, []byte(strings.Repeat("[", 1<<20)), nil}},
 	} {
 		file := hostilePack(t, tt.lines...)
 		if _, err := unpack(k, file, knowledge.UnpackOptions{AnySigner: true, MaxBytes: tt.max}); err == nil {

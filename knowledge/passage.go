@@ -15,8 +15,8 @@ const (
 	// passageTarget is what blocks are packed towards, in bytes: what the ranking was measured with.
 	passageTarget = 1800
 
-	// maxShort is how many passages of a document may be short because a first-level heading ends them, and mostPassages about
-	// how many a large one may have at all: it bounds what a document of short sections costs.
+	// maxShort is how many passages of a document may be short because a first-level heading ends them, and mostPassages
+	// about how many a large one may have at all: it bounds what a document of short sections costs.
 	maxShort     = 2000
 	mostPassages = 20_000
 )
@@ -30,11 +30,11 @@ type SplitOptions struct {
 	MaxChars int
 }
 
-// Split cuts a markdown text without front matter into passages. They are ranges in the order of the text that leave out
-// nothing but white space, except for the closing line of a fence that was cut, which Passage.After stands for, and headings
-// over a fence or table that fits a passage only without them: those stand in Passage.Path. Fences (with at most 80 characters
-// of marker) and tables are cut only when they are too long for a passage, and then each piece stands alone. Paths are shared
-// between passages: never change them.
+// Split cuts a markdown text without front matter into passages. They are ranges in the order of the text that leave
+// out nothing but white space, except for the closing line of a fence that was cut, which Passage.After stands for, and
+// headings over a fence or table that fits a passage only without them: those stand in Passage.Path. Fences (with at
+// most 80 characters of marker) and tables are cut only when they are too long for a passage, and then each piece
+// stands alone. Paths are shared between passages: never change them.
 func Split(md []byte, o SplitOptions) []Passage {
 	if o.MaxChars == 0 {
 		o.MaxChars = defaultPassageChars
@@ -164,8 +164,8 @@ func (p *packer) drop() {
 	p.start, p.end, p.tail, p.last, p.chars, p.before, p.after, p.path, p.body = 0, 0, 0, 0, 0, "", "", nil, false
 }
 
-// cut packs a block that is too long, piece by piece: whole lines up to the target, and a line that is longer than a passage in
-// its middle. The first piece joins what is being packed, the last stays open for more.
+// cut packs a block that is too long, piece by piece: whole lines up to the target, and a line that is longer than a
+// passage in its middle. The first piece joins what is being packed, the last stays open for more.
 func (p *packer) cut(b *block) {
 	if b.kind == headingBlock {
 		b.kind = textBlock // as long as that, it is more than its path keeps

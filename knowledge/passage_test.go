@@ -34,11 +34,23 @@ func TestSplit(t *testing.T) {
 			"intro " + para + "\n\n## A\n\n" + para + "\n\n### B\n\n" + para, 0,
 			[]string{": intro " + para, "A: ## A\n\n" + para, "A › B: ### B\n\n" + para},
 		},
-		{"short sections go together", "# T\n\na\n\n## B\n\nb\n\n## C\n\nc", 0, []string{"T: # T\n\na\n\n## B\n\nb\n\n## C\n\nc"}},
+		{
+			"short sections go together", "# T\n\na\n\n## B\n\nb\n\n## C\n\nc", 0,
+			[]string{"T: # T\n\na\n\n## B\n\nb\n\n## C\n\nc"},
+		},
 		{"a first-level heading always starts a passage", "# T\n\na\n\n# U\n\nb", 0, []string{"T: # T\n\na", "U: # U\n\nb"}},
-		{"headings without text stay with what follows", "# T\n\n## A\n\n" + para, 0, []string{"T › A: # T\n\n## A\n\n" + para}},
-		{"a heading inside a fence is code", "```sh\n# not a heading\n```\n\ntext", 0, []string{": ```sh\n# not a heading\n```\n\ntext"}},
-		{"underlined headings count", "Title\n=====\n\n" + para + "\n\nSub\n---\n\n" + para, 0, []string{"Title: Title\n=====\n\n" + para, "Title › Sub: Sub\n---\n\n" + para}},
+		{
+			"headings without text stay with what follows", "# T\n\n## A\n\n" + para, 0,
+			[]string{"T › A: # T\n\n## A\n\n" + para},
+		},
+		{
+			"a heading inside a fence is code", "```sh\n# not a heading\n```\n\ntext", 0,
+			[]string{": ```sh\n# not a heading\n```\n\ntext"},
+		},
+		{
+			"underlined headings count", "Title\n=====\n\n" + para + "\n\nSub\n---\n\n" + para, 0,
+			[]string{"Title: Title\n=====\n\n" + para, "Title › Sub: Sub\n---\n\n" + para},
+		},
 		{
 			"a fence that is too long is closed and opened again",
 			"Run:\n\n~~~go title\n" + strings.Repeat(strings.Repeat("a", 99)+"\n", 4) + "~~~\n\nend", 320,
@@ -63,7 +75,10 @@ func TestSplit(t *testing.T) {
 		{
 			"a line that is too long is cut at a space and goes on after an ellipsis",
 			strings.TrimSpace(strings.Repeat("wörd ", 80)), 320,
-			[]string{": " + strings.TrimSpace(strings.Repeat("wörd ", 63)), ": …" + strings.TrimSpace(strings.Repeat("wörd ", 17))},
+			[]string{
+				": " + strings.TrimSpace(strings.Repeat("wörd ", 63)),
+				": …" + strings.TrimSpace(strings.Repeat("wörd ", 17)),
+			},
 		},
 		{
 			"a fence as wide as a page",
@@ -132,11 +147,13 @@ func checkGap(t *testing.T, gap []byte, next *knowledge.Passage, cutFence bool) 
 	t.Helper()
 	for line := range bytes.Lines(gap) {
 		line = bytes.TrimSpace(line)
-		if cutFence && (bytes.HasPrefix(line, []byte("```")) || bytes.HasPrefix(line, []byte("~~~")) || bytes.HasPrefix(line, []byte(">"))) {
+		if cutFence && (bytes.HasPrefix(line, []byte("```")) || bytes.HasPrefix(line, []byte("~~~")) ||
+			bytes.HasPrefix(line, []byte(">"))) {
 			cutFence = false
 			continue
 		}
-		if next != nil && (bytes.HasPrefix(line, []byte("#")) || len(bytes.Trim(line, "=-")) == 0 || slices.Contains(next.Path, knowledge.PlainText(string(line)))) {
+		if next != nil && (bytes.HasPrefix(line, []byte("#")) || len(bytes.Trim(line, "=-")) == 0 ||
+			slices.Contains(next.Path, knowledge.PlainText(string(line)))) {
 			continue // it stands in the path, or a heading after it does
 		}
 		if len(bytes.TrimFunc(line, unicode.IsSpace)) > 0 {
@@ -147,7 +164,10 @@ func checkGap(t *testing.T, gap []byte, next *knowledge.Passage, cutFence bool) 
 
 // document makes a markdown text of blocks of all kinds and sizes.
 func document(r *rand.Rand, blocks int) string {
-	words := []string{"cache", "proxy", "entry", "größer", "文字", "`code`", "a|b", "*it*", "value.", "the", "of", "https://a.test/x?y=1"}
+	words := []string{
+		"cache", "proxy", "entry", "größer", "文字", "`code`", "a|b", "*it*", "value.", "the", "of",
+		"https://a.test/x?y=1",
+	}
 	text := func(n int) string {
 		var b strings.Builder
 		for range n {
@@ -201,7 +221,8 @@ func TestNoFenceIsBrokenAndNoTableWithoutHeader(t *testing.T) {
 					t.Errorf("seed %d, limit %d: passage %d has a row without header: %q\n%s", seed, limit, i, line, text)
 				}
 				lines := strings.Split(strings.TrimSpace(text), "\n")
-				if last := lines[len(lines)-1]; strings.HasPrefix(last, "#") && i > 0 && p.End < len(bytes.TrimSpace(md)) && !onlyHeadings(lines) && openFenceAt(text) {
+				if last := lines[len(lines)-1]; strings.HasPrefix(last, "#") && i > 0 && p.End < len(bytes.TrimSpace(md)) &&
+					!onlyHeadings(lines) && openFenceAt(text) {
 					t.Errorf("seed %d, limit %d: passage %d ends with a heading:\n%s", seed, limit, i, text)
 				}
 			}
@@ -212,7 +233,8 @@ func TestNoFenceIsBrokenAndNoTableWithoutHeader(t *testing.T) {
 	}
 }
 
-// openFence returns the marker of a fence that a text leaves open: simple rules of its own, to hold the scanner against.
+// openFence returns the marker of a fence that a text leaves open: simple rules of its own, to hold the scanner
+// against.
 func openFence(text string) (open string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(strings.TrimLeft(line, "> "))
@@ -259,22 +281,24 @@ func onlyHeadings(lines []string) bool {
 
 func TestHostileTextIsSplitInBounds(t *testing.T) {
 	for name, md := range map[string]string{
-		"one line":                   strings.Repeat("x", 1<<18),
-		"no spaces, three bytes":     strings.Repeat("文", 100_000),
-		"no UTF-8":                   strings.Repeat("\x80", 1<<18),
-		"NUL bytes":                  strings.Repeat("\x00", 1<<18),
-		"first-level headings":       strings.Repeat("# a\n", 100_000),
-		"headings and text":          strings.Repeat("# a\n\nb\n\n", 50_000),
-		"headings deep":              strings.Repeat("#### a\n##### b\n", 50_000),
-		"backticks":                  strings.Repeat("`", 100_000),
-		"lines of backticks":         strings.Repeat(strings.Repeat("`", 90)+"\n", 2000),
-		"fence that never ends":      "```\n" + strings.Repeat("code\n", 100_000),
-		"widest fences":              strings.Repeat("\n  "+strings.Repeat("`", 80)+" info\n  "+strings.Repeat("code ", 500)+"\n  "+strings.Repeat("`", 80)+"\n", 20),
-		"fence with endless info":    "~~~" + strings.Repeat("i", 100_000) + "\ncode\n~~~\n",
-		"fence of one line":          "```\n" + strings.Repeat("x", 100_000) + "\n```\ntext",
-		"backticks within a fence":   "```\nx" + strings.Repeat("`", 10_000) + "\n```\ntext",
-		"closing hidden by spaces":   "```\n```" + strings.Repeat(" ", 10_000) + "x\n```\ntext",
-		"table with endless header":  "|" + strings.Repeat(" head |", 20_000) + "\n|" + strings.Repeat("-|", 20_000) + "\n" + strings.Repeat("| a |\n", 5000),
+		"one line":               strings.Repeat("x", 1<<18),
+		"no spaces, three bytes": strings.Repeat("文", 100_000),
+		"no UTF-8":               strings.Repeat("\x80", 1<<18),
+		"NUL bytes":              strings.Repeat("\x00", 1<<18),
+		"first-level headings":   strings.Repeat("# a\n", 100_000),
+		"headings and text":      strings.Repeat("# a\n\nb\n\n", 50_000),
+		"headings deep":          strings.Repeat("#### a\n##### b\n", 50_000),
+		"backticks":              strings.Repeat("`", 100_000),
+		"lines of backticks":     strings.Repeat(strings.Repeat("`", 90)+"\n", 2000),
+		"fence that never ends":  "```\n" + strings.Repeat("code\n", 100_000),
+		"widest fences": strings.Repeat("\n  "+strings.Repeat("`", 80)+" info\n  "+strings.Repeat("code ", 500)+
+			"\n  "+strings.Repeat("`", 80)+"\n", 20),
+		"fence with endless info":  "~~~" + strings.Repeat("i", 100_000) + "\ncode\n~~~\n",
+		"fence of one line":        "```\n" + strings.Repeat("x", 100_000) + "\n```\ntext",
+		"backticks within a fence": "```\nx" + strings.Repeat("`", 10_000) + "\n```\ntext",
+		"closing hidden by spaces": "```\n```" + strings.Repeat(" ", 10_000) + "x\n```\ntext",
+		"table with endless header": "|" + strings.Repeat(" head |", 20_000) + "\n|" + strings.Repeat("-|", 20_000) + "\n" +
+			strings.Repeat("| a |\n", 5000),
 		"table of one endless row":   "| a |\n|---|\n| " + strings.Repeat("x ", 50_000) + "|\n",
 		"quotes":                     strings.Repeat("> ", 100_000) + "a\n",
 		"quoted fence":               "> ```\n" + strings.Repeat("> x\n", 50_000) + "> ```\n",

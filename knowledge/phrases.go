@@ -101,8 +101,8 @@ func cursorsOf(lists []*list) []*cursor {
 	return cursors
 }
 
-// occurrences calls f for each passage in which the terms stand at the offsets from each other, with how often they do in title
-// and text.
+// occurrences calls f for each passage in which the terms stand at the offsets from each other, with how often they do
+// in title and text.
 func occurrences(lists []*list, offsets []int, f func(ord uint32, title, text int)) error {
 	cursors := cursorsOf(lists)
 	for ord := uint32(0); ; ord++ {
@@ -123,7 +123,8 @@ func occurrences(lists []*list, offsets []int, f func(ord uint32, title, text in
 	}
 }
 
-// occurrencesIn returns how often the terms stand at the offsets from each other in the title and the text of a passage.
+// occurrencesIn returns how often the terms stand at the offsets from each other in the title and the text of a
+// passage.
 func occurrencesIn(ord uint32, cursors []*cursor, offsets []int) (title, text int) {
 	var at termPlaces
 	for i, places := range placesIn(cursors, ord) {
@@ -182,8 +183,8 @@ func (s *scorer) loadPhrase(p phrase) scoredPhrase {
 	return loaded
 }
 
-// scorePhrases adds to the passages of a segment what the query's phrases are worth in them. Of a query that is nothing else, what
-// has none is no hit.
+// scorePhrases adds to the passages of a segment what the query's phrases are worth in them. Of a query that is nothing
+// else, what has none is no hit.
 func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
 	seg := s.x.segments[n]
 	var with bitset

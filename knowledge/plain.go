@@ -10,8 +10,8 @@ import (
 // maxHeadingChars is how much of a heading stands in a path, in code points.
 const maxHeadingChars = 200
 
-// plainText returns the text of one line of markdown, such as a heading: no marks, no tags, of links and images only their text,
-// single spaces; at most 200 code points.
+// plainText returns the text of one line of markdown, such as a heading: no marks, no tags, of links and images only
+// their text, single spaces; at most 200 code points.
 func plainText(md []byte) string {
 	md = md[:min(len(md), 8*maxHeadingChars)] // what is longer than that is no heading
 	md = bytes.TrimSpace(md)
@@ -41,7 +41,8 @@ func writePlain(b *strings.Builder, md []byte, depth int) {
 	}
 }
 
-// writePiece writes what stands at the beginning of md, after a space or not, and returns how many bytes of md that took.
+// writePiece writes what stands at the beginning of md, after a space or not, and returns how many bytes of md that
+// took.
 func writePiece(b *strings.Builder, md []byte, spaced bool, depth int) int {
 	switch c := md[0]; {
 	case c == '\\' && len(md) > 1 && isPunctuation(md[1]):
@@ -83,8 +84,8 @@ func writePiece(b *strings.Builder, md []byte, spaced bool, depth int) int {
 	return n
 }
 
-// link reads the link that md begins with, [text](target) or [text][name]: its text, and how many bytes it takes; 0 if it is
-// none.
+// link reads the link that md begins with, [text](target) or [text][name]: its text, and how many bytes it takes; 0 if
+// it is none.
 func link(md []byte) (text []byte, n int) {
 	end := matching(md, '[', ']')
 	if end < 0 || end+1 >= len(md) {

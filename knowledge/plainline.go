@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// plainLine returns a passage as one line of plain text: without the marks of markdown, the targets of links and the lines that
-// open and close fences. The headings that it begins with are left out, since a hit has them in its heading; one further down ends
-// with a colon. A passage of nothing else is shown as it is.
+// plainLine returns a passage as one line of plain text: without the marks of markdown, the targets of links and the
+// lines that open and close fences. The headings that it begins with are left out, since a hit has them in its heading;
+// one further down ends with a colon. A passage of nothing else is shown as it is.
 func plainLine(passage string) string {
 	w := lineWriter{md: []byte(passage)}
 	scanBlocks(w.md, w.block)
@@ -81,7 +81,8 @@ func (w *lineWriter) lines(text []byte, rows bool) {
 // isRule reports whether a line is nothing but three or more marks that draw a line.
 func isRule(line []byte) bool {
 	line = bytes.TrimSpace(line)
-	return len(line) >= 3 && bytes.IndexByte([]byte("-*_="), line[0]) >= 0 && len(bytes.Trim(line, string(line[:1])+" ")) == 0
+	return len(line) >= 3 && bytes.IndexByte([]byte("-*_="), line[0]) >= 0 &&
+		len(bytes.Trim(line, string(line[:1])+" ")) == 0
 }
 
 // isDefinition reports whether a line says where a link's name leads: [name]: target.

@@ -15,8 +15,8 @@ import (
 //	places     uvarint, bytes of the positions
 //	body       uvarint, bytes of the three columns that follow; not if count is 1: then it says itself where it ends
 //	ordinals   count − 1 uvarints, differences
-//	counts     count bytes: low 4 bits how often in the text (15: 15 or more), 2 bits in the title, 2 bits in the path (3: 3 or
-//	           more); then a uvarint for each 15: how many more
+//	counts     count bytes: low 4 bits how often in the text (15: 15 or more), 2 bits in the title, 2 bits in the path
+//	           (3: 3 or more); then a uvarint for each 15: how many more
 //	forms      count bytes, which of the term's forms occur; only when the term has several
 //	positions  for each posting those in the title (at most 3) and those in the text, each as uvarint differences
 //

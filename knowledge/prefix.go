@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity of all
-// together.
+// expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity
+// of all together.
 func (s *scorer) expand(t *queryTerm) {
 	byStem := map[string]*scoredTerm{}
 	df := 0

@@ -36,8 +36,8 @@ type PassageSource struct {
 
 const maxSources = 100
 
-// Passage returns a passage by its id. The error wraps store.ErrNotFound, also when the document has changed and has no such
-// passage any more, or ErrInvalid when the id is none.
+// Passage returns a passage by its id. The error wraps store.ErrNotFound, also when the document has changed and has no
+// such passage any more, or ErrInvalid when the id is none.
 func (k *Knowledge) Passage(id string) (*PassageInfo, error) {
 	key, hash, err := k.resolve(id)
 	if err != nil {
@@ -110,7 +110,8 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 			continue
 		}
 		var said annotation
-		if value, err := k.records.Get(passageKey{key, p.hash}.annotation()); err == nil && json.Unmarshal(value, &said) == nil {
+		if value, err := k.records.Get(passageKey{key, p.hash}.annotation()); err == nil &&
+			json.Unmarshal(value, &said) == nil {
 			info.Statements, info.AnnotatedBy = said.Statements, said.By
 		}
 	}

@@ -34,8 +34,8 @@ func (s *scorer) mostLeft(n int) []float32 {
 	return left
 }
 
-// leastOfBest returns a score that the last of the best will have at least: that of the last by now, in the segments done or in
-// this one; 0 while there are too few.
+// leastOfBest returns a score that the last of the best will have at least: that of the last by now, in the segments
+// done or in this one; 0 while there are too few.
 func (s *scorer) leastOfBest() float32 {
 	least := float32(0)
 	if s.top.full() {

@@ -18,7 +18,8 @@ import (
 	"readthru/page"
 )
 
-// corpusIR names the folder of test collections, each a folder with corpus.jsonl, queries.jsonl and qrels.tsv as BEIR has them.
+// corpusIR names the folder of test collections, each a folder with corpus.jsonl, queries.jsonl and qrels.tsv as BEIR
+// has them.
 const corpusIR = "READTHRU_CORPUS_IR"
 
 // collection is a test collection: documents, queries, and which documents answer them.
@@ -33,8 +34,8 @@ type judgedQuery struct {
 	grades   map[string]int // by document
 }
 
-// TestRankingReachesItsFigures indexes each collection and holds the ranking to what is documented of it. It needs the folder of
-// collections; READTHRU_RUNS names a folder for the runs in TREC's form.
+// TestRankingReachesItsFigures indexes each collection and holds the ranking to what is documented of it. It needs the
+// folder of collections; READTHRU_RUNS names a folder for the runs in TREC's form.
 func TestRankingReachesItsFigures(t *testing.T) {
 	least := map[string]float64{"cacm": .52, "cranfield": .394, "vaswani": .434, "docs-powershell": .80}
 	for _, c := range collections(t) {
@@ -88,7 +89,10 @@ func readCollection(tb testing.TB, dir string) *collection {
 		}
 	}
 	rows("corpus.jsonl", func(r row) {
-		c.docs = append(c.docs, &Document{Key: page.KeyOf(r.ID), URL: r.ID, Title: r.Title, Kind: "file", Markdown: []byte(r.Text)})
+		c.docs = append(c.docs, &Document{
+			Key: page.KeyOf(r.ID), URL: r.ID, Title: r.Title, Kind: "file",
+			Markdown: []byte(r.Text),
+		})
 	})
 	grades := map[string]map[string]int{}
 	for line := range linesOf(tb, filepath.Join(dir, "qrels.tsv")) {

@@ -39,8 +39,8 @@ type phrase struct {
 	offsets []int // of each stem's place from the first's
 }
 
-// parseQuery reads a query. Nothing in it is an error: "quotes" that pair make a phrase, a word with a * at its end is a
-// prefix, and everything else that is no word separates words.
+// parseQuery reads a query. Nothing in it is an error: "quotes" that pair make a phrase, a word with a * at its end is
+// a prefix, and everything else that is no word separates words.
 func parseQuery(text string) query {
 	text = clip(text, maxQueryText)
 	var q query
@@ -95,7 +95,10 @@ func (q *query) words(text string) int {
 			}
 		}
 		at[key] = len(q.terms)
-		q.terms = append(q.terms, queryTerm{stem: stemOf(form), form: form, weight: 1, prefix: prefix, part: t.part, pos: t.pos})
+		q.terms = append(q.terms, queryTerm{
+			stem: stemOf(form), form: form, weight: 1, prefix: prefix, part: t.part,
+			pos: t.pos,
+		})
 	})
 	return n
 }

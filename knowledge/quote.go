@@ -25,9 +25,9 @@ const (
 	minLikeness = 0.3
 )
 
-// FindQuote looks for a quote in a markdown text without front matter. White space, markdown's marks, the targets of links, kinds
-// of quotation marks, dashes and hyphens, and typographic forms of letters make no difference; everything else does, case too.
-// The error says that the quote is empty or over 10,000 bytes.
+// FindQuote looks for a quote in a markdown text without front matter. White space, markdown's marks, the targets of
+// links, kinds of quotation marks, dashes and hyphens, and typographic forms of letters make no difference; everything
+// else does, case too. The error says that the quote is empty or over 10,000 bytes.
 func FindQuote(md []byte, quote string) (Quote, error) {
 	if len(quote) > maxQuote {
 		return Quote{}, errors.New("the quote has over 10,000 bytes")

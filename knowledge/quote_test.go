@@ -43,9 +43,15 @@ func TestFindQuote(t *testing.T) {
 		path        string
 	}{
 		{"as it stands", "The timeout is 30 seconds", "The timeout is 30 seconds", "Guide › Limits"},
-		{"other dashes, quotation marks and line breaks", `30 seconds - "not more" - and it can't be changed.`, "30 seconds — “not more” — and\nit can’t be changed.", "Guide › Limits"},
+		{
+			"other dashes, quotation marks and line breaks", `30 seconds - "not more" - and it can't be changed.`,
+			"30 seconds — “not more” — and\nit can’t be changed.", "Guide › Limits",
+		},
 		{"in quotation marks and with dots", `“…The timeout is 30 seconds…”`, "The timeout is 30 seconds", "Guide › Limits"},
-		{"a link's text", "Intro with a link to the docs and code_with_names.", "Intro with a [link to **the** docs](https://a.test/x_(y)) and `code_with_names`.", "Guide"},
+		{
+			"a link's text", "Intro with a link to the docs and code_with_names.",
+			"Intro with a [link to **the** docs](https://a.test/x_(y)) and `code_with_names`.", "Guide",
+		},
 		{"as markdown", "a [link to **the** docs](https://other.test)", "a [link to **the** docs", "Guide"},
 		{"over a block quote", "Quoted lines go on here.", "Quoted lines\n> go on here.", "Guide › Limits"},
 		{"over list items", "First item Second item", "First item\n2. Second *item", "Guide › Limits"},
@@ -87,7 +93,8 @@ func TestNearestTextToAWrongQuoteIsTold(t *testing.T) {
 	if err != nil || q.Found {
 		t.Fatalf("FindQuote = %+v, %v", q, err)
 	}
-	if q.Nearest != "The timeout is 30 seconds" || q.Likeness != 0.8 || quoted[q.Start:q.End] != "The timeout is 30 seconds" || q.Line != 7 {
+	if q.Nearest != "The timeout is 30 seconds" || q.Likeness != 0.8 ||
+		quoted[q.Start:q.End] != "The timeout is 30 seconds" || q.Line != 7 {
 		t.Errorf("nearest %+v, want the sentence with 30, likeness .8, line 7", q)
 	}
 	q, err = knowledge.FindQuote([]byte(quoted), "Completely unrelated sentence about penguins")
@@ -103,11 +110,13 @@ func TestNearestTextToAWrongQuoteIsTold(t *testing.T) {
 
 func TestQuoteInHostileTextIsLookedForInBounds(t *testing.T) {
 	for name, piece := range map[string]string{
-		"brackets": "[", "pairs": "[]", "images": "![", "tags": "<a", "links": "[a](b) ", "one word": "word ", "markers": "- ", "quotes": "> ", "entities": "&a",
+		"brackets": "[", "pairs": "[]", "images": "![", "tags": "<a", "links": "[a](b) ", "one word": "word ",
+		"markers": "- ", "quotes": "> ", "entities": "&a",
 		"lines": "a\n", "bad bytes": "\xff",
 	} {
 		md := []byte(strings.Repeat(piece, (1<<18)/len(piece)) + "\n\nthe end of it")
-		if q, err := knowledge.FindQuote(md, "the end of it"); err != nil || !q.Found || string(md[q.Start:q.End]) != "the end of it" {
+		if q, err := knowledge.FindQuote(md, "the end of it"); err != nil || !q.Found ||
+			string(md[q.Start:q.End]) != "the end of it" {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
 		if q, err := knowledge.FindQuote(md, "no end "+strings.Repeat("word ", 1500)); err != nil || q.Found {
@@ -140,7 +149,10 @@ func TestOutlineAndSections(t *testing.T) {
 	for _, h := range knowledge.Outline(md) {
 		got = append(got, strings.Repeat("#", h.Level)+" "+h.Title+" "+h.Fragment)
 	}
-	want := []string{"# Guide guide", "## Install it install-it", "## Use use", "## Install it install-it-1", "# Other other", "## Größe & 文字! größe--文字"}
+	want := []string{
+		"# Guide guide", "## Install it install-it", "## Use use", "## Install it install-it-1",
+		"# Other other", "## Größe & 文字! größe--文字",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Outline (-want +got):\n%s", diff)
 	}

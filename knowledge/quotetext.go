@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// bareText is a markdown text without what makes no difference to a quote. Where a byte of it came from is found again line by
-// line: a table of all bytes would be larger than the text.
+// bareText is a markdown text without what makes no difference to a quote. Where a byte of it came from is found again
+// line by line: a table of all bytes would be larger than the text.
 type bareText struct {
 	md    []byte
 	text  []byte
@@ -90,8 +90,8 @@ func (w *barer) line(line []byte) {
 	w.inline(line, i, len(line), 0)
 }
 
-// marksLen returns how long the marks of headings, quotes and lists are that a line begins with, with the spaces after them, and
-// where the last list's mark begins; -1 if there is none.
+// marksLen returns how long the marks of headings, quotes and lists are that a line begins with, with the spaces after
+// them, and where the last list's mark begins; -1 if there is none.
 func marksLen(line []byte) (n, list int) {
 	list = -1
 	for n = indentation(line); n < len(line); {
@@ -308,8 +308,8 @@ func eachWord(text []byte, f func(start, end int)) {
 	}
 }
 
-// trimQuote takes marks off a stripped quote that those who quote put there: quotation marks around it, and dots that stand for
-// what was left out.
+// trimQuote takes marks off a stripped quote that those who quote put there: quotation marks around it, and dots that
+// stand for what was left out.
 func trimQuote(quote []byte) []byte {
 	s := strings.TrimSpace(string(quote))
 	for _, mark := range []string{`"`, `'`} {

@@ -13,15 +13,16 @@ const (
 
 var fieldNames = [...]string{"text", "title", "path"}
 
-// The ranking: BM25F over passages. Each figure is the best, or lies where it hardly matters, on the four collections of
-// docs/benchmarks.md together, with one configuration for all.
+// The ranking: BM25F over passages. Each figure is the best, or lies where it hardly matters, on the four collections
+// of docs/benchmarks.md together, with one configuration for all.
 const (
 	k1 = 1.4 // how soon more occurrences stop counting
 
 	weightText, weightTitle, weightPath = 1.0, 3.0, 3.0
 	lengthText, lengthTitle, lengthPath = .5, .3, .5 // BM25's b: how much a long field takes off
 
-	functionWeight = .1 // of function words: .01 to .02 more nDCG@10 on each collection than 1; leaving them out is the same
+	// of function words: .01 to .02 more nDCG@10 on each collection than 1; leaving them out is the same.
+	functionWeight = .1
 	partWeight     = .5 // of the parts of an identifier in the query
 	pairWeight     = .3 // of two neighbouring words of the query that stand together
 	exactForm      = .1 // more for a word in the query's own form
@@ -76,8 +77,8 @@ func loosened(bound uint8, ratio float64) float64 {
 	return w / (w + k1)
 }
 
-// growth returns by how much more a posting can be worth with averages now than with those then: longer means lift all shorter
-// ones.
+// growth returns by how much more a posting can be worth with averages now than with those then: longer means lift all
+// shorter ones.
 func growth(then, now averages) float64 {
 	r := 1.0
 	for _, p := range [][2]float64{{then.text, now.text}, {then.title, now.title}, {then.path, now.path}} {

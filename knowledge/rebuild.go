@@ -30,8 +30,8 @@ type redo struct {
 	left      atomic.Int64
 }
 
-// openRedo finds the rebuild to go on with: the one that was under way, or that of an index that was not there or was made with
-// passages of another size.
+// openRedo finds the rebuild to go on with: the one that was under way, or that of an index that was not there or was
+// made with passages of another size.
 func (k *Knowledge) openRedo() error {
 	size := strconv.Itoa(k.split.MaxChars)
 	before, err := k.records.Get(splitKey)
@@ -58,8 +58,8 @@ func (k *Knowledge) empty() bool {
 	return empty
 }
 
-// Rebuild makes the index anew from the pages and documents that are stored. What was indexed again is found again at once; a
-// rebuild that is cut short goes on with Run or Drain. Progress may be nil.
+// Rebuild makes the index anew from the pages and documents that are stored. What was indexed again is found again at
+// once; a rebuild that is cut short goes on with Run or Drain. Progress may be nil.
 func (k *Knowledge) Rebuild(ctx context.Context, progress Progress) error {
 	if err := k.startRedo(ctx, progress); err != nil {
 		return fmt.Errorf("rebuild index: %w", err)

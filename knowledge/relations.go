@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// AddNote keeps a note. Its ID and CreatedAt are made here. The error wraps ErrInvalid when it cannot be taken as it is, or
-// store.ErrFull.
+// AddNote keeps a note. Its ID and CreatedAt are made here. The error wraps ErrInvalid when it cannot be taken as it
+// is, or store.ErrFull.
 func (k *Knowledge) AddNote(n Note) (Note, error) {
 	if err := k.notes.add(&n, time.Now()); err != nil {
 		return Note{}, fmt.Errorf("add note: %w", err)
@@ -28,8 +28,8 @@ func (k *Knowledge) Note(id string) (Note, error) {
 	return *n, nil
 }
 
-// Notes returns notes, oldest first, and a cursor for the next call, empty when these were the last. A limit of 0 means 50; at
-// most 1000.
+// Notes returns notes, oldest first, and a cursor for the next call, empty when these were the last. A limit of 0 means
+// 50; at most 1000.
 func (k *Knowledge) Notes(cursor string, limit int) (list []Note, next string, err error) {
 	return k.notes.list(cursor, bounded(limit, 50))
 }
@@ -43,9 +43,9 @@ func (k *Knowledge) DeleteNote(id string) (bool, error) {
 	return k.notes.delete(e)
 }
 
-// Relate relates a passage to a note, or to another passage: exactly one of r.Note and r.Other is given. A relation of the same
-// type between the two is replaced. A weight of 0 stands for 1. The error wraps store.ErrNotFound when one of them is not there,
-// or ErrInvalid.
+// Relate relates a passage to a note, or to another passage: exactly one of r.Note and r.Other is given. A relation of
+// the same type between the two is replaced. A weight of 0 stands for 1. The error wraps store.ErrNotFound when one of
+// them is not there, or ErrInvalid.
 func (k *Knowledge) Relate(r Relation) (Relation, error) {
 	switch {
 	case (r.Note == "") == (r.Other == ""):
@@ -81,8 +81,8 @@ func (k *Knowledge) Relate(r Relation) (Relation, error) {
 	return r, k.notes.relate(t, tieRecord{Weight: r.Weight, Time: r.CreatedAt})
 }
 
-// Relations returns the relations that a query asks for. The error wraps ErrInvalid, or store.ErrNotFound when the passage is not
-// there.
+// Relations returns the relations that a query asks for. The error wraps ErrInvalid, or store.ErrNotFound when the
+// passage is not there.
 func (k *Knowledge) Relations(q RelationQuery) ([]Relation, error) {
 	if q.Passage == "" && q.Note == "" && q.Type == "" {
 		return nil, fmt.Errorf("relations of a passage, of a note or of a type: %w", ErrInvalid)

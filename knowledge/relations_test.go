@@ -57,7 +57,10 @@ func TestNotesAreKeptListedAndDeleted(t *testing.T) {
 	o := open(t, dir, knowledge.Options{})
 	var ids []string
 	for i := range 5 {
-		n, err := o.AddNote(knowledge.Note{ID: "given", Text: fmt.Sprint("note ", i), Label: "l", Metadata: map[string]string{"n": fmt.Sprint(i)}})
+		n, err := o.AddNote(knowledge.Note{
+			ID: "given", Text: fmt.Sprint("note ", i), Label: "l",
+			Metadata: map[string]string{"n": fmt.Sprint(i)},
+		})
 		if err != nil || len(n.ID) != 32 || n.CreatedAt.IsZero() {
 			t.Fatalf("AddNote = %+v, %v", n, err)
 		}
@@ -174,14 +177,20 @@ func TestRelationsThatCannotBe(t *testing.T) {
 		r    knowledge.Relation
 		want error
 	}{
-		"to nothing":              {knowledge.Relation{Passage: disk, Type: "x"}, knowledge.ErrInvalid},
-		"to two things":           {knowledge.Relation{Passage: disk, Note: n, Other: disk, Type: "x"}, knowledge.ErrInvalid},
-		"to itself":               {knowledge.Relation{Passage: disk, Other: disk, Type: "x"}, knowledge.ErrInvalid},
-		"without a type":          {knowledge.Relation{Passage: disk, Note: n}, knowledge.ErrInvalid},
-		"of a type with a zero":   {knowledge.Relation{Passage: disk, Note: n, Type: "a\x00b"}, knowledge.ErrInvalid},
-		"from no passage's id":    {knowledge.Relation{Passage: "disk", Note: n, Type: "x"}, knowledge.ErrInvalid},
-		"from no passage":         {knowledge.Relation{Passage: "0123456789abcdef-01234567", Note: n, Type: "x"}, store.ErrNotFound},
-		"from another passage":    {knowledge.Relation{Passage: disk[:17] + "00000000", Note: n, Type: "x"}, store.ErrNotFound},
+		"to nothing":            {knowledge.Relation{Passage: disk, Type: "x"}, knowledge.ErrInvalid},
+		"to two things":         {knowledge.Relation{Passage: disk, Note: n, Other: disk, Type: "x"}, knowledge.ErrInvalid},
+		"to itself":             {knowledge.Relation{Passage: disk, Other: disk, Type: "x"}, knowledge.ErrInvalid},
+		"without a type":        {knowledge.Relation{Passage: disk, Note: n}, knowledge.ErrInvalid},
+		"of a type with a zero": {knowledge.Relation{Passage: disk, Note: n, Type: "a\x00b"}, knowledge.ErrInvalid},
+		"from no passage's id":  {knowledge.Relation{Passage: "disk", Note: n, Type: "x"}, knowledge.ErrInvalid},
+		"from no passage": {
+			knowledge.Relation{Passage: "0123456789abcdef-01234567", Note: n, Type: "x"},
+			store.ErrNotFound,
+		},
+		"from another passage": {
+			knowledge.Relation{Passage: disk[:17] + "00000000", Note: n, Type: "x"},
+			store.ErrNotFound,
+		},
 		"to a note that is gone":  {knowledge.Relation{Passage: disk, Note: gone, Type: "x"}, store.ErrNotFound},
 		"to what is no note's id": {knowledge.Relation{Passage: disk, Note: "n", Type: "x"}, knowledge.ErrInvalid},
 	} {
@@ -215,7 +224,10 @@ func TestAPassageTellsWhereItComesFrom(t *testing.T) {
 	if want := []string{diskURL + "[disks]", "https://c.test/copy[]"}; !slices.Equal(from, want) {
 		t.Errorf("sources = %q, want %q", from, want)
 	}
-	for bad, want := range map[string]error{"": knowledge.ErrInvalid, "x-y": knowledge.ErrInvalid, id[:17] + "ffffffff": store.ErrNotFound} {
+	for bad, want := range map[string]error{
+		"": knowledge.ErrInvalid, "x-y": knowledge.ErrInvalid,
+		id[:17] + "ffffffff": store.ErrNotFound,
+	} {
 		if _, err := o.Passage(bad); !errors.Is(err, want) {
 			t.Errorf("Passage(%q): %v, want %v", bad, err, want)
 		}

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// rotation is a fixed random rotation. It spreads what a direction means over all numbers of a vector, so that a few bits a
-// number keep it, wherever the model puts it. Three rounds of random signs and two overlapping Hadamard transforms do nearly
-// what a random orthogonal matrix does, in n log n steps instead of n².
+// rotation is a fixed random rotation. It spreads what a direction means over all numbers of a vector, so that a few
+// bits a number keep it, wherever the model puts it. Three rounds of random signs and two overlapping Hadamard
+// transforms do nearly what a random orthogonal matrix does, in n log n steps instead of n².
 type rotation struct {
 	size  int // numbers of a rotated vector: the dimension, filled up to whole words of 64
 	span  int // the largest power of two not above size

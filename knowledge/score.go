@@ -115,9 +115,9 @@ func formBit(l *list, form string) uint8 {
 
 // score ranks the passages of a segment. Allowed says which may be hits; nil means all.
 //
-// The terms come rarest first. As soon as those that are left cannot lift a passage that has none of the others among the best,
-// only passages that still can get there are looked up in their postings, and the chunks between are skipped: of a common word
-// that hardly matters most is never read.
+// The terms come rarest first. As soon as those that are left cannot lift a passage that has none of the others among
+// the best, only passages that still can get there are looked up in their postings, and the chunks between are skipped:
+// of a common word that hardly matters most is never read.
 func (s *scorer) score(n int, q *query, allowed bitset) {
 	seg := s.x.segments[n]
 	if cap(s.acc) < seg.len() {

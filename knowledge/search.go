@@ -23,8 +23,8 @@ const (
 // ErrEmptyQuery means that a query has no text.
 var ErrEmptyQuery = errors.New("the query is empty")
 
-// Search returns the documents whose passages suit a query best. Any text is a query but an empty one (ErrEmptyQuery); one
-// without words has no hits.
+// Search returns the documents whose passages suit a query best. Any text is a query but an empty one (ErrEmptyQuery);
+// one without words has no hits.
 func (x *searchIndex) Search(ctx context.Context, q Query) (*Results, error) {
 	var allow *roaring.Bitmap
 	if q.KB != "" {
@@ -93,7 +93,10 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 	found := make([]match, 0, len(candidates))
 	for _, c := range candidates {
 		seg := x.segments[c.seg]
-		found = append(found, match{number: seg.numbers[c.ord], score: float64(c.score), owners: x.ownersIn(seg, c.ord, docs)})
+		found = append(found, match{
+			number: seg.numbers[c.ord], score: float64(c.score),
+			owners: x.ownersIn(seg, c.ord, docs),
+		})
 	}
 	return found, nil
 }

@@ -10,13 +10,14 @@ import (
 // The terms of a segment stand in order in blocks, each a record. A block is entries; an entry is
 //
 //	shared, rest  uvarints: bytes shared with the term before in the block; bytes of its own, which follow
-//	flags         1 byte: 3 bits how many forms are listed, 1 bit there are others, 1 bit the next block goes on with this term
+//	flags         1 byte: 3 bits how many forms are listed, 1 bit there are others, 1 bit the next block goes
+//	              on with this term
 //	forms         for each: bytes shared with the term, bytes of its own, which follow
 //	postings      uvarint, in how many passages of the segment the term stands
 //	length        uvarint, of the chunks that follow
 //
-// A form is how words of the term are written: the term "connect" has "connected" and "connection". Postings tell which of the
-// first maxForms occur; the bit after them stands for all others.
+// A form is how words of the term are written: the term "connect" has "connected" and "connection". Postings tell which
+// of the first maxForms occur; the bit after them stands for all others.
 const (
 	blockTarget   = 32 << 10 // bytes; a block is cut after this, and ends at most one chunk later
 	maxForms      = 7
@@ -47,7 +48,8 @@ type entry struct {
 // several reports whether postings tell forms apart.
 func (e *entry) several() bool { return len(e.forms) > 1 || e.others }
 
-// segmentWriter lays terms out in blocks. Terms come in order, each by begin, then add for each of its postings, then end.
+// segmentWriter lays terms out in blocks. Terms come in order, each by begin, then add for each of its postings, then
+// end.
 type segmentWriter struct {
 	bound func(p *posting) uint8
 	out   func(block []byte) error
@@ -68,8 +70,8 @@ func (w *segmentWriter) begin(term string, forms []string, others bool) {
 	w.pending, w.pendingN, w.payload, w.cuts = w.pending[:0], 0, w.payload[:0], w.cuts[:0]
 }
 
-// add takes a posting. Its positions must stay as they are until the next add or end has returned twice: they are copied when
-// their chunk is full.
+// add takes a posting. Its positions must stay as they are until the next add or end has returned twice: they are
+// copied when their chunk is full.
 func (w *segmentWriter) add(p posting) {
 	w.pending = append(w.pending, p)
 	w.pendingN += len(p.places)
@@ -164,7 +166,8 @@ func appendShared(b []byte, s, before string) []byte {
 	return append(b, s[n:]...)
 }
 
-// blockReader walks the entries of a block. Only its skip and the comparisons are fast: forms are decoded when asked for.
+// blockReader walks the entries of a block. Only its skip and the comparisons are fast: forms are decoded when asked
+// for.
 type blockReader struct {
 	rest  []byte
 	term  []byte
@@ -210,7 +213,10 @@ func (r *blockReader) next() (bool, error) {
 
 // entry returns the entry moved to. Its chunks are shared with the block.
 func (r *blockReader) entry() (entry, error) {
-	e := entry{term: string(r.term), others: r.flags&flagOthers != 0, goesOn: r.flags&flagGoesOn != 0, postings: r.n, chunks: r.data}
+	e := entry{
+		term: string(r.term), others: r.flags&flagOthers != 0, goesOn: r.flags&flagGoesOn != 0, postings: r.n,
+		chunks: r.data,
+	}
 	b := r.forms
 	for range r.flags & flagForms {
 		var shared, rest uint64
@@ -279,7 +285,8 @@ func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
 	return l, nil
 }
 
-// walkTerms returns the lists of a segment's terms one after the other, from the first one not before from on, then nil.
+// walkTerms returns the lists of a segment's terms one after the other, from the first one not before from on, then
+// nil.
 func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, error) {
 	n := blockOf(refs, from)
 	r := blockReader{}

@@ -56,7 +56,8 @@ func readSigner(dir string) (*Signer, error) {
 	}
 	seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("%s holds no key of %d hex digits: move it away to have a new one made", path, 2*ed25519.SeedSize)
+		return nil, fmt.Errorf("%s holds no key of %d hex digits: move it away to have a new one made", path,
+			2*ed25519.SeedSize)
 	}
 	return &Signer{ed25519.NewKeyFromSeed(seed)}, nil
 }

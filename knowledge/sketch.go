@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// A sketch finds the vectors nearest to a query in memory, from four bits a number: half a byte instead of the two or four that
-// are stored. Every vector is rotated, the centre of all is taken off, and what remains is rounded to one of 16 levels a number.
-// The bits lie in planes, one for each power of two, so that a word holds one bit of 64 numbers, and an inner product with a
-// query that is cut into planes likewise is a handful of AND and popcount:
+// A sketch finds the vectors nearest to a query in memory, from four bits a number: half a byte instead of the two or
+// four that are stored. Every vector is rotated, the centre of all is taken off, and what remains is rounded to one of
+// 16 levels a number. The bits lie in planes, one for each power of two, so that a word holds one bit of 64 numbers,
+// and an inner product with a query that is cut into planes likewise is a handful of AND and popcount:
 //
 //	<code, query> = Σi Σj 2^(i+j) · ones(plane i of the code AND plane j of the query)
 //
-// A query scans the two upper planes of all vectors, takes both lower ones into account for the best of these, and tells how
-// many of the best may belong to the first few: those the caller compares exactly. The idea of an unbiased estimate from a
-// rounded rotated vector, with a known spread, is that of RaBitQ (Gao, Long, SIGMOD 2024).
+// A query scans the two upper planes of all vectors, takes both lower ones into account for the best of these, and
+// tells how many of the best may belong to the first few: those the caller compares exactly. The idea of an unbiased
+// estimate from a rounded rotated vector, with a known spread, is that of RaBitQ (Gao, Long, SIGMOD 2024).
 type sketch struct {
 	rotation *rotation
 	centre   []float32 // rotated
@@ -31,8 +31,8 @@ const (
 	blockSlots = 1024
 	noPassage  = 1<<32 - 1
 
-	// step is how far apart levels are, in standard deviations of the numbers: that of the smallest error for 16 levels and a
-	// normal distribution, which rotated vectors have.
+	// step is how far apart levels are, in standard deviations of the numbers: that of the smallest error for 16 levels
+	// and a normal distribution, which rotated vectors have.
 	levelStep = 0.335
 
 	scanBits, scanClip     = 3, 2.4 // bits of a query's number in a scan, and how many standard deviations they span
@@ -52,7 +52,8 @@ type sketchBlock struct {
 	spread  [blockSlots]float32 // standard deviation of the latter's error, for a query of length 1
 }
 
-// newSketch returns an empty sketch. Centre is about the mean of the vectors to come: the nearer, the better the estimates.
+// newSketch returns an empty sketch. Centre is about the mean of the vectors to come: the nearer, the better the
+// estimates.
 func newSketch(centre []float32) *sketch {
 	s := &sketch{rotation: newRotation(len(centre))}
 	s.words = s.rotation.size / 64
@@ -232,15 +233,16 @@ type nearby struct {
 	spread float32 // standard deviation of its error
 }
 
-// nearest returns at least the n vectors with the best estimates among those allowed (allow may be nil), best first, if there
-// are so many.
+// nearest returns at least the n vectors with the best estimates among those allowed (allow may be nil), best first, if
+// there are so many.
 func (s *sketch) nearest(v []float32, n int, allow func(passage uint32) bool) []nearby {
 	q := s.query(v)
 	scores := make([]float32, s.slots)
 	inParallel(len(s.blocks), func(i int) {
 		s.scan(q, s.blocks[i], allow, scores[i*blockSlots:min((i+1)*blockSlots, s.slots)])
 	})
-	// A hundredth of all: of 100,000 random vectors, the hardest case, that held 99.8 % of the true first ten; a fiftieth all.
+	// A hundredth of all: of 100,000 random vectors, the hardest case, that held 99.8 % of the true first ten; a fiftieth
+	// all.
 	best := largest(scores, max(s.slots/100, 2*n, 1000))
 	found := make([]nearby, len(best))
 	const run = 64
@@ -266,8 +268,9 @@ func unsure(list []nearby, n, limit int) int {
 	if len(list) <= n {
 		return len(list)
 	}
-	// The difference of two estimates is off by 1.4 spreads as a rule. Of 100,000 vectors, 2 spreads in all kept .990 of the true
-	// first ten of random ones, 2.5 .992 and 3 .996, with 23, 28 and 34 to compare; of tight clusters all, with 76, 117 and 172.
+	// The difference of two estimates is off by 1.4 spreads as a rule. Of 100,000 vectors, 2 spreads in all kept .990 of
+	// the true first ten of random ones, 2.5 .992 and 3 .996, with 23, 28 and 34 to compare; of tight clusters all, with
+	// 76, 117 and 172.
 	bar := list[n-1].score - 1.5*list[n-1].spread
 	for n < min(len(list), limit) && list[n].score+list[n].spread > bar {
 		n++
@@ -275,8 +278,8 @@ func unsure(list []nearby, n, limit int) int {
 	return n
 }
 
-// largest returns the indices of about the n largest scores: all that are as large as the n-th, give or take a 4096th of their
-// range. Those that are -Inf do not count.
+// largest returns the indices of about the n largest scores: all that are as large as the n-th, give or take a 4096th
+// of their range. Those that are -Inf do not count.
 func largest(scores []float32, n int) []int {
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
 	for _, x := range scores {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// vectorsOf returns n unit vectors and 50 queries of the same kind: "random" directions; "clusters" of them, so tight that all of
-// a cluster are nearer to each other than to anything else; or "offset", as models make them: all on one side of the origin,
-// with most of what differs in few numbers.
+// vectorsOf returns n unit vectors and 50 queries of the same kind: "random" directions; "clusters" of them, so tight
+// that all of a cluster are nearer to each other than to anything else; or "offset", as models make them: all on one
+// side of the origin, with most of what differs in few numbers.
 func vectorsOf(kind string, n, dimension int) (data, queries [][]float32) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	random := func() []float32 {

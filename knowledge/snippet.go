@@ -8,8 +8,8 @@ import (
 // snippetChars is the most code points of a snippet.
 const snippetChars = 300
 
-// snippet returns the part of a passage that has most of a query, as one line of plain text (see plainLine), and where the query's
-// words stand in it, in code points, [start, end). A cut at either end shows as "…".
+// snippet returns the part of a passage that has most of a query, as one line of plain text (see plainLine), and where
+// the query's words stand in it, in code points, [start, end). A cut at either end shows as "…".
 func snippet(text string, q *query) (string, [][2]int) {
 	line := plainLine(text)
 	spots := q.spots(line)
@@ -88,8 +88,8 @@ func (q *query) weightOf(surface string) (weight float64, term int) {
 	return weight, term
 }
 
-// window chooses what to show of a line: at most snippetChars, with as much of the query as possible, different words before
-// repeated ones, the earliest of equals. It begins and ends between words.
+// window chooses what to show of a line: at most snippetChars, with as much of the query as possible, different words
+// before repeated ones, the earliest of equals. It begins and ends between words.
 func window(line string, spots []spot) (from, to int) {
 	const room = snippetChars - 2 // for the dots
 	if utf8.RuneCountInString(line) <= snippetChars {

@@ -47,7 +47,8 @@ func (s *Statement) tidy() {
 
 // isFrame reports whether a word may name a frame.
 func isFrame(s string) bool {
-	return s != "" && len(s) <= 32 && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '_' })
+	return s != "" && len(s) <= 32 && !strings.ContainsFunc(s,
+		func(r rune) bool { return (r < 'A' || r > 'Z') && r != '_' })
 }
 
 // itemList gathers the items of a list: tidy, each once in any case, at most maxItems.

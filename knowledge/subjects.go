@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Subject is what passages are about: a domain or an entity that their statements name. All passages that name it share it, of
-// whichever base they are (rule D7).
+// Subject is what passages are about: a domain or an entity that their statements name. All passages that name it share
+// it, of whichever base they are (rule D7).
 type Subject struct {
 	Name     string `json:"name"`
 	Passages int    `json:"passages"` // that name it; of the base asked about, if one was
 }
 
-// Subjects returns the subjects of a knowledge base, or of all when kb is empty, those of most passages first; at most limit (0:
-// 100, at most 1000). The error is an [*UnknownBaseError].
+// Subjects returns the subjects of a knowledge base, or of all when kb is empty, those of most passages first; at most
+// limit (0: 100, at most 1000). The error is an [*UnknownBaseError].
 func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 	counts := map[string]*Subject{}
 	count := func(name string) {
@@ -65,8 +65,8 @@ type PassageQuery struct {
 	Limit   int    // 0: 20 (rule D6); at most 100
 }
 
-// Passages returns annotated passages and a cursor for the next call, empty when these were the last. The error wraps ErrInvalid,
-// or is an [*UnknownBaseError].
+// Passages returns annotated passages and a cursor for the next call, empty when these were the last. The error wraps
+// ErrInvalid, or is an [*UnknownBaseError].
 func (k *Knowledge) Passages(q PassageQuery) (list []PassageInfo, next string, err error) {
 	prefix, err := q.prefix()
 	if err != nil {

@@ -19,8 +19,8 @@ func (s bitset) has(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
 func (s bitset) add(i uint32)      { s[i>>6] |= 1 << (i & 63) }
 func (s bitset) remove(i uint32)   { s[i>>6] &^= 1 << (i & 63) }
 
-// segment is what memory holds of a segment: the table of its passages and where its terms are. Terms, numbers, hashes, lengths
-// and the owners that the table names never change; the two sets do.
+// segment is what memory holds of a segment: the table of its passages and where its terms are. Terms, numbers, hashes,
+// lengths and the owners that the table names never change; the two sets do.
 type segment struct {
 	id      uint32
 	refs    []blockRef

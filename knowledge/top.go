@@ -12,7 +12,8 @@ type candidate struct {
 	score float32
 }
 
-// top holds the best candidates. Of equal ones the one with the smaller number stays: segments and ordinals are in its order.
+// top holds the best candidates. Of equal ones the one with the smaller number stays: segments and ordinals are in its
+// order.
 type top struct {
 	list []candidate
 	max  int

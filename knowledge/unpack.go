@@ -52,8 +52,9 @@ type UnpackOptions struct {
 	Progress Progress
 }
 
-// Unpack makes a knowledge base of the pack in r, which has size bytes. Nothing is taken before the signature was verified, and a
-// base appears whole or not at all. The error wraps [ErrBadPack] or [ErrBaseExists], or is an [*UnknownSignerError].
+// Unpack makes a knowledge base of the pack in r, which has size bytes. Nothing is taken before the signature was
+// verified, and a base appears whole or not at all. The error wraps [ErrBadPack] or [ErrBaseExists], or is an
+// [*UnknownSignerError].
 func (k *Knowledge) Unpack(ctx context.Context, r io.ReaderAt, size int64, o UnpackOptions) (Base, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = maxUnpacked
@@ -78,7 +79,8 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 		return Base{}, &UnknownSignerError{signer}
 	}
 	body := io.NewSectionReader(r, int64(len(packMagic)), size-int64(len(packMagic))-packTrailer)
-	z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow), zstd.WithDecoderLowmem(true))
+	z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow),
+		zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return Base{}, fmt.Errorf("%w: %w", ErrBadPack, err)
 	}
@@ -95,7 +97,8 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 		head.Name = o.Name
 	}
 	base, err := k.CreateBase(Base{
-		Name: head.Name, Description: cutRunes(head.Description, maxTitle), Source: head.Source, URL: cutRunes(head.URL, maxURL),
+		Name: head.Name, Description: cutRunes(head.Description, maxTitle), Source: head.Source,
+		URL:   cutRunes(head.URL, maxURL),
 		Limit: head.Limit, Depth: head.Depth, Include: head.Include, Exclude: head.Exclude,
 	})
 	if err != nil {
@@ -110,7 +113,9 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 }
 
 // unpackInto fills a base with the documents of a pack.
-func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, documents int, progress Progress) (Base, error) {
+func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, documents int,
+	progress Progress,
+) (Base, error) {
 	b, err := k.Build(name)
 	if err != nil {
 		return Base{}, err
@@ -122,7 +127,8 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 			return Base{}, err
 		}
 		d := Document{
-			URL: line.URL, Title: line.Title, Kind: cutRunes(line.Kind, 40), FetchedAt: line.FetchedAt.UTC(), Markdown: []byte(line.Markdown),
+			URL: line.URL, Title: line.Title, Kind: cutRunes(line.Kind, 40), FetchedAt: line.FetchedAt.UTC(),
+			Markdown: []byte(line.Markdown),
 		}
 		more := head{Ingested: line.Ingested, Label: cutRunes(line.Label, maxLabel)}
 		if size := metadataSize(line.Metadata); len(line.Metadata) <= maxMetadata && size <= maxMetaText {

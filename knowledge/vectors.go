@@ -18,9 +18,10 @@ import (
 
 // vectors keeps an embedding of every passage, so that a query finds what means the same in other words.
 //
-// They are made in the background and lie in the store under the hash of a passage's text, apart for each space: vectors of two
-// models, or of two dimensions, are never compared. What is missing is always found again (the passages of the index without a
-// vector), so nothing needs a queue on disk: an endpoint that is down costs nothing but time. In memory there is a [sketch].
+// They are made in the background and lie in the store under the hash of a passage's text, apart for each space:
+// vectors of two models, or of two dimensions, are never compared. What is missing is always found again (the passages
+// of the index without a vector), so nothing needs a queue on disk: an endpoint that is down costs nothing but time. In
+// memory there is a [sketch].
 //
 // A nil *vectors is the feature switched off.
 type vectors struct {
@@ -179,8 +180,8 @@ func (v *vectors) note(trouble string) bool {
 	return turned
 }
 
-// waitAfter returns how long to wait after a number of failures in a row: a second, then twice as long each time up to five
-// minutes, and at least as long as the endpoint asks for.
+// waitAfter returns how long to wait after a number of failures in a row: a second, then twice as long each time up to
+// five minutes, and at least as long as the endpoint asks for.
 func waitAfter(failures int, err error) time.Duration {
 	wait := min(time.Second<<min(failures-1, 9), 5*time.Minute)
 	if e, ok := errors.AsType[*llm.Error](err); ok {
@@ -279,8 +280,8 @@ func (v *vectors) forgetRemoved() {
 	}
 }
 
-// dead returns the keys of those vectors whose text no passage has. It reports false while the index is made anew: then nobody
-// knows.
+// dead returns the keys of those vectors whose text no passage has. It reports false while the index is made anew: then
+// nobody knows.
 func (v *vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
 	for _, hash := range hashes {
 		if _, live := v.o.byHash(hash); !live {
@@ -290,8 +291,8 @@ func (v *vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
 	return keys, v.o.whole() // asked last: the index may have been emptied while we looked
 }
 
-// sweep deletes, once, the vectors of models that are not asked any more and of passages that are gone. It reports false when it
-// has to be called again: while the index is made anew, nobody knows which are.
+// sweep deletes, once, the vectors of models that are not asked any more and of passages that are gone. It reports
+// false when it has to be called again: while the index is made anew, nobody knows which are.
 func (v *vectors) sweep() bool {
 	if v.swept || v.space.Dimension == 0 {
 		return true

@@ -13,9 +13,9 @@ import (
 	"readthru/store"
 )
 
-// BenchmarkNearest asks for the nearest of 100,000 passages (READTHRU_VECTORS: another number) with vectors of 384 numbers, in a
-// store on disk. It reports the median and the worst of a query, how many of the true first ten are found, what a vector takes in
-// memory, and how long opening takes. The query's own embedding is not in it.
+// BenchmarkNearest asks for the nearest of 100,000 passages (READTHRU_VECTORS: another number) with vectors of 384
+// numbers, in a store on disk. It reports the median and the worst of a query, how many of the true first ten are
+// found, what a vector takes in memory, and how long opening takes. The query's own embedding is not in it.
 func BenchmarkNearest(b *testing.B) {
 	n := 100_000
 	if s := os.Getenv("READTHRU_VECTORS"); s != "" {
@@ -50,7 +50,10 @@ func benchmarkNearest(b *testing.B, kind string, n int) {
 			changes = changes[:0]
 		}
 	}
-	v := newVectors(vectorOptions{records: r, model: modelAt(b, "http://127.0.0.1:1", "m"), passages: s.passages, whole: s.whole, log: slog.New(slog.DiscardHandler)})
+	v := newVectors(vectorOptions{
+		records: r, model: modelAt(b, "http://127.0.0.1:1", "m"), passages: s.passages,
+		whole: s.whole, log: slog.New(slog.DiscardHandler),
+	})
 	defer v.close()
 	begun := time.Now()
 	if missing := v.load(space); len(missing) != 0 {

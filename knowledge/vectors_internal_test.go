@@ -102,7 +102,8 @@ func (s *shelf) clear() (removed []uint32) {
 	return removed
 }
 
-// embedder is an endpoint whose vectors depend on a text's words alone, synonyms being one word: so it knows what means the same.
+// embedder is an endpoint whose vectors depend on a text's words alone, synonyms being one word: so it knows what means
+// the same.
 type embedder struct {
 	*httptest.Server
 	mu        sync.Mutex
@@ -203,7 +204,10 @@ func modelAt(tb testing.TB, url, name string) *llm.Client {
 // start runs vectors until the test, or stop, ends them.
 func start(t *testing.T, r *store.Records, s *shelf, model *llm.Client) (v *vectors, stop func()) {
 	t.Helper()
-	v = newVectors(vectorOptions{records: r, model: model, passages: s.passages, passage: s.passage, byHash: s.byHash, whole: s.whole, log: slog.New(slog.DiscardHandler)})
+	v = newVectors(vectorOptions{
+		records: r, model: model, passages: s.passages, passage: s.passage, byHash: s.byHash,
+		whole: s.whole, log: slog.New(slog.DiscardHandler),
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -504,7 +508,8 @@ func TestTheLedgerTellsWhatWasEmbeddedWithoutSecrets(t *testing.T) {
 		list = append(list, foundPassage{doc: Document{URL: fmt.Sprintf("https://b.test/%d", i)}})
 	}
 	got := aboutPassages(list)
-	if strings.Contains(got, "s3cr3t") || !strings.Contains(got, "https://b.test/0") || !strings.HasSuffix(got, "and 2 more documents") {
+	if strings.Contains(got, "s3cr3t") || !strings.Contains(got, "https://b.test/0") ||
+		!strings.HasSuffix(got, "and 2 more documents") {
 		t.Errorf("about = %q", got)
 	}
 }
@@ -525,7 +530,10 @@ func reader(t *testing.T, model *llm.Client, pages map[string]string) *Knowledge
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := Open(Options{Store: st, Embeddings: model, Withhold: func(d *Document) bool { return d.Host == "intranet.test" }})
+	k, err := Open(Options{
+		Store: st, Embeddings: model,
+		Withhold: func(d *Document) bool { return d.Host == "intranet.test" },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -558,7 +566,8 @@ func reader(t *testing.T, model *llm.Client, pages map[string]string) *Knowledge
 func TestASearchFindsWhatMeansTheSame(t *testing.T) {
 	e := newEmbedder(t)
 	k := reader(t, modelAt(t, e.URL, "m"), map[string]string{
-		"https://a.test/car": "the car is red", "https://a.test/doctor": "a doctor helps", "https://b.test/car": "this car was blue",
+		"https://a.test/car": "the car is red", "https://a.test/doctor": "a doctor helps",
+		"https://b.test/car":        "this car was blue",
 		"https://intranet.test/car": "our car is secret",
 	})
 	eventually(t, "three vectors", func() bool {

@@ -20,7 +20,8 @@ type vectorSpace struct {
 // id is a fingerprint of all that a vector depends on besides the text.
 func (s vectorSpace) id() string {
 	p := prefixesOf(s.Model)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", s.Provider, s.Model, s.Dimension, p.query, p.passage))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", s.Provider, s.Model, s.Dimension, p.query,
+		p.passage))
 	return string(sum[:8])
 }
 

@@ -30,8 +30,8 @@ type question struct {
 	build      func() (path string, body any, err error)
 }
 
-// ask sends a question and returns the content of a successful answer. It asks again after trouble that may pass, as far as the
-// call's time allows: a wait that does not fit is the caller's to take, and stands in the error.
+// ask sends a question and returns the content of a successful answer. It asks again after trouble that may pass, as
+// far as the call's time allows: a wait that does not fit is the caller's to take, and stands in the error.
 func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(caller, c.o.Timeout)
 	defer cancel()
@@ -81,8 +81,8 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 // worthAsking reports whether trouble may pass within a call.
 func worthAsking(k Kind) bool { return k == Unreachable || k == Limited || k == Trouble }
 
-// backOff returns how long to wait after an attempt: twice as long each time, by half more or less so that many callers do not
-// come back at once.
+// backOff returns how long to wait after an attempt: twice as long each time, by half more or less so that many callers
+// do not come back at once.
 func backOff(attempt int) time.Duration {
 	wait := firstWait << min(attempt-1, 10)
 	return min(wait/2+rand.N(wait), longestWait)
@@ -134,7 +134,8 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, q ques
 	return answer, nil
 }
 
-// messageOf returns the words of an error's content: all providers put them under error, as text or as an object's message.
+// messageOf returns the words of an error's content: all providers put them under error, as text or as an object's
+// message.
 func messageOf(content []byte) string {
 	var v struct {
 		Error   json.RawMessage `json:"error"`
@@ -158,8 +159,8 @@ func messageOf(content []byte) string {
 	return "no reason is given"
 }
 
-// retryAfter returns how long an endpoint asks to be left alone (RFC 9110 §10.2.3, else the fields that OpenAI invented), 0 when
-// it does not.
+// retryAfter returns how long an endpoint asks to be left alone (RFC 9110 §10.2.3, else the fields that OpenAI
+// invented), 0 when it does not.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	s := h.Get("Retry-After")
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
@@ -170,15 +171,16 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	}
 	var wait time.Duration
 	for _, what := range []string{"Requests", "Tokens"} {
-		if d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + what)); err == nil && h.Get("X-Ratelimit-Remaining-"+what) == "0" {
+		if d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + what)); err == nil &&
+			h.Get("X-Ratelimit-Remaining-"+what) == "0" {
 			wait = max(wait, d)
 		}
 	}
 	return min(wait, longestRest)
 }
 
-// note remembers how a request went. What the endpoint asks for is kept to; one that fails again and again is left alone, twice
-// as long each time up to a minute.
+// note remembers how a request went. What the endpoint asks for is kept to; one that fails again and again is left
+// alone, twice as long each time up to a minute.
 func (c *Client) note(now time.Time, e *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

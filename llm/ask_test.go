@@ -203,7 +203,8 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 func TestNobodyListening(t *testing.T) {
 	d := newDouble(t)
 	d.Close()
-	_, err := client(t, llm.Ollama, d.URL, func(o *llm.Options) { o.Attempts = 1 }).Chat(t.Context(), llm.Prompt{User: "?"})
+	_, err := client(t, llm.Ollama, d.URL, func(o *llm.Options) { o.Attempts = 1 }).Chat(t.Context(),
+		llm.Prompt{User: "?"})
 	if k := kind(t, err); k != llm.Unreachable {
 		t.Errorf("kind = %q (%v), want %q", k, err, llm.Unreachable)
 	}

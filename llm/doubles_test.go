@@ -23,7 +23,8 @@ type request struct {
 	body   map[string]any
 }
 
-// double is an endpoint: it answers each path of a provider as the real one does, unless it was told to answer otherwise first.
+// double is an endpoint: it answers each path of a provider as the real one does, unless it was told to answer
+// otherwise first.
 type double struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -57,20 +58,26 @@ func (d *double) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
 	case "/v1/chat/completions":
-		io.WriteString(w, `{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Paris"},"finish_reason":"stop"}],
+		io.WriteString(w,
+			`{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Paris"},"finish_reason":"stop"}],
 			"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}}`)
 	case "/v1/messages":
-		io.WriteString(w, `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"Par"},{"type":"text","text":"is"}],"stop_reason":"end_turn",
+		io.WriteString(w,
+			`{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"Par"},{"type":"text","text":"is"}],"stop_reason":"end_turn",
 			"usage":{"input_tokens":12,"output_tokens":3}}`)
 	case "/api/chat":
-		io.WriteString(w, `{"model":"m","message":{"role":"assistant","content":"Paris"},"done":true,"done_reason":"stop","prompt_eval_count":12,"eval_count":3}`)
+		io.WriteString(w,
+			`{"model":"m","message":{"role":"assistant","content":"Paris"},"done":true,"done_reason":"stop","prompt_eval_count":12,"eval_count":3}`)
 	case "/v1/embeddings":
 		texts := body["input"].([]any)
 		data := []map[string]any{} // in reverse order: the index counts
 		for i, text := range slices.Backward(texts) {
 			data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vectorOf(text.(string))})
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "usage": map[string]int{"prompt_tokens": 9, "total_tokens": 9}})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"object": "list", "data": data,
+			"usage": map[string]int{"prompt_tokens": 9, "total_tokens": 9},
+		})
 	case "/api/embed":
 		list := [][]float32{}
 		for _, text := range body["input"].([]any) {

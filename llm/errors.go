@@ -79,7 +79,8 @@ func tidy(text, key string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "***")
 	}
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }),
+		" ")
 	const most = 300 // characters
 	for i, n := 0, 0; i < len(text); n++ {
 		if n == most {
@@ -106,9 +107,13 @@ func kindOf(status int) Kind {
 	return BadRequest
 }
 
-// lengthWords are in what endpoints say of a prompt that does not fit: OpenAI, vLLM and LM Studio, Anthropic, llama.cpp, Gemini's
-// and Mistral's gateways.
-var lengthWords = []string{"context length", "context_length", "context window", "context size", "prompt is too long", "too many tokens", "input is too long", "too large for model", "exceeds the maximum number of tokens", "token count exceeds", "request_too_large"}
+// lengthWords are in what endpoints say of a prompt that does not fit: OpenAI, vLLM and LM Studio, Anthropic,
+// llama.cpp, Gemini's and Mistral's gateways.
+var lengthWords = []string{
+	"context length", "context_length", "context window", "context size", "prompt is too long",
+	"too many tokens", "input is too long", "too large for model", "exceeds the maximum number of tokens",
+	"token count exceeds", "request_too_large",
+}
 
 // tooLong reports whether an endpoint refused a prompt for its length.
 func tooLong(status int, said string) bool {
@@ -116,7 +121,8 @@ func tooLong(status int, said string) bool {
 		return true
 	}
 	said = strings.ToLower(said)
-	return status >= 400 && status < 500 && slices.ContainsFunc(lengthWords, func(w string) bool { return strings.Contains(said, w) })
+	return status >= 400 && status < 500 && slices.ContainsFunc(lengthWords,
+		func(w string) bool { return strings.Contains(said, w) })
 }
 
 // lost returns the error of a request whose answer did not come: that of the caller's context when it ended, else ours.

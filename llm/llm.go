@@ -1,12 +1,12 @@
 // Package llm asks models: chat and embeddings over OpenAI-compatible endpoints, Anthropic's and Ollama's.
 //
-// A [Client] speaks to one model at one endpoint. It asks again where that may help, keeps to what the endpoint says of its
-// limits, leaves one in trouble alone for a while, and follows no redirect. What it sends is told to [Options].Disclose first;
-// what it receives is bounded and taken for foreign. The key stands in a field of the request and nowhere else: not in an error,
-// not in what Disclose is told.
+// A [Client] speaks to one model at one endpoint. It asks again where that may help, keeps to what the endpoint says of
+// its limits, leaves one in trouble alone for a while, and follows no redirect. What it sends is told to
+// [Options].Disclose first; what it receives is bounded and taken for foreign. The key stands in a field of the request
+// and nowhere else: not in an error, not in what Disclose is told.
 //
-// A model is always optional: every error leaves the caller something to fall back to, and is an [*Error] that says what kind of
-// trouble it is.
+// A model is always optional: every error leaves the caller something to fall back to, and is an [*Error] that says
+// what kind of trouble it is.
 package llm
 
 import (
@@ -40,15 +40,15 @@ type Options struct {
 	// Transport sends the requests, and decides which addresses may be reached. Required.
 	Transport http.RoundTripper
 
-	// Disclose is told of every request before it is sent: to whom, about what (Prompt.About, else the endpoint), how many bytes
-	// and why. On an error nothing is sent. If nil, nobody is told.
+	// Disclose is told of every request before it is sent: to whom, about what (Prompt.About, else the endpoint), how many
+	// bytes and why. On an error nothing is sent. If nil, nobody is told.
 	Disclose func(service, url string, bytes int64, why string) error
 
 	Timeout  time.Duration // of one call with everything that is asked again. If zero, a minute
 	Attempts int           // how often one call may ask. If zero, 3
 
-	// MaxContext is the largest context that Ollama is asked to hold, in tokens. A prompt that may need more is refused, because
-	// Ollama would cut it without a word. If zero, 32768.
+	// MaxContext is the largest context that Ollama is asked to hold, in tokens. A prompt that may need more is refused,
+	// because Ollama would cut it without a word. If zero, 32768.
 	MaxContext int
 }
 
@@ -102,8 +102,8 @@ type provider interface {
 	readEmbed(content []byte) (*Vectors, error)
 	authorise(h http.Header, key string)
 
-	// adapt learns from the refusal of a body (a status of 400 or 422) what to leave out next time. It reports whether to ask
-	// once more: whether the body had what is left out now.
+	// adapt learns from the refusal of a body (a status of 400 or 422) what to leave out next time. It reports whether to
+	// ask once more: whether the body had what is left out now.
 	adapt(body any, message string) bool
 }
 
@@ -165,8 +165,8 @@ func (c *Client) Local() bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// Room returns how long a prompt may be whose answer may have maxTokens, System and User together in bytes; 0 when that is not
-// known beforehand.
+// Room returns how long a prompt may be whose answer may have maxTokens, System and User together in bytes; 0 when that
+// is not known beforehand.
 func (c *Client) Room(maxTokens int) int {
 	if o, ok := c.provider.(*ollama); ok {
 		return max(1, o.room(maxTokens))
@@ -174,7 +174,8 @@ func (c *Client) Room(maxTokens int) int {
 	return 0
 }
 
-// Chat asks one question. An answer that was refused, cut for its length or empty is an error: it is no answer (rule E12).
+// Chat asks one question. An answer that was refused, cut for its length or empty is an error: it is no answer (rule
+// E12).
 func (c *Client) Chat(ctx context.Context, p Prompt) (*Answer, error) {
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = 1024
@@ -205,8 +206,8 @@ func withoutThoughts(text string) string {
 	return text
 }
 
-// Embed returns the vectors of texts, none of which may be empty. About and why are for the ledger. The lengths of vectors from
-// two calls are the caller's to compare.
+// Embed returns the vectors of texts, none of which may be empty. About and why are for the ledger. The lengths of
+// vectors from two calls are the caller's to compare.
 func (c *Client) Embed(ctx context.Context, texts []string, about, why string) (*Vectors, error) {
 	if len(texts) == 0 {
 		return &Vectors{}, nil
@@ -255,8 +256,8 @@ func checkVectors(vectors [][]float32, want int) error {
 	return nil
 }
 
-// JSON reads the object that the answer is into v, which knows all of its fields. Models put fences and words around it all the
-// same: what stands before the first brace and after the last is not looked at.
+// JSON reads the object that the answer is into v, which knows all of its fields. Models put fences and words around it
+// all the same: what stands before the first brace and after the last is not looked at.
 func (a *Answer) JSON(v any) error {
 	from, to := strings.IndexByte(a.Text, '{'), strings.LastIndexByte(a.Text, '}')
 	if from < 0 || to < from {

@@ -49,7 +49,8 @@ func TestRequestsAreAsTheProvidersDefineThem(t *testing.T) {
 	} {
 		t.Run(provider, func(t *testing.T) {
 			d := newDouble(t)
-			_, err := client(t, provider, base(provider, d)+"/").Chat(t.Context(), llm.Prompt{System: "Be short.", User: "Hello", MaxTokens: 50, JSON: true})
+			_, err := client(t, provider, base(provider, d)+"/").Chat(t.Context(),
+				llm.Prompt{System: "Be short.", User: "Hello", MaxTokens: 50, JSON: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,19 +97,38 @@ func TestWhatIsNoAnswerIsAnError(t *testing.T) {
 		name, provider, content string
 		want                    llm.Kind
 	}{
-		{"OpenAI: cut for its length", llm.OpenAI, `{"choices":[{"message":{"content":"Par"},"finish_reason":"length"}]}`, llm.Cut},
-		{"OpenAI: filtered", llm.OpenAI, `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`, llm.Refused},
-		{"OpenAI: refused", llm.OpenAI, `{"choices":[{"message":{"content":null,"refusal":"I can't."},"finish_reason":"stop"}]}`, llm.Refused},
+		{
+			"OpenAI: cut for its length", llm.OpenAI, `{"choices":[{"message":{"content":"Par"},"finish_reason":"length"}]}`,
+			llm.Cut,
+		},
+		{
+			"OpenAI: filtered", llm.OpenAI, `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`,
+			llm.Refused,
+		},
+		{
+			"OpenAI: refused", llm.OpenAI,
+			`{"choices":[{"message":{"content":null,"refusal":"I can't."},"finish_reason":"stop"}]}`, llm.Refused,
+		},
 		{"OpenAI: empty", llm.OpenAI, `{"choices":[{"message":{"content":" \n"},"finish_reason":"stop"}]}`, llm.Malformed},
 		{"OpenAI: no choice", llm.OpenAI, `{"choices":[]}`, llm.Malformed},
 		{"OpenAI: a page of HTML", llm.OpenAI, `<html>It works!</html>`, llm.Malformed},
 		{"OpenAI: JSON of another form", llm.OpenAI, `[1,2,3]`, llm.Malformed},
-		{"Anthropic: cut for its length", llm.Anthropic, `{"content":[{"type":"text","text":"Par"}],"stop_reason":"max_tokens"}`, llm.Cut},
+		{
+			"Anthropic: cut for its length", llm.Anthropic,
+			`{"content":[{"type":"text","text":"Par"}],"stop_reason":"max_tokens"}`, llm.Cut,
+		},
 		{"Anthropic: refused", llm.Anthropic, `{"content":[],"stop_reason":"refusal"}`, llm.Refused},
 		{"Anthropic: empty", llm.Anthropic, `{"content":[],"stop_reason":"end_turn"}`, llm.Malformed},
 		{"Anthropic: nonsense", llm.Anthropic, `null x`, llm.Malformed},
-		{"Ollama: cut for its length", llm.Ollama, `{"message":{"content":"Par"},"done":true,"done_reason":"length"}`, llm.Cut},
-		{"Ollama: a stream", llm.Ollama, "{\"message\":{\"content\":\"Par\"},\"done\":false}\n{\"message\":{\"content\":\"is\"},\"done\":true}", llm.Malformed},
+		{
+			"Ollama: cut for its length", llm.Ollama, `{"message":{"content":"Par"},"done":true,"done_reason":"length"}`,
+			llm.Cut,
+		},
+		{
+			"Ollama: a stream", llm.Ollama,
+			"{\"message\":{\"content\":\"Par\"},\"done\":false}\n{\"message\":{\"content\":\"is\"},\"done\":true}",
+			llm.Malformed,
+		},
 		{"Ollama: empty", llm.Ollama, `{"message":{"content":""},"done":true,"done_reason":"stop"}`, llm.Malformed},
 		{"Ollama: an error with status 200", llm.Ollama, `{"error":"model runner has stopped"}`, llm.Trouble},
 	} {
@@ -128,7 +148,10 @@ func TestWhatAModelThinksAloudIsNoPartOfItsAnswer(t *testing.T) {
 		"Write </think> to end.":           "Write </think> to end.",
 		"<think> is a tag":                 "<think> is a tag",
 	} {
-		content, err := json.Marshal(map[string]any{"message": map[string]string{"content": said}, "done": true, "done_reason": "stop"})
+		content, err := json.Marshal(map[string]any{
+			"message": map[string]string{"content": said}, "done": true,
+			"done_reason": "stop",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +250,10 @@ func TestAPromptThatHasRoomIsSent(t *testing.T) {
 	d := newDouble(t)
 	c := client(t, llm.Ollama, d.URL, func(o *llm.Options) { o.MaxContext = 8192 })
 	room := c.Room(1000)
-	if _, err := c.Chat(t.Context(), llm.Prompt{System: "x", User: strings.Repeat("x", room-1), MaxTokens: 1000}); err != nil || room < 10_000 {
+	if _, err := c.Chat(t.Context(), llm.Prompt{
+		System: "x", User: strings.Repeat("x", room-1),
+		MaxTokens: 1000,
+	}); err != nil || room < 10_000 {
 		t.Errorf("a prompt of %d bytes: %v, want it sent", room, err)
 	}
 	_, err := c.Chat(t.Context(), llm.Prompt{System: "xx", User: strings.Repeat("x", room), MaxTokens: 1000})
@@ -248,7 +274,10 @@ func TestAPromptThatIsTooLongIsTold(t *testing.T) {
 		{llm.OpenAI, `{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 30000 tokens.","code":"context_length_exceeded"}}`, 400, true},
 		{llm.OpenAI, `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}`, 400, true},
 		{llm.Anthropic, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, 400, true},
-		{llm.Anthropic, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, 413, true},
+		{
+			llm.Anthropic, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`,
+			413, true,
+		},
 		{llm.OpenAI, `{"error":{"message":"The model 'm' does not exist"}}`, 404, false},
 		{llm.Anthropic, `{"type":"error","error":{"type":"invalid_request_error","message":"messages: at least one message is required"}}`, 400, false},
 	} {
@@ -300,7 +329,8 @@ func TestTheLedgerKnowsFirst(t *testing.T) {
 	if len(ledger) != 2 { // the first was answered 500
 		t.Fatalf("ledger = %v, want an entry for each of 2 requests", ledger)
 	}
-	if e := ledger[1]; !strings.HasPrefix(e.service, "openai 127.0.0.1:") || e.url != "https://a.test/x" || e.why != "summary" || e.bytes < 50 {
+	if e := ledger[1]; !strings.HasPrefix(e.service, "openai 127.0.0.1:") || e.url != "https://a.test/x" ||
+		e.why != "summary" || e.bytes < 50 {
 		t.Errorf("entry = %+v", e)
 	}
 	_, err := c.Chat(t.Context(), llm.Prompt{User: "?"})

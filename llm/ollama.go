@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// ollama speaks Ollama's own calls, because only there can the size of the context be asked for: its default is small, and what
-// does not fit is cut without a word.
+// ollama speaks Ollama's own calls, because only there can the size of the context be asked for: its default is small,
+// and what does not fit is cut without a word.
 type ollama struct{ maxContext int }
 
 const (

@@ -31,7 +31,8 @@ type actual struct {
 	written bool
 }
 
-// finish decides about text that is not painted. Behind a picture it is what the picture shows; elsewhere nobody sees it.
+// finish decides about text that is not painted. Behind a picture it is what the picture shows; elsewhere nobody sees
+// it.
 func (c *canvas) finish() {
 	if len(c.page.Glyphs) == 0 || c.page.Images > 0 {
 		if len(c.invisible) > len(c.page.Glyphs) || len(c.page.Glyphs) == 0 {
@@ -59,7 +60,10 @@ func (c *canvas) links(v any, base matrix) {
 		box := r.box(a["Rect"])
 		x0, y0 := base.apply(box[0], box[1])
 		x1, y1 := base.apply(box[2], box[3])
-		c.page.Links = append(c.page.Links, Link{uri, float32(min(x0, x1)), float32(min(y0, y1)), float32(max(x0, x1)), float32(max(y0, y1))})
+		c.page.Links = append(c.page.Links, Link{
+			uri, float32(min(x0, x1)), float32(min(y0, y1)), float32(max(x0, x1)),
+			float32(max(y0, y1)),
+		})
 	}
 }
 
@@ -328,7 +332,8 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 // maxImageEntries is within how many bytes the data of a picture in the content begin: its entries are few.
 const maxImageEntries = 1 << 10
 
-// afterImage returns where the operators go on after a picture in the content itself: behind the word EI that stands alone.
+// afterImage returns where the operators go on after a picture in the content itself: behind the word EI that stands
+// alone.
 func afterImage(b []byte, at int) int {
 	for i := at; i+2 < min(len(b), at+maxImageEntries); i++ {
 		if b[i] == 'I' && b[i+1] == 'D' && classes[b[i+2]] == space {
@@ -337,7 +342,8 @@ func afterImage(b []byte, at int) int {
 		}
 	}
 	for i := at; i+1 < len(b); i++ {
-		if b[i] == 'E' && b[i+1] == 'I' && (i == 0 || classes[b[i-1]] == space) && (i+2 >= len(b) || classes[b[i+2]] == space) {
+		if b[i] == 'E' && b[i+1] == 'I' && (i == 0 || classes[b[i-1]] == space) &&
+			(i+2 >= len(b) || classes[b[i+2]] == space) {
 			rest := lexer{b: b[:min(len(b), i+40)], at: i + 2}
 			if v, ok := rest.next(); ok {
 				if w, isWord := v.(word); isWord && !plainWord(string(w)) {

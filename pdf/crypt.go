@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// crypt decrypts a file that any viewer opens without asking: one encrypted under the empty user password (§7.6, and ISO 32000-2
-// §7.6.4 for AES of 256 bits).
+// crypt decrypts a file that any viewer opens without asking: one encrypted under the empty user password (§7.6, and
+// ISO 32000-2 §7.6.4 for AES of 256 bits).
 type crypt struct {
 	key    []byte
 	aes    bool
@@ -23,9 +23,11 @@ type crypt struct {
 }
 
 // padding completes short passwords (algorithm 2).
-var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
+var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08" +
+	"\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
 
-// newCrypt returns what decrypts a file by its encryption dictionary; nil if a password is needed, or the method is not known.
+// newCrypt returns what decrypts a file by its encryption dictionary; nil if a password is needed, or the method is not
+// known.
 func newCrypt(r *reader, d dict) *crypt {
 	if f := r.name(d["Filter"]); f != "Standard" {
 		return nil

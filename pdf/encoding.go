@@ -62,7 +62,8 @@ func (e *encoding) set(from int, text string) {
 	}
 }
 
-// glyphNames are the texts of glyph names that no rule of glyphText gives (Adobe Glyph List; TeX's names of mathematical signs).
+// glyphNames are the texts of glyph names that no rule of glyphText gives (Adobe Glyph List; TeX's names of
+// mathematical signs).
 var glyphNames = pairs(`space=  nbspace=  exclam=! quotedbl=" numbersign=# dollar=$ percent=% ampersand=& quotesingle=' quoteright=’ quoteleft=‘
 parenleft=( parenright=) asterisk=* plus=+ comma=, hyphen=- minus=− period=. slash=/ zero=0 one=1 two=2 three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 colon=:
 semicolon=; less=< equal== greater=> question=? at=@ bracketleft=[ backslash=\ bracketright=] asciicircum=^ underscore=_ grave=` + "`" + ` braceleft={ bar=| braceright=}
@@ -102,8 +103,10 @@ func pairs(list string) map[string]string {
 
 // accents are the combining characters that glyph names of letters end with.
 var accents = map[string]rune{
-	"grave": 0x300, "acute": 0x301, "circumflex": 0x302, "tilde": 0x303, "macron": 0x304, "breve": 0x306, "dotaccent": 0x307, "dot": 0x307, "dieresis": 0x308, "ring": 0x30a,
-	"hungarumlaut": 0x30b, "caron": 0x30c, "cedilla": 0x327, "commaaccent": 0x327, "ogonek": 0x328, "dotbelow": 0x323, "hook": 0x309, "horn": 0x31b,
+	"grave": 0x300, "acute": 0x301, "circumflex": 0x302, "tilde": 0x303, "macron": 0x304, "breve": 0x306,
+	"dotaccent": 0x307, "dot": 0x307, "dieresis": 0x308, "ring": 0x30a,
+	"hungarumlaut": 0x30b, "caron": 0x30c, "cedilla": 0x327, "commaaccent": 0x327, "ogonek": 0x328, "dotbelow": 0x323,
+	"hook": 0x309, "horn": 0x31b,
 }
 
 // glyphText returns the text of a glyph by its name; "" for a name that says nothing.
@@ -179,13 +182,19 @@ func cyrillic(v int) string {
 // The widths of the fonts that every viewer has, for codes 32 to 126, in thousandths of the size.
 var (
 	helvetica = [95]uint16{
-		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
-		1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,
-		333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,
+		556, 556, 556, 278, 278, 584, 584, 584, 556,
+		1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667,
+		944, 667, 667, 611, 278, 278, 278, 469, 556,
+		333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500,
+		722, 500, 500, 500, 334, 260, 334, 584,
 	}
 	times = [95]uint16{
-		250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500, 500, 500, 500, 500, 500, 500, 500, 278, 278, 564, 564, 564, 444,
-		921, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389, 722, 611, 889, 722, 722, 556, 722, 667, 556, 611, 722, 722, 944, 722, 722, 611, 333, 278, 333, 469, 500,
-		333, 444, 500, 444, 500, 444, 333, 500, 500, 278, 278, 500, 278, 778, 500, 500, 500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541,
+		250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500, 500, 500, 500, 500,
+		500, 500, 500, 278, 278, 564, 564, 564, 444,
+		921, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389, 722, 611, 889, 722, 722, 556, 722, 667, 556, 611, 722, 722,
+		944, 722, 722, 611, 333, 278, 333, 469, 500,
+		333, 444, 500, 444, 500, 444, 333, 500, 500, 278, 278, 500, 278, 778, 500, 500, 500, 500, 333, 389, 278, 500, 500,
+		722, 500, 500, 444, 480, 200, 480, 541,
 	}
 )

@@ -43,7 +43,8 @@ func (b *builder) finish(root int, more string) []byte {
 	for _, at := range b.offsets {
 		fmt.Fprintf(&b.out, "%010d 00000 n \n", at)
 	}
-	fmt.Fprintf(&b.out, "trailer\n<< /Size %d /Root %d 0 R %s >>\nstartxref\n%d\n%%%%EOF\n", len(b.offsets)+1, root, more, start)
+	fmt.Fprintf(&b.out, "trailer\n<< /Size %d /Root %d 0 R %s >>\nstartxref\n%d\n%%%%EOF\n", len(b.offsets)+1, root, more,
+		start)
 	return b.out.Bytes()
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// decode returns a stream's data without filters (§7.4). Of damaged data what could be read is returned, which cut tells; data in
-// the form of a picture give nothing.
+// decode returns a stream's data without filters (§7.4). Of damaged data what could be read is returned, which cut
+// tells; data in the form of a picture give nothing.
 func (r *reader) decode(s *stream) []byte {
 	r.step()
 	data := s.raw
@@ -206,8 +206,8 @@ func abs(n int) int {
 	return n
 }
 
-// lzw undoes LZW as TIFF and PDF write it: codes of 9 to 12 bits, the longest first bit first, whose width grows one code early
-// unless early is 0.
+// lzw undoes LZW as TIFF and PDF write it: codes of 9 to 12 bits, the longest first bit first, whose width grows one
+// code early unless early is 0.
 func lzw(data []byte, early, limit int) []byte {
 	const clear, end = 256, 257
 	var table [4096][]byte

@@ -82,15 +82,18 @@ func (r *reader) style(base string, descriptor dict) (s Style) {
 		return false
 	}
 	flags := int(r.number(descriptor["Flags"]))
-	if has("bold", "black", "heavy", "semibold", "demi") || strings.HasPrefix(lower, "cmbx") || strings.HasPrefix(lower, "sfbx") || strings.HasPrefix(lower, "ecbx") || flags>>18&1 == 1 ||
+	if has("bold", "black", "heavy", "semibold", "demi") || strings.HasPrefix(lower, "cmbx") ||
+		strings.HasPrefix(lower, "sfbx") || strings.HasPrefix(lower, "ecbx") || flags>>18&1 == 1 ||
 		r.number(descriptor["FontWeight"]) >= 600 {
 		s |= Bold
 	}
 	if has("italic", "oblique", "slanted") || strings.HasPrefix(lower, "cmti") || flags>>6&1 == 1 {
 		s |= Italic
 	}
-	if has("courier", "mono", "consol", "menlo", "typewriter", "inconsolata", "fixed", "lettergothic", "sourcecode", "firacode") || strings.HasPrefix(lower, "cmtt") ||
-		strings.HasPrefix(lower, "sftt") || strings.HasPrefix(lower, "ectt") || strings.HasPrefix(lower, "lmtt") || strings.HasPrefix(lower, "lmmono") || flags&1 == 1 {
+	if has("courier", "mono", "consol", "menlo", "typewriter", "inconsolata", "fixed", "lettergothic", "sourcecode",
+		"firacode") || strings.HasPrefix(lower, "cmtt") ||
+		strings.HasPrefix(lower, "sftt") || strings.HasPrefix(lower, "ectt") || strings.HasPrefix(lower, "lmtt") ||
+		strings.HasPrefix(lower, "lmmono") || flags&1 == 1 {
 		s |= Mono
 	}
 	return s
@@ -123,7 +126,8 @@ func (r *reader) simple(f *font, d, descriptor dict, base string) {
 	case strings.Contains(lower, "courier"), strings.Contains(lower, "mono"):
 		f.width = 600
 		return
-	case strings.Contains(lower, "times"), strings.Contains(lower, "serif") && !strings.Contains(lower, "sans"), strings.Contains(lower, "roman"), strings.Contains(lower, "symbol"):
+	case strings.Contains(lower, "times"), strings.Contains(lower, "serif") && !strings.Contains(lower, "sans"),
+		strings.Contains(lower, "roman"), strings.Contains(lower, "symbol"):
 		table = &times
 	}
 	f.width = 556
@@ -197,7 +201,8 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 
 // numbered reports whether a glyph's name is but a number, of which the code may say more: g12, C0041, cid_33.
 func numbered(n string) bool {
-	return len(n) > 1 && strings.Trim(n, "0123456789") != n && len(strings.Trim(n, "0123456789")) <= 5 || strings.HasPrefix(n, "index")
+	return len(n) > 1 && strings.Trim(n, "0123456789") != n && len(strings.Trim(n, "0123456789")) <= 5 ||
+		strings.HasPrefix(n, "index")
 }
 
 // builtIn reads the encoding that a Type 1 font program states in clear text: lines of "dup 65 /A put".
@@ -364,7 +369,8 @@ func (f *font) text(c char, raw string) string {
 	return ""
 }
 
-// usable reports whether a text that a file gives for a code is one: files give NULs and replacement characters for want of one.
+// usable reports whether a text that a file gives for a code is one: files give NULs and replacement characters for
+// want of one.
 func usable(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return s != "" && r != 0 && r != utf8.RuneError

@@ -1,11 +1,13 @@
-// Package pdf reads the text of PDF files (ISO 32000): its pages, and on each page the glyphs with their place, size and style.
+// Package pdf reads the text of PDF files (ISO 32000): its pages, and on each page the glyphs with their place, size
+// and style.
 //
-// [Open] finds a file's pages, [File.Pages] gives them one after the other. What the glyphs mean together, as words, lines and
-// columns, is for others to say.
+// [Open] finds a file's pages, [File.Pages] gives them one after the other. What the glyphs mean together, as words,
+// lines and columns, is for others to say.
 //
-// Every file is taken for hostile. Nothing is followed without a limit on depth, nothing is decoded without a limit on size, and
-// no reference is followed in a circle; a damaged cross-reference table is made anew from the objects that are there. Files that
-// are encrypted under an empty password are read as every viewer reads them. Pictures, forms, scripts and attachments are not.
+// Every file is taken for hostile. Nothing is followed without a limit on depth, nothing is decoded without a limit on
+// size, and no reference is followed in a circle; a damaged cross-reference table is made anew from the objects that
+// are there. Files that are encrypted under an empty password are read as every viewer reads them. Pictures, forms,
+// scripts and attachments are not.
 package pdf
 
 import (
@@ -42,8 +44,8 @@ const (
 	lexBytes   = 4         // of what stands between the streams
 )
 
-// maxSteps bounds the work on one file: operators, glyphs and objects, and the bytes that are read for them. A variable for
-// tests, which need not do all of it.
+// maxSteps bounds the work on one file: operators, glyphs and objects, and the bytes that are read for them. A variable
+// for tests, which need not do all of it.
 var maxSteps = 20_000_000
 
 // File is an open PDF. It is for one goroutine.
@@ -94,8 +96,8 @@ type Link struct {
 	X0, Y0, X1, Y1 float32
 }
 
-// Open reads the structure of a file. It keeps content, which must not change. The error is ErrEncrypted, ErrDamaged or that of
-// ctx.
+// Open reads the structure of a file. It keeps content, which must not change. The error is ErrEncrypted, ErrDamaged or
+// that of ctx.
 func Open(ctx context.Context, content []byte) (f *File, err error) {
 	f = &File{fonts: map[ref]*font{}}
 	f.r = &reader{ctx: ctx, b: content, left: maxDecoded, stepsLeft: maxSteps}
@@ -194,8 +196,8 @@ func (f *File) loose() {
 	}
 }
 
-// Pages gives the pages one after the other. A page that cannot be read is empty, which [File.Cut] tells. The error is that of ctx
-// alone, and the last that is given.
+// Pages gives the pages one after the other. A page that cannot be read is empty, which [File.Cut] tells. The error is
+// that of ctx alone, and the last that is given.
 func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		f.r.ctx = ctx
@@ -318,7 +320,10 @@ func (m matrix) finite() bool {
 // parseDate reads a date of a PDF, D:YYYYMMDDHHmmSSOHH'mm', of which all after the year may be missing.
 func parseDate(s string) time.Time {
 	s = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(s), "D:"), "'", "")
-	for _, form := range []string{"20060102150405-0700", "20060102150405Z0700", "20060102150405", "200601021504", "2006010215", "20060102", "200601", "2006"} {
+	for _, form := range []string{
+		"20060102150405-0700", "20060102150405Z0700", "20060102150405", "200601021504",
+		"2006010215", "20060102", "200601", "2006",
+	} {
 		if t, err := time.Parse(form, s[:min(len(s), len(form))]); err == nil && t.Year() > 1900 {
 			return t
 		}

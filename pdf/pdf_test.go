@@ -39,7 +39,8 @@ func TestPagesComeInOrderWithWhatTheFileSaysOfItself(t *testing.T) {
 	if got != "one\ntwo" || f.NumPages() != 2 || f.Cut() {
 		t.Errorf("%q, %d pages, cut %v", got, f.NumPages(), f.Cut())
 	}
-	if f.Title != "Of rivers" || f.Author != "Ém" || f.Lang != "en" || !f.Created.Equal(time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)) {
+	if f.Title != "Of rivers" || f.Author != "Ém" || f.Lang != "en" ||
+		!f.Created.Equal(time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)) {
 		t.Errorf("%q %q %q %v", f.Title, f.Author, f.Lang, f.Created)
 	}
 }
@@ -57,7 +58,10 @@ func TestTextOperators(t *testing.T) {
 		{"font that is not there", "BT /F9 12 Tf (a) Tj ET", ""},
 		{"stray operators", "Q Q ET EMC ] >> BT /F1 12 Tf (a) Tj ET", "a"},
 		{"stated text replaces signs", "BT /F1 12 Tf /Span << /ActualText (fi) >> BDC (\\001x) Tj EMC (n) Tj ET", "fin"},
-		{"running heads that are marked", "/Artifact << /Type /Pagination >> BDC BT /F1 9 Tf (7) Tj ET EMC BT /F1 9 Tf (b) Tj ET", "b"},
+		{
+			"running heads that are marked",
+			"/Artifact << /Type /Pagination >> BDC BT /F1 9 Tf (7) Tj ET EMC BT /F1 9 Tf (b) Tj ET", "b",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got, _ := read(t, document(tt.content)); got != tt.want {
@@ -68,7 +72,8 @@ func TestTextOperators(t *testing.T) {
 }
 
 func TestGlyphsStandWhereTheyAreDrawn(t *testing.T) {
-	f, err := pdf.Open(t.Context(), documentWith("/Rotate 90", "", "q 2 0 0 2 10 20 cm BT /F1 10 Tf 0 1 -1 0 100 50 Tm (AV) Tj ET Q"))
+	f, err := pdf.Open(t.Context(), documentWith("/Rotate 90", "",
+		"q 2 0 0 2 10 20 cm BT /F1 10 Tf 0 1 -1 0 100 50 Tm (AV) Tj ET Q"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +86,8 @@ func TestGlyphsStandWhereTheyAreDrawn(t *testing.T) {
 		}
 		a, b := p.Glyphs[0], p.Glyphs[1]
 		// Drawn upwards at 210,120 on a page that is turned clockwise: from left to right at 120, 612-210.
-		if a.Turn != 0 || a.X != 120 || a.Y != 402 || a.Size != 20 || math.Abs(float64(b.X-a.X-a.W)) > .01 || math.Abs(float64(a.W)-.667*20) > .01 {
+		if a.Turn != 0 || a.X != 120 || a.Y != 402 || a.Size != 20 || math.Abs(float64(b.X-a.X-a.W)) > .01 ||
+			math.Abs(float64(a.W)-.667*20) > .01 {
 			t.Errorf("%+v, %+v", a, b)
 		}
 	}
@@ -95,7 +101,8 @@ func TestInvisibleTextIsLeftOutUnlessItIsWhatAPictureShows(t *testing.T) {
 	if got, _ := read(t, document("BT /F1 12 Tf 3 Tr (behind) Tj ET BI /W 1 ID x EI ")); got != "behind" {
 		t.Errorf("behind a picture: got %q", got)
 	}
-	if got, _ := read(t, document("BT /F1 12 Tf (a) Tj /F1 .2 Tf (tiny) Tj /F1 12 Tf 1 0 0 1 5000 5000 Tm (away) Tj ET")); got != "a" {
+	if got, _ := read(t,
+		document("BT /F1 12 Tf (a) Tj /F1 .2 Tf (tiny) Tj /F1 12 Tf 1 0 0 1 5000 5000 Tm (away) Tj ET")); got != "a" {
 		t.Errorf("tiny and off the page: got %q", got)
 	}
 }
@@ -155,10 +162,16 @@ func predicted(s string) string {
 func TestFontsSayWhatTheirCodesMean(t *testing.T) {
 	const cmap = "1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfchar <0001> <00660069> endbfchar 2 beginbfrange <0010> <0012> <0041> <0020> <0021> [<03B1> <03B2>] endbfrange"
 	for _, tt := range []struct{ name, font, shown, want string }{
-		{"differences", "/Type1 /BaseFont /X /Encoding << /Differences [1 /fi /eacute /uni20AC /f_i /afii10065 /a.sc] >>", "(\\001\\002\\003\\004\\005\\006)", "fié€fiаa"},
+		{
+			"differences", "/Type1 /BaseFont /X /Encoding << /Differences [1 /fi /eacute /uni20AC /f_i /afii10065 /a.sc] >>",
+			"(\\001\\002\\003\\004\\005\\006)", "fié€fiаa",
+		},
 		{"symbol", "/Type1 /BaseFont /Symbol", "(abS)", "αβΣ"},
 		{"standard", "/Type1 /BaseFont /X", "(\\256 ')", "ﬁ ’"},
-		{"to Unicode", "/Type0 /BaseFont /X /Encoding /Identity-H /ToUnicode 1 0 R /DescendantFonts [<< /W [1 [500]] >>]", "<0001001000120021>", "fiACβ"},
+		{
+			"to Unicode", "/Type0 /BaseFont /X /Encoding /Identity-H /ToUnicode 1 0 R /DescendantFonts [<< /W [1 [500]] >>]",
+			"<0001001000120021>", "fiACβ",
+		},
 		{"Unicode codes", "/Type0 /BaseFont /X /Encoding /UniGB-UCS2-H /DescendantFonts [<< >>]", "<4F60597D>", "你好"},
 		{"GBK codes", "/Type0 /BaseFont /X /Encoding /GBK-EUC-H /DescendantFonts [<< >>]", "<41C4E3>", "A你"},
 	} {
@@ -199,12 +212,16 @@ func TestDamagedFilesAreRead(t *testing.T) {
 }
 
 func TestWhatIsNoPDFIsAnError(t *testing.T) {
-	for _, content := range []string{"", "%PDF-1.7\n", "<html>", "%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj trailer << /Root 1 0 R >>"} {
+	for _, content := range []string{
+		"", "%PDF-1.7\n", "<html>",
+		"%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj trailer << /Root 1 0 R >>",
+	} {
 		if _, err := pdf.Open(t.Context(), []byte(content)); !errors.Is(err, pdf.ErrDamaged) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
-	locked := bytes.Replace(document("BT ET"), []byte("/Info"), []byte("/Encrypt << /Filter /Standard /V 1 /R 2 /O (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) /U (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) /P -4 >> /Info"), 1)
+	locked := bytes.Replace(document("BT ET"), []byte("/Info"),
+		[]byte("/Encrypt << /Filter /Standard /V 1 /R 2 /O (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) /U (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) /P -4 >> /Info"), 1)
 	if _, err := pdf.Open(t.Context(), locked); !errors.Is(err, pdf.ErrEncrypted) {
 		t.Errorf("%v, want ErrEncrypted", err)
 	}
@@ -250,7 +267,8 @@ func FuzzRead(f *testing.F) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	line := "BT /F1 10 Tf 72 700 Td 12 TL " + strings.Repeat("(A line of text as pages have it, with some words and more.) ' ", 45) + "ET"
+	line := "BT /F1 10 Tf 72 700 Td 12 TL " +
+		strings.Repeat("(A line of text as pages have it, with some words and more.) ' ", 45) + "ET"
 	file := document(strings.Split(strings.Repeat(line+"\x00", 20), "\x00")[:20]...)
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()

@@ -93,7 +93,8 @@ func (r *reader) unlock() error {
 }
 
 func (r *reader) reset() {
-	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{}, map[int]bool{}
+	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{},
+		map[int]bool{}
 	r.crypt = nil
 }
 

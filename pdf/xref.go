@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// crossReference follows the chain of tables from the end of the file (§7.5.4, §7.5.8). It reports false where it breaks.
+// crossReference follows the chain of tables from the end of the file (§7.5.4, §7.5.8). It reports false where it
+// breaks.
 func (r *reader) crossReference() bool {
 	tail := r.b[max(0, len(r.b)-2048):]
 	i := bytes.LastIndex(tail, []byte("startxref"))
@@ -162,8 +163,8 @@ func bigEndian(b []byte) (v int) {
 	return v
 }
 
-// repair finds objects by their beginnings, "12 0 obj", wherever they stand. Later ones replace earlier ones, as updates do. The
-// error is ErrEncrypted.
+// repair finds objects by their beginnings, "12 0 obj", wherever they stand. Later ones replace earlier ones, as
+// updates do. The error is ErrEncrypted.
 func (r *reader) repair() error {
 	r.reset()
 	r.repaired = true

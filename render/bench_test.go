@@ -17,9 +17,9 @@ import (
 	"readthru/render"
 )
 
-// BenchmarkPages renders the pages of testdata, with this package and with a browser process a page (--dump-dom), one, two and
-// four at once. It reports milliseconds a page, the most memory that all browser processes held together (PSS, Linux), and how
-// many pages came whole.
+// BenchmarkPages renders the pages of testdata, with this package and with a browser process a page (--dump-dom), one,
+// two and four at once. It reports milliseconds a page, the most memory that all browser processes held together (PSS,
+// Linux), and how many pages came whole.
 func BenchmarkPages(b *testing.B) {
 	files, err := os.ReadDir("testdata/pages")
 	if err != nil {
@@ -54,7 +54,8 @@ func BenchmarkPages(b *testing.B) {
 			}},
 			{"dump-dom", func(ctx context.Context, path string) (string, error) {
 				dir := b.TempDir()
-				out, err := exec.CommandContext(ctx, bare, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+dir, "--dump-dom", s.URL+path).Output()
+				out, err := exec.CommandContext(ctx, bare, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+dir,
+					"--dump-dom", s.URL+path).Output()
 				return string(out), err
 			}},
 		} {
@@ -94,7 +95,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// watchMemory samples the memory of the descendants of this process until the function it returns is called, which gives the most.
+// watchMemory samples the memory of the descendants of this process until the function it returns is called, which
+// gives the most.
 func watchMemory(b *testing.B) func() int64 {
 	b.Helper()
 	stop, result := make(chan struct{}), make(chan int64)

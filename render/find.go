@@ -18,11 +18,17 @@ type found struct {
 }
 
 // shells are names of the headless shell, browsers those of a whole Chromium, in the order of preference. Debian's
-// chromium-headless-shell in /usr/bin is a script that stays the parent of the browser, so that killing it kills nothing: the
-// program itself is looked for instead.
+// chromium-headless-shell in /usr/bin is a script that stays the parent of the browser, so that killing it kills
+// nothing: the program itself is looked for instead.
 var (
-	shells   = []string{"/usr/lib/chromium/chromium-headless-shell", "chrome-headless-shell", "headless_shell", "headless-shell"}
-	browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "microsoft-edge-stable"}
+	shells = []string{
+		"/usr/lib/chromium/chromium-headless-shell", "chrome-headless-shell", "headless_shell",
+		"headless-shell",
+	}
+	browsers = []string{
+		"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge",
+		"microsoft-edge-stable",
+	}
 )
 
 // elsewhere returns where browsers are on systems that have no search path for them.
@@ -38,7 +44,8 @@ func elsewhere() []string {
 		var list []string
 		for _, root := range []string{os.Getenv("ProgramFiles"), os.Getenv("ProgramFiles(x86)"), os.Getenv("LocalAppData")} {
 			if root != "" {
-				list = append(list, filepath.Join(root, `Google\Chrome\Application\chrome.exe`), filepath.Join(root, `Chromium\Application\chrome.exe`),
+				list = append(list, filepath.Join(root, `Google\Chrome\Application\chrome.exe`),
+					filepath.Join(root, `Chromium\Application\chrome.exe`),
 					filepath.Join(root, `Microsoft\Edge\Application\msedge.exe`))
 			}
 		}
@@ -69,7 +76,8 @@ func find(name string) found {
 	return found{err: errNotInstalled}
 }
 
-// lookUp returns the path of a program, by name or path. A script around Debian's headless shell is taken for the shell itself.
+// lookUp returns the path of a program, by name or path. A script around Debian's headless shell is taken for the shell
+// itself.
 func lookUp(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -21,8 +21,8 @@ func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOpti
 		chromedp.DisableGPU,
 		chromedp.WindowSize(1280, 1024),
 
-		// Every way to the network leads to the sink, also for loopback addresses, names, UDP and WebRTC. The two switches for
-		// WebRTC are one: a headless shell knows the first, a whole browser the second.
+		// Every way to the network leads to the sink, also for loopback addresses, names, UDP and WebRTC. The two switches
+		// for WebRTC are one: a headless shell knows the first, a whole browser the second.
 		chromedp.Flag("proxy-server", "http://"+sink),
 		chromedp.Flag("proxy-bypass-list", "<-loopback>"),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
@@ -42,7 +42,8 @@ func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOpti
 		chromedp.Flag("metrics-recording-only", true),
 		chromedp.Flag("no-pings", true),
 		chromedp.Flag("safebrowsing-disable-auto-update", true),
-		chromedp.Flag("disable-features", "Translate,MediaRouter,OptimizationHints,InterestFeedContentSuggestions,DialMediaRouteProvider,AutofillServerCommunication,CertificateTransparencyComponentUpdater"),
+		chromedp.Flag("disable-features",
+			"Translate,MediaRouter,OptimizationHints,InterestFeedContentSuggestions,DialMediaRouteProvider,AutofillServerCommunication,CertificateTransparencyComponentUpdater"),
 		chromedp.Flag("password-store", "basic"),
 		chromedp.Flag("use-mock-keychain", true),
 
@@ -70,18 +71,22 @@ func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOpti
 	return opts
 }
 
-// environment returns the variables that a browser gets: where its files and libraries are, and the user's language and clock.
+// environment returns the variables that a browser gets: where its files and libraries are, and the user's language and
+// clock.
 func environment(ours []string) []string {
 	return slices.DeleteFunc(slices.Clone(ours), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		switch name = strings.ToUpper(name); name {
-		case "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH",
-			"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)":
+		case "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH",
+			"FONTCONFIG_FILE", "FONTCONFIG_PATH",
+			"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PROGRAMDATA",
+			"PROGRAMFILES", "PROGRAMFILES(X86)":
 			return false
 		}
 		return !strings.HasPrefix(name, "LC_") && !strings.HasPrefix(name, "XDG_")
 	})
 }
 
-// sandboxed reports whether a browser that we start has its sandbox: chromedp leaves it away for root, where it cannot start.
+// sandboxed reports whether a browser that we start has its sandbox: chromedp leaves it away for root, where it cannot
+// start.
 func sandboxed() bool { return os.Getuid() != 0 }

@@ -83,7 +83,8 @@ func (f *traffic) report(p *Page) {
 	}
 }
 
-// serve answers the requests of a page until its tab closes. It never waits, for what is paused meanwhile is kept in memory.
+// serve answers the requests of a page until its tab closes. It never waits, for what is paused meanwhile is kept in
+// memory.
 func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 	for ev, err := range paused {
 		if err != nil {
@@ -131,7 +132,8 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 		if !f.t.r.Screenshot {
 			return network.ErrorReasonBlockedByClient
 		}
-	case network.ResourceTypeMedia, network.ResourceTypePing, network.ResourceTypeEventSource, network.ResourceTypeCSPViolationReport,
+	case network.ResourceTypeMedia, network.ResourceTypePing, network.ResourceTypeEventSource,
+		network.ResourceTypeCSPViolationReport,
 		network.ResourceTypePrefetch, network.ResourceTypeManifest, network.ResourceTypeTextTrack:
 		return network.ErrorReasonBlockedByClient
 	}
@@ -170,12 +172,14 @@ func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
 	f.mu.Lock()
 	f.refused++
 	f.mu.Unlock()
-	_, _ = chromedp.Call(f.t.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: reason}) // the tab may be gone
+	// the tab may be gone
+	_, _ = chromedp.Call(f.t.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: reason})
 }
 
 // answer makes a request and answers it with what came back.
 func (f *traffic) answer(ev *fetch.EventRequestPaused) {
-	main := ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
+	main := ev.ResourceType == network.ResourceTypeDocument &&
+		string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
 	resp, err := f.inHand(ev, main)
 	if resp == nil && err == nil {
 		ctx, cancel := context.WithTimeout(f.t.ctx, f.t.o.patience().request)
@@ -207,7 +211,8 @@ func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.Fulfil
 	return fulfil(ev.RequestID, f.t.r.Status, f.t.r.Header, f.t.r.Body), nil
 }
 
-// errTooLarge says that a response is over the limit, or with it all that the page has loaded. It is refused, never cut.
+// errTooLarge says that a response is over the limit, or with it all that the page has loaded. It is refused, never
+// cut.
 var errTooLarge = errors.New("response too large")
 
 // metered counts what is read of a response while it comes, so that many at once keep to the limit of the page.
@@ -268,8 +273,10 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 
 // framing are fields that say how content was sent, which is not how the browser gets it.
 var framing = map[string]bool{
-	"Connection": true, "Content-Encoding": true, "Content-Length": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Connection": true,
-	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Alt-Svc": true, "Content-Disposition": true,
+	"Connection": true, "Content-Encoding": true, "Content-Length": true, "Keep-Alive": true, "Proxy-Authenticate": true,
+	"Proxy-Connection": true,
+	"Te":               true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Alt-Svc": true,
+	"Content-Disposition": true,
 }
 
 func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.FulfillRequestParams {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// curb kills those of a browser's renderers that hold more than limit bytes: their pages fail, the others go on. It returns how
-// many there were.
+// curb kills those of a browser's renderers that hold more than limit bytes: their pages fail, the others go on. It
+// returns how many there were.
 func curb(browser int, limit int64) int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -47,7 +47,8 @@ func curb(browser int, limit int64) int {
 			if up != browser {
 				continue
 			}
-			if cmd, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil && bytes.Contains(cmd, []byte("--type=renderer")) {
+			if cmd, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil &&
+				bytes.Contains(cmd, []byte("--type=renderer")) {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
 				killed++
 			}

@@ -85,7 +85,8 @@ func newSite(tb testing.TB) *site {
 		http.Redirect(w, r, strings.TrimPrefix(r.URL.Path, "/redirect"), http.StatusFound)
 	})
 	s.mux.HandleFunc("/api/fragment", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, "<article><h1>%s</h1><p>%s</p></article>", story.Title, strings.Join(story.Paragraphs, "</p><p>"))
+		_, _ = fmt.Fprintf(w, "<article><h1>%s</h1><p>%s</p></article>", story.Title,
+			strings.Join(story.Paragraphs, "</p><p>"))
 	})
 	s.mux.HandleFunc("/api/story.md", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, "# %s\n\n%s\n", story.Title, strings.Join(story.Paragraphs, "\n\n"))
@@ -208,10 +209,15 @@ func (s *site) client(tb testing.TB) http.RoundTripper {
 	return c
 }
 
-// browser returns a browser whose requests go to the site. It skips the test where no browser is installed, unless CI is set.
+// browser returns a browser whose requests go to the site. It skips the test where no browser is installed, unless CI
+// is set.
 func (s *site) browser(tb testing.TB, change ...func(*render.Options)) *render.Browser {
 	tb.Helper()
-	o := render.Options{Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: tb.TempDir(), UserAgent: "readthru/test", Timeout: 3 * time.Minute} // patient: the machine may be busy
+	// patient: the machine may be busy
+	o := render.Options{
+		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: tb.TempDir(),
+		UserAgent: "readthru/test", Timeout: 3 * time.Minute,
+	}
 	for _, f := range change {
 		f(&o)
 	}

@@ -44,9 +44,10 @@ type tab struct {
 // render loads a page in a browser context of its own.
 func (p *process) render(ctx context.Context, o Options, r Request) (*Page, error) {
 	// The context's proxy is ours in a browser that somebody else started, too.
-	tabCtx, closeTab := chromedp.NewContext(p.ctx, chromedp.WithNewBrowserContext(func(c *target.CreateBrowserContextParams) {
-		c.ProxyServer, c.ProxyBypassList = "http://"+p.sink.addr, "<-loopback>"
-	}))
+	tabCtx, closeTab := chromedp.NewContext(p.ctx,
+		chromedp.WithNewBrowserContext(func(c *target.CreateBrowserContextParams) {
+			c.ProxyServer, c.ProxyBypassList = "http://"+p.sink.addr, "<-loopback>"
+		}))
 	tabCtx, cancel := context.WithCancelCause(tabCtx)
 	t := &tab{o: o, r: r, ctx: tabCtx}
 	t.traffic = newTraffic(t)
@@ -122,7 +123,9 @@ func (t *tab) picture(out *Page) error {
 func (t *tab) read() (*url.URL, []byte, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.o.patience().answer)
 	defer cancel()
-	_, _ = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause}) // the reading tells
+	// the reading tells
+	_, _ = chromedp.Call(ctx, emulation.SetVirtualTimePolicy,
+		emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause})
 	last := errors.New("it has no document")
 	for range 20 {
 		doc, err := evaluate[document](ctx, t, fmt.Sprintf(serialise, t.o.MaxBody))
@@ -152,7 +155,8 @@ type document struct {
 	HTML string `json:"html"`
 }
 
-// load navigates to the page and waits for its load event. It returns why it did not come, if there is a document all the same.
+// load navigates to the page and waits for its load event. It returns why it did not come, if there is a document all
+// the same.
 func (t *tab) load() (unsettled string, err error) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.share(t.o.patience().load))
 	defer cancel()
@@ -176,7 +180,8 @@ func (t *tab) open(cancel context.CancelCauseFunc) error {
 	}
 	t.listen(cancel)
 	id := chromedp.FromContext(t.ctx).BrowserContextID
-	_, err := chromedp.CallBrowser(t.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: id})
+	_, err := chromedp.CallBrowser(t.ctx, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: id})
 	for _, step := range t.settings() {
 		if err == nil {
 			err = step()
@@ -190,7 +195,8 @@ func (t *tab) settings() []func() error {
 	list := []func() error{
 		set(t, fetch.Enable, fetch.EnableParams{}),
 		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: still}),
-		set(t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: viewportWidth, Height: viewportHeight, DeviceScaleFactor: 1}),
+		set(t, emulation.SetDeviceMetricsOverride,
+			emulation.SetDeviceMetricsOverrideParams{Width: viewportWidth, Height: viewportHeight, DeviceScaleFactor: 1}),
 		// What chromedp has enabled and we do not read: a page could fill our memory with it.
 		set(t, network.Disable, cdp.Empty{}),
 		set(t, css.Disable, cdp.Empty{}),
@@ -228,7 +234,8 @@ func (t *tab) listen(cancel context.CancelCauseFunc) {
 	paused := chromedp.Events(t.ctx, fetch.RequestPaused)
 	t.listening.Go(func() { t.serve(paused) })
 	on(t, page.JavascriptDialogOpening, func(page.EventJavascriptDialogOpening) {
-		_, _ = chromedp.Call(t.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false}) // the tab may be gone
+		// the tab may be gone
+		_, _ = chromedp.Call(t.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false})
 	})
 	on(t, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { cancel(errors.New("the page crashed")) })
 	if t.r.Console {

@@ -34,14 +34,15 @@ func TestPagesOfRealFrameworksAskForABrowser(t *testing.T) { // rule C2
 			t.Fatal(err)
 		}
 		res, err := doc.Convert(context.Background(), convert.Options{})
-		if err != nil || !slices.Contains(res.Warnings, convert.WarnShell) && !slices.Contains(res.Warnings, convert.WarnThin) {
+		if err != nil || !slices.Contains(res.Warnings, convert.WarnShell) &&
+			!slices.Contains(res.Warnings, convert.WarnThin) {
 			t.Errorf("%s: %v, %v: neither a shell nor thin", f.Name(), res, err)
 		}
 	}
 }
 
-// TestPagesOfRealFrameworksAreComplete renders small pages made with what the web is made with, two at once: machines that test
-// are busy, and a page that has its time is shown as far as it came.
+// TestPagesOfRealFrameworksAreComplete renders small pages made with what the web is made with, two at once: machines
+// that test are busy, and a page that has its time is shown as far as it came.
 func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t, func(o *render.Options) { o.Concurrency = 2 })
@@ -74,7 +75,8 @@ func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 					missing++
 				}
 			}
-			t.Logf("%-20s missing %d  %5d ms  %3d requests, %d refused  %s", f.Name(), missing, time.Since(began).Milliseconds(), p.Requests, p.Refused, p.Unsettled)
+			t.Logf("%-20s missing %d  %5d ms  %3d requests, %d refused  %s", f.Name(), missing, time.Since(began).Milliseconds(),
+				p.Requests, p.Refused, p.Unsettled)
 			if (missing > 0) != incomplete[f.Name()] {
 				t.Errorf("%s lacks %d of %d parts", f.Name(), missing, 1+len(story.Paragraphs))
 			}

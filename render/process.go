@@ -34,8 +34,8 @@ type process struct {
 	closing sync.WaitGroup // what pages leave behind
 }
 
-// start starts a browser whose life is within life's, or connects to the one that runs. With sweep, profiles of browsers that
-// were killed with us are removed first.
+// start starts a browser whose life is within life's, or connects to the one that runs. With sweep, profiles of
+// browsers that were killed with us are removed first.
 func start(life context.Context, o Options, f found, sweep bool) (*process, error) {
 	s, err := newSink()
 	if err != nil {

@@ -1,16 +1,17 @@
-// Package render answers what a browser sees at a URL. It owns one Chromium process, found on the machine, started when the first
-// page needs it and stopped when none does.
+// Package render answers what a browser sees at a URL. It owns one Chromium process, found on the machine, started when
+// the first page needs it and stopped when none does.
 //
-// The browser has no network of its own: its proxy is a listener that refuses everything, and each request it wants is paused,
-// made by the [http.RoundTripper] that [Options] hands in, and answered with what came back. So the cache, the guard of addresses
-// and the limits of our own fetches hold for every byte of a page; what interception does not see (WebSockets, pop-up windows,
-// service workers) fails. Each page has a browser context of its own, so that pages share no cookies and no storage.
+// The browser has no network of its own: its proxy is a listener that refuses everything, and each request it wants is
+// paused, made by the [http.RoundTripper] that [Options] hands in, and answered with what came back. So the cache, the
+// guard of addresses and the limits of our own fetches hold for every byte of a page; what interception does not see
+// (WebSockets, pop-up windows, service workers) fails. Each page has a browser context of its own, so that pages share
+// no cookies and no storage.
 //
-// Time in a page is virtual: timers fire as soon as nothing is loading, so that a page which shows its text a second later is
-// not waited for a second. See settle.go.
+// Time in a page is virtual: timers fire as soon as nothing is loading, so that a page which shows its text a second
+// later is not waited for a second. See settle.go.
 //
-// Reading on: find.go (which browser), supervise.go (when one runs), process.go (its life), flags.go (how it is shut in), page.go (one page), intercept.go (its
-// requests), settle.go (when it is done).
+// Reading on: find.go (which browser), supervise.go (when one runs), process.go (its life), flags.go (how it is shut
+// in), page.go (one page), intercept.go (its requests), settle.go (when it is done).
 package render
 
 import (
@@ -31,16 +32,16 @@ import (
 type Options struct {
 	// Browser is the path or name of a Chromium. If empty the usual places are looked through.
 	Browser string
-	// Attach is the DevTools URL (http://127.0.0.1:9222/) of a browser that runs already, instead of one of ours. Pages get
-	// browser contexts of their own there, whose requests are made as those of our own browser are; what is a matter of that
-	// browser's switches (WebRTC, what it does of its own accord) is its owner's.
+	// Attach is the DevTools URL (http://127.0.0.1:9222/) of a browser that runs already, instead of one of ours. Pages
+	// get browser contexts of their own there, whose requests are made as those of our own browser are; what is a matter
+	// of that browser's switches (WebRTC, what it does of its own accord) is its owner's.
 	Attach string
 	// Client makes every request of a page. It must not follow redirects, and it undoes content codings.
 	Client http.RoundTripper
 	// Dir is where the browser's profile lies, below it for its own use. It is made with mode 0700 when missing.
 	Dir string
-	// Concurrency bounds the pages at once; if zero 8 for a headless shell and 4 for a whole browser, and never more than four
-	// for each processor.
+	// Concurrency bounds the pages at once; if zero 8 for a headless shell and 4 for a whole browser, and never more than
+	// four for each processor.
 	Concurrency int
 	Timeout     time.Duration // for a page in all, waiting for its turn included; if zero 30 s
 	MaxBody     int64         // largest content of one response, in bytes; if zero 32 MiB
@@ -150,8 +151,8 @@ func New(o Options) *Browser {
 	return b
 }
 
-// Render has the browser load a page and returns what it became. A browser that dies meanwhile is started anew, once. The error
-// wraps [ErrNoBrowser], [ErrCrashed] or the context's.
+// Render has the browser load a page and returns what it became. A browser that dies meanwhile is started anew, once.
+// The error wraps [ErrNoBrowser], [ErrCrashed] or the context's.
 func (b *Browser) Render(ctx context.Context, r Request) (*Page, error) {
 	if err := b.enter(); err != nil {
 		return nil, err
@@ -205,7 +206,10 @@ func (b *Browser) turn(ctx context.Context, r Request) (*Page, error) {
 func (b *Browser) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := State{Mode: "browser", Sandboxed: sandboxed(), Pages: b.count.pages.Load(), Failed: b.count.failed.Load(), Deaths: b.count.deaths.Load()}
+	s := State{
+		Mode: "browser", Sandboxed: sandboxed(), Pages: b.count.pages.Load(), Failed: b.count.failed.Load(),
+		Deaths: b.count.deaths.Load(),
+	}
 	if err := b.ready(time.Now()); err != nil {
 		s.Mode, s.Reason = "http", strings.TrimPrefix(err.Error(), ErrNoBrowser.Error()+": ")
 	}

@@ -86,29 +86,77 @@ func TestWhatAPageDoesWithTheWebWorks(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "got %d bytes", b.Len())
 	})
 	into := func(expr string) string {
-		return `<body><div id=out></div><script>(async()=>{document.getElementById('out').textContent = await (async()=>{` + expr + `})().catch(e=>'failed: '+e)})()</script>`
+		return `<body><div id=out></div><script>(async()=>{document.getElementById('out').textContent = await (async()=>{` +
+			expr + `})().catch(e=>'failed: '+e)})()</script>`
 	}
 	for _, tt := range []struct{ name, html, want string }{
 		{"cookies set by a redirect are sent on", into(`return (await fetch('/set')).text()`), "cookie seen=yes"},
-		{"a form with a file arrives whole", into(`const f = new FormData(); f.append('file', new Blob([new Uint8Array(3000000)])); return (await fetch('/echo', {method: 'POST', body: f})).text()`), "got 3000000 bytes"},
+		{
+			"a form with a file arrives whole",
+			into(`const f = new FormData(); f.append('file', new Blob([new Uint8Array(3000000)])); return (await fetch('/echo', {method: 'POST', body: f})).text()`), "got 3000000 bytes",
+		},
 		{"our User-Agent is on the wire", into(`return (await fetch('/agent')).text()`), "readthru/test"},
-		{"another origin without CORS cannot be read", into(`return (await fetch('http://other.example/agent')).text()`), "failed: TypeError"},
+		{
+			"another origin without CORS cannot be read", into(`return (await fetch('http://other.example/agent')).text()`),
+			"failed: TypeError",
+		},
 		{"storage works", into(`localStorage.setItem('a', 'kept'); return localStorage.getItem('a')`), ">kept<"},
-		{"a frame of the same origin is read in its place", `<p>before</p><iframe src="/agent"></iframe><p>after</p>`, `>readthru/test</pre></section><p>after</p>`},
-		{"its links lead where they led", `<iframe srcdoc="<p>framed <a href='x/y'>on</a></p><iframe srcdoc='<p>twice'></iframe>"></iframe>`, `<p>framed <a href="http://www.example/x/y">on</a></p>`},
-		{"a frame in a frame is read", `<iframe srcdoc="<iframe srcdoc='<p>twice'></iframe>"></iframe>`, `<section><p>twice</p></section></section>`},
-		{"a frame that nobody sees is not read", `<p>beside</p><iframe style="display:none" srcdoc="<p>unseen"></iframe><script>document.currentScript.previousSibling.removeAttribute('srcdoc')</script>`, `></iframe><script>`},
-		{"a frame of another origin is not read", `<iframe src="http://other.example/agent"></iframe><p>after</p>`, `></iframe><p>after</p>`},
-		{"a closed shadow root is read", `<a-b></a-b><script>document.querySelector('a-b').attachShadow({mode: 'closed'}).innerHTML = '<p>was closed</p>'</script>`, `<template shadowrootmode="open"><p>was closed</p>`},
+		{
+			"a frame of the same origin is read in its place", `<p>before</p><iframe src="/agent"></iframe><p>after</p>`,
+			`>readthru/test</pre></section><p>after</p>`,
+		},
+		{
+			"its links lead where they led",
+			`<iframe srcdoc="<p>framed <a href='x/y'>on</a></p><iframe srcdoc='<p>twice'></iframe>"></iframe>`,
+			`<p>framed <a href="http://www.example/x/y">on</a></p>`,
+		},
+		{
+			"a frame in a frame is read", `<iframe srcdoc="<iframe srcdoc='<p>twice'></iframe>"></iframe>`,
+			`<section><p>twice</p></section></section>`,
+		},
+		{
+			"a frame that nobody sees is not read",
+			`<p>beside</p><iframe style="display:none" srcdoc="<p>unseen"></iframe><script>document.currentScript.previousSibling.removeAttribute('srcdoc')</script>`, `></iframe><script>`,
+		},
+		{
+			"a frame of another origin is not read", `<iframe src="http://other.example/agent"></iframe><p>after</p>`,
+			`></iframe><p>after</p>`,
+		},
+		{
+			"a closed shadow root is read",
+			`<a-b></a-b><script>document.querySelector('a-b').attachShadow({mode: 'closed'}).innerHTML = '<p>was closed</p>'</script>`, `<template shadowrootmode="open"><p>was closed</p>`,
+		},
 		{"a request that asks for a password fails", into(`return (await fetch('/secret')).status`), ">401<"},
-		{"a service worker fails and the page goes on", into(`return await navigator.serviceWorker.register('/sw.js').then(() => 'registered', () => 'went on without')`), "went on without"},
-		{"a socket fails and the page goes on", into(`return await new Promise(d => { const w = new WebSocket('ws://www.example/x'); w.onerror = () => d('went on without') })`), "went on without"},
+		{
+			"a service worker fails and the page goes on",
+			into(`return await navigator.serviceWorker.register('/sw.js').then(() => 'registered', () => 'went on without')`),
+			"went on without",
+		},
+		{
+			"a socket fails and the page goes on",
+			into(`return await new Promise(d => { const w = new WebSocket('ws://www.example/x'); w.onerror = () => d('went on without') })`), "went on without",
+		},
 		{"a window does not open", into(`return 'opened ' + window.open('/agent')`), "opened null"},
-		{"dialogs are answered", into(`for (let i = 0; i < 1000; i++) { alert(i); confirm(i); prompt(i) } return 'answered'`), ">answered<"},
-		{"an event stream is refused at once", into(`return await new Promise(d => { new EventSource('/agent').onerror = () => d('no stream') })`), "no stream"},
-		{"a file of the machine cannot be read", into(`return (await fetch('file:///etc/passwd')).text()`), "failed: TypeError"},
-		{"a download is none", `<p>still here</p><script>location = 'data:application/octet-stream,xxx'</script>`, "still here"},
-		{"a nested shadow root is seen", `<a-b></a-b><script>const r = document.querySelector('a-b').attachShadow({mode: 'open'}); r.innerHTML = '<c-d></c-d>'; r.firstChild.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p>'</script>`, `<template shadowrootmode="open"><p>deep</p>`},
+		{
+			"dialogs are answered", into(`for (let i = 0; i < 1000; i++) { alert(i); confirm(i); prompt(i) } return 'answered'`),
+			">answered<",
+		},
+		{
+			"an event stream is refused at once",
+			into(`return await new Promise(d => { new EventSource('/agent').onerror = () => d('no stream') })`), "no stream",
+		},
+		{
+			"a file of the machine cannot be read", into(`return (await fetch('file:///etc/passwd')).text()`),
+			"failed: TypeError",
+		},
+		{
+			"a download is none", `<p>still here</p><script>location = 'data:application/octet-stream,xxx'</script>`,
+			"still here",
+		},
+		{
+			"a nested shadow root is seen",
+			`<a-b></a-b><script>const r = document.querySelector('a-b').attachShadow({mode: 'open'}); r.innerHTML = '<c-d></c-d>'; r.firstChild.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p>'</script>`, `<template shadowrootmode="open"><p>deep</p>`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			at := "/" + strings.ReplaceAll(tt.name, " ", "-")
@@ -203,19 +251,41 @@ func TestHostilePagesAreBoundedAndHarmNoOther(t *testing.T) {
 	s.mux.HandleFunc("/never", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	for _, tt := range []struct{ name, html, want, problem string }{ // problem: one of several; any: it may fail or not
 		{"a script without end", `<script>for (;;);</script>`, "", "deadline exceeded|does not answer"},
-		{"a script without end, later", `<script>setTimeout(() => { for (;;); }, 50)</script>`, "", "deadline exceeded|does not answer"},
-		{"a miner", `<p>digging</p><script>
+		{
+			"a script without end, later", `<script>setTimeout(() => { for (;;); }, 50)</script>`, "",
+			"deadline exceeded|does not answer",
+		},
+		{
+			"a miner", `<p>digging</p><script>
 			new Worker(URL.createObjectURL(new Blob(['for (;;);'])));
 			const code = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 109, 0, 0, 10, 9, 1, 7, 0, 3, 64, 12, 0, 11, 11]);
-			WebAssembly.instantiate(code).then((m) => m.instance.exports.m())</script>`, "", "deadline exceeded|does not answer"},
+			WebAssembly.instantiate(code).then((m) => m.instance.exports.m())</script>`, "",
+			"deadline exceeded|does not answer",
+		},
 		{"a document over the limit", `<script>document.write('<p>' + 'x'.repeat(2000000))</script>`, "", "too large"},
-		{"uploads without end", `<p>kept</p><script>const much = new Blob([new Uint8Array(6000000)]); for (let i = 0; i < 200; i++) fetch('/told', {method: 'POST', body: much}).catch(() => {})</script>`, "", "any"},
-		{"a talkative page", `<p>said</p><script>const much = 'x'.repeat(10000000); for (let i = 0; i < 50; i++) console.error(much + i)</script>`, "", "any"},
-		{"ten thousand requests", `<p>many</p><script>for (let i = 0; i < 10000; i++) fetch('/never?' + i, {mode: 'no-cors'})</script>`, "many", "any"},
-		{"a response without end", `<p id=p></p><script>fetch('/endless').then((r) => r.text()).catch(() => { document.getElementById('p').textContent = 'refused' })</script>`, ">refused<", ""},
+		{
+			"uploads without end",
+			`<p>kept</p><script>const much = new Blob([new Uint8Array(6000000)]); for (let i = 0; i < 200; i++) fetch('/told', {method: 'POST', body: much}).catch(() => {})</script>`, "", "any",
+		},
+		{
+			"a talkative page",
+			`<p>said</p><script>const much = 'x'.repeat(10000000); for (let i = 0; i < 50; i++) console.error(much + i)</script>`, "", "any",
+		},
+		{
+			"ten thousand requests",
+			`<p>many</p><script>for (let i = 0; i < 10000; i++) fetch('/never?' + i, {mode: 'no-cors'})</script>`, "many",
+			"any",
+		},
+		{
+			"a response without end",
+			`<p id=p></p><script>fetch('/endless').then((r) => r.text()).catch(() => { document.getElementById('p').textContent = 'refused' })</script>`, ">refused<", "",
+		},
 		{"a request that never ends", `<p>partial</p><script>fetch('/never')</script>`, "partial", "still loading"},
 		{"a page that never rests", `<p>restless</p><script>setInterval(() => fetch('/told'), 1)</script>`, "restless", ""},
-		{"a page that goes round in circles", `<p>round</p><script>setTimeout(() => { location = '?' + Math.random() }, 1)</script>`, "round", ""},
+		{
+			"a page that goes round in circles",
+			`<p>round</p><script>setTimeout(() => { location = '?' + Math.random() }, 1)</script>`, "round", "",
+		},
 		{"all memory", `<script>const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))</script>`, "", "crashed"},
 		{"chrome://crash", `<p>stays</p><script>location = 'chrome://crash'</script>`, "stays", ""},
 		{"windows", `<p>alone</p><script>for (let i = 0; i < 1000; i++) window.open('/told')</script>`, "alone", ""},
@@ -232,7 +302,8 @@ func TestHostilePagesAreBoundedAndHarmNoOther(t *testing.T) {
 			} else if got = p.Unsettled; !strings.Contains(string(p.HTML), tt.want) {
 				t.Errorf("%q is not in %s", tt.want, p.HTML)
 			}
-			if tt.problem != "" && tt.problem != "any" && !slices.ContainsFunc(strings.Split(tt.problem, "|"), func(p string) bool { return strings.Contains(got, p) }) {
+			if tt.problem != "" && tt.problem != "any" &&
+				!slices.ContainsFunc(strings.Split(tt.problem, "|"), func(p string) bool { return strings.Contains(got, p) }) {
 				t.Errorf("problem %q, want %q", got, tt.problem)
 			}
 			if tt.problem == "" && err != nil {
@@ -284,7 +355,11 @@ func nothingGoesPast(t *testing.T, s *site, b *render.Browser) {
 	if p, err := b.Render(context.Background(), s.page(t, "/gone")); err == nil {
 		t.Errorf("going to the machine gave %s", p.HTML)
 	}
-	s.mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://"+at+"/", http.StatusFound) })
+	s.mux.HandleFunc("/away", func(w http.ResponseWriter,
+		r *http.Request,
+	) {
+		http.Redirect(w, r, "http://"+at+"/", http.StatusFound)
+	})
 	if _, err := b.Render(context.Background(), s.page(t, "/away")); err == nil {
 		t.Error("a redirect to the machine gave a page")
 	}
@@ -359,7 +434,8 @@ func killed(t *testing.T, name string) {
 		if out, err := exec.CommandContext(t.Context(), "pgrep", "-f", "user-data-dir="+dir).Output(); err == nil {
 			t.Errorf("processes left: %s", out)
 		}
-		if out, err := exec.CommandContext(t.Context(), "ps", "--ppid", strconv.Itoa(os.Getpid()), "-o", "stat=,comm=").Output(); err == nil && strings.Contains(string(out), "Z") {
+		if out, err := exec.CommandContext(t.Context(), "ps", "--ppid", strconv.Itoa(os.Getpid()), "-o",
+			"stat=,comm=").Output(); err == nil && strings.Contains(string(out), "Z") {
 			t.Errorf("children that nobody waited for: %s", out)
 		}
 	}
@@ -377,7 +453,8 @@ func TestWithoutABrowserTheErrorSaysSo(t *testing.T) {
 			b := render.New(render.Options{Browser: tt.browser, Client: http.DefaultTransport, Dir: t.TempDir()})
 			defer func() { _ = b.Close() }()
 			u, _ := url.Parse("http://www.example/")
-			if _, err := b.Render(context.Background(), render.Request{URL: u}); !errors.Is(err, render.ErrNoBrowser) || !errors.Is(err, tt.is) {
+			if _, err := b.Render(context.Background(), render.Request{URL: u}); !errors.Is(err, render.ErrNoBrowser) ||
+				!errors.Is(err, tt.is) {
 				t.Errorf("error %v, want %v and %v", err, render.ErrNoBrowser, tt.is)
 			}
 			if st := b.State(); st.Mode != "http" || st.Reason == "" {

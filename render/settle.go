@@ -14,9 +14,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// When is a page done? When its load event has fired, and then virtualTime has passed for it while it rested: the clock of the
-// page stands still while something loads and jumps to the next timer when nothing does, so that five seconds of a page's life
-// cost what they compute. Then, if the page waits for its reader to scroll, it is scrolled, a few times, until nothing comes.
+// When is a page done? When its load event has fired, and then virtualTime has passed for it while it rested: the clock
+// of the page stands still while something loads and jumps to the next timer when nothing does, so that five seconds of
+// a page's life cost what they compute. Then, if the page waits for its reader to scroll, it is scrolled, a few times,
+// until nothing comes.
 const (
 	virtualTime = 5000.0 // milliseconds
 	scrollTime  = 1000.0 // milliseconds of virtual time after each scrolling
@@ -117,7 +118,8 @@ func (t *tab) pass(ctx context.Context, ms float64) string {
 	defer cancel()
 	expired := chromedp.Events(ctx, emulation.VirtualTimeBudgetExpired)
 	_, err := chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
-		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, Budget: new(ms), MaxVirtualTimeTaskStarvationCount: maxTasks,
+		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, Budget: new(ms),
+		MaxVirtualTimeTaskStarvationCount: maxTasks,
 	})
 	if err == nil {
 		for _, err = range expired {
@@ -133,10 +135,12 @@ func (t *tab) pass(ctx context.Context, ms float64) string {
 	return fmt.Sprintf("still busy after %s", t.o.patience().settle)
 }
 
-// draw has the page drawn, which is when it learns what has come into view: while its clock stands still it draws nothing.
+// draw has the page drawn, which is when it learns what has come into view: while its clock stands still it draws
+// nothing.
 func (t *tab) draw(ctx context.Context) error {
 	_, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
-		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), Clip: &page.Viewport{Width: 1, Height: 1, Scale: 1}, OptimizeForSpeed: new(true),
+		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), Clip: &page.Viewport{Width: 1, Height: 1, Scale: 1},
+		OptimizeForSpeed: new(true),
 	})
 	return err
 }
@@ -157,7 +161,8 @@ func (t *tab) wait(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("selector %q cannot be read", t.r.Selector)
 		}
 		if err != nil || t.pass(ctx, scrollTime) != "" {
-			return fmt.Sprintf("%q is not there after %s", t.r.Selector, t.o.patience().settle), nil //nolint:nilerr // the page is there all the same
+			//nolint:nilerr // the page is there all the same
+			return fmt.Sprintf("%q is not there after %s", t.r.Selector, t.o.patience().settle), nil
 		}
 	}
 }
@@ -171,7 +176,8 @@ func (e thrownError) Error() string { return string(e) }
 func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.patience().answer)
 	defer cancel()
-	res, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ReturnByValue: new(true)})
+	res, err := chromedp.Call(ctx, runtime.Evaluate,
+		runtime.EvaluateParams{Expression: expression, ReturnByValue: new(true)})
 	switch {
 	case err != nil && ctx.Err() != nil && t.ctx.Err() == nil:
 		return v, errSilent
@@ -189,8 +195,8 @@ func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err e
 	return v, json.Unmarshal(res.Result.Value, &v)
 }
 
-// still runs in each frame before the page's own scripts: dialogs are answered, windows do not open, shadow roots are open, and it
-// is noted whether the page does something when it is scrolled.
+// still runs in each frame before the page's own scripts: dialogs are answered, windows do not open, shadow roots are
+// open, and it is noted whether the page does something when it is scrolled.
 const still = `(() => {
 	for (const name of ['alert', 'confirm', 'prompt', 'print', 'open']) {
 		try { Object.defineProperty(window, name, {value: () => null, writable: true, configurable: true}); } catch {}
@@ -228,8 +234,8 @@ const scroll = `(() => {
 	return true;
 })()`
 
-// serialise gives the document and where it is: with open shadow roots, which outerHTML leaves out, and after each frame in view
-// that the page itself may read, what is in it. It throws when that is more than so many characters.
+// serialise gives the document and where it is: with open shadow roots, which outerHTML leaves out, and after each
+// frame in view that the page itself may read, what is in it. It throws when that is more than so many characters.
 const serialise = `(() => {
 	const mark = 'frame ' + Math.random() + ' ';
 	const reach = (frame) => {

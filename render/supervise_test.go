@@ -45,8 +45,8 @@ func example(t *testing.T) render.Request {
 	return render.Request{URL: u}
 }
 
-// TestAStartingBrowserHoldsUpNobody has a browser that never answers: its state is told meanwhile, who leaves is let go, and
-// closing ends it.
+// TestAStartingBrowserHoldsUpNobody has a browser that never answers: its state is told meanwhile, who leaves is let
+// go, and closing ends it.
 func TestAStartingBrowserHoldsUpNobody(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "begun")
 	if err := exec.CommandContext(t.Context(), "mkfifo", begun).Run(); err != nil {
@@ -184,7 +184,8 @@ func TestABrowserThatSomebodyElseRunsIsShutInToo(t *testing.T) {
 		t.Helper()
 		s := newSite(t)
 		path := s.browser(t, func(o *render.Options) { o.Browser = name }).State().Path
-		cmd := exec.CommandContext(context.Background(), path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+t.TempDir(),
+		cmd := exec.CommandContext(context.Background(), path, "--headless", "--no-sandbox", "--disable-gpu",
+			"--remote-debugging-port=0", "--user-data-dir="+t.TempDir(),
 			// WebRTC is a matter of its owner.
 			"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--webrtc-ip-handling-policy=disable_non_proxied_udp")
 		said, err := cmd.StderrPipe()
@@ -221,7 +222,10 @@ func TestABrowserThatSomebodyElseRunsIsShutInToo(t *testing.T) {
 }
 
 func TestABrowserGetsNoSecretsOfOurEnvironment(t *testing.T) {
-	got := render.Environment([]string{"PATH=/bin", "READTHRU_LLM_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k", "HTTP_PROXY=http://u:p@x", "LC_ALL=C", "HOME=/h"})
+	got := render.Environment([]string{
+		"PATH=/bin", "READTHRU_LLM_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k",
+		"HTTP_PROXY=http://u:p@x", "LC_ALL=C", "HOME=/h",
+	})
 	if want := []string{"PATH=/bin", "LC_ALL=C", "HOME=/h"}; !slices.Equal(got, want) {
 		t.Errorf("environment %q, want %q", got, want)
 	}

@@ -137,8 +137,10 @@ func plain(line string) string {
 
 // abbreviations end with a full stop and no sentence.
 var abbreviations = map[string]bool{
-	"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "dr": true, "mr": true, "mrs": true, "ms": true, "st": true, "no": true, "fig": true, "approx": true,
-	"z.b": true, "bzw": true, "d.h": true, "ca": true, "u.a": true, "inc": true, "ltd": true, "co": true, "jr": true, "al": true,
+	"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "dr": true, "mr": true, "mrs": true, "ms": true,
+	"st": true, "no": true, "fig": true, "approx": true,
+	"z.b": true, "bzw": true, "d.h": true, "ca": true, "u.a": true, "inc": true, "ltd": true, "co": true, "jr": true,
+	"al": true,
 }
 
 // sentences splits text of one line after the marks that end sentences.

@@ -26,8 +26,8 @@ var (
 	markup   = pattern(`(?i)</?(?:script|style|img|iframe|object|embed|svg|form|input|link|meta|base|video|audio|a)\b[^<>]*>|<!--[\s\S]*?(?:-->|$)`)
 )
 
-// clean brings a model's answer into the form of a summary: without wrapper, images and HTML that loads something, without links
-// that the page does not have, and bounded. The error says why the answer is none.
+// clean brings a model's answer into the form of a summary: without wrapper, images and HTML that loads something,
+// without links that the page does not have, and bounded. The error says why the answer is none.
 func clean(text string, in input) (string, error) {
 	text = unwrap(text)
 	said := wordsOf(strings.ToLower(text))
@@ -47,7 +47,8 @@ func clean(text string, in input) (string, error) {
 // unwrap takes off what models put around an answer although they were asked not to.
 func unwrap(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' || r >= 0xe0000) {
+		if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' ||
+			r >= 0xe0000) {
 			return -1
 		}
 		return r
@@ -96,11 +97,13 @@ func babble(said []string) bool {
 	return len(distinct)*10 < min(len(said), 400)
 }
 
-// akin reports whether an answer has a word of the page: a long one or a number, or any letter of a script without spaces.
+// akin reports whether an answer has a word of the page: a long one or a number, or any letter of a script without
+// spaces.
 func akin(said []string, in input) bool {
 	text := strings.ToLower(in.title + "\n" + in.description + "\n" + in.readme + "\n" + in.symbolMap + "\n" + in.content)
 	for _, w := range said {
-		if r, _ := utf8.DecodeRuneInString(w); (utf8.RuneCountInString(w) >= 4 || unicode.IsDigit(r)) && strings.Contains(text, w) {
+		if r, _ := utf8.DecodeRuneInString(w); (utf8.RuneCountInString(w) >= 4 || unicode.IsDigit(r)) &&
+			strings.Contains(text, w) {
 			return true
 		}
 		for _, r := range w {
@@ -112,12 +115,13 @@ func akin(said []string, in input) bool {
 	return len(wordsOf(text)) < 5 // there is hardly a word to share
 }
 
-// ownLinks takes out images, tags that load something, and links that the page does not have: a page that got hold of the model
-// must not send the summary's reader anywhere.
+// ownLinks takes out images, tags that load something, and links that the page does not have: a page that got hold of
+// the model must not send the summary's reader anywhere.
 func ownLinks(text string, in input) string {
 	source := in.url + "\n" + in.readme + "\n" + in.content + "\n" + in.description + "\n" + in.symbolMap
 	known := func(address string) bool { return strings.HasPrefix(address, "#") || strings.Contains(source, address) }
-	text = asImage().ReplaceAllString(image().ReplaceAllString(text, "$1"), "$1[") // what is left of one is a link, to be judged as such
+	// what is left of one is a link, to be judged as such
+	text = asImage().ReplaceAllString(image().ReplaceAllString(text, "$1"), "$1[")
 	text = markup().ReplaceAllString(text, "")
 	text = link().ReplaceAllStringFunc(text, func(m string) string {
 		if g := link().FindStringSubmatch(m); !known(g[2]) {

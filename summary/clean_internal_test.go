@@ -10,8 +10,12 @@ import (
 )
 
 func TestInputIsAssembledInOrder(t *testing.T) { // B23
-	p := &page.Page{URL: "https://site.test/a?key=sk-0123456789abcdef", Title: "T", Description: "D", Readme: "# R\n\nreadme", SymbolMap: "main.go\n  main"}
-	in := assemble(p, "---\ntitle: x\n---\n\nBefore.\n\n# R\n\nreadme\n\nBetween.\n\nmain.go\n  main\n\nAfter.\n", maxInput)
+	p := &page.Page{
+		URL: "https://site.test/a?key=sk-0123456789abcdef", Title: "T", Description: "D",
+		Readme: "# R\n\nreadme", SymbolMap: "main.go\n  main",
+	}
+	in := assemble(p, "---\ntitle: x\n---\n\nBefore.\n\n# R\n\nreadme\n\nBetween.\n\nmain.go\n  main\n\nAfter.\n",
+		maxInput)
 	text := in.text()
 	at := -1
 	for _, part := range []string{"Title: T", "Description: D", "# R", "main.go", "Before."} {
@@ -41,11 +45,18 @@ func TestInputIsCutBetweenCharacters(t *testing.T) { // B23
 }
 
 func TestAnswersAreCleaned(t *testing.T) {
-	in := input{url: "https://site.test/", content: "The harbour takes boats. See [rules](https://site.test/rules) and https://site.test/map or install with `pip install git+https://git.test/x`."}
+	in := input{
+		url:     "https://site.test/",
+		content: "The harbour takes boats. See [rules](https://site.test/rules) and https://site.test/map or install with `pip install git+https://git.test/x`.",
+	}
 	for _, tt := range []struct{ name, said, want string }{
 		{"as it is", "The harbour takes boats.", "The harbour takes boats."},
 		{"preface", "Here is a brief summary of the page:\n\nThe harbour takes boats.", "The harbour takes boats."},
-		{"preface and closing words", "Sure! Here's the summary:\n\nThe harbour takes boats.\n\nLet me know if you need more!", "The harbour takes boats."},
+		{
+			"preface and closing words",
+			"Sure! Here's the summary:\n\nThe harbour takes boats.\n\nLet me know if you need more!",
+			"The harbour takes boats.",
+		},
 		{"fence round all", "```markdown\nThe harbour takes boats.\n```", "The harbour takes boats."},
 		{"a fence of its own stays", "```sh\nharbour boats\n```", "```sh\nharbour boats\n```"},
 		{"two fences stay", "```\nharbour\n```\n\nand\n\n```\nboats\n```", "```\nharbour\n```\n\nand\n\n```\nboats\n```"},
@@ -53,14 +64,26 @@ func TestAnswersAreCleaned(t *testing.T) {
 		{"its own title", "# Summary\n\nThe harbour takes boats.", "The harbour takes boats."},
 		{"bold title", "**Summary:**\nThe harbour takes boats.", "The harbour takes boats."},
 		{"a heading of its content stays", "## Harbour\n\nIt takes boats.", "## Harbour\n\nIt takes boats."},
-		{"link of the page stays", "The harbour has [rules](https://site.test/rules).", "The harbour has [rules](https://site.test/rules)."},
+		{
+			"link of the page stays", "The harbour has [rules](https://site.test/rules).",
+			"The harbour has [rules](https://site.test/rules).",
+		},
 		{"invented link", "The harbour has [rules](https://evil.test/?q=secret).", "The harbour has rules."},
 		{"invented reference", "The harbour has [rules][1].\n\n[1]: https://evil.test/", "The harbour has [rules][1]."},
-		{"invented address", "The harbour is at https://evil.test/x. Boats too.", "The harbour is at (a link that is not in the page). Boats too."},
+		{
+			"invented address", "The harbour is at https://evil.test/x. Boats too.",
+			"The harbour is at (a link that is not in the page). Boats too.",
+		},
 		{"address of the page", "The harbour: https://site.test/map.", "The harbour: https://site.test/map."},
-		{"address in a command", "For the harbour: `pip install git+https://git.test/x`", "For the harbour: `pip install git+https://git.test/x`"},
+		{
+			"address in a command", "For the harbour: `pip install git+https://git.test/x`",
+			"For the harbour: `pip install git+https://git.test/x`",
+		},
 		{"image", "The harbour ![boats](https://evil.test/p.png?d=1) takes boats.", "The harbour boats takes boats."},
-		{"tags that load", `The harbour <img src="https://evil.test/p"> takes <b>boats</b><!-- psst -->.`, "The harbour  takes <b>boats</b>."},
+		{
+			"tags that load", `The harbour <img src="https://evil.test/p"> takes <b>boats</b><!-- psst -->.`,
+			"The harbour  takes <b>boats</b>.",
+		},
 		{"generics stay", "The harbour has List<Boat> boats.", "The harbour has List<Boat> boats."},
 		{"invisible characters", "The har\u200bbour\U000e0041 takes\u202e boats.", "The harbour takes boats."},
 	} {

@@ -46,8 +46,9 @@ type sentence struct {
 // maxSentences is how many sentences of a page are looked at, from the first.
 const maxSentences = 600
 
-// brief returns the n sentences that carry the page, in its order and paragraphs: those early in the page and in their paragraph,
-// full of the words that the page uses most and of those of its title. What the page says of itself comes first.
+// brief returns the n sentences that carry the page, in its order and paragraphs: those early in the page and in their
+// paragraph, full of the words that the page uses most and of those of its title. What the page says of itself comes
+// first.
 func brief(in input, blocks []block, n int) string {
 	list := candidates(blocks)
 	weigh(list, in)
@@ -77,7 +78,8 @@ func written(in input, kept []sentence) string {
 	if d := plain(in.description); utf8.RuneCountInString(d) >= 30 {
 		b.WriteString(short(d, 400))
 	}
-	length, last := 1000, -1 // of the paragraph being written; a new one is begun when it is long or far from the last sentence
+	// of the paragraph being written; a new one is begun when it is long or far from the last sentence
+	length, last := 1000, -1
 	for _, s := range kept {
 		switch {
 		case b.Len() == 0:
@@ -141,10 +143,15 @@ func candidates(blocks []block) []sentence {
 }
 
 // asideSections are parts of a page that are not what it is about.
-var asideSections = []string{"table of contents", "contents", "licence", "license", "contribut", "acknowledg", "sponsor", "changelog", "see also", "references", "external links", "further reading", "comments", "related", "author", "credits", "footnotes", "cookie"}
+var asideSections = []string{
+	"table of contents", "contents", "licence", "license", "contribut", "acknowledg",
+	"sponsor", "changelog", "see also", "references", "external links", "further reading", "comments", "related", "author",
+	"credits", "footnotes", "cookie",
+}
 
 func asideSection(section string) bool {
-	return len(section) < 40 && slices.ContainsFunc(asideSections, func(s string) bool { return strings.HasPrefix(section, s) })
+	return len(section) < 40 && slices.ContainsFunc(asideSections,
+		func(s string) bool { return strings.HasPrefix(section, s) })
 }
 
 // wide reports whether text is of a script whose letters are words.
@@ -162,7 +169,8 @@ func proselike(text string) bool {
 		all++
 	}
 	lower := strings.ToLower(text)
-	return letters*10 >= all*7 && !strings.HasSuffix(text, ":") && !strings.Contains(lower, "cookie") && !strings.HasPrefix(lower, "click ") && !strings.HasPrefix(lower, "copyright")
+	return letters*10 >= all*7 && !strings.HasSuffix(text, ":") && !strings.Contains(lower, "cookie") &&
+		!strings.HasPrefix(lower, "click ") && !strings.HasPrefix(lower, "copyright")
 }
 
 // weigh scores sentences.
@@ -208,7 +216,8 @@ func weigh(list []sentence, in input) {
 	}
 }
 
-// terms returns the words of text that may carry its meaning, in lower case; of scripts without spaces pairs of letters.
+// terms returns the words of text that may carry its meaning, in lower case; of scripts without spaces pairs of
+// letters.
 func terms(text string) []string {
 	var list []string
 	for _, w := range wordsOf(strings.ToLower(text)) {
@@ -241,7 +250,8 @@ var stopWords = func() map[string]bool {
 func leansBack(text string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(text), " ")
 	switch strings.Trim(word, ",") {
-	case "this", "these", "those", "that", "it", "they", "he", "she", "but", "and", "so", "however", "therefore", "then", "also", "for", "moreover", "instead", "otherwise", "here", "if":
+	case "this", "these", "those", "that", "it", "they", "he", "she", "but", "and", "so", "however", "therefore", "then",
+		"also", "for", "moreover", "instead", "otherwise", "here", "if":
 		return true
 	}
 	return false
@@ -269,7 +279,8 @@ func alike(a, b string) bool {
 	return n*4 >= len(short)*3
 }
 
-// codeBlock returns lines of code in a fence that they cannot end; of more than most lines the rest is left out, and told.
+// codeBlock returns lines of code in a fence that they cannot end; of more than most lines the rest is left out, and
+// told.
 func codeBlock(lang, text string, most int) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, l := range lines {

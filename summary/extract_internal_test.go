@@ -34,14 +34,32 @@ func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // B20, B24
 		has    []string
 		hasNot []string
 	}{
-		{"brief", p, Brief, []string{"Pond is an embedded queue for Go programs that must not lose work.", "\n\n"}, []string{"##", "go get", "badge", "MIT"}},
-		{"usage", p, Usage, []string{"## Install\n\n```sh\ngo get pond.test/pond\n```", "## Imports", `"pond.test/pond"`, "## Examples", "q, err := pond.Open(dir)"}, []string{"1.8 times"}},
-		{"api", p, API, []string{"- `func Open(dir string) (*Pond, error)`", "`Pond.Push(item []byte) error`: Push adds an item at the end."}, []string{"MIT"}},
+		{
+			"brief", p, Brief,
+			[]string{"Pond is an embedded queue for Go programs that must not lose work.", "\n\n"},
+			[]string{"##", "go get", "badge", "MIT"},
+		},
+		{"usage", p, Usage, []string{
+			"## Install\n\n```sh\ngo get pond.test/pond\n```", "## Imports", `"pond.test/pond"`,
+			"## Examples", "q, err := pond.Open(dir)",
+		}, []string{"1.8 times"}},
+		{"api", p, API, []string{
+			"- `func Open(dir string) (*Pond, error)`",
+			"`Pond.Push(item []byte) error`: Push adds an item at the end.",
+		}, []string{"MIT"}},
 		{"api with a symbol map", &withMap, API, []string{"## Symbols", "func (p *Pond) Ripple(n int)"}, nil},
-		{"architecture", p, Architecture, []string{"## Design", "Items are appended to a log of segments.", "A reader keeps its own cursor"}, []string{"go get"}},
-		{"architecture with a symbol map", &withMap, Architecture, []string{"## Most referenced first", "pond/ripple.go"}, nil},
+		{"architecture", p, Architecture, []string{
+			"## Design", "Items are appended to a log of segments.",
+			"A reader keeps its own cursor",
+		}, []string{"go get"}},
+		{
+			"architecture with a symbol map", &withMap, Architecture,
+			[]string{"## Most referenced first", "pond/ripple.go"},
+			nil,
+		},
 		{"evaluation", p, Evaluation, []string{
-			"## Version", "v0.9.2", "## Maturity", "beta", "## Licence", "MIT licence", "## Requirements", "Go 1.22", "## Limits", "does not support several writers",
+			"## Version", "v0.9.2", "## Maturity", "beta", "## Licence", "MIT licence", "## Requirements", "Go 1.22",
+			"## Limits", "does not support several writers",
 			"## Alternatives", "Unlike a message broker", "## Performance",
 		}, nil},
 	} {
@@ -64,7 +82,8 @@ func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // B20, B24
 func TestAPageWithoutWhatAKindIsForGivesItsGist(t *testing.T) {
 	const page1 = "# Walks\n\nThe coast path runs for sixty miles along the cliffs. Most walkers take four days for it.\n"
 	for _, kind := range []Kind{Usage, API} {
-		if got := extract(kind, assemble(&page.Page{}, page1, maxInput)); !strings.Contains(got, "The coast path runs for sixty miles along the cliffs.") {
+		if got := extract(kind, assemble(&page.Page{}, page1, maxInput)); !strings.Contains(got,
+			"The coast path runs for sixty miles along the cliffs.") {
 			t.Errorf("%s: %q", kind, got)
 		}
 	}

@@ -64,7 +64,8 @@ func matching(blocks []block, re *regexp.Regexp, most int) []string {
 			continue
 		}
 		for line := range strings.Lines(b.text) {
-			if line = strings.TrimLeft(strings.TrimSpace(line), "$> "); re.MatchString(line) && !slices.Contains(list, line) && len(list) < most {
+			if line = strings.TrimLeft(strings.TrimSpace(line), "$> "); re.MatchString(line) && !slices.Contains(list, line) &&
+				len(list) < most {
 				list = append(list, line)
 			}
 		}
@@ -94,7 +95,8 @@ func usage(in input, blocks []block) string {
 	if len(imports) > 0 {
 		importing = codeBlock("", strings.Join(imports, "\n"), 10)
 	}
-	return sections(lead(in, blocks), under("Install", installs), under("Imports", importing), under("Examples", strings.Join(examples, "\n\n")))
+	return sections(lead(in, blocks), under("Install", installs), under("Imports", importing),
+		under("Examples", strings.Join(examples, "\n\n")))
 }
 
 // usageSections are headings under which examples stand that are worth more than others.
@@ -134,8 +136,8 @@ func onlyMatching(text string, re *regexp.Regexp) bool {
 	return true
 }
 
-// interfaces returns the signatures that the page and its symbol map name, with what is said of each, under the headings that they
-// stand under.
+// interfaces returns the signatures that the page and its symbol map name, with what is said of each, under the
+// headings that they stand under.
 func interfaces(in input, blocks []block) string {
 	type entry struct{ under, line string }
 	var list []entry
@@ -159,7 +161,8 @@ func interfaces(in input, blocks []block) string {
 			says = blocks[i+1].text
 		}
 		switch {
-		case b.kind == heading && (callLike().MatchString(b.text) || endpoint().MatchString(b.text) || signature().MatchString(b.text)):
+		case b.kind == heading && (callLike().MatchString(b.text) || endpoint().MatchString(b.text) ||
+			signature().MatchString(b.text)):
 			add(b.text, says)
 		case b.kind == heading:
 			title = b.text
@@ -170,7 +173,8 @@ func interfaces(in input, blocks []block) string {
 				}
 			}
 		default:
-			if m := spans().FindStringSubmatch(b.raw); m != nil && strings.HasPrefix(strings.TrimLeft(b.raw, "*_ "), "`") && (callLike().MatchString(m[1]) || endpoint().MatchString(m[1]) || b.kind != paragraph) {
+			if m := spans().FindStringSubmatch(b.raw); m != nil && strings.HasPrefix(strings.TrimLeft(b.raw, "*_ "), "`") &&
+				(callLike().MatchString(m[1]) || endpoint().MatchString(m[1]) || b.kind != paragraph) {
 				add(m[1], strings.TrimLeft(strings.TrimPrefix(b.text, m[1]), " :|–—-"))
 			}
 		}
@@ -206,8 +210,8 @@ var designSections = pattern(`\b(?:architectur\w*|design\w*|structure|layout|ove
 // usedBy are headings of lists of others that use a thing.
 var usedBy = pattern(`\b(?:us(?:ed|ing|ers?)|projects|adopters|companies)\b`)
 
-// architecture returns what the page says of its parts, the head of the symbol map, and without either the page's outline with the
-// first sentence of each part.
+// architecture returns what the page says of its parts, the head of the symbol map, and without either the page's
+// outline with the first sentence of each part.
 func architecture(in input, blocks []block) string {
 	var design []string
 	for _, b := range blocks {
@@ -255,18 +259,28 @@ func outlineOf(blocks []block) []string {
 	return list
 }
 
-// facts are what one must know to choose or reject something: how a sentence about it is known, and headings it stands under.
+// facts are what one must know to choose or reject something: how a sentence about it is known, and headings it stands
+// under.
 var facts = []struct {
 	name    string
 	says    func() *regexp.Regexp
 	section func() *regexp.Regexp
 }{
-	{"Version", pattern(`(?i)\b(?:latest|current|stable|released?|versions?|v)\b[^.]{0,40}?\bv?\d+\.\d+|\bv\d+\.\d+`), nil},
+	{
+		"Version", pattern(`(?i)\b(?:latest|current|stable|released?|versions?|v)\b[^.]{0,40}?\bv?\d+\.\d+|\bv\d+\.\d+`),
+		nil,
+	},
 	{"Maturity", pattern(`(?i)\b(?:alpha|beta|experimental|pre-?release|production[- ]ready|in production|production use|stable api|not (?:yet )?stable|work in progress|deprecated|archived|unmaintained|no longer maintained|actively maintained|maintenance mode|end[- ]of[- ]life|battle[- ]tested|breaking changes|semver|semantic versioning)\b`), pattern(`\b(?:status|stability|maturity|roadmap|support(?:ed)? versions)\b`)},
 	{"Licence", pattern(`\b(?i:licen[cs]ed?)\b|\b(?:MIT|Apache[- ]2(?:\.0)?|GPL(?:v?[23])?|LGPL|AGPL|BSD[- ][23]|MPL[- ]2|ISC|Unlicense|CC0|CC BY)\b`), pattern(`^licen[cs]e`)},
-	{"Requirements", pattern(`(?i)\b(?:requires?|required|depends? on|dependenc(?:y|ies)|prerequisites?|compatible with|minimum|needs? (?:go|python|node|java|rust|php|ruby|\.net)\b|(?:go|python|node(?:\.js)?|java|rust|php|ruby|\.net) (?:>=? ?)?\d+(?:\.\d+)*\+?)`), pattern(`\b(?:requirements?|dependenc(?:y|ies)|prerequisites?|compatibility|supported platforms|system requirements)\b`)},
+	{
+		"Requirements",
+		pattern(`(?i)\b(?:requires?|required|depends? on|dependenc(?:y|ies)|prerequisites?|compatible with|minimum|needs? (?:go|python|node|java|rust|php|ruby|\.net)\b|(?:go|python|node(?:\.js)?|java|rust|php|ruby|\.net) (?:>=? ?)?\d+(?:\.\d+)*\+?)`), pattern(`\b(?:requirements?|dependenc(?:y|ies)|prerequisites?|compatibility|supported platforms|system requirements)\b`),
+	},
 	{"Limits", pattern(`(?i)\b(?:limitations?|caveats?|known issues?|does not support|doesn't support|not supported|unsupported|drawbacks?|trade-?offs?|slower than|cannot\b)`), pattern(`\b(?:limitations?|caveats?|known issues|drawbacks?|trade-?offs?|non-goals)\b`)},
-	{"Alternatives", pattern(`(?i)\b(?:alternatives?|compared (?:to|with)|comparison|unlike|in contrast to|similar to|inspired by|replacement for|instead of using|versus|vs\.?)\b`), pattern(`\b(?:alternatives?|comparison|similar projects|related projects|why not|prior art|versus|vs)\b`)},
+	{
+		"Alternatives",
+		pattern(`(?i)\b(?:alternatives?|compared (?:to|with)|comparison|unlike|in contrast to|similar to|inspired by|replacement for|instead of using|versus|vs\.?)\b`), pattern(`\b(?:alternatives?|comparison|similar projects|related projects|why not|prior art|versus|vs)\b`),
+	},
 	{"Performance", pattern(`(?i)\b(?:benchmarks?|times faster|x faster|\d+x|faster than|throughput|latency|ns/op|req(?:uests)?/s)\b`), pattern(`\b(?:benchmarks?|performance)\b`)},
 }
 
@@ -280,7 +294,8 @@ func evaluation(in input, blocks []block) string {
 			if b.kind == code || b.kind == heading || len(lines) >= 4 {
 				continue
 			}
-			if b.kind != table && fact.section != nil && fact.section().MatchString(b.section) && utf8.RuneCountInString(b.text) > 2 {
+			if b.kind != table && fact.section != nil && fact.section().MatchString(b.section) &&
+				utf8.RuneCountInString(b.text) > 2 {
 				lines = append(lines, short(b.text, 220))
 				continue
 			}

@@ -19,8 +19,8 @@ type input struct {
 	chars                                          int  // there was, in characters
 }
 
-// assemble gathers what is known of a page in the order of rule B23 and cuts it where the limit is reached. content is the page's
-// markdown; what it repeats of README and symbol map is left out of it.
+// assemble gathers what is known of a page in the order of rule B23 and cuts it where the limit is reached. content is
+// the page's markdown; what it repeats of README and symbol map is left out of it.
 func assemble(p *page.Page, content string, limit int) input {
 	_, body := page.SplitFrontMatter([]byte(content))
 	in := input{

@@ -35,11 +35,15 @@ var hints = []struct {
 	words string
 	kind  Kind
 }{
-	{" how to ", Usage}, {" api ", API}, {" architecture ", Architecture}, {" compare ", Evaluation}, {" evaluate ", Evaluation},
+	{" how to ", Usage},
+	{" api ", API},
+	{" architecture ", Architecture},
+	{" compare ", Evaluation},
+	{" evaluate ", Evaluation},
 }
 
-// Choose returns the kind that suits a page, by what the reader's words ask for (rule B22: whole words in any case), else by what
-// the page is (rule B21).
+// Choose returns the kind that suits a page, by what the reader's words ask for (rule B22: whole words in any case),
+// else by what the page is (rule B21).
 func Choose(p *page.Page, hint string) Kind {
 	said := " " + strings.Join(wordsOf(strings.ToLower(hint)), " ") + " "
 	for _, h := range hints {

@@ -25,9 +25,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // double is a model behind the three kinds of endpoint.
 type double struct {
 	*httptest.Server
-	mu      sync.Mutex
-	say     func(user string) (status int, text string) // text is the answer, or with another status than 200 the whole content
-	prompts []string                                    // of users
+	mu sync.Mutex
+	// text is the answer, or with another status than 200 the whole content
+	say     func(user string) (status int, text string)
+	prompts []string // of users
 	systems []string
 	limits  []float64 // of tokens in the answer
 }
@@ -59,7 +60,8 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	d.mu.Lock()
-	d.prompts, d.systems, d.limits = append(d.prompts, user), append(d.systems, system), append(d.limits, body.MaxTokens+body.Options.Predict)
+	d.prompts, d.systems, d.limits = append(d.prompts, user), append(d.systems, system),
+		append(d.limits, body.MaxTokens+body.Options.Predict)
 	d.mu.Unlock()
 	status, text := d.say(user)
 	if status != http.StatusOK {
@@ -72,11 +74,23 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	finish := map[bool]string{false: "stop", true: "length"}[over]
 	switch r.URL.Path {
 	case "/v1/chat/completions":
-		answer = map[string]any{"choices": []any{map[string]any{"message": map[string]string{"role": "assistant", "content": text}, "finish_reason": finish}}, "usage": map[string]int{"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150}}
+		answer = map[string]any{
+			"choices": []any{map[string]any{"message": map[string]string{
+				"role":    "assistant",
+				"content": text,
+			}, "finish_reason": finish}},
+			"usage": map[string]int{"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150},
+		}
 	case "/v1/messages":
-		answer = map[string]any{"type": "message", "content": []any{map[string]string{"type": "text", "text": text}}, "stop_reason": "end_turn", "usage": map[string]int{"input_tokens": 120, "output_tokens": 30}}
+		answer = map[string]any{
+			"type": "message", "content": []any{map[string]string{"type": "text", "text": text}},
+			"stop_reason": "end_turn", "usage": map[string]int{"input_tokens": 120, "output_tokens": 30},
+		}
 	case "/api/chat":
-		answer = map[string]any{"message": map[string]string{"role": "assistant", "content": text}, "done": true, "done_reason": "stop", "prompt_eval_count": 120, "eval_count": 30}
+		answer = map[string]any{
+			"message": map[string]string{"role": "assistant", "content": text}, "done": true,
+			"done_reason": "stop", "prompt_eval_count": 120, "eval_count": 30,
+		}
 	}
 	_ = json.NewEncoder(w).Encode(answer)
 }
@@ -136,7 +150,8 @@ var errIntranet = errors.New("the host is not public")
 // stored returns a page as it comes out of a fetch that stored it.
 func stored(content string) *page.Page {
 	return &page.Page{
-		URL: "https://site.test/guide", FinalURL: "https://site.test/guide", Type: page.Web, Title: "The harbour guide", Content: content,
+		URL: "https://site.test/guide", FinalURL: "https://site.test/guide", Type: page.Web, Title: "The harbour guide",
+		Content:       content,
 		ContentFormat: "markdown", ContentHash: "hash of it", Stored: true,
 	}
 }

@@ -1,12 +1,14 @@
 // Package summary says what a page is about, in one of five kinds of text (rules B20 to B24).
 //
-// A [Maker] asks a model where one is configured and may be told of the page, and takes the sentences, commands and signatures
-// that carry the page where none is: that needs nothing and leaves nothing. What was made is kept through [Options].Keep, one for
-// each content of a page, kind and maker, so that a summary is made once and can be had later without fetching anything (rule B6).
+// A [Maker] asks a model where one is configured and may be told of the page, and takes the sentences, commands and
+// signatures that carry the page where none is: that needs nothing and leaves nothing. What was made is kept through
+// [Options].Keep, one for each content of a page, kind and maker, so that a summary is made once and can be had later
+// without fetching anything (rule B6).
 //
-// A page is foreign text. To a model it is handed between marks that it cannot write itself, as material and not as orders; what
-// comes back is cleaned, bounded, and loses every link that the page does not have. A page that is not stored (it is private, or
-// was read with credentials) is never shown to a model, and neither is one that the gate of [Options].MayLeave holds back.
+// A page is foreign text. To a model it is handed between marks that it cannot write itself, as material and not as
+// orders; what comes back is cleaned, bounded, and loses every link that the page does not have. A page that is not
+// stored (it is private, or was read with credentials) is never shown to a model, and neither is one that the gate of
+// [Options].MayLeave holds back.
 package summary
 
 import (
@@ -40,8 +42,8 @@ const extractor = "extract " + edition
 type Options struct {
 	Model *llm.Client // if nil, no model is asked
 
-	// MayLeave says why a third party must not be told of a page; nil when it may. It is not asked for a model on this machine.
-	// If nil, nothing may leave.
+	// MayLeave says why a third party must not be told of a page; nil when it may. It is not asked for a model on this
+	// machine. If nil, nothing may leave.
 	MayLeave func(ctx context.Context, u *url.URL) error
 
 	// Content returns the whole markdown of a stored page as ContentHash names it. If nil, or where it reports false, the
@@ -90,8 +92,9 @@ func New(o Options) *Maker {
 	return &Maker{o}
 }
 
-// Make returns a summary of a page: one that is kept, else what a model says, else an extractive one. That a model cannot be asked
-// or fails is no error. The error is ErrNothing, that of an unknown kind, or that of ctx. The page is not changed.
+// Make returns a summary of a page: one that is kept, else what a model says, else an extractive one. That a model
+// cannot be asked or fails is no error. The error is ErrNothing, that of an unknown kind, or that of ctx. The page is
+// not changed.
 func (m *Maker) Make(ctx context.Context, p *page.Page, w Wish) (*Summary, error) {
 	kind, err := Parse(string(cmp.Or(w.Kind, Auto)))
 	if err != nil {
@@ -197,7 +200,8 @@ func madeBy(list []Summary, maker string) *Summary {
 	return nil
 }
 
-// second returns the best of what is kept where the configured model says nothing: another model's, or an extractive one.
+// second returns the best of what is kept where the configured model says nothing: another model's, or an extractive
+// one.
 func second(list []Summary, local bool) *Summary {
 	if i := slices.IndexFunc(list, func(s Summary) bool { return s.Model != "" && !local }); i >= 0 {
 		return &list[i]
@@ -205,8 +209,8 @@ func second(list []Summary, local bool) *Summary {
 	return madeBy(list, extractor)
 }
 
-// content returns the markdown that a summary is made of. whole reports whether it is all that ContentHash names: a summary of
-// less must not stand for it.
+// content returns the markdown that a summary is made of. whole reports whether it is all that ContentHash names: a
+// summary of less must not stand for it.
 func (m *Maker) content(p *page.Page) (markdown string, whole bool) {
 	if p.Stored && m.o.Content != nil {
 		if markdown, ok := m.o.Content(p); ok {
@@ -293,7 +297,8 @@ func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string
 			return nil, err
 		}
 		return &Summary{
-			Kind: kind, Text: text, By: m.model(), Model: m.o.Model.Model(), Part: in.cut, Time: time.Now(), Usage: a.Usage, Took: time.Since(begun),
+			Kind: kind, Text: text, By: m.model(), Model: m.o.Model.Model(), Part: in.cut, Time: time.Now(), Usage: a.Usage,
+			Took: time.Since(begun),
 		}, nil
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// stopwatch measures the work on one file, by a goroutine that is locked to its thread: the processor time of that thread where
-// the system tells, so that what else the machine does takes nothing from a file's limit; else the time that passes.
+// stopwatch measures the work on one file, by a goroutine that is locked to its thread: the processor time of that
+// thread where the system tells, so that what else the machine does takes nothing from a file's limit; else the time
+// that passes.
 type stopwatch struct{ wall, cpu time.Duration }
 
 var started = time.Now()

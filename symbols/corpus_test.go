@@ -17,15 +17,17 @@ import (
 	"readthru/symbols"
 )
 
-// wantedKinds are the kinds of ctags that are definitions here too: no fields, parameters, variables, enumerators and imports.
+// wantedKinds are the kinds of ctags that are definitions here too: no fields, parameters, variables, enumerators and
+// imports.
 var wantedKinds = map[string]string{
 	"Python": "cfm", "JavaScript": "fcmgGS", "TypeScript": "fcimgnaG", "C": "fsugtd", "C++": "fsugtdcn", "Go": "ftsina",
 	"Rust": "nsifgtMP", "Java": "acgim",
 }
 
-// TestDefinitionsMatchThoseOfCtags compares with universal-ctags on the source trees in the folder READTHRU_SYMBOLS_CORPUS, one
-// folder each: how many of its definitions are found, by language, and how long the two take. The figures, which
-// docs/benchmarks.md keeps, are logged with what was missed; READTHRU_SYMBOLS_TREE names one tree alone.
+// TestDefinitionsMatchThoseOfCtags compares with universal-ctags on the source trees in the folder
+// READTHRU_SYMBOLS_CORPUS, one folder each: how many of its definitions are found, by language, and how long the two
+// take. The figures, which docs/benchmarks.md keeps, are logged with what was missed; READTHRU_SYMBOLS_TREE names one
+// tree alone.
 func TestDefinitionsMatchThoseOfCtags(t *testing.T) {
 	corpus := os.Getenv("READTHRU_SYMBOLS_CORPUS")
 	if corpus == "" {
@@ -66,7 +68,8 @@ type tag struct {
 
 // defines tells whether what ctags names is a definition as we mean it, by its line.
 func (g tag) defines(lines []string) bool {
-	if g.Line < 1 || g.Line > len(lines) || strings.HasPrefix(strings.ToLower(g.Name), "anonymous") || strings.HasPrefix(g.Name, "__anon") {
+	if g.Line < 1 || g.Line > len(lines) || strings.HasPrefix(strings.ToLower(g.Name), "anonymous") ||
+		strings.HasPrefix(g.Name, "__anon") {
 		return false
 	}
 	line := strings.TrimSpace(lines[g.Line-1])
@@ -82,7 +85,8 @@ func (g tag) defines(lines []string) bool {
 		}
 	case "JavaScript": // variables that are given objects and calls are "classes" and "functions", too
 		return strings.Contains(line, "class") && g.Kind == "class" || g.Kind != "class" &&
-			(strings.Contains(line, "function") || strings.Contains(line, "=>") || strings.Contains(line, g.Name+"(") || strings.Contains(line, g.Name+" ("))
+			(strings.Contains(line, "function") || strings.Contains(line, "=>") || strings.Contains(line, g.Name+"(") ||
+				strings.Contains(line, g.Name+" ("))
 	}
 	return true
 }
@@ -103,13 +107,16 @@ func compareWithCtags(t *testing.T, engine *symbols.Engine, tree string) {
 		b.Add(strings.TrimPrefix(name, tree+"/"), content)
 	}
 	m := b.Map(4000)
-	t.Logf("%d files, %d lines, %.1f MB: %d symbols of %d files in %v, %v of processors; peak of memory %s", len(files), count, float64(size)/1e6,
-		m.Known, m.Sources, time.Since(began).Round(time.Millisecond), (processorTime() - worked).Round(time.Millisecond), peakMemory())
+	t.Logf("%d files, %d lines, %.1f MB: %d symbols of %d files in %v, %v of processors; peak of memory %s", len(files),
+		count, float64(size)/1e6,
+		m.Known, m.Sources, time.Since(began).Round(time.Millisecond), (processorTime() - worked).Round(time.Millisecond),
+		peakMemory())
 	t.Logf("skipped: %+v", m.Skipped)
 
 	began = time.Now()
 	tags, worked := ctags(t, files)
-	t.Logf("ctags: %d tags in %v, %v of processors", len(tags), time.Since(began).Round(time.Millisecond), worked.Round(time.Millisecond))
+	t.Logf("ctags: %d tags in %v, %v of processors", len(tags), time.Since(began).Round(time.Millisecond),
+		worked.Round(time.Millisecond))
 
 	type place struct{ path, name string }
 	defined, lines := map[place][]int{}, map[string][]string{}
@@ -134,7 +141,8 @@ func compareWithCtags(t *testing.T, engine *symbols.Engine, tree string) {
 		if i := strings.LastIndexAny(name, ".:"); i >= 0 && i < len(name)-1 {
 			name = name[i+1:]
 		}
-		if slices.ContainsFunc(defined[place{want.Path, name}], func(line int) bool { return line >= want.Line-2 && line <= want.Line+2 }) {
+		if slices.ContainsFunc(defined[place{want.Path, name}],
+			func(line int) bool { return line >= want.Line-2 && line <= want.Line+2 }) {
 			found[want.Language]++
 		} else {
 			missed[want.Language] = append(missed[want.Language], want)

@@ -25,7 +25,9 @@ func Language(path string) string {
 var Generated = generated
 
 // Read returns what one file defines and refers to, and whether a scanner read it.
-func (e *Engine) Read(t *testing.T, path string, content []byte) (definitions []Definition, references []string, basic bool) {
+func (e *Engine) Read(t *testing.T, path string,
+	content []byte,
+) (definitions []Definition, references []string, basic bool) {
 	t.Helper()
 	runtime.LockOSThread() // for the watch
 	defer runtime.UnlockOSThread()

@@ -50,7 +50,8 @@ func newSource(l *language, content []byte, found []match, cut bool) *source {
 	definitions := found[:0]
 	for _, m := range found {
 		switch {
-		case m.nameStart >= m.nameEnd || m.nameEnd > len(content) || m.end > len(content): // a name that error recovery made up
+		// a name that error recovery made up
+		case m.nameStart >= m.nameEnd || m.nameEnd > len(content) || m.end > len(content):
 		case m.kind == reference:
 			s.refer(content[m.nameStart:m.nameEnd], usedAlone)
 		case m.kind == memberReference:
@@ -60,7 +61,8 @@ func newSource(l *language, content []byte, found []match, cut bool) *source {
 		}
 	}
 	slices.SortStableFunc(definitions, func(a, b match) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.nameStart, b.nameStart), a.kind.value()-b.kind.value())
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.nameStart, b.nameStart),
+			a.kind.value()-b.kind.value())
 	})
 	definitions = slices.CompactFunc(definitions, func(a, b match) bool { return a.nameStart == b.nameStart })
 	type frame struct{ index, end int }
@@ -102,8 +104,8 @@ func (s *source) nest(d *definition, parent int) {
 
 var macroBeforeName = pattern(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
 
-// blankMacros puts spaces where a macro stands between class and its name, as in "class API_EXPORT Table {": unexpanded, no
-// grammar makes a class of that.
+// blankMacros puts spaces where a macro stands between class and its name, as in "class API_EXPORT Table {":
+// unexpanded, no grammar makes a class of that.
 func blankMacros(content []byte) {
 	for _, place := range macroBeforeName().FindAllSubmatchIndex(content, -1) {
 		for i := place[2]; i < place[3]; i++ {
@@ -152,7 +154,8 @@ const maxName = 100
 
 // nameable tells whether a name can be shown and asked for.
 func nameable(name []byte) bool {
-	return len(name) > 0 && len(name) <= maxName && utf8.Valid(name) && !bytes.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+	return len(name) > 0 && len(name) <= maxName && utf8.Valid(name) &&
+		!bytes.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // bareName splits a qualified name: "Table" and "~Table" of "db::Table::~Table", "Vector" and "at" of "Vector<T>::at".

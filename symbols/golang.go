@@ -15,7 +15,11 @@ func readGo(content []byte) *source {
 	if file == nil {
 		return &source{}
 	}
-	g := &goFile{source: source{references: map[string]use{}}, content: content, at: func(p token.Pos) int { return files.Position(p).Offset }, line: func(p token.Pos) int { return files.Position(p).Line }}
+	g := &goFile{
+		source: source{references: map[string]use{}}, content: content,
+		at:   func(p token.Pos) int { return files.Position(p).Offset },
+		line: func(p token.Pos) int { return files.Position(p).Line },
+	}
 	for _, declaration := range file.Decls {
 		g.declare(declaration)
 	}
@@ -113,7 +117,8 @@ func (g *goFile) add(name *ast.Ident, kind Kind, text []byte) bool {
 		return false
 	}
 	g.definitions = append(g.definitions, definition{
-		name: name.Name, kind: kind, line: g.line(name.Pos()), parent: -1, signature: oneLine(text[:min(len(text), 4*maxSignature)], languages[".go"]),
+		name: name.Name, kind: kind, line: g.line(name.Pos()), parent: -1,
+		signature: oneLine(text[:min(len(text), 4*maxSignature)], languages[".go"]),
 	})
 	return true
 }

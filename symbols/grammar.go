@@ -46,7 +46,8 @@ const (
 	codeLate = -2
 )
 
-// Limits of the module's memory: of what one instance may take at all, and of what it may keep, since memory never shrinks.
+// Limits of the module's memory: of what one instance may take at all, and of what it may keep, since memory never
+// shrinks.
 const (
 	maxMemoryPages = 4096     // of 64 KiB
 	keptMemory     = 64 << 20 // bytes
@@ -66,7 +67,8 @@ type match struct {
 	line               int // of the name, from 0
 }
 
-// query is what is asked of the files of a language: patterns of tree-sitter, which capture a definition as @d and a name as @n.
+// query is what is asked of the files of a language: patterns of tree-sitter, which capture a definition as @d and a
+// name as @n.
 type query struct {
 	text  string
 	kinds []Kind // of each pattern
@@ -175,7 +177,8 @@ func hostFunctions(ctx context.Context, runtime wazero.Runtime) error {
 	return err
 }
 
-// instance is a running copy of the module, with its own memory. It serves one call at a time, and none after a failed one.
+// instance is a running copy of the module, with its own memory. It serves one call at a time, and none after a failed
+// one.
 type instance struct {
 	module     *module
 	guest      api.Module
@@ -186,11 +189,15 @@ type instance struct {
 }
 
 func (m *module) instantiate(ctx context.Context) (*instance, error) {
-	guest, err := m.runtime.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
+	guest, err := m.runtime.InstantiateModule(ctx, m.compiled,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
 	if err != nil {
 		return nil, fmt.Errorf("start the grammars: %w", err)
 	}
-	in := &instance{module: m, guest: guest, run: guest.ExportedFunction("run"), compile: guest.ExportedFunction("compile")}
+	in := &instance{
+		module: m, guest: guest, run: guest.ExportedFunction("run"),
+		compile: guest.ExportedFunction("compile"),
+	}
 	for name, address := range map[string]*uint32{"text": &in.text, "rows": &in.rows} {
 		result, err := guest.ExportedFunction(name).Call(ctx)
 		if err != nil {
@@ -205,9 +212,11 @@ func (m *module) instantiate(ctx context.Context) (*instance, error) {
 // close gives the instance's memory back, which cannot fail in a way that matters.
 func (in *instance) close(ctx context.Context) { _ = in.guest.Close(ctx) }
 
-// find parses content, of at most maxFile bytes, and returns what the grammar's query finds in it, within the time. The error is
-// errLate, or one after which the instance is of no use. cut tells that there was more than maxRows.
-func (in *instance) find(ctx context.Context, g grammar, content []byte, limit time.Duration) (found []match, cut bool, err error) {
+// find parses content, of at most maxFile bytes, and returns what the grammar's query finds in it, within the time. The
+// error is errLate, or one after which the instance is of no use. cut tells that there was more than maxRows.
+func (in *instance) find(ctx context.Context, g grammar, content []byte,
+	limit time.Duration,
+) (found []match, cut bool, err error) {
 	if !in.known[g] {
 		if err := in.prepare(ctx, g); err != nil {
 			return nil, false, err
@@ -256,7 +265,8 @@ func (in *instance) prepare(ctx context.Context, g grammar) error {
 	}
 	if at := int(int32(result[0])); at != 0 {
 		before := text[:min(max(at-1, 0), len(text))]
-		return fmt.Errorf("query %s, line %d: mistake after %q", grammarNames[g], strings.Count(before, "\n")+1, before[strings.LastIndexByte(before, '\n')+1:])
+		return fmt.Errorf("query %s, line %d: mistake after %q", grammarNames[g], strings.Count(before, "\n")+1,
+			before[strings.LastIndexByte(before, '\n')+1:])
 	}
 	in.known[g] = true
 	return nil

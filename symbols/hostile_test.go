@@ -16,7 +16,8 @@ func TestHostileFilesEndAndLeaveTheEngineSound(t *testing.T) {
 	b := e.Begin(t.Context())
 	added := 0
 	for ext, units := range map[string][]string{
-		".py": {`"`, "((((", "if(a)"}, ".ts": {"a?b:", "`${", "<a><"}, ".cc": {"{[(<", "#define a(", "a<b,"}, ".rs": {"'a|", "{{{{"},
+		".py": {`"`, "((((", "if(a)"}, ".ts": {"a?b:", "`${", "<a><"}, ".cc": {"{[(<", "#define a(", "a<b,"},
+		".rs": {"'a|", "{{{{"},
 	} {
 		for _, unit := range units { // in lines: long ones are not for people
 			line := strings.Repeat(unit, 64/len(unit)) + "\n"
@@ -71,7 +72,10 @@ func TestMachineCodeIsKeptForItsOwnerAlone(t *testing.T) {
 }
 
 func FuzzAdd(f *testing.F) {
-	extensions := []string{".py", ".js", ".ts", ".tsx", ".c", ".cc", ".rs", ".java", ".go", ".kt", ".cs", ".rb", ".php", ".swift"}
+	extensions := []string{
+		".py", ".js", ".ts", ".tsx", ".c", ".cc", ".rs", ".java", ".go", ".kt", ".cs", ".rb", ".php",
+		".swift",
+	}
 	for i := range extensions {
 		f.Add(byte(i), []byte("class A { int f(x) { g(\"a\") } }\ndef f(x):\n  pass\nfunc F() {}\n/* ''' ` \\ \x80 */ impl<'a> A for B"))
 	}

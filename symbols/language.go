@@ -13,8 +13,8 @@ type language struct {
 	scan    *scanner // reads it where the grammar is not there; nil for Go, which needs none
 }
 
-// languages are known by the extensions of their files. A new one with a grammar needs its line here, its query in queries, its
-// package in wasm/packages.txt and its name in wasm/glue.c; one without needs a scanner alone.
+// languages are known by the extensions of their files. A new one with a grammar needs its line here, its query in
+// queries, its package in wasm/packages.txt and its name in wasm/glue.c; one without needs a scanner alone.
 var languages = func() map[string]*language {
 	byExtension := map[string]*language{}
 	for _, l := range []struct {
@@ -43,8 +43,9 @@ var languages = func() map[string]*language {
 	return byExtension
 }()
 
-// Supported tells whether a file of this path, relative and with slashes, may be read for symbols: the language is known by the
-// extension, and it stands in no hidden folder, none of packages (node_modules, vendor …) and is not made by a tool.
+// Supported tells whether a file of this path, relative and with slashes, may be read for symbols: the language is
+// known by the extension, and it stands in no hidden folder, none of packages (node_modules, vendor …) and is not made
+// by a tool.
 func Supported(name string) bool { return languageOf(name) != nil }
 
 func languageOf(name string) *language {
@@ -55,7 +56,10 @@ func languageOf(name string) *language {
 		}
 	}
 	lower := strings.ToLower(file)
-	for _, suffix := range []string{".min.js", ".bundle.js", ".d.ts.map", "_pb2.py", "_pb2_grpc.py", ".pb.go", ".pb.cc", ".pb.h"} {
+	for _, suffix := range []string{
+		".min.js", ".bundle.js", ".d.ts.map", "_pb2.py", "_pb2_grpc.py", ".pb.go", ".pb.cc",
+		".pb.h",
+	} {
 		if strings.HasSuffix(lower, suffix) {
 			return nil
 		}
@@ -65,22 +69,27 @@ func languageOf(name string) *language {
 
 // foreign folders hold what others wrote or what a tool made.
 var foreign = map[string]bool{
-	"node_modules": true, "bower_components": true, "jspm_packages": true, "vendor": true, "third_party": true, "thirdparty": true,
+	"node_modules": true, "bower_components": true, "jspm_packages": true, "vendor": true, "third_party": true,
+	"thirdparty":    true,
 	"site-packages": true, "__pycache__": true, "Godeps": true, "Pods": true, "Carthage": true,
 }
 
-// trial tells whether a file tries or shows the program rather than being it: what such files define and refer to counts little.
+// trial tells whether a file tries or shows the program rather than being it: what such files define and refer to
+// counts little.
 func trial(name string) bool {
 	folders, file := path.Split(strings.ToLower(name))
 	for folder := range strings.SplitSeq(folders, "/") {
 		switch folder {
-		case "test", "tests", "testing", "__tests__", "testdata", "test-data", "spec", "specs", "e2e", "fixtures", "mocks", "__mocks__",
-			"example", "examples", "sample", "samples", "demo", "demos", "bench", "benches", "benchmark", "benchmarks", "docs", "doc":
+		case "test", "tests", "testing", "__tests__", "testdata", "test-data", "spec", "specs", "e2e", "fixtures", "mocks",
+			"__mocks__",
+			"example", "examples", "sample", "samples", "demo", "demos", "bench", "benches", "benchmark", "benchmarks", "docs",
+			"doc":
 			return true
 		}
 	}
 	stem := strings.TrimSuffix(file, path.Ext(file))
-	return strings.HasPrefix(stem, "test_") || stem == "conftest" || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_tests") ||
+	return strings.HasPrefix(stem, "test_") || stem == "conftest" || strings.HasSuffix(stem, "_test") ||
+		strings.HasSuffix(stem, "_tests") ||
 		strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, "_spec") ||
 		path.Ext(file) == ".java" && (strings.HasSuffix(stem, "test") || strings.HasSuffix(stem, "tests"))
 }

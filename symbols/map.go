@@ -38,8 +38,8 @@ type Symbol struct {
 	Members    []Symbol `json:"members,omitempty"`
 }
 
-// Map waits for the files added and returns the map of them, of at most about so many tokens as text; with 0 tokens or fewer, of
-// 5,000 symbols. The builder is done with then.
+// Map waits for the files added and returns the map of them, of at most about so many tokens as text; with 0 tokens or
+// fewer, of 5,000 symbols. The builder is done with then.
 func (b *Builder) Map(tokens int) *Map {
 	b.work.Wait()
 	slices.SortFunc(b.files, func(x, y *file) int { return cmp.Compare(x.path, y.path) })
@@ -61,8 +61,8 @@ func (b *Builder) Map(tokens int) *Map {
 	return m
 }
 
-// choose takes the heaviest symbols that there is room for, each with what it stands in. Of each file it returns the symbols by
-// index, and whether there was no room for all.
+// choose takes the heaviest symbols that there is room for, each with what it stands in. Of each file it returns the
+// symbols by index, and whether there was no room for all.
 func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, full bool) {
 	shown = make([]map[int]ranked, len(b.files))
 	count, used := 0, footTokens
@@ -164,8 +164,8 @@ const (
 
 func tokensOf(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
-// Text returns the map for reading: files, the heaviest first, below each its symbols with their line numbers in the order of the
-// text, and last what was left out.
+// Text returns the map for reading: files, the heaviest first, below each its symbols with their line numbers in the
+// order of the text, and last what was left out.
 func (m *Map) Text() string {
 	var b strings.Builder
 	for i, f := range m.Files {

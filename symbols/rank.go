@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Ranking: a symbol weighs as much as there are other files that refer to its name, shared among the files that define that
-// name. Tests and examples count little, on both sides. A method weighs no more than what it belongs to: names such as "get"
-// and "append" are called everywhere and mostly belong to others.
+// Ranking: a symbol weighs as much as there are other files that refer to its name, shared among the files that define
+// that name. Tests and examples count little, on both sides. A method weighs no more than what it belongs to: names
+// such as "get" and "append" are called everywhere and mostly belong to others.
 const (
 	trialReference = 1.0 / 8  // of another file
 	trialSymbol    = 1.0 / 32 // of a symbol elsewhere

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// scanner reads languages line by line, without a grammar: comments and strings are blanked, then rules find definitions and
-// whatever is called or written like a type is a reference.
+// scanner reads languages line by line, without a grammar: comments and strings are blanked, then rules find
+// definitions and whatever is called or written like a type is a reference.
 type scanner struct {
 	comment  string // what begins one that ends with the line; two kinds are separated by a space
 	block    [2]string
@@ -71,7 +71,8 @@ func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit 
 			open = open[:len(open)-1]
 		}
 		defined := ""
-		if r, name := sc.match(line, len(open) > 0 && s.inside(open[len(open)-1].index)); name != "" && len(s.definitions) < maxRows {
+		if r, name := sc.match(line, len(open) > 0 && s.inside(open[len(open)-1].index)); name != "" &&
+			len(s.definitions) < maxRows {
 			d := definition{kind: r.kind, line: number, parent: -1}
 			d.owner, d.name = bareName([]byte(name))
 			if len(open) > 0 {

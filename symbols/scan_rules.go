@@ -44,7 +44,8 @@ var scriptScanner = scanner{
 		find(Enum, scriptBefore+`(?:const\s+)?enum\s+([\w$]+)`),
 		find(Namespace, scriptBefore+`(?:namespace|module)\s+([\w$.]+)\s*\{`),
 		find(Type, scriptBefore+`type\s+([\w$]+)[^=]*=`),
-		find(Function, scriptBefore+`(?:const|let|var)\s+([\w$]+)[^=]*=\s*(?:async\s*)?(?:function\b|(?:\([^()]*\)|[\w$]+)\s*(?::[^=]+)?=>)`),
+		find(Function, scriptBefore+
+			`(?:const|let|var)\s+([\w$]+)[^=]*=\s*(?:async\s*)?(?:function\b|(?:\([^()]*\)|[\w$]+)\s*(?::[^=]+)?=>)`),
 		findTop(Constant, `^export\s+const\s+([\w$]+)`),
 		findTop(Variable, `^const\s+([\w$]+)`),
 		findTop(Method, `^\s+(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract)\s+)*\*?\s*(#?[\w$]+)\s*(?:<[^>]*>)?\([^()]*\)\s*(?::[^{]+)?\{\s*$`),

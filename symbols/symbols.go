@@ -1,8 +1,8 @@
 // Package symbols says what a source tree defines and who refers to it: a map for readers who have never seen the tree.
 //
-// An [Engine] reads files, a [Builder] collects what the files of one tree define, and a [Map] is the part of it that is worth
-// its room: what most other files refer to comes first, and what was left out is said. References are by bare name and a best
-// effort; definitions are exact where a grammar reads them.
+// An [Engine] reads files, a [Builder] collects what the files of one tree define, and a [Map] is the part of it that
+// is worth its room: what most other files refer to comes first, and what was left out is said. References are by bare
+// name and a best effort; definitions are exact where a grammar reads them.
 //
 //	b := engine.Begin(ctx)
 //	for path, content := range tree {
@@ -10,12 +10,13 @@
 //	}
 //	fmt.Print(b.Map(4000).Text())
 //
-// Go is read by go/parser. Python, JavaScript, TypeScript, C, C++, Rust and Java are read by tree-sitter's grammars, C compiled
-// to one WebAssembly module (folder wasm, built by "make wasm") that runs without access to anything: no file, no clock, no more
-// than 256 MiB. Where the module was not built in, and for further languages, a scanner of lines does, and the map says "basic".
+// Go is read by go/parser. Python, JavaScript, TypeScript, C, C++, Rust and Java are read by tree-sitter's grammars, C
+// compiled to one WebAssembly module (folder wasm, built by "make wasm") that runs without access to anything: no file,
+// no clock, no more than 256 MiB. Where the module was not built in, and for further languages, a scanner of lines
+// does, and the map says "basic".
 //
-// Every file is taken for hostile. Each has limits of size, time and number of symbols, and so has a tree; a file that breaks a
-// parser costs that parser's instance and nothing else.
+// Every file is taken for hostile. Each has limits of size, time and number of symbols, and so has a tree; a file that
+// breaks a parser costs that parser's instance and nothing else.
 package symbols
 
 import (
@@ -77,7 +78,8 @@ func Basic() bool {
 	return err != nil
 }
 
-// Close waits for the files that are being read and frees what the engine holds. Files added afterwards are read by scanners.
+// Close waits for the files that are being read and frees what the engine holds. Files added afterwards are read by
+// scanners.
 func (e *Engine) Close() error {
 	for range cap(e.slots) {
 		e.slots <- struct{}{}
@@ -99,8 +101,8 @@ func (e *Engine) Close() error {
 	return m.close(ctx)
 }
 
-// read returns what content, of at most maxFile bytes, defines and refers to, and whether a scanner read it, as where the grammar
-// takes too long. The error is errLate or that of a parser that broke.
+// read returns what content, of at most maxFile bytes, defines and refers to, and whether a scanner read it, as where
+// the grammar takes too long. The error is errLate or that of a parser that broke.
 func (e *Engine) read(ctx context.Context, l *language, content []byte) (s *source, basic bool, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the bug of a parser, ours or Go's, is not to end the process
@@ -158,7 +160,8 @@ func (e *Engine) take(ctx context.Context) (*instance, error) {
 	return e.module.instantiate(context.WithoutCancel(ctx))
 }
 
-// give takes an instance back. Its memory never shrinks, so one that grew much is not used again, nor is one that broke.
+// give takes an instance back. Its memory never shrinks, so one that grew much is not used again, nor is one that
+// broke.
 func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	if !sound || in.guest.Memory().Size() > keptMemory {
 		in.close(ctx)

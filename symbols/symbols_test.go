@@ -68,7 +68,8 @@ func mapOf(tb testing.TB, e *symbols.Engine, tokens int, tree map[string]string)
 	return b.Map(tokens)
 }
 
-// TestEachLanguageIsReadAsItsMapSays compares with testdata/NAME.map, and what a scanner makes of it with testdata/NAME.basic.map.
+// TestEachLanguageIsReadAsItsMapSays compares with testdata/NAME.map, and what a scanner makes of it with
+// testdata/NAME.basic.map.
 func TestEachLanguageIsReadAsItsMapSays(t *testing.T) {
 	sources, err := filepath.Glob("testdata/*.*")
 	if err != nil {
@@ -148,9 +149,11 @@ func TestWhatMostFilesReferToComesFirst(t *testing.T) {
 	}
 	engine := m.Files[0].Symbols[0]
 	if engine.Name != "Engine" || engine.References != 4 {
-		t.Errorf("%s has %d references, want Engine with the 4 files of Go that name it and none of other languages", engine.Name, engine.References)
+		t.Errorf("%s has %d references, want Engine with the 4 files of Go that name it and none of other languages",
+			engine.Name, engine.References)
 	}
-	if last := paths(m)[len(m.Files)-1]; last != "q_test.go" && last != "docs/ex.go" && last != "b/Four.java" && last != "b/three.go" {
+	if last := paths(m)[len(m.Files)-1]; last != "q_test.go" && last != "docs/ex.go" && last != "b/Four.java" &&
+		last != "b/three.go" {
 		t.Errorf("last comes %s, want a file that nothing but tests refer to", last)
 	}
 }
@@ -169,7 +172,8 @@ func TestAMethodWeighsNoMoreThanItsClass(t *testing.T) {
 func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 	tree := map[string]string{}
 	for i := range 40 {
-		tree[fmt.Sprintf("d%d/f%d.go", i%3, i)] = fmt.Sprintf("package d\ntype T%d struct{}\nfunc F%d(x T%d) { F%d(x) }\n", i, i, (i+7)%40, (i*3)%40)
+		tree[fmt.Sprintf("d%d/f%d.go", i%3, i)] = fmt.Sprintf("package d\ntype T%d struct{}\nfunc F%d(x T%d) { F%d(x) }\n", i,
+			i, (i+7)%40, (i*3)%40)
 	}
 	e := withoutGrammars(t)
 	want := mapOf(t, e, 500, tree).Text()
@@ -183,7 +187,8 @@ func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 func TestATextKeepsItsBudgetAndSaysWhatItLeftOut(t *testing.T) {
 	tree := map[string]string{}
 	for i := range 200 {
-		tree[fmt.Sprintf("pkg/file_%d.go", i)] = fmt.Sprintf("package p\n\ntype Handler%d struct{}\n\nfunc (h *Handler%d) ServeRequest(w ResponseWriter, r *Request) error { return nil }\n", i, i)
+		tree[fmt.Sprintf("pkg/file_%d.go",
+			i)] = fmt.Sprintf("package p\n\ntype Handler%d struct{}\n\nfunc (h *Handler%d) ServeRequest(w ResponseWriter, r *Request) error { return nil }\n", i, i)
 	}
 	for _, tokens := range []int{50, 500, 4000} {
 		m := mapOf(t, withoutGrammars(t), tokens, tree)
@@ -250,7 +255,8 @@ func TestAMapWithoutGrammarsSaysBasic(t *testing.T) {
 func TestAnEmptyTreeHasAnEmptyMap(t *testing.T) {
 	m := mapOf(t, withoutGrammars(t), 100, nil)
 	got, err := json.Marshal(m)
-	if want := `{"files":[],"symbols":0,"known":0,"sources":0,"skipped":{}}`; err != nil || string(got) != want || m.Text() != "" {
+	if want := `{"files":[],"symbols":0,"known":0,"sources":0,"skipped":{}}`; err != nil || string(got) != want ||
+		m.Text() != "" {
 		t.Errorf("map %s, %v, text %q; want %s and no text", got, err, m.Text(), want)
 	}
 }
