@@ -13,9 +13,9 @@ type Answer struct {
 	Deny    string // to the model, in place of running the tool
 }
 
-// Encode returns the answer to an event in the form that an agent reads from a hook's standard output; nothing where there is
-// nothing to say, or the agent has no way to be told. When plain is set and a message is all there is, the message comes as a
-// line of text, where the agent takes text.
+// Encode returns the answer to an event in the form that an agent reads from a hook's standard output; nothing where
+// there is nothing to say, or the agent has no way to be told. When plain is set and a message is all there is, the
+// message comes as a line of text, where the agent takes text.
 func (a Answer) Encode(agent Agent, e *Event, plain bool) []byte {
 	if plain && agent == Claude && !e.strict && a.Message != "" && a == (Answer{Message: a.Message}) {
 		return []byte(a.Message + "\n")

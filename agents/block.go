@@ -35,8 +35,8 @@ func addBlock(text []byte, body string, m marks) edited {
 	return e
 }
 
-// takeBlocks takes the blocks out of a text, each with the empty line before it, and returns how many there were. A mark without
-// its other half is left alone.
+// takeBlocks takes the blocks out of a text, each with the empty line before it, and returns how many there were. A
+// mark without its other half is left alone.
 func takeBlocks(text []byte, m marks) (rest []byte, n int) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	begin := -1

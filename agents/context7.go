@@ -18,8 +18,12 @@ func (l Library) Name() string {
 	return l.Project
 }
 
-// libraryNames are the names that the library's id has had; libraryName, of which it may also be a plain name, comes last.
-var libraryNames = []string{"libraryId", "context7CompatibleLibraryID", "libraryID", "library_id", "context7_compatible_library_id", "libraryName"}
+// libraryNames are the names that the library's id has had; libraryName, of which it may also be a plain name, comes
+// last.
+var libraryNames = []string{
+	"libraryId", "context7CompatibleLibraryID", "libraryID", "library_id",
+	"context7_compatible_library_id", "libraryName",
+}
 
 func libraryOf(input map[string]json.RawMessage) Library {
 	return ParseLibrary(str(pick(input, libraryNames)))
@@ -56,9 +60,11 @@ const minDocs = 50
 var docsErrors = []string{
 	"rate limited", "rate limit exceeded", "quota exceeded", "monthly quota", "too many requests",
 	"documentation not found", "no documentation found", "no content available", "no snippets found",
-	"the library you are trying to access does not exist", "library not found", "no library found", "no libraries found", "no results found",
+	"the library you are trying to access does not exist", "library not found", "no library found", "no libraries found",
+	"no results found",
 	"unauthorized", "forbidden", "invalid api key", "access denied", "you do not have access", "authentication required",
-	"error:", "error fetching", "error retrieving", "failed to", "an error occurred", "internal server error", "request failed", "could not", "unable to", "mcp error",
+	"error:", "error fetching", "error retrieving", "failed to", "an error occurred", "internal server error",
+	"request failed", "could not", "unable to", "mcp error",
 	"this library is not finalized", "library has been redirected",
 }
 
@@ -92,9 +98,9 @@ var (
 	ruleLine   = regexp.MustCompile(`^[-=_]{16,}\s*$`)
 )
 
-// Split splits a text of Context7's into what it took from each place, in order. Snippets begin at a "### " heading, or at
-// "TITLE:" in older texts, that a "Source:" line belongs to; what stands in a code fence begins nothing. Snippets of one place are
-// joined.
+// Split splits a text of Context7's into what it took from each place, in order. Snippets begin at a "### " heading, or
+// at "TITLE:" in older texts, that a "Source:" line belongs to; what stands in a code fence begins nothing. Snippets of
+// one place are joined.
 func Split(text string) []Snippet {
 	var list []Snippet
 	at := map[string]int{}
@@ -127,7 +133,8 @@ func Split(text string) []Snippet {
 			}
 		}
 		switch {
-		case fence != "" && (!ruleLine.MatchString(line) || !snippetFollows(all[i+1:])): // those two end a fence that was left open
+		// those two end a fence that was left open
+		case fence != "" && (!ruleLine.MatchString(line) || !snippetFollows(all[i+1:])):
 		case ruleLine.MatchString(line):
 			flush()
 			fence = ""

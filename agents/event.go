@@ -19,7 +19,8 @@ const (
 	Prompt              // the user has said something
 )
 
-// Event is what an agent told a hook: that a tool which reads web pages or documentation runs or has run, or what the user said.
+// Event is what an agent told a hook: that a tool which reads web pages or documentation runs or has run, or what the
+// user said.
 type Event struct {
 	Stage   Stage
 	Tool    string   // as the agent names it; empty for a prompt
@@ -42,9 +43,12 @@ var (
 	eventNames    = []string{"hook_event_name", "hookEventName", "hookName", "event"}
 	toolNames     = []string{"tool_name", "toolName", "tool"}
 	inputNames    = []string{"tool_input", "tool_params", "toolArgs", "toolInput", "tool_args", "args", "input"}
-	responseNames = []string{"tool_response", "tool_result", "tool_output", "toolResult", "toolResponse", "toolOutput", "result_json", "output"}
-	sessionNames  = []string{"session_id", "sessionId", "sessionID", "conversation_id"}
-	promptNames   = []string{"prompt", "user_prompt", "userPrompt"}
+	responseNames = []string{
+		"tool_response", "tool_result", "tool_output", "toolResult", "toolResponse", "toolOutput",
+		"result_json", "output",
+	}
+	sessionNames = []string{"session_id", "sessionId", "sessionID", "conversation_id"}
+	promptNames  = []string{"prompt", "user_prompt", "userPrompt"}
 )
 
 // stages are the events that are of use, in lower case without separators.
@@ -57,8 +61,8 @@ var stages = map[string]Stage{
 // fetchTools are the tools that read web pages, in lower case without separators.
 var fetchTools = []string{"webfetch", "fetchwebpage", "vscodefetchwebpageinternal", "mcpwebfetch"}
 
-// Parse reads an event. It reports false for what it does not know: no JSON, another shape, another tool, a page that nobody may
-// keep. Hooks are silent then (rule A18).
+// Parse reads an event. It reports false for what it does not know: no JSON, another shape, another tool, a page that
+// nobody may keep. Hooks are silent then (rule A18).
 func Parse(text []byte) (*Event, bool) {
 	var parts map[string]json.RawMessage
 	if json.Unmarshal(text, &parts) != nil {
@@ -130,8 +134,8 @@ func (e *Event) addURL(raw string) {
 
 func isFetchTool(name string) bool { return slices.Contains(fetchTools, plainName(name)) }
 
-// isDocsTool tells Context7's tools: by their own name after whatever agents put before it, and by the server's name or the form
-// of the library asked for, since others may call a tool query-docs too.
+// isDocsTool tells Context7's tools: by their own name after whatever agents put before it, and by the server's name or
+// the form of the library asked for, since others may call a tool query-docs too.
 func isDocsTool(name string, input map[string]json.RawMessage) bool {
 	tool := plainName(name)
 	if !strings.HasSuffix(tool, "querydocs") && !strings.HasSuffix(tool, "getlibrarydocs") {
@@ -182,8 +186,9 @@ func object(v json.RawMessage) (m map[string]json.RawMessage) {
 	return m
 }
 
-// textOf returns the text of a tool's answer in any of the forms that are about: a string, which may itself be JSON; parts with a
-// text; an object that has one of them under a well-known name. It reports false for an answer that says it is an error.
+// textOf returns the text of a tool's answer in any of the forms that are about: a string, which may itself be JSON;
+// parts with a text; an object that has one of them under a well-known name. It reports false for an answer that says
+// it is an error.
 func textOf(v json.RawMessage, depth int) (string, bool) {
 	v = bytes.TrimSpace(v)
 	if len(v) == 0 || depth > 4 {

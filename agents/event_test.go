@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestEventsOfEveryAgentAreRead holds each event in testdata/events against what is read from it and how each kind of answer is
-// given to it. The file's name begins with the agent's.
+// TestEventsOfEveryAgentAreRead holds each event in testdata/events against what is read from it and how each kind of
+// answer is given to it. The file's name begins with the agent's.
 func TestEventsOfEveryAgentAreRead(t *testing.T) {
 	names, err := filepath.Glob("testdata/events/*.json")
 	if err != nil || len(names) < 25 {
@@ -97,7 +97,8 @@ func TestAnAnswerForOtherThanStandardOutputIsJSON(t *testing.T) {
 	}
 	e, _ := agents.Parse(text)
 	for _, a := range agents.All() {
-		if out := (agents.Answer{Message: "m", Context: "c", Output: "o"}).Encode(a, e, false); !json.Valid(out) || strings.Count(string(out), "\n") != 1 {
+		if out := (agents.Answer{Message: "m", Context: "c", Output: "o"}).Encode(a, e, false); !json.Valid(out) ||
+			strings.Count(string(out), "\n") != 1 {
 			t.Errorf("%s: %q", a, out)
 		}
 	}
@@ -114,34 +115,36 @@ func TestHostileEventsAreMetWithSilence(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"empty":                  "",
-		"null":                   "null",
-		"a list":                 "[]",
-		"a text":                 `"WebFetch"`,
-		"no JSON":                "tool_name=WebFetch",
-		"no tool":                `{"hook_event_name":"PostToolUse","tool_input":{"url":"https://a.test/"}}`,
-		"another event":          `{"hook_event_name":"SessionStart","tool_name":"WebFetch","tool_input":{"url":"https://a.test/"}}`,
-		"tool is a number":       `{"tool_name":5,"tool_input":{"url":"https://a.test/"}}`,
-		"input is a list":        `{"tool_name":"WebFetch","tool_input":["https://a.test/"]}`,
-		"url is a number":        `{"tool_name":"WebFetch","tool_input":{"url":7}}`,
-		"url is empty":           `{"tool_name":"WebFetch","tool_input":{"url":""}}`,
-		"a file":                 `{"tool_name":"WebFetch","tool_input":{"url":"file:///etc/passwd"}}`,
-		"a password":             `{"tool_name":"WebFetch","tool_input":{"url":"https://ann:secret@a.test/"}}`,
-		"a secret":               `{"tool_name":"WebFetch","tool_input":{"url":"https://a.test/?token=secret"}}`,
-		"our own tool":           `{"tool_name":"mcp__readthru__fetch","tool_input":{"url":"https://a.test/"}}`,
-		"resolving a library":    `{"tool_name":"mcp__context7__resolve-library-id","tool_input":{"libraryName":"next.js"},"tool_response":"Available Libraries: many of them, and all of them are fine"}`,
-		"docs before":            `{"hook_event_name":"PreToolUse","tool_name":"mcp__context7__query-docs","tool_input":{"libraryId":"/a/b"}}`,
-		"docs that failed":       `{"tool_name":"mcp__context7__query-docs","tool_input":{"libraryId":"/a/b"},"tool_response":{"isError":true,"content":[{"type":"text","text":"something that is long enough to be taken for documentation"}]}}`,
-		"prompt without URL":     `{"hook_event_name":"UserPromptSubmit","prompt":"hello"}`,
-		"prompt is a list":       `{"hook_event_name":"UserPromptSubmit","prompt":["https://a.test/"]}`,
-		"nested without end":     `{"tool_name":"WebFetch","tool_input":` + strings.Repeat(`{"a":`, 100_000) + strings.Repeat("}", 100_001),
+		"empty":               "",
+		"null":                "null",
+		"a list":              "[]",
+		"a text":              `"WebFetch"`,
+		"no JSON":             "tool_name=WebFetch",
+		"no tool":             `{"hook_event_name":"PostToolUse","tool_input":{"url":"https://a.test/"}}`,
+		"another event":       `{"hook_event_name":"SessionStart","tool_name":"WebFetch","tool_input":{"url":"https://a.test/"}}`,
+		"tool is a number":    `{"tool_name":5,"tool_input":{"url":"https://a.test/"}}`,
+		"input is a list":     `{"tool_name":"WebFetch","tool_input":["https://a.test/"]}`,
+		"url is a number":     `{"tool_name":"WebFetch","tool_input":{"url":7}}`,
+		"url is empty":        `{"tool_name":"WebFetch","tool_input":{"url":""}}`,
+		"a file":              `{"tool_name":"WebFetch","tool_input":{"url":"file:///etc/passwd"}}`,
+		"a password":          `{"tool_name":"WebFetch","tool_input":{"url":"https://ann:secret@a.test/"}}`,
+		"a secret":            `{"tool_name":"WebFetch","tool_input":{"url":"https://a.test/?token=secret"}}`,
+		"our own tool":        `{"tool_name":"mcp__readthru__fetch","tool_input":{"url":"https://a.test/"}}`,
+		"resolving a library": `{"tool_name":"mcp__context7__resolve-library-id","tool_input":{"libraryName":"next.js"},"tool_response":"Available Libraries: many of them, and all of them are fine"}`,
+		"docs before":         `{"hook_event_name":"PreToolUse","tool_name":"mcp__context7__query-docs","tool_input":{"libraryId":"/a/b"}}`,
+		"docs that failed":    `{"tool_name":"mcp__context7__query-docs","tool_input":{"libraryId":"/a/b"},"tool_response":{"isError":true,"content":[{"type":"text","text":"something that is long enough to be taken for documentation"}]}}`,
+		"prompt without URL":  `{"hook_event_name":"UserPromptSubmit","prompt":"hello"}`,
+		"prompt is a list":    `{"hook_event_name":"UserPromptSubmit","prompt":["https://a.test/"]}`,
+		"nested without end": `{"tool_name":"WebFetch","tool_input":` + strings.Repeat(`{"a":`, 100_000) +
+			strings.Repeat("}", 100_001),
 		"answer nested too deep": `{"tool_name":"mcp__context7__query-docs","tool_input":{"libraryId":"/a/b"},"tool_response":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
 	} {
 		if e, ok := agents.Parse([]byte(text)); ok {
 			t.Errorf("%s: %+v, want silence", name, e)
 		}
 	}
-	huge := `{"tool_name":"WebFetch","tool_input":{"url":"https://a.test/"},"session_id":"` + strings.Repeat("s", 10<<20) + `"}`
+	huge := `{"tool_name":"WebFetch","tool_input":{"url":"https://a.test/"},"session_id":"` + strings.Repeat("s", 10<<20) +
+		`"}`
 	if e, ok := agents.Parse([]byte(huge)); !ok || len(e.Session) != 200 {
 		t.Error("an event with a long session is not read, or not cut")
 	}
@@ -204,7 +207,10 @@ func TestDocumentationIsSplitByItsSources(t *testing.T) {
 		},
 		"headings, sources and rules in a fence are code": {
 			"### A\nSource: https://a.test/\n```md\n### B\nSource: https://b.test/\n--------------------\n```\nEnd.",
-			[]agents.Snippet{{"https://a.test/", "### A\n```md\n### B\nSource: https://b.test/\n--------------------\n```\nEnd."}},
+			[]agents.Snippet{{
+				"https://a.test/",
+				"### A\n```md\n### B\nSource: https://b.test/\n--------------------\n```\nEnd.",
+			}},
 		},
 		"a fence left open ends where the next snippet begins": {
 			"### A\nSource: https://a.test/\n```js\nf()\n\n--------------------------------\n\n### B\n\nSource: https://b.test/\n\nTwo.",
@@ -216,7 +222,10 @@ func TestDocumentationIsSplitByItsSources(t *testing.T) {
 		},
 		"the older form": {
 			"================\nCODE SNIPPETS\n================\nTITLE: Install\nDESCRIPTION: How to install it.\n\nSOURCE: https://a.test/install\n\nLANGUAGE: sh\nCODE:\n```\nnpm i\n```\n\n----------------------------------------\n\nTITLE: Use\nSOURCE: https://a.test/use\n\nCODE:\n```\nuse()\n```",
-			[]agents.Snippet{{"https://a.test/install", "### Install\nHow to install it.\n\n\n```\nnpm i\n```"}, {"https://a.test/use", "### Use\n\n```\nuse()\n```"}},
+			[]agents.Snippet{
+				{"https://a.test/install", "### Install\nHow to install it.\n\n\n```\nnpm i\n```"},
+				{"https://a.test/use", "### Use\n\n```\nuse()\n```"},
+			},
 		},
 		"no source": {
 			"Next.js has middleware, which runs before a request is completed.",
@@ -226,8 +235,11 @@ func TestDocumentationIsSplitByItsSources(t *testing.T) {
 			"### A\nSource: the manual, page 5\nText that is long enough to be kept without any source.",
 			[]agents.Snippet{{"", "### A\nSource: the manual, page 5\nText that is long enough to be kept without any source."}},
 		},
-		"line ends of Windows": {"### A\r\nSource: https://a.test/\r\nOne.", []agents.Snippet{{"https://a.test/", "### A\nOne."}}},
-		"nothing":              {"", nil},
+		"line ends of Windows": {
+			"### A\r\nSource: https://a.test/\r\nOne.",
+			[]agents.Snippet{{"https://a.test/", "### A\nOne."}},
+		},
+		"nothing": {"", nil},
 	} {
 		if d := cmp.Diff(tt.want, agents.Split(tt.text)); d != "" {
 			t.Errorf("%s (-want +got)\n%s", name, d)
@@ -237,7 +249,8 @@ func TestDocumentationIsSplitByItsSources(t *testing.T) {
 
 func TestSnippetsOfOnePlaceAreKeptTogether(t *testing.T) {
 	old := "### A\nOne.\n\n### B\nTwo."
-	if got, want := agents.Merge(old, "### B\nTwo.\n\n### C\nThree."), "### A\nOne.\n\n### B\nTwo.\n\n### C\nThree."; got != want {
+	if got, want := agents.Merge(old, "### B\nTwo.\n\n### C\nThree."),
+		"### A\nOne.\n\n### B\nTwo.\n\n### C\nThree."; got != want {
 		t.Errorf("Merge = %q, want %q", got, want)
 	}
 	if got := agents.Merge(old, old); got != old {

@@ -71,9 +71,9 @@ type edited struct {
 	notes []string
 }
 
-// Setup returns the file with our settings in it: now is its content, nil when it is not there, and rec what an earlier Setup
-// put in. Settings of others stay as they are; one that has another value already is told in Notes. Where all is as it should be
-// Text is now.
+// Setup returns the file with our settings in it: now is its content, nil when it is not there, and rec what an earlier
+// Setup put in. Settings of others stay as they are; one that has another value already is told in Notes. Where all is
+// as it should be Text is now.
 func (f *File) Setup(now []byte, rec Record) (Edit, error) {
 	base, taken, err := f.without(now, rec)
 	if err != nil {
@@ -90,7 +90,10 @@ func (f *File) Setup(now []byte, rec Record) (Edit, error) {
 	if now == nil {
 		created = true
 	}
-	fresh := Record{Path: f.Path, Format: f.Format, Created: created, Sum: sumOf(next.text), Put: next.put, Wants: next.wants, Made: next.made}
+	fresh := Record{
+		Path: f.Path, Format: f.Format, Created: created, Sum: sumOf(next.text), Put: next.put,
+		Wants: next.wants, Made: next.made,
+	}
 	if len(next.wants) == taken { // as many as it had: has it them all, somewhere?
 		if again, err := f.add(now); err == nil && len(again.put) == 0 && string(next.text) != string(now) {
 			return Edit{Text: now, Record: rec, Notes: next.notes}, nil
@@ -104,8 +107,8 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Remove returns the file without our settings. A file that was not changed since Setup comes back to the byte; from one that
-// was, ours alone is taken. Where nothing of ours is in it Text is now.
+// Remove returns the file without our settings. A file that was not changed since Setup comes back to the byte; from
+// one that was, ours alone is taken. Where nothing of ours is in it Text is now.
 func (f *File) Remove(now []byte, rec Record) (Edit, error) {
 	base, _, err := f.without(now, rec)
 	if err != nil {
@@ -156,8 +159,8 @@ func (f *File) add(text []byte) (edited, error) {
 	return edited{text: []byte(f.Body), put: []Splice{{0, f.Body}}, wants: make([]Want, 1)}, nil
 }
 
-// take takes ours out of a text that may have changed, and says how many settings that were. Without a record, what is ours is
-// told by its value.
+// take takes ours out of a text that may have changed, and says how many settings that were. Without a record, what is
+// ours is told by its value.
 func (f *File) take(text []byte, rec Record) ([]byte, int, error) {
 	switch f.Format {
 	case JSON:

@@ -13,12 +13,17 @@ import (
 )
 
 var machine = agents.Machine{
-	OS: "linux", Home: "/home/ann", Config: "/home/ann/.config", Getenv: func(string) string { return "" }, Exists: func(string) bool { return false },
+	OS: "linux", Home: "/home/ann", Config: "/home/ann/.config", Getenv: func(string) string { return "" },
+	Exists: func(string) bool { return false },
 }
 
 var choice = agents.Choice{
 	Command: []string{"/usr/local/bin/readthru"}, Text: true,
-	Env: []agents.Variable{{"HTTPS_PROXY", "http://127.0.0.1:7887"}, {"NO_PROXY", "localhost"}, {"NODE_EXTRA_CA_CERTS", "/data/ca/ca.pem"}},
+	Env: []agents.Variable{
+		{"HTTPS_PROXY", "http://127.0.0.1:7887"},
+		{"NO_PROXY", "localhost"},
+		{"NODE_EXTRA_CA_CERTS", "/data/ca/ca.pem"},
+	},
 }
 
 // file returns the file of that name among those of an agent.
@@ -60,7 +65,11 @@ var jsonTexts = map[string]string{
 func TestJSONSettingsArePutInAndTakenOutToTheByte(t *testing.T) {
 	for name, before := range jsonTexts {
 		t.Run(name, func(t *testing.T) {
-			for _, f := range []*agents.File{file(t, agents.Claude, choice, "settings.json"), file(t, agents.Claude, choice, ".claude.json"), file(t, agents.Gemini, choice, "settings.json"), file(t, agents.Cursor, choice, "hooks.json")} {
+			for _, f := range []*agents.File{
+				file(t, agents.Claude, choice, "settings.json"),
+				file(t, agents.Claude, choice, ".claude.json"), file(t, agents.Gemini, choice, "settings.json"),
+				file(t, agents.Cursor, choice, "hooks.json"),
+			} {
 				roundTrip(t, f, []byte(before))
 			}
 		})
@@ -203,12 +212,15 @@ func TestAnotherChoiceReplacesTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := choice
-	other.Verbatim, other.Instead, other.Env, other.Command = true, true, nil, []string{"/opt/read thru/readthru", "--data-dir", "/d"}
+	other.Verbatim, other.Instead, other.Env, other.Command = true, true, nil,
+		[]string{"/opt/read thru/readthru", "--data-dir", "/d"}
 	g := file(t, agents.Claude, other, "settings.json")
 	for name, rec := range map[string]agents.Record{"with its record": e.Record, "without": {}} {
 		next, err := g.Setup(e.Text, rec)
 		text := string(next.Text)
-		if err != nil || strings.Contains(text, "/usr/local/bin") || strings.Count(text, `"'/opt/read thru/readthru' hook claude`) != 3 || !strings.Contains(text, "--verbatim --data-dir /d") {
+		if err != nil || strings.Contains(text, "/usr/local/bin") ||
+			strings.Count(text, `"'/opt/read thru/readthru' hook claude`) != 3 ||
+			!strings.Contains(text, "--verbatim --data-dir /d") {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}
 		if rec.Sum == "" {
@@ -223,7 +235,8 @@ func TestAnotherChoiceReplacesTheFirst(t *testing.T) {
 func TestSettingsOfOthersAreNeverOverwritten(t *testing.T) {
 	f := file(t, agents.Claude, choice, "settings.json")
 	e, err := f.Setup([]byte(`{"env": {"HTTPS_PROXY": "http://proxy.corp:3128"}}`), agents.Record{})
-	if err != nil || !strings.Contains(string(e.Text), "proxy.corp") || strings.Contains(string(e.Text), "7887") || strings.Contains(string(e.Text), "NODE_EXTRA") || len(e.Notes) != 1 {
+	if err != nil || !strings.Contains(string(e.Text), "proxy.corp") || strings.Contains(string(e.Text), "7887") ||
+		strings.Contains(string(e.Text), "NODE_EXTRA") || len(e.Notes) != 1 {
 		t.Errorf("%v, %q\n%s", err, e.Notes, e.Text)
 	}
 	state := file(t, agents.Claude, choice, ".claude.json")
@@ -238,7 +251,8 @@ func TestSettingsOfOthersAreNeverOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	touched := append(bytes.Clone(e.Text), '\n')
-	if back, err := hooks.Remove(touched, e.Record); err != nil || !strings.Contains(string(back.Text), `"version": 1`) || strings.Contains(string(back.Text), "readthru") {
+	if back, err := hooks.Remove(touched, e.Record); err != nil || !strings.Contains(string(back.Text), `"version": 1`) ||
+		strings.Contains(string(back.Text), "readthru") {
 		t.Errorf("a version that was there went: %v\n%s", err, back.Text)
 	}
 }
@@ -283,7 +297,10 @@ func TestTOMLSettingsArePutInAndTakenOutToTheByte(t *testing.T) {
 	for name, before := range tomlTexts {
 		t.Run(name, func(t *testing.T) {
 			e := roundTrip(t, f, []byte(before))
-			for _, want := range []string{"[mcp_servers.readthru]\n", `command = '/usr/local/bin/readthru'`, `HTTPS_PROXY = 'http://127.0.0.1:7887'`, "api.openai.com"} {
+			for _, want := range []string{
+				"[mcp_servers.readthru]\n", `command = '/usr/local/bin/readthru'`,
+				`HTTPS_PROXY = 'http://127.0.0.1:7887'`, "api.openai.com",
+			} {
 				if !strings.Contains(strings.ReplaceAll(string(e.Text), "\r\n", "\n"), want) {
 					t.Errorf("%s is not in\n%s", want, e.Text)
 				}
@@ -299,11 +316,18 @@ func TestTOMLThatCannotBeAddedToIsToldAndLeftAlone(t *testing.T) {
 	f := file(t, agents.Codex, choice, "config.toml")
 	for name, tt := range map[string]struct{ text, note string }{
 		"the environment is an inline table": {"shell_environment_policy = { inherit = \"all\" }\n", "add it by hand"},
-		"the environment has another proxy":  {"[shell_environment_policy.set]\nHTTPS_PROXY = \"http://proxy.corp\"\n", "shell_environment_policy.set.HTTPS_PROXY has another value already"},
-		"the server is somebody's":           {"[mcp_servers.readthru]\ncommand = \"else\"\n", "mcp_servers.readthru is there already with other values"},
+		"the environment has another proxy": {
+			"[shell_environment_policy.set]\nHTTPS_PROXY = \"http://proxy.corp\"\n",
+			"shell_environment_policy.set.HTTPS_PROXY has another value already",
+		},
+		"the server is somebody's": {
+			"[mcp_servers.readthru]\ncommand = \"else\"\n",
+			"mcp_servers.readthru is there already with other values",
+		},
 	} {
 		e, err := f.Setup([]byte(tt.text), agents.Record{})
-		if err != nil || !strings.HasPrefix(string(e.Text), tt.text) || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], tt.note) {
+		if err != nil || !strings.HasPrefix(string(e.Text), tt.text) || len(e.Notes) != 1 ||
+			!strings.Contains(e.Notes[0], tt.note) {
 			t.Errorf("%s: %v, %q\n%s", name, err, e.Notes, e.Text)
 		}
 		if back, err := f.Remove(e.Text, e.Record); err != nil || string(back.Text) != tt.text {
@@ -346,7 +370,8 @@ func TestAFileOfOursThatWasChangedStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := append(bytes.Clone(e.Text), "// mine\n"...)
-	if back, err := f.Remove(changed, e.Record); err != nil || back.Gone || !bytes.Equal(back.Text, changed) || len(back.Notes) != 1 {
+	if back, err := f.Remove(changed, e.Record); err != nil || back.Gone || !bytes.Equal(back.Text, changed) ||
+		len(back.Notes) != 1 {
 		t.Errorf("Remove: %v, gone %v, %q", err, back.Gone, back.Notes)
 	}
 	if _, err := f.Setup(changed, e.Record); err == nil {
@@ -354,7 +379,8 @@ func TestAFileOfOursThatWasChangedStays(t *testing.T) {
 	}
 	other := choice
 	other.Verbatim = true
-	if next, err := file(t, agents.OpenCode, other, "readthru.js").Setup(e.Text, e.Record); err != nil || !strings.Contains(string(next.Text), "--verbatim") {
+	if next, err := file(t, agents.OpenCode, other, "readthru.js").Setup(e.Text, e.Record); err != nil ||
+		!strings.Contains(string(next.Text), "--verbatim") {
 		t.Errorf("Setup with another choice: %v", err)
 	}
 }

@@ -56,11 +56,14 @@ func (m Machine) Dir(a Agent) string {
 
 // Programs are the names that an agent's program has.
 func (a Agent) Programs() []string {
-	return map[Agent][]string{Claude: {"claude"}, Codex: {"codex"}, Gemini: {"gemini"}, Cursor: {"cursor", "cursor-agent"}, VSCode: {"code"}, OpenCode: {"opencode"}}[a]
+	return map[Agent][]string{
+		Claude: {"claude"}, Codex: {"codex"}, Gemini: {"gemini"}, Cursor: {"cursor", "cursor-agent"},
+		VSCode: {"code"}, OpenCode: {"opencode"},
+	}[a]
 }
 
-// TakesEnv reports whether an agent's settings can hold an environment that reaches what it runs. Gemini CLI and OpenCode take
-// theirs from the shell that starts them.
+// TakesEnv reports whether an agent's settings can hold an environment that reaches what it runs. Gemini CLI and
+// OpenCode take theirs from the shell that starts them.
 func (a Agent) TakesEnv() bool { return a != Gemini && a != OpenCode }
 
 // Files returns an agent's settings files with what of ours belongs into them.
@@ -81,8 +84,8 @@ func Files(a Agent, m Machine, c Choice) []*File {
 	return openCodeFiles(dir, m, c)
 }
 
-// What hooks look out for. Gemini CLI, Codex CLI and Claude Code take regular expressions; the server's name may have anything
-// before and after it, as in a plugin.
+// What hooks look out for. Gemini CLI, Codex CLI and Claude Code take regular expressions; the server's name may have
+// anything before and after it, as in a plugin.
 const (
 	docsMatcher       = `mcp__.*context7.*__(query-docs|get-library-docs)`
 	geminiDocsMatcher = `mcp_.*context7.*_(query-docs|get-library-docs)`
@@ -151,8 +154,8 @@ func (c Choice) server(kind string) server {
 	return server{kind, c.Command[0], append([]string{"mcp"}, c.Command[1:]...)}
 }
 
-// env returns wants that put the environment below a path. What the agent itself needs goes past the proxy: it works on when
-// none runs.
+// env returns wants that put the environment below a path. What the agent itself needs goes past the proxy: it works on
+// when none runs.
 func (c Choice) env(path []string, own ...string) (list []Want) {
 	for _, v := range c.Env {
 		if strings.EqualFold(v.Name, "no_proxy") {
@@ -165,14 +168,18 @@ func (c Choice) env(path []string, own ...string) (list []Want) {
 
 func claudeFiles(dir string, m Machine, c Choice) []*File {
 	wants := claudeHooks(hookLine(m.OS, c, Claude), c)
-	wants = append(wants, c.env([]string{"env"}, "api.anthropic.com", "claude.ai", "console.anthropic.com", "platform.claude.com", "statsig.anthropic.com")...)
+	wants = append(wants, c.env([]string{"env"}, "api.anthropic.com", "claude.ai", "console.anthropic.com",
+		"platform.claude.com", "statsig.anthropic.com")...)
 	state := filepath.Join(m.Home, ".claude.json")
 	if m.Getenv("CLAUDE_CONFIG_DIR") != "" {
 		state = filepath.Join(dir, ".claude.json")
 	}
 	return withText([]*File{
 		{Path: filepath.Join(dir, "settings.json"), About: "hooks and environment", Wants: wants},
-		{Path: state, About: "tool server", Wants: []Want{{Path: []string{"mcpServers", "readthru"}, Value: c.server("stdio")}}},
+		{Path: state, About: "tool server", Wants: []Want{{
+			Path:  []string{"mcpServers", "readthru"},
+			Value: c.server("stdio"),
+		}}},
 	}, filepath.Join(dir, "CLAUDE.md"), c)
 }
 
@@ -183,7 +190,8 @@ func codexFiles(dir, os string, c Choice) []*File {
 		{Path: []string{"mcp_servers", "readthru", "command"}, Value: entry.Command},
 		{Path: []string{"mcp_servers", "readthru", "args"}, Value: entry.Args},
 	}
-	wants = append(wants, c.env([]string{"shell_environment_policy", "set"}, "api.openai.com", "chatgpt.com", "auth.openai.com")...)
+	wants = append(wants, c.env([]string{"shell_environment_policy", "set"}, "api.openai.com", "chatgpt.com",
+		"auth.openai.com")...)
 	return withText([]*File{
 		{Path: filepath.Join(dir, "config.toml"), Format: TOML, About: "tool server and environment", Wants: wants},
 		{Path: filepath.Join(dir, "hooks.json"), About: "hooks", Wants: hooks},
@@ -194,7 +202,10 @@ func geminiFiles(dir, os string, c Choice) []*File {
 	line := hookLine(os, c, Gemini)
 	var wants []Want
 	add := func(event, matcher string, flags ...string) {
-		group := hookGroup{matcher, []hook{{Name: "readthru", Type: "command", Command: line(flags...), Timeout: hookTimeout * 1000}}}
+		group := hookGroup{matcher, []hook{{
+			Name: "readthru", Type: "command", Command: line(flags...),
+			Timeout: hookTimeout * 1000,
+		}}}
 		wants = append(wants, Want{Path: []string{"hooks", event}, Item: true, Value: group})
 	}
 	var flags []string
@@ -210,14 +221,18 @@ func geminiFiles(dir, os string, c Choice) []*File {
 		add("BeforeAgent", "")
 	}
 	wants = append(wants, Want{Path: []string{"mcpServers", "readthru"}, Value: c.server("")})
-	return withText([]*File{{Path: filepath.Join(dir, "settings.json"), About: "hooks and tool server", Wants: wants}}, filepath.Join(dir, "GEMINI.md"), c)
+	return withText([]*File{{Path: filepath.Join(dir, "settings.json"), About: "hooks and tool server", Wants: wants}},
+		filepath.Join(dir, "GEMINI.md"), c)
 }
 
 func cursorFiles(dir string, m Machine, c Choice) []*File {
 	line := hookLine(m.OS, c, Cursor)
 	wants := []Want{{Path: []string{"version"}, Value: 1, Common: true}}
 	add := func(event, matcher string) {
-		wants = append(wants, Want{Path: []string{"hooks", event}, Item: true, Value: hook{Command: line(), Matcher: matcher}})
+		wants = append(wants, Want{
+			Path: []string{"hooks", event}, Item: true,
+			Value: hook{Command: line(), Matcher: matcher},
+		})
 	}
 	add("postToolUse", cursorMatcher)
 	if c.Instead {
@@ -227,7 +242,10 @@ func cursorFiles(dir string, m Machine, c Choice) []*File {
 		add("beforeSubmitPrompt", "")
 	}
 	return append([]*File{
-		{Path: filepath.Join(dir, "mcp.json"), About: "tool server", Wants: []Want{{Path: []string{"mcpServers", "readthru"}, Value: c.server("")}}},
+		{
+			Path: filepath.Join(dir, "mcp.json"), About: "tool server",
+			Wants: []Want{{Path: []string{"mcpServers", "readthru"}, Value: c.server("")}},
+		},
 		{Path: filepath.Join(dir, "hooks.json"), About: "hooks", Wants: wants},
 	}, terminalFile(filepath.Join(m.Config, "Cursor", "User"), m.OS, c)...)
 }
@@ -250,12 +268,19 @@ func vscodeFiles(dir string, m Machine, c Choice) []*File {
 		hooks["UserPromptSubmit"] = own
 	}
 	return append([]*File{
-		{Path: filepath.Join(dir, "mcp.json"), About: "tool server", Wants: []Want{{Path: []string{"servers", "readthru"}, Value: c.server("stdio")}}},
-		{Path: filepath.Join(home, "hooks", "readthru.json"), Format: Whole, About: "hooks", Body: render(file{1, hooks}, "", "  ", "\n", true) + "\n"},
+		{
+			Path: filepath.Join(dir, "mcp.json"), About: "tool server",
+			Wants: []Want{{Path: []string{"servers", "readthru"}, Value: c.server("stdio")}},
+		},
+		{
+			Path: filepath.Join(home, "hooks", "readthru.json"), Format: Whole, About: "hooks",
+			Body: render(file{1, hooks}, "", "  ", "\n", true) + "\n",
+		},
 	}, terminalFile(dir, m.OS, c)...)
 }
 
-// terminalFile is the settings file whose environment VS Code and Cursor give their terminals, the agent's own included.
+// terminalFile is the settings file whose environment VS Code and Cursor give their terminals, the agent's own
+// included.
 func terminalFile(dir, os string, c Choice) []*File {
 	if c.Env == nil {
 		return nil
@@ -264,7 +289,10 @@ func terminalFile(dir, os string, c Choice) []*File {
 	if name == "" {
 		name = "linux"
 	}
-	return []*File{{Path: filepath.Join(dir, "settings.json"), About: "environment of terminals", Wants: c.env([]string{"terminal.integrated.env." + name})}}
+	return []*File{{
+		Path: filepath.Join(dir, "settings.json"), About: "environment of terminals",
+		Wants: c.env([]string{"terminal.integrated.env." + name}),
+	}}
 }
 
 func openCodeFiles(dir string, m Machine, c Choice) []*File {
@@ -279,7 +307,10 @@ func openCodeFiles(dir string, m Machine, c Choice) []*File {
 	}
 	command := append([]string{c.Command[0], "mcp"}, c.Command[1:]...)
 	return withText([]*File{
-		{Path: config, About: "tool server", Wants: []Want{{Path: []string{"mcp", "readthru"}, Value: local{"local", command, true}}}},
+		{Path: config, About: "tool server", Wants: []Want{{
+			Path:  []string{"mcp", "readthru"},
+			Value: local{"local", command, true},
+		}}},
 		{Path: filepath.Join(dir, "plugins", "readthru.js"), Format: Whole, About: "hooks", Body: openCodePlugin(c)},
 	}, filepath.Join(dir, "AGENTS.md"), c)
 }
@@ -306,7 +337,8 @@ func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 // quoted returns a word as a shell takes it for one.
 func quoted(os, word string) string {
 	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:=,+@%", r) || r == '\\' && os == "windows"
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("_-./:=,+@%", r) || r == '\\' && os == "windows"
 	}
 	if word != "" && strings.TrimFunc(word, plain) == "" {
 		return word

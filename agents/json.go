@@ -15,8 +15,8 @@ import (
 // maxDepth bounds how deep a settings file may nest.
 const maxDepth = 1000
 
-// jsonText is a settings file in JSON, comments and trailing commas included, with the texts put into it. Its bytes are never
-// printed anew: what is put in goes between what stands there.
+// jsonText is a settings file in JSON, comments and trailing commas included, with the texts put into it. Its bytes are
+// never printed anew: what is put in goes between what stands there.
 type jsonText struct {
 	text []byte
 	bom  int // length of the byte order mark
@@ -137,8 +137,8 @@ func (c container) member(name string) (int, bool) {
 	return 0, false
 }
 
-// walk follows path through objects. It returns the deepest container that is there and how many names led to it. The error
-// tells of a name whose value is no container.
+// walk follows path through objects. It returns the deepest container that is there and how many names led to it. The
+// error tells of a name whose value is no container.
 func (j *jsonText) walk(path []string) (c container, n int, err error) {
 	c, _ = j.containerOf(j.root)
 	for n < len(path) {
@@ -199,7 +199,8 @@ func (j *jsonText) add(c container, name string, value any) {
 // remove takes the i-th item of a container out, with the space before it and the comma that is needed no more.
 func (j *jsonText) remove(c container, i int) {
 	it := c.items[i]
-	if len(c.items) == 1 && len(bytes.TrimSpace(it.before)) == 0 && len(bytes.TrimSpace(c.rest)) == 0 && len(bytes.TrimSpace(it.value.AfterExtra)) == 0 {
+	if len(c.items) == 1 && len(bytes.TrimSpace(it.before)) == 0 && len(bytes.TrimSpace(c.rest)) == 0 &&
+		len(bytes.TrimSpace(it.value.AfterExtra)) == 0 {
 		j.cut(c.open+1, c.end)
 		return
 	}
@@ -208,7 +209,8 @@ func (j *jsonText) remove(c container, i int) {
 		comma = c.items[i-1].comma
 	}
 	from := it.start - len(it.before) + len(bytes.TrimRight(it.before, " \t\r\n"))
-	if last := it.before[bytes.LastIndexByte(bytes.TrimRight(it.before, " \t\r\n"), '\n')+1:]; bytes.Contains(last, []byte("//")) && !j.lineEnds(it.end, it.comma) {
+	if last := it.before[bytes.LastIndexByte(bytes.TrimRight(it.before, " \t\r\n"), '\n')+1:]; bytes.Contains(last,
+		[]byte("//")) && !j.lineEnds(it.end, it.comma) {
 		from = it.start // the line break before it ends a comment
 	}
 	if comma > from {

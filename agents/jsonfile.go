@@ -98,7 +98,8 @@ func (j *jsonText) state(w Want) (state, error) {
 	return absent, nil
 }
 
-// want puts a setting in that is absent, with the objects and the list that it lies in. It returns the paths of those it made.
+// want puts a setting in that is absent, with the objects and the list that it lies in. It returns the paths of those
+// it made.
 func (j *jsonText) want(w Want) (made [][]string, err error) {
 	c, n, err := j.walk(w.Path)
 	if err != nil {
@@ -122,8 +123,8 @@ func (j *jsonText) want(w Want) (made [][]string, err error) {
 	return made, j.parse()
 }
 
-// takeJSON takes out of a JSON file what was put in, and what names a command that wants name too, in whatever form; then the
-// objects and lists of made that are empty. It returns how many settings went.
+// takeJSON takes out of a JSON file what was put in, and what names a command that wants name too, in whatever form;
+// then the objects and lists of made that are empty. It returns how many settings went.
 func takeJSON(text []byte, put, wants []Want, made [][]string) (rest []byte, n int, err error) {
 	j, err := parseJSON(text)
 	if err != nil || j.blank() {
@@ -168,7 +169,8 @@ func takeJSON(text []byte, put, wants []Want, made [][]string) (rest []byte, n i
 	return j.text, n, nil
 }
 
-// drop takes out one setting in w's place, and reports whether there was one. What stands in its way is somebody else's.
+// drop takes out one setting in w's place, and reports whether there was one. What stands in its way is somebody
+// else's.
 func (j *jsonText) drop(w Want, is func(hujson.Value) bool) (bool, error) {
 	path := w.Path
 	if !w.Item {

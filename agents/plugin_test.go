@@ -51,8 +51,8 @@ func TestThePluginIsSilentWithoutTheProgram(t *testing.T) {
 	}
 }
 
-// TestTheOpenCodePluginHandsEventsOver runs the plugin's hooks in Node, with a script in place of this program that answers with
-// what it was told.
+// TestTheOpenCodePluginHandsEventsOver runs the plugin's hooks in Node, with a script in place of this program that
+// answers with what it was told.
 func TestTheOpenCodePluginHandsEventsOver(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -69,7 +69,8 @@ func TestTheOpenCodePluginHandsEventsOver(t *testing.T) {
 		}
 		return path
 	}
-	program := write("readthru", "#!"+node+"\nlet s = ''; process.stdin.on('data', (d) => (s += d)).on('end', () => { const e = JSON.parse(s); console.log(JSON.stringify(e.event.endsWith('before') ? { deny: 'have it' } : { output: process.argv.slice(2).join(' ') + ' ' + e.args.url + ' ' + e.output })) })\n", 0o755)
+	program := write("readthru", "#!"+node+
+		"\nlet s = ''; process.stdin.on('data', (d) => (s += d)).on('end', () => { const e = JSON.parse(s); console.log(JSON.stringify(e.event.endsWith('before') ? { deny: 'have it' } : { output: process.argv.slice(2).join(' ') + ' ' + e.args.url + ' ' + e.output })) })\n", 0o755)
 	c := choice
 	c.Command, c.Instead, c.Verbatim = []string{program}, true, true
 	write("plugin.mjs", file(t, agents.OpenCode, c, "readthru.js").Body, 0o600)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Splice is a text that was put into a file, and where it stands there now: At counts bytes. Splices are sorted and do not
-// overlap, so that taking them out again gives the file as it was, to the byte.
+// Splice is a text that was put into a file, and where it stands there now: At counts bytes. Splices are sorted and do
+// not overlap, so that taking them out again gives the file as it was, to the byte.
 type Splice struct {
 	At   int    `json:"at"`
 	Text string `json:"text"`

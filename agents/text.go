@@ -2,8 +2,8 @@ package agents
 
 import "strings"
 
-// Instructions lead an agent to what is here for reading the web. They name no tool (rule C9): names differ from agent to agent,
-// and are found when they are there.
+// Instructions lead an agent to what is here for reading the web. They name no tool (rule C9): names differ from agent
+// to agent, and are found when they are there.
 const Instructions = `## Reading the web
 
 Web pages that are read here are kept on this machine as clean markdown, with their earlier versions, and can be searched.
@@ -23,9 +23,11 @@ func openCodePlugin(c Choice) string {
 	}
 	before := ""
 	if c.Instead {
-		before = "\n    const answer = await tell({ event: \"tool.execute.before\", tool: input.tool, args: output.args, sessionID: input.sessionID })\n    if (answer.deny) throw new Error(answer.deny)"
+		before = "\n    const answer = await tell({ event: \"tool.execute.before\", tool: input.tool, args: output.args, " +
+			"sessionID: input.sessionID })\n    if (answer.deny) throw new Error(answer.deny)"
 	}
-	return strings.NewReplacer("COMMAND", render(command, "", "", "\n", false), "BEFORE", before).Replace(`// Written by "readthru setup opencode". "readthru setup --remove opencode" takes it away.
+	return strings.NewReplacer("COMMAND", render(command, "", "", "\n", false), "BEFORE",
+		before).Replace(`// Written by "readthru setup opencode". "readthru setup --remove opencode" takes it away.
 import { spawn } from "node:child_process"
 
 const command = COMMAND

@@ -11,9 +11,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// addTOML puts into a TOML file what it lacks of wants: as tables between two marks at its end, or, where a table is there
-// already, between marks below its header. Every edit is read again, and is made only when it adds what it should and changes
-// nothing else.
+// addTOML puts into a TOML file what it lacks of wants: as tables between two marks at its end, or, where a table is
+// there already, between marks below its header. Every edit is read again, and is made only when it adds what it should
+// and changes nothing else.
 func addTOML(text []byte, wants []Want) (edited, error) {
 	before, err := readTOML(text)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"readthru/store"
 )
 
-// benchmarked makes a cache before an origin that answers at once, with the Cache-Control given, and 304 to who has its tag.
+// benchmarked makes a cache before an origin that answers at once, with the Cache-Control given, and 304 to who has its
+// tag.
 func benchmarked(b *testing.B, size int, control string) *cache.Cache {
 	b.Helper()
 	st, err := store.Open(store.Options{Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -24,13 +25,18 @@ func benchmarked(b *testing.B, size int, control string) *cache.Cache {
 	body := strings.Repeat("x", size)
 	c := cache.New(cache.Options{Store: st, Next: roundTripper(func(req *http.Request) (*http.Response, error) {
 		h := http.Header{
-			"Cache-Control": {control}, "Content-Type": {"text/html; charset=utf-8"}, "Etag": {`"a"`}, "Vary": {"Accept-Encoding"},
-			"Date": {time.Now().UTC().Format(http.TimeFormat)}, "Server": {"x"}, "Last-Modified": {"Wed, 01 Jan 2020 00:00:00 GMT"},
+			"Cache-Control": {control}, "Content-Type": {"text/html; charset=utf-8"}, "Etag": {`"a"`},
+			"Vary": {"Accept-Encoding"},
+			"Date": {time.Now().UTC().Format(http.TimeFormat)}, "Server": {"x"},
+			"Last-Modified": {"Wed, 01 Jan 2020 00:00:00 GMT"},
 		}
 		if req.Header.Get("If-None-Match") != "" {
 			return &http.Response{StatusCode: http.StatusNotModified, Header: h, Body: http.NoBody, Request: req}, nil
 		}
-		return &http.Response{StatusCode: http.StatusOK, Header: h, ContentLength: int64(size), Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: h, ContentLength: int64(size),
+			Body: io.NopCloser(strings.NewReader(body)), Request: req,
+		}, nil
 	})})
 	b.Cleanup(func() {
 		_ = c.Close()
@@ -43,7 +49,10 @@ func benchmarked(b *testing.B, size int, control string) *cache.Cache {
 func asking(b *testing.B, path string) *http.Request {
 	b.Helper()
 	req, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, "https://a.test/"+path, http.NoBody)
-	req.Header = http.Header{"Accept": {"text/markdown, text/html;q=0.9, */*;q=0.1"}, "User-Agent": {"agent/1"}, "Accept-Encoding": {"gzip"}}
+	req.Header = http.Header{
+		"Accept": {"text/markdown, text/html;q=0.9, */*;q=0.1"}, "User-Agent": {"agent/1"},
+		"Accept-Encoding": {"gzip"},
+	}
 	return req
 }
 

@@ -36,7 +36,8 @@ func TestTruncatedBodiesAreErrorsAndNeverStored(t *testing.T) {
 		"nothing of its Content-Length": raw(head + "Content-Length: 10\r\n\r\n"),
 		"cut between chunks":            raw(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
 		"cut inside a chunk":            raw(head + "Transfer-Encoding: chunked\r\n\r\n9\r\nhello"),
-		"gzip cut, framing well":        fixed(string(cut), "Cache-Control: max-age=60", "Content-Encoding: gzip", fmt.Sprintf("Content-Length: %d", len(cut))),
+		"gzip cut, framing well": fixed(string(cut), "Cache-Control: max-age=60", "Content-Encoding: gzip",
+			fmt.Sprintf("Content-Length: %d", len(cut))),
 		"gzip cut, chunked": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Header().Set("Cache-Control", "max-age=60")
@@ -74,7 +75,8 @@ func TestContentCodings(t *testing.T) {
 		{"larger than MaxBody when decoded passes, unstored", "gzip", bomb(t), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRig(t, cache.Options{MaxBody: 1 << 20}, fixed(tt.body, "Cache-Control: max-age=60", "Content-Encoding: "+tt.coding))
+			r := newRig(t, cache.Options{MaxBody: 1 << 20},
+				fixed(tt.body, "Cache-Control: max-age=60", "Content-Encoding: "+tt.coding))
 			for i := range 2 {
 				if g := r.get(); g.body != tt.body || strings.Contains(g.status, "hit") != (i == 1 && tt.wantHit) {
 					t.Errorf("request %d: %d bytes, %q", i, len(g.body), g.status)

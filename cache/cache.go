@@ -1,16 +1,16 @@
 // Package cache is an HTTP cache after RFC 9111, shared by default.
 //
-// A [Cache] is an [http.RoundTripper]. It answers from its store where §4 allows reuse, validates stale responses with the
-// validators they carry, and forwards otherwise. It keeps what origins said and never looks inside content: markdown made
-// from a stored response is a rendition, which package fetch derives and keeps in the store beside it.
+// A [Cache] is an [http.RoundTripper]. It answers from its store where §4 allows reuse, validates stale responses with
+// the validators they carry, and forwards otherwise. It keeps what origins said and never looks inside content:
+// markdown made from a stored response is a rendition, which package fetch derives and keeps in the store beside it.
 //
-// Decisions are pure functions of request, stored responses and time, one idea a file: freshness, storable, reuse, vary,
-// conditional, ranges, validate, invalidate. RoundTrip acts on their verdict; a flight is one exchange with the origin,
-// shared by all who ask for the same at the same time.
+// Decisions are pure functions of request, stored responses and time, one idea a file: freshness, storable, reuse,
+// vary, conditional, ranges, validate, invalidate. RoundTrip acts on their verdict; a flight is one exchange with the
+// origin, shared by all who ask for the same at the same time.
 //
-// Beyond the RFC's defaults, each switchable in [Options]: a private mode (Options.Private), answering stale when the origin
-// cannot be reached (§4.2.4), and a lifetime for pages that state none (Options.Override). Stricter than the RFC: a page
-// asked with credentials is not stored in shared mode, and a body whose content coding is cut never is.
+// Beyond the RFC's defaults, each switchable in [Options]: a private mode (Options.Private), answering stale when the
+// origin cannot be reached (§4.2.4), and a lifetime for pages that state none (Options.Override). Stricter than the
+// RFC: a page asked with credentials is not stored in shared mode, and a body whose content coding is cut never is.
 package cache
 
 import (
@@ -47,8 +47,8 @@ type Options struct {
 	// proxy-revalidate. Responses to different credentials are kept apart all the same.
 	Private bool
 
-	// PartitionKey makes credentials, by which responses are kept apart, into names that do not tell them. It should be secret,
-	// and the same at each start: with another key what was stored for credentials is not found.
+	// PartitionKey makes credentials, by which responses are kept apart, into names that do not tell them. It should be
+	// secret, and the same at each start: with another key what was stored for credentials is not found.
 	PartitionKey []byte
 
 	// MaxBody is the largest content stored, in bytes. Larger responses pass through unstored. If zero, 32 MiB.
@@ -70,13 +70,13 @@ type Options struct {
 	// answer to it is stored in a shared cache. It must be pure. If nil, user info is what it looks for.
 	Secret func(*url.URL) bool
 
-	// Override gives a lifetime to a response that states none, or with force against what it states, no-cache included. It
-	// never makes a response storable that says no-store or private, and is not asked where credentials or cookies are
+	// Override gives a lifetime to a response that states none, or with force against what it states, no-cache included.
+	// It never makes a response storable that says no-store or private, and is not asked where credentials or cookies are
 	// involved. It must be pure. If nil, responses live as long as they say.
 	Override func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool)
 
-	// Bypass reports whether a request goes past the cache: nothing stored answers it, and its answer is not stored. It must
-	// be pure. If nil, none does.
+	// Bypass reports whether a request goes past the cache: nothing stored answers it, and its answer is not stored. It
+	// must be pure. If nil, none does.
 	Bypass func(*http.Request) bool
 
 	// Log gets what goes wrong with the store. If nil, slog.Default.
@@ -140,8 +140,8 @@ func (c *Cache) Stats() Stats {
 	}
 }
 
-// Close waits a little for background work (validations, fetches finished for the store), then ends it. Requests that come
-// later pass through.
+// Close waits a little for background work (validations, fetches finished for the store), then ends it. Requests that
+// come later pass through.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -158,8 +158,8 @@ func (c *Cache) Close() error {
 	return nil
 }
 
-// RoundTrip answers req from the store or from the origin. The response's Cache-Status says which. Its body, when it is the
-// complete stored content, is a *[store.Body].
+// RoundTrip answers req from the store or from the origin. The response's Cache-Status says which. Its body, when it is
+// the complete stored content, is a *[store.Body].
 func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	q := c.policy.request(req)
 	switch {
@@ -254,9 +254,9 @@ func (c *Cache) invalidate(key string) {
 	c.warn("invalidate stored responses", key, err)
 }
 
-// update stores r as a validation freshened it: unless it now says that it may not be stored, when it is deleted, or was
-// freshened by a request whose answers are for itself alone, when the store keeps what it has. It reports whether fresh may
-// answer others.
+// update stores r as a validation freshened it: unless it now says that it may not be stored, when it is deleted, or
+// was freshened by a request whose answers are for itself alone, when the store keeps what it has. It reports whether
+// fresh may answer others.
 func (c *Cache) update(q *request, r, fresh *store.Response) bool {
 	cc := c.policy.control(fresh.Header)
 	switch {
@@ -270,7 +270,8 @@ func (c *Cache) update(q *request, r, fresh *store.Response) bool {
 	return true
 }
 
-// put stores r and reports whether the store took it. Those that it makes obsolete go; the store bounds how many a URI has.
+// put stores r and reports whether the store took it. Those that it makes obsolete go; the store bounds how many a URI
+// has.
 func (c *Cache) put(q *request, r *store.Response, content io.Reader) (ok bool) {
 	older, err := c.store.Responses(q.key)
 	c.warn("look up stored responses", q.key, err)

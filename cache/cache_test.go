@@ -33,7 +33,8 @@ func TestSecondRequestIsAHit(t *testing.T) {
 	}
 	body, _ := io.ReadAll(resp.Body)
 	h := resp.Header
-	if string(body) != "hello" || h.Get("X-A") != "1" || h.Get("Age") == "" || h.Get("Date") == "" || h.Get("Content-Length") != "5" || resp.ContentLength != 5 {
+	if string(body) != "hello" || h.Get("X-A") != "1" || h.Get("Age") == "" || h.Get("Date") == "" ||
+		h.Get("Content-Length") != "5" || resp.ContentLength != 5 {
 		t.Errorf("hit: %q, %v", body, h)
 	}
 	if s := h.Get("Cache-Status"); !strings.HasPrefix(s, "readthru; hit; ttl=") {
@@ -54,7 +55,8 @@ func TestStaleEntryIsRevalidatedWithItsETag(t *testing.T) {
 		respond(w, 200, "hello", `ETag: "a"`, "X-A: 1", "X-B: 1", "Cache-Control: max-age=0", "Age: 500")
 	})
 	r.get()
-	if g := r.get(); g.body != "hello" || g.header.Get("X-A") != "2" || g.header.Get("X-B") != "1" || g.header.Get("Content-Encoding") != "" || g.header.Get("Age") != "0" ||
+	if g := r.get(); g.body != "hello" || g.header.Get("X-A") != "2" || g.header.Get("X-B") != "1" ||
+		g.header.Get("Content-Encoding") != "" || g.header.Get("Age") != "0" ||
 		g.status != "readthru; fwd=stale; fwd-status=304" {
 		t.Errorf("validated: %q, %v", g.body, g.header)
 	}
@@ -76,7 +78,8 @@ func TestOriginsCacheStatusComesFirst(t *testing.T) {
 
 func TestConditionalRequestsAreAnsweredFromTheStore(t *testing.T) {
 	const lm = "Wed, 01 Jan 2020 00:00:00 GMT"
-	r := newRig(t, cache.Options{}, fixed("hello", "Cache-Control: max-age=60", `ETag: W/"a,b"`, "Last-Modified: "+lm, "Content-Type: text/plain"))
+	r := newRig(t, cache.Options{}, fixed("hello", "Cache-Control: max-age=60", `ETag: W/"a,b"`, "Last-Modified: "+lm,
+		"Content-Type: text/plain"))
 	r.get()
 	for _, tt := range []struct {
 		fields []string
@@ -91,7 +94,8 @@ func TestConditionalRequestsAreAnsweredFromTheStore(t *testing.T) {
 		{[]string{`If-None-Match: "x"`, "If-Modified-Since: " + lm}, 200}, // RFC 9110 §13.2.2
 	} {
 		g := r.get(tt.fields...)
-		if g.code != tt.want || g.code == 304 && (g.body != "" || g.header.Get("ETag") == "" || g.header.Get("Content-Length") != "") {
+		if g.code != tt.want || g.code == 304 &&
+			(g.body != "" || g.header.Get("ETag") == "" || g.header.Get("Content-Length") != "") {
 			t.Errorf("%q: %d, %v; want %d", tt.fields, g.code, g.header, tt.want)
 		}
 	}
@@ -123,7 +127,8 @@ func TestA304ThatNamesAnotherVariantIsServed(t *testing.T) {
 		respond(w, 200, "first", `ETag: "one"`, "Vary: X", "Cache-Control: max-age=60")
 	})
 	r.get("X: 1")
-	if g := r.get("X: 2"); g.code != 200 || g.body != "first" || !strings.Contains(g.status, "fwd=vary-miss; fwd-status=304") {
+	if g := r.get("X: 2"); g.code != 200 || g.body != "first" ||
+		!strings.Contains(g.status, "fwd=vary-miss; fwd-status=304") {
 		t.Errorf("vary miss: %d %q %q", g.code, g.body, g.status)
 	}
 	for _, x := range []string{"X: 1", "X: 2"} {
@@ -174,7 +179,8 @@ func TestRangesFromACompleteEntry(t *testing.T) {
 	} {
 		g := r.get(tt.fields...)
 		if g.code != tt.code || g.body != tt.body || g.header.Get("Content-Range") != tt.cr {
-			t.Errorf("%q: %d %q %q; want %d %q %q", tt.fields, g.code, g.body, g.header.Get("Content-Range"), tt.code, tt.body, tt.cr)
+			t.Errorf("%q: %d %q %q; want %d %q %q", tt.fields, g.code, g.body, g.header.Get("Content-Range"), tt.code, tt.body,
+				tt.cr)
 		}
 		r.wantAsked(tt.wantAsked)
 	}
@@ -193,7 +199,8 @@ func TestAPartIsStoredAndCompleted(t *testing.T) {
 		t.Errorf("within the part: %d %q %q", g.code, g.body, g.status)
 	}
 	r.wantAsked(1)
-	if g := r.get(); g.code != 200 || g.body != "0123456789" || g.header.Get("Content-Range") != "" || g.header.Get("Content-Length") != "10" || !strings.Contains(g.status, "fwd=partial") {
+	if g := r.get(); g.code != 200 || g.body != "0123456789" || g.header.Get("Content-Range") != "" ||
+		g.header.Get("Content-Length") != "10" || !strings.Contains(g.status, "fwd=partial") {
 		t.Errorf("completed: %d %q %v", g.code, g.body, g.header)
 	}
 	if g := r.get(); g.body != "0123456789" || !strings.Contains(g.status, "hit") {
@@ -258,7 +265,8 @@ func TestHEADIsAnsweredFromAStoredGETAndUpdatesIt(t *testing.T) {
 		}
 	})
 	r.get()
-	if g := r.do(r.request("HEAD", "/")); g.body != "" || g.header.Get("Content-Length") != "5" || !strings.Contains(g.status, "hit") {
+	if g := r.do(r.request("HEAD", "/")); g.body != "" || g.header.Get("Content-Length") != "5" ||
+		!strings.Contains(g.status, "hit") {
 		t.Errorf("HEAD: %q %v", g.body, g.header)
 	}
 	r.wantAsked(1)

@@ -19,9 +19,10 @@ import (
 type codingState int
 
 const (
-	codingWhole   codingState = iota // it ended where the coding ends, or the coding is not one we know
-	codingUnknown                    // not that coding at all, with something behind its end, or too large decoded: do not store
-	codingBroken                     // it began well and was cut or damaged
+	codingWhole codingState = iota // it ended where the coding ends, or the coding is not one we know
+	// not that coding at all, with something behind its end, or too large decoded: do not store.
+	codingUnknown
+	codingBroken // it began well and was cut or damaged
 )
 
 var errUnknownCoding = errors.New("unknown content coding")
@@ -29,8 +30,8 @@ var errUnknownCoding = errors.New("unknown content coding")
 // zstdWindow is the largest window of a zstd frame that HTTP allows, in bytes (RFC 9659).
 const zstdWindow = 8 << 20
 
-// verifyCoding decodes a copy of a body to learn whether its content codings ended well: framing that did tells nothing of a
-// gzip stream that was cut before it was framed. It decodes at most limit bytes. The error names what is wrong.
+// verifyCoding decodes a copy of a body to learn whether its content codings ended well: framing that did tells nothing
+// of a gzip stream that was cut before it was framed. It decodes at most limit bytes. The error names what is wrong.
 func verifyCoding(fields []string, body io.Reader, limit int64) (codingState, error) {
 	var codings []string
 	for coding := range elements(fields) {

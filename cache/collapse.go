@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// fetch answers q from the origin, or from what another request is bringing from there just now. landed are the landings
-// before q was looked up.
+// fetch answers q from the origin, or from what another request is bringing from there just now. landed are the
+// landings before q was looked up.
 func (c *Cache) fetch(q *request, sel selection, why string, landed uint64) (*http.Response, error) {
 	if q.Method == http.MethodHead {
 		return c.head(q, sel, why)
@@ -53,15 +53,16 @@ func (c *Cache) fetch(q *request, sel selection, why string, landed uint64) (*ht
 	return c.lead(q, sel, why, f)
 }
 
-// missed reports whether the flight of a group may have ended since there were so many landings: what it brought may be stored.
+// missed reports whether the flight of a group may have ended since there were so many landings: what it brought may be
+// stored.
 func (c *Cache) missed(group string, landed uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.landed.Load() != landed && c.groups[group] == nil
 }
 
-// board returns the flight under way for a group, or a new one whose leader the caller is. An empty group is always new. Without
-// a flight, the cache is closed.
+// board returns the flight under way for a group, or a new one whose leader the caller is. An empty group is always
+// new. Without a flight, the cache is closed.
 func (c *Cache) board(q *request, sel selection, group string) (f *flight, leader bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,11 +129,12 @@ func (c *Cache) refresh(q *request, sel selection) {
 
 // shareable reports whether the answer to q may be one that another request asked for.
 func (p *policy) shareable(q *request) bool {
-	return (!p.shared || !q.secret) && len(q.Header["Range"]) == 0 && !q.cc.noCache && !q.cc.noStore && q.cc.maxAge == absent && q.cc.minFresh == absent
+	return (!p.shared || !q.secret) && len(q.Header["Range"]) == 0 && !q.cc.noCache && !q.cc.noStore &&
+		q.cc.maxAge == absent && q.cc.minFresh == absent
 }
 
-// groupOf names the requests that may follow one flight. Whether they do is decided when its head is there: this only spares
-// those a wait that could never share it.
+// groupOf names the requests that may follow one flight. Whether they do is decided when its head is there: this only
+// spares those a wait that could never share it.
 func groupOf(q *request) string {
 	group := q.key + "\n" + q.authorization() + "\n" + strings.Join(q.Header["Cookie"], ";")
 	if namesMarkdown(q.Header) {
@@ -216,8 +218,8 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 	return resp, nil, true
 }
 
-// meanwhile answers q with what came into the store while it waited, if that is fresh: a short answer is there and done before
-// the last of its followers wakes.
+// meanwhile answers q with what came into the store while it waited, if that is fresh: a short answer is there and done
+// before the last of its followers wakes.
 func (c *Cache) meanwhile(q *request) *http.Response {
 	r := c.lookup(q).complete
 	if r == nil {

@@ -18,8 +18,8 @@ func forOriginOnly(h http.Header) bool {
 	return len(h["If-Match"]) > 0 || len(h["If-Unmodified-Since"]) > 0
 }
 
-// notModified reports whether the client that sent h holds what r holds already, so that 304 answers it (RFC 9110 §13.1.2,
-// §13.1.3, RFC 9111 §4.3.2). If-None-Match, where present, alone decides.
+// notModified reports whether the client that sent h holds what r holds already, so that 304 answers it (RFC 9110
+// §13.1.2, §13.1.3, RFC 9111 §4.3.2). If-None-Match, where present, alone decides.
 func notModified(h http.Header, r *store.Response) bool {
 	if tags := h["If-None-Match"]; len(tags) > 0 {
 		return anyTag(tags, r.Header.Get("ETag"))

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// parseDate parses an HTTP-date in any of its three forms (RFC 9110 §5.6.7). Unlike [http.ParseTime] it takes letters in
-// either case and nothing else that the grammar lacks: no second space, no one-digit hour, no zone but GMT. A two-digit year
-// that lies more than 50 years after now means the century before.
+// parseDate parses an HTTP-date in any of its three forms (RFC 9110 §5.6.7). Unlike [http.ParseTime] it takes letters
+// in either case and nothing else that the grammar lacks: no second space, no one-digit hour, no zone but GMT. A
+// two-digit year that lies more than 50 years after now means the century before.
 func parseDate(s string, now time.Time) (t time.Time, ok bool) {
 	switch {
 	case len(s) == len("Sun, 06 Nov 1994 08:49:37 GMT") && s[3] == ',':

@@ -14,8 +14,9 @@ const absent time.Duration = -1
 // maxDelta is the largest delta-seconds we count with; what is larger means it (RFC 9111 §1.2.2).
 const maxDelta = (1 << 31) * time.Second
 
-// A control is a parsed Cache-Control field, of a request or a response (RFC 9111 §5.2). Unknown directives are ignored,
-// of duplicates the first wins (§4.2.1). A lifetime whose argument is not a number of seconds counts as 0, as §4.2.1 advises.
+// A control is a parsed Cache-Control field, of a request or a response (RFC 9111 §5.2). Unknown directives are
+// ignored, of duplicates the first wins (§4.2.1). A lifetime whose argument is not a number of seconds counts as 0, as
+// §4.2.1 advises.
 type control struct {
 	maxAge, sMaxAge                    time.Duration // absent, or the argument
 	maxStale, minFresh                 time.Duration // absent, or the argument; max-stale without one is maxDelta
@@ -149,8 +150,8 @@ func unquote(s string) string {
 	return s
 }
 
-// elements yields the elements of a list-valued field, over all its lines, trimmed, empty ones left out (RFC 9110 §5.6.1).
-// A comma inside a quoted string does not end an element.
+// elements yields the elements of a list-valued field, over all its lines, trimmed, empty ones left out (RFC 9110
+// §5.6.1). A comma inside a quoted string does not end an element.
 func elements(lines []string) iter.Seq[string] { return split(lines, true) }
 
 // split is elements, with backslash as the escape of quoted strings or, for entity tags, as any other character.

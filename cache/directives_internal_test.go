@@ -54,7 +54,8 @@ func TestLifetimeDirectives(t *testing.T) {
 func TestDamagedLeniencyAllowsNothing(t *testing.T) {
 	cc := parseControl([]string{"max-stale=x, stale-if-error=-1, stale-while-revalidate="})
 	if cc.maxStale != absent || cc.staleIfError != absent || cc.staleWhileRevalidate != absent {
-		t.Errorf("damaged arguments gave max-stale %v, stale-if-error %v, stale-while-revalidate %v, want none", cc.maxStale, cc.staleIfError, cc.staleWhileRevalidate)
+		t.Errorf("damaged arguments gave max-stale %v, stale-if-error %v, stale-while-revalidate %v, want none", cc.maxStale,
+			cc.staleIfError, cc.staleWhileRevalidate)
 	}
 	if cc := parseControl([]string{"max-stale"}); cc.maxStale != maxDelta {
 		t.Errorf("max-stale without argument = %v, want %v", cc.maxStale, maxDelta)
@@ -95,7 +96,10 @@ func TestTargetedFieldTakesTheirPlace(t *testing.T) {
 		{"unknown member", "CDN-Cache-Control: x;a=1, y=(1 \"b\"), max-age=60", true, time.Minute, false},
 		{"not a dictionary", "CDN-Cache-Control: max-age=60, &&&\nCache-Control: no-store", false, absent, true},
 		{"wrong type", "CDN-Cache-Control: max-age=\"60\"\nCache-Control: no-store", false, absent, true},
-		{"upper case is another key, RFC 9651", "CDN-Cache-Control: MAX-AGE=60\nCache-Control: max-age=1", false, time.Second, false},
+		{
+			"upper case is another key, RFC 9651", "CDN-Cache-Control: MAX-AGE=60\nCache-Control: max-age=1", false, time.Second,
+			false,
+		},
 		{"absent", "Cache-Control: max-age=1", false, time.Second, false},
 		{"of a repeated key the last counts", "CDN-Cache-Control: max-age=1, max-age=60", true, time.Minute, false},
 		{"false is false", "CDN-Cache-Control: no-store=?0, max-age=60", true, time.Minute, false},
@@ -103,7 +107,8 @@ func TestTargetedFieldTakesTheirPlace(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cc := p.control(fields(tt.fields))
 			if cc.targeted != tt.wantTargeted || cc.maxAge != tt.wantAge || cc.noStore != tt.wantNoStore {
-				t.Errorf("control = targeted %v, max-age %v, no-store %v; want %v, %v, %v", cc.targeted, cc.maxAge, cc.noStore, tt.wantTargeted, tt.wantAge, tt.wantNoStore)
+				t.Errorf("control = targeted %v, max-age %v, no-store %v; want %v, %v, %v", cc.targeted, cc.maxAge, cc.noStore,
+					tt.wantTargeted, tt.wantAge, tt.wantNoStore)
 			}
 		})
 	}
@@ -115,7 +120,10 @@ func FuzzControl(f *testing.F) {
 	f.Add("a;b=?1, c=(1 2);d, e=:YQ==:")
 	f.Fuzz(func(t *testing.T, line string) {
 		cc := parseControl([]string{line, line})
-		for _, d := range []time.Duration{cc.maxAge, cc.sMaxAge, cc.maxStale, cc.minFresh, cc.staleIfError, cc.staleWhileRevalidate} {
+		for _, d := range []time.Duration{
+			cc.maxAge, cc.sMaxAge, cc.maxStale, cc.minFresh, cc.staleIfError,
+			cc.staleWhileRevalidate,
+		} {
 			if d < absent || d > maxDelta {
 				t.Fatalf("parseControl(%q) has a lifetime of %v", line, d)
 			}

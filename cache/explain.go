@@ -15,8 +15,8 @@ type Line struct {
 	Text    string
 }
 
-// Explain tells, by section of RFC 9111, why each stored response of req's URL is or is not reused for req now, newest first.
-// It asks nobody and changes nothing. Without stored responses it returns nothing.
+// Explain tells, by section of RFC 9111, why each stored response of req's URL is or is not reused for req now, newest
+// first. It asks nobody and changes nothing. Without stored responses it returns nothing.
 func (c *Cache) Explain(req *http.Request) ([]Line, error) {
 	q := c.policy.request(req)
 	stored, err := c.store.Responses(q.key)
@@ -26,7 +26,8 @@ func (c *Cache) Explain(req *http.Request) ([]Line, error) {
 	return c.policy.explain(q, stored, time.Now()), nil
 }
 
-// Fresh reports whether a stored response answers req now, without a question to its origin. It asks nobody and changes nothing.
+// Fresh reports whether a stored response answers req now, without a question to its origin. It asks nobody and changes
+// nothing.
 func (c *Cache) Fresh(req *http.Request) (bool, error) {
 	q := c.policy.request(req)
 	stored, err := c.store.Responses(q.key)
@@ -52,7 +53,8 @@ func (p *policy) explain(q *request, stored []*store.Response, now time.Time) []
 	sel := p.choose(q, stored)
 	var lines []Line
 	for i, r := range stored {
-		lines = append(lines, Line{"", fmt.Sprintf("stored response %d of %d: %d, %d bytes, arrived %s", i+1, len(stored), r.Status, r.Length, r.ResponseTime.UTC().Format(time.RFC3339))})
+		lines = append(lines, Line{"", fmt.Sprintf("stored response %d of %d: %d, %d bytes, arrived %s", i+1, len(stored),
+			r.Status, r.Length, r.ResponseTime.UTC().Format(time.RFC3339))})
 		lines = append(lines, p.explainOne(q, r, &sel, now)...)
 	}
 	return lines
@@ -61,7 +63,10 @@ func (p *policy) explain(q *request, stored []*store.Response, now time.Time) []
 // explainOne tells about one stored response, sel being what q selects of all.
 func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now time.Time) []Line {
 	if p.shared && q.secret {
-		return []Line{{"7.1", "the URL carries a credential: a shared cache answers it with nothing stored"}, conclude("not reused")}
+		return []Line{
+			{"7.1", "the URL carries a credential: a shared cache answers it with nothing stored"},
+			conclude("not reused"),
+		}
 	}
 	if !p.owns(q, r) {
 		return []Line{{"3.5", "it was stored for other credentials, or in another mode of the cache"}, conclude("not reused")}
@@ -72,7 +77,8 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 		return append(lines, conclude("not reused; its entity tag may go along with the question to the origin (§4.3.1)"))
 	case r != sel.complete && r != sel.part:
 		if r.Status == http.StatusPartialContent {
-			return append(lines, Line{"3.4", partText(r) + ": not what the request asks for, or a whole is stored"}, conclude("not reused"))
+			return append(lines, Line{"3.4", partText(r) + ": not what the request asks for, or a whole is stored"},
+				conclude("not reused"))
 		}
 		return append(lines, Line{"4", "a newer stored response is selected, too, and is preferred"}, conclude("not reused"))
 	case r.Status == http.StatusPartialContent:
@@ -86,7 +92,8 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 	current := age(r, now)
 	lines = append(lines,
 		Line{"4.2.1", "lifetime " + short(life) + ": " + p.basisText(r, &cc, from)},
-		Line{"4.2.3", fmt.Sprintf("age %s: %s in the store, the rest before", short(current), short(max(now.Sub(r.ResponseTime), 0)))})
+		Line{"4.2.3", fmt.Sprintf("age %s: %s in the store, the rest before", short(current),
+			short(max(now.Sub(r.ResponseTime), 0)))})
 	if life > current {
 		lines = append(lines, Line{"4.2", "fresh for " + short(life-current)})
 	} else {
@@ -99,7 +106,8 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 		lines = append(lines, Line{"5.2.2.4", "no-cache: validated before each reuse"})
 	}
 	if len(cc.noCacheFields) > 0 {
-		lines = append(lines, Line{"5.2.2.4", "without validation, reused without its " + strings.Join(cc.noCacheFields, ", ")})
+		lines = append(lines, Line{"5.2.2.4", "without validation, reused without its " + strings.Join(cc.noCacheFields,
+			", ")})
 	}
 	lines = append(lines, Line{"4.3.1", validatorText(r)})
 	return append(lines, p.explainVerdict(q, r, sel, now))
@@ -143,7 +151,10 @@ func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, 
 		lines = append(lines, Line{"4.1", fmt.Sprintf("Vary: %s: the request's value %s", name, verdict)})
 	}
 	if strings.Contains(r.Class, classMarkdown) && !namesMarkdown(q.Header) {
-		lines = append(lines, Line{"4.1", "markdown, sent to who named text/markdown, without Vary: Accept: for who names it alone"})
+		lines = append(lines, Line{
+			"4.1",
+			"markdown, sent to who named text/markdown, without Vary: Accept: for who names it alone",
+		})
 	}
 	if len(lines) == 0 {
 		lines = append(lines, Line{"4.1", "no Vary: every request selects it"})

@@ -11,7 +11,10 @@ import (
 
 func TestExplainSaysWhatJudgeDecides(t *testing.T) {
 	pages := shared
-	pages.override = func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return 24 * time.Hour, false, true }
+	pages.override = func(*http.Request, int, http.Header) (time.Duration, bool, bool) {
+		return 24 * time.Hour, false,
+			true
+	}
 	for _, tt := range []struct {
 		name   string
 		p      *policy
@@ -19,19 +22,44 @@ func TestExplainSaysWhatJudgeDecides(t *testing.T) {
 		req    string
 		want   []string // in this order
 	}{
-		{"fresh", &shared, "Cache-Control: max-age=7200", "", []string{"4.1 no Vary", "4.2.1 lifetime 2h0m0s: max-age", "4.2.3 age 1h0m0s", "4.2 fresh for 1h0m0s", "→ reused"}},
-		{"stale with a tag", &shared, "Cache-Control: max-age=60\nETag: \"a\"", "", []string{"4.2 stale for 59m0s", "4.2.4 served stale when", `4.3.1 can be validated by its entity tag "a"`, "→ validated"}},
-		{"must-revalidate", &shared, "Cache-Control: max-age=60, must-revalidate", "", []string{"5.2.2.2 must-revalidate", "→ validated"}},
+		{
+			"fresh", &shared, "Cache-Control: max-age=7200", "",
+			[]string{"4.1 no Vary", "4.2.1 lifetime 2h0m0s: max-age", "4.2.3 age 1h0m0s", "4.2 fresh for 1h0m0s", "→ reused"},
+		},
+		{
+			"stale with a tag", &shared, "Cache-Control: max-age=60\nETag: \"a\"", "",
+			[]string{
+				"4.2 stale for 59m0s", "4.2.4 served stale when", `4.3.1 can be validated by its entity tag "a"`,
+				"→ validated",
+			},
+		},
+		{
+			"must-revalidate", &shared, "Cache-Control: max-age=60, must-revalidate", "",
+			[]string{"5.2.2.2 must-revalidate", "→ validated"},
+		},
 		{"no-cache", &shared, "Cache-Control: no-cache\nETag: \"a\"", "", []string{"5.2.2.4 no-cache", "→ validated"}},
-		{"request says so", &shared, "Cache-Control: max-age=7200", "Cache-Control: no-cache", []string{"5.2.1 the request says no-cache", "→ validated"}},
-		{"other language", &shared, "Cache-Control: max-age=7200\nVary: Accept-Language", "Accept-Language: de", []string{"4.1 Vary: accept-language: the request's value does not select it", "→ not reused"}},
-		{"page of this cache's lifetime", &pages, "Content-Type: text/html", "", []string{"4.2.1 lifetime 24h0m0s: this cache's own", "→ reused (override)"}},
+		{
+			"request says so", &shared, "Cache-Control: max-age=7200", "Cache-Control: no-cache",
+			[]string{"5.2.1 the request says no-cache", "→ validated"},
+		},
+		{
+			"other language", &shared, "Cache-Control: max-age=7200\nVary: Accept-Language", "Accept-Language: de",
+			[]string{"4.1 Vary: accept-language: the request's value does not select it", "→ not reused"},
+		},
+		{
+			"page of this cache's lifetime", &pages, "Content-Type: text/html", "",
+			[]string{"4.2.1 lifetime 24h0m0s: this cache's own", "→ reused (override)"},
+		},
 		{"nothing stated", &shared, "ETag: \"a\"", "", []string{"4.2.1 lifetime 0s: none is stated", "→ validated"}},
-		{"stale-while-revalidate", &shared, "Cache-Control: max-age=60, stale-while-revalidate=7200", "", []string{"→ reused though stale, and validated in the background"}},
+		{
+			"stale-while-revalidate", &shared, "Cache-Control: max-age=60, stale-while-revalidate=7200", "",
+			[]string{"→ reused though stale, and validated in the background"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var text strings.Builder
-			for _, line := range tt.p.explain(get(tt.p, tt.req), []*store.Response{stored(tt.p, tt.stored)}, epoch.Add(time.Hour)) {
+			for _, line := range tt.p.explain(get(tt.p, tt.req), []*store.Response{stored(tt.p, tt.stored)},
+				epoch.Add(time.Hour)) {
 				text.WriteString(strings.TrimSpace(line.Section+" "+line.Text) + "\n")
 			}
 			rest := text.String()

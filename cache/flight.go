@@ -114,8 +114,8 @@ func (f *flight) setAlone() {
 	}
 }
 
-// spoil keeps what the flight brings from followers and, from now on, out of the store. What it is writing there just now is
-// there when the channel, if any, is closed.
+// spoil keeps what the flight brings from followers and, from now on, out of the store. What it is writing there just
+// now is there when the channel, if any, is closed.
 func (f *flight) spoil() (writing <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,8 +149,8 @@ func (f *flight) gone() bool {
 	return f.invalidated
 }
 
-// limitAlone sets how long the flight may go on with nobody waiting, from now on; 0 is no limit. It reports whether the leader
-// has left.
+// limitAlone sets how long the flight may go on with nobody waiting, from now on; 0 is no limit. It reports whether the
+// leader has left.
 func (f *flight) limitAlone(d time.Duration) (leaderLeft bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,7 +171,8 @@ func (f *flight) readers(any, keeping bool) {
 	}
 }
 
-// run is the flight, from the request to the last byte. It ends f.ctx, except where the leader still reads from the origin.
+// run is the flight, from the request to the last byte. It ends f.ctx, except where the leader still reads from the
+// origin.
 func (f *flight) run() {
 	defer f.cache.forget(f)
 	resp, entry, out := f.exchange()
@@ -220,8 +221,8 @@ func (b *tiedBody) Close() error {
 	return err
 }
 
-// keep spools an answer that may be stored, publishes it at once, and stores it when it is whole and its content coding ended
-// well. Only then do readers see its end.
+// keep spools an answer that may be stored, publishes it at once, and stores it when it is whole and its content coding
+// ended well. Only then do readers see its end.
 func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	defer resp.Body.Close()
 	s := newSpool(&f.cache.budget, f.cache.maxBody, f.readers)
@@ -251,8 +252,8 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	s.end(err, resp.Trailer, stored)
 }
 
-// commit stores a whole body, and returns its sum if the store has taken it. The error, if any, is the readers', too: the
-// content is cut or damaged.
+// commit stores a whole body, and returns its sum if the store has taken it. The error, if any, is the readers', too:
+// the content is cut or damaged.
 func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool, err error) {
 	stored := *entry // others read entry meanwhile
 	if entry.Status == http.StatusPartialContent {
@@ -271,8 +272,8 @@ func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool
 	return stored.Body, ok, nil
 }
 
-// exchange asks the origin. It returns the origin's response with the entry that it would become, or without one if it may
-// not be stored; or no response, and the outcome.
+// exchange asks the origin. It returns the origin's response with the entry that it would become, or without one if it
+// may not be stored; or no response, and the outcome.
 func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	c, p := f.cache, &f.cache.policy
 	req := f.q.Clone(f.ctx)
@@ -305,7 +306,8 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 			req, v = unconditional(f.ctx, f.q.Request), validation{}
 			continue
 		}
-		if r := v.completing; r != nil && attempt == 0 && (resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable) {
+		if r := v.completing; r != nil && attempt == 0 &&
+			(resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable) {
 			if completes(r, resp) {
 				if entry, ok := f.complete(r, resp, sent, received); ok {
 					return resp, f.keepable(entry), outcome{}
@@ -318,7 +320,10 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 		if r := f.sel.complete; r != nil && serverError(resp.StatusCode) {
 			if _, ok := p.reusableOnError(f.q, r, resp.StatusCode, received); ok {
 				resp.Body.Close()
-				return nil, nil, outcome{err: fmt.Errorf("validate %s: the origin answered %d", f.q.key, resp.StatusCode), status: resp.StatusCode}
+				return nil, nil, outcome{
+					err:    fmt.Errorf("validate %s: the origin answered %d", f.q.key, resp.StatusCode),
+					status: resp.StatusCode,
+				}
 			}
 		}
 		return resp, f.keepable(p.entry(f.q, resp, sent, received)), outcome{}
@@ -343,9 +348,11 @@ func unconditional(ctx context.Context, from *http.Request) *http.Request {
 }
 
 // validated freshens the stored response r that a 304 with the fields h names, and stores it so. When r is not what the
-// request selected, its content is stored for this request's selecting fields, too. shared says that it may answer others, ok
-// that its content is there.
-func (f *flight) validated(r *store.Response, h http.Header, sent, received time.Time) (fresh *store.Response, shared, ok bool) {
+// request selected, its content is stored for this request's selecting fields, too. shared says that it may answer
+// others, ok that its content is there.
+func (f *flight) validated(r *store.Response, h http.Header, sent,
+	received time.Time,
+) (fresh *store.Response, shared, ok bool) {
 	c := f.cache
 	body, err := c.store.Body(r.Body)
 	if err != nil {
@@ -368,15 +375,17 @@ func (f *flight) validated(r *store.Response, h http.Header, sent, received time
 	return fresh, shared, true
 }
 
-// freshenOthers updates the other stored responses that the request selects and the 304 with the fields h names (RFC 9111
-// §4.3.4). One that answers no request that fresh does not answer goes.
+// freshenOthers updates the other stored responses that the request selects and the 304 with the fields h names (RFC
+// 9111 §4.3.4). One that answers no request that fresh does not answer goes.
 func (f *flight) freshenOthers(fresh *store.Response, h http.Header, sent, received time.Time) {
 	c := f.cache
 	for _, o := range f.sel.variants {
-		if o.ID == fresh.ID || o.Status != http.StatusOK || !strongMatch(o.Header.Get("ETag"), h.Get("ETag")) || !c.policy.matches(f.q, o) {
+		if o.ID == fresh.ID || o.Status != http.StatusOK || !strongMatch(o.Header.Get("ETag"), h.Get("ETag")) ||
+			!c.policy.matches(f.q, o) {
 			continue
 		}
-		if other := c.policy.freshen(f.q, o, h, sent, received); slices.Equal(other.Vary, fresh.Vary) && maps.Equal(other.Selecting, fresh.Selecting) {
+		if other := c.policy.freshen(f.q, o, h, sent, received); slices.Equal(other.Vary, fresh.Vary) &&
+			maps.Equal(other.Selecting, fresh.Selecting) {
 			c.warn("delete a stored response", f.q.key, c.store.DeleteResponse(f.q.key, o.ID))
 		} else {
 			c.update(f.q, o, other)

@@ -74,10 +74,13 @@ func inBubble(t *testing.T, handler http.HandlerFunc, test func(b *bubble)) {
 			t.Fatal(err)
 		}
 		l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
-		origin := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			b.asked.Add(1)
-			handler(w, req)
-		})}
+		origin := &http.Server{
+			ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				b.asked.Add(1)
+				handler(w, req)
+			}),
+		}
 		go func() { _ = origin.Serve(l) }()
 		transport := &http.Transport{DialContext: l.dial, DisableCompression: true}
 		b.cache = cache.New(cache.Options{Store: st, Next: transport, Log: slog.New(slog.DiscardHandler)})

@@ -44,8 +44,8 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 	return resp, nil
 }
 
-// askHead sends a HEAD with the validators of the stored response r, if there is one, and again without any condition when a
-// 304 names what neither we nor the client hold. It returns the response, or r as a 304 freshened it.
+// askHead sends a HEAD with the validators of the stored response r, if there is one, and again without any condition
+// when a 304 names what neither we nor the client hold. It returns the response, or r as a 304 freshened it.
 func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fresh *store.Response, err error) {
 	req := q.Clone(q.Context())
 	var v validation
@@ -101,7 +101,8 @@ func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	return resp, nil
 }
 
-// keepPost stores the answer to a POST that says where it can be got (RFC 9110 §9.3.3), and returns it; nil if it is none.
+// keepPost stores the answer to a POST that says where it can be got (RFC 9110 §9.3.3), and returns it; nil if it is
+// none.
 func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.Response {
 	entry := c.policy.entry(q, resp, sent, time.Now())
 	if !c.policy.storable(q, entry) || resp.ContentLength > c.maxBody || !c.budget.room(max(resp.ContentLength, 0)) {

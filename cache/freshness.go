@@ -18,10 +18,10 @@ const (
 	forced                 // Options.Override, against what the response states
 )
 
-// lifetime returns how long a stored response stays fresh after it was generated (RFC 9111 §4.2.1): s-maxage when shared,
-// else max-age, else Expires − Date, else what Options.Override gives, else a tenth of Date − Last-Modified, at most
-// HeuristicMax. It is 0 for a response that says nothing, and never negative. credentials says that the request at hand
-// carries some: its answer is never kept longer than the origin says.
+// lifetime returns how long a stored response stays fresh after it was generated (RFC 9111 §4.2.1): s-maxage when
+// shared, else max-age, else Expires − Date, else what Options.Override gives, else a tenth of Date − Last-Modified, at
+// most HeuristicMax. It is 0 for a response that says nothing, and never negative. credentials says that the request at
+// hand carries some: its answer is never kept longer than the origin says.
 func (p *policy) lifetime(req *http.Request, r *store.Response, cc *control, credentials bool) (time.Duration, basis) {
 	stated, ok := p.explicitLifetime(r, cc)
 	if p.override != nil && !credentials && !setsCookie(r) {
@@ -87,8 +87,8 @@ func heuristicStatus(status int) bool {
 	return false
 }
 
-// age returns the current age of a stored response (RFC 9111 §4.2.3). Time since its arrival is never negative, should the
-// clock have been set back.
+// age returns the current age of a stored response (RFC 9111 §4.2.3). Time since its arrival is never negative, should
+// the clock have been set back.
 func age(r *store.Response, now time.Time) time.Duration {
 	apparent := r.ResponseTime.Truncate(time.Second).Sub(dateOf(r)) // Date knows whole seconds only
 	corrected := statedAge(r.Header) + r.ResponseTime.Sub(r.RequestTime).Truncate(time.Second)

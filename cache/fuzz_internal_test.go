@@ -7,7 +7,10 @@ import (
 )
 
 func FuzzTargeted(f *testing.F) {
-	for _, s := range []string{"max-age=60", "max-age=60;a=b, private", `no-cache="a, b"`, "max-age=(1 2)", ":aGk=:", "?1", "a=1.5;b", ""} {
+	for _, s := range []string{
+		"max-age=60", "max-age=60;a=b, private", `no-cache="a, b"`, "max-age=(1 2)", ":aGk=:", "?1",
+		"a=1.5;b", "",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -67,7 +70,10 @@ func FuzzNegotiation(f *testing.F) {
 }
 
 func FuzzLocation(f *testing.F) {
-	for _, s := range []string{"/a", "//b.test/", "http://origin.test:80/", "?q", "#f", "http://[::1", "https://origin.test/", ""} {
+	for _, s := range []string{
+		"/a", "//b.test/", "http://origin.test:80/", "?q", "#f", "http://[::1",
+		"https://origin.test/", "",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, reference string) {

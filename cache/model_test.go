@@ -19,8 +19,8 @@ import (
 	"readthru/store"
 )
 
-// The model of this file is RFC 9111 as it is written, slow and plain, over histories of a few words each. It forbids; it never
-// says that a response must be reused. TestTheCacheNeverServesWhatTheModelForbids holds the cache against it.
+// The model of this file is RFC 9111 as it is written, slow and plain, over histories of a few words each. It forbids;
+// it never says that a response must be reused. TestTheCacheNeverServesWhatTheModelForbids holds the cache against it.
 
 // A history is one URL's: what the origin said, and what the cache answered.
 type history struct {
@@ -66,8 +66,10 @@ func (h *history) fields() http.Header {
 	n := h.rnd
 	var cc []string
 	for range n.IntN(4) {
-		cc = append(cc, pick(n, "max-age=5", "max-age=10", "max-age=60", "max-age=60", "max-age=60", "max-age=200", "max-age=0", "s-maxage=20", "s-maxage=0", "public", "public", "private",
-			"no-store", "no-cache", "must-revalidate", "proxy-revalidate", "stale-while-revalidate=10", "stale-if-error=30", "max-age=x", "extension"))
+		cc = append(cc, pick(n, "max-age=5", "max-age=10", "max-age=60", "max-age=60", "max-age=60", "max-age=200",
+			"max-age=0", "s-maxage=20", "s-maxage=0", "public", "public", "private",
+			"no-store", "no-cache", "must-revalidate", "proxy-revalidate", "stale-while-revalidate=10", "stale-if-error=30",
+			"max-age=x", "extension"))
 	}
 	set("Cache-Control", strings.Join(cc, ", "))
 	now := time.Now().UTC()
@@ -108,7 +110,10 @@ func (h *history) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	f := h.fields()
-	resp := &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: f, Request: req, Body: http.NoBody}
+	resp := &http.Response{
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: f,
+		Request: req, Body: http.NoBody,
+	}
 	if req.Method == http.MethodPost {
 		resp.StatusCode = pick(h.rnd, 200, 204, 303, 400, 500)
 		h.note("   POST answered %d", resp.StatusCode)
@@ -223,7 +228,8 @@ func (h *history) storable(e *entry) bool {
 // selects is §4.1.
 func (e *entry) selects(asked http.Header) bool {
 	for name := range strings.SplitSeq(e.said.Get("Vary"), ", ") {
-		if name == "*" || name != "" && !slices.Equal(e.asked[http.CanonicalHeaderKey(name)], asked[http.CanonicalHeaderKey(name)]) {
+		if name == "*" || name != "" && !slices.Equal(e.asked[http.CanonicalHeaderKey(name)],
+			asked[http.CanonicalHeaderKey(name)]) {
 			return false
 		}
 	}
@@ -244,7 +250,8 @@ func (h *history) freshen(asked, fields http.Header, sent, received time.Time) {
 			kept = append(kept, e) // another representation
 		case has(asked, "no-store"):
 			kept = append(kept, e) // §5.2.1.5: nothing of the answer is stored
-		case !h.shared && (e.asked.Get("Authorization") != asked.Get("Authorization") || has(e.said, "private") && e.asked.Get("Cookie") != asked.Get("Cookie")):
+		case !h.shared && (e.asked.Get("Authorization") != asked.Get("Authorization") || has(e.said, "private") &&
+			e.asked.Get("Cookie") != asked.Get("Cookie")):
 			kept = append(kept, e) // of another partition
 		case e.status == http.StatusPartialContent:
 			kept = append(kept, e) // no cache need ask about a part; a 304 for the client's own copy says nothing of it
@@ -337,7 +344,8 @@ func (h *history) ask(c *cache.Cache, path string) (hit bool) {
 			asked.Set(name, value)
 		}
 	}
-	set("Cache-Control", pick(n, "", "", "", "", "", "", "", "", "", "max-stale=20", "no-cache", "no-store", "max-age=5", "max-stale=20", "max-age=5, max-stale=20", "min-fresh=5", "only-if-cached"))
+	set("Cache-Control", pick(n, "", "", "", "", "", "", "", "", "", "max-stale=20", "no-cache", "no-store", "max-age=5",
+		"max-stale=20", "max-age=5, max-stale=20", "min-fresh=5", "only-if-cached"))
 	set("Pragma", pick(n, "", "", "", "", "", "", "", "no-cache"))
 	set("Authorization", pick(n, "", "", "", "one", "two"))
 	set("Cookie", pick(n, "", "", "", "a=1", "a=2"))
@@ -379,7 +387,8 @@ func (h *history) ask(c *cache.Cache, path string) (hit bool) {
 		}
 		whole = whole[first : last+1]
 	}
-	if want := resp.StatusCode != http.StatusNotModified && method != http.MethodHead; want && string(body) != whole || !want && len(body) > 0 {
+	if want := resp.StatusCode != http.StatusNotModified && method != http.MethodHead; want && string(body) != whole ||
+		!want && len(body) > 0 {
 		h.fail("the content is not that of representation %d", id)
 	}
 	if !strings.Contains(status, "; hit") {

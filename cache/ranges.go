@@ -9,11 +9,12 @@ import (
 	"readthru/store"
 )
 
-// A byteRange is one range of a Range field (RFC 9110 §14.1.2). first is -1 in a suffix range, where last is the number of
-// bytes wanted from the end; last is -1 in an open range.
+// A byteRange is one range of a Range field (RFC 9110 §14.1.2). first is -1 in a suffix range, where last is the number
+// of bytes wanted from the end; last is -1 in an open range.
 type byteRange struct{ first, last int64 }
 
-// parseRange reads a Range field. ok is false when it is in another unit or damaged: then it is ignored (RFC 9110 §14.2).
+// parseRange reads a Range field. ok is false when it is in another unit or damaged: then it is ignored (RFC 9110
+// §14.2).
 func parseRange(lines []string) (ranges []byteRange, ok bool) {
 	if len(lines) != 1 {
 		return nil, false
@@ -60,8 +61,8 @@ func position(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// resolve returns the positions of the first and the last byte that r means in a representation of total bytes, and whether
-// there are any.
+// resolve returns the positions of the first and the last byte that r means in a representation of total bytes, and
+// whether there are any.
 func (r byteRange) resolve(total int64) (first, last int64, ok bool) {
 	switch {
 	case r.first < 0: // suffix
@@ -98,8 +99,9 @@ func parseContentRange(s string) (c contentRange, ok bool) {
 	return contentRange{first, last, length}, true
 }
 
-// storablePart reports whether a 206 may be stored: it is one part, as long as its Content-Range says. A part as long as the
-// Range asked for whose Content-Range is miscounted is kept, too, but only for who asks for exactly the same: see verbatim.
+// storablePart reports whether a 206 may be stored: it is one part, as long as its Content-Range says. A part as long
+// as the Range asked for whose Content-Range is miscounted is kept, too, but only for who asks for exactly the same:
+// see verbatim.
 func storablePart(q *request, r *store.Response) bool {
 	if len(q.Header["Range"]) != 1 || len(r.Header["Content-Range"]) != 1 {
 		return false
@@ -118,7 +120,8 @@ func storablePart(q *request, r *store.Response) bool {
 // verbatim reports whether the stored part r answers nothing but the Range it answered first.
 func verbatim(r *store.Response) bool { return strings.Contains(r.Class, classRange) }
 
-// usablePart reports whether the stored part r holds the one range that q asks for or, if q asks for the whole, its beginning.
+// usablePart reports whether the stored part r holds the one range that q asks for or, if q asks for the whole, its
+// beginning.
 func usablePart(q *request, r *store.Response) bool {
 	if q.Method != http.MethodGet {
 		return false // Range has a meaning for GET alone (RFC 9110 §14.2)
@@ -138,8 +141,8 @@ func usablePart(q *request, r *store.Response) bool {
 	return ok
 }
 
-// within returns the positions of the first and last byte of a range, in the complete representation, if the stored part r
-// holds them all.
+// within returns the positions of the first and last byte of a range, in the complete representation, if the stored
+// part r holds them all.
 func within(asked byteRange, r *store.Response) (first, last int64, ok bool) {
 	total := r.Total
 	if total < 0 { // without the total only a range with both ends has a meaning
@@ -176,8 +179,8 @@ func cutFor(q *request, r *store.Response) cut {
 	return cut{http.StatusPartialContent, first, last}
 }
 
-// ifRangeHolds evaluates If-Range against r: an entity tag by strong comparison, or a date that is exactly r's Last-Modified,
-// that being strong (RFC 9110 §13.1.5, §8.8.2.2). It holds if there is none.
+// ifRangeHolds evaluates If-Range against r: an entity tag by strong comparison, or a date that is exactly r's
+// Last-Modified, that being strong (RFC 9110 §13.1.5, §8.8.2.2). It holds if there is none.
 func ifRangeHolds(h http.Header, r *store.Response) bool {
 	lines := h["If-Range"]
 	switch {

@@ -53,7 +53,8 @@ func TestSubRangesOfAPart(t *testing.T) {
 		{"bytes=20-30", part(5, 5, 10), false},
 	} {
 		if got := usablePart(get(&shared, "Range: "+tt.asked), tt.r); got != tt.want {
-			t.Errorf("%s of bytes %d-%d/%d: usable %v, want %v", tt.asked, tt.r.Offset, tt.r.Offset+tt.r.Length-1, tt.r.Total, got, tt.want)
+			t.Errorf("%s of bytes %d-%d/%d: usable %v, want %v", tt.asked, tt.r.Offset, tt.r.Offset+tt.r.Length-1, tt.r.Total,
+				got, tt.want)
 		}
 	}
 }
@@ -64,7 +65,10 @@ func TestAMiscountedPartAnswersOnlyTheSameRange(t *testing.T) {
 	if !shared.storable(q, r) {
 		t.Fatal("a part as long as the range asked for is not stored")
 	}
-	for asked, want := range map[string]bool{"Range: bytes=-5": true, "Range: bytes=6-8": false, "Range: bytes=-1": false, "": false} {
+	for asked, want := range map[string]bool{
+		"Range: bytes=-5": true, "Range: bytes=6-8": false, "Range: bytes=-1": false,
+		"": false,
+	} {
 		if got := usablePart(get(&shared, asked), r); got != want {
 			t.Errorf("%q: usable %v, want %v", asked, got, want)
 		}

@@ -22,7 +22,8 @@ func parts(first, later string) http.HandlerFunc {
 	}
 }
 
-// A whole made of a stored part and its rest is stored only where the answer that brought the rest may be (RFC 9111 §3, §3.4).
+// A whole made of a stored part and its rest is stored only where the answer that brought the rest may be (RFC 9111 §3,
+// §3.4).
 func TestACompletedPartIsStoredOnlyWhereItMayBe(t *testing.T) {
 	for _, later := range []string{"no-store", "private, max-age=60"} {
 		t.Run(later, func(t *testing.T) {
@@ -47,7 +48,8 @@ func TestACompletedPartIsStoredOnlyWhereItMayBe(t *testing.T) {
 	}
 }
 
-// Range has a meaning for GET alone (RFC 9110 §14.2): a HEAD has no part to be answered with, and no content in any case.
+// Range has a meaning for GET alone (RFC 9110 §14.2): a HEAD has no part to be answered with, and no content in any
+// case.
 func TestHEADWithRangeIsNotAnsweredFromAPart(t *testing.T) {
 	r := newRig(t, cache.Options{}, parts("max-age=60", "max-age=60"))
 	r.get("Range: bytes=0-5")
@@ -56,7 +58,8 @@ func TestHEADWithRangeIsNotAnsweredFromAPart(t *testing.T) {
 		t.Errorf("HEAD: %d %q %q", g.code, g.body, g.status)
 	}
 	r.get()
-	if g := r.do(r.request("HEAD", "/", "Range: bytes=0-3")); g.code != 200 || g.body != "" || g.header.Get("Content-Length") != "10" {
+	if g := r.do(r.request("HEAD", "/", "Range: bytes=0-3")); g.code != 200 || g.body != "" ||
+		g.header.Get("Content-Length") != "10" {
 		t.Errorf("HEAD of a whole: %d %q %v", g.code, g.body, g.header)
 	}
 }

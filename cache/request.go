@@ -31,8 +31,8 @@ func (p *policy) request(req *http.Request) *request {
 	return q
 }
 
-// Key returns the cache key URI of a request's URL: scheme, lower-case host without default port, path and raw query, no
-// user info and no fragment (RFC 9111 §2).
+// Key returns the cache key URI of a request's URL: scheme, lower-case host without default port, path and raw query,
+// no user info and no fragment (RFC 9111 §2).
 func Key(req *http.Request) string {
 	u := req.URL
 	host := u.Host
@@ -74,8 +74,8 @@ func (q *request) credentials() bool {
 	return q.secret || q.authorization() != "" || len(q.Header["Cookie"]) > 0
 }
 
-// partition names whose stored responses the answer to q belongs to: everyone's when shared; otherwise those of who sends the
-// same Authorization and, where the answer is for one cookie only, the same Cookie.
+// partition names whose stored responses the answer to q belongs to: everyone's when shared; otherwise those of who
+// sends the same Authorization and, where the answer is for one cookie only, the same Cookie.
 func (p *policy) partition(q *request, private, variesByCookie bool) string {
 	if p.shared {
 		return ""

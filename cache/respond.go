@@ -16,8 +16,8 @@ func errLost(q *request) error {
 	return fmt.Errorf("read %s from the store: %w", q.key, store.ErrNotFound)
 }
 
-// fromStore makes the response to q from the stored response r: whole, a part, 304 or without content, as q asks. validated
-// says that the origin has just confirmed it. It returns nil if the content is lost.
+// fromStore makes the response to q from the stored response r: whole, a part, 304 or without content, as q asks.
+// validated says that the origin has just confirmed it. It returns nil if the content is lost.
 func (c *Cache) fromStore(q *request, r *store.Response, st status, validated bool) *http.Response {
 	h := r.Header.Clone()
 	if !validated {
@@ -53,7 +53,10 @@ func (c *Cache) fromStore(q *request, r *store.Response, st status, validated bo
 // setNotModified makes resp a 304, which has no content and does not describe any (RFC 9110 §15.4.5).
 func setNotModified(resp *http.Response) {
 	resp.StatusCode = http.StatusNotModified
-	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Range"} {
+	for _, name := range []string{
+		"Content-Length", "Content-Type", "Content-Encoding", "Content-Language",
+		"Content-Range",
+	} {
 		delete(resp.Header, name)
 	}
 }
@@ -109,8 +112,8 @@ func (c *Cache) setPart(q *request, resp *http.Response, r *store.Response) erro
 	return setRange(resp, body, first, last, r.Offset, r.Total)
 }
 
-// setRange makes resp a 206 with the bytes first to last of a representation of total bytes, -1 if unknown, of which body
-// holds those from offset on. It closes body if it cannot.
+// setRange makes resp a 206 with the bytes first to last of a representation of total bytes, -1 if unknown, of which
+// body holds those from offset on. It closes body if it cannot.
 func setRange(resp *http.Response, body *store.Body, first, last, offset, total int64) error {
 	if _, err := body.Seek(first-offset, io.SeekStart); err != nil {
 		body.Close() //nolint:errcheck // it was only read

@@ -9,7 +9,8 @@ import (
 	"readthru/store"
 )
 
-// A policy is what the decisions of this package depend on beside request, stored response and time. Its methods are pure.
+// A policy is what the decisions of this package depend on beside request, stored response and time. Its methods are
+// pure.
 type policy struct {
 	shared       bool
 	offline      bool

@@ -22,8 +22,8 @@ func get(p *policy, text string) *request {
 	return p.request(req)
 }
 
-// answered makes the entry for an answer to q that arrived at epoch, generated then unless its fields say otherwise, with five
-// bytes of content.
+// answered makes the entry for an answer to q that arrived at epoch, generated then unless its fields say otherwise,
+// with five bytes of content.
 func answered(p *policy, q *request, code int, text string) *store.Response {
 	h := fields("Date: " + epoch.Format(http.TimeFormat) + "\n" + text)
 	return p.entry(q, &http.Response{StatusCode: code, Header: h, ContentLength: 5}, epoch, epoch)
@@ -47,11 +47,20 @@ func TestReuse(t *testing.T) {
 		{"fresh, §4.2", "Cache-Control: max-age=60", 59 * time.Second, "", reuse, ""},
 		{"age equals lifetime is stale, §4.2", "Cache-Control: max-age=60", 60 * time.Second, "", validate, "stale"},
 		{"s-maxage beats max-age, §5.2.2.10", "Cache-Control: max-age=1, s-maxage=60", 30 * time.Second, "", reuse, ""},
-		{"max-age beats Expires, §5.3", "Cache-Control: max-age=0\nExpires: Sat, 21 Nov 2026 13:00:00 GMT", time.Second, "", validate, "stale"},
+		{
+			"max-age beats Expires, §5.3", "Cache-Control: max-age=0\nExpires: Sat, 21 Nov 2026 13:00:00 GMT", time.Second, "",
+			validate, "stale",
+		},
 		{"Expires, §5.3", "Expires: Sat, 21 Nov 2026 13:00:00 GMT", 59 * time.Minute, "", reuse, ""},
 		{"damaged Expires is past, §5.3", "Expires: 0" + modified, time.Second, "", validate, "stale"},
-		{"two different Expires are past", "Expires: Sat, 21 Nov 2026 13:00:00 GMT\nExpires: Sat, 21 Nov 2026 14:00:00 GMT", time.Second, "", validate, "stale"},
-		{"two equal Expires are one", "Expires: Sat, 21 Nov 2026 13:00:00 GMT\nExpires: Sat, 21 Nov 2026 13:00:00 GMT", time.Second, "", reuse, ""},
+		{
+			"two different Expires are past", "Expires: Sat, 21 Nov 2026 13:00:00 GMT\nExpires: Sat, 21 Nov 2026 14:00:00 GMT",
+			time.Second, "", validate, "stale",
+		},
+		{
+			"two equal Expires are one", "Expires: Sat, 21 Nov 2026 13:00:00 GMT\nExpires: Sat, 21 Nov 2026 13:00:00 GMT",
+			time.Second, "", reuse, "",
+		},
 		{"arrived with an Age, §4.2.3", "Cache-Control: max-age=60\nAge: 50", 11 * time.Second, "", validate, "stale"},
 		{"the first of two Ages counts, §5.1", "Cache-Control: max-age=60\nAge: 0, 7200", time.Second, "", reuse, ""},
 		{"an Age that is no number is ignored, §5.1", "Cache-Control: max-age=60\nAge: 7200.0", time.Second, "", reuse, ""},
@@ -62,21 +71,54 @@ func TestReuse(t *testing.T) {
 		{"no-cache, §5.2.2.4", "Cache-Control: max-age=60, no-cache", time.Second, "", validate, "stale"},
 		{"no-cache of a field only, §5.2.2.4", `Cache-Control: max-age=60, no-cache="x"`, time.Second, "", reuse, ""},
 
-		{"request no-cache, §5.2.1.4", "Cache-Control: max-age=60", time.Second, "Cache-Control: no-cache", validate, "request"},
+		{
+			"request no-cache, §5.2.1.4", "Cache-Control: max-age=60", time.Second, "Cache-Control: no-cache", validate,
+			"request",
+		},
 		{"request Pragma, §5.4", "Cache-Control: max-age=60", time.Second, "Pragma: no-cache", validate, "request"},
-		{"request max-age, §5.2.1.1", "Cache-Control: max-age=60", 31 * time.Second, "Cache-Control: max-age=30", validate, "request"},
+		{
+			"request max-age, §5.2.1.1", "Cache-Control: max-age=60", 31 * time.Second, "Cache-Control: max-age=30", validate,
+			"request",
+		},
 		{"request max-age suffices", "Cache-Control: max-age=60", 29 * time.Second, "Cache-Control: max-age=30", reuse, ""},
-		{"request min-fresh, §5.2.1.3", "Cache-Control: max-age=60", 31 * time.Second, "Cache-Control: min-fresh=30", validate, "request"},
-		{"unknown request directive", "Cache-Control: max-age=60", time.Second, "Cache-Control: nothing-to-see-here\nPragma: foo", reuse, ""},
+		{
+			"request min-fresh, §5.2.1.3", "Cache-Control: max-age=60", 31 * time.Second, "Cache-Control: min-fresh=30",
+			validate, "request",
+		},
+		{
+			"unknown request directive", "Cache-Control: max-age=60", time.Second,
+			"Cache-Control: nothing-to-see-here\nPragma: foo", reuse, "",
+		},
 
-		{"max-stale covers it, §5.2.1.2", "Cache-Control: max-age=60", 90 * time.Second, "Cache-Control: max-stale=30", reuse, ""},
-		{"max-stale does not cover it", "Cache-Control: max-age=60", 91 * time.Second, "Cache-Control: max-stale=30", validate, "stale"},
-		{"must-revalidate beats max-stale, §5.2.2.2", "Cache-Control: max-age=60, must-revalidate", 61 * time.Second, "Cache-Control: max-stale", validate, "stale"},
-		{"proxy-revalidate beats max-stale, §5.2.2.8", "Cache-Control: max-age=60, proxy-revalidate", 61 * time.Second, "Cache-Control: max-stale", validate, "stale"},
-		{"s-maxage beats max-stale, §5.2.2.10", "Cache-Control: s-maxage=60", 61 * time.Second, "Cache-Control: max-stale", validate, "stale"},
-		{"stale-while-revalidate, RFC 5861 §3", "Cache-Control: max-age=60, stale-while-revalidate=30", 89 * time.Second, "", reuseRefreshing, ""},
+		{
+			"max-stale covers it, §5.2.1.2", "Cache-Control: max-age=60", 90 * time.Second, "Cache-Control: max-stale=30", reuse,
+			"",
+		},
+		{
+			"max-stale does not cover it", "Cache-Control: max-age=60", 91 * time.Second, "Cache-Control: max-stale=30",
+			validate, "stale",
+		},
+		{
+			"must-revalidate beats max-stale, §5.2.2.2", "Cache-Control: max-age=60, must-revalidate", 61 * time.Second,
+			"Cache-Control: max-stale", validate, "stale",
+		},
+		{
+			"proxy-revalidate beats max-stale, §5.2.2.8", "Cache-Control: max-age=60, proxy-revalidate", 61 * time.Second,
+			"Cache-Control: max-stale", validate, "stale",
+		},
+		{
+			"s-maxage beats max-stale, §5.2.2.10", "Cache-Control: s-maxage=60", 61 * time.Second, "Cache-Control: max-stale",
+			validate, "stale",
+		},
+		{
+			"stale-while-revalidate, RFC 5861 §3", "Cache-Control: max-age=60, stale-while-revalidate=30", 89 * time.Second, "",
+			reuseRefreshing, "",
+		},
 		{"… and no longer", "Cache-Control: max-age=60, stale-while-revalidate=30", 90 * time.Second, "", validate, "stale"},
-		{"must-revalidate beats stale-while-revalidate", "Cache-Control: max-age=60, must-revalidate, stale-while-revalidate=30", 61 * time.Second, "", validate, "stale"},
+		{
+			"must-revalidate beats stale-while-revalidate",
+			"Cache-Control: max-age=60, must-revalidate, stale-while-revalidate=30", 61 * time.Second, "", validate, "stale",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := shared.judge(get(&shared, tt.req), stored(&shared, tt.stored), epoch.Add(tt.age))
@@ -125,7 +167,8 @@ func TestStaleOnError(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := stored(&shared, "Cache-Control: max-age=60"+tt.stored)
-			if _, ok := shared.reusableOnError(get(&shared, tt.req), r, tt.code, epoch.Add(time.Minute+tt.stale)); ok != tt.want {
+			if _, ok := shared.reusableOnError(get(&shared, tt.req), r, tt.code,
+				epoch.Add(time.Minute+tt.stale)); ok != tt.want {
 				t.Errorf("reusableOnError = %v, want %v", ok, tt.want)
 			}
 		})

@@ -53,7 +53,11 @@ func TestUserInfoIsASecretByItself(t *testing.T) {
 }
 
 func TestARulesLifetimeIsVisible(t *testing.T) {
-	r := newRig(t, cache.Options{Override: func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return time.Hour, true, true }},
+	r := newRig(t, cache.Options{Override: func(*http.Request, int,
+		http.Header,
+	) (time.Duration, bool, bool) {
+		return time.Hour, true, true
+	}},
 		fixed("x", "Cache-Control: no-cache"))
 	r.get()
 	if g := r.get(); !strings.Contains(g.status, "hit") || !strings.HasSuffix(g.status, "; detail=override") {
@@ -65,7 +69,8 @@ func TestARulesLifetimeIsVisible(t *testing.T) {
 }
 
 func TestBypassedRequestsLeaveTheStoreAlone(t *testing.T) {
-	r := newRig(t, cache.Options{Bypass: func(req *http.Request) bool { return req.URL.Path == "/live" }}, fixed("x", "Cache-Control: max-age=60"))
+	r := newRig(t, cache.Options{Bypass: func(req *http.Request) bool { return req.URL.Path == "/live" }},
+		fixed("x", "Cache-Control: max-age=60"))
 	for range 2 {
 		if g := r.do(r.request("GET", "/live")); g.status != "readthru; fwd=bypass; fwd-status=200" {
 			t.Errorf("Cache-Status = %q", g.status)

@@ -39,9 +39,9 @@ func (b *budget) give(n int64) { b.used.Add(-n) }
 // room reports whether n more bytes would fit.
 func (b *budget) room(n int64) bool { return b.used.Load()+n <= b.limit }
 
-// A spool holds a body on its way from the origin to the store. Any number of readers follow it, each at its own pace, and
-// none slows the origin's side or another. When the body proves too large to be stored, the spool keeps only what its
-// slowest reader has not seen, and the origin waits for that reader.
+// A spool holds a body on its way from the origin to the store. Any number of readers follow it, each at its own pace,
+// and none slows the origin's side or another. When the body proves too large to be stored, the spool keeps only what
+// its slowest reader has not seen, and the origin waits for that reader.
 //
 // One goroutine fills it: fill, then end.
 type spool struct {
@@ -72,8 +72,9 @@ func newSpool(b *budget, maxBody int64, idle func(readers, keeping bool)) *spool
 	}
 }
 
-// fill reads body to its end, of length bytes, or of unknown length if that is -1. It returns nil when the body is whole.
-// The last bytes of a body of known length stay invisible until end: no client sees the last byte before it is stored.
+// fill reads body to its end, of length bytes, or of unknown length if that is -1. It returns nil when the body is
+// whole. The last bytes of a body of known length stay invisible until end: no client sees the last byte before it is
+// stored.
 func (s *spool) fill(ctx context.Context, body io.Reader, length int64) error {
 	for empty := 0; empty < 100; {
 		n, err := body.Read(s.spare(length))
@@ -120,7 +121,8 @@ func (s *spool) spare(length int64) []byte {
 	return chunk[:cap(chunk)]
 }
 
-// add counts n bytes that were read into spare. When the body is not kept, it waits until the slowest reader has come near.
+// add counts n bytes that were read into spare. When the body is not kept, it waits until the slowest reader has come
+// near.
 func (s *spool) add(ctx context.Context, n int, length int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,8 +200,9 @@ func (s *spool) content() io.Reader {
 	return &chunkReader{chunks: slices.Clone(s.chunks)}
 }
 
-// end lets readers go on to err behind the last byte, io.EOF when all is well. After another error the invisible bytes stay so.
-// stored, unless nil, opens the body in the store: a reader that takes long goes on there, and the memory is free.
+// end lets readers go on to err behind the last byte, io.EOF when all is well. After another error the invisible bytes
+// stay so. stored, unless nil, opens the body in the store: a reader that takes long goes on there, and the memory is
+// free.
 func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCloser, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,8 +217,8 @@ func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCl
 	s.release()
 }
 
-// moveTo lets the readers of a body that has ended go on in the store, and gives the memory back. A body that cannot be opened
-// there stays here.
+// moveTo lets the readers of a body that has ended go on in the store, and gives the memory back. A body that cannot be
+// opened there stays here.
 func (s *spool) moveTo(stored func() (io.ReadSeekCloser, error)) {
 	s.mu.Lock()
 	s.settled = true
@@ -263,8 +266,8 @@ func (s *spool) release() {
 	}
 }
 
-// join adds a reader from the first byte on, for whom reading ends with ctx. It returns nil when that byte is gone, or the body
-// failed.
+// join adds a reader from the first byte on, for whom reading ends with ctx. It returns nil when that byte is gone, or
+// the body failed.
 func (s *spool) join(ctx context.Context) *spoolReader {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,7 +50,8 @@ func TestStaleAnswersWhenTheOriginCannotBeReached(t *testing.T) {
 	r.get()
 	r.do(must)
 	refuse.Store(true)
-	if g := r.get(); g.body != "held" || !strings.HasPrefix(g.status, "readthru; hit; ttl=") || !strings.HasSuffix(g.status, "detail=disconnected") {
+	if g := r.get(); g.body != "held" || !strings.HasPrefix(g.status, "readthru; hit; ttl=") ||
+		!strings.HasSuffix(g.status, "detail=disconnected") {
 		t.Errorf("disconnected: %q %q", g.body, g.status)
 	}
 	if _, err := r.try(must); err == nil {

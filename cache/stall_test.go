@@ -10,7 +10,8 @@ import (
 	"readthru/cache"
 )
 
-// A client that stops reading a body that is complete and stored holds no memory of the spools: it goes on in the store.
+// A client that stops reading a body that is complete and stored holds no memory of the spools: it goes on in the
+// store.
 func TestAStalledClientGoesOnInTheStore(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 40<<10) // of several parts in the store
 	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -12,8 +12,14 @@ func TestCacheStatus(t *testing.T) {
 		want   string
 	}{
 		{status{hit: true, ttl: 59900 * time.Millisecond}, "readthru; hit; ttl=59"},
-		{status{hit: true, ttl: -1500 * time.Millisecond, detail: "disconnected"}, "readthru; hit; ttl=-2; detail=disconnected"},
-		{status{fwd: "uri-miss", fwdStatus: 200, stored: true, collapsed: true}, "readthru; fwd=uri-miss; fwd-status=200; stored; collapsed"},
+		{
+			status{hit: true, ttl: -1500 * time.Millisecond, detail: "disconnected"},
+			"readthru; hit; ttl=-2; detail=disconnected",
+		},
+		{
+			status{fwd: "uri-miss", fwdStatus: 200, stored: true, collapsed: true},
+			"readthru; fwd=uri-miss; fwd-status=200; stored; collapsed",
+		},
 		{status{fwd: "stale", fwdStatus: 304}, "readthru; fwd=stale; fwd-status=304"},
 	} {
 		if got := tt.status.String(); got != tt.want {

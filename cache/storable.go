@@ -12,8 +12,8 @@ import (
 
 // Marks that make up store.Response.Class. They keep apart what Vary does not.
 const (
-	// classMarkdown marks markdown that was sent to a request naming text/markdown, without Vary: Accept. Only requests that
-	// name it, too, are answered with it: origins that negotiate forget Vary.
+	// classMarkdown marks markdown that was sent to a request naming text/markdown, without Vary: Accept. Only requests
+	// that name it, too, are answered with it: origins that negotiate forget Vary.
 	classMarkdown = "markdown"
 	// classCookies marks a page whose Set-Cookie was not kept.
 	classCookies = "cookies"
@@ -33,7 +33,9 @@ func setsCookie(r *store.Response) bool {
 
 // forbids reports whether r says, to a cache of our kind, that it may not be stored, or that no request matches it.
 func (p *policy) forbids(r *store.Response, cc *control) bool {
-	return starred(r.Header) || cc.noStore && (!cc.mustUnderstand || !understood(r.Status)) || cc.mustUnderstand && !understood(r.Status) || // §5.2.2.3
+	// §5.2.2.3
+	return starred(r.Header) || cc.noStore && (!cc.mustUnderstand || !understood(r.Status)) || cc.mustUnderstand &&
+		!understood(r.Status) ||
 		cc.private && p.shared
 }
 
@@ -132,8 +134,8 @@ func understood(status int) bool {
 	return http.StatusText(status) != "" && status != http.StatusNotModified
 }
 
-// retain returns when a stored response is of no more use: a while past the end of its freshness, as it may be served when
-// the origin cannot be reached, and later if it can be validated.
+// retain returns when a stored response is of no more use: a while past the end of its freshness, as it may be served
+// when the origin cannot be reached, and later if it can be validated.
 func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
 	life, _ := p.lifetime(q.Request, r, cc, q.credentials())
 	keep := max(p.staleLimit, 24*time.Hour)

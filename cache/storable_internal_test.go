@@ -26,7 +26,10 @@ func TestStorable(t *testing.T) {
 		{"no-store, §5.2.2.5", "", "", 0, "Cache-Control: max-age=60, no-store", false, false},
 		{"no-store on the second line", "", "", 0, fresh + "Cache-Control: NO-STORE", false, false},
 		{"request no-store, §5.2.1.5", "", "Cache-Control: no-store", 0, fresh, false, false},
-		{"must-understand lifts no-store for a status we know, §5.2.2.3", "", "", 0, "Cache-Control: max-age=60, no-store, must-understand", true, true},
+		{
+			"must-understand lifts no-store for a status we know, §5.2.2.3", "", "", 0,
+			"Cache-Control: max-age=60, no-store, must-understand", true, true,
+		},
 		{"… not for one we do not", "", "", 599, "Cache-Control: max-age=60, no-store, must-understand", false, false},
 		{"must-understand, unknown status", "", "", 599, "Cache-Control: max-age=60, must-understand", false, false},
 		{"private, §5.2.2.7", "", "", 0, "Cache-Control: max-age=60, private", false, true},
@@ -35,9 +38,18 @@ func TestStorable(t *testing.T) {
 		{"Vary: a, *", "", "", 0, fresh + "Vary: a\nVary: b, *", false, false},
 		{"Authorization, §3.5", "", "Authorization: x", 0, fresh, false, true},
 		{"Authorization with public, §3.5", "", "Authorization: x", 0, "Cache-Control: max-age=60, public", true, true},
-		{"Authorization with must-revalidate, §3.5", "", "Authorization: x", 0, "Cache-Control: max-age=60, must-revalidate", true, true},
-		{"Authorization with s-maxage, §3.5", "", "Authorization: x", 0, "Cache-Control: s-maxage=60, max-age=60", true, true},
-		{"a page asked with Authorization", "", "Authorization: x", 0, "Cache-Control: max-age=60, public\nContent-Type: text/html", false, true},
+		{
+			"Authorization with must-revalidate, §3.5", "", "Authorization: x", 0, "Cache-Control: max-age=60, must-revalidate",
+			true, true,
+		},
+		{
+			"Authorization with s-maxage, §3.5", "", "Authorization: x", 0, "Cache-Control: s-maxage=60, max-age=60", true,
+			true,
+		},
+		{
+			"a page asked with Authorization", "", "Authorization: x", 0,
+			"Cache-Control: max-age=60, public\nContent-Type: text/html", false, true,
+		},
 		{"a page asked with a cookie", "", "Cookie: x", 0, fresh + "Content-Type: Text/HTML; charset=x", false, true},
 		{"another type asked with a cookie", "", "Cookie: x", 0, fresh + "Content-Type: text/css", true, true},
 		{"a page that sets a cookie", "", "", 0, fresh + "Content-Type: text/html\nSet-Cookie: a=b", true, true},
@@ -50,10 +62,16 @@ func TestStorable(t *testing.T) {
 		{"304 without a condition of ours", "", "", 304, fresh, false, false},
 		{"part", "", "Range: bytes=0-4", 206, fresh + "Content-Range: bytes 0-4/10", true, true},
 		{"part, total unknown", "", "Range: bytes=0-4", 206, fresh + "Content-Range: bytes 0-4/*", true, true},
-		{"part of another length than stated", "", "Range: bytes=0-9", 206, fresh + "Content-Range: bytes 0-9/10", false, false},
+		{
+			"part of another length than stated", "", "Range: bytes=0-9", 206, fresh + "Content-Range: bytes 0-9/10", false,
+			false,
+		},
 		{"part without Content-Range", "", "Range: bytes=0-8", 206, fresh, false, false},
 		{"part nobody asked for", "", "", 206, fresh + "Content-Range: bytes 0-4/10", false, false},
-		{"several parts", "", "Range: bytes=0-1,3-4", 206, fresh + "Content-Type: multipart/byteranges; boundary=x", false, false},
+		{
+			"several parts", "", "Range: bytes=0-1,3-4", 206, fresh + "Content-Type: multipart/byteranges; boundary=x", false,
+			false,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for p, want := range map[*policy]bool{&shared: tt.shared, &private: tt.private} {
@@ -75,8 +93,12 @@ func TestStorable(t *testing.T) {
 }
 
 func TestEntryKeepsNoConnectionFields(t *testing.T) {
-	r := stored(&shared, "Connection: a, Keep-Alive\nA: 1\nB: 2\nKeep-Alive: x\nProxy-Authenticate: Basic\nTE: x\nUpgrade: h2c\nProxy-Connection: close")
-	for _, name := range []string{"Connection", "A", "Keep-Alive", "Proxy-Authenticate", "Te", "Upgrade", "Proxy-Connection"} {
+	r := stored(&shared,
+		"Connection: a, Keep-Alive\nA: 1\nB: 2\nKeep-Alive: x\nProxy-Authenticate: Basic\nTE: x\nUpgrade: h2c\nProxy-Connection: close")
+	for _, name := range []string{
+		"Connection", "A", "Keep-Alive", "Proxy-Authenticate", "Te", "Upgrade",
+		"Proxy-Connection",
+	} {
 		if len(r.Header[name]) > 0 {
 			t.Errorf("stored %s: %q (RFC 9111 §3.1)", name, r.Header[name])
 		}
@@ -87,7 +109,8 @@ func TestEntryKeepsNoConnectionFields(t *testing.T) {
 }
 
 func TestPagesLoseTheirCookies(t *testing.T) {
-	if r := stored(&shared, "Content-Type: text/html\nSet-Cookie: a=b"); len(r.Header["Set-Cookie"]) > 0 || !setsCookie(r) {
+	if r := stored(&shared, "Content-Type: text/html\nSet-Cookie: a=b"); len(r.Header["Set-Cookie"]) > 0 ||
+		!setsCookie(r) {
 		t.Errorf("page stored with %q, remembered %v; want no cookie, remembered", r.Header["Set-Cookie"], setsCookie(r))
 	}
 	if r := stored(&shared, "Content-Type: text/plain\nSet-Cookie: a=b"); len(r.Header["Set-Cookie"]) != 1 {

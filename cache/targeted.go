@@ -20,8 +20,9 @@ func (p *policy) control(h http.Header) control {
 	return parseControl(h["Cache-Control"])
 }
 
-// targetedControl reads a targeted field, a Dictionary of Structured Fields (RFC 9213 §2.1, RFC 9651 §4.2.2). ok is false if
-// it is none, is empty, or has a value of the wrong type for a directive we know: then the field counts as absent.
+// targetedControl reads a targeted field, a Dictionary of Structured Fields (RFC 9213 §2.1, RFC 9651 §4.2.2). ok is
+// false if it is none, is empty, or has a value of the wrong type for a directive we know: then the field counts as
+// absent.
 func targetedControl(s string) (cc control, ok bool) {
 	cc = parseControl(nil)
 	cc.targeted = true
@@ -87,8 +88,8 @@ type sfValue struct {
 	n    int64
 }
 
-// parseDictionary parses a Dictionary (RFC 9651 §4.2.2). Of a repeated key the last value counts. Parameters are checked and
-// dropped.
+// parseDictionary parses a Dictionary (RFC 9651 §4.2.2). Of a repeated key the last value counts. Parameters are
+// checked and dropped.
 func parseDictionary(s string) (members map[string]sfValue, ok bool) {
 	p := sfParser{s: strings.Trim(s, " ")}
 	members = make(map[string]sfValue)

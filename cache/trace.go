@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// A detached context keeps the values of a client's request and outlives it. Of the client's [httptrace.ClientTrace] it keeps
-// only the hook for interim responses, and calls it only until the client has its answer or has left: the hook may write to
-// a connection that is then gone.
+// A detached context keeps the values of a client's request and outlives it. Of the client's [httptrace.ClientTrace] it
+// keeps only the hook for interim responses, and calls it only until the client has its answer or has left: the hook
+// may write to a connection that is then gone.
 type detached struct {
 	context.Context
 	trace *httptrace.ClientTrace

@@ -21,8 +21,9 @@ type validation struct {
 	ownTags    bool              // it also carries entity tags that only the client knows
 }
 
-// conditions sets in h, the fields of a request about to be sent, the validators of what is stored: those of the selected
-// response, and the entity tags of the other variants, any of which the origin may name. The client's own entity tags stay.
+// conditions sets in h, the fields of a request about to be sent, the validators of what is stored: those of the
+// selected response, and the entity tags of the other variants, any of which the origin may name. The client's own
+// entity tags stay.
 func (p *policy) conditions(q *request, s *selection, h http.Header) validation {
 	if s.part != nil && s.complete == nil && len(h["Range"]) == 0 && !conditional(h) {
 		return askRest(s.part, h)
@@ -34,7 +35,8 @@ func (p *policy) conditions(q *request, s *selection, h http.Header) validation 
 	}
 	for _, r := range s.variants {
 		other := r != s.complete && r.Status == http.StatusOK && r.Header.Get("ETag") != ""
-		if other && len(v.candidates) < maxSentTags && (!strings.Contains(r.Class, classMarkdown) || namesMarkdown(q.Header)) {
+		if other && len(v.candidates) < maxSentTags &&
+			(!strings.Contains(r.Class, classMarkdown) || namesMarkdown(q.Header)) {
 			v.candidates = append(v.candidates, r)
 		}
 	}
@@ -63,8 +65,9 @@ func (p *policy) conditions(q *request, s *selection, h http.Header) validation 
 	return v
 }
 
-// askRest makes of a request for a whole one for what is missing behind the stored part r. If-Range makes the origin send the
-// whole where the representation has changed; without a strong validator we look at what comes (RFC 9111 §3.4).
+// askRest makes of a request for a whole one for what is missing behind the stored part r. If-Range makes the origin
+// send the whole where the representation has changed; without a strong validator we look at what comes (RFC 9111
+// §3.4).
 func askRest(r *store.Response, h http.Header) validation {
 	h.Set("Range", "bytes="+strconv.FormatInt(r.Length, 10)+"-")
 	if tag := r.Header.Get("ETag"); strongMatch(tag, tag) {
@@ -73,11 +76,12 @@ func askRest(r *store.Response, h http.Header) validation {
 	return validation{completing: r}
 }
 
-// completes reports whether the response to a request for the rest of r is exactly this rest: same representation by strong
-// validator, from r's end to the end of the whole (RFC 9111 §3.4).
+// completes reports whether the response to a request for the rest of r is exactly this rest: same representation by
+// strong validator, from r's end to the end of the whole (RFC 9111 §3.4).
 func completes(r *store.Response, resp *http.Response) bool {
 	c, ok := parseContentRange(resp.Header.Get("Content-Range"))
-	return ok && resp.StatusCode == http.StatusPartialContent && strongMatch(resp.Header.Get("ETag"), r.Header.Get("ETag")) &&
+	return ok && resp.StatusCode == http.StatusPartialContent &&
+		strongMatch(resp.Header.Get("ETag"), r.Header.Get("ETag")) &&
 		c.first == r.Length && c.total == r.Total && c.last == r.Total-1 &&
 		(resp.ContentLength < 0 || resp.ContentLength == c.length())
 }
@@ -91,8 +95,8 @@ const (
 	namesOwn                  // the client's own copy: the 304 is for the client
 )
 
-// named finds the stored response that a 304 validates (RFC 9111 §4.3.4): the one whose entity tag it names; without one,
-// the only one that was asked about, or the one with its Last-Modified.
+// named finds the stored response that a 304 validates (RFC 9111 §4.3.4): the one whose entity tag it names; without
+// one, the only one that was asked about, or the one with its Last-Modified.
 func (v *validation) named(q *request, h http.Header) (naming, *store.Response) {
 	if tag := h.Get("ETag"); tag != "" {
 		for _, r := range v.candidates {

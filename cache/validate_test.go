@@ -10,7 +10,8 @@ import (
 	"readthru/cache"
 )
 
-// A response whose validation brings fields that forbid its reuse answers who asked, and nobody afterwards (RFC 9111 §3, §4.3.4).
+// A response whose validation brings fields that forbid its reuse answers who asked, and nobody afterwards (RFC 9111
+// §3, §4.3.4).
 func TestAValidationThatForbidsReuseDeletesTheEntry(t *testing.T) {
 	for _, forbids := range []string{"Cache-Control: private, max-age=60", "Cache-Control: no-store", "Vary: *"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {

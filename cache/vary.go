@@ -12,8 +12,8 @@ import (
 	"readthru/store"
 )
 
-// varyNames returns the fields that a response names in all its Vary lines, in lower case, sorted, each once. star says that
-// one of them is "*", which no request matches (RFC 9111 §4.1).
+// varyNames returns the fields that a response names in all its Vary lines, in lower case, sorted, each once. star says
+// that one of them is "*", which no request matches (RFC 9111 §4.1).
 func varyNames(h http.Header) (names []string, star bool) {
 	for name := range elements(h["Vary"]) {
 		if name == "*" {
@@ -35,8 +35,9 @@ func starred(h http.Header) bool {
 	return false
 }
 
-// selecting returns the normalised values that a request has for the named fields. A field the request lacks is left out.
-// Values of Authorization and Cookie are kept as a keyed hash: they compare, and tell nothing to who reads the disk.
+// selecting returns the normalised values that a request has for the named fields. A field the request lacks is left
+// out. Values of Authorization and Cookie are kept as a keyed hash: they compare, and tell nothing to who reads the
+// disk.
 func selecting(names []string, h http.Header, key []byte) map[string]string {
 	if len(names) == 0 {
 		return nil
@@ -107,8 +108,8 @@ func selects(r *store.Response, h http.Header, key []byte) bool {
 	return true
 }
 
-// prefers reports whether the one language of a stored response is what an Accept-Language field ranks above all others:
-// the origin, too, would answer in it.
+// prefers reports whether the one language of a stored response is what an Accept-Language field ranks above all
+// others: the origin, too, would answer in it.
 func prefers(accept, contentLanguage []string) bool {
 	if len(contentLanguage) != 1 {
 		return false
@@ -126,8 +127,8 @@ func prefers(accept, contentLanguage []string) bool {
 	return !tie && best != "" && strings.EqualFold(best, strings.TrimSpace(contentLanguage[0]))
 }
 
-// qualityOf splits an element of a negotiation field into its value and its weight (RFC 9110 §12.4.2): 1 if it states none,
-// 0 if what it states is no weight.
+// qualityOf splits an element of a negotiation field into its value and its weight (RFC 9110 §12.4.2): 1 if it states
+// none, 0 if what it states is no weight.
 func qualityOf(element string) (value string, q float64) {
 	value, params, _ := strings.Cut(element, ";")
 	q = 1

@@ -22,10 +22,19 @@ func TestVary(t *testing.T) {
 		{"order matters where we do not know the field", "Vary: Foo", "Foo: 1, 2", "Foo: 2, 1", false},
 		{"languages in another order", "Vary: Accept-Language", "Accept-Language: en, de", "Accept-Language: de, en", true},
 		{"languages in another case", "Vary: Accept-Language", "Accept-Language: en, de", "Accept-Language: eN, De", true},
-		{"other weights are another choice", "Vary: Accept-Language", "Accept-Language: en, de;q=0.5", "Accept-Language: en;q=0.5, de", false},
+		{
+			"other weights are another choice", "Vary: Accept-Language", "Accept-Language: en, de;q=0.5",
+			"Accept-Language: en;q=0.5, de", false,
+		},
 		{"codings in another order", "Vary: Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: br,gzip", true},
-		{"the language answered is preferred", "Vary: Accept-Language\nContent-Language: de", "Accept-Language: en, de", "Accept-Language: fr;q=0.5, de", true},
-		{"the language answered is not preferred", "Vary: Accept-Language\nContent-Language: de", "Accept-Language: en, de", "Accept-Language: fr, de;q=0.5", false},
+		{
+			"the language answered is preferred", "Vary: Accept-Language\nContent-Language: de", "Accept-Language: en, de",
+			"Accept-Language: fr;q=0.5, de", true,
+		},
+		{
+			"the language answered is not preferred", "Vary: Accept-Language\nContent-Language: de", "Accept-Language: en, de",
+			"Accept-Language: fr, de;q=0.5", false,
+		},
 		{"cookies are compared, hashed", "Vary: Cookie", "Cookie: a=1", "Cookie: a=2", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

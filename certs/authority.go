@@ -28,7 +28,8 @@ import (
 
 // The files of an authority, inside Options.Dir.
 const (
-	keyName    = "ca.key"     // private key, then certificate; mode 0600. The one file that matters: the others are derived from it.
+	// private key, then certificate; mode 0600. The one file that matters: the others are derived from it.
+	keyName    = "ca.key"
 	certName   = "ca.pem"     // certificate alone; mode 0644
 	bundleName = "bundle.pem" // system roots, then our certificate; mode 0644
 )
@@ -80,9 +81,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint returns the remedy.
 func (e *Error) Hint() string { return e.Remedy }
 
-// Open loads the authority in o.Dir, or makes one when there is none. The certificate file and the bundle are written again
-// when they are missing or differ from what they should be. An unreadable, damaged or expired key, or one that other users
-// can read, is an [*Error].
+// Open loads the authority in o.Dir, or makes one when there is none. The certificate file and the bundle are written
+// again when they are missing or differ from what they should be. An unreadable, damaged or expired key, or one that
+// other users can read, is an [*Error].
 func Open(o Options) (*Authority, error) {
 	if o.Dir == "" {
 		return nil, errors.New("open certificate authority: no directory given")
@@ -127,8 +128,8 @@ func (a *Authority) current() pair {
 	return a.pair
 }
 
-// Renew replaces the authority by a new one and forgets every leaf. The old key stays beside the new one, named with the time;
-// at every moment there is one whole authority on disk. Clients must be told to trust the new certificate.
+// Renew replaces the authority by a new one and forgets every leaf. The old key stays beside the new one, named with
+// the time; at every moment there is one whole authority on disk. Clients must be told to trust the new certificate.
 func (a *Authority) Renew() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -200,7 +201,8 @@ func loadPair(path string, now time.Time) (pair, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return pair{}, &Error{
 			fmt.Errorf("key %s can be read by other users (mode %04o)", path, info.Mode().Perm()),
-			fmt.Sprintf("if nobody can have copied it: chmod 600 %s; else make a new authority with \"readthru ca renew\" after moving this file away", path),
+			fmt.Sprintf("if nobody can have copied it: chmod 600 %s; else make a new authority with \"readthru ca renew\" "+
+				"after moving this file away", path),
 		}
 	}
 	data, err := os.ReadFile(path)
@@ -211,7 +213,8 @@ func loadPair(path string, now time.Time) (pair, error) {
 	if err != nil {
 		return pair{}, &Error{
 			fmt.Errorf("key %s: %w", path, err),
-			"restore the file from a backup, or move it away: a new authority is made at the next start and must be trusted anew",
+			"restore the file from a backup, or move it away: a new authority is made at the next start and must be trusted " +
+				"anew",
 		}
 	}
 	if now.After(p.cert.NotAfter) {
@@ -275,7 +278,10 @@ func newPair(permitted []string, now time.Time) (pair, []byte, error) {
 	template := &x509.Certificate{
 		SerialNumber: serial,
 		// The serial's head tells authorities apart in a list of trusted ones; no user or machine is named.
-		Subject:               pkix.Name{CommonName: fmt.Sprintf("readthru local CA %.8x", serial), Organization: []string{"readthru"}},
+		Subject: pkix.Name{
+			CommonName:   fmt.Sprintf("readthru local CA %.8x", serial),
+			Organization: []string{"readthru"},
+		},
 		NotBefore:             now.Add(-backdate).UTC().Truncate(time.Second),
 		NotAfter:              now.Add(authorityLife).UTC().Truncate(time.Second),
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
@@ -303,8 +309,8 @@ func newPair(permitted []string, now time.Time) (pair, []byte, error) {
 	return pair{cert, key, certPEM}, append(keyPEM, certPEM...), nil
 }
 
-// constrain adds name constraints. A kind of name that has no entry is excluded as a whole: RFC 5280 leaves a kind that is not
-// mentioned unconstrained, which nobody means who lists domains.
+// constrain adds name constraints. A kind of name that has no entry is excluded as a whole: RFC 5280 leaves a kind that
+// is not mentioned unconstrained, which nobody means who lists domains.
 func constrain(t *x509.Certificate, permitted []string) error {
 	if len(permitted) == 0 {
 		return nil
@@ -336,7 +342,8 @@ func constrain(t *x509.Certificate, permitted []string) error {
 	return nil
 }
 
-// newSerial returns 128 random bits: a serial used twice by one issuer is an error in every browser (RFC 5280 §4.1.2.2).
+// newSerial returns 128 random bits: a serial used twice by one issuer is an error in every browser (RFC 5280
+// §4.1.2.2).
 func newSerial() (*big.Int, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 128))
 	if err != nil {

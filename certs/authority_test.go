@@ -35,7 +35,8 @@ func TestNewAuthorityCanSignLeavesAndNothingElse(t *testing.T) {
 		t.Errorf("public key is %T, want ECDSA on P-256", c.PublicKey)
 	}
 	if !c.IsCA || c.MaxPathLen != 0 || !c.MaxPathLenZero {
-		t.Errorf("IsCA %v, path length %d (zero is meant: %v), want an authority of path length 0", c.IsCA, c.MaxPathLen, c.MaxPathLenZero)
+		t.Errorf("IsCA %v, path length %d (zero is meant: %v), want an authority of path length 0", c.IsCA, c.MaxPathLen,
+			c.MaxPathLenZero)
 	}
 	if c.KeyUsage != x509.KeyUsageCertSign|x509.KeyUsageCRLSign {
 		t.Errorf("key usage %b", c.KeyUsage)
@@ -82,7 +83,8 @@ func TestAuthoritiesDifferFromEachOtherAndFromTheOneInGoproxysSource(t *testing.
 	if a.PublicKey.(*ecdsa.PublicKey).Equal(b.PublicKey) || a.SerialNumber.Cmp(b.SerialNumber) == 0 {
 		t.Error("two authorities share key or serial")
 	}
-	if bytes.Equal(goproxy.GoproxyCa.Certificate[0], a.Raw) || goproxy.GoproxyCa.Leaf != nil && goproxy.GoproxyCa.Leaf.Issuer.String() == a.Issuer.String() {
+	if bytes.Equal(goproxy.GoproxyCa.Certificate[0], a.Raw) || goproxy.GoproxyCa.Leaf != nil &&
+		goproxy.GoproxyCa.Leaf.Issuer.String() == a.Issuer.String() {
 		t.Error("the authority is the one whose private key is in goproxy's public source")
 	}
 }
@@ -206,7 +208,8 @@ func TestRenewKeepsTheOldKeyAsideAndForgetsItsLeaves(t *testing.T) {
 		t.Fatalf("keys aside: %v, want one", aside)
 	}
 	kept, err := os.ReadFile(aside[0])
-	if info, serr := os.Stat(aside[0]); err != nil || serr != nil || !bytes.Equal(kept, old) || info.Mode().Perm() != 0o600 {
+	if info, serr := os.Stat(aside[0]); err != nil || serr != nil || !bytes.Equal(kept, old) ||
+		info.Mode().Perm() != 0o600 {
 		t.Errorf("the old key is not kept as it was: %v %v", err, serr)
 	}
 	after, err := a.Leaf("a.test")
@@ -231,7 +234,10 @@ func TestNameConstraintsExcludeWhatIsNotPermitted(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(a.Certificate())
-	for name, want := range map[string]bool{"example.test": true, "www.example.test": true, "10.1.2.3": true, "other.test": false, "192.0.2.1": false, "::1": false} {
+	for name, want := range map[string]bool{
+		"example.test": true, "www.example.test": true, "10.1.2.3": true,
+		"other.test": false, "192.0.2.1": false, "::1": false,
+	} {
 		leaf, err := a.Leaf(name)
 		if err != nil {
 			t.Fatal(err)

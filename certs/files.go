@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// replaceFile gives the file at path this content and mode, unless it has them. A reader sees the old file or the new one.
+// replaceFile gives the file at path this content and mode, unless it has them. A reader sees the old file or the new
+// one.
 func replaceFile(path string, content []byte, mode os.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, content) {
 		return nil
@@ -23,8 +24,8 @@ func replaceFile(path string, content []byte, mode os.FileMode) error {
 	return nil
 }
 
-// writeTemp writes content to a new file beside path, safe on disk, and returns its name. Nobody else can read it before its
-// mode says so.
+// writeTemp writes content to a new file beside path, safe on disk, and returns its name. Nobody else can read it
+// before its mode says so.
 func writeTemp(path string, content []byte, mode os.FileMode) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // Install hands the authority's certificate to the system's trust store, which may ask for a password, and to the NSS
-// databases of browsers (Chromium's, and each profile of Firefox) where certutil is installed. The notes say, a sentence each,
-// what was done and what was not. The error joins what failed; the rest was done.
+// databases of browsers (Chromium's, and each profile of Firefox) where certutil is installed. The notes say, a
+// sentence each, what was done and what was not. The error joins what failed; the rest was done.
 func (a *Authority) Install() (notes []string, err error) {
 	return a.everyStore(
 		func() error { return truststore.InstallFile(a.CertFile(), truststore.WithPrefix("readthru-")) },
@@ -27,7 +27,9 @@ func (a *Authority) Uninstall() (notes []string, err error) {
 		"removed from", removeNSS)
 }
 
-func (a *Authority) everyStore(system func() error, verb string, nss func(certutil, db, nickname, certFile string) error) (notes []string, err error) {
+func (a *Authority) everyStore(system func() error, verb string,
+	nss func(certutil, db, nickname, certFile string) error,
+) (notes []string, err error) {
 	var failed []error
 	if err := system(); err != nil {
 		failed = append(failed, fmt.Errorf("system trust store: %w", err))
@@ -42,7 +44,9 @@ func (a *Authority) everyStore(system func() error, verb string, nss func(certut
 	}
 	certutil, err := exec.LookPath("certutil")
 	if err != nil {
-		return append(notes, "browsers were left alone: certutil is not installed (Debian: libnss3-tools, Fedora: nss-tools)"), errors.Join(failed...)
+		return append(notes,
+				"browsers were left alone: certutil is not installed (Debian: libnss3-tools, Fedora: nss-tools)"),
+			errors.Join(failed...)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -68,7 +72,10 @@ func (a *Authority) nickname() string { return a.Certificate().Subject.CommonNam
 
 // nssDatabases returns the NSS databases of the browsers in a home directory, as certutil names them.
 func nssDatabases(home string) []string {
-	candidates := []string{filepath.Join(home, ".pki", "nssdb"), filepath.Join(home, "snap", "chromium", "current", ".pki", "nssdb")}
+	candidates := []string{
+		filepath.Join(home, ".pki", "nssdb"),
+		filepath.Join(home, "snap", "chromium", "current", ".pki", "nssdb"),
+	}
 	for _, profiles := range []string{
 		".mozilla/firefox/*", "snap/firefox/common/.mozilla/firefox/*", "Library/Application Support/Firefox/Profiles/*",
 	} {
@@ -97,7 +104,8 @@ func removeNSS(certutil, db, nickname, _ string) error {
 }
 
 func runCertutil(certutil string, args ...string) error {
-	out, err := exec.Command(certutil, args...).CombinedOutput() //nolint:noctx // a database left half written helps nobody
+	//nolint:noctx // a database left half written helps nobody
+	out, err := exec.Command(certutil, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("certutil %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
 	}

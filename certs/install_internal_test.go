@@ -47,7 +47,8 @@ func TestInstallReachesTheSystemAndEachBrowserAndUninstallUndoesIt(t *testing.T)
 		if err := os.MkdirAll(db, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.CommandContext(t.Context(), "certutil", "-N", "--empty-password", "-d", "sql:"+db).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "certutil", "-N", "--empty-password", "-d",
+			"sql:"+db).CombinedOutput(); err != nil {
 			t.Fatalf("make a database: %v: %s", err, out)
 		}
 	}
@@ -71,7 +72,8 @@ func TestInstallReachesTheSystemAndEachBrowserAndUninstallUndoesIt(t *testing.T)
 		t.Error("the system's store holds something else")
 	}
 	for _, db := range databases {
-		if out, err := exec.CommandContext(t.Context(), "certutil", "-L", "-d", "sql:"+db, "-n", a.nickname(), "-a").CombinedOutput(); err != nil || !strings.Contains(string(out), "BEGIN CERTIFICATE") {
+		if out, err := exec.CommandContext(t.Context(), "certutil", "-L", "-d", "sql:"+db, "-n", a.nickname(),
+			"-a").CombinedOutput(); err != nil || !strings.Contains(string(out), "BEGIN CERTIFICATE") {
 			t.Errorf("%s: %v: %s", db, err, out)
 		}
 	}

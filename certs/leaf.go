@@ -23,9 +23,10 @@ const (
 	leavesKept  = 4096               // some 2 KiB each
 )
 
-// Leaf returns a certificate for a host name or an address: from memory while it lasts, else newly signed, once per name at a
-// time. Each has a key of its own, and is sent without the authority's certificate, which clients hold. A name that no
-// certificate can stand for is an error: an empty or overlong one, a wildcard, one with characters no host name has.
+// Leaf returns a certificate for a host name or an address: from memory while it lasts, else newly signed, once per
+// name at a time. Each has a key of its own, and is sent without the authority's certificate, which clients hold. A
+// name that no certificate can stand for is an error: an empty or overlong one, a wildcard, one with characters no host
+// name has.
 func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 	name, err := normalName(name)
 	if err != nil {
@@ -73,7 +74,8 @@ func sign(by pair, name string, now time.Time) (*tls.Certificate, error) {
 	if template.NotAfter.After(by.cert.NotAfter) {
 		template.NotAfter = by.cert.NotAfter
 	}
-	if len(name) <= 64 { // the upper bound of a common name (RFC 5280, appendix A); the subject alternative name is what counts
+	// the upper bound of a common name (RFC 5280, appendix A); the subject alternative name is what counts
+	if len(name) <= 64 {
 		template.Subject = pkix.Name{CommonName: name}
 	}
 	if addr, err := netip.ParseAddr(name); err == nil {
@@ -92,11 +94,12 @@ func sign(by pair, name string, now time.Time) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: cert}, nil
 }
 
-// lookup maps names as a browser does before it looks them up (UTS #46), underscores allowed: DNS knows them, and so do hosts.
+// lookup maps names as a browser does before it looks them up (UTS #46), underscores allowed: DNS knows them, and so do
+// hosts.
 var lookup = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
-// normalName returns the one spelling of a host name or address: lower case, IDNA mapped to ASCII, without a trailing dot, an
-// address without brackets, zone or IPv4-in-IPv6 form.
+// normalName returns the one spelling of a host name or address: lower case, IDNA mapped to ASCII, without a trailing
+// dot, an address without brackets, zone or IPv4-in-IPv6 form.
 func normalName(name string) (string, error) {
 	bare := name
 	if inner, ok := strings.CutPrefix(name, "["); ok && strings.HasSuffix(inner, "]") {

@@ -26,7 +26,11 @@ func TestLeafIsWhatClientsAccept(t *testing.T) {
 		{"::1", "::1", "::1"},
 		{"[2001:db8::1]", "2001:db8::1", "2001:db8::1"},
 		{"::ffff:192.0.2.1", "192.0.2.1", "192.0.2.1"},
-		{strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + ".test", strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + ".test", strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + ".test"},
+		{
+			strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + ".test",
+			strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + ".test",
+			strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + ".test",
+		},
 	} {
 		leaf, err := a.Leaf(tt.ask)
 		if err != nil {
@@ -59,8 +63,10 @@ func TestLeafIsWhatClientsAccept(t *testing.T) {
 func TestNamesNoCertificateCanStandForAreErrors(t *testing.T) {
 	a := open(t, t.TempDir())
 	for _, name := range []string{
-		"", ".", "*.example.test", "*", "a b.test", "a..test", ".a.test", "a.test:443", "a/b", "a@b.test", "a\x00.test", "a\n.test", "%41.test",
-		strings.Repeat("a", 300), strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 150) + "test", strings.Repeat("ü", 5000), "[::1", "xn--\xff.test", "256.1.1.1/8",
+		"", ".", "*.example.test", "*", "a b.test", "a..test", ".a.test", "a.test:443", "a/b", "a@b.test", "a\x00.test",
+		"a\n.test", "%41.test",
+		strings.Repeat("a", 300), strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 150) + "test",
+		strings.Repeat("ü", 5000), "[::1", "xn--\xff.test", "256.1.1.1/8",
 	} {
 		if leaf, err := a.Leaf(name); err == nil {
 			t.Errorf("Leaf(%q) stands for %v %v, want an error", name, leaf.Leaf.DNSNames, leaf.Leaf.IPAddresses)
@@ -138,7 +144,8 @@ func TestHandshakeWithALeafSucceeds(t *testing.T) {
 	client, server := net.Pipe()
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		s := tls.Server(server, &tls.Config{GetCertificate: func(h *tls.ClientHelloInfo) (*tls.Certificate, error) { return a.Leaf(h.ServerName) }})
+		s := tls.Server(server,
+			&tls.Config{GetCertificate: func(h *tls.ClientHelloInfo) (*tls.Certificate, error) { return a.Leaf(h.ServerName) }})
 		if err := s.HandshakeContext(t.Context()); err != nil {
 			t.Error(err)
 		}

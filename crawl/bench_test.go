@@ -15,8 +15,8 @@ import (
 	"readthru/store"
 )
 
-// BenchmarkLocal crawls a site over loopback, politeness off, cache and store on disk: pages/s is what a crawl does where the
-// origin is no brake. READTHRU_CRAWL_DIR names a folder of HTML to serve in place of the site made here.
+// BenchmarkLocal crawls a site over loopback, politeness off, cache and store on disk: pages/s is what a crawl does
+// where the origin is no brake. READTHRU_CRAWL_DIR names a folder of HTML to serve in place of the site made here.
 func BenchmarkLocal(b *testing.B) {
 	handler, start := http.Handler(generated(2000)), "/"
 	if dir := os.Getenv("READTHRU_CRAWL_DIR"); dir != "" {
@@ -43,7 +43,8 @@ func BenchmarkLocal(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		report, err := s.Crawl(b.Context(), crawl.Options{URL: origin.URL + start, Limit: 100_000}, func(crawl.Event) error { return nil })
+		report, err := s.Crawl(b.Context(), crawl.Options{URL: origin.URL + start, Limit: 100_000},
+			func(crawl.Event) error { return nil })
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -65,7 +66,8 @@ func generated(n int) pages {
 		for j := range 200 {
 			links = append(links, fmt.Sprintf("/p/%d", (i*10+j)%n))
 		}
-		p[fmt.Sprintf("/p/%d", i)] = strings.Replace(html(fmt.Sprintf("P %d", i), links...), "</p>", strings.Repeat("<p>More words, which a page of documentation has, too: `code` and <b>more</b>.</p>", 40), 1)
+		p[fmt.Sprintf("/p/%d", i)] = strings.Replace(html(fmt.Sprintf("P %d", i), links...), "</p>",
+			strings.Repeat("<p>More words, which a page of documentation has, too: `code` and <b>more</b>.</p>", 40), 1)
 	}
 	p["/"] = html("Home", "/p/0")
 	return p

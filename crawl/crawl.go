@@ -1,13 +1,13 @@
 // Package crawl finds which pages of a site come next, and gets them.
 //
-// A [Service] crawls a site or scrapes one page. There are two: the local crawler walks the site itself, over package fetch and
-// so through the cache and its guard; [Firecrawl] has a Firecrawl server do it. Neither keeps anything of its own: pages are
-// yielded as they come, and what must outlive the process goes through [State].
+// A [Service] crawls a site or scrapes one page. There are two: the local crawler walks the site itself, over package
+// fetch and so through the cache and its guard; [Firecrawl] has a Firecrawl server do it. Neither keeps anything of its
+// own: pages are yielded as they come, and what must outlive the process goes through [State].
 //
-// The local crawler stays on the site it began on, asks robots.txt before every page, leaves time between requests to a host,
-// and takes pages in an order that depends on the site alone: breadth first, what lies below the start first, in rounds that are
-// fetched side by side and handled one after the other (see frontier.go). Every list that a site can make long is bounded, and
-// what a bound left out is in the [Report].
+// The local crawler stays on the site it began on, asks robots.txt before every page, leaves time between requests to a
+// host, and takes pages in an order that depends on the site alone: breadth first, what lies below the start first, in
+// rounds that are fetched side by side and handled one after the other (see frontier.go). Every list that a site can
+// make long is bounded, and what a bound left out is in the [Report].
 package crawl
 
 import (
@@ -25,8 +25,8 @@ type Service interface {
 	// Scrape gets one page. The error of a page that cannot be had is an [*fetch.Error] where it says more than that.
 	Scrape(ctx context.Context, url string) (*Page, error)
 
-	// Crawl gets the pages of a site and calls yield for each URL handled, from one goroutine. An error of yield ends the crawl
-	// and is returned; so does the end of ctx. The report is never nil, and holds for what was done before an error.
+	// Crawl gets the pages of a site and calls yield for each URL handled, from one goroutine. An error of yield ends the
+	// crawl and is returned; so does the end of ctx. The report is never nil, and holds for what was done before an error.
 	Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error)
 }
 
@@ -54,8 +54,8 @@ type UnknownServiceError string
 
 func (e UnknownServiceError) Error() string { return "Unknown crawl service: " + string(e) }
 
-// New returns the service with a name: local (or nothing) or firecrawl. The error is an [UnknownServiceError], or says what of
-// the configuration cannot be used.
+// New returns the service with a name: local (or nothing) or firecrawl. The error is an [UnknownServiceError], or says
+// what of the configuration cannot be used.
 func New(service string, c Config) (Service, error) {
 	if c.Workers <= 0 {
 		c.Workers = 4
@@ -81,9 +81,9 @@ type Options struct {
 	Limit int    // pages; if zero 1000
 	Depth int    // links away from URL, at most; if zero there is no such bound
 
-	// Include and Exclude choose URLs by path and query. A pattern is a glob over all of it ("/docs/*", where * is any text), or
-	// a regular expression that matches anywhere in it ("re:^/v[0-9]+/"). If Include is empty everything is included; Exclude
-	// wins. The page at URL is always read.
+	// Include and Exclude choose URLs by path and query. A pattern is a glob over all of it ("/docs/*", where * is any
+	// text), or a regular expression that matches anywhere in it ("re:^/v[0-9]+/"). If Include is empty everything is
+	// included; Exclude wins. The page at URL is always read.
 	Include, Exclude []string
 
 	Below    bool       // only what lies below the start page: what it leads to elsewhere on the site is left out
@@ -96,11 +96,12 @@ type Options struct {
 	// Refresh has every page validated with its origin. Else an answer that is fresh in the cache will do.
 	Refresh bool
 
-	// Known returns the content hash (page.Page.ContentHash) of the page that the caller holds for a URL from an earlier crawl. If
-	// nil, every page is new.
+	// Known returns the content hash (page.Page.ContentHash) of the page that the caller holds for a URL from an earlier
+	// crawl. If nil, every page is new.
 	Known func(url string) (hash string, ok bool)
 
-	// State makes the crawl one that goes on where it was, however it ended. If nil it begins anew. Firecrawl has no use for it.
+	// State makes the crawl one that goes on where it was, however it ended. If nil it begins anew. Firecrawl has no use
+	// for it.
 	State State
 }
 
@@ -164,10 +165,11 @@ type Event struct {
 type Page struct {
 	URL      string
 	Title    string
-	Markdown string            // without front matter; never empty
-	Metadata map[string]string // what the page says about itself, by the names of [page.Meta]; of Firecrawl all that it tells
-	Hash     string            // hex SHA-256 of Markdown, of all of it where a view was wanted
-	Links    []string          // where the page leads; of Firecrawl nothing
+	Markdown string // without front matter; never empty
+	// what the page says about itself, by the names of [page.Meta]; of Firecrawl all that it tells
+	Metadata map[string]string
+	Hash     string   // hex SHA-256 of Markdown, of all of it where a view was wanted
+	Links    []string // where the page leads; of Firecrawl nothing
 
 	Source, Trimmed []byte // as in [fetch.Answer], where they were asked for; of Firecrawl nothing
 

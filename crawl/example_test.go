@@ -47,14 +47,15 @@ func crawlSite() error {
 	if err != nil {
 		return err
 	}
-	report, err := service.Crawl(context.Background(), crawl.Options{URL: site.URL, Exclude: []string{"/blog*"}}, func(e crawl.Event) error {
-		u, err := url.Parse(e.URL)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("%d of %d: %s %s, %q\n", e.I, e.Total, e.Outcome, u.Path, e.Page.Title)
-		return nil
-	})
+	report, err := service.Crawl(context.Background(), crawl.Options{URL: site.URL, Exclude: []string{"/blog*"}},
+		func(e crawl.Event) error {
+			u, err := url.Parse(e.URL)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%d of %d: %s %s, %q\n", e.I, e.Total, e.Outcome, u.Path, e.Page.Title)
+			return nil
+		})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,8 @@ func LimitSitemap(tb testing.TB, n int64) {
 	tb.Cleanup(func() { maxSitemap = before })
 }
 
-// LimitBatch has progress be saved in batches of about n bytes while a test runs. It is not for tests that run side by side.
+// LimitBatch has progress be saved in batches of about n bytes while a test runs. It is not for tests that run side by
+// side.
 func LimitBatch(tb testing.TB, n int) {
 	tb.Helper()
 	before := maxBatch

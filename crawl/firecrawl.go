@@ -76,8 +76,8 @@ func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 	return p, nil
 }
 
-// Crawl has the server crawl a site, waits until it is done and yields what it got. Until then its progress comes as events of
-// outcome Waiting. Whatever ends the crawl before its time cancels it on the server.
+// Crawl has the server crawl a site, waits until it is done and yields what it got. Until then its progress comes as
+// events of outcome Waiting. Whatever ends the crawl before its time cancels it on the server.
 func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error) {
 	report := &Report{Outcomes: map[Outcome]int{}}
 	u, err := page.Parse(o.URL)
@@ -88,7 +88,8 @@ func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) err
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, fc.Firecrawl.Timeout, fmt.Errorf("firecrawl: the crawl took more than %v", fc.Firecrawl.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, fc.Firecrawl.Timeout,
+		fmt.Errorf("firecrawl: the crawl took more than %v", fc.Firecrawl.Timeout))
 	defer cancel()
 	job, err := fc.start(ctx, u, o)
 	if err != nil {
@@ -165,14 +166,15 @@ func (fc *Firecrawl) follow(ctx context.Context, u *url.URL, job string, c *coll
 		}
 	}
 	if got.Status != "completed" {
-		return true, fmt.Errorf("firecrawl: crawl %s: the server says it is %q%s", page.Mask(u), fc.words(got.Status), fc.because(got.Error))
+		return true, fmt.Errorf("firecrawl: crawl %s: the server says it is %q%s", page.Mask(u), fc.words(got.Status),
+			fc.because(got.Error))
 	}
 	return true, fc.collect(ctx, u, job, got, c)
 }
 
-// collect takes the pages of a finished job, part by part. Of where the next part is only the numbers are taken: the address may
-// be wrong (https where the server speaks http), and a hostile one would draw the key elsewhere. A part that is empty, or not
-// after the one before, is the end: jobs that failed do not count.
+// collect takes the pages of a finished job, part by part. Of where the next part is only the numbers are taken: the
+// address may be wrong (https where the server speaks http), and a hostile one would draw the key elsewhere. A part
+// that is empty, or not after the one before, is the end: jobs that failed do not count.
 func (fc *Firecrawl) collect(ctx context.Context, u *url.URL, job string, got statusAnswer, c *collector) error {
 	skip := 0
 	for c.report.Pages < c.o.Limit {
@@ -219,7 +221,10 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 		return nil, errors.New("it holds no text")
 	}
 	sum := sha256.Sum256(content)
-	return &Page{URL: u.String(), Title: meta["title"], Markdown: string(content), Metadata: meta, Hash: hex.EncodeToString(sum[:])}, nil
+	return &Page{
+		URL: u.String(), Title: meta["title"], Markdown: string(content), Metadata: meta,
+		Hash: hex.EncodeToString(sum[:]),
+	}, nil
 }
 
 // cancel ends a job on the server, though ctx has ended.

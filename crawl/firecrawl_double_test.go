@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// double answers as a Firecrawl server does: strict bodies, jobs that take some polls, parts with a next that is there too early
-// and names another host, failed jobs that do not count in skip.
+// double answers as a Firecrawl server does: strict bodies, jobs that take some polls, parts with a next that is there
+// too early and names another host, failed jobs that do not count in skip.
 type double struct {
 	v1Only bool
 	key    string // asked for where it is set
@@ -42,8 +42,14 @@ var scrapeKeys = []string{"formats", "onlyMainContent", "maxAge", "skipTlsVerifi
 var bodyKeys = map[string][]string{
 	"/v1/scrape": append([]string{"url"}, scrapeKeys...),
 	"/v2/scrape": append([]string{"url"}, scrapeKeys...),
-	"/v1/crawl":  {"url", "limit", "maxDepth", "allowBackwardLinks", "ignoreSitemap", "includePaths", "excludePaths", "scrapeOptions"},
-	"/v2/crawl":  {"url", "limit", "maxDiscoveryDepth", "crawlEntireDomain", "sitemap", "includePaths", "excludePaths", "scrapeOptions"},
+	"/v1/crawl": {
+		"url", "limit", "maxDepth", "allowBackwardLinks", "ignoreSitemap", "includePaths", "excludePaths",
+		"scrapeOptions",
+	},
+	"/v2/crawl": {
+		"url", "limit", "maxDiscoveryDepth", "crawlEntireDomain", "sitemap", "includePaths", "excludePaths",
+		"scrapeOptions",
+	},
 }
 
 func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -78,7 +84,8 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if d.key != "" && r.Header.Get("Authorization") != "Bearer "+d.key {
-		no(http.StatusUnauthorized, "Unauthorized: Invalid token "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		no(http.StatusUnauthorized, "Unauthorized: Invalid token "+strings.TrimPrefix(r.Header.Get("Authorization"),
+			"Bearer "))
 		return
 	}
 	path := strings.TrimPrefix(r.URL.Path, version)
@@ -92,12 +99,18 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answer(http.StatusOK, map[string]any{"success": true, "data": d.docs[0]})
 			return
 		}
-		answer(http.StatusOK, map[string]any{"success": true, "id": "job-1", "url": "https://elsewhere.test" + version + "/crawl/job-1"})
+		answer(http.StatusOK, map[string]any{
+			"success": true, "id": "job-1",
+			"url": "https://elsewhere.test" + version + "/crawl/job-1",
+		})
 	case r.Method == http.MethodDelete && path == "/crawl/job-1":
 		d.cancelled = true
 		answer(http.StatusOK, map[string]any{"status": "cancelled"})
 	case path == "/crawl/job-1/errors":
-		answer(http.StatusOK, map[string]any{"errors": []any{map[string]any{"id": "x", "url": "http://site.test/broken", "code": "SCRAPE_TIMEOUT", "error": "timed out"}}, "robotsBlocked": []string{"http://site.test/private"}})
+		answer(http.StatusOK, map[string]any{"errors": []any{map[string]any{
+			"id": "x", "url": "http://site.test/broken",
+			"code": "SCRAPE_TIMEOUT", "error": "timed out",
+		}}, "robotsBlocked": []string{"http://site.test/private"}})
 	case path == "/crawl/job-1":
 		answer(http.StatusOK, d.status(r, version))
 	default:
@@ -151,7 +164,10 @@ func (d *double) status(r *http.Request, version string) map[string]any {
 	}
 	skip, _ := strconv.Atoi(r.FormValue("skip"))
 	end := min(len(docs), skip+d.part)
-	v := map[string]any{"success": true, "status": status, "completed": len(docs), "total": len(d.docs) + d.failed, "creditsUsed": 1, "expiresAt": "2030-01-01T00:00:00Z", "data": docs[min(skip, end):end]}
+	v := map[string]any{
+		"success": true, "status": status, "completed": len(docs), "total": len(d.docs) + d.failed,
+		"creditsUsed": 1, "expiresAt": "2030-01-01T00:00:00Z", "data": docs[min(skip, end):end],
+	}
 	if end < len(d.docs)+d.failed {
 		v["next"] = fmt.Sprintf("https://elsewhere.test%s/crawl/job-1?skip=%d&limit=%d&x=y", version, end, d.part)
 	}

@@ -34,11 +34,21 @@ func (public) Public(_ context.Context, u *url.URL) error {
 // withFirecrawl has the rig's crawls done by d.
 func withFirecrawl(t *testing.T, d *double, change ...func(*crawl.Config)) *rig {
 	t.Helper()
-	r := newRig(t, d, func(_ *crawl.Config, o *fetch.Options) { o.Direct = public{&site{Handler: http.NotFoundHandler()}} })
+	r := newRig(t, d, func(_ *crawl.Config,
+		o *fetch.Options,
+	) {
+		o.Direct = public{&site{Handler: http.NotFoundHandler()}}
+	})
 	st := r.store
-	f := fetch.New(fetch.Options{Client: r.site, Direct: public{r.site}, Store: st, UserAgent: "readthru/test", BlockedDomains: []string{"blocked.test"}})
+	f := fetch.New(fetch.Options{
+		Client: r.site, Direct: public{r.site}, Store: st, UserAgent: "readthru/test",
+		BlockedDomains: []string{"blocked.test"},
+	})
 	t.Cleanup(func() { _ = f.Close() })
-	c := crawl.Config{Fetcher: f, Firecrawl: crawl.FirecrawlConfig{BaseURL: "http://fire.test:3002/", Key: d.key, Client: r.site}}
+	c := crawl.Config{Fetcher: f, Firecrawl: crawl.FirecrawlConfig{
+		BaseURL: "http://fire.test:3002/", Key: d.key,
+		Client: r.site,
+	}}
 	for _, change := range change {
 		change(&c)
 	}
@@ -71,16 +81,21 @@ func TestFirecrawlCrawlInBothVersions(t *testing.T) {
 				d := &double{
 					v1Only: v1, key: "fc-0123456789abcdef", polls: 4, part: 2, failed: 3,
 					docs: []map[string]any{
-						doc("http://site.test/", "# Home\n\nText"), doc("http://site.test/a", "---\nx: y\n---\n\n# A\n"), doc("http://site.test/empty", " \n"),
-						doc("http://site.test/404", "not found", "statusCode", "404"), doc("http://site.test/err", "x", "error", "broken"), doc("", "# By url", "sourceURL", "", "url", "http://site.test/by-url"),
-						doc("http://site.test/a", "# A again\n"), doc("http://site.test/copy", "# Home\n\nText"), doc("http://x.blocked.test/", "# Blocked"), doc("http://site.test/?token=s3cret", "# Secret"),
+						doc("http://site.test/", "# Home\n\nText"), doc("http://site.test/a", "---\nx: y\n---\n\n# A\n"),
+						doc("http://site.test/empty", " \n"),
+						doc("http://site.test/404", "not found", "statusCode", "404"),
+						doc("http://site.test/err", "x", "error", "broken"),
+						doc("", "# By url", "sourceURL", "", "url", "http://site.test/by-url"),
+						doc("http://site.test/a", "# A again\n"), doc("http://site.test/copy", "# Home\n\nText"),
+						doc("http://x.blocked.test/", "# Blocked"), doc("http://site.test/?token=s3cret", "# Secret"),
 						doc("javascript:alert(1)", "# No URL at all, so the start", "url", ""),
 					},
 				}
 				r := withFirecrawl(t, d)
 				list, report := must3(t)(r.run(t, crawl.Options{Include: []string{"/docs/*"}, Exclude: []string{"re:^/x"}, Depth: 3, Limit: 500}))
 				want := told{
-					"waiting /", "waiting /", "waiting /", "waiting /", "new /", "new /a", "failed /empty", "failed /404", "failed /err", "new /by-url", "duplicate /a", "duplicate /copy",
+					"waiting /", "waiting /", "waiting /", "waiting /", "new /", "new /a", "failed /empty", "failed /404",
+					"failed /err", "new /by-url", "duplicate /a", "duplicate /copy",
 					"failed /", "failed /?token=s3cret", "duplicate /", "failed /broken", "forbidden /private",
 				}
 				if diff := cmp.Diff(want, list); diff != "" {
@@ -123,8 +138,12 @@ func TestFirecrawlScrape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"title": "T", "description": "About", "statusCode": "200", "sourceURL": "http://site.test/a", "ogImage": "a, b"}
-	if diff := cmp.Diff(want, p.Metadata); diff != "" || p.URL != "http://site.test/a" || p.Markdown != "# A\n\nText\n" || p.Title != "T" || p.Page != nil {
+	want := map[string]string{
+		"title": "T", "description": "About", "statusCode": "200", "sourceURL": "http://site.test/a",
+		"ogImage": "a, b",
+	}
+	if diff := cmp.Diff(want, p.Metadata); diff != "" || p.URL != "http://site.test/a" || p.Markdown != "# A\n\nText\n" ||
+		p.Title != "T" || p.Page != nil {
 		t.Errorf("page %+v, metadata (-want +got):\n%s", p, diff)
 	}
 	if !d.keys[""] || len(d.keys) != 1 {
@@ -144,12 +163,14 @@ func TestWhatMustNotLeaveIsNotSentToFirecrawl(t *testing.T) {
 	d := &double{docs: []map[string]any{doc("http://site.test/", "x")}}
 	r := withFirecrawl(t, d)
 	for _, u := range []string{
-		"http://user:pw@site.test/", "http://site.test/?api_key=abc", "http://localhost/", "http://127.0.0.1/", "http://10.0.0.1/", "http://[::1]/", "http://wiki.internal/", "http://intranet/",
+		"http://user:pw@site.test/", "http://site.test/?api_key=abc", "http://localhost/", "http://127.0.0.1/",
+		"http://10.0.0.1/", "http://[::1]/", "http://wiki.internal/", "http://intranet/",
 		"http://a.private.example.com/", "http://x.blocked.test/", "file:///etc/passwd", "",
 	} {
 		_, scrape := r.Scrape(t.Context(), u)
 		_, crawlErr := r.Crawl(t.Context(), crawl.Options{URL: u}, nil)
-		if scrape == nil || crawlErr == nil || strings.Contains(scrape.Error()+crawlErr.Error(), "abc") || strings.Contains(scrape.Error()+crawlErr.Error(), "pw") {
+		if scrape == nil || crawlErr == nil || strings.Contains(scrape.Error()+crawlErr.Error(), "abc") ||
+			strings.Contains(scrape.Error()+crawlErr.Error(), "pw") {
 			t.Errorf("%s: %v, %v, want it refused without its secret", u, scrape, crawlErr)
 		}
 	}
@@ -168,15 +189,48 @@ func TestFirecrawlFaults(t *testing.T) {
 		cancelled bool
 		starts    int
 	}{
-		{"429 at the start is waited for", &double{docs: home, part: 9, faults: []fault{{on: "POST", status: 429, retryAfter: "30"}}}, "", 30 * time.Second, false, 1},
-		{"503 at the start is waited for", &double{docs: home, part: 9, faults: []fault{{on: "POST", status: 503}}}, "", time.Second, false, 1},
-		{"a wait beyond patience is an error", &double{docs: home, faults: []fault{{on: "POST", status: 429, retryAfter: "3600", error: "rate limit"}}}, "HTTP 429: too many requests: rate limit (it asks to wait 1h0m0s)", 0, false, 0},
-		{"a start that may have been done is not repeated", &double{docs: home, faults: []fault{{on: "POST", status: 500, error: "oops"}}}, "HTTP 500: oops", 0, false, 0},
-		{"402", &double{docs: home, faults: []fault{{on: "POST", status: 402, error: "Insufficient credits"}}}, "HTTP 402: the account has no credits left: Insufficient credits", 0, false, 0},
-		{"401, and the key it repeats stays ours", &double{docs: home, key: "other"}, "HTTP 401: the key is missing or wrong: Unauthorized: Invalid token ***", 0, false, 0},
-		{"polls survive trouble", &double{docs: home, part: 9, polls: 2, faults: []fault{{on: "GET", status: 502}, {on: "GET", status: 429, retryAfter: "5"}}}, "", 5 * time.Second, false, 1},
-		{"polls give up", &double{docs: home, faults: slices.Repeat([]fault{{on: "GET", status: 502}}, 9)}, "HTTP 502", 0, true, 1},
-		{"an expired job", &double{docs: home, faults: []fault{{on: "GET", status: 404, error: "Job expired"}}}, "HTTP 404: Job expired", 0, true, 1},
+		{"429 at the start is waited for", &double{
+			docs: home, part: 9,
+			faults: []fault{{on: "POST", status: 429, retryAfter: "30"}},
+		}, "", 30 * time.Second, false, 1},
+		{
+			"503 at the start is waited for", &double{docs: home, part: 9, faults: []fault{{on: "POST", status: 503}}}, "",
+			time.Second, false, 1,
+		},
+		{
+			"a wait beyond patience is an error", &double{
+				docs:   home,
+				faults: []fault{{on: "POST", status: 429, retryAfter: "3600", error: "rate limit"}},
+			},
+			"HTTP 429: too many requests: rate limit (it asks to wait 1h0m0s)", 0, false, 0,
+		},
+		{
+			"a start that may have been done is not repeated",
+			&double{docs: home, faults: []fault{{on: "POST", status: 500, error: "oops"}}}, "HTTP 500: oops", 0, false, 0,
+		},
+		{
+			"402", &double{docs: home, faults: []fault{{on: "POST", status: 402, error: "Insufficient credits"}}},
+			"HTTP 402: the account has no credits left: Insufficient credits", 0, false, 0,
+		},
+		{
+			"401, and the key it repeats stays ours", &double{docs: home, key: "other"},
+			"HTTP 401: the key is missing or wrong: Unauthorized: Invalid token ***", 0, false, 0,
+		},
+		{
+			"polls survive trouble", &double{
+				docs: home, part: 9, polls: 2,
+				faults: []fault{{on: "GET", status: 502}, {on: "GET", status: 429, retryAfter: "5"}},
+			}, "", 5 * time.Second, false,
+			1,
+		},
+		{
+			"polls give up", &double{docs: home, faults: slices.Repeat([]fault{{on: "GET", status: 502}}, 9)}, "HTTP 502", 0,
+			true, 1,
+		},
+		{
+			"an expired job", &double{docs: home, faults: []fault{{on: "GET", status: 404, error: "Job expired"}}},
+			"HTTP 404: Job expired", 0, true, 1,
+		},
 		{"a failed job", &double{docs: home, final: "failed"}, `the server says it is "failed"`, 0, false, 1},
 		{"a cancelled job", &double{docs: home, final: "cancelled"}, `the server says it is "cancelled"`, 0, false, 1},
 		{"a job that never ends", &double{docs: home, polls: 1 << 30}, "took more than 10m0s", 10 * time.Minute, true, 1},
@@ -198,7 +252,8 @@ func TestFirecrawlFaults(t *testing.T) {
 					t.Errorf("crawl: %v, want %q", err, tt.want)
 				}
 				if took := time.Since(begin); took < tt.took || tt.d.cancelled != tt.cancelled || len(tt.d.bodies) != tt.starts {
-					t.Errorf("took %v, cancelled %v, %d starts; want at least %v, %v and %d", took, tt.d.cancelled, len(tt.d.bodies), tt.took, tt.cancelled, tt.starts)
+					t.Errorf("took %v, cancelled %v, %d starts; want at least %v, %v and %d", took, tt.d.cancelled, len(tt.d.bodies),
+						tt.took, tt.cancelled, tt.starts)
 				}
 			})
 		})
@@ -231,14 +286,18 @@ func TestFirecrawlEndsAtTheLimitAndTellsWhatChanged(t *testing.T) {
 		r := withFirecrawl(t, d)
 		hashes := map[string]string{"http://site.test/0": "other"}
 		var list told
-		report, err := r.Crawl(t.Context(), crawl.Options{URL: "http://site.test/", Limit: 7, Known: func(u string) (string, bool) { h, ok := hashes[u]; return h, ok }}, func(e crawl.Event) error {
+		report, err := r.Crawl(t.Context(), crawl.Options{
+			URL: "http://site.test/", Limit: 7,
+			Known: func(u string) (string, bool) { h, ok := hashes[u]; return h, ok },
+		}, func(e crawl.Event) error {
 			if len(list) == 0 && e.Page != nil {
 				hashes["http://site.test/1"] = "" // not known by this
 			}
 			list = append(list, line(t, e))
 			return nil
 		})
-		if err != nil || report.Pages != 7 || len(list) != 9 || list[0] != "changed /0" || list[1] != "changed /1" || list[2] != "new /2" {
+		if err != nil || report.Pages != 7 || len(list) != 9 || list[0] != "changed /0" || list[1] != "changed /1" ||
+			list[2] != "new /2" {
 			t.Errorf("%d pages, %v: %v", report.Pages, err, list)
 		}
 	})
@@ -246,7 +305,11 @@ func TestFirecrawlEndsAtTheLimitAndTellsWhatChanged(t *testing.T) {
 
 func TestFirecrawlOnAPrivateAddressIsReachedAndNothingElse(t *testing.T) {
 	d := &double{docs: []map[string]any{doc("http://site.test/", "# Home")}, key: "fc-0123456789abcdef"}
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request,
+	) {
+		t.Error("the redirect was followed")
+	}))
 	t.Cleanup(elsewhere.Close)
 	redirect := false
 	fire := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -257,7 +320,10 @@ func TestFirecrawlOnAPrivateAddressIsReachedAndNothingElse(t *testing.T) {
 		d.ServeHTTP(w, r)
 	}))
 	t.Cleanup(fire.Close)
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"site.test:80=127.0.0.1:1"}, Avoid: func() []netip.AddrPort { return nil }})
+	transport, err := fetch.NewTransport(fetch.TransportOptions{
+		Resolve: []string{"site.test:80=127.0.0.1:1"},
+		Avoid:   func() []netip.AddrPort { return nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +335,10 @@ func TestFirecrawlOnAPrivateAddressIsReachedAndNothingElse(t *testing.T) {
 	t.Cleanup(func() { _ = st.Close() })
 	f := fetch.New(fetch.Options{Client: transport, Direct: transport, Store: st})
 	t.Cleanup(func() { _ = f.Close() })
-	s, err := crawl.New("firecrawl", crawl.Config{Fetcher: f, Firecrawl: crawl.FirecrawlConfig{BaseURL: fire.URL, Key: d.key, Client: transport}})
+	s, err := crawl.New("firecrawl", crawl.Config{
+		Fetcher:   f,
+		Firecrawl: crawl.FirecrawlConfig{BaseURL: fire.URL, Key: d.key, Client: transport},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +352,10 @@ func TestFirecrawlOnAPrivateAddressIsReachedAndNothingElse(t *testing.T) {
 }
 
 func TestFirecrawlNeedsAUsableConfiguration(t *testing.T) {
-	for _, base := range []string{"fire.test", "ftp://fire.test", "http://user:pw@fire.test", "http://fire.test/?key=abc"} {
+	for _, base := range []string{
+		"fire.test", "ftp://fire.test", "http://user:pw@fire.test",
+		"http://fire.test/?key=abc",
+	} {
 		_, err := crawl.New("firecrawl", crawl.Config{Firecrawl: crawl.FirecrawlConfig{BaseURL: base, Client: public{}}})
 		if err == nil || strings.Contains(err.Error(), "pw") || strings.Contains(err.Error(), "abc") {
 			t.Errorf("New with base URL %s: %v, want an error without secrets", base, err)

@@ -24,8 +24,8 @@ const maxAnswer = 64 << 20
 // maxSends is how often a request is sent.
 const maxSends = 5
 
-// Bodies are strict on the other side: an unknown key is an error. maxAge and skipTlsVerification are always sent, because
-// version 2 would else answer from its cache and verify nobody.
+// Bodies are strict on the other side: an unknown key is an error. maxAge and skipTlsVerification are always sent,
+// because version 2 would else answer from its cache and verify nobody.
 type scrapeOptions struct {
 	Formats             []string `json:"formats"`
 	OnlyMainContent     bool     `json:"onlyMainContent"`
@@ -61,7 +61,10 @@ type crawlRequest struct {
 }
 
 func crawlWish(u *url.URL, o Options, include, exclude []string) wish {
-	return crawlRequest{crawlOptions{URL: u.String(), Limit: o.Limit, IncludePaths: include, ExcludePaths: exclude, ScrapeOptions: whatWeWant}, o.Depth}
+	return crawlRequest{crawlOptions{
+		URL: u.String(), Limit: o.Limit, IncludePaths: include, ExcludePaths: exclude,
+		ScrapeOptions: whatWeWant,
+	}, o.Depth}
 }
 
 func (w crawlRequest) body(v1 bool) any {
@@ -196,11 +199,13 @@ func (fc *Firecrawl) tell(ctx context.Context, u *url.URL, what string, w wish, 
 		if err != nil {
 			return fmt.Errorf("firecrawl: %w", err)
 		}
-		if err := fc.Fetcher.Disclose(ctx, "firecrawl", u, int64(len(body)), what+" of this URL was asked for", "crawl.service firecrawl"); err != nil {
+		if err := fc.Fetcher.Disclose(ctx, "firecrawl", u, int64(len(body)), what+" of this URL was asked for",
+			"crawl.service firecrawl"); err != nil {
 			return err
 		}
 		err = fc.send(ctx, http.MethodPost, fc.version()+"/"+what, body, answer)
-		if e, ok := errors.AsType[*firecrawlError](err); ok && !v1 && (e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed) {
+		if e, ok := errors.AsType[*firecrawlError](err); ok && !v1 &&
+			(e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed) {
 			fc.old.Store(true)
 			continue
 		}
@@ -231,8 +236,9 @@ func (e *firecrawlError) Error() string {
 	return s
 }
 
-// send sends a request, and again where that may help: after 429 and 503, which say that nothing was done, and for requests that
-// change nothing after every trouble of the server. It waits as the server asks, or else a second, then two, four and eight.
+// send sends a request, and again where that may help: after 429 and 503, which say that nothing was done, and for
+// requests that change nothing after every trouble of the server. It waits as the server asks, or else a second, then
+// two, four and eight.
 func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte, answer any) error {
 	for try := 0; ; try++ {
 		err := fc.once(ctx, method, path, body, answer)
@@ -258,7 +264,8 @@ func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte,
 
 // once sends one request to the configured address, and follows no redirect.
 func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte, answer any) error {
-	req, err := http.NewRequestWithContext(fetch.Endpoint(ctx, fc.base), method, fc.base.String()+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(fetch.Endpoint(ctx, fc.base), method, fc.base.String()+path,
+		bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("firecrawl: %w", err)
 	}

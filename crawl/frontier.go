@@ -8,8 +8,8 @@ import (
 	"readthru/page"
 )
 
-// roundSize is how many URLs are fetched side by side before the next ones are chosen. What is chosen never depends on which of
-// them answers first, so the order of a crawl is that of its site.
+// roundSize is how many URLs are fetched side by side before the next ones are chosen. What is chosen never depends on
+// which of them answers first, so the order of a crawl is that of its site.
 const roundSize = 32
 
 // item is a URL to crawl.
@@ -19,8 +19,8 @@ type item struct {
 	Listed bool   `json:"l,omitempty"` // by a sitemap; no page that was read links to it
 }
 
-// frontier is what a crawl knows of its site: which URLs come next, and which were there. It does no I/O, and the same calls make
-// the same of it.
+// frontier is what a crawl knows of its site: which URLs come next, and which were there. It does no I/O, and the same
+// calls make the same of it.
 type frontier struct {
 	scope scope
 	limit int // pages

@@ -12,8 +12,10 @@ import (
 
 func FuzzSitemap(f *testing.F) {
 	for _, s := range []string{
-		`<?xml version="1.0"?><urlset><url><loc>http://a.test/</loc></url></urlset>`, `<sitemapindex><sitemap><loc>x</loc></sitemap></sitemapindex>`, "http://a.test/\nhttp://b.test/\n", "",
-		`<!DOCTYPE x [<!ENTITY a "b">]><urlset>&a;</urlset>`, "\xef\xbb\xbf<urlset/>", zip("<urlset>"), "\x1f\x8b", "<urlset><url><loc>", "<a><b></a>",
+		`<?xml version="1.0"?><urlset><url><loc>http://a.test/</loc></url></urlset>`,
+		`<sitemapindex><sitemap><loc>x</loc></sitemap></sitemapindex>`, "http://a.test/\nhttp://b.test/\n", "",
+		`<!DOCTYPE x [<!ENTITY a "b">]><urlset>&a;</urlset>`, "\xef\xbb\xbf<urlset/>", zip("<urlset>"), "\x1f\x8b",
+		"<urlset><url><loc>", "<a><b></a>",
 	} {
 		f.Add([]byte(s))
 	}
@@ -35,7 +37,10 @@ func FuzzSitemap(f *testing.F) {
 }
 
 func FuzzNextPartIsNumbersOnly(f *testing.F) {
-	for _, s := range []string{"", "https://x.test/v2/crawl/1?skip=10&limit=5", "?skip=-1", "?skip=1&skip=2", "?skip=99999999999", "%", "?limit=x&skip=3#&a=b"} {
+	for _, s := range []string{
+		"", "https://x.test/v2/crawl/1?skip=10&limit=5", "?skip=-1", "?skip=1&skip=2",
+		"?skip=99999999999", "%", "?limit=x&skip=3#&a=b",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, next string) {
@@ -49,12 +54,17 @@ func FuzzNextPartIsNumbersOnly(f *testing.F) {
 
 // FuzzSiteIsNoDanger has a page of any bytes crawled: whatever its links say, one host is asked, and the crawl ends.
 func FuzzSiteIsNoDanger(f *testing.F) {
-	for _, s := range []string{`<a href="/b">`, `<a href="http://user:pw@other.test/">`, `<a href="//site.test:81/x"><a href="?a=1&a=2">`, `<base href="http://other.test/"><a href=x>`, "<a href='http://site.test./'>", "<a href='http://SITE.TEST/%2e%2e/x'>", "<a href='/;jsessionid=1?sid=2'>"} {
+	for _, s := range []string{
+		`<a href="/b">`, `<a href="http://user:pw@other.test/">`,
+		`<a href="//site.test:81/x"><a href="?a=1&a=2">`, `<base href="http://other.test/"><a href=x>`,
+		"<a href='http://site.test./'>", "<a href='http://SITE.TEST/%2e%2e/x'>", "<a href='/;jsessionid=1?sid=2'>",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, links string) {
 		r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			if req.URL.Path == "/robots.txt" || strings.HasSuffix(req.URL.Path, ".xml") || strings.HasSuffix(req.URL.Path, "llms.txt") {
+			if req.URL.Path == "/robots.txt" || strings.HasSuffix(req.URL.Path, ".xml") ||
+				strings.HasSuffix(req.URL.Path, "llms.txt") {
 				http.NotFound(w, req)
 				return
 			}
@@ -63,11 +73,13 @@ func FuzzSiteIsNoDanger(f *testing.F) {
 				t.Error(err)
 			}
 		}))
-		if _, err := r.Crawl(t.Context(), crawl.Options{URL: "http://site.test/", Limit: 20}, func(crawl.Event) error { return nil }); err != nil {
+		if _, err := r.Crawl(t.Context(), crawl.Options{URL: "http://site.test/", Limit: 20},
+			func(crawl.Event) error { return nil }); err != nil {
 			t.Error(err)
 		}
 		for _, asked := range r.asked {
-			if host, _, _ := strings.Cut(asked, "/"); !strings.EqualFold(strings.TrimSuffix(strings.TrimSuffix(host, ":80"), "."), "site.test") {
+			if host, _, _ := strings.Cut(asked, "/"); !strings.EqualFold(strings.TrimSuffix(strings.TrimSuffix(host, ":80"),
+				"."), "site.test") {
 				t.Errorf("asked %s", asked)
 			}
 		}

@@ -55,7 +55,8 @@ func (r *run) get(ctx context.Context, it item) result {
 		case !v.Allowed:
 			return result{outcome: Forbidden, err: errors.New(v.Reason)}
 		case v.Delay > maxDelay:
-			return result{outcome: Forbidden, err: fmt.Errorf("%s asks for %v between requests, which is more than %v", v.URL, v.Delay, maxDelay)}
+			return result{outcome: Forbidden, err: fmt.Errorf("%s asks for %v between requests, which is more than %v", v.URL,
+				v.Delay, maxDelay)}
 		}
 		if err := r.pacer.wait(ctx, host, v.Delay); err != nil {
 			return result{outcome: Failed, err: err}
@@ -154,7 +155,8 @@ func pageOf(raw string, ans *fetch.Answer) (*Page, error) {
 		return nil, errors.New("it holds no text")
 	}
 	return &Page{
-		URL: raw, Title: ans.Page.Title, Markdown: string(content), Metadata: ans.Page.Meta, Hash: ans.Page.ContentHash, Page: ans.Page,
+		URL: raw, Title: ans.Page.Title, Markdown: string(content), Metadata: ans.Page.Meta, Hash: ans.Page.ContentHash,
+		Page:  ans.Page,
 		Links: ans.Links, Source: ans.Source, Trimmed: ans.Trimmed,
 	}, nil
 }

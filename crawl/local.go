@@ -51,7 +51,8 @@ type run struct {
 	inARow   int // failures of the origin, one after the other
 }
 
-// Crawl walks the site of o.URL. The error of a start page that cannot be read is an [*fetch.Error] where it says more than that.
+// Crawl walks the site of o.URL. The error of a start page that cannot be read is an [*fetch.Error] where it says more
+// than that.
 func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error) {
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
@@ -72,7 +73,8 @@ func (r *run) crawl(ctx context.Context) error {
 		return err
 	}
 	if r.o.State != nil {
-		if err := load(r.o.State, fingerprint(r.o), func(b batch) error { return r.resume(b, include, exclude) }); err != nil {
+		if err := load(r.o.State, fingerprint(r.o),
+			func(b batch) error { return r.resume(b, include, exclude) }); err != nil {
 			return err
 		}
 	}
@@ -157,7 +159,8 @@ func (r *run) list(ctx context.Context, start *url.URL) error {
 	if r.o.Unlisted {
 		return nil
 	}
-	return r.seed(ctx, start, max(1000, 4*r.frontier.limit), func(raw string) bool { return r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) })
+	return r.seed(ctx, start, max(1000, 4*r.frontier.limit),
+		func(raw string) bool { return r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) })
 }
 
 // round gets URLs side by side and handles them in their order.
@@ -247,8 +250,8 @@ func (r *run) handle(it item, got result) (done, error) {
 	return d, r.tired(got)
 }
 
-// compare holds a page against those of this crawl and of the one before. also is its canonical URL, where that is another form
-// of the same address and was not known.
+// compare holds a page against those of this crawl and of the one before. also is its canonical URL, where that is
+// another form of the same address and was not known.
 func (r *run) compare(it item, got result) (o Outcome, also string) {
 	f := r.frontier
 	if f.has(got.page.Hash) {
@@ -266,8 +269,8 @@ func (r *run) compare(it item, got result) (o Outcome, also string) {
 	return r.o.compare(got.page), also
 }
 
-// variant returns a canonical URL if it is another form of raw: with another query, or another ending of the path. A canonical URL
-// that leads elsewhere is not believed: whole sites name their front page on every page by mistake.
+// variant returns a canonical URL if it is another form of raw: with another query, or another ending of the path. A
+// canonical URL that leads elsewhere is not believed: whole sites name their front page on every page by mistake.
 func variant(raw, canonical string) (c, u *url.URL) {
 	c, err := url.Parse(canonical)
 	if err != nil || canonical == "" {

@@ -20,7 +20,8 @@ import (
 func TestPagesAreFoundByTheirMenus(t *testing.T) {
 	r := newRig(t, pages{
 		"/":  html("Home", "/a", "b#x", "http://other.test/", "mailto:a@b.test", "/logo.png", "/old"),
-		"/a": html("A", "/", "c/d"), "/b": html("B"), "/c/d": html("D", "../e?q=1&amp;utm_source=x", "../e?q=1"), "/e?q=1": html("E"),
+		"/a": html("A", "/", "c/d"), "/b": html("B"), "/c/d": html("D", "../e?q=1&amp;utm_source=x", "../e?q=1"),
+		"/e?q=1":              html("E"),
 		"/e?q=1&utm_source=x": html("E"), "/old": ">/new", "/new": html("New"),
 	})
 	list, report := must3(t)(r.run(t, crawl.Options{}))
@@ -61,7 +62,8 @@ func TestOrderIsThatOfTheSiteAndTheLimitIsExact(t *testing.T) {
 		}), func(c *crawl.Config, _ *fetch.Options) { c.Workers = 8 })
 		list, report := must3(t)(r.run(t, crawl.Options{URL: "http://site.test/docs/", Limit: 100}))
 		if report.Pages != 100 || len(list) != 100 || report.Queued == 0 {
-			t.Errorf("%d pages, %d lines, %d queued, want 100 pages and more in the queue", report.Pages, len(list), report.Queued)
+			t.Errorf("%d pages, %d lines, %d queued, want 100 pages and more in the queue", report.Pages, len(list),
+				report.Queued)
 		}
 		lists = append(lists, list)
 	}
@@ -76,7 +78,10 @@ func TestOrderIsThatOfTheSiteAndTheLimitIsExact(t *testing.T) {
 }
 
 func TestOffSiteRedirectsAreNotFollowed(t *testing.T) {
-	r := newRig(t, pages{"/": html("Home", "/out", "/in", "/loop"), "/out": ">http://other.test/x", "/in": ">http://blocked.test/", "/loop": ">/loop2", "/loop2": ">/loop", "/x": html("X")})
+	r := newRig(t, pages{
+		"/": html("Home", "/out", "/in", "/loop"), "/out": ">http://other.test/x",
+		"/in": ">http://blocked.test/", "/loop": ">/loop2", "/loop2": ">/loop", "/x": html("X"),
+	})
 	list, _ := must3(t)(r.run(t, crawl.Options{}))
 	if diff := cmp.Diff(told{"new /", "moved /out", "failed /in", "moved /loop", "moved /loop2"}, list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
@@ -87,18 +92,28 @@ func TestOffSiteRedirectsAreNotFollowed(t *testing.T) {
 }
 
 func TestStartPageMayRedirectToAnotherHost(t *testing.T) {
-	r := newRig(t, pages{"//site.test/": ">https://www.site.test/docs/", "//www.site.test/docs/": html("Docs", "http://www.site.test/docs/a", "http://site.test/b"), "//www.site.test/docs/a": html("A")})
+	r := newRig(t, pages{
+		"//site.test/":           ">https://www.site.test/docs/",
+		"//www.site.test/docs/":  html("Docs", "http://www.site.test/docs/a", "http://site.test/b"),
+		"//www.site.test/docs/a": html("A"),
+	})
 	list, report := must3(t)(r.run(t, crawl.Options{}))
-	if diff := cmp.Diff(told{"new /docs/", "new /docs/a"}, list); diff != "" || report.Site != "https://www.site.test/docs/" {
+	if diff := cmp.Diff(told{"new /docs/", "new /docs/a"}, list); diff != "" ||
+		report.Site != "https://www.site.test/docs/" {
 		t.Errorf("site %s, crawl (-want +got):\n%s", report.Site, diff)
 	}
 }
 
 func TestStartPageThatCannotBeReadIsTheError(t *testing.T) {
-	r := newRig(t, pages{"/secret": html("S"), "/robots.txt": "User-agent: *\nDisallow: /no\n", "/no": html("No"), "/file": "RIFF", "/gone": "!410", "/loop": ">/loop"})
+	r := newRig(t, pages{
+		"/secret": html("S"), "/robots.txt": "User-agent: *\nDisallow: /no\n", "/no": html("No"),
+		"/file": "RIFF", "/gone": "!410", "/loop": ">/loop",
+	})
 	for url, want := range map[string]string{
-		"http://site.test/gone": "HTTP 410 fetching", "http://site.test/no": "does not let readthru read", "http://site.test/file": "it is no page but",
-		"http://blocked.test/": "Blocked", "http://u:p@site.test/": "credential", "http://site.test/secret?token=abc": "credential", "ftp://site.test/": "is not http", "": "empty",
+		"http://site.test/gone": "HTTP 410 fetching", "http://site.test/no": "does not let readthru read",
+		"http://site.test/file": "it is no page but",
+		"http://blocked.test/":  "Blocked", "http://u:p@site.test/": "credential",
+		"http://site.test/secret?token=abc": "credential", "ftp://site.test/": "is not http", "": "empty",
 		"http://site.test/loop": "redirects",
 	} {
 		report, err := r.Crawl(t.Context(), crawl.Options{URL: url}, func(crawl.Event) error { return nil })
@@ -114,14 +129,19 @@ func TestStartPageThatCannotBeReadIsTheError(t *testing.T) {
 func TestRobotsAndNofollowAreObeyed(t *testing.T) {
 	p := pages{
 		"/robots.txt": "User-agent: *\nDisallow: /\n\nUser-agent: Readthru\nDisallow: /private\nAllow: /private/open$\n",
-		"/":           html("Home", "/private/x", "/private/open", "/private/open2", "/moved", "/nf") + `<a rel="external nofollow" href="/never">x</a>`,
-		"/moved":      ">/private/y", "/private/open": html("Open"),
-		"/nf":    strings.Replace(html("NF", "/hidden"), "<head>", `<head><meta name="robots" content="noindex, nofollow">`, 1),
+		"/": html("Home", "/private/x", "/private/open", "/private/open2", "/moved", "/nf") +
+			`<a rel="external nofollow" href="/never">x</a>`,
+		"/moved": ">/private/y", "/private/open": html("Open"),
+		"/nf": strings.Replace(html("NF", "/hidden"), "<head>", `<head><meta name="robots" content="noindex, nofollow">`,
+			1),
 		"/never": html("Never"), "/hidden": html("Hidden"),
 	}
 	r := newRig(t, p)
 	list, report := must3(t)(r.run(t, crawl.Options{}))
-	want := told{"new /", "forbidden /private/x", "new /private/open", "forbidden /private/open2", "moved /moved", "new /nf", "forbidden /private/y"}
+	want := told{
+		"new /", "forbidden /private/x", "new /private/open", "forbidden /private/open2", "moved /moved",
+		"new /nf", "forbidden /private/y",
+	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}
@@ -129,7 +149,8 @@ func TestRobotsAndNofollowAreObeyed(t *testing.T) {
 		t.Errorf("%d private pages were asked for, %d told forbidden, want 1 and 3", n, report.Outcomes[crawl.Forbidden])
 	}
 	p["/robots.txt"] = "!500"
-	if _, _, err := newRig(t, p).run(t, crawl.Options{}); err == nil || !strings.Contains(err.Error(), "robots.txt answered HTTP 500") {
+	if _, _, err := newRig(t, p).run(t, crawl.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "robots.txt answered HTTP 500") {
 		t.Errorf("with a robots.txt that cannot be read: %v, want an error that says so", err)
 	}
 	p["/robots.txt"] = "!403"
@@ -143,7 +164,8 @@ func TestEqualPagesAreOne(t *testing.T) {
 		return strings.Replace(content, "<head>", `<head><link rel="canonical" href="`+url+`">`, 1)
 	}
 	r := newRig(t, pages{
-		"/":     html("Home", "/a", "/a/index.html", "/b?print=1", "/b", "/copy", "/c?ref=1", "/c?ref=2", "/wrong", "/d.html", "/d.md"),
+		"/": html("Home", "/a", "/a/index.html", "/b?print=1", "/b", "/copy", "/c?ref=1", "/c?ref=2", "/wrong", "/d.html",
+			"/d.md"),
 		"/a":    html("A"),
 		"/copy": html("A", "/below-copy"), "/a/index.html": html("A"),
 		"/b?print=1": canonical(html("B printed"), "/b"), "/b": html("B"),
@@ -151,22 +173,41 @@ func TestEqualPagesAreOne(t *testing.T) {
 		"/wrong": canonical(html("Wrong"), "/"), "/d.html": html("D"), "/d.md": "# D\n\nText\n", "/below-copy": html("Below"),
 	})
 	list, _ := must3(t)(r.run(t, crawl.Options{}))
-	want := told{"new /", "new /a", "duplicate /a/index.html", "duplicate /b?print=1", "new /b", "duplicate /copy", "new /c?ref=1", "duplicate /c?ref=2", "new /wrong", "new /d.html"}
+	want := told{
+		"new /", "new /a", "duplicate /a/index.html", "duplicate /b?print=1", "new /b", "duplicate /copy",
+		"new /c?ref=1", "duplicate /c?ref=2", "new /wrong", "new /d.html",
+	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}
 }
 
 func TestPatternsAndDepthChooseURLs(t *testing.T) {
-	p := pages{"/": html("Home", "/docs/a", "/docs/v1/a", "/blog/a", "/docs/z.html?x=1"), "/docs/a": html("A", "/docs/b"), "/docs/b": html("B", "/docs/c"), "/docs/c": html("C"), "/docs/v1/a": html("V1"), "/docs/z.html?x=1": html("Z"), "/blog/a": html("Blog")}
+	p := pages{
+		"/": html("Home", "/docs/a", "/docs/v1/a", "/blog/a", "/docs/z.html?x=1"), "/docs/a": html("A", "/docs/b"),
+		"/docs/b": html("B", "/docs/c"), "/docs/c": html("C"), "/docs/v1/a": html("V1"), "/docs/z.html?x=1": html("Z"),
+		"/blog/a": html("Blog"),
+	}
 	for _, tt := range []struct {
 		name string
 		o    crawl.Options
 		want []string
 	}{
-		{"include", crawl.Options{Include: []string{"/docs/*"}}, []string{"/", "/docs/a", "/docs/v1/a", "/docs/z.html?x=1", "/docs/b", "/docs/c"}},
-		{"exclude wins", crawl.Options{Include: []string{"/docs/*"}, Exclude: []string{`re:^/docs/v\d+/`, "*?x=*"}}, []string{"/", "/docs/a", "/docs/b", "/docs/c"}},
-		{"depth", crawl.Options{Depth: 1, Include: []string{"docs/*"}}, []string{"/", "/docs/a", "/docs/v1/a", "/docs/z.html?x=1"}},
+		{
+			"include",
+			crawl.Options{Include: []string{"/docs/*"}},
+			[]string{"/", "/docs/a", "/docs/v1/a", "/docs/z.html?x=1", "/docs/b", "/docs/c"},
+		},
+		{
+			"exclude wins",
+			crawl.Options{Include: []string{"/docs/*"}, Exclude: []string{`re:^/docs/v\d+/`, "*?x=*"}},
+			[]string{"/", "/docs/a", "/docs/b", "/docs/c"},
+		},
+		{
+			"depth",
+			crawl.Options{Depth: 1, Include: []string{"docs/*"}},
+			[]string{"/", "/docs/a", "/docs/v1/a", "/docs/z.html?x=1"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			list, _ := must3(t)(newRig(t, p).run(t, tt.o))
@@ -210,12 +251,14 @@ func TestRefreshCostsA304AndTellsWhatChanged(t *testing.T) {
 		return list
 	}
 	crawlIt(crawl.Options{})
-	if diff := cmp.Diff(told{"unchanged /", "unchanged /a", "unchanged /b"}, crawlIt(crawl.Options{})); diff != "" || full != 3 || unchanged != 0 {
+	if diff := cmp.Diff(told{"unchanged /", "unchanged /a", "unchanged /b"}, crawlIt(crawl.Options{})); diff != "" ||
+		full != 3 || unchanged != 0 {
 		t.Errorf("again: %d full answers, %d 304, want none new while pages are fresh\n%s", full, unchanged, diff)
 	}
 	p["/b"], p["/a"] = html("B changed"), strings.Replace(p["/a"], "<nav><ul>", "<nav><ul><li><a href='/c'>c</a></li>", 1)
 	p["/c"] = html("C")
-	if diff := cmp.Diff(told{"unchanged /", "unchanged /a", "changed /b", "new /c"}, crawlIt(crawl.Options{Refresh: true})); diff != "" || full != 6 || unchanged != 1 {
+	if diff := cmp.Diff(told{"unchanged /", "unchanged /a", "changed /b", "new /c"},
+		crawlIt(crawl.Options{Refresh: true})); diff != "" || full != 6 || unchanged != 1 {
 		t.Errorf("refresh: %d full answers, %d 304, want 6 and 1\n%s", full, unchanged, diff)
 	}
 }
@@ -223,11 +266,17 @@ func TestRefreshCostsA304AndTellsWhatChanged(t *testing.T) {
 func TestWhatIsNoPageIsTold(t *testing.T) {
 	r := newRig(t, pages{
 		"/":     html("Home", "/film", "/gone", "/500", "/wall", "/empty", "/soft", "/a"),
-		"/film": "RIFF", "/500": "!500", "/wall": `<!doctype html><html><body><script>window._cf_chl_opt={}</script>Just a moment</body></html>`,
-		"/empty": "<!doctype html><html><body></body></html>", "/soft": "<!doctype html><html><head><title>404 Not Found</title></head><body><h1>Page not found</h1></body></html>", "/a": html("A"),
+		"/film": "RIFF", "/500": "!500",
+		"/wall":  `<!doctype html><html><body><script>window._cf_chl_opt={}</script>Just a moment</body></html>`,
+		"/empty": "<!doctype html><html><body></body></html>",
+		"/soft":  "<!doctype html><html><head><title>404 Not Found</title></head><body><h1>Page not found</h1></body></html>",
+		"/a":     html("A"),
 	})
 	list, report := must3(t)(r.run(t, crawl.Options{}))
-	want := told{"new /", "skipped /film", "failed /gone", "failed /500", "failed /wall", "failed /empty", "failed /soft", "new /a"}
+	want := told{
+		"new /", "skipped /film", "failed /gone", "failed /500", "failed /wall", "failed /empty", "failed /soft",
+		"new /a",
+	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}

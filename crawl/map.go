@@ -32,9 +32,9 @@ type Map struct {
 	Sitemaps []string // what could not be read of sitemaps, in words
 }
 
-// Map lists the URLs of a site: its start page, what that links to, and what sitemaps and llms.txt name. It reads no other page.
-// robots.txt is obeyed, for the lists too. Which URLs it names is the site's word: none of them was asked for. The error is that
-// of the start page where nothing else could be had either, or that of ctx.
+// Map lists the URLs of a site: its start page, what that links to, and what sitemaps and llms.txt name. It reads no
+// other page. robots.txt is obeyed, for the lists too. Which URLs it names is the site's word: none of them was asked
+// for. The error is that of the start page where nothing else could be had either, or that of ctx.
 func (c Config) Map(ctx context.Context, o MapOptions) (*Map, error) {
 	if o.Limit <= 0 {
 		o.Limit = 5000
@@ -133,7 +133,8 @@ func (s *survey) add(raw string) bool {
 	return true
 }
 
-// subdomain reports whether a URL's host lies below that of the start page, of which a www does not count, or is that without it.
+// subdomain reports whether a URL's host lies below that of the start page, of which a www does not count, or is that
+// without it.
 func (s *survey) subdomain(u *url.URL) bool {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return false

@@ -19,7 +19,8 @@ var mapped = pages{
 	"/":            html("Home", "/docs/a", "/about#team", "http://blog.site.test/", "http://other.test/"),
 	"/docs/":       html("Docs", "/docs/a", "/about"),
 	"/moved":       ">/docs/",
-	"//lost.test/": "!404", "//lost.test/llms.txt": "!404", "//lost.test/robots.txt": "!404", "//lost.test/sitemap.xml": "!404",
+	"//lost.test/": "!404", "//lost.test/llms.txt": "!404", "//lost.test/robots.txt": "!404",
+	"//lost.test/sitemap.xml": "!404",
 }
 
 func TestAMapIsWhatTheStartPageAndTheSitesListsName(t *testing.T) {
@@ -38,12 +39,25 @@ func TestAMapIsWhatTheStartPageAndTheSitesListsName(t *testing.T) {
 		want []string
 	}{
 		{"all of the host", crawl.MapOptions{}, site("/", "/docs/a", "/about", "/docs/b", "/report.pdf", "/docs/c.md")},
-		{"subdomains, too", crawl.MapOptions{Subdomains: true}, site("/", "/docs/a", "/about", "http://blog.site.test/", "/docs/b", "/report.pdf", "http://blog.site.test/post", "/docs/c.md")},
+		{
+			"subdomains, too",
+			crawl.MapOptions{Subdomains: true},
+			site("/", "/docs/a", "/about", "http://blog.site.test/", "/docs/b", "/report.pdf", "http://blog.site.test/post",
+				"/docs/c.md"),
+		},
 		{"no lists", crawl.MapOptions{Unlisted: true}, site("/", "/docs/a", "/about")},
 		{"lists alone", crawl.MapOptions{Unlinked: true}, site("/", "/docs/b", "/report.pdf", "/docs/c.md")},
 		{"as many as wanted", crawl.MapOptions{Limit: 4}, site("/", "/docs/a", "/about", "/docs/b")},
-		{"below the start, which redirects", crawl.MapOptions{URL: "http://site.test/moved", Below: true}, site("/docs/", "/docs/a", "/docs/b", "/docs/c.md")},
-		{"what the caller keeps", crawl.MapOptions{Keep: func(u *url.URL) bool { return strings.Contains(u.Path, "b") }}, site("/about", "/docs/b")},
+		{
+			"below the start, which redirects",
+			crawl.MapOptions{URL: "http://site.test/moved", Below: true},
+			site("/docs/", "/docs/a", "/docs/b", "/docs/c.md"),
+		},
+		{
+			"what the caller keeps",
+			crawl.MapOptions{Keep: func(u *url.URL) bool { return strings.Contains(u.Path, "b") }},
+			site("/about", "/docs/b"),
+		},
 	} {
 		if tt.o.URL == "" {
 			tt.o.URL = "http://site.test/"
@@ -67,7 +81,10 @@ func TestAMapIsWhatTheStartPageAndTheSitesListsName(t *testing.T) {
 
 func TestNoMapWithoutAStartPageAndLists(t *testing.T) {
 	r := newRig(t, mapped)
-	for _, raw := range []string{"http://lost.test/", "http://blocked.test/", "ftp://site.test/", "http://site.test/?token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz"} {
+	for _, raw := range []string{
+		"http://lost.test/", "http://blocked.test/", "ftp://site.test/",
+		"http://site.test/?token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz",
+	} {
 		if m, err := r.cfg.Map(t.Context(), crawl.MapOptions{URL: raw}); err == nil {
 			t.Errorf("%s: %+v, want an error", raw, m)
 		}
@@ -82,7 +99,8 @@ func TestNoMapWithoutAStartPageAndLists(t *testing.T) {
 func TestBoundsKeepACrawlBelowItsStartAndOffTheLists(t *testing.T) {
 	site := pages{
 		"/sitemap.xml": `<?xml version="1.0"?><urlset><url><loc>http://site.test/docs/listed</loc></url></urlset>`,
-		"/docs":        html("Docs", "/docs/a", "/blog/", "/docsother"), "/docs/a": html("A"), "/docs/listed": html("Listed"), "/blog/": html("Blog"), "/docsother": html("Other"),
+		"/docs":        html("Docs", "/docs/a", "/blog/", "/docsother"), "/docs/a": html("A"), "/docs/listed": html("Listed"),
+		"/blog/": html("Blog"), "/docsother": html("Other"),
 	}
 	for _, tt := range []struct {
 		name string

@@ -18,7 +18,8 @@ func newPacer(interval time.Duration) *pacer {
 	return &pacer{interval: max(interval, 0), hosts: map[string]time.Time{}}
 }
 
-// wait returns when a request to host may go. delay is what the host asks for between two of them. The error is that of ctx.
+// wait returns when a request to host may go. delay is what the host asks for between two of them. The error is that of
+// ctx.
 func (p *pacer) wait(ctx context.Context, host string, delay time.Duration) error {
 	p.mu.Lock()
 	now := time.Now()

@@ -14,7 +14,9 @@ import (
 )
 
 // paced is a crawl in virtual time: a site of n pages below /p/, all linked from the start.
-func paced(t *testing.T, n int, interval time.Duration, h func(w http.ResponseWriter, r *http.Request) (handled bool)) (*rig, told, *crawl.Report, error) {
+func paced(t *testing.T, n int, interval time.Duration,
+	h func(w http.ResponseWriter, r *http.Request) (handled bool),
+) (*rig, told, *crawl.Report, error) {
 	t.Helper()
 	p := pages{}
 	var links []string
@@ -77,7 +79,8 @@ func TestRequestsToAHostAreSpaced(t *testing.T) {
 
 func TestCrawlDelayBeyondReasonIsARefusal(t *testing.T) {
 	r := newRig(t, pages{"/": html("Home"), "/robots.txt": "User-agent: *\nCrawl-delay: 3600"})
-	if _, _, err := r.run(t, crawl.Options{}); err == nil || !strings.Contains(err.Error(), "asks for 1h0m0s between requests") {
+	if _, _, err := r.run(t, crawl.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "asks for 1h0m0s between requests") {
 		t.Errorf("crawl: %v, want an error that names the delay", err)
 	}
 }
@@ -95,8 +98,10 @@ func TestOriginInTroubleIsWaitedFor(t *testing.T) {
 			}
 			return false
 		})
-		if took := time.Since(begin); err != nil || report.Pages != 6 || refused != 2 || took < 3*time.Minute || took > 4*time.Minute {
-			t.Errorf("%d pages after %v and %d refusals, want 6 after 2 times 90 s: %v %v", report.Pages, took, refused, err, list)
+		if took := time.Since(begin); err != nil || report.Pages != 6 || refused != 2 || took < 3*time.Minute ||
+			took > 4*time.Minute {
+			t.Errorf("%d pages after %v and %d refusals, want 6 after 2 times 90 s: %v %v", report.Pages, took, refused, err,
+				list)
 		}
 	})
 }

@@ -67,8 +67,10 @@ func html(title string, links ...string) string {
 	for _, l := range links {
 		fmt.Fprintf(&menu, "<li><a href=%q>%s</a></li>", l, l)
 	}
-	return "<!doctype html><html><head><title>" + title + "</title></head><body><nav><ul>" + menu.String() + "</ul></nav><main><h1>" + title +
-		"</h1><p>This is the page " + title + ". " + strings.Repeat("It says what there is to say of "+title+" in words enough. ", 8) + "</p></main></body></html>"
+	return "<!doctype html><html><head><title>" + title + "</title></head><body><nav><ul>" + menu.String() +
+		"</ul></nav><main><h1>" + title +
+		"</h1><p>This is the page " + title + ". " +
+		strings.Repeat("It says what there is to say of "+title+" in words enough. ", 8) + "</p></main></body></html>"
 }
 
 // pages serves HTML by request URI; a value that begins with > redirects, with ! is a status. What is not there is 404.
@@ -124,9 +126,15 @@ func newRig(tb testing.TB, h http.Handler, change ...func(*crawl.Config, *fetch.
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = st.Close() })
-	c := cache.New(cache.Options{Store: st, Next: s, Override: func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return 24 * time.Hour, false, true }})
+	c := cache.New(cache.Options{
+		Store: st, Next: s,
+		Override: func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return 24 * time.Hour, false, true },
+	})
 	tb.Cleanup(func() { _ = c.Close() })
-	fo := fetch.Options{Client: c, Store: st, UserAgent: "readthru/test", FrontMatter: true, MarkdownNew: fetch.MarkdownNew{Mode: "off"}, BlockedDomains: []string{"blocked.test"}}
+	fo := fetch.Options{
+		Client: c, Store: st, UserAgent: "readthru/test", FrontMatter: true,
+		MarkdownNew: fetch.MarkdownNew{Mode: "off"}, BlockedDomains: []string{"blocked.test"},
+	}
 	cfg := crawl.Config{Interval: -1}
 	for _, f := range change {
 		f(&cfg, &fo)
@@ -176,7 +184,8 @@ func line(t *testing.T, e crawl.Event) string {
 		t.Fatal(err)
 	}
 	with := e.Outcome == crawl.Added || e.Outcome == crawl.Changed || e.Outcome == crawl.Unchanged
-	if with != (e.Page != nil) || with && (e.Page.Markdown == "" || e.Page.URL != e.URL || len(e.Page.Hash) != 64) || e.I > e.Total {
+	if with != (e.Page != nil) || with && (e.Page.Markdown == "" || e.Page.URL != e.URL || len(e.Page.Hash) != 64) ||
+		e.I > e.Total {
 		t.Errorf("event %+v contradicts itself", e)
 	}
 	if e.Page != nil && e.Page.Page != nil && page.KeyOf(page.Normalize(u)).Doc() != e.Page.Page.Doc {

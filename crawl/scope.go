@@ -35,8 +35,8 @@ func newScope(u *url.URL, include, exclude patterns) scope {
 	return s
 }
 
-// site returns u as a URL of the site: with the scheme of the start page, without session and fragment; false when it is of
-// another one. Sites link to themselves by http long after they have moved to https.
+// site returns u as a URL of the site: with the scheme of the start page, without session and fragment; false when it
+// is of another one. Sites link to themselves by http long after they have moved to https.
 func (s scope) site(u *url.URL) (*url.URL, bool) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return nil, false
@@ -54,7 +54,8 @@ func (s scope) site(u *url.URL) (*url.URL, bool) {
 
 // wants reports whether a URL of the site is to be crawled, by what it says of itself.
 func (s scope) wants(u *url.URL) bool {
-	if s.below && !s.isBelow(u) || file(u.Path) || chore.MatchString(u.RequestURI()) || page.HasSecret(u) || s.exclude.match(u) {
+	if s.below && !s.isBelow(u) || file(u.Path) || chore.MatchString(u.RequestURI()) || page.HasSecret(u) ||
+		s.exclude.match(u) {
 		return false
 	}
 	return len(s.include) == 0 || s.include.match(u)
@@ -63,8 +64,9 @@ func (s scope) wants(u *url.URL) bool {
 // tiers are how near to the start URLs are; see [scope.tier].
 const tiers = 6
 
-// tier returns how near to the start a URL is, 0 the nearest: what lies below the start page comes before what lies beside it,
-// and that before the rest of the site. Of equal nearness, what pages link to comes before what a sitemap lists.
+// tier returns how near to the start a URL is, 0 the nearest: what lies below the start page comes before what lies
+// beside it, and that before the rest of the site. Of equal nearness, what pages link to comes before what a sitemap
+// lists.
 func (s scope) tier(u *url.URL, listed bool) int {
 	p, t := u.EscapedPath(), 4
 	switch {
@@ -86,11 +88,13 @@ func (s scope) isBelow(u *url.URL) bool {
 }
 
 // files are endings of what is no page. It saves the requests: what else is none is found by its media type.
-var files = strings.Fields(`7z aac apk atom avi avif bin bmp bz2 css csv dat deb dll dmg doc docx eot epub exe flac gif gz ico ics iso jar jpeg jpg js json m4a m4v
-	map mjs mkv mobi mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv opus otf pkg png ppt pptx ps rar rdf rpm rss svg svgz swf tar tgz tif tiff ttf wasm wav
-	webm webmanifest webp whl wma wmv woff woff2 xls xlsx xml xz zip zst`)
+var files = strings.Fields(`7z aac apk atom avi avif bin bmp bz2 css csv dat deb dll dmg doc docx eot epub exe flac
+	gif gz ico ics iso jar jpeg jpg js json m4a m4v map mjs mkv mobi mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv opus
+	otf pkg png ppt pptx ps rar rdf rpm rss svg svgz swf tar tgz tif tiff ttf wasm wav webm webmanifest webp whl wma wmv
+	woff woff2 xls xlsx xml xz zip zst`)
 
-// chore matches URLs by which a site is kept up and not read: forms to edit a page, its history and source, programs' interfaces.
+// chore matches URLs by which a site is kept up and not read: forms to edit a page, its history and source, programs'
+// interfaces.
 var chore = regexp.MustCompile(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
 	`[?&](?:(?:action|do)=(?:edit|history|raw|login|info|diff|revisions|recent|export)|veaction=|oldid=|diff=|replytocom=|share=)`)
 

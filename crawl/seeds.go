@@ -17,9 +17,9 @@ const (
 	sitemapTimeout = time.Minute
 )
 
-// seed adds what the site itself lists: its sitemaps, those robots.txt names or else the one at the usual place, and its
-// llms.txt. It reads no more of them than is enough: as many as add took. What cannot be read is reported; a site without any is
-// none the worse. The error is that of ctx.
+// seed adds what the site itself lists: its sitemaps, those robots.txt names or else the one at the usual place, and
+// its llms.txt. It reads no more of them than is enough: as many as add took. What cannot be read is reported; a site
+// without any is none the worse. The error is that of ctx.
 func (r *run) seed(ctx context.Context, start *url.URL, enough int, add func(raw string) bool) error {
 	verdict, err := r.Fetcher.Allowed(ctx, start)
 	if err != nil {
@@ -95,7 +95,10 @@ func (r *run) llms(ctx context.Context, u *url.URL, list func(string) bool) erro
 	if err := r.turn(ctx, u); err != nil {
 		return context.Cause(ctx) // or robots.txt forbids it
 	}
-	ans, err := r.Fetcher.Page(ctx, fetch.Request{URL: u, Own: true, NoRemote: true, NoStore: true, Links: true, Follow: stay})
+	ans, err := r.Fetcher.Page(ctx, fetch.Request{
+		URL: u, Own: true, NoRemote: true, NoStore: true, Links: true,
+		Follow: stay,
+	})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

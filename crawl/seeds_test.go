@@ -18,18 +18,25 @@ func TestSitemapsAndLLMsTxtAreSeeds(t *testing.T) {
 	index := `<?xml version="1.0"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>http://site.test/one.xml.gz</loc></sitemap><sitemap><loc> http://site.test/two.txt </loc></sitemap><sitemap><loc>http://site.test/index.xml</loc></sitemap><sitemap><loc>http://site.test/bomb.xml.gz</loc></sitemap><sitemap><loc>http://site.test/no.xml</loc></sitemap></sitemapindex>`
 	one := `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns:image="i"><url><loc>http://site.test/a?x=1&amp;y=2</loc><image:image><image:loc>http://site.test/picture</image:loc></image:image></url><url><loc><![CDATA[http://site.test/b]]></loc></url><url><loc>http://other.test/</loc></url></urlset>`
 	r := newRig(t, pages{
-		"/robots.txt": "Sitemap: /index.xml\n", "/index.xml": index, "/one.xml.gz": zip(one), "/two.txt": "http://site.test/c\nhttps://other.test/d\n",
-		"/bomb.xml.gz": zip(`<?xml version="1.0"?><urlset><url><loc>http://site.test/late</loc></url>` + strings.Repeat(" ", 1<<20)),
-		"/llms.txt":    "# Site\n\n> About it\n\n- [E](/e.md): the e\n- [G](/g.md)\n- [H](https://site.test/h)\n- <http://site.test/i>\n",
-		"/":            html("Home", "/z", "/g"), "/z": html("Z"), "/a?x=1&y=2": html("A"), "/b": html("B"), "/c": html("C"), "/e.md": "# E\n\nThe text of e, which is markdown.\n",
-		"/g": html("G"), "/g.md": "# G\n\nThe text of g.\n", "/h": html("H"), "/i": html("I"), "/late": html("Late"),
+		"/robots.txt": "Sitemap: /index.xml\n", "/index.xml": index, "/one.xml.gz": zip(one),
+		"/two.txt": "http://site.test/c\nhttps://other.test/d\n",
+		"/bomb.xml.gz": zip(`<?xml version="1.0"?><urlset><url><loc>http://site.test/late</loc></url>` + strings.Repeat(" ",
+			1<<20)),
+		"/llms.txt": "# Site\n\n> About it\n\n- [E](/e.md): the e\n- [G](/g.md)\n- [H](https://site.test/h)\n- <http://site.test/i>\n",
+		"/":         html("Home", "/z", "/g"), "/z": html("Z"), "/a?x=1&y=2": html("A"), "/b": html("B"), "/c": html("C"),
+		"/e.md": "# E\n\nThe text of e, which is markdown.\n",
+		"/g":    html("G"), "/g.md": "# G\n\nThe text of g.\n", "/h": html("H"), "/i": html("I"), "/late": html("Late"),
 	})
 	list, report := must3(t)(r.run(t, crawl.Options{}))
-	want := told{"new /", "new /z", "new /g", "new /a?x=1&y=2", "new /b", "new /c", "new /late", "new /e.md", "new /h", "new /i"}
+	want := told{
+		"new /", "new /z", "new /g", "new /a?x=1&y=2", "new /b", "new /c", "new /late", "new /e.md", "new /h",
+		"new /i",
+	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}
-	if len(report.Sitemaps) != 2 || !strings.Contains(report.Sitemaps[0], "larger than a sitemap may be") || !strings.Contains(report.Sitemaps[1], "HTTP 404") {
+	if len(report.Sitemaps) != 2 || !strings.Contains(report.Sitemaps[0], "larger than a sitemap may be") ||
+		!strings.Contains(report.Sitemaps[1], "HTTP 404") {
 		t.Errorf("trouble with sitemaps %q, want the bomb and the missing one", report.Sitemaps)
 	}
 }

@@ -20,8 +20,8 @@ const (
 
 var errSitemapSize = errors.New("it is larger than a sitemap may be")
 
-// readSitemap reads a sitemap or an index of sitemaps, XML or one URL a line, gzipped or not, and calls page or sitemap for each
-// URL, until one returns false. What was called before an error holds.
+// readSitemap reads a sitemap or an index of sitemaps, XML or one URL a line, gzipped or not, and calls page or sitemap
+// for each URL, until one returns false. What was called before an error holds.
 func readSitemap(r io.Reader, page, sitemap func(url string) bool) error {
 	b := bufio.NewReader(&capped{r, maxSitemap})
 	if head, _ := b.Peek(2); string(head) == "\x1f\x8b" {
@@ -32,7 +32,8 @@ func readSitemap(r io.Reader, page, sitemap func(url string) bool) error {
 		b = bufio.NewReader(&capped{z, maxSitemap})
 	}
 	head, _ := b.Peek(512)
-	if start := strings.TrimLeft(strings.TrimPrefix(string(head), "\xef\xbb\xbf"), " \t\r\n"); !strings.HasPrefix(start, "<") {
+	if start := strings.TrimLeft(strings.TrimPrefix(string(head), "\xef\xbb\xbf"), " \t\r\n"); !strings.HasPrefix(start,
+		"<") {
 		return readSitemapLines(b, page)
 	}
 	return readSitemapXML(b, page, sitemap)
@@ -55,7 +56,8 @@ func readSitemapLines(r io.Reader, page func(string) bool) error {
 func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 	d := xml.NewDecoder(r)
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // URLs are ASCII
-	var within, entry string                                                           // the element whose text is read; url or sitemap
+	// the element whose text is read; url or sitemap
+	var within, entry string
 	var text strings.Builder
 	known := false
 	for n := 0; n < maxSitemapURLs; {

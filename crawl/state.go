@@ -9,7 +9,8 @@ import (
 	"net/url"
 )
 
-// ErrOtherCrawl says that a State holds the progress of a crawl with other options: another URL, depth, patterns or bounds.
+// ErrOtherCrawl says that a State holds the progress of a crawl with other options: another URL, depth, patterns or
+// bounds.
 var ErrOtherCrawl = errors.New("the saved progress is that of another crawl")
 
 // maxBatch is about how large a batch is, in bytes; the largest is smaller than twice that. A test lowers it.

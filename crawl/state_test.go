@@ -14,7 +14,8 @@ import (
 func TestCrawlGoesOnWhereItWas(t *testing.T) {
 	p := pages{}
 	for i := range 100 {
-		p[fmt.Sprintf("/p/%d", i)] = html(fmt.Sprintf("P %d", i%80), fmt.Sprintf("/p/%d", i*2+1), fmt.Sprintf("/p/%d", i*2+2), "/gone", fmt.Sprintf("/old/%d", i))
+		p[fmt.Sprintf("/p/%d", i)] = html(fmt.Sprintf("P %d", i%80), fmt.Sprintf("/p/%d", i*2+1), fmt.Sprintf("/p/%d", i*2+2),
+			"/gone", fmt.Sprintf("/old/%d", i))
 	}
 	p["/"] = html("Home", "/p/0")
 	o := crawl.Options{Limit: 60}
@@ -90,7 +91,8 @@ func TestHalfARoundOnDiskDoesNotCount(t *testing.T) {
 		cut := &memory{batches: slices.Clone(whole.batches[:n])}
 		rest, report := must3(t)(newRig(t, p).run(t, crawl.Options{Limit: 10, State: cut}))
 		if len(rest) > len(list) || !slices.Equal(rest, list[len(list)-len(rest):]) || report.Pages != 10 {
-			t.Errorf("after %d batches: %d lines that are not the last of the %d, %d pages", n, len(rest), len(list), report.Pages)
+			t.Errorf("after %d batches: %d lines that are not the last of the %d, %d pages", n, len(rest), len(list),
+				report.Pages)
 		}
 	}
 	if _, _, err := newRig(t, p).run(t, crawl.Options{State: &memory{batches: [][]byte{[]byte("junk")}}}); err == nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// What looks endless. A site may be so by mistake (a relative link that deepens the path at each turn), by design (a calendar, a
-// list that can be sorted and filtered in every combination) or by malice; to a crawler they are one.
+// What looks endless. A site may be so by mistake (a relative link that deepens the path at each turn), by design (a
+// calendar, a list that can be sorted and filtered in every combination) or by malice; to a crawler they are one.
 const (
 	maxURL      = 2000 // bytes
 	maxSegments = 20   // of a path
@@ -114,7 +114,10 @@ func paramNames(u *url.URL) []string {
 }
 
 // sessions are parameters that name a visit and not a page.
-var sessions = []string{"phpsessid", "jsessionid", "sid", "sessionid", "session_id", "aspsessionid", "cfid", "cftoken", "zenid", "oscsid"}
+var sessions = []string{
+	"phpsessid", "jsessionid", "sid", "sessionid", "session_id", "aspsessionid", "cfid", "cftoken",
+	"zenid", "oscsid",
+}
 
 // withoutSession returns a copy of u without the session that servers write into URLs for clients without cookies.
 func withoutSession(u *url.URL) *url.URL {

@@ -40,7 +40,8 @@ func TestWhatIsEndlessIsBounded(t *testing.T) {
 		}, 64},
 		{"session in every link", func(r *http.Request) string {
 			n := rand.Int()
-			return html(r.URL.Path, fmt.Sprintf("/a?PHPSESSID=%d", n), fmt.Sprintf("/b;jsessionid=%d", n), fmt.Sprintf("/c?x=1&sid=%d", n))
+			return html(r.URL.Path, fmt.Sprintf("/a?PHPSESSID=%d", n), fmt.Sprintf("/b;jsessionid=%d", n),
+				fmt.Sprintf("/c?x=1&sid=%d", n))
 		}, 4},
 		{"facets", func(r *http.Request) string {
 			var links []string
@@ -54,7 +55,8 @@ func TestWhatIsEndlessIsBounded(t *testing.T) {
 			return html(r.URL.String(), fmt.Sprintf("/list?page=%d", n+1))
 		}, 201},
 		{"long and longer", func(r *http.Request) string {
-			return html(r.URL.String()[:min(40, len(r.URL.String()))]+strconv.Itoa(len(r.URL.String())), "/x?q="+r.FormValue("q")+strings.Repeat("y", 200))
+			return html(r.URL.String()[:min(40, len(r.URL.String()))]+strconv.Itoa(len(r.URL.String())),
+				"/x?q="+r.FormValue("q")+strings.Repeat("y", 200))
 		}, 11},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -92,9 +94,11 @@ func TestSiteOfDeadLinksIsGivenUp(t *testing.T) {
 }
 
 func TestWhatIsNotForReadersIsLeft(t *testing.T) {
-	r := newRig(t, pages{"/": html("Home", "/_sources/index.rst.txt", "/w/index.php?title=A&amp;action=edit", "/w/index.php?title=A", "/?oldid=7", "/wp-json/", "/wp-json-is-a-word", "/blog/feed/", "/data.json", "/a.PDF")})
+	r := newRig(t, pages{"/": html("Home", "/_sources/index.rst.txt", "/w/index.php?title=A&amp;action=edit",
+		"/w/index.php?title=A", "/?oldid=7", "/wp-json/", "/wp-json-is-a-word", "/blog/feed/", "/data.json", "/a.PDF")})
 	list, _ := must3(t)(r.run(t, crawl.Options{}))
-	if diff := cmp.Diff(told{"new /", "failed /w/index.php?title=A", "failed /wp-json-is-a-word", "failed /a.PDF"}, list); diff != "" {
+	if diff := cmp.Diff(told{"new /", "failed /w/index.php?title=A", "failed /wp-json-is-a-word", "failed /a.PDF"},
+		list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}
 }

@@ -22,7 +22,10 @@ func TestRunPrintsMarkdown(t *testing.T) {
 		{"curl", []string{"curl", "-sS", "https://site.test/guide/page"}},
 		{"curl", []string{"curl", "-sS", "http://site.test/guide/page"}},
 		{"wget", []string{"wget", "-qO-", "https://site.test/guide/page"}},
-		{"python3", []string{"python3", "-c", `import urllib.request; print(urllib.request.urlopen("https://site.test/guide/page").read().decode())`}},
+		{"python3", []string{
+			"python3", "-c",
+			`import urllib.request; print(urllib.request.urlopen("https://site.test/guide/page").read().decode())`,
+		}},
 	} {
 		t.Run(tt.client, func(t *testing.T) {
 			need(t, tt.client)
@@ -68,9 +71,13 @@ func TestGitClonesOverHTTPSAsWithoutUs(t *testing.T) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1"}}
+	backend := &cgi.Handler{
+		Path: git, Args: []string{"http-backend"},
+		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1"},
+	}
 	d := serve(t, newWeb(t, backend))
-	if _, err := d.withEnv(fmt.Sprintf("git clone -q https://git.test/repo.git %q", filepath.Join(root, "copy"))); err != nil {
+	if _, err := d.withEnv(fmt.Sprintf("git clone -q https://git.test/repo.git %q",
+		filepath.Join(root, "copy"))); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), git, "-C", filepath.Join(root, "copy"), "log", "--format=%s").Output()
@@ -94,7 +101,8 @@ fetch("https://site.test/guide/page").then(r => r.text()).then(t => console.log(
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Node before 22.21 and 24.5 has no proxy support of its own; doctor says so. What is to be had there is the prefix form.
+	// Node before 22.21 and 24.5 has no proxy support of its own; doctor says so. What is to be had there is the prefix
+	// form.
 	if strings.TrimSpace(out) == "unsupported" {
 		out, err = d.withEnv(fmt.Sprintf(`node -e 'fetch("http://%s/https://site.test/guide/page").then(r => r.text()).then(t => console.log(t), e => { console.error(e); process.exit(1); });'`, d.proxy))
 		if err != nil {
@@ -114,13 +122,18 @@ func TestChromiumReadsThePageAsTheOriginMadeItAndItIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	ca := filepath.Join(d.dir, "data", "ca", "ca.pem")
-	for _, args := range [][]string{{"-d", "sql:" + db, "-N", "--empty-password"}, {"-d", "sql:" + db, "-A", "-t", "C,,", "-n", "readthru", "-i", ca}} {
+	for _, args := range [][]string{
+		{"-d", "sql:" + db, "-N", "--empty-password"},
+		{"-d", "sql:" + db, "-A", "-t", "C,,", "-n", "readthru", "-i", ca},
+	} {
 		if _, _, err := command(t, d.env, certutil, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, _, err := command(t, d.env, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-		"--user-data-dir="+filepath.Join(d.dir, "profile"), "--proxy-server=http://"+d.proxy, "--virtual-time-budget=5000", "--dump-dom", "https://site.test/guide/page")
+	out, _, err := command(t, d.env, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--user-data-dir="+filepath.Join(d.dir, "profile"), "--proxy-server=http://"+d.proxy, "--virtual-time-budget=5000",
+		"--dump-dom", "https://site.test/guide/page")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package e2e_test drives the real program as a user would: a binary built from this tree, real clients, origins on loopback
-// that look like the web. Every test says what somebody relies on; none looks inside.
+// Package e2e_test drives the real program as a user would: a binary built from this tree, real clients, origins on
+// loopback that look like the web. Every test says what somebody relies on; none looks inside.
 package e2e_test
 
 import (
@@ -67,19 +67,22 @@ func newWeb(t *testing.T, handler http.Handler) *web {
 		t.Fatal(err)
 	}
 	root := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "a web for tests"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "a web for tests"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(w.caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}), 0o600); err != nil {
+	if err := os.WriteFile(w.caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	leaf := func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		cert := &x509.Certificate{
-			SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "origin"}, DNSNames: []string{hello.ServerName}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+			SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "origin"},
+			DNSNames: []string{hello.ServerName}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
 			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		}
 		der, err := x509.CreateCertificate(rand.Reader, cert, root, &key.PublicKey, key)
@@ -152,7 +155,10 @@ func (l *lockedBuffer) String() string {
 
 // environ is the environment of every command: this web, this data folder, no proxy of the machine's own.
 func environ(w *web, dir string) []string {
-	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + filepath.Join(dir, "data"), "READTHRU_MARKDOWN_NEW_MODE=off"}
+	env := []string{
+		"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + filepath.Join(dir, "data"),
+		"READTHRU_MARKDOWN_NEW_MODE=off",
+	}
 	if w != nil {
 		env = append(env, "READTHRU_UPSTREAM_CA_FILE="+w.caFile, "READTHRU_UPSTREAM_RESOLVE=*:443="+w.https+",*:80="+w.http)
 	}
@@ -169,7 +175,8 @@ func serve(t *testing.T, w *web) *daemon {
 func serveIn(t *testing.T, w *web, dir string) *daemon {
 	t.Helper()
 	d := &daemon{t: t, dir: dir, env: environ(w, dir), log: &lockedBuffer{}}
-	d.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	d.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--listen", "127.0.0.1:0", "--admin",
+		"127.0.0.1:0")
 	d.cmd.Env = d.env
 	d.cmd.Stderr, d.cmd.Stdout = d.log, d.log
 	if err := d.cmd.Start(); err != nil {
@@ -183,7 +190,8 @@ func serveIn(t *testing.T, w *web, dir string) *daemon {
 			PID          int
 			Proxy, Admin string
 		}
-		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &where) == nil && where.PID == d.cmd.Process.Pid {
+		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &where) == nil &&
+			where.PID == d.cmd.Process.Pid {
 			d.proxy, d.admin = where.Proxy, where.Admin
 			return d
 		}
@@ -237,7 +245,10 @@ func (d *daemon) client() *http.Client {
 		DisableCompression: true,
 	}
 	d.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // answer is a response read to its end.
@@ -322,7 +333,8 @@ func command(t *testing.T, env []string, name string, args ...string) (stdout, s
 	return out.String(), errs.String(), err
 }
 
-// need finds a client's program. On a machine of continuous integration, where it was to be installed, its absence is a failure.
+// need finds a client's program. On a machine of continuous integration, where it was to be installed, its absence is a
+// failure.
 func need(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

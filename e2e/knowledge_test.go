@@ -72,9 +72,11 @@ func manual(n int) http.Handler {
 		w.Header().Set("Content-Type", "text/html")
 		var links strings.Builder
 		for next := 3*i + 1; next <= min(3*i+3, n); next++ {
-			_, _ = fmt.Fprintf(&links, `<p>Then there is <a href="/manual/%d">thing number %d</a>, of which another page tells.</p>`, next, next)
+			_, _ = fmt.Fprintf(&links,
+				`<p>Then there is <a href="/manual/%d">thing number %d</a>, of which another page tells.</p>`, next, next)
 		}
-		_, _ = fmt.Fprintf(w, `<html><head><title>Thing %d</title></head><body><main><h1>Thing %d</h1><p>This page of the manual tells of the thing that is called quonset%dx, and of how it is used by those who use it at all.</p>%s</main></body></html>`, i, i, i, &links)
+		_, _ = fmt.Fprintf(w,
+			`<html><head><title>Thing %d</title></head><body><main><h1>Thing %d</h1><p>This page of the manual tells of the thing that is called quonset%dx, and of how it is used by those who use it at all.</p>%s</main></body></html>`, i, i, i, &links)
 	})
 }
 

@@ -53,8 +53,8 @@ func (a *agent) use(tool string, args map[string]any) string {
 	return text.String()
 }
 
-// TestAnAgentWorksThroughASession is what an agent does with the program as it is installed: it fetches a page and pages through
-// it, lists, searches, reads a section and checks a quote.
+// TestAnAgentWorksThroughASession is what an agent does with the program as it is installed: it fetches a page and
+// pages through it, lists, searches, reads a section and checks a quote.
 func TestAnAgentWorksThroughASession(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T, w *web) mcp.Transport{
 		"a program with all in it": func(t *testing.T, w *web) mcp.Transport {
@@ -74,10 +74,12 @@ func TestAnAgentWorksThroughASession(t *testing.T) {
 			a := join(t, open(t, newWeb(t, site())))
 			const page = "https://site.test/guide/page"
 			first := a.use("fetch", map[string]any{"url": page, "max_length": 60})
-			if !strings.HasPrefix(first, "Contents of "+page+":\n# Rivers of the north\n") || !strings.Contains(first, "start_index of 60") {
+			if !strings.HasPrefix(first, "Contents of "+page+":\n# Rivers of the north\n") ||
+				!strings.Contains(first, "start_index of 60") {
 				t.Errorf("the first part is %q", first)
 			}
-			if rest := a.use("fetch", map[string]any{"url": page, "start_index": 60}); !strings.Contains(rest, "900 km") || strings.Contains(rest, "# Rivers") {
+			if rest := a.use("fetch", map[string]any{"url": page, "start_index": 60}); !strings.Contains(rest, "900 km") ||
+				strings.Contains(rest, "# Rivers") {
 				t.Errorf("the second part is %q", rest)
 			}
 			if list := a.use("recent_pages", map[string]any{"host": "site.test"}); !strings.Contains(list, page) {
@@ -85,12 +87,17 @@ func TestAnAgentWorksThroughASession(t *testing.T) {
 			}
 			a.use("list_knowledge_bases", nil)
 			until(t, time.Minute, "the page is found", func() bool {
-				return strings.Contains(a.use("search_knowledge_base", map[string]any{"query": "snow that fell a thousand years ago"}), page)
+				return strings.Contains(a.use("search_knowledge_base",
+					map[string]any{"query": "snow that fell a thousand years ago"}), page)
 			})
-			if text := a.use("get_page", map[string]any{"url": page, "section": "rivers-of-the-north"}); !strings.Contains(text, "short but deep") {
+			if text := a.use("get_page", map[string]any{"url": page, "section": "rivers-of-the-north"}); !strings.Contains(text,
+				"short but deep") {
 				t.Errorf("the section is %q", text)
 			}
-			if text := a.use("verify_quote", map[string]any{"url": page, "quote": "its water comes from snow"}); !strings.Contains(text, "It stands in line 3 under Rivers of the north.") {
+			if text := a.use("verify_quote", map[string]any{
+				"url":   page,
+				"quote": "its water comes from snow",
+			}); !strings.Contains(text, "It stands in line 3 under Rivers of the north.") {
 				t.Errorf("the quote: %q", text)
 			}
 		})

@@ -104,10 +104,12 @@ func TestOtherMethodsAndNavigationsAreNotConverted(t *testing.T) {
 	d := serve(t, w)
 	schemes(t, func(t *testing.T, base string) {
 		t.Helper()
-		if got := d.do(http.MethodPost, base+"/form", "a=b", "Content-Type: application/x-www-form-urlencoded"); got.body != article {
+		if got := d.do(http.MethodPost, base+"/form", "a=b",
+			"Content-Type: application/x-www-form-urlencoded"); got.body != article {
 			t.Errorf("POST: %q", got.body)
 		}
-		navigation := d.get(base+"/guide/page", "Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document", "Sec-Fetch-Site: none", "User-Agent: Mozilla/5.0")
+		navigation := d.get(base+"/guide/page", "Accept: text/html,application/xhtml+xml,*/*;q=0.8",
+			"Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document", "Sec-Fetch-Site: none", "User-Agent: Mozilla/5.0")
 		if navigation.body != article || !strings.HasPrefix(navigation.Header.Get("Content-Type"), "text/html") {
 			t.Errorf("navigation: %s %q", navigation.Header.Get("Content-Type"), navigation.body)
 		}
@@ -181,7 +183,8 @@ func TestLinksAreAbsoluteFurnitureIsGoneAndHiddenTextIsCounted(t *testing.T) {
 				t.Errorf("%q in %q", not, got.body)
 			}
 		}
-		if warnings := strings.Join(got.Header.Values("X-Readthru-Warning"), " "); !strings.Contains(warnings, "hidden-text-removed=1") {
+		if warnings := strings.Join(got.Header.Values("X-Readthru-Warning"), " "); !strings.Contains(warnings,
+			"hidden-text-removed=1") {
 			t.Errorf("warnings %q", warnings)
 		}
 		if !strings.Contains(got.body, "| First | 900 km |") {
@@ -190,7 +193,8 @@ func TestLinksAreAbsoluteFurnitureIsGoneAndHiddenTextIsCounted(t *testing.T) {
 		if !strings.HasPrefix(got.body, "---\ntitle: Rivers of the north\n") {
 			t.Errorf("no front matter in %q", got.body)
 		}
-		if got.Header.Get("X-Readthru-Source") != "local" || got.Header.Get("X-Markdown-Tokens") == "" || got.Header.Get("Via") == "" {
+		if got.Header.Get("X-Readthru-Source") != "local" || got.Header.Get("X-Markdown-Tokens") == "" ||
+			got.Header.Get("Via") == "" {
 			t.Errorf("fields %v", got.Header)
 		}
 	})
@@ -250,7 +254,8 @@ func TestTheOriginIsAskedForMarkdownFirst(t *testing.T) {
 		if accept := seen[len(seen)-1].Header.Get("Accept"); !strings.HasPrefix(accept, "text/markdown") {
 			t.Errorf("Accept at the origin: %q", accept)
 		}
-		if got.body != "# Native\n\nThis page speaks markdown.\n" || got.Header.Get("X-Readthru-Source") != "negotiated" || got.Header.Get("X-Markdown-Tokens") != "42" {
+		if got.body != "# Native\n\nThis page speaks markdown.\n" || got.Header.Get("X-Readthru-Source") != "negotiated" ||
+			got.Header.Get("X-Markdown-Tokens") != "42" {
 			t.Errorf("%v %q", got.Header, got.body)
 		}
 	})
@@ -261,10 +266,12 @@ func TestNothingOfOursReachesTheOrigin(t *testing.T) {
 	d := serve(t, w)
 	schemes(t, func(t *testing.T, base string) {
 		t.Helper()
-		d.get(base+"/data.json", "X-Readthru-Mode: auto", "X-Readthru-Session: s1", "Proxy-Connection: keep-alive", "Connection: X-Private", "X-Private: 1", "TE: trailers")
+		d.get(base+"/data.json", "X-Readthru-Mode: auto", "X-Readthru-Session: s1", "Proxy-Connection: keep-alive",
+			"Connection: X-Private", "X-Private: 1", "TE: trailers")
 		seen := w.requests("/data.json")
 		for name := range seen[len(seen)-1].Header {
-			if strings.HasPrefix(name, "X-Readthru") || strings.HasPrefix(name, "Proxy-") || name == "X-Private" || name == "Te" || name == "X-Forwarded-For" {
+			if strings.HasPrefix(name, "X-Readthru") || strings.HasPrefix(name, "Proxy-") || name == "X-Private" ||
+				name == "Te" || name == "X-Forwarded-For" {
 				t.Errorf("the origin saw %s", name)
 			}
 		}

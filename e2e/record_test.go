@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// reading is what is recorded: clients of several kinds, some of which tell a proxy nothing of themselves, that read pages, data
-// that is another each time, bytes, a repository, and what is not there.
+// reading is what is recorded: clients of several kinds, some of which tell a proxy nothing of themselves, that read
+// pages, data that is another each time, bytes, a repository, and what is not there.
 const reading = `
 set -e
 curl -sS https://site.test/guide/page
@@ -46,7 +46,8 @@ func ever(t *testing.T) http.Handler {
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(work, "file"), []byte(strings.Repeat("A line of a file.\n", 10_000)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(work, "file"), []byte(strings.Repeat("A line of a file.\n", 10_000)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
@@ -61,7 +62,10 @@ func ever(t *testing.T) http.Handler {
 	}
 	var n atomic.Int64
 	mux := http.NewServeMux()
-	mux.Handle("git.test/", &cgi.Handler{Path: git, Args: []string{"http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1"}})
+	mux.Handle("git.test/", &cgi.Handler{
+		Path: git, Args: []string{"http-backend"},
+		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1"},
+	})
 	mux.HandleFunc("/now", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
@@ -108,7 +112,8 @@ func TestARunIsReplayedByteForByteWithoutTheWeb(t *testing.T) {
 			offline := append(environ(nil, t.TempDir()), "READTHRU_UPSTREAM_RESOLVE=*:443=127.0.0.1:1,*:80=127.0.0.1:1")
 			asked := len(w.requests("/now"))
 			for range 2 {
-				now, stderr, err := command(t, offline, binary, "run", "--replay", lock, "--", "sh", "-c", "cd "+t.TempDir()+reading)
+				now, stderr, err := command(t, offline, binary, "run", "--replay", lock, "--", "sh", "-c",
+					"cd "+t.TempDir()+reading)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -23,9 +23,9 @@ const alternateLifetime = time.Hour
 // maxTwins is how many addresses are asked for the twin of a page.
 const maxTwins = 2
 
-// alternate asks for a markdown twin of an HTML page: one that the page names in a Link field or in its head, or, on hosts where
-// one has worked before, the page's address with .md. A twin is asked for under the policy for own fetches, without the
-// client's fields: a page decides that it is asked for, not the client.
+// alternate asks for a markdown twin of an HTML page: one that the page names in a Link field or in its head, or, on
+// hosts where one has worked before, the page's address with .md. A twin is asked for under the policy for own fetches,
+// without the client's fields: a page decides that it is asked for, not the client.
 type alternate struct{ f *Fetcher }
 
 func (alternate) Name() string { return "alternate" }
@@ -118,7 +118,8 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 		return nil, unfit("the twin is a bot wall")
 	}
 	r := foreign(twin.content, resp.Header.Get("X-Markdown-Tokens"), page.Alternate)
-	r.FinalURL, r.CanonicalURL, r.HTMLTokens, r.Expires = u.String(), signs.Canonical, convert.HTMLTokens(a.content), time.Now().Add(alternateLifetime)
+	r.FinalURL, r.CanonicalURL, r.HTMLTokens, r.Expires = u.String(), signs.Canonical, convert.HTMLTokens(a.content),
+		time.Now().Add(alternateLifetime)
 	if signs.Canonical == "" {
 		r.CanonicalURL = a.url.String()
 	}
@@ -145,15 +146,16 @@ func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 	return ""
 }
 
-// twins returns the addresses at which a page may have a markdown twin, the likeliest first: what the Link field names (RFC
-// 8288), what the head names, and the guess; maxTwins at most. Never the page itself, never http for an https page, nothing with
-// a secret.
+// twins returns the addresses at which a page may have a markdown twin, the likeliest first: what the Link field names
+// (RFC 8288), what the head names, and the guess; maxTwins at most. Never the page itself, never http for an https
+// page, nothing with a secret.
 func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	var list []*url.URL
 	self := *u
 	self.Fragment, self.RawFragment = "", ""
 	add := func(t *url.URL) {
-		if len(list) == maxTwins || t == nil || t.Scheme != "https" && (t.Scheme != "http" || u.Scheme == "https") || t.Hostname() == "" || page.HasSecret(t) {
+		if len(list) == maxTwins || t == nil || t.Scheme != "https" && (t.Scheme != "http" || u.Scheme == "https") ||
+			t.Hostname() == "" || page.HasSecret(t) {
 			return
 		}
 		clean := *t
@@ -181,7 +183,8 @@ func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	return list
 }
 
-// guessed returns where sites with twins keep that of u: page.md, or index.md in a directory; nil for a page with a query.
+// guessed returns where sites with twins keep that of u: page.md, or index.md in a directory; nil for a page with a
+// query.
 func guessed(u *url.URL) *url.URL {
 	if u.RawQuery != "" {
 		return nil

@@ -14,7 +14,8 @@ import (
 	"readthru/page"
 )
 
-var twin = "# Harbour\n\n" + strings.Repeat("The harbour wakes before the town does, and the boats that left at dusk come home.\n\n", 12)
+var twin = "# Harbour\n\n" +
+	strings.Repeat("The harbour wakes before the town does, and the boats that left at dusk come home.\n\n", 12)
 
 func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3, protocols: Link, head, .md
 	for _, tt := range []struct {
@@ -24,18 +25,52 @@ func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3, protocols: Link, head, .m
 		twin       http.HandlerFunc
 		want       page.Source
 	}{
-		{"Link field", "/page", article("H"), `<page.md>; rel="alternate"; type="text/markdown"`, respond(200, twin, "Content-Type: text/markdown"), page.Alternate},
-		{"head", "/page", strings.Replace(article("H"), "<head>", `<head><link rel=alternate type="text/markdown" href="/page.md">`, 1), "", respond(200, twin, "Content-Type: text/markdown"), page.Alternate},
-		{"text/plain with the path of one", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, twin, "Content-Type: text/plain"), page.Alternate},
+		{
+			"Link field", "/page", article("H"), `<page.md>; rel="alternate"; type="text/markdown"`,
+			respond(200, twin, "Content-Type: text/markdown"), page.Alternate,
+		},
+		{
+			"head", "/page", strings.Replace(article("H"), "<head>",
+				`<head><link rel=alternate type="text/markdown" href="/page.md">`, 1), "",
+			respond(200, twin, "Content-Type: text/markdown"), page.Alternate,
+		},
+		{
+			"text/plain with the path of one", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, twin, "Content-Type: text/plain"), page.Alternate,
+		},
 		{"none named", "/page", article("H"), "", respond(200, twin, "Content-Type: text/markdown"), page.Local},
-		{"another type", "/page", article("H"), `</page.md>; rel=alternate; type=text/html`, respond(200, twin, "Content-Type: text/markdown"), page.Local},
-		{"404", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(404, twin, "Content-Type: text/markdown"), page.Local},
-		{"HTML", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, article("H"), "Content-Type: text/markdown"), page.Local},
-		{"empty", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, " ", "Content-Type: text/markdown"), page.Local},
-		{"a stub", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, "# Harbour\n\nSee the site.\n", "Content-Type: text/markdown"), page.Local},
-		{"code lost", "/page", article("H", "<pre>a</pre><pre>b</pre>"), `</page.md>; rel=alternate; type=text/markdown`, respond(200, twin, "Content-Type: text/markdown"), page.Local},
-		{"redirect", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`, respond(302, "", "Location: /other.md"), page.Local},
-		{"blocked host", "/page", article("H"), `<https://medium.com/page.md>; rel=alternate; type=text/markdown`, respond(200, twin, "Content-Type: text/markdown"), page.Local},
+		{
+			"another type", "/page", article("H"), `</page.md>; rel=alternate; type=text/html`,
+			respond(200, twin, "Content-Type: text/markdown"), page.Local,
+		},
+		{
+			"404", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(404, twin, "Content-Type: text/markdown"), page.Local,
+		},
+		{
+			"HTML", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, article("H"), "Content-Type: text/markdown"), page.Local,
+		},
+		{
+			"empty", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, " ", "Content-Type: text/markdown"), page.Local,
+		},
+		{
+			"a stub", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, "# Harbour\n\nSee the site.\n", "Content-Type: text/markdown"), page.Local,
+		},
+		{
+			"code lost", "/page", article("H", "<pre>a</pre><pre>b</pre>"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, twin, "Content-Type: text/markdown"), page.Local,
+		},
+		{
+			"redirect", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(302, "", "Location: /other.md"), page.Local,
+		},
+		{
+			"blocked host", "/page", article("H"), `<https://medium.com/page.md>; rel=alternate; type=text/markdown`,
+			respond(200, twin, "Content-Type: text/markdown"), page.Local,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			mux := http.NewServeMux()
@@ -61,18 +96,21 @@ func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3, protocols: Link, head, .m
 			if string(ans.Body) != twin {
 				t.Errorf("body %.80q, want the twin as its origin made it", ans.Body)
 			}
-			if r := c.origin.last(t); r.URL.Path != "/page.md" || r.Header.Get("X-Client") != "" || r.Header.Get("User-Agent") != "readthru/test" {
+			if r := c.origin.last(t); r.URL.Path != "/page.md" || r.Header.Get("X-Client") != "" ||
+				r.Header.Get("User-Agent") != "readthru/test" {
 				t.Errorf("the twin was asked for with %v, want our own fields", r.Header)
 			}
 		})
 	}
 }
 
-// A page decides that its twin is asked for, so the policy for own fetches holds, also where clients may reach private addresses.
+// A page decides that its twin is asked for, so the policy for own fetches holds, also where clients may reach private
+// addresses.
 func TestTwinsAtPrivateAddressesAreNotAskedFor(t *testing.T) {
 	private := &origin{Handler: respond(200, twin, "Content-Type: text/markdown")}
 	addr := serve(t, private)
-	c := newChain(t, respond(200, article("H"), html, "Link: <http://"+addr+"/page.md>; rel=alternate; type=text/markdown"))
+	c := newChain(t, respond(200, article("H"), html,
+		"Link: <http://"+addr+"/page.md>; rel=alternate; type=text/markdown"))
 	if ans := c.read(t, "http://site.test/page"); ans.Page.Source != page.Local || private.asked() != nil {
 		t.Errorf("source %s, the private origin was asked %v, want it left alone", ans.Page.Source, private.asked())
 	}
@@ -109,16 +147,35 @@ func TestCandidatesForTwins(t *testing.T) {
 		guess                  bool
 		want                   []string
 	}{
-		{"relative", "https://a.test/x/y", "<y.md>; rel=alternate; type=text/markdown", "", false, []string{"https://a.test/x/y.md"}},
-		{"Link before head before guess, none twice", "https://a.test/y", "</1.md>; rel=alternate; type=text/markdown", "https://a.test/y.md", true, []string{"https://a.test/1.md", "https://a.test/y.md"}},
+		{
+			"relative", "https://a.test/x/y", "<y.md>; rel=alternate; type=text/markdown", "", false,
+			[]string{"https://a.test/x/y.md"},
+		},
+		{
+			"Link before head before guess, none twice", "https://a.test/y", "</1.md>; rel=alternate; type=text/markdown",
+			"https://a.test/y.md", true,
+			[]string{"https://a.test/1.md", "https://a.test/y.md"},
+		},
 		{"directory", "https://a.test/d/", "", "", true, []string{"https://a.test/d/index.md"}},
 		{"root", "https://a.test", "", "", true, []string{"https://a.test/index.md"}},
 		{"html ending", "https://a.test/p.html", "", "", true, []string{"https://a.test/p.md"}},
 		{"query, no guess", "https://a.test/p?q=1", "", "", true, nil},
-		{"the page itself is no twin", "https://a.test/p", "<https://a.test/p#x>; rel=alternate; type=text/markdown", "", false, nil},
-		{"http is none for https", "https://a.test/p", "<http://a.test/p.md>; rel=alternate; type=text/markdown", "", false, nil},
-		{"file is none", "https://a.test/p", "<file:///etc/passwd>; rel=alternate; type=text/markdown", "javascript:x", false, nil},
-		{"secrets are not followed", "https://a.test/p", "<https://u:p@a.test/p.md>; rel=alternate; type=text/markdown", "", false, nil},
+		{
+			"the page itself is no twin", "https://a.test/p", "<https://a.test/p#x>; rel=alternate; type=text/markdown", "",
+			false, nil,
+		},
+		{
+			"http is none for https", "https://a.test/p", "<http://a.test/p.md>; rel=alternate; type=text/markdown", "", false,
+			nil,
+		},
+		{
+			"file is none", "https://a.test/p", "<file:///etc/passwd>; rel=alternate; type=text/markdown", "javascript:x", false,
+			nil,
+		},
+		{
+			"secrets are not followed", "https://a.test/p", "<https://u:p@a.test/p.md>; rel=alternate; type=text/markdown", "",
+			false, nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := http.Header{}
@@ -139,10 +196,18 @@ func TestLinksAreRead(t *testing.T) { // RFC 8288 §3
 		want [][3]string
 	}{
 		{"one", []string{`</a>; rel=alternate; type="text/markdown"`}, [][3]string{{"/a", "alternate", "text/markdown"}}},
-		{"several, commas and semicolons in quotes and targets", []string{`<a,b;c>; title="x, <y>; rel=z"; rel="next prev", <d>;rel=up`, `<e>`}, [][3]string{{"a,b;c", "next prev", ""}, {"d", "up", ""}, {"e", "", ""}}},
+		{
+			"several, commas and semicolons in quotes and targets",
+			[]string{`<a,b;c>; title="x, <y>; rel=z"; rel="next prev", <d>;rel=up`, `<e>`},
+			[][3]string{{"a,b;c", "next prev", ""}, {"d", "up", ""}, {"e", "", ""}},
+		},
 		{"first parameter counts", []string{`<a>; rel=one; rel=two`}, [][3]string{{"a", "one", ""}}},
 		{"escaped quote", []string{`<a>; title="\"; rel=no"; rel=yes`}, [][3]string{{"a", "yes", ""}}},
-		{"parameters of the type", []string{`<a>; type="text/markdown; charset=utf-8"; rel=alternate`}, [][3]string{{"a", "alternate", "text/markdown"}}},
+		{
+			"parameters of the type",
+			[]string{`<a>; type="text/markdown; charset=utf-8"; rel=alternate`},
+			[][3]string{{"a", "alternate", "text/markdown"}},
+		},
 		{"garbage ends the line", []string{`<a>; rel=x, garbage, <b>; rel=y`}, [][3]string{{"a", "x", ""}}},
 		{"not closed", []string{`<a`, `<a>; rel="x`, `<a>;`, `;`}, [][3]string{{"a", "x", ""}, {"a", "", ""}}},
 	} {
@@ -188,7 +253,8 @@ func TestAnEndlessLinkFieldGivesFewTwins(t *testing.T) {
 }
 
 func TestAPageIsNotItsOwnTwin(t *testing.T) {
-	c := newChain(t, respond(200, article("H"), html, "Cache-Control: no-cache", `Link: </page>; rel=alternate; type=text/markdown`))
+	c := newChain(t, respond(200, article("H"), html, "Cache-Control: no-cache",
+		`Link: </page>; rel=alternate; type=text/markdown`))
 	c.read(t, "https://site.test/page#part")
 	if n := len(c.origin.asked()); n != 1 {
 		t.Errorf("%d origin requests, want 1", n)

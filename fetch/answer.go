@@ -19,7 +19,8 @@ import (
 	"readthru/page"
 )
 
-// answer makes the markdown answer of what the steps found, and records the visit. recalled says that the rendition was stored.
+// answer makes the markdown answer of what the steps found, and records the visit. recalled says that the rendition was
+// stored.
 func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	f.complete(a)
 	r, p := a.best, a.page
@@ -53,7 +54,10 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	}
 
 	links := a.links() // its warning is one of the fields
-	ans := &Answer{Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled), Links: links, Private: a.private || a.credentials}
+	ans := &Answer{
+		Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled), Links: links,
+		Private: a.private || a.credentials,
+	}
 	if status == http.StatusOK && matches(a.req.Header, ans.Header.Get("Etag")) {
 		ans.Status = http.StatusNotModified
 		ans.Header.Del("Content-Type")
@@ -85,7 +89,8 @@ func (f *Fetcher) form(a *attempt) form {
 		markdown, cut = from(bodyOf(markdown, r.From), a.req.View.Start), true
 		p.Tokens = convert.Tokens(markdown)
 	}
-	if limit := a.req.MaxTokens; limit > 0 && (p.Tokens > limit || r.From != page.Local) { // others' counts are their word only
+	// others' counts are their word only
+	if limit := a.req.MaxTokens; limit > 0 && (p.Tokens > limit || r.From != page.Local) {
 		block := len(markdown) - len(bodyOf(markdown, r.From))
 		if kept, next := convert.Cut(markdown, limit); next > 0 {
 			p.Next = a.req.View.Start + utf8.RuneCount(markdown[min(block, next):next])
@@ -115,7 +120,8 @@ func (f *Fetcher) form(a *attempt) form {
 		_, content = page.SplitFrontMatter(markdown)
 		block = string(markdown[:len(markdown)-len(content)])
 	}
-	if begun, _ := page.SplitFrontMatter(markdown); f.o.FrontMatter && r.From != page.Negotiated && r.From != page.Alternate && begun == nil {
+	if begun, _ := page.SplitFrontMatter(markdown); f.o.FrontMatter && r.From != page.Negotiated &&
+		r.From != page.Alternate && begun == nil {
 		block = p.FrontMatter()
 	}
 	if cut {
@@ -140,8 +146,8 @@ func (m form) bytes() []byte {
 	return slices.Concat([]byte(m.block), m.markdown)
 }
 
-// complete finds what a new rendition lacks. Content that the page had before keeps the time at which it was obtained then,
-// however often its source is validated, fetched again or changes around it.
+// complete finds what a new rendition lacks. Content that the page had before keeps the time at which it was obtained
+// then, however often its source is validated, fetched again or changes around it.
 func (f *Fetcher) complete(a *attempt) {
 	if a.best == nil || a.best.ContentHash != "" {
 		return
@@ -153,7 +159,8 @@ func (f *Fetcher) complete(a *attempt) {
 	if t, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
 		r.FetchedAt = t.UTC()
 	}
-	if known, err := f.o.Store.Page(a.key); a.memorable && err == nil && known.ContentHash == r.ContentHash && !known.FetchedAt.IsZero() {
+	if known, err := f.o.Store.Page(a.key); a.memorable && err == nil && known.ContentHash == r.ContentHash &&
+		!known.FetchedAt.IsZero() {
 		r.FetchedAt = known.FetchedAt
 	}
 	a.best = &r
@@ -184,10 +191,13 @@ func bodyOf(markdown []byte, from page.Source) []byte {
 	return body
 }
 
-// dropped are fields of the source that are not true of a rendition: its validators, its coding, its digests and signatures.
+// dropped are fields of the source that are not true of a rendition: its validators, its coding, its digests and
+// signatures.
 var dropped = []string{
-	"Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Accept-Ranges", "Content-Md5", "Content-Digest", "Repr-Digest", "Digest",
-	"Want-Digest", "Signature", "Signature-Input", "Etag", "Last-Modified", "X-Markdown-Tokens", "X-Readthru-Source", "X-Readthru-Doc", "X-Readthru-Warning", "X-Readthru-Next",
+	"Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Accept-Ranges", "Content-Md5",
+	"Content-Digest", "Repr-Digest", "Digest",
+	"Want-Digest", "Signature", "Signature-Input", "Etag", "Last-Modified", "X-Markdown-Tokens", "X-Readthru-Source",
+	"X-Readthru-Doc", "X-Readthru-Warning", "X-Readthru-Next",
 	"Content-Location", "Content-Disposition", "Trailer",
 }
 
@@ -306,10 +316,12 @@ func addVary(h http.Header, name string) {
 	h.Add("Vary", name)
 }
 
-// canonicalLink returns the Link that names the canonical URL; empty if there is none, or the origin's own names it already.
+// canonicalLink returns the Link that names the canonical URL; empty if there is none, or the origin's own names it
+// already.
 func canonicalLink(canonical string, h http.Header) string {
 	u, err := url.Parse(canonical)
-	if canonical == "" || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
+	if canonical == "" || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
 		return ""
 	}
 	for _, l := range parseLinks(h.Values("Link")) {
@@ -320,8 +332,8 @@ func canonicalLink(canonical string, h http.Header) string {
 	return "<" + u.String() + `>; rel="canonical"`
 }
 
-// cacheStatus reads what our cache said of a response (RFC 9211): whether it was answered from the store, and with how many
-// seconds of freshness left.
+// cacheStatus reads what our cache said of a response (RFC 9211): whether it was answered from the store, and with how
+// many seconds of freshness left.
 func cacheStatus(h http.Header) (hit bool, ttl int64) {
 	lines := h.Values("Cache-Status")
 	if len(lines) == 0 {

@@ -20,8 +20,8 @@ import (
 	"readthru/store"
 )
 
-// attempt is what the steps of one page share: the wish, what the origin answered, what was tried. Only one goroutine uses it at
-// a time.
+// attempt is what the steps of one page share: the wish, what the origin answered, what was tried. Only one goroutine
+// uses it at a time.
 type attempt struct {
 	req     Request
 	cascade []string
@@ -106,7 +106,8 @@ func (f *Fetcher) identify(u *url.URL) (*page.Page, page.Key) {
 func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	a.resp, a.status = resp, resp.StatusCode
 	a.kind = classify(a.req.Own, a.status, resp.Header)
-	if lines := resp.Header["Cache-Status"]; len(lines) > 0 && strings.HasSuffix(lines[len(lines)-1], "detail=only-if-cached") {
+	if lines := resp.Header["Cache-Status"]; len(lines) > 0 &&
+		strings.HasSuffix(lines[len(lines)-1], "detail=only-if-cached") {
 		a.kind = opaque // our cache has nothing and must not ask: no word of the origin
 	}
 	noStore, private := directive(resp.Header, "no-store"), directive(resp.Header, "private")
@@ -119,8 +120,8 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	}
 }
 
-// recipe names what, besides the bytes, decides what a rendition is: the rules of conversion, what is wanted of the page, the
-// type and charset that its origin names, and the URL that relative links are resolved against.
+// recipe names what, besides the bytes, decides what a rendition is: the rules of conversion, what is wanted of the
+// page, the type and charset that its origin names, and the URL that relative links are resolved against.
 func (a *attempt) recipe() string {
 	if a.recipes.url == a.url {
 		return a.recipes.own
@@ -136,8 +137,8 @@ func (a *attempt) recipeOf(wanted string) string {
 	return digest(wanted + "\n" + mediaType(a.resp.Header) + ";" + charset(a.resp.Header) + "\n" + base.String())
 }
 
-// pageRecipe names a rendition that was not made of the origin's bytes: it stands in for them, and no longer when they change.
-// What an origin says when it refuses us does not matter: that may differ each time.
+// pageRecipe names a rendition that was not made of the origin's bytes: it stands in for them, and no longer when they
+// change. What an origin says when it refuses us does not matter: that may differ each time.
 func (a *attempt) pageRecipe() string {
 	if a.status != http.StatusOK {
 		return digest(a.recipe() + "\nrefused")
@@ -153,8 +154,8 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// read reads and decodes the content, both at most limit bytes. After errTooLarge and errUnknownCoding the response's body
-// gives the whole content still, from its first byte.
+// read reads and decodes the content, both at most limit bytes. After errTooLarge and errUnknownCoding the response's
+// body gives the whole content still, from its first byte.
 func (a *attempt) read(limit int64) error {
 	body := a.resp.Body
 	if a.resp.ContentLength > limit {
@@ -198,7 +199,8 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	}
 	defer f.workers.Release(1)
 	contentType := a.resp.Header.Get("Content-Type")
-	if media := mediaType(a.resp.Header); a.kind == markdownKind || a.kind == htmlKind && media != "text/html" && media != "application/xhtml+xml" {
+	if media := mediaType(a.resp.Header); a.kind == markdownKind || a.kind == htmlKind && media != "text/html" &&
+		media != "application/xhtml+xml" {
 		contentType = "text/html" // labelled as something else
 	}
 	doc, err := convert.Parse(ctx, a.content, contentType, a.url)
@@ -209,8 +211,8 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	return doc, nil
 }
 
-// links returns where the page leads, if that was asked: by all of the HTML in hand, for markdown made of it names less, and by
-// what a browser made of it; by the markdown of what is no HTML.
+// links returns where the page leads, if that was asked: by all of the HTML in hand, for markdown made of it names
+// less, and by what a browser made of it; by the markdown of what is no HTML.
 func (a *attempt) links() []string {
 	if !a.req.Links || a.best == nil || a.status != http.StatusOK {
 		return nil

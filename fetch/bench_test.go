@@ -11,7 +11,8 @@ import (
 
 // BenchmarkHit is a page that was read before: from the cache, its rendition from the store.
 func BenchmarkHit(b *testing.B) {
-	c := newChain(b, respond(200, article("Harbour", strings.Repeat("<p>A paragraph of words like any other.</p>", 400)), html, "Cache-Control: max-age=3600"))
+	c := newChain(b, respond(200, article("Harbour", strings.Repeat("<p>A paragraph of words like any other.</p>", 400)),
+		html, "Cache-Control: max-age=3600"))
 	r := fetch.Request{URL: parse(b, "https://site.test/"), Header: header("Accept: */*", "User-Agent: bench")}
 	ans, err := c.Page(b.Context(), r)
 	if err != nil {

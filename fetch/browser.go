@@ -101,7 +101,10 @@ func (s browser) warnAbsent(a *attempt) {
 // rendering is what the browser is asked.
 func (a *attempt) rendering() render.Request {
 	h := http.Header{}
-	for _, name := range []string{"Content-Type", "Content-Language", "Content-Security-Policy", "Set-Cookie", "Referrer-Policy"} {
+	for _, name := range []string{
+		"Content-Type", "Content-Language", "Content-Security-Policy", "Set-Cookie",
+		"Referrer-Policy",
+	} {
 		if v := a.resp.Header[name]; v != nil {
 			h[name] = v
 		}
@@ -144,14 +147,17 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 		}
 	}
 	return &store.Rendition{
-		Source: a.sum, Recipe: a.pageRecipe(), Markdown: []byte(res.Markdown), From: page.Browser, Expires: time.Now().Add(renderLifetime),
-		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType, Meta: res.Meta,
-		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings, FinalURL: seen.URL.String(),
+		Source: a.sum, Recipe: a.pageRecipe(), Markdown: []byte(res.Markdown), From: page.Browser,
+		Expires: time.Now().Add(renderLifetime),
+		Title:   res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
+		Meta:   res.Meta,
+		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
+		FinalURL: seen.URL.String(),
 	}, nil
 }
 
-// PageClient returns the way by which the requests of a rendered page are made: through client, under the policy for own
-// fetches, and never to a blocked domain. Content codings are undone.
+// PageClient returns the way by which the requests of a rendered page are made: through client, under the policy for
+// own fetches, and never to a blocked domain. Content codings are undone.
 func PageClient(client http.RoundTripper, blocked []string) http.RoundTripper {
 	return pageClient{client, blocked}
 }
@@ -200,8 +206,8 @@ func (f *Fetcher) browserState() render.State {
 // renderVain names a page that was rendered in vain.
 func renderVain(a *attempt) string { return "browser " + a.key.String() }
 
-// rendersStill reports whether a page of which a weak local rendition is stored would be rendered now. When it would be if there
-// were a browser, it says so.
+// rendersStill reports whether a page of which a weak local rendition is stored would be rendered now. When it would be
+// if there were a browser, it says so.
 func (f *Fetcher) rendersStill(a *attempt, r *store.Rendition) bool {
 	if !slices.Contains(a.cascade, "browser") {
 		return false
@@ -256,8 +262,8 @@ func (f *Fetcher) wantsMore(a *attempt) bool {
 	return f.rendersHost(a) && f.browserState().Mode == "browser"
 }
 
-// learn notes for the host whether rendering gives more than twice the text. What was learnt is renewed once a day while it holds,
-// and forgotten with the first page for which it does not.
+// learn notes for the host whether rendering gives more than twice the text. What was learnt is renewed once a day
+// while it holds, and forgotten with the first page for which it does not.
 func (s browser) learn(a *attempt, r *store.Rendition) {
 	if a.best == nil || !a.memorable {
 		return

@@ -47,12 +47,15 @@ func spa(w http.ResponseWriter, r *http.Request) {
 // late is a client that is known only when the chain stands.
 type late struct{ http.RoundTripper }
 
-// withBrowser returns a chain that renders with the browser named; empty: the one of this machine, whose absence skips the test
-// unless CI is set.
+// withBrowser returns a chain that renders with the browser named; empty: the one of this machine, whose absence skips
+// the test unless CI is set.
 func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetch.Options)) *chain {
 	t.Helper()
 	client := new(late)
-	b := render.New(render.Options{Browser: name, Client: fetch.PageClient(client, []string{"blocked.test"}), Dir: t.TempDir(), UserAgent: "readthru/test"})
+	b := render.New(render.Options{
+		Browser: name, Client: fetch.PageClient(client, []string{"blocked.test"}),
+		Dir: t.TempDir(), UserAgent: "readthru/test",
+	})
 	t.Cleanup(func() { _ = b.Close() })
 	if st := b.State(); name == "" && st.Mode != "browser" {
 		if os.Getenv("CI") != "" {
@@ -78,8 +81,10 @@ func outcome(p *page.Page, step string) string {
 func TestAShellIsRenderedOnceAndKept(t *testing.T) { // rules C2, AD3
 	c := withBrowser(t, "", http.HandlerFunc(spa))
 	first := c.read(t, "https://site.test/app")
-	if first.Page.Source != page.Browser || !strings.Contains(string(first.Body), shellText) || len(first.Page.Warnings) != 0 {
-		t.Fatalf("source %s, warnings %q, attempts %+v:\n%s", first.Page.Source, first.Page.Warnings, first.Page.Attempts, first.Body)
+	if first.Page.Source != page.Browser || !strings.Contains(string(first.Body), shellText) ||
+		len(first.Page.Warnings) != 0 {
+		t.Fatalf("source %s, warnings %q, attempts %+v:\n%s", first.Page.Source, first.Page.Warnings, first.Page.Attempts,
+			first.Body)
 	}
 	if asked := c.origin.asked(); !slices.Equal(asked, []string{"GET site.test/app", "GET site.test/api/text"}) {
 		t.Errorf("the origin was asked %q, want page and data once", asked)
@@ -116,7 +121,11 @@ func TestRenderingIsDecidedByRequestRuleAndHost(t *testing.T) { // rule C7
 		{"never by configuration", "/app", fetch.Request{}, never, page.Local},
 		{"always by request beats it", "/app", fetch.Request{Render: fetch.RenderAlways}, never, page.Browser},
 		{"never by request", "/app", fetch.Request{Render: fetch.RenderNever}, nil, page.Local},
-		{"always by rule", "/whole", fetch.Request{}, func(o *fetch.Options) { o.Rules = fetch.Rules{{Host: "site.test", Render: fetch.RenderAlways}} }, page.Browser},
+		{
+			"always by rule", "/whole",
+			fetch.Request{},
+			func(o *fetch.Options) { o.Rules = fetch.Rules{{Host: "site.test", Render: fetch.RenderAlways}} }, page.Browser,
+		},
 		{"a cascade without it", "/app", fetch.Request{Cascade: []string{"local"}}, nil, page.Local},
 		{"with credentials", "/app", fetch.Request{Header: header("Cookie: a=b")}, nil, page.Local},
 	} {
@@ -144,14 +153,16 @@ func TestAHostWhereRenderingHelpedIsRenderedAtOnce(t *testing.T) {
 	if h, err := c.store.Host("site.test"); err != nil || h.RenderHelped.IsZero() {
 		t.Fatalf("host %+v, %v: not learnt", h, err)
 	}
-	if ans := c.read(t, "https://site.test/whole"); outcome(ans.Page, "browser") != page.Rejected && outcome(ans.Page, "browser") != page.Answered {
+	if ans := c.read(t, "https://site.test/whole"); outcome(ans.Page, "browser") != page.Rejected &&
+		outcome(ans.Page, "browser") != page.Answered {
 		t.Errorf("attempts %+v, want the browser tried", ans.Page.Attempts)
 	}
 }
 
 func TestWhatWasLearntOfAHostIsForgottenWhenItHoldsNoMore(t *testing.T) {
 	c := withBrowser(t, "", http.HandlerFunc(spa))
-	if err := c.store.UpdateHost("site.test", func(h *store.Host) { h.RenderHelped = time.Now().Add(-48 * time.Hour) }); err != nil {
+	if err := c.store.UpdateHost("site.test",
+		func(h *store.Host) { h.RenderHelped = time.Now().Add(-48 * time.Hour) }); err != nil {
 		t.Fatal(err)
 	}
 	c.read(t, "https://site.test/whole")
@@ -174,7 +185,8 @@ func TestWhatARenderedPageLoadsIsDecoded(t *testing.T) {
 		_, _ = io.WriteString(z, shellText)
 		_ = z.Close()
 	}))
-	if ans := c.read(t, "https://site.test/app"); ans.Page.Source != page.Browser || !strings.Contains(string(ans.Body), shellText) {
+	if ans := c.read(t, "https://site.test/app"); ans.Page.Source != page.Browser ||
+		!strings.Contains(string(ans.Body), shellText) {
 		t.Errorf("source %s:\n%s", ans.Page.Source, ans.Body)
 	}
 }
@@ -191,8 +203,8 @@ func TestARenderedPageLeadsWhereItsScriptsSay(t *testing.T) {
 	}
 }
 
-// TestNoAddressOfTheCorpusIsReachedFromAPage has pages try the addresses and spellings of ssrf-targets.json in the corpus folder
-// for security, as data and as places to go to.
+// TestNoAddressOfTheCorpusIsReachedFromAPage has pages try the addresses and spellings of ssrf-targets.json in the
+// corpus folder for security, as data and as places to go to.
 func TestNoAddressOfTheCorpusIsReachedFromAPage(t *testing.T) {
 	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
 	if dir == "" {
@@ -206,7 +218,11 @@ func TestNoAddressOfTheCorpusIsReachedFromAPage(t *testing.T) {
 	if err := json.Unmarshal(b, &targets); err != nil {
 		t.Fatal(err)
 	}
-	victim := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s%s was reached", r.Host, r.URL) }))
+	victim := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter,
+		r *http.Request,
+	) {
+		t.Errorf("%s%s was reached", r.Host, r.URL)
+	}))
 	defer victim.Close()
 	_, port, err := net.SplitHostPort(victim.Listener.Addr().String())
 	if err != nil {
@@ -243,7 +259,8 @@ func TestNoAddressOfTheCorpusIsReachedFromAPage(t *testing.T) {
 		t.Errorf("got %s, want %d refused", got, len(urls))
 	}
 	for n, u := range urls {
-		if ans := c.read(t, "https://site.test/to/"+strconv.Itoa(n)); ans.Page.Source == page.Browser && ans.Page.FinalURL != "https://site.test/to/"+strconv.Itoa(n) {
+		if ans := c.read(t, "https://site.test/to/"+strconv.Itoa(n)); ans.Page.Source == page.Browser &&
+			ans.Page.FinalURL != "https://site.test/to/"+strconv.Itoa(n) {
 			t.Errorf("%s gave a page of %s", u, ans.Page.FinalURL)
 		}
 	}
@@ -253,7 +270,8 @@ func TestWithoutABrowserAShellSaysWhatIsMissing(t *testing.T) { // rules C4, AD7
 	c := withBrowser(t, filepath.Join(t.TempDir(), "none"), http.HandlerFunc(spa))
 	for range 2 { // the second time from the store
 		ans := c.read(t, "https://site.test/app")
-		if w := ans.Header.Values("X-Readthru-Warning"); !slices.Contains(w, "js-shell") || !slices.Contains(w, "no-browser") {
+		if w := ans.Header.Values("X-Readthru-Warning"); !slices.Contains(w, "js-shell") ||
+			!slices.Contains(w, "no-browser") {
 			t.Errorf("warnings %q, want js-shell and no-browser", w)
 		}
 		if strings.Contains(string(ans.Body), "browser") {
@@ -272,7 +290,8 @@ func TestABrowserThatFailsLeavesThePlainResult(t *testing.T) { // rule C3
 	}
 	c := withBrowser(t, fake, http.HandlerFunc(spa))
 	ans := c.read(t, "https://site.test/app")
-	if ans.Page.Source != page.Local || outcome(ans.Page, "browser") != page.Failed || !slices.Contains(ans.Page.Warnings, "no-browser") {
+	if ans.Page.Source != page.Local || outcome(ans.Page, "browser") != page.Failed ||
+		!slices.Contains(ans.Page.Warnings, "no-browser") {
 		t.Errorf("source %s, warnings %q, attempts %+v", ans.Page.Source, ans.Page.Warnings, ans.Page.Attempts)
 	}
 }
@@ -284,7 +303,9 @@ func TestAPageInTheBrowserKeepsToTheGuard(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, `<body><div id=out></div><script>
-			Promise.all(['http://169.254.169.254:8080/latest/meta-data/', 'http://127.0.0.1:1/', 'http://[::1]:8080/', 'http://0x7f.1:8080/', 'http://2130706433:8080/', 'http://10.0.0.1:8080/', 'https://blocked.test/']
+			Promise.all(['http://169.254.169.254:8080/latest/meta-data/', 'http://127.0.0.1:1/',
+				'http://[::1]:8080/', 'http://0x7f.1:8080/', 'http://2130706433:8080/', 'http://10.0.0.1:8080/',
+				'https://blocked.test/']
 				.map((u) => fetch(u, {mode: 'no-cors'}).then(() => 'got ' + u, () => 'refused')))
 				.then((all) => { document.getElementById('out').textContent = all.join(', ') });
 		</script>`)

@@ -67,17 +67,26 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 	ca := newAuthority(tb)
 	secure, plain := ca.serve(tb, leaf{}, o), serve(tb, o)
 	c := &chain{origin: o}
-	c.transport = newTransport(tb, fetch.TransportOptions{CAFile: ca.file, Resolve: []string{"*:443=" + secure, "*:80=" + plain}, AllowPrivateProxied: true, UserAgent: "readthru/test"})
+	c.transport = newTransport(tb, fetch.TransportOptions{
+		CAFile:  ca.file,
+		Resolve: []string{"*:443=" + secure, "*:80=" + plain}, AllowPrivateProxied: true, UserAgent: "readthru/test",
+	})
 	var err error
 	if c.store, err = store.Open(store.Options{Dir: tb.TempDir()}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = c.store.Close() })
-	opts := fetch.Options{Direct: c.transport, Store: c.store, UserAgent: "readthru/test", FrontMatter: true, MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Timeout: 10 * time.Second, GitHub: fetch.GitHub{CAFile: ca.file}}
+	opts := fetch.Options{
+		Direct: c.transport, Store: c.store, UserAgent: "readthru/test", FrontMatter: true,
+		MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Timeout: 10 * time.Second, GitHub: fetch.GitHub{CAFile: ca.file},
+	}
 	for _, f := range change {
 		f(&opts)
 	}
-	c.cache = cache.New(cache.Options{Store: c.store, Next: c.transport, Private: opts.Private, PartitionKey: []byte("test"), Override: pageTTL})
+	c.cache = cache.New(cache.Options{
+		Store: c.store, Next: c.transport, Private: opts.Private,
+		PartitionKey: []byte("test"), Override: pageTTL,
+	})
 	tb.Cleanup(func() { _ = c.cache.Close() })
 	if opts.Client == nil {
 		opts.Client = c.cache
@@ -90,7 +99,8 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 // pageTTL lets pages that state no lifetime live for a day (AD4).
 func pageTTL(_ *http.Request, status int, h http.Header) (time.Duration, bool, bool) {
 	t := h.Get("Content-Type")
-	return 24 * time.Hour, false, status == 200 && (strings.HasPrefix(t, "text/html") || strings.HasPrefix(t, "text/markdown"))
+	return 24 * time.Hour, false, status == 200 &&
+		(strings.HasPrefix(t, "text/html") || strings.HasPrefix(t, "text/markdown"))
 }
 
 // read gets a page as a client of the proxy does, and fails the test where that is an error.
@@ -172,7 +182,9 @@ func body(t *testing.T, a *fetch.Answer) string {
 // article is an HTML page with enough text to be none of thin, shell or wall.
 func article(title string, more ...string) string {
 	var b strings.Builder
-	b.WriteString("<!doctype html><html lang=en><head><title>" + title + "</title><meta name=description content='About the sea'></head><body><nav><a href=/a>Menu entry</a></nav><main><h1>" + title + "</h1>")
+	b.WriteString("<!doctype html><html lang=en><head><title>" + title +
+		"</title><meta name=description content='About the sea'></head><body><nav><a href=/a>Menu entry</a></nav><main><h1>" +
+		title + "</h1>")
 	for _, s := range more {
 		b.WriteString(s)
 	}

@@ -24,10 +24,11 @@ const (
 // converted reports whether the markdown of content of this kind is always made here, and kept.
 func (k kind) converted() bool { return k == htmlKind || k == documentKind }
 
-// classify says what a response is from its head. Of what is proxied, HTML, PDF and feeds are pages and nothing else is (AD1a):
-// plain text and JSON may be files that a tool reads. A stream without an end is never one.
+// classify says what a response is from its head. Of what is proxied, HTML, PDF and feeds are pages and nothing else is
+// (AD1a): plain text and JSON may be files that a tool reads. A stream without an end is never one.
 func classify(own bool, status int, h http.Header) kind {
-	if status == http.StatusPartialContent || status == http.StatusNoContent || status < 200 || status >= 300 && status < 400 {
+	if status == http.StatusPartialContent || status == http.StatusNoContent || status < 200 || status >= 300 &&
+		status < 400 {
 		return opaque
 	}
 	switch t := mediaType(h); {
@@ -68,7 +69,8 @@ func markdownPath(p string) bool {
 
 // disguised reports whether content labelled as markdown is HTML or XML all the same (rule A3).
 func disguised(content []byte) bool {
-	s := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(content[:min(len(content), 512)]), "\ufeff"), " \t\r\n\f"))
+	s := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(content[:min(len(content), 512)]), "\ufeff"),
+		" \t\r\n\f"))
 	for _, begin := range []string{"<!doctype", "<html", "<?xml"} {
 		if strings.HasPrefix(s, begin) {
 			return true
@@ -79,11 +81,12 @@ func disguised(content []byte) bool {
 
 // noText reports whether content is no text: it holds a NUL, and does not begin as UTF-16 does.
 func noText(content []byte) bool {
-	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) && !bytes.HasPrefix(content, []byte("\xfe\xff"))
+	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) &&
+		!bytes.HasPrefix(content, []byte("\xfe\xff"))
 }
 
-// directive reports whether a Cache-Control field holds a directive, with or without an argument. What stands in quotes is no
-// directive.
+// directive reports whether a Cache-Control field holds a directive, with or without an argument. What stands in quotes
+// is no directive.
 func directive(h http.Header, name string) bool {
 	for _, line := range h.Values("Cache-Control") {
 		quoted := false

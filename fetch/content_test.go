@@ -131,7 +131,8 @@ func TestBytesWithoutTextSayWhatTheyAreAndAreNotKept(t *testing.T) {
 		io.WriteString(w, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00")
 	}))
 	ans, err := c.own(t, "https://site.test/a")
-	if err != nil || !strings.Contains(string(ans.Body), "PNG image") || !slices.Contains(ans.Page.Warnings, "binary") || c.stored(t, "https://site.test/a") != nil {
+	if err != nil || !strings.Contains(string(ans.Body), "PNG image") || !slices.Contains(ans.Page.Warnings, "binary") ||
+		c.stored(t, "https://site.test/a") != nil {
 		t.Errorf("%+v, %v, want a description that is not stored", ans, err)
 	}
 }
@@ -158,7 +159,8 @@ func TestACharsetToldAnewIsHeeded(t *testing.T) {
 }
 
 func TestWhatIsNotCodedAsItSaysIsAnErrorOfOwnFetches(t *testing.T) {
-	c := newChain(t, respond(200, "no gzip at all, but more than ten bytes", "Content-Type: application/json", "Content-Encoding: gzip", "Cache-Control: no-store"))
+	c := newChain(t, respond(200, "no gzip at all, but more than ten bytes", "Content-Type: application/json",
+		"Content-Encoding: gzip", "Cache-Control: no-store"))
 	if ans, err := c.own(t, "https://site.test/a"); err == nil {
 		t.Errorf("%q, want an error: its beginning is lost", body(t, ans))
 	}

@@ -26,8 +26,8 @@ var (
 const maxWindow = 8 << 20
 
 // decode undoes the content codings of h (RFC 9110 §8.4) on a whole body. It returns raw itself where there are none,
-// errTooLarge when more than limit bytes come out of one of them, errUnknownCoding, or errCoding for a body that is cut or not
-// so coded. A message has one coding, seldom two: more than three is an attempt to make us work.
+// errTooLarge when more than limit bytes come out of one of them, errUnknownCoding, or errCoding for a body that is cut
+// or not so coded. A message has one coding, seldom two: more than three is an attempt to make us work.
 func decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 	list := codings(h)
 	if len(list) > 3 {
@@ -83,7 +83,8 @@ func decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
 		return io.NopCloser(brotli.NewReader(r)), nil
 	case "zstd":
 		var d *zstd.Decoder
-		if d, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+		if d, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
 			return d.IOReadCloser(), nil
 		}
 	default:

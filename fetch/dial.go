@@ -32,12 +32,12 @@ type (
 	http1Key    struct{} // the connection must not be one of HTTP/2: its request asks for an upgrade
 )
 
-// OwnPolicy marks a context: requests under it obey the policy for own fetches, which reaches public addresses only. The mark
-// is a value and survives [context.WithoutCancel].
+// OwnPolicy marks a context: requests under it obey the policy for own fetches, which reaches public addresses only.
+// The mark is a value and survives [context.WithoutCancel].
 func OwnPolicy(ctx context.Context) context.Context { return context.WithValue(ctx, ownKey{}, true) }
 
-// Endpoint marks a context: a request under it goes to an endpoint that the operator configured, at u's host and port and
-// nowhere else, private or not. Its connections are never shared with other requests.
+// Endpoint marks a context: a request under it goes to an endpoint that the operator configured, at u's host and port
+// and nowhere else, private or not. Its connections are never shared with other requests.
 func Endpoint(ctx context.Context, u *url.URL) context.Context {
 	return context.WithValue(ctx, endpointKey{}, hostPort(u))
 }
@@ -61,8 +61,8 @@ type dialer struct {
 	resolver *net.Resolver // nil: the system's
 }
 
-// dial connects to addr (host:port) under the policy. Every address that a name resolves to is checked when it is dialled, so
-// that no second look-up can give another one.
+// dial connects to addr (host:port) under the policy. Every address that a name resolves to is checked when it is
+// dialled, so that no second look-up can give another one.
 func (d *dialer) dial(ctx context.Context, p policy, network, addr string) (net.Conn, error) {
 	g := guard{allowPrivate: d.private[p] || addr == d.upstream}
 	if d.avoid != nil {

@@ -15,7 +15,8 @@ const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>River news<
 func TestAFeedIsConvertedOnceAndRememberedAsAPage(t *testing.T) { // AD1
 	c := newChain(t, respond(200, rss, "Content-Type: application/rss+xml", "Cache-Control: max-age=600"))
 	first := c.read(t, "https://site.test/feed")
-	if !strings.Contains(string(first.Body), "## [Water is wet](https://site.test/1)") || first.Page.Title != "River news" {
+	if !strings.Contains(string(first.Body), "## [Water is wet](https://site.test/1)") ||
+		first.Page.Title != "River news" {
 		t.Errorf("body %q, title %q", first.Body, first.Page.Title)
 	}
 	again := c.read(t, "https://site.test/feed")

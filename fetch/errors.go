@@ -67,8 +67,8 @@ func (e *Error) cause() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HTTPStatus is the status of the answer that tells a client of the error: 403 when we refuse, 504 when the origin was too
-// slow, the origin's own for KindHTTP, else 502.
+// HTTPStatus is the status of the answer that tells a client of the error: 403 when we refuse, 504 when the origin was
+// too slow, the origin's own for KindHTTP, else 502.
 func (e *Error) HTTPStatus() int {
 	switch e.Kind {
 	case KindBlocked:
@@ -142,7 +142,8 @@ func explainGuard(e *Error, text *string, err error) bool {
 
 func explainTime(e *Error, err error) bool {
 	var t interface{ Timeout() bool }
-	timeout := errors.Is(err, errTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+	timeout := errors.Is(err, errTimeout) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, os.ErrDeadlineExceeded)
 	if !timeout && (!errors.As(err, &t) || !t.Timeout()) {
 		return false
 	}
@@ -172,7 +173,8 @@ func explainTLS(e *Error, text *string, err error) bool {
 			*text = "the certificate is self-signed"
 		}
 	} else if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		*text = "the certificate is not valid: " + strings.TrimPrefix(bare(err).Error(), "tls: failed to verify certificate: ")
+		*text = "the certificate is not valid: " + strings.TrimPrefix(bare(err).Error(),
+			"tls: failed to verify certificate: ")
 	} else if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		*text, e.Type = "the origin does not speak TLS on this port", "tls_protocol_error"
 	} else if a, ok := errors.AsType[tls.AlertError](err); ok {
@@ -227,9 +229,12 @@ func explainHTTP(e *Error, text *string, err error) bool {
 	switch {
 	case strings.Contains(s, "server response headers exceeded"), strings.Contains(s, "RESPONSE_HEADERS_TOO_LARGE"):
 		e.Type, *text = "http_response_header_section_size", "the fields of the response are larger than 256 KiB"
-	case strings.Contains(s, "unsupported protocol scheme"), strings.Contains(s, "no Host in request URL"), strings.Contains(s, "invalid URL"):
+	case strings.Contains(s, "unsupported protocol scheme"), strings.Contains(s, "no Host in request URL"),
+		strings.Contains(s, "invalid URL"):
 		e.Kind, e.Type, *text = KindUnsupported, "http_request_error", "it is not an http or https URL with a host"
-	case strings.Contains(s, "malformed"), strings.Contains(s, "unsupported transfer encoding"), strings.Contains(s, "PROTOCOL_ERROR"), strings.Contains(s, "invalid header"), strings.Contains(s, "bad Content-Length"):
+	case strings.Contains(s, "malformed"), strings.Contains(s, "unsupported transfer encoding"),
+		strings.Contains(s, "PROTOCOL_ERROR"), strings.Contains(s, "invalid header"),
+		strings.Contains(s, "bad Content-Length"):
 		e.Type, *text = "http_protocol_error", "the response is not well-formed HTTP: "+bare(err).Error()
 	default:
 		return false

@@ -33,17 +33,49 @@ func TestErrorsAreExplained(t *testing.T) {
 		{"deadline", context.DeadlineExceeded, "timeout", "http_response_timeout", 504, "Timeout fetching " + masked},
 		{"read deadline", os.ErrDeadlineExceeded, "timeout", "http_response_timeout", 504, "Timeout fetching " + masked},
 		{"connect timeout", dial(os.ErrDeadlineExceeded), "timeout", "connection_timeout", 504, "Timeout fetching " + masked},
-		{"DNS timeout", dial(&net.DNSError{Name: "site.test", IsTimeout: true}), "timeout", "dns_timeout", 504, "Timeout fetching " + masked},
-		{"no such host", dial(&net.DNSError{Name: "site.test", IsNotFound: true}), "connect", "dns_error", 502, "Connection error fetching " + masked + ": there is no host site.test"},
-		{"refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "connect", "connection_refused", 502, "Connection error fetching " + masked + ": the connection was refused"},
-		{"no route", dial(os.NewSyscallError("connect", syscall.ENETUNREACH)), "connect", "destination_ip_unroutable", 502, "there is no way"},
-		{"reset", os.NewSyscallError("read", syscall.ECONNRESET), "connect", "connection_terminated", 502, "closed the connection"},
-		{"short body", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "connect", "http_response_incomplete", 502, "ended before its end"},
-		{"large head", errors.New("net/http: server response headers exceeded 262144 bytes; aborted"), "connect", "http_response_header_section_size", 502, "larger than 256 KiB"},
-		{"malformed", errors.New(`net/http: HTTP/1.x transport connection broken: malformed HTTP status code "abc"`), "connect", "http_protocol_error", 502, "not well-formed HTTP"},
+		{
+			"DNS timeout", dial(&net.DNSError{Name: "site.test", IsTimeout: true}), "timeout", "dns_timeout", 504,
+			"Timeout fetching " + masked,
+		},
+		{
+			"no such host", dial(&net.DNSError{Name: "site.test", IsNotFound: true}), "connect", "dns_error", 502,
+			"Connection error fetching " + masked + ": there is no host site.test",
+		},
+		{
+			"refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "connect", "connection_refused", 502,
+			"Connection error fetching " + masked + ": the connection was refused",
+		},
+		{
+			"no route", dial(os.NewSyscallError("connect", syscall.ENETUNREACH)), "connect", "destination_ip_unroutable", 502,
+			"there is no way",
+		},
+		{
+			"reset", os.NewSyscallError("read", syscall.ECONNRESET), "connect", "connection_terminated", 502,
+			"closed the connection",
+		},
+		{
+			"short body", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "connect", "http_response_incomplete", 502,
+			"ended before its end",
+		},
+		{
+			"large head", errors.New("net/http: server response headers exceeded 262144 bytes; aborted"), "connect",
+			"http_response_header_section_size", 502, "larger than 256 KiB",
+		},
+		{
+			"malformed", errors.New(`net/http: HTTP/1.x transport connection broken: malformed HTTP status code "abc"`),
+			"connect", "http_protocol_error", 502, "not well-formed HTTP",
+		},
 		{"no TLS", http.ErrSchemeMismatch, "tls", "tls_protocol_error", 502, "does not speak TLS"},
-		{"not yet valid or expired", x509.CertificateInvalidError{Reason: x509.Expired}, "tls", "tls_certificate_error", 502, "expired"},
-		{"URL within the error", &url.Error{Op: "Get", URL: u.String(), Err: errors.New("odd")}, "connect", "connection_terminated", 502, "Connection error fetching " + masked + ": odd"},
+		{
+			"not yet valid or expired",
+			x509.CertificateInvalidError{Reason: x509.Expired},
+			"tls", "tls_certificate_error", 502,
+			"expired",
+		},
+		{
+			"URL within the error", &url.Error{Op: "Get", URL: u.String(), Err: errors.New("odd")}, "connect",
+			"connection_terminated", 502, "Connection error fetching " + masked + ": odd",
+		},
 		{"status", &fetch.Error{Kind: "http", URL: masked, Status: 503}, "http", "", 503, "HTTP 503 fetching " + masked},
 		{"odd status", &fetch.Error{Kind: "http", URL: masked, Status: 304}, "http", "", 502, "HTTP 304 fetching " + masked},
 	} {
@@ -79,7 +111,8 @@ func TestSlowOriginsAreATimeout(t *testing.T) {
 				}
 			}), func(o *fetch.Options) { o.Timeout, o.Client = 100*time.Millisecond, o.Direct })
 			_, err := c.own(t, "https://site.test/")
-			if e, ok := errors.AsType[*fetch.Error](err); !ok || e.Kind != "timeout" || e.HTTPStatus() != 504 || e.Error() != "Timeout fetching https://site.test/" {
+			if e, ok := errors.AsType[*fetch.Error](err); !ok || e.Kind != "timeout" || e.HTTPStatus() != 504 ||
+				e.Error() != "Timeout fetching https://site.test/" {
 				t.Errorf("%v, want a timeout", err)
 			}
 		})

@@ -9,7 +9,8 @@ import (
 	"runtime"
 )
 
-// Check judges an address under the policy for own fetches (private false) or for clients on a loopback listener (true).
+// Check judges an address under the policy for own fetches (private false) or for clients on a loopback listener
+// (true).
 func Check(private bool, addr netip.AddrPort, avoid ...netip.AddrPort) error {
 	return guard{allowPrivate: private, avoid: avoid, local: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}.check(addr)
 }
@@ -36,7 +37,10 @@ func Refusal(d Disclosure) string {
 	if d.OverWall {
 		wall = "mark"
 	}
-	return disclosure{d.Mode, u, d.Blocked, d.Status, d.Have, d.NoRemote, d.Credentials, d.Private, d.NoTransform, wall, []byte(d.Content)}.refusal()
+	return disclosure{
+		d.Mode, u, d.Blocked, d.Status, d.Have, d.NoRemote, d.Credentials, d.Private, d.NoTransform, wall,
+		[]byte(d.Content),
+	}.refusal()
 }
 
 // Twins returns candidates as text.

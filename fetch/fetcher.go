@@ -1,14 +1,15 @@
 // Package fetch gets pages in the form asked for.
 //
-// A [Fetcher] asks an origin once per page, naming markdown first and HTML second, and hands what came back to an ordered list
-// of steps (see [Step]): the first good result is the answer. What is no page (assets, downloads, streams, redirects) comes back
-// as the origin's response, untouched and unread. The HTTP cache stands between the Fetcher and the origin as an
-// [http.RoundTripper]; markdown made here is a rendition, kept in the store under the hash of the bytes it was made of, so that a
-// hit converts nothing and reads no body.
+// A [Fetcher] asks an origin once per page, naming markdown first and HTML second, and hands what came back to an
+// ordered list of steps (see [Step]): the first good result is the answer. What is no page (assets, downloads, streams,
+// redirects) comes back as the origin's response, untouched and unread. The HTTP cache stands between the Fetcher and
+// the origin as an [http.RoundTripper]; markdown made here is a rendition, kept in the store under the hash of the
+// bytes it was made of, so that a hit converts nothing and reads no body.
 //
-// A [Transport] is the way to origins: it verifies, refuses addresses that must not be reached, and obeys one of two policies,
-// for what a client asked (proxied) and for what we or a page asked (own). Whoever calls [Fetcher.Page] with credentials in the
-// request gets the page and leaves nothing behind: no page, rendition, visit or request to a third party.
+// A [Transport] is the way to origins: it verifies, refuses addresses that must not be reached, and obeys one of two
+// policies, for what a client asked (proxied) and for what we or a page asked (own). Whoever calls [Fetcher.Page] with
+// credentials in the request gets the page and leaves nothing behind: no page, rendition, visit or request to a third
+// party.
 package fetch
 
 import (
@@ -41,8 +42,8 @@ type Options struct {
 	Direct http.RoundTripper // the transport below it, for third parties
 	Store  *store.Store
 
-	// Cascade names the steps in order. If nil: negotiate, alternate, local, browser, markdown_new; with MarkdownNew.Mode prefer,
-	// markdown_new comes right after alternate.
+	// Cascade names the steps in order. If nil: negotiate, alternate, local, browser, markdown_new; with MarkdownNew.Mode
+	// prefer, markdown_new comes right after alternate.
 	Cascade []string
 
 	Timeout          time.Duration // for a page in all, not for what passes untouched; if zero 30 s
@@ -153,8 +154,8 @@ func New(o Options) *Fetcher {
 	return f
 }
 
-// order puts markdown_new where its mode wants it: "prefer" right before the steps that convert here. Where a model is listed and
-// local is not, local follows it: a page must not depend on a model (rule E12).
+// order puts markdown_new where its mode wants it: "prefer" right before the steps that convert here. Where a model is
+// listed and local is not, local follows it: a page must not depend on a model (rule E12).
 func order(cascade []string, mode string) []string {
 	if i := slices.Index(cascade, "llm"); i >= 0 && !slices.Contains(cascade, "local") {
 		cascade = slices.Insert(slices.Clone(cascade), i+1, "local")
@@ -203,21 +204,24 @@ func (f *Fetcher) enqueue(job func(context.Context)) bool {
 
 // Request is one wish for a page.
 type Request struct {
-	URL        *url.URL
-	Method     string      // GET (default) or HEAD
-	Header     http.Header // proxied: the client's fields, hop-by-hop and X-Readthru-* gone; own fetch: nil
-	Own        bool        // own-fetch policy; false: a client's proxied request
-	Force      bool        // validate or fetch anew (no-cache)
-	CacheOnly  bool        // answer from what is stored and fresh, and ask nobody: what is not there is an error with status 504
-	NoRemote   bool        // no third party
-	NoStore    bool        // leave no page, visit or rendition
-	Text       bool        // plain text instead of markdown
-	HTML       bool        // the origin's HTML, decoded to UTF-8, instead of markdown; what is not HTML comes as without it
-	Cascade    []string    // if nil the rule's, else the config's
-	MaxTokens  int         // cut at a block boundary and say so; 0 no limit
-	Agent      string      // User-Agent for the visit
-	Session    string      // kept with the visit
-	Set        string      // the set of fetched pages that the page goes into (rule B37); if empty that of Session, if it is named
+	URL    *url.URL
+	Method string      // GET (default) or HEAD
+	Header http.Header // proxied: the client's fields, hop-by-hop and X-Readthru-* gone; own fetch: nil
+	Own    bool        // own-fetch policy; false: a client's proxied request
+	Force  bool        // validate or fetch anew (no-cache)
+	// answer from what is stored and fresh, and ask nobody: what is not there is an error with status 504
+	CacheOnly bool
+	NoRemote  bool // no third party
+	NoStore   bool // leave no page, visit or rendition
+	Text      bool // plain text instead of markdown
+	// the origin's HTML, decoded to UTF-8, instead of markdown; what is not HTML comes as without it
+	HTML      bool
+	Cascade   []string // if nil the rule's, else the config's
+	MaxTokens int      // cut at a block boundary and say so; 0 no limit
+	Agent     string   // User-Agent for the visit
+	Session   string   // kept with the visit
+	// the set of fetched pages that the page goes into (rule B37); if empty that of Session, if it is named
+	Set        string
 	View       View
 	Render     string // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
 	WaitFor    string // CSS: a page that is rendered is waited for until this matches
@@ -229,8 +233,8 @@ type Request struct {
 	Source  bool // tell the page's HTML too: Answer.Source
 	Trimmed bool // and of that what the view wants, in few elements: Answer.Trimmed
 
-	// Follow is asked before an own fetch follows a redirect. Its error ends the fetch and is found by errors.As. If nil, all
-	// redirects that the own policy allows are followed.
+	// Follow is asked before an own fetch follows a redirect. Its error ends the fetch and is found by errors.As. If nil,
+	// all redirects that the own policy allows are followed.
 	Follow func(next *url.URL) error
 }
 
@@ -240,17 +244,17 @@ type Answer struct {
 	Status int        // the origin's; 304 when the client holds this very rendition
 	Header http.Header
 
-	// Body is markdown or text, with front matter where configured. It is nil for a 304, and for HEAD unless the rendition is
-	// known; then it is there to tell Content-Length. Header has no Content-Length.
+	// Body is markdown or text, with front matter where configured. It is nil for a 304, and for HEAD unless the rendition
+	// is known; then it is there to tell Content-Length. Header has no Content-Length.
 	Body []byte
 
-	// Links are the URLs that all of the page links to, where they were asked for: absolute, without fragments, as the page
-	// orders them. A page with more than 20,000 has the warning links-cut.
+	// Links are the URLs that all of the page links to, where they were asked for: absolute, without fragments, as the
+	// page orders them. A page with more than 20,000 has the warning links-cut.
 	Links []string
 
-	// Source is the HTML that the page was made of, in UTF-8: the origin's, or what a browser made of it. Trimmed is what the view
-	// wants of it as HTML: without what nobody reads, its links absolute. They are empty where they were not asked for, and of what
-	// is no HTML; Trimmed also of a page in which there is no content.
+	// Source is the HTML that the page was made of, in UTF-8: the origin's, or what a browser made of it. Trimmed is what
+	// the view wants of it as HTML: without what nobody reads, its links absolute. They are empty where they were not
+	// asked for, and of what is no HTML; Trimmed also of a page in which there is no content.
 	Source, Trimmed []byte
 
 	// Private says that request or response concern one reader: nothing of it may go to others.
@@ -275,7 +279,10 @@ type Stats struct {
 
 // Stats returns the counts since start.
 func (f *Fetcher) Stats() Stats {
-	s := Stats{Render: f.renderState(), BySource: map[page.Source]int64{}, Converted: f.converted.Load(), ConvertFailed: f.convertFailed.Load()}
+	s := Stats{
+		Render: f.renderState(), BySource: map[page.Source]int64{}, Converted: f.converted.Load(),
+		ConvertFailed: f.convertFailed.Load(),
+	}
 	maps.Insert(s.BySource, func(yield func(page.Source, int64) bool) {
 		f.bySource.Range(func(k, v any) bool { return yield(k.(page.Source), v.(*atomic.Int64).Load()) })
 	})

@@ -19,8 +19,8 @@ type File struct {
 	Body io.ReadCloser // without content coding; as long as it comes, so readers set their limit
 }
 
-// File gets a file through the cache, under the policy for own fetches. It becomes no page. The error is an [*Error], for a
-// status that is no success too. The caller closes the body, and ends ctx when that takes too long.
+// File gets a file through the cache, under the policy for own fetches. It becomes no page. The error is an [*Error],
+// for a status that is no success too. The caller closes the body, and ends ctx when that takes too long.
 func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	if _, err := page.Parse(u.String()); err != nil {
 		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(u), Type: "http_request_error", Cause: err}
@@ -39,9 +39,11 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	return &File{URL: at, Body: resp.Body}, nil
 }
 
-// plainly sends one request for what is no page and follows redirects. The response's body is decoded; at is where it came from.
-// One redirect too many is the response.
-func (f *Fetcher) plainly(ctx context.Context, u *url.URL, accept string, h http.Header) (resp *http.Response, at *url.URL, err error) {
+// plainly sends one request for what is no page and follows redirects. The response's body is decoded; at is where it
+// came from. One redirect too many is the response.
+func (f *Fetcher) plainly(ctx context.Context, u *url.URL, accept string,
+	h http.Header,
+) (resp *http.Response, at *url.URL, err error) {
 	a := &attempt{req: Request{Own: true, Method: http.MethodGet, Header: h}, url: u}
 	for hop := 0; ; hop++ {
 		resp, err := f.o.Client.RoundTrip(f.request(ctx, a, accept))

@@ -34,13 +34,14 @@ type disclosure struct {
 
 func (m *markdownNew) wish(a *attempt) disclosure {
 	return disclosure{
-		mode: m.mode, url: a.url, blocked: m.f.o.BlockedDomains, status: a.status, have: a.best != nil, noRemote: a.req.NoRemote,
+		mode: m.mode, url: a.url, blocked: m.f.o.BlockedDomains, status: a.status, have: a.best != nil,
+		noRemote:    a.req.NoRemote,
 		credentials: a.credentials, private: a.private, noTransform: a.noTransform, wall: a.wall, content: a.content,
 	}
 }
 
-// refusal is the gate (AD3): it says why the URL must not leave, in a few words; empty when it may. A bot challenge, a login and
-// a paywall are no refusal to get round.
+// refusal is the gate (AD3): it says why the URL must not leave, in a few words; empty when it may. A bot challenge, a
+// login and a paywall are no refusal to get round.
 func (d disclosure) refusal() string {
 	switch {
 	case d.mode != "fallback" && d.mode != "prefer":
@@ -72,9 +73,9 @@ func (d disclosure) refusal() string {
 	return ""
 }
 
-// Disclose lets u leave to a third party: when it returns nil, u has passed the gate of AD3 and is on the ledger. It is an
-// error where u or its host is not public, carries what looks like a credential or is blocked, or where the ledger cannot be
-// written; nothing may be sent then. size is how many bytes will leave; why and rule are for people.
+// Disclose lets u leave to a third party: when it returns nil, u has passed the gate of AD3 and is on the ledger. It is
+// an error where u or its host is not public, carries what looks like a credential or is blocked, or where the ledger
+// cannot be written; nothing may be sent then. size is how many bytes will leave; why and rule are for people.
 func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
 	if err := f.Blocked(u); err != nil {
 		return err
@@ -82,15 +83,18 @@ func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size
 	if err := f.Tellable(ctx, u); err != nil {
 		return fmt.Errorf("tell %s of %s: %w", service, page.Mask(u), err)
 	}
-	err := f.o.Store.Disclose(store.Disclosure{Time: time.Now().UTC(), Service: service, URL: page.Mask(u), Bytes: size, Why: why, Rule: rule})
+	err := f.o.Store.Disclose(store.Disclosure{
+		Time: time.Now().UTC(), Service: service, URL: page.Mask(u), Bytes: size,
+		Why: why, Rule: rule,
+	})
 	if err != nil {
 		return fmt.Errorf("tell %s of %s: write the ledger: %w", service, page.Mask(u), err)
 	}
 	return nil
 }
 
-// Tellable says why a third party may not be told of u, nil when it may: it passes the gate of AD3. Nothing is written into the
-// ledger: who sends does that.
+// Tellable says why a third party may not be told of u, nil when it may: it passes the gate of AD3. Nothing is written
+// into the ledger: who sends does that.
 func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
 	if no == "" && f.mdnew.public(ctx, u) != nil {
@@ -102,8 +106,8 @@ func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// MayLeave reports whether a third party may be told of u, from its text alone: a public host, not blocked, and nothing that looks
-// like a credential.
+// MayLeave reports whether a third party may be told of u, from its text alone: a public host, not blocked, and nothing
+// that looks like a credential.
 func (f *Fetcher) MayLeave(u *url.URL) bool {
 	return u.User == nil && !page.HasSecret(u) && publicName(u) && f.Blocked(u) == nil
 }
@@ -136,7 +140,8 @@ func (d disclosure) why() string {
 	return "there is no local result"
 }
 
-// refusing reports whether a status says that the origin refused us, and not that there is nothing or that one must sign in.
+// refusing reports whether a status says that the origin refused us, and not that there is nothing or that one must
+// sign in.
 func refusing(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests:
@@ -152,7 +157,10 @@ var (
 )
 
 // privateNames are endings of names that are nobody's in public.
-var privateNames = []string{"local", "localhost", "internal", "intranet", "private", "corp", "home", "lan", "localdomain", "home.arpa", "onion", "i2p"}
+var privateNames = []string{
+	"local", "localhost", "internal", "intranet", "private", "corp", "home", "lan",
+	"localdomain", "home.arpa", "onion", "i2p",
+}
 
 // publicName reports whether a URL's host may be public, from its text alone.
 func publicName(u *url.URL) bool {

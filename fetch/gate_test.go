@@ -15,7 +15,10 @@ import (
 
 func TestTheGateTakesTimeInProportionToThePage(t *testing.T) {
 	quick(t, 2*time.Second, func() {
-		fetch.Refusal(fetch.Disclosure{Mode: "fallback", URL: "https://site.test/", Status: 200, Content: strings.Repeat("<input ", 400<<10)})
+		fetch.Refusal(fetch.Disclosure{
+			Mode: "fallback", URL: "https://site.test/", Status: 200,
+			Content: strings.Repeat("<input ", 400<<10),
+		})
 	})
 }
 

@@ -19,15 +19,15 @@ import (
 	"readthru/store"
 )
 
-// GitHub says where GitHub is and how its repositories, files, issues, pull requests and gists are read by own fetches (rules B10
-// to B15). The zero value is github.com without a token.
+// GitHub says where GitHub is and how its repositories, files, issues, pull requests and gists are read by own fetches
+// (rules B10 to B15). The zero value is github.com without a token.
 type GitHub struct {
-	// BaseURL is where pages and clones are. If empty, https://github.com. Another one is a GitHub Enterprise Server: URLs of
-	// its host are read as GitHub's too, and the token is for it.
+	// BaseURL is where pages and clones are. If empty, https://github.com. Another one is a GitHub Enterprise Server: URLs
+	// of its host are read as GitHub's too, and the token is for it.
 	BaseURL string
 
-	// CodeloadURL, RawURL and APIURL are where archives, contents of files and the REST API are. If empty, those of github.com;
-	// of an Enterprise Server, the places below BaseURL where such a server has them.
+	// CodeloadURL, RawURL and APIURL are where archives, contents of files and the REST API are. If empty, those of
+	// github.com; of an Enterprise Server, the places below BaseURL where such a server has them.
 	CodeloadURL, RawURL, APIURL string
 
 	Token    string        // sent to APIURL and nowhere else; if empty issues and pull requests are read as pages
@@ -72,7 +72,10 @@ func newGitHub(f *Fetcher) *github {
 	g := &github{f: f, limits: defaultTreeLimits, reading: semaphore.NewWeighted(repositories), projects: projects}
 	o := f.o.GitHub
 	public := func() *hub {
-		return &hub{host: "github.com", base: at("https://github.com/"), codeload: at("https://codeload.github.com/"), raw: at("https://raw.githubusercontent.com/"), api: at("https://api.github.com/"), operated: map[string]bool{}}
+		return &hub{
+			host: "github.com", base: at("https://github.com/"), codeload: at("https://codeload.github.com/"),
+			raw: at("https://raw.githubusercontent.com/"), api: at("https://api.github.com/"), operated: map[string]bool{},
+		}
 	}
 	h := public()
 	if o.BaseURL != "" && strings.TrimRight(o.BaseURL, "/") != "https://github.com" {
@@ -127,11 +130,12 @@ type target struct {
 	gist             string // id of a gist
 }
 
-// target returns what an own fetch of a page is to be answered from instead of the page; nil if from the page itself: for what is
-// no business of ours here, and for wishes that only the page fulfils.
+// target returns what an own fetch of a page is to be answered from instead of the page; nil if from the page itself:
+// for what is no business of ours here, and for wishes that only the page fulfils.
 func (g *github) target(a *attempt) *target {
 	r := &a.req
-	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.looks() || r.Render == RenderAlways || r.View.chooses() || a.credentials {
+	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.looks() || r.Render == RenderAlways ||
+		r.View.chooses() || a.credentials {
 		return nil
 	}
 	for _, h := range g.hubs {
@@ -197,7 +201,10 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *target) (*Answe
 		kept = nil
 	}
 	if fresh := kept != nil && a.started.Before(kept.Fresh); fresh && !a.req.Force {
-		a.attempts = append(a.attempts, page.Attempt{Step: "github", Outcome: page.Answered, Reason: "rendition from the store"})
+		a.attempts = append(a.attempts, page.Attempt{
+			Step: "github", Outcome: page.Answered,
+			Reason: "rendition from the store",
+		})
 		return f.answerMade(ctx, a, t, kept, fmt.Sprintf("readthru; hit; ttl=%d", int(kept.Fresh.Sub(a.started).Seconds())))
 	}
 	if a.req.CacheOnly {
@@ -211,7 +218,8 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *target) (*Answe
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil && kept != nil && !errors.Is(err, errGone):
-		return f.answerMade(ctx, a, t, kept, fmt.Sprintf("readthru; hit; ttl=%d", min(-1, int(kept.Fresh.Sub(a.started).Seconds()))))
+		return f.answerMade(ctx, a, t, kept, fmt.Sprintf("readthru; hit; ttl=%d",
+			min(-1, int(kept.Fresh.Sub(a.started).Seconds()))))
 	case err != nil:
 		f.o.Log.Debug("github page asked for itself", "url", page.Mask(a.req.URL), "err", err)
 		return nil, nil
@@ -237,7 +245,9 @@ func (g *github) recipe(t *target) string {
 }
 
 // answerMade answers with a page that was made here; status is what Cache-Status says of it.
-func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *target, r *store.Rendition, status string) (*Answer, error) {
+func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *target, r *store.Rendition,
+	status string,
+) (*Answer, error) {
 	a.best, a.kind, a.url = r, markdownKind, a.req.URL
 	a.resp = madeResponse(r, status) //nolint:bodyclose // it has none
 	a.status = http.StatusOK
@@ -276,8 +286,11 @@ func madeResponse(r *store.Rendition, status string) *http.Response {
 	}
 }
 
-// makeOnce makes the page of a target, once for all who wait for it, and keeps it. The attempt it returns tells what was tried.
-func (f *Fetcher) makeOnce(ctx context.Context, a *attempt, t *target, kept *store.Rendition, recipe string) (*attempt, *made, error) {
+// makeOnce makes the page of a target, once for all who wait for it, and keeps it. The attempt it returns tells what
+// was tried.
+func (f *Fetcher) makeOnce(ctx context.Context, a *attempt, t *target, kept *store.Rendition,
+	recipe string,
+) (*attempt, *made, error) {
 	type outcome struct {
 		a   *attempt
 		m   *made
@@ -295,7 +308,8 @@ func (f *Fetcher) makeOnce(ctx context.Context, a *attempt, t *target, kept *sto
 		o := work(ctx, a)
 		return o.a, o.m, o.err
 	}
-	done := f.flights.DoChan(fmt.Sprintf("github %s %s %t", a.key, recipe, a.req.Force), func() (any, error) { //nolint:contextcheck // it must not end with the request that began it
+	//nolint:contextcheck // it must not end with the request that began it
+	done := f.flights.DoChan(fmt.Sprintf("github %s %s %t", a.key, recipe, a.req.Force), func() (any, error) {
 		b := *a
 		info := *a.page
 		b.page = &info
@@ -366,9 +380,12 @@ func (a *attempt) told(step string, begun time.Time, err error) {
 	a.attempts = append(slices.Clip(a.attempts), t)
 }
 
-// get asks one of a hub's hosts, through the cache, which keeps nothing of it: what is made of it is kept. Redirects are followed
-// as in every own fetch, except with a token: that never leaves the host it is for. The caller closes the body.
-func (g *github) get(ctx context.Context, a *attempt, h *hub, u *url.URL, fields http.Header) (*http.Response, *url.URL, error) {
+// get asks one of a hub's hosts, through the cache, which keeps nothing of it: what is made of it is kept. Redirects
+// are followed as in every own fetch, except with a token: that never leaves the host it is for. The caller closes the
+// body.
+func (g *github) get(ctx context.Context, a *attempt, h *hub, u *url.URL,
+	fields http.Header,
+) (*http.Response, *url.URL, error) {
 	b := &attempt{req: Request{Own: true, Method: http.MethodGet, Header: fields.Clone()}, url: u}
 	b.req.Header.Set("Cache-Control", "no-store")
 	for hop := 0; ; hop++ {

@@ -23,9 +23,11 @@ const (
 	maxComment  = 64 << 10 // bytes of one; GitHub takes 65,536 characters
 )
 
-// api asks the REST API and reads its answer into v. With the entity tag of an earlier answer, unchanged tells that it still holds.
-// The token goes to the API's host and nowhere else.
-func (g *github) api(ctx context.Context, a *attempt, t *target, u *url.URL, tag string, v any) (head http.Header, err error) {
+// api asks the REST API and reads its answer into v. With the entity tag of an earlier answer, unchanged tells that it
+// still holds. The token goes to the API's host and nowhere else.
+func (g *github) api(ctx context.Context, a *attempt, t *target, u *url.URL, tag string,
+	v any,
+) (head http.Header, err error) {
 	fields := http.Header{"Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {apiVersion}}
 	if t.token != "" {
 		fields.Set("Authorization", "Bearer "+t.token)
@@ -161,7 +163,9 @@ func (g *github) discussionOf(ctx context.Context, a *attempt, t *target, kept *
 }
 
 // comments reads the comments at u, of which there are said to be want, at most maxComments.
-func (g *github) comments(ctx context.Context, a *attempt, t *target, u *url.URL, want int) (list []comment, err error) {
+func (g *github) comments(ctx context.Context, a *attempt, t *target, u *url.URL,
+	want int,
+) (list []comment, err error) {
 	for n := 1; len(list) < min(want, maxComments); n++ {
 		at := *u
 		at.RawQuery = fmt.Sprintf("per_page=%d&page=%d", apiPage, n)
@@ -192,7 +196,10 @@ func (d *discussion) page() *store.Rendition {
 	if d.pull != nil {
 		sign = "!"
 	}
-	r := &store.Rendition{Title: fmt.Sprintf("%s · %s%s%d", onOneLine(d.Title), d.name(), sign, d.Number), Meta: page.Meta{"state": d.state()}}
+	r := &store.Rendition{
+		Title: fmt.Sprintf("%s · %s%s%d", onOneLine(d.Title), d.name(), sign, d.Number),
+		Meta:  page.Meta{"state": d.state()},
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", oneLine(d.Title))
 	fact := func(name, value string) {
@@ -210,9 +217,13 @@ func (d *discussion) page() *store.Rendition {
 	fact("Milestone", d.Milestone.Title)
 	if d.pull != nil {
 		fact("Branches", d.pull.Head.Label+" into "+d.pull.Base.Ref)
-		fact("Changes", fmt.Sprintf("%s, %s, +%d −%d", counted(d.pull.Commits, "commit"), counted(d.pull.Changed, "file"), d.pull.Added, d.pull.Deleted))
+		fact("Changes", fmt.Sprintf("%s, %s, +%d −%d", counted(d.pull.Commits, "commit"), counted(d.pull.Changed, "file"),
+			d.pull.Added, d.pull.Deleted))
 	}
-	for name, value := range map[string]string{"author": d.User.Login, "date": day(d.CreatedAt), "labels": names(d.Labels, func(l label) string { return l.Name })} {
+	for name, value := range map[string]string{
+		"author": d.User.Login, "date": day(d.CreatedAt),
+		"labels": names(d.Labels, func(l label) string { return l.Name }),
+	} {
 		if value != "" {
 			r.Meta[name] = value
 		}
@@ -244,7 +255,9 @@ func (d *discussion) state() string {
 }
 
 // section writes comments under a heading. all is how many there are.
-func (d *discussion) section(b *strings.Builder, heading string, list []comment, all int, r *store.Rendition) (hidden int) {
+func (d *discussion) section(b *strings.Builder, heading string, list []comment, all int,
+	r *store.Rendition,
+) (hidden int) {
 	if len(list) == 0 {
 		return 0
 	}

@@ -18,8 +18,9 @@ import (
 	"readthru/symbols"
 )
 
-// BenchmarkRepository reads one repository from a host on loopback: its archive, made beforehand as GitHub has it, with and
-// without a symbol map, and by git for comparison. READTHRU_BENCH_FILES is its number of files; if it is not set, 1,000.
+// BenchmarkRepository reads one repository from a host on loopback: its archive, made beforehand as GitHub has it, with
+// and without a symbol map, and by git for comparison. READTHRU_BENCH_FILES is its number of files; if it is not set,
+// 1,000.
 func BenchmarkRepository(b *testing.B) {
 	n := 1000
 	if s := os.Getenv("READTHRU_BENCH_FILES"); s != "" {
@@ -38,7 +39,8 @@ func BenchmarkRepository(b *testing.B) {
 		files[fmt.Sprintf("src/p%03d/m%05d.py", i%200, i)] = text.String()
 	}
 	h.add("ann/big", files)
-	archive, err := exec.CommandContext(b.Context(), "git", "--git-dir="+filepath.Join(h.root, "ann/big.git"), "archive", "--format=tar.gz", "--prefix=big/", "HEAD").Output()
+	archive, err := exec.CommandContext(b.Context(), "git", "--git-dir="+filepath.Join(h.root, "ann/big.git"), "archive",
+		"--format=tar.gz", "--prefix=big/", "HEAD").Output()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +55,10 @@ func BenchmarkRepository(b *testing.B) {
 			c := newChain(b, h, func(o *fetch.Options) { o.Symbols = with })
 			b.SetBytes(int64(len(archive)))
 			for b.Loop() {
-				ans, err := c.Page(b.Context(), fetch.Request{URL: parse(b, "https://github.com/ann/big"), Own: true, NoStore: true})
+				ans, err := c.Page(b.Context(), fetch.Request{
+					URL: parse(b, "https://github.com/ann/big"), Own: true,
+					NoStore: true,
+				})
 				if err != nil || ans.Page.Readme == "" {
 					b.Fatal(ans, err)
 				}
@@ -64,7 +69,8 @@ func BenchmarkRepository(b *testing.B) {
 		server := serve(b, h)
 		var most int64
 		for b.Loop() {
-			cmd := exec.CommandContext(b.Context(), "git", "-c", "http.extraHeader=Host: github.com", "clone", "-q", "--depth", "1", "http://"+server+"/ann/big.git", filepath.Join(b.TempDir(), "work"))
+			cmd := exec.CommandContext(b.Context(), "git", "-c", "http.extraHeader=Host: github.com", "clone", "-q", "--depth",
+				"1", "http://"+server+"/ann/big.git", filepath.Join(b.TempDir(), "work"))
 			cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0")
 			cmd.Stderr = io.Discard
 			if err := cmd.Run(); err != nil {

@@ -18,9 +18,9 @@ import (
 // killWait is how long a killed git may take to be gone.
 const killWait = 5 * time.Second
 
-// fromClone reads a repository that cannot be had as an archive: a bare clone without history, then an archive of that. No file is
-// ever checked out, so that links, hooks, filters and submodules of a hostile repository stay text. git reaches nothing but the
-// hub, through a private tunnel by the guarded way.
+// fromClone reads a repository that cannot be had as an archive: a bare clone without history, then an archive of that.
+// No file is ever checked out, so that links, hooks, filters and submodules of a hostile repository stay text. git
+// reaches nothing but the hub, through a private tunnel by the guarded way.
 func (g *github) fromClone(ctx context.Context, t *target, about project) (*made, error) {
 	way, ok := g.f.o.Direct.(interface {
 		Dial(ctx context.Context, network, addr string) (net.Conn, error)
@@ -36,9 +36,10 @@ func (g *github) fromClone(ctx context.Context, t *target, about project) (*made
 	if t.operated[host] {
 		dialCtx = func(ctx context.Context) context.Context { return Endpoint(ctx, t.base) }
 	}
-	tun, err := openTunnel(ctx, host, g.limits.compressed, func(ctx context.Context, network, addr string) (net.Conn, error) {
-		return way.Dial(dialCtx(ctx), network, addr)
-	})
+	tun, err := openTunnel(ctx, host, g.limits.compressed,
+		func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return way.Dial(dialCtx(ctx), network, addr)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +53,13 @@ func (g *github) fromClone(ctx context.Context, t *target, about project) (*made
 			g.f.o.Log.Warn("clone not removed", "dir", dir, "err", err)
 		}
 	}()
-	r := &gitRun{program: g.f.o.GitHub.Git, dir: dir, caFile: g.f.o.GitHub.CAFile, proxy: tun.url(), maxFile: g.limits.compressed}
+	r := &gitRun{
+		program: g.f.o.GitHub.Git, dir: dir, caFile: g.f.o.GitHub.CAFile, proxy: tun.url(),
+		maxFile: g.limits.compressed,
+	}
 	bare := filepath.Join(dir, "r.git")
-	err = r.run(ctx, nil, "clone", "-q", "--bare", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=",
+	err = r.run(ctx, nil, "clone", "-q", "--bare", "--depth", "1", "--single-branch", "--no-tags",
+		"--no-recurse-submodules", "--template=",
 		"--", t.base.JoinPath(t.Owner, t.Repo+".git").String(), bare)
 	if err != nil {
 		if cause := tun.failure(); cause != nil {
@@ -122,9 +127,12 @@ type gitRun struct {
 
 // gitSettings forbid what a repository or a host could make git do.
 var gitSettings = []string{
-	"protocol.allow=never", "protocol.https.allow=always", "core.symlinks=false", "core.hooksPath=" + os.DevNull, "core.fsmonitor=false",
-	"credential.helper=", "core.attributesFile=" + os.DevNull, "core.excludesFile=" + os.DevNull, "gc.auto=0", "maintenance.auto=false",
-	"fetch.fsckObjects=true", "transfer.fsckObjects=true", "http.followRedirects=initial", "tar.umask=0022", "advice.detachedHead=false",
+	"protocol.allow=never", "protocol.https.allow=always", "core.symlinks=false", "core.hooksPath=" + os.DevNull,
+	"core.fsmonitor=false",
+	"credential.helper=", "core.attributesFile=" + os.DevNull, "core.excludesFile=" + os.DevNull, "gc.auto=0",
+	"maintenance.auto=false",
+	"fetch.fsckObjects=true", "transfer.fsckObjects=true", "http.followRedirects=initial", "tar.umask=0022",
+	"advice.detachedHead=false",
 }
 
 // run runs one command of git; out may be nil. The error holds the last line of what git said.
@@ -144,8 +152,10 @@ func (r *gitRun) run(ctx context.Context, out io.Writer, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, argv...)
 	cmd.Dir = r.dir
 	cmd.Env = append(systemEnv(),
-		"PATH="+os.Getenv("PATH"), "HOME="+filepath.Join(r.dir, "home"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0",
-		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_ALLOW_PROTOCOL=https", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C",
+		"PATH="+os.Getenv("PATH"), "HOME="+filepath.Join(r.dir, "home"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_ALLOW_PROTOCOL=https", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ATTR_NOSYSTEM=1",
+		"LC_ALL=C",
 		"https_proxy="+r.proxy, "HTTPS_PROXY="+r.proxy, // not an argument, which every user of the machine can read
 	)
 	cmd.Stdout = out

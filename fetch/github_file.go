@@ -14,7 +14,8 @@ import (
 	"readthru/store"
 )
 
-// rawURL is where the content of the file at ref (branch and path, escaped) is. GitHub tells branch and path apart itself.
+// rawURL is where the content of the file at ref (branch and path, escaped) is. GitHub tells branch and path apart
+// itself.
 func (t *target) rawURL(ref string) (*url.URL, error) {
 	if t.raw != nil {
 		return url.Parse(t.raw.JoinPath(t.Owner, t.Repo).String() + "/" + ref)
@@ -22,8 +23,8 @@ func (t *target) rawURL(ref string) (*url.URL, error) {
 	return url.Parse(t.base.JoinPath(t.Owner, t.Repo, "raw").String() + "/" + ref)
 }
 
-// githubFile answers with a file (rule B14): text as a block of code in its language, markdown as it is, and what is converted
-// elsewhere (PDF, say) as there. It returns nil and no error when the file's page is to be fetched instead.
+// githubFile answers with a file (rule B14): text as a block of code in its language, markdown as it is, and what is
+// converted elsewhere (PDF, say) as there. It returns nil and no error when the file's page is to be fetched instead.
 func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *target) (*Answer, error) {
 	begun := time.Now()
 	ref := t.ref
@@ -41,7 +42,10 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *target) (*Answe
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 	if a.status != http.StatusOK {
 		a.told("github-raw", begun, fmt.Errorf("HTTP %d", a.status))
-		return nil, &Error{Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: a.status, RetryAfter: asksToWait(a.resp, time.Now())}
+		return nil, &Error{
+			Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: a.status,
+			RetryAfter: asksToWait(a.resp, time.Now()),
+		}
 	}
 	a.told("github-raw", begun, nil)
 	named := page.New(t.onGitHub())
@@ -144,8 +148,12 @@ func language(name string) string {
 
 // languages are the names of languages whose files end in something else.
 var languages = map[string]string{
-	"py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "ts": "typescript", "mts": "typescript", "cts": "typescript",
-	"rs": "rust", "rb": "ruby", "sh": "bash", "bash": "bash", "zsh": "zsh", "h": "c", "hh": "cpp", "hpp": "cpp", "hxx": "cpp", "cc": "cpp", "cxx": "cpp", "kt": "kotlin", "kts": "kotlin",
-	"cs": "csharp", "fs": "fsharp", "hs": "haskell", "ml": "ocaml", "ex": "elixir", "exs": "elixir", "erl": "erlang", "pl": "perl", "pm": "perl", "ps1": "powershell",
-	"yml": "yaml", "htm": "html", "txt": "text", "tf": "hcl", "proto": "protobuf", "m": "objectivec", "mm": "objectivec", "jl": "julia", "clj": "clojure",
+	"py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "ts": "typescript",
+	"mts": "typescript", "cts": "typescript",
+	"rs": "rust", "rb": "ruby", "sh": "bash", "bash": "bash", "zsh": "zsh", "h": "c", "hh": "cpp", "hpp": "cpp",
+	"hxx": "cpp", "cc": "cpp", "cxx": "cpp", "kt": "kotlin", "kts": "kotlin",
+	"cs": "csharp", "fs": "fsharp", "hs": "haskell", "ml": "ocaml", "ex": "elixir", "exs": "elixir", "erl": "erlang",
+	"pl": "perl", "pm": "perl", "ps1": "powershell",
+	"yml": "yaml", "htm": "html", "txt": "text", "tf": "hcl", "proto": "protobuf", "m": "objectivec", "mm": "objectivec",
+	"jl": "julia", "clj": "clojure",
 }

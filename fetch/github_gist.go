@@ -35,7 +35,8 @@ type gistFile struct {
 	Size      int    `json:"size"`
 }
 
-// gistOf returns the id of the gist that u names; empty if it names none. A gist of one revision or file is read as a page.
+// gistOf returns the id of the gist that u names; empty if it names none. A gist of one revision or file is read as a
+// page.
 func gistOf(u *url.URL) string {
 	if page.Authority(u) != "gist.github.com" {
 		return ""
@@ -51,8 +52,8 @@ func gistOf(u *url.URL) string {
 	return id
 }
 
-// readGist reads a gist: all of its files, one after the other. One that is not listed is read as its page says it may be, by who
-// knows its address, and is as good as public.
+// readGist reads a gist: all of its files, one after the other. One that is not listed is read as its page says it may
+// be, by who knows its address, and is as good as public.
 func (g *github) readGist(ctx context.Context, a *attempt, t *target) (*made, error) {
 	begun := time.Now()
 	var v gist

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// githubHost is a host like GitHub: pages and clones, archives, contents of files and the REST API, each under its own name, of
-// real repositories made by git.
+// githubHost is a host like GitHub: pages and clones, archives, contents of files and the REST API, each under its own
+// name, of real repositories made by git.
 type githubHost struct {
 	t    testing.TB
 	root string // of the bare repositories, owner/name.git
@@ -40,7 +40,10 @@ func newGitHubHost(tb testing.TB) *githubHost {
 		}
 		tb.Skip("git is not installed: .ci/clients installs it")
 	}
-	return &githubHost{t: tb, root: tb.TempDir(), api: map[string]any{}, renamed: map[string]string{}, tokens: map[string]string{}, private: map[string]bool{}}
+	return &githubHost{
+		t: tb, root: tb.TempDir(), api: map[string]any{}, renamed: map[string]string{},
+		tokens: map[string]string{}, private: map[string]bool{},
+	}
 }
 
 // git runs git in a directory.
@@ -48,8 +51,10 @@ func git(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), "git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@a.test",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@a.test", "GIT_AUTHOR_DATE=2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2024-01-01T00:00:00Z")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@a.test",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@a.test", "GIT_AUTHOR_DATE=2024-01-01T00:00:00Z",
+		"GIT_COMMITTER_DATE=2024-01-01T00:00:00Z")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		tb.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -57,7 +62,8 @@ func git(tb testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// add makes a repository of files, or gives one its next commit. What begins with "-> " is a link. It returns the commit's name.
+// add makes a repository of files, or gives one its next commit. What begins with "-> " is a link. It returns the
+// commit's name.
 func (h *githubHost) add(name string, files map[string]string) string {
 	h.t.Helper()
 	work := h.t.TempDir()
@@ -118,7 +124,8 @@ func (h *githubHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case host == "raw.githubusercontent.com" && there && len(parts) == 3:
 		h.serveRaw(r.Context(), w, name, parts[2])
 	case host == "github.com" && h.renamed[name] != "":
-		http.Redirect(w, r, "/"+strings.Replace(path, name, h.renamed[name], 1)+"?"+r.URL.RawQuery, http.StatusMovedPermanently)
+		http.Redirect(w, r, "/"+strings.Replace(path, name, h.renamed[name], 1)+"?"+r.URL.RawQuery,
+			http.StatusMovedPermanently)
 	case host == "github.com" && len(parts) == 3 && strings.HasSuffix(parts[1], ".git"):
 		if h.noClones || !there {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
@@ -134,9 +141,11 @@ func (h *githubHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveArchive serves what git makes of the default branch, as codeload does: with an entity tag, private to the one who asks.
+// serveArchive serves what git makes of the default branch, as codeload does: with an entity tag, private to the one
+// who asks.
 func (h *githubHost) serveArchive(w http.ResponseWriter, r *http.Request, name string) {
-	cmd := exec.CommandContext(r.Context(), "git", "--git-dir="+filepath.Join(h.root, name+".git"), "archive", "--format=tar.gz", "--prefix="+filepath.Base(name)+"-main/", "HEAD")
+	cmd := exec.CommandContext(r.Context(), "git", "--git-dir="+filepath.Join(h.root, name+".git"), "archive",
+		"--format=tar.gz", "--prefix="+filepath.Base(name)+"-main/", "HEAD")
 	out, err := cmd.Output()
 	if err != nil {
 		http.Error(w, "404: Not Found", http.StatusNotFound)
@@ -162,7 +171,8 @@ func (h *githubHost) serveRaw(ctx context.Context, w http.ResponseWriter, name, 
 		if rest[i] != '/' {
 			continue
 		}
-		out, err := exec.CommandContext(ctx, "git", "--git-dir="+filepath.Join(h.root, name+".git"), "show", rest[:i]+":"+rest[i+1:]).Output()
+		out, err := exec.CommandContext(ctx, "git", "--git-dir="+filepath.Join(h.root, name+".git"), "show",
+			rest[:i]+":"+rest[i+1:]).Output()
 		if err != nil {
 			continue
 		}
@@ -186,7 +196,10 @@ func (h *githubHost) serveGit(w http.ResponseWriter, r *http.Request) {
 	}
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
-		Env:  []string{"GIT_PROJECT_ROOT=" + h.root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + h.root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		},
 	}
 	backend.ServeHTTP(w, r)
 }

@@ -11,8 +11,8 @@ const (
 	maxIgnoreDirs  = 20_000   // whose verdict is remembered
 )
 
-// ignoreRules are the patterns of a repository's .gitignore files (gitignore(5)). The zero value ignores nothing. Rules of a file
-// hold for what comes after it, and git lists a folder's .gitignore before nearly all of its files.
+// ignoreRules are the patterns of a repository's .gitignore files (gitignore(5)). The zero value ignores nothing. Rules
+// of a file hold for what comes after it, and git lists a folder's .gitignore before nearly all of its files.
 type ignoreRules struct {
 	rules []ignoreRule
 	dirs  map[string]bool // verdicts so far
@@ -124,7 +124,8 @@ func (g *ignoreRules) verdict(name string, isDir bool) bool {
 	return false
 }
 
-// matchParts matches a pattern against a path, part by part. Going back to the last ** alone is enough, as with * in a name.
+// matchParts matches a pattern against a path, part by part. Going back to the last ** alone is enough, as with * in a
+// name.
 func matchParts(pattern, parts []string) bool {
 	p, back, from := 0, -1, 0
 	for i := 0; i < len(parts) || p < len(pattern); {

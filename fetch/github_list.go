@@ -22,8 +22,8 @@ type folder struct {
 	open   bool // its files are named
 }
 
-// fileList lists files by folder, a folder a line: those at the top first, and of the others as many as there is room for, whole
-// levels before what lies deeper. A folder whose files are not named says how many it holds.
+// fileList lists files by folder, a folder a line: those at the top first, and of the others as many as there is room
+// for, whole levels before what lies deeper. A folder whose files are not named says how many it holds.
 func fileList(files []string) string {
 	top := foldersOf(files)
 	room := listBudget

@@ -10,8 +10,9 @@ import (
 	"readthru/convert"
 )
 
-// readmeMarkdown returns a README as markdown that can stand before other text: its links absolute, what its readers do not see
-// taken out, its last fence closed. hidden counts what was taken out. links resolves an address relative to the README's folder.
+// readmeMarkdown returns a README as markdown that can stand before other text: its links absolute, what its readers do
+// not see taken out, its last fence closed. hidden counts what was taken out. links resolves an address relative to the
+// README's folder.
 func readmeMarkdown(name string, content []byte, links func(address string) *url.URL) (markdown []byte, hidden int) {
 	text := bytes.ToValidUTF8(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("\ufffd"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -26,8 +27,8 @@ func readmeMarkdown(name string, content []byte, links func(address string) *url
 	return convert.RelativeLinks([]byte(strings.TrimSpace(shown)+"\n"), links), hidden
 }
 
-// withoutComments returns markdown without its comments, which a reader does not see, and with its last fence closed. One that is
-// never closed hides the rest.
+// withoutComments returns markdown without its comments, which a reader does not see, and with its last fence closed.
+// One that is never closed hides the rest.
 func withoutComments(text string) (shown string, hidden int) {
 	var b strings.Builder
 	fence, within := "", false
@@ -89,9 +90,9 @@ func fenced(language string, text []byte) []byte {
 	return b.Bytes()
 }
 
-// linksOf returns what resolves the relative addresses in a file of a target's repository: from the folder of the file, or the top
-// where an address begins with a slash. Pictures lead to their content, all else to the page that shows it. It is nil for what
-// leads out of the repository.
+// linksOf returns what resolves the relative addresses in a file of a target's repository: from the folder of the file,
+// or the top where an address begins with a slash. Pictures lead to their content, all else to the page that shows it.
+// It is nil for what leads out of the repository.
 func (t *target) linksOf(ref, file string) func(string) *url.URL {
 	return func(address string) *url.URL {
 		to, err := url.Parse(address)

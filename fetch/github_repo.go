@@ -19,8 +19,8 @@ import (
 	"readthru/symbols"
 )
 
-// repository reads a repository: its default branch as an archive, which streams past and is never written to disk, else as a bare
-// clone, of which an archive is made (rules B10 to B13).
+// repository reads a repository: its default branch as an archive, which streams past and is never written to disk,
+// else as a bare clone, of which an archive is made (rules B10 to B13).
 func (g *github) repository(ctx context.Context, a *attempt, t *target, kept *store.Rendition) (*made, error) {
 	if err := g.reading.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -50,7 +50,9 @@ func (t *target) archiveURL() string {
 	return t.base.JoinPath(t.Owner, t.Repo, "archive", "HEAD.tar.gz").String()
 }
 
-func (g *github) fromArchive(ctx context.Context, a *attempt, t *target, kept *store.Rendition, about project) (*made, error) {
+func (g *github) fromArchive(ctx context.Context, a *attempt, t *target, kept *store.Rendition,
+	about project,
+) (*made, error) {
 	fields := http.Header{"Accept": {"application/gzip, */*;q=0.1"}, "Accept-Encoding": {"identity"}}
 	if kept != nil && kept.Validator != "" {
 		fields.Set("If-None-Match", kept.Validator)
@@ -84,7 +86,9 @@ func (g *github) fromArchive(ctx context.Context, a *attempt, t *target, kept *s
 }
 
 // readRepository makes a repository's page of its archive.
-func (g *github) readRepository(ctx context.Context, t *target, about project, archive io.Reader) (*store.Rendition, error) {
+func (g *github) readRepository(ctx context.Context, t *target, about project,
+	archive io.Reader,
+) (*store.Rendition, error) {
 	var builder *symbols.Builder
 	var wants func(string) bool
 	var add func(string, []byte)
@@ -110,7 +114,10 @@ func (g *github) compose(t *target, about project, files *tree, m *symbols.Map) 
 	r := &store.Rendition{Title: t.name(), Description: about.Description, Meta: page.Meta{}}
 	var b bytes.Buffer
 	warn := func(token string) { r.Warnings = addWarning(r.Warnings, token) }
-	for name, value := range map[string]string{"commit": files.commit, "branch": about.Branch, "description": about.Description, "license": about.License.Name} {
+	for name, value := range map[string]string{
+		"commit": files.commit, "branch": about.Branch,
+		"description": about.Description, "license": about.License.Name,
+	} {
 		if value != "" {
 			r.Meta[name] = value
 		}

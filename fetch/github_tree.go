@@ -21,7 +21,10 @@ type treeLimits struct {
 	file       int64 // bytes of a file that is read
 }
 
-var defaultTreeLimits = treeLimits{compressed: 256 << 20, unpacked: 1 << 30, ratio: 100, entries: 100_000, file: 1 << 20}
+var defaultTreeLimits = treeLimits{
+	compressed: 256 << 20, unpacked: 1 << 30, ratio: 100, entries: 100_000,
+	file: 1 << 20,
+}
 
 const (
 	ratioFrom   = 16 << 20
@@ -101,10 +104,12 @@ func (l treeLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
 	}}
 }
 
-// readTree reads a tar as git makes it. Every file of which add wants to know is read whole and handed over; add keeps what it
-// gets. Nothing is written anywhere. At a limit, or when ctx runs out of its time, the tree is what was read so far and says so;
-// the error is that of a stream that is broken.
-func readTree(ctx context.Context, r io.Reader, l treeLimits, wants func(name string) bool, add func(name string, content []byte)) (*tree, error) {
+// readTree reads a tar as git makes it. Every file of which add wants to know is read whole and handed over; add keeps
+// what it gets. Nothing is written anywhere. At a limit, or when ctx runs out of its time, the tree is what was read so
+// far and says so; the error is that of a stream that is broken.
+func readTree(ctx context.Context, r io.Reader, l treeLimits, wants func(name string) bool,
+	add func(name string, content []byte),
+) (*tree, error) {
 	t := &tree{readmeRank: len(readmeNames), readmeLink: map[string]int{}, left: map[reason]int{}}
 	archive := tar.NewReader(r)
 	for n := 0; ; n++ {
@@ -133,7 +138,9 @@ func readTree(ctx context.Context, r io.Reader, l treeLimits, wants func(name st
 }
 
 // entry takes what matters of one entry.
-func (t *tree) entry(h *tar.Header, content io.Reader, l treeLimits, wants func(string) bool, add func(string, []byte)) error {
+func (t *tree) entry(h *tar.Header, content io.Reader, l treeLimits, wants func(string) bool,
+	add func(string, []byte),
+) error {
 	switch h.Typeflag {
 	case tar.TypeXGlobalHeader:
 		if id := h.PAXRecords["comment"]; commitID(id) {
@@ -190,8 +197,8 @@ func readFile(r io.Reader, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, limit))
 }
 
-// treeName returns the name of an entry without the folder that all are in. Names that climb out, are absolute, or hold what no
-// listing can show, are refused.
+// treeName returns the name of an entry without the folder that all are in. Names that climb out, are absolute, or hold
+// what no listing can show, are refused.
 func treeName(name string) (string, bool) {
 	_, name, ok := strings.Cut(name, "/")
 	if !ok || name == "" || len(name) > maxTreeName || !utf8.ValidString(name) {
@@ -225,8 +232,8 @@ func readmeRank(name string) int {
 	return len(readmeNames)
 }
 
-// link takes note of a README that is a link to a file of the repository, which comes later as a rule: the top's capitals are
-// first. All other links are left alone, wherever they lead.
+// link takes note of a README that is a link to a file of the repository, which comes later as a rule: the top's
+// capitals are first. All other links are left alone, wherever they lead.
 func (t *tree) link(name, to string) {
 	if rank := readmeRank(name); rank < len(readmeNames) && !path.IsAbs(to) {
 		if to = path.Clean(to); to != ".." && !strings.HasPrefix(to, "../") && len(t.readmeLink) < len(readmeNames) {
@@ -259,11 +266,17 @@ func (t *tree) leftOut(name string) reason {
 func isGenerated(base string) bool {
 	base = strings.ToLower(base)
 	switch base {
-	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum", "cargo.lock", "poetry.lock",
-		"uv.lock", "pdm.lock", "pipfile.lock", "composer.lock", "gemfile.lock", "mix.lock", "flake.lock", "packages.lock.json", "gradle.lockfile", "deno.lock":
+	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum",
+		"cargo.lock", "poetry.lock",
+		"uv.lock", "pdm.lock", "pipfile.lock", "composer.lock", "gemfile.lock", "mix.lock", "flake.lock",
+		"packages.lock.json", "gradle.lockfile", "deno.lock":
 		return true
 	}
-	for _, end := range []string{".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", ".g.dart", ".designer.cs", "_generated.go", ".snap", ".tsbuildinfo"} {
+	for _, end := range []string{
+		".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h",
+		"_pb2.py", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", ".g.dart", ".designer.cs", "_generated.go", ".snap",
+		".tsbuildinfo",
+	} {
 		if strings.HasSuffix(base, end) {
 			return true
 		}

@@ -54,22 +54,31 @@ func file(name, content string) tar.Header { return tar.Header{Name: name, Linkn
 
 func TestHostileNamesAreRefused(t *testing.T) {
 	text := archiveOf(t,
-		tar.Header{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{"comment": "0123456789abcdef0123456789abcdef01234567"}},
-		file("r/README.md", "# Hi"), file("r/../../etc/cron.d/x", "x"), file("/etc/passwd", "x"), file("r/a/../../b", "x"), file("r/new\nline", "x"), file("r/esc\x1b[2J", "x"),
+		tar.Header{
+			Typeflag:   tar.TypeXGlobalHeader,
+			PAXRecords: map[string]string{"comment": "0123456789abcdef0123456789abcdef01234567"},
+		},
+		file("r/README.md", "# Hi"), file("r/../../etc/cron.d/x", "x"), file("/etc/passwd", "x"), file("r/a/../../b", "x"),
+		file("r/new\nline", "x"), file("r/esc\x1b[2J", "x"),
 		file("r/\u202etxt.exe", "x"), file("r/"+strings.Repeat("n", 2000), "x"), file("top", "x"), file("r//double", "x"),
-		tar.Header{Typeflag: tar.TypeSymlink, Name: "r/readme", Linkname: "/etc/passwd"}, tar.Header{Typeflag: tar.TypeLink, Name: "r/hard", Linkname: "/etc/shadow"},
-		tar.Header{Typeflag: tar.TypeChar, Name: "r/dev"}, tar.Header{Typeflag: tar.TypeFifo, Name: "r/fifo"}, tar.Header{Typeflag: tar.TypeDir, Name: "r/dir/"},
+		tar.Header{Typeflag: tar.TypeSymlink, Name: "r/readme", Linkname: "/etc/passwd"},
+		tar.Header{Typeflag: tar.TypeLink, Name: "r/hard", Linkname: "/etc/shadow"},
+		tar.Header{Typeflag: tar.TypeChar, Name: "r/dev"}, tar.Header{Typeflag: tar.TypeFifo, Name: "r/fifo"},
+		tar.Header{Typeflag: tar.TypeDir, Name: "r/dir/"},
 		file("r/ok.go", "package ok"), file("r/README.md", "# twice"),
 	)
 	var read []string
-	got, err := readTree(t.Context(), bytes.NewReader(text), defaultTreeLimits, func(string) bool { return true }, func(path string, _ []byte) { read = append(read, path) })
+	got, err := readTree(t.Context(), bytes.NewReader(text), defaultTreeLimits, func(string) bool { return true },
+		func(path string, _ []byte) { read = append(read, path) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"README.md", "etc/passwd", "ok.go", "README.md"}, got.files); diff != "" { // /etc/passwd is one in the folder ""
+	// /etc/passwd is one in the folder ""
+	if diff := cmp.Diff([]string{"README.md", "etc/passwd", "ok.go", "README.md"}, got.files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	if string(got.readme) != "# Hi" || got.commit != "0123456789abcdef0123456789abcdef01234567" || got.left[unusableNames] != 8 || got.cut != "" {
+	if string(got.readme) != "# Hi" || got.commit != "0123456789abcdef0123456789abcdef01234567" ||
+		got.left[unusableNames] != 8 || got.cut != "" {
 		t.Errorf("tree = %+v", got)
 	}
 }
@@ -156,9 +165,11 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestLargeAndBinaryFilesAreNotRead(t *testing.T) {
-	text := archiveOf(t, file("r/big.go", strings.Repeat("x", 1<<20+1)), file("r/small.go", "package a"), file("r/README.md", strings.Repeat("y", 2<<20)))
+	text := archiveOf(t, file("r/big.go", strings.Repeat("x", 1<<20+1)), file("r/small.go", "package a"),
+		file("r/README.md", strings.Repeat("y", 2<<20)))
 	var read []string
-	got, err := readTree(t.Context(), bytes.NewReader(text), defaultTreeLimits, func(string) bool { return true }, func(path string, content []byte) { read = append(read, path) })
+	got, err := readTree(t.Context(), bytes.NewReader(text), defaultTreeLimits, func(string) bool { return true },
+		func(path string, content []byte) { read = append(read, path) })
 	if err != nil || !slices.Equal(read, []string{"small.go"}) || len(got.readme) != 1<<20 {
 		t.Errorf("read %v and %d bytes of README, %v", read, len(got.readme), err)
 	}
@@ -169,8 +180,10 @@ func TestGitignore(t *testing.T) {
 	g.add(".", []byte("# comment\n*.log\n!keep.log\n/top\nbuild/\ndoc/*.txt\na/**/z\n**/cache/**\n\\#hash\nfoo[0-9]\ntrail \n"))
 	g.add("sub", []byte("/only\nlocal\n"))
 	for name, want := range map[string]bool{
-		"x.log": true, "d/x.log": true, "keep.log": false, "d/keep.log": false, "top": true, "d/top": false, "build/x": true, "d/build/x/y": true, "build": false,
-		"doc/a.txt": true, "doc/d/a.txt": false, "a/z": true, "a/b/c/z": true, "a/b": false, "cache/x": true, "d/cache/e/x": true, "#hash": true, "foo1": true, "foox": false, "trail": true,
+		"x.log": true, "d/x.log": true, "keep.log": false, "d/keep.log": false, "top": true, "d/top": false, "build/x": true,
+		"d/build/x/y": true, "build": false,
+		"doc/a.txt": true, "doc/d/a.txt": false, "a/z": true, "a/b/c/z": true, "a/b": false, "cache/x": true,
+		"d/cache/e/x": true, "#hash": true, "foo1": true, "foox": false, "trail": true,
 		"sub/only": true, "only": false, "sub/d/only": false, "sub/d/local": true, "local": false, "README.md": false,
 	} {
 		if got := g.ignores(name); got != want {
@@ -273,11 +286,13 @@ func FuzzTree(f *testing.F) {
 	f.Add(archiveOf(f, file("r/README.md", "# Hi"), file("r/.gitignore", "*.x\n!y\n/z/**/q"), file("r/a/b.x", "c")))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		l := treeLimits{compressed: 1 << 20, unpacked: 1 << 20, ratio: 100, entries: 100, file: 1 << 10}
-		got, err := readTree(t.Context(), l.unpackedFrom(bytes.NewReader(text), nil), l, func(string) bool { return true }, func(path string, content []byte) {
-			if len(content) > 1<<10 || strings.Contains(path, "..") && slices.Contains(strings.Split(path, "/"), "..") || strings.HasPrefix(path, "/") {
-				t.Errorf("read %q, %d bytes", path, len(content))
-			}
-		})
+		got, err := readTree(t.Context(), l.unpackedFrom(bytes.NewReader(text), nil), l, func(string) bool { return true },
+			func(path string, content []byte) {
+				if len(content) > 1<<10 || strings.Contains(path, "..") && slices.Contains(strings.Split(path, "/"), "..") ||
+					strings.HasPrefix(path, "/") {
+					t.Errorf("read %q, %d bytes", path, len(content))
+				}
+			})
 		if err == nil {
 			_ = fileList(got.files)
 			_ = slices.Collect(maps.Keys(got.left))

@@ -21,8 +21,8 @@ const (
 	tunnelConns = 8                // at once
 )
 
-// tunnel is a proxy on loopback for one run of one program: it opens tunnels to one host, for who knows its password, by the
-// guarded way to origins. TLS is between the program and that host.
+// tunnel is a proxy on loopback for one run of one program: it opens tunnels to one host, for who knows its password,
+// by the guarded way to origins. TLS is between the program and that host.
 type tunnel struct {
 	to       string // host:port
 	password string
@@ -38,7 +38,9 @@ type tunnel struct {
 }
 
 // openTunnel begins to listen. Close the tunnel when done.
-func openTunnel(ctx context.Context, to string, limit int64, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*tunnel, error) {
+func openTunnel(ctx context.Context, to string, limit int64,
+	dial func(ctx context.Context, network, addr string) (net.Conn, error),
+) (*tunnel, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for git: %w", err)
@@ -101,7 +103,8 @@ func (t *tunnel) serve(ctx context.Context, conn net.Conn) {
 	}
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
 	if status != http.StatusOK {
-		_, _ = io.WriteString(conn, head+"Proxy-Authenticate: Basic realm=\"readthru\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		_, _ = io.WriteString(conn, head+
+			"Proxy-Authenticate: Basic realm=\"readthru\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		return
 	}
 	defer host.Close() //nolint:errcheck // either side may have closed it

@@ -55,8 +55,8 @@ func (g guard) check(addr netip.AddrPort) error {
 	return nil
 }
 
-// ours reports whether addr is one of our listeners: the same address and port, or any address of this machine where the
-// listener has none of its own. An unspecified destination reaches the loopback interface.
+// ours reports whether addr is one of our listeners: the same address and port, or any address of this machine where
+// the listener has none of its own. An unspecified destination reaches the loopback interface.
 func (g guard) ours(addr netip.AddrPort) bool {
 	for _, l := range g.avoid {
 		if l.Port() != addr.Port() {
@@ -94,8 +94,8 @@ var (
 	localhostIPv6 = netip.IPv6Loopback()
 )
 
-// embedded returns the IPv4 addresses that an IPv6 address carries, in whichever form; none for an IPv4 address. (A mapped
-// address is the IPv4 address itself after Unmap.)
+// embedded returns the IPv4 addresses that an IPv6 address carries, in whichever form; none for an IPv4 address. (A
+// mapped address is the IPv4 address itself after Unmap.)
 func embedded(ip netip.Addr) []netip.Addr {
 	if !ip.Is6() || ip == localhostIPv6 || ip.IsUnspecified() {
 		return nil

@@ -19,8 +19,8 @@ func (l link) has(rel string) bool {
 	return false
 }
 
-// parseLinks reads Link fields, several lines and several links a line. What is not well-formed ends its line; links before it
-// count. Of a parameter given twice the first counts (RFC 8288 §3.3).
+// parseLinks reads Link fields, several lines and several links a line. What is not well-formed ends its line; links
+// before it count. Of a parameter given twice the first counts (RFC 8288 §3.3).
 func parseLinks(lines []string) []link {
 	var links []link
 	for _, s := range lines {

@@ -22,8 +22,8 @@ const (
 	modelTries   = 4                  // how often what a model is given is made shorter
 )
 
-// model has the page in hand converted by a model (rule E12). It runs only where fetch.cascade lists it, never for a page that is
-// not kept, and what it writes is taken only when it adds nothing to the page.
+// model has the page in hand converted by a model (rule E12). It runs only where fetch.cascade lists it, never for a
+// page that is not kept, and what it writes is taken only when it adds nothing to the page.
 type model struct{ f *Fetcher }
 
 func (model) Name() string { return "llm" }
@@ -108,7 +108,8 @@ func (f *Fetcher) byOthers(r *store.Rendition) bool {
 func (a *attempt) takeModel(from page.Info) {
 	i := &a.page.Info
 	i.LLMMS, i.LLMModel = from.LLMMS, from.LLMModel
-	i.LLMPromptTokens, i.LLMCompletionTokens, i.LLMTotalTokens = from.LLMPromptTokens, from.LLMCompletionTokens, from.LLMTotalTokens
+	i.LLMPromptTokens, i.LLMCompletionTokens, i.LLMTotalTokens = from.LLMPromptTokens, from.LLMCompletionTokens,
+		from.LLMTotalTokens
 }
 
 func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error) {
@@ -120,7 +121,8 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	if err != nil {
 		return nil, err
 	}
-	if warns(res.Warnings, convert.WarnThin, convert.WarnShell, convert.WarnSoft404, convert.WarnError, convert.WarnLogin) {
+	if warns(res.Warnings, convert.WarnThin, convert.WarnShell, convert.WarnSoft404, convert.WarnError,
+		convert.WarnLogin) {
 		return nil, unfit("the page has nothing to convert: " + strings.Join(res.Warnings, ", "))
 	}
 	trim, answer, err := s.ask(ctx, a, doc)
@@ -150,8 +152,10 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	markdown += "\n"
 	return &store.Rendition{
 		Source: a.sum, Recipe: a.pageRecipe(), Markdown: []byte(markdown), From: page.LLM, Expires: time.Now().Add(modelLife),
-		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType, Meta: res.Meta,
-		Tokens: convert.Tokens(markdown), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings, FinalURL: a.url.String(),
+		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
+		Meta:   res.Meta,
+		Tokens: convert.Tokens(markdown), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings,
+		FinalURL: a.url.String(),
 	}, nil
 }
 

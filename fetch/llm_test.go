@@ -54,8 +54,11 @@ func (m *converting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		finish = "stop"
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"choices": []any{map[string]any{"message": map[string]string{"role": "assistant", "content": m.say}, "finish_reason": finish}},
-		"usage":   map[string]int{"prompt_tokens": 900, "completion_tokens": 300, "total_tokens": 1200},
+		"choices": []any{map[string]any{
+			"message":       map[string]string{"role": "assistant", "content": m.say},
+			"finish_reason": finish,
+		}},
+		"usage": map[string]int{"prompt_tokens": 900, "completion_tokens": 300, "total_tokens": 1200},
 	})
 }
 
@@ -72,7 +75,8 @@ func goodAnswer(title string) string {
 	return "# " + title + "\n\n" + strings.TrimSuffix(strings.Repeat(modelParagraph+"\n\n", 12), "\n\n")
 }
 
-// withModel returns a model, and what lets a chain ask it. A remote one has an address elsewhere, which leads to it all the same.
+// withModel returns a model, and what lets a chain ask it. A remote one has an address elsewhere, which leads to it all
+// the same.
 func withModel(t *testing.T, remote bool, cascade ...string) (*converting, func(*fetch.Options)) {
 	t.Helper()
 	m := &converting{say: goodAnswer("Harbour")}
@@ -91,7 +95,10 @@ func withModel(t *testing.T, remote bool, cascade ...string) (*converting, func(
 		client, err := llm.New(llm.Options{
 			Provider: llm.OpenAI, BaseURL: base + "/v1", Model: "small", Transport: transport, Attempts: 1,
 			Disclose: func(service, url string, bytes int64, why string) error {
-				return kept.Disclose(store.Disclosure{Service: service, URL: url, Bytes: bytes, Why: why, Rule: "llm.provider openai"})
+				return kept.Disclose(store.Disclosure{
+					Service: service, URL: url, Bytes: bytes, Why: why,
+					Rule: "llm.provider openai",
+				})
 			},
 		})
 		if err != nil {
@@ -109,26 +116,32 @@ func TestAModelConvertsAPageWhereTheCascadeListsIt(t *testing.T) { // E10 to E12
 	c := newChain(t, respond(200, article("Harbour"), html), with)
 	const url = "https://site.test/docs/harbour"
 	ans := c.read(t, url)
-	if ans.Page.Source != page.LLM || ans.Header.Get("X-Readthru-Source") != "llm" || !strings.Contains(string(ans.Body), "# Harbour\n\nThe harbour wakes") {
+	if ans.Page.Source != page.LLM || ans.Header.Get("X-Readthru-Source") != "llm" ||
+		!strings.Contains(string(ans.Body), "# Harbour\n\nThe harbour wakes") {
 		t.Fatalf("source %s, attempts %+v, body %q", ans.Page.Source, ans.Page.Attempts, ans.Body)
 	}
 	i := ans.Page.Info
-	if i.LLMModel != "small" || i.LLMPromptTokens != 900 || i.LLMCompletionTokens != 300 || i.LLMTotalTokens != 1200 || i.HTMLChars == 0 {
+	if i.LLMModel != "small" || i.LLMPromptTokens != 900 || i.LLMCompletionTokens != 300 || i.LLMTotalTokens != 1200 ||
+		i.HTMLChars == 0 {
 		t.Errorf("info %+v", i)
 	}
 	if ans.Page.Title != "Harbour" || ans.Page.Description != "About the sea" {
 		t.Errorf("title %q, description %q, want those of the page", ans.Page.Title, ans.Page.Description)
 	}
 	prompt := m.asked()[0]
-	if strings.Contains(prompt, "Menu entry") || strings.Contains(prompt, "Imprint") || !strings.Contains(prompt, "<h1>Harbour</h1>") || !strings.HasPrefix(prompt, "<html-") {
+	if strings.Contains(prompt, "Menu entry") || strings.Contains(prompt, "Imprint") ||
+		!strings.Contains(prompt, "<h1>Harbour</h1>") || !strings.HasPrefix(prompt, "<html-") {
 		t.Errorf("prompt %q, want the trimmed content between marks", prompt)
 	}
 	ledger, _, err := c.store.Disclosures("", 10)
-	if err != nil || len(ledger) != 1 || ledger[0].Service != "openai model.test" || ledger[0].URL != url || !strings.Contains(ledger[0].Why, "llm in fetch.cascade") || ledger[0].Bytes < int64(len(prompt)) {
+	if err != nil || len(ledger) != 1 || ledger[0].Service != "openai model.test" || ledger[0].URL != url ||
+		!strings.Contains(ledger[0].Why, "llm in fetch.cascade") || ledger[0].Bytes < int64(len(prompt)) {
 		t.Errorf("ledger %+v, %v", ledger, err)
 	}
-	if again := c.read(t, url); again.Page.Source != page.LLM || string(again.Body) != string(ans.Body) || len(m.asked()) != 1 {
-		t.Errorf("the second read: source %s after %d requests, want the rendition from the store", again.Page.Source, len(m.asked()))
+	if again := c.read(t, url); again.Page.Source != page.LLM || string(again.Body) != string(ans.Body) ||
+		len(m.asked()) != 1 {
+		t.Errorf("the second read: source %s after %d requests, want the rendition from the store", again.Page.Source,
+			len(m.asked()))
 	}
 	if p := c.stored(t, url); p == nil || p.Source != page.LLM || p.Info.LLMModel != "small" {
 		t.Errorf("stored page %+v", p)
@@ -138,19 +151,25 @@ func TestAModelConvertsAPageWhereTheCascadeListsIt(t *testing.T) { // E10 to E12
 func TestWhatAModelWritesAmissIsNotTaken(t *testing.T) { // E12: on failure local
 	good := goodAnswer("Harbour")
 	for name, set := range map[string]func(*converting){
-		"down":                  func(m *converting) { m.status = 503 },
-		"wrong key":             func(m *converting) { m.status = 401 },
-		"rate-limited":          func(m *converting) { m.status = 429 },
-		"cut for its length":    func(m *converting) { m.finish = "length" },
-		"filtered":              func(m *converting) { m.finish = "content_filter" },
-		"empty":                 func(m *converting) { m.say = " " },
-		"a refusal":             func(m *converting) { m.say = "I'm sorry, I can't help with that." },
-		"HTML":                  func(m *converting) { m.say = "<!doctype html><html><body><p>" + modelParagraph + "</body></html>" },
-		"an invented link":      func(m *converting) { m.say = good + "\n\n[more](https://evil.test/)" },
-		"an invented image":     func(m *converting) { m.say = good + "\n\n![](https://evil.test/p.png?q=secret)" },
-		"an invented heading":   func(m *converting) { m.say = good + "\n\n## Takeaways\n" },
-		"a summary":             func(m *converting) { m.say = "# Harbour\n\nThe boats come home." },
-		"something else":        func(m *converting) { m.say = strings.Repeat("Lorem ipsum dolor sit amet consectetur. ", 60) },
+		"down":               func(m *converting) { m.status = 503 },
+		"wrong key":          func(m *converting) { m.status = 401 },
+		"rate-limited":       func(m *converting) { m.status = 429 },
+		"cut for its length": func(m *converting) { m.finish = "length" },
+		"filtered":           func(m *converting) { m.finish = "content_filter" },
+		"empty":              func(m *converting) { m.say = " " },
+		"a refusal":          func(m *converting) { m.say = "I'm sorry, I can't help with that." },
+		"HTML": func(m *converting) {
+			m.say = "<!doctype html><html><body><p>" + modelParagraph +
+				"</body></html>"
+		},
+		"an invented link":    func(m *converting) { m.say = good + "\n\n[more](https://evil.test/)" },
+		"an invented image":   func(m *converting) { m.say = good + "\n\n![](https://evil.test/p.png?q=secret)" },
+		"an invented heading": func(m *converting) { m.say = good + "\n\n## Takeaways\n" },
+		"a summary":           func(m *converting) { m.say = "# Harbour\n\nThe boats come home." },
+		"something else": func(m *converting) {
+			m.say = strings.Repeat("Lorem ipsum dolor sit amet consectetur. ",
+				60)
+		},
 		"always over its limit": func(m *converting) { m.longest = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -193,16 +212,41 @@ func TestWhatAModelIsNotToldOf(t *testing.T) {
 	}{
 		{"a public page", true, "", func(t *testing.T, c *chain) { c.read(t, "https://site.test/") }, true},
 		{"with a cookie", false, "", func(t *testing.T, c *chain) { c.read(t, "https://site.test/", "Cookie: a=b") }, false},
-		{"with authorisation", false, "", func(t *testing.T, c *chain) { c.read(t, "https://site.test/", "Authorization: Basic eDp5") }, false},
-		{"with a secret in the URL", false, "", func(t *testing.T, c *chain) { c.read(t, "https://site.test/?token=abcdef") }, false},
+		{"with authorisation", false, "", func(t *testing.T,
+			c *chain,
+		) {
+			c.read(t, "https://site.test/", "Authorization: Basic eDp5")
+		}, false},
+		{
+			"with a secret in the URL", false, "", func(t *testing.T, c *chain) { c.read(t, "https://site.test/?token=abcdef") },
+			false,
+		},
 		{"private", false, "Cache-Control: private", func(t *testing.T, c *chain) { c.read(t, "https://site.test/") }, false},
-		{"no-store", false, "Cache-Control: no-store", func(t *testing.T, c *chain) { c.read(t, "https://site.test/") }, false},
-		{"no-transform", true, "Cache-Control: no-transform", func(t *testing.T, c *chain) { own(t, c, func(*fetch.Request) {}) }, false},
-		{"not to be kept", true, "", func(t *testing.T, c *chain) { own(t, c, func(r *fetch.Request) { r.NoStore = true }) }, false},
-		{"no third party", true, "", func(t *testing.T, c *chain) { own(t, c, func(r *fetch.Request) { r.NoRemote = true }) }, false},
-		{"no third party, model on this machine", false, "", func(t *testing.T, c *chain) { own(t, c, func(r *fetch.Request) { r.NoRemote = true }) }, true},
+		{
+			"no-store", false, "Cache-Control: no-store", func(t *testing.T, c *chain) { c.read(t, "https://site.test/") },
+			false,
+		},
+		{
+			"no-transform", true, "Cache-Control: no-transform",
+			func(t *testing.T, c *chain) { own(t, c, func(*fetch.Request) {}) }, false,
+		},
+		{
+			"not to be kept", true, "", func(t *testing.T, c *chain) { own(t, c, func(r *fetch.Request) { r.NoStore = true }) },
+			false,
+		},
+		{
+			"no third party", true, "", func(t *testing.T, c *chain) { own(t, c, func(r *fetch.Request) { r.NoRemote = true }) },
+			false,
+		},
+		{
+			"no third party, model on this machine", false, "",
+			func(t *testing.T, c *chain) { own(t, c, func(r *fetch.Request) { r.NoRemote = true }) }, true,
+		},
 		{"a private name", true, "", func(t *testing.T, c *chain) { c.read(t, "http://wiki.internal/") }, false},
-		{"a private name, model on this machine", false, "", func(t *testing.T, c *chain) { c.read(t, "http://wiki.internal/") }, true},
+		{
+			"a private name, model on this machine", false, "",
+			func(t *testing.T, c *chain) { c.read(t, "http://wiki.internal/") }, true,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, with := withModel(t, tt.remote)
@@ -246,21 +290,25 @@ func TestAPageThatWasConvertedHereIsConvertedByAModelOnceThereIsOne(t *testing.T
 	defer func() { _ = second.Close() }()
 	ans, err := second.Page(t.Context(), fetch.Request{URL: parse(t, "https://site.test/")})
 	if err != nil || ans.Page.Source != page.LLM || len(m.asked()) != 1 || len(c.origin.asked()) != 1 {
-		t.Errorf("%v, %v after %d requests to the model and %d to the origin, want llm after one each", ans, err, len(m.asked()), len(c.origin.asked()))
+		t.Errorf("%v, %v after %d requests to the model and %d to the origin, want llm after one each", ans, err,
+			len(m.asked()), len(c.origin.asked()))
 	}
 }
 
 func TestALongPageIsGivenToAModelUpToTheLimit(t *testing.T) { // E11
 	var long strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&long, "<p>Berth %d lies on the northern quay, has water and current, and costs eighteen pounds a night in summer.</p>", i)
+		fmt.Fprintf(&long,
+			"<p>Berth %d lies on the northern quay, has water and current, and costs eighteen pounds a night in summer.</p>", i)
 	}
 	m, with := withModel(t, true)
-	c := newChain(t, respond(200, article("Harbour", long.String()), html), with, func(o *fetch.Options) { o.MaxHTMLChars = 2000 })
+	c := newChain(t, respond(200, article("Harbour", long.String()), html), with,
+		func(o *fetch.Options) { o.MaxHTMLChars = 2000 })
 	var said strings.Builder
 	said.WriteString("# Harbour\n\n")
 	for i := range 17 {
-		fmt.Fprintf(&said, "Berth %d lies on the northern quay, has water and current, and costs eighteen pounds a night in summer.\n\n", i)
+		fmt.Fprintf(&said,
+			"Berth %d lies on the northern quay, has water and current, and costs eighteen pounds a night in summer.\n\n", i)
 	}
 	m.say = said.String()
 	ans := c.read(t, "https://site.test/")
@@ -290,7 +338,10 @@ func TestASlowModelLeavesThePageToLocal(t *testing.T) {
 		transport := &http.Transport{}
 		t.Cleanup(transport.CloseIdleConnections)
 		var err error
-		o.LLM, err = llm.New(llm.Options{Provider: llm.Ollama, BaseURL: m.URL, Model: "slow", Transport: transport, Timeout: 50 * time.Millisecond})
+		o.LLM, err = llm.New(llm.Options{
+			Provider: llm.Ollama, BaseURL: m.URL, Model: "slow", Transport: transport,
+			Timeout: 50 * time.Millisecond,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

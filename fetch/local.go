@@ -32,7 +32,10 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 		return failedWith(err)
 	}
 	s.f.converted.Add(1)
-	return result{rendition: r, good: !warns(r.Warnings, weak...) && !s.f.wantsMore(a), reason: strings.Join(r.Warnings, ", ")}
+	return result{
+		rendition: r, good: !warns(r.Warnings, weak...) && !s.f.wantsMore(a),
+		reason: strings.Join(r.Warnings, ", "),
+	}
 }
 
 func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error) {
@@ -50,7 +53,9 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	}
 	return &store.Rendition{
 		Source: a.sum, Recipe: a.recipe(), Markdown: []byte(res.Markdown), From: page.Local,
-		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType, Meta: res.Meta,
-		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings, FinalURL: a.url.String(),
+		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
+		Meta:   res.Meta,
+		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
+		FinalURL: a.url.String(),
 	}, nil
 }

@@ -27,8 +27,9 @@ const (
 	markdownNewCounter  = "markdown.new" // class of the durable counter, by UTC day
 )
 
-// markdownNew has a page converted by the third party markdown.new. Only what passes the gate leaves, every request is written
-// into the ledger before it is sent, a durable count keeps to the daily limit, and a circuit breaker to a service in trouble.
+// markdownNew has a page converted by the third party markdown.new. Only what passes the gate leaves, every request is
+// written into the ledger before it is sent, a durable count keeps to the daily limit, and a circuit breaker to a
+// service in trouble.
 type markdownNew struct {
 	f       *Fetcher
 	mode    string
@@ -115,8 +116,8 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	return failedWith(err)
 }
 
-// public asks the transport whether the host's addresses are public. A name that a private network alone resolves must not
-// leave, whatever it looks like.
+// public asks the transport whether the host's addresses are public. A name that a private network alone resolves must
+// not leave, whatever it looks like.
 func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
 	t, ok := m.f.o.Direct.(interface {
 		Public(ctx context.Context, u *url.URL) error
@@ -134,7 +135,8 @@ type unsentError string
 
 func (n unsentError) Error() string { return string(n) }
 
-// serviceError is trouble of the service itself, which the breaker counts: it cannot be reached, or answered 429 or 5xx.
+// serviceError is trouble of the service itself, which the breaker counts: it cannot be reached, or answered 429 or
+// 5xx.
 type serviceError struct{ error }
 
 func (e serviceError) Unwrap() error { return e.error }
@@ -157,7 +159,8 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 		return nil, unsentError(err.Error())
 	}
 	err = m.f.o.Store.Disclose(store.Disclosure{
-		Time: time.Now().UTC(), Service: "markdown.new", URL: page.Mask(&target), Bytes: int64(len(target.String())), Why: why, Rule: "markdown_new.mode " + m.mode,
+		Time: time.Now().UTC(), Service: "markdown.new", URL: page.Mask(&target), Bytes: int64(len(target.String())),
+		Why: why, Rule: "markdown_new.mode " + m.mode,
 	})
 	if err != nil {
 		return nil, unsentError("the ledger cannot be written")
@@ -189,8 +192,8 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 	return r, nil
 }
 
-// remoteMethod is how the service is to convert: in its browser what is a JavaScript shell here and no browser has rendered, else as
-// it likes.
+// remoteMethod is how the service is to convert: in its browser what is a JavaScript shell here and no browser has
+// rendered, else as it likes.
 func remoteMethod(a *attempt) string {
 	if a.best != nil && warns(a.best.Warnings, convert.WarnShell) && a.seen == nil {
 		return "browser"
@@ -198,8 +201,8 @@ func remoteMethod(a *attempt) string {
 	return "auto"
 }
 
-// request returns the request for a URL without fragment. The GET form would mix its query with the service's own options, so
-// what has a query or an escape is sent in the POST form.
+// request returns the request for a URL without fragment. The GET form would mix its query with the service's own
+// options, so what has a query or an escape is sent in the POST form.
 func (m *markdownNew) request(ctx context.Context, target, how string) (*http.Request, error) {
 	method, address, body := http.MethodGet, m.base.String()+"/"+target, []byte(nil)
 	if how != "auto" {
@@ -239,8 +242,8 @@ func (m *markdownNew) heed(resp *http.Response, now time.Time) {
 	}
 }
 
-// asksToWait returns how long the sender of a 429 or 5xx asks to be left alone (RFC 9110 §10.2.3), at most a week; 0 when it does
-// not.
+// asksToWait returns how long the sender of a 429 or 5xx asks to be left alone (RFC 9110 §10.2.3), at most a week; 0
+// when it does not.
 func asksToWait(resp *http.Response, now time.Time) (wait time.Duration) {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < 500 {
 		return 0

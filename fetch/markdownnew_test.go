@@ -24,7 +24,8 @@ type converter struct {
 	remaining int
 }
 
-var converted = "# Converted\n\n" + strings.Repeat("By a [third](https://markdown.new/) party, in words enough to stand for a page.\n\n", 8)
+var converted = "# Converted\n\n" +
+	strings.Repeat("By a [third](https://markdown.new/) party, in words enough to stand for a page.\n\n", 8)
 
 func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
@@ -35,7 +36,8 @@ func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			URL    string
 			Method string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&v); err != nil || r.URL.Path != "/" || v.Method != "auto" && v.Method != "browser" {
+		if err := json.NewDecoder(r.Body).Decode(&v); err != nil || r.URL.Path != "/" || v.Method != "auto" &&
+			v.Method != "browser" {
 			http.Error(w, "bad request", http.StatusBadRequest)
 			return
 		}
@@ -51,7 +53,10 @@ func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.answer(w, r)
 	case r.Method == http.MethodPost:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"success": true, "url": target, "title": "Converted", "content": converted, "method": "Workers AI", "duration_ms": 12, "tokens": 99})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"success": true, "url": target, "title": "Converted",
+			"content": converted, "method": "Workers AI", "duration_ms": 12, "tokens": 99,
+		})
 	default:
 		w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
 		w.Header().Set("X-Markdown-Tokens", "99")
@@ -89,8 +94,14 @@ func TestMarkdownNewModes(t *testing.T) {
 		{"E2 401 is no refusal to get round", "fallback", "<p>Sign in", 401, page.Local, false},
 		{"E2 402 is no refusal to get round", "fallback", "<p>Pay", 402, page.Local, false},
 		{"404 is no refusal", "fallback", "<p>Nothing here", 404, page.Local, false},
-		{"E2 a bot challenge is not got round", "fallback", "<title>Just a moment...</title><script>_cf_chl_opt={}</script>Checking your browser", 403, page.Local, false},
-		{"E2 a login page is not got round", "fallback", "<p>Members<form><input name=p type='password'></form>", 403, page.Local, false},
+		{
+			"E2 a bot challenge is not got round", "fallback",
+			"<title>Just a moment...</title><script>_cf_chl_opt={}</script>Checking your browser", 403, page.Local, false,
+		},
+		{
+			"E2 a login page is not got round", "fallback", "<p>Members<form><input name=p type='password'></form>", 403,
+			page.Local, false,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conv, with := newConverter(t)
@@ -112,10 +123,12 @@ func TestMarkdownNewModes(t *testing.T) {
 			if conv.asked[0] != "GET https://site.test/docs/page" {
 				t.Errorf("asked %q, want GET of the URL without its fragment", conv.asked[0])
 			}
-			if ans.Status != 200 || !strings.Contains(string(ans.Body), "# Converted") || ans.Header.Get("X-Markdown-Tokens") != "99" || ans.Header.Get("X-Readthru-Source") != "markdown_new" {
+			if ans.Status != 200 || !strings.Contains(string(ans.Body), "# Converted") ||
+				ans.Header.Get("X-Markdown-Tokens") != "99" || ans.Header.Get("X-Readthru-Source") != "markdown_new" {
 				t.Errorf("status %d, fields %v", ans.Status, ans.Header)
 			}
-			if d := ledger[0]; d.Service != "markdown.new" || d.URL != "https://site.test/docs/page" || d.Why == "" || d.Rule != "markdown_new.mode "+tt.mode || d.Bytes == 0 {
+			if d := ledger[0]; d.Service != "markdown.new" || d.URL != "https://site.test/docs/page" || d.Why == "" ||
+				d.Rule != "markdown_new.mode "+tt.mode || d.Bytes == 0 {
 				t.Errorf("ledger entry %+v", d)
 			}
 			c.read(t, "https://site.test/docs/page")
@@ -130,7 +143,8 @@ func TestMarkdownNewIsPostedWhatWouldMixWithItsOptions(t *testing.T) { // A5
 	conv, with := newConverter(t)
 	c := newChain(t, respond(200, article("Local"), html), with("prefer", 0))
 	for _, path := range []string{"/a?b=c", "/a%20b"} {
-		if ans := c.read(t, "https://site.test"+path); ans.Page.Source != page.MarkdownNew || ans.Page.Tokens != 99 || ans.Page.Title != "Converted" {
+		if ans := c.read(t, "https://site.test"+path); ans.Page.Source != page.MarkdownNew || ans.Page.Tokens != 99 ||
+			ans.Page.Title != "Converted" {
 			t.Errorf("%s: %s, %d tokens, title %q", path, ans.Page.Source, ans.Page.Tokens, ans.Page.Title)
 		}
 	}
@@ -151,7 +165,8 @@ func TestMarkdownNewRendersAShellThatNoBrowserRenderedHere(t *testing.T) {
 	} {
 		conv, with := newConverter(t)
 		c := newChain(t, respond(200, shell, html), with("fallback", 0))
-		if ans := c.read(t, "https://site.test"+path); ans.Page.Source != page.MarkdownNew || strings.Join(conv.asked, " ") != want {
+		if ans := c.read(t, "https://site.test"+path); ans.Page.Source != page.MarkdownNew ||
+			strings.Join(conv.asked, " ") != want {
 			t.Errorf("%s: source %s, asked %q, want %q", path, ans.Page.Source, conv.asked, want)
 		}
 	}
@@ -159,15 +174,18 @@ func TestMarkdownNewRendersAShellThatNoBrowserRenderedHere(t *testing.T) {
 
 func TestMarkdownNewAnswersThatAreNotTaken(t *testing.T) { // A6, A7
 	for name, answer := range map[string]http.HandlerFunc{
-		"HTML with status 200":      respond(200, "<html><p>Error</html>", "Content-Type: text/html"),
-		"HTML labelled markdown":    respond(200, "<!doctype html><p>Error", "Content-Type: text/markdown"),
-		"empty":                     respond(200, "", "Content-Type: text/markdown"),
-		"success false":             respond(200, `{"success":false,"error":"no","code":"INTERNAL"}`, "Content-Type: application/json"),
-		"empty content in JSON":     respond(200, `{"success":true,"content":""}`, "Content-Type: application/json"),
-		"JSON that is none":         respond(200, `{"success":`, "Content-Type: application/json"),
-		"a bot wall":                respond(200, "# Just a moment\n\n<script>_cf_chl_opt</script>", "Content-Type: text/markdown"),
-		"does not look like it":     respond(200, "some words", "Content-Type: text/markdown"),
-		"415":                       respond(415, `{"success":false,"code":"UNSUPPORTED_FORMAT"}`, "Content-Type: application/json"),
+		"HTML with status 200":   respond(200, "<html><p>Error</html>", "Content-Type: text/html"),
+		"HTML labelled markdown": respond(200, "<!doctype html><p>Error", "Content-Type: text/markdown"),
+		"empty":                  respond(200, "", "Content-Type: text/markdown"),
+		"success false": respond(200, `{"success":false,"error":"no","code":"INTERNAL"}`,
+			"Content-Type: application/json"),
+		"empty content in JSON": respond(200, `{"success":true,"content":""}`, "Content-Type: application/json"),
+		"JSON that is none":     respond(200, `{"success":`, "Content-Type: application/json"),
+		"a bot wall": respond(200, "# Just a moment\n\n<script>_cf_chl_opt</script>",
+			"Content-Type: text/markdown"),
+		"does not look like it": respond(200, "some words", "Content-Type: text/markdown"),
+		"415": respond(415, `{"success":false,"code":"UNSUPPORTED_FORMAT"}`,
+			"Content-Type: application/json"),
 		"500":                       respond(500, "", ""),
 		"a redirect elsewhere":      respond(302, "", "Location: http://127.0.0.1:1/"),
 		"markedly shorter":          respond(200, "# Short\n", "Content-Type: text/markdown"),
@@ -209,7 +227,8 @@ func TestMarkdownNewLimits(t *testing.T) {
 		for i := range 4 {
 			c.read(t, fmt.Sprintf("https://site.test/%d", i))
 		}
-		if s := c.Stats(); len(conv.asked) != 2 || s.MarkdownNewSent != 2 || s.MarkdownNewLeft != 0 || s.BySource[page.MarkdownNew] != 2 || s.BySource[page.Local] != 2 {
+		if s := c.Stats(); len(conv.asked) != 2 || s.MarkdownNewSent != 2 || s.MarkdownNewLeft != 0 ||
+			s.BySource[page.MarkdownNew] != 2 || s.BySource[page.Local] != 2 {
 			t.Errorf("asked %d times, stats %+v, want 2 and no more", len(conv.asked), s)
 		}
 	})
@@ -313,7 +332,8 @@ func TestNamesOfPrivateNetworksAreNotSent(t *testing.T) {
 		o.Direct = tr
 	})
 	if ans := c.read(t, "https://site.test/"); ans.Page.Source != page.Local || len(conv.asked) != 0 {
-		t.Errorf("source %s, asked %v, want nothing sent of a name that resolves to a private address", ans.Page.Source, conv.asked)
+		t.Errorf("source %s, asked %v, want nothing sent of a name that resolves to a private address", ans.Page.Source,
+			conv.asked)
 	}
 }
 
@@ -338,7 +358,10 @@ func TestTransportTellsPublicNames(t *testing.T) {
 		}
 		return [4]byte{10, 0, 0, 1}
 	}))
-	for host, want := range map[string]bool{"placed.example": true, "public.example": true, "private.example": false, "127.0.0.1": false, "8.8.8.8": true} {
+	for host, want := range map[string]bool{
+		"placed.example": true, "public.example": true, "private.example": false,
+		"127.0.0.1": false, "8.8.8.8": true,
+	} {
 		if err := tr.Public(t.Context(), &url.URL{Scheme: "https", Host: host}); (err == nil) != want {
 			t.Errorf("%s: %v, want public %v", host, err, want)
 		}

@@ -31,7 +31,8 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 			return rejected("HTML labelled as markdown")
 		}
 		return skipped("the origin answered HTML")
-	case a.kind == textKind && !markdownPath(a.url.Path) && !convert.LooksLikeMarkdown(a.content[:min(len(a.content), 16<<10)]):
+	case a.kind == textKind && !markdownPath(a.url.Path) &&
+		!convert.LooksLikeMarkdown(a.content[:min(len(a.content), 16<<10)]):
 		return skipped("plain text that does not look like markdown")
 	}
 	r := foreign(a.content, a.resp.Header.Get("X-Markdown-Tokens"), page.Negotiated)
@@ -40,12 +41,14 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 		return s.reject(ctx, a, r, doubt)
 	}
 	if a.kind == markdownKind && a.status == http.StatusOK && a.memorable {
-		s.f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.Negotiates }, func(h *store.Host) { h.Negotiates = true })
+		s.f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.Negotiates },
+			func(h *store.Host) { h.Negotiates = true })
 	}
 	return result{rendition: r, good: true}
 }
 
-// doubt judges what the origin gave as its page in markdown. A file that is markdown is what it is, and an error page too.
+// doubt judges what the origin gave as its page in markdown. A file that is markdown is what it is, and an error page
+// too.
 func (negotiate) doubt(a *attempt) convert.Doubt {
 	if len(bytes.TrimSpace(a.content)) == 0 {
 		return convert.DoubtEmpty
@@ -56,8 +59,8 @@ func (negotiate) doubt(a *attempt) convert.Doubt {
 	return convert.DoubtMarkdown(a.content)
 }
 
-// reject keeps in mind that the host's markdown is not to be had, and asks for the HTML instead, once: the next request names
-// HTML first. Where there is no HTML the markdown is served all the same, and the warning tells.
+// reject keeps in mind that the host's markdown is not to be had, and asks for the HTML instead, once: the next request
+// names HTML first. Where there is no HTML the markdown is served all the same, and the warning tells.
 func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, doubt convert.Doubt) result {
 	asked := false
 	if h, err := s.f.o.Store.Host(a.url.Hostname()); err == nil {
@@ -77,13 +80,14 @@ func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, d
 	return result{rendition: r, reason: string(doubt)}
 }
 
-// preferHTML makes the next request to the host name HTML first: its markdown is worth nothing. The response must not be
-// replayed for it.
+// preferHTML makes the next request to the host name HTML first: its markdown is worth nothing. The response must not
+// be replayed for it.
 func (f *Fetcher) preferHTML(a *attempt) {
 	if a.status != http.StatusOK {
 		return // an error says nothing of the host's markdown
 	}
-	f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.PreferHTML }, func(h *store.Host) { h.PreferHTML = true })
+	f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.PreferHTML },
+		func(h *store.Host) { h.PreferHTML = true })
 	f.forget(a)
 }
 
@@ -97,7 +101,8 @@ func (f *Fetcher) learn(host string, known func(*store.Host) bool, note func(*st
 	}
 }
 
-// foreign returns markdown that others made as a rendition. An origin's count of tokens is taken when it is one (rule A4).
+// foreign returns markdown that others made as a rendition. An origin's count of tokens is taken when it is one (rule
+// A4).
 func foreign(markdown []byte, tokens string, from page.Source) *store.Rendition {
 	r := &store.Rendition{Markdown: markdown, From: from}
 	if n, err := strconv.ParseUint(strings.TrimSpace(tokens), 10, 31); err == nil {

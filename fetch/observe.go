@@ -19,9 +19,10 @@ const observeLimit = 10 << 20
 // waitingLimit is how much of such HTML may wait for its conversion, in bytes.
 const waitingLimit = 64 << 20
 
-// Observe wraps the body of a response that passes untouched to a client that wanted HTML: after its last byte the copy becomes
-// a page in the background. The bytes, and when they come, are not changed; a body that ends early leaves nothing. It also notes
-// in Vary that the URL has another form here. What is no page, or is not to be remembered, is left alone.
+// Observe wraps the body of a response that passes untouched to a client that wanted HTML: after its last byte the copy
+// becomes a page in the background. The bytes, and when they come, are not changed; a body that ends early leaves
+// nothing. It also notes in Vary that the URL has another form here. What is no page, or is not to be remembered, is
+// left alone.
 func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session string) {
 	if classify(false, resp.StatusCode, resp.Header) != htmlKind {
 		return
@@ -31,7 +32,10 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK || f.Blocked(req.URL) != nil {
 		return
 	}
-	a := f.newAttempt(Request{URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent, Session: session}, time.Now())
+	a := f.newAttempt(Request{
+		URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent,
+		Session: session,
+	}, time.Now())
 	if a.credentials && !page.HasSecret(req.URL) && f.o.PagesWithCookies == "reread" {
 		f.reread(a)
 		return

@@ -10,11 +10,14 @@ import (
 	"readthru/page"
 )
 
-// browse reads a URL as the proxy does for a browser: through the cache, observed, to the last byte or only the first. It
-// returns the fields and what was read.
+// browse reads a URL as the proxy does for a browser: through the cache, observed, to the last byte or only the first.
+// It returns the fields and what was read.
 func (c *chain) browse(t *testing.T, rawURL string, whole bool, fields ...string) (http.Header, string, error) {
 	t.Helper()
-	req := &http.Request{Method: http.MethodGet, URL: parse(t, rawURL), Host: parse(t, rawURL).Host, Header: header(fields...)}
+	req := &http.Request{
+		Method: http.MethodGet, URL: parse(t, rawURL), Host: parse(t, rawURL).Host,
+		Header: header(fields...),
+	}
 	req.Header.Set("Accept", "text/html")
 	req = req.WithContext(t.Context())
 	resp, err := c.cache.RoundTrip(req)
@@ -45,15 +48,18 @@ func TestWhatABrowserReadsBecomesAPage(t *testing.T) {
 		if err := c.store.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		if p := c.stored(t, "https://site.test/"); p == nil || p.Title != "Harbour" || p.Source != page.Local || p.VisitCount != n+1 {
+		if p := c.stored(t, "https://site.test/"); p == nil || p.Title != "Harbour" || p.Source != page.Local ||
+			p.VisitCount != n+1 {
 			t.Errorf("page %+v, want it stored with %d visits", p, n+1)
 		}
 	}
 	if n := c.Stats().Converted; n != 1 {
 		t.Errorf("%d conversions, want 1", n)
 	}
-	if ans := c.read(t, "https://site.test/"); !strings.Contains(string(ans.Body), "# Harbour") || c.Stats().Converted != 1 || len(c.origin.asked()) != 1 {
-		t.Errorf("an agent's read made %d conversions and %d origin requests in all, want 1 and 1", c.Stats().Converted, len(c.origin.asked()))
+	if ans := c.read(t, "https://site.test/"); !strings.Contains(string(ans.Body), "# Harbour") ||
+		c.Stats().Converted != 1 || len(c.origin.asked()) != 1 {
+		t.Errorf("an agent's read made %d conversions and %d origin requests in all, want 1 and 1", c.Stats().Converted,
+			len(c.origin.asked()))
 	}
 }
 
@@ -82,7 +88,8 @@ func TestWhatIsNotToBeRememberedIsNotObserved(t *testing.T) {
 			if !strings.HasPrefix(tt.response, "Content-Type") {
 				fields = append(fields, html)
 			}
-			c := newChain(t, respond(tt.status, tt.content, fields...), func(o *fetch.Options) { o.BlockedDomains = []string{"medium.com"} })
+			c := newChain(t, respond(tt.status, tt.content, fields...),
+				func(o *fetch.Options) { o.BlockedDomains = []string{"medium.com"} })
 			if _, got, err := c.browse(t, tt.url, tt.whole, tt.request); err != nil || tt.whole && got != tt.content {
 				t.Errorf("%v, %d bytes, want all to pass", err, len(got))
 			}
@@ -107,7 +114,8 @@ func TestPagesReadWithCookies(t *testing.T) { // AD4
 		want    string // title of the page stored, empty if none
 	}{{"skip", false, ""}, {"reread", false, "Anonymous"}, {"remember", false, ""}, {"remember", true, "Alice"}} {
 		t.Run(tt.mode, func(t *testing.T) {
-			c := newChain(t, http.HandlerFunc(origin), func(o *fetch.Options) { o.PagesWithCookies, o.Private = tt.mode, tt.private })
+			c := newChain(t, http.HandlerFunc(origin),
+				func(o *fetch.Options) { o.PagesWithCookies, o.Private = tt.mode, tt.private })
 			if _, _, err := c.browse(t, "https://site.test/", true, "Cookie: session=1"); err != nil {
 				t.Fatal(err)
 			}

@@ -13,12 +13,13 @@ import (
 	"readthru/page"
 )
 
-// What is asked of origins (RFC 9110 §12.5.1). Never markdown alone: a strict origin would answer 406, and its HTML is needed
-// then anyway.
+// What is asked of origins (RFC 9110 §12.5.1). Never markdown alone: a strict origin would answer 406, and its HTML is
+// needed then anyway.
 const (
 	acceptMarkdown = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1"
-	acceptHTML     = "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.5, */*;q=0.1" // for hosts whose markdown was rejected
-	acceptNoMD     = "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"                      // after a 406
+	// for hosts whose markdown was rejected.
+	acceptHTML = "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.5, */*;q=0.1"
+	acceptNoMD = "text/html, application/xhtml+xml;q=0.9, */*;q=0.1" // after a 406
 )
 
 // maxRedirects is how many redirects an own fetch follows.
@@ -50,7 +51,8 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 // askOnce sends one request, and a second one without text/markdown when the origin answers 406.
 func (f *Fetcher) askOnce(ctx context.Context, a *attempt) (*http.Response, error) {
 	accept := acceptMarkdown
-	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
+	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML || a.req.HTML || a.req.Source ||
+		a.req.Trimmed || a.req.View.chooses() {
 		accept = acceptHTML
 	}
 	resp, err := f.o.Client.RoundTrip(f.request(ctx, a, accept))
@@ -68,8 +70,8 @@ func (f *Fetcher) askOnce(ctx context.Context, a *attempt) (*http.Response, erro
 	return again, nil
 }
 
-// askHTML asks the origin once more, for the HTML of a page whose markdown was not taken, and puts it in the place of that. It
-// reports whether there is HTML now; the markdown stays in hand when there is not.
+// askHTML asks the origin once more, for the HTML of a page whose markdown was not taken, and puts it in the place of
+// that. It reports whether there is HTML now; the markdown stays in hand when there is not.
 func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	if a.req.Own {
 		ctx = OwnPolicy(ctx)
@@ -83,7 +85,8 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	b := *a
 	b.raw, b.content, b.hasSum, b.doc = nil, nil, false, nil
 	f.look(&b, resp)
-	if b.kind != htmlKind || b.status != http.StatusOK || b.read(f.o.MaxBody) != nil || convert.Wall(b.status, resp.Header, b.content) != "" {
+	if b.kind != htmlKind || b.status != http.StatusOK || b.read(f.o.MaxBody) != nil ||
+		convert.Wall(b.status, resp.Header, b.content) != "" {
 		return false
 	}
 	resp.Body = http.NoBody // all of it is in hand
@@ -92,8 +95,8 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	return true
 }
 
-// takeOver takes the response that another attempt at the same page has in hand. The body of a's own response stays, to be
-// closed.
+// takeOver takes the response that another attempt at the same page has in hand. The body of a's own response stays, to
+// be closed.
 func (a *attempt) takeOver(b *attempt) {
 	if b.resp == a.resp {
 		return
@@ -103,8 +106,8 @@ func (a *attempt) takeOver(b *attempt) {
 	a.resp, a.raw, a.content, a.sum, a.hasSum, a.recipes.url = &resp, b.raw, b.content, b.sum, b.hasSum, nil
 }
 
-// request returns the request to send upstream: the client's fields, or ours, and the Accept that we want. It asks for no
-// content coding that the client did not accept, for what is no page passes to the client as it is.
+// request returns the request to send upstream: the client's fields, or ours, and the Accept that we want. It asks for
+// no content coding that the client did not accept, for what is no page passes to the client as it is.
 func (f *Fetcher) request(ctx context.Context, a *attempt, accept string) *http.Request {
 	h := a.req.Header.Clone()
 	if h == nil {
@@ -176,7 +179,8 @@ func ourTag(tag string) bool { return strings.HasPrefix(strings.TrimPrefix(tag, 
 // location returns where a response redirects to, resolved against u; false when it does not redirect or not to a URL.
 func location(u *url.URL, resp *http.Response) (*url.URL, bool) {
 	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 	default:
 		return nil, false
 	}
@@ -203,14 +207,20 @@ func (e *unfollowedError) Unwrap() error { return e.cause }
 // follow moves an own fetch to where it was redirected. What the new URL says about the page holds from then on.
 func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 	if next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
-		return &Error{Kind: KindUnsupported, URL: page.Mask(a.req.URL), Type: "http_protocol_error", Cause: errors.New("it redirects to what is not an http or https URL: " + page.Mask(next))}
+		return &Error{
+			Kind: KindUnsupported, URL: page.Mask(a.req.URL), Type: "http_protocol_error",
+			Cause: errors.New("it redirects to what is not an http or https URL: " + page.Mask(next)),
+		}
 	}
 	if err := f.Blocked(next); err != nil {
 		return err
 	}
 	if a.req.Follow != nil {
 		if err := a.req.Follow(next); err != nil {
-			return &Error{Kind: KindBlocked, URL: page.Mask(a.req.URL), Type: "http_request_denied", Cause: &unfollowedError{err}}
+			return &Error{
+				Kind: KindBlocked, URL: page.Mask(a.req.URL), Type: "http_request_denied",
+				Cause: &unfollowedError{err},
+			}
 		}
 	}
 	if a.url.Scheme == "https" && next.Scheme == "http" {

@@ -15,8 +15,8 @@ import (
 	"readthru/store"
 )
 
-// failureLifetime is how long the failure of an own fetch is its answer (X6, which allows 30 s): who tries again at once spares
-// the origin, who waits a little gets a new answer.
+// failureLifetime is how long the failure of an own fetch is its answer (X6, which allows 30 s): who tries again at
+// once spares the origin, who waits a little gets a new answer.
 const failureLifetime = 5 * time.Second
 
 // failure is why an own fetch gave nothing, and when that was.
@@ -41,8 +41,8 @@ func (f *Fetcher) failedBefore(r Request) *Error {
 	return nil
 }
 
-// Page gets a page for a client that wants markdown. The error is always an [*Error]. When the answer is the origin's response
-// (Answer.Response), the caller closes its body; the time limit for pages does not hold for it.
+// Page gets a page for a client that wants markdown. The error is always an [*Error]. When the answer is the origin's
+// response (Answer.Response), the caller closes its body; the time limit for pages does not hold for it.
 func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if _, err := page.Parse(r.URL.String()); err != nil {
 		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(r.URL), Type: "http_request_error", Cause: err}
@@ -84,7 +84,8 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if _, caller := errors.AsType[*unfollowedError](err); caller || r.CacheOnly {
 		return nil, e
 	}
-	if r.Own && client.Err() == nil && !directive(r.Header, "no-store") { // what was asked for one reader says nothing to others
+	// what was asked for one reader says nothing to others
+	if r.Own && client.Err() == nil && !directive(r.Header, "no-store") {
 		f.failed.Add(r.failureKey(), failure{e, time.Now()})
 	}
 	if a.memorable && client.Err() == nil { // that a client left says nothing of the page
@@ -145,7 +146,8 @@ func (f *Fetcher) page(ctx context.Context, a *attempt, t *target) (*Answer, err
 
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
-	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.memorable && !a.req.HTML && !a.req.looks() && !a.headOfView() && f.recall(a) {
+	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.memorable && !a.req.HTML && !a.req.looks() &&
+		!a.headOfView() && f.recall(a) {
 		if a.req.origins() && a.req.Method != http.MethodHead { // it is not in the rendition
 			if err := a.read(f.o.MaxBody); err != nil {
 				return nil, err
@@ -185,7 +187,8 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 // headOfView reports whether only the head of what a view shows is asked for, which is not known before it is made.
 func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && a.req.View != View{} }
 
-// refused handles a status that is no success in an own fetch: an error, unless a third party may be asked and has the page.
+// refused handles a status that is no success in an own fetch: an error, unless a third party may be asked and has the
+// page.
 func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
 	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: asksToWait(a.resp, time.Now())}
 	if !refusing(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
@@ -240,14 +243,17 @@ func (f *Fetcher) forget(a *attempt) {
 	}
 }
 
-// render runs the steps, once for all who wait for the same page of the same bytes. Who leaves does not stop it for the others.
+// render runs the steps, once for all who wait for the same page of the same bytes. Who leaves does not stop it for the
+// others.
 func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error {
 	if !a.memorable || a.credentials || a.req.looks() || a.req.Method == http.MethodHead {
 		f.try(ctx, a, names)
 		return context.Cause(ctx)
 	}
-	key := fmt.Sprintf("%s %x %s %s %t %t %d", a.key, a.sum, a.pageRecipe(), strings.Join(names, ","), a.req.NoRemote, a.req.Own, a.status)
-	done := f.flights.DoChan(key, func() (any, error) { //nolint:contextcheck // it must not end with the request that began it
+	key := fmt.Sprintf("%s %x %s %s %t %t %d", a.key, a.sum, a.pageRecipe(), strings.Join(names, ","), a.req.NoRemote,
+		a.req.Own, a.status)
+	//nolint:contextcheck // it must not end with the request that began it
+	done := f.flights.DoChan(key, func() (any, error) {
 		b := *a
 		info := *a.page
 		b.page = &info
@@ -265,7 +271,8 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 			return res.Err
 		}
 		b := res.Val.(*attempt)
-		a.best, a.failure, a.attempts, a.kind, a.page.Info.ConvertMS = b.best, b.failure, b.attempts, b.kind, b.page.Info.ConvertMS
+		a.best, a.failure, a.attempts, a.kind, a.page.Info.ConvertMS = b.best, b.failure, b.attempts, b.kind,
+			b.page.Info.ConvertMS
 		a.page.Info.RenderMS = b.page.Info.RenderMS
 		a.takeModel(b.page.Info)
 		a.doc, a.seen = b.doc, b.seen
@@ -328,13 +335,15 @@ func (f *Fetcher) keep(a *attempt) {
 	}
 }
 
-// recall looks for a rendition of the bytes in hand, before they are read. A weak one is taken only when no other step would be
-// tried for it.
+// recall looks for a rendition of the bytes in hand, before they are read. A weak one is taken only when no other step
+// would be tried for it.
 func (f *Fetcher) recall(a *attempt) bool {
 	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe()); err == nil && a.started.Before(r.Expires) &&
-		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) && (!a.req.NoRemote || !f.byOthers(r)) {
+		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) &&
+		(!a.req.NoRemote || !f.byOthers(r)) {
 		a.best = r
-	} else if r, err := f.o.Store.Rendition(a.sum, a.recipe()); err == nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
+	} else if r, err := f.o.Store.Rendition(a.sum, a.recipe()); err == nil && a.status == http.StatusOK &&
+		slices.Contains(a.cascade, "local") {
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&
 			!f.inVain("markdown_new "+a.key.String(), a.started) {
 			return false
@@ -346,11 +355,15 @@ func (f *Fetcher) recall(a *attempt) bool {
 	} else {
 		return false
 	}
-	a.attempts = append(a.attempts, page.Attempt{Step: string(a.best.From), Outcome: page.Answered, Reason: "rendition from the store"})
+	a.attempts = append(a.attempts, page.Attempt{
+		Step: string(a.best.From), Outcome: page.Answered,
+		Reason: "rendition from the store",
+	})
 	return true
 }
 
-// askHead gets the answer to HEAD from what is stored where it can, for then the rendition is known; else from the origin.
+// askHead gets the answer to HEAD from what is stored where it can, for then the rendition is known; else from the
+// origin.
 func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
 	if stored, err := f.o.Store.Responses(cacheKey(a.url)); err == nil && len(stored) > 0 {
 		probe := *a
@@ -371,8 +384,8 @@ func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
 	return f.ask(ctx, a)
 }
 
-// untouched answers with the origin's response as it is, and a warning where something was left undone. An own fetch gets its
-// content decoded: we asked for the coding, not the caller.
+// untouched answers with the origin's response as it is, and a warning where something was left undone. An own fetch
+// gets its content decoded: we asked for the coding, not the caller.
 func (f *Fetcher) untouched(a *attempt, warning string) (*Answer, error) {
 	resp := *a.resp
 	resp.Header = resp.Header.Clone()
@@ -389,7 +402,8 @@ func (f *Fetcher) untouched(a *attempt, warning string) (*Answer, error) {
 			resp.Header.Del("Content-Encoding")
 			resp.Header.Del("Content-Length")
 			resp.ContentLength, resp.Uncompressed = -1, true
-		case !errors.Is(err, errUnknownCoding) && !errors.Is(err, io.EOF): // its beginning is read and lost; nothing is no loss
+		// its beginning is read and lost; nothing is no loss
+		case !errors.Is(err, errUnknownCoding) && !errors.Is(err, io.EOF):
 			return nil, err
 		}
 	}

@@ -14,15 +14,17 @@ import (
 	"readthru/store"
 )
 
-// lasting reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error, wall, form to
-// sign in or "not found" in disguise (AD6, X6).
+// lasting reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error, wall,
+// form to sign in or "not found" in disguise (AD6, X6).
 func (f *Fetcher) lasting(a *attempt) bool {
-	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" && !warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary, convert.WarnScanned, convert.WarnEncrypted) &&
+	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
+		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary, convert.WarnScanned,
+			convert.WarnEncrypted) &&
 		(a.status == http.StatusOK || a.best.From == page.MarkdownNew)
 }
 
-// record writes the page, unless it is known with this very content, and counts the visit. A store that takes no writes loses
-// the record and not the answer.
+// record writes the page, unless it is known with this very content, and counts the visit. A store that takes no writes
+// loses the record and not the answer.
 func (f *Fetcher) record(a *attempt, markdown []byte) {
 	p := a.page
 	known, err := f.o.Store.Page(a.key)
@@ -30,7 +32,8 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 		known = &page.Page{}
 	}
 	same := known.ContentHash == p.ContentHash && known.FinalURL == p.FinalURL && known.Title == p.Title
-	if err == nil && known.Error == nil && (same || a.req.View.chooses()) { // who chooses elements may have got another form
+	// who chooses elements may have got another form
+	if err == nil && known.Error == nil && (same || a.req.View.chooses()) {
 		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
 	} else if kept, err := f.put(a, markdown); err == nil {
 		p.CreatedAt, p.UpdatedAt, p.Stored = kept.CreatedAt, kept.UpdatedAt, true
@@ -80,8 +83,8 @@ func (a *attempt) lasting() *page.Page {
 	return kept
 }
 
-// put stores the page and returns it as stored. What others wrote is kept with absolute links: as it is read there, it no longer
-// lies where it was. The content hash stays that of what they wrote.
+// put stores the page and returns it as stored. What others wrote is kept with absolute links: as it is read there, it
+// no longer lies where it was. The content hash stays that of what they wrote.
 func (f *Fetcher) put(a *attempt, markdown []byte) (*page.Page, error) {
 	kept := a.lasting()
 	if a.best.From == page.Negotiated || a.best.From == page.Alternate || a.best.From == page.MarkdownNew {

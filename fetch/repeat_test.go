@@ -61,7 +61,8 @@ func TestEqualContentGivesEqualBytes(t *testing.T) {
 			if n := asked.Load(); n != 3 {
 				t.Errorf("the origin was asked %d times, want 3", n)
 			}
-			if ans := c.read(t, "https://site.test/", "If-None-Match: "+first.Header.Get("Etag")); ans.Status != http.StatusNotModified || ans.Body != nil {
+			if ans := c.read(t, "https://site.test/",
+				"If-None-Match: "+first.Header.Get("Etag")); ans.Status != http.StatusNotModified || ans.Body != nil {
 				t.Errorf("a client that holds the first answer got %d with %d bytes, want 304", ans.Status, len(ans.Body))
 			}
 		})
@@ -86,7 +87,10 @@ func TestEntityTagsTellFormsApart(t *testing.T) {
 
 func tagOf(t *testing.T, c *chain, text bool, limit int) string {
 	t.Helper()
-	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Header: http.Header{}, Text: text, MaxTokens: limit})
+	ans, err := c.try(t, fetch.Request{
+		URL: parse(t, "https://site.test/"), Header: http.Header{}, Text: text,
+		MaxTokens: limit,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +99,11 @@ func tagOf(t *testing.T, c *chain, text bool, limit int) string {
 
 func TestAFailureIsRememberedForAMoment(t *testing.T) { // X6
 	status := 500
-	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { respond(status, article("H"), html)(w, r) }))
+	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request,
+	) {
+		respond(status, article("H"), html)(w, r)
+	}))
 	for range 2 {
 		if _, err := c.own(t, "https://site.test/a"); err == nil {
 			t.Fatal("no error, want HTTP 500")
@@ -105,7 +113,8 @@ func TestAFailureIsRememberedForAMoment(t *testing.T) { // X6
 		t.Errorf("%d origin requests, want 1", n)
 	}
 	status = 200
-	if ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/a"), Own: true, Force: true}); err != nil || ans.Page == nil {
+	if ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/a"), Own: true, Force: true}); err != nil ||
+		ans.Page == nil {
 		t.Errorf("%v, want a page: force asks again", err)
 	}
 	if ans := c.read(t, "https://site.test/a"); ans.Status != 200 {

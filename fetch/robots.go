@@ -35,11 +35,11 @@ type Verdict struct {
 	Text   string // its first 8 KiB
 }
 
-// Allowed asks the robots.txt of u's site whether our product token, that of fetch.user_agent, may read u. It is fetched through
-// the cache, under the policy for own fetches, at most once in 24 hours and site. A site without one (4xx) allows everything;
-// one that cannot say (5xx, no connection) nothing, except by what it said before. Who takes a robots.txt that is itself refused
-// (Status 401 or 403) for a refusal of everything, as the reference fetch server does, decides that by Status. The error is that
-// of ctx, or says that u is no http or https URL.
+// Allowed asks the robots.txt of u's site whether our product token, that of fetch.user_agent, may read u. It is
+// fetched through the cache, under the policy for own fetches, at most once in 24 hours and site. A site without one
+// (4xx) allows everything; one that cannot say (5xx, no connection) nothing, except by what it said before. Who takes a
+// robots.txt that is itself refused (Status 401 or 403) for a refusal of everything, as the reference fetch server
+// does, decides that by Status. The error is that of ctx, or says that u is no http or https URL.
 func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 	if _, err := page.Parse(u.String()); err != nil {
 		return Verdict{}, err
@@ -53,7 +53,10 @@ func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 		}
 		known = fresh
 	}
-	v := Verdict{Delay: known.rules.delay, Sitemaps: known.sitemaps, URL: site.String(), Status: known.status, Text: known.text}
+	v := Verdict{
+		Delay: known.rules.delay, Sitemaps: known.sitemaps, URL: site.String(), Status: known.status,
+		Text: known.text,
+	}
 	switch {
 	case known.why != "":
 		v.Reason = known.why
@@ -86,7 +89,8 @@ type siteRobots struct {
 
 // freshRobots gets a site's robots.txt once for all who wait for it. The error is that of ctx.
 func (f *Fetcher) freshRobots(ctx context.Context, site url.URL, known *siteRobots) (*siteRobots, error) {
-	done := f.flights.DoChan("robots "+site.String(), func() (any, error) { //nolint:contextcheck // it must not end with the request that began it
+	//nolint:contextcheck // it must not end with the request that began it
+	done := f.flights.DoChan("robots "+site.String(), func() (any, error) {
 		var got *siteRobots
 		err := f.detached(f.o.Timeout, func(ctx context.Context) {
 			got = f.askRobots(ctx, site, known)
@@ -105,7 +109,8 @@ func (f *Fetcher) freshRobots(ctx context.Context, site url.URL, known *siteRobo
 	}
 }
 
-// askRobots gets a site's robots.txt and judges what came. known, which may be nil, still holds where nothing better comes.
+// askRobots gets a site's robots.txt and judges what came. known, which may be nil, still holds where nothing better
+// comes.
 func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots) *siteRobots {
 	ctx, cancel := context.WithTimeout(OwnPolicy(ctx), robotsTimeout)
 	defer cancel()
@@ -122,7 +127,8 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 			}
 		}
 		return got
-	case err == nil && status >= 300 && status < 500 && status != http.StatusTooManyRequests: // unavailable: §2.3.1.3, and too many redirects: §2.3.1.2
+	// unavailable: §2.3.1.3, and too many redirects: §2.3.1.2
+	case err == nil && status >= 300 && status < 500 && status != http.StatusTooManyRequests:
 		return got
 	}
 	got.until = now.Add(robotsRetry)
@@ -139,8 +145,8 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 	return got
 }
 
-// readRobots returns the status that robots.txt came with, after redirects, and its text up to the limit. A line that the limit
-// cuts is dropped: half a rule is another rule.
+// readRobots returns the status that robots.txt came with, after redirects, and its text up to the limit. A line that
+// the limit cuts is dropped: half a rule is another rule.
 func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, text []byte, err error) {
 	resp, _, err := f.plainly(ctx, site, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
 	if err != nil {
@@ -160,7 +166,8 @@ func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, te
 	return resp.StatusCode, text, nil
 }
 
-// robotsCache keeps what sites said, up to robotsCacheLimit bytes; what was asked for longest ago goes. The zero value is empty.
+// robotsCache keeps what sites said, up to robotsCacheLimit bytes; what was asked for longest ago goes. The zero value
+// is empty.
 type robotsCache struct {
 	mu    sync.Mutex
 	sites map[string]*siteRobots

@@ -18,8 +18,8 @@ import (
 	"readthru/store"
 )
 
-// inProcess is an origin without a network, so that days pass at once. It counts what it is asked; an answer of status 0 is no
-// connection.
+// inProcess is an origin without a network, so that days pass at once. It counts what it is asked; an answer of status
+// 0 is no connection.
 type inProcess struct {
 	asked  atomic.Int32
 	answer func(req *http.Request) (status int, content string, fields []string)
@@ -31,7 +31,10 @@ func (o *inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if status == 0 {
 		return nil, errors.New("connection refused")
 	}
-	return &http.Response{StatusCode: status, Header: header(fields...), Body: io.NopCloser(strings.NewReader(content)), ContentLength: -1, Request: req}, nil
+	return &http.Response{
+		StatusCode: status, Header: header(fields...), Body: io.NopCloser(strings.NewReader(content)),
+		ContentLength: -1, Request: req,
+	}, nil
 }
 
 // fetcherOver returns a fetcher that asks client.
@@ -69,13 +72,22 @@ func TestRobotsTxtDecidesByItsStatus(t *testing.T) {
 		{"404", 404, rules, nil, true, ""},
 		{"401 and 403 are no refusal (§2.3.1.3)", 403, rules, nil, true, ""},
 		{"429 is trouble", 429, "", nil, false, "answered HTTP 429"},
-		{"5xx", 503, rules, nil, false, "http://site.test/robots.txt answered HTTP 503, which forbids everything until it can be read"},
+		{
+			"5xx", 503, rules, nil, false,
+			"http://site.test/robots.txt answered HTTP 503, which forbids everything until it can be read",
+		},
 		{"no connection", 0, "", nil, false, "could not be read, which forbids everything: Connection error"},
 		{"too many redirects", 301, "", []string{"Location: /robots.txt"}, true, ""},
 		{"a redirect to nowhere", 302, "", []string{"Location: ftp://x/"}, true, ""},
 		{"a redirect to a blocked host", 302, "", []string{"Location: http://blocked.test/"}, false, "could not be read"},
-		{"beyond 500 KiB, what is whole counts", 200, "User-agent: *\nDisallow: /no\n" + strings.Repeat("#", 500<<10) + "\nAllow: /no\n", nil, false, "does not let"},
-		{"a rule that the limit cuts does not", 200, "User-agent: *\n" + strings.Repeat("#", 500<<10-20) + "\nDisallow: /none\n", nil, true, ""},
+		{
+			"beyond 500 KiB, what is whole counts", 200,
+			"User-agent: *\nDisallow: /no\n" + strings.Repeat("#", 500<<10) + "\nAllow: /no\n", nil, false, "does not let",
+		},
+		{
+			"a rule that the limit cuts does not", 200,
+			"User-agent: *\n" + strings.Repeat("#", 500<<10-20) + "\nDisallow: /none\n", nil, true, "",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			status := tt.status
@@ -85,13 +97,16 @@ func TestRobotsTxtDecidesByItsStatus(t *testing.T) {
 				tt.status = 0
 			}
 			v, err := f.Allowed(t.Context(), parse(t, "http://site.test/no"))
-			if err != nil || v.Allowed != tt.allowed || !strings.Contains(v.Reason, tt.reason) || v.Allowed != (v.Reason == "") || v.Status != tt.status || v.URL != "http://site.test/robots.txt" {
+			if err != nil || v.Allowed != tt.allowed || !strings.Contains(v.Reason, tt.reason) ||
+				v.Allowed != (v.Reason == "") || v.Status != tt.status || v.URL != "http://site.test/robots.txt" {
 				t.Errorf("verdict %+v, %v, want allowed %v because %q", v, err, tt.allowed, tt.reason)
 			}
-			if tt.name == "rules" && (v.Delay != 2*time.Second || len(v.Sitemaps) != 1 || v.Sitemaps[0] != "http://site.test/map.xml" || v.Text != rules) {
+			if tt.name == "rules" && (v.Delay != 2*time.Second || len(v.Sitemaps) != 1 ||
+				v.Sitemaps[0] != "http://site.test/map.xml" || v.Text != rules) {
 				t.Errorf("verdict %+v, want delay, sitemap and text", v)
 			}
-			if other, err := f.Allowed(t.Context(), parse(t, "http://site.test/robots.txt")); err != nil || v.Status == 200 && !other.Allowed && v.Reason != other.Reason {
+			if other, err := f.Allowed(t.Context(), parse(t, "http://site.test/robots.txt")); err != nil || v.Status == 200 &&
+				!other.Allowed && v.Reason != other.Reason {
 				t.Errorf("robots.txt itself: %+v, %v", other, err)
 			}
 			if n := o.asked.Load(); n != 1 && status/100 != 3 || n > 6 {
@@ -169,7 +184,8 @@ func TestManyWhoWaitForRobotsTxtAskOnce(t *testing.T) {
 			t.Errorf("asked %d times, want once", n)
 		}
 	})
-	if _, err := fetcherOver(t, st, &inProcess{}, "").Allowed(t.Context(), &url.URL{Scheme: "ftp", Host: "x"}); err == nil {
+	if _, err := fetcherOver(t, st, &inProcess{}, "").Allowed(t.Context(),
+		&url.URL{Scheme: "ftp", Host: "x"}); err == nil {
 		t.Error("robots.txt of an ftp URL is no error")
 	}
 }
@@ -196,7 +212,11 @@ func TestFileIsNoPage(t *testing.T) {
 	if text, err := io.ReadAll(f.Body); err != nil || string(text) != "<urlset/>" || f.URL.Path != "/map.xml" {
 		t.Errorf("file %s: %q, %v", f.URL, text, err)
 	}
-	for raw, kind := range map[string]string{"https://site.test/none": fetch.KindHTTP, "https://site.test/loop": fetch.KindHTTP, "https://blocked.test/": fetch.KindBlocked, "ftp://site.test/": fetch.KindUnsupported} {
+	for raw, kind := range map[string]string{
+		"https://site.test/none": fetch.KindHTTP,
+		"https://site.test/loop": fetch.KindHTTP, "https://blocked.test/": fetch.KindBlocked,
+		"ftp://site.test/": fetch.KindUnsupported,
+	} {
 		_, err := c.File(t.Context(), parse(t, raw))
 		if e, ok := errors.AsType[*fetch.Error](err); !ok || e.Kind != kind {
 			t.Errorf("%s: %v, want an error of kind %s", raw, err, kind)

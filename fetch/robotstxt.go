@@ -26,16 +26,17 @@ type robotsRule struct {
 	ends   bool     // the pattern ends with $
 }
 
-// parseRobots reads what text says to the crawler with a product token. What cannot be read is passed over, line by line. Groups
-// for the same crawler count as one; those for * only where no group names it (RFC 9309 §2.2.1). Crawl-delay and Sitemap
-// lines, which the RFC knows as other records, end no group (§2.2.4).
+// parseRobots reads what text says to the crawler with a product token. What cannot be read is passed over, line by
+// line. Groups for the same crawler count as one; those for * only where no group names it (RFC 9309 §2.2.1).
+// Crawl-delay and Sitemap lines, which the RFC knows as other records, end no group (§2.2.4).
 func parseRobots(text []byte, token string) robotsRules {
 	var ours, everyone robotsRules
 	var sitemaps []string
 	named := false              // a group names us
 	toUs, toAll := false, false // whom the group speaks to
 	begun := false              // the group has a rule: the next user-agent line begins another one
-	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")),
+		func(r rune) bool { return r == '\n' || r == '\r' }) {
 		key, value := robotsLine(string(line))
 		var groups []*robotsRules
 		if toUs {
@@ -94,7 +95,8 @@ func robotsLine(line string) (key, value string) {
 	return strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
 }
 
-// productToken returns the product token that a user-agent line or field begins with (RFC 9309 §2.2.1): letters, - and _.
+// productToken returns the product token that a user-agent line or field begins with (RFC 9309 §2.2.1): letters, - and
+// _.
 func productToken(agent string) string {
 	end := strings.IndexFunc(agent, func(r rune) bool {
 		return r != '-' && r != '_' && (r|0x20 < 'a' || r|0x20 > 'z')
@@ -119,8 +121,8 @@ func newRobotsRule(allow bool, pattern string) robotsRule {
 	return r
 }
 
-// matches reports whether the rule matches a path as robotsPath gives it: from its first octet, in time proportional to path and
-// pattern. An asterisk is any octets (RFC 9309 §2.2.3).
+// matches reports whether the rule matches a path as robotsPath gives it: from its first octet, in time proportional to
+// path and pattern. An asterisk is any octets (RFC 9309 §2.2.3).
 func (r robotsRule) matches(path string) bool {
 	first, rest := r.parts[0], r.parts[1:]
 	path, ok := strings.CutPrefix(path, first)
@@ -141,8 +143,8 @@ func (r robotsRule) matches(path string) bool {
 	return strings.Contains(path, last)
 }
 
-// allows reports whether a path may be read: the longest rule that matches decides, of two of a length the one that allows, and
-// what no rule matches is allowed (RFC 9309 §2.2.2).
+// allows reports whether a path may be read: the longest rule that matches decides, of two of a length the one that
+// allows, and what no rule matches is allowed (RFC 9309 §2.2.2).
 func (rs robotsRules) allows(path string) bool {
 	longest, allowed := -1, true
 	for _, r := range rs.rules {
@@ -165,8 +167,8 @@ func (rs robotsRules) size() int {
 	return n
 }
 
-// robotsPath returns what rules are held against: path and query, in octets. An asterisk or dollar sign of the URL stands for
-// itself, as an escaped one of a pattern does.
+// robotsPath returns what rules are held against: path and query, in octets. An asterisk or dollar sign of the URL
+// stands for itself, as an escaped one of a pattern does.
 func robotsPath(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {
@@ -178,8 +180,8 @@ func robotsPath(u *url.URL) string {
 	return robotsOctets(path, "*$")
 }
 
-// robotsOctets makes escapes uniform (RFC 9309 §2.2.2): what need not be escaped is not, what must be is, and so are the octets
-// in also.
+// robotsOctets makes escapes uniform (RFC 9309 §2.2.2): what need not be escaped is not, what must be is, and so are
+// the octets in also.
 func robotsOctets(s, also string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -21,8 +21,8 @@ type Rule struct {
 // Rules are tried in order.
 type Rules []Rule
 
-// Match returns the first rule that matches. The host may carry a port, which does not matter. With path "" (at CONNECT, when
-// it is not known) only rules without a path can match.
+// Match returns the first rule that matches. The host may carry a port, which does not matter. With path "" (at
+// CONNECT, when it is not known) only rules without a path can match.
 func (r Rules) Match(host, urlPath string) (Rule, bool) {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -61,8 +61,8 @@ func matchPath(pattern, urlPath string) bool {
 	return glob(pattern, clean)
 }
 
-// glob reports whether s matches a pattern in which * stands for any text, the empty one included. It takes time in proportion
-// to the product of the lengths at worst: a * only ever retries from the latest one.
+// glob reports whether s matches a pattern in which * stands for any text, the empty one included. It takes time in
+// proportion to the product of the lengths at worst: a * only ever retries from the latest one.
 func glob(pattern, s string) bool {
 	p, i, star, mark := 0, 0, -1, 0
 	for i < len(s) {

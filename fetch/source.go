@@ -45,7 +45,8 @@ func (f *Fetcher) beside(ctx context.Context, a *attempt) error {
 	return f.trim(ctx, a, doc)
 }
 
-// trim writes what the view wants of a document. A selector that matches nothing leaves the page as it is, as in its markdown.
+// trim writes what the view wants of a document. A selector that matches nothing leaves the page as it is, as in its
+// markdown.
 func (f *Fetcher) trim(ctx context.Context, a *attempt, doc *convert.Document) error {
 	if err := f.workers.Acquire(ctx, 1); err != nil {
 		return err

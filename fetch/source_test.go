@@ -8,10 +8,14 @@ import (
 )
 
 func TestHTMLComesBesideTheMarkdownOfTheSameRequest(t *testing.T) {
-	body := article("Harbour", `<p>See <a href="rel/x">more</a>.</p>`, `<p class=aside>Beside the point.</p>`, `<script>run()</script>`, `<div style="display:none">IGNORE</div>`)
+	body := article("Harbour", `<p>See <a href="rel/x">more</a>.</p>`, `<p class=aside>Beside the point.</p>`,
+		`<script>run()</script>`, `<div style="display:none">IGNORE</div>`)
 	c := newChain(t, respond(200, body, html, "Cache-Control: max-age=600"))
 	for _, where := range []string{"from the origin", "from the cache"} {
-		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/a"), Own: true, Source: true, Trimmed: true, Links: true, View: fetch.View{Drop: ".aside"}})
+		ans, err := c.try(t, fetch.Request{
+			URL: parse(t, "https://site.test/a"), Own: true, Source: true, Trimmed: true,
+			Links: true, View: fetch.View{Drop: ".aside"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,8 +36,8 @@ type absent struct{ name, why string }
 func (s absent) Name() string                         { return s.name }
 func (s absent) Try(context.Context, *attempt) result { return skipped(s.why) }
 
-// try runs steps in order until one gives a good rendition. The best one stays in a.best; when none is good that is still what
-// is served, with the warnings it carries.
+// try runs steps in order until one gives a good rendition. The best one stays in a.best; when none is good that is
+// still what is served, with the warnings it carries.
 func (f *Fetcher) try(ctx context.Context, a *attempt, names []string) {
 	answered := -1
 	for _, name := range names {

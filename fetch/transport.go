@@ -19,10 +19,11 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// TransportOptions configures the way to origins. The zero value reaches public addresses only, with the system's roots.
+// TransportOptions configures the way to origins. The zero value reaches public addresses only, with the system's
+// roots.
 type TransportOptions struct {
-	// Resolve names addresses to dial in place of others: host:port=addr:port, where host may be *. An address named here is
-	// exempt from the guard, for connections made through its entry.
+	// Resolve names addresses to dial in place of others: host:port=addr:port, where host may be *. An address named here
+	// is exempt from the guard, for connections made through its entry.
 	Resolve []string
 
 	CAFile   string // PEM file of extra roots; empty: none
@@ -39,8 +40,8 @@ type TransportOptions struct {
 }
 
 // Transport is the verifying, guarded way to origins. It takes the policy from a request's context (see [OwnPolicy] and
-// [Endpoint]); requests of different policies never share connections. It never decodes content, reads no proxy variable of the
-// environment and sets no limit to how long an origin may think: callers bound pages by their context.
+// [Endpoint]); requests of different policies never share connections. It never decodes content, reads no proxy
+// variable of the environment and sets no limit to how long an origin may think: callers bound pages by their context.
 type Transport struct {
 	dialer    *dialer
 	tls       *tls.Config
@@ -85,7 +86,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, p := req.Context(), policyOf(req.Context())
 	if p == operator && ctx.Value(endpointKey{}) != hostPort(req.URL) {
 		closeBody(req)
-		return nil, fmt.Errorf("send a request to %s: it is allowed to go to %v only", hostPort(req.URL), ctx.Value(endpointKey{}))
+		return nil, fmt.Errorf("send a request to %s: it is allowed to go to %v only", hostPort(req.URL),
+			ctx.Value(endpointKey{}))
 	}
 	if t.through(req.URL) {
 		if err := t.checkBehindUpstream(ctx, p, hostPort(req.URL)); err != nil {
@@ -181,8 +183,8 @@ func (t *Transport) pool(p policy) *http.Transport {
 	}
 }
 
-// through reports whether requests to u go through the upstream proxy. What upstream.resolve names is reached directly, and so
-// is this machine: to the upstream, localhost is another one.
+// through reports whether requests to u go through the upstream proxy. What upstream.resolve names is reached directly,
+// and so is this machine: to the upstream, localhost is another one.
 func (t *Transport) through(u *url.URL) bool {
 	if t.upstream == nil || strings.EqualFold(u.Hostname(), "localhost") {
 		return false

@@ -67,7 +67,8 @@ func TestOwnRequestsNeverShareAPrivateConnection(t *testing.T) {
 	}
 	own := context.WithoutCancel(fetch.OwnPolicy(t.Context()))
 	_, _, err := get(own, t, tr, "http://"+addr)
-	if e := fetch.Explain(nil, err); err == nil || e.Kind != "blocked" || e.Type != "destination_ip_prohibited" || e.HTTPStatus() != 403 {
+	if e := fetch.Explain(nil, err); err == nil || e.Kind != "blocked" || e.Type != "destination_ip_prohibited" ||
+		e.HTTPStatus() != 403 {
 		t.Errorf("an own request to it gave %v, want it blocked, though a connection was idle", err)
 	}
 }
@@ -86,7 +87,11 @@ func TestPrivateAddressesNeedPermission(t *testing.T) {
 		{"own, allowed", fetch.TransportOptions{AllowPrivateOwn: true}, true, true},
 		{"own, resolve names it", fetch.TransportOptions{Resolve: []string{"*:80=" + addr}}, true, true},
 		{"our own listener", fetch.TransportOptions{AllowPrivateProxied: true, Avoid: avoid(addr)}, false, false},
-		{"our own listener behind resolve", fetch.TransportOptions{Resolve: []string{"*:80=" + addr}, Avoid: avoid(addr)}, false, false},
+		{
+			"our own listener behind resolve",
+			fetch.TransportOptions{Resolve: []string{"*:80=" + addr}, Avoid: avoid(addr)},
+			false, false,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			target := "http://" + addr
@@ -112,12 +117,18 @@ func TestSpellingsOfLoopbackAreRefused(t *testing.T) {
 	addr := serve(t, echo("secret"))
 	_, port, _ := net.SplitHostPort(addr)
 	tr := newTransport(t, fetch.TransportOptions{})
-	tr.ResolveWith(resolver(t, func(string) [4]byte { return [4]byte{127, 0, 0, 1} })) // as a C library does with odd spellings
+	// as a C library does with odd spellings
+	tr.ResolveWith(resolver(t, func(string) [4]byte { return [4]byte{127, 0, 0, 1} }))
 	for _, host := range []string{
-		"127.0.0.1", "localhost", "LOCALHOST", "127.1", "0x7f000001", "2130706433", "0", "127.000.000.001", "①②⑦.⓪.⓪.①", "127。0。0。1",
-		"１２７.0.0.1", "ＬＯＣＡＬＨＯＳＴ", "loc\u00adalhost", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]", "localhost.", "127.0.0.1.",
+		"127.0.0.1", "localhost", "LOCALHOST", "127.1", "0x7f000001", "2130706433", "0", "127.000.000.001", "①②⑦.⓪.⓪.①",
+		"127。0。0。1",
+		"１２７.0.0.1", "ＬＯＣＡＬＨＯＳＴ", "loc\u00adalhost", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]",
+		"localhost.", "127.0.0.1.",
 	} {
-		req := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: host + ":" + port, Path: "/"}, Header: http.Header{}}
+		req := &http.Request{
+			Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: host + ":" + port, Path: "/"},
+			Header: http.Header{},
+		}
 		resp, err := tr.RoundTrip(req.WithContext(fetch.OwnPolicy(t.Context())))
 		if err == nil {
 			resp.Body.Close()
@@ -126,8 +137,8 @@ func TestSpellingsOfLoopbackAreRefused(t *testing.T) {
 	}
 }
 
-// A name that resolves to a public address when asked about and to a private one when dialled gains nothing: the address that
-// is dialled is the one that is checked.
+// A name that resolves to a public address when asked about and to a private one when dialled gains nothing: the
+// address that is dialled is the one that is checked.
 func TestRebindingNamesAreRefused(t *testing.T) {
 	var asked atomic.Int32
 	addr := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
@@ -203,7 +214,10 @@ func TestCertificatesAreVerified(t *testing.T) {
 		{"weak key", "https://site.test/", "RSA key of less than 2048 bits", "tls_certificate_error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := leaf{expired: tt.name == "expired", selfSigned: tt.name == "self-signed", stranger: tt.name == "unknown authority"}
+			l := leaf{
+				expired: tt.name == "expired", selfSigned: tt.name == "self-signed",
+				stranger: tt.name == "unknown authority",
+			}
 			if tt.name == "weak key" {
 				l.key = weakKey(t)
 			}
@@ -218,7 +232,8 @@ func TestCertificatesAreVerified(t *testing.T) {
 			}
 			u, _ := url.Parse(tt.url)
 			e := fetch.Explain(u, err)
-			if err == nil || e.Kind != "tls" || e.Type != tt.typ || e.HTTPStatus() != 502 || !strings.Contains(e.Error(), tt.want) {
+			if err == nil || e.Kind != "tls" || e.Type != tt.typ || e.HTTPStatus() != 502 ||
+				!strings.Contains(e.Error(), tt.want) {
 				t.Errorf("%v (kind %s, type %s), want %q", e, e.Kind, e.Type, tt.want)
 			}
 			if !strings.HasPrefix(e.Error(), "Connection error fetching "+tt.url+": ") {
@@ -231,11 +246,17 @@ func TestCertificatesAreVerified(t *testing.T) {
 func TestOldTLSIsRefused(t *testing.T) {
 	ca := newAuthority(t)
 	s := httptest.NewUnstartedServer(echo("hello"))
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{ca.sign(t, leaf{})}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+	s.TLS = &tls.Config{
+		Certificates: []tls.Certificate{ca.sign(t, leaf{})}, MinVersion: tls.VersionTLS10,
+		MaxVersion: tls.VersionTLS11,
+	}
 	s.Config.ErrorLog = quiet
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	tr := newTransport(t, fetch.TransportOptions{CAFile: ca.file, Resolve: []string{"*:443=" + s.Listener.Addr().String()}})
+	tr := newTransport(t, fetch.TransportOptions{
+		CAFile:  ca.file,
+		Resolve: []string{"*:443=" + s.Listener.Addr().String()},
+	})
 	_, _, err := get(t.Context(), t, tr, "https://site.test/")
 	if e := fetch.Explain(nil, err); err == nil || e.Kind != "tls" || !strings.HasPrefix(e.Type, "tls_") {
 		t.Errorf("TLS 1.1 gave %v, kind %s, want a TLS error", err, fetch.Explain(nil, err).Kind)
@@ -272,15 +293,39 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 		o    fetch.TransportOptions
 		want string
 	}{
-		{"resolve without equals sign", fetch.TransportOptions{Resolve: []string{"site.test:80"}}, "want host:port=address:port"},
-		{"resolve without port", fetch.TransportOptions{Resolve: []string{"site.test=127.0.0.1:80"}}, "left of the equals sign"},
-		{"resolve with a bad port", fetch.TransportOptions{Resolve: []string{"site.test:70000=127.0.0.1:80"}}, "not a number from 1 to 65535"},
-		{"resolve with an empty host", fetch.TransportOptions{Resolve: []string{":80=127.0.0.1:80"}}, "write * for every host"},
-		{"resolve to a name", fetch.TransportOptions{Resolve: []string{"site.test:80=localhost:80"}}, "right of the equals sign"},
+		{
+			"resolve without equals sign",
+			fetch.TransportOptions{Resolve: []string{"site.test:80"}},
+			"want host:port=address:port",
+		},
+		{
+			"resolve without port",
+			fetch.TransportOptions{Resolve: []string{"site.test=127.0.0.1:80"}},
+			"left of the equals sign",
+		},
+		{
+			"resolve with a bad port",
+			fetch.TransportOptions{Resolve: []string{"site.test:70000=127.0.0.1:80"}},
+			"not a number from 1 to 65535",
+		},
+		{
+			"resolve with an empty host",
+			fetch.TransportOptions{Resolve: []string{":80=127.0.0.1:80"}},
+			"write * for every host",
+		},
+		{
+			"resolve to a name",
+			fetch.TransportOptions{Resolve: []string{"site.test:80=localhost:80"}},
+			"right of the equals sign",
+		},
 		{"resolve to port 0", fetch.TransportOptions{Resolve: []string{"site.test:80=127.0.0.1:0"}}, "the port is 0"},
 		{"CA file that is not there", fetch.TransportOptions{CAFile: empty + ".not"}, "no such file"},
 		{"CA file without a certificate", fetch.TransportOptions{CAFile: empty}, "holds no PEM certificate"},
-		{"upstream of an unknown scheme", fetch.TransportOptions{Upstream: "ftp://user:secret@proxy:1"}, "want http://, https:// or socks5://"},
+		{
+			"upstream of an unknown scheme",
+			fetch.TransportOptions{Upstream: "ftp://user:secret@proxy:1"},
+			"want http://, https:// or socks5://",
+		},
 		{"upstream without host", fetch.TransportOptions{Upstream: "http://:8080"}, "no host"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -355,7 +400,8 @@ func TestUpgradesAreAskedForOverHTTP1(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusSwitchingProtocols || string(b) != "hello" {
+	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusSwitchingProtocols ||
+		string(b) != "hello" {
 		t.Errorf("status %d, %q, %v, want 101 and the bytes after it", resp.StatusCode, b, err)
 	}
 }

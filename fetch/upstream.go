@@ -22,7 +22,8 @@ import (
 func parseUpstream(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, fmt.Errorf("upstream proxy %q: not a URL (want http://, https:// or socks5://host:port)", page.MaskString(raw))
+		return nil, fmt.Errorf("upstream proxy %q: not a URL (want http://, https:// or socks5://host:port)",
+			page.MaskString(raw))
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
@@ -77,10 +78,14 @@ func (t *Transport) dialUpstream(ctx context.Context, network, addr string) (net
 func connect(ctx context.Context, conn net.Conn, user *url.Userinfo, addr string) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: addr}, Host: addr, Header: http.Header{"User-Agent": {""}}}
+	req := &http.Request{
+		Method: http.MethodConnect, URL: &url.URL{Opaque: addr}, Host: addr,
+		Header: http.Header{"User-Agent": {""}},
+	}
 	if user != nil {
 		password, _ := user.Password()
-		req.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
+		req.Header.Set("Proxy-Authorization", "Basic "+
+			base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
 	}
 	if err := req.Write(conn); err != nil {
 		return nil, fmt.Errorf("ask for a tunnel to %s: %w", addr, err)
@@ -124,9 +129,9 @@ type resolved struct {
 	until time.Time
 }
 
-// checkBehindUpstream judges a destination that the upstream proxy will resolve: an address as it stands, a name as far as we
-// can resolve it within half a second. What we cannot resolve is the upstream's to guard: networks that need an upstream often
-// have no names of the outside. An answer, or that there was none, holds for a minute.
+// checkBehindUpstream judges a destination that the upstream proxy will resolve: an address as it stands, a name as far
+// as we can resolve it within half a second. What we cannot resolve is the upstream's to guard: networks that need an
+// upstream often have no names of the outside. An answer, or that there was none, holds for a minute.
 func (t *Transport) checkBehindUpstream(ctx context.Context, p policy, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"readthru/fetch"
 )
 
-// upstream is another proxy: HTTP with CONNECT and absolute requests, or SOCKS5, with a password. Every destination is origin.
+// upstream is another proxy: HTTP with CONNECT and absolute requests, or SOCKS5, with a password. Every destination is
+// origin.
 type upstream struct {
 	origin string
 	mu     sync.Mutex
@@ -165,7 +166,10 @@ func TestUpstreamProxies(t *testing.T) {
 				t.Errorf("the upstream was asked %v, want %s first and last", up.asked, tt.asked)
 			}
 			before := len(up.asked)
-			for _, raw := range []string{"https://10.0.0.1/", "https://inside.test/", "https://169.254.169.254/", "https://[::ffff:10.0.0.1]/"} {
+			for _, raw := range []string{
+				"https://10.0.0.1/", "https://inside.test/", "https://169.254.169.254/",
+				"https://[::ffff:10.0.0.1]/",
+			} {
 				if _, _, err := get(ctx, t, tr, raw); err == nil || fetch.Explain(nil, err).Type != "destination_ip_prohibited" {
 					t.Errorf("%s: %v, want it refused before the upstream is asked", raw, err)
 				}
@@ -179,7 +183,10 @@ func TestUpstreamProxies(t *testing.T) {
 		})
 	}
 	t.Run("wrong password", func(t *testing.T) {
-		for _, raw := range []string{"http://me:no@" + strings.TrimPrefix(plain.URL, "http://"), "socks5://me:no@" + l.Addr().String()} {
+		for _, raw := range []string{
+			"http://me:no@" + strings.TrimPrefix(plain.URL, "http://"),
+			"socks5://me:no@" + l.Addr().String(),
+		} {
 			tr := newTransport(t, fetch.TransportOptions{CAFile: ca.file, Upstream: raw})
 			tr.ResolveWith(resolver(t, func(string) [4]byte { return [4]byte{8, 8, 8, 8} }))
 			if _, _, err := get(t.Context(), t, tr, "https://site.test/"); err == nil || strings.Contains(err.Error(), "no@") {

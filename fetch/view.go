@@ -49,14 +49,15 @@ func (v View) options(o convert.Options) convert.Options {
 // chooses reports whether a view is about elements, which markdown no longer has.
 func (v View) chooses() bool { return v.WholePage || v.Selector != "" || v.Drop != "" }
 
-// section returns the name of the section that is wanted; empty for all of the page. Fragments that scripts route by, and those
-// that highlight text, name none.
+// section returns the name of the section that is wanted; empty for all of the page. Fragments that scripts route by,
+// and those that highlight text, name none.
 func (v View) section(u *url.URL) string {
 	if v.Section != "" {
 		return strings.TrimPrefix(v.Section, "#")
 	}
 	name, _, _ := strings.Cut(u.Fragment, ":~:")
-	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") || strings.ContainsAny(name, "=&") || strings.EqualFold(name, "top") {
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") || strings.ContainsAny(name, "=&") ||
+		strings.EqualFold(name, "top") {
 		return ""
 	}
 	return name
@@ -90,8 +91,8 @@ func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 	return f.narrowPage(ctx, a, o)
 }
 
-// narrowPage converts the content in hand as the view wants it. A selector or section that is not on the page leaves the page as
-// it is, with a warning.
+// narrowPage converts the content in hand as the view wants it. A selector or section that is not on the page leaves
+// the page as it is, with a warning.
 func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options) error {
 	ctx, cancel := context.WithTimeout(ctx, convertBudget)
 	defer cancel()
@@ -114,7 +115,8 @@ func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options)
 		a.removed = &res.Removed
 	}
 	shown := *a.best
-	shown.Recipe, shown.Markdown, shown.Tokens, shown.Warnings, shown.ContentHash = a.recipeOf(wanted(o)), []byte(res.Markdown), res.Tokens, res.Warnings, ""
+	shown.Recipe, shown.Markdown, shown.Tokens, shown.Warnings, shown.ContentHash = a.recipeOf(wanted(o)),
+		[]byte(res.Markdown), res.Tokens, res.Warnings, ""
 	a.shown = &shown
 	if o.Section != "" || !a.memorable || a.status != http.StatusOK || o == a.convert {
 		return nil
@@ -138,8 +140,8 @@ func (f *Fetcher) convertAs(ctx context.Context, a *attempt, o convert.Options) 
 	return doc.Convert(ctx, o)
 }
 
-// narrowMarkdown cuts the section that is wanted out of markdown that others made. What else a view may want needs elements,
-// which markdown no longer has: it is left undone and told.
+// narrowMarkdown cuts the section that is wanted out of markdown that others made. What else a view may want needs
+// elements, which markdown no longer has: it is left undone and told.
 func (a *attempt) narrowMarkdown(o convert.Options) {
 	section := o.Section
 	if o.Section = ""; o != a.convert {

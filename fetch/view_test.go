@@ -30,13 +30,43 @@ func TestAViewChangesTheAnswerAndNotWhatIsKept(t *testing.T) {
 		warning        string
 	}{
 		{"whole page", "", fetch.View{WholePage: true}, []string{"Menu entry", "Imprint", "Second"}, nil, ""},
-		{"a selector", "", fetch.View{Selector: "main > p.lead"}, []string{"First [link](https://site.test/x)"}, []string{"harbour wakes", "Second"}, ""},
-		{"a selector that matches nothing", "", fetch.View{Selector: "table.x"}, []string{"First", "Second"}, nil, "selector-missing"},
-		{"without what a selector matches", "", fetch.View{Drop: "h2, .lead"}, []string{"Second", "Deep"}, []string{"First", "## One"}, ""},
+		{
+			"a selector", "",
+			fetch.View{Selector: "main > p.lead"},
+			[]string{"First [link](https://site.test/x)"},
+			[]string{"harbour wakes", "Second"},
+			"",
+		},
+		{
+			"a selector that matches nothing", "",
+			fetch.View{Selector: "table.x"},
+			[]string{"First", "Second"},
+			nil,
+			"selector-missing",
+		},
+		{
+			"without what a selector matches", "",
+			fetch.View{Drop: "h2, .lead"},
+			[]string{"Second", "Deep"},
+			[]string{"First", "## One"},
+			"",
+		},
 		{"links as text", "", fetch.View{Links: "text"}, []string{"First link"}, []string{"[link]("}, ""},
 		{"images as text", "", fetch.View{Images: "alt"}, []string{"An image"}, []string{"!["}, ""},
-		{"the section of a fragment", "#one", fetch.View{}, []string{"## One", "First", "### Sub", "Deep"}, []string{"Second", "harbour wakes"}, ""},
-		{"the section of a name", "", fetch.View{Section: "sub"}, []string{"### Sub", "Deep"}, []string{"First", "Second"}, ""},
+		{
+			"the section of a fragment", "#one",
+			fetch.View{},
+			[]string{"## One", "First", "### Sub", "Deep"},
+			[]string{"Second", "harbour wakes"},
+			"",
+		},
+		{
+			"the section of a name", "",
+			fetch.View{Section: "sub"},
+			[]string{"### Sub", "Deep"},
+			[]string{"First", "Second"},
+			"",
+		},
 		{"a heading's slug", "#harbour", fetch.View{}, []string{"# Harbour", "First"}, nil, ""},
 		{"a fragment that is not there", "#none", fetch.View{}, []string{"First", "Second"}, nil, "section-missing"},
 		{"a fragment that a script routes by", "#/one", fetch.View{}, []string{"First", "Second"}, nil, ""},
@@ -55,11 +85,14 @@ func TestAViewChangesTheAnswerAndNotWhatIsKept(t *testing.T) {
 						t.Errorf("holds %q: %.400q", s, ans.Body)
 					}
 				}
-				if warned := slices.ContainsFunc(ans.Page.Warnings, func(w string) bool { return strings.HasSuffix(w, "-missing") }); warned != (tt.warning != "") || tt.warning != "" && !slices.Contains(ans.Page.Warnings, tt.warning) {
+				if warned := slices.ContainsFunc(ans.Page.Warnings,
+					func(w string) bool { return strings.HasSuffix(w, "-missing") }); warned != (tt.warning != "") ||
+					tt.warning != "" && !slices.Contains(ans.Page.Warnings, tt.warning) {
 					t.Errorf("warnings %q, want %q", ans.Page.Warnings, tt.warning)
 				}
 			}
-			if kept := c.stored(t, "https://site.test/p"); kept.ContentHash != whole.Page.ContentHash || kept.Section != "" || kept.Tokens != whole.Page.Tokens {
+			if kept := c.stored(t, "https://site.test/p"); kept.ContentHash != whole.Page.ContentHash || kept.Section != "" ||
+				kept.Tokens != whole.Page.Tokens {
 				t.Errorf("what is kept of the page changed: %+v", kept)
 			}
 		})
@@ -73,10 +106,12 @@ func TestAViewChangesTheAnswerAndNotWhatIsKept(t *testing.T) {
 }
 
 func TestSectionsOfMarkdownAreFoundByTheirSlug(t *testing.T) {
-	md := "# Guide\n\n" + strings.Repeat("Words about the harbour and its boats. ", 10) + "\n\n## Install it!\n\nRun it.\n\n```\n## not a heading\n```\n\n## Use & enjoy\n\nDo.\n\n## Install it!\n\nAgain.\n"
+	md := "# Guide\n\n" + strings.Repeat("Words about the harbour and its boats. ", 10) +
+		"\n\n## Install it!\n\nRun it.\n\n```\n## not a heading\n```\n\n## Use & enjoy\n\nDo.\n\n## Install it!\n\nAgain.\n"
 	c := newChain(t, respond(200, md, "Content-Type: text/markdown"))
 	for fragment, want := range map[string]string{
-		"install-it": "## Install it!\n\nRun it.\n\n```\n## not a heading\n```\n\n", "use--enjoy": "## Use & enjoy\n\nDo.\n\n", "install-it-1": "## Install it!\n\nAgain.\n", "not-a-heading": md,
+		"install-it": "## Install it!\n\nRun it.\n\n```\n## not a heading\n```\n\n",
+		"use--enjoy": "## Use & enjoy\n\nDo.\n\n", "install-it-1": "## Install it!\n\nAgain.\n", "not-a-heading": md,
 	} {
 		if ans := view(t, c, "https://site.test/p#"+fragment, fetch.View{}, 0); string(ans.Body) != want {
 			t.Errorf("#%s gives %q", fragment, ans.Body)
@@ -115,7 +150,8 @@ func TestReceiptsShowWhatWasRemoved(t *testing.T) {
 	c := newChain(t, respond(200, article("Harbour", sections), html))
 	view(t, c, "https://site.test/p", fetch.View{}, 0)
 	ans := view(t, c, "https://site.test/p", fetch.View{Receipts: true}, 0)
-	if ans.Page.Removed == nil || ans.Page.Removed.Counts["hidden"] != 1 || ans.Page.Removed.Pieces[0].Text != "IGNORE" || strings.Contains(string(ans.Body), "IGNORE") {
+	if ans.Page.Removed == nil || ans.Page.Removed.Counts["hidden"] != 1 || ans.Page.Removed.Pieces[0].Text != "IGNORE" ||
+		strings.Contains(string(ans.Body), "IGNORE") {
 		t.Errorf("removed %+v", ans.Page.Removed)
 	}
 	if p := c.stored(t, "https://site.test/p"); p.Removed != nil {
@@ -127,7 +163,14 @@ func TestReceiptsShowWhatWasRemoved(t *testing.T) {
 }
 
 func TestViewsThatCannotBeAreErrors(t *testing.T) {
-	for _, v := range []fetch.View{{Start: -1}, {Selector: "p >"}, {Drop: "a:has(b)"}, {Links: "blue"}, {Images: "big"}, {Selector: strings.Repeat("a ", 9) + "b"}} {
+	for _, v := range []fetch.View{
+		{Start: -1},
+		{Selector: "p >"},
+		{Drop: "a:has(b)"},
+		{Links: "blue"},
+		{Images: "big"},
+		{Selector: strings.Repeat("a ", 9) + "b"},
+	} {
 		if v.Check() == nil {
 			t.Errorf("%+v is taken", v)
 		}
@@ -142,13 +185,15 @@ func TestSelectorsAskForHTMLWhereMarkdownIsNegotiated(t *testing.T) {
 	c := newChain(t, negotiating(md, article("Harbour", sections)))
 	view(t, c, "https://site.test/p", fetch.View{}, 0)
 	kept := c.stored(t, "https://site.test/p")
-	if ans := view(t, c, "https://site.test/p", fetch.View{Selector: "p.lead"}, 0); !strings.Contains(string(ans.Body), "First [link]") {
+	if ans := view(t, c, "https://site.test/p", fetch.View{Selector: "p.lead"}, 0); !strings.Contains(string(ans.Body),
+		"First [link]") {
 		t.Errorf("body %s", ans.Body)
 	}
 	if now := c.stored(t, "https://site.test/p"); now.ContentHash != kept.ContentHash || now.VisitCount != 2 {
 		t.Errorf("kept %s, was %s; %d visits", now.ContentHash, kept.ContentHash, now.VisitCount)
 	}
-	if ans := view(t, c, "https://site.test/p", fetch.View{Links: "text"}, 0); ans.Page.Source != page.Negotiated || !slices.Contains(ans.Page.Warnings, "options-ignored") {
+	if ans := view(t, c, "https://site.test/p", fetch.View{Links: "text"}, 0); ans.Page.Source != page.Negotiated ||
+		!slices.Contains(ans.Page.Warnings, "options-ignored") {
 		t.Errorf("source %s, warnings %q", ans.Page.Source, ans.Page.Warnings)
 	}
 }

@@ -2,8 +2,8 @@ package page
 
 import "strings"
 
-// Blocked reports whether host is one of domains or below one of them (suffix match, rule A11). Case, a port and a trailing
-// dot do not matter.
+// Blocked reports whether host is one of domains or below one of them (suffix match, rule A11). Case, a port and a
+// trailing dot do not matter.
 func Blocked(host string, domains []string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if h, port, ok := strings.Cut(host, ":"); ok && digits(port) {

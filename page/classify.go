@@ -38,13 +38,19 @@ func Classify(u *url.URL) Type {
 	return Web
 }
 
-// documentationHosts are hosts that hold documentation on every path; a name matches itself and what ends with "." and it.
+// documentationHosts are hosts that hold documentation on every path; a name matches itself and what ends with "." and
+// it.
 var documentationHosts = []string{
-	"docs.python.org", "developer.mozilla.org", "readthedocs.io", "readthedocs.org", "pkg.go.dev", "docs.rs", "doc.rust-lang.org",
-	"docs.oracle.com", "docs.microsoft.com", "learn.microsoft.com", "docs.github.com", "cppreference.com", "docs.djangoproject.com",
-	"kubernetes.io", "nodejs.org", "react.dev", "vuejs.org", "typescriptlang.org", "ruby-doc.org", "hexdocs.pm", "docs.ruby-lang.org",
-	"docs.aws.amazon.com", "docs.docker.com", "docs.gitlab.com", "docs.npmjs.com", "docs.pytest.org", "docs.sqlalchemy.org",
-	"docs.anthropic.com", "docs.scala-lang.org", "docs.swift.org", "devdocs.io", "javadoc.io", "godoc.org", "cplusplus.com",
+	"docs.python.org", "developer.mozilla.org", "readthedocs.io", "readthedocs.org", "pkg.go.dev", "docs.rs",
+	"doc.rust-lang.org",
+	"docs.oracle.com", "docs.microsoft.com", "learn.microsoft.com", "docs.github.com", "cppreference.com",
+	"docs.djangoproject.com",
+	"kubernetes.io", "nodejs.org", "react.dev", "vuejs.org", "typescriptlang.org", "ruby-doc.org", "hexdocs.pm",
+	"docs.ruby-lang.org",
+	"docs.aws.amazon.com", "docs.docker.com", "docs.gitlab.com", "docs.npmjs.com", "docs.pytest.org",
+	"docs.sqlalchemy.org",
+	"docs.anthropic.com", "docs.scala-lang.org", "docs.swift.org", "devdocs.io", "javadoc.io", "godoc.org",
+	"cplusplus.com",
 }
 
 func documentationHost(host string) bool {
@@ -69,9 +75,9 @@ func documentationPath(p string) bool {
 // displayMax is the longest display name, in characters (rule B45).
 const displayMax = 40
 
-// Display returns a short name of u for people, at most 40 characters (rule B45): owner/repo, owner/repo/file, owner/repo#N,
-// owner/repo!N, else host/path. A host that is not written in ASCII is shown as the name system knows it, so that none can pass
-// for another; user info is never shown.
+// Display returns a short name of u for people, at most 40 characters (rule B45): owner/repo, owner/repo/file,
+// owner/repo#N, owner/repo!N, else host/path. A host that is not written in ASCII is shown as the name system knows it,
+// so that none can pass for another; user info is never shown.
 func Display(u *url.URL) string {
 	return cut(oneLine(longName(u)), displayMax)
 }
@@ -98,8 +104,8 @@ func longName(u *url.URL) string {
 	return host + strings.TrimSuffix(u.Path, "/")
 }
 
-// asciiHost returns u's host without port as it is asked for: in lower case, letters beyond ASCII mapped as a connection would
-// map them (UTS 46). Of a name that no connection would take it is the plain encoding.
+// asciiHost returns u's host without port as it is asked for: in lower case, letters beyond ASCII mapped as a
+// connection would map them (UTS 46). Of a name that no connection would take it is the plain encoding.
 func asciiHost(u *url.URL) string {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {

@@ -16,13 +16,15 @@ type Detected struct {
 // maxDetected is the longest URL that is detected, in bytes: what servers are expected to take (RFC 9110 §4.1).
 const maxDetected = 8000
 
-// Detect finds the http and https URLs of a running text, in the order of their first appearance, each page once (rule B1).
+// Detect finds the http and https URLs of a running text, in the order of their first appearance, each page once (rule
+// B1).
 //
-// A URL ends at a space, a bracket, a quotation mark, a backtick, a bar, a backslash or the punctuation of East Asian writing; a
-// (…) that is closed inside it stays, as titles of Wikipedia have it, and so does an apostrophe between two letters. Then
-// punctuation at its end is dropped. So links of markdown give their address. Spellings of one page count once, those with
-// different fragments apart. What cannot be fetched is left out (no host, broken escapes, over 8,000 bytes), and so is a URL with
-// user info: in a text that is a password, or a trick. It takes time linear in the text's length.
+// A URL ends at a space, a bracket, a quotation mark, a backtick, a bar, a backslash or the punctuation of East Asian
+// writing; a (…) that is closed inside it stays, as titles of Wikipedia have it, and so does an apostrophe between two
+// letters. Then punctuation at its end is dropped. So links of markdown give their address. Spellings of one page count
+// once, those with different fragments apart. What cannot be fetched is left out (no host, broken escapes, over 8,000
+// bytes), and so is a URL with user info: in a text that is a password, or a trick. It takes time linear in the text's
+// length.
 func Detect(text string) []Detected {
 	var found []Detected
 	seen := map[string]bool{}
@@ -138,7 +140,8 @@ func (d *detector) pair(token string) {
 	}
 }
 
-// end returns where the URL that begins at a position ends: at a parenthesis that is not closed inside it, or does not open there.
+// end returns where the URL that begins at a position ends: at a parenthesis that is not closed inside it, or does not
+// open there.
 func (d *detector) end(token string, begin int) int {
 	for i := begin; i < len(token); i++ {
 		switch token[i] {

@@ -18,50 +18,118 @@ func TestDetect(t *testing.T) {
 		want       []string
 	}{
 		{"B1 basic", "see https://a.test/x for more", []string{"https://a.test/x"}},
-		{"B1 several, in order of appearance", "https://b.test/ then http://a.test/ then https://c.test", []string{"https://b.test/", "http://a.test/", "https://c.test"}},
-		{"B1 once per text", "https://a.test/x https://b.test https://a.test/x", []string{"https://a.test/x", "https://b.test"}},
-		{"B1 spellings of one page once", "https://A.test https://a.test/ https://a.test:443/?utm_source=x", []string{"https://A.test"}},
-		{"sections of a page are apart", "https://a.test/#one https://a.test/#two https://a.test/#one", []string{"https://a.test/#one", "https://a.test/#two"}},
+		{
+			"B1 several, in order of appearance", "https://b.test/ then http://a.test/ then https://c.test",
+			[]string{"https://b.test/", "http://a.test/", "https://c.test"},
+		},
+		{
+			"B1 once per text", "https://a.test/x https://b.test https://a.test/x",
+			[]string{"https://a.test/x", "https://b.test"},
+		},
+		{
+			"B1 spellings of one page once", "https://A.test https://a.test/ https://a.test:443/?utm_source=x",
+			[]string{"https://A.test"},
+		},
+		{
+			"sections of a page are apart", "https://a.test/#one https://a.test/#two https://a.test/#one",
+			[]string{"https://a.test/#one", "https://a.test/#two"},
+		},
 		{"B1 none", "no address here, nor www.a.test", nil},
 		{"B1 empty", "", nil},
-		{"B1 file: and javascript: do not count", "file:///etc/passwd javascript:alert(1) ftp://a.test/ data:text/html,x", nil},
+		{
+			"B1 file: and javascript: do not count", "file:///etc/passwd javascript:alert(1) ftp://a.test/ data:text/html,x",
+			nil,
+		},
 		{"scheme in any case", "HTTPS://A.test/X", []string{"HTTPS://A.test/X"}},
-		{"trailing punctuation", "https://a.test/a. https://a.test/b, https://a.test/c; https://a.test/d: https://a.test/e! https://a.test/f?", []string{
-			"https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d", "https://a.test/e", "https://a.test/f",
-		}},
-		{"trailing marks of emphasis", "**https://a.test/a** _https://a.test/b_ 'https://a.test/c' \"https://a.test/d\".", []string{
-			"https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d",
-		}},
-		{"punctuation inside stays", "https://a.test/v1.2/a,b;c:d!e?f=g*h_i'j", []string{"https://a.test/v1.2/a,b;c:d!e?f=g*h_i'j"}},
+		{
+			"trailing punctuation",
+			"https://a.test/a. https://a.test/b, https://a.test/c; https://a.test/d: https://a.test/e! https://a.test/f?",
+			[]string{
+				"https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d", "https://a.test/e",
+				"https://a.test/f",
+			},
+		},
+		{
+			"trailing marks of emphasis", "**https://a.test/a** _https://a.test/b_ 'https://a.test/c' \"https://a.test/d\".",
+			[]string{
+				"https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d",
+			},
+		},
+		{
+			"punctuation inside stays", "https://a.test/v1.2/a,b;c:d!e?f=g*h_i'j",
+			[]string{"https://a.test/v1.2/a,b;c:d!e?f=g*h_i'j"},
+		},
 		{"brackets", "(https://a.test/a) [https://a.test/b] {https://a.test/c} <https://a.test/d>", []string{
 			"https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d",
 		}},
-		{"a pair of parentheses stays", "https://en.wikipedia.org/wiki/Go_(programming_language).", []string{"https://en.wikipedia.org/wiki/Go_(programming_language)"}},
+		{
+			"a pair of parentheses stays", "https://en.wikipedia.org/wiki/Go_(programming_language).",
+			[]string{"https://en.wikipedia.org/wiki/Go_(programming_language)"},
+		},
 		{"a pair within parentheses", "(see https://a.test/x_(y))", []string{"https://a.test/x_(y)"}},
 		{"nested pairs", "https://a.test/x_((y)_z)!", []string{"https://a.test/x_((y)_z)"}},
 		{"a parenthesis that is not closed ends it", "https://a.test/x(y and z)", []string{"https://a.test/x"}},
-		{"one URL after what is not closed", "https://a.test/(https://b.test/x", []string{"https://a.test/", "https://b.test/x"}},
-		{"markdown links", "[a](https://a.test/x) ![b](https://b.test/y.png \"title\") <https://c.test>", []string{"https://a.test/x", "https://b.test/y.png", "https://c.test"}},
+		{
+			"one URL after what is not closed", "https://a.test/(https://b.test/x",
+			[]string{"https://a.test/", "https://b.test/x"},
+		},
+		{
+			"markdown links", "[a](https://a.test/x) ![b](https://b.test/y.png \"title\") <https://c.test>",
+			[]string{"https://a.test/x", "https://b.test/y.png", "https://c.test"},
+		},
 		{"markdown link with parentheses", "[a](https://a.test/x_(y))", []string{"https://a.test/x_(y)"}},
 		{"markdown link whose text is a URL", "[https://a.test/x](https://a.test/x)", []string{"https://a.test/x"}},
-		{"reference definition", "[1]: https://a.test/x\n[2]: <https://b.test/y>", []string{"https://a.test/x", "https://b.test/y"}},
+		{
+			"reference definition", "[1]: https://a.test/x\n[2]: <https://b.test/y>",
+			[]string{"https://a.test/x", "https://b.test/y"},
+		},
 		{"table cells", "|https://a.test/x|https://b.test/y|", []string{"https://a.test/x", "https://b.test/y"}},
 		{"code span", "`https://a.test/x`", []string{"https://a.test/x"}},
 		{"HTML", `<a href="https://a.test/x">y</a><a href='https://b.test'>`, []string{"https://a.test/x", "https://b.test"}},
 		{"a list in code", `['https://a.test/x','https://b.test/y']`, []string{"https://a.test/x", "https://b.test/y"}},
-		{"an apostrophe in a word stays", "https://en.wikipedia.org/wiki/Rubik's_Cube", []string{"https://en.wikipedia.org/wiki/Rubik's_Cube"}},
+		{
+			"an apostrophe in a word stays", "https://en.wikipedia.org/wiki/Rubik's_Cube",
+			[]string{"https://en.wikipedia.org/wiki/Rubik's_Cube"},
+		},
 		{"typographic quotes", "“https://a.test/x” «https://b.test/y»", []string{"https://a.test/x", "https://b.test/y"}},
-		{"East Asian punctuation", "见https://a.test/x，然后（https://b.test/y）。", []string{"https://a.test/x", "https://b.test/y"}},
-		{"letters beyond ASCII stay", "https://de.wikipedia.org/wiki/Käse und", []string{"https://de.wikipedia.org/wiki/Käse"}},
-		{"invisible characters end it", "https://a.test/x\u200bhttps://b.test/y\u202e https://c.test\x00/z", []string{"https://a.test/x", "https://b.test/y", "https://c.test"}},
-		{"escaped newlines of JSON", `{"text":"https://a.test/x\nhttps://b.test/y"}`, []string{"https://a.test/x", "https://b.test/y"}},
-		{"a URL in a URL is one", "https://web.archive.org/web/2020/https://a.test/x", []string{"https://web.archive.org/web/2020/https://a.test/x"}},
-		{"a scheme before it", "git+https://github.com/a/b.git view-source:https://a.test", []string{"https://github.com/a/b.git", "https://a.test"}},
-		{"user info is refused", "https://me:secret@a.test/x https://github.com@evil.test/a/b https://a.test/@b", []string{"https://a.test/@b"}},
+		{
+			"East Asian punctuation", "见https://a.test/x，然后（https://b.test/y）。",
+			[]string{"https://a.test/x", "https://b.test/y"},
+		},
+		{
+			"letters beyond ASCII stay", "https://de.wikipedia.org/wiki/Käse und",
+			[]string{"https://de.wikipedia.org/wiki/Käse"},
+		},
+		{
+			"invisible characters end it", "https://a.test/x\u200bhttps://b.test/y\u202e https://c.test\x00/z",
+			[]string{"https://a.test/x", "https://b.test/y", "https://c.test"},
+		},
+		{
+			"escaped newlines of JSON", `{"text":"https://a.test/x\nhttps://b.test/y"}`,
+			[]string{"https://a.test/x", "https://b.test/y"},
+		},
+		{
+			"a URL in a URL is one", "https://web.archive.org/web/2020/https://a.test/x",
+			[]string{"https://web.archive.org/web/2020/https://a.test/x"},
+		},
+		{
+			"a scheme before it", "git+https://github.com/a/b.git view-source:https://a.test",
+			[]string{"https://github.com/a/b.git", "https://a.test"},
+		},
+		{
+			"user info is refused", "https://me:secret@a.test/x https://github.com@evil.test/a/b https://a.test/@b",
+			[]string{"https://a.test/@b"},
+		},
 		{"no host", "http:// https://. https://../x https:///path https://?q", nil},
-		{"what cannot be parsed", "https://a.test/%zz https://a.test:port/ https://[::1 https://a.test/ok", []string{"https://a.test/ok"}},
+		{
+			"what cannot be parsed", "https://a.test/%zz https://a.test:port/ https://[::1 https://a.test/ok",
+			[]string{"https://a.test/ok"},
+		},
 		{"over 8,000 bytes", "https://a.test/" + strings.Repeat("x", 8000) + " https://b.test", []string{"https://b.test"}},
-		{"bytes that are no text", "\xff'\xffhttps://a.test/x\xffy 'https://b.test'", []string{"https://a.test/x", "https://b.test"}},
+		{
+			"bytes that are no text", "\xff'\xffhttps://a.test/x\xffy 'https://b.test'",
+			[]string{"https://a.test/x", "https://b.test"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -121,7 +189,8 @@ func TestDetectTakesTimeLinearInTheText(t *testing.T) {
 		t.Errorf("%d URLs, want 10,000", got)
 	}
 	for name, piece := range map[string]string{
-		"never closed": "https://a.test/(", "closed at the end": "https://a(", "schemes": "https://", "one long URL": "https://a.test/x", "apostrophes": "'a",
+		"never closed": "https://a.test/(", "closed at the end": "https://a(", "schemes": "https://",
+		"one long URL": "https://a.test/x", "apostrophes": "'a",
 	} {
 		text := strings.Repeat(piece, 1<<20/len(piece))
 		if name == "closed at the end" {

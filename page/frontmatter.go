@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang and
-// fetched_at, only what is known. It ends with a blank line.
+// FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang
+// and fetched_at, only what is known. It ends with a blank line.
 func (p *Page) FrontMatter() string {
 	var b strings.Builder
 	b.WriteString("---\n")
@@ -31,8 +31,8 @@ func (p *Page) FrontMatter() string {
 	return b.String()
 }
 
-// SplitFrontMatter separates the YAML block at the top of a markdown text from its body. Both share md's memory; the block is
-// empty when there is none.
+// SplitFrontMatter separates the YAML block at the top of a markdown text from its body. Both share md's memory; the
+// block is empty when there is none.
 func SplitFrontMatter(md []byte) (block, body []byte) {
 	rest, ok := bytes.CutPrefix(md, []byte("---\n"))
 	if !ok {
@@ -72,7 +72,8 @@ func Excerpt(markdown string, limit int) string {
 			}
 			continue
 		}
-		if line == "" || line[0] == '#' || line[0] == '|' || line[0] == '<' || strings.HasPrefix(line, "![") || strings.HasPrefix(line, "> [!") {
+		if line == "" || line[0] == '#' || line[0] == '|' || line[0] == '<' || strings.HasPrefix(line, "![") ||
+			strings.HasPrefix(line, "> [!") {
 			continue
 		}
 		for word := range strings.FieldsSeq(strings.Trim(line, "*_>- ")) {
@@ -93,7 +94,8 @@ func oneLine(s string) string {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Co, unicode.Noncharacter_Code_Point) || r == 0xfeff || r >= 0x202a && r <= 0x202e || r >= 0xe0000:
+		case r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Co, unicode.Noncharacter_Code_Point) || r == 0xfeff ||
+			r >= 0x202a && r <= 0x202e || r >= 0xe0000:
 			return -1
 		}
 		return r
@@ -104,7 +106,8 @@ func oneLine(s string) string {
 // yamlString returns a line as a YAML scalar: plain where YAML reads it as this very text, else in double quotes.
 func yamlString(s string) string {
 	first, _ := utf8.DecodeRuneInString(s)
-	plain := unicode.IsLetter(first) && !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":")
+	plain := unicode.IsLetter(first) && !strings.Contains(s, ": ") && !strings.Contains(s, " #") &&
+		!strings.HasSuffix(s, ":")
 	switch strings.ToLower(s) {
 	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
 		plain = false

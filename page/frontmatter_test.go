@@ -14,7 +14,8 @@ import (
 func TestFrontMatterHoldsWhatIsKnown(t *testing.T) {
 	p := &page.Page{
 		URL: "https://a.test/", FinalURL: "https://a.test/final", Title: `Go: "the" #1 language`, Description: "- not a list",
-		Meta: page.Meta{"author": "Ann", "date": "2024-01-02", "lang": "no"}, FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Meta:      page.Meta{"author": "Ann", "date": "2024-01-02", "lang": "no"},
+		FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	want := "---\ntitle: \"Go: \\\"the\\\" #1 language\"\nurl: https://a.test/final\ndescription: \"- not a list\"\nauthor: Ann\ndate: \"2024-01-02\"\nlang: \"no\"\nfetched_at: 2026-01-02T03:04:05Z\n---\n\n"
 	if got := p.FrontMatter(); got != want {
@@ -54,7 +55,11 @@ func TestSplitFrontMatter(t *testing.T) {
 }
 
 func FuzzFrontMatterIsYAMLAndSplitsOff(f *testing.F) {
-	for _, s := range []string{"", " ", "a: b", "---", "- x", "'", `"`, `\`, "#", "yes", "1.5", "0x10", "~", "a\nb", "\x00", "\xff", "é\u2028x", "{", "a #b", "x:", ": x", "?", "<<", "=", ".inf", "!!str", "&a", "*a", "%", "@", "`", "1:20", "2024-01-02", "\ufeff", "\t", "… x", "\u0085"} {
+	for _, s := range []string{
+		"", " ", "a: b", "---", "- x", "'", `"`, `\`, "#", "yes", "1.5", "0x10", "~", "a\nb",
+		"\x00", "\xff", "é\u2028x", "{", "a #b", "x:", ": x", "?", "<<", "=", ".inf", "!!str", "&a", "*a", "%", "@", "`",
+		"1:20", "2024-01-02", "\ufeff", "\t", "… x", "\u0085",
+	} {
 		f.Add(s, "en")
 		f.Add("x", s)
 	}
@@ -87,7 +92,8 @@ func FuzzFrontMatterIsYAMLAndSplitsOff(f *testing.F) {
 
 func TestExcerptIsTextOfTheFirstParagraphs(t *testing.T) {
 	md := "---\ntitle: x\n---\n\n# Heading\n\nFirst **paragraph**\nof two lines.\n\n| a | b |\n\n> Quoted\n"
-	if got := page.Excerpt(md, 300); !strings.HasPrefix(got, "First") || strings.Contains(got, "|") || strings.Contains(got, "Heading") || strings.Contains(got, "\n") {
+	if got := page.Excerpt(md, 300); !strings.HasPrefix(got, "First") || strings.Contains(got, "|") ||
+		strings.Contains(got, "Heading") || strings.Contains(got, "\n") {
 		t.Errorf("Excerpt = %q", got)
 	}
 	long := page.Excerpt(strings.Repeat("wörter ", 100), 50)

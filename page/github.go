@@ -22,12 +22,12 @@ func (g *GitHubInfo) RepoURL() string { return "https://github.com/" + g.Owner +
 // CloneURL returns the address that git clones the repository from (rule B36).
 func (g *GitHubInfo) CloneURL() string { return g.RepoURL() + ".git" }
 
-// GitHubOf returns what u names on github.com or raw.githubusercontent.com, and as which type; nil when it names no repository,
-// file, issue or pull request there (rules B2, B3).
+// GitHubOf returns what u names on github.com or raw.githubusercontent.com, and as which type; nil when it names no
+// repository, file, issue or pull request there (rules B2, B3).
 //
-// A URL does not tell where the name of a branch with slashes ends. The first segment after blob is taken for the branch, or
-// what follows refs/heads and refs/tags; what is left over stands in Path. The address of the file's content is the same
-// wherever the two are parted.
+// A URL does not tell where the name of a branch with slashes ends. The first segment after blob is taken for the
+// branch, or what follows refs/heads and refs/tags; what is left over stands in Path. The address of the file's content
+// is the same wherever the two are parted.
 func GitHubOf(u *url.URL) (*GitHubInfo, Type) {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, ""
@@ -87,7 +87,8 @@ func number(s string) int {
 	return int(n)
 }
 
-// githubName reports whether s can be the name of an owner or a repository: letters, digits, and the marks that GitHub takes.
+// githubName reports whether s can be the name of an owner or a repository: letters, digits, and the marks that GitHub
+// takes.
 func githubName(s string) bool {
 	if s == "" || s == "." || s == ".." || s[0] == '-' || len(s) > 100 {
 		return false
@@ -114,9 +115,12 @@ func segments(u *url.URL) []string {
 // githubSection reports whether the first path segment is one of GitHub's own sections and so no owner.
 func githubSection(name string) bool {
 	switch strings.ToLower(name) {
-	case "about", "account", "apps", "codespaces", "collections", "contact", "customer-stories", "dashboard", "discussions", "enterprise",
-		"events", "explore", "features", "issues", "join", "login", "logout", "marketplace", "new", "notifications", "organizations", "orgs",
-		"pricing", "pulls", "readme", "search", "security", "sessions", "settings", "site", "solutions", "sponsors", "stars", "topics",
+	case "about", "account", "apps", "codespaces", "collections", "contact", "customer-stories", "dashboard",
+		"discussions", "enterprise",
+		"events", "explore", "features", "issues", "join", "login", "logout", "marketplace", "new", "notifications",
+		"organizations", "orgs",
+		"pricing", "pulls", "readme", "search", "security", "sessions", "settings", "site", "solutions", "sponsors", "stars",
+		"topics",
 		"trending", "users", "watching":
 		return true
 	}

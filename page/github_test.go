@@ -20,16 +20,40 @@ func TestGitHubOf(t *testing.T) {
 		{"https://github.com/golang/go.git", page.GitHubRepo, &page.GitHubInfo{Owner: "golang", Repo: "go"}},
 		{"http://www.github.com/vercel/next.js#readme", page.GitHubRepo, &page.GitHubInfo{Owner: "vercel", Repo: "next.js"}},
 		{"https://github.com/golang/go/tree/master", "", nil},
-		{"https://github.com/golang/go/blob/master/src/net/http/server.go#L5", page.GitHubFile, &page.GitHubInfo{Owner: "golang", Repo: "go", Branch: "master", Path: "src/net/http/server.go"}},
-		{"https://github.com/golang/go/raw/go1.22/VERSION", page.GitHubFile, &page.GitHubInfo{Owner: "golang", Repo: "go", Branch: "go1.22", Path: "VERSION"}},
-		{"https://github.com/a/b/blob/refs/heads/dev/x.md", page.GitHubFile, &page.GitHubInfo{Owner: "a", Repo: "b", Branch: "dev", Path: "x.md"}},
-		{"https://github.com/a/b/blob/refs/tags/v1.0/dir/x%20y.md", page.GitHubFile, &page.GitHubInfo{Owner: "a", Repo: "b", Branch: "v1.0", Path: "dir/x y.md"}},
-		{"https://github.com/a/b/blob/feature/x/file.go", page.GitHubFile, &page.GitHubInfo{Owner: "a", Repo: "b", Branch: "feature", Path: "x/file.go"}},
-		{"https://raw.githubusercontent.com/a/b/main/dir/x.md", page.GitHubFile, &page.GitHubInfo{Owner: "a", Repo: "b", Branch: "main", Path: "dir/x.md"}},
-		{"https://raw.githubusercontent.com/a/b/refs/heads/main/x.md", page.GitHubFile, &page.GitHubInfo{Owner: "a", Repo: "b", Branch: "main", Path: "x.md"}},
+		{
+			"https://github.com/golang/go/blob/master/src/net/http/server.go#L5", page.GitHubFile,
+			&page.GitHubInfo{Owner: "golang", Repo: "go", Branch: "master", Path: "src/net/http/server.go"},
+		},
+		{
+			"https://github.com/golang/go/raw/go1.22/VERSION", page.GitHubFile,
+			&page.GitHubInfo{Owner: "golang", Repo: "go", Branch: "go1.22", Path: "VERSION"},
+		},
+		{
+			"https://github.com/a/b/blob/refs/heads/dev/x.md", page.GitHubFile,
+			&page.GitHubInfo{Owner: "a", Repo: "b", Branch: "dev", Path: "x.md"},
+		},
+		{
+			"https://github.com/a/b/blob/refs/tags/v1.0/dir/x%20y.md", page.GitHubFile,
+			&page.GitHubInfo{Owner: "a", Repo: "b", Branch: "v1.0", Path: "dir/x y.md"},
+		},
+		{
+			"https://github.com/a/b/blob/feature/x/file.go", page.GitHubFile,
+			&page.GitHubInfo{Owner: "a", Repo: "b", Branch: "feature", Path: "x/file.go"},
+		},
+		{
+			"https://raw.githubusercontent.com/a/b/main/dir/x.md", page.GitHubFile,
+			&page.GitHubInfo{Owner: "a", Repo: "b", Branch: "main", Path: "dir/x.md"},
+		},
+		{
+			"https://raw.githubusercontent.com/a/b/refs/heads/main/x.md", page.GitHubFile,
+			&page.GitHubInfo{Owner: "a", Repo: "b", Branch: "main", Path: "x.md"},
+		},
 		{"https://raw.githubusercontent.com/a/b/main", "", nil},
 		{"https://github.com/a/b/blob/main", "", nil},
-		{"https://github.com/a/b/issues/42#issuecomment-1", page.GitHubIssue, &page.GitHubInfo{Owner: "a", Repo: "b", IssueNumber: 42}},
+		{
+			"https://github.com/a/b/issues/42#issuecomment-1", page.GitHubIssue,
+			&page.GitHubInfo{Owner: "a", Repo: "b", IssueNumber: 42},
+		},
 		{"https://github.com/a/b/issues/42/", page.GitHubIssue, &page.GitHubInfo{Owner: "a", Repo: "b", IssueNumber: 42}},
 		{"https://github.com/a/b/pull/7/files", page.GitHubPR, &page.GitHubInfo{Owner: "a", Repo: "b", PRNumber: 7}},
 		{"https://github.com/a/b/issues/0", "", nil},

@@ -31,7 +31,8 @@ func New(u *url.URL) *Page {
 	return &Page{Doc: KeyOf(n).Doc(), URL: u.String(), NormalizedURL: n, Type: Classify(u), Display: Display(u), GitHub: g}
 }
 
-// Parse reads an absolute http or https URL with a host, as a user or an agent typed it. The error says what is wrong with it.
+// Parse reads an absolute http or https URL with a host, as a user or an agent typed it. The error says what is wrong
+// with it.
 func Parse(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
@@ -46,7 +47,8 @@ func Parse(raw string) (*url.URL, error) {
 	}
 	switch {
 	case u.Scheme == "":
-		return nil, fmt.Errorf("URL %q has no scheme: write https://%s", MaskString(raw), MaskString(strings.TrimLeft(raw, "/")))
+		return nil, fmt.Errorf("URL %q has no scheme: write https://%s", MaskString(raw),
+			MaskString(strings.TrimLeft(raw, "/")))
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("URL %q: scheme %s is not http or https", MaskString(raw), u.Scheme)
 	case u.Hostname() == "":
@@ -55,9 +57,9 @@ func Parse(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment, dot segments resolved,
-// percent-escapes uniform, query sorted stably by name, tracking parameters dropped (rule E4). User info is not part of a
-// page's identity and is dropped too. It is a page's identity only: the HTTP cache keeps URLs exact.
+// Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment, dot segments
+// resolved, percent-escapes uniform, query sorted stably by name, tracking parameters dropped (rule E4). User info is
+// not part of a page's identity and is dropped too. It is a page's identity only: the HTTP cache keeps URLs exact.
 func Normalize(u *url.URL) string {
 	host := *u
 	if name := u.Hostname(); strings.HasSuffix(name, ".") { // the root of names, which every host stands below
@@ -71,8 +73,8 @@ func Normalize(u *url.URL) string {
 	return n.String()
 }
 
-// uniformEscapes decodes the escapes of an escaped path that need not be, and writes the others in upper case (RFC 3986,
-// section 6.2.2).
+// uniformEscapes decodes the escapes of an escaped path that need not be, and writes the others in upper case (RFC
+// 3986, section 6.2.2).
 func uniformEscapes(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
@@ -113,11 +115,12 @@ func Authority(u *url.URL) string {
 // defaultPort reports whether u names no port but that of its scheme.
 func defaultPort(u *url.URL) bool {
 	port := u.Port()
-	return port == "" || port == "80" && strings.EqualFold(u.Scheme, "http") || port == "443" && strings.EqualFold(u.Scheme, "https")
+	return port == "" || port == "80" && strings.EqualFold(u.Scheme, "http") || port == "443" &&
+		strings.EqualFold(u.Scheme, "https")
 }
 
-// normalizeQuery sorts the parameters stably by name, makes their escapes uniform and drops tracking parameters. What cannot
-// be read as parameters stays as it is: a page's identity must not depend on guessing.
+// normalizeQuery sorts the parameters stably by name, makes their escapes uniform and drops tracking parameters. What
+// cannot be read as parameters stays as it is: a page's identity must not depend on guessing.
 func normalizeQuery(raw string) string {
 	if raw == "" {
 		return ""
@@ -158,7 +161,8 @@ func tracking(name string) bool {
 		return true
 	}
 	switch name {
-	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid", "igshid", "mc_cid", "mc_eid", "_hsenc", "_hsmi":
+	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid", "igshid",
+		"mc_cid", "mc_eid", "_hsenc", "_hsmi":
 		return true
 	}
 	return false

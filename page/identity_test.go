@@ -71,13 +71,17 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	if u, err := page.Parse(" https://a.test/x "); err != nil || u.String() != "https://a.test/x" {
 		t.Errorf("Parse with spaces: %v, %v", u, err)
 	}
-	if _, err := page.Parse("https://me:pa55word@a.test:bad/?token=s3cret"); err == nil || strings.Contains(err.Error(), "pa55word") || strings.Contains(err.Error(), "s3cret") {
+	if _, err := page.Parse("https://me:pa55word@a.test:bad/?token=s3cret"); err == nil ||
+		strings.Contains(err.Error(), "pa55word") || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("an error tells a secret: %v", err)
 	}
 }
 
 func FuzzNormalizeIsIdempotent(f *testing.F) {
-	for _, s := range []string{"https://a.test/a/../b?x=1&a=%20", "http://A.test:80//x//y", "https://a.test/?a;b=c", "https://a.test/%2e%2e/x", "http://[::1]/", "https://a.test./?=&&=x"} {
+	for _, s := range []string{
+		"https://a.test/a/../b?x=1&a=%20", "http://A.test:80//x//y", "https://a.test/?a;b=c",
+		"https://a.test/%2e%2e/x", "http://[::1]/", "https://a.test./?=&&=x",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

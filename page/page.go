@@ -1,8 +1,8 @@
 // Package page says what a page is, what identifies it and what kind of URL names it.
 //
-// A [Page] is what an agent reads at a URL: markdown with what is known about it. It is found by its [Key], the hash of the
-// normalised URL, so that spellings of one address are one page. The HTTP cache has a key of its own (the exact URL): identity
-// of a page never decides whether a stored response may be reused.
+// A [Page] is what an agent reads at a URL: markdown with what is known about it. It is found by its [Key], the hash of
+// the normalised URL, so that spellings of one address are one page. The HTTP cache has a key of its own (the exact
+// URL): identity of a page never decides whether a stored response may be reused.
 //
 // The package imports nothing of this program and does no I/O.
 package page
@@ -59,11 +59,12 @@ type Info struct {
 	HTMLTokens          int    `json:"html_tokens,omitempty"`
 }
 
-// Meta is what a page says about itself, by the names of rule E7 (description, og:title, author, lang …). Only what is there.
+// Meta is what a page says about itself, by the names of rule E7 (description, og:title, author, lang …). Only what is
+// there.
 type Meta map[string]string
 
-// Page is the page object of the API, and the record that the store keeps of a page (without Content, Attempts and VisitID,
-// which belong to one answer). Times are UTC; a zero time or an empty field is unknown and left out of JSON.
+// Page is the page object of the API, and the record that the store keeps of a page (without Content, Attempts and
+// VisitID, which belong to one answer). Times are UTC; a zero time or an empty field is unknown and left out of JSON.
 type Page struct {
 	Doc           string `json:"doc"` // first 16 hex digits of the Key (rule B26)
 	URL           string `json:"url"` // as asked for
@@ -80,7 +81,8 @@ type Page struct {
 	ContentFormat string `json:"content_format,omitempty"` // markdown, text, html or prompt
 	Excerpt       string `json:"excerpt,omitempty"`        // at most 300 characters
 	Section       string `json:"section,omitempty"`        // Content is this section alone
-	Next          int    `json:"next,omitempty"`           // Content was cut: ask for what follows with start at this code point
+	// Content was cut: ask for what follows with start at this code point
+	Next int `json:"next,omitempty"`
 
 	Readme      string      `json:"readme,omitempty"`       // of a repository, markdown
 	SymbolMap   string      `json:"symbol_map,omitempty"`   // of a repository, as compact text

@@ -8,7 +8,8 @@ type Removed struct {
 
 // Piece is one piece of text that was taken out.
 type Piece struct {
-	Kind  string `json:"kind"`           // how it was kept from readers: display, colour, off-screen, comment, characters …
+	// how it was kept from readers: display, colour, off-screen, comment, characters …
+	Kind  string `json:"kind"`
 	Text  string `json:"text"`           // its beginning, on one line; never to be taken for the page's own words
 	Chars int    `json:"chars"`          // Unicode code points of the whole piece, single-spaced
 	Note  bool   `json:"note,omitempty"` // it speaks to agents about the site: where its markdown is

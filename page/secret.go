@@ -9,9 +9,9 @@ import (
 // mask stands in for what is secret in logs, records and error texts.
 const mask = "***"
 
-// HasSecret reports whether u carries something that looks like a credential: user info, or a query or fragment parameter
-// whose name or value looks secret. Such a URL counts as a request with credentials: it passes, and is not stored as a page,
-// indexed, exported or sent on (AD4). This one function decides it for all of them.
+// HasSecret reports whether u carries something that looks like a credential: user info, or a query or fragment
+// parameter whose name or value looks secret. Such a URL counts as a request with credentials: it passes, and is not
+// stored as a page, indexed, exported or sent on (AD4). This one function decides it for all of them.
 func HasSecret(u *url.URL) bool {
 	if u.User != nil {
 		return true
@@ -54,10 +54,14 @@ func MaskString(raw string) string {
 
 // secretNames are words that, alone or as part of a parameter's name, say that its value is a credential.
 var secretNames = map[string]bool{
-	"token": true, "key": true, "apikey": true, "sig": true, "signature": true, "password": true, "passwd": true, "pwd": true, "pass": true,
-	"secret": true, "auth": true, "authorization": true, "bearer": true, "jwt": true, "credential": true, "credentials": true, "code": true,
-	"session": true, "sessionid": true, "sid": true, "sessid": true, "phpsessid": true, "jsessionid": true, "otp": true, "pin": true, "hmac": true,
-	"access_token": true, "accesstoken": true, "refreshtoken": true, "idtoken": true, "authtoken": true, "privatekey": true, "secretkey": true, "accesskey": true, "csrf": true, "xsrf": true,
+	"token": true, "key": true, "apikey": true, "sig": true, "signature": true, "password": true, "passwd": true,
+	"pwd": true, "pass": true,
+	"secret": true, "auth": true, "authorization": true, "bearer": true, "jwt": true, "credential": true,
+	"credentials": true, "code": true,
+	"session": true, "sessionid": true, "sid": true, "sessid": true, "phpsessid": true, "jsessionid": true, "otp": true,
+	"pin": true, "hmac": true,
+	"access_token": true, "accesstoken": true, "refreshtoken": true, "idtoken": true, "authtoken": true,
+	"privatekey": true, "secretkey": true, "accesskey": true, "csrf": true, "xsrf": true,
 	"ticket": true, "nonce": true, "assertion": true, "samlresponse": true, "samlrequest": true, "passphrase": true,
 }
 
@@ -72,7 +76,8 @@ func secretParam(given, value string) bool {
 	if secretNames[name] || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") {
 		return value != ""
 	}
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }) {
+	for word := range strings.FieldsFuncSeq(name,
+		func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }) {
 		if secretNames[word] && word != "code" && word != "key" && word != "pin" && word != "pass" {
 			return value != ""
 		}

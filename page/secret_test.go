@@ -44,8 +44,10 @@ func TestSecretsInURLs(t *testing.T) {
 
 func TestOrdinaryURLsHaveNoSecret(t *testing.T) {
 	for _, raw := range []string{
-		"https://a.test/", "https://a.test/?q=token", "https://a.test/?keyword=go&monkey=1", "https://a.test/?token=", "https://a.test/?zip_code=1",
-		"https://a.test/?country-code=de", "https://a.test/?page=2&sort=key", "https://a.test/token/x", "https://a.test/#section-key", "https://a.test/?q=a;b;c",
+		"https://a.test/", "https://a.test/?q=token", "https://a.test/?keyword=go&monkey=1", "https://a.test/?token=",
+		"https://a.test/?zip_code=1",
+		"https://a.test/?country-code=de", "https://a.test/?page=2&sort=key", "https://a.test/token/x",
+		"https://a.test/#section-key", "https://a.test/?q=a;b;c",
 		"https://a.test/?design=1&author=x&passage=3",
 	} {
 		u := mustParse(t, raw)
@@ -59,7 +61,10 @@ func TestOrdinaryURLsHaveNoSecret(t *testing.T) {
 }
 
 func TestMaskStringHidesSecretsOfWhatDoesNotParse(t *testing.T) {
-	for _, raw := range []string{"https://me:s3cret@a.test:port/x", "https://a.test/%zz?token=s3cret", "://me:s3cret@x?y=s3cret", "https://a.test/%zz#token=s3cret"} {
+	for _, raw := range []string{
+		"https://me:s3cret@a.test:port/x", "https://a.test/%zz?token=s3cret",
+		"://me:s3cret@x?y=s3cret", "https://a.test/%zz#token=s3cret",
+	} {
 		if got := page.MaskString(raw); strings.Contains(got, "s3cret") {
 			t.Errorf("MaskString(%s) = %s", raw, got)
 		}
@@ -80,7 +85,11 @@ func FuzzMaskedURLsHaveNoSecretLeft(f *testing.F) {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, name, value string) {
-		u := &url.URL{Scheme: "https", Host: "a.test", Path: "/", RawQuery: "token=s3cretvalue;" + name + "&" + value + "&api_key=s3cretvalue", User: url.UserPassword("me", "s3cretvalue")}
+		u := &url.URL{
+			Scheme: "https", Host: "a.test", Path: "/",
+			RawQuery: "token=s3cretvalue;" + name + "&" + value + "&api_key=s3cretvalue",
+			User:     url.UserPassword("me", "s3cretvalue"),
+		}
 		if got := page.Mask(u); strings.Contains(got, "s3cretvalue") {
 			t.Errorf("Mask = %s", got)
 		}

@@ -20,8 +20,8 @@ const (
 	saltSize       = 16
 )
 
-// HashPassword returns what proxy.users holds for a password: pbkdf2-sha256$iterations$salt$hash, salt and hash in unpadded
-// base64.
+// HashPassword returns what proxy.users holds for a password: pbkdf2-sha256$iterations$salt$hash, salt and hash in
+// unpadded base64.
 func HashPassword(password string) (string, error) {
 	if password == "" {
 		return "", errors.New("hash password: it is empty")
@@ -37,7 +37,8 @@ func encodeHash(password string, salt []byte, iterations int) (string, error) {
 		return "", fmt.Errorf("hash password: %w", err)
 	}
 	b64 := base64.RawStdEncoding
-	return strings.Join([]string{hashName, strconv.Itoa(iterations), b64.EncodeToString(salt), b64.EncodeToString(sum)}, "$"), nil
+	return strings.Join([]string{hashName, strconv.Itoa(iterations), b64.EncodeToString(salt), b64.EncodeToString(sum)},
+		"$"), nil
 }
 
 // passwordHash is a hash as HashPassword writes it, read.
@@ -53,7 +54,8 @@ func parseHash(s string) (passwordHash, error) {
 	}
 	iterations, err := strconv.Atoi(parts[1])
 	if err != nil || iterations < 1 || iterations > hashMost {
-		return passwordHash{}, fmt.Errorf("iterations of a password hash are a number from 1 to %d, not %q", hashMost, clip(parts[1]))
+		return passwordHash{}, fmt.Errorf("iterations of a password hash are a number from 1 to %d, not %q", hashMost,
+			clip(parts[1]))
 	}
 	salt, err1 := base64.RawStdEncoding.DecodeString(parts[2])
 	sum, err2 := base64.RawStdEncoding.DecodeString(parts[3])

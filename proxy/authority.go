@@ -11,9 +11,9 @@ import (
 var errAuthority = errors.New("the host must be a name or an address, and the port a plain number from 1 to 65535")
 
 // splitAuthority reads host and port of a request's target or Host field (RFC 9110 §4.2, RFC 9112 §3.2). The port is
-// defaultPort where none is given; with defaultPort "" it must be given. It is stricter than RFC 3986: no user info, nothing
-// percent-encoded, nothing that another parser might read as the end of the host. The host comes in lower case, an IPv6
-// address without brackets, without a trailing dot.
+// defaultPort where none is given; with defaultPort "" it must be given. It is stricter than RFC 3986: no user info,
+// nothing percent-encoded, nothing that another parser might read as the end of the host. The host comes in lower case,
+// an IPv6 address without brackets, without a trailing dot.
 func splitAuthority(s, defaultPort string) (host, port string, err error) {
 	if rest, ok := strings.CutPrefix(s, "["); ok {
 		address, after, ok := strings.Cut(rest, "]")

@@ -35,7 +35,8 @@ type bench struct {
 	stop      func()
 }
 
-// origins maps "host:port" to the address of the server behind it. Those that speak TLS have the certificate of originCA.
+// origins maps "host:port" to the address of the server behind it. Those that speak TLS have the certificate of
+// originCA.
 type origins map[string]string
 
 var (
@@ -75,7 +76,10 @@ func newBench(t *testing.T, names origins, adjust func(*proxy.Options)) *bench {
 	for name, addr := range names {
 		resolve = append(resolve, name+"="+addr)
 	}
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: resolve, CAFile: caFile, AllowPrivateProxied: true})
+	transport, err := fetch.NewTransport(fetch.TransportOptions{
+		Resolve: resolve, CAFile: caFile,
+		AllowPrivateProxied: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +134,11 @@ func (b *bench) client() *http.Client {
 		ForceAttemptHTTP2:  true,
 	}
 	b.t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request,
+		[]*http.Request,
+	) error {
+		return http.ErrUseLastResponse
+	}}
 }
 
 // reply is a response that has been read to its end.
@@ -208,7 +216,8 @@ func (b *bench) connect(target string) (net.Conn, reply) {
 			b.t.Fatalf("CONNECT %s: %v", target, err)
 		}
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), c)), &http.Request{Method: http.MethodConnect})
+	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), c)),
+		&http.Request{Method: http.MethodConnect})
 	if err != nil {
 		b.t.Fatalf("CONNECT %s: %v", target, err)
 	}

@@ -45,10 +45,10 @@ type connect struct {
 
 func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
 
-// judge says what becomes of a CONNECT to host and port: ports first, then the first rule that matches, then blocked domains, the
-// preset, and the memory of clients that rejected our certificate for the host. A blocked domain is intercepted, so that no
-// markdown of it is given (rule A11), while a browser still reads it. Requests inside an intercepted connection are judged
-// again, by path.
+// judge says what becomes of a CONNECT to host and port: ports first, then the first rule that matches, then blocked
+// domains, the preset, and the memory of clients that rejected our certificate for the host. A blocked domain is
+// intercepted, so that no markdown of it is given (rule A11), while a browser still reads it. Requests inside an
+// intercepted connection are judged again, by path.
 func (p *Proxy) judge(host, port, client string) verdict {
 	if host == localHost {
 		return verdict{action: intercept, why: "local"}
@@ -122,8 +122,8 @@ func (s *serving) serveConnect(x *exchange) {
 
 type connectKey struct{}
 
-// newDoor returns the goproxy that dispatches what serveConnect hands it, and relays upgrades (AD9). Nothing of it that signs,
-// dials or answers by itself is in use; its transport exists only because the type has one, and refuses to dial.
+// newDoor returns the goproxy that dispatches what serveConnect hands it, and relays upgrades (AD9). Nothing of it that
+// signs, dials or answers by itself is in use; its transport exists only because the type has one, and refuses to dial.
 func (s *serving) newDoor() *goproxy.ProxyHttpServer {
 	door := goproxy.NewProxyHttpServer()
 	door.Tr = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
@@ -135,30 +135,34 @@ func (s *serving) newDoor() *goproxy.ProxyHttpServer {
 	door.OnRequest().HandleConnectFunc(func(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 		c, ok := ctx.Req.Context().Value(connectKey{}).(*connect)
 		if !ok {
-			ctx.Resp = badRequest("This request did not come through the front.").response(ctx.Req) //nolint:bodyclose // of bytes in memory, for goproxy to write
+			//nolint:bodyclose // of bytes in memory, for goproxy to write
+			ctx.Resp = badRequest("This request did not come through the front.").response(ctx.Req)
 			return &goproxy.ConnectAction{Action: goproxy.ConnectReject}, host
 		}
 		if c.verdict.action == refuse {
 			ctx.Resp = c.verdict.refusal.response(ctx.Req) //nolint:bodyclose // of bytes in memory, for goproxy to write
 			return &goproxy.ConnectAction{Action: goproxy.ConnectReject}, host
 		}
-		return &goproxy.ConnectAction{Action: goproxy.ConnectHijack, Hijack: func(r *http.Request, conn net.Conn, _ *goproxy.ProxyCtx) {
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // no server ends what was hijacked from it
-			if c.verdict.action == tunnel {
-				s.tunnel(ctx, c, conn)
-				return
-			}
-			s.intercept(ctx, c, conn)
-		}}, host
+		return &goproxy.ConnectAction{
+			Action: goproxy.ConnectHijack,
+			Hijack: func(r *http.Request, conn net.Conn, _ *goproxy.ProxyCtx) {
+				ctx, cancel := context.WithCancel(r.Context())
+				defer cancel()
+				defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // no server ends what was hijacked from it
+				if c.verdict.action == tunnel {
+					s.tunnel(ctx, c, conn)
+					return
+				}
+				s.intercept(ctx, c, conn)
+			},
+		}, host
 	})
 	door.OnRequest().DoFunc(relayed)
 	return door
 }
 
-// clientOf tells clients apart for the memory of those that rejected our certificate: programs on one machine trust different
-// stores, and many name themselves in their CONNECT.
+// clientOf tells clients apart for the memory of those that rejected our certificate: programs on one machine trust
+// different stores, and many name themselves in their CONNECT.
 func clientOf(r *http.Request) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -70,7 +70,8 @@ func TestConnectPolicy(t *testing.T) {
 			}
 			if tt.status != 200 {
 				body := resp.Body
-				if !strings.Contains(body, tt.says) || resp.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(resp.Header.Get("Proxy-Status"), "readthru; error=") {
+				if !strings.Contains(body, tt.says) || resp.Header.Get("Content-Type") != "application/problem+json" ||
+					!strings.Contains(resp.Header.Get("Proxy-Status"), "readthru; error=") {
 					t.Errorf("%q %s", resp.Header, body)
 				}
 				return
@@ -93,8 +94,10 @@ func TestConnectPolicy(t *testing.T) {
 func TestMalformedAuthoritiesAreAnswered400(t *testing.T) {
 	b := newBench(t, nil, nil)
 	for _, target := range []string{
-		"a.test", "a.test:", "a.test:0", "a.test:65536", "a.test:-1", "a.test:443:443", "a.test:443/x", "[::1", "::1:443", "a.test:0443", "a.test:+443",
-		"a.test:４４３", ":443", "a.test :443", "user@a.test:443", "a%2etest:443", "a.test,b.test:443", "[::1%25lo]:443", "[127.0.0.1]:443", "a.test:443?x", "a.test:443#x", `a\b:443`, "..:443", "a..test:443", ".a.test:443",
+		"a.test", "a.test:", "a.test:0", "a.test:65536", "a.test:-1", "a.test:443:443", "a.test:443/x", "[::1", "::1:443",
+		"a.test:0443", "a.test:+443",
+		"a.test:４４３", ":443", "a.test :443", "user@a.test:443", "a%2etest:443", "a.test,b.test:443", "[::1%25lo]:443",
+		"[127.0.0.1]:443", "a.test:443?x", "a.test:443#x", `a\b:443`, "..:443", "a..test:443", ".a.test:443",
 	} {
 		got := raw(t, b.dial(), "CONNECT "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		if !strings.HasPrefix(got, "HTTP/1.1 400 ") {
@@ -137,7 +140,8 @@ func TestTunnelKeepsBytesSentEarlyAndHalfCloses(t *testing.T) {
 			if s := b.proxy.Stats(); s.Tunnelled != 1 || s.Total != 1 {
 				t.Errorf("stats %+v, want one tunnel", s)
 			}
-			if rec := b.proxy.Recent(); len(rec) != 1 || rec[0].Method != http.MethodConnect || rec[0].BytesIn != 14 || rec[0].BytesOut != 18 {
+			if rec := b.proxy.Recent(); len(rec) != 1 || rec[0].Method != http.MethodConnect || rec[0].BytesIn != 14 ||
+				rec[0].BytesOut != 18 {
 				t.Errorf("records %+v", rec)
 			}
 		})
@@ -189,7 +193,8 @@ func TestNameInTheHandshakeBeatsTheAddressInTheConnect(t *testing.T) {
 	if err := c.ConnectionState().PeerCertificates[0].VerifyHostname("named.test"); err != nil {
 		t.Error(err)
 	}
-	if got := raw(t, c, "GET /x HTTP/1.1\r\nHost: named.test\r\nConnection: close\r\n\r\n"); !strings.Contains(got, "GET named.test/x") {
+	if got := raw(t, c, "GET /x HTTP/1.1\r\nHost: named.test\r\nConnection: close\r\n\r\n"); !strings.Contains(got,
+		"GET named.test/x") {
 		t.Errorf("%q", got)
 	}
 	bare := b.secure("192.0.2.7:443", "192.0.2.7") // Go sends no name for an address
@@ -216,7 +221,10 @@ func TestSecondHandshakeResumes(t *testing.T) {
 func TestTLSBelow12IsRefused(t *testing.T) {
 	b := newBench(t, nil, nil)
 	c, _ := b.connect("a.test:443")
-	s := tls.Client(c, &tls.Config{RootCAs: b.roots, ServerName: "a.test", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
+	s := tls.Client(c, &tls.Config{
+		RootCAs: b.roots, ServerName: "a.test", MinVersion: tls.VersionTLS10,
+		MaxVersion: tls.VersionTLS11,
+	})
 	if s.HandshakeContext(t.Context()) == nil {
 		t.Error("TLS 1.1 was accepted")
 	}
@@ -305,10 +313,13 @@ func TestClientThatRejectsOurCertificateIsTunnelledFromThenOn(t *testing.T) {
 				o.NoteRejectsCA = func(_, host string) { noted <- host }
 			})
 			c, _ := b.connect("leaves.test:443")
-			s := tls.Client(c, &tls.Config{InsecureSkipVerify: true, ServerName: "leaves.test", VerifyConnection: func(tls.ConnectionState) error {
-				leave(c)
-				return io.ErrClosedPipe
-			}})
+			s := tls.Client(c, &tls.Config{
+				InsecureSkipVerify: true, ServerName: "leaves.test",
+				VerifyConnection: func(tls.ConnectionState) error {
+					leave(c)
+					return io.ErrClosedPipe
+				},
+			})
 			s.HandshakeContext(t.Context()) //nolint:errcheck // it fails, which is the point
 			select {
 			case host := <-noted:
@@ -324,7 +335,11 @@ func TestClientThatRejectsOurCertificateIsTunnelledFromThenOn(t *testing.T) {
 		clear(rejected)
 		b := newBench(t, origins{"*:443": origin}, adjust)
 		c, _ := b.connect("old.test:443")
-		tls.Client(c, &tls.Config{ServerName: "old.test", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}).HandshakeContext(t.Context()) //nolint:errcheck // likewise
+		//nolint:errcheck // likewise
+		tls.Client(c, &tls.Config{
+			ServerName: "old.test", MinVersion: tls.VersionTLS10,
+			MaxVersion: tls.VersionTLS11,
+		}).HandshakeContext(t.Context())
 		b.stop()
 		if len(rejected) != 0 {
 			t.Errorf("remembered %v, want nothing", rejected)
@@ -348,7 +363,10 @@ func TestSilentClientsAreClosedAfterTenSeconds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				refuse := func(r *http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
-				p, err := proxy.New(proxy.Options{Client: tripper(refuse), Transport: tripper(refuse), Dial: (&net.Dialer{}).DialContext, Authority: authority})
+				p, err := proxy.New(proxy.Options{
+					Client: tripper(refuse), Transport: tripper(refuse),
+					Dial: (&net.Dialer{}).DialContext, Authority: authority,
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,11 +9,16 @@ import (
 	"testing"
 )
 
-// goproxy's own way of answering has defects (errors as 500, cut bodies made whole): only what the front hands it may get there.
+// goproxy's own way of answering has defects (errors as 500, cut bodies made whole): only what the front hands it may
+// get there.
 func TestNothingButWhatTheFrontHandsOverReachesTheDispatcher(t *testing.T) {
 	s := &serving{p: &Proxy{log: slog.New(slog.DiscardHandler)}, open: map[net.Conn]struct{}{}}
 	door := s.newDoor()
-	origin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("an origin was reached") }))
+	origin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request,
+	) {
+		t.Error("an origin was reached")
+	}))
 	defer origin.Close()
 	front := httptest.NewServer(door)
 	defer front.Close()

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// framedConn looks at the heads of HTTP/1 requests as net/http reads them, for the one thing that net/http does not tell its
-// handler: that Content-Length and Transfer-Encoding were both there (RFC 9112 §6.1: an attempt to smuggle). It takes the colon
-// out of the second of the two, whereupon net/http answers 400 and closes. It looks from the start of a connection, and from
-// each moment it is idle again, to the end of the head; a request sent before the one before it was answered may pass unseen,
-// and is forwarded by its Transfer-Encoding alone.
+// framedConn looks at the heads of HTTP/1 requests as net/http reads them, for the one thing that net/http does not
+// tell its handler: that Content-Length and Transfer-Encoding were both there (RFC 9112 §6.1: an attempt to smuggle).
+// It takes the colon out of the second of the two, whereupon net/http answers 400 and closes. It looks from the start
+// of a connection, and from each moment it is idle again, to the end of the head; a request sent before the one before
+// it was answered may pass unseen, and is forwarded by its Transfer-Encoding alone.
 type framedConn struct {
 	net.Conn
 	idle atomic.Bool // a head begins with the next byte

@@ -16,7 +16,10 @@ func TestHeadWithBothFramingFieldsIsSpoiledHoweverItIsCut(t *testing.T) {
 		{"empty lines before", "\r\n\r\nPOST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", true},
 		{"one", "POST / HTTP/1.1\r\nContent-Length: 5\r\nX: Transfer-Encoding: chunked\r\n\r\n", false},
 		{"the second in the body", "POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\nTransfer-Encoding: chunked\r\n\r\n", false},
-		{"names that only begin so", "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encodings: x\r\nX-Transfer-Encoding: x\r\n\r\n", false},
+		{
+			"names that only begin so",
+			"POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encodings: x\r\nX-Transfer-Encoding: x\r\n\r\n", false,
+		},
 		{"in the target", "GET /content-length:5 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", false},
 	} {
 		for size := 1; size <= len(tt.head); size++ {

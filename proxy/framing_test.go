@@ -30,7 +30,10 @@ func TestContentLengthWithTransferEncodingIsAnswered400(t *testing.T) {
 		// Later on a connection too, and good requests pass before it.
 		c := open()
 		r := bufio.NewReader(c)
-		for _, good := range []string{"Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"} {
+		for _, good := range []string{
+			"Content-Length: 5\r\n\r\nhello",
+			"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+		} {
 			io.WriteString(c, "POST "+base+"/ HTTP/1.1\r\nHost: a.test\r\n"+good)
 			resp, err := http.ReadResponse(r, nil)
 			if err != nil {

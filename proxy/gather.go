@@ -14,9 +14,9 @@ const (
 	recordMost = 16 << 10
 )
 
-// gathering is the part of a framedConn that lets a head and the content behind it leave in one write: a system call costs more
-// than all that is done to answer from memory. net/http writes its buffer first, which holds the head and the beginning of the
-// content, and then the rest.
+// gathering is the part of a framedConn that lets a head and the content behind it leave in one write: a system call
+// costs more than all that is done to answer from memory. net/http writes its buffer first, which holds the head and
+// the beginning of the content, and then the rest.
 type gathering struct {
 	armed bool
 	held  []byte      // written by the server, not yet to the connection; a buffer from heads, or nil
@@ -24,8 +24,8 @@ type gathering struct {
 	bufs  net.Buffers // what WriteTo consumes; here, so that it is not allocated
 }
 
-// gather holds the next small write back, until another follows or release is called. Only the handler calls both, while nobody
-// else writes: the request has no content, so that no interim response is due.
+// gather holds the next small write back, until another follows or release is called. Only the handler calls both,
+// while nobody else writes: the request has no content, so that no interim response is due.
 func (c *framedConn) gather() { c.out.armed = true }
 
 // release writes what is held back, if anything.
@@ -65,7 +65,8 @@ func (c *framedConn) Write(p []byte) (int, error) {
 	return max(0, n-held), err
 }
 
-// writeBehind writes what is held and p. Where the system can gather, nothing is copied; into TLS goes what fills one record.
+// writeBehind writes what is held and p. Where the system can gather, nothing is copied; into TLS goes what fills one
+// record.
 func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 	g := &c.out
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {

@@ -28,13 +28,17 @@ func fromMemory(r *http.Request) (*http.Response, error) {
 	}
 	content := bytes.Repeat([]byte("0123456789abcdef"), n/16+1)[:n]
 	return &http.Response{
-		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Body: memory{bytes.NewReader(content)}, ContentLength: int64(n), Request: r,
-		Header: http.Header{"Content-Type": {"text/plain"}, "Cache-Status": {"readthru; hit; ttl=9"}, "X-Pad": {strings.Repeat("p", n%97)}},
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Body: memory{bytes.NewReader(content)},
+		ContentLength: int64(n), Request: r,
+		Header: http.Header{
+			"Content-Type": {"text/plain"}, "Cache-Status": {"readthru; hit; ttl=9"},
+			"X-Pad": {strings.Repeat("p", n%97)},
+		},
 	}, nil
 }
 
-// The sizes lie around every bound at which net/http or TLS begin another write. One connection takes them all: a byte too many or
-// held back shows in the next answer.
+// The sizes lie around every bound at which net/http or TLS begin another write. One connection takes them all: a byte
+// too many or held back shows in the next answer.
 func TestAnswersFromMemoryArriveWholeWhateverTheirSize(t *testing.T) {
 	b := newBench(t, nil, func(o *proxy.Options) { o.Client = tripper(fromMemory) })
 	var sizes []int
@@ -57,7 +61,8 @@ func TestAnswersFromMemoryArriveWholeWhateverTheirSize(t *testing.T) {
 				t.Fatalf("%q, %d bytes: %v", name, n, err)
 			}
 			got, err := read(resp)
-			if err != nil || len(got.Body) != n || got.ContentLength != int64(n) || strings.Trim(got.Body, "0123456789abcdef") != "" {
+			if err != nil || len(got.Body) != n || got.ContentLength != int64(n) ||
+				strings.Trim(got.Body, "0123456789abcdef") != "" {
 				t.Fatalf("%q: %d bytes of %d, %v", name, len(got.Body), n, err)
 			}
 		}

@@ -107,7 +107,8 @@ func (x *exchange) serve() {
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
 		asked: x.told.mode, rule: x.rule.Mode, user: user.Mode, config: x.p.o.Mode,
 	})
-	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" { // a path below an intercepted host can be left alone, not tunnelled
+	// a path below an intercepted host can be left alone, not tunnelled
+	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" {
 		want = asIs
 	}
 	if x.p.log.Enabled(x.r.Context(), slog.LevelDebug) {
@@ -132,9 +133,9 @@ func (x *exchange) serve() {
 	}
 }
 
-// aim completes the request's URL from the connection it came by, in its one spelling, and refuses a target that two parsers
-// could read differently. An inner request is for the target of its CONNECT or the name of its TLS handshake, or it is
-// misdirected (RFC 9110 §15.5.20).
+// aim completes the request's URL from the connection it came by, in its one spelling, and refuses a target that two
+// parsers could read differently. An inner request is for the target of its CONNECT or the name of its TLS handshake,
+// or it is misdirected (RFC 9110 §15.5.20).
 func (x *exchange) aim() *refusal {
 	r := x.r
 	if x.inside == nil {
@@ -231,8 +232,8 @@ func (x *exchange) signInWith(field string) (User, *refusal) {
 	return user, bad
 }
 
-// enter takes the request into its session: the one that it names itself before the one of its credentials. before is what stands
-// before its URL where a recording names it.
+// enter takes the request into its session: the one that it names itself before the one of its credentials. before is
+// what stands before its URL where a recording names it.
 func (x *exchange) enter(before string) {
 	if named := clip(x.r.Header.Get("X-Readthru-Session")); named != "" {
 		x.session = named
@@ -290,10 +291,12 @@ func (x *exchange) prepare() {
 func (x *exchange) answerPage(want fetch.Request) {
 	r := x.r
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
-	want.Force = hasToken(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil && hasToken(r.Header, "Pragma", "no-cache")
+	want.Force = hasToken(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil &&
+		hasToken(r.Header, "Pragma", "no-cache")
 	want.CacheOnly = x.s.terms.Offline
 	want.NoStore = hasToken(r.Header, "Cache-Control", "no-store")
-	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render, x.session, r.UserAgent()
+	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render,
+		x.session, r.UserAgent()
 	ctx, hints := withEarlyHints(r.Context(), x)
 	answer, err := x.p.o.Fetch.Page(ctx, want)
 	hints.stop()

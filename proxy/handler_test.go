@@ -38,7 +38,10 @@ func TestHopByHopFieldsEndHereBothWays(t *testing.T) {
 		} else {
 			response = raw(t, b.dial(), "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"+fields)
 		}
-		for _, name := range []string{"X-Secret", "Keep-Alive", "Te", "Proxy-Authorization", "Proxy-Connection", "Upgrade", "Http2-Settings", "X-Readthru-Mode", "X-Readthru-Anything"} {
+		for _, name := range []string{
+			"X-Secret", "Keep-Alive", "Te", "Proxy-Authorization", "Proxy-Connection", "Upgrade",
+			"Http2-Settings", "X-Readthru-Mode", "X-Readthru-Anything",
+		} {
 			if got[name] != nil {
 				t.Errorf("the origin got %s: %q", name, got[name])
 			}
@@ -109,7 +112,8 @@ func TestTraceIsRefused(t *testing.T) {
 
 func TestRawBytesInAQueryAreEscapedOnTheirWay(t *testing.T) {
 	b := newBench(t, origins{"a.test:80": plainOrigin(t, say)}, nil)
-	got := raw(t, b.dial(), "GET http://a.test/caf\xc3\xa9?q=\xc3\xa9 HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n")
+	got := raw(t, b.dial(),
+		"GET http://a.test/caf\xc3\xa9?q=\xc3\xa9 HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n")
 	if !strings.Contains(got, "GET a.test/caf%C3%A9?q=%C3%A9 ") {
 		t.Errorf("%q", got)
 	}
@@ -127,13 +131,15 @@ func TestRequestThatComesBackIsALoop(t *testing.T) {
 			return
 		}
 		defer func() { _ = back.Close() }()
-		_, _ = fmt.Fprintf(back, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nVia: %s\r\n\r\n", req.Header.Get("Via"))
+		_, _ = fmt.Fprintf(back, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nVia: %s\r\n\r\n",
+			req.Header.Get("Via"))
 		_, _ = io.Copy(c, back)
 	})
 	b := newBench(t, origins{"a.test:80": loop}, nil)
 	addr = b.addr
 	resp, body := b.get("http://a.test/")
-	if resp.StatusCode != http.StatusLoopDetected || !strings.Contains(resp.Header.Get("Proxy-Status"), "proxy_loop_detected") || hops != 1 {
+	if resp.StatusCode != http.StatusLoopDetected ||
+		!strings.Contains(resp.Header.Get("Proxy-Status"), "proxy_loop_detected") || hops != 1 {
 		t.Errorf("%d %q after %d hops: %s", resp.StatusCode, resp.Header.Get("Proxy-Status"), hops, body)
 	}
 }
@@ -143,7 +149,8 @@ func TestOneProxyAfterAnotherIsNoLoop(t *testing.T) {
 	near := newBench(t, origins{"a.test:80": far.addr}, nil)
 	conn := near.dial()
 	// The far proxy gets origin-form and is no origin: it refuses, which shows that the near one sent the request on.
-	if got := raw(t, conn, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n"); strings.Contains(got, " 508 ") {
+	if got := raw(t, conn,
+		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n"); strings.Contains(got, " 508 ") {
 		t.Errorf("%q", got)
 	}
 }
@@ -189,7 +196,8 @@ func TestUsersMustSignInBeforeAnythingElseIsDecided(t *testing.T) {
 			t.Errorf("record %+v does not name its user", rec)
 		}
 	}
-	if log := b.log.String(); strings.Contains(log, "sesame") || strings.Contains(log, "wrong") || strings.Contains(log, base64.StdEncoding.EncodeToString([]byte("ali:open sesame"))) {
+	if log := b.log.String(); strings.Contains(log, "sesame") || strings.Contains(log, "wrong") ||
+		strings.Contains(log, base64.StdEncoding.EncodeToString([]byte("ali:open sesame"))) {
 		t.Error("the log holds credentials")
 	}
 }
@@ -214,7 +222,10 @@ func TestBadUsersAndModesAreErrorsOfNew(t *testing.T) {
 		"port":     func(o *proxy.Options) { o.ConnectPorts = []int{70000} },
 		"nothing":  func(o *proxy.Options) { *o = proxy.Options{} },
 	} {
-		o := proxy.Options{Client: good.transport, Transport: good.transport, Dial: good.transport.Dial, Authority: good.authority}
+		o := proxy.Options{
+			Client: good.transport, Transport: good.transport, Dial: good.transport.Dial,
+			Authority: good.authority,
+		}
 		adjust(&o)
 		if _, err := proxy.New(o); err == nil || !strings.HasPrefix(err.Error(), "new proxy: ") {
 			t.Errorf("%s: %v", name, err)
@@ -249,7 +260,8 @@ func TestWebSocketIsRelayedWithItsFirstFrames(t *testing.T) {
 			return
 		}
 		defer func() { _ = c.Close() }()
-		_, _ = fmt.Fprintf(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: %s\r\nKeep-Alive: x\r\n\r\nhello ", r.Header.Get("Sec-WebSocket-Key"))
+		_, _ = fmt.Fprintf(rw,
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: %s\r\nKeep-Alive: x\r\n\r\nhello ", r.Header.Get("Sec-WebSocket-Key"))
 		_ = rw.Flush()
 		line, _ := rw.ReadString('\n')
 		_, _ = fmt.Fprintf(rw, "echo %s", line)
@@ -260,7 +272,8 @@ func TestWebSocketIsRelayedWithItsFirstFrames(t *testing.T) {
 	for name, c := range map[string]net.Conn{"http://a.test": b.dial(), "": b.secure("a.test:443", "a.test")} {
 		// The frame comes in one write with the head; the origin closes after its echo, and so must we.
 		got := raw(t, c, "GET "+name+"/ws"+head+"frame\n")
-		if !strings.HasPrefix(got, "HTTP/1.1 101 ") || !strings.HasSuffix(got, "\r\n\r\nhello echo frame\n") || strings.Contains(got, "Keep-Alive") {
+		if !strings.HasPrefix(got, "HTTP/1.1 101 ") || !strings.HasSuffix(got, "\r\n\r\nhello echo frame\n") ||
+			strings.Contains(got, "Keep-Alive") {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
@@ -315,7 +328,8 @@ func TestEachRequestLeavesOneLineAndOneRecordWithItsURLMasked(t *testing.T) {
 		}
 	}
 	rec := b.proxy.Recent()
-	if len(rec) != 1 || rec[0].URL != "http://a.test/x?token=***&b=1" || rec[0].Status != 200 || rec[0].Cache != "hit" || rec[0].BytesOut != 5 {
+	if len(rec) != 1 || rec[0].URL != "http://a.test/x?token=***&b=1" || rec[0].Status != 200 || rec[0].Cache != "hit" ||
+		rec[0].BytesOut != 5 {
 		t.Errorf("records %+v", rec)
 	}
 }

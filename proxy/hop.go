@@ -48,10 +48,11 @@ func hasToken(h http.Header, field, token string) bool {
 	return false
 }
 
-// wantsWebSocket reports whether a request asks for a WebSocket (RFC 6455 §4.1). No other upgrade is relayed: h2c is a way past
-// every check made here.
+// wantsWebSocket reports whether a request asks for a WebSocket (RFC 6455 §4.1). No other upgrade is relayed: h2c is a
+// way past every check made here.
 func wantsWebSocket(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.ProtoMajor == 1 && hasToken(r.Header, "Connection", "upgrade") && hasToken(r.Header, "Upgrade", "websocket")
+	return r.Method == http.MethodGet && r.ProtoMajor == 1 && hasToken(r.Header, "Connection", "upgrade") &&
+		hasToken(r.Header, "Upgrade", "websocket")
 }
 
 // malformed returns why a request is refused although net/http read it: fields whose meaning the next parser could take
@@ -79,11 +80,14 @@ func malformed(r *http.Request) *refusal {
 	return nil
 }
 
-// endToEndTrailer reports whether a trailer field may go on: not one that frames, routes, or gives rights (RFC 9110 §6.5.1).
+// endToEndTrailer reports whether a trailer field may go on: not one that frames, routes, or gives rights (RFC 9110
+// §6.5.1).
 func endToEndTrailer(name string) bool {
 	switch name = http.CanonicalHeaderKey(name); name {
-	case "Content-Length", "Transfer-Encoding", "Host", "Trailer", "Content-Encoding", "Content-Type", "Content-Range", "Authorization",
-		"Cookie", "Set-Cookie", "Cache-Control", "Expires", "Vary", "Location", "Via", "Age", "Date", "Max-Forwards", "Www-Authenticate":
+	case "Content-Length", "Transfer-Encoding", "Host", "Trailer", "Content-Encoding", "Content-Type", "Content-Range",
+		"Authorization",
+		"Cookie", "Set-Cookie", "Cache-Control", "Expires", "Vary", "Location", "Via", "Age", "Date", "Max-Forwards",
+		"Www-Authenticate":
 		return false
 	}
 	return !slices.Contains(hopByHop, name)

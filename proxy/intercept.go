@@ -19,8 +19,8 @@ const handshakeTime = 10 * time.Second
 // recordHandshake is the first byte of a TLS connection (RFC 8446 §5.1).
 const recordHandshake = 0x16
 
-// intercept answers the CONNECT, terminates TLS and hands the connection to the server for intercepted ones. A client that
-// says something else than TLS is tunnelled; one that says nothing is closed.
+// intercept answers the CONNECT, terminates TLS and hands the connection to the server for intercepted ones. A client
+// that says something else than TLS is tunnelled; one that says nothing is closed.
 func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	untrack := s.track(conn)
 	defer untrack()
@@ -75,13 +75,14 @@ func (s *serving) handshakeFailed(below *innerConn, err error) {
 	}
 }
 
-// rejectsCertificate reports whether a handshake that failed after our certificate was sent failed because of it: an alert
-// that says so (RFC 8446 §6.2), or a connection closed at that point. In TLS 1.3 OpenSSL's alert comes under keys of which
-// crypto/tls knows nothing yet: it shows as a record that cannot be read.
+// rejectsCertificate reports whether a handshake that failed after our certificate was sent failed because of it: an
+// alert that says so (RFC 8446 §6.2), or a connection closed at that point. In TLS 1.3 OpenSSL's alert comes under keys
+// of which crypto/tls knows nothing yet: it shows as a record that cannot be read.
 func rejectsCertificate(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		switch op.Op + ": " + strings.TrimPrefix(op.Err.Error(), "tls: ") {
-		case "remote error: bad certificate", "remote error: unknown certificate", "remote error: unknown certificate authority",
+		case "remote error: bad certificate", "remote error: unknown certificate",
+			"remote error: unknown certificate authority",
 			"local error: bad record MAC":
 			return true
 		}
@@ -89,7 +90,8 @@ func rejectsCertificate(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// innerConn is what lies below the TLS of an intercepted connection. It is found again as hello.Conn and tls.Conn.NetConn.
+// innerConn is what lies below the TLS of an intercepted connection. It is found again as hello.Conn and
+// tls.Conn.NetConn.
 type innerConn struct {
 	*replayConn
 	connect *connect

@@ -14,10 +14,10 @@ import (
 	"readthru/page"
 )
 
-// serveDirect answers a request that came to the listener itself, not through it as a proxy: the page at readthru.local, and the
-// prefix form GET /https://host/path, which answers markdown to a client without any proxy setting. A web page in the user's
-// browser can send such requests too; so the Host field must be ours, against rebinding of names, and the browser must not say
-// that another site asks.
+// serveDirect answers a request that came to the listener itself, not through it as a proxy: the page at
+// readthru.local, and the prefix form GET /https://host/path, which answers markdown to a client without any proxy
+// setting. A web page in the user's browser can send such requests too; so the Host field must be ours, against
+// rebinding of names, and the browser must not say that another site asks.
 func (x *exchange) serveDirect() {
 	if bad := malformed(x.r); bad != nil {
 		x.refuse(bad)
@@ -30,7 +30,8 @@ func (x *exchange) serveDirect() {
 	if !ourHost(x.r.Host, x.ourAddr()) {
 		x.refuse(&refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
-			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send http://%s/ requests through it, or ask http://%s/.", clip(x.r.Host), clip(x.r.Host), x.ourAddr()),
+			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send http://%s/ requests through it, or ask "+
+				"http://%s/.", clip(x.r.Host), clip(x.r.Host), x.ourAddr()),
 		})
 		return
 	}
@@ -50,8 +51,8 @@ func (x *exchange) serveDirect() {
 	x.serveLocal()
 }
 
-// ourAddr is the address by which the client reached us, host:port. The listener's own may be 0.0.0.0, which is no address to
-// tell anybody.
+// ourAddr is the address by which the client reached us, host:port. The listener's own may be 0.0.0.0, which is no
+// address to tell anybody.
 func (x *exchange) ourAddr() string {
 	if at, ok := x.r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !at.IP.IsUnspecified() {
 		return (&net.TCPAddr{IP: at.IP, Port: at.Port}).String() // without a zone, which means nothing elsewhere
@@ -144,7 +145,10 @@ func (x *exchange) servePrefix(target string) {
 		return
 	}
 	if x.p.o.Fetch == nil {
-		x.refuse(&refusal{status: http.StatusServiceUnavailable, title: "Unavailable", detail: "This proxy fetches no pages of its own."})
+		x.refuse(&refusal{
+			status: http.StatusServiceUnavailable, title: "Unavailable",
+			detail: "This proxy fetches no pages of its own.",
+		})
 		return
 	}
 	// What is no page comes as the origin sent it: under our origin, it must not run.
@@ -164,8 +168,10 @@ func (x *exchange) servePrefix(target string) {
 	answer, err := x.p.o.Fetch.Page(ctx, fetch.Request{
 		HTML: x.told.mode == "html" || x.told.mode == "raw", WaitFor: reader.waitFor,
 		Header: ask, CacheOnly: x.s.terms.Offline,
-		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view, Render: x.told.render, Session: x.session,
-		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"), Agent: x.r.UserAgent(),
+		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view,
+		Render: x.told.render, Session: x.session,
+		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"),
+		Agent: x.r.UserAgent(),
 	})
 	if err == nil {
 		err = reader.wrap(answer)
@@ -179,8 +185,10 @@ func (x *exchange) servePrefix(target string) {
 		fields = answer.Response.Header
 	}
 	for _, name := range []string{
-		"Set-Cookie", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Service-Worker-Allowed", "Clear-Site-Data",
-		"Strict-Transport-Security", "Content-Security-Policy", "X-Content-Type-Options", "Cross-Origin-Resource-Policy", "Location", "Refresh",
+		"Set-Cookie", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Service-Worker-Allowed",
+		"Clear-Site-Data",
+		"Strict-Transport-Security", "Content-Security-Policy", "X-Content-Type-Options", "Cross-Origin-Resource-Policy",
+		"Location", "Refresh",
 	} {
 		fields.Del(name)
 	}
@@ -202,11 +210,15 @@ func (x *exchange) serveLocal() {
 	h := x.w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	switch x.r.URL.Path {
 	case "/", "":
 		var b strings.Builder
-		if err := localPage.Execute(&b, localFacts{Proxy: x.ourAddr(), Admin: x.p.o.AdminURL, Bundle: x.p.o.Authority.BundleFile(), Cert: x.p.o.Authority.CertFile()}); err != nil {
+		if err := localPage.Execute(&b, localFacts{
+			Proxy: x.ourAddr(), Admin: x.p.o.AdminURL,
+			Bundle: x.p.o.Authority.BundleFile(), Cert: x.p.o.Authority.CertFile(),
+		}); err != nil {
 			panic("proxy: the page of readthru.local: " + err.Error())
 		}
 		x.serveBytes("text/html; charset=utf-8", []byte(b.String()))
@@ -222,7 +234,8 @@ func (x *exchange) serveLocal() {
 	default:
 		x.refuse(&refusal{
 			status: http.StatusNotFound, title: "Not found",
-			detail: "There is no such page here: try /, /ca.pem, /ca.der, /proxy.pac, or /https://HOST/PATH for a page in markdown.",
+			detail: "There is no such page here: try /, /ca.pem, /ca.der, /proxy.pac, or /https://HOST/PATH for a page in " +
+				"markdown.",
 		})
 	}
 }

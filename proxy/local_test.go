@@ -33,7 +33,8 @@ func TestOnboardingPageIsThereThroughTheProxyAndAtTheListener(t *testing.T) {
 		func() (reply, string) { return b.direct("GET / HTTP/1.1\r\nHost: " + b.addr + "\r\n") },
 	} {
 		resp, body := get()
-		if resp.StatusCode != http.StatusOK || !strings.Contains(body, "ca.pem") || !strings.Contains(body, b.addr) || !strings.Contains(body, "http://127.0.0.1:7888/") {
+		if resp.StatusCode != http.StatusOK || !strings.Contains(body, "ca.pem") || !strings.Contains(body, b.addr) ||
+			!strings.Contains(body, "http://127.0.0.1:7888/") {
 			t.Errorf("%d %.200s", resp.StatusCode, body)
 		}
 		if csp := resp.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
@@ -48,19 +49,23 @@ func TestCertificateAndAutoConfigurationAreToBeHad(t *testing.T) {
 		t.Errorf("ca.pem: %q", body)
 	}
 	resp, body := b.get("http://readthru.local/ca.der")
-	if c, err := x509.ParseCertificate([]byte(body)); err != nil || !c.Equal(b.authority.Certificate()) || resp.Header.Get("Content-Type") != "application/x-x509-ca-cert" {
+	if c, err := x509.ParseCertificate([]byte(body)); err != nil || !c.Equal(b.authority.Certificate()) ||
+		resp.Header.Get("Content-Type") != "application/x-x509-ca-cert" {
 		t.Errorf("ca.der: %v %q", err, resp.Header)
 	}
-	if _, body := b.get("http://readthru.local/proxy.pac"); !strings.Contains(body, "FindProxyForURL") || !strings.Contains(body, "PROXY "+b.addr) {
+	if _, body := b.get("http://readthru.local/proxy.pac"); !strings.Contains(body, "FindProxyForURL") ||
+		!strings.Contains(body, "PROXY "+b.addr) {
 		t.Errorf("proxy.pac: %q", body)
 	}
 	if resp, _ := b.get("http://readthru.local/nothing"); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("an unknown path: %d", resp.StatusCode)
 	}
-	if resp, _ := b.do(http.MethodPost, "http://readthru.local/", nil); resp.StatusCode != http.StatusMethodNotAllowed || resp.Header.Get("Allow") != "GET, HEAD" {
+	if resp, _ := b.do(http.MethodPost, "http://readthru.local/", nil); resp.StatusCode != http.StatusMethodNotAllowed ||
+		resp.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d", resp.StatusCode)
 	}
-	if resp, body := b.do(http.MethodHead, "http://readthru.local/ca.pem", nil); resp.StatusCode != http.StatusOK || body != "" || resp.ContentLength != int64(len(b.authority.PEM())) {
+	if resp, body := b.do(http.MethodHead, "http://readthru.local/ca.pem", nil); resp.StatusCode != http.StatusOK ||
+		body != "" || resp.ContentLength != int64(len(b.authority.PEM())) {
 		t.Errorf("HEAD: %d %d", resp.StatusCode, resp.ContentLength)
 	}
 	if bytes.Contains([]byte(b.log.String()), []byte("PRIVATE KEY")) {
@@ -114,7 +119,8 @@ func TestListenerOnAllAddressesNamesTheOneItWasReachedBy(t *testing.T) {
 		if resp, body := b.direct("GET / HTTP/1.1\r\nHost: " + ours + "\r\n"); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: its own page: %d %s", ours, resp.StatusCode, body)
 		}
-		if resp, _ := b.direct("GET / HTTP/1.1\r\nHost: 198.51.100.1" + ours[strings.LastIndexByte(ours, ':'):] + "\r\n"); resp.StatusCode != http.StatusForbidden {
+		if resp, _ := b.direct("GET / HTTP/1.1\r\nHost: 198.51.100.1" + ours[strings.LastIndexByte(ours, ':'):] +
+			"\r\n"); resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%s: an address that is not ours: %d", ours, resp.StatusCode)
 		}
 		cancel()

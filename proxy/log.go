@@ -25,8 +25,8 @@ const (
 	KeyError    = "error"
 )
 
-// Record is one request that ended, as /api/v1/requests shows it. The URL is masked. BytesIn are those of the origin's content,
-// BytesOut those written to the client; of a tunnel (method CONNECT) what the client and what the origin sent.
+// Record is one request that ended, as /api/v1/requests shows it. The URL is masked. BytesIn are those of the origin's
+// content, BytesOut those written to the client; of a tunnel (method CONNECT) what the client and what the origin sent.
 type Record struct {
 	Time     time.Time `json:"time"`
 	Method   string    `json:"method"`
@@ -88,7 +88,8 @@ func (g *ring) newestFirst() []Record {
 	return records
 }
 
-// cacheOutcome reads our member of Cache-Status, the last one: those before it are of caches nearer to the origin (RFC 9211 §2).
+// cacheOutcome reads our member of Cache-Status, the last one: those before it are of caches nearer to the origin (RFC
+// 9211 §2).
 func cacheOutcome(h http.Header) string {
 	lines := h["Cache-Status"]
 	if len(lines) == 0 {

@@ -39,9 +39,9 @@ func validMode(asked string) bool {
 	return false
 }
 
-// decide says what a request is answered with (AD1, AD1a): only GET and HEAD, never a range; what the request itself asks for;
-// never what would break a tool; then the mode of the first that has one: request, rule, user, listener. It acts as if every
-// origin offered its pages as text/markdown too (RFC 9110 §12.5.1).
+// decide says what a request is answered with (AD1, AD1a): only GET and HEAD, never a range; what the request itself
+// asks for; never what would break a tool; then the mode of the first that has one: request, rule, user, listener. It
+// acts as if every origin offered its pages as text/markdown too (RFC 9110 §12.5.1).
 func decide(f facts) form {
 	if f.method != http.MethodGet && f.method != http.MethodHead || f.header["Range"] != nil {
 		return asIs
@@ -83,8 +83,8 @@ type accept struct {
 	anything bool // there is no field, or it names only wildcards
 }
 
-// parseAccept reads the lines of an Accept field. Only weights decide, not the order (RFC 9110 §12.5.1). What cannot be read is
-// passed over.
+// parseAccept reads the lines of an Accept field. Only weights decide, not the order (RFC 9110 §12.5.1). What cannot be
+// read is passed over.
 func parseAccept(lines []string) accept {
 	var a accept
 	ranges, wildcards := 0, 0
@@ -132,7 +132,8 @@ func weightOf(params string) (int, bool) {
 	return 1000, true
 }
 
-// isNavigation reports whether a browser's user goes to a page. Node's fetch sends Sec-Fetch-Mode: cors alone and is no browser.
+// isNavigation reports whether a browser's user goes to a page. Node's fetch sends Sec-Fetch-Mode: cors alone and is no
+// browser.
 func isNavigation(h http.Header) bool {
 	return h.Get("Sec-Fetch-Mode") == "navigate" || h["Sec-Fetch-Dest"] != nil || h["Sec-Fetch-Site"] != nil
 }
@@ -177,14 +178,18 @@ func isTool(u *url.URL, h http.Header) bool {
 	return false
 }
 
-// toolAgents are how the User-Agent of git and of package managers begins. A runtime's own name (deno, bun, go-http-client)
-// is not here: its programs read pages with it.
+// toolAgents are how the User-Agent of git and of package managers begins. A runtime's own name (deno, bun,
+// go-http-client) is not here: its programs read pages with it.
 var toolAgents = []string{
 	"git/", "git-lfs/", "jgit/", "libgit2", "go-git/",
-	"npm/", "pnpm/", "yarn/", "corepack", "pip/", "uv/", "poetry/", "pdm/", "pipenv/", "conda/", "mamba/", "micromamba", "twine/",
-	"cargo/", "cargo ", "rustup/", "bundler/", "rubygems/", "ruby, rubygems", "composer/", "apache-maven", "maven", "gradle/", "nuget",
-	"debian apt", "apt-", "libdnf", "dnf", "yum", "urlgrabber", "zypp", "libzypp", "pacman/", "apk-tools", "homebrew/", "nix/", "winget",
-	"docker/", "containerd/", "buildkit/", "skopeo/", "podman/", "buildah/", "containers/", "helm/", "terraform/", "opentofu/",
+	"npm/", "pnpm/", "yarn/", "corepack", "pip/", "uv/", "poetry/", "pdm/", "pipenv/", "conda/", "mamba/", "micromamba",
+	"twine/",
+	"cargo/", "cargo ", "rustup/", "bundler/", "rubygems/", "ruby, rubygems", "composer/", "apache-maven", "maven",
+	"gradle/", "nuget",
+	"debian apt", "apt-", "libdnf", "dnf", "yum", "urlgrabber", "zypp", "libzypp", "pacman/", "apk-tools", "homebrew/",
+	"nix/", "winget",
+	"docker/", "containerd/", "buildkit/", "skopeo/", "podman/", "buildah/", "containers/", "helm/", "terraform/",
+	"opentofu/",
 }
 
 func firstOf(values ...string) string {

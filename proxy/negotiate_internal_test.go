@@ -20,9 +20,16 @@ func TestWhoGetsMarkdown(t *testing.T) {
 		mode   string
 		want   form
 	}{
-		{"Claude Code WebFetch", "", "Accept: text/markdown, text/html, */*\nUser-Agent: Claude-User (claude-code/2.1.83)", "", markdown},
+		{
+			"Claude Code WebFetch", "", "Accept: text/markdown, text/html, */*\nUser-Agent: Claude-User (claude-code/2.1.83)",
+			"", markdown,
+		},
 		{"Cursor", "", "Accept: text/markdown, text/plain;q=0.9, */*;q=0.8\nUser-Agent: Cursor/1", "", markdown},
-		{"OpenCode, with a browser's name", "", "Accept: text/markdown;q=1.0, text/x-markdown;q=0.9, text/plain;q=0.8, text/html;q=0.7, */*;q=0.1\n" + chrome, "", markdown},
+		{
+			"OpenCode, with a browser's name", "",
+			"Accept: text/markdown;q=1.0, text/x-markdown;q=0.9, text/plain;q=0.8, text/html;q=0.7, */*;q=0.1\n" + chrome, "",
+			markdown,
+		},
 		{"Codex", "", htmlFirst + "\nUser-Agent: codex/1", "", observed},
 		{"Gemini CLI", "", "Accept: */*", "", markdown},
 		{"curl", "", "Accept: */*\nUser-Agent: curl/7.88.1", "", markdown},
@@ -30,21 +37,37 @@ func TestWhoGetsMarkdown(t *testing.T) {
 		{"urllib", "", "User-Agent: Python-urllib/3.11", "", markdown},
 		{"Go", "", "User-Agent: Go-http-client/1.1", "", markdown},
 		{"Node http.get", "", "", "", markdown},
-		{"Node fetch: Sec-Fetch-Mode alone is no browser", "", "Accept: */*\nSec-Fetch-Mode: cors\nAccept-Language: *\nUser-Agent: node", "", markdown},
+		{
+			"Node fetch: Sec-Fetch-Mode alone is no browser", "",
+			"Accept: */*\nSec-Fetch-Mode: cors\nAccept-Language: *\nUser-Agent: node", "", markdown,
+		},
 		{"git", "/x.git/info/refs?service=git-upload-pack", "Accept: */*\nUser-Agent: git/2.39.2", "", asIs},
 		{"git by its query", "/x.git/info/refs?service=git-upload-pack", "Accept: */*\nUser-Agent: other", "", asIs},
 		{"git by its media type", "", "Accept: application/x-git-upload-pack-result", "", asIs},
 		{"npm", "", "Accept: application/json\nUser-Agent: npm/11.0.0 node/v24", "", asIs},
-		{"pip reads an index in HTML", "", "Accept: application/vnd.pypi.simple.v1+json, text/html;q=0.01\nUser-Agent: pip/23.0.1 {}", "", asIs},
+		{
+			"pip reads an index in HTML", "",
+			"Accept: application/vnd.pypi.simple.v1+json, text/html;q=0.01\nUser-Agent: pip/23.0.1 {}", "", asIs,
+		},
 		{"go get", "/x?go-get=1", "User-Agent: Go-http-client/1.1", "", asIs},
 		{"not go get", "/x?go-get=10&y=go-get=1x", "User-Agent: Go-http-client/1.1", "", markdown},
 		{"apt", "", "User-Agent: Debian APT-HTTP/1.3 (2.6.1)", "", asIs},
 
-		{"navigation", "", htmlFirst + "\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\nSec-Fetch-Site: none\n" + chrome, "", observed},
-		{"navigation that takes anything", "", "Accept: */*\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\nSec-Fetch-Site: none", "", observed},
-		{"iframe", "", "Accept: */*\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: iframe\nSec-Fetch-Site: cross-site", "", observed},
+		{"navigation", "", htmlFirst + "\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\nSec-Fetch-Site: none\n" +
+			chrome, "", observed},
+		{
+			"navigation that takes anything", "",
+			"Accept: */*\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\nSec-Fetch-Site: none", "", observed,
+		},
+		{
+			"iframe", "", "Accept: */*\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: iframe\nSec-Fetch-Site: cross-site", "",
+			observed,
+		},
 		{"image", "", "Accept: image/*,*/*;q=0.8\nSec-Fetch-Mode: no-cors\nSec-Fetch-Dest: image\nSec-Fetch-Site: same-origin", "", asIs},
-		{"script's fetch", "", "Accept: */*\nSec-Fetch-Mode: cors\nSec-Fetch-Dest: empty\nSec-Fetch-Site: same-origin", "", asIs},
+		{
+			"script's fetch", "", "Accept: */*\nSec-Fetch-Mode: cors\nSec-Fetch-Dest: empty\nSec-Fetch-Site: same-origin", "",
+			asIs,
+		},
 		{"XHR by its field", "", "Accept: */*\nX-Requested-With: XMLHttpRequest", "", asIs},
 		{"XHR over plain http", "http://a.test/", "Accept: */*\nReferer: http://a.test/\n" + chrome, "", asIs},
 		{"the same over https is no browser", "", "Accept: */*\nReferer: https://a.test/\n" + chrome, "", markdown},
@@ -75,7 +98,10 @@ func TestWhoGetsMarkdown(t *testing.T) {
 		{"wish: auto beats the listener", "", "Accept: */*\nX-Mode: auto", "never", markdown},
 
 		{"always", "", htmlFirst, "always", markdown},
-		{"always, navigation", "", htmlFirst + "\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\nSec-Fetch-Site: none", "always", markdown},
+		{
+			"always, navigation", "", htmlFirst + "\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\nSec-Fetch-Site: none",
+			"always", markdown,
+		},
 		{"always never breaks a tool", "", "User-Agent: git/2", "always", asIs},
 		{"always leaves images", "", "Sec-Fetch-Dest: image\nSec-Fetch-Site: none", "always", asIs},
 		{"never", "", "Accept: text/markdown", "never", observed},
@@ -116,10 +142,13 @@ func TestWhoGetsMarkdown(t *testing.T) {
 
 func TestPresetTunnelsServicesAndNotWhatIsThereToRead(t *testing.T) {
 	for host, want := range map[string]bool{
-		"api.anthropic.com": true, "claude.ai": true, "api2.cursor.sh": true, "accounts.google.com": true, "pypi.org": true, "checkout.stripe.com": true,
-		"www.chase.com": true, "paypal.com": true, "www.paypal.com": true,
-		"docs.stripe.com": false, "docs.sentry.io": false, "developer.paypal.com": false, "investor.vanguard.com": false, "blog.cursor.com": false,
-		"www.cursor.com": false, "status.openai.com": false, "go.dev": false, "notpypi.org": false, "pypi.org.evil.test": false,
+		"api.anthropic.com": true, "claude.ai": true, "api2.cursor.sh": true, "accounts.google.com": true, "pypi.org": true,
+		"checkout.stripe.com": true,
+		"www.chase.com":       true, "paypal.com": true, "www.paypal.com": true,
+		"docs.stripe.com": false, "docs.sentry.io": false, "developer.paypal.com": false, "investor.vanguard.com": false,
+		"blog.cursor.com": false,
+		"www.cursor.com":  false, "status.openai.com": false, "go.dev": false, "notpypi.org": false,
+		"pypi.org.evil.test": false,
 	} {
 		if got := presetTunnel(host) != ""; got != want {
 			t.Errorf("%s tunnelled %v, want %v", host, got, want)
@@ -128,7 +157,10 @@ func TestPresetTunnelsServicesAndNotWhatIsThereToRead(t *testing.T) {
 }
 
 func FuzzAccept(f *testing.F) {
-	for _, s := range []string{"*/*", "text/markdown;q=0.5, text/html;q=1.0", ";q=;,=,", "text/html;q=NaN", "a/b;q=1e999"} {
+	for _, s := range []string{
+		"*/*", "text/markdown;q=0.5, text/html;q=1.0", ";q=;,=,", "text/html;q=NaN",
+		"a/b;q=1e999",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -70,7 +70,8 @@ func newSiteBench(t *testing.T, adjust func(*proxy.Options)) (*bench, *site) {
 	return newBench(t, names, func(o *proxy.Options) {
 		c := cache.New(cache.Options{Store: st, Next: o.Transport})
 		f := fetch.New(fetch.Options{
-			Client: c, Direct: o.Transport, Store: st, FrontMatter: true, BlockedDomains: []string{"blocked.test"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+			Client: c, Direct: o.Transport, Store: st, FrontMatter: true, BlockedDomains: []string{"blocked.test"},
+			MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 		})
 		t.Cleanup(func() {
 			_ = f.Close()
@@ -88,13 +89,15 @@ func TestAgentReadsMarkdownAndTheSecondTimeTheOriginIsNotAsked(t *testing.T) {
 		t.Run(base, func(t *testing.T) {
 			b, s := newSiteBench(t, nil)
 			resp, body := b.get(base+"/page", "Accept: */*")
-			if ct := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || ct != "text/markdown; charset=utf-8" || !strings.Contains(body, "# On Foxes") || strings.Contains(body, "<p>") {
+			if ct := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || ct != "text/markdown; charset=utf-8" ||
+				!strings.Contains(body, "# On Foxes") || strings.Contains(body, "<p>") {
 				t.Fatalf("%d %s %q", resp.StatusCode, ct, body)
 			}
 			if !strings.Contains(body, base+"/rel/x") {
 				t.Errorf("the link stayed relative: %q", body)
 			}
-			if vary := strings.ToLower(strings.Join(resp.Header["Vary"], ",")); !strings.Contains(vary, "cookie") || !strings.Contains(vary, "accept-language") || !strings.Contains(vary+",", "accept,") {
+			if vary := strings.ToLower(strings.Join(resp.Header["Vary"], ",")); !strings.Contains(vary, "cookie") ||
+				!strings.Contains(vary, "accept-language") || !strings.Contains(vary+",", "accept,") {
 				t.Errorf("Vary %q is not merged", vary)
 			}
 			if etag := resp.Header.Get("Etag"); etag == "" || etag == `"abc"` {
@@ -104,15 +107,18 @@ func TestAgentReadsMarkdownAndTheSecondTimeTheOriginIsNotAsked(t *testing.T) {
 				t.Errorf("the origin was asked %q", s.asked[0])
 			}
 			again, repeated := b.get(base+"/page", "Accept: */*")
-			if repeated != body || s.count() != 1 || again.Header.Get("Age") == "" || !strings.Contains(again.Header.Get("Cache-Status"), "readthru; hit") {
-				t.Errorf("second read: %d origin requests, Age %q, Cache-Status %q, same body %v", s.count(), again.Header.Get("Age"), again.Header.Get("Cache-Status"), repeated == body)
+			if repeated != body || s.count() != 1 || again.Header.Get("Age") == "" ||
+				!strings.Contains(again.Header.Get("Cache-Status"), "readthru; hit") {
+				t.Errorf("second read: %d origin requests, Age %q, Cache-Status %q, same body %v", s.count(),
+					again.Header.Get("Age"), again.Header.Get("Cache-Status"), repeated == body)
 			}
 			same, empty := b.get(base+"/page", "Accept: */*", "If-None-Match: "+again.Header.Get("Etag"))
 			if same.StatusCode != http.StatusNotModified || empty != "" || same.Header.Get("Etag") != again.Header.Get("Etag") {
 				t.Errorf("a client that has it: %d %q", same.StatusCode, empty)
 			}
 			head, _ := b.do(http.MethodHead, base+"/page", nil, "Accept: */*")
-			if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != "text/markdown; charset=utf-8" || head.Header.Get("Content-Length") == "0" {
+			if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != "text/markdown; charset=utf-8" ||
+				head.Header.Get("Content-Length") == "0" {
 				t.Errorf("HEAD: %d %q", head.StatusCode, head.Header)
 			}
 			if rec := b.proxy.Recent(); rec[len(rec)-1].Source != "local" || rec[len(rec)-2].Cache != "hit" {
@@ -132,14 +138,18 @@ func TestBrowserToolsAndOtherMethodsGetTheOriginsBytes(t *testing.T) {
 		"html":       {"Accept: */*", "X-Readthru-Mode: html"},
 	} {
 		resp, body := b.get("https://a.test/page", fields...)
-		if body != article || resp.Header.Get("Content-Type") != "text/html; charset=utf-8" || resp.Header.Get("Etag") != `"abc"` {
+		if body != article || resp.Header.Get("Content-Type") != "text/html; charset=utf-8" ||
+			resp.Header.Get("Etag") != `"abc"` {
 			t.Errorf("%s: %q %q", name, resp.Header, body)
 		}
 	}
-	if resp, body := b.do(http.MethodPost, "https://a.test/form", strings.NewReader("x"), "Accept: text/markdown"); resp.Header.Get("Content-Type") != "text/html" || body != "<html><body><p>POST</p></body></html>" {
+	if resp, body := b.do(http.MethodPost, "https://a.test/form", strings.NewReader("x"),
+		"Accept: text/markdown"); resp.Header.Get("Content-Type") != "text/html" ||
+		body != "<html><body><p>POST</p></body></html>" {
 		t.Errorf("POST: %q %q", resp.Header, body)
 	}
-	if resp, body := b.get("https://a.test/data.json", "Accept: */*"); resp.Header.Get("Content-Type") != "application/json" || body != `{"a": 1}` {
+	if resp, body := b.get("https://a.test/data.json",
+		"Accept: */*"); resp.Header.Get("Content-Type") != "application/json" || body != `{"a": 1}` {
 		t.Errorf("JSON: %q %q", resp.Header, body)
 	}
 }
@@ -173,7 +183,8 @@ func TestBrowserIsAnsweredFromTheCacheOverHTTP2Too(t *testing.T) {
 func TestErrorPageKeepsItsStatusInMarkdown(t *testing.T) {
 	b, _ := newSiteBench(t, nil)
 	resp, body := b.get("https://a.test/missing", "Accept: text/markdown")
-	if resp.StatusCode != http.StatusNotFound || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/markdown") || strings.Contains(body, "<h1>") {
+	if resp.StatusCode != http.StatusNotFound || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/markdown") ||
+		strings.Contains(body, "<h1>") {
 		t.Errorf("%d %q %q", resp.StatusCode, resp.Header.Get("Content-Type"), body)
 	}
 	resp, body = b.get("https://a.test/missing", browserAccept)
@@ -205,7 +216,8 @@ func TestPrefixFormAnswersMarkdownAndCarriesNothingOfTheClient(t *testing.T) {
 		if resp.StatusCode != http.StatusOK || !strings.Contains(body, "# On Foxes") {
 			t.Errorf("%s: %d %q", target, resp.StatusCode, body)
 		}
-		if !strings.Contains(resp.Header.Get("Content-Security-Policy"), "sandbox") || resp.Header.Get("Access-Control-Allow-Origin") != "" {
+		if !strings.Contains(resp.Header.Get("Content-Security-Policy"), "sandbox") ||
+			resp.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %q", target, resp.Header)
 		}
 	}
@@ -250,7 +262,10 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 		{"X-Timeout: 900", 400, "X-Timeout is a number of seconds from 1 to 180", "Foxes"},
 		{"Accept: application/json, text/plain, */*", 200, "# On Foxes", `"content"`},
 		{"Accept: application/json;q=0.9", 200, `"content":"# On Foxes`, "<p>"},
-		{"Accept: application/json", 200, `{"code":200,"status":20000,"data":{"title":"On Foxes","description":"","url":"https://a.test/page","content":"# On Foxes\n\n`, "<p>"},
+		{
+			"Accept: application/json", 200,
+			`{"code":200,"status":20000,"data":{"title":"On Foxes","description":"","url":"https://a.test/page","content":"# On Foxes\n\n`, "<p>",
+		},
 	} {
 		resp, body := b.direct("GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n" + tt.fields + "\r\n")
 		if resp.StatusCode != tt.status || !strings.Contains(body, tt.has) || strings.Contains(body, tt.lacks) {
@@ -259,11 +274,13 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 	}
 	for fields, want := range map[string]int{"X-Cache-Tolerance: 60": 0, "X-No-Cache: false": 0, "X-No-Cache: true": 1} {
 		before := s.count()
-		if resp, _ := b.direct("GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n" + fields + "\r\n"); resp.StatusCode != http.StatusOK || s.count()-before != want {
+		if resp, _ := b.direct("GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n" + fields +
+			"\r\n"); resp.StatusCode != http.StatusOK || s.count()-before != want {
 			t.Errorf("%s: %d, the origin was asked %d times, want %d", fields, resp.StatusCode, s.count()-before, want)
 		}
 	}
-	if resp, _ := b.direct("GET /https://a.test/data.json HTTP/1.1\r\nHost: " + b.addr + "\r\nDNT: 1\r\n"); resp.StatusCode != http.StatusOK {
+	if resp, _ := b.direct("GET /https://a.test/data.json HTTP/1.1\r\nHost: " + b.addr +
+		"\r\nDNT: 1\r\n"); resp.StatusCode != http.StatusOK {
 		t.Errorf("data: %d", resp.StatusCode)
 	}
 }

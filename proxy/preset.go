@@ -10,8 +10,8 @@ import (
 // banks is the one category whose www hosts are tunnelled too: people sign in there.
 const banks = "banks and payment"
 
-// tunnelPreset are hosts that are tunnelled unless a rule says otherwise, by category: their traffic is nobody's page, and much
-// of it is secret (AD2). An entry stands for itself and what is below it.
+// tunnelPreset are hosts that are tunnelled unless a rule says otherwise, by category: their traffic is nobody's page,
+// and much of it is secret (AD2). An entry stands for itself and what is below it.
 var tunnelPreset = []struct {
 	category string
 	hosts    []string
@@ -20,13 +20,16 @@ var tunnelPreset = []struct {
 		"api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai", "mcp-proxy.anthropic.com",
 		"api.openai.com", "chatgpt.com", "ab.chatgpt.com",
 		"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com",
-		"api.mistral.ai", "api.groq.com", "api.x.ai", "api.deepseek.com", "api.cohere.com", "api.cohere.ai", "api.perplexity.ai",
-		"api.together.xyz", "api.fireworks.ai", "openrouter.ai", "api.voyageai.com", "dashscope.aliyuncs.com", "api.moonshot.ai",
+		"api.mistral.ai", "api.groq.com", "api.x.ai", "api.deepseek.com", "api.cohere.com", "api.cohere.ai",
+		"api.perplexity.ai",
+		"api.together.xyz", "api.fireworks.ai", "openrouter.ai", "api.voyageai.com", "dashscope.aliyuncs.com",
+		"api.moonshot.ai",
 		"openai.azure.com", "services.ai.azure.com", "models.inference.ai.azure.com", "models.github.ai",
 		"githubcopilot.com", "copilot-proxy.githubusercontent.com", "cursor.sh", "cursor.com", "codeium.com", "windsurf.com",
 	}},
 	{"telemetry and updates of agents and editors", []string{
-		"statsig.com", "statsigapi.net", "featuregates.org", "sentry.io", "datadoghq.com", "telemetry.individual.githubcopilot.com",
+		"statsig.com", "statsigapi.net", "featuregates.org", "sentry.io", "datadoghq.com",
+		"telemetry.individual.githubcopilot.com",
 		"vscode.dev", "update.code.visualstudio.com", "marketplace.visualstudio.com", "vo.msecnd.net",
 		"events.data.microsoft.com", "dc.services.visualstudio.com",
 	}},
@@ -36,7 +39,8 @@ var tunnelPreset = []struct {
 		"duosecurity.com", "signin.aws.amazon.com", "sts.amazonaws.com", "login.yahoo.com", "id.atlassian.com",
 	}},
 	{banks, []string{
-		"paypal.com", "stripe.com", "stripe.network", "adyen.com", "braintreegateway.com", "squareup.com", "wise.com", "revolut.com",
+		"paypal.com", "stripe.com", "stripe.network", "adyen.com", "braintreegateway.com", "squareup.com", "wise.com",
+		"revolut.com",
 		"chase.com", "bankofamerica.com", "wellsfargo.com", "citi.com", "capitalone.com", "americanexpress.com", "schwab.com",
 		"fidelity.com", "vanguard.com", "hsbc.com", "barclays.co.uk", "lloydsbank.com", "natwest.com", "santander.com",
 		"deutsche-bank.de", "commerzbank.de", "ing.com", "ing.de", "bnpparibas.com", "ubs.com", "plaid.com", "coinbase.com",
@@ -46,15 +50,18 @@ var tunnelPreset = []struct {
 		"pypi.org", "files.pythonhosted.org", "conda.anaconda.org", "repo.anaconda.com",
 		"proxy.golang.org", "sum.golang.org", "index.crates.io", "static.crates.io", "rubygems.org", "repo.packagist.org",
 		"repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "api.nuget.org", "hex.pm",
-		"registry-1.docker.io", "auth.docker.io", "production.cloudflare.docker.com", "ghcr.io", "quay.io", "gcr.io", "pkg.dev", "registry.k8s.io",
-		"deb.debian.org", "security.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "dl-cdn.alpinelinux.org", "cache.nixos.org",
+		"registry-1.docker.io", "auth.docker.io", "production.cloudflare.docker.com", "ghcr.io", "quay.io", "gcr.io",
+		"pkg.dev", "registry.k8s.io",
+		"deb.debian.org", "security.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "dl-cdn.alpinelinux.org",
+		"cache.nixos.org",
 		"formulae.brew.sh", "static.rust-lang.org",
 	}},
 }
 
 // readable are first labels of hosts that hold pages to read, whoever they belong to.
 var readable = []string{
-	"docs", "doc", "developer", "developers", "dev", "help", "support", "blog", "learn", "status", "investor", "investors", "about", "news",
+	"docs", "doc", "developer", "developers", "dev", "help", "support", "blog", "learn", "status", "investor", "investors",
+	"about", "news",
 }
 
 // presetTunnel returns the category for which host is tunnelled by default, or "". What is there to be read is not: the

@@ -1,12 +1,12 @@
 // Package proxy is how an agent reaches us: a forward proxy that tunnels or intercepts, and decides who gets markdown.
 //
 // One handler answers every request, whether it came plain, in absolute form, or inside a CONNECT whose TLS ends here
-// ([Proxy.Serve]). It asks, in this order: is the request for us ourselves (readthru.local); is it well-formed; has it been
-// here before; who is asking; may they; and which form of the answer do they want ([decide]). A page in markdown comes from
-// [fetch.Fetcher.Page]; everything else streams through the cache byte for byte, and an upgrade past it.
+// ([Proxy.Serve]). It asks, in this order: is the request for us ourselves (readthru.local); is it well-formed; has it
+// been here before; who is asking; may they; and which form of the answer do they want ([decide]). A page in markdown
+// comes from [fetch.Fetcher.Page]; everything else streams through the cache byte for byte, and an upgrade past it.
 //
-// goproxy dispatches CONNECT and relays WebSockets. Nothing else of it is in use: not its certificates, not its dialers, not
-// its own handling of requests.
+// goproxy dispatches CONNECT and relays WebSockets. Nothing else of it is in use: not its certificates, not its
+// dialers, not its own handling of requests.
 package proxy
 
 import (
@@ -60,8 +60,8 @@ type Options struct {
 	// Authority signs for intercepted hosts. It must not be nil.
 	Authority *certs.Authority
 
-	// Replay, if set, answers every request that is not for the proxy itself, in the place of pages, cache and origins, and every
-	// host is intercepted.
+	// Replay, if set, answers every request that is not for the proxy itself, in the place of pages, cache and origins,
+	// and every host is intercepted.
 	Replay *recording.Recording
 
 	Rules          fetch.Rules
@@ -129,8 +129,8 @@ func New(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Stats counts since start: requests answered and tunnels closed, of them those inside intercepted connections, tunnels,
-// refusals by policy, and errors of origins.
+// Stats counts since start: requests answered and tunnels closed, of them those inside intercepted connections,
+// tunnels, refusals by policy, and errors of origins.
 type Stats struct{ Total, Intercepted, Tunnelled, Blocked, Errors int64 }
 
 // Stats returns the counters.
@@ -142,8 +142,8 @@ func (p *Proxy) Stats() Stats {
 // Recent returns the last 500 requests at most, newest first.
 func (p *Proxy) Recent() []Record { return p.records.newestFirst() }
 
-// Serve accepts on l until ctx ends. Then it stops accepting, gives requests under way 30 s to end, intercepted ones too,
-// closes tunnels and relays, and returns nil. It closes l. It may be called for several listeners at once.
+// Serve accepts on l until ctx ends. Then it stops accepting, gives requests under way 30 s to end, intercepted ones
+// too, closes tunnels and relays, and returns nil. It closes l. It may be called for several listeners at once.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	return p.ServeSession(ctx, l, Terms{})
 }
@@ -162,7 +162,8 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	defer drain()
 	s.door = s.newDoor()
 	front, inside := s.server(), s.server()
-	inside.TLSConfig = &tls.Config{NextProtos: p.tls.NextProtos} // its connections come with their TLS done; this switches HTTP/2 on
+	// its connections come with their TLS done; this switches HTTP/2 on
+	inside.TLSConfig = &tls.Config{NextProtos: p.tls.NextProtos}
 	ended := make(chan error, 2)
 	go func() { ended <- front.Serve(framedListener{l}) }()
 	go func() { ended <- inside.Serve(s.inner) }()

@@ -20,9 +20,9 @@ type readerWishes struct {
 	json    bool // an object with the page in it
 }
 
-// readReader puts what a client of Jina Reader asks for into our fields, which go before: programs written for that service come
-// by the prefix form with no more than another address. Fields of it that are not named here change nothing; a form that there
-// is none of here is refused.
+// readReader puts what a client of Jina Reader asks for into our fields, which go before: programs written for that
+// service come by the prefix form with no more than another address. Fields of it that are not named here change
+// nothing; a form that there is none of here is refused.
 func readReader(h http.Header) (w readerWishes, bad *refusal) {
 	set := func(name, value string) {
 		if value != "" && h.Get(name) == "" {
@@ -40,7 +40,10 @@ func readReader(h http.Header) (w readerWishes, bad *refusal) {
 	set("X-Readthru-Max-Tokens", h.Get("X-Max-Tokens"))
 	set("X-Readthru-Links", map[string]string{"none": "none", "text": "text"}[h.Get("X-Retain-Links")])
 	set("X-Readthru-Images", map[string]string{"none": "none", "alt": "alt"}[h.Get("X-Retain-Images")])
-	set("X-Readthru-Render", map[string]string{"browser": fetch.RenderAlways, "curl": fetch.RenderNever}[h.Get("X-Engine")])
+	set("X-Readthru-Render", map[string]string{
+		"browser": fetch.RenderAlways,
+		"curl":    fetch.RenderNever,
+	}[h.Get("X-Engine")])
 	if w.waitFor = h.Get("X-Wait-For-Selector"); w.waitFor != "" {
 		set("X-Readthru-Render", fetch.RenderAlways)
 	}

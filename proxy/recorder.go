@@ -36,11 +36,12 @@ func (s *sessions) writer(name string) *recording.Writer {
 // ErrRecording is wrapped when a session is recorded already, or is not.
 var ErrRecording = errors.New("recording")
 
-// Record writes what a session is answered to w, as package recording describes it, until [Proxy.EndRecording] or ctx ends it. It
-// calls begun when everything that is answered from then on is recorded, and writes nothing before.
+// Record writes what a session is answered to w, as package recording describes it, until [Proxy.EndRecording] or ctx
+// ends it. It calls begun when everything that is answered from then on is recorded, and writes nothing before.
 func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer, begun func()) error {
 	if !validSession(session) {
-		return fmt.Errorf("record session %.40q: a name has 1 to %d bytes without control characters", session, maxSessionName)
+		return fmt.Errorf("record session %.40q: a name has 1 to %d bytes without control characters", session,
+			maxSessionName)
 	}
 	r := &recorder{to: recording.NewWriter(w, madeBy), ended: make(chan struct{}), done: make(chan struct{})}
 	s := p.sessions
@@ -70,7 +71,8 @@ func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer,
 	return r.err
 }
 
-// EndRecording ends the recording of a session, and waits until it is written. Answers under way have a few seconds to end.
+// EndRecording ends the recording of a session, and waits until it is written. Answers under way have a few seconds to
+// end.
 func (p *Proxy) EndRecording(ctx context.Context, session string) error {
 	p.sessions.mu.Lock()
 	r := p.sessions.recording[session]
@@ -98,8 +100,8 @@ func (x *exchange) record(before string) {
 	}
 }
 
-// replay answers a request from the recording. What it does not have is the gateway's timeout, as for a cache that may not ask
-// (RFC 9111 §5.2.1.7).
+// replay answers a request from the recording. What it does not have is the gateway's timeout, as for a cache that may
+// not ask (RFC 9111 §5.2.1.7).
 func (x *exchange) replay(before string) {
 	resp, err := x.p.o.Replay.Respond(x.r, before+x.masked())
 	if err == nil {
@@ -110,5 +112,8 @@ func (x *exchange) replay(before string) {
 		x.fail(x.r.URL, err)
 		return
 	}
-	x.refuse(&refusal{status: http.StatusGatewayTimeout, title: "Not recorded", detail: err.Error() + ".", proxyError: "destination_unavailable"})
+	x.refuse(&refusal{
+		status: http.StatusGatewayTimeout, title: "Not recorded", detail: err.Error() + ".",
+		proxyError: "destination_unavailable",
+	})
 }

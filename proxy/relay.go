@@ -9,8 +9,8 @@ import (
 	"github.com/elazarl/goproxy"
 )
 
-// relay asks the origin for a WebSocket, past the cache. Where it agrees, goproxy carries the frames; any other answer is one
-// like others.
+// relay asks the origin for a WebSocket, past the cache. Where it agrees, goproxy carries the frames; any other answer
+// is one like others.
 func (x *exchange) relay() {
 	r := x.r
 	x.prepare()
@@ -37,17 +37,23 @@ func (x *exchange) relay() {
 
 type relayKey struct{}
 
-// relayed gives goproxy the origin's answer that relay holds. Nothing else may come here: it would be answered by goproxy.
+// relayed gives goproxy the origin's answer that relay holds. Nothing else may come here: it would be answered by
+// goproxy.
 func relayed(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
 	resp, ok := r.Context().Value(relayKey{}).(*http.Response)
 	if !ok {
 		return r, badRequest("This request did not come through the front.").response(r)
 	}
-	ctx.RoundTripper = goproxy.RoundTripperFunc(func(*http.Request, *goproxy.ProxyCtx) (*http.Response, error) { return resp, nil })
+	ctx.RoundTripper = goproxy.RoundTripperFunc(func(*http.Request,
+		*goproxy.ProxyCtx,
+	) (*http.Response, error) {
+		return resp, nil
+	})
 	return r, nil
 }
 
-// relayWriter is a ResponseWriter that knows the connection hijacked from it: goproxy leaves it open when the origin ends.
+// relayWriter is a ResponseWriter that knows the connection hijacked from it: goproxy leaves it open when the origin
+// ends.
 type relayWriter struct {
 	http.ResponseWriter
 	s       *serving

@@ -55,8 +55,8 @@ func (x *exchange) send(a *fetch.Answer) {
 	}
 }
 
-// gather makes head and content of this length, which is at hand, leave in one write, where it can. The function it returns is
-// called when all is written.
+// gather makes head and content of this length, which is at hand, leave in one write, where it can. The function it
+// returns is called when all is written.
 func (x *exchange) gather(length int64) (release func()) {
 	if x.conn == nil || length <= gatherOver || x.r.ContentLength != 0 {
 		return func() {}
@@ -100,20 +100,22 @@ func matchesETag(lines []string, etag string) bool {
 	return false
 }
 
-// stream passes a response on as it comes, and closes it. What ends early on the origin's side ends early for the client too:
-// its connection, or its stream, is reset, for a body cut short must not look whole.
+// stream passes a response on as it comes, and closes it. What ends early on the origin's side ends early for the
+// client too: its connection, or its stream, is reset, for a body cut short must not look whole.
 func (x *exchange) stream(resp *http.Response) {
 	defer resp.Body.Close()
 	x.rec.Status = resp.StatusCode
 	if resp.StatusCode < 200 || resp.StatusCode > 999 {
 		x.refuse(&refusal{
 			status: http.StatusBadGateway, title: "Bad gateway", proxyError: "http_protocol_error",
-			detail: "Connection error fetching " + x.masked() + ": the origin answered status " + strconv.Itoa(resp.StatusCode) + " to a request that did not ask for it.",
+			detail: "Connection error fetching " + x.masked() + ": the origin answered status " + strconv.Itoa(resp.StatusCode) +
+				" to a request that did not ask for it.",
 		})
 		return
 	}
 	announced := x.writeHead(resp)
-	if x.r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
+	if x.r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent ||
+		resp.StatusCode == http.StatusNotModified {
 		return
 	}
 	x.copyBody(resp)
@@ -161,8 +163,8 @@ func (x *exchange) writeHead(resp *http.Response) (announced []string) {
 
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// copyBody writes the body: one that is stored straight from memory, any other as it comes. A body of unknown length, and
-// events, go out with each read (RFC 9112 §7.1).
+// copyBody writes the body: one that is stored straight from memory, any other as it comes. A body of unknown length,
+// and events, go out with each read (RFC 9112 §7.1).
 func (x *exchange) copyBody(resp *http.Response) {
 	flush := resp.ContentLength < 0 || isEvents(resp.Header)
 	if stored, ok := resp.Body.(io.WriterTo); ok && !flush && x.rec.Cache == "hit" {
@@ -230,7 +232,8 @@ type earlyHints struct {
 	stopped bool
 }
 
-// withEarlyHints returns a context under which a round trip passes interim responses on to x, until stop. HTTP/1.0 knows none.
+// withEarlyHints returns a context under which a round trip passes interim responses on to x, until stop. HTTP/1.0
+// knows none.
 func withEarlyHints(ctx context.Context, x *exchange) (context.Context, *earlyHints) {
 	hints := &earlyHints{x: x, stopped: !x.r.ProtoAtLeast(1, 1)}
 	if hints.stopped {
@@ -240,7 +243,8 @@ func withEarlyHints(ctx context.Context, x *exchange) (context.Context, *earlyHi
 }
 
 func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
-	if code == http.StatusContinue || code == http.StatusSwitchingProtocols { // net/http answers the one, and knows the other
+	// net/http answers the one, and knows the other
+	if code == http.StatusContinue || code == http.StatusSwitchingProtocols {
 		return nil
 	}
 	e.mu.Lock()
@@ -263,8 +267,8 @@ func (e *earlyHints) stop() {
 	e.mu.Unlock()
 }
 
-// sendTrailers returns a copy of r whose trailer fields go on: those announced, as far as they may. Their values are known when
-// the body has been read; the server then puts them into r.
+// sendTrailers returns a copy of r whose trailer fields go on: those announced, as far as they may. Their values are
+// known when the body has been read; the server then puts them into r.
 func sendTrailers(r *http.Request) *http.Request {
 	out := r.WithContext(r.Context())
 	out.Trailer = http.Header{}

@@ -22,7 +22,10 @@ func TestServeDrainsRequestsAndClosesTunnels(t *testing.T) {
 		<-release
 		io.WriteString(w, "done")
 	}
-	b := newBench(t, origins{"a.test:80": plainOrigin(t, slow), "a.test:443": tlsOrigin(t, slow), "t.test:443": rawOrigin(t, func(c net.Conn) { _, _ = io.Copy(c, c) })}, func(o *proxy.Options) {
+	b := newBench(t, origins{
+		"a.test:80": plainOrigin(t, slow), "a.test:443": tlsOrigin(t, slow),
+		"t.test:443": rawOrigin(t, func(c net.Conn) { _, _ = io.Copy(c, c) }),
+	}, func(o *proxy.Options) {
 		o.Rules = fetch.Rules{{Host: "t.test", Action: "tunnel"}}
 	})
 	tunnel, _ := b.connect("t.test:443")

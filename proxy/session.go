@@ -15,16 +15,16 @@ const (
 	maxSessionName = 200  // bytes
 )
 
-// SessionStats counts what a session was answered since its first request: Hits and Pages are of the Requests, pages those that
-// came as markdown or text; Tunnels are connections whose content nobody looked at, WebSockets among them. Tokens are those of
-// the pages, HTMLTokens what they would have had.
+// SessionStats counts what a session was answered since its first request: Hits and Pages are of the Requests, pages
+// those that came as markdown or text; Tunnels are connections whose content nobody looked at, WebSockets among them.
+// Tokens are those of the pages, HTMLTokens what they would have had.
 type SessionStats struct {
 	Requests, Pages, Hits, Errors, Tunnels int64
 	Tokens, HTMLTokens                     int64
 }
 
-// sessions knows the sessions by their names: whatever requests came under one, by X-Readthru-Session or as the name that a client
-// gives the proxy.
+// sessions knows the sessions by their names: whatever requests came under one, by X-Readthru-Session or as the name
+// that a client gives the proxy.
 type sessions struct {
 	mu        sync.Mutex
 	stats     *lru.Cache[string, *SessionStats]
@@ -62,7 +62,8 @@ func (p *Proxy) Session(name string) SessionStats {
 }
 
 func validSession(name string) bool {
-	return name != "" && len(name) <= maxSessionName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+	return name != "" && len(name) <= maxSessionName && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // tally counts the exchange for its session, and ends its recording.

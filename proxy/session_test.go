@@ -22,11 +22,15 @@ import (
 // as returns a client that goes through the proxy with these credentials.
 func (b *bench) as(name, password string) *http.Client {
 	c := b.client()
-	c.Transport.(*http.Transport).Proxy = http.ProxyURL(&url.URL{Scheme: "http", User: url.UserPassword(name, password), Host: b.addr})
+	c.Transport.(*http.Transport).Proxy = http.ProxyURL(&url.URL{
+		Scheme: "http", User: url.UserPassword(name, password),
+		Host: b.addr,
+	})
 	return c
 }
 
-// ask sends a GET with fields and returns what came: status, fields but those that another connection has otherwise, and content.
+// ask sends a GET with fields and returns what came: status, fields but those that another connection has otherwise,
+// and content.
 func ask(t *testing.T, c *http.Client, target string, fields ...string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
@@ -143,15 +147,19 @@ func (b *bench) recorded(session string) (end func() *recording.Recording) {
 }
 
 func TestARecordedSessionIsAnsweredAgainWithoutAnyOrigin(t *testing.T) {
-	for _, base := range []string{"http://a.test", "https://a.test", "https://registry.npmjs.org"} { // the last is tunnelled by the preset otherwise
+	// the last is tunnelled by the preset otherwise
+	for _, base := range []string{"http://a.test", "https://a.test", "https://registry.npmjs.org"} {
 		t.Run(base, func(t *testing.T) {
 			rules := func(o *proxy.Options) { o.Rules = fetch.Rules{{Action: "intercept"}} }
 			b, s := newSiteBench(t, rules)
 			everything := func(c *http.Client) (all []string) {
 				all = append(all,
-					ask(t, c, base+"/page"), ask(t, c, base+"/page", browserAccept), ask(t, c, base+"/page"), ask(t, c, base+"/missing"),
-					ask(t, c, base+"/data.json", "Authorization: Bearer ALICE"), ask(t, c, base+"/page", "X-Readthru-Mode: text"), ask(t, c, base+"/page", "X-Readthru-Mode: nonsense"))
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/form?token=s3cret", strings.NewReader("k=v"))
+					ask(t, c, base+"/page"), ask(t, c, base+"/page", browserAccept), ask(t, c, base+"/page"),
+					ask(t, c, base+"/missing"),
+					ask(t, c, base+"/data.json", "Authorization: Bearer ALICE"), ask(t, c, base+"/page", "X-Readthru-Mode: text"),
+					ask(t, c, base+"/page", "X-Readthru-Mode: nonsense"))
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/form?token=s3cret",
+					strings.NewReader("k=v"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -175,10 +183,12 @@ func TestARecordedSessionIsAnsweredAgainWithoutAnyOrigin(t *testing.T) {
 					t.Errorf("answer %d:\n%s\nwant\n%s", i, now[i], then[i])
 				}
 			}
-			if got := ask(t, again.client(), base+"/unrecorded"); !strings.HasPrefix(got, "504") || !strings.Contains(got, "GET "+base+"/unrecorded is not in the recording") {
+			if got := ask(t, again.client(), base+"/unrecorded"); !strings.HasPrefix(got, "504") ||
+				!strings.Contains(got, "GET "+base+"/unrecorded is not in the recording") {
 				t.Errorf("what another session read: %s", got)
 			}
-			if got := ask(t, again.client(), base+"/form?token=other"); !strings.HasPrefix(got, "504") || strings.Contains(got, "other") {
+			if got := ask(t, again.client(), base+"/form?token=other"); !strings.HasPrefix(got, "504") ||
+				strings.Contains(got, "other") {
 				t.Errorf("another method: %s, want it refused without the token", got)
 			}
 			if s.count() != asked {
@@ -205,7 +215,8 @@ func TestARecordingEndsWithWhoTakesIt(t *testing.T) {
 	begun, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- b.proxy.Record(ctx, "s1", "readthru/test", io.Discard, func() { close(begun) }) }()
 	<-begun
-	if err := b.proxy.Record(t.Context(), "s1", "readthru/test", io.Discard, func() {}); !errors.Is(err, proxy.ErrRecording) {
+	if err := b.proxy.Record(t.Context(), "s1", "readthru/test", io.Discard, func() {}); !errors.Is(err,
+		proxy.ErrRecording) {
 		t.Errorf("a second recording of a session: %v", err)
 	}
 	leave()
@@ -262,7 +273,8 @@ func TestAnOfflineSessionIsAnsweredFromWhatIsStored(t *testing.T) {
 		}
 	}
 	direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	if got := ask(t, direct, "http://"+l.Addr().String()+"/https://a.test/page"); !strings.HasPrefix(got, "200") || !strings.Contains(got, "# On Foxes") {
+	if got := ask(t, direct, "http://"+l.Addr().String()+"/https://a.test/page"); !strings.HasPrefix(got, "200") ||
+		!strings.Contains(got, "# On Foxes") {
 		t.Errorf("prefix form: %.100s", got)
 	}
 	if got := ask(t, direct, "http://"+l.Addr().String()+"/https://a.test/data.json"); !strings.HasPrefix(got, "504") {

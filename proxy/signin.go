@@ -21,9 +21,9 @@ const (
 	wrongKept       = 1024 // credentials remembered as wrong
 )
 
-// signInDesk knows who may use the proxy. Checking a password is slow on purpose, so one is checked at a time, few wait, and of
-// one client fewer: guessing takes neither the machine nor the turn of others. What was checked before is not checked again;
-// the same credentials, asked for at once, are checked once.
+// signInDesk knows who may use the proxy. Checking a password is slow on purpose, so one is checked at a time, few
+// wait, and of one client fewer: guessing takes neither the machine nor the turn of others. What was checked before is
+// not checked again; the same credentials, asked for at once, are checked once.
 type signInDesk struct {
 	users  map[string]User
 	hashes map[string]passwordHash
@@ -78,9 +78,9 @@ func newSignInDesk(users []User) (*signInDesk, error) {
 	return d, nil
 }
 
-// signIn checks Basic credentials (RFC 7617) that came from remote, and returns their user and the session that they name, or why
-// not. Without users everybody is the zero User, and a name is the session's; with users that is what follows the last plus sign
-// of a name that is no user's.
+// signIn checks Basic credentials (RFC 7617) that came from remote, and returns their user and the session that they
+// name, or why not. Without users everybody is the zero User, and a name is the session's; with users that is what
+// follows the last plus sign of a name that is no user's.
 func (d *signInDesk) signIn(ctx context.Context, remote, field string) (user User, session string, bad *refusal) {
 	scheme, encoded, _ := strings.Cut(field, " ")
 	isBasic := strings.EqualFold(scheme, "Basic")
@@ -93,9 +93,11 @@ func (d *signInDesk) signIn(ctx context.Context, remote, field string) (user Use
 		}
 		return User{}, session, nil
 	case !isBasic:
-		return User{}, "", challenge("The proxy wants a name and a password: set them in its URL, as in http://NAME:PASSWORD@127.0.0.1:7887.")
+		return User{}, "",
+			challenge("The proxy wants a name and a password: set them in its URL, as in http://NAME:PASSWORD@127.0.0.1:7887.")
 	case err != nil:
-		return User{}, "", challenge("The proxy wants a name and a password in the form of Basic authentication, which these are not.")
+		return User{}, "",
+			challenge("The proxy wants a name and a password in the form of Basic authentication, which these are not.")
 	}
 	if _, known := d.users[name]; !known {
 		if plus := strings.LastIndexByte(name, '+'); plus >= 0 && validSession(name[plus+1:]) {
@@ -192,8 +194,8 @@ func (d *signInDesk) credentials(decoded []byte) (sum credentials) {
 	return sum
 }
 
-// clientNetwork is whose checks are counted together: an address, or the 64 bits of an IPv6 address that one host can change
-// the rest of at will.
+// clientNetwork is whose checks are counted together: an address, or the 64 bits of an IPv6 address that one host can
+// change the rest of at will.
 func clientNetwork(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -209,7 +211,8 @@ func clientNetwork(remote string) string {
 
 func challenge(detail string) *refusal {
 	return &refusal{
-		status: http.StatusProxyAuthRequired, title: "Proxy authentication required", proxyError: "http_request_denied", detail: detail,
+		status: http.StatusProxyAuthRequired, title: "Proxy authentication required", proxyError: "http_request_denied",
+		detail: detail,
 		header: http.Header{"Proxy-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}},
 	}
 }

@@ -76,7 +76,8 @@ func TestWrongPasswordsDoNotStarveRightOnes(t *testing.T) {
 		}
 	}
 	waitFor(d, maxChecks)
-	if _, _, bad := d.signIn(t.Context(), "192.0.2.99:1", basic("guess")); bad == nil || bad.status != http.StatusServiceUnavailable {
+	if _, _, bad := d.signIn(t.Context(), "192.0.2.99:1", basic("guess")); bad == nil ||
+		bad.status != http.StatusServiceUnavailable {
 		t.Errorf("over the bound of all: %+v, want 503", bad)
 	}
 	<-d.turn
@@ -86,7 +87,8 @@ func TestWrongPasswordsDoNotStarveRightOnes(t *testing.T) {
 	}
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
-	if _, _, bad := d.signIn(t.Context(), "192.0.2.66:1", basic("guess 192.0.2.66:10")); bad == nil || bad.status != http.StatusProxyAuthRequired {
+	if _, _, bad := d.signIn(t.Context(), "192.0.2.66:1", basic("guess 192.0.2.66:10")); bad == nil ||
+		bad.status != http.StatusProxyAuthRequired {
 		t.Errorf("credentials known to be wrong: %+v, want 407 without a check", bad)
 	}
 }

@@ -117,10 +117,11 @@ func TestEarlyHintsArePassedOn(t *testing.T) {
 		t.Helper()
 		for _, accept := range []string{"*/*", "text/html"} { // by way of a page, and past it
 			var hints []string
-			ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
-				hints = append(hints, fmt.Sprint(code, " ", h.Get("Link")))
-				return nil
-			}})
+			ctx := httptrace.WithClientTrace(t.Context(),
+				&httptrace.ClientTrace{Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
+					hints = append(hints, fmt.Sprint(code, " ", h.Get("Link")))
+					return nil
+				}})
 			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, base, http.NoBody)
 			req.Header.Set("Accept", accept)
 			resp, err := b.client().Do(req)
@@ -152,7 +153,8 @@ func TestBodyCutByTheOriginIsCutForTheClient(t *testing.T) {
 			}
 			secured := rawOrigin(t, func(c net.Conn) {
 				ca := originCA(t)
-				s := tls.Server(c, &tls.Config{GetCertificate: func(h *tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.Leaf(h.ServerName) }})
+				s := tls.Server(c,
+					&tls.Config{GetCertificate: func(h *tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.Leaf(h.ServerName) }})
 				answering(s)
 				_ = s.Close()
 			})
@@ -222,10 +224,12 @@ func TestConnectionCloseAndHTTP10AreObeyed(t *testing.T) {
 		{"close", " HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n", "\x00"},
 		{"1.0", " HTTP/1.0\r\nHost: a.test\r\n\r\n", "hunked"},
 	} {
-		if got := raw(t, b.dial(), "GET http://a.test/"+tt.request); !strings.Contains(got, " 200 ") || strings.Contains(got, tt.not) || !strings.Contains(got, "two") {
+		if got := raw(t, b.dial(), "GET http://a.test/"+tt.request); !strings.Contains(got, " 200 ") ||
+			strings.Contains(got, tt.not) || !strings.Contains(got, "two") {
 			t.Errorf("%s, plain: %q", tt.name, got)
 		}
-		if got := raw(t, b.secure("a.test:443", "a.test"), "GET /"+tt.request); !strings.Contains(got, " 200 ") || strings.Contains(got, tt.not) || !strings.Contains(got, "two") {
+		if got := raw(t, b.secure("a.test:443", "a.test"), "GET /"+tt.request); !strings.Contains(got, " 200 ") ||
+			strings.Contains(got, tt.not) || !strings.Contains(got, "two") {
 			t.Errorf("%s, intercepted: %q", tt.name, got)
 		}
 	}
@@ -289,13 +293,16 @@ func TestRangeAndStatusesWithoutBodyPassAsTheyAre(t *testing.T) {
 	}, func(t *testing.T, b *bench, base string) {
 		t.Helper()
 		resp, body := b.get(base+"/206", "Range: bytes=2-4")
-		if resp.StatusCode != http.StatusPartialContent || body != "234" || resp.Header.Get("Content-Range") != "bytes 2-4/10" {
+		if resp.StatusCode != http.StatusPartialContent || body != "234" ||
+			resp.Header.Get("Content-Range") != "bytes 2-4/10" {
 			t.Errorf("range: %d %q %q", resp.StatusCode, body, resp.Header.Get("Content-Range"))
 		}
-		if resp, _ := b.get(base + "/204"); resp.StatusCode != http.StatusNoContent || resp.Header.Get("Content-Length") != "" {
+		if resp, _ := b.get(base + "/204"); resp.StatusCode != http.StatusNoContent ||
+			resp.Header.Get("Content-Length") != "" {
 			t.Errorf("204: %d %q", resp.StatusCode, resp.Header)
 		}
-		if resp, _ := b.get(base+"/304", `If-None-Match: "x"`); resp.StatusCode != http.StatusNotModified || resp.Header.Get("Etag") != `"x"` {
+		if resp, _ := b.get(base+"/304", `If-None-Match: "x"`); resp.StatusCode != http.StatusNotModified ||
+			resp.Header.Get("Etag") != `"x"` {
 			t.Errorf("304: %d %q", resp.StatusCode, resp.Header)
 		}
 	})
@@ -392,7 +399,8 @@ func TestOriginThatCannotBeReachedIsExplained(t *testing.T) {
 	for _, base := range []string{"http://a.test/", "https://a.test/"} {
 		resp, body := b.get(base)
 		if resp.StatusCode != http.StatusBadGateway || resp.Header.Get("Content-Type") != "application/problem+json" ||
-			!strings.Contains(resp.Header.Get("Proxy-Status"), "readthru; error=connection_refused") || !strings.Contains(body, "Connection error fetching "+base) {
+			!strings.Contains(resp.Header.Get("Proxy-Status"), "readthru; error=connection_refused") ||
+			!strings.Contains(body, "Connection error fetching "+base) {
 			t.Errorf("%s: %d %q %s", base, resp.StatusCode, resp.Header, body)
 		}
 	}
@@ -406,13 +414,15 @@ func TestOriginWithABadCertificateIsRefusedInsideTheTunnel(t *testing.T) {
 	stranger := http.HandlerFunc(say)
 	b := newBench(t, origins{"a.test:443": untrustedOrigin(t, stranger)}, nil)
 	resp, body := b.get("https://a.test/")
-	if resp.StatusCode != http.StatusBadGateway || !strings.Contains(resp.Header.Get("Proxy-Status"), "tls_certificate_error") || !strings.Contains(body, "a.test") {
+	if resp.StatusCode != http.StatusBadGateway ||
+		!strings.Contains(resp.Header.Get("Proxy-Status"), "tls_certificate_error") || !strings.Contains(body, "a.test") {
 		t.Errorf("%d %q %s", resp.StatusCode, resp.Header.Get("Proxy-Status"), body)
 	}
 }
 
 func TestOriginIsAskedOverHTTP2WhereItSpeaksIt(t *testing.T) {
-	b := newBench(t, origins{"a.test:443": tlsOrigin(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) })}, nil)
+	b := newBench(t, origins{"a.test:443": tlsOrigin(t,
+		func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) })}, nil)
 	if _, body := b.get("https://a.test/"); body != "HTTP/2.0" {
 		t.Errorf("asked over %s", body)
 	}

@@ -47,8 +47,8 @@ func (s *suspects) again(c *connect) bool {
 // clear forgets what is noted of c's client and host: it has spoken.
 func (s *suspects) clear(c *connect) { s.times.Remove(suspect{c.client, c.host}) }
 
-// leftSilently is called when an intercepted connection ends before the first byte of a request. A client that does so at once,
-// time after time, probably rejects our certificate: it is remembered as one that does.
+// leftSilently is called when an intercepted connection ends before the first byte of a request. A client that does so
+// at once, time after time, probably rejects our certificate: it is remembered as one that does.
 func (s *serving) leftSilently(c *connect) {
 	if s.draining.Err() != nil || time.Since(c.secured) > silentTime {
 		return

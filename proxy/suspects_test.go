@@ -9,8 +9,8 @@ import (
 	"readthru/proxy"
 )
 
-// Node shakes hands before it looks at the certificate, and then closes. A connection made in advance and given up once is no
-// rejection, and a client that has spoken rejects nothing.
+// Node shakes hands before it looks at the certificate, and then closes. A connection made in advance and given up once
+// is no rejection, and a client that has spoken rejects nothing.
 func TestClientThatLeavesTwiceRightAfterTheHandshakeRejectsOurCertificate(t *testing.T) {
 	for _, protocol := range []string{"", "http/1.1", "h2"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -35,7 +35,8 @@ func TestClientThatLeavesTwiceRightAfterTheHandshakeRejectsOurCertificate(t *tes
 			}
 			leave("once.test")
 			leave("speaks.test")
-			if got := raw(t, b.secure("speaks.test:443", "speaks.test"), "GET / HTTP/1.1\r\nHost: speaks.test\r\nConnection: close\r\n\r\n"); !strings.Contains(got, "200 OK") {
+			if got := raw(t, b.secure("speaks.test:443", "speaks.test"),
+				"GET / HTTP/1.1\r\nHost: speaks.test\r\nConnection: close\r\n\r\n"); !strings.Contains(got, "200 OK") {
 				t.Fatalf("%q", got)
 			}
 			leave("speaks.test")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tunnel dials the target of c and joins it with the client until both sides are done. The client hears of a target that
-// cannot be reached in an answer to its CONNECT.
+// tunnel dials the target of c and joins it with the client until both sides are done. The client hears of a target
+// that cannot be reached in an answer to its CONNECT.
 func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 	defer hangUp(client)
 	defer s.track(client)()
@@ -21,7 +21,8 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 		s.p.stats.errors.Add(1)
 		c.end(bad.status, 0, 0, err)
 		client.SetWriteDeadline(time.Now().Add(handshakeTime)) //nolint:errcheck // the write below tells
-		_ = bad.response(nil).Write(client)                    //nolint:bodyclose // of bytes in memory; the client is told, or is gone
+		//nolint:bodyclose // of bytes in memory; the client is told, or is gone
+		_ = bad.response(nil).Write(client)
 		return
 	}
 	if _, err := io.WriteString(client, established); err != nil {
@@ -58,9 +59,9 @@ func (s *serving) join(c *connect, client, origin net.Conn) {
 // established answers a CONNECT (RFC 9110 §9.3.6).
 const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 
-// pipe copies between two connections until both directions have ended, and closes both. A side that has said all it wants
-// to say is half-closed towards the other, which may still answer. There is no deadline: dead peers are found by TCP
-// keep-alive. A direction that fails ends the other too.
+// pipe copies between two connections until both directions have ended, and closes both. A side that has said all it
+// wants to say is half-closed towards the other, which may still answer. There is no deadline: dead peers are found by
+// TCP keep-alive. A direction that fails ends the other too.
 func pipe(client, origin net.Conn) (sent, received int64, err error) {
 	defer hangUp(client, origin)
 	done := make(chan error, 1)
@@ -76,7 +77,8 @@ func pipe(client, origin net.Conn) (sent, received int64, err error) {
 	return sent, received, err
 }
 
-// pump copies from src to dst to its end and half-closes dst. On an error it closes both, so that the other direction ends.
+// pump copies from src to dst to its end and half-closes dst. On an error it closes both, so that the other direction
+// ends.
 func pump(dst, src net.Conn) (n int64, err error) {
 	if r, ok := src.(*replayConn); ok {
 		// What was read early goes first; then the bare connection, which the kernel can splice.
@@ -103,8 +105,8 @@ func pump(dst, src net.Conn) (n int64, err error) {
 	return n, nil
 }
 
-// closeWrite says to a peer that nothing more will come, where its connection can say so without ending what the peer still
-// sends; else it closes.
+// closeWrite says to a peer that nothing more will come, where its connection can say so without ending what the peer
+// still sends; else it closes.
 func closeWrite(c net.Conn) {
 	if h, ok := c.(interface{ CloseWrite() error }); ok {
 		h.CloseWrite() //nolint:errcheck // the peer may be gone; then there is nobody to tell
@@ -153,8 +155,8 @@ func (c *replayConn) CloseWrite() error {
 	return c.Close()
 }
 
-// replayWriter is a ResponseWriter whose hijacked connection gives again what the server had read behind the request's head:
-// goproxy drops the server's buffer, and with it what a client sent without waiting for its answer.
+// replayWriter is a ResponseWriter whose hijacked connection gives again what the server had read behind the request's
+// head: goproxy drops the server's buffer, and with it what a client sent without waiting for its answer.
 type replayWriter struct{ http.ResponseWriter }
 
 // Hijack implements [http.Hijacker].

@@ -51,11 +51,12 @@ func (x *exchange) readWishes() *refusal {
 	return nil
 }
 
-// readView reads the fields that say what of a page is wanted: X-Readthru-Content: whole, X-Readthru-Selector, X-Readthru-Drop,
-// X-Readthru-Section, X-Readthru-Start, X-Readthru-Links and X-Readthru-Images.
+// readView reads the fields that say what of a page is wanted: X-Readthru-Content: whole, X-Readthru-Selector,
+// X-Readthru-Drop, X-Readthru-Section, X-Readthru-Start, X-Readthru-Links and X-Readthru-Images.
 func (x *exchange) readView(h http.Header) *refusal {
 	v := fetch.View{
-		Selector: h.Get("X-Readthru-Selector"), Drop: h.Get("X-Readthru-Drop"), Section: h.Get("X-Readthru-Section"), Links: h.Get("X-Readthru-Links"), Images: h.Get("X-Readthru-Images"),
+		Selector: h.Get("X-Readthru-Selector"), Drop: h.Get("X-Readthru-Drop"), Section: h.Get("X-Readthru-Section"),
+		Links: h.Get("X-Readthru-Links"), Images: h.Get("X-Readthru-Images"),
 	}
 	switch content := h.Get("X-Readthru-Content"); content {
 	case "", "main":

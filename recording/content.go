@@ -38,8 +38,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// name is what the content is known by: its hash; for a multipart body its length, since the boundary in it is drawn anew each
-// time; and for one that was not read to its end, that alone.
+// name is what the content is known by: its hash; for a multipart body its length, since the boundary in it is drawn
+// anew each time; and for one that was not read to its end, that alone.
 func (c *content) name() string {
 	switch {
 	case c == nil:

@@ -55,7 +55,8 @@ func Open(name string) (*Recording, error) {
 		return nil, fmt.Errorf("open the recording: %w", err)
 	}
 	r := &Recording{
-		name: name, file: f, bodies: map[string][]span{}, byKey: map[string][]*exchange{}, places: map[string][]*exchange{}, given: map[string]int{},
+		name: name, file: f, bodies: map[string][]span{}, byKey: map[string][]*exchange{}, places: map[string][]*exchange{},
+		given: map[string]int{},
 	}
 	if err := r.load(); err != nil {
 		_ = f.Close() // the first error is told
@@ -98,7 +99,8 @@ func (r *Recording) load() error {
 
 func (r *Recording) atEnd(in *bufio.Reader, end *totals) error {
 	if *end != r.n {
-		return fmt.Errorf("it has %d exchanges and %d bodies, and says %d and %d", r.n.Exchanges, r.n.Bodies, end.Exchanges, end.Bodies)
+		return fmt.Errorf("it has %d exchanges and %d bodies, and says %d and %d", r.n.Exchanges, r.n.Bodies, end.Exchanges,
+			end.Bodies)
 	}
 	if _, err := in.Peek(1); !errors.Is(err, io.EOF) {
 		return errors.New("it goes on after its end")
@@ -198,8 +200,8 @@ func (e *NotRecordedError) Error() string {
 	return fmt.Sprintf("%s is not in the recording %s: %s", e.Request, e.Name, e.Why)
 }
 
-// Respond answers r, whose content it reads to its end. url is r's in the form by which it is known. What is not in the recording
-// is a [*NotRecordedError].
+// Respond answers r, whose content it reads to its end. url is r's in the form by which it is known. What is not in the
+// recording is a [*NotRecordedError].
 func (r *Recording) Respond(req *http.Request, url string) (*http.Response, error) {
 	asked := exchange{Method: req.Method, URL: url, Asked: askedOf(req.Header)}
 	if c := watch(req); c != nil {
@@ -300,7 +302,8 @@ func (r *Recording) Outcome() Outcome {
 
 func (r *Recording) response(req *http.Request, e *exchange) *http.Response {
 	resp := &http.Response{
-		Status: strconv.Itoa(e.Status) + " " + http.StatusText(e.Status), StatusCode: e.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Status: strconv.Itoa(e.Status) + " " + http.StatusText(e.Status), StatusCode: e.Status, Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1,
 		Header: e.Header.Clone(), Trailer: e.Trailer.Clone(), ContentLength: -1, Request: req,
 		Body: &reader{ctx: req.Context(), r: r, parts: r.bodies[e.Body], cut: e.Cut},
 	}

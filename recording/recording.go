@@ -1,18 +1,19 @@
 // Package recording keeps what a run was answered, and answers from it.
 //
-// A recording is a file of JSON lines. The first says what it is; then come bodies, each under the SHA-256 of its bytes and in
-// parts of at most 64 KiB, text where they are text; exchanges, each after the body that it names; and at last a line that says
-// how many there were, without which the file is not whole. A body that several exchanges have stands once.
+// A recording is a file of JSON lines. The first says what it is; then come bodies, each under the SHA-256 of its bytes
+// and in parts of at most 64 KiB, text where they are text; exchanges, each after the body that it names; and at last a
+// line that says how many there were, without which the file is not whole. A body that several exchanges have stands
+// once.
 //
 //	{"readthru_recording":1,"made_by":"readthru/1.0","at":"2026-01-02T15:04:05Z"}
 //	{"body":"9f86…","text":"# Title\n…"}
 //	{"exchange":{"method":"GET","url":"https://go.dev/doc/","asked":{"Accept":["*/*"]},"status":200,"header":{…},"body":"9f86…"}}
 //	{"end":{"exchanges":1,"bodies":1}}
 //
-// What a request is known by is its method, its URL with what is secret masked, those of its fields that choose the form of an
-// answer, and its content. Credentials are neither kept nor compared, so a recording answers without them; what an origin
-// answered is kept whole, its cookies too. Requests that are alike are answered in the order in which they were recorded, and the
-// last answer again from then on.
+// What a request is known by is its method, its URL with what is secret masked, those of its fields that choose the
+// form of an answer, and its content. Credentials are neither kept nor compared, so a recording answers without them;
+// what an origin answered is kept whole, its cookies too. Requests that are alike are answered in the order in which
+// they were recorded, and the last answer again from then on.
 package recording
 
 import (
@@ -80,10 +81,11 @@ func (e *exchange) key() string {
 // place is the part of a key that says what was asked for, whatever the form.
 func (e *exchange) place() string { return e.Method + " " + e.URL }
 
-// askedFields are the fields that choose the form of an answer, besides the proxy's own. User-Agent is none: the next version of
-// a tool gets what this one got.
+// askedFields are the fields that choose the form of an answer, besides the proxy's own. User-Agent is none: the next
+// version of a tool gets what this one got.
 var askedFields = []string{
-	"Accept", "Accept-Language", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
+	"Accept", "Accept-Language", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
+	"If-Unmodified-Since",
 	"X-Requested-With", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
 }
 

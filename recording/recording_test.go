@@ -49,7 +49,8 @@ func take(t *testing.T, asks ...ask) []byte {
 }
 
 func (a ask) request() *http.Request {
-	r := httptest.NewRequestWithContext(context.Background(), cmp.Or(a.method, http.MethodGet), "http://unused.test/", strings.NewReader(a.content))
+	r := httptest.NewRequestWithContext(context.Background(), cmp.Or(a.method, http.MethodGet), "http://unused.test/",
+		strings.NewReader(a.content))
 	r.ContentLength = int64(len(a.content))
 	if a.header != nil {
 		r.Header = a.header.Clone()
@@ -103,8 +104,12 @@ func TestWhatWasAnsweredIsAnsweredAgain(t *testing.T) {
 	}
 	umlauts := strings.Repeat("ä€😀x", 90_000) // parts end within characters
 	for name, a := range map[string]ask{
-		"text":        {url: "http://a.test/", answer: body("# Title\n\n<b> & \u2028 \"quoted\"\x00\n")},
-		"nothing":     {url: "http://a.test/", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }},
+		"text": {url: "http://a.test/", answer: body("# Title\n\n<b> & \u2028 \"quoted\"\x00\n")},
+		"nothing": {url: "http://a.test/", answer: func(w http.ResponseWriter,
+			_ *http.Request,
+		) {
+			w.WriteHeader(http.StatusNoContent)
+		}},
 		"long bytes":  {url: "http://a.test/", answer: body(string(random))},
 		"long text":   {url: "http://a.test/", answer: body(umlauts)},
 		"half a rune": {url: "http://a.test/", answer: body("tail \xe2\x82")},
@@ -112,7 +117,10 @@ func TestWhatWasAnsweredIsAnsweredAgain(t *testing.T) {
 			w.Header().Set("Content-Length", "12")
 			w.WriteHeader(http.StatusOK)
 		}},
-		"POST":        {method: http.MethodPost, url: "http://a.test/", content: "k=v", answer: func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }},
+		"POST": {
+			method: http.MethodPost, url: "http://a.test/", content: "k=v",
+			answer: func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) },
+		},
 		"prefix form": {url: "/https://a.test/", answer: body("x")},
 		"with cookies": {url: "http://a.test/", answer: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Add("Set-Cookie", "a=b")
@@ -144,8 +152,10 @@ func TestWhatWasAnsweredIsAnsweredAgain(t *testing.T) {
 				t.Errorf("%d bytes, %v, want the %d that were answered", len(got), err, len(content))
 			}
 			delete(want.Header, "Content-Type") // the recorder's guess
-			if resp.StatusCode != want.StatusCode || fmt.Sprint(resp.Header) != fmt.Sprint(want.Header) || len(resp.Trailer) != 0 && fmt.Sprint(resp.Trailer) != "map[Late:[2] Sum:[1]]" {
-				t.Errorf("got %d %v %v, want %d %v %v", resp.StatusCode, resp.Header, resp.Trailer, want.StatusCode, want.Header, want.Trailer)
+			if resp.StatusCode != want.StatusCode || fmt.Sprint(resp.Header) != fmt.Sprint(want.Header) ||
+				len(resp.Trailer) != 0 && fmt.Sprint(resp.Trailer) != "map[Late:[2] Sum:[1]]" {
+				t.Errorf("got %d %v %v, want %d %v %v", resp.StatusCode, resp.Header, resp.Trailer, want.StatusCode, want.Header,
+					want.Trailer)
 			}
 		})
 	}
@@ -177,7 +187,8 @@ func TestRequestsAlikeAreAnsweredInTheirOrderAndThenWithTheLast(t *testing.T) {
 }
 
 func TestABodyOfSeveralAnswersStandsOnce(t *testing.T) {
-	text := take(t, ask{url: "http://a.test/1", answer: body("the same")}, ask{url: "http://a.test/2", answer: body("the same")})
+	text := take(t, ask{url: "http://a.test/1", answer: body("the same")},
+		ask{url: "http://a.test/2", answer: body("the same")})
 	if n := bytes.Count(text, []byte("the same")); n != 1 {
 		t.Errorf("the body stands %d times, want once:\n%s", n, text)
 	}
@@ -187,7 +198,10 @@ func TestABodyOfSeveralAnswersStandsOnce(t *testing.T) {
 func TestWhatIsNotRecordedSaysWhatIsOtherThanThen(t *testing.T) {
 	recorded := ask{
 		method: http.MethodPost, url: "http://a.test/x", content: "k=v", answer: body("yes"),
-		header: http.Header{"Accept": {"text/html"}, "User-Agent": {"curl/7"}, "Authorization": {"Bearer ALICE"}, "Cookie": {"sid=1"}, "X-Readthru-Session": {"s1"}},
+		header: http.Header{
+			"Accept": {"text/html"}, "User-Agent": {"curl/7"}, "Authorization": {"Bearer ALICE"},
+			"Cookie": {"sid=1"}, "X-Readthru-Session": {"s1"},
+		},
 	}
 	text := take(t, recorded)
 	if bytes.Contains(text, []byte("ALICE")) || bytes.Contains(text, []byte("sid=1")) {
@@ -204,18 +218,39 @@ func TestWhatIsNotRecordedSaysWhatIsOtherThanThen(t *testing.T) {
 		a   ask
 		why string // empty: it is answered
 	}{
-		"the same":           {recorded, ""},
-		"another tool":       {other(func(a *ask) { a.header.Set("User-Agent", "curl/8") }), ""},
-		"other credentials":  {other(func(a *ask) { a.header.Set("Authorization", "Bearer BOB"); a.header.Del("Cookie") }), ""},
-		"another session":    {other(func(a *ask) { a.header.Set("X-Readthru-Session", "s2") }), ""},
-		"another form":       {other(func(a *ask) { a.header.Set("Accept", "*/*") }), `it was asked with Accept: "text/html", now it is "*/*"`},
-		"a form of our own":  {other(func(a *ask) { a.header.Set("X-Readthru-Mode", "text") }), `it was asked with X-Readthru-Mode: none, now it is "text"`},
-		"a part":             {other(func(a *ask) { a.header.Set("Range", "bytes=0-1") }), `it was asked with Range: none, now it is "bytes=0-1"`},
-		"other content":      {other(func(a *ask) { a.content = "k=w" }), "the request's content is another"},
-		"no content":         {other(func(a *ask) { a.content = "" }), "the request's content is another"},
-		"another method":     {other(func(a *ask) { a.method = http.MethodPut }), "nothing was read from there with this method"},
-		"another page":       {other(func(a *ask) { a.url = "http://a.test/y" }), "nothing was read from there with this method"},
-		"another page again": {other(func(a *ask) { a.url = "http://a.test/y" }), "nothing was read from there with this method"},
+		"the same":     {recorded, ""},
+		"another tool": {other(func(a *ask) { a.header.Set("User-Agent", "curl/8") }), ""},
+		"other credentials": {
+			other(func(a *ask) { a.header.Set("Authorization", "Bearer BOB"); a.header.Del("Cookie") }),
+			"",
+		},
+		"another session": {other(func(a *ask) { a.header.Set("X-Readthru-Session", "s2") }), ""},
+		"another form": {
+			other(func(a *ask) { a.header.Set("Accept", "*/*") }),
+			`it was asked with Accept: "text/html", now it is "*/*"`,
+		},
+		"a form of our own": {
+			other(func(a *ask) { a.header.Set("X-Readthru-Mode", "text") }),
+			`it was asked with X-Readthru-Mode: none, now it is "text"`,
+		},
+		"a part": {
+			other(func(a *ask) { a.header.Set("Range", "bytes=0-1") }),
+			`it was asked with Range: none, now it is "bytes=0-1"`,
+		},
+		"other content": {other(func(a *ask) { a.content = "k=w" }), "the request's content is another"},
+		"no content":    {other(func(a *ask) { a.content = "" }), "the request's content is another"},
+		"another method": {
+			other(func(a *ask) { a.method = http.MethodPut }),
+			"nothing was read from there with this method",
+		},
+		"another page": {
+			other(func(a *ask) { a.url = "http://a.test/y" }),
+			"nothing was read from there with this method",
+		},
+		"another page again": {
+			other(func(a *ask) { a.url = "http://a.test/y" }),
+			"nothing was read from there with this method",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := replay(t, r, tt.a)
@@ -236,7 +271,8 @@ func TestWhatIsNotRecordedSaysWhatIsOtherThanThen(t *testing.T) {
 func TestUploadsInPartsAreKnownByTheirLength(t *testing.T) {
 	form := func(boundary string) ask {
 		return ask{
-			method: http.MethodPost, url: "http://a.test/up", content: "--" + boundary + "\r\nfile\r\n--" + boundary + "--", answer: func(w http.ResponseWriter, r *http.Request) {
+			method: http.MethodPost, url: "http://a.test/up", content: "--" + boundary + "\r\nfile\r\n--" + boundary + "--",
+			answer: func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				_, _ = io.WriteString(w, "taken")
 			},
@@ -271,7 +307,8 @@ func TestAnAnswerThatBrokeOffBreaksOffAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if got, err := io.ReadAll(resp.Body); string(got) != "half" || !errors.Is(err, io.ErrUnexpectedEOF) || resp.ContentLength != 10 {
+	if got, err := io.ReadAll(resp.Body); string(got) != "half" || !errors.Is(err, io.ErrUnexpectedEOF) ||
+		resp.ContentLength != 10 {
 		t.Errorf("got %q of %d, %v, want the half and an unexpected end", got, resp.ContentLength, err)
 	}
 	if _, err := replay(t, r, ask{url: "http://a.test/never"}); err == nil {
@@ -328,7 +365,8 @@ func TestManyAnswersAtOnceAreAllThere(t *testing.T) {
 	for i := range 50 {
 		wg.Go(func() {
 			want := strings.Repeat(fmt.Sprint(i), 100_000)
-			if got, err := replay(t, r, ask{url: fmt.Sprintf("http://a.test/%d", i)}); err != nil || !strings.HasSuffix(got, " "+want) {
+			if got, err := replay(t, r, ask{url: fmt.Sprintf("http://a.test/%d", i)}); err != nil ||
+				!strings.HasSuffix(got, " "+want) {
 				t.Errorf("answer %d: %d bytes, %v", i, len(got), err)
 			}
 		})
@@ -365,13 +403,17 @@ func TestARecordingThatCannotBeWrittenSaysSoAndDisturbsNobody(t *testing.T) {
 }
 
 func TestDamagedRecordingsAreRefused(t *testing.T) {
-	good := string(take(t, ask{url: "http://a.test/1", answer: body("first body")}, ask{url: "http://a.test/2", answer: body("second body")}))
+	good := string(take(t, ask{url: "http://a.test/1", answer: body("first body")},
+		ask{url: "http://a.test/2", answer: body("second body")}))
 	lines := strings.SplitAfter(good, "\n")
 	for name, tt := range map[string]struct{ text, why string }{
-		"empty":             {"", "it ends before its end"},
-		"no recording":      {"<html></html>\n", "line 1: invalid character"},
-		"another JSON":      {"{\"a\":1}\n", `line 1: json: unknown field "a"`},
-		"of the future":     {strings.Replace(good, `"readthru_recording":1`, `"readthru_recording":2`, 1), "line 1: a recording of version 2, and this program reads version 1"},
+		"empty":        {"", "it ends before its end"},
+		"no recording": {"<html></html>\n", "line 1: invalid character"},
+		"another JSON": {"{\"a\":1}\n", `line 1: json: unknown field "a"`},
+		"of the future": {
+			strings.Replace(good, `"readthru_recording":1`, `"readthru_recording":2`, 1),
+			"line 1: a recording of version 2, and this program reads version 1",
+		},
 		"without its end":   {strings.Join(lines[:len(lines)-2], ""), "it ends before its end"},
 		"half a line":       {good[:len(good)-3], "it ends before its end"},
 		"without its start": {strings.Join(lines[1:], ""), "line 1: a recording begins with what it is, once"},
@@ -381,9 +423,12 @@ func TestDamagedRecordingsAreRefused(t *testing.T) {
 		"a body gone":       {lines[0] + strings.Join(lines[2:], ""), "line 2: the answer to GET http://a.test/1 has body"},
 		"a body changed":    {strings.Replace(good, "first body", "First body", 1), "line 3: body"},
 		"a body twice":      {lines[0] + lines[1] + lines[2] + lines[1], "line 4: body"},
-		"an odd status":     {strings.Replace(good, `"status":200`, `"status":17`, 1), "line 3: the answer to GET http://a.test/1 has status 17"},
-		"an empty line":     {lines[0] + "{}\n", "line 2: neither body nor exchange nor end"},
-		"an endless line":   {lines[0] + strings.Repeat("x", 2<<20), "line 2 is longer than 1048576 bytes"},
+		"an odd status": {
+			strings.Replace(good, `"status":200`, `"status":17`, 1),
+			"line 3: the answer to GET http://a.test/1 has status 17",
+		},
+		"an empty line":   {lines[0] + "{}\n", "line 2: neither body nor exchange nor end"},
+		"an endless line": {lines[0] + strings.Repeat("x", 2<<20), "line 2 is longer than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := open(t, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.why) {
@@ -397,14 +442,18 @@ func TestDamagedRecordingsAreRefused(t *testing.T) {
 }
 
 func FuzzOpenAnswersOrRefuses(f *testing.F) {
-	f.Add([]byte(`{"readthru_recording":1}` + "\n" + `{"exchange":{"method":"GET","url":"http://a.test/","status":200}}` + "\n" + `{"end":{"exchanges":1,"bodies":0}}` + "\n"))
-	f.Add([]byte(`{"readthru_recording":1}` + "\n" + `{"body":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881","text":"x"}` + "\n" + `{"end":{"exchanges":0,"bodies":1}}` + "\n"))
+	f.Add([]byte(`{"readthru_recording":1}` + "\n" + `{"exchange":{"method":"GET","url":"http://a.test/","status":200}}` +
+		"\n" + `{"end":{"exchanges":1,"bodies":0}}` + "\n"))
+	f.Add([]byte(`{"readthru_recording":1}` + "\n" +
+		`{"body":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881","text":"x"}` + "\n" +
+		`{"end":{"exchanges":0,"bodies":1}}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := open(t, text)
 		if err != nil {
 			return
 		}
-		if _, err := replay(t, r, ask{url: "http://a.test/"}); err != nil && !errors.As(err, new(*recording.NotRecordedError)) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := replay(t, r, ask{url: "http://a.test/"}); err != nil &&
+			!errors.As(err, new(*recording.NotRecordedError)) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("a recording that opens does not answer: %v", err)
 		}
 	})

@@ -29,7 +29,10 @@ type Writer struct {
 
 // NewWriter returns a recording to out, of which nothing is written yet. madeBy names the program and its version.
 func NewWriter(out io.Writer, madeBy string) *Writer {
-	return &Writer{out: out, known: map[string]bool{}, head: &line{Version: version, MadeBy: madeBy, At: time.Now().UTC().Truncate(time.Second)}}
+	return &Writer{
+		out: out, known: map[string]bool{},
+		head: &line{Version: version, MadeBy: madeBy, At: time.Now().UTC().Truncate(time.Second)},
+	}
 }
 
 // write writes a line. The caller holds mu.
@@ -56,8 +59,8 @@ func (w *Writer) write(l *line) {
 	}
 }
 
-// Close waits for the exchanges under way, or for ctx, and ends the recording. Those that are under way still are not in it,
-// which is an error. Answers that begin later are not recorded.
+// Close waits for the exchanges under way, or for ctx, and ends the recording. Those that are under way still are not
+// in it, which is an error. Answers that begin later are not recorded.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,8 +95,8 @@ type Exchange struct {
 	body    *body
 }
 
-// Begin begins to record the answer to r, which to writes. url is r's in the form by which it is known. From then on r's content
-// is watched while it is read. It returns nil when the recording is closed.
+// Begin begins to record the answer to r, which to writes. url is r's in the form by which it is known. From then on
+// r's content is watched while it is read. It returns nil when the recording is closed.
 func (w *Writer) Begin(to http.ResponseWriter, r *http.Request, url string) *Exchange {
 	w.mu.Lock()
 	defer w.mu.Unlock()

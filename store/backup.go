@@ -16,9 +16,9 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// A backup is backupMagic, then frames: length (4 bytes, big-endian, at most maxFrame), xxHash64 of the content (8 bytes), the
-// content. A frame of length 0 ends it: a backup that was cut is known by its absence. The contents together are the engine's
-// own stream.
+// A backup is backupMagic, then frames: length (4 bytes, big-endian, at most maxFrame), xxHash64 of the content (8
+// bytes), the content. A frame of length 0 ends it: a backup that was cut is known by its absence. The contents
+// together are the engine's own stream.
 const (
 	backupMagic = "readthru backup 1\n"
 	maxFrame    = 1 << 20

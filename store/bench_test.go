@@ -33,7 +33,8 @@ func BenchmarkPut(b *testing.B) {
 		contents[i] = benchContent(i)
 	}
 	for i := 0; b.Loop(); i++ {
-		if err := s.PutResponse(response(fmt.Sprint("https://a.test/", i)), strings.NewReader(fmt.Sprint(i)+contents[i%64])); err != nil {
+		if err := s.PutResponse(response(fmt.Sprint("https://a.test/", i)),
+			strings.NewReader(fmt.Sprint(i)+contents[i%64])); err != nil {
 			if err := s.Flush(); err != nil { // the queue is full: the writer sets the pace
 				b.Fatal(err)
 			}

@@ -95,9 +95,9 @@ func (s *Store) manifest(b *batch, sum Sum) (m manifest, found bool) {
 	return decodeManifest(value)
 }
 
-// refer adds a reference to a body in b, with the body itself when it is not stored yet. Parts of a long body come back as
-// batches of their own, to be applied before b: they are committed first, under a watch that has them deleted should b never
-// follow. Under s.mu.
+// refer adds a reference to a body in b, with the body itself when it is not stored yet. Parts of a long body come back
+// as batches of their own, to be applied before b: they are committed first, under a watch that has them deleted should
+// b never follow. Under s.mu.
 func (s *Store) refer(b *batch, c *content, response bool, now time.Time) (before []*batch) {
 	m, found := s.manifest(b, c.sum)
 	if !found || m.Gone || m.Length != c.length {
@@ -127,8 +127,8 @@ func (s *Store) refer(b *batch, c *content, response bool, now time.Time) (befor
 	return before
 }
 
-// unrefer takes a reference to a body away in b, and reports whether it was the last: the caller condemns the body once b is
-// applied. Under s.mu.
+// unrefer takes a reference to a body away in b, and reports whether it was the last: the caller condemns the body once
+// b is applied. Under s.mu.
 func (s *Store) unrefer(b *batch, sum Sum, response bool, now time.Time) (last bool) {
 	m, found := s.manifest(b, sum)
 	if !found {
@@ -155,8 +155,8 @@ func (s *Store) condemn(sums []Sum) {
 	}
 }
 
-// bury deletes condemned bodies that are still unreferred to and not being read, with the renditions made of them. What is
-// being read now goes with the sweep, an hour later. Under s.mu, after a barrier.
+// bury deletes condemned bodies that are still unreferred to and not being read, with the renditions made of them. What
+// is being read now goes with the sweep, an hour later. Under s.mu, after a barrier.
 func (s *Store) bury(sum Sum, now time.Time) (more []Sum) {
 	m, found := s.manifest(&batch{}, sum)
 	if found && (m.Refs > 0 || s.pins.pinned(sum)) {
@@ -203,7 +203,8 @@ func (s *Store) buryCondemned() {
 	}
 }
 
-// lose marks a body whose parts are damaged, so that it is missing from now on and written again with the next reference.
+// lose marks a body whose parts are damaged, so that it is missing from now on and written again with the next
+// reference.
 func (s *Store) lose(sum Sum) {
 	s.bodies.remove(sum)
 	s.mu.Lock()

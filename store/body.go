@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Body reads a stored body. Each part is verified before its first byte is handed out; when one is damaged, reading returns
-// an error and the body is forgotten. A Body is for one goroutine, like a file. Whoever gets one closes it.
+// Body reads a stored body. Each part is verified before its first byte is handed out; when one is damaged, reading
+// returns an error and the body is forgotten. A Body is for one goroutine, like a file. Whoever gets one closes it.
 type Body struct {
 	s      *Store
 	sum    Sum

@@ -55,8 +55,8 @@ func decodeTally(b []byte) tally {
 	return t
 }
 
-// tallies holds counters in memory. A counter that was only added to holds what was added, until it is loaded: then it is
-// whole, and memory alone says what it is until it was written and evicted.
+// tallies holds counters in memory. A counter that was only added to holds what was added, until it is loaded: then it
+// is whole, and memory alone says what it is until it was written and evicted.
 type tallies struct {
 	mu    sync.Mutex
 	all   map[string]*counter
@@ -168,8 +168,8 @@ func (t *tallies) unlist(k *kv, p page.Key, b *batch) error {
 	return nil
 }
 
-// write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It reports
-// whether all could be queued.
+// write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It
+// reports whether all could be queued.
 func (t *tallies) write(k *kv) bool {
 	t.flush.Lock()
 	defer t.flush.Unlock()

@@ -16,14 +16,15 @@ import (
 	"readthru/store"
 )
 
-// Environment variables that make the test binary a writer: into which directory, and from which number on ("unsynced" for
-// writeUnsynced).
+// Environment variables that make the test binary a writer: into which directory, and from which number on ("unsynced"
+// for writeUnsynced).
 const (
 	crashDir  = "READTHRU_STORE_TEST_WRITER"
 	crashMode = crashDir + "_MODE"
 )
 
-// crashContent is what the writer stores as number n: some of one part, some of several, some too long for one transaction.
+// crashContent is what the writer stores as number n: some of one part, some of several, some too long for one
+// transaction.
 func crashContent(n int) string {
 	size := 500 + n*37%20000
 	switch n % 10 {
@@ -69,8 +70,8 @@ func writeUntilKilled(dir string) {
 	}
 }
 
-// writeUnsynced stores responses on a disk whose first sync never ends, and prints the number of each 50 ms after the store took
-// it. What comes first is written while nothing is synced, the rest while the sync hangs.
+// writeUnsynced stores responses on a disk whose first sync never ends, and prints the number of each 50 ms after the
+// store took it. What comes first is written while nothing is synced, the rest while the sync hangs.
 func writeUnsynced(dir string) {
 	syncing := make(chan struct{})
 	s, err := store.OpenWithStuckSync(store.Options{Dir: dir}, sync.OnceFunc(func() { close(syncing) }))
@@ -134,7 +135,8 @@ func TestKillLosesNothingThatWasFlushed(t *testing.T) {
 			t.Fatalf("round %d: nothing was flushed before the kill", round)
 		}
 		got, want := s.Totals(), s.Recounted()
-		if got.Pages != want.Pages || got.Versions != want.Versions || got.Responses != want.Responses || got.ResponseBytes != want.ResponseBytes {
+		if got.Pages != want.Pages || got.Versions != want.Versions || got.Responses != want.Responses ||
+			got.ResponseBytes != want.ResponseBytes {
 			t.Errorf("round %d: Totals() = %+v, counted %+v", round, got, want)
 		}
 		acked = last + 100

@@ -18,7 +18,8 @@ import (
 	"readthru/store"
 )
 
-// file is a file of a store: what is written of it, and how large it is. Logs are mostly holes, which no test needs to copy.
+// file is a file of a store: what is written of it, and how large it is. Logs are mostly holes, which no test needs to
+// copy.
 type file struct {
 	written []byte
 	size    int64

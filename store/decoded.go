@@ -2,8 +2,8 @@ package store
 
 import "encoding/json"
 
-// decoded keeps records that are read with every request as the values they stand for, and which of them are not there. A
-// write to a key takes it out; so what it says is what [kv.get] would.
+// decoded keeps records that are read with every request as the values they stand for, and which of them are not there.
+// A write to a key takes it out; so what it says is what [kv.get] would.
 type decoded struct{ *weighed[string, any] }
 
 // maxDecoded bounds it, in bytes.

@@ -28,8 +28,8 @@ const fetchedAgain = 60_000
 // ErrNoSession says that a text is no name of a session: it is empty, longer than 200 bytes, or has control characters.
 var ErrNoSession = errors.New("no name of a session")
 
-// FetchedSet is what a session has fetched (rule B37). Its contents are kept as long as they are in the set, whatever becomes of
-// the page's versions and of the cache.
+// FetchedSet is what a session has fetched (rule B37). Its contents are kept as long as they are in the set, whatever
+// becomes of the page's versions and of the cache.
 type FetchedSet struct {
 	Pages   []*page.Page // without content; the one obtained longest ago first
 	Bytes   int64        // of their content
@@ -55,9 +55,9 @@ type session struct {
 	ms   int64 // last use
 }
 
-// PutFetched puts a page with its content (markdown, or text) into a session's set. It returns how many pages had to go for it; the
-// page itself is one of them when its content does not fit at all. The store keeps the content: never change it afterwards. The
-// error wraps ErrNoSession or ErrFull.
+// PutFetched puts a page with its content (markdown, or text) into a session's set. It returns how many pages had to go
+// for it; the page itself is one of them when its content does not fit at all. The store keeps the content: never
+// change it afterwards. The error wraps ErrNoSession or ErrFull.
 func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int, err error) {
 	if err := CheckSession(name); err != nil {
 		return 0, err
@@ -98,14 +98,16 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 
 // CheckSession returns an error that wraps ErrNoSession when name cannot be a session's.
 func CheckSession(name string) error {
-	if name == "" || len(name) > maxSessionName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("session %.40q: %w: write 1 to %d bytes without control characters", name, ErrNoSession, maxSessionName)
+	if name == "" || len(name) > maxSessionName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("session %.40q: %w: write 1 to %d bytes without control characters", name, ErrNoSession,
+			maxSessionName)
 	}
 	return nil
 }
 
-// fetchedRecord encodes what is kept of a page: nothing that belongs to one answer, and not what its content has too where that
-// would be much, for it is written together with up to a megabyte of content.
+// fetchedRecord encodes what is kept of a page: nothing that belongs to one answer, and not what its content has too
+// where that would be much, for it is written together with up to a megabyte of content.
 func fetchedRecord(p *page.Page) []byte {
 	r := *p
 	r.Content, r.Attempts, r.VisitID, r.FromCache, r.Info = "", nil, "", false, page.Info{}
@@ -121,7 +123,8 @@ func fetchedRecord(p *page.Page) []byte {
 	return value
 }
 
-// leave takes a member out of a list, its record in b, and returns its body when nobody refers to that any more. Under s.mu.
+// leave takes a member out of a list, its record in b, and returns its body when nobody refers to that any more. Under
+// s.mu.
 func (s *Store) leave(b *batch, name string, list *fetchedList, at int) (dead []Sum) {
 	m := list.members[at]
 	list.members = slices.Delete(list.members, at, at+1)

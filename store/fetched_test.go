@@ -42,7 +42,8 @@ func TestASessionsSetLivesOnAndIsItsOwn(t *testing.T) {
 		if got := members(s, "one"); !slices.Equal(got, []string{"https://a.test/x", "https://a.test/y"}) {
 			t.Errorf("pass %d: set of one: %v", pass, got)
 		}
-		if got := s.Fetched("one"); got.Bytes != 24 || got.Dropped != 0 || got.Pages[0].Title != "Title of https://a.test/x" || got.Pages[0].LastVisitedAt.IsZero() {
+		if got := s.Fetched("one"); got.Bytes != 24 || got.Dropped != 0 ||
+			got.Pages[0].Title != "Title of https://a.test/x" || got.Pages[0].LastVisitedAt.IsZero() {
 			t.Errorf("pass %d: set of one: %+v", pass, got)
 		}
 		p, err := s.FetchedPage("two", page.KeyOf("https://a.test/z"))
@@ -138,7 +139,8 @@ func TestASetIsBoundedInNumberAndSize(t *testing.T) {
 	if gone := putFetched(t, s, "large", "https://a.test/huge", strings.Repeat("x", store.MaxFetchedBytes+1)); gone != 1 {
 		t.Errorf("a page that does not fit at all: %d went, want itself", gone)
 	}
-	if got := members(s, "large"); !slices.Equal(got, []string{"https://a.test/1", "https://a.test/2", "https://a.test/3"}) {
+	if got := members(s, "large"); !slices.Equal(got,
+		[]string{"https://a.test/1", "https://a.test/2", "https://a.test/3"}) {
 		t.Errorf("set: %v", got)
 	}
 }

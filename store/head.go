@@ -8,8 +8,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// headFile keeps, outside the engine, the newest sequence number of the change log that was synced: 8 bytes, and 8 of their
-// hash. An engine that opens with less has lost records without a word.
+// headFile keeps, outside the engine, the newest sequence number of the change log that was synced: 8 bytes, and 8 of
+// their hash. An engine that opens with less has lost records without a word.
 type headFile struct {
 	f   *os.File
 	seq uint64 // as in the file

@@ -27,8 +27,8 @@ func (s *Store) Host(name string) (Host, error) {
 	return *h, nil
 }
 
-// UpdateHost lets f change what was learnt about a host. F must be quick: other writes wait. The error is ErrFull, or says that
-// name is no host.
+// UpdateHost lets f change what was learnt about a host. F must be quick: other writes wait. The error is ErrFull, or
+// says that name is no host.
 func (s *Store) UpdateHost(name string, f func(*Host)) error {
 	clean := cleanHost(name)
 	if clean == "" {

@@ -11,8 +11,8 @@ const (
 	// flushEvery is how long counts, visits and uses wait in memory. A kill loses at most these.
 	flushEvery = 200 * time.Millisecond
 
-	// calmAfter is how long nothing must have happened before memory is given back. The engine lets go of the buffers of its
-	// last tables one every two seconds.
+	// calmAfter is how long nothing must have happened before memory is given back. The engine lets go of the buffers of
+	// its last tables one every two seconds.
 	calmAfter = 20 * time.Second
 
 	// muchMemory is what the process may keep without giving any back, in bytes.
@@ -30,8 +30,8 @@ func (s *Store) flushCounts() {
 // nudge wakes the housekeeper, who acts a moment later.
 func (s *Store) nudge() { poke(s.chores) }
 
-// keepHouse writes counts, deletes condemned bodies and keeps the quota, a moment after something made it necessary. When
-// nothing has been for a while, what a burst has left in memory goes back to the system.
+// keepHouse writes counts, deletes condemned bodies and keeps the quota, a moment after something made it necessary.
+// When nothing has been for a while, what a burst has left in memory goes back to the system.
 func (s *Store) keepHouse(ctx context.Context) {
 	var calm <-chan time.Time // nil: nothing to give back
 	for {
@@ -58,8 +58,8 @@ func (s *Store) keepHouse(ctx context.Context) {
 	}
 }
 
-// releaseMemory gives what the process does not need back to the system, if it holds much. By itself the runtime does so only
-// when it allocates, so that an idle process would keep the most that it ever used.
+// releaseMemory gives what the process does not need back to the system, if it holds much. By itself the runtime does
+// so only when it allocates, so that an idle process would keep the most that it ever used.
 func releaseMemory() {
 	held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(held)

@@ -17,13 +17,14 @@ import (
 )
 
 // The engine trusts its files: a few flipped bytes make it panic in a goroutine of its own, at opening or at the next
-// compaction, and that ends the process; with a shorter list of tables it deletes the tables that are not listed. So the files
-// are looked at before it may open them.
+// compaction, and that ends the process; with a shorter list of tables it deletes the tables that are not listed. So
+// the files are looked at before it may open them.
 
 // cleanName is a file that is there while the store is closed in good order. Without it, all blocks are looked at too.
 const cleanName = "clean"
 
-// inspect reports what is wrong with the engine's directory; nothing when there is none. Fresh says that it holds no data.
+// inspect reports what is wrong with the engine's directory; nothing when there is none. Fresh says that it holds no
+// data.
 func inspect(dir string, blocks bool) (fresh bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +95,9 @@ func inspectTable(name string, blocks bool) error {
 	return nil
 }
 
-// checkTable verifies a table's index, its last block (which the engine reads when it opens the table), and with blocks all of
-// them. From its end, a table is: length of the checksum (4 bytes), checksum, length of the index (4 bytes), index.
+// checkTable verifies a table's index, its last block (which the engine reads when it opens the table), and with blocks
+// all of them. From its end, a table is: length of the checksum (4 bytes), checksum, length of the index (4 bytes),
+// index.
 func checkTable(r io.ReaderAt, size int64, blocks bool) (err error) {
 	defer func() {
 		if recover() != nil { // the index is no index: its reader trusts what the checksum vouched for
@@ -153,7 +155,8 @@ func checkTable(r io.ReaderAt, size int64, blocks bool) (err error) {
 	return nil
 }
 
-// checkBlock verifies a block: entries, their offsets (4 bytes each), their number (4 bytes), checksum, its length (4 bytes).
+// checkBlock verifies a block: entries, their offsets (4 bytes each), their number (4 bytes), checksum, its length (4
+// bytes).
 func checkBlock(b []byte) error {
 	at := int64(len(b)) - 4
 	if at < 0 {

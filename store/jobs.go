@@ -10,8 +10,8 @@ import (
 	"readthru/page"
 )
 
-// Job is one change of a page. The log keeps a page's newest job: a consumer that lags sees only the last of several changes.
-// A job may come twice, and done twice must change nothing.
+// Job is one change of a page. The log keeps a page's newest job: a consumer that lags sees only the last of several
+// changes. A job may come twice, and done twice must change nothing.
 type Job struct {
 	Seq      uint64
 	Kind     string // JobStored, JobChanged or JobDeleted
@@ -40,8 +40,8 @@ type retryRecord struct {
 	Error    string
 }
 
-// addJob writes a job in b, in place of the page's old one (0 for none), and returns its number. The caller moves s.seq once b
-// is applied. Under s.mu.
+// addJob writes a job in b, in place of the page's old one (0 for none), and returns its number. The caller moves s.seq
+// once b is applied. Under s.mu.
 func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 	seq := s.seq + 1
 	b.delta.Jobs++
@@ -56,8 +56,8 @@ func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 	return seq
 }
 
-// JobsAdded returns a channel that gets a value, if it holds none, after jobs were added: whoever waits for jobs need not ask again
-// and again. There is one channel, for one waiting goroutine.
+// JobsAdded returns a channel that gets a value, if it holds none, after jobs were added: whoever waits for jobs need
+// not ask again and again. There is one channel, for one waiting goroutine.
 func (s *Store) JobsAdded() <-chan struct{} { return s.added }
 
 // checkConsumer refuses names that cannot stand in a key.
@@ -68,8 +68,8 @@ func checkConsumer(name string) error {
 	return nil
 }
 
-// Jobs returns the next jobs of a consumer, oldest first, jobs to retry included; at most limit (0: 50). A consumer begins
-// with its first call, at the beginning of the log.
+// Jobs returns the next jobs of a consumer, oldest first, jobs to retry included; at most limit (0: 50). A consumer
+// begins with its first call, at the beginning of the log.
 func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 	if err := checkConsumer(consumer); err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (s *Store) cursor(consumer string) uint64 {
 	return binary.BigEndian.Uint64(value)
 }
 
-// AckJobs notes durably that a consumer has done jobs. Those before the last of them that it was not asked about stay to be
-// done: they come back as jobs to retry.
+// AckJobs notes durably that a consumer has done jobs. Those before the last of them that it was not asked about stay
+// to be done: they come back as jobs to retry.
 func (s *Store) AckJobs(consumer string, seqs ...uint64) error {
 	return s.settleJobs(consumer, seqs, nil)
 }
@@ -137,8 +137,8 @@ func (s *Store) RetryJob(consumer string, j Job, cause error) error {
 	return s.settleJobs(consumer, []uint64{j.Seq}, &r)
 }
 
-// settleJobs moves a consumer's cursor to the last of seqs. Jobs passed over become jobs to retry; seqs are done, or with
-// retry, to be tried again.
+// settleJobs moves a consumer's cursor to the last of seqs. Jobs passed over become jobs to retry; seqs are done, or
+// with retry, to be tried again.
 func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) error {
 	if err := checkConsumer(consumer); err != nil || len(seqs) == 0 {
 		return err
@@ -180,8 +180,8 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 	return nil
 }
 
-// slowest returns the smallest cursor of all consumers, how many jobs they have to retry together, and whether there is any
-// consumer.
+// slowest returns the smallest cursor of all consumers, how many jobs they have to retry together, and whether there is
+// any consumer.
 func (s *Store) slowest() (cursor uint64, retries int64, any bool) {
 	s.kv.walk(scan{prefix: "jc/"}, func(_ string, value []byte) bool {
 		if len(value) == 8 {

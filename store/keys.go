@@ -10,8 +10,8 @@ import (
 	"readthru/page"
 )
 
-// Every key of the store is made here: a class, a slash, then fixed-width big-endian parts. Text ends with a slash (hosts,
-// which hold none) or a zero byte (everything else).
+// Every key of the store is made here: a class, a slash, then fixed-width big-endian parts. Text ends with a slash
+// (hosts, which hold none) or a zero byte (everything else).
 //
 //	u/<uri16>                      the stored responses of a URI
 //	e/<entry16>                    one stored response, without content
@@ -39,9 +39,10 @@ import (
 //	j/<seq u64>                    change log
 //	jc/<consumer>\0                a consumer's cursor
 //	jr/<consumer>\0<seq u64>       a job to do again
-//	k/…                            records of package knowledge, which makes these keys itself: see [Records]. The index's are
-//	                               listed in knowledge/index.go, those of bases, documents and their queue in knowledge/base.go,
-//	                               archive.go and consumer.go, those of vectors, annotations and notes beside their code
+//	k/…                            records of package knowledge, which makes these keys itself: see [Records]. The
+//	                               index's are listed in knowledge/index.go, those of bases, documents and
+//	                               their queue in knowledge/base.go, archive.go and consumer.go, those of vectors,
+//	                               annotations and notes beside their code
 //	l/<ms u64>/<n u32>             disclosure ledger
 //	z/schema, z/totals             schema version; running totals
 const (
@@ -141,8 +142,8 @@ func millis(t time.Time) int64 { return max(t.UnixMilli(), 0) }
 // maxHost is the longest host that gets an index key, in bytes. DNS allows 253, and a port.
 const maxHost = 300
 
-// hostOf returns the lower-case host of a URL, with its port unless that is the scheme's default; empty if there is none that
-// could stand in a key.
+// hostOf returns the lower-case host of a URL, with its port unless that is the scheme's default; empty if there is
+// none that could stand in a key.
 func hostOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // maxQueued bounds what waits to be written, in bytes before compression.
 const maxQueued = 64 << 20
 
-// kv is the key-value layer over Badger: records that prove themselves, a queue of writes, and an overlay through which point
-// reads see what is queued. It is the only place that touches Badger's values.
+// kv is the key-value layer over Badger: records that prove themselves, a queue of writes, and an overlay through which
+// point reads see what is queued. It is the only place that touches Badger's values.
 type kv struct {
 	db   *badger.DB // nil: memory only, nothing is found or kept
 	seal *sealer
@@ -68,8 +68,8 @@ type batch struct {
 	bytes int64
 	delta totals
 
-	// must marks a batch that forgets something. It is taken when the queue is full, too, and is held, not dropped, while the
-	// disk takes nothing: what was deleted must not come back.
+	// must marks a batch that forgets something. It is taken when the queue is full, too, and is held, not dropped, while
+	// the disk takes nothing: what was deleted must not come back.
 	must bool
 
 	seq     uint64
@@ -213,8 +213,8 @@ type scan struct {
 	keys   bool   // only keys, no values
 }
 
-// walk calls f for each key of a scan, in order, until f returns false. It sees what is on disk: callers wait for a barrier
-// first. Values belong to f.
+// walk calls f for each key of a scan, in order, until f returns false. It sees what is on disk: callers wait for a
+// barrier first. Values belong to f.
 func (k *kv) walk(sc scan, f func(key string, value []byte) bool) {
 	if !k.enter() {
 		return
@@ -256,7 +256,8 @@ func (k *kv) walkIn(txn *badger.Txn, sc scan, f func(key string, value []byte) b
 	}
 }
 
-// apply queues batches, all or none. They are visible to get at once. The error is ErrFull, or says that a record is too large.
+// apply queues batches, all or none. They are visible to get at once. The error is ErrFull, or says that a record is
+// too large.
 func (k *kv) apply(batches ...*batch) error { return k.applyReserved(0, batches...) }
 
 // applyReserved is apply for a caller who has reserved room before; the reservation is used up if it succeeds.
@@ -326,8 +327,8 @@ func (k *kv) totals() totals {
 	return k.live.clone()
 }
 
-// barrier waits until everything queued before is committed, and with synced also synced. The error says what was lost since the
-// last barrier with sync.
+// barrier waits until everything queued before is committed, and with synced also synced. The error says what was lost
+// since the last barrier with sync.
 func (k *kv) barrier(synced bool) error {
 	k.mu.Lock()
 	if k.db == nil {

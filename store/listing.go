@@ -18,8 +18,8 @@ type PageQuery struct {
 	Limit  int    // 0: 50; at most 1000
 }
 
-// Pages returns pages without content, and a cursor for the next call, empty when these were the last. Recent pages come from
-// an index; every other order, and a host's pages, are found by looking at all that could match.
+// Pages returns pages without content, and a cursor for the next call, empty when these were the last. Recent pages
+// come from an index; every other order, and a host's pages, are found by looking at all that could match.
 func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) {
 	switch q.Sort {
 	case "", "recent", "visits", "url", "tokens":
@@ -35,8 +35,9 @@ func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) 
 	return s.sortedPages(q)
 }
 
-// PageKeys returns the keys of pages in their own order, from a key on, at most limit: the way to see every page once, however many
-// come, change or are visited meanwhile. A page that is stored while this goes on may be left out; the change log has it.
+// PageKeys returns the keys of pages in their own order, from a key on, at most limit: the way to see every page once,
+// however many come, change or are visited meanwhile. A page that is stored while this goes on may be left out; the
+// change log has it.
 func (s *Store) PageKeys(from page.Key, limit int) (keys []page.Key) {
 	s.kv.walk(scan{prefix: "p/", from: pageKey(from), keys: true}, func(key string, _ []byte) bool {
 		keys = append(keys, page.Key([]byte(key[len("p/"):])))
@@ -86,7 +87,8 @@ type position struct {
 }
 
 func (p position) compare(o position) int {
-	return cmp.Or(cmp.Compare(o.Number, p.Number), strings.Compare(p.Text, o.Text), strings.Compare(string(p.Key[:]), string(o.Key[:])))
+	return cmp.Or(cmp.Compare(o.Number, p.Number), strings.Compare(p.Text, o.Text),
+		strings.Compare(string(p.Key[:]), string(o.Key[:])))
 }
 
 type placedPage struct {

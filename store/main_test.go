@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leftByEngine excuses the goroutines that the engine leaves behind when it cannot open a damaged directory: nobody else can end
-// them.
+// leftByEngine excuses the goroutines that the engine leaves behind when it cannot open a damaged directory: nobody
+// else can end them.
 var leftByEngine []goleak.Option
 
 // openStore opens a store that is closed with the test.
@@ -116,7 +116,10 @@ func bodyOf(tb testing.TB, s *store.Store, sum store.Sum) string {
 
 // newPage returns a page whose content is markdown, as fetch would make it.
 func newPage(url, markdown string) (*page.Page, []byte, page.Key) {
-	return &page.Page{URL: url, NormalizedURL: url, Title: "Title of " + url, ContentHash: markdown, Source: page.Local, Tokens: len(markdown) / 4},
+	return &page.Page{
+			URL: url, NormalizedURL: url, Title: "Title of " + url, ContentHash: markdown, Source: page.Local,
+			Tokens: len(markdown) / 4,
+		},
 		[]byte(markdown), page.KeyOf(url)
 }
 

@@ -69,8 +69,8 @@ func (c *weighed[K, V]) clear() {
 	c.lru.Purge()
 }
 
-// responseCache keeps decoded stored responses by URI. A reader that loads from the disk notes the generation before, and
-// what it loaded is kept only if nobody changed a URI of the same stripe meanwhile.
+// responseCache keeps decoded stored responses by URI. A reader that loads from the disk notes the generation before,
+// and what it loaded is kept only if nobody changed a URI of the same stripe meanwhile.
 type responseCache struct {
 	mu   sync.Mutex
 	gens [256]uint32

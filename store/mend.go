@@ -12,9 +12,9 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// mend moves files out of the engine's directory that would keep it from opening, and that hold nothing it could read: logs
-// that are empty, as a crash can leave them, or begin with another thing than a log, and an unreadable list of encryption keys,
-// of which the store uses none.
+// mend moves files out of the engine's directory that would keep it from opening, and that hold nothing it could read:
+// logs that are empty, as a crash can leave them, or begin with another thing than a log, and an unreadable list of
+// encryption keys, of which the store uses none.
 func mend(dir string, log *slog.Logger, now time.Time) error {
 	var bad []string
 	for _, pattern := range []string{"*.mem", "*.vlog"} {
@@ -47,7 +47,8 @@ func mend(dir string, log *slog.Logger, now time.Time) error {
 	return nil
 }
 
-// isLog reports whether a file begins as a log does: 8 bytes for the number of its encryption key, which is 0, and 12 more.
+// isLog reports whether a file begins as a log does: 8 bytes for the number of its encryption key, which is 0, and 12
+// more.
 func isLog(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {

@@ -27,8 +27,8 @@ const (
 	defaultMaxSize = 2 << 30
 )
 
-// schemaVersion is what this program writes, oldestReader the oldest version that can read it. Raise the second only for a
-// change that an older program would misread.
+// schemaVersion is what this program writes, oldestReader the oldest version that can read it. Raise the second only
+// for a change that an older program would misread.
 const (
 	schemaVersion = 1
 	oldestReader  = 1
@@ -39,10 +39,10 @@ type schema struct {
 	OldestReader int `json:"oldest_reader"`
 }
 
-// Open opens the store in o.Dir, or creates one. The error is a *LockedError when another process has it open, and wraps
-// ErrNewer when a newer version of this program wrote it. A damaged store is set aside (never deleted), an empty one opened in
-// its place, and Health says so. When the disk is below the free-space mark, the store runs without it: everything is a miss,
-// nothing is kept (opening would write, and a write to a full disk kills the process).
+// Open opens the store in o.Dir, or creates one. The error is a *LockedError when another process has it open, and
+// wraps ErrNewer when a newer version of this program wrote it. A damaged store is set aside (never deleted), an empty
+// one opened in its place, and Health says so. When the disk is below the free-space mark, the store runs without it:
+// everything is a miss, nothing is kept (opening would write, and a write to a full disk kills the process).
 func Open(o Options) (*Store, error) { return open(o, disk{diskSpace, syncEngine}) }
 
 // disk is what the store asks of the file system beside the engine.
@@ -139,16 +139,17 @@ func (s *Store) openEngine() error {
 	return nil
 }
 
-// wanting reports whether an error says that the machine lacks something at the moment, which tells nothing of the store. The
-// engine gives errors of the system as text.
+// wanting reports whether an error says that the machine lacks something at the moment, which tells nothing of the
+// store. The engine gives errors of the system as text.
 func wanting(err error) bool {
-	return err != nil && slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC}, func(e error) bool {
-		return strings.Contains(err.Error(), e.Error())
-	})
+	return err != nil && slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC},
+		func(e error) bool {
+			return strings.Contains(err.Error(), e.Error())
+		})
 }
 
-// openBadger opens the engine, after a look at its files. Damage can make it return an error or panic; both come back as an
-// error. Fresh says that there was nothing before.
+// openBadger opens the engine, after a look at its files. Damage can make it return an error or panic; both come back
+// as an error. Fresh says that there was nothing before.
 func openBadger(dir string, log *slog.Logger, unreadable *atomic.Int64) (db *badger.DB, fresh bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -215,8 +216,8 @@ func freeName(prefix string, now time.Time) string {
 	}
 }
 
-// badgerOptions are the engine's settings. Bodies lie in the tree itself (its value log is never given back), compressed by
-// us: the engine's own compression is no smaller and takes 2 to 4 times the memory.
+// badgerOptions are the engine's settings. Bodies lie in the tree itself (its value log is never given back),
+// compressed by us: the engine's own compression is no smaller and takes 2 to 4 times the memory.
 func badgerOptions(dir string, log *slog.Logger, unreadable *atomic.Int64) badger.Options {
 	o := badger.DefaultOptions(dir)
 	o.Logger = &engineLog{log, unreadable}
@@ -262,8 +263,8 @@ func (s *Store) readStart(db *badger.DB, fresh bool) error {
 	return nil
 }
 
-// checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. Seq is the newest job that was ever synced
-// in the store's directory.
+// checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. Seq is the newest job that was
+// ever synced in the store's directory.
 func checkSchema(k *kv, fresh bool, seq uint64) error {
 	value, err := k.read(schemaKey)
 	if err != nil {
@@ -284,7 +285,8 @@ func checkSchema(k *kv, fresh bool, seq uint64) error {
 		return fmt.Errorf("read schema record: %w", err)
 	}
 	if found.OldestReader > schemaVersion {
-		return fmt.Errorf("open store %s: %w: schema %d, readable from %d on, this is %d", k.dir, ErrNewer, found.Version, found.OldestReader, schemaVersion)
+		return fmt.Errorf("open store %s: %w: schema %d, readable from %d on, this is %d", k.dir, ErrNewer, found.Version,
+			found.OldestReader, schemaVersion)
 	}
 	return nil
 }

@@ -38,10 +38,10 @@ type versionRecord struct {
 	Body Sum
 }
 
-// PutPage records that p was read: creates or updates its record, adds a version when ContentHash changed, and writes the
-// change-log job in the same transaction. Markdown is the content without front matter; the store keeps it: never change it
-// afterwards. PutPage fills Doc, CreatedAt, UpdatedAt (when the content last changed) and Stored on p and reports whether the
-// content was new. The error is ErrFull, or says that p has no normalised URL.
+// PutPage records that p was read: creates or updates its record, adds a version when ContentHash changed, and writes
+// the change-log job in the same transaction. Markdown is the content without front matter; the store keeps it: never
+// change it afterwards. PutPage fills Doc, CreatedAt, UpdatedAt (when the content last changed) and Stored on p and
+// reports whether the content was new. The error is ErrFull, or says that p has no normalised URL.
 func (s *Store) PutPage(p *page.Page, markdown []byte, source Sum) (changed bool, err error) {
 	if p.NormalizedURL == "" {
 		return false, errors.New("store page: it has no normalised URL")
@@ -147,7 +147,8 @@ func pageHost(normalized string) string {
 	return cleanHost(u.Host)
 }
 
-// PageFailed keeps the last error on the page's record, if the page is known (rule X6). The error is ErrNotFound or ErrFull.
+// PageFailed keeps the last error on the page's record, if the page is known (rule X6). The error is ErrNotFound or
+// ErrFull.
 func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,8 +162,8 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	return s.kv.apply(b)
 }
 
-// Page returns a page's record with its visit counts, without content. What it points to (Meta, Warnings, Error) is shared:
-// never change that. The error is ErrNotFound.
+// Page returns a page's record with its visit counts, without content. What it points to (Meta, Warnings, Error) is
+// shared: never change that. The error is ErrNotFound.
 func (s *Store) Page(k page.Key) (*page.Page, error) {
 	record, err := decode[pageRecord](s.kv, pageKey(k))
 	if err != nil {
@@ -180,8 +181,8 @@ func (s *Store) withCounts(k page.Key, p *page.Page) *page.Page {
 	return p
 }
 
-// FindPage takes a doc id, or a prefix of the page's key of at least 8 hex digits. The error is ErrNotFound, or says that the
-// id is none or fits several pages.
+// FindPage takes a doc id, or a prefix of the page's key of at least 8 hex digits. The error is ErrNotFound, or says
+// that the id is none or fits several pages.
 func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
 	doc = strings.ToLower(doc)
 	prefix, err := hex.DecodeString(doc[:len(doc)&^1])
@@ -228,7 +229,8 @@ func (s *Store) Versions(k page.Key) ([]Version, error) {
 	return versions, nil
 }
 
-// VersionMarkdown returns the content of one of a page's versions. It is shared: never change it. The error is ErrNotFound.
+// VersionMarkdown returns the content of one of a page's versions. It is shared: never change it. The error is
+// ErrNotFound.
 func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	var list []versionRecord
 	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil {
@@ -242,8 +244,8 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	return nil, ErrNotFound
 }
 
-// DeletePage removes a page, its versions, summaries, renditions and visits, takes it out of the sets of what sessions have fetched,
-// and writes a deleted job. Running totals of visits stay. The error is ErrNotFound.
+// DeletePage removes a page, its versions, summaries, renditions and visits, takes it out of the sets of what sessions
+// have fetched, and writes a deleted job. Running totals of visits stay. The error is ErrNotFound.
 func (s *Store) DeletePage(k page.Key) error {
 	s.flushCounts()
 	s.settle()

@@ -55,7 +55,8 @@ func TestVersionsOfAPageAreBounded(t *testing.T) {
 		putPage(t, s, url, fmt.Sprint("content ", i))
 	}
 	versions, err := s.Versions(page.KeyOf(url))
-	if err != nil || len(versions) != store.MaxVersions || versions[0].ContentHash != fmt.Sprint("content ", store.MaxVersions+9) {
+	if err != nil || len(versions) != store.MaxVersions ||
+		versions[0].ContentHash != fmt.Sprint("content ", store.MaxVersions+9) {
 		t.Errorf("Versions = %d, %v; want the newest %d", len(versions), err, store.MaxVersions)
 	}
 	if _, err := s.Sweep(t.Context()); err != nil {
@@ -73,7 +74,10 @@ func TestVisitsAreCountedAtOnceAndForGood(t *testing.T) {
 	putPage(t, s, url, "content")
 	k := page.KeyOf(url)
 	for i := range 5 {
-		s.AddVisit(k, store.Visit{URL: url, Session: fmt.Sprint("s", i%2), Source: page.Local, FromCache: i > 0, Tokens: 10, HTMLTokens: 100})
+		s.AddVisit(k, store.Visit{
+			URL: url, Session: fmt.Sprint("s", i%2), Source: page.Local, FromCache: i > 0, Tokens: 10,
+			HTMLTokens: 100,
+		})
 	}
 	for pass := range 2 {
 		p, err := s.Page(k)
@@ -91,7 +95,12 @@ func TestVisitsAreCountedAtOnceAndForGood(t *testing.T) {
 		for _, q := range []struct {
 			query store.VisitQuery
 			want  int
-		}{{store.VisitQuery{}, 5}, {store.VisitQuery{Page: &k}, 5}, {store.VisitQuery{Session: "s1"}, 2}, {store.VisitQuery{Page: &page.Key{}}, 0}} {
+		}{
+			{store.VisitQuery{}, 5},
+			{store.VisitQuery{Page: &k}, 5},
+			{store.VisitQuery{Session: "s1"}, 2},
+			{store.VisitQuery{Page: &page.Key{}}, 0},
+		} {
 			visits, _, err := s.Visits(q.query)
 			if err != nil || len(visits) != q.want {
 				t.Errorf("pass %d: Visits(%+v) = %d, %v, want %d", pass, q.query, len(visits), err, q.want)
@@ -167,7 +176,10 @@ func TestDeletedPageLeavesNothing(t *testing.T) {
 	putPage(t, s, url, "two")
 	k := page.KeyOf(url)
 	s.AddVisit(k, store.Visit{URL: url})
-	if err := s.PutPageRendition(k, &store.Rendition{Recipe: "browser", Markdown: []byte("rendered"), Expires: time.Now().Add(time.Hour)}); err != nil {
+	if err := s.PutPageRendition(k, &store.Rendition{
+		Recipe: "browser", Markdown: []byte("rendered"),
+		Expires: time.Now().Add(time.Hour),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.DeletePage(k); err != nil {
@@ -211,11 +223,17 @@ func TestRenditionsComeBack(t *testing.T) {
 	s := openStore(t, store.Options{})
 	source := put(t, s, response("https://a.test/"), "<h1>x</h1>").Body
 	k := page.KeyOf("https://a.test/")
-	want := &store.Rendition{Source: source, Recipe: "v1", Markdown: []byte("# x"), Title: "X", Tokens: 2, Warnings: []string{"thin"}}
+	want := &store.Rendition{
+		Source: source, Recipe: "v1", Markdown: []byte("# x"), Title: "X", Tokens: 2,
+		Warnings: []string{"thin"},
+	}
 	if err := s.PutRendition(want); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutPageRendition(k, &store.Rendition{Recipe: "b1", Markdown: []byte("# y"), Expires: time.Now().Add(-time.Second)}); err != nil {
+	if err := s.PutPageRendition(k, &store.Rendition{
+		Recipe: "b1", Markdown: []byte("# y"),
+		Expires: time.Now().Add(-time.Second),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -321,7 +339,8 @@ func TestCountersHostsAndLedgerSurvive(t *testing.T) {
 		t.Errorf("Host = %+v, %v", h, err)
 	}
 	var names []string
-	if err := s.Hosts(func(name string, _ store.Host) bool { names = append(names, name); return true }); err != nil || !slices.Equal(names, []string{"a.test"}) {
+	if err := s.Hosts(func(name string, _ store.Host) bool { names = append(names, name); return true }); err != nil ||
+		!slices.Equal(names, []string{"a.test"}) {
 		t.Errorf("Hosts = %v, %v", names, err)
 	}
 	first, next, err := s.Disclosures("", 2)
@@ -350,7 +369,8 @@ func TestBackupIsRestoredWhole(t *testing.T) {
 	if got := bodyOf(t, copied, r.Body); got != long {
 		t.Error("the body is another")
 	}
-	if got, want := copied.Totals(), s.Totals(); got.Pages != want.Pages || got.ResponseBytes != want.ResponseBytes || copied.Health().State != "ok" {
+	if got, want := copied.Totals(), s.Totals(); got.Pages != want.Pages || got.ResponseBytes != want.ResponseBytes ||
+		copied.Health().State != "ok" {
 		t.Errorf("Totals() = %+v, want %+v", got, want)
 	}
 	if err := store.Restore(dir, bytes.NewReader(backup.Bytes())); err == nil {

@@ -65,7 +65,8 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	return n, nil
 }
 
-// DeleteHostResponses removes the stored responses of a host (with its port unless that is the default), and says how many.
+// DeleteHostResponses removes the stored responses of a host (with its port unless that is the default), and says how
+// many.
 func (s *Store) DeleteHostResponses(host string) (int, error) {
 	if host = cleanHost(host); host == "" {
 		return 0, nil
@@ -78,11 +79,12 @@ func (s *Store) DeleteTaggedResponses(tag string) (int, error) {
 	if len(indexTags([]string{tag})) == 0 {
 		return 0, nil
 	}
-	return s.deleteIndexed(tagPrefix(tag), func(string) bool { return true }, func(r *Response) bool { return slices.Contains(r.Tags, tag) })
+	return s.deleteIndexed(tagPrefix(tag), func(string) bool { return true },
+		func(r *Response) bool { return slices.Contains(r.Tags, tag) })
 }
 
-// DeletePrefixResponses removes the stored responses whose URI begins with prefix, and says how many. The prefix must hold at
-// least a scheme and a whole host, followed by a slash.
+// DeletePrefixResponses removes the stored responses whose URI begins with prefix, and says how many. The prefix must
+// hold at least a scheme and a whole host, followed by a slash.
 func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	u, err := url.Parse(prefix)
 	if err != nil {
@@ -147,7 +149,9 @@ func (s *Store) deleteIndexed(prefix string, wanted func(uri string) bool, match
 }
 
 // deleteURIs walks over records from which uriOf tells a URI (or none) and deletes the stored responses of these.
-func (s *Store) deleteURIs(prefix string, uriOf func(value []byte) string, match func(*Response) bool) (total int, err error) {
+func (s *Store) deleteURIs(prefix string, uriOf func(value []byte) string,
+	match func(*Response) bool,
+) (total int, err error) {
 	if match == nil {
 		match = func(*Response) bool { return true }
 	}

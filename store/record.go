@@ -16,8 +16,8 @@ import (
 //	length   uvarint, of the value before compression
 //	content
 //
-// The engine returns an unreadable value as an empty one without an error, and after damage bytes of another record: the
-// hash over the key tells both.
+// The engine returns an unreadable value as an empty one without an error, and after damage bytes of another record:
+// the hash over the key tells both.
 const (
 	codingPlain = 0
 	codingZstd  = 1
@@ -41,14 +41,15 @@ type sealer struct {
 }
 
 func newSealer() (*sealer, error) {
-	// Fastest: on 20 KB pieces of English markdown and Go source 1.1 to 1.4 times as fast as the default level, for 6 % more
-	// bytes. One encoder: who writes takes turns. The window is that of a body part.
+	// Fastest: on 20 KB pieces of English markdown and Go source 1.1 to 1.4 times as fast as the default level, for 6 %
+	// more bytes. One encoder: who writes takes turns. The window is that of a body part.
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(partSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, fmt.Errorf("make zstd encoder: %w", err)
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxRecord+64))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxRecord+64))
 	if err != nil {
 		return nil, fmt.Errorf("make zstd decoder: %w", err)
 	}

@@ -12,7 +12,10 @@ func FuzzRecordsOfForeignBytes(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(seal.close)
-	r := &Response{URL: "https://a.test/", Vary: []string{"accept"}, Selecting: map[string]string{"accept": "x"}, Header: map[string][]string{"A": {"b", "c"}}}
+	r := &Response{
+		URL: "https://a.test/", Vary: []string{"accept"}, Selecting: map[string]string{"accept": "x"},
+		Header: map[string][]string{"A": {"b", "c"}},
+	}
 	f.Add("e/key", r.encode())
 	f.Add("d/key", manifest{Length: 9, Refs: 1}.encode())
 	f.Add("u/key", (&variants{URL: "https://a.test/", IDs: []EntryID{{1}}}).encode())

@@ -17,15 +17,16 @@ const (
 	MaxChangeBytes = maxTxnBytes - 64<<10 // keys and values together, and 32 for each change
 )
 
-// Records are the keys under k/, which package knowledge lays out as it likes. They are checksummed as every record is, are part
-// of a backup, and are never evicted.
+// Records are the keys under k/, which package knowledge lays out as it likes. They are checksummed as every record is,
+// are part of a backup, and are never evicted.
 //
-// A change does not pass through the queue that pages are written by: an index is written in large pieces by one that can wait,
-// and what waits in the queue is held in memory. So Apply commits before it returns, and what it wrote is seen by every read
-// that begins afterwards. Like everything it survives the death of the process at once, that of the machine within a second.
+// A change does not pass through the queue that pages are written by: an index is written in large pieces by one that
+// can wait, and what waits in the queue is held in memory. So Apply commits before it returns, and what it wrote is
+// seen by every read that begins afterwards. Like everything it survives the death of the process at once, that of the
+// machine within a second.
 //
-// Its methods are safe for concurrent use. There is no check for conflicts: who changes the same key from two goroutines keeps
-// them apart himself.
+// Its methods are safe for concurrent use. There is no check for conflicts: who changes the same key from two
+// goroutines keeps them apart himself.
 type Records struct {
 	kv *kv
 	mu sync.Mutex // one commit at a time
@@ -50,8 +51,8 @@ func (r *Records) Get(key string) ([]byte, error) {
 	return r.kv.read(key)
 }
 
-// Walk calls f for each key with the prefix, in ascending order from the key from on (from the first if that is empty), until f
-// returns false. It sees what was there when it began. The value belongs to f. Damaged records are left out.
+// Walk calls f for each key with the prefix, in ascending order from the key from on (from the first if that is empty),
+// until f returns false. It sees what was there when it began. The value belongs to f. Damaged records are left out.
 func (r *Records) Walk(prefix, from string, f func(key string, value []byte) bool) {
 	r.kv.walk(scan{prefix: prefix, from: from}, f)
 }
@@ -61,8 +62,8 @@ func (r *Records) Keys(prefix, from string, f func(key string) bool) {
 	r.kv.walk(scan{prefix: prefix, from: from, keys: true}, func(key string, _ []byte) bool { return f(key) })
 }
 
-// Apply makes changes together or not at all. At most [MaxChanges] changes of [MaxChangeBytes] together fit. The error wraps
-// ErrFull while the disk is nearly full (changes that only delete still go through then) and after Close.
+// Apply makes changes together or not at all. At most [MaxChanges] changes of [MaxChangeBytes] together fit. The error
+// wraps ErrFull while the disk is nearly full (changes that only delete still go through then) and after Close.
 func (r *Records) Apply(changes ...Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -126,8 +127,8 @@ func (r *Records) commit(changes []Change) (err error) {
 	return txn.Commit()
 }
 
-// Snapshot returns the records as they are now, or ErrNotFound when there is no disk or the store is closed. It must be closed:
-// Close of the store waits for it.
+// Snapshot returns the records as they are now, or ErrNotFound when there is no disk or the store is closed. It must be
+// closed: Close of the store waits for it.
 func (r *Records) Snapshot() (*RecordsSnapshot, error) {
 	if !r.kv.enter() {
 		return nil, ErrNotFound

@@ -130,7 +130,8 @@ func TestRecordsSurviveReopeningBackupAndEviction(t *testing.T) {
 
 func TestADamagedRecordIsAMissAndGoes(t *testing.T) {
 	s := openStore(t, store.Options{})
-	applyRecords(t, s.Records(), store.Change{Key: "k/1", Value: []byte("one")}, store.Change{Key: "k/2", Value: []byte("two")})
+	applyRecords(t, s.Records(), store.Change{Key: "k/1", Value: []byte("one")},
+		store.Change{Key: "k/2", Value: []byte("two")})
 	for _, key := range []string{"k/1", "k/2"} {
 		if err := s.PutRaw(key, []byte("this is no record at all")); err != nil {
 			t.Fatal(err)
@@ -155,7 +156,8 @@ func TestADamagedRecordIsAMissAndGoes(t *testing.T) {
 
 func TestANearlyFullDiskTakesOnlyDeletions(t *testing.T) {
 	free := uint64(100 << 30)
-	s, err := store.OpenWithSpace(store.Options{Dir: t.TempDir()}, func(string) (uint64, uint64, error) { return free, 200 << 30, nil })
+	s, err := store.OpenWithSpace(store.Options{Dir: t.TempDir()},
+		func(string) (uint64, uint64, error) { return free, 200 << 30, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

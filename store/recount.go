@@ -2,8 +2,8 @@ package store
 
 import "encoding/json"
 
-// recount finds the totals by scanning, when their record is damaged or older than the rest. What no record tells any more
-// (visits by source, tokens) is taken from before.
+// recount finds the totals by scanning, when their record is damaged or older than the rest. What no record tells any
+// more (visits by source, tokens) is taken from before.
 func recount(k *kv, before totals) totals {
 	t := before.clone()
 	t.Uncertain = false

@@ -7,19 +7,21 @@ import (
 	"readthru/page"
 )
 
-// Rendition is markdown made of a source, with what is known about it so that a reader need not count and hash again. Values
-// handed out are shared: never change them.
+// Rendition is markdown made of a source, with what is known about it so that a reader need not count and hash again.
+// Values handed out are shared: never change them.
 type Rendition struct {
-	Source                                     Sum    // body it was made of; zero for one kept by page
-	Recipe                                     string // converter version + options, short
-	Markdown                                   []byte `json:"-"` // without front matter; for From == Negotiated or Alternate the bytes as received
+	Source Sum    // body it was made of; zero for one kept by page
+	Recipe string // converter version + options, short
+	// without front matter; for From == Negotiated or Alternate the bytes as received
+	Markdown                                   []byte `json:"-"`
 	From                                       page.Source
 	Title, Description, CanonicalURL, PageType string
 	Meta                                       page.Meta
 	Tokens, HTMLTokens, HTMLChars              int
 	Warnings                                   []string
-	Expires                                    time.Time // only for renditions kept by page: from then on it is not found. Zero: kept as long as the page
-	FinalURL                                   string    // what relative links were resolved against
+	// only for renditions kept by page: from then on it is not found. Zero: kept as long as the page
+	Expires  time.Time
+	FinalURL string // what relative links were resolved against
 
 	Fresh     time.Time // until when a rendition kept by page answers by itself. Zero: the response it stands for tells
 	Validator string    // entity tag of what it was made of, where that is not stored
@@ -50,8 +52,8 @@ type renditionRecord struct {
 	Body Sum
 }
 
-// Rendition finds one by its source and recipe. Because relative links are resolved against the page's URL, the recipe of a
-// caller contains it. The error is ErrNotFound.
+// Rendition finds one by its source and recipe. Because relative links are resolved against the page's URL, the recipe
+// of a caller contains it. The error is ErrNotFound.
 func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
 	r, err := s.rendition(renditionKey(source, recipe), recipe)
 	if err == nil && r.Source != source {
@@ -60,8 +62,8 @@ func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
 	return r, err
 }
 
-// PutRendition keeps r as long as its source's body is stored (and for an hour when it is not). The store keeps r.Markdown:
-// never change it afterwards. The error is ErrFull.
+// PutRendition keeps r as long as its source's body is stored (and for an hour when it is not). The store keeps
+// r.Markdown: never change it afterwards. The error is ErrFull.
 func (s *Store) PutRendition(r *Rendition) error {
 	return s.putRendition(renditionKey(r.Source, r.Recipe), r, func(b *batch, now time.Time) {
 		if m, found := s.manifest(b, r.Source); !found || m.Refs == 0 {
@@ -70,8 +72,8 @@ func (s *Store) PutRendition(r *Rendition) error {
 	})
 }
 
-// PageRendition finds a rendition that does not come from the origin's bytes (browser, markdown.new, model). The error is
-// ErrNotFound, also when it has expired.
+// PageRendition finds a rendition that does not come from the origin's bytes (browser, markdown.new, model). The error
+// is ErrNotFound, also when it has expired.
 func (s *Store) PageRendition(k page.Key, recipe string) (*Rendition, error) {
 	r, err := s.rendition(pageRenditionKey(k, recipe), recipe)
 	if err == nil && !r.Expires.IsZero() && !time.Now().Before(r.Expires) {
@@ -80,8 +82,8 @@ func (s *Store) PageRendition(k page.Key, recipe string) (*Rendition, error) {
 	return r, err
 }
 
-// PutPageRendition keeps r until r.Expires, or as long as the page. The store keeps r.Markdown: never change it afterwards.
-// The error is ErrFull.
+// PutPageRendition keeps r until r.Expires, or as long as the page. The store keeps r.Markdown: never change it
+// afterwards. The error is ErrFull.
 func (s *Store) PutPageRendition(k page.Key, r *Rendition) error {
 	key := pageRenditionKey(k, r.Recipe)
 	return s.putRendition(key, r, func(b *batch, _ time.Time) {

@@ -12,11 +12,12 @@ import (
 // EntryID identifies a stored response.
 type EntryID [16]byte
 
-// Response is a stored response: what an origin said, without the content, which lies apart under Body. Values handed out are
-// shared: never change them.
+// Response is a stored response: what an origin said, without the content, which lies apart under Body. Values handed
+// out are shared: never change them.
 type Response struct {
-	ID           EntryID           // set by PutResponse when zero
-	URL          string            // the cache key URI: scheme, lower-case host, no default port, path, raw query, no fragment
+	ID EntryID // set by PutResponse when zero
+	// the cache key URI: scheme, lower-case host, no default port, path, raw query, no fragment
+	URL          string
 	Vary         []string          // lower-case names of the selecting fields
 	Selecting    map[string]string // their normalised values in the request that was answered
 	Partition    string            // private mode: credential partition; else empty
@@ -87,10 +88,10 @@ func newestFirst(list []*Response) {
 	slices.SortStableFunc(list, func(a, b *Response) int { return b.ResponseTime.Compare(a.ResponseTime) })
 }
 
-// PutResponse stores r with its content; a stored response with the same ID, or the same URL, Selecting, Partition and Class
-// (and for a 206 the same offset), is replaced, and gets an ID of its own. Body, Length and ID are filled in on r. It does not
-// wait for the disk, and what it stored is visible to the next call. The error is that of content, ErrFull, or says
-// that the head is too large; nothing is stored then.
+// PutResponse stores r with its content; a stored response with the same ID, or the same URL, Selecting, Partition and
+// Class (and for a 206 the same offset), is replaced, and gets an ID of its own. Body, Length and ID are filled in on
+// r. It does not wait for the disk, and what it stored is visible to the next call. The error is that of content,
+// ErrFull, or says that the head is too large; nothing is stored then.
 func (s *Store) PutResponse(r *Response, content io.Reader) error {
 	c, err := s.kv.readContent(content)
 	if err != nil {
@@ -171,7 +172,8 @@ func (s *Store) setVariants(b *batch, u uriKey, v variants, list []*Response, ho
 	b.set(variantsKey(u), v.encode())
 }
 
-// dropEntry deletes a stored response in b, but not from its URI's record. It returns its body if nobody else refers to it.
+// dropEntry deletes a stored response in b, but not from its URI's record. It returns its body if nobody else refers to
+// it.
 func (s *Store) dropEntry(b *batch, u uriKey, r *Response, now time.Time) (dead []Sum) {
 	b.del(entryKey(r.ID))
 	if !r.Retain.IsZero() {
@@ -187,8 +189,8 @@ func (s *Store) dropEntry(b *batch, u uriKey, r *Response, now time.Time) (dead 
 	return dead
 }
 
-// UpdateResponse replaces the head of the stored response with r.ID (freshening by 304 or HEAD): content is not touched. The
-// error is ErrNotFound when it is no longer there, or ErrFull.
+// UpdateResponse replaces the head of the stored response with r.ID (freshening by 304 or HEAD): content is not
+// touched. The error is ErrNotFound when it is no longer there, or ErrFull.
 func (s *Store) UpdateResponse(r *Response) error {
 	r = r.clone()
 	r.clampRetain(time.Now())
@@ -250,7 +252,8 @@ func (r *Response) clampRetain(now time.Time) {
 // expiryHour is the first hour in which what must be kept until t is useless.
 func expiryHour(t time.Time) uint32 { return hourOf(t) + 1 }
 
-// indexByTag puts a URI in b under the tags of all its stored responses: one that went may have shared a tag with others.
+// indexByTag puts a URI in b under the tags of all its stored responses: one that went may have shared a tag with
+// others.
 func indexByTag(b *batch, u uriKey, list []*Response) {
 	for _, r := range list {
 		for _, tag := range indexTags(r.Tags) {

@@ -210,7 +210,10 @@ func TestUpdateOfAReplacedResponseIsRefused(t *testing.T) {
 }
 
 func TestPurge(t *testing.T) {
-	uris := []string{"https://a.test/docs/1", "https://a.test/docs/2", "https://a.test/blog", "https://a.test:8443/docs/", "https://b.test/docs/1"}
+	uris := []string{
+		"https://a.test/docs/1", "https://a.test/docs/2", "https://a.test/blog", "https://a.test:8443/docs/",
+		"https://b.test/docs/1",
+	}
 	for _, tt := range []struct {
 		name  string
 		purge func(s *store.Store) (int, error)
@@ -219,7 +222,10 @@ func TestPurge(t *testing.T) {
 		{"by URI", func(s *store.Store) (int, error) { return s.DeleteResponses(uris[0]) }, []int{0}},
 		{"by host", func(s *store.Store) (int, error) { return s.DeleteHostResponses("A.test") }, []int{0, 1, 2}},
 		{"by host and port", func(s *store.Store) (int, error) { return s.DeleteHostResponses("a.test:8443") }, []int{3}},
-		{"by prefix", func(s *store.Store) (int, error) { return s.DeletePrefixResponses("https://a.test/docs/") }, []int{0, 1}},
+		{
+			"by prefix", func(s *store.Store) (int, error) { return s.DeletePrefixResponses("https://a.test/docs/") },
+			[]int{0, 1},
+		},
 		{"by tag", func(s *store.Store) (int, error) { return s.DeleteTaggedResponses("odd") }, []int{1, 3}},
 		{"all", func(s *store.Store) (int, error) { return s.ClearResponses() }, []int{0, 1, 2, 3, 4}},
 		{"by a host never seen", func(s *store.Store) (int, error) { return s.DeleteHostResponses("test") }, nil},

@@ -17,8 +17,9 @@ const (
 	roomForNone       // below a quarter of the mark
 )
 
-// freeMark returns the free space below which nothing is stored, in bytes: 512 MiB, or on a file system under 4 GiB an eighth of
-// it, at least 64 MiB. Tried with marks of 32 to 128 MiB on 300 MiB: the engine's compactions after the last write fit in.
+// freeMark returns the free space below which nothing is stored, in bytes: 512 MiB, or on a file system under 4 GiB an
+// eighth of it, at least 64 MiB. Tried with marks of 32 to 128 MiB on 300 MiB: the engine's compactions after the last
+// write fit in.
 func freeMark(total uint64) uint64 {
 	if total < 4<<30 {
 		return max(total/8, 64<<20)
@@ -68,8 +69,8 @@ func (k *kv) roomLocked() room {
 	return r
 }
 
-// admitsLocked reports whether the store takes writes. While it does not, it looks once a second whether the disk has room
-// again; a failing disk gets something to try as often.
+// admitsLocked reports whether the store takes writes. While it does not, it looks once a second whether the disk has
+// room again; a failing disk gets something to try as often.
 func (k *kv) admitsLocked() bool {
 	if k.full == "" && k.failing == "" {
 		return true

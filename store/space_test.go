@@ -72,7 +72,8 @@ func TestFullDiskStopsWritesAndNothingElse(t *testing.T) {
 
 func TestStoreOnAFullDiskOpensInMemoryOnly(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.OpenWithSpace(store.Options{Dir: dir}, func(string) (uint64, uint64, error) { return 1 << 20, 100 << 30, nil })
+	s, err := store.OpenWithSpace(store.Options{Dir: dir},
+		func(string) (uint64, uint64, error) { return 1 << 20, 100 << 30, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,8 @@ func TestBodyOfSeveralPartsIsOnDiskWholeOrNotAtAll(t *testing.T) {
 				}
 			}
 		}
-		if got, want := s.Totals(), s.Recounted(); got.Responses != want.Responses || got.ResponseBytes != want.ResponseBytes {
+		if got, want := s.Totals(), s.Recounted(); got.Responses != want.Responses ||
+			got.ResponseBytes != want.ResponseBytes {
 			t.Errorf("no room at look %d: Totals() = %+v, counted %+v", after, got, want)
 		}
 		if err := s.Close(); err != nil {

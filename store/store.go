@@ -1,19 +1,20 @@
-// Package store keeps what the program remembers in one directory: stored responses, bodies, renditions, pages with their
-// versions and visits, counters, the change log and the disclosure ledger. It is the only package that knows the engine
-// underneath (Badger), and speaks in types of its own.
+// Package store keeps what the program remembers in one directory: stored responses, bodies, renditions, pages with
+// their versions and visits, counters, the change log and the disclosure ledger. It is the only package that knows the
+// engine underneath (Badger), and speaks in types of its own.
 //
 // [Open] gives a [Store]; its methods may be called from many goroutines. Three promises shape the package:
 //
-//   - Nobody waits for the disk. A write is taken into a bounded queue and is visible to the next read at once; one goroutine
-//     compresses and commits. When the queue is full, or the disk nearly so, a write is refused with [ErrFull] and the caller
-//     goes on without. Only [Store.Flush], [Store.Disclose] and the acknowledging of jobs wait until their writes are synced,
-//     and listings until earlier writes can be listed.
-//   - Nothing wrong is handed out. Every record carries a hash over its key and value and is checked on each read; a record
-//     that does not verify is gone, counted in [Health], and looks like one that never was.
-//   - A damaged store never stops the program. It is set aside, an empty one takes its place, and [Health] says so.
+//   - Nobody waits for the disk. A write is taken into a bounded queue and is visible to the next read at once;
+//     one goroutine compresses and commits. When the queue is full, or the disk nearly so, a write is refused
+//     with [ErrFull] and the caller goes on without. Only [Store.Flush], [Store.Disclose] and the acknowledging
+//     of jobs wait until their writes are synced, and listings until earlier writes can be listed.
+//   - Nothing wrong is handed out. Every record carries a hash over its key and value and is checked on each
+//     read; a record that does not verify is gone, counted in [Health], and looks like one that never was.
+//   - A damaged store never stops the program. It is set aside, an empty one takes its place, and [Health] says
+//     so.
 //
-// Reading on: kv.go (records, queue, reads), writer.go (commits), bodies.go (content by its hash), then a file per kind of
-// record; keys.go holds all keys.
+// Reading on: kv.go (records, queue, reads), writer.go (commits), bodies.go (content by its hash), then a file per kind
+// of record; keys.go holds all keys.
 package store
 
 import (
@@ -28,15 +29,15 @@ import (
 // ErrNotFound is returned for a record that is not there (or that was damaged, which is the same to a caller).
 var ErrNotFound = errors.New("not found")
 
-// ErrFull says that nothing is stored at the moment: the queue is full, the disk is below the free-space mark, or the store
-// runs in memory only. Callers go on without storing.
+// ErrFull says that nothing is stored at the moment: the queue is full, the disk is below the free-space mark, or the
+// store runs in memory only. Callers go on without storing.
 var ErrFull = errors.New("store takes no writes")
 
 // ErrCursor says that a list was asked to go on from where it never ended.
 var ErrCursor = errors.New("it is not one that this list gave")
 
-// ErrNewer says that a newer version of this program wrote the store in a form that this one cannot read. The store is left
-// as it is.
+// ErrNewer says that a newer version of this program wrote the store in a form that this one cannot read. The store is
+// left as it is.
 var ErrNewer = errors.New("the store was written by a newer version of readthru")
 
 // LockedError says that another process has the directory open.
@@ -75,8 +76,9 @@ type Options struct {
 	// Dir is the directory to keep everything in. It is created with mode 0700 when missing.
 	Dir string
 
-	// MaxSize bounds the bodies of stored responses, in bytes as received (equal bodies count once). Over it, what was used
-	// longest ago goes, down to nine tenths. If zero, 2 GiB. Pages and their versions are not counted and never evicted.
+	// MaxSize bounds the bodies of stored responses, in bytes as received (equal bodies count once). Over it, what was
+	// used longest ago goes, down to nine tenths. If zero, 2 GiB. Pages and their versions are not counted and never
+	// evicted.
 	MaxSize int64
 
 	// Log receives what an operator should know. If nil, nothing is logged.
@@ -136,7 +138,8 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// Flush waits until all that was accepted is on disk and synced. The error says what of it was lost on the way, if anything.
+// Flush waits until all that was accepted is on disk and synced. The error says what of it was lost on the way, if
+// anything.
 func (s *Store) Flush() error {
 	s.flushCounts()
 	if err := s.kv.barrier(true); err != nil {
@@ -145,8 +148,8 @@ func (s *Store) Flush() error {
 	return nil
 }
 
-// settle waits until everything queued before can be found by walking. Writes that were lost on the way are no reason not to
-// walk: they were counted and logged where it happened.
+// settle waits until everything queued before can be found by walking. Writes that were lost on the way are no reason
+// not to walk: they were counted and logged where it happened.
 func (s *Store) settle() { _ = s.kv.barrier(false) }
 
 // Close writes what is queued, syncs and closes. Reads under way end first; later calls find nothing and store nothing.

@@ -21,7 +21,10 @@ func TestASummaryIsFoundByContentKindAndMaker(t *testing.T) {
 	putPage(t, s, url, "one")
 	sums := []store.Summary{
 		{ContentHash: "one", Kind: "brief", By: "extract 1", Text: "Extracted."},
-		{ContentHash: "one", Kind: "brief", By: "openai m 1", Text: "By a model.", Model: "m", Took: time.Second, PromptTokens: 100, CompletionTokens: 10},
+		{
+			ContentHash: "one", Kind: "brief", By: "openai m 1", Text: "By a model.", Model: "m", Took: time.Second,
+			PromptTokens: 100, CompletionTokens: 10,
+		},
 		{ContentHash: "one", Kind: "usage", By: "extract 1", Text: "Of another kind."},
 	}
 	for i, sum := range sums {
@@ -49,7 +52,11 @@ func TestASummaryIsFoundByContentKindAndMaker(t *testing.T) {
 		if diff := cmp.Diff([]store.Summary{again, sums[2], sums[1]}, s.Summaries(k)); diff != "" {
 			t.Errorf("pass %d: all, newest first (-want +got):\n%s", pass, diff)
 		}
-		for _, none := range [][3]string{{"two", "brief", "extract 1"}, {"one", "api", "extract 1"}, {"one", "brief", "openai n 1"}} {
+		for _, none := range [][3]string{
+			{"two", "brief", "extract 1"},
+			{"one", "api", "extract 1"},
+			{"one", "brief", "openai n 1"},
+		} {
 			if got, err := s.Summary(k, none[0], none[1], none[2]); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("pass %d: Summary(%v) = %v, %v, want ErrNotFound", pass, none, got, err)
 			}
@@ -99,7 +106,10 @@ func TestSummariesOfAPageAreBounded(t *testing.T) {
 	putPage(t, s, url, "one")
 	text := strings.Repeat("\x01", 16<<10) // six times as long in JSON
 	for i := range 50 {
-		if err := s.AddSummary(k, store.Summary{ContentHash: "one", Kind: "brief", By: fmt.Sprint(i), Text: text}); err != nil {
+		if err := s.AddSummary(k, store.Summary{
+			ContentHash: "one", Kind: "brief", By: fmt.Sprint(i),
+			Text: text,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

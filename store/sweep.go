@@ -17,9 +17,9 @@ const evictTo = 90
 // sweepChunk is how many records a step of the sweep handles between two looks at the context.
 const sweepChunk = 256
 
-// Sweep deletes what is useless by now: stored responses past their Retain, expired renditions, bodies that nobody refers to,
-// old visits, sets of sessions that are as old. It also enforces MaxSize. It returns how many stored responses went, with the
-// damaged records that it met. To be called every few minutes; ctx ends it early.
+// Sweep deletes what is useless by now: stored responses past their Retain, expired renditions, bodies that nobody
+// refers to, old visits, sets of sessions that are as old. It also enforces MaxSize. It returns how many stored
+// responses went, with the damaged records that it met. To be called every few minutes; ctx ends it early.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	now := time.Now()
 	s.settle()
@@ -51,7 +51,8 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// due collects keys of an index by hour that are due: up to now, or absurdly far ahead, as a clock leaves them that was wrong.
+// due collects keys of an index by hour that are due: up to now, or absurdly far ahead, as a clock leaves them that was
+// wrong.
 func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	more := true
 	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
@@ -63,7 +64,8 @@ func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	})
 	if more {
 		limit := hourOf(now.Add(maxRetain)) + 2
-		s.kv.walk(scan{prefix: prefix, from: prefix + u32(limit), keys: true}, func(key string, _ []byte) bool { return f(key) })
+		s.kv.walk(scan{prefix: prefix, from: prefix + u32(limit), keys: true},
+			func(key string, _ []byte) bool { return f(key) })
 	}
 }
 
@@ -111,7 +113,8 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 		var dead []Sum
 		if value, getErr := s.kv.get(rendition); getErr == nil {
 			var r Rendition
-			if json.Unmarshal(value, &r) == nil && !r.Expires.IsZero() && pageRenditionExpiryKey(expiryHour(r.Expires), rendition) == key {
+			if json.Unmarshal(value, &r) == nil && !r.Expires.IsZero() &&
+				pageRenditionExpiryKey(expiryHour(r.Expires), rendition) == key {
 				if s.dropRendition(b, rendition, value, now) {
 					dead = append(dead, renditionBody(value))
 				}
@@ -174,8 +177,8 @@ func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// evict deletes the stored responses used longest ago until their bodies take no more than nine tenths of MaxSize, if they
-// take more than MaxSize now.
+// evict deletes the stored responses used longest ago until their bodies take no more than nine tenths of MaxSize, if
+// they take more than MaxSize now.
 func (s *Store) evict(ctx context.Context) (total int, err error) {
 	if s.kv.totals().Bytes <= s.maxSize {
 		return 0, nil

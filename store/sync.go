@@ -14,9 +14,9 @@ import (
 // syncEvery is how long what is committed may wait for its sync.
 const syncEvery = time.Second
 
-// syncer makes durable what the writer commits, in a goroutine of its own: a sync takes as long as the disk likes, and what is
-// queued meanwhile must not wait for it. What is committed survives the death of the process, what is synced that of the
-// machine.
+// syncer makes durable what the writer commits, in a goroutine of its own: a sync takes as long as the disk likes, and
+// what is queued meanwhile must not wait for it. What is committed survives the death of the process, what is synced
+// that of the machine.
 type syncer struct {
 	mu      sync.Mutex
 	dirty   bool   // something committed is not synced
@@ -35,7 +35,10 @@ type waiter struct {
 }
 
 func newSyncer() syncer {
-	return syncer{due: make(chan struct{}, 1), now: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	return syncer{
+		due: make(chan struct{}, 1), now: make(chan struct{}, 1), quit: make(chan struct{}),
+		done: make(chan struct{}),
+	}
 }
 
 // committed notes that there is something to sync, up to job seq.
@@ -100,7 +103,8 @@ func (k *kv) syncAll() {
 	}
 }
 
-// sync makes durable what was committed before the call, then notes how far the change log goes, and answers who waits for it.
+// sync makes durable what was committed before the call, then notes how far the change log goes, and answers who waits
+// for it.
 func (k *kv) sync() error {
 	s := &k.syncer
 	s.mu.Lock()

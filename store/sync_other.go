@@ -2,6 +2,6 @@
 
 package store
 
-// fileSyncCoversMaps says whether syncing a file writes out what was changed in it through a shared mapping. POSIX does not
-// promise it.
+// fileSyncCoversMaps says whether syncing a file writes out what was changed in it through a shared mapping. POSIX does
+// not promise it.
 const fileSyncCoversMaps = false

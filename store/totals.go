@@ -27,8 +27,8 @@ func (s *Store) Totals() Totals {
 	}
 }
 
-// totals is what z/totals holds. The writer commits the changes of a batch in the batch's own transaction, so that counts and
-// records never part. As a change it holds differences, and Seq the newest job.
+// totals is what z/totals holds. The writer commits the changes of a batch in the batch's own transaction, so that
+// counts and records never part. As a change it holds differences, and Seq the newest job.
 type totals struct {
 	Pages, Visits, Versions    int64
 	BySource                   map[page.Source]int64
@@ -37,7 +37,8 @@ type totals struct {
 	Jobs                       int64 // records of the change log
 	Seq                        uint64
 
-	// Uncertain says that writes were dropped, on which later ones may have built: to be counted again at the next opening.
+	// Uncertain says that writes were dropped, on which later ones may have built: to be counted again at the next
+	// opening.
 	Uncertain bool `json:",omitempty"`
 }
 

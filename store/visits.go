@@ -34,7 +34,8 @@ const (
 	// visitChunk is how many visits one batch writes at most.
 	visitChunk = 500
 
-	// maxVisit is the longest record of a visit, in bytes. What is longer (URLs may be of any length) is counted, not recorded.
+	// maxVisit is the longest record of a visit, in bytes. What is longer (URLs may be of any length) is counted, not
+	// recorded.
 	maxVisit = 64 << 10
 
 	// keepVisits is how long a visit's record is kept. Counters stay.
@@ -90,7 +91,8 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	l := &s.visits
 	l.mu.Lock()
 	l.delta.add(totals{
-		Visits: 1, MarkdownTokens: int64(v.Tokens), HTMLTokens: int64(v.HTMLTokens), BySource: map[page.Source]int64{v.Source: 1},
+		Visits: 1, MarkdownTokens: int64(v.Tokens), HTMLTokens: int64(v.HTMLTokens),
+		BySource: map[page.Source]int64{v.Source: 1},
 	}, 1)
 	full := len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session) > maxVisit
 	if !full {
@@ -158,8 +160,8 @@ type VisitQuery struct {
 	Limit   int       // 0: 50; at most 1000
 }
 
-// Visits returns visits, newest first, and a cursor for the next call, empty when these were the last. Records are kept for
-// 180 days.
+// Visits returns visits, newest first, and a cursor for the next call, empty when these were the last. Records are kept
+// for 180 days.
 func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 	sc := scan{prefix: "vi/", back: true}
 	if q.Page != nil {

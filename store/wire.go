@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Records that are read on every miss, and those that hold foreign bytes (a field value need not be UTF-8), have a binary
-// form: numbers are varints, text and lists begin with their length.
+// Records that are read on every miss, and those that hold foreign bytes (a field value need not be UTF-8), have a
+// binary form: numbers are varints, text and lists begin with their length.
 
 type encoder []byte
 

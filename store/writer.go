@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxTxnBytes and maxTxnOps bound a transaction. Badger's own limit is 15 % of a memtable, 1.2 MiB; the largest record must
-	// fit.
+	// maxTxnBytes and maxTxnOps bound a transaction. Badger's own limit is 15 % of a memtable, 1.2 MiB; the largest record
+	// must fit.
 	maxTxnBytes = 9 << 17
 	maxTxnOps   = 8000
 )
@@ -156,8 +156,8 @@ func (w *writer) discard() {
 	w.txn, w.batches, w.bytes, w.ops = nil, nil, 0, 0
 }
 
-// commit writes the open transaction, unless the disk is nearly full: a write to a full disk kills the process (the engine
-// writes through mapped memory), so the free space is looked at before each.
+// commit writes the open transaction, unless the disk is nearly full: a write to a full disk kills the process (the
+// engine writes through mapped memory), so the free space is looked at before each.
 func (k *kv) commit() {
 	w := &k.w
 	if len(w.batches) == 0 {
