@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// policy is the picture of who may import whom. A line names packages that do not know each other, and after the arrow all that
-// they may import of this module. It is a statement of design: do not change it to fix a build.
+// policy is the picture of who may import whom. A line names packages that do not know each other, and after the arrow
+// all that they may import of this module; a package may have several lines. It is a statement of design: do not change
+// it to fix a build.
 const policy = `
 	page, pdf, llm, symbols, recording, bench, bench/trec →
 	certs                 →
@@ -27,7 +28,8 @@ const policy = `
 	firecrawl             → page, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
-	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge, fetch, recording, proxy, crawl, firecrawl, api, mcp
+	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
+	cmd/readthru          → fetch, recording, proxy, crawl, firecrawl, api, mcp
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.
@@ -95,7 +97,7 @@ func parsePolicy(t *testing.T) map[string][]string {
 			t.Fatalf("line without an arrow: %q", line)
 		}
 		for _, name := range words(left) {
-			allowed[name] = words(right)
+			allowed[name] = append(allowed[name], words(right)...)
 		}
 	}
 	return allowed
@@ -108,7 +110,8 @@ func words(list string) []string {
 // imports returns what the module's packages import outside tests, by the package's path below the module.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{end}}", "./...").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f",
+		"{{if .GoFiles}}{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{end}}", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -21,8 +21,12 @@ import (
 var serviceRows = []acceptance{
 	{"B44 detect_urls classifies", func(t *testing.T) {
 		t.Helper()
-		got, failure := rpc[[]page.Detected](t, newWorld(t, nil).listen(t), "LLM.detect_urls", "https://github.com/acme/tool and https://a.test/docs/x")
-		want := []page.Detected{{URL: "https://github.com/acme/tool", Type: page.GitHubRepo, Display: "acme/tool"}, {URL: "https://a.test/docs/x", Type: page.Documentation, Display: "a.test/docs/x"}}
+		got, failure := rpc[[]page.Detected](t, newWorld(t, nil).listen(t), "LLM.detect_urls",
+			"https://github.com/acme/tool and https://a.test/docs/x")
+		want := []page.Detected{
+			{URL: "https://github.com/acme/tool", Type: page.GitHubRepo, Display: "acme/tool"},
+			{URL: "https://a.test/docs/x", Type: page.Documentation, Display: "a.test/docs/x"},
+		}
 		if diff := cmp.Diff(want, got); diff != "" || failure != nil {
 			t.Errorf("%+v (-want +got):\n%s", failure, diff)
 		}
@@ -34,7 +38,8 @@ var serviceRows = []acceptance{
 		for i := range 6 {
 			fmt.Fprintf(&text, "https://example.com/p/%d, ", i)
 		}
-		got, failure := rpc[[]api.URLResult](t, w.listen(t), "LLM.detect_and_fetch", text.String()+"https://example.com/p/gone")
+		got, failure := rpc[[]api.URLResult](t, w.listen(t), "LLM.detect_and_fetch",
+			text.String()+"https://example.com/p/gone")
 		if failure != nil || len(got) != 7 || got[6].Content.Error == nil {
 			t.Fatalf("%+v, %+v", got, failure)
 		}
@@ -47,7 +52,8 @@ var serviceRows = []acceptance{
 	{"B38 get_url_content is an error if never fetched", func(t *testing.T) {
 		t.Helper()
 		_, failure := rpc[page.Page](t, newWorld(t, nil).listen(t), "LLM.get_url_content", p1)
-		if failure == nil || failure.Code != -32000 || failure.Data == nil || failure.Data.URL != p1 || failure.Data.Error == nil || failure.Data.Error.Kind != "not_fetched" {
+		if failure == nil || failure.Code != -32000 || failure.Data == nil || failure.Data.URL != p1 ||
+			failure.Data.Error == nil || failure.Data.Error.Kind != "not_fetched" {
 			t.Errorf("%+v", failure)
 		}
 	}},
@@ -58,7 +64,8 @@ var serviceRows = []acceptance{
 		if _, err := w.store.ClearResponses(); err != nil { // the set alone has it
 			t.Fatal(err)
 		}
-		if got, failure := rpc[page.Page](t, w.listen(t), "LLM.get_url_content", p1); failure != nil || got.Content != p.Content || got.Title != p.Title {
+		if got, failure := rpc[page.Page](t, w.listen(t), "LLM.get_url_content", p1); failure != nil ||
+			got.Content != p.Content || got.Title != p.Title {
 			t.Errorf("%+v, %+v", got, failure)
 		}
 	}},
@@ -67,7 +74,8 @@ var serviceRows = []acceptance{
 		w := newWorldOver(t, manyPages, nil, nil)
 		addr := w.listen(t)
 		p := w.got(t, api.FetchRequest{URL: p1, Session: "another"})
-		if got, failure := rpc[page.Page](t, addr, "LLM.get_url_content", p1); failure != nil || got.Content != p.Content || w.asked.Load() != 1 {
+		if got, failure := rpc[page.Page](t, addr, "LLM.get_url_content", p1); failure != nil || got.Content != p.Content ||
+			w.asked.Load() != 1 {
 			t.Errorf("%+v, %+v, origin asked %d times", got, failure, w.asked.Load())
 		}
 	}},
@@ -76,7 +84,8 @@ var serviceRows = []acceptance{
 		w := newWorldOver(t, manyPages, nil, nil)
 		w.got(t, api.FetchRequest{URL: p1})
 		w.got(t, api.FetchRequest{URL: p2})
-		if gone, err := w.server.Uncache(t.Context(), api.Selection{URL: p1}); err != nil || gone.Removed != 1 || gone.Fetched != 1 {
+		if gone, err := w.server.Uncache(t.Context(), api.Selection{URL: p1}); err != nil || gone.Removed != 1 ||
+			gone.Fetched != 1 {
 			t.Errorf("%v, %+v", err, gone)
 		}
 		if w.held(t, p1) != "" || w.held(t, p2) == "" {
@@ -107,7 +116,8 @@ var serviceRows = []acceptance{
 		addr := w.listen(t)
 		w.got(t, api.FetchRequest{URL: p1})
 		for _, want := range []bool{true, false} {
-			if got, failure := rpc[struct{ Found bool }](t, addr, "LLM.remove_fetched_url", p1); failure != nil || got.Found != want {
+			if got, failure := rpc[struct{ Found bool }](t, addr, "LLM.remove_fetched_url", p1); failure != nil ||
+				got.Found != want {
 				t.Errorf("found %v, %+v, want %v", got.Found, failure, want)
 			}
 		}
@@ -124,10 +134,12 @@ var serviceRows = []acceptance{
 		for _, raw := range []string{p1, p2, "https://example.com/p/3"} {
 			w.got(t, api.FetchRequest{URL: raw})
 		}
-		if _, err := w.server.Forget(t.Context(), "", p1); err != nil || !slices.Equal(urlsOf(t, w.server, ""), []string{"2", "3"}) {
+		if _, err := w.server.Forget(t.Context(), "", p1); err != nil ||
+			!slices.Equal(urlsOf(t, w.server, ""), []string{"2", "3"}) {
 			t.Errorf("after remove_fetched: %v, %v", err, urlsOf(t, w.server, ""))
 		}
-		if gone, err := w.server.ForgetAll(t.Context(), ""); err != nil || gone.Removed != 2 || urlsOf(t, w.server, "") != nil {
+		if gone, err := w.server.ForgetAll(t.Context(), ""); err != nil || gone.Removed != 2 ||
+			urlsOf(t, w.server, "") != nil {
 			t.Errorf("after clear_fetched: %v, %+v, %v", err, gone, urlsOf(t, w.server, ""))
 		}
 	}},
@@ -137,9 +149,14 @@ var serviceRows = []acceptance{
 		for _, raw := range []string{p1, p2, "https://example.com/p/3"} {
 			w.got(t, api.FetchRequest{URL: raw})
 		}
-		got, err := w.server.ContextText(t.Context(), api.ContextQuery{URLs: []string{"https://example.com/p/3", "https://example.com/p/never", p2, p1, p1}, Exclude: []string{p2}, MaxChars: 8})
+		got, err := w.server.ContextText(t.Context(),
+			api.ContextQuery{
+				URLs:    []string{"https://example.com/p/3", "https://example.com/p/never", p2, p1, p1},
+				Exclude: []string{p2}, MaxChars: 8,
+			})
 		want := "URL: https://example.com/p/3\nTitle: Page 3\n\n# Page 3...\n\n---\n\nURL: https://example.com/p/1\nTitle: Page 1\n\n# Page 1..."
-		if err != nil || got.Text != want || !slices.Equal(got.LeftOut, []string{"https://example.com/p/never"}) || !slices.Equal(got.URLs, []string{"https://example.com/p/3", p1}) {
+		if err != nil || got.Text != want || !slices.Equal(got.LeftOut, []string{"https://example.com/p/never"}) ||
+			!slices.Equal(got.URLs, []string{"https://example.com/p/3", p1}) {
 			t.Errorf("%v, %+v", err, got)
 		}
 	}},
@@ -148,7 +165,8 @@ var serviceRows = []acceptance{
 		w := newWorldOver(t, manyPages, nil, nil)
 		addr := w.listen(t)
 		for _, tt := range []struct{ useCache, cached bool }{{true, false}, {true, true}, {false, false}} {
-			if got, failure := rpc[api.URLResult](t, addr, "LLM.fetch_url", p1, tt.useCache); failure != nil || got.Cached != tt.cached {
+			if got, failure := rpc[api.URLResult](t, addr, "LLM.fetch_url", p1, tt.useCache); failure != nil ||
+				got.Cached != tt.cached {
 				t.Errorf("use_cache %v: cached %v, %+v, want %v", tt.useCache, got.Cached, failure, tt.cached)
 			}
 		}
@@ -159,7 +177,8 @@ var serviceRows = []acceptance{
 	{"B16 B17 web page fetch", func(t *testing.T) {
 		t.Helper()
 		got, failure := rpc[api.URLResult](t, newWorldOver(t, manyPages, nil, nil).listen(t), "LLM.fetch_url", p1)
-		if failure != nil || got.Content.Type != page.Web || got.Content.Title != "Page 1" || !strings.HasPrefix(got.Content.Content, "# Page 1\n") {
+		if failure != nil || got.Content.Type != page.Web || got.Content.Title != "Page 1" ||
+			!strings.HasPrefix(got.Content.Content, "# Page 1\n") {
 			t.Errorf("%+v, %+v", got.Content, failure)
 		}
 	}},
@@ -175,14 +194,16 @@ var serviceRows = []acceptance{
 		}, nil, nil)
 		addr := w.listen(t)
 		_, failure := rpc[api.URLResult](t, addr, "LLM.fetch_url", p1)
-		if failure == nil || failure.Code != -32000 || failure.Message != "HTTP 502 fetching "+p1 || failure.Data.Error.Kind != "http" {
+		if failure == nil || failure.Code != -32000 || failure.Message != "HTTP 502 fetching "+p1 ||
+			failure.Data.Error.Kind != "http" {
 			t.Fatalf("%+v", failure)
 		}
 		if w.held(t, p1) != "" || urlsOf(t, w.server, "") != nil {
 			t.Error("the error is kept")
 		}
 		works.Store(true)
-		if got, failure := rpc[api.URLResult](t, addr, "LLM.fetch_url", p1, false); failure != nil || got.Cached || got.Content.Title != "Page 1" {
+		if got, failure := rpc[api.URLResult](t, addr, "LLM.fetch_url", p1, false); failure != nil || got.Cached ||
+			got.Content.Title != "Page 1" {
 			t.Errorf("afterwards: %+v, %+v", got, failure)
 		}
 	}},
@@ -191,7 +212,8 @@ var serviceRows = []acceptance{
 		var asked atomic.Int64
 		w := newWorldOver(t, manyPages, nil, withModel(t, &asked))
 		p := w.got(t, api.FetchRequest{URL: p1, Summary: "auto", Hint: "compare it with others"})
-		if p.Summary != modelSays || p.SummaryType != "evaluation" || p.Info.LLMModel != "m" || p.Info.LLMTotalTokens != 15 || asked.Load() != 1 {
+		if p.Summary != modelSays || p.SummaryType != "evaluation" || p.Info.LLMModel != "m" || p.Info.LLMTotalTokens != 15 ||
+			asked.Load() != 1 {
 			t.Errorf("%q, %s, %+v, model asked %d times", p.Summary, p.SummaryType, p.Info, asked.Load())
 		}
 		if list, err := w.server.Context(t.Context(), "", p1); err != nil || list.Pages[0].Summary != modelSays {
@@ -201,14 +223,16 @@ var serviceRows = []acceptance{
 	{"B24 without a model the summary is an extract, and says so", func(t *testing.T) {
 		t.Helper()
 		p := newWorldOver(t, manyPages, nil, nil).got(t, api.FetchRequest{URL: p1, Summary: "brief"})
-		if !strings.Contains(p.Summary, "A cache keeps what an origin said") || !slices.Contains(p.Warnings, summary.WarnExtractive) {
+		if !strings.Contains(p.Summary, "A cache keeps what an origin said") ||
+			!slices.Contains(p.Warnings, summary.WarnExtractive) {
 			t.Errorf("%q, %v", p.Summary, p.Warnings)
 		}
 	}},
 	{"B8 three URLs per message", func(t *testing.T) {
 		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
-		got, err := w.server.DetectAndFetch(t.Context(), api.DetectRequest{Text: p1 + " " + p2 + " https://example.com/p/3 https://example.com/p/4"})
+		got, err := w.server.DetectAndFetch(t.Context(),
+			api.DetectRequest{Text: p1 + " " + p2 + " https://example.com/p/3 https://example.com/p/4"})
 		if err != nil || len(got.Pages) != 3 || got.Left != 1 || w.asked.Load() != 3 {
 			t.Errorf("%v, %d pages, %d left, origin asked %d times", err, len(got.Pages), got.Left, w.asked.Load())
 		}
@@ -227,7 +251,8 @@ var githubRows = []acceptance{
 			return true
 		}, onExample, nil)
 		p := w.got(t, api.FetchRequest{URL: "https://github.com/acme/tool/blob/main/lib/a.go"})
-		if !strings.Contains(p.Content, "func A() {}") || p.Title != "a.go" || p.Type != page.GitHubFile || p.GitHub == nil || p.GitHub.Path != "lib/a.go" {
+		if !strings.Contains(p.Content, "func A() {}") || p.Title != "a.go" || p.Type != page.GitHubFile || p.GitHub == nil ||
+			p.GitHub.Path != "lib/a.go" {
 			t.Errorf("%q, %+v", p.Content, p)
 		}
 	}},
@@ -251,16 +276,22 @@ var githubRows = []acceptance{
 		e := symbols.New(symbols.Options{})
 		t.Cleanup(func() { _ = e.Close() })
 		w := newWorldOver(t, archive(map[string]string{
-			"README.md": "# Tool\n", "lib/a.go": "package lib\n\n// Shown is.\nfunc Shown() {}\n", ".hidden/b.go": "package hidden\n\nfunc Hidden() {}\n", "node_modules/c.go": "package c\n\nfunc Module() {}\n",
+			"README.md": "# Tool\n", "lib/a.go": "package lib\n\n// Shown is.\nfunc Shown() {}\n",
+			".hidden/b.go": "package hidden\n\nfunc Hidden() {}\n", "node_modules/c.go": "package c\n\nfunc Module() {}\n",
 		}), func(o *fetch.Options) { onExample(o); o.Symbols = e }, nil)
 		p := w.got(t, api.FetchRequest{URL: "https://github.com/acme/tool"})
-		if !strings.Contains(p.SymbolMap, "Shown") || strings.Contains(p.SymbolMap, "Hidden") || strings.Contains(p.SymbolMap, "Module") {
+		if !strings.Contains(p.SymbolMap, "Shown") || strings.Contains(p.SymbolMap, "Hidden") ||
+			strings.Contains(p.SymbolMap, "Module") {
 			t.Errorf("symbol map: %s", p.SymbolMap)
 		}
-		if s, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: "https://github.com/acme/tool", Summary: "auto"}); err != nil || s.SummaryType != "architecture" || !s.FromCache {
-			t.Errorf("%v, summary %s, from cache %v, want that of a repository with symbols (B21)", err, s.SummaryType, s.FromCache)
+		if s, err := w.server.Fetch(t.Context(),
+			api.FetchRequest{URL: "https://github.com/acme/tool", Summary: "auto"}); err != nil ||
+			s.SummaryType != "architecture" || !s.FromCache {
+			t.Errorf("%v, summary %s, from cache %v, want that of a repository with symbols (B21)", err, s.SummaryType,
+				s.FromCache)
 		}
-		if gone, err := w.server.Uncache(t.Context(), api.Selection{URL: "https://github.com/acme/tool"}); err != nil || gone.Removed == 0 || gone.Fetched != 1 {
+		if gone, err := w.server.Uncache(t.Context(), api.Selection{URL: "https://github.com/acme/tool"}); err != nil ||
+			gone.Removed == 0 || gone.Fetched != 1 {
 			t.Errorf("invalidate (B40): %v, %+v", err, gone)
 		}
 		if again := w.got(t, api.FetchRequest{URL: "https://github.com/acme/tool"}); again.FromCache {
@@ -271,9 +302,13 @@ var githubRows = []acceptance{
 		t.Helper()
 		e := symbols.New(symbols.Options{})
 		t.Cleanup(func() { _ = e.Close() })
-		w := newWorldOver(t, archive(map[string]string{"README.md": "# Tool\n\nIt does things.\n", "a.go": "package a\n\nfunc Shown() {}\n"}), func(o *fetch.Options) { onExample(o); o.Symbols = e }, nil)
+		w := newWorldOver(t, archive(map[string]string{
+			"README.md": "# Tool\n\nIt does things.\n",
+			"a.go":      "package a\n\nfunc Shown() {}\n",
+		}), func(o *fetch.Options) { onExample(o); o.Symbols = e }, nil)
 		p := w.got(t, api.FetchRequest{URL: "https://github.com/acme/tool", Format: "prompt"})
-		if !strings.HasPrefix(p.Content, "URL: https://github.com/acme/tool\nTitle: ") || !strings.Contains(p.Content, "\n\n# Tool\n\nIt does things.\n\n```\n") || !strings.HasSuffix(p.Content, "\n```\n") {
+		if !strings.HasPrefix(p.Content, "URL: https://github.com/acme/tool\nTitle: ") ||
+			!strings.Contains(p.Content, "\n\n# Tool\n\nIt does things.\n\n```\n") || !strings.HasSuffix(p.Content, "\n```\n") {
 			t.Errorf("%q", p.Content)
 		}
 	}},

@@ -108,7 +108,8 @@ var cacheRows = []acceptance{
 		addr := w.listen(t)
 		w.got(t, api.FetchRequest{URL: p1})
 		for _, want := range []bool{true, false} {
-			if got, failure := rpc[struct{ Found bool }](t, addr, "LLM.invalidate_url_cache", p1); failure != nil || got.Found != want {
+			if got, failure := rpc[struct{ Found bool }](t, addr, "LLM.invalidate_url_cache", p1); failure != nil ||
+				got.Found != want {
 				t.Errorf("found %v, %+v, want %v", got.Found, failure, want)
 			}
 		}
@@ -194,7 +195,8 @@ var cacheRows = []acceptance{
 		}
 		for range 2 {
 			got, failure := rpc[api.URLResult](t, addr, "LLM.fetch_url", p1, true, true)
-			if failure != nil || !got.Cached || got.Summary != modelSays || got.SummaryType != "brief" || got.Content.Content != first.Content.Content {
+			if failure != nil || !got.Cached || got.Summary != modelSays || got.SummaryType != "brief" ||
+				got.Content.Content != first.Content.Content {
 				t.Errorf("with a summary: %+v, %+v", got, failure)
 			}
 		}

@@ -19,29 +19,45 @@ import (
 
 var detectionRows = []acceptance{
 	{"B1 one URL", detects("Read https://a.test/x today", "https://a.test/x")},
-	{"B1 several, in the text's order", detects("https://b.test/ before https://a.test/x", "https://b.test/", "https://a.test/x")},
+	{"B1 several, in the text's order", detects("https://b.test/ before https://a.test/x", "https://b.test/",
+		"https://a.test/x")},
 	{"B1 duplicates once", detects("https://a.test/x and https://a.test/x", "https://a.test/x")},
-	{"B1 trailing punctuation and comma stripped", detects("https://a.test/x, https://a.test/y. (https://a.test/z)! https://a.test/w?", "https://a.test/x", "https://a.test/y", "https://a.test/z", "https://a.test/w")},
+	{
+		"B1 trailing punctuation and comma stripped",
+		detects("https://a.test/x, https://a.test/y. (https://a.test/z)! https://a.test/w?", "https://a.test/x",
+			"https://a.test/y", "https://a.test/z", "https://a.test/w"),
+	},
 	{"B1 no URL, nothing", detects("nothing to read here")},
 	{"B1 http works", detects("http://a.test/x", "http://a.test/x")},
 	{"B1 file:// refused", func(t *testing.T) {
 		t.Helper()
 		detects("file:///etc/passwd")(t)
 		w := newWorld(t, nil)
-		if _, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: "file:///etc/passwd"}); statusOf(err) != http.StatusBadRequest {
+		if _, err := w.server.Fetch(t.Context(),
+			api.FetchRequest{URL: "file:///etc/passwd"}); statusOf(err) != http.StatusBadRequest {
 			t.Errorf("a fetch of it: %v, want 400", err)
 		}
 	}},
-	{"B3 raw.githubusercontent.com is a GitHub file", classifies("https://raw.githubusercontent.com/acme/tool/main/lib/a.go", page.GitHubFile, &page.GitHubInfo{Owner: "acme", Repo: "tool", Branch: "main", Path: "lib/a.go"})},
+	{
+		"B3 raw.githubusercontent.com is a GitHub file",
+		classifies("https://raw.githubusercontent.com/acme/tool/main/lib/a.go", page.GitHubFile,
+			&page.GitHubInfo{Owner: "acme", Repo: "tool", Branch: "main", Path: "lib/a.go"}),
+	},
 }
 
 var classificationRows = []acceptance{
-	{"B2 repository", classifies("https://github.com/acme/tool", page.GitHubRepo, &page.GitHubInfo{Owner: "acme", Repo: "tool"})},
-	{"B2 repository with trailing slash", classifies("https://github.com/acme/tool/", page.GitHubRepo, &page.GitHubInfo{Owner: "acme", Repo: "tool"})},
-	{"B2 repository with .git", classifies("https://github.com/acme/tool.git", page.GitHubRepo, &page.GitHubInfo{Owner: "acme", Repo: "tool"})},
-	{"B2 file", classifies("https://github.com/acme/tool/blob/main/lib/a.go", page.GitHubFile, &page.GitHubInfo{Owner: "acme", Repo: "tool", Branch: "main", Path: "lib/a.go"})},
-	{"B2 issue", classifies("https://github.com/acme/tool/issues/42", page.GitHubIssue, &page.GitHubInfo{Owner: "acme", Repo: "tool", IssueNumber: 42})},
-	{"B2 pull request", classifies("https://github.com/acme/tool/pull/7", page.GitHubPR, &page.GitHubInfo{Owner: "acme", Repo: "tool", PRNumber: 7})},
+	{"B2 repository", classifies("https://github.com/acme/tool", page.GitHubRepo,
+		&page.GitHubInfo{Owner: "acme", Repo: "tool"})},
+	{"B2 repository with trailing slash", classifies("https://github.com/acme/tool/", page.GitHubRepo,
+		&page.GitHubInfo{Owner: "acme", Repo: "tool"})},
+	{"B2 repository with .git", classifies("https://github.com/acme/tool.git", page.GitHubRepo,
+		&page.GitHubInfo{Owner: "acme", Repo: "tool"})},
+	{"B2 file", classifies("https://github.com/acme/tool/blob/main/lib/a.go", page.GitHubFile,
+		&page.GitHubInfo{Owner: "acme", Repo: "tool", Branch: "main", Path: "lib/a.go"})},
+	{"B2 issue", classifies("https://github.com/acme/tool/issues/42", page.GitHubIssue,
+		&page.GitHubInfo{Owner: "acme", Repo: "tool", IssueNumber: 42})},
+	{"B2 pull request", classifies("https://github.com/acme/tool/pull/7", page.GitHubPR,
+		&page.GitHubInfo{Owner: "acme", Repo: "tool", PRNumber: 7})},
 	{"B36 repository and clone URL", func(t *testing.T) {
 		t.Helper()
 		g := page.GitHubInfo{Owner: "acme", Repo: "tool"}
@@ -75,12 +91,16 @@ var displayRows = []acceptance{
 	{"B45 owner/repo#N", displays("https://github.com/acme/tool/issues/42", "acme/tool#42")},
 	{"B45 owner/repo!N", displays("https://github.com/acme/tool/pull/7", "acme/tool!7")},
 	{"B45 hostname/path", displays("https://a.test/x/y", "a.test/x/y")},
-	{"B45 long ones cut to 40", displays("https://a.test/"+strings.Repeat("long/", 20), "a.test/long/long/long/long/long/long/...")},
+	{"B45 long ones cut to 40", displays("https://a.test/"+strings.Repeat("long/", 20),
+		"a.test/long/long/long/long/long/long/...")},
 	{"B45 root URL without slash", displays("https://a.test/", "a.test")},
 }
 
 var choiceRows = []acceptance{
-	{"B21 repository with symbols, ARCHITECTURE", chooses(page.Page{Type: page.GitHubRepo, SymbolMap: "a.go: A"}, "", summary.Architecture)},
+	{
+		"B21 repository with symbols, ARCHITECTURE",
+		chooses(page.Page{Type: page.GitHubRepo, SymbolMap: "a.go: A"}, "", summary.Architecture),
+	},
 	{"B21 repository without, BRIEF", chooses(page.Page{Type: page.GitHubRepo}, "", summary.Brief)},
 	{"B21 documentation, USAGE", chooses(page.Page{Type: page.Documentation}, "", summary.Usage)},
 	{"B21 generic, BRIEF", chooses(page.Page{Type: page.Web}, "", summary.Brief)},
@@ -92,15 +112,21 @@ var choiceRows = []acceptance{
 }
 
 var contentRows = []acceptance{
-	{"B34 header with URL and title", prompts(page.Page{URL: "https://a.test/x", Title: "T", Content: "text\n"}, "URL: https://a.test/x\nTitle: T\n\ntext\n")},
-	{"B34 summary before content", prompts(page.Page{URL: "u", Summary: "short", Readme: "readme", Content: "text"}, "URL: u\n\nshort\n")},
-	{"B34 readme as fallback", prompts(page.Page{URL: "u", Readme: "readme", Content: "readme and files"}, "URL: u\n\nreadme\n")},
-	{"B34 symbol map in a code block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "a.go: A `` B"}, "URL: u\n\ntext\n\n```\na.go: A `` B\n```\n")},
-	{"B34 no symbol map closes its block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "```"}, "URL: u\n\ntext\n\n````\n```\n````\n")},
+	{"B34 header with URL and title", prompts(page.Page{URL: "https://a.test/x", Title: "T", Content: "text\n"},
+		"URL: https://a.test/x\nTitle: T\n\ntext\n")},
+	{"B34 summary before content", prompts(page.Page{URL: "u", Summary: "short", Readme: "readme", Content: "text"},
+		"URL: u\n\nshort\n")},
+	{"B34 readme as fallback", prompts(page.Page{URL: "u", Readme: "readme", Content: "readme and files"},
+		"URL: u\n\nreadme\n")},
+	{"B34 symbol map in a code block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "a.go: A `` B"},
+		"URL: u\n\ntext\n\n```\na.go: A `` B\n```\n")},
+	{"B34 no symbol map closes its block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "```"},
+		"URL: u\n\ntext\n\n````\n```\n````\n")},
 	{"B34 cut at 4000 with ellipsis", func(t *testing.T) {
 		t.Helper()
 		got := api.Prompt(&page.Page{URL: "u", Content: strings.Repeat("ö", 4001), SymbolMap: strings.Repeat("ü", 4001)}, 0)
-		if want := "URL: u\n\n" + strings.Repeat("ö", 4000) + "...\n\n```\n" + strings.Repeat("ü", 4000) + "...\n```\n"; got != want {
+		if want := "URL: u\n\n" + strings.Repeat("ö", 4000) + "...\n\n```\n" + strings.Repeat("ü", 4000) +
+			"...\n```\n"; got != want {
 			t.Errorf("%d characters", utf8.RuneCountInString(got))
 		}
 		if got := api.Prompt(&page.Page{URL: "u", Content: strings.Repeat("ö", 4000)}, 0); strings.Contains(got, "...") {
@@ -127,16 +153,20 @@ var contentRows = []acceptance{
 var extractionRows = []acceptance{
 	{"B17 title and metadata", func(t *testing.T) {
 		t.Helper()
-		w := newWorldOver(t, html("text/html; charset=utf-8", `<!doctype html><html lang="en"><head><title>Of quinces</title><meta name="description" content="How to keep quinces.">
+		w := newWorldOver(t, html("text/html; charset=utf-8",
+			`<!doctype html><html lang="en"><head><title>Of quinces</title><meta name="description" content="How to keep quinces.">
 			<meta name="author" content="A. Gardener"><meta property="article:published_time" content="2024-05-06T07:08:09Z"></head>`+quinces), nil, nil)
 		p := w.got(t, api.FetchRequest{URL: p1})
-		if p.Title != "Of quinces" || p.Description != "How to keep quinces." || p.Meta["author"] != "A. Gardener" || !strings.HasPrefix(p.Meta["date"], "2024-05-06") {
+		if p.Title != "Of quinces" || p.Description != "How to keep quinces." || p.Meta["author"] != "A. Gardener" ||
+			!strings.HasPrefix(p.Meta["date"], "2024-05-06") {
 			t.Errorf("%q, %q, %v", p.Title, p.Description, p.Meta)
 		}
 	}},
 	{"B18 scripts and styles stripped, whitespace clean", func(t *testing.T) {
 		t.Helper()
-		w := newWorldOver(t, html("text/html; charset=utf-8", `<title>Q</title><style>.x{color:red}</style><script>alert(1)</script>`+strings.ReplaceAll(quinces, " ", "  \t\n ")), nil, nil)
+		w := newWorldOver(t, html("text/html; charset=utf-8",
+			`<title>Q</title><style>.x{color:red}</style><script>alert(1)</script>`+strings.ReplaceAll(quinces, " ", "  \t\n ")),
+			nil, nil)
 		p := w.got(t, api.FetchRequest{URL: p1})
 		for _, bad := range []string{"alert", "color", "  ", "\t", "\n\n\n"} {
 			if strings.Contains(p.Content, bad) {
@@ -149,7 +179,8 @@ var extractionRows = []acceptance{
 	}},
 	{"B16 charset from HTTP fields", func(t *testing.T) {
 		t.Helper()
-		w := newWorldOver(t, html("text/html; charset=iso-8859-1", "<title>Q</title>"+strings.ReplaceAll(quinces, "quince", "Qu\xeette")), nil, nil)
+		w := newWorldOver(t, html("text/html; charset=iso-8859-1",
+			"<title>Q</title>"+strings.ReplaceAll(quinces, "quince", "Qu\xeette")), nil, nil)
 		if p := w.got(t, api.FetchRequest{URL: p1}); !strings.Contains(p.Content, "A Quîtte keeps") {
 			t.Errorf("%q", p.Content)
 		}

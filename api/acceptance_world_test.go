@@ -83,7 +83,10 @@ func html(contentType, content string) func(http.ResponseWriter, *http.Request) 
 
 // onExample has the fetcher look for GitHub on names that the origin has a certificate for.
 func onExample(o *fetch.Options) {
-	o.GitHub = fetch.GitHub{CodeloadURL: "https://codeload.example.com", RawURL: "https://raw.example.com", APIURL: "https://api.example.com"}
+	o.GitHub = fetch.GitHub{
+		CodeloadURL: "https://codeload.example.com", RawURL: "https://raw.example.com",
+		APIURL: "https://api.example.com",
+	}
 }
 
 // archive is a host that has the archive of one repository, acme/tool.
@@ -97,7 +100,10 @@ func archive(files map[string]string) func(http.ResponseWriter, *http.Request) b
 		a := tar.NewWriter(z)
 		_ = a.WriteHeader(&tar.Header{Name: "tool-main/", Typeflag: tar.TypeDir, Mode: 0o755})
 		for name, content := range files {
-			_ = a.WriteHeader(&tar.Header{Name: "tool-main/" + name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(content))})
+			_ = a.WriteHeader(&tar.Header{
+				Name: "tool-main/" + name, Typeflag: tar.TypeReg, Mode: 0o644,
+				Size: int64(len(content)),
+			})
 			_, _ = io.WriteString(a, content)
 		}
 		_ = a.Close()
@@ -110,15 +116,19 @@ func archive(files map[string]string) func(http.ResponseWriter, *http.Request) b
 
 const modelSays = "A cache keeps what an origin said, and says it again for as long as the origin allowed."
 
-// withModel gives the server summaries by a double of a model, which counts what it is asked, and keeps them in the store.
+// withModel gives the server summaries by a double of a model, which counts what it is asked, and keeps them in the
+// store.
 func withModel(t *testing.T, asked *atomic.Int64) func(*api.Options) {
 	t.Helper()
 	double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": modelSays}}},
-			"usage":   map[string]any{"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15},
+			"choices": []any{map[string]any{
+				"finish_reason": "stop",
+				"message":       map[string]any{"role": "assistant", "content": modelSays},
+			}},
+			"usage": map[string]any{"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15},
 		})
 	}))
 	transport := &http.Transport{}
@@ -137,13 +147,19 @@ func withModel(t *testing.T, asked *atomic.Int64) func(*api.Options) {
 			Kept: func(p *page.Page) (list []summary.Summary) {
 				for _, s := range o.Store.Summaries(key(p)) {
 					if s.ContentHash == p.ContentHash {
-						list = append(list, summary.Summary{Kind: summary.Kind(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Time: s.Time})
+						list = append(list, summary.Summary{
+							Kind: summary.Kind(s.Kind), Text: s.Text, By: s.By, Model: s.Model,
+							Time: s.Time,
+						})
 					}
 				}
 				return list
 			},
 			Keep: func(p *page.Page, s summary.Summary) error {
-				return o.Store.AddSummary(key(p), store.Summary{ContentHash: p.ContentHash, Kind: string(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Time: s.Time})
+				return o.Store.AddSummary(key(p), store.Summary{
+					ContentHash: p.ContentHash, Kind: string(s.Kind), Text: s.Text,
+					By: s.By, Model: s.Model, Time: s.Time,
+				})
 			},
 		})
 	}
@@ -168,7 +184,10 @@ func closeStore(t *testing.T, s *store.Store) {
 // putResponse stores a response that is of no more use after a time.
 func putResponse(t *testing.T, s *store.Store, uri string, retain time.Time) {
 	t.Helper()
-	r := &store.Response{URL: uri, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, RequestTime: time.Now(), ResponseTime: time.Now(), Total: -1, Retain: retain}
+	r := &store.Response{
+		URL: uri, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}},
+		RequestTime: time.Now(), ResponseTime: time.Now(), Total: -1, Retain: retain,
+	}
 	if err := s.PutResponse(r, strings.NewReader("content of "+uri)); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +196,8 @@ func putResponse(t *testing.T, s *store.Store, uri string, retain time.Time) {
 // corrupt damages the record of a stored response in a store that is closed.
 func corrupt(t *testing.T, dir, uri string) {
 	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(path.Join(dir, "db")).WithLogger(nil).WithCompression(0).WithBlockCacheSize(0).WithValueThreshold(1 << 20).WithMemTableSize(8 << 20))
+	db, err := badger.Open(badger.DefaultOptions(path.Join(dir,
+		"db")).WithLogger(nil).WithCompression(0).WithBlockCacheSize(0).WithValueThreshold(1 << 20).WithMemTableSize(8 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,13 @@
-// Package api is what an operator or an agent may ask of readthru: fetch a page, list pages, visits and versions, look into the
-// cache, read figures, take the authority's certificate.
+// Package api is what an operator or an agent may ask of readthru: fetch a page, list pages, visits and versions, look
+// into the cache, read figures, take the authority's certificate.
 //
-// The operations are methods of [Server], which holds the parts in its own process, and of [Client], which asks a running
-// daemon over HTTP. Both have the same methods with the same meaning, so a command works alike with and without a daemon.
-// Every failure that has a status of its own is an [*Error]; on the wire it is application/problem+json (RFC 9457).
+// The operations are methods of [Server], which holds the parts in its own process, and of [Client], which asks a
+// running daemon over HTTP. Both have the same methods with the same meaning, so a command works alike with and without
+// a daemon. Every failure that has a status of its own is an [*Error]; on the wire it is application/problem+json (RFC
+// 9457).
 //
-// Over HTTP every path is guarded: the Host field must name us (DNS rebinding), an Origin field must be ours, cross-site
-// requests of browsers are refused, POST takes JSON alone, and a token is asked for where one is set.
+// Over HTTP every path is guarded: the Host field must name us (DNS rebinding), an Origin field must be ours,
+// cross-site requests of browsers are refused, POST takes JSON alone, and a token is asked for where one is set.
 package api
 
 import (
@@ -19,28 +20,36 @@ import (
 
 // FetchRequest asks for a page. The zero value of each field but URL is its default.
 type FetchRequest struct {
-	URL       string `json:"url"`                     // absolute, http or https
-	Format    string `json:"format,omitempty"`        // markdown (default), text, html (the origin's own, in UTF-8; of what is no HTML its text), prompt, screenshot (a PNG, in place of content), or json, which is markdown too
+	URL string `json:"url"` // absolute, http or https
+	// markdown (default), text, html (the origin's own, in UTF-8; of what is no HTML its text), prompt, screenshot (a PNG,
+	// in place of content), or json, which is markdown too
+	Format    string `json:"format,omitempty"`
 	Force     bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
 	Persist   *bool  `json:"persist,omitempty"`       // false: leave no page, version or visit; default true
 	MaxChars  int    `json:"max_chars,omitempty"`     // cut content after so many code points; 0 no limit, for prompt 4000
 	MaxTokens int    `json:"max_tokens,omitempty"`    // cut content at about so many tokens; 0 no limit
-	Start     int    `json:"start,omitempty"`         // leave out so many code points of the content: next of a page that was cut
-	WholePage bool   `json:"whole_page,omitempty"`    // all of the page, not its main content alone
-	Selector  string `json:"selector,omitempty"`      // only what this CSS selector matches
-	Drop      string `json:"drop,omitempty"`          // without what this CSS selector matches
-	Section   string `json:"section,omitempty"`       // only the section with this id or heading; default: that of url's fragment
-	Links     string `json:"links,omitempty"`         // inline, reference, text or none; default as configured
-	Images    string `json:"images,omitempty"`        // keep, alt or none; default as configured
-	Receipts  bool   `json:"receipts,omitempty"`      // tell what was removed because no reader of the page sees it
-	Render    string `json:"render,omitempty"`        // auto (default), always or never
-	WaitFor   string `json:"wait_for,omitempty"`      // a page that is rendered is waited for until this CSS selector matches
-	Console   bool   `json:"console,omitempty"`       // render the page and tell what it logs as errors
-	Remote    *bool  `json:"remote,omitempty"`        // false: send nothing to third parties; default true
-	Summary   string `json:"summary,omitempty"`       // auto, brief, usage, api, architecture or evaluation; default: none is made
-	Hint      string `json:"hint,omitempty"`          // the reader's own words: they may choose the summary where that is auto
-	Session   string `json:"session,omitempty"`       // kept with the visit; the page goes into its set, or the default session's
-	Agent     string `json:"-"`                       // kept with the visit; over HTTP the User-Agent field
+	// leave out so many code points of the content: next of a page that was cut
+	Start     int    `json:"start,omitempty"`
+	WholePage bool   `json:"whole_page,omitempty"` // all of the page, not its main content alone
+	Selector  string `json:"selector,omitempty"`   // only what this CSS selector matches
+	Drop      string `json:"drop,omitempty"`       // without what this CSS selector matches
+	// only the section with this id or heading; default: that of url's fragment
+	Section  string `json:"section,omitempty"`
+	Links    string `json:"links,omitempty"`    // inline, reference, text or none; default as configured
+	Images   string `json:"images,omitempty"`   // keep, alt or none; default as configured
+	Receipts bool   `json:"receipts,omitempty"` // tell what was removed because no reader of the page sees it
+	Render   string `json:"render,omitempty"`   // auto (default), always or never
+	// a page that is rendered is waited for until this CSS selector matches
+	WaitFor string `json:"wait_for,omitempty"`
+	Console bool   `json:"console,omitempty"` // render the page and tell what it logs as errors
+	Remote  *bool  `json:"remote,omitempty"`  // false: send nothing to third parties; default true
+	// auto, brief, usage, api, architecture or evaluation; default: none is made
+	Summary string `json:"summary,omitempty"`
+	// the reader's own words: they may choose the summary where that is auto
+	Hint string `json:"hint,omitempty"`
+	// kept with the visit; the page goes into its set, or the default session's
+	Session string `json:"session,omitempty"`
+	Agent   string `json:"-"` // kept with the visit; over HTTP the User-Agent field
 }
 
 // PageQuery selects pages. Its zero value is the fifty visited last.
@@ -102,9 +111,10 @@ type CacheEntry struct {
 
 // CacheEntries are the stored responses of a URL, newest first.
 type CacheEntries struct {
-	URL         string        `json:"url"`
-	Entries     []CacheEntry  `json:"entries"`
-	Fresh       bool          `json:"fresh"`                 // one of them answers a fetch now, without a question to the origin
+	URL     string       `json:"url"`
+	Entries []CacheEntry `json:"entries"`
+	// one of them answers a fetch now, without a question to the origin
+	Fresh       bool          `json:"fresh"`
 	Explanation []ExplainLine `json:"explanation,omitempty"` // of all entries, in their order
 }
 
@@ -157,8 +167,8 @@ type RequestStats struct {
 	Errors      int64 `json:"errors"`
 }
 
-// CacheStats counts the cache's answers since start, and what is stored now. HitRatio, 0 to 1, is the part of answers that
-// could use a stored response (hits, revalidated, stale) among all but the bypassed.
+// CacheStats counts the cache's answers since start, and what is stored now. HitRatio, 0 to 1, is the part of answers
+// that could use a stored response (hits, revalidated, stale) among all but the bypassed.
 type CacheStats struct {
 	Hits        int64   `json:"hits"`
 	Misses      int64   `json:"misses"`
@@ -185,7 +195,8 @@ type TokenStats struct {
 	Saved    int64 `json:"saved"`
 }
 
-// RenderStats tells how pages are got (rule C1): in a browser where one is needed, by http alone, or unavailable when offline.
+// RenderStats tells how pages are got (rule C1): in a browser where one is needed, by http alone, or unavailable when
+// offline.
 type RenderStats struct {
 	State     string `json:"state"`               // browser, http or unavailable
 	Reason    string `json:"reason,omitempty"`    // why there is no browser
@@ -197,7 +208,8 @@ type RenderStats struct {
 	Deaths    int64  `json:"deaths"` // of the browser, since start
 }
 
-// MarkdownNewStats tells the state of the third party markdown.new: off, closed (in use) or open (resting after failures).
+// MarkdownNewStats tells the state of the third party markdown.new: off, closed (in use) or open (resting after
+// failures).
 type MarkdownNewStats struct {
 	Mode      string `json:"mode"`
 	State     string `json:"state"`
@@ -224,8 +236,8 @@ type Readiness struct {
 	Ready bool            `json:"ready"`
 	Parts map[string]Part `json:"parts"`
 
-	// Distrusted are the hosts that are tunnelled for some client, because it rejected our authority's certificate there; at
-	// most a hundred.
+	// Distrusted are the hosts that are tunnelled for some client, because it rejected our authority's certificate there;
+	// at most a hundred.
 	Distrusted []string `json:"distrusted,omitempty"`
 }
 

@@ -74,12 +74,14 @@ func testOperations(t *testing.T, w *world, ops operations) {
 	if err != nil || p.Error != nil {
 		t.Fatalf("fetch: %v, %+v", err, p)
 	}
-	if !strings.HasPrefix(p.Content, "# A heading\n") || p.ContentFormat != "markdown" || p.Source != page.Local || p.FromCache || !p.Stored || p.VisitID == "" || len(p.Attempts) == 0 {
+	if !strings.HasPrefix(p.Content, "# A heading\n") || p.ContentFormat != "markdown" || p.Source != page.Local ||
+		p.FromCache || !p.Stored || p.VisitID == "" || len(p.Attempts) == 0 {
 		t.Errorf("page %+v, want markdown made here, stored, with its visit", p)
 	}
 	again, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Agent: "agent/2"})
 	if err != nil || !again.FromCache || again.Content != p.Content || again.VisitCount != 2 {
-		t.Errorf("second fetch: %v, from cache %v, visits %d, want the same page from the cache and 2", err, again.FromCache, again.VisitCount)
+		t.Errorf("second fetch: %v, from cache %v, visits %d, want the same page from the cache and 2", err, again.FromCache,
+			again.VisitCount)
 	}
 	if _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Force: true}); err != nil {
 		t.Error(err)
@@ -87,7 +89,10 @@ func testOperations(t *testing.T, w *world, ops operations) {
 	if got := w.asked.Load(); got != 2 {
 		t.Errorf("the origin was asked %d times, want 2: once, and once by force", got)
 	}
-	if _, err := ops.Fetch(ctx, api.FetchRequest{URL: "https://example.com/page?unseen", Persist: new(false)}); err != nil {
+	if _, err := ops.Fetch(ctx, api.FetchRequest{
+		URL:     "https://example.com/page?unseen",
+		Persist: new(false),
+	}); err != nil {
 		t.Error(err)
 	}
 
@@ -106,7 +111,9 @@ func testOperations(t *testing.T, w *world, ops operations) {
 		t.Fatalf("versions: %v, %+v, want 2", err, versions)
 	}
 	d, err := ops.Diff(ctx, pageURL, "", "")
-	if err != nil || !d.Changed || !strings.HasPrefix(d.Unified, "--- ") || !strings.Contains(d.Unified, "\n-This is reading number 1") || !strings.Contains(d.Unified, "\n+This is reading number 2") {
+	if err != nil || !d.Changed || !strings.HasPrefix(d.Unified, "--- ") ||
+		!strings.Contains(d.Unified, "\n-This is reading number 1") ||
+		!strings.Contains(d.Unified, "\n+This is reading number 2") {
 		t.Errorf("diff: %v, %+v", err, d)
 	}
 	same, err := ops.Diff(ctx, pageURL, versions.Versions[0].ContentHash[:9], "0")
@@ -114,14 +121,16 @@ func testOperations(t *testing.T, w *world, ops operations) {
 		t.Errorf("diff of a version with itself: %v, %+v", err, same)
 	}
 	testChanges(t, ops, versions.Versions)
-	if r, err := ops.Robots(ctx, pageURL); err != nil || !r.Allowed || r.URL != "https://example.com/robots.txt" || r.Status != http.StatusNotFound {
+	if r, err := ops.Robots(ctx, pageURL); err != nil || !r.Allowed || r.URL != "https://example.com/robots.txt" ||
+		r.Status != http.StatusNotFound {
 		t.Errorf("robots: %v, %+v, want allowed where there is no robots.txt", err, r)
 	}
 	visits, err := ops.Visits(ctx, api.VisitQuery{URL: pageURL})
 	if err != nil || len(visits.Visits) != 3 {
 		t.Fatalf("visits: %v, %+v, want 3", err, visits)
 	}
-	if one, err := ops.Visits(ctx, api.VisitQuery{Session: "s1"}); err != nil || len(one.Visits) != 1 || one.Visits[0].Agent != "agent/1" {
+	if one, err := ops.Visits(ctx, api.VisitQuery{Session: "s1"}); err != nil || len(one.Visits) != 1 ||
+		one.Visits[0].Agent != "agent/1" {
 		t.Errorf("visits of session s1: %v, %+v, want 1 by agent/1", err, one)
 	}
 
@@ -159,7 +168,8 @@ func testOperations(t *testing.T, w *world, ops operations) {
 	}
 
 	st, err := ops.Stats(ctx)
-	if err != nil || st.Pages.Total != 1 || st.Pages.Visits < 5 || st.Cache.Hits != 1 || st.Tokens.Saved <= 0 || st.Version != "test" {
+	if err != nil || st.Pages.Total != 1 || st.Pages.Visits < 5 || st.Cache.Hits != 1 || st.Tokens.Saved <= 0 ||
+		st.Version != "test" {
 		t.Errorf("stats: %v, %+v", err, st)
 	}
 	if l, err := ops.Liveness(ctx); err != nil || l.Instance != "instance-1" {
@@ -193,11 +203,23 @@ func testOperations(t *testing.T, w *world, ops operations) {
 		}
 	}
 	for name, err := range map[string]error{
-		"no URL":        func() error { _, err := ops.Fetch(ctx, api.FetchRequest{}); return err }(),
-		"no scheme":     func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: "example.com"}); return err }(),
-		"bad format":    func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Format: "docx"}); return err }(),
-		"bad render":    func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Render: "maybe"}); return err }(),
-		"below 0":       func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, MaxChars: -1}); return err }(),
+		"no URL":    func() error { _, err := ops.Fetch(ctx, api.FetchRequest{}); return err }(),
+		"no scheme": func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: "example.com"}); return err }(),
+		"bad format": func() error {
+			_, err := ops.Fetch(ctx,
+				api.FetchRequest{URL: pageURL, Format: "docx"})
+			return err
+		}(),
+		"bad render": func() error {
+			_, err := ops.Fetch(ctx,
+				api.FetchRequest{URL: pageURL, Render: "maybe"})
+			return err
+		}(),
+		"below 0": func() error {
+			_, err := ops.Fetch(ctx,
+				api.FetchRequest{URL: pageURL, MaxChars: -1})
+			return err
+		}(),
 		"bad sort":      func() error { _, err := ops.Pages(ctx, api.PageQuery{Sort: "colour"}); return err }(),
 		"no page":       func() error { _, err := ops.Page(ctx, "what"); return err }(),
 		"two selectors": func() error { _, err := ops.Uncache(ctx, api.Selection{URL: pageURL, Host: "a"}); return err }(),
@@ -228,12 +250,14 @@ func testChanges(t *testing.T, ops operations, versions []store.Version) {
 		if tt.base != "" && (c.Since == nil || c.Since.ContentHash != tt.base) {
 			t.Errorf("changes since %q: compared with %+v, want %.12s", tt.since, c.Since, tt.base)
 		}
-		if tt.kind != "" && (!c.Changed || len(c.Changes) != 1 || c.Changes[0].Kind != tt.kind || !strings.Contains(c.Changes[0].Text, "This is reading number 2")) {
+		if tt.kind != "" && (!c.Changed || len(c.Changes) != 1 || c.Changes[0].Kind != tt.kind ||
+			!strings.Contains(c.Changes[0].Text, "This is reading number 2")) {
 			t.Errorf("changes since %q: %+v, want one section %s", tt.since, c.Changes, tt.kind)
 		}
 	}
 	for _, since := range []string{"whenever", "ffffffffffff"} {
-		if _, err := ops.Changes(t.Context(), pageURL, since); statusOf(err) != http.StatusBadRequest && statusOf(err) != http.StatusNotFound {
+		if _, err := ops.Changes(t.Context(), pageURL, since); statusOf(err) != http.StatusBadRequest &&
+			statusOf(err) != http.StatusNotFound {
 			t.Errorf("changes since %q: %v, want it refused", since, err)
 		}
 	}
@@ -284,14 +308,34 @@ func TestFormats(t *testing.T) {
 		warning string
 	}{
 		{"markdown", api.FetchRequest{URL: pageURL}, "markdown", "# A heading\n", ""},
-		{"json is markdown in a page object", api.FetchRequest{URL: pageURL, Format: "json"}, "markdown", "# A heading\n", ""},
+		{
+			"json is markdown in a page object",
+			api.FetchRequest{URL: pageURL, Format: "json"},
+			"markdown", "# A heading\n",
+			"",
+		},
 		{"text has no markup", api.FetchRequest{URL: pageURL, Format: "text"}, "text", "A heading\n", ""},
 		{"html is the origin's", api.FetchRequest{URL: pageURL, Format: "html"}, "html", "<!doctype html>", ""},
-		{"prompt names the page (B34)", api.FetchRequest{URL: pageURL, Format: "prompt"}, "prompt", "URL: " + pageURL + "\nTitle: ", ""},
+		{
+			"prompt names the page (B34)",
+			api.FetchRequest{URL: pageURL, Format: "prompt"},
+			"prompt",
+			"URL: " + pageURL + "\nTitle: ", "",
+		},
 		{"max_chars counts code points", api.FetchRequest{URL: pageURL, MaxChars: 6}, "markdown", "# A he", "truncated"},
 		{"max_tokens", api.FetchRequest{URL: pageURL, MaxTokens: 10}, "markdown", "# A heading\n", "truncated"},
-		{"a browser that is not there", api.FetchRequest{URL: pageURL, Render: "always"}, "markdown", "# A heading\n", "no-browser"},
-		{"JSON becomes markdown too", api.FetchRequest{URL: "https://example.com/data"}, "markdown", "```json\n{\n  \"größe\": 1\n}\n```\n", ""},
+		{
+			"a browser that is not there",
+			api.FetchRequest{URL: pageURL, Render: "always"},
+			"markdown", "# A heading\n",
+			"no-browser",
+		},
+		{
+			"JSON becomes markdown too",
+			api.FetchRequest{URL: "https://example.com/data"},
+			"markdown",
+			"```json\n{\n  \"größe\": 1\n}\n```\n", "",
+		},
 	} {
 		p, err := w.server.Fetch(t.Context(), tt.r)
 		if err != nil || p.Error != nil {
@@ -305,7 +349,10 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: warnings %v lack %s", tt.name, p.Warnings, tt.warning)
 		}
 	}
-	if p, _ := w.server.Fetch(t.Context(), api.FetchRequest{URL: pageURL, Format: "prompt", MaxChars: 20}); !strings.HasSuffix(p.Content, "...\n") {
+	if p, _ := w.server.Fetch(t.Context(), api.FetchRequest{
+		URL: pageURL, Format: "prompt",
+		MaxChars: 20,
+	}); !strings.HasSuffix(p.Content, "...\n") {
 		t.Errorf("a prompt that was cut ends %q, want an ellipsis", p.Content)
 	}
 }
@@ -415,17 +462,25 @@ func TestEveryRouteWorks(t *testing.T) {
 			t.Errorf("%s %s: status %d: %s", rt[0], path, resp.StatusCode, b)
 		}
 		if rt[0] == "GET" {
-			if head := ask(t, addr, "HEAD", path, ""); head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") {
+			if head := ask(t, addr, "HEAD", path, ""); head.StatusCode != http.StatusOK ||
+				head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") {
 				t.Errorf("HEAD %s: status %d, %s", path, head.StatusCode, head.Header.Get("Content-Type"))
 			}
 		}
 	}
 	for _, path := range []string{
-		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a", "/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache", "/api/v1/cache?uri=" + pageURL,
-		"/api/v1/context?session=%00", "/api/v1/context?user=x", "/api/v1/context/page", "/api/v1/context/text?max_chars=x", "/api/v1/context/text?max_chars=-1", "/api/v1/context/text?exclude=x",
-		"/api/v1/pages?cursor=x", "/api/v1/visits?cursor=x", "/api/v1/disclosures?cursor=x", "/api/v1/kbs/garden/documents?cursor=x", "/api/v1/pages?sort=url&cursor=x",
-		"/api/v1/search", "/api/v1/search?q=a&kind=&hots=a", "/api/v1/search?q=a&limit=501", "/api/v1/search?q=a&since=whenever", "/api/v1/search?q=a&explain=maybe", "/api/v1/cache?url=a&explain=2", "/api/v1/notes?limit=0", "/api/v1/subjects?kb=x",
-		"/api/v1/pages/https:%2F%2Fexample.com%2Fpage/section", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/quote", "/api/v1/passages", "/api/v1/passages?frame=A&url=b", "/api/v1/relations",
+		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a",
+		"/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache",
+		"/api/v1/cache?uri=" + pageURL,
+		"/api/v1/context?session=%00", "/api/v1/context?user=x", "/api/v1/context/page", "/api/v1/context/text?max_chars=x",
+		"/api/v1/context/text?max_chars=-1", "/api/v1/context/text?exclude=x",
+		"/api/v1/pages?cursor=x", "/api/v1/visits?cursor=x", "/api/v1/disclosures?cursor=x",
+		"/api/v1/kbs/garden/documents?cursor=x", "/api/v1/pages?sort=url&cursor=x",
+		"/api/v1/search", "/api/v1/search?q=a&kind=&hots=a", "/api/v1/search?q=a&limit=501",
+		"/api/v1/search?q=a&since=whenever", "/api/v1/search?q=a&explain=maybe", "/api/v1/cache?url=a&explain=2",
+		"/api/v1/notes?limit=0", "/api/v1/subjects?kb=x",
+		"/api/v1/pages/https:%2F%2Fexample.com%2Fpage/section", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/quote",
+		"/api/v1/passages", "/api/v1/passages?frame=A&url=b", "/api/v1/relations",
 	} {
 		resp := ask(t, addr, "GET", path, "")
 		if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("Content-Type") != "application/problem+json" {
@@ -468,8 +523,12 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		t.Fatal(err)
 	}
 	_, path, _ = strings.Cut(route, " ")
-	id := map[string]string{"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage, "notes": note.ID}[strings.Split(path+"///", "/")[3]]
-	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden", "{subject}", "quince", "{id}", id).Replace(path)
+	id := map[string]string{
+		"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage,
+		"notes": note.ID,
+	}[strings.Split(path+"///", "/")[3]]
+	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden",
+		"{subject}", "quince", "{id}", id).Replace(path)
 	switch route {
 	case "GET /api/v1/cache", "DELETE /api/v1/cache":
 		path += "?url=" + pageURL
@@ -519,7 +578,10 @@ func TestFilesAreTakenForCallersOnThisMachineAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for peer, want := range map[string]int{"192.0.2.7:4000": http.StatusForbidden, "[2001:db8::7]:4000": http.StatusForbidden, "127.0.0.1:4000": http.StatusOK} {
+	for peer, want := range map[string]int{
+		"192.0.2.7:4000":     http.StatusForbidden,
+		"[2001:db8::7]:4000": http.StatusForbidden, "127.0.0.1:4000": http.StatusOK,
+	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://kb.test/api/v1/kbs", bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.RemoteAddr = peer
@@ -536,7 +598,10 @@ func TestMetricsAreTheSameFigures(t *testing.T) {
 	addr := w.listen(t)
 	ask(t, addr, "POST", "/api/v1/fetch", `{"url":"`+pageURL+`"}`, "Content-Type: application/json")
 	b, _ := io.ReadAll(ask(t, addr, "GET", "/metrics", "").Body)
-	for _, want := range []string{`readthru_cache_answers_total{outcome="miss"} 1`, `readthru_visits_total{source="local"} 1`, "readthru_pages 1\n", "go_goroutines "} {
+	for _, want := range []string{
+		`readthru_cache_answers_total{outcome="miss"} 1`,
+		`readthru_visits_total{source="local"} 1`, "readthru_pages 1\n", "go_goroutines ",
+	} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("metrics lack %q", want)
 		}

@@ -15,7 +15,8 @@ func (s *Server) Backup(_ context.Context, w io.Writer) error {
 	return nil
 }
 
-// serveBackup streams the copy. An error in the middle breaks the connection, so that a part is never taken for the whole.
+// serveBackup streams the copy. An error in the middle breaks the connection, so that a part is never taken for the
+// whole.
 func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="readthru.backup"`)

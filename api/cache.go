@@ -89,8 +89,9 @@ func (s *Server) Uncache(_ context.Context, sel Selection) (*Removed, error) {
 	return &Removed{Removed: n}, nil
 }
 
-// invalidate removes what would answer a fetch of one URL: its stored responses, those of where it led to, what was made to stand
-// in their place, and what sessions have fetched of it (rule B40). The page itself, its versions and visits stay.
+// invalidate removes what would answer a fetch of one URL: its stored responses, those of where it led to, what was
+// made to stand in their place, and what sessions have fetched of it (rule B40). The page itself, its versions and
+// visits stay.
 func (s *Server) invalidate(uri string) (*Removed, error) {
 	gone := &Removed{}
 	uris := []string{uri}
@@ -121,8 +122,8 @@ func (s *Server) invalidate(uri string) (*Removed, error) {
 	return gone, nil
 }
 
-// ClearCache removes all stored responses, what was made to stand in their place, and what sessions have fetched (rule B41). Pages,
-// versions and visits stay.
+// ClearCache removes all stored responses, what was made to stand in their place, and what sessions have fetched (rule
+// B41). Pages, versions and visits stay.
 func (s *Server) ClearCache(context.Context) (*Removed, error) {
 	gone := &Removed{}
 	n, err := s.o.Store.ClearResponses()
@@ -149,14 +150,17 @@ func (s *Server) SweepCache(ctx context.Context) (*Removed, error) {
 	return &Removed{Removed: n}, nil
 }
 
-// cacheURI is the key that the cache stores a URL's responses under: exact but for the case of scheme and host, a default
-// port, an empty path and the fragment.
+// cacheURI is the key that the cache stores a URL's responses under: exact but for the case of scheme and host, a
+// default port, an empty path and the fragment.
 func cacheURI(raw string) (string, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
 		return "", err
 	}
-	k := url.URL{Scheme: strings.ToLower(u.Scheme), Host: page.Authority(u), Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
+	k := url.URL{
+		Scheme: strings.ToLower(u.Scheme), Host: page.Authority(u), Path: u.Path, RawPath: u.RawPath,
+		RawQuery: u.RawQuery, ForceQuery: u.ForceQuery,
+	}
 	if k.Path == "" {
 		k.Path = "/"
 	}
@@ -188,7 +192,10 @@ func (s *Server) serveUncache(w http.ResponseWriter, r *http.Request) error {
 	if err := known(q, "url", "host", "prefix", "tag"); err != nil {
 		return err
 	}
-	n, err := s.Uncache(r.Context(), Selection{URL: q.Get("url"), Host: q.Get("host"), Prefix: q.Get("prefix"), Tag: q.Get("tag")})
+	n, err := s.Uncache(r.Context(), Selection{
+		URL: q.Get("url"), Host: q.Get("host"), Prefix: q.Get("prefix"),
+		Tag: q.Get("tag"),
+	})
 	return reply(w, n, err)
 }
 

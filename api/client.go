@@ -24,13 +24,20 @@ type Client struct {
 	http  *http.Client
 }
 
-// NewClient returns a Client of the daemon whose admin port is at addr (host:port). An empty token sends none. agent is the
-// User-Agent field. The environment's proxy settings are ignored: they may name the daemon itself.
+// NewClient returns a Client of the daemon whose admin port is at addr (host:port). An empty token sends none. agent is
+// the User-Agent field. The environment's proxy settings are ignored: they may name the daemon itself.
 func NewClient(addr, token, agent string) *Client {
-	t := &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
+	t := &http.Transport{
+		DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, MaxIdleConnsPerHost: 4,
+		IdleConnTimeout: 30 * time.Second,
+	}
 	return &Client{
 		base: "http://" + addr, token: token, agent: agent,
-		http: &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http: &http.Client{Transport: t, CheckRedirect: func(*http.Request,
+			[]*http.Request,
+		) error {
+			return http.ErrUseLastResponse
+		}},
 	}
 }
 
@@ -60,7 +67,8 @@ func (c *Client) page(resp *http.Response, err error) (*page.Page, error) {
 
 // Pages lists pages.
 func (c *Client) Pages(ctx context.Context, q PageQuery) (*PageList, error) {
-	return call[PageList](ctx, c, http.MethodGet, "/api/v1/pages", values("host", q.Host, "q", q.Text, "sort", q.Sort, "limit", number(q.Limit), "cursor", q.Cursor))
+	return call[PageList](ctx, c, http.MethodGet, "/api/v1/pages",
+		values("host", q.Host, "q", q.Text, "sort", q.Sort, "limit", number(q.Limit), "cursor", q.Cursor))
 }
 
 // Page returns a page with its content.
@@ -96,7 +104,8 @@ func (c *Client) Robots(ctx context.Context, raw string) (*Robots, error) {
 
 // Visits lists deliveries of pages to readers.
 func (c *Client) Visits(ctx context.Context, q VisitQuery) (*VisitList, error) {
-	return call[VisitList](ctx, c, http.MethodGet, "/api/v1/visits", values("url", q.URL, "session", q.Session, "limit", number(q.Limit), "cursor", q.Cursor))
+	return call[VisitList](ctx, c, http.MethodGet, "/api/v1/visits",
+		values("url", q.URL, "session", q.Session, "limit", number(q.Limit), "cursor", q.Cursor))
 }
 
 // Cached lists the stored responses of a URL.
@@ -106,7 +115,8 @@ func (c *Client) Cached(ctx context.Context, raw string) (*CacheEntries, error) 
 
 // Uncache removes stored responses.
 func (c *Client) Uncache(ctx context.Context, sel Selection) (*Removed, error) {
-	return call[Removed](ctx, c, http.MethodDelete, "/api/v1/cache", values("url", sel.URL, "host", sel.Host, "prefix", sel.Prefix, "tag", sel.Tag))
+	return call[Removed](ctx, c, http.MethodDelete, "/api/v1/cache",
+		values("url", sel.URL, "host", sel.Host, "prefix", sel.Prefix, "tag", sel.Tag))
 }
 
 // ClearCache removes all stored responses.
@@ -121,7 +131,8 @@ func (c *Client) SweepCache(ctx context.Context) (*Removed, error) {
 
 // Disclosures lists what was sent to third parties.
 func (c *Client) Disclosures(ctx context.Context, cursor string, limit int) (*DisclosureList, error) {
-	return call[DisclosureList](ctx, c, http.MethodGet, "/api/v1/disclosures", values("cursor", cursor, "limit", number(limit)))
+	return call[DisclosureList](ctx, c, http.MethodGet, "/api/v1/disclosures",
+		values("cursor", cursor, "limit", number(limit)))
 }
 
 // Stats returns the daemon's figures.

@@ -44,7 +44,8 @@ func (c *Client) Base(ctx context.Context, name string) (*knowledge.Base, error)
 
 // BaseDocuments lists the documents of a base.
 func (c *Client) BaseDocuments(ctx context.Context, name, cursor string, limit int) (*DocumentList, error) {
-	return call[DocumentList](ctx, c, http.MethodGet, basePath(name)+"/documents", values("cursor", cursor, "limit", number(limit)))
+	return call[DocumentList](ctx, c, http.MethodGet, basePath(name)+"/documents",
+		values("cursor", cursor, "limit", number(limit)))
 }
 
 // CreateBase makes a base and begins to fill it.

@@ -20,9 +20,10 @@ const DefaultSession = "default"
 // Context is what a session has fetched, apart from the cache (rules B37, B42).
 type Context struct {
 	Session string       `json:"session"`
-	Pages   []*page.Page `json:"pages"`   // without content; obtained longest ago first; last_visited_at is when that was
-	Bytes   int64        `json:"bytes"`   // of their content
-	Dropped int64        `json:"dropped"` // pages that had to go, oldest first, since the set was begun: it holds 500 pages and 16 MiB
+	Pages   []*page.Page `json:"pages"` // without content; obtained longest ago first; last_visited_at is when that was
+	Bytes   int64        `json:"bytes"` // of their content
+	// pages that had to go, oldest first, since the set was begun: it holds 500 pages and 16 MiB
+	Dropped int64 `json:"dropped"`
 }
 
 // ContextQuery chooses pages to be written into one text. Its zero value is all that the default session has fetched.
@@ -70,8 +71,8 @@ func (s *Server) Context(_ context.Context, session, raw string) (*Context, erro
 	return c, nil
 }
 
-// URLContent returns a page of the session's set, else what the cache answers without asking anybody (rule B38). Where neither has
-// it, the page object's Error says so, its kind being not_fetched. It counts no visit.
+// URLContent returns a page of the session's set, else what the cache answers without asking anybody (rule B38). Where
+// neither has it, the page object's Error says so, its kind being not_fetched. It counts no visit.
 func (s *Server) URLContent(ctx context.Context, session, raw string) (*page.Page, error) {
 	session, err := sessionName(session)
 	if err != nil {
@@ -85,7 +86,10 @@ func (s *Server) URLContent(ctx context.Context, session, raw string) (*page.Pag
 		return s.summarised(p), nil
 	}
 	p := page.New(u)
-	a, err := s.o.Fetch.Page(ctx, fetch.Request{URL: u, Method: http.MethodGet, Own: true, CacheOnly: true, NoRemote: true, NoVisit: true})
+	a, err := s.o.Fetch.Page(ctx, fetch.Request{
+		URL: u, Method: http.MethodGet, Own: true, CacheOnly: true, NoRemote: true,
+		NoVisit: true,
+	})
 	if err == nil {
 		p, err = s.took(p, a)
 	}
@@ -94,7 +98,10 @@ func (s *Server) URLContent(ctx context.Context, session, raw string) (*page.Pag
 	}
 	if err != nil || a.Status != http.StatusOK || p.Error != nil {
 		p.Content, p.ContentFormat = "", ""
-		p.Error = &page.Error{Kind: "not_fetched", Message: page.MaskString(p.URL) + " was not fetched, and is not in the cache"}
+		p.Error = &page.Error{
+			Kind:    "not_fetched",
+			Message: page.MaskString(p.URL) + " was not fetched, and is not in the cache",
+		}
 		return p, nil //nolint:nilerr // the page tells
 	}
 	return s.summarised(p), nil
@@ -108,8 +115,8 @@ func (s *Server) summarised(p *page.Page) *page.Page {
 	return p
 }
 
-// ContextText writes pages that a session has fetched into one text: each as a prompt, with a rule between them. Pages that are
-// not there to be read are left out and named.
+// ContextText writes pages that a session has fetched into one text: each as a prompt, with a rule between them. Pages
+// that are not there to be read are left out and named.
 func (s *Server) ContextText(ctx context.Context, q ContextQuery) (*ContextText, error) {
 	session, err := sessionName(q.Session)
 	if err != nil {

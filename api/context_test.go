@@ -12,7 +12,9 @@ import (
 )
 
 // both runs a test against the operations in this process and over HTTP.
-func both(t *testing.T, origin func(http.ResponseWriter, *http.Request) bool, test func(t *testing.T, w *world, ops operations)) {
+func both(t *testing.T, origin func(http.ResponseWriter, *http.Request) bool,
+	test func(t *testing.T, w *world, ops operations),
+) {
 	t.Helper()
 	t.Run("server", func(t *testing.T) {
 		w := newWorldOver(t, origin, nil, nil)
@@ -67,7 +69,10 @@ func TestASessionKnowsWhatItFetched(t *testing.T) {
 		ctx := t.Context()
 		get := func(name, session string, persist *bool) {
 			t.Helper()
-			if _, err := ops.Fetch(ctx, api.FetchRequest{URL: "https://example.com/p/" + name, Session: session, Persist: persist}); err != nil {
+			if _, err := ops.Fetch(ctx, api.FetchRequest{
+				URL: "https://example.com/p/" + name, Session: session,
+				Persist: persist,
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -83,20 +88,24 @@ func TestASessionKnowsWhatItFetched(t *testing.T) {
 			t.Errorf("set s: %v, want neither the failure nor what was not to be kept", got)
 		}
 		one, err := ops.Context(ctx, "s", "https://EXAMPLE.com/p/two#part")
-		if err != nil || len(one.Pages) != 1 || !strings.HasPrefix(one.Pages[0].Content, "# Page two\n") || one.Bytes != int64(len(one.Pages[0].Content)) {
+		if err != nil || len(one.Pages) != 1 || !strings.HasPrefix(one.Pages[0].Content, "# Page two\n") ||
+			one.Bytes != int64(len(one.Pages[0].Content)) {
 			t.Errorf("one page: %v, %+v", err, one)
 		}
 		if _, err := ops.Context(ctx, "s", "https://example.com/p/one"); statusOf(err) != http.StatusNotFound {
 			t.Errorf("a page of another session: %v, want 404", err)
 		}
-		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/text"); err != nil || strings.TrimSpace(p.Content) != "Nothing but words, and no sign of anything else." || p.ContentFormat != "markdown" {
+		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/text"); err != nil ||
+			strings.TrimSpace(p.Content) != "Nothing but words, and no sign of anything else." || p.ContentFormat != "markdown" {
 			t.Errorf("text: %v, %+v", err, p)
 		}
 		asked := w.asked.Load()
-		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/one"); err != nil || p.Error != nil || !strings.HasPrefix(p.Content, "# Page one\n") {
+		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/one"); err != nil || p.Error != nil ||
+			!strings.HasPrefix(p.Content, "# Page one\n") {
 			t.Errorf("a page that only the cache has: %v, %+v", err, p)
 		}
-		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/never"); err != nil || p.Error == nil || p.Error.Kind != "not_fetched" || p.Content != "" {
+		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/never"); err != nil || p.Error == nil ||
+			p.Error.Kind != "not_fetched" || p.Content != "" {
 			t.Errorf("a page that nobody has: %v, %+v", err, p)
 		}
 		if w.asked.Load() != asked {
@@ -121,7 +130,11 @@ func TestASessionKnowsWhatItFetched(t *testing.T) {
 			"no URL to forget": func() error { _, err := ops.Forget(ctx, "", ""); return err }(),
 			"no such session":  func() error { _, err := ops.Context(ctx, "a\nb", ""); return err }(),
 			"no URL":           func() error { _, err := ops.URLContent(ctx, "", "x"); return err }(),
-			"fetch for none":   func() error { _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Session: "a\nb"}); return err }(),
+			"fetch for none": func() error {
+				_, err := ops.Fetch(ctx,
+					api.FetchRequest{URL: pageURL, Session: "a\nb"})
+				return err
+			}(),
 			"summary of a kind": func() error {
 				_, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Summary: "long"})
 				return err
@@ -143,14 +156,17 @@ func TestPagesOfATextAreFetchedInItsOrder(t *testing.T) {
 		t.Helper()
 		text := "Look at https://example.com/p/1, then (https://example.com/p/gone) and https://example.com/p/2; later https://example.com/p/3 and https://example.com/p/1."
 		d, err := ops.Detect(t.Context(), text)
-		if err != nil || len(d.URLs) != 4 || d.URLs[1].URL != "https://example.com/p/gone" || d.URLs[0].Display != "example.com/p/1" {
+		if err != nil || len(d.URLs) != 4 || d.URLs[1].URL != "https://example.com/p/gone" ||
+			d.URLs[0].Display != "example.com/p/1" {
 			t.Fatalf("detect: %v, %+v", err, d)
 		}
-		got, err := ops.DetectAndFetch(t.Context(), api.DetectRequest{Text: text, FetchRequest: api.FetchRequest{Session: "s", Format: "prompt", MaxChars: 20}})
+		got, err := ops.DetectAndFetch(t.Context(),
+			api.DetectRequest{Text: text, FetchRequest: api.FetchRequest{Session: "s", Format: "prompt", MaxChars: 20}})
 		if err != nil || len(got.URLs) != 4 || len(got.Pages) != 3 || got.Left != 1 {
 			t.Fatalf("three of four: %v, %+v", err, got)
 		}
-		if got.Pages[0].Content != "URL: https://example.com/p/1\nTitle: Page 1\n\n# Page 1\n\nA cache ke...\n" || got.Pages[1].Error == nil || got.Pages[2].Title != "Page 2" {
+		if got.Pages[0].Content != "URL: https://example.com/p/1\nTitle: Page 1\n\n# Page 1\n\nA cache ke...\n" ||
+			got.Pages[1].Error == nil || got.Pages[2].Title != "Page 2" {
 			t.Errorf("pages: %+v", got.Pages)
 		}
 		all, err := ops.DetectAndFetch(t.Context(), api.DetectRequest{Text: text, Limit: 50})
@@ -161,7 +177,12 @@ func TestPagesOfATextAreFetchedInItsOrder(t *testing.T) {
 		if err != nil || none.URLs == nil || none.Pages == nil || len(none.URLs)+len(none.Pages) != 0 {
 			t.Errorf("none: %v, %+v", err, none)
 		}
-		for _, r := range []api.DetectRequest{{Limit: 51}, {Limit: -1}, {FetchRequest: api.FetchRequest{URL: pageURL}}, {FetchRequest: api.FetchRequest{Format: "docx"}}} {
+		for _, r := range []api.DetectRequest{
+			{Limit: 51},
+			{Limit: -1},
+			{FetchRequest: api.FetchRequest{URL: pageURL}},
+			{FetchRequest: api.FetchRequest{Format: "docx"}},
+		} {
 			if _, err := ops.DetectAndFetch(t.Context(), r); statusOf(err) != http.StatusBadRequest {
 				t.Errorf("%+v: %v, want 400", r, err)
 			}
@@ -172,8 +193,10 @@ func TestPagesOfATextAreFetchedInItsOrder(t *testing.T) {
 func TestTheSessionMayBeNamedInTheFieldOfProxiedRequests(t *testing.T) {
 	w := newWorldOver(t, manyPages, nil, nil)
 	addr := w.listen(t)
-	ask(t, addr, "POST", "/api/v1/fetch", `{"url":"https://example.com/p/1"}`, "Content-Type: application/json", "X-Readthru-Session: mine")
-	ask(t, addr, "POST", "/rpc", `{"jsonrpc":"2.0","id":1,"method":"LLM.fetch_url","params":["https://example.com/p/2"]}`, "Content-Type: application/json", "X-Readthru-Session: mine")
+	ask(t, addr, "POST", "/api/v1/fetch", `{"url":"https://example.com/p/1"}`, "Content-Type: application/json",
+		"X-Readthru-Session: mine")
+	ask(t, addr, "POST", "/rpc", `{"jsonrpc":"2.0","id":1,"method":"LLM.fetch_url","params":["https://example.com/p/2"]}`,
+		"Content-Type: application/json", "X-Readthru-Session: mine")
 	if got := urlsOf(t, w.server, "mine"); !slices.Equal(got, []string{"1", "2"}) {
 		t.Errorf("set: %v", got)
 	}
@@ -189,8 +212,12 @@ func TestWhatMustNotBeKeptIsInNoSet(t *testing.T) {
 		_, _ = fmt.Fprint(rw, "A secret in plain words.")
 		return true
 	}, nil, nil)
-	for _, url := range []string{"https://example.com/secret", "https://example.com/private.txt", pageURL + "?access_token=abcdefghijklmnopqrstuvwx"} {
-		if p, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: url}); err != nil || p.Error != nil || p.Content == "" {
+	for _, url := range []string{
+		"https://example.com/secret", "https://example.com/private.txt",
+		pageURL + "?access_token=abcdefghijklmnopqrstuvwx",
+	} {
+		if p, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: url}); err != nil || p.Error != nil ||
+			p.Content == "" {
 			t.Errorf("%s: %v, %+v", url, err, p)
 		}
 	}

@@ -22,8 +22,8 @@ var paragraph = regexp.MustCompile(`(?is)<p[ >][^<]{120,}</p>`)
 // correction is what one paragraph of a page says more in its second version.
 const correction = " This sentence was corrected on a Tuesday, after a reader had written.</p>"
 
-// BenchmarkDelta reads pages of the corpus folder (READTHRU_CORPUS, html/SET/NAME.html.gz), lets one paragraph of each change, reads them again, and
-// tells what the changed sections cost against the whole page, in tokens.
+// BenchmarkDelta reads pages of the corpus folder (READTHRU_CORPUS, html/SET/NAME.html.gz), lets one paragraph of each
+// change, reads them again, and tells what the changed sections cost against the whole page, in tokens.
 func BenchmarkDelta(b *testing.B) {
 	dir := os.Getenv("READTHRU_CORPUS")
 	if dir == "" {

@@ -16,7 +16,8 @@ type Detection struct {
 	URLs []page.Detected `json:"urls"`
 }
 
-// DetectRequest asks for the pages that a text names. Its FetchRequest, with an empty URL, says how each of them is wanted.
+// DetectRequest asks for the pages that a text names. Its FetchRequest, with an empty URL, says how each of them is
+// wanted.
 type DetectRequest struct {
 	Text  string `json:"text"`
 	Limit int    `json:"limit,omitempty"` // how many at most, the first of the text; 0 is 3 (rule B8), at most 50
@@ -49,8 +50,8 @@ func detected(text string) []page.Detected {
 	return []page.Detected{}
 }
 
-// DetectAndFetch gets the first pages that a text names, three at a time. As with [Server.Fetch], an error means that r is wrong.
-// Pages that together are over 64 MiB come without their content, with an error that says so.
+// DetectAndFetch gets the first pages that a text names, three at a time. As with [Server.Fetch], an error means that r
+// is wrong. Pages that together are over 64 MiB come without their content, with an error that says so.
 func (s *Server) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedText, error) {
 	if r.Limit < 0 || r.Limit > maxTextURLs {
 		return nil, problem(http.StatusBadRequest, "limit %d is not a number from 1 to %d", r.Limit, maxTextURLs)
@@ -80,7 +81,11 @@ func (s *Server) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 			}
 			if size.Add(int64(len(p.Content)+len(p.Readme)+len(p.SymbolMap)+len(p.Screenshot))) > maxFetchedBytes {
 				p.Content, p.Readme, p.SymbolMap, p.Screenshot = "", "", "", nil
-				p.Error = &page.Error{Kind: "too_large", Message: fmt.Sprintf("the pages of this text are over %d bytes together: fetch %s by itself", maxFetchedBytes, page.MaskString(p.URL))}
+				p.Error = &page.Error{
+					Kind: "too_large",
+					Message: fmt.Sprintf("the pages of this text are over %d bytes together: fetch %s by itself", maxFetchedBytes,
+						page.MaskString(p.URL)),
+				}
 			}
 			t.Pages[i] = p
 			return nil

@@ -23,8 +23,8 @@ import (
 // pageObject is a page on the wire.
 type pageObject = page.Page
 
-// Fetch gets a page. A failure to get it is no error: the page object's Error is set then, and the status that goes with it is
-// [FailureStatus]. An error means that r itself is wrong.
+// Fetch gets a page. A failure to get it is no error: the page object's Error is set then, and the status that goes
+// with it is [FailureStatus]. An error means that r itself is wrong.
 func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -55,7 +55,10 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 	if r.Format == "screenshot" && p.Error == nil {
 		p.Content, p.ContentFormat = "", ""
 		if p.Screenshot == nil {
-			p.Error = &page.Error{Kind: "unsupported", Message: "no screenshot of " + page.MaskString(p.URL) + ": " + browserSaid(p)}
+			p.Error = &page.Error{
+				Kind:    "unsupported",
+				Message: "no screenshot of " + page.MaskString(p.URL) + ": " + browserSaid(p),
+			}
 		}
 		return p, nil
 	}
@@ -73,7 +76,8 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 // wish is what the fetcher is asked for.
 func (r FetchRequest) wish(u *url.URL) fetch.Request {
 	return fetch.Request{
-		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(), Text: r.Format == "text", HTML: r.Format == "html",
+		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(),
+		Text: r.Format == "text", HTML: r.Format == "html",
 		MaxTokens: r.MaxTokens, Agent: r.Agent, Session: r.Session, Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
 		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
 	}
@@ -83,8 +87,8 @@ func (r FetchRequest) wish(u *url.URL) fetch.Request {
 func (r FetchRequest) persists() bool { return r.Persist == nil || *r.Persist }
 func (r FetchRequest) local() bool    { return r.Remote != nil && !*r.Remote }
 
-// took returns the page of an answer with its content: of what is no page, its text. It closes the answer's response. After an
-// error the page has no content.
+// took returns the page of an answer with its content: of what is no page, its text. It closes the answer's response.
+// After an error the page has no content.
 func (s *Server) took(p *page.Page, a *fetch.Answer) (*page.Page, error) {
 	if a.Page == nil {
 		return p, s.plain(p, a.Response)
@@ -99,7 +103,8 @@ func (s *Server) summarise(ctx context.Context, p *page.Page, r FetchRequest, pr
 	if r.Summary == "" {
 		return nil
 	}
-	made, err := s.o.Summary.Make(ctx, p, summary.Wish{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private || r.local()})
+	made, err := s.o.Summary.Make(ctx, p, summary.Wish{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
+		r.local()})
 	if errors.Is(err, summary.ErrNothing) {
 		warn(p, "nothing-to-summarise")
 		return nil
@@ -156,7 +161,8 @@ func (r FetchRequest) check() error {
 // view is what of the page is wanted.
 func (r FetchRequest) view() fetch.View {
 	return fetch.View{
-		WholePage: r.WholePage, Selector: r.Selector, Drop: r.Drop, Links: r.Links, Images: r.Images, Section: r.Section, Start: r.Start, Receipts: r.Receipts,
+		WholePage: r.WholePage, Selector: r.Selector, Drop: r.Drop, Links: r.Links, Images: r.Images, Section: r.Section,
+		Start: r.Start, Receipts: r.Receipts,
 	}
 }
 
@@ -169,8 +175,8 @@ func body(p *page.Page, b []byte) string {
 	return string(b)
 }
 
-// plain fills p with a response that is no page. Text is its own content; what is not text has none to give. It closes the
-// response.
+// plain fills p with a response that is no page. Text is its own content; what is not text has none to give. It closes
+// the response.
 func (s *Server) plain(p *page.Page, resp *http.Response) error {
 	defer resp.Body.Close()
 	p.StatusCode = resp.StatusCode
@@ -182,7 +188,10 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 		return nil
 	}
 	if !textual(p.ContentType) {
-		p.Error = &page.Error{Kind: "unsupported", Message: fmt.Sprintf("%s is %s, which has no text to give", page.MaskString(p.URL), orUnknown(p.ContentType))}
+		p.Error = &page.Error{
+			Kind:    "unsupported",
+			Message: fmt.Sprintf("%s is %s, which has no text to give", page.MaskString(p.URL), orUnknown(p.ContentType)),
+		}
 		return nil
 	}
 	content, err := decoded(resp)
@@ -194,7 +203,10 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 		return err
 	}
 	if int64(len(b)) > s.o.MaxBody {
-		p.Error = &page.Error{Kind: "too_large", Message: fmt.Sprintf("%s is over %d bytes (fetch.max_body)", page.MaskString(p.URL), s.o.MaxBody)}
+		p.Error = &page.Error{
+			Kind:    "too_large",
+			Message: fmt.Sprintf("%s is over %d bytes (fetch.max_body)", page.MaskString(p.URL), s.o.MaxBody),
+		}
 		return nil
 	}
 	p.Bytes, p.SizeBytes = int64(len(b)), len(b)
@@ -222,10 +234,12 @@ func textual(contentType string) bool {
 		return false
 	}
 	switch t {
-	case "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml", "application/javascript", "application/x-ndjson", "application/x-sh":
+	case "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+		"application/javascript", "application/x-ndjson", "application/x-sh":
 		return true
 	}
-	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") || strings.HasSuffix(t, "+yaml")
+	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") ||
+		strings.HasSuffix(t, "+yaml")
 }
 
 func orUnknown(contentType string) string {

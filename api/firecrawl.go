@@ -8,7 +8,8 @@ import (
 	"readthru/firecrawl"
 )
 
-// firecrawlRoutes are the paths at which a client of Firecrawl finds what it knows. Their handlers write their own failures.
+// firecrawlRoutes are the paths at which a client of Firecrawl finds what it knows. Their handlers write their own
+// failures.
 func firecrawlRoutes(f *firecrawl.Service) []route {
 	var list []route
 	for _, r := range f.Routes() {
@@ -16,10 +17,13 @@ func firecrawlRoutes(f *firecrawl.Service) []route {
 		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
 			query = append(query, param{name, r.Query[name]})
 		}
-		list = append(list, route{r.Method, r.Path, r.Summary, query, r.Body, r.Result, "", func(w http.ResponseWriter, req *http.Request) error {
-			r.Handle(w, req)
-			return nil
-		}})
+		list = append(list, route{
+			r.Method, r.Path, r.Summary, query, r.Body, r.Result, "",
+			func(w http.ResponseWriter, req *http.Request) error {
+				r.Handle(w, req)
+				return nil
+			},
+		})
 	}
 	return list
 }

@@ -10,7 +10,8 @@ import (
 	"readthru/api"
 )
 
-// firecrawlExample is example for the paths that clients of Firecrawl know. A job that is to be cancelled is one without an end.
+// firecrawlExample is example for the paths that clients of Firecrawl know. A job that is to be cancelled is one
+// without an end.
 func (w *world) firecrawlExample(t *testing.T, route string) (path, body string) {
 	t.Helper()
 	_, path, _ = strings.Cut(route, " ")
@@ -53,20 +54,40 @@ func TestFirecrawlsClientsGetTheirFormOfRefusals(t *testing.T) {
 		code                     string
 	}{
 		{"no token", "POST", "/v2/scrape", `{"url":"` + pageURL + `"}`, []string{typed}, 401, "UNAUTHORIZED"},
-		{"another token", "POST", "/v2/scrape", `{"url":"` + pageURL + `"}`, []string{typed, "Authorization: Bearer fc-other"}, 401, "UNAUTHORIZED"},
-		{"a page of a browser", "POST", "/v1/scrape", `{"url":"` + pageURL + `"}`, []string{typed, "Authorization: Bearer fc-token", "Origin: https://evil.test"}, 403, "FORBIDDEN"},
-		{"a form", "POST", "/v1/scrape", `url=x`, []string{"Content-Type: text/plain", "Authorization: Bearer fc-token"}, 415, ""},
+		{
+			"another token", "POST", "/v2/scrape", `{"url":"` + pageURL + `"}`,
+			[]string{typed, "Authorization: Bearer fc-other"},
+			401, "UNAUTHORIZED",
+		},
+		{
+			"a page of a browser", "POST", "/v1/scrape", `{"url":"` + pageURL + `"}`,
+			[]string{typed, "Authorization: Bearer fc-token", "Origin: https://evil.test"},
+			403, "FORBIDDEN",
+		},
+		{
+			"a form", "POST", "/v1/scrape", `url=x`,
+			[]string{"Content-Type: text/plain", "Authorization: Bearer fc-token"},
+			415,
+			"",
+		},
 		{"another method", "GET", "/v2/scrape", "", []string{"Authorization: Bearer fc-token"}, 405, ""},
 		{"no such path", "POST", "/v2/extract", `{}`, []string{typed, "Authorization: Bearer fc-token"}, 404, "NOT_FOUND"},
-		{"too much", "POST", "/v2/scrape", `{"url":"` + strings.Repeat("x", 1<<20) + `"}`, []string{typed, "Authorization: Bearer fc-token"}, 413, "BAD_REQUEST"},
+		{
+			"too much", "POST", "/v2/scrape", `{"url":"` + strings.Repeat("x", 1<<20) + `"}`,
+			[]string{typed, "Authorization: Bearer fc-token"},
+			413, "BAD_REQUEST",
+		},
 	} {
 		resp := ask(t, addr, tt.method, tt.path, tt.body, tt.fields...)
 		var got struct {
 			Success     *bool
 			Code, Error string
 		}
-		if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || resp.StatusCode != tt.status || got.Code != tt.code || got.Success == nil || *got.Success || got.Error == "" || resp.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s: %d %s %+v, %v, want %d %s in JSON", tt.name, resp.StatusCode, resp.Header.Get("Content-Type"), got, err, tt.status, tt.code)
+		if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || resp.StatusCode != tt.status ||
+			got.Code != tt.code || got.Success == nil || *got.Success || got.Error == "" ||
+			resp.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s %+v, %v, want %d %s in JSON", tt.name, resp.StatusCode, resp.Header.Get("Content-Type"), got,
+				err, tt.status, tt.code)
 		}
 	}
 	resp := ask(t, addr, "POST", "/v2/scrape", `{"url":"`+pageURL+`"}`, typed, "Authorization: Bearer fc-token")
@@ -77,7 +98,8 @@ func TestFirecrawlsClientsGetTheirFormOfRefusals(t *testing.T) {
 
 func TestAnyKeyOfAClientWillDoWhereNoTokenIsSet(t *testing.T) {
 	addr := newWorld(t, nil).listen(t)
-	if resp := ask(t, addr, "POST", "/v1/scrape", `{"url":"`+pageURL+`"}`, "Content-Type: application/json", "Authorization: Bearer fc-anything"); resp.StatusCode != http.StatusOK {
+	if resp := ask(t, addr, "POST", "/v1/scrape", `{"url":"`+pageURL+`"}`, "Content-Type: application/json",
+		"Authorization: Bearer fc-anything"); resp.StatusCode != http.StatusOK {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 }

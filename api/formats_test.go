@@ -17,7 +17,8 @@ func TestWhatHasNoTextSaysWhatItIsAndIsNotKept(t *testing.T) {
 	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode != http.StatusOK || !strings.Contains(p.Content, "PNG image, 4 bytes") || !slices.Contains(p.Warnings, "binary") || p.Stored {
+	if resp.StatusCode != http.StatusOK || !strings.Contains(p.Content, "PNG image, 4 bytes") ||
+		!slices.Contains(p.Warnings, "binary") || p.Stored {
 		t.Errorf("status %d, %+v", resp.StatusCode, p)
 	}
 }

@@ -10,17 +10,20 @@ import (
 	"strings"
 )
 
-// guard decides which requests may be answered at all. It is the same for every path but for the token, which a path may waive.
+// guard decides which requests may be answered at all. It is the same for every path but for the token, which a path
+// may waive.
 type guard struct {
 	hosts []string // names in lower case, without port, that the Host field may carry beside the loopback names
 	token string   // if empty none is asked for
 }
 
-// check returns why r is refused, or nil. The rules, in order: Host names us (DNS rebinding), Origin is absent or ours, no
-// browser calls it cross-site or same-site (another port of this machine is same-site), content has a type that no form has, the token fits.
+// check returns why r is refused, or nil. The rules, in order: Host names us (DNS rebinding), Origin is absent or ours,
+// no browser calls it cross-site or same-site (another port of this machine is same-site), content has a type that no
+// form has, the token fits.
 func (g guard) check(r *http.Request, open bool) *Error {
 	if !g.ours(r.Host, r) {
-		return problem(http.StatusForbidden, "host %q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
+		return problem(http.StatusForbidden,
+			"host %q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 0 && !sameOrigin(origins, r.Host) {
 		return problem(http.StatusForbidden, "origin %q may not use this server", origins[0])
@@ -34,7 +37,8 @@ func (g guard) check(r *http.Request, open bool) *Error {
 		return e
 	}
 	if !open && !g.admits(r.Header.Values("Authorization")) {
-		return problem(http.StatusUnauthorized, `this server asks for a token: send "Authorization: Bearer TOKEN" with the value of admin.token`)
+		return problem(http.StatusUnauthorized,
+			`this server asks for a token: send "Authorization: Bearer TOKEN" with the value of admin.token`)
 	}
 	return nil
 }
@@ -76,8 +80,8 @@ func sameOrigin(origins []string, host string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// contentType refuses content that is neither JSON nor said to be bytes: a page of another site can make a browser send forms and
-// plain text without asking, those it cannot. A request without content needs no type.
+// contentType refuses content that is neither JSON nor said to be bytes: a page of another site can make a browser send
+// forms and plain text without asking, those it cannot. A request without content needs no type.
 func contentType(r *http.Request) *Error {
 	types := r.Header.Values("Content-Type")
 	if len(types) == 0 && r.ContentLength == 0 {
@@ -87,15 +91,16 @@ func contentType(r *http.Request) *Error {
 		return nil
 	}
 	if len(types) == 1 {
-		if t, _, err := mime.ParseMediaType(types[0]); err == nil && (t == "application/json" || t == "application/octet-stream") {
+		if t, _, err := mime.ParseMediaType(types[0]); err == nil &&
+			(t == "application/json" || t == "application/octet-stream") {
 			return nil
 		}
 	}
 	return problem(http.StatusUnsupportedMediaType, "content must be JSON: send Content-Type: application/json")
 }
 
-// admits reports whether the one Authorization field carries the token. The comparison takes the same time for every token of
-// one length.
+// admits reports whether the one Authorization field carries the token. The comparison takes the same time for every
+// token of one length.
 func (g guard) admits(fields []string) bool {
 	if g.token == "" {
 		return true
@@ -104,5 +109,6 @@ func (g guard) admits(fields []string) bool {
 		return false
 	}
 	scheme, token, _ := strings.Cut(fields[0], " ")
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(g.token)) == 1
+	return strings.EqualFold(scheme, "Bearer") &&
+		subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(g.token)) == 1
 }

@@ -143,19 +143,43 @@ func TestOnlyJSONIsTaken(t *testing.T) {
 		want             int
 	}{
 		{"JSON", "/api/v1/fetch", `{"url":"` + pageURL + `"}`, []string{"Content-Type: application/json"}, 200},
-		{"JSON with charset", "/api/v1/fetch", `{"url":"` + pageURL + `"}`, []string{"Content-Type: application/json; charset=utf-8"}, 200},
-		{"text, as a page of another site can send it", "/api/v1/fetch", `{"url":"` + pageURL + `"}`, []string{"Content-Type: text/plain"}, 415},
+		{
+			"JSON with charset", "/api/v1/fetch", `{"url":"` + pageURL + `"}`,
+			[]string{"Content-Type: application/json; charset=utf-8"},
+			200,
+		},
+		{
+			"text, as a page of another site can send it", "/api/v1/fetch", `{"url":"` + pageURL + `"}`,
+			[]string{"Content-Type: text/plain"},
+			415,
+		},
 		{"a form", "/api/v1/cache/clear", "a=b", []string{"Content-Type: application/x-www-form-urlencoded"}, 415},
-		{"a form without fields", "/api/v1/cache/clear", "", []string{"Content-Type: application/x-www-form-urlencoded"}, 415},
+		{
+			"a form without fields", "/api/v1/cache/clear", "",
+			[]string{"Content-Type: application/x-www-form-urlencoded"},
+			415,
+		},
 		{"no type", "/api/v1/fetch", `{"url":"` + pageURL + `"}`, nil, 415},
-		{"two types", "/api/v1/fetch", `{"url":"` + pageURL + `"}`, []string{"Content-Type: application/json", "Content-Type: text/plain"}, 415},
+		{
+			"two types", "/api/v1/fetch", `{"url":"` + pageURL + `"}`,
+			[]string{"Content-Type: application/json", "Content-Type: text/plain"},
+			415,
+		},
 		{"nothing at all, where nothing is needed", "/api/v1/cache/clear", "", nil, 200},
 		{"nothing where something is needed", "/api/v1/fetch", "", []string{"Content-Type: application/json"}, 400},
 		{"two values", "/api/v1/fetch", `{"url":"` + pageURL + `"}{}`, []string{"Content-Type: application/json"}, 400},
 		{"no JSON", "/api/v1/fetch", `url`, []string{"Content-Type: application/json"}, 400},
-		{"an unknown field", "/api/v1/fetch", `{"url":"` + pageURL + `","colour":1}`, []string{"Content-Type: application/json"}, 400},
+		{
+			"an unknown field", "/api/v1/fetch", `{"url":"` + pageURL + `","colour":1}`,
+			[]string{"Content-Type: application/json"},
+			400,
+		},
 		{"a wrong type", "/api/v1/fetch", `{"url":1}`, []string{"Content-Type: application/json"}, 400},
-		{"over a MiB", "/api/v1/fetch", `{"url":"` + strings.Repeat("a", 1<<20) + `"}`, []string{"Content-Type: application/json"}, 413},
+		{
+			"over a MiB", "/api/v1/fetch", `{"url":"` + strings.Repeat("a", 1<<20) + `"}`,
+			[]string{"Content-Type: application/json"},
+			413,
+		},
 	} {
 		resp := ask(t, addr, "POST", tt.path, tt.body, tt.fields...)
 		if resp.StatusCode != tt.want {
@@ -223,8 +247,12 @@ func TestNothingChangesOnGET(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/api/v1/nothing", "/etc/passwd", "/..%2f..%2fetc/passwd", "/api/v1/pages/..%2f..%2fconfig", "/stats/"} {
-		if resp := ask(t, addr, "GET", path, ""); resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusBadRequest {
+	for _, path := range []string{
+		"/api/v1/nothing", "/etc/passwd", "/..%2f..%2fetc/passwd",
+		"/api/v1/pages/..%2f..%2fconfig", "/stats/",
+	} {
+		if resp := ask(t, addr, "GET", path, ""); resp.StatusCode != http.StatusNotFound &&
+			resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("GET %s: status %d, want 404 or 400", path, resp.StatusCode)
 		}
 	}
@@ -239,7 +267,8 @@ func TestForeignTextIsNeverAPage(t *testing.T) {
 			continue // stays open, and has no content
 		}
 		resp := ask(t, addr, rt[0], strings.ReplaceAll(rt[1], "{doc}", "https%3A%2F%2Fexample.com%2Fpage"), "")
-		if resp.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		if resp.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s %s: fields %v lack nosniff or the content policy", rt[0], rt[1], resp.Header)
 		}
 		b, _ := io.ReadAll(resp.Body)

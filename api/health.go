@@ -13,7 +13,8 @@ func (s *Server) Liveness(context.Context) (*Liveness, error) {
 	return &Liveness{Status: "ok", Instance: s.o.Instance, Version: s.o.Version}, nil
 }
 
-// Readiness tells the state of each part. A store that takes no writes leaves the daemon ready: pages come back all the same.
+// Readiness tells the state of each part. A store that takes no writes leaves the daemon ready: pages come back all the
+// same.
 func (s *Server) Readiness(context.Context) (*Readiness, error) {
 	h := s.o.Store.Health()
 	st := Part{State: h.State, Reason: h.Reason}
@@ -23,7 +24,10 @@ func (s *Server) Readiness(context.Context) (*Readiness, error) {
 	if st.Reason == "" && h.Lost {
 		st.Reason = "records were lost: the change log is shorter than it was"
 	}
-	parts := map[string]Part{"store": st, "proxy": {State: "ok"}, "markdown_new": {State: s.o.Fetch.Stats().MarkdownNewState}}
+	parts := map[string]Part{
+		"store": st, "proxy": {State: "ok"},
+		"markdown_new": {State: s.o.Fetch.Stats().MarkdownNewState},
+	}
 	seen := s.renderStats()
 	parts["render"] = Part{State: seen.State, Reason: seen.Reason}
 	if seen.State == "browser" && !seen.Sandboxed {

@@ -21,14 +21,16 @@ func TestNotReadyWithoutAProxy(t *testing.T) {
 	if err := json.NewDecoder(resp.Body).Decode(&rd); err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode != http.StatusServiceUnavailable || rd.Ready || rd.Parts["proxy"].State != "down" || rd.Parts["render"].State != "unavailable" {
+	if resp.StatusCode != http.StatusServiceUnavailable || rd.Ready || rd.Parts["proxy"].State != "down" ||
+		rd.Parts["render"].State != "unavailable" {
 		t.Errorf("status %d, %+v", resp.StatusCode, rd)
 	}
 }
 
 func TestWhatWasVisitedIsNotPublic(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) { o.Token = "token" })
-	if err := w.store.UpdateHost("secret.test", func(h *store.Host) { h.RejectsCA = map[string]time.Time{"127.0.0.1": time.Now()} }); err != nil {
+	if err := w.store.UpdateHost("secret.test",
+		func(h *store.Host) { h.RejectsCA = map[string]time.Time{"127.0.0.1": time.Now()} }); err != nil {
 		t.Fatal(err)
 	}
 	addr := w.listen(t)

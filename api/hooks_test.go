@@ -20,12 +20,16 @@ const longWait = time.Minute
 
 // webFetch is an event of Claude Code's WebFetch.
 func webFetch(event, url string) []byte {
-	return fmt.Appendf(nil, `{"session_id":"s1","hook_event_name":%q,"tool_name":"WebFetch","tool_input":{"url":%q,"prompt":"What?"},"tool_response":{"code":200,"result":"short"}}`, event, url)
+	return fmt.Appendf(nil,
+		`{"session_id":"s1","hook_event_name":%q,"tool_name":"WebFetch","tool_input":{"url":%q,"prompt":"What?"},"tool_response":{"code":200,"result":"short"}}`, event, url)
 }
 
 func docsEvent(t *testing.T, text string) []byte {
 	t.Helper()
-	b, err := json.Marshal(map[string]any{"tool_name": "mcp__context7__query-docs", "tool_input": map[string]string{"libraryId": "/vercel/next.js"}, "tool_response": text})
+	b, err := json.Marshal(map[string]any{
+		"tool_name":  "mcp__context7__query-docs",
+		"tool_input": map[string]string{"libraryId": "/vercel/next.js"}, "tool_response": text,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,21 +69,34 @@ func testHooks(t *testing.T, w *world, ops hooks) {
 	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Plain: true, Wait: longWait}); got != want {
 		t.Errorf("%q, want %q (rule A17)", got, want)
 	}
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Plain: true, Wait: longWait}); got != "" || w.asked.Load() != 1 {
+	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Plain: true, Wait: longWait}); got != "" ||
+		w.asked.Load() != 1 {
 		t.Errorf("a fresh page is not silent (rule A13): %q, the origin was asked %d times", got, w.asked.Load())
 	}
 	visits, err := w.server.Visits(t.Context(), api.VisitQuery{URL: pageURL})
-	if err != nil || len(visits.Visits) != 1 || visits.Visits[0].Agent != "webfetch-auto (claude)" || visits.Visits[0].Session != "s1" {
+	if err != nil || len(visits.Visits) != 1 || visits.Visits[0].Agent != "webfetch-auto (claude)" ||
+		visits.Visits[0].Session != "s1" {
 		t.Errorf("visits %+v, %v, want the one of the agent", visits, err)
 	}
-	if got := tell(api.HookEvent{Event: webFetch("PreToolUse", pageURL)}); !strings.Contains(got, `"permissionDecision":"deny"`) || !strings.Contains(got, "A cache keeps what an origin said") {
+	if got := tell(api.HookEvent{Event: webFetch("PreToolUse", pageURL)}); !strings.Contains(got,
+		`"permissionDecision":"deny"`) || !strings.Contains(got, "A cache keeps what an origin said") {
 		t.Errorf("answer from the cache: %s", got)
 	}
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Verbatim: true, Wait: longWait}); !strings.Contains(got, `"updatedToolOutput":{"code":200,"result":"[readthru put`) || !strings.Contains(got, "A cache keeps") {
+	if got := tell(api.HookEvent{
+		Event: webFetch("PostToolUse", pageURL), Verbatim: true,
+		Wait: longWait,
+	}); !strings.Contains(got, `"updatedToolOutput":{"code":200,"result":"[readthru put`) ||
+		!strings.Contains(got, "A cache keeps") {
 		t.Errorf("verbatim: %s", got)
 	}
-	for _, url := range []string{"https://example.com/gone", "https://medium.com/x", "https://example.com/image", "http://169.254.169.254/latest", "http://127.0.0.1:1/"} {
-		if got := tell(api.HookEvent{Event: webFetch("PostToolUse", url), Plain: true, Verbatim: true, Wait: longWait}); got != "" {
+	for _, url := range []string{
+		"https://example.com/gone", "https://medium.com/x", "https://example.com/image",
+		"http://169.254.169.254/latest", "http://127.0.0.1:1/",
+	} {
+		if got := tell(api.HookEvent{
+			Event: webFetch("PostToolUse", url), Plain: true, Verbatim: true,
+			Wait: longWait,
+		}); got != "" {
 			t.Errorf("%s: %q, want silence", url, got)
 		}
 	}
@@ -89,7 +106,8 @@ func testHooks(t *testing.T, w *world, ops hooks) {
 		}
 	}
 	note := tell(api.HookEvent{Event: []byte(`{"hook_event_name":"UserPromptSubmit","prompt":"Read https://example.com/site/one and https://medium.com/x."}`)})
-	if !strings.Contains(note, "https://example.com/site/one") || strings.Contains(note, "medium.com") || !strings.Contains(note, "no browser here") {
+	if !strings.Contains(note, "https://example.com/site/one") || strings.Contains(note, "medium.com") ||
+		!strings.Contains(note, "no browser here") {
 		t.Errorf("note to a prompt: %s", note)
 	}
 	if _, err := ops.Hook(t.Context(), api.HookEvent{Agent: "emacs", Event: []byte("{}")}); err == nil {
@@ -104,7 +122,10 @@ func TestDocumentationIsKeptUnderItsPlaces(t *testing.T) {
 	w := newWorld(t, nil)
 	tell := func(text string) string {
 		t.Helper()
-		out, err := w.server.Hook(t.Context(), api.HookEvent{Agent: "claude", Event: docsEvent(t, text), Plain: true, Wait: longWait})
+		out, err := w.server.Hook(t.Context(), api.HookEvent{
+			Agent: "claude", Event: docsEvent(t, text), Plain: true,
+			Wait: longWait,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,14 +144,21 @@ func TestDocumentationIsKeptUnderItsPlaces(t *testing.T) {
 	if err := w.server.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for word, url := range map[string]string{"quince": "https://nextjs.org/docs/a", "sorb": "https://nextjs.org/docs/a", "medlar": "https://nextjs.org/docs/b"} {
+	for word, url := range map[string]string{
+		"quince": "https://nextjs.org/docs/a", "sorb": "https://nextjs.org/docs/a",
+		"medlar": "https://nextjs.org/docs/b",
+	} {
 		hits, err := w.server.Search(t.Context(), api.SearchQuery{Text: word})
 		if err != nil || len(hits.Hits) != 1 || hits.Hits[0].URL != url || hits.Hits[0].Title != "context7:next.js" {
 			t.Errorf("search %s: %+v, %v, want %s", word, hits, err, url)
 		}
 	}
 	none := newWorld(t, func(o *api.Options) { o.Knowledge = nil })
-	out, err := none.server.Hook(t.Context(), api.HookEvent{Agent: "claude", Event: docsEvent(t, strings.Repeat("Documentation. ", 9)), Plain: true, Wait: longWait})
+	out, err := none.server.Hook(t.Context(),
+		api.HookEvent{
+			Agent: "claude", Event: docsEvent(t, strings.Repeat("Documentation. ", 9)), Plain: true,
+			Wait: longWait,
+		})
 	if err != nil || !strings.HasPrefix(string(out), "Context7 indexing skipped: ") {
 		t.Errorf("%q, %v", out, err)
 	}
@@ -140,14 +168,20 @@ func TestHookWorkOutlivesTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, func(o *api.Options) { o.Dir = dir })
 	w.server.Stop() // as if it were about to end
-	if _, err := w.server.Hook(t.Context(), api.HookEvent{Agent: "claude", Event: webFetch("PostToolUse", pageURL)}); err != nil {
+	if _, err := w.server.Hook(t.Context(), api.HookEvent{
+		Agent: "claude",
+		Event: webFetch("PostToolUse", pageURL),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := api.Spool(dir, []agents.Work{{URL: "https://example.com/site/one", Agent: agents.Claude}}); err != nil {
 		t.Fatal(err)
 	}
 	queue := filepath.Join(dir, "hooks")
-	for name, text := range map[string]string{"00000000000000000001-X.0.json": "{garbage", "00000000000000000002-X.3.json": `{"url":"https://example.com/site/two","agent":"claude"}`, "strange": "x"} {
+	for name, text := range map[string]string{
+		"00000000000000000001-X.0.json": "{garbage",
+		"00000000000000000002-X.3.json": `{"url":"https://example.com/site/two","agent":"claude"}`, "strange": "x",
+	} {
 		if err := os.WriteFile(filepath.Join(queue, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -198,12 +232,19 @@ func TestTheHookPathIsGuarded(t *testing.T) {
 		fields []string
 		want   int
 	}{
-		"no token":       {[]string{"Content-Type: application/json"}, http.StatusUnauthorized},
-		"foreign origin": {[]string{"Content-Type: application/json", "Authorization: Bearer token", "Origin: https://evil.test"}, http.StatusForbidden},
-		"plain text":     {[]string{"Content-Type: text/plain", "Authorization: Bearer token"}, http.StatusUnsupportedMediaType},
-		"as it should":   {[]string{"Content-Type: application/json", "Authorization: Bearer token"}, http.StatusOK},
+		"no token": {[]string{"Content-Type: application/json"}, http.StatusUnauthorized},
+		"foreign origin": {[]string{
+			"Content-Type: application/json", "Authorization: Bearer token",
+			"Origin: https://evil.test",
+		}, http.StatusForbidden},
+		"plain text": {
+			[]string{"Content-Type: text/plain", "Authorization: Bearer token"},
+			http.StatusUnsupportedMediaType,
+		},
+		"as it should": {[]string{"Content-Type: application/json", "Authorization: Bearer token"}, http.StatusOK},
 	} {
-		if resp := ask(t, addr, "POST", "/api/v1/hooks/claude", string(webFetch("PreToolUse", pageURL)), tt.fields...); resp.StatusCode != tt.want {
+		if resp := ask(t, addr, "POST", "/api/v1/hooks/claude", string(webFetch("PreToolUse", pageURL)),
+			tt.fields...); resp.StatusCode != tt.want {
 			t.Errorf("%s: status %d, want %d", name, resp.StatusCode, tt.want)
 		}
 	}

@@ -30,7 +30,8 @@ func (s *Server) serveIndex(w http.ResponseWriter, _ *http.Request) error {
 	}
 	var rows []row
 	for _, rt := range s.routes {
-		plain := rt.method == http.MethodGet && len(rt.query) == 0 && !strings.Contains(rt.path, "{") && rt.media != "application/octet-stream" && rt.path != "/api/v1/lease"
+		plain := rt.method == http.MethodGet && len(rt.query) == 0 && !strings.Contains(rt.path, "{") &&
+			rt.media != "application/octet-stream" && rt.path != "/api/v1/lease"
 		rows = append(rows, row{rt.method, rt.path, rt.summary, plain})
 	}
 	at := "no address"

@@ -13,7 +13,8 @@ import (
 	"readthru/knowledge"
 )
 
-// Job is work that outlives the request that began it. It lives in the daemon's memory; what it has done so far, it has done.
+// Job is work that outlives the request that began it. It lives in the daemon's memory; what it has done so far, it has
+// done.
 type Job struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"` // crawl, scrape, file or rebuild
@@ -99,7 +100,8 @@ func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (J
 		}
 	}
 	if running >= maxRunning {
-		return Job{}, problem(http.StatusServiceUnavailable, "%d jobs are under way, which is the most: wait for one, or cancel one", running)
+		return Job{}, problem(http.StatusServiceUnavailable,
+			"%d jobs are under way, which is the most: wait for one, or cancel one", running)
 	}
 	j := &job{now: first, changed: make(chan struct{})}
 	var ctx context.Context
@@ -160,10 +162,12 @@ func (l *jobs) find(id string) (*job, error) {
 			return j, nil
 		}
 	}
-	return nil, problem(http.StatusNotFound, "there is no job %q: the last %d are remembered until the daemon ends", id, maxJobs)
+	return nil, problem(http.StatusNotFound, "there is no job %q: the last %d are remembered until the daemon ends", id,
+		maxJobs)
 }
 
-// Stop ends the jobs that run and the work that hooks left, in a way that lets them be taken up again, and waits for them.
+// Stop ends the jobs that run and the work that hooks left, in a way that lets them be taken up again, and waits for
+// them.
 func (s *Server) Stop() {
 	s.jobs.mu.Lock()
 	s.jobs.stop(errStopping)
@@ -200,8 +204,8 @@ func (s *Server) Job(_ context.Context, id string) (*Job, error) {
 // watchEvery is the least time between two events of a job.
 const watchEvery = 100 * time.Millisecond
 
-// WatchJob calls f with a job as it is now and after each change, a few times a second at most, until it has ended. It returns
-// the first error of f.
+// WatchJob calls f with a job as it is now and after each change, a few times a second at most, until it has ended. It
+// returns the first error of f.
 func (s *Server) WatchJob(ctx context.Context, id string, f func(Job) error) error {
 	j, err := s.jobs.find(id)
 	if err != nil {
@@ -230,7 +234,8 @@ func (s *Server) WatchJob(ctx context.Context, id string, f func(Job) error) err
 	}
 }
 
-// CancelJob ends a job for good: what it was building goes, and what answered before goes on answering. It waits until then.
+// CancelJob ends a job for good: what it was building goes, and what answered before goes on answering. It waits until
+// then.
 func (s *Server) CancelJob(ctx context.Context, id string) (*Job, error) {
 	j, err := s.jobs.find(id)
 	if err != nil {
@@ -267,7 +272,8 @@ func (s *Server) serveJobEvents(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
-	_ = s.WatchJob(r.Context(), r.PathValue("id"), func(now Job) error { // the status is out: an error is a client that has gone
+	// the status is out: an error is a client that has gone
+	_ = s.WatchJob(r.Context(), r.PathValue("id"), func(now Job) error {
 		if err := enc.Encode(now); err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 	"readthru/page"
 )
 
-// NewBase asks for a knowledge base: what it is called and what it is made of. Exactly one of Crawl, Scrape and Files is given,
-// or none: the base is one for texts that are ingested then.
+// NewBase asks for a knowledge base: what it is called and what it is made of. Exactly one of Crawl, Scrape and Files
+// is given, or none: the base is one for texts that are ingested then.
 type NewBase struct {
 	Name        string   `json:"name"` // lower-case letters, digits and ._-
 	Description string   `json:"description,omitempty"`
@@ -125,12 +125,18 @@ func (s *Server) CreateBase(ctx context.Context, n NewBase) (*Filling, error) {
 
 // base checks what is asked for and returns it as a base.
 func (n NewBase) base() (knowledge.Base, error) {
-	b := knowledge.Base{Name: n.Name, Description: n.Description, Source: knowledge.SourceText, Limit: n.Limit, Depth: n.Depth, Include: n.Include, Exclude: n.Exclude}
+	b := knowledge.Base{
+		Name: n.Name, Description: n.Description, Source: knowledge.SourceText, Limit: n.Limit,
+		Depth: n.Depth, Include: n.Include, Exclude: n.Exclude,
+	}
 	if err := knowledge.CheckBaseName(n.Name); err != nil {
 		return b, problem(http.StatusBadRequest, "%s", err)
 	}
 	given := 0
-	for _, raw := range []struct{ url, source string }{{n.Crawl, knowledge.SourceCrawl}, {n.Scrape, knowledge.SourceScrape}} {
+	for _, raw := range []struct{ url, source string }{
+		{n.Crawl, knowledge.SourceCrawl},
+		{n.Scrape, knowledge.SourceScrape},
+	} {
 		if raw.url == "" {
 			continue
 		}
@@ -172,7 +178,8 @@ func (s *Server) RefreshBase(_ context.Context, name string, limit int) (*Fillin
 		return nil, err
 	}
 	if b.Source == knowledge.SourceText {
-		return nil, problem(http.StatusConflict, "%s holds texts that were handed in: there is nothing to refresh it from", name)
+		return nil, problem(http.StatusConflict, "%s holds texts that were handed in: there is nothing to refresh it from",
+			name)
 	}
 	if limit > 0 {
 		if b, err = k.UpdateBase(name, func(b *knowledge.Base) { b.Limit = limit }); err != nil {
@@ -186,7 +193,8 @@ func (s *Server) RefreshBase(_ context.Context, name string, limit int) (*Fillin
 	return &Filling{b, &j}, nil
 }
 
-// Resume takes up the fillings that were under way when an earlier process ended. Those from the network wait while offline.
+// Resume takes up the fillings that were under way when an earlier process ended. Those from the network wait while
+// offline.
 func (s *Server) Resume() {
 	if s.o.Knowledge == nil {
 		return
@@ -208,30 +216,31 @@ func (s *Server) fill(b knowledge.Base) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	j, err := s.jobs.start(Job{Kind: b.Source, KB: b.Name, Resumed: build.Resumed()}, func(ctx context.Context, j *job) error {
-		defer build.Close()
-		err := s.gather(ctx, j, b, build)
-		if err == nil {
-			if b, err = build.Commit(ctx); err == nil {
-				j.update(func(now *Job) { now.Documents, now.Passages = b.Documents, b.Passages })
-				return nil
+	j, err := s.jobs.start(Job{Kind: b.Source, KB: b.Name, Resumed: build.Resumed()},
+		func(ctx context.Context, j *job) error {
+			defer build.Close()
+			err := s.gather(ctx, j, b, build)
+			if err == nil {
+				if b, err = build.Commit(ctx); err == nil {
+					j.update(func(now *Job) { now.Documents, now.Passages = b.Documents, b.Passages })
+					return nil
+				}
 			}
-		}
-		if errors.Is(context.Cause(ctx), errStopping) {
-			return err // to be taken up again
-		}
-		end := context.WithoutCancel(ctx)
-		if aerr := build.Abort(end); aerr != nil {
-			s.o.Log.Warn("a build could not be given up", "kb", b.Name, "error", aerr)
-		}
-		if b.Generation == 0 {
-			build.Close()
-			if _, derr := s.o.Knowledge.DeleteBase(end, b.Name); derr != nil {
-				s.o.Log.Warn("an empty base stays", "kb", b.Name, "error", derr)
+			if errors.Is(context.Cause(ctx), errStopping) {
+				return err // to be taken up again
 			}
-		}
-		return err
-	})
+			end := context.WithoutCancel(ctx)
+			if aerr := build.Abort(end); aerr != nil {
+				s.o.Log.Warn("a build could not be given up", "kb", b.Name, "error", aerr)
+			}
+			if b.Generation == 0 {
+				build.Close()
+				if _, derr := s.o.Knowledge.DeleteBase(end, b.Name); derr != nil {
+					s.o.Log.Warn("an empty base stays", "kb", b.Name, "error", derr)
+				}
+			}
+			return err
+		})
 	if err != nil {
 		build.Close() // to be taken up again
 	}
@@ -277,10 +286,13 @@ func (s *Server) crawler() (crawl.Service, error) {
 
 const maxFailures = 100 // told of a crawl
 
-func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build, service crawl.Service) error {
+func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build,
+	service crawl.Service,
+) error {
 	outcomes := map[string]int{}
 	report, err := service.Crawl(ctx, crawl.Options{
-		URL: b.URL, Limit: b.Limit, Depth: b.Depth, Include: b.Include, Exclude: b.Exclude, Refresh: b.Generation > 0, Known: build.Known, State: build.CrawlLog(),
+		URL: b.URL, Limit: b.Limit, Depth: b.Depth, Include: b.Include, Exclude: b.Exclude, Refresh: b.Generation > 0,
+		Known: build.Known, State: build.CrawlLog(),
 	}, func(e crawl.Event) error {
 		refused := ""
 		if e.Page != nil {
@@ -317,14 +329,15 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 	return err
 }
 
-// add adds a crawled page to a build: by its key when it is stored. One that we read ourselves and did not store is none to keep
-// (AD4, AD6).
+// add adds a crawled page to a build: by its key when it is stored. One that we read ourselves and did not store is
+// none to keep (AD4, AD6).
 func add(ctx context.Context, build *knowledge.Build, p *crawl.Page) error {
 	switch {
 	case p.Page == nil:
 		return build.Add(ctx, knowledge.Document{URL: p.URL, Title: p.Title, Markdown: []byte(p.Markdown)})
 	case !p.Page.Stored:
-		return &knowledge.RefusedError{Reason: errors.New("it may not be kept: it is private or no-store, or no page in truth")}
+		return &knowledge.RefusedError{Reason: errors.New("it may not be kept: it is private or no-store, or no page in " +
+			"truth")}
 	}
 	return build.Add(ctx, knowledge.Document{Key: page.KeyOf(p.Page.NormalizedURL)})
 }
@@ -350,7 +363,11 @@ func remarks(r *crawl.Report) []string {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{r.Queued, "URLs were known and not read"}, {r.Trapped, "links lead into what looks endless"}, {r.Dropped, "links were left out because the list was full"}} {
+	}{
+		{r.Queued, "URLs were known and not read"},
+		{r.Trapped, "links lead into what looks endless"},
+		{r.Dropped, "links were left out because the list was full"},
+	} {
 		if n.n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", n.n, n.what))
 		}

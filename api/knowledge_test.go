@@ -107,14 +107,17 @@ func TestWhatWasReadIsFound(t *testing.T) {
 			t.Fatalf("search: %v, %+v, want the page", err, res)
 		}
 		h := res.Hits[0]
-		if h.Doc != p.Doc || !strings.HasPrefix(h.Passage, p.Doc) || h.Score <= 0 || h.FetchedAt.IsZero() || !strings.Contains(h.Snippet, "second time") || len(h.Explain) == 0 {
+		if h.Doc != p.Doc || !strings.HasPrefix(h.Passage, p.Doc) || h.Score <= 0 || h.FetchedAt.IsZero() ||
+			!strings.Contains(h.Snippet, "second time") || len(h.Explain) == 0 {
 			t.Errorf("hit %+v, want it whole", h)
 		}
-		if none, err := ops.Search(ctx, api.SearchQuery{Text: "whoever", Host: "other.test"}); err != nil || len(none.Hits) != 0 {
+		if none, err := ops.Search(ctx, api.SearchQuery{Text: "whoever", Host: "other.test"}); err != nil ||
+			len(none.Hits) != 0 {
 			t.Errorf("search of another host: %v, %+v", err, none)
 		}
 		about, err := ops.Passage(ctx, h.Passage)
-		if err != nil || !strings.Contains(about.Text, "second time") || len(about.Sources) != 1 || about.Sources[0].URL != pageURL {
+		if err != nil || !strings.Contains(about.Text, "second time") || len(about.Sources) != 1 ||
+			about.Sources[0].URL != pageURL {
 			t.Errorf("passage: %v, %+v", err, about)
 		}
 
@@ -147,7 +150,8 @@ func TestWhatWasReadIsFound(t *testing.T) {
 		if last := finished(t, ops, &api.Filling{Job: j}, nil); last.State != api.JobDone || last.I != 1 {
 			t.Errorf("rebuild: %+v, want one document done", last)
 		}
-		if again, err := ops.Search(ctx, api.SearchQuery{Text: "whoever asks"}); err != nil || !slices.Equal(urls(again), []string{pageURL}) {
+		if again, err := ops.Search(ctx, api.SearchQuery{Text: "whoever asks"}); err != nil ||
+			!slices.Equal(urls(again), []string{pageURL}) {
 			t.Errorf("search after the rebuild: %v, %+v", err, again)
 		}
 		if err := ops.DeletePage(ctx, pageURL); err != nil {
@@ -173,14 +177,16 @@ not JSON at all
 `)
 		f, err := ops.CreateBase(ctx, api.NewBase{Name: "fruit", Description: "of the garden", Files: []string{file}})
 		last := finished(t, ops, f, err)
-		if last.State != api.JobDone || last.Kind != knowledge.SourceFile || last.Documents != 2 || last.Passages != 2 || last.Ended.IsZero() {
+		if last.State != api.JobDone || last.Kind != knowledge.SourceFile || last.Documents != 2 || last.Passages != 2 ||
+			last.Ended.IsZero() {
 			t.Fatalf("job %+v, want 2 documents of 2 passages", last)
 		}
 		if last.NotTaken != 1 || len(last.Skipped) != 1 || last.Skipped[0].Line != 3 {
 			t.Errorf("not taken: %d, %+v, want line 3", last.NotTaken, last.Skipped)
 		}
 		b, err := ops.Base(ctx, "fruit")
-		if err != nil || b.Documents != 2 || b.Passages != 2 || b.Description != "of the garden" || b.Building || b.Generation == 0 {
+		if err != nil || b.Documents != 2 || b.Passages != 2 || b.Description != "of the garden" || b.Building ||
+			b.Generation == 0 {
 			t.Errorf("base: %v, %+v", err, b)
 		}
 		docs, err := ops.BaseDocuments(ctx, "fruit", "", 1)
@@ -216,7 +222,8 @@ not JSON at all
 		if err != nil || copied.Name != "copy" || copied.Documents != 2 {
 			t.Fatalf("unpack: %v, %+v", err, copied)
 		}
-		if res, err := ops.Search(ctx, api.SearchQuery{Text: "medlar", KB: "copy"}); err != nil || !slices.Equal(urls(res), []string{"r2"}) {
+		if res, err := ops.Search(ctx, api.SearchQuery{Text: "medlar", KB: "copy"}); err != nil ||
+			!slices.Equal(urls(res), []string{"r2"}) {
 			t.Errorf("search of the copy: %v, %+v", err, res)
 		}
 
@@ -227,7 +234,8 @@ not JSON at all
 		if last := finished(t, ops, f, err); last.State != api.JobDone || last.Documents != 2 {
 			t.Errorf("refresh: %+v", last)
 		}
-		if res, err := ops.Search(ctx, api.SearchQuery{Text: "medlar sloe quince", KB: "fruit", Limit: 9}); err != nil || len(res.Hits) != 2 || slices.Contains(urls(res), "r2") {
+		if res, err := ops.Search(ctx, api.SearchQuery{Text: "medlar sloe quince", KB: "fruit", Limit: 9}); err != nil ||
+			len(res.Hits) != 2 || slices.Contains(urls(res), "r2") {
 			t.Errorf("search after the refresh: %v, %v, want r1 and r3", err, urls(res))
 		}
 		sloe, err := ops.Page(ctx, "r3")
@@ -265,7 +273,8 @@ func TestASiteIsCrawledAndRefreshed(t *testing.T) {
 		ctx := t.Context()
 		f, err := ops.CreateBase(ctx, api.NewBase{Name: "site", Crawl: "https://example.com/site/", Limit: 10})
 		last := finished(t, ops, f, err)
-		if last.State != api.JobDone || last.Kind != knowledge.SourceCrawl || last.Documents != 3 || last.I != 3 || last.Outcomes["new"] != 3 || last.Outcomes["failed"] != 1 {
+		if last.State != api.JobDone || last.Kind != knowledge.SourceCrawl || last.Documents != 3 || last.I != 3 ||
+			last.Outcomes["new"] != 3 || last.Outcomes["failed"] != 1 {
 			t.Fatalf("crawl: %+v, want 3 new pages and one that failed", last)
 		}
 		if len(last.Failures) != 1 || !strings.Contains(last.Failures[0], "/site/gone") {
@@ -280,7 +289,8 @@ func TestASiteIsCrawledAndRefreshed(t *testing.T) {
 		if last.State != api.JobDone || last.Outcomes["unchanged"] != 2 || last.Outcomes["changed"] != 1 {
 			t.Errorf("refresh: %+v, want 2 pages unchanged and 1 changed", last)
 		}
-		if res, err := ops.Search(ctx, api.SearchQuery{Text: "quinces", KB: "site"}); err != nil || !slices.Equal(urls(res), []string{"https://example.com/site/two"}) {
+		if res, err := ops.Search(ctx, api.SearchQuery{Text: "quinces", KB: "site"}); err != nil ||
+			!slices.Equal(urls(res), []string{"https://example.com/site/two"}) {
 			t.Errorf("search: %v, %+v, want the page that changed", err, res)
 		}
 		f, err = ops.CreateBase(ctx, api.NewBase{Name: "one", Scrape: pageURL})
@@ -363,14 +373,18 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.know.CreateBase(knowledge.Base{Name: "unfilled", Source: knowledge.SourceFile, Files: []string{file}}); err != nil {
+	if _, err := w.know.CreateBase(knowledge.Base{
+		Name: "unfilled", Source: knowledge.SourceFile,
+		Files: []string{file},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	w.server.Stop()
 	if j, err := w.server.Job(t.Context(), slow.Job.ID); err != nil || j.State != api.JobInterrupted {
 		t.Errorf("job: %v, %+v, want it interrupted", err, j)
 	}
-	if _, err := w.server.CreateBase(t.Context(), api.NewBase{Name: "late", Scrape: pageURL}); statusOf(err) != http.StatusServiceUnavailable {
+	if _, err := w.server.CreateBase(t.Context(),
+		api.NewBase{Name: "late", Scrape: pageURL}); statusOf(err) != http.StatusServiceUnavailable {
 		t.Errorf("a job after the stop: %v, want it refused", err)
 	}
 	if _, err := w.know.Base("late"); statusOf(err) != http.StatusNotFound {
@@ -387,7 +401,8 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 	if err != nil || len(list.Jobs) != 1 || list.Jobs[0].KB != "unfilled" {
 		t.Fatalf("jobs offline: %v, %+v, want the files alone", err, list)
 	}
-	if last := finished(t, next, &api.Filling{KB: knowledge.Base{Name: "unfilled"}, Job: &list.Jobs[0]}, nil); last.State != api.JobDone || last.Documents != 1 {
+	if last := finished(t, next, &api.Filling{KB: knowledge.Base{Name: "unfilled"}, Job: &list.Jobs[0]},
+		nil); last.State != api.JobDone || last.Documents != 1 {
 		t.Errorf("job %+v, want the file read", last)
 	}
 }
@@ -417,10 +432,16 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 			{"a relative path", create(api.NewBase{Name: "x", Files: []string{"notes"}}), 400, "absolute"},
 			{"a limit below 0", create(api.NewBase{Name: "x", Crawl: pageURL, Limit: -1}), 400, "limit"},
 			{"a limit of no crawl", create(api.NewBase{Name: "x", Limit: 5}), 400, "for a crawl"},
-			{"refresh of texts", func() error { _, err := ops.RefreshBase(ctx, "there", 0); return err }(), 409, "nothing to refresh"},
+			{
+				"refresh of texts", func() error { _, err := ops.RefreshBase(ctx, "there", 0); return err }(), 409,
+				"nothing to refresh",
+			},
 			{"refresh of none", func() error { _, err := ops.RefreshBase(ctx, "none", 0); return err }(), 404, "there"},
 			{"delete none", func() error { _, err := ops.DeleteBase(ctx, "none"); return err }(), 404, "there"},
-			{"show none", func() error { _, err := ops.Base(ctx, "none"); return err }(), 404, `unknown knowledge base "none": known are there`},
+			{
+				"show none", func() error { _, err := ops.Base(ctx, "none"); return err }(), 404,
+				`unknown knowledge base "none": known are there`,
+			},
 			{"documents of none", func() error { _, err := ops.BaseDocuments(ctx, "none", "", 0); return err }(), 404, "there"},
 			{"pack none", ops.Pack(ctx, "none", io.Discard), 404, "there"},
 			{"unpack nonsense", func() error {
@@ -429,9 +450,16 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 			}(), 400, "not a valid pack"},
 			{"an empty query", search(api.SearchQuery{Text: " "}), 400, "empty"},
 			{"a query of no base", search(api.SearchQuery{Text: "x", KB: "none"}), 404, "there"},
-			{"a text for no base", func() error { _, err := ops.Ingest(ctx, api.Ingestion{Text: "x y z", KB: "none"}); return err }(), 404, "there"},
+			{"a text for no base", func() error {
+				_,
+					err := ops.Ingest(ctx, api.Ingestion{Text: "x y z", KB: "none"})
+				return err
+			}(), 404, "there"},
 			{"an empty text", func() error { _, err := ops.Ingest(ctx, api.Ingestion{KB: "there"}); return err }(), 400, "text"},
-			{"outline of nothing", func() error { _, err := ops.Outline(ctx, "0000000000000000"); return err }(), 404, "not found"},
+			{
+				"outline of nothing", func() error { _, err := ops.Outline(ctx, "0000000000000000"); return err }(), 404,
+				"not found",
+			},
 			{"a job never begun", func() error { _, err := ops.Job(ctx, "none"); return err }(), 404, "no job"},
 			{"cancel a job never begun", func() error { _, err := ops.CancelJob(ctx, "none"); return err }(), 404, "no job"},
 			{"watch a job never begun", ops.WatchJob(ctx, "none", nil), 404, "no job"},
@@ -451,8 +479,12 @@ func TestATextIsIngestedOnce(t *testing.T) {
 		if _, err := ops.CreateBase(ctx, api.NewBase{Name: "texts"}); err != nil {
 			t.Fatal(err)
 		}
-		text := strings.Repeat("All that is known of quinces, with \"quotes\" and <tags>.\n\n", 60_000) // over the limit of other requests
-		in := api.Ingestion{Title: "Quinces", Label: "garden", Text: text, KB: "texts", Metadata: map[string]string{"source": "test"}}
+		// over the limit of other requests
+		text := strings.Repeat("All that is known of quinces, with \"quotes\" and <tags>.\n\n", 60_000)
+		in := api.Ingestion{
+			Title: "Quinces", Label: "garden", Text: text, KB: "texts",
+			Metadata: map[string]string{"source": "test"},
+		}
 		for i, changed := range []bool{true, false} {
 			done, err := ops.Ingest(ctx, in)
 			if err != nil || done.Changed != changed || done.KB != "texts" || done.Passages == 0 {
@@ -462,7 +494,8 @@ func TestATextIsIngestedOnce(t *testing.T) {
 		if err := w.server.CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if res, err := ops.Search(ctx, api.SearchQuery{Text: "quinces", KB: "texts"}); err != nil || len(res.Hits) != 1 || res.Hits[0].Title != "Quinces" {
+		if res, err := ops.Search(ctx, api.SearchQuery{Text: "quinces", KB: "texts"}); err != nil || len(res.Hits) != 1 ||
+			res.Hits[0].Title != "Quinces" {
 			t.Errorf("search: %v, %+v", err, res)
 		}
 	})
@@ -473,7 +506,10 @@ func TestAPackOfAStrangerIsRefusedUntilItIsTrusted(t *testing.T) {
 	if _, err := theirs.CreateBase(t.Context(), api.NewBase{Name: "texts"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := theirs.Ingest(t.Context(), api.Ingestion{Text: "All that is known of quinces.", KB: "texts"}); err != nil {
+	if _, err := theirs.Ingest(t.Context(), api.Ingestion{
+		Text: "All that is known of quinces.",
+		KB:   "texts",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var pack bytes.Buffer

@@ -51,8 +51,11 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 	return newWorldOver(t, nil, nil, change)
 }
 
-// newWorldOver is newWorld with an origin that is asked first and reports whether it answered, and other options of the fetcher.
-func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request) bool, fetching func(*fetch.Options), change func(*api.Options)) *world {
+// newWorldOver is newWorld with an origin that is asked first and reports whether it answered, and other options of the
+// fetcher.
+func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request) bool, fetching func(*fetch.Options),
+	change func(*api.Options),
+) *world {
 	tb.Helper()
 	w := &world{}
 	w.origin = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -101,7 +104,8 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	if err := os.WriteFile(caFile, pemOf(w.origin.Certificate()), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" + w.origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: "readthru/test"})
+	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" +
+		w.origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: "readthru/test"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -110,7 +114,10 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 		tb.Fatal(err)
 	}
 	c := cache.New(cache.Options{Store: w.store, Next: transport})
-	fo := fetch.Options{Client: c, Direct: transport, Store: w.store, FrontMatter: true, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"}}
+	fo := fetch.Options{
+		Client: c, Direct: transport, Store: w.store, FrontMatter: true,
+		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+	}
 	if fetching != nil {
 		fetching(&fo)
 	}

@@ -9,10 +9,11 @@ import (
 
 // Ingestion is a text that somebody hands in (rule A21): the same label and text again changes nothing.
 type Ingestion struct {
-	Title    string            `json:"title,omitempty"`
-	Label    string            `json:"label,omitempty"` // where it comes from, such as context7-next.js
-	Text     string            `json:"text"`            // markdown
-	URL      string            `json:"url,omitempty"`   // where it stands: a later text of the same label and URL takes its place
+	Title string `json:"title,omitempty"`
+	Label string `json:"label,omitempty"` // where it comes from, such as context7-next.js
+	Text  string `json:"text"`            // markdown
+	// where it stands: a later text of the same label and URL takes its place
+	URL      string            `json:"url,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	KB       string            `json:"kb,omitempty"` // the base to put it into; default none
 }
@@ -60,7 +61,10 @@ func (s *Server) Ingest(ctx context.Context, in Ingestion) (*knowledge.Ingested,
 	if err != nil {
 		return nil, err
 	}
-	done, err := k.Ingest(ctx, knowledge.Ingestion{Title: in.Title, Label: in.Label, Text: in.Text, URL: in.URL, Metadata: in.Metadata, KB: in.KB})
+	done, err := k.Ingest(ctx, knowledge.Ingestion{
+		Title: in.Title, Label: in.Label, Text: in.Text, URL: in.URL,
+		Metadata: in.Metadata, KB: in.KB,
+	})
 	return &done, err
 }
 
@@ -141,7 +145,10 @@ func (s *Server) Relate(_ context.Context, passage string, r NewRelation) (*know
 	if err != nil {
 		return nil, err
 	}
-	made, err := k.Relate(knowledge.Relation{Passage: passage, Note: r.Note, Other: r.Other, Type: r.Type, Weight: r.Weight})
+	made, err := k.Relate(knowledge.Relation{
+		Passage: passage, Note: r.Note, Other: r.Other, Type: r.Type,
+		Weight: r.Weight,
+	})
 	return &made, err
 }
 
@@ -181,7 +188,10 @@ func (s *Server) servePassages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Passages(r.Context(), knowledge.PassageQuery{Subject: r.PathValue("subject"), Frame: q.Get("frame"), URL: q.Get("url"), KB: q.Get("kb"), Cursor: q.Get("cursor"), Limit: limit})
+	list, err := s.Passages(r.Context(), knowledge.PassageQuery{
+		Subject: r.PathValue("subject"), Frame: q.Get("frame"),
+		URL: q.Get("url"), KB: q.Get("kb"), Cursor: q.Get("cursor"), Limit: limit,
+	})
 	return reply(w, list, err)
 }
 
@@ -229,6 +239,9 @@ func (s *Server) serveRelations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Relations(r.Context(), knowledge.RelationQuery{Passage: r.PathValue("id"), Note: q.Get("note"), Type: q.Get("type"), Limit: limit})
+	list, err := s.Relations(r.Context(), knowledge.RelationQuery{
+		Passage: r.PathValue("id"), Note: q.Get("note"),
+		Type: q.Get("type"), Limit: limit,
+	})
 	return reply(w, list, err)
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metricsHandler serves the same counters as [Server.Stats], from a registry of our own. Labels come from closed sets: never a
-// host or a URL.
+// metricsHandler serves the same counters as [Server.Stats], from a registry of our own. Labels come from closed sets:
+// never a host or a URL.
 func (s *Server) metricsHandler() http.Handler {
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(statsCollector{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	reg.MustRegister(statsCollector{s}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{Registry: reg})
 }
 
@@ -21,20 +22,27 @@ func (s *Server) metricsHandler() http.Handler {
 type statsCollector struct{ s *Server }
 
 var (
-	requestsDesc = prometheus.NewDesc("readthru_requests_total", "Requests through the proxy, by what became of them.", []string{"kind"}, nil)
-	cacheDesc    = prometheus.NewDesc("readthru_cache_answers_total", "Answers of the cache, by outcome.", []string{"outcome"}, nil)
+	requestsDesc = prometheus.NewDesc("readthru_requests_total", "Requests through the proxy, by what became of them.",
+		[]string{"kind"}, nil)
+	cacheDesc = prometheus.NewDesc("readthru_cache_answers_total", "Answers of the cache, by outcome.",
+		[]string{"outcome"}, nil)
 	entriesDesc  = prometheus.NewDesc("readthru_cache_entries", "Stored responses.", nil, nil)
 	bytesDesc    = prometheus.NewDesc("readthru_cache_bytes", "Bytes that stored content takes.", nil, nil)
 	pagesDesc    = prometheus.NewDesc("readthru_pages", "Pages known.", nil, nil)
 	versionsDesc = prometheus.NewDesc("readthru_versions", "Versions of pages kept.", nil, nil)
-	visitsDesc   = prometheus.NewDesc("readthru_visits_total", "Deliveries of pages to readers, by source of the markdown.", []string{"source"}, nil)
-	tokensDesc   = prometheus.NewDesc("readthru_tokens_total", "Tokens of the HTML and of the markdown delivered in its place.", []string{"form"}, nil)
-	sentDesc     = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
+	visitsDesc   = prometheus.NewDesc("readthru_visits_total",
+		"Deliveries of pages to readers, by source of the markdown.", []string{"source"}, nil)
+	tokensDesc = prometheus.NewDesc("readthru_tokens_total",
+		"Tokens of the HTML and of the markdown delivered in its place.", []string{"form"}, nil)
+	sentDesc = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
 )
 
 // Describe names every metric.
 func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc, visitsDesc, tokensDesc, sentDesc} {
+	for _, d := range []*prometheus.Desc{
+		requestsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
+		visitsDesc, tokensDesc, sentDesc,
+	} {
 		ch <- d
 	}
 }

@@ -22,8 +22,11 @@ func openAPI(version string, routes []route) map[string]any {
 	}
 	return map[string]any{
 		"openapi": "3.1.0",
-		"info":    map[string]any{"title": "readthru", "version": version, "description": "A caching forward proxy for agents: pages come back as markdown."},
-		"paths":   paths,
+		"info": map[string]any{
+			"title": "readthru", "version": version,
+			"description": "A caching forward proxy for agents: pages come back as markdown.",
+		},
+		"paths": paths,
 		"components": map[string]any{
 			"schemas":         map[string]any{"Problem": schema(reflect.TypeFor[Error]())},
 			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}},
@@ -36,14 +39,18 @@ func operation(rt route) map[string]any {
 	if rt.result != nil {
 		media, result = "application/json", schema(reflect.TypeOf(rt.result))
 	}
-	wrong := map[string]any{"application/problem+json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}
+	problem := map[string]any{"$ref": "#/components/schemas/Problem"}
+	wrong := map[string]any{"application/problem+json": map[string]any{"schema": problem}}
 	if firecrawl.Owns(rt.path) {
 		wrong = map[string]any{"application/json": map[string]any{"schema": schema(reflect.TypeFor[firecrawl.Refusal]())}}
 	}
 	op := map[string]any{
 		"summary": rt.summary,
 		"responses": map[string]any{
-			"200":     map[string]any{"description": "the answer", "content": map[string]any{media: map[string]any{"schema": result}}},
+			"200": map[string]any{
+				"description": "the answer",
+				"content":     map[string]any{media: map[string]any{"schema": result}},
+			},
 			"default": map[string]any{"description": "what went wrong", "content": wrong},
 		},
 	}
@@ -53,24 +60,34 @@ func operation(rt route) map[string]any {
 	var params []any
 	for part := range strings.SplitSeq(rt.path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
-			params = append(params, map[string]any{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
+			params = append(params, map[string]any{
+				"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true,
+				"schema": map[string]any{"type": "string"},
+			})
 		}
 	}
 	for _, p := range rt.query {
-		params = append(params, map[string]any{"name": p.name, "in": "query", "description": p.about, "schema": map[string]any{"type": "string"}})
+		params = append(params, map[string]any{
+			"name": p.name, "in": "query", "description": p.about,
+			"schema": map[string]any{"type": "string"},
+		})
 	}
 	if params != nil {
 		op["parameters"] = params
 	}
 	if rt.body != nil {
-		op["requestBody"] = map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": schema(reflect.TypeOf(rt.body))}}}
+		op["requestBody"] = map[string]any{
+			"required": true,
+			"content":  map[string]any{"application/json": map[string]any{"schema": schema(reflect.TypeOf(rt.body))}},
+		}
 	}
 	return op
 }
 
 // schema describes the JSON form of a type.
 func schema(t reflect.Type) map[string]any {
-	if t != reflect.TypeFor[time.Time]() && (t.Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())) {
+	if t != reflect.TypeFor[time.Time]() && (t.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())) {
 		return map[string]any{} // its JSON is not that of its kind
 	}
 	switch t.Kind() {

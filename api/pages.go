@@ -22,7 +22,10 @@ func (s *Server) Pages(_ context.Context, q PageQuery) (*PageList, error) {
 	if !slices.Contains([]string{"", "recent", "visits", "url", "tokens"}, q.Sort) {
 		return nil, problem(http.StatusBadRequest, "sort %q is not recent, visits, url or tokens", q.Sort)
 	}
-	pages, next, err := s.o.Store.Pages(store.PageQuery{Host: q.Host, Text: q.Text, Sort: q.Sort, Cursor: q.Cursor, Limit: min(q.Limit, maxLimit)})
+	pages, next, err := s.o.Store.Pages(store.PageQuery{
+		Host: q.Host, Text: q.Text, Sort: q.Sort, Cursor: q.Cursor,
+		Limit: min(q.Limit, maxLimit),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list pages: %w", err)
 	}
@@ -32,8 +35,8 @@ func (s *Server) Pages(_ context.Context, q PageQuery) (*PageList, error) {
 	return &PageList{Pages: pages, Next: next}, nil
 }
 
-// Page returns a page with its content. ref is a document id, the first digits of one (8 or more), or a URL. A document of a
-// knowledge base that never was a page is told in the same form.
+// Page returns a page with its content. ref is a document id, the first digits of one (8 or more), or a URL. A document
+// of a knowledge base that never was a page is told in the same form.
 func (s *Server) Page(_ context.Context, ref string) (*page.Page, error) {
 	key, p, err := s.find(ref)
 	if err != nil {
@@ -54,12 +57,14 @@ func (s *Server) Page(_ context.Context, ref string) (*page.Page, error) {
 // pageLike shows a document that is no page as if it were one.
 func pageLike(d *knowledge.Document) *page.Page {
 	return &page.Page{
-		Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title, Content: string(d.Markdown), ContentFormat: "markdown",
-		SizeBytes: len(d.Markdown), FetchedAt: d.FetchedAt, Stored: true,
+		Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title, Content: string(d.Markdown),
+		ContentFormat: "markdown",
+		SizeBytes:     len(d.Markdown), FetchedAt: d.FetchedAt, Stored: true,
 	}
 }
 
-// DeletePage forgets a page, its versions and its stored responses; or a document that is no page, in all knowledge bases.
+// DeletePage forgets a page, its versions and its stored responses; or a document that is no page, in all knowledge
+// bases.
 func (s *Server) DeletePage(_ context.Context, ref string) error {
 	key, p, err := s.find(ref)
 	if err != nil {
@@ -106,8 +111,8 @@ func (s *Server) Versions(_ context.Context, ref string) (*VersionList, error) {
 	return &VersionList{Doc: p.Doc, URL: p.URL, Versions: versions}, nil
 }
 
-// Diff compares two versions of a page. a and b are each the first digits of a content hash, or how many versions back; empty
-// is 1 for a, the version before the newest, and 0 for b, the newest.
+// Diff compares two versions of a page. a and b are each the first digits of a content hash, or how many versions back;
+// empty is 1 for a, the version before the newest, and 0 for b, the newest.
 func (s *Server) Diff(_ context.Context, ref, a, b string) (*Diff, error) {
 	key, p, versions, err := s.versions(ref)
 	if err != nil {
@@ -150,7 +155,8 @@ func (s *Server) find(ref string) (page.Key, *page.Page, error) {
 	}
 	u, err := page.Parse(ref)
 	if err != nil {
-		return page.Key{}, nil, problem(http.StatusBadRequest, "a page is named by its URL or by 8 or more digits of its id: %s", err)
+		return page.Key{}, nil, problem(http.StatusBadRequest,
+			"a page is named by its URL or by 8 or more digits of its id: %s", err)
 	}
 	key := page.KeyOf(page.Normalize(u))
 	p, err := s.o.Store.Page(key)
@@ -181,7 +187,8 @@ func pick(versions []store.Version, ref string) (store.Version, error) {
 			return v, nil
 		}
 	}
-	return store.Version{}, problem(http.StatusNotFound, "there is no version %q: name the first digits of a content_hash, or how many versions back", ref)
+	return store.Version{}, problem(http.StatusNotFound,
+		"there is no version %q: name the first digits of a content_hash, or how many versions back", ref)
 }
 
 // versionName heads a version in a diff.
@@ -194,7 +201,10 @@ func (s *Server) servePages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Pages(r.Context(), PageQuery{Host: q.Get("host"), Text: q.Get("q"), Sort: q.Get("sort"), Limit: limit, Cursor: q.Get("cursor")})
+	list, err := s.Pages(r.Context(), PageQuery{
+		Host: q.Get("host"), Text: q.Get("q"), Sort: q.Get("sort"), Limit: limit,
+		Cursor: q.Get("cursor"),
+	})
 	return reply(w, list, err)
 }
 

@@ -25,7 +25,8 @@ func problem(status int, format string, args ...any) *Error {
 	return &Error{Status: status, Title: http.StatusText(status), Detail: fmt.Sprintf(format, args...)}
 }
 
-// asError gives err a status: its own, 404 for what is not stored, 400 for a cursor that is none, 413 for a body over the limit, those of knowledge, else 500.
+// asError gives err a status: its own, 404 for what is not stored, 400 for a cursor that is none, 413 for a body over
+// the limit, those of knowledge, else 500.
 func asError(err error) *Error {
 	var e *Error
 	var tooLarge *http.MaxBytesError
@@ -46,7 +47,8 @@ func asError(err error) *Error {
 	return problem(http.StatusInternalServerError, "%s", err)
 }
 
-// StatusOf returns the status that an error of an operation has on the wire, whether a Server or a Client gave it; 0 for nil.
+// StatusOf returns the status that an error of an operation has on the wire, whether a Server or a Client gave it; 0
+// for nil.
 func StatusOf(err error) int {
 	if err == nil {
 		return 0
@@ -70,7 +72,8 @@ func knowledgeStatus(err error) int {
 		return http.StatusConflict
 	case errors.Is(err, knowledge.ErrTooLarge), errors.Is(err, knowledge.ErrTooManyPassages):
 		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, knowledge.ErrInvalid), errors.Is(err, knowledge.ErrEmptyQuery), errors.Is(err, knowledge.ErrBadPack):
+	case errors.Is(err, knowledge.ErrInvalid), errors.Is(err, knowledge.ErrEmptyQuery),
+		errors.Is(err, knowledge.ErrBadPack):
 		return http.StatusBadRequest
 	}
 	return 0

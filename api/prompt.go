@@ -11,9 +11,9 @@ import (
 // promptChars is the length of a prompt where the caller names none (rule B34), in characters.
 const promptChars = 4000
 
-// Prompt returns a page under a header that names it, for a model to read (rule B34): its summary, else its readme, else its
-// content, in at most maxChars code points, an ellipsis where it was cut; then its symbol map as a block of code, cut alike. If
-// maxChars is 0 it is 4000.
+// Prompt returns a page under a header that names it, for a model to read (rule B34): its summary, else its readme,
+// else its content, in at most maxChars code points, an ellipsis where it was cut; then its symbol map as a block of
+// code, cut alike. If maxChars is 0 it is 4000.
 func Prompt(p *page.Page, maxChars int) string {
 	text, _ := prompt(p, cmp.Or(maxChars, promptChars))
 	return text

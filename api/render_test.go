@@ -22,8 +22,8 @@ import (
 const shell = `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong'); setTimeout(() => {
 	root.innerHTML = '<main><h1 id=late>Made</h1>' + '<p>A script wrote this paragraph, which is long enough to be read.</p>'.repeat(12) + '</main>' }, 50)</script>`
 
-// withBrowser serves the operations over a fetcher that renders with the browser named (empty: the one of this machine, whose
-// absence skips the test unless CI is set), from an origin that answers every path with shell.
+// withBrowser serves the operations over a fetcher that renders with the browser named (empty: the one of this machine,
+// whose absence skips the test unless CI is set), from an origin that answers every path with shell.
 func withBrowser(t *testing.T, name string) string {
 	t.Helper()
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -31,7 +31,8 @@ func withBrowser(t *testing.T, name string) string {
 		_, _ = io.WriteString(w, shell)
 	}))
 	t.Cleanup(origin.Close)
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:80=" + origin.Listener.Addr().String()}, UserAgent: "readthru/test"})
+	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:80=" +
+		origin.Listener.Addr().String()}, UserAgent: "readthru/test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,10 @@ func withBrowser(t *testing.T, name string) string {
 	}
 	c := cache.New(cache.Options{Store: st, Next: transport})
 	b := render.New(render.Options{Browser: name, Client: fetch.PageClient(c, nil), Dir: t.TempDir()})
-	f := fetch.New(fetch.Options{Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Browser: b})
+	f := fetch.New(fetch.Options{
+		Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+		Browser: b,
+	})
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		for _, part := range []io.Closer{f, b, c, st} {
@@ -56,7 +60,10 @@ func withBrowser(t *testing.T, name string) string {
 		}
 		t.Skipf("no browser: %s", s.Reason)
 	}
-	server := httptest.NewServer(api.New(api.Options{Fetch: f, Store: st, Version: "test", Proxy: func() string { return "127.0.0.1:7887" }}))
+	server := httptest.NewServer(api.New(api.Options{
+		Fetch: f, Store: st, Version: "test",
+		Proxy: func() string { return "127.0.0.1:7887" },
+	}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }
@@ -86,11 +93,14 @@ func TestPagesAreRenderedAsTheCallerSays(t *testing.T) { // rules C2, C7
 			t.Errorf("%s: source %s, warnings %q, attempts %+v: %s", tt.body, p.Source, p.Warnings, p.Attempts, p.Content)
 		}
 	}
-	p := got[page.Page](t, addr, "POST", "/api/v1/fetch", `{"url":"http://site.test/c","format":"screenshot","console":true}`)
-	if !strings.HasPrefix(string(p.Screenshot), "\x89PNG") || !slices.Equal(p.Console, []string{"went wrong"}) || p.Content != "" {
+	p := got[page.Page](t, addr, "POST", "/api/v1/fetch",
+		`{"url":"http://site.test/c","format":"screenshot","console":true}`)
+	if !strings.HasPrefix(string(p.Screenshot), "\x89PNG") || !slices.Equal(p.Console, []string{"went wrong"}) ||
+		p.Content != "" {
 		t.Errorf("screenshot of %d bytes, console %q, content %q", len(p.Screenshot), p.Console, p.Content)
 	}
-	if st := got[api.Stats](t, addr, "GET", "/stats", ""); st.Render.State != "browser" || st.Render.Pages != 3 || st.Render.Browser == "" {
+	if st := got[api.Stats](t, addr, "GET", "/stats", ""); st.Render.State != "browser" || st.Render.Pages != 3 ||
+		st.Render.Browser == "" {
 		t.Errorf("stats %+v", st.Render)
 	}
 	if rd := got[api.Readiness](t, addr, "GET", "/readyz", ""); rd.Parts["render"].State != "browser" {
@@ -104,13 +114,15 @@ func TestWithoutABrowserEveryPlaceSaysSo(t *testing.T) { // rules C1, C4
 	if p.Source != page.Local || !slices.Contains(p.Warnings, "js-shell") || !slices.Contains(p.Warnings, "no-browser") {
 		t.Errorf("source %s, warnings %q", p.Source, p.Warnings)
 	}
-	if p := got[page.Page](t, addr, "POST", "/api/v1/fetch", `{"url":"http://site.test/a","format":"screenshot"}`); p.Error == nil || p.Error.Kind != "unsupported" {
+	if p := got[page.Page](t, addr, "POST", "/api/v1/fetch",
+		`{"url":"http://site.test/a","format":"screenshot"}`); p.Error == nil || p.Error.Kind != "unsupported" {
 		t.Errorf("screenshot without a browser: %+v", p.Error)
 	}
 	if st := got[api.Stats](t, addr, "GET", "/stats", ""); st.Render.State != "http" || st.Render.Reason == "" {
 		t.Errorf("stats %+v", st.Render)
 	}
-	if rd := got[api.Readiness](t, addr, "GET", "/readyz", ""); rd.Parts["render"].State != "http" || rd.Parts["render"].Reason == "" || !rd.Ready {
+	if rd := got[api.Readiness](t, addr, "GET", "/readyz", ""); rd.Parts["render"].State != "http" ||
+		rd.Parts["render"].Reason == "" || !rd.Ready {
 		t.Errorf("ready %v, %+v: a missing browser is no reason not to be", rd.Ready, rd.Parts["render"])
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"readthru/page"
 )
 
-// Robots says whether the robots.txt of a site lets us read a URL (RFC 9309). Who reads for an agent that goes about by itself
-// asks it; what goes through the proxy, and what a person asked for, does not.
+// Robots says whether the robots.txt of a site lets us read a URL (RFC 9309). Who reads for an agent that goes about by
+// itself asks it; what goes through the proxy, and what a person asked for, does not.
 type Robots struct {
 	Allowed bool   `json:"allowed"`
 	Reason  string `json:"reason,omitempty"` // why not, one plain sentence
@@ -17,9 +17,9 @@ type Robots struct {
 	Text    string `json:"text,omitempty"`   // its first 8 KiB
 }
 
-// Robots asks the robots.txt of a URL's site. Where it is itself refused (401, 403) the URL is not allowed, as the reference
-// fetch server for MCP has it. No site is asked offline, nor one that we never fetch from: a fetch says so itself, and here it
-// counts as allowed.
+// Robots asks the robots.txt of a URL's site. Where it is itself refused (401, 403) the URL is not allowed, as the
+// reference fetch server for MCP has it. No site is asked offline, nor one that we never fetch from: a fetch says so
+// itself, and here it counts as allowed.
 func (s *Server) Robots(ctx context.Context, raw string) (*Robots, error) {
 	u, err := page.Parse(raw)
 	if err != nil {

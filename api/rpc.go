@@ -95,7 +95,10 @@ func (c *rpcCall) take(name string, v any, required bool) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return &rpcError{Code: rpcInvalidParams, Message: fmt.Sprintf("the parameter %s: %s", name, strings.TrimPrefix(err.Error(), "json: "))}
+		return &rpcError{
+			Code:    rpcInvalidParams,
+			Message: fmt.Sprintf("the parameter %s: %s", name, strings.TrimPrefix(err.Error(), "json: ")),
+		}
 	}
 	return nil
 }
@@ -125,7 +128,8 @@ func (c *rpcCall) one(name string) (value, session string, err error) {
 	return value, session, err
 }
 
-// wish takes how a page is wanted: use_cache and summarize (rule B7), and whatever else a fetch over HTTP takes, by its name.
+// wish takes how a page is wanted: use_cache and summarize (rule B7), and whatever else a fetch over HTTP takes, by its
+// name.
 func (c *rpcCall) wish() (FetchRequest, error) {
 	useCache, summarize := true, false
 	var r FetchRequest
@@ -278,8 +282,8 @@ func (s *Server) result(p *page.Page) *URLResult {
 	return &URLResult{Content: p, Summary: p.Summary, SummaryType: p.SummaryType, Cached: p.FromCache}
 }
 
-// serveRPC answers JSON-RPC 2.0: a call, a notification, or a batch of both, one after the other. A batch's responses are written
-// as they come.
+// serveRPC answers JSON-RPC 2.0: a call, a notification, or a batch of both, one after the other. A batch's responses
+// are written as they come.
 func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) error {
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -300,7 +304,9 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) error {
 	var calls []json.RawMessage
 	_ = json.Unmarshal(b, &calls) // it is valid, and an array
 	if len(calls) == 0 || len(calls) > maxBatch {
-		return answer(w, http.StatusOK, failed(nil, &rpcError{Code: rpcInvalidRequest, Message: fmt.Sprintf("a batch holds 1 to %d calls, not %d", maxBatch, len(calls))}))
+		return answer(w, http.StatusOK, failed(nil,
+			&rpcError{Code: rpcInvalidRequest, Message: fmt.Sprintf("a batch holds 1 to %d calls, not %d", maxBatch,
+				len(calls))}))
 	}
 	s.batch(w, r, calls)
 	return nil
@@ -376,7 +382,10 @@ func (s *Server) invoke(r *http.Request, name string, params json.RawMessage) (j
 		var list []json.RawMessage
 		_ = json.Unmarshal(params, &list) // it is valid, and an array
 		if len(list) > len(m.params) {
-			return nil, &rpcError{Code: rpcInvalidParams, Message: fmt.Sprintf("%s takes at most %d parameters by position", name, len(m.params))}
+			return nil, &rpcError{
+				Code:    rpcInvalidParams,
+				Message: fmt.Sprintf("%s takes at most %d parameters by position", name, len(m.params)),
+			}
 		}
 		for i, value := range list {
 			c.params[m.params[i]] = value

@@ -15,10 +15,23 @@ func TestRPCKeepsToJSONRPC(t *testing.T) {
 	w := newWorldOver(t, manyPages, nil, nil)
 	addr := w.listen(t)
 	for _, tt := range []struct{ name, body, want string }{
-		{"a call", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["https://a.test/x"],"id":1}`, `{"jsonrpc":"2.0","result":[{"url":"https://a.test/x","url_type":"web","display":"a.test/x"}],"id":1}`},
-		{"by name", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":{"text":"none"},"id":"a"}`, `{"jsonrpc":"2.0","result":[],"id":"a"}`},
-		{"an id of null is one", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["none"],"id":null}`, `{"jsonrpc":"2.0","result":[],"id":null}`},
-		{"an id is given back as it came", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["none"],"id":12345678901234567890.5}`, `{"jsonrpc":"2.0","result":[],"id":12345678901234567890.5}`},
+		{
+			"a call", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["https://a.test/x"],"id":1}`,
+			`{"jsonrpc":"2.0","result":[{"url":"https://a.test/x","url_type":"web","display":"a.test/x"}],"id":1}`,
+		},
+		{
+			"by name", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":{"text":"none"},"id":"a"}`,
+			`{"jsonrpc":"2.0","result":[],"id":"a"}`,
+		},
+		{
+			"an id of null is one", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["none"],"id":null}`,
+			`{"jsonrpc":"2.0","result":[],"id":null}`,
+		},
+		{
+			"an id is given back as it came",
+			`{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["none"],"id":12345678901234567890.5}`,
+			`{"jsonrpc":"2.0","result":[],"id":12345678901234567890.5}`,
+		},
 		{"a notification has no answer", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["none"]}`, ``},
 		{"nor has one that fails", `{"jsonrpc":"2.0","method":"LLM.nothing"}`, ``},
 		{"no JSON", `{"jsonrpc":"2.0","method":"LLM.det`, `-32700 null`},
@@ -37,10 +50,20 @@ func TestRPCKeepsToJSONRPC(t *testing.T) {
 		{"a method that is reserved", `{"jsonrpc":"2.0","method":"rpc.discover","id":1}`, `-32601 1`},
 		{"a parameter that is missing", `{"jsonrpc":"2.0","method":"LLM.detect_urls","id":1}`, `-32602 1`},
 		{"a parameter of another type", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":[1],"id":1}`, `-32602 1`},
-		{"a parameter of another name", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":{"text":"x","txet":"y"},"id":1}`, `-32602 1`},
-		{"a wish of another name", `{"jsonrpc":"2.0","method":"LLM.fetch_url","params":{"url":"https://example.com/p/1","use_cash":true},"id":1}`, `-32602 1`},
+		{
+			"a parameter of another name",
+			`{"jsonrpc":"2.0","method":"LLM.detect_urls","params":{"text":"x","txet":"y"},"id":1}`, `-32602 1`,
+		},
+		{
+			"a wish of another name",
+			`{"jsonrpc":"2.0","method":"LLM.fetch_url","params":{"url":"https://example.com/p/1","use_cash":true},"id":1}`,
+			`-32602 1`,
+		},
 		{"too many by position", `{"jsonrpc":"2.0","method":"LLM.detect_urls","params":["x","y"],"id":1}`, `-32602 1`},
-		{"parameters where there are none", `{"jsonrpc":"2.0","method":"LLM.clear_url_cache","params":[1],"id":1}`, `-32602 1`},
+		{
+			"parameters where there are none", `{"jsonrpc":"2.0","method":"LLM.clear_url_cache","params":[1],"id":1}`,
+			`-32602 1`,
+		},
 		{"what is no URL", `{"jsonrpc":"2.0","method":"LLM.fetch_url","params":["file:///etc/passwd"],"id":1}`, `-32602 1`},
 		{"no URL to forget", `{"jsonrpc":"2.0","method":"LLM.remove_fetched_url","params":[""],"id":1}`, `-32602 1`},
 		{"an empty batch", `[]`, `-32600 null`},
@@ -54,16 +77,23 @@ func TestRPCKeepsToJSONRPC(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if status := map[bool]int{true: http.StatusNoContent, false: http.StatusOK}[tt.want == ""]; resp.StatusCode != status {
+		if status := map[bool]int{
+			true:  http.StatusNoContent,
+			false: http.StatusOK,
+		}[tt.want == ""]; resp.StatusCode != status {
 			t.Errorf("%s: status %d, want %d", tt.name, resp.StatusCode, status)
 		}
 		if got := briefly(t, b); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
-	for path, want := range map[string]int{"GET /rpc": http.StatusMethodNotAllowed, "POST /rpc": http.StatusUnsupportedMediaType} {
+	for path, want := range map[string]int{
+		"GET /rpc":  http.StatusMethodNotAllowed,
+		"POST /rpc": http.StatusUnsupportedMediaType,
+	} {
 		method, path, _ := strings.Cut(path, " ")
-		if resp := ask(t, addr, method, path, map[string]string{"POST": "{}"}[method], "Content-Type: text/plain"); resp.StatusCode != want {
+		if resp := ask(t, addr, method, path, map[string]string{"POST": "{}"}[method],
+			"Content-Type: text/plain"); resp.StatusCode != want {
 			t.Errorf("%s %s: status %d, want %d", method, path, resp.StatusCode, want)
 		}
 	}
@@ -112,7 +142,10 @@ func briefly(t *testing.T, b []byte) string {
 // rpc makes a call and returns its result, or its error.
 func rpc[T any](t *testing.T, addr, method string, params ...any) (result T, failure *rpcFailure) {
 	t.Helper()
-	call, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": append([]any{}, params...)})
+	call, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": method,
+		"params": append([]any{}, params...),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,10 @@ func (s *Server) Search(ctx context.Context, q SearchQuery) (*knowledge.Results,
 	if err != nil {
 		return nil, err
 	}
-	res, err := k.Search(ctx, knowledge.Query{Text: q.Text, KB: q.KB, Host: q.Host, Kind: q.Kind, Since: q.Since, Limit: min(q.Limit, maxLimit), Explain: q.Explain})
+	res, err := k.Search(ctx, knowledge.Query{
+		Text: q.Text, KB: q.KB, Host: q.Host, Kind: q.Kind, Since: q.Since,
+		Limit: min(q.Limit, maxLimit), Explain: q.Explain,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +63,8 @@ func (s *Server) RebuildIndex(ctx context.Context) (*Job, error) {
 			return &j, nil
 		}
 	}
-	j, err := s.jobs.start(Job{Kind: kindRebuild}, func(ctx context.Context, j *job) error { //nolint:contextcheck // it outlives the request
+	//nolint:contextcheck // it outlives the request
+	j, err := s.jobs.start(Job{Kind: kindRebuild}, func(ctx context.Context, j *job) error {
 		return k.Rebuild(ctx, func(i, total int, url string) {
 			j.update(func(now *Job) { now.I, now.Total, now.URL = i, total, url })
 		})
@@ -88,7 +92,8 @@ func (s *Server) serveSearch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	res, err := s.Search(r.Context(), SearchQuery{
-		Text: q.Get("q"), KB: q.Get("kb"), Host: q.Get("host"), Kind: q.Get("kind"), Since: since, Limit: limit, Explain: explain,
+		Text: q.Get("q"), KB: q.Get("kb"), Host: q.Get("host"), Kind: q.Get("kind"), Since: since, Limit: limit,
+		Explain: explain,
 	})
 	if err != nil {
 		return err
@@ -112,7 +117,8 @@ func Since(text string, now time.Time) (time.Time, error) {
 	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && n >= 0 && n < 100_000 && text[len(text)-1] == 'd' {
 		return now.AddDate(0, 0, -n), nil
 	}
-	return time.Time{}, problem(http.StatusBadRequest, "since %q is no time: 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d", text)
+	return time.Time{}, problem(http.StatusBadRequest, "since %q is no time: 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d",
+		text)
 }
 
 // crawlLimit reads how many pages a crawl may take: 0 when absent.

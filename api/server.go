@@ -50,8 +50,10 @@ type Options struct {
 
 	Summary *summary.Maker // if nil, summaries are extractive and not kept
 
-	Explain func(ctx context.Context, url string) ([]ExplainLine, error) // the cache's, of its stored responses for a fetch
-	Fresh   func(ctx context.Context, url string) (bool, error)          // the cache's: does one of them answer a fetch now
+	// the cache's, of its stored responses for a fetch
+	Explain func(ctx context.Context, url string) ([]ExplainLine, error)
+	// the cache's: does one of them answer a fetch now
+	Fresh func(ctx context.Context, url string) (bool, error)
 
 	// MCP makes the handler of /mcp over this server's operations. It is guarded as every path is. If nil there is none.
 	MCP func(*Server) http.Handler
@@ -83,7 +85,10 @@ func New(o Options) *Server {
 	if o.Summary == nil {
 		o.Summary = summary.New(summary.Options{})
 	}
-	s := &Server{o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), leases: newLeases(), jobs: newJobs()}
+	s := &Server{
+		o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), leases: newLeases(),
+		jobs: newJobs(),
+	}
 	for _, h := range o.Hosts {
 		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
@@ -128,7 +133,8 @@ func most(path string) int64 {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -158,7 +164,8 @@ func (s *Server) mount() {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, routes) })
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, problem(http.StatusNotFound, "there is nothing at %s: GET /openapi.json lists what there is", r.URL.Path))
+		s.refuse(w, r, problem(http.StatusNotFound, "there is nothing at %s: GET /openapi.json lists what there is",
+			r.URL.Path))
 	})
 }
 
@@ -188,7 +195,8 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, routes []route
 // drainTime is how long requests under way may take to end once the server is to stop.
 const drainTime = 5 * time.Second
 
-// Serve answers on l until ctx ends, then stops the jobs and lets the requests under way end, at most five seconds. It closes l.
+// Serve answers on l until ctx ends, then stops the jobs and lets the requests under way end, at most five seconds. It
+// closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           s,

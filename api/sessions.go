@@ -8,8 +8,8 @@ import (
 	"net/url"
 )
 
-// SessionStats counts what the proxy answered to a session since its first request. Hits and pages are of the requests; tunnels
-// are connections whose content nobody looked at.
+// SessionStats counts what the proxy answered to a session since its first request. Hits and pages are of the requests;
+// tunnels are connections whose content nobody looked at.
 type SessionStats struct {
 	Session  string     `json:"session"`
 	Requests int64      `json:"requests"`
@@ -20,10 +20,11 @@ type SessionStats struct {
 	Tokens   TokenStats `json:"tokens"`
 }
 
-// SessionDoors are proxies of one session each: not every client names its own. Their methods call begun with the proxy's address.
+// SessionDoors are proxies of one session each: not every client names its own. Their methods call begun with the
+// proxy's address.
 type SessionDoors interface {
-	// Record writes what a session is answered to w until EndRecording or ctx ends it. It calls begun once it records, before it
-	// writes.
+	// Record writes what a session is answered to w until EndRecording or ctx ends it. It calls begun once it records,
+	// before it writes.
 	Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error
 	// EndRecording ends a recording and waits until it is written.
 	EndRecording(ctx context.Context, session string) error
@@ -73,8 +74,8 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, st, err)
 }
 
-// serveRecord writes the recording as it grows. What fails once it has begun shows in its missing end, and in the answer to whoever
-// ends it.
+// serveRecord writes the recording as it grows. What fails once it has begun shows in its missing end, and in the
+// answer to whoever ends it.
 func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) error {
 	return s.serveDoor(w, r, "application/x-ndjson", func(ctx context.Context, begun func(addr string)) error {
 		return s.Record(ctx, r.PathValue("name"), flushing{w, http.NewResponseController(w)}, begun)
@@ -97,7 +98,9 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) error {
 }
 
 // serveDoor answers with a door's address as soon as it is open, and holds the request open until the door is closed.
-func (s *Server) serveDoor(w http.ResponseWriter, r *http.Request, media string, open func(ctx context.Context, begun func(addr string)) error) error {
+func (s *Server) serveDoor(w http.ResponseWriter, r *http.Request, media string,
+	open func(ctx context.Context, begun func(addr string)) error,
+) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	go func() {

@@ -94,7 +94,8 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 				})
 			}()
 			<-begun
-			if err := errors.Join(ops.EndRecording(t.Context(), name), <-done); err != nil || out.String() != "begun "+name+"\nended\n" {
+			if err := errors.Join(ops.EndRecording(t.Context(), name), <-done); err != nil ||
+				out.String() != "begun "+name+"\nended\n" {
 				t.Errorf("recording %q, %v", out.String(), err)
 			}
 		})
@@ -123,7 +124,8 @@ func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := ops.Open(t.Context(), "busy", false, func(string) { t.Error("begun") }); err == nil || !strings.Contains(err.Error(), "no port is free") {
+			if err := ops.Open(t.Context(), "busy", false, func(string) { t.Error("begun") }); err == nil ||
+				!strings.Contains(err.Error(), "no port is free") {
 				t.Errorf("a door that cannot be opened: %v", err)
 			}
 		})
@@ -141,7 +143,10 @@ func TestAWishToBeOfflineThatCannotBeReadOpensNoDoor(t *testing.T) {
 func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
 	w := newWorld(t, nil)
 	_, err := w.server.Session(t.Context(), "s")
-	for _, err := range []error{err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}), w.server.EndRecording(t.Context(), "s"), w.server.Open(t.Context(), "s", false, func(string) {})} {
+	for _, err := range []error{
+		err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}),
+		w.server.EndRecording(t.Context(), "s"), w.server.Open(t.Context(), "s", false, func(string) {}),
+	} {
 		if statusOf(err) != 409 {
 			t.Errorf("got %v, want 409", err)
 		}

@@ -18,11 +18,18 @@ func (s *Server) Stats(context.Context) (*Stats, error) {
 	st := &Stats{
 		UptimeS: int64(time.Since(s.started).Seconds()),
 		Version: s.o.Version,
-		Pages:   PageStats{Total: totals.Pages, Visits: totals.Visits, BySource: totals.VisitsBySource, Versions: totals.Versions},
-		Tokens:  TokenStats{HTML: totals.HTMLTokens, Markdown: totals.MarkdownTokens, Saved: max(0, totals.HTMLTokens-totals.MarkdownTokens)},
-		Render:  s.renderStats(),
+		Pages: PageStats{
+			Total: totals.Pages, Visits: totals.Visits, BySource: totals.VisitsBySource,
+			Versions: totals.Versions,
+		},
+		Tokens: TokenStats{
+			HTML: totals.HTMLTokens, Markdown: totals.MarkdownTokens,
+			Saved: max(0, totals.HTMLTokens-totals.MarkdownTokens),
+		},
+		Render: s.renderStats(),
 		MarkdownNew: MarkdownNewStats{
-			Mode: s.o.MarkdownNewMode, State: fetched.MarkdownNewState, Sent: fetched.MarkdownNewSent, Remaining: fetched.MarkdownNewLeft,
+			Mode: s.o.MarkdownNewMode, State: fetched.MarkdownNewState, Sent: fetched.MarkdownNewSent,
+			Remaining: fetched.MarkdownNewLeft,
 		},
 		Hosts: []HostStats{},
 	}
@@ -52,7 +59,10 @@ func (s *Server) Stats(context.Context) (*Stats, error) {
 
 func (s *Server) renderStats() RenderStats {
 	b := s.o.Fetch.Stats().Render
-	st := RenderStats{State: b.Mode, Reason: b.Reason, Browser: b.Path, Sandboxed: b.Sandboxed, Running: b.Running, Pages: b.Pages, Failed: b.Failed, Deaths: b.Deaths}
+	st := RenderStats{
+		State: b.Mode, Reason: b.Reason, Browser: b.Path, Sandboxed: b.Sandboxed, Running: b.Running,
+		Pages: b.Pages, Failed: b.Failed, Deaths: b.Deaths,
+	}
 	if s.o.Offline {
 		st.State, st.Reason = "unavailable", "started offline: only what is stored is answered"
 	}

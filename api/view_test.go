@@ -23,7 +23,11 @@ func TestWhatOfAPageIsWanted(t *testing.T) {
 		begin string
 	}{
 		{"a selector", api.FetchRequest{Selector: "h1"}, "# A heading\n"},
-		{"without what a selector matches", api.FetchRequest{Drop: "h1"}, strings.TrimLeft(strings.TrimPrefix(whole.Content, "# A heading\n"), "\n")[:20]},
+		{
+			"without what a selector matches",
+			api.FetchRequest{Drop: "h1"},
+			strings.TrimLeft(strings.TrimPrefix(whole.Content, "# A heading\n"), "\n")[:20],
+		},
 		{"a section", api.FetchRequest{Section: "a-heading"}, "# A heading\n"},
 		{"from where it was cut", api.FetchRequest{Start: 2}, "A heading\n"},
 		{"links as text", api.FetchRequest{Links: "text", Images: "none"}, "# A heading\n"},
@@ -53,7 +57,13 @@ func TestWhatOfAPageIsWanted(t *testing.T) {
 	if err != nil || missing.Content != whole.Content || !slices.Contains(missing.Warnings, "section-missing") {
 		t.Errorf("a fragment that is not there: %v, %q, %q", err, missing.Warnings, missing.Content)
 	}
-	for _, r := range []api.FetchRequest{{Selector: "p >"}, {Drop: "a:has(b)"}, {Links: "blue"}, {Images: "big"}, {Start: -1}} {
+	for _, r := range []api.FetchRequest{
+		{Selector: "p >"},
+		{Drop: "a:has(b)"},
+		{Links: "blue"},
+		{Images: "big"},
+		{Start: -1},
+	} {
 		r.URL = pageURL
 		_, err := w.server.Fetch(t.Context(), r)
 		if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusBadRequest {
@@ -68,7 +78,10 @@ func TestOpenAPIDescribesTheView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"whole_page", "selector", "drop", "section", "start", "links", "images", "receipts", "removed", "next"} {
+	for _, name := range []string{
+		"whole_page", "selector", "drop", "section", "start", "links", "images", "receipts",
+		"removed", "next",
+	} {
 		if !strings.Contains(string(b), `"`+name+`":`) {
 			t.Errorf("openapi.json lacks %s", name)
 		}

@@ -34,6 +34,9 @@ func (s *Server) serveVisits(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Visits(r.Context(), VisitQuery{URL: q.Get("url"), Session: q.Get("session"), Limit: limit, Cursor: q.Get("cursor")})
+	list, err := s.Visits(r.Context(), VisitQuery{
+		URL: q.Get("url"), Session: q.Get("session"), Limit: limit,
+		Cursor: q.Get("cursor"),
+	})
 	return reply(w, list, err)
 }

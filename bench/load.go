@@ -53,7 +53,8 @@ func load(ctx context.Context, t target, conns int, length time.Duration, path f
 	return total, first
 }
 
-// one keeps one connection busy. Requests and answers are handled as bytes, so that the load costs little beside the server.
+// one keeps one connection busy. Requests and answers are handled as bytes, so that the load costs little beside the
+// server.
 func one(ctx context.Context, t target, c int, path func(n int) string) (tally, error) {
 	conn, err := connect(ctx, t)
 	if err != nil {
@@ -65,7 +66,8 @@ func one(ctx context.Context, t target, c int, path func(n int) string) (tally, 
 	for n := 0; ctx.Err() == nil; n++ {
 		p := path(c*7919 + n)
 		sent := time.Now()
-		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n", t.form(p), t.host); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n", t.form(p),
+			t.host); err != nil {
 			return got, err
 		}
 		resp, err := http.ReadResponse(r, nil)

@@ -1,8 +1,8 @@
 // Command bench measures readthru beside its peers on one machine, the way docs/benchmarks.md reports it.
 //
-// What is compared in one run is interleaved round by round, servers on one core and the load on another; cost is the processor
-// time of a server's whole process tree per answer, read from /proc. Ratios of one run are what counts: absolute figures move
-// with the machine. It needs Linux; a peer that is not installed is left out and named.
+// What is compared in one run is interleaved round by round, servers on one core and the load on another; cost is the
+// processor time of a server's whole process tree per answer, read from /proc. Ratios of one run are what counts:
+// absolute figures move with the machine. It needs Linux; a peer that is not installed is left out and named.
 //
 //	go run ./bench hits   -readthru bin/readthru [-size 10240] [-rounds 5]
 //	go run ./bench miss   -readthru bin/readthru

@@ -14,7 +14,8 @@ import (
 // urls is how many different pages a measurement of hits asks for.
 const urls = 64
 
-// hits measures the processor time of a cached hit: plain and intercepted, bytes that pass untouched and markdown made of HTML.
+// hits measures the processor time of a cached hit: plain and intercepted, bytes that pass untouched and markdown made
+// of HTML.
 func hits(ctx context.Context, s settings) error {
 	o, err := newOrigin(ctx, s)
 	if err != nil {
@@ -45,9 +46,11 @@ func hits(ctx context.Context, s settings) error {
 	}
 	var rows []*row
 	for _, p := range peers {
-		rows = append(rows, &row{name: p.name + ", plain", peer: p, to: p.plain, path: text}, &row{name: p.name + ", intercepted", peer: p, to: p.intercept, path: text})
+		rows = append(rows, &row{name: p.name + ", plain", peer: p, to: p.plain, path: text},
+			&row{name: p.name + ", intercepted", peer: p, to: p.intercept, path: text})
 		if p.name == "readthru" {
-			rows = append(rows, &row{name: "readthru, plain, markdown", peer: p, to: p.plain, path: html}, &row{name: "readthru, intercepted, markdown", peer: p, to: p.intercept, path: html})
+			rows = append(rows, &row{name: "readthru, plain, markdown", peer: p, to: p.plain, path: html},
+				&row{name: "readthru, intercepted, markdown", peer: p, to: p.intercept, path: html})
 		}
 	}
 	for round := range s.rounds + 1 { // the first fills the caches and does not count
@@ -70,7 +73,8 @@ func hits(ctx context.Context, s settings) error {
 	return nil
 }
 
-// miss measures how long an agent waits for a page that nobody has read before: straight from the origin and through readthru.
+// miss measures how long an agent waits for a page that nobody has read before: straight from the origin and through
+// readthru.
 func miss(ctx context.Context, s settings) error {
 	o, err := newOrigin(ctx, s)
 	if err != nil {
@@ -118,7 +122,8 @@ func miss(ctx context.Context, s settings) error {
 	return nil
 }
 
-// start measures how long a fresh process takes to its first answer, and what it holds in memory, with many pages stored.
+// start measures how long a fresh process takes to its first answer, and what it holds in memory, with many pages
+// stored.
 func start(ctx context.Context, s settings) error {
 	o, err := newOrigin(ctx, s)
 	if err != nil {
@@ -131,7 +136,8 @@ func start(ctx context.Context, s settings) error {
 	}
 	read := 0
 	for read < s.pages {
-		got, err := load(ctx, p.plain, 1, time.Second, func(int) string { read++; return fmt.Sprintf("/html/stored/%d", read) })
+		got, err := load(ctx, p.plain, 1, time.Second,
+			func(int) string { read++; return fmt.Sprintf("/html/stored/%d", read) })
 		if err != nil || got.answers == 0 {
 			return fmt.Errorf("store pages: %d answers: %w", got.answers, err)
 		}
@@ -151,7 +157,8 @@ func start(ctx context.Context, s settings) error {
 		took = append(took, float64(time.Since(begin).Microseconds())/1000)
 		time.Sleep(2 * time.Second)
 		idle = append(idle, float64(p.process.rss()>>10)/1024)
-		if _, err := load(ctx, p.plain, s.conns, 3*time.Second, func(n int) string { return fmt.Sprintf("/html/stored/%d", n%s.pages+1) }); err != nil {
+		if _, err := load(ctx, p.plain, s.conns, 3*time.Second,
+			func(n int) string { return fmt.Sprintf("/html/stored/%d", n%s.pages+1) }); err != nil {
 			return err
 		}
 		used = append(used, float64(p.process.rss()>>10)/1024)
@@ -160,7 +167,11 @@ func start(ctx context.Context, s settings) error {
 	for _, row := range []struct {
 		name   string
 		values []float64
-	}{{"start to first answer, ms", took}, {"idle resident memory, MB", idle}, {"resident memory after reading pages, MB", used}} {
+	}{
+		{"start to first answer, ms", took},
+		{"idle resident memory, MB", idle},
+		{"resident memory after reading pages, MB", used},
+	} {
 		middle, noise := median(row.values)
 		fmt.Printf("%-42s %7.1f  ±%.0f %%\n", row.name, middle, noise*100)
 	}

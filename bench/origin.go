@@ -28,8 +28,8 @@ const hosts = 8
 
 func hostName(n int) string { return fmt.Sprintf("h%d.bench.test", n%hosts) }
 
-// origin is a small web on loopback: every path has a page of the size asked for, fresh for an hour. A path under /html/ is a
-// document to be converted, every other one is plain text that passes untouched.
+// origin is a small web on loopback: every path has a page of the size asked for, fresh for an hour. A path under
+// /html/ is a document to be converted, every other one is plain text that passes untouched.
 type origin struct {
 	plain, secure string // port numbers
 	caFile        string // root and key of its certificate, also lent to peers that sign
@@ -40,7 +40,10 @@ type origin struct {
 }
 
 func newOrigin(ctx context.Context, s settings) (*origin, error) {
-	o := &origin{caFile: filepath.Join(s.dir, "root.pem"), keyFile: filepath.Join(s.dir, "root.key"), leafFile: filepath.Join(s.dir, "leaf.pem"), hostsFile: filepath.Join(s.dir, "hosts"), roots: x509.NewCertPool()}
+	o := &origin{
+		caFile: filepath.Join(s.dir, "root.pem"), keyFile: filepath.Join(s.dir, "root.key"),
+		leafFile: filepath.Join(s.dir, "leaf.pem"), hostsFile: filepath.Join(s.dir, "hosts"), roots: x509.NewCertPool(),
+	}
 	cert, err := o.certificates()
 	if err != nil {
 		return nil, fmt.Errorf("make certificates: %w", err)
@@ -54,7 +57,10 @@ func newOrigin(ctx context.Context, s settings) (*origin, error) {
 	}
 	server := &http.Server{
 		Handler: pages(s.size), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}},
+		TLSConfig: &tls.Config{
+			Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"h2", "http/1.1"},
+		},
 	}
 	plain, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -94,9 +100,11 @@ func pages(size int) http.Handler {
 // document is an article of about size bytes, different on every path.
 func document(path string, size int) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "<!doctype html><html lang=en><head><title>Page %[1]s</title></head><body><nav><a href=/>Home</a></nav><main><h1>Page %[1]s</h1>", path)
+	fmt.Fprintf(&b, "<!doctype html><html lang=en><head><title>Page %[1]s</title></head><body><nav><a "+
+		"href=/>Home</a></nav><main><h1>Page %[1]s</h1>", path)
 	for n := 0; b.Len() < size; n++ {
-		fmt.Fprintf(&b, "<h2>Section %d</h2><p>Some words with a <a href=/html/%d>link</a> and <code>code</code>, long enough to be read.</p><ul><li>one<li>two</ul>", n, n)
+		fmt.Fprintf(&b, "<h2>Section %d</h2><p>Some words with a <a href=/html/%d>link</a> and <code>code</code>, long "+
+			"enough to be read.</p><ul><li>one<li>two</ul>", n, n)
 	}
 	b.WriteString("</main><footer>Imprint</footer></body></html>")
 	return b.Bytes()
@@ -108,15 +116,17 @@ func (o *origin) certificates() (tls.Certificate, error) {
 		return tls.Certificate{}, err
 	}
 	root := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bench root"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bench root"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, &key.PublicKey, key)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "bench"}, DNSNames: []string{"*.bench.test"}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "bench"}, DNSNames: []string{"*.bench.test"},
+		NotBefore: root.NotBefore, NotAfter: root.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, root, &key.PublicKey, key)

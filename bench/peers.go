@@ -27,9 +27,11 @@ func ours(ctx context.Context, s settings, o *origin, dir string) (*peer, error)
 	}
 	env := []string{
 		"READTHRU_DATA_DIR=" + dir, "READTHRU_CONFIG=/dev/null", "READTHRU_UPSTREAM_CA_FILE=" + o.caFile,
-		"READTHRU_UPSTREAM_RESOLVE=*:80=127.0.0.1:" + o.plain + ",*:443=127.0.0.1:" + o.secure, "READTHRU_LOG_LEVEL=warn", "READTHRU_MARKDOWN_NEW_MODE=off",
+		"READTHRU_UPSTREAM_RESOLVE=*:80=127.0.0.1:" + o.plain + ",*:443=127.0.0.1:" + o.secure, "READTHRU_LOG_LEVEL=warn",
+		"READTHRU_MARKDOWN_NEW_MODE=off",
 	}
-	p, err := spawn(ctx, s, "readthru", "127.0.0.1:"+proxy, env, s.readthru, "serve", "--listen", "127.0.0.1:"+proxy, "--admin", "127.0.0.1:"+admin)
+	p, err := spawn(ctx, s, "readthru", "127.0.0.1:"+proxy, env, s.readthru, "serve", "--listen", "127.0.0.1:"+proxy,
+		"--admin", "127.0.0.1:"+admin)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +44,14 @@ func ours(ctx context.Context, s settings, o *origin, dir string) (*peer, error)
 	host := hostName(0)
 	return &peer{
 		name: "readthru", process: p,
-		plain:     target{addr: "127.0.0.1:" + proxy, host: host, form: func(path string) string { return "http://" + host + path }},
-		intercept: target{addr: "127.0.0.1:" + proxy, host: host, tunnel: host + ":443", tls: &tls.Config{RootCAs: roots, ServerName: host}, form: samePath},
+		plain: target{
+			addr: "127.0.0.1:" + proxy, host: host,
+			form: func(path string) string { return "http://" + host + path },
+		},
+		intercept: target{
+			addr: "127.0.0.1:" + proxy, host: host, tunnel: host + ":443",
+			tls: &tls.Config{RootCAs: roots, ServerName: host}, form: samePath,
+		},
 	}, nil
 }
 
@@ -59,14 +67,18 @@ func bare(ctx context.Context, s settings, o *origin) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := spawn(ctx, s, "bare", "127.0.0.1:"+secure, nil, self, "serve", "-size", fmt.Sprint(s.size), "127.0.0.1:"+plain, "127.0.0.1:"+secure, s.dir)
+	p, err := spawn(ctx, s, "bare", "127.0.0.1:"+secure, nil, self, "serve", "-size", fmt.Sprint(s.size),
+		"127.0.0.1:"+plain, "127.0.0.1:"+secure, s.dir)
 	if err != nil {
 		return nil, err
 	}
 	return &peer{
 		name: "net/http alone", process: p,
-		plain:     target{addr: "127.0.0.1:" + plain, host: hostName(0), form: samePath},
-		intercept: target{addr: "127.0.0.1:" + secure, host: hostName(0), tls: &tls.Config{RootCAs: o.roots, ServerName: hostName(0)}, form: samePath},
+		plain: target{addr: "127.0.0.1:" + plain, host: hostName(0), form: samePath},
+		intercept: target{
+			addr: "127.0.0.1:" + secure, host: hostName(0),
+			tls: &tls.Config{RootCAs: o.roots, ServerName: hostName(0)}, form: samePath,
+		},
 	}, nil
 }
 
@@ -88,7 +100,8 @@ func squid(ctx context.Context, s settings, o *origin) (*peer, error) {
 		return nil, err
 	}
 	certs := filepath.Join(dir, "certs")
-	if out, err := exec.CommandContext(ctx, "/usr/lib/squid/security_file_certgen", "-c", "-s", certs, "-M", "16MB").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "/usr/lib/squid/security_file_certgen", "-c", "-s", certs, "-M",
+		"16MB").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("make squid's certificate store: %w: %s", err, out)
 	}
 	both := filepath.Join(dir, "ca.pem")
@@ -127,15 +140,22 @@ shutdown_lifetime 1 second
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		return nil, err
 	}
-	p, err := spawn(ctx, s, "squid", "127.0.0.1:"+listen, nil, binary, "-N", "-n", fmt.Sprintf("bench%d", os.Getpid()), "-f", file)
+	p, err := spawn(ctx, s, "squid", "127.0.0.1:"+listen, nil, binary, "-N", "-n", fmt.Sprintf("bench%d", os.Getpid()),
+		"-f", file)
 	if err != nil {
 		return nil, err
 	}
 	host := hostName(0)
 	return &peer{
 		name: "squid", process: p,
-		plain:     target{addr: "127.0.0.1:" + listen, host: host + ":" + o.plain, form: func(path string) string { return "http://" + host + ":" + o.plain + path }},
-		intercept: target{addr: "127.0.0.1:" + listen, host: host + ":" + o.secure, tunnel: host + ":" + o.secure, tls: &tls.Config{RootCAs: o.roots, ServerName: host}, form: samePath},
+		plain: target{
+			addr: "127.0.0.1:" + listen, host: host + ":" + o.plain,
+			form: func(path string) string { return "http://" + host + ":" + o.plain + path },
+		},
+		intercept: target{
+			addr: "127.0.0.1:" + listen, host: host + ":" + o.secure, tunnel: host + ":" + o.secure,
+			tls: &tls.Config{RootCAs: o.roots, ServerName: host}, form: samePath,
+		},
 	}, nil
 }
 

@@ -88,7 +88,9 @@ func (b *batchBody) targets(v version) (list []target, invalid []string, err err
 }
 
 // batch gets pages side by side and keeps them in their order.
-func (s *Service) batch(ctx context.Context, j *job, targets []target, workers int, get func(context.Context, target) (*document, error)) error {
+func (s *Service) batch(ctx context.Context, j *job, targets []target, workers int,
+	get func(context.Context, target) (*document, error),
+) error {
 	type outcome struct {
 		d   *document
 		err error

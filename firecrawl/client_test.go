@@ -44,24 +44,28 @@ func TestOurOwnClientCrawlsByThisServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, err := client.Scrape(t.Context(), "http://site.test/docs/1")
-			if err != nil || p.Title != "Page 1" || !strings.HasPrefix(p.Markdown, "# Page 1\n") || p.Metadata["language"] != "en" || p.Metadata["statusCode"] != "200" {
+			if err != nil || p.Title != "Page 1" || !strings.HasPrefix(p.Markdown, "# Page 1\n") ||
+				p.Metadata["language"] != "en" || p.Metadata["statusCode"] != "200" {
 				t.Errorf("page %+v, %v", p, err)
 			}
 			if p, err := client.Scrape(t.Context(), "http://site.test/none"); err == nil {
 				t.Errorf("a page that is not there is %+v", p)
 			}
 			outcomes := map[crawl.Outcome][]string{}
-			report, err := client.Crawl(t.Context(), crawl.Options{URL: "http://site.test/docs/", Exclude: []string{"/docs/7*"}, Depth: 3}, func(e crawl.Event) error {
-				outcomes[e.Outcome] = append(outcomes[e.Outcome], strings.TrimPrefix(e.URL, "http://site.test"))
-				return nil
-			})
+			report, err := client.Crawl(t.Context(),
+				crawl.Options{URL: "http://site.test/docs/", Exclude: []string{"/docs/7*"}, Depth: 3}, func(e crawl.Event) error {
+					outcomes[e.Outcome] = append(outcomes[e.Outcome], strings.TrimPrefix(e.URL, "http://site.test"))
+					return nil
+				})
 			if err != nil || report.Pages != 94 { // with the blog and what 7* leaves
 				t.Fatalf("%d pages, %v", report.Pages, err)
 			}
-			if added := outcomes[crawl.Added]; !slices.Contains(added, "/docs/102") || !slices.Contains(added, "/blog") || slices.Contains(added, "/docs/77") {
+			if added := outcomes[crawl.Added]; !slices.Contains(added, "/docs/102") || !slices.Contains(added, "/blog") ||
+				slices.Contains(added, "/docs/77") {
 				t.Errorf("pages %v", added)
 			}
-			if diff := cmp.Diff([]string{"/docs/gone", "/menu"}, slices.Sorted(slices.Values(outcomes[crawl.Failed]))); diff != "" {
+			if diff := cmp.Diff([]string{"/docs/gone", "/menu"},
+				slices.Sorted(slices.Values(outcomes[crawl.Failed]))); diff != "" {
 				t.Errorf("failed (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff([]string{"/docs/secret"}, outcomes[crawl.Forbidden]); diff != "" {

@@ -58,8 +58,10 @@ type crawlBody struct {
 // check refuses what a crawl cannot be.
 func (b *crawlBody) check() error {
 	if err := refuse(
-		key{"allowExternalLinks", b.External}, key{"allowSubdomains", b.Subdomains}, key{"ignoreRobotsTxt", b.NoRobots}, key{"robotsUserAgent", b.RobotsAgent},
-		key{"ignoreQueryParameters", b.NoQueries}, key{"regexOnFullURL", b.FullURL}, key{"webhook", b.Webhook}, key{"prompt", b.Prompt}, key{"zeroDataRetention", b.NoRetention},
+		key{"allowExternalLinks", b.External}, key{"allowSubdomains", b.Subdomains}, key{"ignoreRobotsTxt", b.NoRobots},
+		key{"robotsUserAgent", b.RobotsAgent},
+		key{"ignoreQueryParameters", b.NoQueries}, key{"regexOnFullURL", b.FullURL}, key{"webhook", b.Webhook},
+		key{"prompt", b.Prompt}, key{"zeroDataRetention", b.NoRetention},
 	); err != nil {
 		return err
 	}
@@ -79,8 +81,10 @@ func (b *crawlBody) check() error {
 	}
 	o := &b.Scrape
 	switch {
-	case len(b.Include)+len(b.Exclude) > maxPatterns || slices.ContainsFunc(slices.Concat(b.Include, b.Exclude), func(p string) bool { return len(p) > maxPattern }):
-		return bad("includePaths and excludePaths: more than %d patterns, or one of more than %d bytes", maxPatterns, maxPattern)
+	case len(b.Include)+len(b.Exclude) > maxPatterns ||
+		slices.ContainsFunc(slices.Concat(b.Include, b.Exclude), func(p string) bool { return len(p) > maxPattern }):
+		return bad("includePaths and excludePaths: more than %d patterns, or one of more than %d bytes", maxPatterns,
+			maxPattern)
 	case o.wants("screenshot"):
 		return bad("formats: screenshot is not supported here for a crawl")
 	case o.Lockdown:
@@ -118,8 +122,10 @@ func (b *crawlBody) unlisted() bool { return b.Sitemap == "skip" || b.Skip1 }
 // options is what the crawler is asked for.
 func (b *crawlBody) options(v version, u *url.URL) crawl.Options {
 	o := crawl.Options{
-		URL: u.String(), Limit: defaultLimit, Depth: max(b.depth(), 0), Include: expressions(b.Include), Exclude: expressions(b.Exclude), Below: !b.Entire && !b.Entire1,
-		Unlisted: b.unlisted(), View: b.Scrape.view(), Source: b.Scrape.wants("rawHtml"), Trimmed: b.Scrape.wants("html"), Refresh: b.Scrape.fresh(v),
+		URL: u.String(), Limit: defaultLimit, Depth: max(b.depth(), 0), Include: expressions(b.Include),
+		Exclude: expressions(b.Exclude), Below: !b.Entire && !b.Entire1,
+		Unlisted: b.unlisted(), View: b.Scrape.view(), Source: b.Scrape.wants("rawHtml"), Trimmed: b.Scrape.wants("html"),
+		Refresh: b.Scrape.fresh(v),
 	}
 	if b.Limit != nil {
 		o.Limit = *b.Limit
@@ -142,8 +148,8 @@ func expressions(list []string) []string {
 	return marked
 }
 
-// crawler returns the local crawler with the pace that is asked for. Another service is never asked: who points its client here
-// means this program.
+// crawler returns the local crawler with the pace that is asked for. Another service is never asked: who points its
+// client here means this program.
 func (s *Service) crawler(delay float64, workers int) (crawl.Service, error) {
 	c := s.o.Crawl
 	if workers > 0 {
@@ -175,7 +181,8 @@ func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.jobs.start(crawling, o.URL, 0, func(ctx context.Context, j *job) error { return s.crawl(ctx, j, crawler, o, &b.Scrape) })
+	j, err := s.jobs.start(crawling, o.URL, 0,
+		func(ctx context.Context, j *job) error { return s.crawl(ctx, j, crawler, o, &b.Scrape) })
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +190,9 @@ func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 }
 
 // crawl has a site crawled into a job. That the start page cannot be had fails it.
-func (s *Service) crawl(ctx context.Context, j *job, crawler crawl.Service, o crawl.Options, scrape *scrapeOptions) error {
+func (s *Service) crawl(ctx context.Context, j *job, crawler crawl.Service, o crawl.Options,
+	scrape *scrapeOptions,
+) error {
 	_, err := crawler.Crawl(ctx, o, func(e crawl.Event) error {
 		switch {
 		case e.Page != nil:

@@ -1,21 +1,22 @@
-// Package firecrawl answers as a Firecrawl server does, so that a program written for that can be pointed at this one: pages,
-// crawls, maps of sites and batches of pages, by versions 1 and 2 of its API.
+// Package firecrawl answers as a Firecrawl server does, so that a program written for that can be pointed at this one:
+// pages, crawls, maps of sites and batches of pages, by versions 1 and 2 of its API.
 //
-// The pages come from package fetch and the crawls from package crawl, through the cache, its guard and robots.txt as all that
-// is fetched here. A [Service] has a handler for each of its [Service.Routes]; who mounts them guards them.
+// The pages come from package fetch and the crawls from package crawl, through the cache, its guard and robots.txt as
+// all that is fetched here. A [Service] has a handler for each of its [Service.Routes]; who mounts them guards them.
 //
-// Bodies are strict: an unknown key is an error that names it. A key that is known and asks for what there is none of here
-// (actions, mobile, location, formats that a model makes, webhooks, other hosts in one crawl …) is refused by its name, too. Ignored,
-// because the answer is no other without them, are: origin, integration and auditMetadata (who asks), proxy, blockAds, fastMode,
-// parsers, parsePDF and removeBase64Images (how a page is got; PDFs are always read, pictures in addresses never kept),
-// deduplicateSimilarURLs (always done), useIndex and ignoreCache (of a map). skipTlsVerification is ignored with a warning:
-// certificates are always verified.
+// Bodies are strict: an unknown key is an error that names it. A key that is known and asks for what there is none of
+// here (actions, mobile, location, formats that a model makes, webhooks, other hosts in one crawl …) is refused by its
+// name, too. Ignored, because the answer is no other without them, are: origin, integration and auditMetadata (who
+// asks), proxy, blockAds, fastMode, parsers, parsePDF and removeBase64Images (how a page is got; PDFs are always read,
+// pictures in addresses never kept), deduplicateSimilarURLs (always done), useIndex and ignoreCache (of a map).
+// skipTlsVerification is ignored with a warning: certificates are always verified.
 //
-// Where the two differ: maxAge bounds the age of a stored answer, and what HTTP says of its freshness bounds it further; without
-// maxAge version 2 answers as HTTP has it, version 1 asks the origin. timeout can only shorten fetch.timeout, and is nothing to a crawl. waitFor has a browser
-// render the page, which waits until the page is quiet and not for so long. maxDepth counts links from the start, as
-// maxDiscoveryDepth does. A page that an origin refuses with a status is a success without markdown, as there: metadata has the
-// status and an error. A page with headers of the caller's is asked for on its own host alone and never kept.
+// Where the two differ: maxAge bounds the age of a stored answer, and what HTTP says of its freshness bounds it
+// further; without maxAge version 2 answers as HTTP has it, version 1 asks the origin. timeout can only shorten
+// fetch.timeout, and is nothing to a crawl. waitFor has a browser render the page, which waits until the page is quiet
+// and not for so long. maxDepth counts links from the start, as maxDiscoveryDepth does. A page that an origin refuses
+// with a status is a success without markdown, as there: metadata has the status and an error. A page with headers of
+// the caller's is asked for on its own host alone and never kept.
 //
 // A job and its documents are there for a day, or until the process ends.
 package firecrawl
@@ -36,8 +37,9 @@ import (
 type Options struct {
 	Crawl   crawl.Config   // how sites are crawled, and who fetches; its Fetcher is required
 	Summary *summary.Maker // if nil, summaries are extractive
-	Dir     string         // where the documents of jobs are kept while they can be asked for; if empty the system's temporary directory
-	Log     *slog.Logger   // if nil nothing is logged
+	// where the documents of jobs are kept while they can be asked for; if empty the system's temporary directory
+	Dir string
+	Log *slog.Logger // if nil nothing is logged
 }
 
 // Service answers as a Firecrawl server does. It is safe for concurrent use.
@@ -74,7 +76,10 @@ type Route struct {
 
 // Routes lists the routes, those of each version together.
 func (s *Service) Routes() []Route {
-	part := map[string]string{"skip": "leave out so many documents; default 0", "limit": "how many documents at most; default 100, and never more"}
+	part := map[string]string{
+		"skip":  "leave out so many documents; default 0",
+		"limit": "how many documents at most; default 100, and never more",
+	}
 	var list []Route
 	for _, v := range []version{1, 2} {
 		base := fmt.Sprintf("/v%d", v)
@@ -84,11 +89,30 @@ func (s *Service) Routes() []Route {
 			links = mapAnswer[mapLink]{}
 		}
 		list = append(list,
-			Route{"POST", base + "/scrape", "a page in the forms asked for" + as, nil, scrapeBody{}, scrapeAnswer{}, s.handler(v, s.serveScrape)},
+			Route{
+				"POST", base + "/scrape", "a page in the forms asked for" + as, nil,
+				scrapeBody{},
+				scrapeAnswer{},
+				s.handler(v, s.serveScrape),
+			},
 			Route{"POST", base + "/map", "the URLs of a site" + as, nil, mapBody{}, links, s.handler(v, s.serveMap)},
-			Route{"POST", base + "/crawl", "begin to crawl a site" + as, nil, crawlBody{}, startAnswer{}, s.handler(v, s.serveCrawl)},
-			Route{"GET", base + "/crawl/active", "the crawls that are under way", nil, nil, activeAnswer{}, s.handler(v, s.serveActive)},
-			Route{"POST", base + "/batch/scrape", "begin to get pages" + as, nil, batchBody{}, startAnswer{}, s.handler(v, s.serveBatch)},
+			Route{
+				"POST", base + "/crawl", "begin to crawl a site" + as, nil,
+				crawlBody{},
+				startAnswer{},
+				s.handler(v, s.serveCrawl),
+			},
+			Route{
+				"GET", base + "/crawl/active", "the crawls that are under way", nil, nil,
+				activeAnswer{},
+				s.handler(v, s.serveActive),
+			},
+			Route{
+				"POST", base + "/batch/scrape", "begin to get pages" + as, nil,
+				batchBody{},
+				startAnswer{},
+				s.handler(v, s.serveBatch),
+			},
 		)
 		for _, of := range []struct {
 			kind kind
@@ -96,12 +120,24 @@ func (s *Service) Routes() []Route {
 		}{{crawling, "crawl"}, {batching, "batch"}} {
 			path := base + string(of.kind) + "/{id}"
 			list = append(list,
-				Route{"GET", path, "how far a " + of.what + " is, and its documents", part, nil, statusAnswer{}, s.handler(v, s.serveStatus)},
+				Route{
+					"GET", path, "how far a " + of.what + " is, and its documents", part, nil,
+					statusAnswer{},
+					s.handler(v, s.serveStatus),
+				},
 				Route{"DELETE", path, "end a " + of.what, nil, nil, cancelAnswer{}, s.handler(v, s.serveCancel)},
-				Route{"GET", path + "/errors", "what of a " + of.what + " could not be had", nil, nil, errorsAnswer{}, s.handler(v, s.serveErrors)},
+				Route{
+					"GET", path + "/errors", "what of a " + of.what + " could not be had", nil, nil,
+					errorsAnswer{},
+					s.handler(v, s.serveErrors),
+				},
 			)
 			if v == 1 { // its client for JavaScript asks so
-				list = append(list, Route{"DELETE", path + "/errors", "the same as by GET", nil, nil, errorsAnswer{}, s.handler(v, s.serveErrors)})
+				list = append(list, Route{
+					"DELETE", path + "/errors", "the same as by GET", nil, nil,
+					errorsAnswer{},
+					s.handler(v, s.serveErrors),
+				})
 			}
 		}
 	}

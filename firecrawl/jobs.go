@@ -102,7 +102,10 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 		}
 	}
 	if running >= maxRunning {
-		return nil, &failure{http.StatusTooManyRequests, "RATE_LIMITED", fmt.Sprintf("%d jobs are under way, which is the most: wait for one, or cancel one", running)}
+		return nil, &failure{
+			http.StatusTooManyRequests, "RATE_LIMITED",
+			fmt.Sprintf("%d jobs are under way, which is the most: wait for one, or cancel one", running),
+		}
 	}
 	kept, err := newResults(l.dir, &l.size)
 	if err != nil {
@@ -118,7 +121,8 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 	return j, nil
 }
 
-// sweep forgets the jobs whose day is over, and the oldest that have ended where there are too many or their documents too large.
+// sweep forgets the jobs whose day is over, and the oldest that have ended where there are too many or their documents
+// too large.
 func (l *jobs) sweep(now time.Time) {
 	l.drop(func(j *job) bool { return !now.Before(j.began.Add(lifetime)) })
 	for len(l.list) >= maxJobs || l.size.Load() > maxAll/2 {
@@ -209,8 +213,8 @@ func (j *job) release() {
 // errEnded tells the work of a job that nobody waits for it any more.
 var errEnded = errors.New("the job has ended")
 
-// add keeps a document, which is one of total. A page that may not be kept is one of the job's errors; no room for any ends the
-// job.
+// add keeps a document, which is one of total. A page that may not be kept is one of the job's errors; no room for any
+// ends the job.
 func (j *job) add(d *document, url string, total int) error {
 	j.mu.Lock()
 	if j.released || j.state != scraping {
@@ -236,7 +240,10 @@ func (j *job) failed(url string, err error) {
 		j.untold++
 		return
 	}
-	j.errors = append(j.errors, jobError{ID: rand.Text(), Timestamp: time.Now().UTC().Format(time.RFC3339), URL: url, Code: f.code, Error: f.text})
+	j.errors = append(j.errors, jobError{
+		ID: rand.Text(), Timestamp: time.Now().UTC().Format(time.RFC3339), URL: url,
+		Code: f.code, Error: f.text,
+	})
 }
 
 // forbidden notes a URL that robots.txt forbids.

@@ -18,7 +18,10 @@ import (
 // docs is a site with some pages below /docs/, one that robots.txt forbids, one that is gone and one elsewhere.
 func docs(n int) map[string]string {
 	links := []string{"/docs/secret", "/docs/gone", "/blog"}
-	pages := map[string]string{"/robots.txt": "text/plain User-agent: *\nDisallow: /docs/secret\n", "/blog": html("Blog"), "/docs/secret": html("Secret"), "/sitemap.xml": "!404", "/llms.txt": "!404", "/docs/llms.txt": "!404"}
+	pages := map[string]string{
+		"/robots.txt": "text/plain User-agent: *\nDisallow: /docs/secret\n", "/blog": html("Blog"),
+		"/docs/secret": html("Secret"), "/sitemap.xml": "!404", "/llms.txt": "!404", "/docs/llms.txt": "!404",
+	}
 	for i := range n - 1 {
 		path := fmt.Sprintf("/docs/%d", i)
 		links = append(links, path)
@@ -47,8 +50,10 @@ func TestACrawlsDocumentsComeInParts(t *testing.T) {
 	for _, v := range []string{"/v1", "/v2"} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, docs(104))
-			location, last := r.finish(t, v+"/crawl", `{"url":"http://site.test/docs/","scrapeOptions":{"formats":["markdown","links","rawHtml","html"]}}`)
-			if last["status"] != "completed" || last["completed"] != 104.0 || last["total"] != 104.0 || !strings.HasPrefix(location, "http://localhost:7888"+v+"/crawl/") {
+			location, last := r.finish(t, v+"/crawl",
+				`{"url":"http://site.test/docs/","scrapeOptions":{"formats":["markdown","links","rawHtml","html"]}}`)
+			if last["status"] != "completed" || last["completed"] != 104.0 || last["total"] != 104.0 ||
+				!strings.HasPrefix(location, "http://localhost:7888"+v+"/crawl/") {
 				t.Fatalf("%s: %v of %v %v", location, last["completed"], last["total"], last["status"])
 			}
 			var got []string
@@ -62,21 +67,27 @@ func TestACrawlsDocumentsComeInParts(t *testing.T) {
 			if diff := cmp.Diff([]int{100, 4}, sizes); diff != "" {
 				t.Errorf("parts (-want +got):\n%s", diff)
 			}
-			if slices.Sort(got); len(slices.Compact(got)) != 104 || slices.Contains(got, "Blog") || slices.Contains(got, "Secret") {
+			if slices.Sort(got); len(slices.Compact(got)) != 104 || slices.Contains(got, "Blog") ||
+				slices.Contains(got, "Secret") {
 				t.Errorf("documents %q, want each page below the start once", got)
 			}
-			if last.at("data.0.metadata.title") != "Docs" || last.at("data.0.rawHtml") != r.pages["/docs/"] || len(last.at("data.0.links").([]any)) != 107 || !strings.HasPrefix(last.at("data.0.html").(string), "<h1>Docs") || !strings.HasPrefix(last.at("data.0.markdown").(string), "# Docs\n") {
+			if last.at("data.0.metadata.title") != "Docs" || last.at("data.0.rawHtml") != r.pages["/docs/"] ||
+				len(last.at("data.0.links").([]any)) != 107 || !strings.HasPrefix(last.at("data.0.html").(string), "<h1>Docs") ||
+				!strings.HasPrefix(last.at("data.0.markdown").(string), "# Docs\n") {
 				t.Errorf("first document %.300v", last.at("data.0"))
 			}
 			some := r.must(t, http.MethodGet, location+"?skip=101&limit=2", "")
-			if len(titles(t, some)) != 2 || !strings.Contains(some["next"].(string), "limit=2") || !strings.Contains(some["next"].(string), "skip=103") {
+			if len(titles(t, some)) != 2 || !strings.Contains(some["next"].(string), "limit=2") ||
+				!strings.Contains(some["next"].(string), "skip=103") {
 				t.Errorf("two of them: %q, next %v", titles(t, some), some["next"])
 			}
 			if none := r.must(t, http.MethodGet, location+"?skip=200", ""); len(titles(t, none)) != 0 || none["next"] != nil {
 				t.Errorf("after the end: %v", none)
 			}
 			failures := r.must(t, http.MethodGet, location+"/errors", "")
-			if failures.at("robotsBlocked.0") != "http://site.test/docs/secret" || failures.at("errors.0.url") != "http://site.test/docs/gone" || failures.at("errors.0.error") != "HTTP 404 fetching http://site.test/docs/gone" || failures.at("errors.1") != nil {
+			if failures.at("robotsBlocked.0") != "http://site.test/docs/secret" ||
+				failures.at("errors.0.url") != "http://site.test/docs/gone" ||
+				failures.at("errors.0.error") != "HTTP 404 fetching http://site.test/docs/gone" || failures.at("errors.1") != nil {
 				t.Errorf("errors %v", failures)
 			}
 			if status, _ := r.ask(t, http.MethodDelete, location, ""); status != http.StatusConflict {
@@ -123,10 +134,14 @@ func TestACrawlThatCannotBeginFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		_, last := r.finish(t, "/v2/crawl", `{"url":"http://site.test/none"}`)
-		if last["status"] != "failed" || last["error"] != "HTTP 404 fetching http://site.test/none" || last["success"] != true {
+		if last["status"] != "failed" || last["error"] != "HTTP 404 fetching http://site.test/none" ||
+			last["success"] != true {
 			t.Errorf("%v, want failed with the reason", last)
 		}
-		for url, want := range map[string]int{"http://blocked.test/": 403, "http://site.test/?token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz": 400} {
+		for url, want := range map[string]int{
+			"http://blocked.test/": 403,
+			"http://site.test/?token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz": 400,
+		} {
 			if status, _ := r.ask(t, http.MethodPost, "/v2/crawl", `{"url":"`+url+`"}`); status != want {
 				t.Errorf("%s: status %d, want %d", url, status, want)
 			}
@@ -151,10 +166,13 @@ func TestACancelledJobKeepsWhatItHasAndEndsAtOnce(t *testing.T) {
 		r.hold()
 		location := r.must(t, http.MethodPost, "/v2/crawl", `{"url":"http://site.test/docs/"}`)["url"].(string)
 		synctest.Wait()
-		if got := r.must(t, http.MethodGet, location, ""); got["status"] != "scraping" || len(titles(t, got)) != 1 || got["total"] == 0.0 {
+		if got := r.must(t, http.MethodGet, location, ""); got["status"] != "scraping" || len(titles(t, got)) != 1 ||
+			got["total"] == 0.0 {
 			t.Errorf("under way: %v", got)
 		}
-		if got := r.must(t, http.MethodGet, "/v2/crawl/active", ""); !strings.HasSuffix(location, "/"+got.at("crawls.0.id").(string)) || got.at("crawls.0.url") != "http://site.test/docs/" || got.at("crawls.1") != nil {
+		if got := r.must(t, http.MethodGet, "/v2/crawl/active", ""); !strings.HasSuffix(location,
+			"/"+got.at("crawls.0.id").(string)) || got.at("crawls.0.url") != "http://site.test/docs/" ||
+			got.at("crawls.1") != nil {
 			t.Errorf("active: %v", got)
 		}
 		for range 2 {
@@ -204,7 +222,8 @@ func TestJobsAreBoundedInNumberAndAge(t *testing.T) {
 			t.Errorf("errors of no job: status %d", status)
 		}
 		r.service.Close()
-		if status, _ := r.ask(t, http.MethodPost, "/v2/crawl", `{"url":"http://site.test/docs/"}`); status != http.StatusServiceUnavailable {
+		if status, _ := r.ask(t, http.MethodPost, "/v2/crawl",
+			`{"url":"http://site.test/docs/"}`); status != http.StatusServiceUnavailable {
 			t.Errorf("a job after the end: status %d", status)
 		}
 	})
@@ -220,7 +239,8 @@ func TestWhatNoDiskMaySeeStaysInMemory(t *testing.T) {
 		if got := titles(t, last); last["status"] != "completed" || len(got) != 2 || got[1] != "Private words" {
 			t.Errorf("%v %q, want the page that is not to be stored, and one of two only: there is no room", last["status"], got)
 		}
-		if got := r.must(t, http.MethodGet, location+"/errors", ""); !strings.Contains(fmt.Sprint(got.at("errors")), "may not be kept on disk") {
+		if got := r.must(t, http.MethodGet, location+"/errors", ""); !strings.Contains(fmt.Sprint(got.at("errors")),
+			"may not be kept on disk") {
 			t.Errorf("errors %v", got)
 		}
 		if files, err := os.ReadDir(r.dir); err != nil || len(files) != 0 {
@@ -234,7 +254,8 @@ func TestDocumentsBeyondTheBoundFailTheJob(t *testing.T) {
 		firecrawl.LimitResults(t, 3000, 1<<20, 0)
 		r := newRig(t, docs(5))
 		_, last := r.finish(t, "/v2/crawl", `{"url":"http://site.test/docs/"}`)
-		if n := len(titles(t, last)); last["status"] != "failed" || n == 0 || n == 5 || !strings.Contains(fmt.Sprint(last["error"]), "larger than a job may keep") {
+		if n := len(titles(t, last)); last["status"] != "failed" || n == 0 || n == 5 ||
+			!strings.Contains(fmt.Sprint(last["error"]), "larger than a job may keep") {
 			t.Errorf("%v after %d documents: %v", last["status"], n, last["error"])
 		}
 	})
@@ -263,14 +284,17 @@ func TestABatchIsInItsOrderAndTellsWhatFailed(t *testing.T) {
 				}
 				return nil, nil //nolint:nilnil // the site answers
 			}
-			location, last := r.finish(t, v+"/batch/scrape", `{"urls":["http://site.test/docs/0","http://blocked.test/","http://site.test/docs/1","http://site.test/none","ftp://x","site.test/docs/2"],"ignoreInvalidURLs":true,"formats":["markdown"],"maxConcurrency":3}`)
-			if diff := cmp.Diff([]string{"Page 0", "Page 1", "", "Page 2"}, titles(t, last)); diff != "" || last["status"] != "completed" || last["total"] != 5.0 {
+			location, last := r.finish(t, v+"/batch/scrape",
+				`{"urls":["http://site.test/docs/0","http://blocked.test/","http://site.test/docs/1","http://site.test/none","ftp://x","site.test/docs/2"],"ignoreInvalidURLs":true,"formats":["markdown"],"maxConcurrency":3}`)
+			if diff := cmp.Diff([]string{"Page 0", "Page 1", "", "Page 2"}, titles(t, last)); diff != "" ||
+				last["status"] != "completed" || last["total"] != 5.0 {
 				t.Errorf("%v of %v, documents (-want +got):\n%s", last["status"], last["total"], diff)
 			}
 			if last.at("data.2.metadata.statusCode") != 404.0 {
 				t.Errorf("a page that is not there: %v", last.at("data.2"))
 			}
-			if got := r.must(t, http.MethodGet, location+"/errors", ""); got.at("errors.0.code") != "UNSUPPORTED_SITE" || got.at("errors.1") != nil {
+			if got := r.must(t, http.MethodGet, location+"/errors", ""); got.at("errors.0.code") != "UNSUPPORTED_SITE" ||
+				got.at("errors.1") != nil {
 				t.Errorf("errors %v", got)
 			}
 			asCrawl := strings.Replace(location, "/batch/scrape/", "/crawl/", 1)

@@ -58,7 +58,8 @@ type mapLink struct {
 }
 
 func (b *mapBody) check() error {
-	if err := refuse(key{"location", b.Location}, key{"headers", b.Headers}, key{"allowExternalLinks", b.External}, key{"ignoreRobotsTxt", b.NoRobots}, key{"threatProtection", b.Threats}); err != nil {
+	if err := refuse(key{"location", b.Location}, key{"headers", b.Headers}, key{"allowExternalLinks", b.External},
+		key{"ignoreRobotsTxt", b.NoRobots}, key{"threatProtection", b.Threats}); err != nil {
 		return err
 	}
 	switch {
@@ -85,7 +86,8 @@ func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 		limit = *b.Limit
 	}
 	o := crawl.MapOptions{
-		URL: u.String(), Limit: limit, Subdomains: or(b.Subdomains, v == 2), Unlisted: b.Sitemap == "skip" || b.Skip1, Unlinked: b.Sitemap == "only" || b.Only1, Below: or(b.ByPath, true),
+		URL: u.String(), Limit: limit, Subdomains: or(b.Subdomains, v == 2), Unlisted: b.Sitemap == "skip" || b.Skip1,
+		Unlinked: b.Sitemap == "only" || b.Only1, Below: or(b.ByPath, true),
 	}
 	if b.Search != "" {
 		o.Limit = maxLinks // the nearest may be the last

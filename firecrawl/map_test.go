@@ -9,8 +9,9 @@ import (
 
 func TestAMapInBothVersions(t *testing.T) {
 	r := newRig(t, map[string]string{
-		"site.test/": html("Home", "/docs/a?x=1", "/docs/a?x=2", "/blog/post", "http://www.site.test/w"), "site.test/sitemap.xml": "text/plain http://site.test/listed\n",
-		"site.test/docs/": html("Docs", "/docs/b", "/blog/post"),
+		"site.test/":            html("Home", "/docs/a?x=1", "/docs/a?x=2", "/blog/post", "http://www.site.test/w"),
+		"site.test/sitemap.xml": "text/plain http://site.test/listed\n",
+		"site.test/docs/":       html("Docs", "/docs/b", "/blog/post"),
 	})
 	url := func(paths ...string) []any {
 		var list []any
@@ -21,11 +22,13 @@ func TestAMapInBothVersions(t *testing.T) {
 	}
 	for body, want := range map[string][]any{
 		`{"url":"site.test"}`: url("", "/menu", "/docs/a?x=1", "/docs/a?x=2", "/blog/post", "/listed"),
-		`{"url":"http://site.test/","includeSubdomains":true,"limit":3}`:           url("/", "/menu", "/docs/a?x=1"),
-		`{"url":"http://site.test/","ignoreSitemap":true,"search":"post blog"}`:    url("/blog/post", "/", "/menu", "/docs/a?x=1", "/docs/a?x=2"),
-		`{"url":"http://site.test/","sitemapOnly":true}`:                           url("/", "/listed"),
-		`{"url":"http://site.test/docs/","sitemap":"skip"}`:                        url("/docs/", "/docs/b"),
-		`{"url":"http://site.test/docs/","sitemap":"skip","filterByPath":false}`:   url("/docs/", "/menu", "/docs/b", "/blog/post"),
+		`{"url":"http://site.test/","includeSubdomains":true,"limit":3}`: url("/", "/menu", "/docs/a?x=1"),
+		`{"url":"http://site.test/","ignoreSitemap":true,"search":"post blog"}`: url("/blog/post", "/", "/menu",
+			"/docs/a?x=1", "/docs/a?x=2"),
+		`{"url":"http://site.test/","sitemapOnly":true}`:    url("/", "/listed"),
+		`{"url":"http://site.test/docs/","sitemap":"skip"}`: url("/docs/", "/docs/b"),
+		`{"url":"http://site.test/docs/","sitemap":"skip","filterByPath":false}`: url("/docs/", "/menu", "/docs/b",
+			"/blog/post"),
 		`{"url":"http://site.test/","sitemap":"skip","search":"LISTED","limit":1}`: url("/"),
 		`{"url":"http://site.test/","search":"listed","limit":1}`:                  url("/listed"),
 	} {
@@ -46,7 +49,8 @@ func TestAMapInBothVersions(t *testing.T) {
 		t.Errorf("version 2 (-want +got):\n%s", diff)
 	}
 	for url, want := range map[string]int{"http://blocked.test/": 403, "http://site.test/none": 500} {
-		if status, got := r.ask(t, http.MethodPost, "/v2/map", `{"url":"`+url+`","sitemap":"skip"}`); status != want || got["success"] != false {
+		if status, got := r.ask(t, http.MethodPost, "/v2/map", `{"url":"`+url+`","sitemap":"skip"}`); status != want ||
+			got["success"] != false {
 			t.Errorf("%s: %d %v, want %d", url, status, got, want)
 		}
 	}

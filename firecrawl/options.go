@@ -15,7 +15,8 @@ import (
 
 // scrapeOptions say in what forms a page is wanted, and how it is got.
 type scrapeOptions struct {
-	Formats         []format          `json:"formats"`         // markdown (default), html, rawHtml, links, summary, screenshot
+	// markdown (default), html, rawHtml, links, summary, screenshot
+	Formats         []format          `json:"formats"`
 	OnlyMainContent *bool             `json:"onlyMainContent"` // default true
 	IncludeTags     []string          `json:"includeTags"`     // CSS selectors
 	ExcludeTags     []string          `json:"excludeTags"`     // CSS selectors
@@ -58,7 +59,10 @@ type scrapeOptions struct {
 type format string
 
 // formats are those that there are here, by the names they may be asked for.
-var formats = map[string]format{"markdown": "markdown", "html": "html", "rawHtml": "rawHtml", "links": "links", "summary": "summary", "screenshot": "screenshot", "screenshot@fullPage": "screenshot"}
+var formats = map[string]format{
+	"markdown": "markdown", "html": "html", "rawHtml": "rawHtml", "links": "links",
+	"summary": "summary", "screenshot": "screenshot", "screenshot@fullPage": "screenshot",
+}
 
 // UnmarshalJSON reads a name, or an object whose type is one.
 func (f *format) UnmarshalJSON(b []byte) error {
@@ -69,13 +73,15 @@ func (f *format) UnmarshalJSON(b []byte) error {
 			return bad("formats: a format is a name, or an object with a type")
 		}
 		for k := range keys {
-			if k != "type" && (formats[name] != "screenshot" || k != "fullPage" && k != "quality" && k != "viewport") && formats[name] != "" {
+			if k != "type" && (formats[name] != "screenshot" || k != "fullPage" && k != "quality" && k != "viewport") &&
+				formats[name] != "" {
 				return bad("Unrecognized key in body: %q of the format %s", k, name)
 			}
 		}
 	}
 	if *f = formats[name]; *f == "" {
-		return bad("formats: %q is not supported here: there are markdown, html, rawHtml, links, summary and screenshot", name)
+		return bad("formats: %q is not supported here: there are markdown, html, rawHtml, links, summary and screenshot",
+			name)
 	}
 	return nil
 }
@@ -90,9 +96,12 @@ const (
 // check refuses options that cannot be met.
 func (o *scrapeOptions) check() error {
 	if err := refuse(
-		key{"actions", o.Actions}, key{"agent", o.Agent}, key{"changeTrackingOptions", o.ChangeTracking}, key{"extract", o.Extract}, key{"geolocation", o.Geolocation},
-		key{"jsonOptions", o.JSONOptions}, key{"location", o.Location}, key{"minAge", o.MinAge}, key{"mobile", o.Mobile}, key{"onlyCleanContent", o.CleanContent},
-		key{"profile", o.Profile}, key{"redactPII", o.RedactPII}, key{"safeMode", o.SafeMode}, key{"threatProtection", o.Threats}, key{"zeroDataRetention", o.NoRetention},
+		key{"actions", o.Actions}, key{"agent", o.Agent}, key{"changeTrackingOptions", o.ChangeTracking},
+		key{"extract", o.Extract}, key{"geolocation", o.Geolocation},
+		key{"jsonOptions", o.JSONOptions}, key{"location", o.Location}, key{"minAge", o.MinAge}, key{"mobile", o.Mobile},
+		key{"onlyCleanContent", o.CleanContent},
+		key{"profile", o.Profile}, key{"redactPII", o.RedactPII}, key{"safeMode", o.SafeMode},
+		key{"threatProtection", o.Threats}, key{"zeroDataRetention", o.NoRetention},
 	); err != nil {
 		return err
 	}
@@ -111,8 +120,10 @@ func (o *scrapeOptions) check() error {
 }
 
 // ours are fields that this program sends by itself, or that concern one connection.
-var ours = strings.Fields("Accept Accept-Encoding Cache-Control Connection Content-Length Expect Host If-Match If-Modified-Since If-None-Match If-Range " +
-	"If-Unmodified-Since Keep-Alive Pragma Proxy-Authorization Proxy-Connection Range Te Trailer Transfer-Encoding Upgrade Via")
+var ours = strings.Fields("Accept Accept-Encoding Cache-Control Connection Content-Length Expect Host If-Match " +
+	"If-Modified-Since If-None-Match If-Range " +
+	"If-Unmodified-Since Keep-Alive Pragma Proxy-Authorization Proxy-Connection Range Te Trailer Transfer-Encoding " +
+	"Upgrade Via")
 
 func checkHeaders(list map[string]string) error {
 	size := 0
@@ -144,14 +155,16 @@ func (o *scrapeOptions) fresh(v version) bool {
 
 func (o *scrapeOptions) view() fetch.View {
 	return fetch.View{
-		WholePage: o.OnlyMainContent != nil && !*o.OnlyMainContent, Selector: strings.Join(o.IncludeTags, ", "), Drop: strings.Join(o.ExcludeTags, ", "),
+		WholePage: o.OnlyMainContent != nil && !*o.OnlyMainContent, Selector: strings.Join(o.IncludeTags, ", "),
+		Drop: strings.Join(o.ExcludeTags, ", "),
 	}
 }
 
 // request is what the fetcher is asked for.
 func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Request {
 	r := fetch.Request{
-		URL: u, Own: true, Force: o.fresh(v) && !o.Lockdown, CacheOnly: o.Lockdown, NoStore: o.StoreInCache != nil && !*o.StoreInCache, Agent: agent, View: o.view(),
+		URL: u, Own: true, Force: o.fresh(v) && !o.Lockdown, CacheOnly: o.Lockdown, NoStore: o.StoreInCache != nil &&
+			!*o.StoreInCache, Agent: agent, View: o.view(),
 		Links: o.wants("links"), Source: o.wants("rawHtml"), Trimmed: o.wants("html"), Screenshot: o.wants("screenshot"),
 	}
 	if o.WaitFor > 0 {
@@ -166,8 +179,8 @@ func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Reque
 	return r
 }
 
-// personal makes a request one of the caller's own: any of its fields may be a secret, so nothing of it is kept, nobody else is
-// told, and no other host gets it.
+// personal makes a request one of the caller's own: any of its fields may be a secret, so nothing of it is kept, nobody
+// else is told, and no other host gets it.
 func (o *scrapeOptions) personal(r *fetch.Request) {
 	r.Header = http.Header{"Cache-Control": {"no-store"}}
 	for name, value := range o.Headers {
@@ -177,7 +190,10 @@ func (o *scrapeOptions) personal(r *fetch.Request) {
 	from := *r.URL
 	r.Follow = func(next *url.URL) error {
 		if next.Scheme != from.Scheme || next.Host != from.Host {
-			return &failure{http.StatusForbidden, codeBlocked, "the page redirects to another host, which is not asked with headers"}
+			return &failure{
+				http.StatusForbidden, codeBlocked,
+				"the page redirects to another host, which is not asked with headers",
+			}
 		}
 		return nil
 	}

@@ -20,8 +20,8 @@ var (
 	errPrivate = errors.New("the page may not be kept on disk, and the job has no more memory for such pages")
 )
 
-// results are the documents of a job, in order. They lie in a file that nobody can open by a name; those that may be written
-// nowhere are in memory. It is not safe for concurrent use.
+// results are the documents of a job, in order. They lie in a file that nobody can open by a name; those that may be
+// written nowhere are in memory. It is not safe for concurrent use.
 type results struct {
 	f       *os.File
 	name    string

@@ -42,8 +42,11 @@ func html(title string, links ...string) string {
 	for _, l := range links {
 		fmt.Fprintf(&list, "<li><a href=%q>link to %s</a></li>", l, l)
 	}
-	return `<!doctype html><html lang="en"><head><title>` + title + `</title><meta name="description" content="About ` + title + `"><meta property="og:title" content="OG ` + title +
-		`"></head><body><nav><a href="/menu">Menu entry</a></nav><main><h1>` + title + `</h1><p>` + strings.Repeat(about, 4) + `The page is ` + title + `.</p><p class="ad">Buy now.</p><ul>` + list.String() + `</ul></main><script>run()</script></body></html>`
+	return `<!doctype html><html lang="en"><head><title>` + title + `</title><meta name="description" content="About ` +
+		title + `"><meta property="og:title" content="OG ` + title +
+		`"></head><body><nav><a href="/menu">Menu entry</a></nav><main><h1>` + title + `</h1><p>` + strings.Repeat(about, 4) +
+		`The page is ` + title + `.</p><p class="ad">Buy now.</p><ul>` + list.String() +
+		`</ul></main><script>run()</script></body></html>`
 }
 
 // RoundTrip answers a page; a value that begins with > redirects, with ! is a status, with "type " has that media type.
@@ -122,11 +125,15 @@ func newRig(tb testing.TB, pages map[string]string) *rig {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := cache.New(cache.Options{Store: st, Next: s, Override: func(_ *http.Request, status int, h http.Header) (time.Duration, bool, bool) {
-		return 24 * time.Hour, false, status == 200 && strings.HasPrefix(h.Get("Content-Type"), "text/html")
-	}})
+	c := cache.New(cache.Options{
+		Store: st, Next: s,
+		Override: func(_ *http.Request, status int, h http.Header) (time.Duration, bool, bool) {
+			return 24 * time.Hour, false, status == 200 && strings.HasPrefix(h.Get("Content-Type"), "text/html")
+		},
+	})
 	f := fetch.New(fetch.Options{
-		Client: c, Direct: s, Store: st, UserAgent: "readthru/test", FrontMatter: true, BlockedDomains: []string{"blocked.test"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+		Client: c, Direct: s, Store: st, UserAgent: "readthru/test", FrontMatter: true,
+		BlockedDomains: []string{"blocked.test"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 	})
 	r := &rig{site: s, store: st, crawl: crawl.Config{Fetcher: f, Interval: -1}, dir: tb.TempDir()}
 	r.service = firecrawl.New(firecrawl.Options{Crawl: r.crawl, Dir: r.dir})

@@ -55,7 +55,9 @@ func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
 }
 
 // scrape gets a page. asked is its URL as the caller wrote it.
-func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked string, o *scrapeOptions, agent string) (*document, error) {
+func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked string, o *scrapeOptions,
+	agent string,
+) (*document, error) {
 	if limit := o.limit(); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -73,7 +75,10 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	}
 	if ans.Page == nil {
 		ans.Response.Body.Close()
-		return nil, &failure{http.StatusInternalServerError, codeUnsupported, fmt.Sprintf("%s cannot be read as a page: it is %q", page.Mask(u), ans.Header.Get("Content-Type"))}
+		return nil, &failure{
+			http.StatusInternalServerError, codeUnsupported,
+			fmt.Sprintf("%s cannot be read as a page: it is %q", page.Mask(u), ans.Header.Get("Content-Type")),
+		}
 	}
 	if err := unreadable(ans.Page); err != nil {
 		return nil, err
@@ -131,14 +136,21 @@ func (s *Service) summarise(ctx context.Context, d *document, p *page.Page, mark
 	return nil
 }
 
-// unreadable returns why what came is no page to hand on: neither bytes without text nor a bot's challenge is one (AD6).
+// unreadable returns why what came is no page to hand on: neither bytes without text nor a bot's challenge is one
+// (AD6).
 func unreadable(p *page.Page) error {
 	for _, w := range p.Warnings {
 		switch w {
 		case "binary", "scanned", "encrypted":
-			return &failure{http.StatusInternalServerError, codeUnsupported, fmt.Sprintf("%s has no text to give: it is %s", page.MaskString(p.URL), w)}
+			return &failure{
+				http.StatusInternalServerError, codeUnsupported,
+				fmt.Sprintf("%s has no text to give: it is %s", page.MaskString(p.URL), w),
+			}
 		case "bot-wall":
-			return &failure{http.StatusInternalServerError, codeFailed, page.MaskString(p.URL) + " answers with a challenge to bots in place of the page"}
+			return &failure{
+				http.StatusInternalServerError, codeFailed,
+				page.MaskString(p.URL) + " answers with a challenge to bots in place of the page",
+			}
 		}
 	}
 	return nil
@@ -151,8 +163,11 @@ func refusedPage(asked string, u *url.URL, status int, o *scrapeOptions) *docume
 		text = "HTTP " + strconv.Itoa(status)
 	}
 	d := &document{
-		Warning:  fmt.Sprintf("the origin answered %d: there is no page", status),
-		Metadata: map[string]any{"sourceURL": asked, "url": u.String(), "statusCode": status, "error": text, "proxyUsed": "basic", "cacheState": "miss"},
+		Warning: fmt.Sprintf("the origin answered %d: there is no page", status),
+		Metadata: map[string]any{
+			"sourceURL": asked, "url": u.String(), "statusCode": status, "error": text,
+			"proxyUsed": "basic", "cacheState": "miss",
+		},
 	}
 	d.fill(o, "", nil, nil, nil)
 	return d
@@ -172,8 +187,10 @@ func (o *scrapeOptions) warning(tokens []string) string {
 
 // metaNames are the names that metadata has for what a page says about itself (rule E7), where they differ.
 var metaNames = map[string]string{
-	"lang": "language", "og:title": "ogTitle", "og:description": "ogDescription", "og:url": "ogUrl", "og:image": "ogImage", "og:site_name": "ogSiteName", "og:type": "ogType",
-	"og:locale": "ogLocale", "article:published_time": "publishedTime", "article:modified_time": "modifiedTime", "article:section": "articleSection", "article:tag": "articleTag",
+	"lang": "language", "og:title": "ogTitle", "og:description": "ogDescription", "og:url": "ogUrl", "og:image": "ogImage",
+	"og:site_name": "ogSiteName", "og:type": "ogType",
+	"og:locale": "ogLocale", "article:published_time": "publishedTime", "article:modified_time": "modifiedTime",
+	"article:section": "articleSection", "article:tag": "articleTag",
 }
 
 // metadata tells of a page what it says about itself and how it was had.
@@ -185,8 +202,12 @@ func metadata(asked string, p *page.Page) map[string]any {
 			m[other] = value
 		}
 	}
-	m["sourceURL"], m["url"], m["statusCode"], m["proxyUsed"], m["cacheState"] = asked, p.FinalURL, p.StatusCode, "basic", "miss"
-	for name, value := range map[string]string{"title": p.Title, "description": p.Description, "contentType": p.ContentType} {
+	m["sourceURL"], m["url"], m["statusCode"], m["proxyUsed"], m["cacheState"] = asked, p.FinalURL, p.StatusCode, "basic",
+		"miss"
+	for name, value := range map[string]string{
+		"title": p.Title, "description": p.Description,
+		"contentType": p.ContentType,
+	} {
 		if value != "" {
 			m[name] = value
 		}

@@ -17,20 +17,24 @@ import (
 func TestAPageComesInEveryFormAskedFor(t *testing.T) {
 	for _, v := range []string{"/v1", "/v2"} {
 		r := newRig(t, map[string]string{"/a": html("Harbour", "/b", "https://other.test/c")})
-		got := r.must(t, "POST", v+"/scrape", `{"url":"http://site.test/a","formats":["markdown","html",{"type":"rawHtml"},"links","summary"],"excludeTags":[".ad"],`+
-			`"origin":"js-sdk@4.42.0","integration":"x","proxy":"auto","blockAds":true,"parsers":["pdf"],"removeBase64Images":true,"mobile":false,"actions":[],"fastMode":true,"skipTlsVerification":true}`)
+		got := r.must(t, "POST", v+"/scrape",
+			`{"url":"http://site.test/a","formats":["markdown","html",{"type":"rawHtml"},"links","summary"],"excludeTags":[".ad"],`+
+				`"origin":"js-sdk@4.42.0","integration":"x","proxy":"auto","blockAds":true,"parsers":["pdf"],"removeBase64Images":true,"mobile":false,"actions":[],"fastMode":true,"skipTlsVerification":true}`)
 		md, _ := got.at("data.markdown").(string)
 		trimmed, _ := got.at("data.html").(string)
-		if !strings.HasPrefix(md, "# Harbour\n\n"+about[:40]) || strings.Contains(md, "Buy now") || strings.Contains(md, "Menu") {
+		if !strings.HasPrefix(md, "# Harbour\n\n"+about[:40]) || strings.Contains(md, "Buy now") ||
+			strings.Contains(md, "Menu") {
 			t.Errorf("%s: markdown %.300q", v, md)
 		}
-		if !strings.HasPrefix(trimmed, "<h1>Harbour</h1>") || !strings.Contains(trimmed, `href="http://site.test/b"`) || strings.Contains(trimmed, "Buy now") || strings.Contains(trimmed, "script") {
+		if !strings.HasPrefix(trimmed, "<h1>Harbour</h1>") || !strings.Contains(trimmed, `href="http://site.test/b"`) ||
+			strings.Contains(trimmed, "Buy now") || strings.Contains(trimmed, "script") {
 			t.Errorf("%s: html %.300q", v, trimmed)
 		}
 		if raw := got.at("data.rawHtml"); raw != r.pages["/a"] {
 			t.Errorf("%s: rawHtml %.100q, want the origin's", v, raw)
 		}
-		if diff := cmp.Diff([]any{"http://site.test/menu", "http://site.test/b", "https://other.test/c"}, got.at("data.links")); diff != "" {
+		if diff := cmp.Diff([]any{"http://site.test/menu", "http://site.test/b", "https://other.test/c"},
+			got.at("data.links")); diff != "" {
 			t.Errorf("%s: links (-want +got):\n%s", v, diff)
 		}
 		if s, _ := got.at("data.summary").(string); s == "" {
@@ -40,8 +44,11 @@ func TestAPageComesInEveryFormAskedFor(t *testing.T) {
 			t.Errorf("%s: warning %q", v, w)
 		}
 		for key, want := range map[string]any{
-			"success": true, "data.metadata.title": "Harbour", "data.metadata.description": "About Harbour", "data.metadata.language": "en", "data.metadata.ogTitle": "OG Harbour",
-			"data.metadata.sourceURL": "http://site.test/a", "data.metadata.url": "http://site.test/a", "data.metadata.statusCode": 200.0, "data.metadata.contentType": "text/html; charset=utf-8", "data.metadata.cacheState": "miss",
+			"success": true, "data.metadata.title": "Harbour", "data.metadata.description": "About Harbour",
+			"data.metadata.language": "en", "data.metadata.ogTitle": "OG Harbour",
+			"data.metadata.sourceURL": "http://site.test/a", "data.metadata.url": "http://site.test/a",
+			"data.metadata.statusCode": 200.0, "data.metadata.contentType": "text/html; charset=utf-8",
+			"data.metadata.cacheState": "miss",
 		} {
 			if got.at(key) != want {
 				t.Errorf("%s: %s = %v, want %v", v, key, got.at(key), want)
@@ -68,7 +75,8 @@ func TestMaxAgeSaysWhatIsStoredWillDo(t *testing.T) {
 		scrape := func(v, options string) (int, object) {
 			return r.ask(t, "POST", v+"/scrape", `{"url":"http://site.test/a"`+options+`}`)
 		}
-		if status, got := scrape("/v2", `,"lockdown":true`); status != http.StatusNotFound || got["code"] != "SCRAPE_LOCKDOWN_CACHE_MISS" || r.count("") != 0 {
+		if status, got := scrape("/v2", `,"lockdown":true`); status != http.StatusNotFound ||
+			got["code"] != "SCRAPE_LOCKDOWN_CACHE_MISS" || r.count("") != 0 {
 			t.Errorf("what is not stored: %d %v, asked %d", status, got, r.count(""))
 		}
 		scrape("/v2", "")
@@ -100,7 +108,10 @@ func TestFailuresHaveTheirFormAndStatus(t *testing.T) { synctest.Test(t, testFai
 
 func testFailures(t *testing.T) {
 	t.Helper()
-	r := newRig(t, map[string]string{"/image": "image/png \x89PNG\x00\x00", "/wall": `<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>`})
+	r := newRig(t, map[string]string{
+		"/image": "image/png \x89PNG\x00\x00",
+		"/wall":  `<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>`,
+	})
 	r.own = func(req *http.Request) (*http.Response, error) {
 		switch req.URL.Host {
 		case "nohost.test":
@@ -127,7 +138,8 @@ func testFailures(t *testing.T) {
 		{"", "BAD_REQUEST", 400},
 	} {
 		status, got := r.ask(t, "POST", "/v2/scrape", `{"url":"`+tt.url+`","timeout":50}`)
-		if status != tt.status || got["code"] != tt.code || got["success"] != false || got["error"] == "" || got["data"] != nil {
+		if status != tt.status || got["code"] != tt.code || got["success"] != false || got["error"] == "" ||
+			got["data"] != nil {
 			t.Errorf("%s: %d %v, want %d %s", tt.url, status, got, tt.status, tt.code)
 		}
 	}
@@ -135,7 +147,8 @@ func testFailures(t *testing.T) {
 
 func TestAStatusOfTheOriginIsASuccessWithoutAPage(t *testing.T) {
 	got := newRig(t, nil).must(t, "POST", "/v2/scrape", `{"url":"http://site.test/none","formats":["markdown","links"]}`)
-	if got["success"] != true || got.at("data.markdown") != "" || got.at("data.metadata.statusCode") != 404.0 || got.at("data.metadata.error") != "Not Found" || !strings.Contains(got.at("data.warning").(string), "404") {
+	if got["success"] != true || got.at("data.markdown") != "" || got.at("data.metadata.statusCode") != 404.0 ||
+		got.at("data.metadata.error") != "Not Found" || !strings.Contains(got.at("data.warning").(string), "404") {
 		t.Errorf("%v, want it told in the metadata", got)
 	}
 }
@@ -171,10 +184,14 @@ func TestWhatWasAskedWithHeadersIsNeverKeptNorSentElsewhere(t *testing.T) {
 	if md := ask(`,"headers":{"x-api-key":"other"}`); !strings.HasPrefix(md, "# Account of other\n") {
 		t.Errorf("with other headers: %.60q", md)
 	}
-	if status, got := r.ask(t, "POST", "/v2/scrape", `{"url":"http://site.test/moved","headers":{"X-Api-Key":"sesame"}}`); status != 403 || len(leaked) != 0 {
+	if status, got := r.ask(t, "POST", "/v2/scrape",
+		`{"url":"http://site.test/moved","headers":{"X-Api-Key":"sesame"}}`); status != 403 || len(leaked) != 0 {
 		t.Errorf("a redirect to another host: %d %v, headers sent to %v", status, got, leaked)
 	}
-	for _, bad := range []string{`{"Host":"x"}`, `{"Connection":"x"}`, `{"X-Readthru-Mode":"raw"}`, `{"A b":"c"}`, `{"A":"b\r\nc: d"}`, `{"cache-control":"x"}`, `{"A":"` + strings.Repeat("x", 9000) + `"}`} {
+	for _, bad := range []string{
+		`{"Host":"x"}`, `{"Connection":"x"}`, `{"X-Readthru-Mode":"raw"}`, `{"A b":"c"}`,
+		`{"A":"b\r\nc: d"}`, `{"cache-control":"x"}`, `{"A":"` + strings.Repeat("x", 9000) + `"}`,
+	} {
 		if status, got := r.ask(t, "POST", "/v2/scrape", `{"url":"http://site.test/me","headers":`+bad+`}`); status != 400 {
 			t.Errorf("headers %.40s: %d %v, want 400", bad, status, got)
 		}
@@ -185,18 +202,36 @@ func TestBodiesAreStrictAndRefusalsNameTheKey(t *testing.T) {
 	r := newRig(t, map[string]string{"/a": html("A")})
 	for path, bodies := range map[string]map[string]string{
 		"/scrape": {
-			`"formatz":1`: `"formatz"`, `"formats":["json"]`: `"json"`, `"formats":[{"type":"changeTracking"}]`: "changeTracking", `"formats":[{"type":"markdown","x":1}]`: `"x"`, `"formats":[1]`: "formats",
-			`"formats":"markdown"`: "formats", `"actions":[{"type":"wait"}]`: "actions", `"mobile":true`: "mobile", `"location":{"country":"US"}`: "location", `"timeout":0`: "timeout", `"timeout":"1s"`: "timeout",
-			`"waitFor":60001`: "waitFor", `"maxAge":-1`: "maxAge", `"includeTags":["a["]`: "includeTags", `"minAge":5`: "minAge", `"zeroDataRetention":true`: "zeroDataRetention", `"jsonOptions":{"prompt":"x"}`: "jsonOptions", `"url":5`: "url",
+			`"formatz":1`: `"formatz"`, `"formats":["json"]`: `"json"`,
+			`"formats":[{"type":"changeTracking"}]`: "changeTracking", `"formats":[{"type":"markdown","x":1}]`: `"x"`,
+			`"formats":[1]`:        "formats",
+			`"formats":"markdown"`: "formats", `"actions":[{"type":"wait"}]`: "actions", `"mobile":true`: "mobile",
+			`"location":{"country":"US"}`: "location", `"timeout":0`: "timeout", `"timeout":"1s"`: "timeout",
+			`"waitFor":60001`: "waitFor", `"maxAge":-1`: "maxAge", `"includeTags":["a["]`: "includeTags", `"minAge":5`: "minAge",
+			`"zeroDataRetention":true`: "zeroDataRetention", `"jsonOptions":{"prompt":"x"}`: "jsonOptions", `"url":5`: "url",
 		},
 		"/crawl": {
-			`"x":1`: `"x"`, `"limit":0`: "limit", `"limit":100001`: "limit", `"allowExternalLinks":true`: "allowExternalLinks", `"allowSubdomains":true`: "allowSubdomains", `"ignoreRobotsTxt":true`: "ignoreRobotsTxt",
-			`"webhook":"http://a"`: "webhook", `"prompt":"x"`: "prompt", `"sitemap":"only"`: "sitemap", `"delay":61`: "delay", `"maxConcurrency":-1`: "maxConcurrency", `"includePaths":["("]`: "(", `"excludePaths":["` + strings.Repeat("a", 1001) + `"]`: "excludePaths", `"includePaths":["a"` + strings.Repeat(`,"a"`, 100) + `]`: "includePaths", `"maxDiscoveryDepth":-2`: "depth",
-			`"maxDiscoveryDepth":0`: "depth", `"scrapeOptions":{"x":1}`: `"x"`, `"scrapeOptions":{"headers":{"A":"b"}}`: "headers", `"scrapeOptions":{"formats":["screenshot"]}`: "screenshot", `"regexOnFullURL":true`: "regexOnFullURL",
+			`"x":1`: `"x"`, `"limit":0`: "limit", `"limit":100001`: "limit", `"allowExternalLinks":true`: "allowExternalLinks",
+			`"allowSubdomains":true`: "allowSubdomains", `"ignoreRobotsTxt":true`: "ignoreRobotsTxt",
+			`"webhook":"http://a"`: "webhook", `"prompt":"x"`: "prompt", `"sitemap":"only"`: "sitemap", `"delay":61`: "delay",
+			`"maxConcurrency":-1`: "maxConcurrency", `"includePaths":["("]`: "(",
+			`"excludePaths":["` + strings.Repeat("a", 1001) + `"]`:    "excludePaths",
+			`"includePaths":["a"` + strings.Repeat(`,"a"`, 100) + `]`: "includePaths", `"maxDiscoveryDepth":-2`: "depth",
+			`"maxDiscoveryDepth":0`: "depth", `"scrapeOptions":{"x":1}`: `"x"`,
+			`"scrapeOptions":{"headers":{"A":"b"}}`: "headers", `"scrapeOptions":{"formats":["screenshot"]}`: "screenshot",
+			`"regexOnFullURL":true`:        "regexOnFullURL",
 			`"ignoreQueryParameters":true`: "ignoreQueryParameters", `"scrapeOptions":{"storeInCache":false}`: "storeInCache",
 		},
-		"/map":          {`"x":1`: `"x"`, `"limit":0`: "limit", `"limit":30001`: "limit", `"sitemap":"maybe"`: "sitemap", `"location":{"country":"US"}`: "location", `"timeout":-1`: "timeout"},
-		"/batch/scrape": {`"urls":[],"x":1`: `"x"`, `"urls":[]`: "urls", `"urls":["http://site.test/a"],"webhook":"x"`: "webhook", `"urls":["http://site.test/a"],"headers":{"A":"b"}`: "headers", `"urls":["http://site.test/a"],"appendToId":"x"`: "appendToId"},
+		"/map": {
+			`"x":1`: `"x"`, `"limit":0`: "limit", `"limit":30001`: "limit", `"sitemap":"maybe"`: "sitemap",
+			`"location":{"country":"US"}`: "location", `"timeout":-1`: "timeout",
+		},
+		"/batch/scrape": {
+			`"urls":[],"x":1`: `"x"`, `"urls":[]`: "urls",
+			`"urls":["http://site.test/a"],"webhook":"x"`:       "webhook",
+			`"urls":["http://site.test/a"],"headers":{"A":"b"}`: "headers",
+			`"urls":["http://site.test/a"],"appendToId":"x"`:    "appendToId",
+		},
 	} {
 		for body, want := range bodies {
 			if path != "/batch/scrape" && !strings.Contains(body, `"url"`) {
@@ -204,7 +239,8 @@ func TestBodiesAreStrictAndRefusalsNameTheKey(t *testing.T) {
 			}
 			status, got := r.ask(t, "POST", "/v2"+path, "{"+body+"}")
 			text, _ := got["error"].(string)
-			if status != 400 || got["success"] != false || got["code"] != "BAD_REQUEST" || !strings.Contains(text, want) || strings.Contains(text, "Go ") {
+			if status != 400 || got["success"] != false || got["code"] != "BAD_REQUEST" || !strings.Contains(text, want) ||
+				strings.Contains(text, "Go ") {
 				t.Errorf("%s %s: %d %v, want 400 that names %s", path, body, status, got, want)
 			}
 		}
@@ -227,10 +263,12 @@ func FuzzBodiesNeverPanic(f *testing.F) {
 	routes := r.service.Routes()
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, rt := range routes {
-			if rt.Method != http.MethodPost || rt.Path != "/v1/scrape" && rt.Path != "/v2/scrape" && strings.Contains(strings.ToLower(body), "url") {
+			if rt.Method != http.MethodPost || rt.Path != "/v1/scrape" && rt.Path != "/v2/scrape" &&
+				strings.Contains(strings.ToLower(body), "url") {
 				continue // it may begin work that takes its time
 			}
-			if status, got := r.ask(t, "POST", rt.Path, body); got["success"] == nil || status >= 200 && status < 300 && got["success"] != true {
+			if status, got := r.ask(t, "POST", rt.Path, body); got["success"] == nil || status >= 200 && status < 300 &&
+				got["success"] != true {
 				t.Errorf("%s: %d %v", rt.Path, status, got)
 			}
 		}

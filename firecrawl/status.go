@@ -123,7 +123,8 @@ func (j *job) status(skip, limit int) (*statusAnswer, bool, error) {
 	}
 	n := len(j.results.parts)
 	return &statusAnswer{
-		Success: true, Status: j.state, Completed: n, Total: j.total, Expires: j.began.Add(lifetime).Format(time.RFC3339), Error: j.err, Data: data,
+		Success: true, Status: j.state, Completed: n, Total: j.total, Expires: j.began.Add(lifetime).Format(time.RFC3339),
+		Error: j.err, Data: data,
 	}, skip+len(data) < n, nil
 }
 

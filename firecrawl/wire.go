@@ -82,7 +82,10 @@ func failed(u *url.URL, err error) *failure {
 
 // Refuse answers a request that is refused before any route has it, in this API's form.
 func Refuse(w http.ResponseWriter, status int, text string) {
-	codes := map[int]string{http.StatusBadRequest: codeBadRequest, http.StatusUnauthorized: "UNAUTHORIZED", http.StatusForbidden: "FORBIDDEN", http.StatusNotFound: "NOT_FOUND"}
+	codes := map[int]string{
+		http.StatusBadRequest: codeBadRequest, http.StatusUnauthorized: "UNAUTHORIZED",
+		http.StatusForbidden: "FORBIDDEN", http.StatusNotFound: "NOT_FOUND",
+	}
 	answer(w, status, Refusal{Code: codes[status], Error: text})
 }
 
@@ -110,7 +113,10 @@ func decode(r *http.Request, v any) error {
 		return f
 	}
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &failure{http.StatusRequestEntityTooLarge, codeBadRequest, fmt.Sprintf("the request's content is over %d bytes", e.Limit)}
+		return &failure{
+			http.StatusRequestEntityTooLarge, codeBadRequest,
+			fmt.Sprintf("the request's content is over %d bytes", e.Limit),
+		}
 	}
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return bad("%s cannot be a JSON %s", e.Field, e.Value)
@@ -127,7 +133,8 @@ func decode(r *http.Request, v any) error {
 // ignored is the value of a key that makes no difference here.
 type ignored = json.RawMessage
 
-// wanted is the value of a key that is refused where it asks for something: null, false, zero and what is empty ask for nothing.
+// wanted is the value of a key that is refused where it asks for something: null, false, zero and what is empty ask for
+// nothing.
 type wanted json.RawMessage
 
 func (w *wanted) UnmarshalJSON(b []byte) error {

@@ -31,7 +31,8 @@ type param struct {
 	aliases  string // names that models invent for it, separated by spaces; case, _ and - make no difference
 }
 
-// schema returns the JSON Schema of a tool's parameters, in their order. It allows others: those are named in the answer.
+// schema returns the JSON Schema of a tool's parameters, in their order. It allows others: those are named in the
+// answer.
 func schema(params []param) json.RawMessage {
 	var b bytes.Buffer
 	put := func(v any) {
@@ -86,8 +87,8 @@ type argumentError struct{ what string }
 
 func (e argumentError) Error() string { return "Input validation error: " + e.what }
 
-// read takes a call's arguments: each under its name or an alias of it, numbers and booleans written as text too, null as absent.
-// notes tell what was left out or clamped.
+// read takes a call's arguments: each under its name or an alias of it, numbers and booleans written as text too, null
+// as absent. notes tell what was left out or clamped.
 func read(raw json.RawMessage, params []param) (args arguments, notes []string, err error) {
 	given := map[string]any{}
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !bytes.Equal(raw, []byte("null")) {
@@ -169,7 +170,8 @@ func enumerate(words []string) string {
 func (p param) means(name string) bool {
 	plain := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
 	name = plain(name)
-	return name == plain(p.name) || slices.ContainsFunc(strings.Fields(p.aliases), func(alias string) bool { return plain(alias) == name })
+	return name == plain(p.name) || slices.ContainsFunc(strings.Fields(p.aliases),
+		func(alias string) bool { return plain(alias) == name })
 }
 
 // take converts a value to the parameter's type.

@@ -10,8 +10,8 @@ import (
 	"readthru/api"
 )
 
-// BenchmarkCall measures a call over each transport, and the same operation without one ("work"), in the median: the difference
-// is what the protocol costs.
+// BenchmarkCall measures a call over each transport, and the same operation without one ("work"), in the median: the
+// difference is what the protocol costs.
 func BenchmarkCall(b *testing.B) {
 	w := newWorld(b, nil)
 	const url = "https://example.com/guide"

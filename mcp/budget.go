@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Budgets of one result, in tokens as [Options.Tokens] counts them. Clients warn of results over 10,000 and refuse those over
-// 25,000; counting errs by about a tenth.
+// Budgets of one result, in tokens as [Options.Tokens] counts them. Clients warn of results over 10,000 and refuse
+// those over 25,000; counting errs by about a tenth.
 const (
 	usualTokens = 8_000  // of a result whose caller says nothing
 	mostTokens  = 20_000 // of one whose caller asks for all there is
@@ -21,8 +21,8 @@ type window struct {
 	spent bool // the budget of tokens ended it, not the number of characters
 }
 
-// cut returns the part of a text that begins at code point start and has at most chars code points (0: any) and tokens tokens. A
-// part that ends for its tokens ends with a line where it can.
+// cut returns the part of a text that begins at code point start and has at most chars code points (0: any) and tokens
+// tokens. A part that ends for its tokens ends with a line where it can.
 func (s *Server) cut(whole string, start, chars, tokens int) window {
 	w := window{start: start, total: utf8.RuneCountInString(whole)}
 	rest := after(whole, start)
@@ -49,8 +49,8 @@ func after(text string, n int) string {
 	return text
 }
 
-// within returns how many bytes of a text come to at most limit tokens: whole lines, or of a first line that alone is too long
-// whole code points.
+// within returns how many bytes of a text come to at most limit tokens: whole lines, or of a first line that alone is
+// too long whole code points.
 func (s *Server) within(text string, limit int) int {
 	end, left := 0, limit
 	for line := range strings.Lines(text) {
@@ -66,7 +66,8 @@ func (s *Server) within(text string, limit int) int {
 	return end
 }
 
-// withinLine halves a line until it fits, and then adds what still goes in. At least one code point is kept, or nobody could go on.
+// withinLine halves a line until it fits, and then adds what still goes in. At least one code point is kept, or nobody
+// could go on.
 func (s *Server) withinLine(line string, limit int) int {
 	_, least := utf8.DecodeRuneInString(line)
 	low, high := least, len(line)

@@ -20,8 +20,9 @@ type tool struct {
 	title  string
 	about  string
 	params []param
-	shape  string // what of its structured result the schema tells: "name type" pairs, separated by commas; empty: it is text alone
-	open   bool   // it may reach the web
+	// what of its structured result the schema tells: "name type" pairs, separated by commas; empty: it is text alone
+	shape  string
+	open   bool // it may reach the web
 	writes bool
 	run    func(ctx context.Context, c *call) (*result, error)
 }
@@ -49,8 +50,8 @@ func (c *call) noted() string {
 	return b.String()
 }
 
-// result is what a call gives: text for a model, and the same as a value for a program. A page's text comes alone: clients that
-// show models the value in place of the text would show it escaped.
+// result is what a call gives: text for a model, and the same as a value for a program. A page's text comes alone:
+// clients that show models the value in place of the text would show it escaped.
 type result struct {
 	text  string
 	value map[string]any
@@ -62,7 +63,10 @@ type result struct {
 func (s *Server) add(t tool) {
 	declared := &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: schema(t.params),
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.writes, IdempotentHint: true, OpenWorldHint: &t.open, DestructiveHint: new(false)},
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint: !t.writes, IdempotentHint: true, OpenWorldHint: &t.open,
+			DestructiveHint: new(false),
+		},
 	}
 	if t.shape != "" {
 		declared.OutputSchema = outputSchema(t.shape)
@@ -141,8 +145,8 @@ func notFound(err error) bool {
 	return api.StatusOf(err) == http.StatusNotFound
 }
 
-// begin takes a place among the calls that run, and tells the client that the call goes on for as long as it does. ctx ends with
-// the request that the call came in by. done must be called.
+// begin takes a place among the calls that run, and tells the client that the call goes on for as long as it does. ctx
+// ends with the request that the call came in by. done must be called.
 func (s *Server) begin(ctx context.Context, req *sdk.CallToolRequest) (_ context.Context, done func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	leave := untilGone(ctx, cancel)
@@ -176,7 +180,8 @@ func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
-				s.o.Log.Error("mcp request failed", "mcp_method", method, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+				s.o.Log.Error("mcp request failed", "mcp_method", method, "fault", fmt.Sprint(fault), "stack",
+					string(debug.Stack()))
 				res, err = nil, errors.New("an internal error, which the log tells more of")
 			}
 		}()

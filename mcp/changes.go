@@ -16,7 +16,10 @@ func changesTool() tool {
 		about: "Fetches a page again and gives only the sections that changed since.",
 		params: []param{
 			{name: "url", kind: text, about: "A page that was read", required: true, aliases: "uri link href address page doc"},
-			{name: "since", kind: text, about: "A day, a time, how long ago (36h, 7d) or a version; default: the version before", aliases: "from after date time"},
+			{
+				name: "since", kind: text, about: "A day, a time, how long ago (36h, 7d) or a version; default: the version before",
+				aliases: "from after date time",
+			},
 			cursorParam,
 		},
 		shape: "version string, changed boolean, changes array, next_cursor string",
@@ -75,7 +78,8 @@ func (c *call) again(ctx context.Context, url string) error {
 func (c *call) showChange(_ int, s knowledge.SectionChange) (string, any) {
 	s.Heading, s.Fragment = clip(s.Heading, 500), clip(s.Fragment, 200)
 	if w := c.server.cut(s.Text, 0, 0, usualTokens/2); w.next > 0 {
-		s.Text = w.text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.next, w.total, s.Fragment)
+		s.Text = w.text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.next, w.total,
+			s.Fragment)
 	}
 	where := s.Heading
 	if where == "" {

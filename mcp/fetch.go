@@ -20,15 +20,20 @@ const (
 	textCannotSimplify = "Content type %s cannot be simplified to markdown, but here is the raw content:\n"
 	textNoMore         = "<error>No more content available.</error>"
 	textNothing        = "<error>Page failed to be simplified from HTML</error>"
-	textTruncated      = "\n\n<error>Content truncated. Call the fetch tool with a start_index of %d to get more content.</error>"
+	textTruncated      = "\n\n<error>Content truncated. Call the fetch tool with a start_index of %d to get more " +
+		"content.</error>"
 
 	textRobotsUnreachable = "Failed to fetch robots.txt %s due to a connection issue"
-	textRobotsRefused     = "When fetching robots.txt (%s), received status %d so assuming that autonomous fetching is not allowed, the user can try manually fetching by using the fetch prompt"
-	textRobotsForbidden   = "The sites robots.txt (%s), specifies that autonomous fetching of this page is not allowed, <useragent>%s</useragent>\n" +
+	textRobotsRefused     = "When fetching robots.txt (%s), received status %d so assuming that autonomous fetching is " +
+		"not allowed, the user can try manually fetching by using the fetch prompt"
+	textRobotsForbidden = "The sites robots.txt (%s), specifies that autonomous fetching of this page is not allowed, " +
+		"<useragent>%s</useragent>\n" +
 		"<url>%s</url>\n" +
 		"<robots>\n%s\n</robots>\n" +
-		"The assistant must let the user know that it failed to view the page. The assistant may provide further guidance based on the above information.\n" +
-		"The assistant can tell the user that they can try manually fetching the page by using the fetch prompt within their UI."
+		"The assistant must let the user know that it failed to view the page. The assistant may provide further guidance " +
+		"based on the above information.\n" +
+		"The assistant can tell the user that they can try manually fetching the page by using the fetch prompt within " +
+		"their UI."
 )
 
 // noBrowser is told before a page that needed a browser where there is none (rule C4).
@@ -37,15 +42,35 @@ const noBrowser = "⚠️ No browser: fetched without JavaScript"
 func fetchTool() tool {
 	return tool{
 		name: "fetch", title: "Fetch a page", open: true,
-		about: "Fetches a URL from the internet and gives its contents as clean markdown. A fresh copy in the cache is used. A long page comes in parts: call again with start_index.",
+		about: "Fetches a URL from the internet and gives its contents as clean markdown. A fresh copy in the cache is " +
+			"used. A long page comes in parts: call again with start_index.",
 		params: []param{
 			{name: "url", kind: text, about: "URL to fetch", required: true, aliases: "uri link href address page page_url"},
-			{name: "max_length", kind: integer, about: "Maximum number of characters to return.", def: 5000, min: 1, max: 999_999, bounded: true, aliases: "max_chars length limit max_characters"},
-			{name: "start_index", kind: integer, about: "On return output starting at this character index, useful if a previous fetch was truncated and more context is required.", def: 0, bounded: true, max: 1 << 30, aliases: "start offset index from"},
-			{name: "raw", kind: flag, about: "Get the actual HTML content of the requested page, without simplification.", def: false, aliases: "html raw_html"},
-			{name: "max_tokens", kind: integer, about: "Maximum number of tokens to return.", min: 1, max: mostTokens, aliases: "tokens token_limit max_output_tokens"},
-			{name: "fresh", kind: flag, about: "Ask the site even if the cached copy is good.", def: false, aliases: "force force_refresh refresh no_cache"},
-			{name: "section", kind: text, about: "Only the section under this heading or #fragment.", aliases: "heading anchor fragment"},
+			{
+				name: "max_length", kind: integer, about: "Maximum number of characters to return.", def: 5000, min: 1,
+				max: 999_999, bounded: true, aliases: "max_chars length limit max_characters",
+			},
+			{
+				name: "start_index", kind: integer,
+				about: "On return output starting at this character index, useful if a previous fetch was truncated and more " +
+					"context is required.", def: 0, bounded: true, max: 1 << 30, aliases: "start offset index from",
+			},
+			{
+				name: "raw", kind: flag, about: "Get the actual HTML content of the requested page, without simplification.",
+				def: false, aliases: "html raw_html",
+			},
+			{
+				name: "max_tokens", kind: integer, about: "Maximum number of tokens to return.", min: 1, max: mostTokens,
+				aliases: "tokens token_limit max_output_tokens",
+			},
+			{
+				name: "fresh", kind: flag, about: "Ask the site even if the cached copy is good.", def: false,
+				aliases: "force force_refresh refresh no_cache",
+			},
+			{
+				name: "section", kind: text, about: "Only the section under this heading or #fragment.",
+				aliases: "heading anchor fragment",
+			},
 		},
 		run: runFetch,
 	}
@@ -67,7 +92,8 @@ func runFetch(ctx context.Context, c *call) (*result, error) {
 	}
 	w := c.server.cut(g.content, c.args.number("start_index"), c.args.number("max_length"), tokens)
 	if w.spent && !asked {
-		c.note("A result has at most %d tokens: this is less than the %d characters asked for", mostTokens, c.args.number("max_length"))
+		c.note("A result has at most %d tokens: this is less than the %d characters asked for", mostTokens,
+			c.args.number("max_length"))
 	}
 	said := w.text
 	switch {
@@ -93,10 +119,13 @@ type got struct {
 	prefix  string // what the reference server says before content that it cannot simplify
 }
 
-// get fetches a page. Content that is no page for readers comes as its origin made it, and so does all with raw. An error is told
-// in the reference server's words.
+// get fetches a page. Content that is no page for readers comes as its origin made it, and so does all with raw. An
+// error is told in the reference server's words.
 func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
-	r := api.FetchRequest{URL: url, Force: c.args.flag("fresh"), Section: c.args.text("section"), Session: c.session, Agent: c.agent}
+	r := api.FetchRequest{
+		URL: url, Force: c.args.flag("fresh"), Section: c.args.text("section"), Session: c.session,
+		Agent: c.agent,
+	}
 	if raw {
 		r.Format, r.Section = "html", ""
 	}
@@ -122,15 +151,16 @@ func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 	return g, nil
 }
 
-// verbatim reports whether a page says more as its origin made it than as markdown of ours: text, data and code, which conversion
-// only fences.
+// verbatim reports whether a page says more as its origin made it than as markdown of ours: text, data and code, which
+// conversion only fences.
 func verbatim(p *page.Page) bool {
 	t, _, err := mime.ParseMediaType(p.ContentType)
 	if err != nil || p.Source != page.Local || p.ContentFormat != "markdown" || p.GitHub != nil {
 		return false
 	}
 	switch t {
-	case "text/plain", "application/json", "application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml", "application/javascript", "text/javascript", "text/css", "application/x-sh":
+	case "text/plain", "application/json", "application/x-ndjson", "application/yaml", "application/x-yaml",
+		"application/toml", "application/javascript", "text/javascript", "text/css", "application/x-sh":
 		return true
 	}
 	return strings.HasSuffix(t, "+json") && t != "application/feed+json" || strings.HasSuffix(t, "+yaml")
@@ -146,9 +176,11 @@ func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error
 	case e == nil:
 		return p, nil
 	case e.Kind == "http":
-		return nil, fmt.Errorf("Failed to fetch %s - status code %d", r.URL, p.StatusCode) //nolint:staticcheck // the reference server's words
+		//nolint:staticcheck // the reference server's words
+		return nil, fmt.Errorf("Failed to fetch %s - status code %d", r.URL, p.StatusCode)
 	default:
-		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, cause(e, r.URL)) //nolint:staticcheck // the reference server's words
+		//nolint:staticcheck // the reference server's words
+		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, cause(e, r.URL))
 	}
 }
 
@@ -183,8 +215,10 @@ func (c *call) warn(p *page.Page) {
 // facts are what a program may want to know of a page that came as text.
 func facts(p *page.Page) map[string]any {
 	return map[string]any{
-		"doc": p.Doc, "url": p.URL, "final_url": p.FinalURL, "title": p.Title, "content_type": p.ContentType, "content_format": p.ContentFormat, "content_hash": p.ContentHash,
-		"markdown_source": p.Source, "markdown_tokens": p.Tokens, "fetched_at": p.FetchedAt, "from_cache": p.FromCache, "stored": p.Stored, "warnings": orEmpty(p.Warnings), "visit_id": p.VisitID,
+		"doc": p.Doc, "url": p.URL, "final_url": p.FinalURL, "title": p.Title, "content_type": p.ContentType,
+		"content_format": p.ContentFormat, "content_hash": p.ContentHash,
+		"markdown_source": p.Source, "markdown_tokens": p.Tokens, "fetched_at": p.FetchedAt, "from_cache": p.FromCache,
+		"stored": p.Stored, "warnings": orEmpty(p.Warnings), "visit_id": p.VisitID,
 	}
 }
 
@@ -196,8 +230,8 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// mayFetch returns an error where the robots.txt of a URL's site forbids that an agent fetches it by itself. One that cannot be
-// reached forbids it too, unless the page is stored: it may be answered although its site is down.
+// mayFetch returns an error where the robots.txt of a URL's site forbids that an agent fetches it by itself. One that
+// cannot be reached forbids it too, unless the page is stored: it may be answered although its site is down.
 func (c *call) mayFetch(ctx context.Context, url string) error {
 	if !c.server.o.Robots {
 		return nil
@@ -223,7 +257,8 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 	case r.Status >= 400:
 		return fmt.Errorf(textRobotsRefused, r.URL, r.Status) //nolint:staticcheck // the reference server's words
 	}
-	return fmt.Errorf(textRobotsForbidden, r.URL, c.server.o.UserAgent, url, strings.TrimRight(r.Text, "\n")) //nolint:staticcheck // the reference server's words
+	//nolint:staticcheck // the reference server's words
+	return fmt.Errorf(textRobotsForbidden, r.URL, c.server.o.UserAgent, url, strings.TrimRight(r.Text, "\n"))
 }
 
 // addPrompt adds the prompt by which a user fetches a page: robots.txt is for agents that go about by themselves.
@@ -235,7 +270,10 @@ func (s *Server) addPrompt() {
 	s.sdk.AddPrompt(prompt, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		url := req.Params.Arguments["url"]
 		said := func(about, text string) *sdk.GetPromptResult {
-			return &sdk.GetPromptResult{Description: about, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}
+			return &sdk.GetPromptResult{
+				Description: about,
+				Messages:    []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}},
+			}
 		}
 		if url == "" {
 			return nil, invalidParams("URL is required")
@@ -261,4 +299,5 @@ func (s *Server) addPrompt() {
 	})
 }
 
-var errNothingNamed = errors.New("Input validation error: 'doc' or 'url' is required") //nolint:staticcheck // as other arguments' errors
+//nolint:staticcheck // as other arguments' errors
+var errNothingNamed = errors.New("Input validation error: 'doc' or 'url' is required")

@@ -56,7 +56,11 @@ func TestFetchSaysWhatTheReferenceServerSays(t *testing.T) {
 			map[string]any{"url": "https://example.com/long", "max_length": 7},
 			"Contents of https://example.com/long:\n# Lines\n\n<error>Content truncated. Call the fetch tool with a start_index of 7 to get more content.</error>", false,
 		},
-		{"a status", map[string]any{"url": "https://example.com/none"}, "Failed to fetch https://example.com/none - status code 404", true},
+		{
+			"a status",
+			map[string]any{"url": "https://example.com/none"},
+			"Failed to fetch https://example.com/none - status code 404", true,
+		},
 		{
 			"a section",
 			map[string]any{"url": "https://example.com/guide", "section": "Install"},
@@ -83,9 +87,13 @@ func TestWhatMayNotBeReachedIsRefusedWithItsReason(t *testing.T) {
 		"gopher://example.com/":                    "http",
 		"not a url":                                "URL",
 	} {
-		for tool, args := range map[string]map[string]any{"fetch": {"url": url}, "page_changes": {"url": url}, "ingest": {"url": url}} {
+		for tool, args := range map[string]map[string]any{
+			"fetch": {"url": url}, "page_changes": {"url": url},
+			"ingest": {"url": url},
+		} {
 			got, _, failed := try(t, s, tool, args)
-			if !failed || !strings.HasPrefix(got, "Failed to fetch "+url+": ") && strings.Contains(url, ":") || !strings.Contains(got, reason) {
+			if !failed || !strings.HasPrefix(got, "Failed to fetch "+url+": ") && strings.Contains(url, ":") ||
+				!strings.Contains(got, reason) {
 				t.Errorf("%s %s: failed %v, %q, want it refused because of %s", tool, url, failed, got, reason)
 			}
 		}
@@ -113,33 +121,43 @@ func TestRobotsBindsTheToolAndNotThePrompt(t *testing.T) {
 	if w.asked.Load() != 0 {
 		t.Errorf("pages were asked for %d times although robots.txt forbids it", w.asked.Load())
 	}
-	prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "fetch", Arguments: map[string]string{"url": "https://refusing.example.com/none"}})
-	if err != nil || prompt.Description != "Failed to fetch https://refusing.example.com/none" || prompt.Messages[0].Content.(*sdk.TextContent).Text != "Failed to fetch https://refusing.example.com/none - status code 404" {
+	prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{
+		Name:      "fetch",
+		Arguments: map[string]string{"url": "https://refusing.example.com/none"},
+	})
+	if err != nil || prompt.Description != "Failed to fetch https://refusing.example.com/none" ||
+		prompt.Messages[0].Content.(*sdk.TextContent).Text != "Failed to fetch https://refusing.example.com/none - status code 404" {
 		t.Errorf("prompt: %v, %+v", err, prompt)
 	}
 	if w.asked.Load() != 1 {
 		t.Errorf("a prompt asked %d times for the page, want once", w.asked.Load())
 	}
 	free := newWorld(t, func(o *mcp.Options) { o.Robots = false }).connect(t, nil)
-	if got, _, _ := try(t, free, "fetch", map[string]any{"url": "https://refusing.example.com/none"}); got != "Failed to fetch https://refusing.example.com/none - status code 404" {
+	if got, _, _ := try(t, free, "fetch",
+		map[string]any{"url": "https://refusing.example.com/none"}); got != "Failed to fetch https://refusing.example.com/none - status code 404" {
 		t.Errorf("with robots off: %q", got)
 	}
 }
 
 func TestFactsOfAPageComeBesideItsText(t *testing.T) {
 	s := newWorld(t, nil).connect(t, nil)
-	res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "fetch", Arguments: map[string]any{"url": "https://example.com/guide", "max_length": 10}})
+	res, err := s.CallTool(t.Context(), &sdk.CallToolParams{
+		Name:      "fetch",
+		Arguments: map[string]any{"url": "https://example.com/guide", "max_length": 10},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	about, _ := res.Meta["readthru/page"].(map[string]any)
-	if about["title"] != "Guide" || about["next_start_index"] != 10.0 || about["markdown_source"] != "local" || about["content_format"] != "markdown" {
+	if about["title"] != "Guide" || about["next_start_index"] != 10.0 || about["markdown_source"] != "local" ||
+		about["content_format"] != "markdown" {
 		t.Errorf("facts %v", about)
 	}
 	if res.StructuredContent != nil {
 		t.Errorf("a page's text has structured content, too: %v", res.StructuredContent)
 	}
-	if names := []string{"doc", "content_hash", "fetched_at", "visit_id"}; slices.ContainsFunc(names, func(n string) bool { return about[n] == nil || about[n] == "" }) {
+	if names := []string{"doc", "content_hash", "fetched_at", "visit_id"}; slices.ContainsFunc(names,
+		func(n string) bool { return about[n] == nil || about[n] == "" }) {
 		t.Errorf("facts %v lack one of %v", about, names)
 	}
 }

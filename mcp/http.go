@@ -22,6 +22,6 @@ func (s *Server) handler() http.Handler {
 	}))
 }
 
-// ServeHTTP answers one request of streamable HTTP: POST alone, since there are no sessions. It refuses cross-origin requests of
-// browsers; Host, Origin and token are for whoever mounts it to check.
+// ServeHTTP answers one request of streamable HTTP: POST alone, since there are no sessions. It refuses cross-origin
+// requests of browsers; Host, Origin and token are for whoever mounts it to check.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.ServeHTTP(w, r) }

@@ -52,7 +52,11 @@ func TestHTTPIsGuardedAndSpeaksEveryVersion(t *testing.T) {
 		{"a foreign Origin", "POST", ping, []string{"Origin: https://evil.test"}, 403, "may not use this server"},
 		{"a foreign Origin, GET", "GET", "", []string{"Origin: https://evil.test"}, 403, "may not use this server"},
 		{"a foreign Origin, DELETE", "DELETE", "", []string{"Origin: https://evil.test"}, 403, "may not use this server"},
-		{"a foreign Origin, OPTIONS", "OPTIONS", "", []string{"Origin: https://evil.test", "Access-Control-Request-Method: POST"}, 403, "may not use this server"},
+		{
+			"a foreign Origin, OPTIONS", "OPTIONS", "",
+			[]string{"Origin: https://evil.test", "Access-Control-Request-Method: POST"},
+			403, "may not use this server",
+		},
 		{"our own Origin", "POST", ping, []string{"Origin: http://" + w.addr}, 200, `"id":1`},
 		{"a page of another site", "POST", ping, []string{"Sec-Fetch-Site: cross-site"}, 403, "may not use this server"},
 		{"a form", "POST", ping, []string{"Content-Type: text/plain"}, 415, "JSON"},
@@ -61,14 +65,44 @@ func TestHTTPIsGuardedAndSpeaksEveryVersion(t *testing.T) {
 		{"no JSON", "POST", `{"jsonrpc":`, nil, 400, ""},
 		{"too much", "POST", `{"a":"` + strings.Repeat("x", 5<<20) + `"}`, nil, 413, "exceeds"},
 		{"an unknown method", "POST", `{"jsonrpc":"2.0","id":1,"method":"no/such"}`, nil, 400, "no/such"},
-		{"an unknown method of the new protocol", "POST", `{"jsonrpc":"2.0","id":1,"method":"no/such","params":{` + newMeta + `}}`, []string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: no/such"}, 404, "-32601"},
-		{"a call of the new protocol without a handshake", "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_knowledge_bases","arguments":{},` + newMeta + `}}`, []string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: list_knowledge_bases"}, 200, "knowledge_bases"},
-		{"fields that are not the message's", "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + newMeta + `}}`, []string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call"}, 400, "-32020"},
+		{
+			"an unknown method of the new protocol", "POST",
+			`{"jsonrpc":"2.0","id":1,"method":"no/such","params":{` + newMeta + `}}`,
+			[]string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: no/such"},
+			404, "-32601",
+		},
+		{
+			"a call of the new protocol without a handshake", "POST",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_knowledge_bases","arguments":{},` + newMeta +
+				`}}`,
+			[]string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: list_knowledge_bases"},
+			200,
+			"knowledge_bases",
+		},
+		{
+			"fields that are not the message's", "POST",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + newMeta + `}}`,
+			[]string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call"},
+			400, "-32020",
+		},
 		{"a version that nobody knows", "POST", ping, []string{"MCP-Protocol-Version: 1999-01-01"}, 400, "nsupported"},
-		{"a handshake of 2024-11-05", "POST", strings.Replace(initialize, "VERSION", "2024-11-05", 1), nil, 200, `"protocolVersion":"2024-11-05"`},
-		{"a handshake of 2025-03-26", "POST", strings.Replace(initialize, "VERSION", "2025-03-26", 1), nil, 200, `"protocolVersion":"2025-03-26"`},
-		{"a handshake of 2025-11-25", "POST", strings.Replace(initialize, "VERSION", "2025-11-25", 1), nil, 200, `"protocolVersion":"2025-11-25"`},
-		{"a batch of 2025-03-26", "POST", "[" + ping + "," + strings.Replace(ping, `"id":1`, `"id":2`, 1) + "]", []string{"MCP-Protocol-Version: 2025-03-26"}, 200, `"id":2`},
+		{
+			"a handshake of 2024-11-05", "POST", strings.Replace(initialize, "VERSION", "2024-11-05", 1), nil, 200,
+			`"protocolVersion":"2024-11-05"`,
+		},
+		{
+			"a handshake of 2025-03-26", "POST", strings.Replace(initialize, "VERSION", "2025-03-26", 1), nil, 200,
+			`"protocolVersion":"2025-03-26"`,
+		},
+		{
+			"a handshake of 2025-11-25", "POST", strings.Replace(initialize, "VERSION", "2025-11-25", 1), nil, 200,
+			`"protocolVersion":"2025-11-25"`,
+		},
+		{
+			"a batch of 2025-03-26", "POST", "[" + ping + "," + strings.Replace(ping, `"id":1`, `"id":2`, 1) + "]",
+			[]string{"MCP-Protocol-Version: 2025-03-26"},
+			200, `"id":2`,
+		},
 		{"a batch of a later version", "POST", "[" + ping + "]", []string{"MCP-Protocol-Version: 2025-06-18"}, 400, "batch"},
 		{"a long id", "POST", strings.Replace(ping, `"id":1`, `"id":"`+strings.Repeat("7", 100_000)+`"`, 1), nil, 200, "777"},
 		{"an id that is none", "POST", strings.Replace(ping, `"id":1`, `"id":{}`, 1), nil, 400, ""},
@@ -85,12 +119,16 @@ func TestWorkEndsWithTheRequestThatAskedForIt(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, tt := range []struct{ name, params, fields string }{
 		{"2025-06-18", `"name":"fetch","arguments":{"url":"https://example.com/slow?1"}`, "MCP-Protocol-Version: 2025-06-18"},
-		{"2026-07-28", `"name":"fetch","arguments":{"url":"https://example.com/slow?2"},` + newMeta, "MCP-Protocol-Version: 2026-07-28"},
+		{
+			"2026-07-28", `"name":"fetch","arguments":{"url":"https://example.com/slow?2"},` + newMeta,
+			"MCP-Protocol-Version: 2026-07-28",
+		},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			_, _, err := w.post(ctx, t, "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`, tt.fields, "Mcp-Method: tools/call", "Mcp-Name: fetch")
+			_, _, err := w.post(ctx, t, "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`,
+				tt.fields, "Mcp-Method: tools/call", "Mcp-Name: fetch")
 			done <- err
 		}()
 		select {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// list gathers the items of a result until its budget is spent: each as text, and as a value whose JSON may not cost more either.
+// list gathers the items of a result until its budget is spent: each as text, and as a value whose JSON may not cost
+// more either.
 type list struct {
 	server *Server
 	text   strings.Builder
@@ -17,7 +18,8 @@ type list struct {
 
 func (s *Server) newList() *list { return &list{server: s, items: []any{}, left: usualTokens} }
 
-// add adds an item, and reports whether there was room. The first always has: nobody could go on after one that has not.
+// add adds an item, and reports whether there was room. The first always has: nobody could go on after one that has
+// not.
 func (l *list) add(text string, item any) bool {
 	b, err := json.Marshal(item)
 	if err != nil {

@@ -54,10 +54,12 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	origin.StartTLS()
 	tb.Cleanup(origin.Close)
 	caFile := filepath.Join(tb.TempDir(), "origin.pem")
-	if err := os.WriteFile(caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: origin.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: origin.Certificate().Raw}),
+		0o600); err != nil {
 		tb.Fatal(err)
 	}
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" + origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: userAgent})
+	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" +
+		origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: userAgent})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,20 +70,25 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	}
 	c := cache.New(cache.Options{Store: db, Next: transport})
 	f := fetch.New(fetch.Options{
-		Client: c, Direct: transport, Store: db, FrontMatter: true, UserAgent: userAgent, BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+		Client: c, Direct: transport, Store: db, FrontMatter: true, UserAgent: userAgent,
+		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 	})
 	if w.know, err = knowledge.Open(knowledge.Options{Store: db}); err != nil {
 		tb.Fatal(err)
 	}
-	o := mcp.Options{Tokens: convert.Tokens[string], Version: "test", UserAgent: userAgent, Robots: true, Write: true, Session: "s1"}
+	o := mcp.Options{
+		Tokens: convert.Tokens[string], Version: "test", UserAgent: userAgent, Robots: true, Write: true,
+		Session: "s1",
+	}
 	o.Backend = func(context.Context) (mcp.Backend, error) { return watched{w.api, w.left}, nil }
 	if change != nil {
 		change(&o)
 	}
 	w.server = mcp.New(o)
 	w.api = api.New(api.Options{
-		Fetch: f, Store: db, Knowledge: w.know, Dir: tb.TempDir(), Version: "test", Instance: "instance", MarkdownNewMode: "off",
-		MCP: func(*api.Server) http.Handler { return w.server },
+		Fetch: f, Store: db, Knowledge: w.know, Dir: tb.TempDir(), Version: "test", Instance: "instance",
+		MarkdownNewMode: "off",
+		MCP:             func(*api.Server) http.Handler { return w.server },
 	})
 	front := httptest.NewServer(w.api)
 	w.addr = front.Listener.Addr().String()
@@ -147,7 +154,8 @@ func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
 	case "/links":
 		_, _ = io.WriteString(rw, "<title>Many</title><main><h1>Many headings</h1>")
 		for i := range 1200 {
-			_, _ = fmt.Fprintf(rw, "<h2>Heading number %d of the page</h2><p>A sentence under heading %d that is long enough to stay.</p>", i, i)
+			_, _ = fmt.Fprintf(rw,
+				"<h2>Heading number %d of the page</h2><p>A sentence under heading %d that is long enough to stay.</p>", i, i)
 		}
 	case "/slow":
 		w.came <- struct{}{}
@@ -182,7 +190,8 @@ func (w *world) connect(tb testing.TB, o *sdk.ClientOptions) *sdk.ClientSession 
 		served <- w.server.Serve(context.Background(), toServer, fromServer)
 		_ = fromServer.Close()
 	}()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, o).Connect(tb.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, o).Connect(tb.Context(),
+		&sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -199,9 +208,10 @@ func (w *world) connect(tb testing.TB, o *sdk.ClientOptions) *sdk.ClientSession 
 func (w *world) connectHTTP(tb testing.TB) *sdk.ClientSession {
 	tb.Helper()
 	client := &http.Client{Transport: &http.Transport{}}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).Connect(tb.Context(), &sdk.StreamableClientTransport{
-		Endpoint: "http://" + w.addr + "/mcp", HTTPClient: client, DisableStandaloneSSE: true,
-	}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).Connect(tb.Context(),
+		&sdk.StreamableClientTransport{
+			Endpoint: "http://" + w.addr + "/mcp", HTTPClient: client, DisableStandaloneSSE: true,
+		}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

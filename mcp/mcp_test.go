@@ -30,11 +30,15 @@ func testSession(t *testing.T, w *world, s *sdk.ClientSession) {
 	t.Helper()
 	const url = "https://example.com/guide"
 	first, _ := use(t, s, "fetch", map[string]any{"url": url, "max_length": 100})
-	if !strings.HasPrefix(first, "Contents of "+url+":\n# Guide\n\nA cache keeps") || !strings.HasSuffix(first, "<error>Content truncated. Call the fetch tool with a start_index of 100 to get more content.</error>") {
+	if !strings.HasPrefix(first, "Contents of "+url+":\n# Guide\n\nA cache keeps") ||
+		!strings.HasSuffix(first,
+			"<error>Content truncated. Call the fetch tool with a start_index of 100 to get more content.</error>") {
 		t.Errorf("first part: %q", first)
 	}
 	rest, _ := use(t, s, "fetch", map[string]any{"url": url, "start_index": 100})
-	body := strings.TrimPrefix(strings.TrimSuffix(first, "\n\n<error>Content truncated. Call the fetch tool with a start_index of 100 to get more content.</error>"), "Contents of "+url+":\n") +
+	body := strings.TrimPrefix(strings.TrimSuffix(first,
+		"\n\n<error>Content truncated. Call the fetch tool with a start_index of 100 to get more content.</error>"),
+		"Contents of "+url+":\n") +
 		strings.TrimPrefix(rest, "Contents of "+url+":\n")
 	whole, _ := use(t, s, "fetch", map[string]any{"url": url})
 	if got := "Contents of " + url + ":\n" + body; got != whole || strings.Contains(whole, "<error>") {
@@ -69,13 +73,20 @@ func testSession(t *testing.T, w *world, s *sdk.ClientSession) {
 	if !strings.Contains(section, "hard and yellow") || strings.Contains(section, "Install") {
 		t.Errorf("section %q, want that of quinces alone", section)
 	}
-	if _, q := use(t, s, "verify_quote", map[string]any{"url": url, "quote": "hardly anybody eats it raw"}); q["found"] != true || q["current"] != true {
+	if _, q := use(t, s, "verify_quote", map[string]any{
+		"url":   url,
+		"quote": "hardly anybody eats it raw",
+	}); q["found"] != true || q["current"] != true {
 		t.Errorf("quote %v, want it found", q)
 	}
-	if text, q := use(t, s, "verify_quote", map[string]any{"url": url, "quote": "the quince is soft and yellow"}); q["found"] != false || !strings.Contains(text, "Nearest") {
+	if text, q := use(t, s, "verify_quote", map[string]any{
+		"url":   url,
+		"quote": "the quince is soft and yellow",
+	}); q["found"] != false || !strings.Contains(text, "Nearest") {
 		t.Errorf("quote %v, %q, want what is nearest", q, text)
 	}
-	if _, d := use(t, s, "detect_urls", map[string]any{"text": "see https://github.com/a/b/issues/7, and " + url}); len(d["urls"].([]any)) != 2 {
+	if _, d := use(t, s, "detect_urls", map[string]any{"text": "see https://github.com/a/b/issues/7, and " +
+		url}); len(d["urls"].([]any)) != 2 {
 		t.Errorf("detected %v, want two", d)
 	}
 	testResources(t, s, doc, passage)
@@ -84,17 +95,20 @@ func testSession(t *testing.T, w *world, s *sdk.ClientSession) {
 
 func testChanges(t *testing.T, w *world, s *sdk.ClientSession, url string) {
 	t.Helper()
-	if text, c := use(t, s, "page_changes", map[string]any{"url": url}); c["changed"] != false || !strings.Contains(text, "Nothing changed.") {
+	if text, c := use(t, s, "page_changes", map[string]any{"url": url}); c["changed"] != false ||
+		!strings.Contains(text, "Nothing changed.") {
 		t.Errorf("changes %v, %q, want none", c, text)
 	}
 	w.edited.Store(true)
 	use(t, s, "fetch", map[string]any{"url": url, "fresh": true})
 	text, c := use(t, s, "page_changes", map[string]any{"url": url})
 	list := c["changes"].([]any)
-	if c["changed"] != true || len(list) != 1 || list[0].(map[string]any)["heading"] != "Guide › Quinces" || !strings.Contains(text, "soft by now") || strings.Contains(text, "shell finds it") {
+	if c["changed"] != true || len(list) != 1 || list[0].(map[string]any)["heading"] != "Guide › Quinces" ||
+		!strings.Contains(text, "soft by now") || strings.Contains(text, "shell finds it") {
 		t.Errorf("changes %v, %q, want the one section", c, text)
 	}
-	if text, _, failed := try(t, s, "page_changes", map[string]any{"url": url, "since": "some day"}); !failed || !strings.Contains(text, "neither a time") {
+	if text, _, failed := try(t, s, "page_changes", map[string]any{"url": url, "since": "some day"}); !failed ||
+		!strings.Contains(text, "neither a time") {
 		t.Errorf("since some day: %q", text)
 	}
 }
@@ -111,20 +125,29 @@ func testResources(t *testing.T, s *sdk.ClientSession, doc, passage string) {
 		t.Errorf("templates: %v, %+v, want two", err, templates)
 	}
 	read, err := s.ReadResource(ctx, &sdk.ReadResourceParams{URI: "page://" + doc})
-	if err != nil || len(read.Contents) != 1 || !strings.HasPrefix(read.Contents[0].Text, "# Guide\n") || read.Contents[0].MIMEType != "text/markdown" || read.CacheScope != "private" {
+	if err != nil || len(read.Contents) != 1 || !strings.HasPrefix(read.Contents[0].Text, "# Guide\n") ||
+		read.Contents[0].MIMEType != "text/markdown" || read.CacheScope != "private" {
 		t.Errorf("page: %v, %+v", err, read)
 	}
 	read, err = s.ReadResource(ctx, &sdk.ReadResourceParams{URI: "kb://-/" + passage})
 	if err != nil || !strings.Contains(read.Contents[0].Text, "quince") {
 		t.Errorf("passage: %v, %+v", err, read)
 	}
-	for _, uri := range []string{"page://0000000000000000", "page://nothing", "kb://none/" + passage, "kb://-/x", "file:///etc/passwd", "page://"} {
-		if _, err := s.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri}); err == nil || !strings.Contains(err.Error(), "not found") {
+	for _, uri := range []string{
+		"page://0000000000000000", "page://nothing", "kb://none/" + passage, "kb://-/x",
+		"file:///etc/passwd", "page://",
+	} {
+		if _, err := s.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri}); err == nil ||
+			!strings.Contains(err.Error(), "not found") {
 			t.Errorf("%s: %v, want it not found", uri, err)
 		}
 	}
-	prompt, err := s.GetPrompt(ctx, &sdk.GetPromptParams{Name: "fetch", Arguments: map[string]string{"url": "https://example.com/guide"}})
-	if err != nil || prompt.Description != "Contents of https://example.com/guide" || !strings.HasPrefix(prompt.Messages[0].Content.(*sdk.TextContent).Text, "# Guide") {
+	prompt, err := s.GetPrompt(ctx, &sdk.GetPromptParams{
+		Name:      "fetch",
+		Arguments: map[string]string{"url": "https://example.com/guide"},
+	})
+	if err != nil || prompt.Description != "Contents of https://example.com/guide" ||
+		!strings.HasPrefix(prompt.Messages[0].Content.(*sdk.TextContent).Text, "# Guide") {
 		t.Errorf("prompt: %v, %+v", err, prompt)
 	}
 }
@@ -140,7 +163,8 @@ func TestTheToolsAreListedInAFewTokens(t *testing.T) {
 		var names []string
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
-			if tool.Annotations == nil || tool.Annotations.ReadOnlyHint == (tool.Name == "ingest") || tool.Annotations.OpenWorldHint == nil {
+			if tool.Annotations == nil || tool.Annotations.ReadOnlyHint == (tool.Name == "ingest") ||
+				tool.Annotations.OpenWorldHint == nil {
 				t.Errorf("%s: annotations %+v", tool.Name, tool.Annotations)
 			}
 		}
@@ -206,12 +230,31 @@ func TestEveryResultStaysWithinItsBudgetAndGoesOn(t *testing.T) {
 		most int
 		says string
 	}{
-		{"fetch", map[string]any{"url": "https://example.com/long", "max_length": 999_999}, mcp.MostTokens, "[A result has at most 20000 tokens"},
-		{"fetch", map[string]any{"url": "https://example.com/long", "max_length": 999_999, "max_tokens": 10_000_000}, mcp.MostTokens, "[max_tokens was clamped from 10000000 to 20000, the most there is]"},
-		{"fetch", map[string]any{"url": "https://example.com/long", "max_length": 50_000_000, "max_tokens": 300}, 300, "[max_length was clamped from 50000000 to 999999, the most there is]"},
+		{
+			"fetch",
+			map[string]any{"url": "https://example.com/long", "max_length": 999_999},
+			mcp.MostTokens,
+			"[A result has at most 20000 tokens",
+		},
+		{
+			"fetch",
+			map[string]any{"url": "https://example.com/long", "max_length": 999_999, "max_tokens": 10_000_000},
+			mcp.MostTokens, "[max_tokens was clamped from 10000000 to 20000, the most there is]",
+		},
+		{
+			"fetch",
+			map[string]any{"url": "https://example.com/long", "max_length": 50_000_000, "max_tokens": 300},
+			300,
+			"[max_length was clamped from 50000000 to 999999, the most there is]",
+		},
 		{"get_page", map[string]any{"url": "https://example.com/long"}, mcp.UsualTokens, "Go on with start "},
 		{"get_page", map[string]any{"url": "https://example.com/long", "max_tokens": "100"}, 100, "Go on with start "},
-		{"get_page", map[string]any{"url": "https://example.com/long", "start": 100_000_000}, 0, "<error>No more content available.</error>"},
+		{
+			"get_page",
+			map[string]any{"url": "https://example.com/long", "start": 100_000_000},
+			0,
+			"<error>No more content available.</error>",
+		},
 	} {
 		text, _ := use(t, s, tt.tool, tt.args)
 		if n := convert.Tokens(text); n > tt.most+slack {
@@ -237,11 +280,15 @@ func TestArgumentsAreTakenAsModelsWriteThem(t *testing.T) {
 			t.Errorf("%v: %q, want %q", args, got, plain)
 		}
 	}
-	got, _ := use(t, s, "fetch", map[string]any{"url": url, "uri": "https://example.com/other", "colour": "blue", "max_length": 50})
+	got, _ := use(t, s, "fetch", map[string]any{
+		"url": url, "uri": "https://example.com/other", "colour": "blue",
+		"max_length": 50,
+	})
 	if got != "[Unknown arguments, ignored: \"colour\", \"uri\"]\n"+plain {
 		t.Errorf("unknown arguments: %q", got)
 	}
-	if _, value := use(t, s, "recent_pages", map[string]any{"colour": 1}); fmt.Sprint(value["notes"]) != `[Unknown arguments, ignored: "colour"]` {
+	if _, value := use(t, s, "recent_pages",
+		map[string]any{"colour": 1}); fmt.Sprint(value["notes"]) != `[Unknown arguments, ignored: "colour"]` {
 		t.Errorf("unknown arguments: %v", value["notes"])
 	}
 	for _, tt := range []struct {
@@ -252,16 +299,52 @@ func TestArgumentsAreTakenAsModelsWriteThem(t *testing.T) {
 		{"fetch", map[string]any{}, "Input validation error: 'url' is a required property"},
 		{"fetch", map[string]any{"url": ""}, "Input validation error: 'url' is a required property"},
 		{"fetch", map[string]any{"url": url, "max_length": 0}, "Input validation error: 'max_length' must be 1 or more: 0"},
-		{"fetch", map[string]any{"url": url, "start_index": -1}, "Input validation error: 'start_index' must be 0 or more: -1"},
-		{"fetch", map[string]any{"url": url, "max_length": "many"}, `Input validation error: 'max_length' must be of type integer: "many"`},
-		{"fetch", map[string]any{"url": url, "max_length": 1.5}, "Input validation error: 'max_length' must be of type integer: 1.5"},
-		{"fetch", map[string]any{"url": []string{url}}, `Input validation error: 'url' must be of type string: ["` + url + `"]`},
-		{"fetch", map[string]any{"url": url, "raw": "perhaps"}, `Input validation error: 'raw' must be of type boolean: "perhaps"`},
+		{
+			"fetch",
+			map[string]any{"url": url, "start_index": -1},
+			"Input validation error: 'start_index' must be 0 or more: -1",
+		},
+		{
+			"fetch",
+			map[string]any{"url": url, "max_length": "many"},
+			`Input validation error: 'max_length' must be of type integer: "many"`,
+		},
+		{
+			"fetch",
+			map[string]any{"url": url, "max_length": 1.5},
+			"Input validation error: 'max_length' must be of type integer: 1.5",
+		},
+		{
+			"fetch",
+			map[string]any{"url": []string{url}},
+			`Input validation error: 'url' must be of type string: ["` + url + `"]`,
+		},
+		{
+			"fetch",
+			map[string]any{"url": url, "raw": "perhaps"},
+			`Input validation error: 'raw' must be of type boolean: "perhaps"`,
+		},
 		{"get_page", map[string]any{}, "Input validation error: 'doc' or 'url' is required"},
-		{"get_page", map[string]any{"url": "https://example.com/unread"}, "https://example.com/unread was not read yet: fetch it first"},
-		{"outline", map[string]any{"doc": "0123456789abcdef", "cursor": "x"}, "0123456789abcdef was not read yet: fetch it first"},
-		{"search_knowledge_base", map[string]any{"query": "a", "kb_name": "none"}, `unknown knowledge base "none": there are none`},
-		{"search_knowledge_base", map[string]any{"query": "a", "cursor": "-1"}, "Input validation error: 'cursor' is not a next_cursor of this tool: -1"},
+		{
+			"get_page",
+			map[string]any{"url": "https://example.com/unread"},
+			"https://example.com/unread was not read yet: fetch it first",
+		},
+		{
+			"outline",
+			map[string]any{"doc": "0123456789abcdef", "cursor": "x"},
+			"0123456789abcdef was not read yet: fetch it first",
+		},
+		{
+			"search_knowledge_base",
+			map[string]any{"query": "a", "kb_name": "none"},
+			`unknown knowledge base "none": there are none`,
+		},
+		{
+			"search_knowledge_base",
+			map[string]any{"query": "a", "cursor": "-1"},
+			"Input validation error: 'cursor' is not a next_cursor of this tool: -1",
+		},
 		{"ingest", map[string]any{}, "Input validation error: 'url' or 'text' is a required property"},
 	} {
 		if got, _, failed := try(t, s, tt.tool, tt.args); !failed || got != tt.want {
@@ -276,8 +359,14 @@ func TestWhatIsIngestedIsFound(t *testing.T) {
 	if _, err := w.api.CreateBase(t.Context(), api.NewBase{Name: "garden", Description: "What grows"}); err != nil {
 		t.Fatal(err)
 	}
-	_, one := use(t, s, "ingest", map[string]any{"text": "# Medlars\n\nA medlar is eaten when it is rotten.", "kb_name": "garden"})
-	_, again := use(t, s, "ingest", map[string]any{"text": "# Medlars\n\nA medlar is eaten when it is rotten.", "kb_name": "garden"})
+	_, one := use(t, s, "ingest", map[string]any{
+		"text":    "# Medlars\n\nA medlar is eaten when it is rotten.",
+		"kb_name": "garden",
+	})
+	_, again := use(t, s, "ingest", map[string]any{
+		"text":    "# Medlars\n\nA medlar is eaten when it is rotten.",
+		"kb_name": "garden",
+	})
 	if one["changed"] != true || again["changed"] != false {
 		t.Errorf("ingested %v and again %v, want a change and none", one, again)
 	}
@@ -286,12 +375,14 @@ func TestWhatIsIngestedIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"medlar", "quince"} {
-		if _, found := use(t, s, "search_knowledge_base", map[string]any{"query": query, "kb_name": "garden"}); len(found["results"].([]any)) != 1 {
+		if _, found := use(t, s, "search_knowledge_base",
+			map[string]any{"query": query, "kb_name": "garden"}); len(found["results"].([]any)) != 1 {
 			t.Errorf("%s: %v, want one result", query, found)
 		}
 	}
 	_, bases := use(t, s, "list_knowledge_bases", nil)
-	if b := bases["knowledge_bases"].([]any)[0].(map[string]any); b["name"] != "garden" || b["description"] != "What grows" || b["documents"] != 2.0 {
+	if b := bases["knowledge_bases"].([]any)[0].(map[string]any); b["name"] != "garden" ||
+		b["description"] != "What grows" || b["documents"] != 2.0 {
 		t.Errorf("bases %v", bases)
 	}
 }

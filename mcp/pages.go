@@ -16,9 +16,18 @@ func pageTool() tool {
 		about: "Gives a page that was read before, or one of its sections, as markdown. Asks no site.",
 		params: []param{
 			docParam, urlParam,
-			{name: "section", kind: text, about: "Only the section under this heading or #fragment", aliases: "heading anchor fragment"},
-			{name: "start", kind: integer, about: "Character to begin at", def: 0, max: 1 << 30, aliases: "start_index offset index from"},
-			{name: "max_tokens", kind: integer, def: usualTokens, min: 1, max: mostTokens, aliases: "tokens token_limit max_output_tokens"},
+			{
+				name: "section", kind: text, about: "Only the section under this heading or #fragment",
+				aliases: "heading anchor fragment",
+			},
+			{
+				name: "start", kind: integer, about: "Character to begin at", def: 0, max: 1 << 30,
+				aliases: "start_index offset index from",
+			},
+			{
+				name: "max_tokens", kind: integer, def: usualTokens, min: 1, max: mostTokens,
+				aliases: "tokens token_limit max_output_tokens",
+			},
 		},
 		run: runPage,
 	}
@@ -138,7 +147,8 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 		if !p.LastVisitedAt.IsZero() {
 			v.LastVisitedAt = p.LastVisitedAt.UTC().Format("2006-01-02T15:04:05Z")
 		}
-		said := fmt.Sprintf("- %s\n  %s\n  doc %s, %d tokens, read %d times, last %s\n", orURL(v.Title, v.URL), v.URL, v.Doc, v.Tokens, v.Visits, day(p.LastVisitedAt))
+		said := fmt.Sprintf("- %s\n  %s\n  doc %s, %d tokens, read %d times, last %s\n", orURL(v.Title, v.URL), v.URL, v.Doc,
+			v.Tokens, v.Visits, day(p.LastVisitedAt))
 		if l.add(said, v) {
 			continue
 		}
@@ -197,7 +207,8 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 	}
 	nearest := clip(q.Nearest, 2000)
 	value["nearest"], value["line"] = nearest, q.Line
-	return &result{text: fmt.Sprintf("It does not stand there. Nearest (%.0f %% of its words), line %d%s: %s\n", 100*q.Likeness, q.Line, where, nearest), value: value}, nil
+	return &result{text: fmt.Sprintf("It does not stand there. Nearest (%.0f %% of its words), line %d%s: %s\n",
+		100*q.Likeness, q.Line, where, nearest), value: value}, nil
 }
 
 // clipAll clips the titles of a path.

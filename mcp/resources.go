@@ -53,10 +53,14 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	if err != nil {
 		return nil, invalidParams(err.Error())
 	}
-	res := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, NextCursor: pages.Next, Cacheable: sdk.Cacheable{CacheScope: "private"}}
+	res := &sdk.ListResourcesResult{
+		Resources: []*sdk.Resource{}, NextCursor: pages.Next,
+		Cacheable: sdk.Cacheable{CacheScope: "private"},
+	}
 	for _, p := range pages.Pages {
 		res.Resources = append(res.Resources, &sdk.Resource{
-			URI: "page://" + p.Doc, Name: clip(p.URL, 300), Title: clip(p.Title, 300), Description: clip(p.Description, 300), MIMEType: markdownType, Size: int64(p.SizeBytes),
+			URI: "page://" + p.Doc, Name: clip(p.URL, 300), Title: clip(p.Title, 300), Description: clip(p.Description, 300),
+			MIMEType: markdownType, Size: int64(p.SizeBytes),
 		})
 	}
 	return res, nil
@@ -98,9 +102,11 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	}, nil
 }
 
-// ofBase reports whether a passage stands in a document of a knowledge base. A page that was read is of none: it has the name "-".
+// ofBase reports whether a passage stands in a document of a knowledge base. A page that was read is of none: it has
+// the name "-".
 func ofBase(sources []knowledge.PassageSource, name string) bool {
-	return name == "-" || slices.ContainsFunc(sources, func(s knowledge.PassageSource) bool { return slices.Contains(s.Bases, name) })
+	return name == "-" || slices.ContainsFunc(sources,
+		func(s knowledge.PassageSource) bool { return slices.Contains(s.Bases, name) })
 }
 
 // noResource says that there is no such resource, or why it cannot be told.

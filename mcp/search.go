@@ -18,8 +18,14 @@ func searchTool() tool {
 		name: "search_knowledge_base", title: "Search",
 		about: "Searches the knowledge bases and all pages read. Best passages first.",
 		params: []param{
-			{name: "query", kind: text, about: `Words, "phrases" and prefixes*`, required: true, aliases: "q text question search search_query"},
-			{name: "kb_name", kind: text, about: "Only this knowledge base; empty: everything", def: "", aliases: "kb knowledge_base name base"},
+			{
+				name: "query", kind: text, about: `Words, "phrases" and prefixes*`, required: true,
+				aliases: "q text question search search_query",
+			},
+			{
+				name: "kb_name", kind: text, about: "Only this knowledge base; empty: everything", def: "",
+				aliases: "kb knowledge_base name base",
+			},
 			{name: "limit", kind: integer, def: 5, min: 1, max: maxHits, aliases: "max_results top_k k n count num_results"},
 			cursorParam,
 		},
@@ -46,7 +52,10 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 		return nil, err
 	}
 	limit := c.args.number("limit")
-	res, err := c.backend.Search(ctx, api.SearchQuery{Text: c.args.text("query"), KB: c.args.text("kb_name"), Limit: min(from+limit+1, 500)})
+	res, err := c.backend.Search(ctx, api.SearchQuery{
+		Text: c.args.text("query"), KB: c.args.text("kb_name"),
+		Limit: min(from+limit+1, 500),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +76,9 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 
 func showHit(i int, h *knowledge.Hit) (string, hit) {
 	v := hit{
-		Doc: h.Doc, URL: clip(h.URL, 2000), Title: clip(h.Title, 300), Heading: clip(h.Heading, 300), Passage: h.Passage, Snippet: h.Snippet,
-		Score: float64(int(h.Score*100)) / 100,
+		Doc: h.Doc, URL: clip(h.URL, 2000), Title: clip(h.Title, 300), Heading: clip(h.Heading, 300), Passage: h.Passage,
+		Snippet: h.Snippet,
+		Score:   float64(int(h.Score*100)) / 100,
 	}
 	if !h.FetchedAt.IsZero() {
 		v.FetchedAt = h.FetchedAt.UTC().Format("2006-01-02T15:04:05Z")
@@ -101,7 +111,8 @@ func basesTool() tool {
 			if err != nil {
 				return nil, err
 			}
-			return take(c, all.KBs, "knowledge_bases", "There are no knowledge bases yet; a search without a name covers all pages read.", showBase)
+			return take(c, all.KBs, "knowledge_bases",
+				"There are no knowledge bases yet; a search without a name covers all pages read.", showBase)
 		},
 	}
 }
@@ -117,7 +128,10 @@ type base struct {
 }
 
 func showBase(_ int, b knowledge.Base) (string, any) {
-	v := base{Name: b.Name, Description: clip(b.Description, 500), Source: b.Source, Documents: b.Documents, Passages: b.Passages}
+	v := base{
+		Name: b.Name, Description: clip(b.Description, 500), Source: b.Source, Documents: b.Documents,
+		Passages: b.Passages,
+	}
 	if !b.UpdatedAt.IsZero() {
 		v.UpdatedAt = b.UpdatedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
@@ -133,9 +147,15 @@ func ingestTool() tool {
 		name: "ingest", title: "Keep a text", writes: true, open: true,
 		about: "Keeps a page or a text, so that searches find it.",
 		params: []param{
-			{name: "url", kind: text, about: "Page to fetch and keep; with text: where the text stands", aliases: "uri link href address page"},
+			{
+				name: "url", kind: text, about: "Page to fetch and keep; with text: where the text stands",
+				aliases: "uri link href address page",
+			},
 			{name: "text", kind: text, about: "Markdown to keep", aliases: "content markdown body"},
-			{name: "kb_name", kind: text, about: "Knowledge base to put it into", def: "", aliases: "kb knowledge_base name base"},
+			{
+				name: "kb_name", kind: text, about: "Knowledge base to put it into", def: "",
+				aliases: "kb knowledge_base name base",
+			},
 			{name: "title", kind: text, aliases: "heading"},
 		},
 		shape: "doc string, url string, passages integer, changed boolean",
@@ -144,7 +164,10 @@ func ingestTool() tool {
 }
 
 func runIngest(ctx context.Context, c *call) (*result, error) {
-	in := api.Ingestion{Title: c.args.text("title"), Label: "mcp", Text: c.args.text("text"), URL: c.args.text("url"), KB: c.args.text("kb_name")}
+	in := api.Ingestion{
+		Title: c.args.text("title"), Label: "mcp", Text: c.args.text("text"), URL: c.args.text("url"),
+		KB: c.args.text("kb_name"),
+	}
 	if in.Text == "" && in.URL == "" {
 		return nil, argumentError{"'url' or 'text' is a required property"}
 	}
@@ -173,7 +196,10 @@ func runIngest(ctx context.Context, c *call) (*result, error) {
 		said = "It was kept already"
 	}
 	return &result{
-		text:  fmt.Sprintf("%s: doc %s, %d passages.\n", said, done.Doc, done.Passages),
-		value: map[string]any{"doc": done.Doc, "url": done.URL, "kb_name": done.KB, "passages": done.Passages, "changed": done.Changed},
+		text: fmt.Sprintf("%s: doc %s, %d passages.\n", said, done.Doc, done.Passages),
+		value: map[string]any{
+			"doc": done.Doc, "url": done.URL, "kb_name": done.KB, "passages": done.Passages,
+			"changed": done.Changed,
+		},
 	}, nil
 }

@@ -15,15 +15,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers is how long calls that run when the input ends may still be answered: whoever pipes requests in and closes the
-// pipe wants that, a client that is gone does not.
+// lastAnswers is how long calls that run when the input ends may still be answered: whoever pipes requests in and
+// closes the pipe wants that, a client that is gone does not.
 const lastAnswers = 10 * time.Second
 
-// Serve speaks the protocol on a pair of streams, one message a line, until in ends or ctx does. Calls that run when in ends have
-// ten seconds to be answered; when ctx ends they end too. A message that is no JSON, or over 4 MiB, is answered with an error and
-// ends nothing. It closes in, if that can be closed.
+// Serve speaks the protocol on a pair of streams, one message a line, until in ends or ctx does. Calls that run when in
+// ends have ten seconds to be answered; when ctx ends they end too. A message that is no JSON, or over 4 MiB, is
+// answered with an error and ends nothing. It closes in, if that can be closed.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	st := &stream{in: in, out: out, messages: make(chan jsonrpc.Message), stop: make(chan struct{}), answered: make(chan struct{}, 1), pending: map[any]bool{}}
+	st := &stream{
+		in: in, out: out, messages: make(chan jsonrpc.Message), stop: make(chan struct{}),
+		answered: make(chan struct{}, 1), pending: map[any]bool{},
+	}
 	session, err := s.sdk.Connect(context.WithoutCancel(ctx), st, nil)
 	if err != nil {
 		return fmt.Errorf("begin a session: %w", err)
@@ -129,7 +132,10 @@ func (s *stream) Write(_ context.Context, msg jsonrpc.Message) error {
 
 // refuse answers what is no message. It has no id that could be named.
 func (s *stream) refuse(code int, what string) {
-	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": what}})
+	b, _ := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": nil,
+		"error": map[string]any{"code": code, "message": what},
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _ = s.out.Write(append(b, '\n')) // a client that is gone is noticed when the input ends
@@ -188,8 +194,8 @@ func (s *stream) decode(line []byte) jsonrpc.Message {
 
 var errLongLine = errors.New("the line is too long")
 
-// readLine returns the next line. One over limit bytes is skipped, which errLongLine tells; the last may lack its end, and comes
-// with io.EOF.
+// readLine returns the next line. One over limit bytes is skipped, which errLongLine tells; the last may lack its end,
+// and comes with io.EOF.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	long := false

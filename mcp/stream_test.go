@@ -70,7 +70,8 @@ const (
 func TestMessagesThatCannotBeReadEndNothing(t *testing.T) {
 	r := newWorld(t, nil).raw(t)
 	r.send(strings.Replace(initialize, "VERSION", "2025-06-18", 1))
-	if a := r.receive(); a.Result["protocolVersion"] != "2025-06-18" || a.Result["capabilities"].(map[string]any)["logging"] != nil {
+	if a := r.receive(); a.Result["protocolVersion"] != "2025-06-18" ||
+		a.Result["capabilities"].(map[string]any)["logging"] != nil {
 		t.Errorf("initialize: %+v", a)
 	}
 	r.send(initialized)
@@ -128,7 +129,8 @@ func TestARequestOfTheNewProtocolNeedsNoHandshake(t *testing.T) {
 	r := newWorld(t, nil).raw(t)
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	r.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
-	if a := r.receive(); a.Error != nil || !strings.Contains(toJSON(t, a.Result["supportedVersions"]), "2026-07-28") || a.Result["resultType"] != "complete" {
+	if a := r.receive(); a.Error != nil || !strings.Contains(toJSON(t, a.Result["supportedVersions"]), "2026-07-28") ||
+		a.Result["resultType"] != "complete" {
 		t.Errorf("discover: %+v", a)
 	}
 	r.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + meta + `}}`)
@@ -152,7 +154,10 @@ func TestACallThatIsCancelledEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "fetch", Arguments: map[string]any{"url": "https://example.com/slow"}})
+		_, err := s.CallTool(ctx, &sdk.CallToolParams{
+			Name:      "fetch",
+			Arguments: map[string]any{"url": "https://example.com/slow"},
+		})
 		done <- err
 	}()
 	<-w.came
@@ -167,7 +172,11 @@ func TestACallThatIsCancelledEnds(t *testing.T) {
 func TestASlowCallReportsProgress(t *testing.T) {
 	w := newWorld(t, nil)
 	heard := make(chan *sdk.ProgressNotificationParams, 100)
-	s := w.connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) { heard <- req.Params }})
+	s := w.connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+		req *sdk.ProgressNotificationClientRequest,
+	) {
+		heard <- req.Params
+	}})
 	params := &sdk.CallToolParams{Name: "fetch", Arguments: map[string]any{"url": "https://example.com/slow"}}
 	params.SetProgressToken("token")
 	done := make(chan struct{})

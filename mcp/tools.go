@@ -20,7 +20,10 @@ func tools() []tool {
 
 // docParam and urlParam name a page that was read; either will do.
 var (
-	docParam    = param{name: "doc", kind: text, about: "Id of a page that was read, or", aliases: "id doc_id document page_id"}
+	docParam = param{
+		name: "doc", kind: text, about: "Id of a page that was read, or",
+		aliases: "id doc_id document page_id",
+	}
 	urlParam    = param{name: "url", kind: text, about: "its URL", aliases: "uri link href address page page_url"}
 	cursorParam = param{name: "cursor", kind: text, about: "next_cursor of the part before", aliases: "next_cursor next"}
 )

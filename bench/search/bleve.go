@@ -32,7 +32,10 @@ func (e *bleveEngine) add(_ context.Context, docs []document) error {
 	b := e.index.NewBatch()
 	for i := range docs {
 		for _, p := range docs[i].passages() {
-			if err := b.Index(p.id, map[string]string{"text": p.text, "title": p.title, "path": p.path, "url": p.url}); err != nil {
+			if err := b.Index(p.id, map[string]string{
+				"text": p.text, "title": p.title, "path": p.path,
+				"url": p.url,
+			}); err != nil {
 				return err
 			}
 		}

@@ -26,7 +26,8 @@ func (d *document) passages() []passage {
 	var list []passage
 	for i, p := range knowledge.Split([]byte(d.markdown), knowledge.SplitOptions{}) {
 		list = append(list, passage{
-			id: fmt.Sprintf("%s#%d", d.url, i), url: d.url, title: d.title, path: strings.Join(p.Path, " › "), text: p.Text([]byte(d.markdown)),
+			id: fmt.Sprintf("%s#%d", d.url, i), url: d.url, title: d.title, path: strings.Join(p.Path, " › "),
+			text: p.Text([]byte(d.markdown)),
 		})
 	}
 	return list
@@ -61,8 +62,8 @@ func (q *query) ndcg(urls []string) float64 {
 	return gain / ideal
 }
 
-// copies returns the documents n times and how many bytes they have. In a copy every tenth word is marked, so that it is no
-// repetition; the first ones are as they were, and the only ones that queries were judged on.
+// copies returns the documents n times and how many bytes they have. In a copy every tenth word is marked, so that it
+// is no repetition; the first ones are as they were, and the only ones that queries were judged on.
 func (c *collection) copies(n int) (docs []document, bytes int) {
 	for i := range n {
 		for _, d := range c.docs {

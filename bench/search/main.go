@@ -1,5 +1,6 @@
-// Command search measures the search of readthru beside SQLite's FTS5 and bleve: the same passages, the same queries, one after
-// the other in one process. It needs a folder of test collections as BEIR has them (corpus.jsonl, queries.jsonl, qrels.tsv).
+// Command search measures the search of readthru beside SQLite's FTS5 and bleve: the same passages, the same queries,
+// one after the other in one process. It needs a folder of test collections as BEIR has them (corpus.jsonl,
+// queries.jsonl, qrels.tsv).
 //
 //	go run . -corpus FOLDER [-copies N] [-only readthru]
 //
@@ -43,7 +44,8 @@ func run(dir string, copies int, only string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-10s %-16s %8s %10s %8s %8s %9s %9s %9s\n", "engine", "collection", "docs", "docs/s", "disk", "nDCG@10", "p50", "p90", "p99")
+	fmt.Printf("%-10s %-16s %8s %10s %8s %8s %9s %9s %9s\n", "engine", "collection", "docs", "docs/s", "disk", "nDCG@10",
+		"p50", "p90", "p99")
 	for _, c := range collections {
 		for _, e := range []struct {
 			name string
@@ -60,9 +62,11 @@ func run(dir string, copies int, only string) error {
 	return nil
 }
 
-// measure indexes a collection and asks its queries, and prints a line. Disk is what the engine's files take, as a share of the
-// text: readthru's hold the text, too, compressed, FTS5's as it is, bleve's not at all.
-func measure(ctx context.Context, name string, open func(string) (engine, error), c *collection, copies int) (err error) {
+// measure indexes a collection and asks its queries, and prints a line. Disk is what the engine's files take, as a
+// share of the text: readthru's hold the text, too, compressed, FTS5's as it is, bleve's not at all.
+func measure(ctx context.Context, name string, open func(string) (engine, error), c *collection,
+	copies int,
+) (err error) {
 	dir, err := os.MkdirTemp("", "readthru-bench-search-")
 	if err != nil {
 		return err
@@ -101,7 +105,8 @@ func measure(ctx context.Context, name string, open func(string) (engine, error)
 	at := func(share float64) string {
 		return fmt.Sprintf("%.2fms", times[int(share*float64(len(times)-1))].Seconds()*1000)
 	}
-	fmt.Printf("%-10s %-16s %8d %10.0f %8.2f %8.4f %9s %9s %9s\n", name, c.name, len(docs), float64(len(docs))/took.Seconds(),
+	fmt.Printf("%-10s %-16s %8d %10.0f %8.2f %8.4f %9s %9s %9s\n", name, c.name, len(docs),
+		float64(len(docs))/took.Seconds(),
 		float64(sizeOf(dir))/float64(bytes), gain/float64(len(c.queries)), at(.5), at(.9), at(.99))
 	return nil
 }

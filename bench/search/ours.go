@@ -33,7 +33,10 @@ func openOurs(dir string) (engine, error) {
 
 func (o *ours) add(ctx context.Context, docs []document) error {
 	for _, d := range docs {
-		if err := o.build.Add(ctx, knowledge.Document{URL: d.url, Title: d.title, Kind: "file", Markdown: []byte(d.markdown)}); err != nil {
+		if err := o.build.Add(ctx, knowledge.Document{
+			URL: d.url, Title: d.title, Kind: "file",
+			Markdown: []byte(d.markdown),
+		}); err != nil {
 			return err
 		}
 	}

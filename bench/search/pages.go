@@ -8,7 +8,8 @@ type found struct {
 	score float64
 }
 
-// pagesOf ranks documents by their passages, best first, by readthru's rule: the best passage and less of the second and third.
+// pagesOf ranks documents by their passages, best first, by readthru's rule: the best passage and less of the second
+// and third.
 func pagesOf(passages []found, limit int) []string {
 	scores, count := map[string]float64{}, map[string]int{}
 	share := []float64{1, .3, .1}

@@ -30,7 +30,8 @@ func start(ctx context.Context, binary string) (_ *daemon, err error) {
 	if d.dir, err = os.MkdirTemp("", "readthru-trec-"); err != nil {
 		return nil, err
 	}
-	d.env = append(os.Environ(), "READTHRU_DATA_DIR="+d.dir, "READTHRU_PROXY_LISTEN=127.0.0.1:0", "READTHRU_ADMIN_LISTEN=127.0.0.1:0")
+	d.env = append(os.Environ(), "READTHRU_DATA_DIR="+d.dir, "READTHRU_PROXY_LISTEN=127.0.0.1:0",
+		"READTHRU_ADMIN_LISTEN=127.0.0.1:0")
 	d.cmd = exec.CommandContext(ctx, binary, "serve")
 	d.cmd.Env, d.cmd.Stderr = d.env, os.Stderr
 	d.cmd.Env = append(d.cmd.Env, "READTHRU_LOG_LEVEL=warn")

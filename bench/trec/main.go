@@ -1,8 +1,9 @@
-// Command trec measures how well search finds what judges found right. It starts a daemon of its own, makes a knowledge base of
-// each collection in a folder, asks every query over /api/v1/search, writes a TREC run and prints nDCG@10, MRR@10 and R@100.
+// Command trec measures how well search finds what judges found right. It starts a daemon of its own, makes a knowledge
+// base of each collection in a folder, asks every query over /api/v1/search, writes a TREC run and prints nDCG@10,
+// MRR@10 and R@100.
 //
-// A collection is a folder in the layout of BEIR: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), and qrels.tsv
-// (query, document, grade, below a line of headings).
+// A collection is a folder in the layout of BEIR: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), and
+// qrels.tsv (query, document, grade, below a line of headings).
 package main
 
 import (
@@ -26,7 +27,8 @@ func main() {
 	corpus := flag.String("corpus", "", "`folder` of collections")
 	binary := flag.String("readthru", "bin/readthru", "the `program`")
 	runs := flag.String("runs", "", "`folder` for the TREC runs; none are written without it")
-	yesNo := flag.String("binary", "cranfield,vaswani", "`collections` that are judged yes or no, whatever their grades say")
+	yesNo := flag.String("binary", "cranfield,vaswani",
+		"`collections` that are judged yes or no, whatever their grades say")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := measure(ctx, *corpus, *binary, *runs, strings.Split(*yesNo, ","))
@@ -43,14 +45,16 @@ func measure(ctx context.Context, corpus, binary, runs string, yesNo []string) e
 		return err
 	}
 	if corpus == "" || len(found) == 0 {
-		return fmt.Errorf("there is no collection in %q: name the corpus folder, with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv} in it", corpus)
+		return fmt.Errorf("there is no collection in %q: name the corpus folder, with "+
+			"COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv} in it", corpus)
 	}
 	d, err := start(ctx, binary)
 	if err != nil {
 		return err
 	}
 	defer d.stop()
-	fmt.Printf("%-20s %9s %8s %8s %8s %8s %8s %8s %8s\n", "collection", "documents", "load s", "queries", "nDCG@10", "MRR@10", "R@100", "p50 ms", "p99 ms")
+	fmt.Printf("%-20s %9s %8s %8s %8s %8s %8s %8s %8s\n", "collection", "documents", "load s", "queries", "nDCG@10",
+		"MRR@10", "R@100", "p50 ms", "p99 ms")
 	for _, qrels := range found {
 		dir := filepath.Dir(qrels)
 		if err := d.collection(ctx, dir, runs, slices.Contains(yesNo, filepath.Base(dir))); err != nil {
@@ -104,7 +108,8 @@ func (d *daemon) collection(ctx context.Context, dir, runs string, yesNo bool) e
 	}
 	s := rate(judged, run)
 	slices.Sort(times)
-	fmt.Printf("%-20s %9d %8.1f %8d %8.4f %8.4f %8.4f %8.1f %8.1f\n", name, documents, loading.Seconds(), len(judged), s.NDCG, s.MRR, s.Recall, ms(times, .5), ms(times, .99))
+	fmt.Printf("%-20s %9d %8.1f %8d %8.4f %8.4f %8.4f %8.1f %8.1f\n", name, documents, loading.Seconds(), len(judged),
+		s.NDCG, s.MRR, s.Recall, ms(times, .5), ms(times, .99))
 	return nil
 }
 

@@ -17,11 +17,31 @@ func TestRate(t *testing.T) {
 	}{
 		{"the right one first", judgements{"q": {"a": 1}}, map[string][]string{"q": {"a", "b"}}, scores{1, 1, 1}},
 		{"the right one second", judgements{"q": {"a": 1}}, map[string][]string{"q": {"b", "a"}}, scores{third, .5, 1}},
-		{"the right one eleventh counts for recall alone", judgements{"q": {"a": 1}}, map[string][]string{"q": {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "a"}}, scores{0, 0, 1}},
+		{
+			"the right one eleventh counts for recall alone",
+			judgements{"q": {"a": 1}},
+			map[string][]string{"q": {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "a"}},
+			scores{0, 0, 1},
+		},
 		{"no answer is 0", judgements{"q": {"a": 1}}, nil, scores{}},
-		{"grades weigh, and the ideal has the best first", judgements{"q": {"a": 1, "b": 2}}, map[string][]string{"q": {"a", "b"}}, scores{(1 + 2*third) / (2 + third), 1, 1}},
-		{"the mean of queries, one of them without an answer", judgements{"q": {"a": 1}, "r": {"b": 1}}, map[string][]string{"q": {"a"}}, scores{.5, .5, .5}},
-		{"half of the right ones", judgements{"q": {"a": 1, "b": 1}}, map[string][]string{"q": {"a"}}, scores{1 / (1 + third), 1, .5}},
+		{
+			"grades weigh, and the ideal has the best first",
+			judgements{"q": {"a": 1, "b": 2}},
+			map[string][]string{"q": {"a", "b"}},
+			scores{(1 + 2*third) / (2 + third), 1, 1},
+		},
+		{
+			"the mean of queries, one of them without an answer",
+			judgements{"q": {"a": 1}, "r": {"b": 1}},
+			map[string][]string{"q": {"a"}},
+			scores{.5, .5, .5},
+		},
+		{
+			"half of the right ones",
+			judgements{"q": {"a": 1, "b": 1}},
+			map[string][]string{"q": {"a"}},
+			scores{1 / (1 + third), 1, .5},
+		},
 	} {
 		got := rate(tt.judged, tt.run)
 		for _, pair := range [][2]float64{{got.NDCG, tt.want.NDCG}, {got.MRR, tt.want.MRR}, {got.Recall, tt.want.Recall}} {

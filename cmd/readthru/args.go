@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// hoist moves the flags of a command before its arguments, so that "fetch URL --json" reads like "fetch --json URL". What
-// follows "--" stays, and so does everything after "run": its flags belong to the command that it runs.
+// hoist moves the flags of a command before its arguments, so that "fetch URL --json" reads like "fetch --json URL".
+// What follows "--" stays, and so does everything after "run": its flags belong to the command that it runs.
 func hoist(app *cli.App, args []string) []string {
 	if len(args) == 0 || args[len(args)-1] == "--generate-bash-completion" {
 		return args

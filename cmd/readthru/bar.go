@@ -36,7 +36,8 @@ func (b *bar) draw(i, total int, what string) {
 	if !b.live {
 		if now := time.Now(); now.Sub(b.last) >= lineEvery {
 			b.last = now
-			fmt.Fprintf(b.w, "readthru: %s\n", strings.TrimSpace(of+" "+printable(what))) //nolint:errcheck // when it fails there is nobody to tell
+			//nolint:errcheck // when it fails there is nobody to tell
+			fmt.Fprintf(b.w, "readthru: %s\n", strings.TrimSpace(of+" "+printable(what)))
 		}
 		return
 	}

@@ -22,12 +22,18 @@ func (p *program) caCommand() *cli.Command {
 				_, err := p.out.Write(a.PEM())
 				return err
 			})},
-			{Name: "install", Usage: "make this system trust the authority", Action: p.withAuthority(func(a *certs.Authority) error {
-				return p.changeTrust("install the authority", a.Install)
-			})},
-			{Name: "uninstall", Usage: "make this system trust it no more", Action: p.withAuthority(func(a *certs.Authority) error {
-				return p.changeTrust("uninstall the authority", a.Uninstall)
-			})},
+			{
+				Name: "install", Usage: "make this system trust the authority",
+				Action: p.withAuthority(func(a *certs.Authority) error {
+					return p.changeTrust("install the authority", a.Install)
+				}),
+			},
+			{
+				Name: "uninstall", Usage: "make this system trust it no more",
+				Action: p.withAuthority(func(a *certs.Authority) error {
+					return p.changeTrust("uninstall the authority", a.Uninstall)
+				}),
+			},
 			{Name: "renew", Usage: "make a new authority; the old one is kept aside", Action: p.renewAuthority},
 		},
 	}

@@ -31,8 +31,14 @@ func (p *program) cacheCommand() *cli.Command {
 				},
 				Action: p.cacheRemove,
 			},
-			{Name: "clear", Usage: "remove all stored responses; pages stay", Flags: []cli.Flag{jsonFlag()}, Action: p.removal(backend.ClearCache)},
-			{Name: "gc", Usage: "remove what is of no more use", Flags: []cli.Flag{jsonFlag()}, Action: p.removal(backend.SweepCache)},
+			{
+				Name: "clear", Usage: "remove all stored responses; pages stay", Flags: []cli.Flag{jsonFlag()},
+				Action: p.removal(backend.ClearCache),
+			},
+			{
+				Name: "gc", Usage: "remove what is of no more use", Flags: []cli.Flag{jsonFlag()},
+				Action: p.removal(backend.SweepCache),
+			},
 			{Name: "stats", Usage: "print the cache's figures", Flags: []cli.Flag{jsonFlag()}, Action: p.cacheStats},
 		},
 	}
@@ -81,7 +87,8 @@ func (p *program) cacheGet(c *cli.Context) error {
 			if i > 0 {
 				text.WriteString("\n")
 			}
-			fmt.Fprintf(&text, "%d %s\nstored: %s, %d bytes\n", e.Status, http.StatusText(e.Status), day(e.ResponseTime), e.Length)
+			fmt.Fprintf(&text, "%d %s\nstored: %s, %d bytes\n", e.Status, http.StatusText(e.Status), day(e.ResponseTime),
+				e.Length)
 			names := make([]string, 0, len(e.Header))
 			for name := range e.Header {
 				names = append(names, name)
@@ -100,17 +107,20 @@ func (p *program) cacheGet(c *cli.Context) error {
 	})
 }
 
-// stale returns an error when nothing of what is stored answers a fetch: to who asks the cache that is a miss (rule B28).
+// stale returns an error when nothing of what is stored answers a fetch: to who asks the cache that is a miss (rule
+// B28).
 func stale(list *api.CacheEntries) error {
 	if list.Fresh {
 		return nil
 	}
-	return withHint(fmt.Errorf("what is stored for %s is stale: it is validated before it is used, and stays for that", page.MaskString(list.URL)), "see \"readthru cache get --explain\"")
+	return withHint(fmt.Errorf("what is stored for %s is stale: it is validated before it is used, and stays for that",
+		page.MaskString(list.URL)), "see \"readthru cache get --explain\"")
 }
 
 func (p *program) cacheRemove(c *cli.Context) error {
 	sel := api.Selection{URL: c.Args().First(), Host: c.String("host"), Prefix: c.String("prefix"), Tag: c.String("tag")}
-	if c.NArg() > 1 || len(slices.DeleteFunc([]string{sel.URL, sel.Host, sel.Prefix, sel.Tag}, func(s string) bool { return s == "" })) != 1 {
+	if c.NArg() > 1 || len(slices.DeleteFunc([]string{sel.URL, sel.Host, sel.Prefix, sel.Tag},
+		func(s string) bool { return s == "" })) != 1 {
 		return usagef("name exactly one of URL, --host, --prefix and --tag")
 	}
 	return p.withBackend(c.Context, func(b backend) error {
@@ -168,8 +178,11 @@ func (p *program) cacheStats(c *cli.Context) error {
 		if c.Bool("json") {
 			return p.printJSON(st.Cache)
 		}
-		_, err = fmt.Fprintf(p.out, "entries      %d\nbytes        %d\nhits         %d\nmisses       %d\nrevalidated  %d\nstale        %d\nbypass       %d\nhit ratio    %.2f\n",
-			st.Cache.Entries, st.Cache.Bytes, st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
+		_, err = fmt.Fprintf(p.out,
+			"entries      %d\nbytes        %d\nhits         %d\nmisses       %d\nrevalidated  %d\nstale        %d\nbypass     "+
+				"  %d\nhit ratio    %.2f\n",
+			st.Cache.Entries, st.Cache.Bytes, st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale,
+			st.Cache.Bypass, st.Cache.HitRatio)
 		return err
 	})
 }

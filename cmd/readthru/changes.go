@@ -88,8 +88,10 @@ func checkChangedSince(r api.FetchRequest) error {
 	switch {
 	case r.Format != "markdown" && r.Format != "json":
 		return usageError{errors.New("--changed-since prints markdown or json")}
-	case r.Persist != nil || r.WholePage || r.Selector != "" || r.Drop != "" || r.Section != "" || r.Start > 0 || r.MaxChars > 0 || r.MaxTokens > 0:
-		return usageError{errors.New("--changed-since is about whole pages as they are kept: no --no-store, --whole-page, --selector, --drop, --section, --start and --max-… with it")}
+	case r.Persist != nil || r.WholePage || r.Selector != "" || r.Drop != "" || r.Section != "" || r.Start > 0 ||
+		r.MaxChars > 0 || r.MaxTokens > 0:
+		return usageError{errors.New("--changed-since is about whole pages as they are kept: no --no-store, --whole-page, " +
+			"--selector, --drop, --section, --start and --max-… with it")}
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// notRun says that a command could not be started. The statuses are a shell's: 127 when it is not there, 126 when it may not
-// be run.
+// notRun says that a command could not be started. The statuses are a shell's: 127 when it is not there, 126 when it
+// may not be run.
 func (p *program) notRun(name string, err error) error {
 	if e, ok := errors.AsType[*exec.Error](err); ok {
 		err = e.Err
@@ -25,12 +25,16 @@ func (p *program) notRun(name string, err error) error {
 	return exitError(status)
 }
 
-// runChild runs a command, hands it the signals that reach us, and returns its status. What we were told to ignore, as by nohup,
-// it ignores too.
+// runChild runs a command, hands it the signals that reach us, and returns its status. What we were told to ignore, as
+// by nohup, it ignores too.
 func (p *program) runChild(name string, args []string, vars []variable) error {
-	cmd := &exec.Cmd{Path: name, Args: args, Env: withVariables(os.Environ(), vars), Stdin: p.in, Stdout: p.out, Stderr: p.err}
+	cmd := &exec.Cmd{
+		Path: name, Args: args, Env: withVariables(os.Environ(), vars), Stdin: p.in, Stdout: p.out,
+		Stderr: p.err,
+	}
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}, p.ignores)...)
+	signal.Notify(signals, slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT},
+		p.ignores)...)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {

@@ -50,7 +50,10 @@ func TestFlagsMayStandAfterArguments(t *testing.T) {
 
 func TestNearestCommand(t *testing.T) {
 	app := (&program{}).app()
-	for name, want := range map[string]string{"fetsh": "fetch", "fecth": "fetch", "serv": "serve", "sattus": "stats", "doctr": "doctor", "xyzzy": ""} {
+	for name, want := range map[string]string{
+		"fetsh": "fetch", "fecth": "fetch", "serv": "serve", "sattus": "stats",
+		"doctr": "doctor", "xyzzy": "",
+	} {
 		if got := nearest(name, app.Commands); got != want {
 			t.Errorf("nearest(%s) = %q, want %q", name, got, want)
 		}
@@ -79,7 +82,8 @@ func TestForeignTextCannotDriveATerminal(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := &program{stdio: stdio{out: &out}}
-	if err := p.table([]string{"A", "B"}, [][]string{{"x\ny\x1b[2J", "z"}}); err != nil || strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "\n") != 2 {
+	if err := p.table([]string{"A", "B"}, [][]string{{"x\ny\x1b[2J", "z"}}); err != nil ||
+		strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("table %q, %v", out.String(), err)
 	}
 }
@@ -138,25 +142,34 @@ func TestPagesThatStateNoLifetimeGetOne(t *testing.T) {
 		{"not found", "GET", "https://a.test/", 404, "text/html", 0, false, false},
 		{"HEAD", "HEAD", "https://a.test/", 200, "text/html", 0, false, false},
 		{"POST", "POST", "https://a.test/", 200, "text/html", 0, false, false},
-		{"a rule's ttl stands against what the origin says", "GET", "https://ruled.test/", 200, "image/png", time.Hour, true, true},
+		{
+			"a rule's ttl stands against what the origin says", "GET", "https://ruled.test/", 200, "image/png", time.Hour, true,
+			true,
+		},
 	} {
 		u, err := url.Parse(tt.url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, force, ok := decide(&http.Request{Method: tt.method, URL: u}, tt.status, http.Header{"Content-Type": {tt.contentType}})
+		got, force, ok := decide(&http.Request{Method: tt.method, URL: u}, tt.status,
+			http.Header{"Content-Type": {tt.contentType}})
 		if got != tt.want || force != tt.force || ok != tt.ok {
 			t.Errorf("%s: %v, %v, %v, want %v, %v, %v", tt.name, got, force, ok, tt.want, tt.force, tt.ok)
 		}
 	}
-	if _, _, ok := lifetimes(nil, 0)(&http.Request{Method: http.MethodGet, URL: &url.URL{Host: "a.test"}}, 200, http.Header{"Content-Type": {"text/html"}}); ok {
+	if _, _, ok := lifetimes(nil,
+		0)(&http.Request{Method: http.MethodGet, URL: &url.URL{Host: "a.test"}}, 200,
+		http.Header{"Content-Type": {"text/html"}}); ok {
 		t.Error("page_ttl 0 gives a lifetime")
 	}
 }
 
 func TestARuleSendsRequestsPastTheCache(t *testing.T) {
 	past := bypass(fetch.Rules{{Host: "live.test", Path: "/now/*", Bypass: true}})
-	for target, want := range map[string]bool{"https://live.test/now/x": true, "https://live.test/then": false, "https://a.test/now/x": false} {
+	for target, want := range map[string]bool{
+		"https://live.test/now/x": true, "https://live.test/then": false,
+		"https://a.test/now/x": false,
+	} {
 		u, err := url.Parse(target)
 		if err != nil {
 			t.Fatal(err)

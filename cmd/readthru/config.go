@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// config is everything that can be set. A key's path is made of the yaml tags; oneof lists the values that a text may have.
-// config.example.yaml says what each is for.
+// config is everything that can be set. A key's path is made of the yaml tags; oneof lists the values that a text may
+// have. config.example.yaml says what each is for.
 type config struct {
 	Proxy struct {
 		Listen       string       `yaml:"listen"`
@@ -145,7 +145,8 @@ func defaults() *config {
 	c.Fetch.MaxHTMLChars = 40_000
 	c.LLM.Provider, c.LLM.Timeout, c.LLM.MaxContext = "none", time.Minute, 32768
 	c.Embeddings.Provider, c.Embeddings.Timeout, c.Knowledge.PassageChars = "none", time.Minute, 4000
-	c.Crawl.Service, c.Crawl.Workers, c.Crawl.Interval, c.Crawl.FirecrawlURL = "local", 4, 200*time.Millisecond, "https://api.firecrawl.dev"
+	c.Crawl.Service, c.Crawl.Workers, c.Crawl.Interval, c.Crawl.FirecrawlURL = "local", 4, 200*time.Millisecond,
+		"https://api.firecrawl.dev"
 	c.Render.Mode, c.Render.Sandbox = "auto", "auto"
 	c.Convert.Links, c.Convert.Images, c.Convert.FrontMatter = "inline", "keep", true
 	c.Pages.WithCookies = "skip"
@@ -159,16 +160,17 @@ func defaults() *config {
 // settings is a configuration with where each value came from, and the files it goes with.
 type settings struct {
 	*config
-	dataDir    string            // absolute
-	configFile string            // the file read, empty if none
-	source     map[string]string // by a key's path, and for data_dir and config: default, file NAME:LINE, environment NAME or flag --NAME
+	dataDir    string // absolute
+	configFile string // the file read, empty if none
+	// by a key's path, and for data_dir and config: default, file NAME:LINE, environment NAME or flag --NAME
+	source map[string]string
 }
 
 // set names a value from the command line.
 type set struct{ path, flag, value string }
 
-// load puts the configuration together: flags win over the environment, that over the file, that over the defaults. Mistakes
-// are usage errors that name the place.
+// load puts the configuration together: flags win over the environment, that over the file, that over the defaults.
+// Mistakes are usage errors that name the place.
 func (p *program) load(flags ...set) (*settings, error) {
 	s := &settings{config: defaults(), source: map[string]string{}}
 	var err error
@@ -239,11 +241,13 @@ func (s *settings) check() error {
 		}
 	}
 	if !loopback(s.Admin.Listen) && s.Admin.Token == "" {
-		return withHint(wrong("admin.listen", fmt.Errorf("%s can be reached from other machines and asks for no token", s.Admin.Listen)),
+		return withHint(wrong("admin.listen", fmt.Errorf("%s can be reached from other machines and asks for no token",
+			s.Admin.Listen)),
 			"set admin.token, or listen on 127.0.0.1")
 	}
 	for path, raw := range map[string]string{
-		"proxy.upstream": s.Proxy.Upstream, "markdown_new.base_url": s.MarkdownNew.BaseURL, "github.base_url": s.GitHub.BaseURL,
+		"proxy.upstream": s.Proxy.Upstream, "markdown_new.base_url": s.MarkdownNew.BaseURL,
+		"github.base_url":     s.GitHub.BaseURL,
 		"github.codeload_url": s.GitHub.CodeloadURL, "github.raw_url": s.GitHub.RawURL, "github.api_url": s.GitHub.APIURL,
 	} {
 		if u, err := url.Parse(raw); raw != "" && (err != nil || u.Hostname() == "") {
@@ -253,12 +257,20 @@ func (s *settings) check() error {
 			return wrong(path, fmt.Errorf("%q is not a URL with a host", raw))
 		}
 	}
-	for path, d := range map[string]time.Duration{"fetch.timeout": s.Fetch.Timeout, "cache.page_ttl": s.Cache.PageTTL, "cache.stale_limit": s.Cache.StaleLimit, "cache.heuristic_max": s.Cache.HeuristicMax, "llm.timeout": s.LLM.Timeout, "embeddings.timeout": s.Embeddings.Timeout} {
+	for path, d := range map[string]time.Duration{
+		"fetch.timeout": s.Fetch.Timeout, "cache.page_ttl": s.Cache.PageTTL,
+		"cache.stale_limit": s.Cache.StaleLimit, "cache.heuristic_max": s.Cache.HeuristicMax, "llm.timeout": s.LLM.Timeout,
+		"embeddings.timeout": s.Embeddings.Timeout,
+	} {
 		if d < 0 || d == 0 && strings.HasSuffix(path, ".timeout") {
 			return wrong(path, fmt.Errorf("%s is too short", d))
 		}
 	}
-	for path, n := range map[string]int64{"fetch.max_body": int64(s.Fetch.MaxBody), "cache.max_size": int64(s.Cache.MaxSize), "fetch.max_html_chars": int64(s.Fetch.MaxHTMLChars), "llm.max_context": int64(s.LLM.MaxContext)} {
+	for path, n := range map[string]int64{
+		"fetch.max_body": int64(s.Fetch.MaxBody),
+		"cache.max_size": int64(s.Cache.MaxSize), "fetch.max_html_chars": int64(s.Fetch.MaxHTMLChars),
+		"llm.max_context": int64(s.LLM.MaxContext),
+	} {
 		if n <= 0 {
 			return wrong(path, fmt.Errorf("%d is not above 0", n))
 		}
@@ -300,7 +312,8 @@ func (s *settings) allowPrivate() bool {
 	return loopback(s.Proxy.Listen)
 }
 
-// dataDir returns the data directory, and where it was named: by a flag, the environment, or else the platform's place for it.
+// dataDir returns the data directory, and where it was named: by a flag, the environment, or else the platform's place
+// for it.
 func dataDir(flag string) (dir, source string, err error) {
 	if flag != "" {
 		dir, err = filepath.Abs(flag)

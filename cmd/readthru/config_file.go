@@ -18,8 +18,8 @@ import (
 // maxConfig is the largest configuration file read, in bytes.
 const maxConfig = 1 << 20
 
-// readFile reads the configuration file: the one named by flag or environment, which must exist, else the user's, if there is
-// one. The YAML tree is walked by hand, so that every mistake is told with its line and key.
+// readFile reads the configuration file: the one named by flag or environment, which must exist, else the user's, if
+// there is one. The YAML tree is walked by hand, so that every mistake is told with its line and key.
 func (s *settings) readFile(flag string) error {
 	name := flag
 	if name == "" {
@@ -110,8 +110,8 @@ func (e placeError) Error() string {
 	return e.path + ": " + e.err.Error()
 }
 
-// decodeNode sets v, the value of the key at path, from a node. It tells found of every key of the configuration that it set;
-// found may be nil. Its errors are placeErrors.
+// decodeNode sets v, the value of the key at path, from a node. It tells found of every key of the configuration that
+// it set; found may be nil. Its errors are placeErrors.
 func decodeNode(v reflect.Value, n ast.Node, path string, oneof []string, found func(path string, line int)) error {
 	at := line(n)
 	wrong := func(format string, args ...any) error { return placeError{at, path, fmt.Errorf(format, args...)} }
@@ -154,7 +154,9 @@ func decodeNode(v reflect.Value, n ast.Node, path string, oneof []string, found 
 	return nil
 }
 
-func decodeMapping(v reflect.Value, pairs []*ast.MappingValueNode, path string, found func(path string, line int)) error {
+func decodeMapping(v reflect.Value, pairs []*ast.MappingValueNode, path string,
+	found func(path string, line int),
+) error {
 	seen := map[string]bool{}
 	for _, pair := range pairs {
 		key := scalar(pair.Key)

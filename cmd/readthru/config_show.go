@@ -13,7 +13,10 @@ import (
 )
 
 // secretKeys are shown as set or not set, never with their value.
-var secretKeys = []string{"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key", "crawl.firecrawl_key"}
+var secretKeys = []string{
+	"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key",
+	"crawl.firecrawl_key",
+}
 
 // urlKeys are URLs, shown without a password.
 var urlKeys = []string{"markdown_new.base_url", "llm.base_url", "embeddings.base_url", "crawl.firecrawl_url"}
@@ -63,7 +66,8 @@ func (p *program) configCommand() *cli.Command {
 				}
 				cells = append(cells, []string{r.Key, value, r.Source})
 			}
-			_, err = io.WriteString(p.out, layout([]string{"KEY", "VALUE", "FROM"}, cells, 0)) // a value cut short is a wrong one
+			// a value cut short is a wrong one
+			_, err = io.WriteString(p.out, layout([]string{"KEY", "VALUE", "FROM"}, cells, 0))
 			return err
 		},
 	}

@@ -78,7 +78,8 @@ func TestEveryDefaultIsValid(t *testing.T) {
 func TestFlagWinsOverEnvironmentOverFileOverDefault(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "c.yaml")
-	if err := os.WriteFile(file, []byte("proxy: {listen: 127.0.0.1:1}\nadmin: {listen: 127.0.0.1:1}\nfetch: {timeout: 1s}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("proxy: {listen: 127.0.0.1:1}\nadmin: {listen: 127.0.0.1:1}\nfetch: {timeout: 1s}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("READTHRU_PROXY_LISTEN", "127.0.0.1:2")
@@ -88,8 +89,14 @@ func TestFlagWinsOverEnvironmentOverFileOverDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{s.Admin.Listen, s.Proxy.Listen, s.Fetch.Timeout.String(), s.Cache.PageTTL.String(), s.source["admin.listen"], s.source["proxy.listen"], s.source["fetch.timeout"], s.source["cache.page_ttl"]}
-	want := []string{"127.0.0.1:3", "127.0.0.1:2", "1s", "24h0m0s", "flag --admin", "environment READTHRU_PROXY_LISTEN", "file " + file + ":3", "default"}
+	got := []string{
+		s.Admin.Listen, s.Proxy.Listen, s.Fetch.Timeout.String(), s.Cache.PageTTL.String(),
+		s.source["admin.listen"], s.source["proxy.listen"], s.source["fetch.timeout"], s.source["cache.page_ttl"],
+	}
+	want := []string{
+		"127.0.0.1:3", "127.0.0.1:2", "1s", "24h0m0s", "flag --admin", "environment READTHRU_PROXY_LISTEN",
+		"file " + file + ":3", "default",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -115,7 +122,8 @@ func TestListsAndRulesFromTheEnvironment(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, value := range map[string]string{
-		"READTHRU_RULES": "[{host: a, colour: red}]", "READTHRU_PROXY_CONNECT_PORTS": "443,https", "READTHRU_FETCH_CASCADE": "local,magic",
+		"READTHRU_RULES": "[{host: a, colour: red}]", "READTHRU_PROXY_CONNECT_PORTS": "443,https",
+		"READTHRU_FETCH_CASCADE":       "local,magic",
 		"READTHRU_PROXY_ALLOW_PRIVATE": "yes", "READTHRU_CACHE_PAGE_TTL": "-1s", "READTHRU_PROXY_UPSTREAM": "proxy:3128",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +136,10 @@ func TestListsAndRulesFromTheEnvironment(t *testing.T) {
 }
 
 func TestPrivateAddressesAreForLoopbackListeners(t *testing.T) {
-	for listen, want := range map[string]bool{"127.0.0.1:7887": true, "[::1]:0": true, "localhost:1": true, "0.0.0.0:7887": false, ":7887": false, "192.0.2.1:7887": false} {
+	for listen, want := range map[string]bool{
+		"127.0.0.1:7887": true, "[::1]:0": true, "localhost:1": true,
+		"0.0.0.0:7887": false, ":7887": false, "192.0.2.1:7887": false,
+	} {
 		s := &settings{config: defaults()}
 		s.Proxy.Listen = listen
 		if got := s.allowPrivate(); got != want {
@@ -143,7 +154,13 @@ func TestSizes(t *testing.T) {
 		want  size
 		shown string
 	}{
-		{"2GiB", 2 << 30, "2GiB"}, {"32 MiB", 32 << 20, "32MiB"}, {"1.5KiB", 1536, "1536B"}, {"10MB", 1e7, "10000000B"}, {"7", 7, "7B"}, {"0", 0, "0B"}, {"1TiB", 1 << 40, "1TiB"},
+		{"2GiB", 2 << 30, "2GiB"},
+		{"32 MiB", 32 << 20, "32MiB"},
+		{"1.5KiB", 1536, "1536B"},
+		{"10MB", 1e7, "10000000B"},
+		{"7", 7, "7B"},
+		{"0", 0, "0B"},
+		{"1TiB", 1 << 40, "1TiB"},
 	} {
 		got, err := parseSize(tt.text)
 		if err != nil || got != tt.want || got.String() != tt.shown {
@@ -170,7 +187,8 @@ func TestDataDirectory(t *testing.T) {
 		t.Setenv("READTHRU_DATA_DIR", tt.env)
 		t.Setenv("XDG_DATA_HOME", tt.xdg)
 		if got, source, err := dataDir(tt.flag); err != nil || got != tt.want || source != tt.source {
-			t.Errorf("dataDir(%q) with %q, %q = %q, %q, %v, want %q, %q", tt.flag, tt.env, tt.xdg, got, source, err, tt.want, tt.source)
+			t.Errorf("dataDir(%q) with %q, %q = %q, %q, %v, want %q, %q", tt.flag, tt.env, tt.xdg, got, source, err, tt.want,
+				tt.source)
 		}
 	}
 }
@@ -181,7 +199,11 @@ func FuzzReadYAML(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{string(example), "a: &x 1\nb: *x", "rules: [{host: a}]", "proxy: [1,2", "? a\n: b", "<<: {a: 1}", "proxy:\n  <<: *x", "--- \n---\n", "proxy: !!str x", "proxy: {listen: |\n  a}", "cache: {page_ttl: null}"} {
+	for _, seed := range []string{
+		string(example), "a: &x 1\nb: *x", "rules: [{host: a}]", "proxy: [1,2", "? a\n: b",
+		"<<: {a: 1}", "proxy:\n  <<: *x", "--- \n---\n", "proxy: !!str x", "proxy: {listen: |\n  a}",
+		"cache: {page_ttl: null}",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -14,7 +14,10 @@ func (p *program) contextCommand() *cli.Command {
 		Name:  "context",
 		Usage: "what a session has fetched, apart from the cache",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the pages, the one obtained longest ago first", Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextList},
+			{
+				Name: "list", Usage: "list the pages, the one obtained longest ago first", Flags: []cli.Flag{setFlag(), jsonFlag()},
+				Action: p.contextList,
+			},
 			{
 				Name: "show", Usage: "print the pages as one text for a model", ArgsUsage: "[URL…]",
 				Flags: []cli.Flag{
@@ -25,14 +28,23 @@ func (p *program) contextCommand() *cli.Command {
 				},
 				Action: p.contextShow,
 			},
-			{Name: "rm", Usage: "take a page out; the cache keeps it", ArgsUsage: "URL", Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextRemove},
-			{Name: "clear", Usage: "take all pages out; the cache keeps them", Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextClear},
+			{
+				Name: "rm", Usage: "take a page out; the cache keeps it", ArgsUsage: "URL",
+				Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextRemove,
+			},
+			{
+				Name: "clear", Usage: "take all pages out; the cache keeps them", Flags: []cli.Flag{setFlag(), jsonFlag()},
+				Action: p.contextClear,
+			},
 		},
 	}
 }
 
 func setFlag() cli.Flag {
-	return &cli.StringFlag{Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` of the session", DefaultText: api.DefaultSession}
+	return &cli.StringFlag{
+		Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` of the session",
+		DefaultText: api.DefaultSession,
+	}
 }
 
 func (p *program) contextList(c *cli.Context) error {
@@ -59,7 +71,10 @@ func (p *program) contextList(c *cli.Context) error {
 }
 
 func (p *program) contextShow(c *cli.Context) error {
-	q := api.ContextQuery{Session: c.String("session"), URLs: c.Args().Slice(), Exclude: c.StringSlice("exclude"), MaxChars: c.Int("max-chars")}
+	q := api.ContextQuery{
+		Session: c.String("session"), URLs: c.Args().Slice(), Exclude: c.StringSlice("exclude"),
+		MaxChars: c.Int("max-chars"),
+	}
 	return p.withBackend(c.Context, func(b backend) error {
 		t, err := b.ContextText(c.Context, q)
 		if err != nil {

@@ -26,7 +26,10 @@ func (p *program) convertCommand() *cli.Command {
 		Description: "Reads FILE, or standard input when there is none or it is \"-\". Warnings go to standard error.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "`URL` that the bytes came from: relative links are resolved against it"},
-			&cli.StringFlag{Name: "content-type", Usage: "media `TYPE` of the bytes; else guessed from the file's name and content"},
+			&cli.StringFlag{
+				Name:  "content-type",
+				Usage: "media `TYPE` of the bytes; else guessed from the file's name and content",
+			},
 			&cli.StringFlag{Name: "format", Value: "markdown", Usage: "`FORM`: markdown, text, json or prompt"},
 			&cli.BoolFlag{Name: "json", Usage: "the same as --format json"},
 			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave the YAML block at the top away"},
@@ -121,7 +124,8 @@ func (p *program) convertAction(c *cli.Context) error {
 // convertOptions returns what the flags say of a conversion, and the configuration where they are silent.
 func convertOptions(c *cli.Context, s *settings) convert.Options {
 	o := convert.Options{
-		WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"), Section: c.String("section"), Links: s.Convert.Links, Images: s.Convert.Images,
+		WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"), Section: c.String("section"),
+		Links: s.Convert.Links, Images: s.Convert.Images,
 	}
 	if c.IsSet("links") {
 		o.Links = c.String("links")
@@ -153,8 +157,9 @@ func (p *program) readInput(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// guessType names the media type of bytes whose origin did not say: by the name of the file or the URL, else by their beginning.
-// What has tags is taken for HTML, for a fragment has no doctype. It is empty for what package convert tells by itself.
+// guessType names the media type of bytes whose origin did not say: by the name of the file or the URL, else by their
+// beginning. What has tags is taken for HTML, for a fragment has no doctype. It is empty for what package convert tells
+// by itself.
 func guessType(name string, u *url.URL, content []byte) string {
 	for _, n := range []string{name, u.Path} {
 		if t := convert.TypeOf(n); t != "" {

@@ -75,8 +75,8 @@ func readDaemon(dir string) (*daemonInfo, error) {
 	return d, nil
 }
 
-// findDaemon returns the daemon that serves a data directory, or nil when none answers as the one that daemon.json names: the
-// file may be left over from a crash, and its port another program's now.
+// findDaemon returns the daemon that serves a data directory, or nil when none answers as the one that daemon.json
+// names: the file may be left over from a crash, and its port another program's now.
 func findDaemon(ctx context.Context, dir string) *daemonInfo {
 	d, err := readDaemon(dir)
 	if err != nil || d.Admin == "" || d.Instance == "" {
@@ -96,7 +96,8 @@ func findDaemon(ctx context.Context, dir string) *daemonInfo {
 // newInstance returns a random name for a daemon.
 func newInstance() string { return rand.Text() }
 
-// backend is what commands ask: a running daemon through *api.Client, or the store through an *api.Server in this process.
+// backend is what commands ask: a running daemon through *api.Client, or the store through an *api.Server in this
+// process.
 type backend interface {
 	Fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error)
 	Pages(ctx context.Context, q api.PageQuery) (*api.PageList, error)
@@ -148,8 +149,8 @@ var (
 // lockWait is how long a command waits for another that has the store open and is no daemon, or is not one yet.
 const lockWait = 10 * time.Second
 
-// openOrFind returns the running daemon, or nil once open has opened the store. While another process has the store, it waits:
-// that process may be a command that ends soon, or a daemon that is about to answer.
+// openOrFind returns the running daemon, or nil once open has opened the store. While another process has the store, it
+// waits: that process may be a command that ends soon, or a daemon that is about to answer.
 func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInfo, error) {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
@@ -172,7 +173,8 @@ func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInf
 // leaseTries is how many daemons may end under our hands before we give up.
 const leaseTries = 5
 
-// sharedDaemon is a running daemon that is held up until release is called: it may be another command's, and end with that.
+// sharedDaemon is a running daemon that is held up until release is called: it may be another command's, and end with
+// that.
 type sharedDaemon struct {
 	*daemonInfo
 	client  *api.Client
@@ -182,7 +184,8 @@ type sharedDaemon struct {
 // openOrShare is openOrFind, and holds the daemon up that it finds.
 func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDaemon, error) {
 	if name := os.Getenv(replayVariable); name != "" {
-		return nil, withHint(fmt.Errorf("this runs in a replay of %s, in which readthru's own commands read nothing", name), "unset "+replayVariable+" to leave the replay")
+		return nil, withHint(fmt.Errorf("this runs in a replay of %s, in which readthru's own commands read nothing", name),
+			"unset "+replayVariable+" to leave the replay")
 	}
 	for try := 1; ; try++ {
 		d, err := openOrFind(ctx, s, open)
@@ -195,7 +198,8 @@ func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDa
 			return &sharedDaemon{d, client, func() { end(); client.Close() }}, nil
 		}
 		client.Close()
-		if e, answered := errors.AsType[*api.Error](err); answered && e.Status != http.StatusServiceUnavailable || try == leaseTries {
+		if e, answered := errors.AsType[*api.Error](err); answered && e.Status != http.StatusServiceUnavailable ||
+			try == leaseTries {
 			return nil, err
 		}
 		select {

@@ -39,10 +39,11 @@ const (
 
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "doctor",
-		Usage:       "tell what works here, what does not, and the remedy",
-		Description: "Every client found is tried: it fetches a page over TLS from an origin of doctor's own, through a proxy that signs with your authority.",
-		Flags:       []cli.Flag{jsonFlag(), &cli.BoolFlag{Name: "no-probes", Usage: "do not try the clients"}},
+		Name:  "doctor",
+		Usage: "tell what works here, what does not, and the remedy",
+		Description: "Every client found is tried: it fetches a page over TLS from an origin of doctor's own, through a " +
+			"proxy that signs with your authority.",
+		Flags: []cli.Flag{jsonFlag(), &cli.BoolFlag{Name: "no-probes", Usage: "do not try the clients"}},
 		Action: func(c *cli.Context) error {
 			s, err := p.loadAlone(c)
 			if err != nil {
@@ -95,7 +96,10 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	found = append(found, p.examineStore(ctx)...)
 	authority, err := certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")})
 	if err != nil {
-		return append(found, finding{"authority", failed, err.Error(), firstNonEmpty(hintOf(err), "move "+filepath.Join(s.dataDir, "ca")+" away: a new one is made")})
+		return append(found, finding{
+			"authority", failed, err.Error(),
+			firstNonEmpty(hintOf(err), "move "+filepath.Join(s.dataDir, "ca")+" away: a new one is made"),
+		})
 	}
 	found = append(found, examineAuthority(authority, time.Now())...)
 	found = append(found, examineBrowser(ctx, s, probes))
@@ -117,7 +121,8 @@ func examineDataDir(dir string) finding {
 	}
 	probe, err := os.CreateTemp(dir, "doctor.*")
 	if err != nil {
-		f.State, f.Detail, f.Remedy = failed, err.Error(), "make the directory writable for you, or choose another with --data-dir"
+		f.State, f.Detail, f.Remedy = failed, err.Error(),
+			"make the directory writable for you, or choose another with --data-dir"
 		return f
 	}
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
@@ -143,23 +148,27 @@ func examineBrowser(ctx context.Context, s *settings, probe bool) finding {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder for temporary files
 	b := render.New(render.Options{
-		Browser: s.Render.Browser, Attach: s.Render.Attach, Sandbox: s.Render.Sandbox == "require", Dir: dir, Client: http.NewFileTransport(http.Dir(dir)),
+		Browser: s.Render.Browser, Attach: s.Render.Attach, Sandbox: s.Render.Sandbox == "require", Dir: dir,
+		Client: http.NewFileTransport(http.Dir(dir)),
 	})
 	defer b.Close() //nolint:errcheck // what it says of the browser is said by then
 	st := b.State()
 	if st.Mode != "browser" {
-		f.State, f.Detail = warning, st.Reason+": pages made by scripts alone come as their origin sends them, with the warning js-shell"
+		f.State, f.Detail = warning, st.Reason+
+			": pages made by scripts alone come as their origin sends them, with the warning js-shell"
 		f.Remedy = browserRemedy
 		return f
 	}
 	if probe {
 		if err := tryBrowser(ctx, b); err != nil {
-			f.State, f.Detail, f.Remedy = warning, st.Path+" renders no page: "+err.Error(), "see whether it starts by hand, or name another in render.browser"
+			f.State, f.Detail, f.Remedy = warning, st.Path+" renders no page: "+err.Error(),
+				"see whether it starts by hand, or name another in render.browser"
 			return f
 		}
 	}
 	if f.Detail = st.Path; !st.Sandboxed {
-		f.State, f.Remedy = warning, "run readthru as a user who is not root; render.sandbox: require renders nothing without it"
+		f.State, f.Remedy = warning,
+			"run readthru as a user who is not root; render.sandbox: require renders nothing without it"
 		f.Detail += ", without its sandbox, which it has not as root"
 	}
 	return f
@@ -168,8 +177,9 @@ func examineBrowser(ctx context.Context, s *settings, probe bool) finding {
 // tryBrowser renders a page that its script makes, from memory.
 func tryBrowser(ctx context.Context, b *render.Browser) error {
 	page, err := b.Render(ctx, render.Request{
-		URL: &url.URL{Scheme: "http", Host: "doctor.invalid", Path: "/"}, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}},
-		Body: []byte("<!doctype html><p id=p></p><script>document.getElementById('p').textContent = 40 + 2</script>"),
+		URL: &url.URL{Scheme: "http", Host: "doctor.invalid", Path: "/"}, Status: http.StatusOK,
+		Header: http.Header{"Content-Type": {"text/html"}},
+		Body:   []byte("<!doctype html><p id=p></p><script>document.getElementById('p').textContent = 40 + 2</script>"),
 	})
 	if err == nil && !strings.Contains(string(page.HTML), ">42<") {
 		err = errors.New("its scripts do not run")
@@ -190,7 +200,10 @@ func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 			_ = l.Close() // nobody came
 			found = append(found, finding{port.name, good, port.addr + " is free", ""})
 		case errors.Is(err, syscall.EADDRINUSE):
-			found = append(found, finding{port.name, warning, port.addr + " is another program's", "\"readthru run\" takes a free port; for \"readthru serve\" choose another with --listen or --admin"})
+			found = append(found, finding{
+				port.name, warning, port.addr + " is another program's",
+				"\"readthru run\" takes a free port; for \"readthru serve\" choose another with --listen or --admin",
+			})
 		default:
 			found = append(found, finding{port.name, failed, err.Error(), hintOf(err)})
 		}
@@ -212,7 +225,8 @@ func (p *program) examineStore(ctx context.Context) []finding {
 			return err
 		}
 		distrusted = rd.Distrusted
-		f.Detail = fmt.Sprintf("%s, %s of %s", count(st.Pages.Total, "page"), count(st.Cache.Entries, "stored response"), bytesText(st.Cache.Bytes))
+		f.Detail = fmt.Sprintf("%s, %s of %s", count(st.Pages.Total, "page"), count(st.Cache.Entries, "stored response"),
+			bytesText(st.Cache.Bytes))
 		if part := rd.Parts["store"]; part.State != "ok" || part.Reason != "" {
 			f.State, f.Detail = warning, part.State+": "+part.Reason
 		}
@@ -223,7 +237,11 @@ func (p *program) examineStore(ctx context.Context) []finding {
 	}
 	found := []finding{f}
 	if len(distrusted) > 0 {
-		found = append(found, finding{"trust of clients", warning, "tunnelled, since a client rejected the authority there: " + strings.Join(distrusted, ", "), "give the client the environment of \"readthru env\", or \"readthru ca install\""})
+		found = append(found, finding{
+			"trust of clients", warning,
+			"tunnelled, since a client rejected the authority there: " + strings.Join(distrusted, ", "),
+			"give the client the environment of \"readthru env\", or \"readthru ca install\"",
+		})
 	}
 	return found
 }
@@ -244,13 +262,17 @@ func examineAuthority(a *certs.Authority, now time.Time) []finding {
 	n, ours, err := readBundle(a.BundleFile(), cert)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" is not there", "run this command again: it is made when the authority is opened"
+		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" is not there",
+			"run this command again: it is made when the authority is opened"
 	case err != nil:
 		bundle.State, bundle.Detail = failed, err.Error()
 	case !ours:
-		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" lacks our certificate", "remove the file: it is made anew"
+		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" lacks our certificate",
+			"remove the file: it is made anew"
 	case n < 2:
-		bundle.State, bundle.Detail, bundle.Remedy = warning, "no roots of the system were found: tunnelled hosts are not trusted", "install the system's roots (package ca-certificates)"
+		bundle.State, bundle.Detail, bundle.Remedy = warning,
+			"no roots of the system were found: tunnelled hosts are not trusted",
+			"install the system's roots (package ca-certificates)"
 	default:
 		bundle.Detail = fmt.Sprintf("%s, %d certificates", a.BundleFile(), n)
 	}

@@ -29,9 +29,9 @@ type clientEnv struct {
 	direct  string // hosts that the user reaches without a proxy already, else empty
 }
 
-// variables returns the environment that sends clients through the proxy and makes them trust it. Clients differ in the case
-// that they read (curl takes http_proxy in lower case only, wget every one), and in whether a file of roots adds to those they
-// have or replaces them: those that replace get the bundle.
+// variables returns the environment that sends clients through the proxy and makes them trust it. Clients differ in the
+// case that they read (curl takes http_proxy in lower case only, wget every one), and in whether a file of roots adds
+// to those they have or replaces them: those that replace get the bundle.
 func (e clientEnv) variables() []variable {
 	proxy := (&url.URL{Scheme: "http", Host: e.proxy}).String()
 	if name, password, ok := strings.Cut(e.login, ":"); ok {
@@ -65,8 +65,8 @@ func (e clientEnv) variables() []variable {
 	return vars
 }
 
-// withoutProxy returns this machine's names and the hosts that the user named already. Patterns are dropped, since curl takes
-// none, and so is .local: the onboarding page readthru.local is behind the proxy.
+// withoutProxy returns this machine's names and the hosts that the user named already. Patterns are dropped, since curl
+// takes none, and so is .local: the onboarding page readthru.local is behind the proxy.
 func withoutProxy(before string) string {
 	hosts := []string{"localhost", "127.0.0.1", "::1"}
 	for h := range strings.FieldsFuncSeq(before, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -79,7 +79,10 @@ func withoutProxy(before string) string {
 
 // newClientEnv prepares the files that the environment names.
 func newClientEnv(s *settings, authority *certs.Authority, proxy, login string) (clientEnv, error) {
-	e := clientEnv{proxy: proxy, login: login, cert: authority.CertFile(), bundle: authority.BundleFile(), wgetrc: filepath.Join(s.dataDir, "wgetrc")}
+	e := clientEnv{
+		proxy: proxy, login: login, cert: authority.CertFile(), bundle: authority.BundleFile(),
+		wgetrc: filepath.Join(s.dataDir, "wgetrc"),
+	}
 	e.direct = os.Getenv("no_proxy")
 	if e.direct == "" {
 		e.direct = os.Getenv("NO_PROXY")
@@ -87,7 +90,8 @@ func newClientEnv(s *settings, authority *certs.Authority, proxy, login string) 
 	return e, writeWgetrc(e.wgetrc, e.bundle)
 }
 
-// writeWgetrc writes a file for wget, which takes roots from nowhere else: what the user's own file says, then the bundle.
+// writeWgetrc writes a file for wget, which takes roots from nowhere else: what the user's own file says, then the
+// bundle.
 func writeWgetrc(name, bundle string) error {
 	own := os.Getenv("WGETRC")
 	if own == "" || own == name { // inside "readthru run" it is ours

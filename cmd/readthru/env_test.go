@@ -13,7 +13,10 @@ import (
 
 // TestEnvironmentOfClients holds the whole matrix: both cases, what adds to roots and what replaces them.
 func TestEnvironmentOfClients(t *testing.T) {
-	e := clientEnv{proxy: "127.0.0.1:7887", cert: "/d/ca.pem", bundle: "/d/bundle.pem", wgetrc: "/d/wgetrc", direct: "corp.test, *.glob.test,.local localhost"}
+	e := clientEnv{
+		proxy: "127.0.0.1:7887", cert: "/d/ca.pem", bundle: "/d/bundle.pem", wgetrc: "/d/wgetrc",
+		direct: "corp.test, *.glob.test,.local localhost",
+	}
 	got, err := export("sh", e.variables())
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +75,8 @@ func TestEveryShellReadsBackWhatWasExported(t *testing.T) {
 }
 
 func TestOurVariablesReplaceTheUsers(t *testing.T) {
-	got := withVariables([]string{"A=1", "HTTP_PROXY=old", "all_proxy=socks5://x", "ALL_PROXY=y", "B=2"}, []variable{{"HTTP_PROXY", "new"}})
+	got := withVariables([]string{"A=1", "HTTP_PROXY=old", "all_proxy=socks5://x", "ALL_PROXY=y", "B=2"},
+		[]variable{{"HTTP_PROXY", "new"}})
 	if want := []string{"A=1", "B=2", "HTTP_PROXY=new"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -92,7 +92,8 @@ func writeInto(root *os.Root, name string, text []byte) error {
 	return root.WriteFile(name, text, 0o644)
 }
 
-// fileName is where a page is written: host, path, and the page's id where the URL has a query or a name had to be changed.
+// fileName is where a page is written: host, path, and the page's id where the URL has a query or a name had to be
+// changed.
 func fileName(pg *page.Page) string {
 	u, err := url.Parse(pg.NormalizedURL)
 	if err != nil || u.Host == "" {
@@ -128,8 +129,8 @@ func fileName(pg *page.Page) string {
 // maxName is the longest part of a file's name, in bytes; file systems take 255.
 const maxName = 120
 
-// safeName makes a part of a path that every file system takes and that can be linked to in notes, as Obsidian does; it reports
-// whether it is unchanged.
+// safeName makes a part of a path that every file system takes and that can be linked to in notes, as Obsidian does; it
+// reports whether it is unchanged.
 func safeName(s string) (name string, same bool) {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || !unicode.IsPrint(r) || strings.ContainsRune(`<>:"/\|?*#^[]`, r) {
@@ -154,5 +155,6 @@ func reserved(name string) bool {
 	case "CON", "PRN", "AUX", "NUL":
 		return true
 	}
-	return len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '1' && base[3] <= '9'
+	return len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '1' &&
+		base[3] <= '9'
 }

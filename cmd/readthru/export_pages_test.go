@@ -33,7 +33,10 @@ func (s shelf) Page(_ context.Context, ref string) (*page.Page, error) {
 
 func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 	var s shelf
-	for _, raw := range []string{"https://a.test/a", "https://a.test/a.md/b", "https://a.test/A", "https://a.test/a.md", "https://a.test/b.md/c", "https://a.test/b"} {
+	for _, raw := range []string{
+		"https://a.test/a", "https://a.test/a.md/b", "https://a.test/A", "https://a.test/a.md",
+		"https://a.test/b.md/c", "https://a.test/b",
+	} {
 		u, err := url.Parse(raw)
 		if err != nil {
 			t.Fatal(err)

@@ -25,23 +25,45 @@ func (p *program) fetchCommand() *cli.Command {
 		Usage:     "print pages as markdown",
 		ArgsUsage: "URL…",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "format", Value: "markdown", Usage: "`FORM`: markdown, text, html, json, prompt or screenshot (a PNG)"},
+			&cli.StringFlag{
+				Name: "format", Value: "markdown",
+				Usage: "`FORM`: markdown, text, html, json, prompt or screenshot (a PNG)",
+			},
 			&cli.BoolFlag{Name: "json", Usage: "the same as --format json: one page object a line"},
 			&cli.BoolFlag{Name: "force", Usage: "ask the origin even if the cache could answer"},
 			&cli.IntFlag{Name: "max-chars", Usage: "cut after `N` characters", DefaultText: "no limit"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
-			&cli.IntFlag{Name: "start", Usage: "leave out the first `N` characters: where an earlier answer was cut", DefaultText: "none"},
-			&cli.StringFlag{Name: "section", Usage: "print the section with this `ID` or heading alone; a #fragment in the URL does the same"},
+			&cli.IntFlag{
+				Name: "start", Usage: "leave out the first `N` characters: where an earlier answer was cut",
+				DefaultText: "none",
+			},
+			&cli.StringFlag{
+				Name:  "section",
+				Usage: "print the section with this `ID` or heading alone; a #fragment in the URL does the same",
+			},
 		}, append(contentFlags(),
-			&cli.StringFlag{Name: "summary", Usage: "print a summary in place of the page: `KIND` auto, brief, usage, api, architecture or evaluation"},
-			&cli.StringFlag{Name: "hint", Usage: "what the page is read for, in words that choose the kind of an auto summary: `TEXT`"},
+			&cli.StringFlag{
+				Name:  "summary",
+				Usage: "print a summary in place of the page: `KIND` auto, brief, usage, api, architecture or evaluation",
+			},
+			&cli.StringFlag{
+				Name:  "hint",
+				Usage: "what the page is read for, in words that choose the kind of an auto summary: `TEXT`",
+			},
 			&cli.StringFlag{Name: "render", Usage: "`WHEN` to use a browser: auto, always or never", DefaultText: "render.mode"},
 			&cli.StringFlag{Name: "wait-for", Usage: "wait in the browser until this `CSS` selector matches"},
-			&cli.BoolFlag{Name: "console", Usage: "render the page and tell its errors on standard error; with json in the page object"},
+			&cli.BoolFlag{
+				Name:  "console",
+				Usage: "render the page and tell its errors on standard error; with json in the page object",
+			},
 			&cli.BoolFlag{Name: "no-remote", Usage: "send nothing to third parties"},
 			&cli.BoolFlag{Name: "no-store", Usage: "remember nothing"},
 			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave the YAML block at the top away"},
-			&cli.StringFlag{Name: "changed-since", Usage: "print only the sections that changed since `TIME`: a day, a time, how long ago (36h, 7d), or a version's content_hash"},
+			&cli.StringFlag{
+				Name: "changed-since",
+				Usage: "print only the sections that changed since `TIME`: a day, a time, how long ago (36h, 7d), or a version's " +
+					"content_hash",
+			},
 			sessionFlag(),
 		)...),
 		Action: func(c *cli.Context) error {
@@ -64,9 +86,11 @@ func (p *program) fetchCommand() *cli.Command {
 			r := api.FetchRequest{
 				Summary: c.String("summary"), Hint: c.String("hint"),
 				Format: format, Force: c.Bool("force"), MaxChars: c.Int("max-chars"), MaxTokens: c.Int("max-tokens"),
-				Start: c.Int("start"), Section: c.String("section"), WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"),
+				Start: c.Int("start"), Section: c.String("section"), WholePage: c.Bool("whole-page"),
+				Selector: c.String("selector"), Drop: c.String("drop"),
 				Links: c.String("links"), Images: c.String("images"), Receipts: c.Bool("receipts"),
-				Render: c.String("render"), WaitFor: c.String("wait-for"), Console: c.Bool("console"), Session: c.String("session"), Agent: "readthru/" + version,
+				Render: c.String("render"), WaitFor: c.String("wait-for"), Console: c.Bool("console"), Session: c.String("session"),
+				Agent: "readthru/" + version,
 			}
 			if c.Bool("no-remote") {
 				r.Remote = new(false)
@@ -126,8 +150,8 @@ func (p *program) fetchAll(ctx context.Context, b backend, urls []string, r api.
 	return failed
 }
 
-// printPage prints a page in its format, its warnings on standard error. A page that could not be had is an error, and with
-// json a page object all the same.
+// printPage prints a page in its format, its warnings on standard error. A page that could not be had is an error, and
+// with json a page object all the same.
 func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bool) error {
 	format := r.Format
 	if format == "json" {
@@ -189,7 +213,8 @@ func summaryOf(pg *page.Page) *page.Page {
 // printImage writes an image, to what is no terminal.
 func (p *program) printImage(png []byte) error {
 	if terminal(p.out) {
-		return withHint(usagef("a screenshot is no text"), "write it to a file: readthru fetch --format screenshot URL >page.png")
+		return withHint(usagef("a screenshot is no text"),
+			"write it to a file: readthru fetch --format screenshot URL >page.png")
 	}
 	_, err := p.out.Write(png)
 	return err
@@ -200,7 +225,8 @@ func pageError(e *page.Error) error {
 	err := errors.New(e.Message)
 	switch {
 	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "private or special-purpose address"):
-		return withHint(err, "fetch.allow_private: true lets our own fetches reach it; a running daemon takes that when it is started again")
+		return withHint(err,
+			"fetch.allow_private: true lets our own fetches reach it; a running daemon takes that when it is started again")
 	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "list of blocked domains"):
 		return withHint(err, "the list is blocked_domains in the configuration")
 	case e.Kind == "too_large":
@@ -209,7 +235,8 @@ func pageError(e *page.Error) error {
 	return err
 }
 
-// withFrontMatter returns a page's markdown under its YAML block. What the origin wrote as markdown stays as it made it.
+// withFrontMatter returns a page's markdown under its YAML block. What the origin wrote as markdown stays as it made
+// it.
 func withFrontMatter(pg *page.Page) string {
 	if pg.Source == page.Negotiated || pg.Source == page.Alternate {
 		return pg.Content
@@ -223,13 +250,20 @@ func contentFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "whole-page", Usage: "keep navigation, footer and the like"},
 		&cli.StringFlag{Name: "selector", Usage: "`CSS` selector of what to keep"},
 		&cli.StringFlag{Name: "drop", Usage: "`CSS` selector of what to leave out"},
-		&cli.StringFlag{Name: "links", Usage: "`FORM` of links: inline, reference, text or none", DefaultText: "convert.links"},
+		&cli.StringFlag{
+			Name: "links", Usage: "`FORM` of links: inline, reference, text or none",
+			DefaultText: "convert.links",
+		},
 		&cli.StringFlag{Name: "images", Usage: "`FORM` of images: keep, alt or none", DefaultText: "convert.images"},
-		&cli.BoolFlag{Name: "receipts", Usage: "tell on standard error what was removed because no reader sees it; with json in the page object"},
+		&cli.BoolFlag{
+			Name:  "receipts",
+			Usage: "tell on standard error what was removed because no reader sees it; with json in the page object",
+		},
 	}
 }
 
-// noteRemoved tells what was taken out of a page: a line a piece, and how many of a kind there were where not all are shown.
+// noteRemoved tells what was taken out of a page: a line a piece, and how many of a kind there were where not all are
+// shown.
 func (p *program) noteRemoved(r *page.Removed) {
 	if r == nil {
 		return
@@ -247,7 +281,10 @@ func (p *program) noteRemoved(r *page.Removed) {
 }
 
 func sessionFlag() cli.Flag {
-	return &cli.StringFlag{Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` of the session, kept with visits"}
+	return &cli.StringFlag{
+		Name: "session", EnvVars: []string{"READTHRU_SESSION"},
+		Usage: "`NAME` of the session, kept with visits",
+	}
 }
 
 // oneOf checks a flag that takes one of a few words.

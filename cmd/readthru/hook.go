@@ -24,12 +24,17 @@ func (p *program) hookCommand() *cli.Command {
 		Name:      "hook",
 		Usage:     "take in one event of an agent's hook",
 		ArgsUsage: "AGENT",
-		Description: "The event comes as JSON on standard input; what the agent is to be told goes to standard output. The status is always 0, and what is of\n" +
-			"no use here is met with silence: no hook of ours ever stands in an agent's way. \"readthru setup AGENT\" installs it.",
+		Description: "The event comes as JSON on standard input; what the agent is to be told goes to standard output. The " +
+			"status is always 0, and what is of\n" +
+			"no use here is met with silence: no hook of ours ever stands in an agent's way. \"readthru setup AGENT\" " +
+			"installs it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verbatim", Usage: "put the page itself in place of what a tool made of it"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "of a page in an answer (default: 10000)"},
-			&cli.DurationFlag{Name: "wait", Usage: "how long to wait for work to be done, so that it can be told (default: 25ms)"},
+			&cli.DurationFlag{
+				Name:  "wait",
+				Usage: "how long to wait for work to be done, so that it can be told (default: 25ms)",
+			},
 		},
 		Action: func(c *cli.Context) error {
 			defer quietly()
@@ -41,7 +46,10 @@ func (p *program) hookCommand() *cli.Command {
 				p.note("hook: %q is no agent that has hooks here", c.Args().First())
 				return nil
 			}
-			h := api.HookEvent{Agent: agent, Plain: true, Verbatim: c.Bool("verbatim"), MaxTokens: c.Int("max-tokens"), Wait: c.Duration("wait")}
+			h := api.HookEvent{
+				Agent: agent, Plain: true, Verbatim: c.Bool("verbatim"), MaxTokens: c.Int("max-tokens"),
+				Wait: c.Duration("wait"),
+			}
 			_, _ = p.out.Write(p.hook(c.Context, h)) // there is nobody to tell
 			return nil
 		},
@@ -51,8 +59,8 @@ func (p *program) hookCommand() *cli.Command {
 // quietly keeps a bug of ours from ending the process with the status that stops an agent.
 func quietly() { _ = recover() }
 
-// hook answers an event. The daemon does the work; without one it is done here, as far as that can be in time, and what is left is
-// spooled for whoever has the store open next.
+// hook answers an event. The daemon does the work; without one it is done here, as far as that can be in time, and what
+// is left is spooled for whoever has the store open next.
 func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 	var err error
 	if h.Event, err = io.ReadAll(io.LimitReader(p.in, maxHookInput+1)); err != nil || len(h.Event) > maxHookInput {
@@ -102,7 +110,8 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 		}
 		var c *core
 		if err == nil {
-			c, err = openCore(s, s.dataDir, false, slog.New(slog.DiscardHandler)) //nolint:contextcheck // opening the store takes none
+			//nolint:contextcheck // opening the store takes none
+			c, err = openCore(s, s.dataDir, false, slog.New(slog.DiscardHandler))
 		}
 		if err != nil {
 			told <- answer{}

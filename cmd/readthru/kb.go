@@ -27,7 +27,8 @@ func (p *program) kbCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "new", Usage: "make a base and fill it", ArgsUsage: "NAME",
-				Description: "Without --crawl, --scrape and --file the base is for texts that are added by \"kb add\".\nA pattern is a glob over path and query (/docs/*), or re: and a regular expression.",
+				Description: "Without --crawl, --scrape and --file the base is for texts that are added by \"kb add\".\nA " +
+					"pattern is a glob over path and query (/docs/*), or re: and a regular expression.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "crawl", Usage: "from the site, beginning at `URL`"},
 					&cli.StringFlag{Name: "scrape", Usage: "from the page at `URL` alone"},
@@ -42,18 +43,29 @@ func (p *program) kbCommand() *cli.Command {
 				Action: p.newBase,
 			},
 			{Name: "list", Usage: "list the bases", Flags: []cli.Flag{jsonFlag()}, Action: p.listBases},
-			{Name: "show", Usage: "show a base and its documents", ArgsUsage: "NAME", Flags: []cli.Flag{limitFlag(), cursorFlag(), jsonFlag()}, Action: p.showBase},
-			{Name: "refresh", Usage: "fill a base anew from where it came; the present content answers until then", ArgsUsage: "NAME", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase},
+			{
+				Name: "show", Usage: "show a base and its documents", ArgsUsage: "NAME",
+				Flags: []cli.Flag{limitFlag(), cursorFlag(), jsonFlag()}, Action: p.showBase,
+			},
+			{
+				Name: "refresh", Usage: "fill a base anew from where it came; the present content answers until then",
+				ArgsUsage: "NAME", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase,
+			},
 			{Name: "delete", Usage: "remove a base, and all that nobody else has", ArgsUsage: "NAME", Action: p.deleteBase},
 			{
 				Name: "add", Usage: "add a text to a base", ArgsUsage: "NAME [FILE]",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "title", Usage: "its `TITLE`"}, &cli.StringFlag{Name: "label", Usage: "where it comes from, as a `WORD`"},
-					&cli.StringFlag{Name: "url", Usage: "where it stands: a later text of the same label and `URL` takes its place"}, jsonFlag(),
+					&cli.StringFlag{Name: "title", Usage: "its `TITLE`"},
+					&cli.StringFlag{Name: "label", Usage: "where it comes from, as a `WORD`"},
+					&cli.StringFlag{Name: "url", Usage: "where it stands: a later text of the same label and `URL` takes its place"},
+					jsonFlag(),
 				},
 				Action: p.addText,
 			},
-			{Name: "subjects", Usage: "list what a base is about", ArgsUsage: "NAME", Flags: []cli.Flag{limitFlag(), jsonFlag()}, Action: p.baseSubjects},
+			{
+				Name: "subjects", Usage: "list what a base is about", ArgsUsage: "NAME", Flags: []cli.Flag{limitFlag(), jsonFlag()},
+				Action: p.baseSubjects,
+			},
 			{Name: "pack", Usage: "write a base as one signed file", ArgsUsage: "NAME FILE", Action: p.packBase},
 			{
 				Name: "unpack", Usage: "make a base of a packed file, without a network", ArgsUsage: "FILE",
@@ -113,7 +125,8 @@ func (p *program) newBase(c *cli.Context) error {
 	return p.withBackend(c.Context, func(b backend) error {
 		f, err := b.CreateBase(c.Context, n)
 		if conflict(err) {
-			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it anew; readthru kb delete %s removes it", name, name))
+			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it anew; readthru kb delete %s removes it", name,
+				name))
 		}
 		if err != nil {
 			return err
@@ -152,12 +165,14 @@ func above0(c *cli.Context, names ...string) error {
 // conflict reports whether err says that what was asked for does not go with what is there.
 func conflict(err error) bool {
 	e, answered := errors.AsType[*api.Error](err)
-	return answered && e.Status == http.StatusConflict || errors.Is(err, knowledge.ErrBaseExists) || errors.Is(err, knowledge.ErrBuilding)
+	return answered && e.Status == http.StatusConflict || errors.Is(err, knowledge.ErrBaseExists) ||
+		errors.Is(err, knowledge.ErrBuilding)
 }
 
 // whileFilled gives the error of a base that is being filled its remedy.
 func whileFilled(err error) error {
-	if errors.Is(err, knowledge.ErrBuilding) || conflict(err) && strings.Contains(err.Error(), knowledge.ErrBuilding.Error()) {
+	if errors.Is(err, knowledge.ErrBuilding) || conflict(err) &&
+		strings.Contains(err.Error(), knowledge.ErrBuilding.Error()) {
 		return withHint(err, `"readthru kb jobs" lists what is under way, "readthru kb cancel ID" ends it`)
 	}
 	return err
@@ -218,7 +233,8 @@ func (p *program) tellJob(j *api.Job) {
 	}
 }
 
-// watch follows a job until it ends: a bar on a terminal, else a line now and then. A context that ends cancels the job.
+// watch follows a job until it ends: a bar on a terminal, else a line now and then. A context that ends cancels the
+// job.
 func (p *program) watch(ctx context.Context, b backend, id string) (*api.Job, error) {
 	bar := newBar(p.err)
 	var last *api.Job
@@ -254,7 +270,10 @@ func (p *program) listBases(c *cli.Context) error {
 		}
 		var rows [][]string
 		for _, kb := range list.KBs {
-			rows = append(rows, []string{kb.Name, kb.Source, strconv.Itoa(kb.Documents), strconv.Itoa(kb.Passages), day(kb.UpdatedAt), kb.Description})
+			rows = append(rows, []string{
+				kb.Name, kb.Source, strconv.Itoa(kb.Documents), strconv.Itoa(kb.Passages),
+				day(kb.UpdatedAt), kb.Description,
+			})
 		}
 		return p.list(c, list, []string{"NAME", "SOURCE", "DOCUMENTS", "PASSAGES", "UPDATED", "DESCRIPTION"}, rows)
 	})
@@ -285,7 +304,8 @@ func (p *program) showBase(c *cli.Context) error {
 				Next string            `json:"next,omitempty"`
 			}{kb, docs.Documents, docs.Next})
 		}
-		p.note("%s: %s in %s, from %s %s%s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"), kb.Source, kb.URL, strings.Join(kb.Files, " "))
+		p.note("%s: %s in %s, from %s %s%s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"),
+			kb.Source, kb.URL, strings.Join(kb.Files, " "))
 		var rows [][]string
 		for _, d := range docs.Documents {
 			rows = append(rows, []string{d.Doc, strconv.Itoa(d.Passages), d.Title, d.URL})
@@ -335,7 +355,10 @@ func (p *program) addText(c *cli.Context) error {
 		return fmt.Errorf("the text is over %s", bytesText(maxText))
 	}
 	return p.withBackend(c.Context, func(b backend) error {
-		done, err := b.Ingest(c.Context, api.Ingestion{Title: title, Label: c.String("label"), Text: string(text), URL: c.String("url"), KB: args[0]})
+		done, err := b.Ingest(c.Context, api.Ingestion{
+			Title: title, Label: c.String("label"), Text: string(text),
+			URL: c.String("url"), KB: args[0],
+		})
 		if err != nil {
 			return err
 		}
@@ -402,8 +425,12 @@ func (p *program) unpackBase(c *cli.Context) error {
 	}
 	defer f.Close() //nolint:errcheck // it was read
 	return p.withBackend(c.Context, func(b backend) error {
-		kb, err := b.Unpack(c.Context, f, api.Unpacking{Name: c.String("name"), Signer: c.String("signer"), AnySigner: c.Bool("any-signer")})
-		if e, answered := errors.AsType[*api.Error](err); answered && e.Status == http.StatusForbidden || isUnknownSigner(err) {
+		kb, err := b.Unpack(c.Context, f, api.Unpacking{
+			Name: c.String("name"), Signer: c.String("signer"),
+			AnySigner: c.Bool("any-signer"),
+		})
+		if e, answered := errors.AsType[*api.Error](err); answered && e.Status == http.StatusForbidden ||
+			isUnknownSigner(err) {
 			return withHint(err, "compare the id with the one who packed it; then --signer ID, or --any-signer")
 		}
 		if conflict(err) {

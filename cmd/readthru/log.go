@@ -8,15 +8,15 @@ import (
 	"github.com/lmittmann/tint"
 )
 
-// standardLog sends what packages write to the standard log, and to slog's default, to l. What the standard library has to say,
-// of connections that misbehave for the most part, is for who debugs.
+// standardLog sends what packages write to the standard log, and to slog's default, to l. What the standard library has
+// to say, of connections that misbehave for the most part, is for who debugs.
 func standardLog(l *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(l)
 }
 
-// askedLog is the log of a command whose standard error is for other things: one that discards, unless log.level was set. It is the
-// standard log, too.
+// askedLog is the log of a command whose standard error is for other things: one that discards, unless log.level was
+// set. It is the standard log, too.
 func (p *program) askedLog(s *settings) *slog.Logger {
 	log := slog.New(slog.DiscardHandler)
 	if s.source["log.level"] != "default" {

@@ -1,7 +1,7 @@
 // Readthru is a local caching forward proxy for agents.
 //
-// An agent whose proxy it is reads the web as markdown: every page comes back cleaned and converted, from a cache that obeys
-// HTTP (RFC 9111), and is remembered with its versions and visits. What is not a page passes untouched.
+// An agent whose proxy it is reads the web as markdown: every page comes back cleaned and converted, from a cache that
+// obeys HTTP (RFC 9111), and is remembered with its versions and visits. What is not a page passes untouched.
 //
 //	readthru run -- curl -s https://go.dev/doc/     one command through the proxy, nothing to set up
 //	readthru serve                                  the daemon: proxy on 127.0.0.1:7887, admin on 127.0.0.1:7888
@@ -11,8 +11,8 @@
 //
 // Commands that look at what is stored ask the running daemon; when none runs they open the store themselves.
 //
-// Data goes to standard output and everything else to standard error. The exit status is 0 for success, 1 for failure and 2
-// for a mistake in the command line or the configuration; run gives the status of the command it ran.
+// Data goes to standard output and everything else to standard error. The exit status is 0 for success, 1 for failure
+// and 2 for a mistake in the command line or the configuration; run gives the status of the command it ran.
 package main
 
 import (
@@ -58,17 +58,21 @@ type program struct {
 // run runs the command that args name (args[0] is the program) and returns the exit status.
 func run(ctx context.Context, args []string, std stdio) int {
 	standardLog(slog.New(slog.DiscardHandler)) // a command that logs says where
-	ignored := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGHUP}, func(s os.Signal) bool { return !signal.Ignored(s) })
+	ignored := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGHUP},
+		func(s os.Signal) bool { return !signal.Ignored(s) })
 	ctx, release := withSignals(ctx)
 	defer release()
-	p := &program{stdio: std, releaseSignals: release, ignores: func(s os.Signal) bool { return slices.Contains(ignored, s) }}
+	p := &program{
+		stdio: std, releaseSignals: release,
+		ignores: func(s os.Signal) bool { return slices.Contains(ignored, s) },
+	}
 	app := p.app() //nolint:contextcheck // opening the store takes no context; each action has its own
 	err := app.RunContext(ctx, hoist(app, args))
 	return p.report(err)
 }
 
-// withSignals returns a context that the first interrupt ends, so that the program drains; the second ends the program at
-// once. release stops listening and ends the context.
+// withSignals returns a context that the first interrupt ends, so that the program drains; the second ends the program
+// at once. release stops listening and ends the context.
 func withSignals(parent context.Context) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(parent)
 	ch := make(chan os.Signal, 2)
@@ -111,10 +115,11 @@ func (p *program) app() *cli.App {
 		Reader:               p.in,
 		Writer:               p.out,
 		ErrWriter:            p.err,
-		Flags:                append(p.commonFlags(), &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, cli.HelpFlag),
-		ExitErrHandler:       func(*cli.Context, error) {}, // run reports and chooses the status
-		OnUsageError:         usageMistake,
-		Action:               p.noCommand,
+		Flags: append(p.commonFlags(),
+			&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, cli.HelpFlag),
+		ExitErrHandler: func(*cli.Context, error) {}, // run reports and chooses the status
+		OnUsageError:   usageMistake,
+		Action:         p.noCommand,
 		Commands: []*cli.Command{
 			p.serveCommand(),
 			p.runCommand(),
@@ -191,12 +196,18 @@ func (p *program) helpCommand() *cli.Command {
 	}
 }
 
-// commonFlags may stand before and after a command's name. Their values are taken by actions: a flag of the command would hide
-// the program's of the same name.
+// commonFlags may stand before and after a command's name. Their values are taken by actions: a flag of the command
+// would hide the program's of the same name.
 func (p *program) commonFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "data-dir", Usage: "`DIR` of store and authority (READTHRU_DATA_DIR)", Action: func(_ *cli.Context, v string) error { p.dataDirFlag = v; return nil }},
-		&cli.StringFlag{Name: "config", Usage: "configuration `FILE` (READTHRU_CONFIG)", Action: func(_ *cli.Context, v string) error { p.configFlag = v; return nil }},
+		&cli.StringFlag{
+			Name: "data-dir", Usage: "`DIR` of store and authority (READTHRU_DATA_DIR)",
+			Action: func(_ *cli.Context, v string) error { p.dataDirFlag = v; return nil },
+		},
+		&cli.StringFlag{
+			Name: "config", Usage: "configuration `FILE` (READTHRU_CONFIG)",
+			Action: func(_ *cli.Context, v string) error { p.configFlag = v; return nil },
+		},
 	}
 }
 
@@ -225,7 +236,8 @@ func (p *program) noCommand(c *cli.Context) error {
 
 func noSubcommand(c *cli.Context) error {
 	if !c.Args().Present() {
-		return withHint(usagef("%s needs a subcommand", c.Command.FullName()), fmt.Sprintf("see \"readthru %s --help\"", c.Command.FullName()))
+		return withHint(usagef("%s needs a subcommand", c.Command.FullName()),
+			fmt.Sprintf("see \"readthru %s --help\"", c.Command.FullName()))
 	}
 	return unknownCommand(c.Command.Subcommands, c.Command.FullName()+" ", c.Args().First())
 }

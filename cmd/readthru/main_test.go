@@ -52,7 +52,8 @@ func (l leakChecked) Run() int {
 //	model                start a model that summarises and converts what it is given, and let readthru know it
 //	embedder             start a model for embeddings, to which caches and larders are the same, and let readthru know it
 //	embedded             wait until the daemon has vectors of all that it has indexed
-//	firecrawl            start a Firecrawl server that knows one page of every site, and let readthru know it as FIRECRAWL_BASE_URL
+//	firecrawl            start a Firecrawl server that knows one page of every site, and let readthru
+//	                     know it as FIRECRAWL_BASE_URL
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -102,24 +103,30 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/page":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "max-age=600")
-		_, _ = fmt.Fprintf(w, article, "A page about caches", "A page about caches", "This paragraph never changes, and it is long enough to be taken for content by whoever looks.")
+		_, _ = fmt.Fprintf(w, article, "A page about caches", "A page about caches",
+			"This paragraph never changes, and it is long enough to be taken for content by whoever looks.")
 	case "/changing":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-cache")
-		_, _ = fmt.Fprintf(w, article, "A page that changes", "A page that changes", fmt.Sprintf("This is reading number %d of a paragraph that is different whenever it is read.", n))
+		_, _ = fmt.Fprintf(w, article, "A page that changes", "A page that changes",
+			fmt.Sprintf("This is reading number %d of a paragraph that is different whenever it is read.", n))
 	case "/site/", "/site/one", "/site/two":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		name := strings.TrimPrefix(r.URL.Path, "/site/")
 		if name == "" {
 			name = "zero"
 		}
-		_, _ = fmt.Fprintf(w, article, "Site "+name, "Heading of "+name, `A page of a site, number `+name+`, with links to <a href="one">one</a>, <a href="two">two</a> and <a href="three">three</a>, which is not there.`)
+		_, _ = fmt.Fprintf(w, article, "Site "+name, "Heading of "+name,
+			`A page of a site, number `+name+
+				`, with links to <a href="one">one</a>, <a href="two">two</a> and <a href="three">three</a>, which is not there.`)
 	case "/title":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, article, "Evil \x1b]0;owned\x07 title", "Heading", "A title that would like to be a terminal's, in a paragraph that is long enough to be content.")
+		_, _ = fmt.Fprintf(w, article, "Evil \x1b]0;owned\x07 title", "Heading",
+			"A title that would like to be a terminal's, in a paragraph that is long enough to be content.")
 	case "/app":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong');
+		_, _ = io.WriteString(w,
+			`<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong');
 			fetch('/data.json').then((r) => r.json()).then((v) => { root.innerHTML = '<main><h1>The answer</h1>' + ('<p id=late>It is ' + v.answer + ', as everybody knows who has read so far.</p>').repeat(12) + '</main>' })</script>`)
 	case "/data.json":
 		w.Header().Set("Content-Type", "application/json")
@@ -143,7 +150,8 @@ func startOrigin(ts *testscript.TestScript, neg bool, args []string) {
 	name := ts.MkAbs("origin.pem")
 	ts.Check(os.WriteFile(name, ca, 0o600))
 	ts.Setenv("READTHRU_UPSTREAM_CA_FILE", name)
-	ts.Setenv("READTHRU_UPSTREAM_RESOLVE", "*:443="+server.Listener.Addr().String()+",*:80="+plain.Listener.Addr().String())
+	ts.Setenv("READTHRU_UPSTREAM_RESOLVE", "*:443="+server.Listener.Addr().String()+",*:80="+
+		plain.Listener.Addr().String())
 	origins.Store(ts.Getenv("WORK"), o)
 }
 

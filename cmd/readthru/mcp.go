@@ -15,10 +15,11 @@ import (
 
 func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "mcp",
-		Usage:       "serve the Model Context Protocol on standard input and output, for an agent that starts it",
-		Description: "A daemon that runs is asked; else one is started at the first use and ends with the agent. Over HTTP a daemon has the same at /mcp of its admin port.",
-		Flags:       []cli.Flag{sessionFlag()},
+		Name:  "mcp",
+		Usage: "serve the Model Context Protocol on standard input and output, for an agent that starts it",
+		Description: "A daemon that runs is asked; else one is started at the first use and ends with the agent. Over HTTP " +
+			"a daemon has the same at /mcp of its admin port.",
+		Flags: []cli.Flag{sessionFlag()},
 		Action: func(c *cli.Context) error {
 			s, err := p.loadAlone(c)
 			if err != nil {
@@ -31,7 +32,10 @@ func (p *program) mcpCommand() *cli.Command {
 
 // mcpOptions are what the configuration says of the protocol.
 func (s *settings) mcpOptions(log *slog.Logger) mcp.Options {
-	return mcp.Options{Tokens: convert.Tokens[string], Version: version, UserAgent: s.Fetch.UserAgent, Write: s.MCP.Write, Robots: s.MCP.Robots, Log: log}
+	return mcp.Options{
+		Tokens: convert.Tokens[string], Version: version, UserAgent: s.Fetch.UserAgent, Write: s.MCP.Write,
+		Robots: s.MCP.Robots, Log: log,
+	}
 }
 
 // serveMCP speaks the protocol until standard input ends or ctx does.
@@ -44,8 +48,8 @@ func (p *program) serveMCP(ctx context.Context, s *settings, session string) (er
 	return mcp.New(o).Serve(ctx, p.in, p.out)
 }
 
-// link is the way of a long-lived command to a daemon: one that runs, as long as it does, else one of our own, which others find
-// and use in turn. Nothing is opened before it is needed.
+// link is the way of a long-lived command to a daemon: one that runs, as long as it does, else one of our own, which
+// others find and use in turn. Nothing is opened before it is needed.
 type link struct {
 	settings *settings
 	log      *slog.Logger
@@ -91,7 +95,8 @@ func (l *link) alive(ctx context.Context) bool {
 // open finds a daemon, or starts one.
 func (l *link) open(ctx context.Context) error {
 	var own *daemon
-	shared, err := openOrShare(context.WithoutCancel(ctx), l.settings, func() (err error) { // the lease outlives the call that needs it first
+	// the lease outlives the call that needs it first
+	shared, err := openOrShare(context.WithoutCancel(ctx), l.settings, func() (err error) {
 		own, err = openDaemon(ctx, l.settings, false, true, l.log)
 		return err
 	})

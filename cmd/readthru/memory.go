@@ -17,7 +17,8 @@ import (
 // openKnowledge opens the index on top of the store, with the models that are configured.
 func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
-		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
+		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Model: c.chat,
+		Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the index: %w", err)
@@ -39,8 +40,8 @@ func convertFile(ctx context.Context, name string, content []byte) (title, markd
 	return res.Title, res.Markdown, nil
 }
 
-// crawlService returns the crawl service as configured. The names that other tools use in the environment are heeded where ours
-// are not set (rule D9).
+// crawlService returns the crawl service as configured. The names that other tools use in the environment are heeded
+// where ours are not set (rule D9).
 func (c *core) crawlService() (crawl.Service, error) {
 	s := c.settings
 	set := s.Crawl
@@ -54,7 +55,10 @@ func (c *core) crawlService() (crawl.Service, error) {
 		return nil, errOffline
 	}
 	config := c.crawlConfig()
-	config.Firecrawl = crawl.FirecrawlConfig{BaseURL: set.FirecrawlURL, Key: cmp.Or(set.FirecrawlKey, os.Getenv("FIRECRAWL_API_KEY")), Client: c.transport}
+	config.Firecrawl = crawl.FirecrawlConfig{
+		BaseURL: set.FirecrawlURL,
+		Key:     cmp.Or(set.FirecrawlKey, os.Getenv("FIRECRAWL_API_KEY")), Client: c.transport,
+	}
 	return crawl.New(set.Service, config)
 }
 

@@ -29,9 +29,13 @@ func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client
 		return nil, nil
 	}
 	client, err := llm.New(llm.Options{
-		Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.key(), Transport: endpoint{c.transport}, Timeout: m.Timeout, MaxContext: maxContext,
+		Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.key(), Transport: endpoint{c.transport},
+		Timeout: m.Timeout, MaxContext: maxContext,
 		Disclose: func(service, about string, bytes int64, why string) error {
-			return c.store.Disclose(store.Disclosure{Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why, Rule: section + ".provider " + m.Provider})
+			return c.store.Disclose(store.Disclosure{
+				Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why,
+				Rule: section + ".provider " + m.Provider,
+			})
 		},
 	})
 	if err != nil {
@@ -44,8 +48,8 @@ func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client
 	return client, nil
 }
 
-// key returns the key as configured, else that of the variable which the provider's own programs read. Such a key is for the
-// provider and is sent to no other address.
+// key returns the key as configured, else that of the variable which the provider's own programs read. Such a key is
+// for the provider and is sent to no other address.
 func (m modelConfig) key() string {
 	if m.APIKey != "" || m.BaseURL != "" {
 		return m.APIKey
@@ -92,7 +96,8 @@ func (c *core) summaries() *summary.Maker {
 		},
 		Keep: func(p *page.Page, s summary.Summary) error {
 			return c.store.AddSummary(page.KeyOf(p.NormalizedURL), store.Summary{
-				ContentHash: p.ContentHash, Kind: string(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Part: s.Part, Time: s.Time, Took: s.Took,
+				ContentHash: p.ContentHash, Kind: string(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Part: s.Part,
+				Time: s.Time, Took: s.Took,
 				PromptTokens: s.Usage.Prompt, CompletionTokens: s.Usage.Completion,
 			})
 		},

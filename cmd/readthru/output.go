@@ -18,8 +18,8 @@ func terminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// printable returns s without control bytes, but for newline and tab. Foreign text must not move a terminal's cursor, set its
-// title or answer for its user.
+// printable returns s without control bytes, but for newline and tab. Foreign text must not move a terminal's cursor,
+// set its title or answer for its user.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
@@ -56,7 +56,8 @@ func (p *program) list(c *cli.Context, v any, header []string, rows [][]string) 
 
 // note writes a line for people to standard error.
 func (p *program) note(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.err, "readthru: %s\n", printable(fmt.Sprintf(format, args...))) // when it fails there is nobody left to tell
+	// when it fails there is nobody left to tell
+	_, _ = fmt.Fprintf(p.err, "readthru: %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
 // count writes a number with its noun.

@@ -21,12 +21,31 @@ func (p *program) pagesCommand() *cli.Command {
 		},
 		Action: p.listPages,
 		Subcommands: []*cli.Command{
-			{Name: "show", Usage: "print a page as it is stored", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.showPage},
-			{Name: "versions", Usage: "list the contents that a page has had", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.pageVersions},
-			{Name: "diff", Usage: "print how a page changed", ArgsUsage: "URL|DOC [A B]", Description: "A and B name versions: the first digits of a content hash, or how many versions back. Without them the last change is printed.", Flags: []cli.Flag{jsonFlag()}, Action: p.diffPage},
-			{Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.outlinePage},
-			{Name: "section", Usage: "print the section that a heading begins", ArgsUsage: "URL|DOC HEADING", Flags: []cli.Flag{jsonFlag()}, Action: p.sectionOfPage},
-			{Name: "verify", Usage: "does a sentence stand in a page, and where; exit code 1 if not", ArgsUsage: "URL|DOC QUOTE", Flags: []cli.Flag{jsonFlag()}, Action: p.verifyQuote},
+			{
+				Name: "show", Usage: "print a page as it is stored", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()},
+				Action: p.showPage,
+			},
+			{
+				Name: "versions", Usage: "list the contents that a page has had", ArgsUsage: "URL|DOC",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.pageVersions,
+			},
+			{
+				Name: "diff", Usage: "print how a page changed", ArgsUsage: "URL|DOC [A B]",
+				Description: "A and B name versions: the first digits of a content hash, or how many versions back. Without them " +
+					"the last change is printed.", Flags: []cli.Flag{jsonFlag()}, Action: p.diffPage,
+			},
+			{
+				Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()},
+				Action: p.outlinePage,
+			},
+			{
+				Name: "section", Usage: "print the section that a heading begins", ArgsUsage: "URL|DOC HEADING",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.sectionOfPage,
+			},
+			{
+				Name: "verify", Usage: "does a sentence stand in a page, and where; exit code 1 if not", ArgsUsage: "URL|DOC QUOTE",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.verifyQuote,
+			},
 			{Name: "rm", Usage: "forget a page, its versions and stored responses", ArgsUsage: "URL|DOC", Action: p.removePage},
 		},
 	}
@@ -43,7 +62,10 @@ func (p *program) listPages(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	q := api.PageQuery{Host: c.String("host"), Text: c.String("query"), Sort: c.String("sort"), Limit: limit, Cursor: c.String("cursor")}
+	q := api.PageQuery{
+		Host: c.String("host"), Text: c.String("query"), Sort: c.String("sort"), Limit: limit,
+		Cursor: c.String("cursor"),
+	}
 	return p.withBackend(c.Context, func(b backend) error {
 		list, err := b.Pages(c.Context, q)
 		if err != nil {
@@ -51,7 +73,10 @@ func (p *program) listPages(c *cli.Context) error {
 		}
 		var rows [][]string
 		for _, pg := range list.Pages {
-			rows = append(rows, []string{pg.Doc, day(pg.LastVisitedAt), strconv.FormatInt(pg.VisitCount, 10), strconv.Itoa(pg.Tokens), pg.Title, pg.URL})
+			rows = append(rows, []string{
+				pg.Doc, day(pg.LastVisitedAt), strconv.FormatInt(pg.VisitCount, 10),
+				strconv.Itoa(pg.Tokens), pg.Title, pg.URL,
+			})
 		}
 		p.more(c, list.Next)
 		return p.list(c, list, []string{"DOC", "LAST READ", "VISITS", "TOKENS", "TITLE", "URL"}, rows)
@@ -87,7 +112,10 @@ func (p *program) pageVersions(c *cli.Context) error {
 		}
 		var rows [][]string
 		for i, v := range list.Versions {
-			rows = append(rows, []string{strconv.Itoa(i), day(v.Time), short(v.ContentHash), strconv.Itoa(v.Tokens), string(v.Source), v.Title})
+			rows = append(rows, []string{
+				strconv.Itoa(i), day(v.Time), short(v.ContentHash), strconv.Itoa(v.Tokens),
+				string(v.Source), v.Title,
+			})
 		}
 		return p.list(c, list, []string{"BACK", "TIME", "HASH", "TOKENS", "SOURCE", "TITLE"}, rows)
 	})
@@ -128,7 +156,8 @@ func (p *program) removePage(c *cli.Context) error {
 	})
 }
 
-// more tells that a list goes on, unless that is no news to who looks at it: somebody at a terminal who named the limit.
+// more tells that a list goes on, unless that is no news to who looks at it: somebody at a terminal who named the
+// limit.
 func (p *program) more(c *cli.Context, cursor string) {
 	if cursor != "" && (!c.IsSet("limit") || !terminal(p.out)) {
 		p.note("there is more: --cursor %s", cursor)

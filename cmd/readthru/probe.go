@@ -27,7 +27,8 @@ import (
 	"readthru/certs"
 )
 
-// probeHost is the origin's name. No resolver knows it (RFC 6761): only a client that goes through the proxy gets an answer.
+// probeHost is the origin's name. No resolver knows it (RFC 6761): only a client that goes through the proxy gets an
+// answer.
 const probeHost = "probe.readthru.test"
 
 // client is a program that is tried.
@@ -41,18 +42,52 @@ type client struct {
 
 // clients are tried one after the other, where they are found.
 var clients = []client{
-	{name: "curl", args: []string{"curl", "-sS", "--max-time", "10", "URL"}, remedy: "a ~/.curlrc may set another proxy or cacert"},
-	{name: "wget", args: []string{"wget", "-q", "-O", "-", "--tries=1", "--timeout=10", "URL"}, remedy: "wget --ca-certificate=BUNDLE, with the bundle named above"},
-	{name: "git", args: []string{"git", "ls-remote", "URL.git"}, env: []string{"GIT_TERMINAL_PROMPT=0"}, remedy: "look for http.proxy and http.sslCAInfo in git config"},
-	{name: "python urllib", args: []string{"python3", "-c", "import sys,urllib.request;print(urllib.request.urlopen(sys.argv[1],timeout=10).read().decode())", "URL"}, remedy: "this Python has trust settings of its own: pass a context with the bundle"},
-	{name: "python requests", args: []string{"python3", "-c", "import sys,requests;print(requests.get(sys.argv[1],timeout=10).text)", "URL"}, wants: []string{"python3", "-c", "import requests"}, remedy: "look for verify= and trust_env=False in the program"},
-	{name: "node fetch", args: []string{"node", "-e", "fetch(process.argv[1],{signal:AbortSignal.timeout(10000)}).then(r=>r.text()).then(console.log,e=>{console.error(String(e.cause||e));process.exit(1)})", "URL"}, remedy: "Node follows proxy variables from 22.21 and 24.5 on: use a newer Node, or undici's EnvHttpProxyAgent"},
-	{name: "node https", args: []string{"node", "-e", "require('https').get(process.argv[1],{timeout:10000},r=>r.pipe(process.stdout)).on('error',e=>{console.error(String(e));process.exit(1)})", "URL"}, remedy: "Node follows proxy variables from 22.21 and 24.5 on: use a newer Node, or an agent such as https-proxy-agent"},
-	{name: "go", args: []string{"go", "list", "-m", "-versions", "TOKEN"}, env: []string{"GOPROXY=https://" + probeHost, "GONOSUMDB=*", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local"}, remedy: "Go programs under CGI ignore HTTP_PROXY, and never proxy loopback addresses"},
+	{
+		name: "curl", args: []string{"curl", "-sS", "--max-time", "10", "URL"},
+		remedy: "a ~/.curlrc may set another proxy or cacert",
+	},
+	{
+		name: "wget", args: []string{"wget", "-q", "-O", "-", "--tries=1", "--timeout=10", "URL"},
+		remedy: "wget --ca-certificate=BUNDLE, with the bundle named above",
+	},
+	{
+		name: "git", args: []string{"git", "ls-remote", "URL.git"}, env: []string{"GIT_TERMINAL_PROMPT=0"},
+		remedy: "look for http.proxy and http.sslCAInfo in git config",
+	},
+	{
+		name: "python urllib", args: []string{
+			"python3", "-c",
+			"import sys,urllib.request;print(urllib.request.urlopen(sys.argv[1],timeout=10).read().decode())", "URL",
+		},
+		remedy: "this Python has trust settings of its own: pass a context with the bundle",
+	},
+	{
+		name: "python requests", args: []string{
+			"python3", "-c",
+			"import sys,requests;print(requests.get(sys.argv[1],timeout=10).text)", "URL",
+		},
+		wants: []string{"python3", "-c", "import requests"}, remedy: "look for verify= and trust_env=False in the program",
+	},
+	{name: "node fetch", args: []string{
+		"node", "-e",
+		"fetch(process.argv[1],{signal:AbortSignal.timeout(10000)}).then(r=>r.text()).then(console.log,e=>{console.error(String(e.cause||e));process.exit(1)})", "URL",
+	}, remedy: "Node follows proxy variables from 22.21 and 24.5 on: use a newer Node, or undici's EnvHttpProxyAgent"},
+	{name: "node https", args: []string{
+		"node", "-e",
+		"require('https').get(process.argv[1],{timeout:10000},r=>r.pipe(process.stdout)).on('error',e=>{console.error(String(e));process.exit(1)})", "URL",
+	}, remedy: "Node follows proxy variables from 22.21 and 24.5 on: use a newer Node, or an agent such as https-proxy-agent"},
+	{
+		name: "go", args: []string{"go", "list", "-m", "-versions", "TOKEN"},
+		env: []string{
+			"GOPROXY=https://" + probeHost, "GONOSUMDB=*", "GOFLAGS=-mod=mod", "GOWORK=off",
+			"GOTOOLCHAIN=local",
+		},
+		remedy: "Go programs under CGI ignore HTTP_PROXY, and never proxy loopback addresses",
+	},
 }
 
-// probeClients tries every client that is found: through a proxy on a port of its own, with the user's authority and an empty
-// store, against an origin on loopback that the proxy alone knows and trusts.
+// probeClients tries every client that is found: through a proxy on a port of its own, with the user's authority and an
+// empty store, against an origin on loopback that the proxy alone knows and trusts.
 func probeClients(ctx context.Context, s *settings, authority *certs.Authority) (found []finding, err error) {
 	dir, err := os.MkdirTemp("", "readthru-doctor-")
 	if err != nil {
@@ -215,20 +250,23 @@ func probeCertificate(now time.Time) (tls.Certificate, []byte, error) {
 		return tls.Certificate{}, nil, err
 	}
 	root := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "readthru doctor"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "readthru doctor"}, NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, &key.PublicKey, key)
 	if err != nil {
 		return tls.Certificate{}, nil, err
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: probeHost}, DNSNames: []string{probeHost}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: probeHost}, DNSNames: []string{probeHost},
+		NotBefore: root.NotBefore, NotAfter: root.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, leaf, root, &key.PublicKey, key)
 	if err != nil {
 		return tls.Certificate{}, nil, err
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}), nil
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}), nil
 }

@@ -90,7 +90,8 @@ func openDoor(ctx context.Context, keeper sessionKeeper, session string, offline
 	}
 }
 
-// record opens a door for a session, and records what it is answered into a file, which is there when the recording is whole.
+// record opens a door for a session, and records what it is answered into a file, which is there when the recording is
+// whole.
 func record(ctx context.Context, keeper sessionKeeper, session, name string) (*door, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun, done := make(chan string, 1), make(chan error, 1)
@@ -122,8 +123,8 @@ func record(ctx context.Context, keeper sessionKeeper, session, name string) (*d
 	}
 }
 
-// replayVariable names, in the environment of a command that is replayed, the recording. What readthru's own commands read goes past
-// the proxy: it is in no recording, and must not come from the network instead.
+// replayVariable names, in the environment of a command that is replayed, the recording. What readthru's own commands
+// read goes past the proxy: it is in no recording, and must not come from the network instead.
 const replayVariable = "READTHRU_REPLAY"
 
 // runReplayed runs a command with a proxy of its own that answers from a recording.
@@ -138,7 +139,10 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 		return err
 	}
 	log := p.askedLog(s)
-	door, err := proxy.New(proxy.Options{Replay: from, Client: disconnected{}, Transport: disconnected{}, Dial: disconnected{}.Dial, Authority: authority, Log: log})
+	door, err := proxy.New(proxy.Options{
+		Replay: from, Client: disconnected{}, Transport: disconnected{},
+		Dial: disconnected{}.Dial, Authority: authority, Log: log,
+	})
 	if err != nil {
 		return err
 	}

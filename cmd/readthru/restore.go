@@ -59,13 +59,14 @@ func wantEmpty(dir string) error {
 		return err
 	}
 	if len(entries) > 0 {
-		return withHint(fmt.Errorf("there is a store in %s already", dir), "move it away first, or restore into another directory with --data-dir")
+		return withHint(fmt.Errorf("there is a store in %s already", dir),
+			"move it away first, or restore into another directory with --data-dir")
 	}
 	return nil
 }
 
-// restoreAside reads the backup into a new directory and puts that in dir's place only when all of it was read: a broken
-// backup leaves nothing behind.
+// restoreAside reads the backup into a new directory and puts that in dir's place only when all of it was read: a
+// broken backup leaves nothing behind.
 func restoreAside(dir string, in io.Reader, name string) error {
 	aside := dir + ".restoring"
 	if err := os.RemoveAll(aside); err != nil {

@@ -34,14 +34,20 @@ func (p *program) runCommand() *cli.Command {
 		Name:      "run",
 		Usage:     "run a command whose web requests go through the proxy",
 		ArgsUsage: "-- COMMAND [ARGUMENT…]",
-		Description: "A daemon that runs is used; else one is started for as long as the command takes. The status is the command's.\n" +
-			"With --record all that the command is answered goes into a file; with --replay it is answered from that, byte for byte, and nothing is\n" +
-			"asked of the network: what is not in the file is answered 504, and the status is 1 unless the command's own tells of it.",
+		Description: "A daemon that runs is used; else one is started for as long as the command takes. The status is the " +
+			"command's.\n" +
+			"With --record all that the command is answered goes into a file; with --replay it is answered from that, byte " +
+			"for byte, and nothing is\n" +
+			"asked of the network: what is not in the file is answered 504, and the status is 1 unless the command's own " +
+			"tells of it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored, ask no origin"},
 			&cli.StringFlag{Name: "record", Usage: "write what is answered to `FILE`"},
 			&cli.StringFlag{Name: "replay", Usage: "answer from `FILE`, which --record wrote, and from nothing else"},
-			&cli.StringFlag{Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` under which visits and what was fetched are kept", DefaultText: "a new one"},
+			&cli.StringFlag{
+				Name: "session", EnvVars: []string{"READTHRU_SESSION"},
+				Usage: "`NAME` under which visits and what was fetched are kept", DefaultText: "a new one",
+			},
 			&cli.StringFlag{Name: "login", Usage: "`NAME:PASSWORD` for a proxy with users"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no line at the end that says what was read"},
 		},
@@ -109,7 +115,8 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 			return err
 		}
 		if r.record != "" && r.offline && !running.Offline {
-			return withHint(errors.New("what a daemon answers that is not offline itself is not recorded offline"), `stop it first, or start it with "readthru serve --offline"`)
+			return withHint(errors.New("what a daemon answers that is not offline itself is not recorded offline"),
+				`stop it first, or start it with "readthru serve --offline"`)
 		}
 		return p.runIn(ctx, s, r, running.client, authority)
 	}
@@ -128,7 +135,9 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 }
 
 // runIn runs the command in its session, through a door of the session's own, and tells at the end what was read.
-func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper sessionKeeper, authority *certs.Authority) error {
+func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper sessionKeeper,
+	authority *certs.Authority,
+) error {
 	before, err := keeper.Session(ctx, r.session) // others may have been of it
 	if err != nil {
 		return err
@@ -169,7 +178,8 @@ func (p *program) tellSession(ctx context.Context, keeper sessionKeeper, r *chil
 	if requests+tunnels == 0 {
 		return
 	}
-	text := count(requests, "request") + ": " + count(st.Pages-before.Pages, "page") + ", " + count(st.Hits-before.Hits, "hit") +
+	text := count(requests, "request") + ": " + count(st.Pages-before.Pages, "page") + ", " + count(st.Hits-before.Hits,
+		"hit") +
 		", " + count(st.Tokens.Saved-before.Tokens.Saved, "token") + " saved"
 	if n := st.Errors - before.Errors; n > 0 {
 		text += ", " + count(n, "error")

@@ -40,7 +40,10 @@ func (p *program) searchCommand() *cli.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			q := api.SearchQuery{Text: text, KB: c.String("kb"), Host: c.String("host"), Since: since, Limit: limit, Explain: c.Bool("explain")}
+			q := api.SearchQuery{
+				Text: text, KB: c.String("kb"), Host: c.String("host"), Since: since, Limit: limit,
+				Explain: c.Bool("explain"),
+			}
 			return p.withMemory(c.Context, func(b backend) error {
 				res, err := b.Search(c.Context, q)
 				if err != nil {
@@ -180,7 +183,8 @@ func (p *program) verifyQuote(c *cli.Context) error {
 		case q.Current || q.Version == "":
 			return p.print("found in line " + strconv.Itoa(q.Line) + under(where) + "\n")
 		default:
-			return p.print(fmt.Sprintf("found in the version of %s, and no more in the newest: line %d%s\n", day(q.Time), q.Line, under(where)))
+			return p.print(fmt.Sprintf("found in the version of %s, and no more in the newest: line %d%s\n", day(q.Time), q.Line,
+				under(where)))
 		}
 		return nil
 	})

@@ -59,17 +59,20 @@ func (p *program) serve(ctx context.Context, s *settings, offline bool) (err err
 	if err != nil {
 		return err
 	}
-	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline", offline)
+	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline",
+		offline)
 	if !loopback(s.Proxy.Listen) && len(s.Proxy.Users) == 0 {
-		log.Warn("anybody who reaches the proxy may use it", "proxy", d.info.Proxy, "remedy", "set proxy.users, or listen on 127.0.0.1")
+		log.Warn("anybody who reaches the proxy may use it", "proxy", d.info.Proxy, "remedy",
+			"set proxy.users, or listen on 127.0.0.1")
 	}
 	err = d.Run(ctx)
 	log.Info("stopped")
 	return err
 }
 
-// memoryLimit is what the daemon tells the garbage collector to stay under, in bytes, unless GOMEMLIMIT says otherwise. Spools,
-// store and conversions are bounded well below it; near it collection works harder instead of the process growing.
+// memoryLimit is what the daemon tells the garbage collector to stay under, in bytes, unless GOMEMLIMIT says otherwise.
+// Spools, store and conversions are bounded well below it; near it collection works harder instead of the process
+// growing.
 const memoryLimit = 512 << 20
 
 func limitMemory() {
@@ -89,14 +92,18 @@ type daemon struct {
 	admin     net.Listener
 }
 
-// openDaemon opens everything from the store upwards and listens. When anyPort is set, a port that is taken is replaced by a
-// free one.
+// openDaemon opens everything from the store upwards and listens. When anyPort is set, a port that is taken is replaced
+// by a free one.
 func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *slog.Logger) (_ *daemon, err error) {
 	if err := makeDataDir(s.dataDir); err != nil {
 		return nil, err
 	}
-	d := &daemon{info: &daemonInfo{Instance: newInstance(), PID: os.Getpid(), Token: s.Admin.Token, Offline: offline, Started: time.Now().UTC()}}
-	if d.core, err = openCore(s, s.dataDir, offline, log); err != nil { //nolint:contextcheck // opening the store takes none
+	d := &daemon{info: &daemonInfo{
+		Instance: newInstance(), PID: os.Getpid(), Token: s.Admin.Token, Offline: offline,
+		Started: time.Now().UTC(),
+	}}
+	//nolint:contextcheck // opening the store takes none
+	if d.core, err = openCore(s, s.dataDir, offline, log); err != nil {
 		return nil, err
 	}
 	defer func() { //nolint:contextcheck // closing takes none

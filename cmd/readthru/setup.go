@@ -29,7 +29,8 @@ func (p *program) setupCommand() *cli.Command {
 		Name:      "setup",
 		Usage:     "make an agent use this program: hooks, tool server, proxy and a paragraph of instructions",
 		ArgsUsage: "[AGENT]",
-		Description: "AGENT is claude, codex, gemini, cursor, vscode or opencode; without one, those found here are listed. The change is shown first.\n" +
+		Description: "AGENT is claude, codex, gemini, cursor, vscode or opencode; without one, those found here are " +
+			"listed. The change is shown first.\n" +
 			"Settings of others are never touched, and --remove takes back what was put in, to the byte.",
 		Flags: []cli.Flag{
 			jsonFlag(),
@@ -39,7 +40,10 @@ func (p *program) setupCommand() *cli.Command {
 			&cli.BoolFlag{Name: "no-proxy", Usage: "leave the agent's web requests as they are"},
 			&cli.BoolFlag{Name: "no-text", Usage: "leave the agent's instructions as they are"},
 			&cli.BoolFlag{Name: "verbatim", Usage: "put the page itself in place of what a tool made of it"},
-			&cli.BoolFlag{Name: "answer-from-cache", Usage: "answer with a page that is here and fresh, in place of the tool that would read it"},
+			&cli.BoolFlag{
+				Name:  "answer-from-cache",
+				Usage: "answer with a page that is here and fresh, in place of the tool that would read it",
+			},
 			&cli.BoolFlag{Name: "prefetch", Usage: "fetch pages that a message names, three at most, before they are read"},
 			&cli.BoolFlag{Name: "instructions", Usage: "print a paragraph for the AGENTS.md of an agent that is not listed"},
 		},
@@ -64,9 +68,13 @@ func (p *program) setupCommand() *cli.Command {
 			}
 			agent := agents.Agent(name)
 			if !agents.Known(agent) {
-				return withHint(usagef("there is no agent %q here", name), `see "readthru setup"; for any other, "readthru setup --instructions" and the tool server "readthru mcp"`)
+				return withHint(usagef("there is no agent %q here", name),
+					`see "readthru setup"; for any other, "readthru setup --instructions" and the tool server "readthru mcp"`)
 			}
-			w := wishes{Proxy: !c.Bool("no-proxy"), Text: !c.Bool("no-text"), Verbatim: c.Bool("verbatim"), Instead: c.Bool("answer-from-cache"), Prefetch: c.Bool("prefetch")}
+			w := wishes{
+				Proxy: !c.Bool("no-proxy"), Text: !c.Bool("no-text"), Verbatim: c.Bool("verbatim"),
+				Instead: c.Bool("answer-from-cache"), Prefetch: c.Bool("prefetch"),
+			}
 			ask := asker{in: bufio.NewReader(p.in), out: p.err, mute: c.Bool("yes") || c.Bool("dry-run") || !terminal(p.in)}
 			set := &installation{p: p, settings: s, agent: agent, ask: &ask, yes: c.Bool("yes"), dry: c.Bool("dry-run")}
 			if c.Bool("remove") {
@@ -218,7 +226,10 @@ func (in *installation) remove(ctx context.Context) error {
 	}
 	all, _, err := in.choice(ctx, wishes{Proxy: true, Text: true, Instead: true, Prefetch: true}, false)
 	if err != nil { // what is ours is told by the journal, or by its looks
-		all = agents.Choice{Command: []string{"readthru"}, Text: true, Instead: true, Prefetch: true, Env: in.variables(clientEnv{})}
+		all = agents.Choice{
+			Command: []string{"readthru"}, Text: true, Instead: true, Prefetch: true,
+			Env: in.variables(clientEnv{}),
+		}
 	}
 	var changes []change
 	var notes []string
@@ -253,7 +264,8 @@ func (in *installation) remove(ctx context.Context) error {
 	return nil
 }
 
-// plan works out what becomes of each file. Files of an earlier setup that nothing belongs into any more are taken back.
+// plan works out what becomes of each file. Files of an earlier setup that nothing belongs into any more are taken
+// back.
 func (in *installation) plan(files []*agents.File, j journal) (changes []change, err error) {
 	for _, f := range files {
 		entry := j.entry(f.Path)
@@ -294,7 +306,8 @@ func leftOver(files []*agents.File, j journal) (list []*agents.File) {
 }
 
 func (in *installation) cannot(err error) error {
-	return withHint(fmt.Errorf("set up %s: %w", in.agent.Title(), err), "nothing was changed: mend that file, or edit it by hand after docs/agents.md")
+	return withHint(fmt.Errorf("set up %s: %w", in.agent.Title(), err),
+		"nothing was changed: mend that file, or edit it by hand after docs/agents.md")
 }
 
 // carryOut shows the changes and, when the user agrees, makes them. It reports whether they are made.
@@ -357,13 +370,18 @@ func (c change) diff() string {
 }
 
 // choice turns wishes into what is put into settings. makeFiles has the files made that the environment names.
-func (in *installation) choice(ctx context.Context, w wishes, makeFiles bool) (c agents.Choice, notes []string, err error) {
+func (in *installation) choice(ctx context.Context, w wishes,
+	makeFiles bool,
+) (c agents.Choice, notes []string, err error) {
 	command, err := thisProgram()
 	if err != nil {
 		return c, nil, err
 	}
 	s := in.settings
-	c = agents.Choice{Command: []string{command}, Text: w.Text, Verbatim: w.Verbatim, Instead: w.Instead, Prefetch: w.Prefetch}
+	c = agents.Choice{
+		Command: []string{command}, Text: w.Text, Verbatim: w.Verbatim, Instead: w.Instead,
+		Prefetch: w.Prefetch,
+	}
 	if s.source["data_dir"] != "default" && !strings.HasPrefix(s.source["data_dir"], "environment XDG") {
 		c.Command = append(c.Command, "--data-dir", s.dataDir)
 	}
@@ -388,7 +406,10 @@ func (in *installation) choice(ctx context.Context, w wishes, makeFiles bool) (c
 		return c, []string{"the proxy's environment was left out: it would hold a password, since the proxy has users"}, nil
 	}
 	ca := filepath.Join(s.dataDir, "ca")
-	e := clientEnv{proxy: proxy, cert: filepath.Join(ca, "ca.pem"), bundle: filepath.Join(ca, "bundle.pem"), wgetrc: filepath.Join(s.dataDir, "wgetrc")}
+	e := clientEnv{
+		proxy: proxy, cert: filepath.Join(ca, "ca.pem"), bundle: filepath.Join(ca, "bundle.pem"),
+		wgetrc: filepath.Join(s.dataDir, "wgetrc"),
+	}
 	e.direct = cmp.Or(os.Getenv("no_proxy"), os.Getenv("NO_PROXY"))
 	if makeFiles {
 		if err := makeDataDir(s.dataDir); err != nil {
@@ -420,7 +441,8 @@ func thisProgram() (string, error) {
 		return "", fmt.Errorf("find this program: %w", err)
 	}
 	if strings.Contains(filepath.ToSlash(self), "/go-build") {
-		return "", withHint(errors.New("this program was built by \"go run\" and is gone when it ends"), "build it to stay, with \"make build\" or \"go install ./cmd/readthru\", and run that")
+		return "", withHint(errors.New("this program was built by \"go run\" and is gone when it ends"),
+			"build it to stay, with \"make build\" or \"go install ./cmd/readthru\", and run that")
 	}
 	if found, err := exec.LookPath("readthru"); err == nil && sameFile(found, self) {
 		return filepath.Abs(found) // perhaps a link, which outlives an upgrade
@@ -458,7 +480,8 @@ func (in *installation) journal() (j journal, err error) {
 		err = json.Unmarshal(text, &j)
 	}
 	if err != nil {
-		return j, withHint(fmt.Errorf("read what was set up before: %w", err), "remove "+in.journalFile()+": ours is told by its looks then")
+		return j, withHint(fmt.Errorf("read what was set up before: %w", err),
+			"remove "+in.journalFile()+": ours is told by its looks then")
 	}
 	return j, nil
 }
@@ -548,7 +571,8 @@ func (in *installation) look(ctx context.Context) agentState {
 		if c.changes() {
 			missing++
 		}
-		if without, err := c.file.Remove(c.state.text, j.entry(c.file.Path).Record); err == nil && (without.Gone || !slices.Equal(without.Text, c.state.text)) {
+		if without, err := c.file.Remove(c.state.text, j.entry(c.file.Path).Record); err == nil &&
+			(without.Gone || !slices.Equal(without.Text, c.state.text)) {
 			ours++
 		}
 	}

@@ -21,8 +21,8 @@ type fileState struct {
 	info  fs.FileInfo
 }
 
-// readFile reads a settings file. What cannot be replaced without harm is an error: a file that its owner may not write, a link
-// to nothing, what is no file at all.
+// readFile reads a settings file. What cannot be replaced without harm is an error: a file that its owner may not
+// write, a link to nothing, what is no file at all.
 func readFile(path string) (st fileState, err error) {
 	if !filepath.IsAbs(path) {
 		return st, errors.New("the home directory is not known: set HOME")
@@ -63,7 +63,8 @@ func readFile(path string) (st fileState, err error) {
 	return st, nil
 }
 
-// write makes a change in one step, so that whoever reads the file at the same time reads all of it. Mode and owner stay.
+// write makes a change in one step, so that whoever reads the file at the same time reads all of it. Mode and owner
+// stay.
 func (c *change) write() error {
 	now, err := readFile(c.file.Path)
 	if err != nil {

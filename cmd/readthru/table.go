@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// table writes rows in columns under a header. On a terminal titles, URLs and the like are cut, so that a row fits a line; into
-// a file or pipe they go whole. Cells are cleaned of what would break a line or a terminal.
+// table writes rows in columns under a header. On a terminal titles, URLs and the like are cut, so that a row fits a
+// line; into a file or pipe they go whole. Cells are cleaned of what would break a line or a terminal.
 func (p *program) table(header []string, rows [][]string) error {
 	limit := 0
 	if f, ok := p.out.(*os.File); ok {
@@ -27,8 +27,8 @@ func (p *program) table(header []string, rows [][]string) error {
 // columnGap stands between columns.
 const columnGap = "  "
 
-// layout returns a table whose lines are at most limit cells of a terminal wide, where that can be had by cutting what others
-// wrote. A limit of 0 is none.
+// layout returns a table whose lines are at most limit cells of a terminal wide, where that can be had by cutting what
+// others wrote. A limit of 0 is none.
 func layout(header []string, rows [][]string, limit int) string {
 	widths := make([]int, len(header))
 	lines := [][]string{header}

@@ -58,8 +58,8 @@ func (s size) String() string {
 	return fmt.Sprintf("%dB", int64(s))
 }
 
-// setText sets a key from the text of an environment variable or a flag. Lists of texts and numbers are separated by commas,
-// lists of rules and users are YAML.
+// setText sets a key from the text of an environment variable or a flag. Lists of texts and numbers are separated by
+// commas, lists of rules and users are YAML.
 func (l leaf) setText(text string) error {
 	if l.value.Kind() != reflect.Slice {
 		return setScalar(l.value, text, l.oneof)

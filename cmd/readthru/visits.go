@@ -39,7 +39,10 @@ func (p *program) visitsCommand() *cli.Command {
 					if v.FromCache {
 						from = "cache"
 					}
-					rows = append(rows, []string{day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), v.Session, v.Agent, v.URL})
+					rows = append(rows, []string{
+						day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), v.Session, v.Agent,
+						v.URL,
+					})
 				}
 				p.more(c, list.Next)
 				return p.table([]string{"TIME", "SOURCE", "FROM", "TOKENS", "SESSION", "AGENT", "URL"}, rows)

@@ -96,7 +96,8 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	c.cache = cache.New(cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
-		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Override: lifetimes(s.rules(), s.Cache.PageTTL), Bypass: bypass(s.rules()), Log: log,
+		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Override: lifetimes(s.rules(), s.Cache.PageTTL),
+		Bypass: bypass(s.rules()), Log: log,
 	})
 	third := s.MarkdownNew.Mode
 	if offline {
@@ -107,15 +108,18 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		limit = -1 // none at all; to fetch, 0 is the default
 	}
 	c.browser = render.New(render.Options{
-		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, s.BlockedDomains), Dir: filepath.Join(dir, "browser"),
-		Concurrency: s.Render.Concurrency, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
-		Sandbox: s.Render.Sandbox == "require", Log: log,
+		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, s.BlockedDomains),
+		Dir:         filepath.Join(dir, "browser"),
+		Concurrency: s.Render.Concurrency, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody),
+		UserAgent: s.Fetch.UserAgent,
+		Sandbox:   s.Render.Sandbox == "require", Log: log,
 	})
 	c.symbols = symbols.New(symbols.Options{CacheDir: filepath.Join(dir, "symbols")})
 	c.fetcher = fetch.New(fetch.Options{
 		Client: c.cache, Direct: c.transport, Store: c.store,
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
-		BlockedDomains: s.BlockedDomains, Rules: s.rules(), PagesWithCookies: s.Pages.WithCookies, Private: s.Cache.Mode == "private",
+		BlockedDomains: s.BlockedDomains, Rules: s.rules(), PagesWithCookies: s.Pages.WithCookies,
+		Private:     s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
 		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
@@ -143,7 +147,8 @@ func (c *core) Close() error {
 func (c *core) github() fetch.GitHub {
 	s := c.settings
 	g := fetch.GitHub{
-		BaseURL: s.GitHub.BaseURL, CodeloadURL: s.GitHub.CodeloadURL, RawURL: s.GitHub.RawURL, APIURL: s.GitHub.APIURL, Token: s.GitHub.Token,
+		BaseURL: s.GitHub.BaseURL, CodeloadURL: s.GitHub.CodeloadURL, RawURL: s.GitHub.RawURL, APIURL: s.GitHub.APIURL,
+		Token:    s.GitHub.Token,
 		Lifetime: s.Cache.PageTTL, Git: s.GitHub.Git, Dir: filepath.Join(c.dir, "git"), CAFile: s.Upstream.CAFile,
 	}
 	if c.offline {
@@ -187,8 +192,9 @@ func (c *core) door(authority *certs.Authority, admin string) (*proxy.Proxy, err
 	}
 	o := proxy.Options{
 		Fetch: c.fetcher, Client: c.cache, Transport: c.transport, Dial: c.transport.Dial, Authority: authority,
-		Rules: s.rules(), Mode: s.Proxy.Mode, Users: users, ConnectPorts: s.Proxy.ConnectPorts, BlockedDomains: s.BlockedDomains,
-		AdminURL: admin, RejectsCA: c.rejectsCA, NoteRejectsCA: c.noteRejectsCA, Log: c.log,
+		Rules: s.rules(), Mode: s.Proxy.Mode, Users: users, ConnectPorts: s.Proxy.ConnectPorts,
+		BlockedDomains: s.BlockedDomains,
+		AdminURL:       admin, RejectsCA: c.rejectsCA, NoteRejectsCA: c.noteRejectsCA, Log: c.log,
 	}
 	if c.offline {
 		o.Transport, o.Dial = disconnected{}, disconnected{}.Dial
@@ -199,15 +205,18 @@ func (c *core) door(authority *certs.Authority, admin string) (*proxy.Proxy, err
 // server opens the operations on top of the core. door is nil when no proxy runs; authority may be nil too.
 func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, proxyAddr string) *api.Server {
 	o := api.Options{
-		Fetch: c.fetcher, Store: c.store, Version: version, Instance: instance, Hosts: c.settings.Admin.Hosts, Token: c.settings.Admin.Token,
-		Offline: c.offline, MaxBody: int64(c.settings.Fetch.MaxBody), MarkdownNewMode: c.settings.MarkdownNew.Mode, Log: c.log,
+		Fetch: c.fetcher, Store: c.store, Version: version, Instance: instance, Hosts: c.settings.Admin.Hosts,
+		Token:   c.settings.Admin.Token,
+		Offline: c.offline, MaxBody: int64(c.settings.Fetch.MaxBody), MarkdownNewMode: c.settings.MarkdownNew.Mode,
+		Log:   c.log,
 		Proxy: func() string { return proxyAddr },
 		Cache: func() api.CacheStats {
 			n := c.cache.Stats()
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
 		},
 	}
-	o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.fresh, c.explain, c.knowledge, c.crawlService, c.dir, c.summaries()
+	o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.fresh, c.explain, c.knowledge, c.crawlService, c.dir,
+		c.summaries()
 	o.Firecrawl = firecrawl.New(firecrawl.Options{Crawl: c.crawlConfig(), Summary: o.Summary, Dir: c.dir, Log: c.log})
 	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
@@ -218,7 +227,10 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 	if door != nil {
 		o.Requests = func() api.RequestStats {
 			n := door.Stats()
-			return api.RequestStats{Total: n.Total, Intercepted: n.Intercepted, Tunnelled: n.Tunnelled, Blocked: n.Blocked, Errors: n.Errors}
+			return api.RequestStats{
+				Total: n.Total, Intercepted: n.Intercepted, Tunnelled: n.Tunnelled, Blocked: n.Blocked,
+				Errors: n.Errors,
+			}
 		}
 		o.Recent = func() any { return door.Recent() }
 		o.SessionDoors = sessionDoors{c, door}
@@ -331,14 +343,18 @@ func (c *core) sweep(ctx context.Context) error {
 func (s *settings) rules() fetch.Rules {
 	var list fetch.Rules
 	for _, r := range s.Rules {
-		list = append(list, fetch.Rule{Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render})
+		list = append(list, fetch.Rule{
+			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL,
+			Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render,
+		})
 	}
 	return list
 }
 
-// lifetimes returns the cache's override: a rule's ttl stands against what the origin states; a page that states nothing lives
-// pageTTL (AD4). Pages are answers 200 to GET whose type is a page's; text/plain is none.
-func lifetimes(rules fetch.Rules, pageTTL time.Duration) func(*http.Request, int, http.Header) (time.Duration, bool, bool) {
+// lifetimes returns the cache's override: a rule's ttl stands against what the origin states; a page that states
+// nothing lives pageTTL (AD4). Pages are answers 200 to GET whose type is a page's; text/plain is none.
+func lifetimes(rules fetch.Rules, pageTTL time.Duration) func(*http.Request, int,
+	http.Header) (time.Duration, bool, bool) {
 	return func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool) {
 		if status != http.StatusOK || req.Method != http.MethodGet {
 			return 0, false, false
@@ -378,8 +394,8 @@ func (disconnected) RoundTrip(*http.Request) (*http.Response, error) { return ni
 // Dial fails.
 func (disconnected) Dial(context.Context, string, string) (net.Conn, error) { return nil, errOffline }
 
-// partitionKey returns the key under which the cache keeps credentials apart, from a file made at its first use. The store is
-// open, so that nobody else makes one at the same time.
+// partitionKey returns the key under which the cache keeps credentials apart, from a file made at its first use. The
+// store is open, so that nobody else makes one at the same time.
 func partitionKey(dir string) ([]byte, error) {
 	name := filepath.Join(dir, "cache.key")
 	key, err := os.ReadFile(name)
