@@ -107,7 +107,7 @@ var serviceRows = []acceptance{
 			t.Error("something is left")
 		}
 		if list, err := w.server.Pages(t.Context(), api.PageQuery{}); err != nil || len(list.Pages) != 2 {
-			t.Errorf("%v, %+v, want the pages kept (B32)", err, list)
+			t.Errorf("%v, %+v, want the pages kept (rule B32)", err, list)
 		}
 	}},
 	{"B39 remove_fetched removes from the set only", func(t *testing.T) {
@@ -287,15 +287,15 @@ var githubRows = []acceptance{
 		if s, err := w.server.Fetch(t.Context(),
 			api.FetchRequest{URL: "https://github.com/acme/tool", Summary: "auto"}); err != nil ||
 			s.SummaryType != "architecture" || !s.FromCache {
-			t.Errorf("%v, summary %s, from cache %v, want that of a repository with symbols (B21)", err, s.SummaryType,
+			t.Errorf("%v, summary %s, from cache %v, want that of a repository with symbols (rule B21)", err, s.SummaryType,
 				s.FromCache)
 		}
 		if gone, err := w.server.Uncache(t.Context(), api.Selection{URL: "https://github.com/acme/tool"}); err != nil ||
 			gone.Removed == 0 || gone.Fetched != 1 {
-			t.Errorf("invalidate (B40): %v, %+v", err, gone)
+			t.Errorf("invalidate (rule B40): %v, %+v", err, gone)
 		}
 		if again := w.got(t, api.FetchRequest{URL: "https://github.com/acme/tool"}); again.FromCache {
-			t.Error("it came from the cache after it was invalidated (B40)")
+			t.Error("it came from the cache after it was invalidated (rule B40)")
 		}
 	}},
 	{"B34 a repository as a prompt is its readme and its map", func(t *testing.T) {

@@ -317,7 +317,7 @@ func TestFormats(t *testing.T) {
 		{"text has no markup", api.FetchRequest{URL: pageURL, Format: "text"}, "text", "A heading\n", ""},
 		{"html is the origin's", api.FetchRequest{URL: pageURL, Format: "html"}, "html", "<!doctype html>", ""},
 		{
-			"prompt names the page (B34)",
+			"prompt names the page (rule B34)",
 			api.FetchRequest{URL: pageURL, Format: "prompt"},
 			"prompt",
 			"URL: " + pageURL + "\nTitle: ", "",
@@ -378,7 +378,7 @@ func TestCutCharsNeverCutsACodePoint(t *testing.T) {
 	}
 }
 
-// TestStatsHasTheShapeThatScriptsRelyOn names every key of interface.md.
+// TestStatsHasTheShapeThatScriptsRelyOn names every key that a script may rely on.
 func TestStatsHasTheShapeThatScriptsRelyOn(t *testing.T) {
 	addr := newWorld(t, nil).listen(t)
 	for _, path := range []string{"/stats", "/api/v1/stats"} {

@@ -47,7 +47,7 @@ func ask(t *testing.T, addr, method, path, body string, fields ...string) reply 
 	return reply{resp.StatusCode, resp.Header, strings.NewReader(string(b))}
 }
 
-// TestEveryPathRefusesStrangers tries every route with every way in that must be closed (AD5; S9).
+// TestEveryPathRefusesStrangers tries every route with every way in that must be closed (AD5).
 func TestEveryPathRefusesStrangers(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) { o.Hosts = []string{"box.lan"} })
 	addr := w.listen(t)

@@ -38,7 +38,7 @@ func trimmed(t *testing.T, limit int) (*convert.Trim, error) {
 	return doc.Trimmed(t.Context(), convert.Options{}, limit)
 }
 
-func TestTrimmedHoldsTheContentAlone(t *testing.T) { // E10
+func TestTrimmedHoldsTheContentAlone(t *testing.T) { // rule E10
 	got, err := trimmed(t, 40_000)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestTrimmedHoldsTheContentAlone(t *testing.T) { // E10
 	}
 }
 
-func TestTrimmedLosesNothingAtAnyLimit(t *testing.T) { // E11
+func TestTrimmedLosesNothingAtAnyLimit(t *testing.T) { // rule E11
 	all, err := trimmed(t, 40_000)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestWhatHasNoElementsIsNotTrimmed(t *testing.T) {
 	}
 }
 
-func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // E12
+func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // rule E12
 	source, err := trimmed(t, 40_000)
 	if err != nil {
 		t.Fatal(err)

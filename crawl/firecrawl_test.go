@@ -151,7 +151,7 @@ func TestFirecrawlScrape(t *testing.T) {
 	}
 	d.docs[0] = doc("", "# A\n", "url", "")
 	if p, err = r.Scrape(t.Context(), "http://site.test/start"); err != nil || p.URL != "http://site.test/start" {
-		t.Errorf("page %+v, %v, want the start URL where the server names none (D10)", p, err)
+		t.Errorf("page %+v, %v, want the start URL where the server names none (rule D10)", p, err)
 	}
 	d.docs[0] = doc("http://site.test/a", "")
 	if p, err := r.Scrape(t.Context(), "http://site.test/a"); err == nil {

@@ -17,7 +17,7 @@ import (
 var twin = "# Harbour\n\n" +
 	strings.Repeat("The harbour wakes before the town does, and the boats that left at dusk come home.\n\n", 12)
 
-func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3, protocols: Link, head, .md
+func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 	for _, tt := range []struct {
 		name, path string
 		html       string
@@ -119,7 +119,7 @@ func TestTwinsAtPrivateAddressesAreNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestTwinsAreTriedUnnamedOnlyWhereOneHasWorked(t *testing.T) { // A1
+func TestTwinsAreTriedUnnamedOnlyWhereOneHasWorked(t *testing.T) { // rule A1
 	mux := http.NewServeMux()
 	mux.Handle("/a", respond(200, article("A"), html, `Link: </a.md>; rel=alternate; type=text/markdown`))
 	mux.Handle("/b", respond(200, article("B"), html))

@@ -15,7 +15,7 @@ import (
 	"readthru/fetch"
 )
 
-func TestCutBodiesAreErrors(t *testing.T) { // H1, H2
+func TestCutBodiesAreErrors(t *testing.T) { // rules H1, H2
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	io.WriteString(z, article("Harbour"))

@@ -111,7 +111,7 @@ func withModel(t *testing.T, remote bool, cascade ...string) (*converting, func(
 	}
 }
 
-func TestAModelConvertsAPageWhereTheCascadeListsIt(t *testing.T) { // E10 to E12, E3
+func TestAModelConvertsAPageWhereTheCascadeListsIt(t *testing.T) { // rules E10 to E12, E3
 	m, with := withModel(t, true)
 	c := newChain(t, respond(200, article("Harbour"), html), with)
 	const url = "https://site.test/docs/harbour"
@@ -148,7 +148,7 @@ func TestAModelConvertsAPageWhereTheCascadeListsIt(t *testing.T) { // E10 to E12
 	}
 }
 
-func TestWhatAModelWritesAmissIsNotTaken(t *testing.T) { // E12: on failure local
+func TestWhatAModelWritesAmissIsNotTaken(t *testing.T) { // rule E12: on failure local
 	good := goodAnswer("Harbour")
 	for name, set := range map[string]func(*converting){
 		"down":               func(m *converting) { m.status = 503 },
@@ -295,7 +295,7 @@ func TestAPageThatWasConvertedHereIsConvertedByAModelOnceThereIsOne(t *testing.T
 	}
 }
 
-func TestALongPageIsGivenToAModelUpToTheLimit(t *testing.T) { // E11
+func TestALongPageIsGivenToAModelUpToTheLimit(t *testing.T) { // rule E11
 	var long strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&long,

@@ -139,7 +139,7 @@ func TestMarkdownNewModes(t *testing.T) {
 	}
 }
 
-func TestMarkdownNewIsPostedWhatWouldMixWithItsOptions(t *testing.T) { // A5
+func TestMarkdownNewIsPostedWhatWouldMixWithItsOptions(t *testing.T) { // rule A5
 	conv, with := newConverter(t)
 	c := newChain(t, respond(200, article("Local"), html), with("prefer", 0))
 	for _, path := range []string{"/a?b=c", "/a%20b"} {
@@ -172,7 +172,7 @@ func TestMarkdownNewRendersAShellThatNoBrowserRenderedHere(t *testing.T) {
 	}
 }
 
-func TestMarkdownNewAnswersThatAreNotTaken(t *testing.T) { // A6, A7
+func TestMarkdownNewAnswersThatAreNotTaken(t *testing.T) { // rules A6, A7
 	for name, answer := range map[string]http.HandlerFunc{
 		"HTML with status 200":   respond(200, "<html><p>Error</html>", "Content-Type: text/html"),
 		"HTML labelled markdown": respond(200, "<!doctype html><p>Error", "Content-Type: text/markdown"),

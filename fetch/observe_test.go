@@ -130,7 +130,7 @@ func TestPagesReadWithCookies(t *testing.T) { // AD4
 	}
 }
 
-func TestBodiesCutOnTheWayToABrowserStayCut(t *testing.T) { // H1
+func TestBodiesCutOnTheWayToABrowserStayCut(t *testing.T) { // rule H1
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Length", "100000")

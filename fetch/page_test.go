@@ -166,7 +166,7 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-func TestNotAcceptableIsAskedAgainOnceWithoutMarkdown(t *testing.T) { // A2
+func TestNotAcceptableIsAskedAgainOnceWithoutMarkdown(t *testing.T) { // rule A2
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.Header.Get("Accept"), "markdown") {
 			w.WriteHeader(http.StatusNotAcceptable)
@@ -182,7 +182,7 @@ func TestNotAcceptableIsAskedAgainOnceWithoutMarkdown(t *testing.T) { // A2
 	}
 }
 
-func TestErrorsKeepTheirStatusAndAreNeverPages(t *testing.T) { // AD1, AD6, X6
+func TestErrorsKeepTheirStatusAndAreNeverPages(t *testing.T) { // rules AD1, AD6, X6
 	c := newChain(t, respond(404, article("Not here"), html))
 	ans := c.read(t, "https://site.test/")
 	if ans.Status != 404 || ans.Page == nil || ans.Page.Stored || !strings.Contains(string(ans.Body), "# Not here") {
@@ -198,7 +198,7 @@ func TestErrorsKeepTheirStatusAndAreNeverPages(t *testing.T) { // AD1, AD6, X6
 	}
 }
 
-func TestAnErrorIsNotedOnAKnownPage(t *testing.T) { // X6
+func TestAnErrorIsNotedOnAKnownPage(t *testing.T) { // rule X6
 	status := 200
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		respond(status, article("Harbour"), html, "Cache-Control: no-cache")(w, r)
@@ -216,7 +216,7 @@ func TestAnErrorIsNotedOnAKnownPage(t *testing.T) { // X6
 	}
 }
 
-func TestBlockedDomainsAreRefusedAndNothingIsSent(t *testing.T) { // A11
+func TestBlockedDomainsAreRefusedAndNothingIsSent(t *testing.T) { // rule A11
 	c := newChain(t, echo("x"), func(o *fetch.Options) {
 		o.BlockedDomains = []string{"medium.com", "substack.com"}
 		o.Rules = fetch.Rules{{Host: "site.test", Path: "/private/*", Action: "block"}}

@@ -15,8 +15,8 @@ import (
 	"readthru/store"
 )
 
-// failureLifetime is how long the failure of an own fetch is its answer (X6, which allows 30 s): who tries again at
-// once spares the origin, who waits a little gets a new answer.
+// failureLifetime is how long a failed fetch of our own is remembered (rule X6, which allows 30 s). A retry within it
+// gets the same failure and does not reach the origin.
 const failureLifetime = 5 * time.Second
 
 // failure is why an own fetch gave nothing, and when that was.

@@ -15,7 +15,7 @@ import (
 )
 
 // lasting reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error, wall,
-// form to sign in or "not found" in disguise (AD6, X6).
+// form to sign in or "not found" in disguise (rules AD6, X6).
 func (f *Fetcher) lasting(a *attempt) bool {
 	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
 		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary, convert.WarnScanned,

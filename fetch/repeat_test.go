@@ -97,7 +97,7 @@ func tagOf(t *testing.T, c *chain, text bool, limit int) string {
 	return ans.Header.Get("Etag")
 }
 
-func TestAFailureIsRememberedForAMoment(t *testing.T) { // X6
+func TestAFailureIsRememberedForAMoment(t *testing.T) { // rule X6
 	status := 500
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter,
 		r *http.Request,

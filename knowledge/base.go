@@ -34,7 +34,7 @@ const (
 // DefaultLimit is how many pages a crawl takes into a base that names no limit.
 const DefaultLimit = 1000
 
-// Base is a knowledge base: documents under a name, with what is needed to fetch them again (rules.md 7).
+// Base is a knowledge base: documents under a name, with what is needed to fetch them again (rule D1).
 type Base struct {
 	ID          string `json:"id"`   // 16 hex digits
 	Name        string `json:"name"` // unique: lower-case letters, digits and ._-, a letter or digit first

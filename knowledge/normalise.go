@@ -64,7 +64,7 @@ func readStatements(answer *llm.Answer) ([]Statement, error) {
 	}
 	list := make([]Statement, len(v.Statements))
 	for i, raw := range v.Statements {
-		list[i].Confidence = 1 // if it says nothing (rules.md 7)
+		list[i].Confidence = 1 // if it says nothing (rule D2)
 		if err := (&llm.Answer{Text: string(raw)}).JSON(&list[i]); err != nil {
 			return nil, err
 		}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Statement is one thing that a passage says (rules.md 7). Its lists are never nil.
+// Statement is one thing that a passage says (rule D2). Its lists are never nil.
 type Statement struct {
 	NormalizedText string   `json:"normalized_text"` // the statement in words of its own; empty when no model made it
 	Frame          string   `json:"frame"`           // upper case; CAUSAL unless a model says otherwise

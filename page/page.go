@@ -41,7 +41,7 @@ const (
 // Error says why there is no page. Its JSON form is the page object's error.
 type Error struct {
 	Kind    string `json:"kind"`    // blocked, timeout, http, connect, tls, too_large or unsupported
-	Message string `json:"message"` // one plain sentence (rules.md 9)
+	Message string `json:"message"` // one plain sentence (rule A10)
 }
 
 // Info holds measurements of the last fetch. Times are milliseconds, sizes count Unicode code points.

@@ -9,7 +9,7 @@ import (
 	"readthru/page"
 )
 
-func TestInputIsAssembledInOrder(t *testing.T) { // B23
+func TestInputIsAssembledInOrder(t *testing.T) { // rule B23
 	p := &page.Page{
 		URL: "https://site.test/a?key=sk-0123456789abcdef", Title: "T", Description: "D",
 		Readme: "# R\n\nreadme", SymbolMap: "main.go\n  main",
@@ -33,7 +33,7 @@ func TestInputIsAssembledInOrder(t *testing.T) { // B23
 	}
 }
 
-func TestInputIsCutBetweenCharacters(t *testing.T) { // B23
+func TestInputIsCutBetweenCharacters(t *testing.T) { // rule B23
 	for limit, want := range map[int][2]string{
 		0: {"", ""}, 2: {"äö", ""}, 3: {"äöü", ""}, 4: {"äöü", "日"}, 6: {"äöü", "日本語"}, 7: {"äöü", "日本語"},
 	} {

@@ -23,7 +23,7 @@ func readme(t *testing.T) string {
 
 const symbolMap = "pond/pond.go\n  type Pond struct\n  func Open(dir string) (*Pond, error)\npond/ripple.go\n  func (p *Pond) Ripple(n int)\n"
 
-func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // B20, B24
+func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // rules B20, B24
 	p := &page.Page{URL: "https://github.com/a/pond", Type: page.GitHubRepo, Title: "a/pond"}
 	withMap := *p
 	withMap.SymbolMap = symbolMap

@@ -14,7 +14,7 @@ import (
 	"readthru/summary"
 )
 
-func TestChoiceOfKind(t *testing.T) { // B21, B22
+func TestChoiceOfKind(t *testing.T) { // rules B21, B22
 	repo := &page.Page{Type: page.GitHubRepo}
 	mapped := &page.Page{Type: page.GitHubRepo, SymbolMap: "main.go\n  func main()"}
 	web := &page.Page{Type: page.Web}
@@ -51,7 +51,7 @@ func TestChoiceOfKind(t *testing.T) { // B21, B22
 	}
 }
 
-func TestAHintChoosesOnlyWithAuto(t *testing.T) { // B22
+func TestAHintChoosesOnlyWithAuto(t *testing.T) { // rule B22
 	m := summary.New(summary.Options{})
 	for kind, want := range map[summary.Kind]summary.Kind{
 		"": summary.API, summary.Auto: summary.API,
@@ -67,7 +67,7 @@ func TestAHintChoosesOnlyWithAuto(t *testing.T) { // B22
 	}
 }
 
-func TestEveryProviderSummarisesInEveryKind(t *testing.T) { // B20
+func TestEveryProviderSummarisesInEveryKind(t *testing.T) { // rule B20
 	for _, provider := range []string{llm.OpenAI, llm.Anthropic, llm.Ollama} {
 		t.Run(provider, func(t *testing.T) {
 			d := newDouble(t, func(string) (int, string) { return 200, about })
@@ -194,7 +194,7 @@ func TestWhatMustNotLeaveIsNotToldToAModel(t *testing.T) {
 	}
 }
 
-func TestAModelInTroubleLeavesAnExtractiveSummary(t *testing.T) { // B24
+func TestAModelInTroubleLeavesAnExtractiveSummary(t *testing.T) { // rule B24
 	for name, say := range map[string]func(string) (int, string){
 		"down":           func(string) (int, string) { return 503, "" },
 		"rate-limited":   func(string) (int, string) { return 429, `{"error":{"message":"slow down"}}` },
@@ -231,7 +231,7 @@ func TestAModelInTroubleLeavesAnExtractiveSummary(t *testing.T) { // B24
 	}
 }
 
-func TestASummaryIsMadeOnce(t *testing.T) { // B6
+func TestASummaryIsMadeOnce(t *testing.T) { // rule B6
 	d := newDouble(t, func(string) (int, string) { return 200, about })
 	var kept shelf
 	none := summary.New(kept.options(summary.Options{}))
@@ -280,7 +280,7 @@ func TestASummaryOfAPartDoesNotStandForThePage(t *testing.T) {
 	}
 }
 
-func TestALongPageIsCutAndSaidSo(t *testing.T) { // B23
+func TestALongPageIsCutAndSaidSo(t *testing.T) { // rule B23
 	d := newDouble(t, func(string) (int, string) { return 200, about })
 	long := guide + strings.Repeat("Ein Satz über Häfen. ", 10_000)
 	p := stored(long)
