@@ -60,8 +60,8 @@ func TestEveryKeyOfTheExampleIsExplained(t *testing.T) {
 				continue
 			}
 			at := line(pair.Key)
-			if !strings.Contains(lines[at-1], "#") && !strings.HasPrefix(lines[at-2], "#") {
-				t.Errorf("line %d says nothing of what the key is for: %s", at, lines[at-1])
+			if !strings.Contains(lines[at-1], "#") && !strings.HasPrefix(strings.TrimSpace(lines[at-2]), "#") {
+				t.Errorf("line %d does not explain the key: %s", at, lines[at-1])
 			}
 		}
 	}
