@@ -133,6 +133,13 @@ var contentRows = []acceptance{
 			t.Error("an ellipsis where nothing was cut")
 		}
 	}},
+	{"A14 size_bytes counts the bytes of the markdown", func(t *testing.T) {
+		w := newWorld(t, nil)
+		p := w.got(t, api.FetchRequest{URL: pageURL})
+		if p.SizeBytes == 0 || p.SizeBytes != len(p.Content) {
+			t.Errorf("size_bytes %d, want %d", p.SizeBytes, len(p.Content))
+		}
+	}},
 	{"B33 serialising keeps all fields", func(t *testing.T) {
 		t.Helper()
 		whole := filled(t, reflect.TypeFor[page.Page]()).Interface().(page.Page)

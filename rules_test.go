@@ -1,0 +1,186 @@
+package readthru_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A citation reads "rule B34", "rules B2, B3", "rules B20 to B24", or AD4 anywhere. A row of a test's table may begin
+// with ids.
+var (
+	ruleID    = regexp.MustCompile(`\b(?:AD\d+[a-z]?|[A-EXH]\d{1,2})\b`)
+	citation  = regexp.MustCompile(`\b[Rr]ules? ` + idList)
+	decision  = regexp.MustCompile(`\bAD\d+[a-z]?\b`)
+	testRow   = regexp.MustCompile("^[\"`]((?:(?:AD\\d+[a-z]?|[A-EX]\\d{1,2}) )+)[^\\d]")
+	idRange   = regexp.MustCompile(`\b([A-EXH])(\d{1,2})(?: to |–)[A-EXH](\d{1,2})\b`)
+	namedTest = regexp.MustCompile("`(Test\\w+)`")
+	namedFile = regexp.MustCompile("`([\\w./]+\\.(?:go|txtar))`")
+)
+
+const idList = `(?:AD\d+[a-z]?|[A-EXH]\d{1,2})(?:(?:, | and | to |–)(?:AD\d+[a-z]?|[A-EXH]\d{1,2}))*`
+
+func TestEveryCitedRuleHasALine(t *testing.T) {
+	rules := ruleLines(t)
+	for id, at := range citations(t) {
+		if rules[id] == "" {
+			t.Errorf("%s cites rule %s, which docs/rules.md does not have", at, id)
+		}
+	}
+}
+
+func TestRulesNameFilesAndTestsThatExist(t *testing.T) {
+	files, tests := map[string]bool{}, map[string]bool{}
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for path, text := range sources(t) {
+		files[filepath.Base(path)] = true
+		for _, m := range function.FindAllStringSubmatch(text, -1) {
+			tests[m[1]] = true
+		}
+	}
+	rules := ruleLines(t)
+	for _, id := range slices.Sorted(maps.Keys(rules)) {
+		named := namedFile.FindAllStringSubmatch(rules[id], -1)
+		if len(named) == 0 || !strings.Contains(rules[id], "`Test") {
+			t.Errorf("docs/rules.md: rule %s must name a file and a test", id)
+		}
+		for _, m := range named {
+			if !files[filepath.Base(m[1])] {
+				t.Errorf("docs/rules.md: rule %s names the file %s, which does not exist; name its successor", id, m[1])
+			}
+		}
+		for _, m := range namedTest.FindAllStringSubmatch(rules[id], -1) {
+			if !tests[m[1]] {
+				t.Errorf("docs/rules.md: rule %s names %s, which does not exist; name its successor", id, m[1])
+			}
+		}
+	}
+}
+
+func TestCitationsAreRead(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"at most 50 (rule B9)", "B9"},
+		{"what it is about (rules D2, D7 and D12), once", "D12 D2 D7"},
+		{"Rules A9, AD3.", "A9 AD3"},
+		{"(rules C1 to C4)", "C1 C2 C3 C4"},
+		{"(rules B2–B4)", "B2 B3 B4"},
+		{"what is read with credentials (AD4)", "AD4"},
+		{"a heading H1 and the page size A4", ""},
+	} {
+		if got := strings.Join(slices.Sorted(maps.Keys(cited(tt.text))), " "); got != tt.want {
+			t.Errorf("cited(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// ruleLines returns the lines of docs/rules.md by the id in their first column.
+func ruleLines(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		row, ok := strings.CutPrefix(line, "| ")
+		id, _, _ := strings.Cut(row, " |")
+		if !ok || ruleID.FindString(id) != id || id == "" {
+			continue
+		}
+		if lines[id] != "" {
+			t.Errorf("docs/rules.md has two lines for %s", id)
+		}
+		lines[id] = line
+	}
+	return lines
+}
+
+// citations returns where each rule is cited in Go: in comments, and in strings of tests.
+func citations(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	files := token.NewFileSet()
+	for path, text := range sources(t) {
+		if filepath.Ext(path) != ".go" || filepath.Base(path) == "rules_test.go" {
+			continue
+		}
+		file, err := parser.ParseFile(files, path, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		note := func(text string, at token.Pos) {
+			for id := range cited(text) {
+				found[id] = files.Position(at).String()
+			}
+		}
+		for _, group := range file.Comments {
+			note(strings.ReplaceAll(group.Text(), "\n", " "), group.Pos())
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+				note(s.Value, s.Pos())
+				if m := testRow.FindStringSubmatch(s.Value); m != nil {
+					note("rules "+strings.Join(strings.Fields(m[1]), ", "), s.Pos())
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// cited returns the ids that a text cites, those inside a range too.
+func cited(text string) map[string]bool {
+	ids := map[string]bool{}
+	for _, list := range citation.FindAllString(text, -1) {
+		for _, id := range ruleID.FindAllString(list, -1) {
+			ids[id] = true
+		}
+		for _, m := range idRange.FindAllStringSubmatch(list, -1) {
+			first, _ := strconv.Atoi(m[2])
+			last, _ := strconv.Atoi(m[3])
+			for n := first; n <= last; n++ {
+				ids[m[1]+strconv.Itoa(n)] = true
+			}
+		}
+	}
+	for _, id := range decision.FindAllString(text, -1) {
+		ids[id] = true
+	}
+	return ids
+}
+
+// sources returns the text of the repository's Go files and test scripts by their path.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case filepath.Ext(path) == ".txtar", filepath.Ext(path) == ".go" && !strings.Contains(path, "testdata"):
+			text, err := os.ReadFile(path)
+			found[path] = string(text)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
