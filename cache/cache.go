@@ -70,6 +70,11 @@ type Options struct {
 	// answer to it is stored in a shared cache. It must be pure. If nil, user info is what it looks for.
 	Secret func(*url.URL) bool
 
+	// Page reports whether content of this media type, the value of a Content-Type field, is read as a page. A shared cache
+	// stores no page that was asked for with credentials, whatever its origin allows, and no Set-Cookie of a page. It must
+	// be pure. If nil, nothing is a page.
+	Page func(contentType string) bool
+
 	// Override gives a lifetime to a response that states none, or with force against what it states, no-cache included.
 	// It never makes a response storable that says no-store or private, and is not asked where credentials or cookies are
 	// involved. It must be pure. If nil, responses live as long as they say.
@@ -109,7 +114,7 @@ func New(o Options) *Cache {
 		store: o.Store, next: o.Next, maxBody: o.MaxBody, log: o.Log,
 		policy: policy{
 			shared: !o.Private, offline: o.Offline, staleLimit: o.StaleLimit, heuristicMax: o.HeuristicMax,
-			key: o.PartitionKey, secret: o.Secret, override: o.Override, bypass: o.Bypass, targeted: o.Targeted,
+			key: o.PartitionKey, secret: o.Secret, page: o.Page, override: o.Override, bypass: o.Bypass, targeted: o.Targeted,
 		},
 		budget: budget{limit: spoolLimit},
 		groups: make(map[string]*flight), live: make(map[*flight]struct{}),

@@ -19,6 +19,7 @@ type policy struct {
 	key          []byte // of the hashes of credentials
 	targeted     []string
 	secret       func(*url.URL) bool
+	page         func(contentType string) bool
 	bypass       func(*http.Request) bool
 	override     func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool)
 }

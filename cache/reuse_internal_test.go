@@ -6,13 +6,18 @@ import (
 	"testing"
 	"time"
 
+	"readthru/page"
 	"readthru/store"
 )
 
 var (
-	epoch   = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	shared  = policy{shared: true, staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k")}
-	private = policy{staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k")}
+	epoch  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	shared = policy{
+		shared: true, staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k"), page: page.IsPage,
+	}
+	private = policy{
+		staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k"), page: page.IsPage,
+	}
 )
 
 // get makes a GET of https://a.test/ with the given fields.

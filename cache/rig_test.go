@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"readthru/cache"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -35,6 +36,7 @@ func newRig(t *testing.T, o cache.Options, handler http.HandlerFunc) *rig {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{DisableCompression: true}
+	o.Page = page.IsPage
 	o.Store, o.Log = r.store, slog.New(slog.DiscardHandler)
 	if o.Next == nil {
 		o.Next = transport

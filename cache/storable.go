@@ -51,7 +51,7 @@ func (p *policy) admits(q *request, r *store.Response, cc *control) bool {
 		return false // the URL is a credential
 	case q.authorization() != "" && !cc.public && !cc.mustRevalidate && cc.sMaxAge == absent:
 		return false // §3.5
-	case q.credentials() && isPage(r.Header):
+	case q.credentials() && p.isPage(r.Header):
 		return false // what one agent read with its credentials is never another's page
 	}
 	return true
@@ -81,7 +81,7 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 	if unmarked(q, h, names) {
 		class = append(class, classMarkdown)
 	}
-	if p.shared && isPage(h) && len(h["Set-Cookie"]) > 0 {
+	if p.shared && p.isPage(h) && len(h["Set-Cookie"]) > 0 {
 		class = append(class, classCookies)
 		h.Del("Set-Cookie")
 	}
@@ -160,13 +160,7 @@ func tagsOf(h http.Header) []string {
 }
 
 // isPage reports whether a response is of a type that is read as a page.
-func isPage(h http.Header) bool {
-	switch mediaType(h) {
-	case "text/html", "application/xhtml+xml", "text/markdown", "application/pdf":
-		return true
-	}
-	return false
-}
+func (p *policy) isPage(h http.Header) bool { return p.page != nil && p.page(h.Get("Content-Type")) }
 
 // mediaType returns the media type of a response in lower case without parameters, empty if it has none.
 func mediaType(h http.Header) string {

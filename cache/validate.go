@@ -139,7 +139,7 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Range"} {
 		delete(update, name)
 	}
-	if p.shared && isPage(r.Header) {
+	if p.shared && p.isPage(r.Header) {
 		delete(update, "Set-Cookie")
 	}
 	delete(fresh.Header, "Age")

@@ -7,11 +7,13 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"readthru/page"
 )
 
 // describe says what a body is that has no text to give: its kind, its dimensions if it is a picture, and its size.
 func (d *Document) describe(content []byte, contentType string) {
-	what := kindOf(content, mediaType(contentType), d.path())
+	what := kindOf(content, page.MediaType(contentType), d.path())
 	if w, h := dimensions(content); w > 0 && h > 0 {
 		what += ", " + strconv.Itoa(w) + " × " + strconv.Itoa(h) + " pixels"
 	}

@@ -79,7 +79,7 @@ var ruleTables = []any{
 	paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
 	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
-	authorNames, dateNames, modelText, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
+	authorNames, dateNames, modelText, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
 }
 
 func version() string {

@@ -3,12 +3,13 @@ package convert
 import (
 	"bytes"
 	"context"
-	"mime"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"readthru/page"
 )
 
 // Warnings of bodies that are not HTML.
@@ -18,26 +19,6 @@ const (
 	WarnEncrypted = "encrypted" // a PDF that needs a password
 	WarnDamaged   = "damaged"   // part of the body could not be read
 )
-
-// Convertible tells whether a media type, the value of a Content-Type field, is one whose bodies become markdown also
-// for a proxied client (AD1): HTML, PDF and feeds. [Parse] takes every other type too, for callers that fetch for
-// themselves.
-func Convertible(contentType string) bool {
-	switch mediaType(contentType) {
-	case "text/html", "application/xhtml+xml", "application/pdf", "application/rss+xml", "application/atom+xml",
-		"application/feed+json":
-		return true
-	}
-	return false
-}
-
-func mediaType(contentType string) string {
-	t, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		t, _, _ = strings.Cut(contentType, ";")
-	}
-	return strings.ToLower(strings.TrimSpace(t))
-}
 
 // format is a way in which bodies are written. Its text is [Result.Path] of what is converted from it.
 type format string
@@ -57,17 +38,19 @@ const (
 	binaryFormat format = "binary"
 )
 
-// typeFormats are the formats that media types state. Types that end in +json and +xml, and all of text, image and the
-// like, are seen to in formatOf.
+// pageFormats are the formats of pages.
+var pageFormats = map[page.Kind]format{
+	page.HTML: htmlFormat, page.Markdown: markdownText, page.Feed: feedFormat, page.PDF: pdfFormat,
+}
+
+// typeFormats are the formats that other media types state. Types that end in +json and +xml, and all of text, image
+// and the like, are seen to in formatOf.
 var typeFormats = map[string]format{
-	"text/html": htmlFormat, "application/xhtml+xml": htmlFormat,
-	"text/markdown": markdownText, "text/x-markdown": markdownText,
 	"application/json": jsonFormat, "text/json": jsonFormat, "application/x-json": jsonFormat,
 	"application/manifest+json": jsonFormat,
-	"application/feed+json":     feedFormat, "application/rss+xml": feedFormat, "application/atom+xml": feedFormat,
-	"application/xml": xmlFormat, "text/xml": xmlFormat,
+	"application/xml":           xmlFormat, "text/xml": xmlFormat,
 	"text/csv": csvFormat, "application/csv": csvFormat, "text/tab-separated-values": csvFormat,
-	"application/pdf": pdfFormat, "application/x-pdf": pdfFormat, docxType: docxFormat,
+	"application/x-pdf": pdfFormat, docxType: docxFormat,
 	"image/svg+xml": imageFormat,
 }
 
@@ -87,8 +70,11 @@ var endings = map[string]format{
 // path. A body that begins as PDF, as a picture or as a document in a zip file does is one, unless its type is one of
 // text.
 func formatOf(content []byte, contentType string, u *url.URL) format {
-	t := mediaType(contentType)
-	f, stated := typeFormats[t]
+	t := page.MediaType(contentType)
+	f, stated := pageFormats[page.KindOf(t)]
+	if !stated {
+		f, stated = typeFormats[t]
+	}
 	binary := noText(content)
 	switch {
 	case t == "" || saysNothing[t] || binary && f != htmlFormat:
@@ -254,7 +240,7 @@ func (d *Document) text(ctx context.Context, f format, contentType string) {
 	case jsonFormat:
 		d.json(ctx, text)
 	case csvFormat:
-		d.csv(ctx, text, mediaType(contentType))
+		d.csv(ctx, text, page.MediaType(contentType))
 	case xmlFormat, feedFormat:
 		d.xml(ctx, text)
 	case imageFormat:

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"readthru/page"
 )
 
 // maxLinks is how many links of a page are told, at most. A documentation set's index has some thousands.
@@ -17,10 +19,8 @@ const maxLinks = 20_000
 // coding and is HTML, or markdown by contentType; what is neither leads nowhere. u is its final URL. more says that
 // there are over 20,000: the rest is not told.
 func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
-	media := mediaType(contentType)
-	switch media {
-	case "", "text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain":
-	default:
+	media, kind := page.MediaType(contentType), page.KindOf(contentType)
+	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {
 		return nil, false
 	}
 	text, _, err := decode(content, contentType)
@@ -30,10 +30,9 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 	base := *u
 	base.User = nil
 	c := linkList{base: &base, given: map[string]bool{}, seen: map[string]bool{}}
-	switch media {
-	case "text/markdown", "text/x-markdown", "text/plain":
+	if kind == page.Markdown || media == "text/plain" {
 		c.markdown(text)
-	default:
+	} else {
 		c.html(text)
 	}
 	return c.links, c.more

@@ -3,6 +3,8 @@ package convert
 import (
 	"path"
 	"strings"
+
+	"readthru/page"
 )
 
 // source makes the markdown of source code: fenced, with its language. The text of a type that names no language stays
@@ -14,7 +16,7 @@ func (d *Document) source(text, contentType string) {
 		d.head.title = fileName(d.url.Path)
 	}
 	if lang == "" {
-		lang = codeType(mediaType(contentType))
+		lang = codeType(page.MediaType(contentType))
 	}
 	if lang == "" {
 		d.ready = text

@@ -127,6 +127,7 @@ func newRig(tb testing.TB, h http.Handler, change ...func(*crawl.Config, *fetch.
 	}
 	tb.Cleanup(func() { _ = st.Close() })
 	c := cache.New(cache.Options{
+		Page:  page.IsPage,
 		Store: st, Next: s,
 		Override: func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return 24 * time.Hour, false, true },
 	})

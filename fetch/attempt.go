@@ -199,8 +199,7 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	}
 	defer f.workers.Release(1)
 	contentType := a.resp.Header.Get("Content-Type")
-	if media := mediaType(a.resp.Header); a.kind == markdownKind || a.kind == htmlKind && media != "text/html" &&
-		media != "application/xhtml+xml" {
+	if a.kind == markdownKind || a.kind == htmlKind && page.KindOf(contentType) != page.HTML {
 		contentType = "text/html" // labelled as something else
 	}
 	doc, err := convert.Parse(ctx, a.content, contentType, a.url)
@@ -228,7 +227,7 @@ func (a *attempt) links() []string {
 	}
 	if a.kind == htmlKind && a.content != nil {
 		contentType := a.resp.Header.Get("Content-Type")
-		if media := mediaType(a.resp.Header); media != "text/html" && media != "application/xhtml+xml" {
+		if page.KindOf(contentType) != page.HTML {
 			contentType = "text/html" // labelled as something else
 		}
 		links, more = convert.Links(a.content, contentType, a.url)

@@ -84,6 +84,7 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 		f(&opts)
 	}
 	c.cache = cache.New(cache.Options{
+		Page:  page.IsPage,
 		Store: c.store, Next: c.transport, Private: opts.Private,
 		PartitionKey: []byte("test"), Override: pageTTL,
 	})

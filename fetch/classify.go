@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"readthru/convert"
+	"readthru/page"
 )
 
 // kind is what the head of a response says its content is, for us.
@@ -31,26 +31,28 @@ func classify(own bool, status int, h http.Header) kind {
 		status < 400 {
 		return opaque
 	}
-	switch t := mediaType(h); {
-	case t == "text/html", t == "application/xhtml+xml":
+	t := mediaType(h)
+	switch page.KindOf(t) {
+	case page.HTML:
 		return htmlKind
-	case t == "text/markdown", t == "text/x-markdown":
+	case page.Markdown:
 		return markdownKind
+	case page.Feed, page.PDF:
+		return documentKind
+	}
+	switch {
 	case t == "text/event-stream", strings.HasPrefix(t, "multipart/"):
 		return opaque
 	case own && (t == "text/plain" || t == ""):
 		return textKind
-	case own, convert.Convertible(t):
+	case own:
 		return documentKind
 	}
 	return opaque
 }
 
-// mediaType returns the media type of Content-Type in lower case, without parameters; what cannot be read is no type.
-func mediaType(h http.Header) string {
-	t, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.ToLower(strings.TrimSpace(t))
-}
+// mediaType returns the media type that a response names.
+func mediaType(h http.Header) string { return page.MediaType(h.Get("Content-Type")) }
 
 // charset returns the charset that Content-Type names, in lower case; empty if none.
 func charset(h http.Header) string {

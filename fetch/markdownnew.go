@@ -260,8 +260,8 @@ func asksToWait(resp *http.Response, now time.Time) (wait time.Duration) {
 // readMarkdownNew reads an answer, JSON or markdown by its Content-Type.
 func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
 	title, tokens := "", h.Get("X-Markdown-Tokens")
-	switch t := mediaType(h); t {
-	case "application/json":
+	switch t := mediaType(h); {
+	case t == "application/json":
 		var v struct {
 			Success bool        `json:"success"`
 			Title   string      `json:"title"`
@@ -276,7 +276,7 @@ func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
 			return nil, unfit(strings.TrimSuffix("markdown.new did not succeed: "+v.Error, ": "))
 		}
 		title, tokens, content = v.Title, v.Tokens.String(), []byte(v.Content)
-	case "text/markdown", "text/x-markdown", "text/plain", "":
+	case t == "", t == "text/plain", page.KindOf(t) == page.Markdown:
 	default:
 		return nil, unfit("markdown.new gave " + t)
 	}

@@ -21,6 +21,7 @@ import (
 	"readthru/crawl"
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -126,6 +127,7 @@ func newRig(tb testing.TB, pages map[string]string) *rig {
 		tb.Fatal(err)
 	}
 	c := cache.New(cache.Options{
+		Page:  page.IsPage,
 		Store: st, Next: s,
 		Override: func(_ *http.Request, status int, h http.Header) (time.Duration, bool, bool) {
 			return 24 * time.Hour, false, status == 200 && strings.HasPrefix(h.Get("Content-Type"), "text/html")

@@ -317,16 +317,11 @@ func (x *exchange) passThrough(observe bool) {
 		x.fail(x.r.URL, err)
 		return
 	}
-	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK && isHTML(resp.Header) {
+	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
+		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
 		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session)
 	}
 	x.stream(resp)
-}
-
-func isHTML(h http.Header) bool {
-	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	media = strings.TrimSpace(media)
-	return strings.EqualFold(media, "text/html") || strings.EqualFold(media, "application/xhtml+xml")
 }
 
 // fail answers for an origin that did not. A client that has gone is answered by nobody.

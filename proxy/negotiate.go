@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"readthru/page"
 )
 
 // form is what a request is answered with.
@@ -100,12 +102,12 @@ func parseAccept(lines []string) accept {
 				continue
 			}
 			ranges++
-			switch name {
-			case "text/markdown", "text/x-markdown":
+			switch kind := page.KindOf(name); {
+			case kind == page.Markdown:
 				a.markdown = max(a.markdown, weight)
-			case "text/html", "application/xhtml+xml":
+			case kind == page.HTML:
 				a.html = max(a.html, weight)
-			case "*/*", "text/*", "*":
+			case name == "*/*" || name == "text/*" || name == "*":
 				if weight > 0 {
 					wildcards++
 				}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -96,8 +95,8 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	c.cache = cache.New(cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
-		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Override: lifetimes(s.rules(), s.Cache.PageTTL),
-		Bypass: bypass(s.rules()), Log: log,
+		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Page: page.IsPage,
+		Override: lifetimes(s.rules(), s.Cache.PageTTL), Bypass: bypass(s.rules()), Log: log,
 	})
 	third := s.MarkdownNew.Mode
 	if offline {
@@ -362,7 +361,7 @@ func lifetimes(rules fetch.Rules, pageTTL time.Duration) func(*http.Request, int
 		if rule, ok := rules.Match(req.URL.Hostname(), req.URL.Path); ok && rule.TTL > 0 {
 			return rule.TTL, true, true
 		}
-		if pageTTL <= 0 || !pageType(h.Get("Content-Type")) {
+		if pageTTL <= 0 || !page.IsPage(h.Get("Content-Type")) {
 			return 0, false, false
 		}
 		return pageTTL, false, true
@@ -375,12 +374,6 @@ func bypass(rules fetch.Rules) func(*http.Request) bool {
 		rule, ok := rules.Match(req.URL.Hostname(), req.URL.Path)
 		return ok && rule.Bypass
 	}
-}
-
-// pageType reports whether content of this type is a page.
-func pageType(contentType string) bool {
-	t, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (t == "text/markdown" || t == "text/x-markdown" || convert.Convertible(t))
 }
 
 // disconnected is the way to origins when offline: there is none.

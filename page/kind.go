@@ -1,0 +1,38 @@
+package page
+
+import "strings"
+
+// Kind says which kind of page a media type stands for. It is the one answer to the question what a page is: what is
+// one may become markdown for a proxied client (AD1), lives for cache.page_ttl when its origin states no lifetime, and
+// is kept from other readers when it was read with credentials (AD4).
+type Kind int
+
+// The kinds of a page.
+const (
+	NoPage   Kind = iota // an asset, data or a download; also text/plain, which a tool may read as a file
+	HTML                 // HTML or XHTML
+	Markdown             // markdown, under either of its names
+	Feed                 // RSS, Atom or JSON Feed
+	PDF
+)
+
+// kinds are the media types of pages.
+var kinds = map[string]Kind{
+	"text/html": HTML, "application/xhtml+xml": HTML,
+	"text/markdown": Markdown, "text/x-markdown": Markdown,
+	"application/rss+xml": Feed, "application/atom+xml": Feed, "application/feed+json": Feed,
+	"application/pdf": PDF,
+}
+
+// KindOf returns the kind of content with this media type, the value of a Content-Type field.
+func KindOf(contentType string) Kind { return kinds[MediaType(contentType)] }
+
+// IsPage reports whether content with this media type, the value of a Content-Type field, is read as a page.
+func IsPage(contentType string) bool { return KindOf(contentType) != NoPage }
+
+// MediaType returns the media type that a Content-Type field names, in lower case and without parameters. A field with
+// malformed parameters names a type all the same; an empty one names none.
+func MediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}
