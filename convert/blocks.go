@@ -8,6 +8,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // block is text that a page sets apart: a paragraph, a heading, a list item's own words, a table of data, a code block.
@@ -111,14 +115,14 @@ func hashOf(s string) uint64 {
 
 // findNested notes the inline elements that hold blocks and returns how many elements from n down are or hold blocks.
 func (t *outline) findNested(n *html.Node) int {
-	check(t.ctx)
+	guard.Check(t.ctx)
 	found := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode {
 			found += t.findNested(c)
 		}
 	}
-	if blockElement(n) {
+	if dom.IsBlock(n) {
 		return found + 1
 	}
 	if found == 0 {
@@ -143,7 +147,7 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 	t.boxes = append(t.boxes, b)
 	t.cur = nil
 	for d := n.FirstChild; d != nil; d = d.NextSibling {
-		check(t.ctx)
+		guard.Check(t.ctx)
 		if len(t.blocks) > maxJudged {
 			return // nobody asks
 		}
@@ -151,11 +155,11 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 		case d.Type == html.TextNode:
 			t.text(d, i, n.DataAtom, d, b.marks&inLink != 0)
 		case d.Type != html.ElementNode:
-		case is(d, atom.Pre) || is(d, atom.Table) && !t.holdsBlocks(d):
+		case dom.Is(d, atom.Pre) || dom.Is(d, atom.Table) && !t.holdsBlocks(d):
 			t.cur = nil
 			t.unit(d, i)
 			t.cur = nil
-		case blockElement(d) || t.nested[d]:
+		case dom.IsBlock(d) || t.nested[d]:
 			t.cur = nil
 			t.enter(d, i, c, t.boxes[i].dropped)
 			t.cur = nil
@@ -192,7 +196,7 @@ func (t *outline) holdsBlocks(table *html.Node) bool {
 	for _, row := range tableRows(table) {
 		for cell := row.FirstChild; cell != nil; cell = cell.NextSibling {
 			for c := cell.FirstChild; c != nil; c = c.NextSibling {
-				if blockElement(c) || t.nested[c] {
+				if dom.IsBlock(c) || t.nested[c] {
 					count++
 				}
 			}
@@ -212,7 +216,7 @@ func (t *outline) unit(n *html.Node, i int32) {
 // linkBetween reports whether there is a link from d up to n, which is above it.
 func linkBetween(d, n *html.Node) bool {
 	for p := d.Parent; p != nil && p != n; p = p.Parent {
-		if is(p, atom.A) {
+		if dom.Is(p, atom.A) {
 			return true
 		}
 	}
@@ -220,7 +224,7 @@ func linkBetween(d, n *html.Node) bool {
 }
 
 func (t *outline) inline(n *html.Node, i int32, tag atom.Atom, top *html.Node, link bool) {
-	link = link || is(n, atom.A)
+	link = link || dom.Is(n, atom.A)
 	if t.cur != nil {
 		t.cur.last = top
 		switch n.DataAtom {
@@ -229,7 +233,7 @@ func (t *outline) inline(n *html.Node, i int32, tag atom.Atom, top *html.Node, l
 		case atom.Img:
 			t.cur.signs |= signImage
 		}
-	} else if is(n, atom.Img) {
+	} else if dom.Is(n, atom.Img) {
 		t.pictures = append(t.pictures, illustration{n, i, int32(len(t.blocks))})
 	}
 	switch n.DataAtom {
@@ -248,14 +252,14 @@ func (t *outline) inline(n *html.Node, i int32, tag atom.Atom, top *html.Node, l
 			t.inline(d, i, tag, top, link)
 		}
 	}
-	if t.cur != nil && is(n, atom.Time) {
+	if t.cur != nil && dom.Is(n, atom.Time) {
 		t.cur.signs |= signTime
 	}
 }
 
 // text adds the words of a text node to the block that top, a child of box i, belongs to.
 func (t *outline) text(top *html.Node, i int32, tag atom.Atom, n *html.Node, link bool) {
-	if blank(n.Data) {
+	if chars.Blank(n.Data) {
 		if t.cur != nil {
 			t.cur.last = top
 		}

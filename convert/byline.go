@@ -6,6 +6,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 	"readthru/page"
 )
 
@@ -23,12 +25,12 @@ func readByline(meta page.Meta, root *html.Node) {
 		if n.Type != html.ElementNode {
 			continue
 		}
-		if skip[n.Parent] || is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg,
+		if skip[n.Parent] || dom.Is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg,
 			atom.Head) {
 			skip[n] = true
 			continue
 		}
-		if is(n, atom.H1) {
+		if dom.Is(n, atom.H1) {
 			after = true
 		}
 		if !after {
@@ -38,8 +40,8 @@ func readByline(meta page.Meta, root *html.Node) {
 			return
 		}
 		if authorElement(n) && meta["author"] == "" {
-			if text := textOf(n); len(text) < 300 {
-				put(meta, "author", byline(clip(plain(n))))
+			if text := dom.Text(n); len(text) < 300 {
+				put(meta, "author", byline(clip(dom.OneLine(n))))
 			}
 		}
 		if meta["date"] == "" {
@@ -54,9 +56,9 @@ var authorNames = joined(`byline by-line author author-name post-author entry-au
 
 func authorElement(n *html.Node) bool {
 	switch {
-	case is(n, atom.Img, atom.Ul, atom.Form, atom.Input, atom.Meta, atom.Link):
+	case dom.Is(n, atom.Img, atom.Ul, atom.Form, atom.Input, atom.Meta, atom.Link):
 		return false
-	case attr(n, "rel") == "author" || strings.HasPrefix(attr(n, "itemprop"), "author"):
+	case dom.Attr(n, "rel") == "author" || strings.HasPrefix(dom.Attr(n, "itemprop"), "author"):
 		return true
 	}
 	return named(n, authorNames)
@@ -84,8 +86,8 @@ var writtenDate = pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov
 
 // elementDate returns the date that an element states by its attributes or, when its name says date, in its words.
 func elementDate(n *html.Node) string {
-	if is(n, atom.Time) || strings.HasPrefix(attr(n, "itemprop"), "date") {
-		for _, s := range []string{attr(n, "datetime"), attr(n, "content")} {
+	if dom.Is(n, atom.Time) || strings.HasPrefix(dom.Attr(n, "itemprop"), "date") {
+		for _, s := range []string{dom.Attr(n, "datetime"), dom.Attr(n, "content")} {
 			if d := date(s); d != "" {
 				return d
 			}
@@ -93,11 +95,11 @@ func elementDate(n *html.Node) string {
 	} else if !named(n, dateNames) {
 		return ""
 	}
-	text := textOf(n)
+	text := dom.Text(n)
 	if len(text) > 400 {
 		return ""
 	}
-	m := writtenDate().FindStringSubmatch(squash(text))
+	m := writtenDate().FindStringSubmatch(chars.OneLine(text))
 	switch {
 	case m == nil:
 		return ""

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // calloutAttr marks a blockquote that is a callout. It holds NOTE, TIP, IMPORTANT, WARNING or CAUTION, which GitHub
@@ -46,10 +48,10 @@ var calloutTitles = []string{
 
 // callout returns the kind of callout that n is, or "".
 func callout(n *html.Node) string {
-	if !is(n, atom.Div, atom.Aside, atom.Section, atom.Blockquote, atom.P, atom.Details) {
+	if !dom.Is(n, atom.Div, atom.Aside, atom.Section, atom.Blockquote, atom.P, atom.Details) {
 		return ""
 	}
-	class := strings.ToLower(attr(n, "class"))
+	class := strings.ToLower(dom.Attr(n, "class"))
 	if class == "" {
 		return ""
 	}
@@ -61,19 +63,19 @@ func callout(n *html.Node) string {
 			kind, box = k, box || own
 		}
 	}
-	if is(n, atom.Details) && kind != "" && is(firstElement(n), atom.Summary) {
+	if dom.Is(n, atom.Details) && kind != "" && dom.Is(firstElement(n), atom.Summary) {
 		return kind
 	}
-	if titled && !box || hasClass(n, "callout", "alert") && !hasClass(n, "admonition", "theme-admonition") {
+	if titled && !box || dom.HasClass(n, "callout", "alert") && !dom.HasClass(n, "admonition", "theme-admonition") {
 		box = calloutTitle(n) != nil
 	}
 	if !box {
 		return ""
 	}
-	if own := attr(n, calloutAttr); own != "" && hasClass(n, "callout") {
+	if own := dom.Attr(n, calloutAttr); own != "" && dom.HasClass(n, "callout") {
 		return calloutName(own)
 	}
-	if kind == "" && hasClass(n, "admonition", "admonitionblock", "notecard") {
+	if kind == "" && dom.HasClass(n, "admonition", "admonitionblock", "notecard") {
 		return "NOTE"
 	}
 	return kind
@@ -118,53 +120,56 @@ func firstElement(n *html.Node) *html.Node {
 
 // calloutTitle returns the element that holds a callout's own title, or nil.
 func calloutTitle(n *html.Node) *html.Node {
-	return find(n, func(d *html.Node) bool {
+	return dom.Find(n, func(d *html.Node) bool {
 		if len(d.Attr) == 0 {
 			return false
 		}
-		class := strings.ToLower(attr(d, "class"))
+		class := strings.ToLower(dom.Attr(d, "class"))
 		for _, title := range calloutTitles {
 			if strings.Contains(class, title) {
 				return true
 			}
 		}
-		return is(d, atom.P) && class == "title"
+		return dom.Is(d, atom.P) && class == "title"
 	})
 }
 
 // openCallouts shows what a folded callout holds: like the content of details it is a press away.
 func openCallouts(body *html.Node) {
-	for _, n := range findAll(body, func(n *html.Node) bool {
-		return hasClass(n, "callout-content") &&
-			hasAttr(n, "style")
+	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
+		return dom.HasClass(n, "callout-content") &&
+			dom.HasAttr(n, "style")
 	}) {
-		if n.Parent != nil && hasAttr(n.Parent, "data-callout-fold") {
-			dropAttr(n, "style")
+		if n.Parent != nil && dom.HasAttr(n.Parent, "data-callout-fold") {
+			dom.DropAttr(n, "style")
 		}
 	}
 }
 
 func normaliseCallout(n *html.Node, kind string) {
-	if hasClass(n, "admonitionblock") { // Asciidoctor: a table of an icon and the text
-		if content := find(n, func(d *html.Node) bool { return is(d, atom.Td) && hasClass(d, "content") }); content != nil {
-			inner := elementNode(atom.Div)
-			moveChildren(content, inner)
-			empty(n)
+	if dom.HasClass(n, "admonitionblock") { // Asciidoctor: a table of an icon and the text
+		if content := dom.Find(n, func(d *html.Node) bool {
+			return dom.Is(d, atom.Td) &&
+				dom.HasClass(d, "content")
+		}); content != nil {
+			inner := dom.NewElement(atom.Div)
+			dom.MoveChildren(content, inner)
+			dom.Empty(n)
 			n.AppendChild(inner)
 		}
 	}
 	title := calloutTitle(n)
-	if title == nil && is(n, atom.Details) {
+	if title == nil && dom.Is(n, atom.Details) {
 		title = firstElement(n)
 	}
 	text := ""
 	if title != nil {
-		text = strings.Trim(plain(title), ": ")
-		remove(title)
+		text = strings.Trim(dom.OneLine(title), ": ")
+		dom.Remove(title)
 	}
-	rename(n, atom.Blockquote)
+	dom.Rename(n, atom.Blockquote)
 	n.Attr = []html.Attribute{{Key: calloutAttr, Val: kind}}
 	if name := handle(text); name != "" && !strings.EqualFold(name, kind) && callouts[name] != kind {
-		n.InsertBefore(elementNode(atom.P, elementNode(atom.Strong, textNode(text))), n.FirstChild)
+		n.InsertBefore(dom.NewElement(atom.P, dom.NewElement(atom.Strong, dom.NewText(text))), n.FirstChild)
 	}
 }

@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // langAttr is where normalised code blocks keep their language. A normalised pre holds one text node and no other
@@ -16,23 +19,23 @@ const langAttr = "data-lang"
 func normaliseCode(n *html.Node) {
 	code := codeText(n)
 	lines := 1 + strings.Count(code, "\n")
-	pre := elementNode(atom.Pre, textNode(code))
+	pre := dom.NewElement(atom.Pre, dom.NewText(code))
 	pre.Attr = []html.Attribute{{Key: langAttr, Val: codeLanguage(n)}}
-	if id := attr(n, "id"); id != "" {
+	if id := dom.Attr(n, "id"); id != "" {
 		pre.Attr = append(pre.Attr, html.Attribute{Key: "id", Val: id})
 	}
 	// A table of line numbers beside the code, and a quote that holds nothing else, are part of the code block.
 	place := n
-	for p := n.Parent; is(p, atom.Table, atom.Tbody, atom.Tr, atom.Td, atom.Blockquote, atom.Div,
+	for p := n.Parent; dom.Is(p, atom.Table, atom.Tbody, atom.Tr, atom.Td, atom.Blockquote, atom.Div,
 		atom.Figure); p = p.Parent {
 		if !onlyCode(p, n, lines) {
 			break
 		}
-		if is(p, atom.Table, atom.Blockquote) {
+		if dom.Is(p, atom.Table, atom.Blockquote) {
 			place = p
 		}
 	}
-	replace(place, pre)
+	dom.Replace(place, pre)
 }
 
 // onlyCode reports whether p holds nothing but the code n, beside line numbers. More numbers than lines are data.
@@ -48,7 +51,7 @@ func onlyCode(p, n *html.Node, lines int) bool {
 			return false
 		}
 		if c.Type == html.TextNode {
-			numbers += words(c.Data)
+			numbers += chars.Words(c.Data)
 			return digitsOnly(c.Data)
 		}
 		for d := c.FirstChild; d != nil; d = d.NextSibling {
@@ -56,7 +59,7 @@ func onlyCode(p, n *html.Node, lines int) bool {
 				return false
 			}
 		}
-		return !is(c, atom.Img)
+		return !dom.Is(c, atom.Img)
 	}
 	return only(p) && numbers <= lines
 }
@@ -74,14 +77,15 @@ func digitsOnly(s string) bool {
 // such lines, or a code element that is set as a block.
 func codeBlock(n *html.Node) bool {
 	switch {
-	case is(n, atom.Div) && hasClass(n, "fragment"): // Doxygen
-		return find(n, func(d *html.Node) bool { return is(d, atom.Div) && hasClass(d, "line") }) != nil
-	case is(n, atom.Div) && hasClass(n, editorClasses...):
-		return find(n, editorText) != nil
-	case is(n, atom.Table):
-		return find(n, func(d *html.Node) bool { return is(d, atom.Td) && hasClass(d, "blob-num") }) != nil
-	case is(n, atom.Code):
-		return hasClass(n, "block", "code-block", "codeblock") && !is(n.Parent, atom.Pre) && !contains(n, atom.Pre)
+	case dom.Is(n, atom.Div) && dom.HasClass(n, "fragment"): // Doxygen
+		return dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Div) && dom.HasClass(d, "line") }) != nil
+	case dom.Is(n, atom.Div) && dom.HasClass(n, editorClasses...):
+		return dom.Find(n, editorText) != nil
+	case dom.Is(n, atom.Table):
+		return dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Td) && dom.HasClass(d, "blob-num") }) != nil
+	case dom.Is(n, atom.Code):
+		return dom.HasClass(n, "block", "code-block", "codeblock") && !dom.Is(n.Parent, atom.Pre) &&
+			!dom.Contains(n, atom.Pre)
 	}
 	return false
 }
@@ -99,34 +103,34 @@ var (
 )
 
 func editorText(n *html.Node) bool {
-	return is(n, atom.Div, atom.Td, atom.Ol) && hasClass(n, editorTextClasses...)
+	return dom.Is(n, atom.Div, atom.Td, atom.Ol) && dom.HasClass(n, editorTextClasses...)
 }
 
 // codeRoot returns what of a block of code holds the code itself: all of it, or the one element beside which there are
 // but a few words, like a language's name and a button.
 func codeRoot(n *html.Node) *html.Node {
-	inner := find(n, func(d *html.Node) bool { return is(d, atom.Code) || editorText(d) })
+	inner := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Code) || editorText(d) })
 	if inner == nil {
 		return n
 	}
 	outside := 0
 	for d := range n.Descendants() {
-		if d.Type != html.TextNode || blank(d.Data) || is(d.Parent, atom.Button, atom.Script, atom.Style) {
+		if d.Type != html.TextNode || chars.Blank(d.Data) || dom.Is(d.Parent, atom.Button, atom.Script, atom.Style) {
 			continue
 		}
 		boxed := false
 		for p := d.Parent; p != n; p = p.Parent {
 			if p == inner {
 				boxed = true
-				outside -= words(d.Data)
+				outside -= chars.Words(d.Data)
 				break
 			}
-			boxed = boxed || is(p, atom.Div, atom.Header, atom.Figcaption, atom.P, atom.Td)
+			boxed = boxed || dom.Is(p, atom.Div, atom.Header, atom.Figcaption, atom.P, atom.Td)
 		}
 		if !boxed {
 			return n
 		}
-		if outside += words(d.Data); outside > 5 && !is(n, atom.Div) {
+		if outside += chars.Words(d.Data); outside > 5 && !dom.Is(n, atom.Div) {
 			return n
 		}
 	}
@@ -175,25 +179,25 @@ func codeText(n *html.Node) string {
 	walk = func(n *html.Node) {
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			if c.Type == html.TextNode {
-				clean, _ := visible(c.Data)
+				clean, _ := chars.Visible(c.Data)
 				clean = strings.ReplaceAll(strings.ReplaceAll(clean, "\r\n", "\n"), "\r", "\n")
 				write(strings.ReplaceAll(clean, "\u00a0", " "))
 				continue
 			}
-			if c.Type != html.ElementNode || hasClass(c, notCode...) ||
-				is(c, atom.Button, atom.Script, atom.Style, atom.Svg, atom.Template, atom.Select, atom.Textarea) ||
-				(hasClass(c, gutterClasses...) || unselectable(c)) && digitsOnly(textOf(c)) {
+			if c.Type != html.ElementNode || dom.HasClass(c, notCode...) ||
+				dom.Is(c, atom.Button, atom.Script, atom.Style, atom.Svg, atom.Template, atom.Select, atom.Textarea) ||
+				(dom.HasClass(c, gutterClasses...) || unselectable(c)) && digitsOnly(dom.Text(c)) {
 				continue
 			}
 			switch {
-			case is(c, atom.Br):
+			case dom.Is(c, atom.Br):
 				if pending {
 					b.WriteByte('\n')
 					pending = false
 				}
 				b.WriteByte('\n')
-			case is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) || hasClass(c, lineClasses...):
-				if pending || !atLineStart() && is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) {
+			case dom.Is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) || dom.HasClass(c, lineClasses...):
+				if pending || !atLineStart() && dom.Is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) {
 					b.WriteByte('\n')
 				}
 				pending = false
@@ -214,8 +218,8 @@ func codeText(n *html.Node) string {
 
 // unselectable reports whether n's text is kept out of what a reader copies.
 func unselectable(n *html.Node) bool {
-	return hasClass(n, "select-none", "unselectable") || strings.Contains(attr(n, "style"), "user-select:none") ||
-		strings.Contains(attr(n, "style"), "user-select: none")
+	return dom.HasClass(n, "select-none", "unselectable") || strings.Contains(dom.Attr(n, "style"), "user-select:none") ||
+		strings.Contains(dom.Attr(n, "style"), "user-select: none")
 }
 
 // trimCode drops blank lines at both ends and white space at the end of the last line; indentation stays.
@@ -223,7 +227,7 @@ func trimCode(s string) string {
 	s = strings.TrimRight(s, " \t\n\f")
 	for {
 		line, rest, ok := strings.Cut(s, "\n")
-		if !ok || !blank(line) {
+		if !ok || !chars.Blank(line) {
 			return s
 		}
 		s = rest

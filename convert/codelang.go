@@ -5,6 +5,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // codeLanguage returns the language that a page states for a code block, or "". It looks at n, at what holds the code
@@ -15,17 +18,17 @@ func codeLanguage(n *html.Node) string {
 		return l
 	}
 	root := codeRoot(n)
-	if inner := find(n, func(d *html.Node) bool { return is(d, atom.Code) || editorText(d) }); inner != nil {
+	if inner := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Code) || editorText(d) }); inner != nil {
 		if l := stated(inner, true); l != "" {
 			return l
 		}
 	}
 	p, levels := n.Parent, 0
-	for levels < 3 && p != nil && !is(p, atom.Body, atom.Main, atom.Article) {
+	for levels < 3 && p != nil && !dom.Is(p, atom.Body, atom.Main, atom.Article) {
 		if l := stated(p, false); l != "" {
 			return l
 		}
-		if !is(p, atom.Td, atom.Tr, atom.Tbody, atom.Table) && !codeBox(p) {
+		if !dom.Is(p, atom.Td, atom.Tr, atom.Tbody, atom.Table) && !codeBox(p) {
 			levels++
 		}
 		p = p.Parent
@@ -38,7 +41,7 @@ func codeLanguage(n *html.Node) string {
 
 // codeBox reports whether an element says that it shows one block of code.
 func codeBox(n *html.Node) bool {
-	return hasClass(n, "code-block", "codeblock", "code-snippet", "code-block-background", "code-wrapper",
+	return dom.HasClass(n, "code-block", "codeblock", "code-snippet", "code-block-background", "code-wrapper",
 		"code-container",
 		"expressive-code", "highlight")
 }
@@ -46,7 +49,7 @@ func codeBox(n *html.Node) bool {
 // labelLanguage returns the language that the words beside the code name: "Python", "bash".
 func labelLanguage(n, root *html.Node) string {
 	for d := range n.Descendants() {
-		if d.Type != html.TextNode || blank(d.Data) {
+		if d.Type != html.TextNode || chars.Blank(d.Data) {
 			continue
 		}
 		for p := d.Parent; p != n; p = p.Parent {
@@ -84,17 +87,17 @@ var langKeys = []string{
 // language among its classes counts.
 func stated(n *html.Node, own bool) string {
 	for _, key := range langKeys {
-		if l := language(attr(n, key)); l != "" {
+		if l := language(dom.Attr(n, key)); l != "" {
 			return l
 		}
 	}
 	for _, key := range [...]string{"language", "lang", "syntax"} { // lang is a human language elsewhere
-		if l := language(attr(n, key)); knownLanguages[l] {
+		if l := language(dom.Attr(n, key)); knownLanguages[l] {
 			return l
 		}
 	}
-	class := strings.ToLower(attr(n, "class") + " " + attr(n, "data-syntaxhighlighter-params"))
-	if blank(class) {
+	class := strings.ToLower(dom.Attr(n, "class") + " " + dom.Attr(n, "data-syntaxhighlighter-params"))
+	if chars.Blank(class) {
 		return ""
 	}
 	previous := ""
@@ -135,8 +138,9 @@ func stated(n *html.Node, own bool) string {
 // docutilsBox reports whether n is the box that Sphinx puts round highlighted code; it may name any language of
 // Pygments.
 func docutilsBox(n *html.Node) bool {
-	return is(n, atom.Div) && (hasClass(n, "notranslate") || n.FirstChild != nil && is(n.FirstChild, atom.Div) &&
-		hasClass(n.FirstChild, "highlight"))
+	return dom.Is(n, atom.Div) && (dom.HasClass(n, "notranslate") || n.FirstChild != nil &&
+		dom.Is(n.FirstChild, atom.Div) &&
+		dom.HasClass(n.FirstChild, "highlight"))
 }
 
 // language returns a stated language in the form it has after a fence, or "" for those that mean none.

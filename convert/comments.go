@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // articleWords is how many words of prose, weighed by the chance that they are content, make what stands outside
@@ -46,11 +48,11 @@ var commentNames = set("respond disqus_thread")
 // commentBox reports whether a class or the id of n begins as those of boxes of comments do. A name that says forum
 // besides means the posts of a thread; a name in the middle of another may mean anything, a match's commentary say.
 func commentBox(n *html.Node) bool {
-	if is(n, atom.Html, atom.Body, atom.Main) {
+	if dom.Is(n, atom.Html, atom.Body, atom.Main) {
 		return false
 	}
 	found := false
-	for name := range strings.FieldsSeq(strings.ToLower(attr(n, "class") + " " + attr(n, "id"))) {
+	for name := range strings.FieldsSeq(strings.ToLower(dom.Attr(n, "class") + " " + dom.Attr(n, "id"))) {
 		if commentNames[name] {
 			return true
 		}

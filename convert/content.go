@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // nothing names the choice of none of a page's text: it comes with the warning thin.
@@ -86,7 +89,7 @@ func (t *outline) judge(kind pageType, trees forest) []float32 {
 	chance := make([]float32, len(t.blocks))
 	var f [featureCount]float32
 	for i := range t.blocks {
-		check(t.ctx)
+		guard.Check(t.ctx)
 		t.features(i, facts, &f)
 		chance[i] = squeeze(trees.sum(&f))
 	}
@@ -149,7 +152,8 @@ func (t *outline) keepCode(chance []float32, keep []bool) {
 func (t *outline) keepWhole(keep []bool) {
 	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
 		x := &t.boxes[i]
-		if x.end-x.begin < 2 || !is(x.node, atom.Table) && (t.kind == forum || !is(x.node, atom.Ul, atom.Ol, atom.Dl)) {
+		if x.end-x.begin < 2 || !dom.Is(x.node, atom.Table) &&
+			(t.kind == forum || !dom.Is(x.node, atom.Ul, atom.Ol, atom.Dl)) {
 			continue
 		}
 		kept, all := int32(0), int32(0)
@@ -219,8 +223,8 @@ func (t *outline) keepTitle(keep []bool, title string) {
 		if keep[i] {
 			return
 		}
-		if t.blocks[i].tag == atom.H1 && is(t.blocks[i].first.Parent, atom.H1) &&
-			fold(plain(t.blocks[i].first.Parent)) == title {
+		if t.blocks[i].tag == atom.H1 && dom.Is(t.blocks[i].first.Parent, atom.H1) &&
+			fold(dom.OneLine(t.blocks[i].first.Parent)) == title {
 			keep[i] = true
 			return
 		}

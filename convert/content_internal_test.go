@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/chars"
 )
 
 func TestModelReadsAndAddsUp(t *testing.T) {
@@ -60,7 +62,7 @@ func TestOutlineDividesAPageIntoBlocks(t *testing.T) {
 	var got []string
 	for i := range o.blocks {
 		b := &o.blocks[i]
-		got = append(got, b.tag.String()+"|"+squash(b.textOf()))
+		got = append(got, b.tag.String()+"|"+chars.OneLine(b.textOf()))
 		if b.words != int32(len(toks(b.textOf()))) && !strings.Contains(b.textOf(), "12") {
 			t.Errorf("%q has %d words", b.textOf(), b.words)
 		}

@@ -13,7 +13,7 @@
 // sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (docx.go, docx_story.go), and bodies
 // without text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
 //
-// Every byte is taken for hostile. Input, output, nesting and spans are bounded (guard.go), the context is checked at
+// Every byte is taken for hostile. Input, output, nesting and spans are bounded (convert/guard), the context is checked at
 // every node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is cut
 // in silence.
 //
@@ -35,6 +35,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 	"readthru/page"
 )
 
@@ -123,9 +125,9 @@ func Parse(ctx context.Context, content []byte, contentType string, u *url.URL) 
 }
 
 func (d *Document) parse(ctx context.Context) {
-	root, deep, err := parseHTML(ctx, d.content)
+	root, deep, err := dom.Parse(ctx, d.content)
 	if err != nil {
-		panic(stop{err})
+		guard.Stop(err)
 	}
 	if deep {
 		d.warnings = append(d.warnings, WarnDeep)
@@ -138,7 +140,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.head = readHead(root, d.url)
 	d.signs.MarkdownTwin, d.signs.Canonical = d.head.twin, d.head.canonical
 	d.signs.Wall = Wall(0, nil, d.content)
-	body := find(root, func(n *html.Node) bool { return is(n, atom.Body) })
+	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
 	if body == nil { // a frameset
 		body = root.LastChild
 	}
@@ -235,10 +237,10 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	case d.form != "" && d.body == nil:
 		text, res.Path = d.ready, string(d.form)
 	case d.body == nil:
-		err = errPanic
+		err = guard.ErrPanic
 	default:
 		var failed error
-		if err = guarded(func() { text, failed = d.render(ctx, o, res) }); err == nil {
+		if err = guard.Run(func() { text, failed = d.render(ctx, o, res) }); err == nil {
 			err = failed
 		}
 		if errors.Is(err, ErrNoMatch) && o.Section != "" {
@@ -250,8 +252,8 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("convert the page: %w", ctx.Err())
 	}
-	if err == nil && d.body != nil && len(text) > outputLimit(len(d.content)) {
-		err = errOutput
+	if err == nil && d.body != nil && len(text) > guard.OutputLimit(len(d.content)) {
+		err = guard.ErrOutput
 	}
 	if err != nil {
 		text, res.Path = d.fallback(ctx), "fallback"
@@ -336,7 +338,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		}
 	}
 	r := &renderer{
-		ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2,
+		ctx: ctx, options: o, budget: guard.OutputLimit(len(d.content)) * 2,
 		notes: notesBelow(append(roots, d.body)...),
 	}
 	var text string

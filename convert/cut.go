@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"readthru/convert/chars"
 )
 
 // Cut keeps the blocks of markdown, from the first, that come to at most limit tokens, and says under them that more
@@ -49,7 +51,7 @@ func blocks(markdown string) []string {
 	begin, at := 0, 0
 	for line, code := range markdownLines(markdown) {
 		at += len(line)
-		if !code && blank(line) {
+		if !code && chars.Blank(line) {
 			list = append(list, markdown[begin:at])
 			begin = at
 		}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"strings"
@@ -10,7 +11,12 @@ import (
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+
+	"readthru/convert/guard"
 )
+
+// ErrTooLarge is returned for a body of more than 10 MiB of decoded text. The caller passes such a body on unconverted.
+var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
 // metaWindow is how far into a page a declared encoding is looked for. HTML says 1024 bytes; pages that begin with a
 // long comment or licence put it a little later.
@@ -24,7 +30,7 @@ var metaCharset = pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0
 // believed: guessed is true when the encoding was not declared by something that fits the bytes. Text longer than
 // maxInput is ErrTooLarge.
 func decode(content []byte, contentType string) (text []byte, guessed bool, err error) {
-	if len(content) > maxInput {
+	if len(content) > guard.MaxInput {
 		return nil, false, ErrTooLarge
 	}
 	if rest, ok := bytes.CutPrefix(content, []byte("\xef\xbb\xbf")); ok {
@@ -92,8 +98,8 @@ func utf8Text(content []byte) (text []byte, guessed bool, err error) {
 }
 
 func read(e encoding.Encoding, content []byte) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(e.NewDecoder().Reader(bytes.NewReader(content)), maxInput+1))
-	if err == nil && len(text) > maxInput {
+	text, err := io.ReadAll(io.LimitReader(e.NewDecoder().Reader(bytes.NewReader(content)), guard.MaxInput+1))
+	if err == nil && len(text) > guard.MaxInput {
 		err = ErrTooLarge
 	}
 	return text, err

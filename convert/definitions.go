@@ -6,6 +6,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // definitions writes a definition list, each term on a line of its own and what it means below it:
@@ -23,10 +27,10 @@ func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 	defined := false // the last thing written was a definition
 	out.WriteString("\n\n")
 	for c := range r.definitionParts(n) {
-		check(r.ctx)
+		guard.Check(r.ctx)
 		switch {
-		case c.Type == html.TextNode && blank(c.Data):
-		case is(c, atom.Dt):
+		case c.Type == html.TextNode && chars.Blank(c.Data):
+		case dom.Is(c, atom.Dt):
 			if defined {
 				out.WriteString("\n\n")
 			}
@@ -48,7 +52,7 @@ func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 func (r *renderer) definitionParts(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for c := range r.kept(n) {
-			if !is(c, atom.Div) || !r.groups(c) {
+			if !dom.Is(c, atom.Div) || !r.groups(c) {
 				if !yield(c) {
 					return
 				}
@@ -66,7 +70,7 @@ func (r *renderer) definitionParts(n *html.Node) iter.Seq[*html.Node] {
 // groups reports whether n has a term or a definition among its children.
 func (r *renderer) groups(n *html.Node) bool {
 	for c := range r.kept(n) {
-		if is(c, atom.Dt, atom.Dd) {
+		if dom.Is(c, atom.Dt, atom.Dd) {
 			return true
 		}
 	}
@@ -76,7 +80,7 @@ func (r *renderer) groups(n *html.Node) bool {
 // isDefinition reports whether c, in the list that is written, is a definition. One that is nested too deep is a plain
 // block.
 func (r *renderer) isDefinition(c *html.Node) bool {
-	return is(c, atom.Dd) && (r.copied || r.nesting < maxNesting)
+	return dom.Is(c, atom.Dd) && (r.copied || r.nesting < guard.MaxNesting)
 }
 
 // definition writes terms, which are copies, and what they mean. It reports whether another definition of the same
@@ -91,7 +95,7 @@ func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Nod
 	}
 	var lines [][]byte
 	for _, term := range terms {
-		if contains(term, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Pre, atom.Table, atom.Ul, atom.Ol,
+		if dom.Contains(term, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Pre, atom.Table, atom.Ul, atom.Ol,
 			atom.Blockquote) {
 			lines = nil
 			break
@@ -140,7 +144,7 @@ func beginsWithWords(content []byte) bool {
 func (r *renderer) loneTerms(out *bytes.Buffer, terms []*html.Node) {
 	r.asCopy(func() {
 		for _, term := range terms {
-			if contains(term, atom.A, atom.Code, atom.Em, atom.I, atom.Strong, atom.B) {
+			if dom.Contains(term, atom.A, atom.Code, atom.Em, atom.I, atom.Strong, atom.B) {
 				r.block(out, term)
 				continue
 			}

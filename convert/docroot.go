@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/dom"
 )
 
 // manualRoots are the classes in which generators of documentation put the content of a page. They are hints: one
@@ -21,7 +23,7 @@ func manualRoot(root *html.Node, name string, left *remainder) (*html.Node, stri
 		if left.of(d).own()*20 < whole*17 || whole == 0 {
 			continue
 		}
-		for class := range strings.FieldsSeq(strings.ToLower(attr(d, "class"))) {
+		for class := range strings.FieldsSeq(strings.ToLower(dom.Attr(d, "class"))) {
 			if manualRoots[class] {
 				return d, name + ">" + class
 			}

@@ -11,6 +11,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"readthru/convert/guard"
 )
 
 const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -144,7 +146,7 @@ func (w *word) each(name string, do func(dec *xml.Decoder, t xml.StartElement)) 
 		return
 	}
 	for {
-		check(w.ctx)
+		guard.Check(w.ctx)
 		token, err := dec.RawToken()
 		if err != nil {
 			return

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"readthru/convert/guard"
 )
 
 // story is a stretch of text with blocks: the body, a note.
@@ -48,13 +50,13 @@ type wordRun struct {
 func (w *word) story(dec *xml.Decoder, end string) string {
 	s := &story{w: w}
 	for {
-		check(w.ctx)
+		guard.Check(w.ctx)
 		token, err := dec.RawToken()
 		if err != nil {
 			w.damaged = w.damaged || !w.cut
 			break
 		}
-		if w.written > maxInput {
+		if w.written > guard.MaxInput {
 			w.cut = true
 			break
 		}
@@ -151,7 +153,7 @@ func (s *story) property(t xml.StartElement) {
 	case "gridSpan":
 		if n := len(s.tables); n > 0 && s.tables[n-1].cell != nil {
 			if v, err := strconv.Atoi(value); err == nil {
-				s.tables[n-1].cell.span = min(max(v, 1), maxColspan)
+				s.tables[n-1].cell.span = min(max(v, 1), guard.MaxColspan)
 			}
 		}
 	case "vMerge":

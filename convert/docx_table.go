@@ -3,6 +3,8 @@ package convert
 import (
 	"bytes"
 	"fmt"
+
+	"readthru/convert/guard"
 )
 
 // wordTable is a table in the making. Cells that continue one above are counted into its rowspan when the table is
@@ -25,7 +27,7 @@ type wordCell struct {
 }
 
 func (s *story) openTable() {
-	if len(s.tables) >= maxNesting {
+	if len(s.tables) >= guard.MaxNesting {
 		s.w.cut = true
 		s.skip = s.depth
 		return

@@ -5,6 +5,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // facts are what the judgements about a page go by: its names, how much it says, and what it asks for.
@@ -25,21 +28,21 @@ var lockedMark = pattern(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
 
 // factsOf collects the facts about the page below root.
 func factsOf(root, body *html.Node, c counts) facts {
-	f := facts{words: c.words, content: contains(body, atom.Pre, atom.Article)}
-	if h1 := find(body, func(n *html.Node) bool { return is(n, atom.H1) }); h1 != nil {
-		f.h1 = strings.ToLower(plain(h1))
+	f := facts{words: c.words, content: dom.Contains(body, atom.Pre, atom.Article)}
+	if h1 := dom.Find(body, func(n *html.Node) bool { return dom.Is(n, atom.H1) }); h1 != nil {
+		f.h1 = strings.ToLower(dom.OneLine(h1))
 	}
 	for d := range root.Descendants() {
 		switch {
-		case is(d, atom.Title) && d.Namespace == "" && f.title == "":
-			f.title = strings.ToLower(squash(textOf(d)))
-		case is(d, atom.Input) && strings.EqualFold(attr(d, "type"), "password") &&
-			!within(d, atom.Nav, atom.Header, atom.Footer) && !keptBack(d):
+		case dom.Is(d, atom.Title) && d.Namespace == "" && f.title == "":
+			f.title = strings.ToLower(chars.OneLine(dom.Text(d)))
+		case dom.Is(d, atom.Input) && strings.EqualFold(dom.Attr(d, "type"), "password") &&
+			!dom.Within(d, atom.Nav, atom.Header, atom.Footer) && !keptBack(d):
 			f.passwords++
-		case is(d, atom.Script) && attr(d, "type") == "application/ld+json" && d.FirstChild != nil:
+		case dom.Is(d, atom.Script) && dom.Attr(d, "type") == "application/ld+json" && d.FirstChild != nil:
 			f.locked = f.locked || lockedMark().MatchString(d.FirstChild.Data)
-		case is(d, atom.Meta) && attr(d, "property") == "article:content_tier":
-			f.locked = f.locked || strings.EqualFold(attr(d, "content"), "locked")
+		case dom.Is(d, atom.Meta) && dom.Attr(d, "property") == "article:content_tier":
+			f.locked = f.locked || strings.EqualFold(dom.Attr(d, "content"), "locked")
 		}
 	}
 	if c.words < doorWords {
@@ -54,11 +57,11 @@ func spoken(n *html.Node) string {
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			edge := blockElement(c) || is(c, atom.Button, atom.Br, atom.Label)
+			edge := dom.IsBlock(c) || dom.Is(c, atom.Button, atom.Br, atom.Label)
 			switch {
 			case c.Type == html.TextNode:
 				b.WriteString(c.Data)
-			case is(c, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Title):
+			case dom.Is(c, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Title):
 				continue
 			case edge:
 				b.WriteByte(' ')
@@ -70,14 +73,14 @@ func spoken(n *html.Node) string {
 		}
 	}
 	walk(n)
-	return squash(b.String())
+	return chars.OneLine(b.String())
 }
 
 // keptBack reports whether a form or a box round n waits for a script: nobody is asked yet.
 func keptBack(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
-		if hasAttr(n, "hidden") || strings.EqualFold(attr(n, "aria-hidden"), "true") || attr(n, "style") != "" &&
-			hiddenInline(attr(n, "style")) {
+		if dom.HasAttr(n, "hidden") || strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") || dom.Attr(n, "style") != "" &&
+			hiddenInline(dom.Attr(n, "style")) {
 			return true
 		}
 	}

@@ -8,6 +8,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // escapeTree rewrites the text below root so that markdown shows it as it stands. It runs after white space has been
@@ -17,27 +21,27 @@ func escapeTree(ctx context.Context, root *html.Node) {
 	var b strings.Builder
 	var walk func(n *html.Node, inLink bool)
 	walk = func(n *html.Node, inLink bool) {
-		check(ctx)
+		guard.Check(ctx)
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			switch {
 			case c.Type == html.TextNode:
 				b.Reset()
 				writeEscaped(&b, c.Data, lineStart, inLink)
-				if !blank(c.Data) {
+				if !chars.Blank(c.Data) {
 					lineStart = false
 				}
 				c.Data = b.String()
 			case c.Type != html.ElementNode:
-			case is(c, atom.Br):
+			case dom.Is(c, atom.Br):
 				lineStart = true
 			case verbatim(c):
-				lineStart = is(c, atom.Pre)
-			case is(c, atom.Img):
+				lineStart = dom.Is(c, atom.Pre)
+			case dom.Is(c, atom.Img):
 				lineStart = false
 			default:
-				block := blockElement(c)
+				block := dom.IsBlock(c)
 				lineStart = lineStart || block
-				walk(c, inLink || is(c, atom.A))
+				walk(c, inLink || dom.Is(c, atom.A))
 				lineStart = lineStart || block
 			}
 		}
@@ -47,7 +51,8 @@ func escapeTree(ctx context.Context, root *html.Node) {
 
 // verbatim reports whether n's text is written as it stands.
 func verbatim(n *html.Node) bool {
-	return is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == mathElement || n.Data == rawElement
+	return dom.Is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == dom.MathElement ||
+		n.Data == dom.RawElement
 }
 
 // writeEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that
@@ -105,7 +110,7 @@ func special(s string, i int, inLink bool) bool {
 	case '!':
 		return next == '[' || next == 0
 	case '<':
-		return next == 0 || letter(next) || next == '/' || next == '!' || next == '?'
+		return next == 0 || chars.Letter(next) || next == '/' || next == '!' || next == '?'
 	case '&':
 		return entity(s[i+1:])
 	}
@@ -147,7 +152,7 @@ func entity(s string) bool {
 		switch c := s[i]; {
 		case c == ';':
 			return i > 0
-		case !letter(c) && (c < '0' || c > '9') && (c != '#' || i != 0):
+		case !chars.Letter(c) && (c < '0' || c > '9') && (c != '#' || i != 0):
 			return false
 		}
 	}

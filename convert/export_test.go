@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // CheckLinks fails t for a link or an image of d that is neither absolute nor a fragment, or that names a scheme of
@@ -17,7 +19,8 @@ func CheckLinks(t *testing.T, d *Document) {
 	}
 	for n := range d.body.Descendants() {
 		for _, key := range []string{"href", "src"} {
-			if v := attr(n, key); v != "" && is(n, atom.A, atom.Img) && attached(n, d.body) && !within(n, atom.Pre) {
+			if v := dom.Attr(n, key); v != "" && dom.Is(n, atom.A, atom.Img) && dom.Attached(n, d.body) &&
+				!dom.Within(n, atom.Pre) {
 				scheme, _, ok := strings.Cut(v, ":")
 				if v[0] != '#' && (!ok || !schemes[strings.ToLower(scheme)]) {
 					t.Errorf("link %q is not absolute", v)

@@ -2,6 +2,8 @@ package convert
 
 import (
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // pageFacts are the features that all blocks of a page share, and sums that features are taken from.
@@ -90,7 +92,7 @@ func (t *outline) entitled(h1 int32) (at, around int32) {
 	return at, around
 }
 
-func blockRun(b *block) bool { return !is(b.first, b.tag) }
+func blockRun(b *block) bool { return !dom.Is(b.first, b.tag) }
 
 func (t *outline) facts(kind pageType) *pageFacts {
 	n := len(t.blocks)

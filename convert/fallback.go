@@ -7,6 +7,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // fallback returns the page's text alone: of its tree, from which hidden text is gone already, or else of its tokens.
@@ -17,13 +20,13 @@ func (d *Document) fallback(ctx context.Context) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
-		edge := blockElement(n) || is(n, atom.Br)
+		edge := dom.IsBlock(n) || dom.Is(n, atom.Br)
 		if edge {
 			b.WriteByte('\n')
 		}
 		for c := n.FirstChild; c != nil && ctx.Err() == nil; c = c.NextSibling {
 			if c.Type == html.TextNode {
-				b.WriteString(oneLine(c.Data))
+				b.WriteString(spacesForNewlines(c.Data))
 			} else {
 				walk(c)
 			}
@@ -36,8 +39,8 @@ func (d *Document) fallback(ctx context.Context) string {
 	return paragraphs(b.String())
 }
 
-// oneLine returns s with spaces for its newlines.
-func oneLine(s string) string {
+// spacesForNewlines returns s with spaces for its newlines.
+func spacesForNewlines(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' {
 			return ' '
@@ -51,7 +54,7 @@ func oneLine(s string) string {
 // left.
 func fallbackText(ctx context.Context, content []byte) string {
 	var b strings.Builder
-	writeText(&b, html.NewTokenizer(untilDone{ctx, bytes.NewReader(content)}))
+	writeText(&b, dom.NewTokenizer(ctx, content))
 	return paragraphs(b.String())
 }
 
@@ -59,8 +62,8 @@ func fallbackText(ctx context.Context, content []byte) string {
 func paragraphs(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		line, _ = visible(line)
-		if line = squash(line); line == "" {
+		line, _ = chars.Visible(line)
+		if line = chars.OneLine(line); line == "" {
 			continue
 		}
 		if out.Len() > 0 {
@@ -83,7 +86,7 @@ func writeText(b *strings.Builder, z *html.Tokenizer) {
 		}
 		if kind == html.TextToken {
 			if skip == 0 && depth == 0 {
-				b.WriteString(oneLine(string(z.Text())))
+				b.WriteString(spacesForNewlines(string(z.Text())))
 			}
 			continue
 		}
@@ -95,8 +98,8 @@ func writeText(b *strings.Builder, z *html.Tokenizer) {
 			depth++
 		case (depth == 0 || impliedEnd[string(name)] &&
 			(bytes.Equal(tag, name) || string(name) == "p" &&
-				blockElement(&html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(tag)}))) && kind == html.StartTagToken &&
-			!void[string(tag)]:
+				dom.IsBlock(&html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(tag)}))) && kind == html.StartTagToken &&
+			!dom.VoidElements[string(tag)]:
 			hidden := false
 			depth = 0
 			name = append(name[:0], tag...)
@@ -115,7 +118,7 @@ func writeText(b *strings.Builder, z *html.Tokenizer) {
 			if kind == html.StartTagToken {
 				skip = 1
 			}
-		case blockElement(&html.Node{Type: html.ElementNode, DataAtom: name}), name == atom.Br:
+		case dom.IsBlock(&html.Node{Type: html.ElementNode, DataAtom: name}), name == atom.Br:
 			b.WriteByte('\n')
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/mmcdole/gofeed"
 	xhtml "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // feed makes the page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading that links to it, date
@@ -36,7 +39,7 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 	b.WriteString("</head><body><h1>" + html.EscapeString(line(f.Title)) + "</h1>")
 	writePart(ctx, &b, f.Description)
 	for _, item := range f.Items {
-		check(ctx)
+		guard.Check(ctx)
 		title := line(item.Title)
 		if title == "" {
 			title = firstNonEmpty(when(item.PublishedParsed, item.UpdatedParsed), item.Link, "Untitled")
@@ -67,9 +70,9 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 // compose takes a page that was written here: nothing of it is pruned, and it is not judged as pages of others are.
 func (d *Document) compose(ctx context.Context, markup []byte) {
 	d.content = markup
-	root, deep, err := parseHTML(ctx, markup)
+	root, deep, err := dom.Parse(ctx, markup)
 	if err != nil {
-		panic(stop{err})
+		guard.Stop(err)
 	}
 	if deep {
 		d.warnings = append(d.warnings, WarnDeep)
@@ -96,20 +99,20 @@ func writePart(ctx context.Context, b *bytes.Buffer, part string) {
 		b.WriteString("<p>" + html.EscapeString(html.UnescapeString(part)) + "</p>")
 		return
 	}
-	root, _, err := parseHTML(ctx, []byte(part))
+	root, _, err := dom.Parse(ctx, []byte(part))
 	if err != nil {
-		check(ctx)
+		guard.Check(ctx)
 		b.WriteString("<p>" + html.EscapeString(part) + "</p>")
 		return
 	}
 	b.WriteString("<div>")
-	if body := find(root, func(n *xhtml.Node) bool { return is(n, atom.Body) }); body != nil {
-		for _, n := range findAll(body, func(n *xhtml.Node) bool {
-			return is(n, atom.Plaintext, atom.Noscript,
+	if body := dom.Find(root, func(n *xhtml.Node) bool { return dom.Is(n, atom.Body) }); body != nil {
+		for _, n := range dom.FindAll(body, func(n *xhtml.Node) bool {
+			return dom.Is(n, atom.Plaintext, atom.Noscript,
 				atom.Iframe)
 		}) {
-			if attached(n, body) {
-				remove(n) // they would be text to the end of the page
+			if dom.Attached(n, body) {
+				dom.Remove(n) // they would be text to the end of the page
 			}
 		}
 		for c := body.FirstChild; c != nil; c = c.NextSibling {

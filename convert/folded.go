@@ -5,31 +5,34 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // opened reports whether the reader can open n: a control of the page names it, or it is the folded part under a
 // visible head. It must be text, not a menu or a form.
 func (w *firewall) opened(n *html.Node) bool {
-	if is(n, atom.Nav, atom.Form, atom.Dialog, atom.Ul) {
+	if dom.Is(n, atom.Nav, atom.Form, atom.Dialog, atom.Ul) {
 		return false
 	}
-	switch attr(n, "role") {
+	switch dom.Attr(n, "role") {
 	case "dialog", "menu", "listbox", "navigation", "search", "alertdialog":
 		return false
 	}
-	if id := attr(n, "id"); id == "" || !w.controls[id] {
+	if id := dom.Attr(n, "id"); id == "" || !w.controls[id] {
 		return foldName(n) && underHead(n) && prose(n)
 	}
-	return attr(n, "role") == "tabpanel" || prose(n)
+	return dom.Attr(n, "role") == "tabpanel" || prose(n)
 }
 
 // foldNames are parts of the class names of what folds and unfolds: the same as details, made by scripts.
 var foldNames = []string{"accordion", "collaps", "faq", "expand", "disclosure", "callout-content", "spoiler"}
 
 func foldName(n *html.Node) bool {
-	class := strings.ToLower(attr(n, "class"))
+	class := strings.ToLower(dom.Attr(n, "class"))
 	if n.Parent != nil {
-		class += " " + strings.ToLower(attr(n.Parent, "class"))
+		class += " " + strings.ToLower(dom.Attr(n.Parent, "class"))
 	}
 	for _, name := range foldNames {
 		if strings.Contains(class, name) {
@@ -43,7 +46,7 @@ func foldName(n *html.Node) bool {
 func underHead(n *html.Node) bool {
 	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
 		if p.Type == html.ElementNode {
-			return !blank(textOf(p))
+			return !chars.Blank(dom.Text(p))
 		}
 	}
 	return false
@@ -54,11 +57,11 @@ func prose(n *html.Node) bool {
 	text, links := 0, 0
 	for d := range n.Descendants() {
 		switch {
-		case is(d, atom.Nav, atom.Form, atom.Input):
+		case dom.Is(d, atom.Nav, atom.Form, atom.Input):
 			return false
-		case d.Type == html.TextNode && !blank(d.Data):
+		case d.Type == html.TextNode && !chars.Blank(d.Data):
 			text += len(d.Data)
-			if within(d, atom.A) {
+			if dom.Within(d, atom.A) {
 				links += len(d.Data)
 			}
 		}
@@ -86,15 +89,15 @@ func (w *firewall) isPage(n *html.Node) bool {
 		for d := c.FirstChild; d != nil && said < saidOutside; d = d.NextSibling {
 			switch {
 			case d.Type == html.TextNode:
-				said += words(d.Data)
-			case d == n || neverText[d.DataAtom] || is(d, atom.Nav, atom.Header, atom.Footer, atom.A, atom.Aside):
+				said += chars.Words(d.Data)
+			case d == n || neverText[d.DataAtom] || dom.Is(d, atom.Nav, atom.Header, atom.Footer, atom.A, atom.Aside):
 			default:
 				walk(d)
 			}
 		}
 	}
 	top := n
-	for top.Parent != nil && !is(top, atom.Body) {
+	for top.Parent != nil && !dom.Is(top, atom.Body) {
 		top = top.Parent
 	}
 	walk(top)
@@ -131,7 +134,7 @@ var streamedPart = pattern(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{
 func placeStreamed(body *html.Node) {
 	places := map[string]string{} // id of a part to id of its template
 	for d := range body.Descendants() {
-		if is(d, atom.Script) && d.FirstChild != nil && strings.Contains(d.FirstChild.Data, "$RC(") {
+		if dom.Is(d, atom.Script) && d.FirstChild != nil && strings.Contains(d.FirstChild.Data, "$RC(") {
 			for _, m := range streamedPart().FindAllStringSubmatch(d.FirstChild.Data, 1000) {
 				places[m[2]] = m[1]
 			}
@@ -141,16 +144,19 @@ func placeStreamed(body *html.Node) {
 		return
 	}
 	templates := map[string]*html.Node{}
-	for _, n := range findAll(body, func(n *html.Node) bool { return is(n, atom.Template) && attr(n, "id") != "" }) {
-		templates[attr(n, "id")] = n
-	}
-	for _, part := range findAll(body, func(n *html.Node) bool {
-		return is(n, atom.Div) && hasAttr(n, "hidden") &&
-			places[attr(n, "id")] != ""
+	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
+		return dom.Is(n, atom.Template) &&
+			dom.Attr(n, "id") != ""
 	}) {
-		template := templates[places[attr(part, "id")]]
-		if template == nil || template.Parent == nil || attached(template, part) {
-			dropAttr(part, "hidden")
+		templates[dom.Attr(n, "id")] = n
+	}
+	for _, part := range dom.FindAll(body, func(n *html.Node) bool {
+		return dom.Is(n, atom.Div) && dom.HasAttr(n, "hidden") &&
+			places[dom.Attr(n, "id")] != ""
+	}) {
+		template := templates[places[dom.Attr(part, "id")]]
+		if template == nil || template.Parent == nil || dom.Attached(template, part) {
+			dom.DropAttr(part, "hidden")
 			continue
 		}
 		// What stood there until the part came ends with a comment.
@@ -161,7 +167,7 @@ func placeStreamed(body *html.Node) {
 			part.RemoveChild(c)
 			template.Parent.InsertBefore(c, template)
 		}
-		remove(part)
-		remove(template)
+		dom.Remove(part)
+		dom.Remove(template)
 	}
 }

@@ -5,12 +5,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-)
 
-// Elements of our own for footnotes; both carry the label in the attribute id.
-const (
-	noteElement    = "x-note"     // a footnote: its text
-	noteRefElement = "x-note-ref" // a reference to one
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // Limits of what is taken for footnotes.
@@ -72,7 +69,7 @@ func (f *footnotes) collect(body *html.Node) {
 			index++
 			for i := range c.Attr {
 				key, value := c.Attr[i].Key, c.Attr[i].Val
-				if (key == "id" && !is(c, atom.Input) || key == "name" && is(c, atom.A)) && value != "" {
+				if (key == "id" && !dom.Is(c, atom.Input) || key == "name" && dom.Is(c, atom.A)) && value != "" {
 					f.order[c] = index
 					if _, ok := f.ids[value]; !ok {
 						f.ids[value] = c
@@ -84,7 +81,7 @@ func (f *footnotes) collect(body *html.Node) {
 				f.marks = append(f.marks, m)
 				continue
 			}
-			if !is(c, atom.Pre, atom.Code, atom.Nav, atom.Svg, atom.Button) && c.Data != "math" {
+			if !dom.Is(c, atom.Pre, atom.Code, atom.Nav, atom.Svg, atom.Button) && c.Data != "math" {
 				walk(c)
 			}
 		}
@@ -104,7 +101,7 @@ func (f *footnotes) resolve(m mark) {
 	}
 	f.add(holder, m.label, m.node)
 	for n, i := m.node, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
-		if id := attr(n, "id"); id != "" {
+		if id := dom.Attr(n, "id"); id != "" {
 			f.back[id] = true
 		}
 	}
@@ -125,27 +122,28 @@ func noteHolder(target *html.Node) *html.Node {
 	n := target
 	for range 6 {
 		switch {
-		case n == nil || heading(n) || is(n, atom.Body, atom.Main, atom.Article, atom.Table, atom.Tbody, atom.Ol, atom.Ul,
+		case n == nil || dom.IsHeading(n) || dom.Is(n, atom.Body, atom.Main, atom.Article, atom.Table, atom.Tbody, atom.Ol,
+			atom.Ul,
 			atom.Dl, atom.Form, atom.Html):
-			if is(n, atom.Table) && hasClass(n, "footnote", "citation") { // older docutils: a table for each
-				return find(n, func(d *html.Node) bool { return is(d, atom.Td) && !hasClass(d, "label") })
+			if dom.Is(n, atom.Table) && dom.HasClass(n, "footnote", "citation") { // older docutils: a table for each
+				return dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Td) && !dom.HasClass(d, "label") })
 			}
 			return nil
-		case is(n, atom.Dt):
+		case dom.Is(n, atom.Dt):
 			for s := n.NextSibling; s != nil; s = s.NextSibling {
-				if is(s, atom.Dd) {
+				if dom.Is(s, atom.Dd) {
 					return s
 				}
 			}
 			return nil
-		case is(n, atom.Tr):
+		case dom.Is(n, atom.Tr):
 			return lastCell(n)
-		case is(n, atom.P, atom.Dd) && is(n.Parent, atom.Li, atom.Dd) && opens(n), is(n, atom.Td):
+		case dom.Is(n, atom.P, atom.Dd) && dom.Is(n.Parent, atom.Li, atom.Dd) && opens(n), dom.Is(n, atom.Td):
 			n = n.Parent
 			continue
 		}
 		label, _ := noteLabel(shortText(n))
-		if label == "" && hasText(n) && (blockElement(n) || is(n, atom.Span) && !is(n.Parent, atom.Li, atom.Dd)) {
+		if label == "" && hasText(n) && (dom.IsBlock(n) || dom.Is(n, atom.Span) && !dom.Is(n.Parent, atom.Li, atom.Dd)) {
 			return n
 		}
 		n = n.Parent
@@ -155,7 +153,7 @@ func noteHolder(target *html.Node) *html.Node {
 
 func lastCell(row *html.Node) *html.Node {
 	for c := row.LastChild; c != nil; c = c.PrevSibling {
-		if is(c, atom.Td) {
+		if dom.Is(c, atom.Td) {
 			return c
 		}
 	}
@@ -164,7 +162,7 @@ func lastCell(row *html.Node) *html.Node {
 
 func hasText(n *html.Node) bool {
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode && !blank(d.Data) {
+		if d.Type == html.TextNode && !chars.Blank(d.Data) {
 			return true
 		}
 	}
@@ -180,19 +178,19 @@ func (f *footnotes) plausible(holder, target *html.Node, m mark) bool {
 			return false
 		}
 		switch {
-		case d == m.node, is(d, atom.H1, atom.H2, atom.H3, atom.H4, atom.Main, atom.Article):
+		case d == m.node, dom.Is(d, atom.H1, atom.H2, atom.H3, atom.H4, atom.Main, atom.Article):
 			return false
 		case d.Type == html.TextNode:
 			if size += len(d.Data); size > maxNoteText {
 				return false
 			}
-		case is(d, atom.A):
-			if back := f.ids[f.fragment(attr(d, "href"))]; back != nil && f.near(back, m.node) {
+		case dom.Is(d, atom.A):
+			if back := f.ids[f.fragment(dom.Attr(d, "href"))]; back != nil && f.near(back, m.node) {
 				returns = true
 			}
 		}
 	}
-	if returns || is(holder, atom.Li, atom.Dd) && m.sure || noteWords(holder) || noteWords(target) {
+	if returns || dom.Is(holder, atom.Li, atom.Dd) && m.sure || noteWords(holder) || noteWords(target) {
 		return true
 	}
 	label, _ := noteLabel(firstWord(holder))
@@ -217,7 +215,7 @@ func (f *footnotes) near(a, b *html.Node) bool {
 // firstWord returns the first word of n's text.
 func firstWord(n *html.Node) string {
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode && !blank(d.Data) {
+		if d.Type == html.TextNode && !chars.Blank(d.Data) {
 			return firstField(d.Data)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"readthru/convert/chars"
 )
 
 // Doubt says why markdown that others made is not taken as the page. The zero value is no doubt.
@@ -49,7 +51,7 @@ var (
 func DoubtMarkdown(markdown []byte) Doubt {
 	markdown = markdown[:min(len(markdown), doubtWindow)]
 	prose := withoutCode(string(markdown))
-	seen := words(prose)
+	seen := chars.Words(prose)
 	switch {
 	case len(bytes.TrimSpace(markdown)) == 0:
 		return DoubtEmpty
@@ -61,7 +63,7 @@ func DoubtMarkdown(markdown []byte) Doubt {
 		return DoubtHide
 	case saysError(markdown, seen):
 		return DoubtError
-	case seen < thinMarkdown && words(string(markdown)) < thinMarkdown:
+	case seen < thinMarkdown && chars.Words(string(markdown)) < thinMarkdown:
 		return DoubtThin
 	case lostCode(string(markdown)):
 		return DoubtCode
@@ -133,7 +135,7 @@ func soup(prose string) bool {
 
 // conceals reports whether markdown holds text that no reader of it, rendered, would see.
 func conceals(markdown string) bool {
-	if _, smuggled := visible(markdown); smuggled {
+	if _, smuggled := chars.Visible(markdown); smuggled {
 		return true
 	}
 	prose := withoutCode(markdown)

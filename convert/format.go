@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"readthru/convert/chars"
+	"readthru/convert/guard"
 	"readthru/page"
 )
 
@@ -205,30 +207,30 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	}
 	d.content = text
 	if f == htmlFormat {
-		if guarded(func() { d.parse(ctx) }) != nil {
+		if guard.Run(func() { d.parse(ctx) }) != nil {
 			d.body = nil
 		}
 		return nil
 	}
 	d.form = f
-	if guarded(func() { d.text(ctx, f, contentType) }) != nil && ctx.Err() == nil {
+	if guard.Run(func() { d.text(ctx, f, contentType) }) != nil && ctx.Err() == nil {
 		d.form, d.body = plainFormat, nil
 		d.ready = fence(string(text), "")
 		d.warnings = append(d.warnings, WarnFallback)
 	}
-	d.signs.Words = words(d.ready)
+	d.signs.Words = chars.Words(d.ready)
 	return nil
 }
 
 // binary runs the reading of a body that is not one text.
 func (d *Document) binary(ctx context.Context, f format, reading func()) error {
 	d.form = f
-	if guarded(reading) != nil && ctx.Err() == nil {
+	if guard.Run(reading) != nil && ctx.Err() == nil {
 		d.body, d.ready = nil, ""
 		d.warnings = append(d.warnings, WarnDamaged)
 	}
 	if d.body == nil {
-		d.signs.Words = words(d.ready)
+		d.signs.Words = chars.Words(d.ready)
 	}
 	return nil
 }

@@ -7,6 +7,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // firewall takes out of a page what its reader does not see: what attributes, inline styles and the page's own style
@@ -58,7 +62,7 @@ type look struct {
 // comments, invisible characters.
 func (w *firewall) clean(body *html.Node) {
 	for d := range body.Descendants() {
-		check(w.ctx)
+		guard.Check(w.ctx)
 		if d.Type == html.TextNode {
 			w.total += len(d.Data)
 			continue
@@ -75,7 +79,7 @@ func (w *firewall) clean(body *html.Node) {
 	}
 	w.walk(body, l)
 	for _, n := range w.gone {
-		remove(n)
+		dom.Remove(n)
 	}
 }
 
@@ -84,15 +88,16 @@ func (w *firewall) control(d *html.Node) {
 	if len(d.Attr) < 2 {
 		return
 	}
-	toggle := attr(d, "data-toggle") + attr(d, "data-bs-toggle")
+	toggle := dom.Attr(d, "data-toggle") + dom.Attr(d, "data-bs-toggle")
 	switch {
-	case attr(d, "role") == "tab", hasAttr(d, "aria-expanded"), toggle == "tab", toggle == "pill", toggle == "collapse":
+	case dom.Attr(d, "role") == "tab", dom.HasAttr(d, "aria-expanded"), toggle == "tab", toggle == "pill",
+		toggle == "collapse":
 	default:
 		return
 	}
 	for _, id := range []string{
-		attr(d, "aria-controls"), strings.TrimPrefix(attr(d, "href"), "#"),
-		strings.TrimPrefix(attr(d, "data-target"), "#"), strings.TrimPrefix(attr(d, "data-bs-target"), "#"),
+		dom.Attr(d, "aria-controls"), strings.TrimPrefix(dom.Attr(d, "href"), "#"),
+		strings.TrimPrefix(dom.Attr(d, "data-target"), "#"), strings.TrimPrefix(dom.Attr(d, "data-bs-target"), "#"),
 	} {
 		if id != "" {
 			w.controls[id] = true
@@ -101,7 +106,7 @@ func (w *firewall) control(d *html.Node) {
 }
 
 func (w *firewall) walk(n *html.Node, l look) {
-	check(w.ctx)
+	guard.Check(w.ctx)
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
 		switch {
@@ -112,8 +117,8 @@ func (w *firewall) walk(n *html.Node, l look) {
 			w.text(c, l)
 		case c.Type != html.ElementNode:
 		case neverText[c.DataAtom] || c.Namespace == "svg":
-			if is(c, atom.Button) && label(c) {
-				rename(c, atom.Span)
+			if dom.Is(c, atom.Button) && label(c) {
+				dom.Rename(c, atom.Span)
 				w.walk(c, l)
 				break
 			}
@@ -137,7 +142,7 @@ func (w *firewall) text(n *html.Node, l look) {
 		n.Parent.RemoveChild(n)
 		return
 	}
-	clean, smuggled := visible(n.Data)
+	clean, smuggled := chars.Visible(n.Data)
 	if smuggled {
 		w.receipts.addSmuggled(n.Data)
 	}
@@ -173,17 +178,17 @@ func (w *firewall) element(n *html.Node, outer look) {
 // scriptLink takes the address from a link that runs a script or holds data; its text stays.
 func (w *firewall) scriptLink(n *html.Node) {
 	href := strings.ToLower(strings.Map(func(r rune) rune {
-		if r <= ' ' || invisible(r) {
+		if r <= ' ' || chars.Invisible(r) {
 			return -1
 		}
 		return r
-	}, attr(n, "href")[:min(len(attr(n, "href")), 200)]))
+	}, dom.Attr(n, "href")[:min(len(dom.Attr(n, "href")), 200)]))
 	for _, scheme := range []string{"javascript:", "vbscript:", "data:"} {
 		if code, ok := strings.CutPrefix(href, scheme); ok {
 			if !noScript[strings.TrimRight(code, ";")] {
-				w.receipts.add("script-link", attr(n, "href"))
+				w.receipts.add("script-link", dom.Attr(n, "href"))
 			}
-			dropAttr(n, "href")
+			dom.DropAttr(n, "href")
 		}
 	}
 }
@@ -193,16 +198,16 @@ var noScript = map[string]bool{"": true, "void(0)": true, "void0": true, "//": t
 
 // image takes out an image that is not seen, and the words about the site that some hide in its alternative text.
 func (w *firewall) image(n *html.Node, l look) {
-	alt := attr(n, "alt")
+	alt := dom.Attr(n, "alt")
 	if l.hidden == "visibility" {
 		w.receipts.add(l.hidden, alt)
-		setAttr(n, "alt", "")
-		setAttr(n, "width", "0")
+		dom.SetAttr(n, "alt", "")
+		dom.SetAttr(n, "width", "0")
 		return
 	}
 	if agentNote(alt) {
 		w.receipts.add("alt", alt)
-		setAttr(n, "alt", "")
+		dom.SetAttr(n, "alt", "")
 	}
 }
 
@@ -231,7 +236,7 @@ func glyph(n *html.Node) bool {
 	if name == nil || name.NextSibling != nil || name.Type != html.TextNode || len(name.Data) > 80 {
 		return false
 	}
-	for token, rest := cutWord(attr(n, "class")); token != ""; token, rest = cutWord(rest) {
+	for token, rest := dom.CutWord(dom.Attr(n, "class")); token != ""; token, rest = dom.CutWord(rest) {
 		if strings.HasPrefix(token, "material-icons") || strings.HasPrefix(token, "material-symbols") {
 			return strings.Trim(strings.TrimSpace(name.Data), "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 		}
@@ -241,16 +246,16 @@ func glyph(n *html.Node) bool {
 
 // label reports whether a button is the text of a heading that folds what follows it.
 func label(n *html.Node) bool {
-	return within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt)
+	return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt)
 }
 
 // hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change
 // is taken out of style.
 func (w *firewall) hides(n *html.Node, style styles) string {
-	switch v := attr(n, "hidden"); {
-	case hasAttr(n, "hidden") && v != "until-found" && v != "false" && style.sure["display"] == "":
+	switch v := dom.Attr(n, "hidden"); {
+	case dom.HasAttr(n, "hidden") && v != "until-found" && v != "false" && style.sure["display"] == "":
 		return w.unlessShown("hidden", n)
-	case strings.EqualFold(attr(n, "aria-hidden"), "true") && !is(n, atom.Span, atom.Math, atom.Img, atom.A):
+	case strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") && !dom.Is(n, atom.Span, atom.Math, atom.Img, atom.A):
 		return w.unlessShown("aria-hidden", n)
 	case style.sure == nil:
 		return ""

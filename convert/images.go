@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // lazySources are the attributes in which scripts that load images late keep the address.
@@ -29,27 +32,27 @@ const smallest = 24
 // normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it.
 func normaliseImage(n *html.Node, base *url.URL) {
 	src := imageAddress(n, base)
-	alt, _ := visible(attr(n, "alt"))
-	if src == "" || tooSmall(n) || tracker(src) || blank(alt) && spacer(src) {
-		remove(n)
+	alt, _ := chars.Visible(dom.Attr(n, "alt"))
+	if src == "" || tooSmall(n) || tracker(src) || chars.Blank(alt) && spacer(src) {
+		dom.Remove(n)
 		return
 	}
-	n.Attr = []html.Attribute{{Key: "src", Val: src}, {Key: "alt", Val: squash(alt)}}
+	n.Attr = []html.Attribute{{Key: "src", Val: src}, {Key: "alt", Val: chars.OneLine(alt)}}
 }
 
 func imageAddress(n *html.Node, base *url.URL) string {
 	for _, key := range append(lazySources, "src") {
-		if v := attr(n, key); v != "" && !strings.HasPrefix(strings.TrimSpace(v), "{") {
+		if v := dom.Attr(n, key); v != "" && !strings.HasPrefix(strings.TrimSpace(v), "{") {
 			if src := absolute(base, v); strings.HasPrefix(src, "http") {
 				return src
 			}
 		}
 	}
-	sets := []string{attr(n, "data-srcset"), attr(n, "data-lazy-srcset"), attr(n, "srcset")}
-	if is(n.Parent, atom.Picture) {
+	sets := []string{dom.Attr(n, "data-srcset"), dom.Attr(n, "data-lazy-srcset"), dom.Attr(n, "srcset")}
+	if dom.Is(n.Parent, atom.Picture) {
 		for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
-			if is(c, atom.Source) {
-				sets = append(sets, attr(c, "data-srcset"), attr(c, "srcset"))
+			if dom.Is(c, atom.Source) {
+				sets = append(sets, dom.Attr(c, "data-srcset"), dom.Attr(c, "srcset"))
 			}
 		}
 	}
@@ -107,11 +110,11 @@ func largest(srcset string) string {
 
 func tooSmall(n *html.Node) bool {
 	for _, key := range []string{"width", "height"} {
-		if v, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(attr(n, key)), "px")); err == nil && v < smallest {
+		if v, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(dom.Attr(n, key)), "px")); err == nil && v < smallest {
 			return true
 		}
 	}
-	if style := attr(n, "style"); style != "" {
+	if style := dom.Attr(n, "style"); style != "" {
 		set := declarations(style)
 		for _, key := range []string{"width", "height"} {
 			if v, unit, ok := number(set[key]); ok && unit == "px" && v < smallest {
@@ -150,8 +153,8 @@ func spacer(src string) bool {
 func dropOrnaments(body *html.Node) {
 	seen := map[string][]*html.Node{}
 	for d := range body.Descendants() {
-		if is(d, atom.Img) && attr(d, "alt") == "" {
-			seen[attr(d, "src")] = append(seen[attr(d, "src")], d)
+		if dom.Is(d, atom.Img) && dom.Attr(d, "alt") == "" {
+			seen[dom.Attr(d, "src")] = append(seen[dom.Attr(d, "src")], d)
 		}
 	}
 	for _, images := range seen {
@@ -159,8 +162,8 @@ func dropOrnaments(body *html.Node) {
 			continue
 		}
 		for _, n := range images {
-			if !within(n, atom.Td, atom.Th) {
-				remove(n)
+			if !dom.Within(n, atom.Td, atom.Th) {
+				dom.Remove(n)
 			}
 		}
 	}
@@ -168,33 +171,33 @@ func dropOrnaments(body *html.Node) {
 
 // lazyImages puts an image that only a noscript element holds into the place of the empty one that a script would fill.
 func lazyImages(body *html.Node) {
-	for _, noscript := range findAll(body, func(n *html.Node) bool { return is(n, atom.Noscript) }) {
-		text := textOf(noscript)
+	for _, noscript := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Noscript) }) {
+		text := dom.Text(noscript)
 		if len(text) > 4<<10 || !strings.Contains(text, "<img") {
 			continue
 		}
-		nodes, err := html.ParseFragment(strings.NewReader(text), elementNode(atom.Div))
+		nodes, err := html.ParseFragment(strings.NewReader(text), dom.NewElement(atom.Div))
 		if err != nil {
 			continue
 		}
-		holder := elementNode(atom.Div)
+		holder := dom.NewElement(atom.Div)
 		for _, n := range nodes {
 			holder.AppendChild(n)
 		}
-		img := find(holder, func(n *html.Node) bool { return is(n, atom.Img) })
-		if img == nil || !blank(plain(holder)) {
+		img := dom.Find(holder, func(n *html.Node) bool { return dom.Is(n, atom.Img) })
+		if img == nil || !chars.Blank(dom.OneLine(holder)) {
 			continue
 		}
-		remove(img)
+		dom.Remove(img)
 		for p := noscript.PrevSibling; p != nil; p = p.PrevSibling {
-			if p.Type == html.TextNode && blank(p.Data) {
+			if p.Type == html.TextNode && chars.Blank(p.Data) {
 				continue
 			}
-			if is(p, atom.Img) {
-				remove(p)
+			if dom.Is(p, atom.Img) {
+				dom.Remove(p)
 			}
 			break
 		}
-		replace(noscript, img)
+		dom.Replace(noscript, img)
 	}
 }

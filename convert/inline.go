@@ -9,6 +9,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // delimited writes emphasis. White space at its edges moves out, and it is left off where it would hold blocks or where
@@ -92,23 +95,23 @@ func wordRune(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsPunct(r) &
 func runeAfter(n *html.Node) rune {
 	for range 8 {
 		for n.NextSibling == nil {
-			if n = n.Parent; n == nil || blockElement(n) {
+			if n = n.Parent; n == nil || dom.IsBlock(n) {
 				return ' '
 			}
 		}
 		n = n.NextSibling
 		for n.Type == html.ElementNode {
-			if is(n, atom.A, atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Em, atom.I, atom.Strong, atom.B, atom.Img,
-				atom.Var, atom.Dfn, atom.Del, atom.S) || n.Data == noteRefElement || n.Data == mathElement {
+			if dom.Is(n, atom.A, atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Em, atom.I, atom.Strong, atom.B, atom.Img,
+				atom.Var, atom.Dfn, atom.Del, atom.S) || n.Data == dom.NoteRefElement || n.Data == dom.MathElement {
 				return '*'
 			}
-			if blockElement(n) || is(n, atom.Br) || n.FirstChild == nil {
+			if dom.IsBlock(n) || dom.Is(n, atom.Br) || n.FirstChild == nil {
 				break
 			}
 			n = n.FirstChild
 		}
 		switch {
-		case blockElement(n), is(n, atom.Br):
+		case dom.IsBlock(n), dom.Is(n, atom.Br):
 			return ' '
 		case n.Type == html.TextNode && n.Data != "":
 			r, _ := utf8.DecodeRuneInString(n.Data)
@@ -120,9 +123,9 @@ func runeAfter(n *html.Node) rune {
 
 // raised writes sub and sup as HTML where the meaning depends on it: digits, signs, single letters. Else as plain text.
 func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
-	text := squash(textOf(n))
+	text := chars.OneLine(dom.Text(n))
 	short := len([]rune(text)) == 1 || len(text) <= 4 && text != "" && strings.Trim(text, "0123456789+-−()") == ""
-	if !short || contains(n, atom.A) {
+	if !short || dom.Contains(n, atom.A) {
 		r.children(out, n)
 		return
 	}
@@ -132,8 +135,8 @@ func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
 }
 
 func (r *renderer) math(out *bytes.Buffer, n *html.Node) {
-	tex := textOf(n)
-	if attr(n, "display") == "block" && r.cells == 0 {
+	tex := dom.Text(n)
+	if dom.Attr(n, "display") == "block" && r.cells == 0 {
 		out.WriteString("\n\n$$" + string(codeNewline) + tex + string(codeNewline) + "$$\n\n")
 		return
 	}
@@ -155,8 +158,8 @@ func longestRun(s string, c byte) int {
 
 // inlineCode writes code within a line. When a link fills it, the link goes outside, where it works.
 func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
-	text := textOf(n)
-	trimmed := squash(strings.ReplaceAll(text, "\u00a0", " "))
+	text := dom.Text(n)
+	trimmed := chars.OneLine(strings.ReplaceAll(text, "\u00a0", " "))
 	if trimmed == "" {
 		r.children(out, n) // an image, perhaps
 		return
@@ -164,11 +167,11 @@ func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
 	if text[0] == ' ' || text[0] == '\n' {
 		out.WriteByte(' ')
 	}
-	link := find(n, func(d *html.Node) bool { return is(d, atom.A) && attr(d, "href") != "" })
-	if link != nil && r.link == 0 && squash(textOf(link)) == trimmed {
+	link := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.A) && dom.Attr(d, "href") != "" })
+	if link != nil && r.link == 0 && chars.OneLine(dom.Text(link)) == trimmed {
 		var code bytes.Buffer
 		writeInlineCode(&code, trimmed)
-		r.writeLink(out, code.Bytes(), attr(link, "href"), "")
+		r.writeLink(out, code.Bytes(), dom.Attr(link, "href"), "")
 	} else {
 		writeInlineCode(out, trimmed)
 	}
@@ -193,7 +196,7 @@ func writeInlineCode(out *bytes.Buffer, text string) {
 }
 
 func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
-	href := attr(n, "href")
+	href := dom.Attr(n, "href")
 	if href == "" || r.link > 0 {
 		r.children(out, n)
 		return
@@ -216,7 +219,7 @@ func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
 	} else if content[0] == ' ' || content[0] == '\n' {
 		out.WriteByte(' ')
 	}
-	r.writeLink(out, trimmed, href, squash(textOf(n)))
+	r.writeLink(out, trimmed, href, chars.OneLine(dom.Text(n)))
 	if bytes.HasSuffix(content, []byte("\n\n")) {
 		out.WriteString("\n\n")
 	} else if last := content[len(content)-1]; last == ' ' || last == '\n' {
@@ -258,12 +261,12 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 
 func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
 	var alt strings.Builder
-	writeEscaped(&alt, attr(n, "alt"), false, true)
+	writeEscaped(&alt, dom.Attr(n, "alt"), false, true)
 	switch r.options.Images {
 	case "none":
 	case "alt":
 		out.WriteString(alt.String())
 	default:
-		out.WriteString("![" + alt.String() + "](" + attr(n, "src") + ")")
+		out.WriteString("![" + alt.String() + "](" + dom.Attr(n, "src") + ")")
 	}
 }

@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // Inventory is what a page's markdown must be read back to: letters and digits of headings and of the text of links,
@@ -27,30 +30,31 @@ func TakeInventory(d *Document) Inventory {
 	}
 	referred := map[string]bool{}
 	for n := range d.body.Descendants() {
-		if n.Type != html.ElementNode || within(n, atom.Pre) {
+		if n.Type != html.ElementNode || dom.Within(n, atom.Pre) {
 			continue
 		}
 		switch {
-		case heading(n):
-			if text := Letters(textOf(n)); text != "" && !within(n, atom.Table, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5,
-				atom.H6) {
+		case dom.IsHeading(n):
+			if text := Letters(dom.Text(n)); text != "" &&
+				!dom.Within(n, atom.Table, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5,
+					atom.H6) {
 				inv.Headings = append(inv.Headings, text)
 			}
-		case is(n, atom.Pre):
-			if text := textOf(n); !blank(text) && !inLine(n) {
-				inv.Code = append(inv.Code, attr(n, langAttr)+"\n"+text)
+		case dom.Is(n, atom.Pre):
+			if text := dom.Text(n); !chars.Blank(text) && !inLine(n) {
+				inv.Code = append(inv.Code, dom.Attr(n, langAttr)+"\n"+text)
 			}
-		case is(n, atom.A):
-			if text := Letters(textOf(n)); text != "" && attr(n, "href") != "" && !within(n, atom.A, atom.Table) &&
-				!inCodeLine(n) && !contains(n, atom.Pre) {
-				inv.Links = append(inv.Links, attr(n, "href")+" "+text)
+		case dom.Is(n, atom.A):
+			if text := Letters(dom.Text(n)); text != "" && dom.Attr(n, "href") != "" && !dom.Within(n, atom.A, atom.Table) &&
+				!inCodeLine(n) && !dom.Contains(n, atom.Pre) {
+				inv.Links = append(inv.Links, dom.Attr(n, "href")+" "+text)
 			}
-		case is(n, atom.Table):
-			if !(&renderer{}).irregular(n) && hasText(n) && !within(n, atom.Table) {
+		case dom.Is(n, atom.Table):
+			if !(&renderer{}).irregular(n) && hasText(n) && !dom.Within(n, atom.Table) {
 				inv.Tables++
 			}
-		case n.Data == noteRefElement:
-			referred[attr(n, "id")] = true
+		case n.Data == dom.NoteRefElement:
+			referred[dom.Attr(n, "id")] = true
 		}
 	}
 	inv.Notes = len(referred)
@@ -61,7 +65,7 @@ func TakeInventory(d *Document) Inventory {
 // line.
 func inLine(pre *html.Node) bool {
 	for p := pre.Parent; p != nil; p = p.Parent {
-		if is(p, atom.Table) && !(&renderer{}).irregular(p) {
+		if dom.Is(p, atom.Table) && !(&renderer{}).irregular(p) {
 			return true
 		}
 	}
@@ -71,7 +75,7 @@ func inLine(pre *html.Node) bool {
 // inCodeLine reports whether a link stands in code that it does not fill; such code is written without it.
 func inCodeLine(a *html.Node) bool {
 	for p := a.Parent; p != nil; p = p.Parent {
-		if is(p, atom.Code, atom.Kbd, atom.Samp, atom.Tt) && squash(textOf(p)) != squash(textOf(a)) {
+		if dom.Is(p, atom.Code, atom.Kbd, atom.Samp, atom.Tt) && chars.OneLine(dom.Text(p)) != chars.OneLine(dom.Text(a)) {
 			return true
 		}
 	}

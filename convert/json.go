@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+
+	"readthru/convert/chars"
+	"readthru/convert/guard"
 )
 
 const (
@@ -24,7 +27,7 @@ func (d *Document) json(ctx context.Context, text string) {
 		d.ready = fence(text, "json")
 		return
 	}
-	check(ctx)
+	guard.Check(ctx)
 	if strings.Contains(text[:min(len(text), 1<<10)], "https://jsonfeed.org/version/") && d.feed(ctx, text) {
 		return
 	}
@@ -47,7 +50,7 @@ func (d *Document) json(ctx context.Context, text string) {
 		rest.WriteByte(':')
 		if table, ok := jsonTable(ctx, m.value); ok {
 			tables.WriteString("\n\n## ")
-			tables.WriteString(escapedText(squash(unquoted(m.key)), true, '\n'))
+			tables.WriteString(escapedText(chars.OneLine(unquoted(m.key)), true, '\n'))
 			tables.WriteString("\n\n" + table)
 			rest.WriteString(`"(the table below)"`)
 			continue
@@ -142,7 +145,7 @@ func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 	var header []string
 	table := rows{}
 	ok := eachValue(raw, '[', func(_, element []byte) bool {
-		check(ctx)
+		guard.Check(ctx)
 		var names, cells []string
 		flat := eachValue(element, '{', func(key, value []byte) bool {
 			if value[0] == '{' || value[0] == '[' || len(names) == maxTableColumns {

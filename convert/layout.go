@@ -3,6 +3,8 @@ package convert
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // normaliseTable leaves a table of data as it is, cuts one that holds headings between its rows at these, and turns a
@@ -19,14 +21,14 @@ func normaliseTable(n *html.Node) {
 // layout reports whether a table only arranges its content: it says so, it has one column or one row, or its cells hold
 // what no cell of data holds.
 func layout(n *html.Node) bool {
-	if role := attr(n, "role"); role == "presentation" || role == "none" {
+	if role := dom.Attr(n, "role"); role == "presentation" || role == "none" {
 		return true
 	}
 	rows, columns := 0, 0
 	for _, row := range tableRows(n) {
 		cells := 0
 		for c := row.FirstChild; c != nil; c = c.NextSibling {
-			if is(c, atom.Td, atom.Th) {
+			if dom.Is(c, atom.Td, atom.Th) {
 				cells++
 			}
 		}
@@ -35,18 +37,18 @@ func layout(n *html.Node) bool {
 		}
 		columns = max(columns, cells)
 	}
-	if columns <= 1 || contains(n, atom.Table) {
+	if columns <= 1 || dom.Contains(n, atom.Table) {
 		return true
 	}
 	if rows == 1 {
-		return !contains(n, atom.Th)
+		return !dom.Contains(n, atom.Th)
 	}
 	alone := map[*html.Node]bool{} // headings that are all of their row
 	for _, row := range tableRows(n) {
 		alone[rowHeading(row)] = true
 	}
-	return find(n, func(d *html.Node) bool {
-		return is(d, atom.Article, atom.Section, atom.Form) || is(d, atom.H1, atom.H2) && !alone[d]
+	return dom.Find(n, func(d *html.Node) bool {
+		return dom.Is(d, atom.Article, atom.Section, atom.Form) || dom.Is(d, atom.H1, atom.H2) && !alone[d]
 	}) != nil
 }
 
@@ -57,8 +59,8 @@ func rowHeading(row *html.Node) *html.Node {
 		if c.Type != html.ElementNode || !hasText(c) {
 			continue
 		}
-		h := find(c, heading)
-		if found != nil || h == nil || len(plain(h)) != len(plain(c)) {
+		h := dom.Find(c, dom.IsHeading)
+		if found != nil || h == nil || len(dom.OneLine(h)) != len(dom.OneLine(c)) {
 			return nil
 		}
 		found = h
@@ -68,7 +70,7 @@ func rowHeading(row *html.Node) *html.Node {
 
 // headedRows reports whether a table without a header of its own has rows that are headings.
 func headedRows(n *html.Node) bool {
-	if find(n, func(d *html.Node) bool { return is(d, atom.Thead, atom.Th) && hasText(d) }) != nil {
+	if dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Thead, atom.Th) && hasText(d) }) != nil {
 		return false
 	}
 	for _, row := range tableRows(n) {
@@ -82,26 +84,26 @@ func headedRows(n *html.Node) bool {
 // splitTable turns a table into a box of headings and the tables between them.
 func splitTable(n *html.Node) {
 	rows := tableRows(n)
-	rename(n, atom.Div)
-	caption := find(n, func(d *html.Node) bool { return is(d, atom.Caption) })
-	empty(n)
+	dom.Rename(n, atom.Div)
+	caption := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Caption) })
+	dom.Empty(n)
 	if caption != nil {
-		rename(caption, atom.P)
+		dom.Rename(caption, atom.P)
 		n.AppendChild(caption)
 	}
 	var table *html.Node
 	for _, row := range rows {
 		if h := rowHeading(row); h != nil {
-			remove(h)
+			dom.Remove(h)
 			n.AppendChild(h)
 			table = nil
 			continue
 		}
 		if table == nil {
-			table = elementNode(atom.Table)
+			table = dom.NewElement(atom.Table)
 			n.AppendChild(table)
 		}
-		remove(row)
+		dom.Remove(row)
 		table.AppendChild(row)
 	}
 }
@@ -111,11 +113,11 @@ func tableRows(table *html.Node) []*html.Node {
 	var rows []*html.Node
 	for c := table.FirstChild; c != nil; c = c.NextSibling {
 		switch {
-		case is(c, atom.Tr):
+		case dom.Is(c, atom.Tr):
 			rows = append(rows, c)
-		case is(c, atom.Thead, atom.Tbody, atom.Tfoot):
+		case dom.Is(c, atom.Thead, atom.Tbody, atom.Tfoot):
 			for r := c.FirstChild; r != nil; r = r.NextSibling {
-				if is(r, atom.Tr) {
+				if dom.Is(r, atom.Tr) {
 					rows = append(rows, r)
 				}
 			}
@@ -128,28 +130,28 @@ func tableRows(table *html.Node) []*html.Node {
 func unwrapTable(n *html.Node) {
 	rows := tableRows(n)
 	for _, row := range rows {
-		oneLine := len(rows) == 1 && find(row, func(d *html.Node) bool {
-			return blockElement(d) && !is(d, atom.Td) || is(d, atom.Br, atom.Img)
+		oneLine := len(rows) == 1 && dom.Find(row, func(d *html.Node) bool {
+			return dom.IsBlock(d) && !dom.Is(d, atom.Td) || dom.Is(d, atom.Br, atom.Img)
 		}) == nil
 		for c := row.FirstChild; c != nil; c = c.NextSibling {
 			switch {
-			case !is(c, atom.Td, atom.Th):
+			case !dom.Is(c, atom.Td, atom.Th):
 			case oneLine:
-				rename(c, atom.Span)
-				row.InsertBefore(textNode(" "), c)
+				dom.Rename(c, atom.Span)
+				row.InsertBefore(dom.NewText(" "), c)
 			default:
-				rename(c, atom.Div)
+				dom.Rename(c, atom.Div)
 			}
 		}
-		if is(row.Parent, atom.Thead, atom.Tbody, atom.Tfoot) {
-			rename(row.Parent, atom.Div)
+		if dom.Is(row.Parent, atom.Thead, atom.Tbody, atom.Tfoot) {
+			dom.Rename(row.Parent, atom.Div)
 		}
-		rename(row, atom.Div)
+		dom.Rename(row, atom.Div)
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if is(c, atom.Caption) {
-			rename(c, atom.P)
+		if dom.Is(c, atom.Caption) {
+			dom.Rename(c, atom.P)
 		}
 	}
-	rename(n, atom.Div)
+	dom.Rename(n, atom.Div)
 }

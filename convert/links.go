@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // schemes are those a link may have; a link with any other is dropped and its text kept.
@@ -16,7 +19,7 @@ var schemes = set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xm
 // for those that would end a link in markdown.
 func absolute(base *url.URL, href string) string {
 	href = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || invisible(r) {
+		if r < ' ' || r == 0x7f || chars.Invisible(r) {
 			return -1 // browsers drop tabs and newlines inside an address too
 		}
 		return r
@@ -114,48 +117,49 @@ var permalinks = []string{
 
 // permalink reports whether a link is no text of the page but a handle on the heading beside it.
 func permalink(n *html.Node) bool {
-	text := squash(textOf(n))
+	text := chars.OneLine(dom.Text(n))
 	switch text {
 	case "¶", "§", "#", "🔗", "¶¶", "∞", "⚓", "⚓︎", "◆", "Anchor", "Permalink", "Link to this heading", "Copy link":
-		return hasClass(n, permalinks...) || strings.Contains(attr(n, "href"), "#") &&
-			within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
+		return dom.HasClass(n, permalinks...) || strings.Contains(dom.Attr(n, "href"), "#") &&
+			dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
 	}
-	return hasClass(n, permalinks...) && (text == "" || len(text) <= 8 && !within(n, atom.P, atom.Li, atom.Td)) &&
-		!contains(n, atom.Img)
+	return dom.HasClass(n, permalinks...) && (text == "" || len(text) <= 8 && !dom.Within(n, atom.P, atom.Li, atom.Td)) &&
+		!dom.Contains(n, atom.Img)
 }
 
 // selfLink reports whether a link is a heading, made a handle on itself.
 func selfLink(n *html.Node) bool {
-	id, ok := strings.CutPrefix(attr(n, "href"), "#")
+	id, ok := strings.CutPrefix(dom.Attr(n, "href"), "#")
 	if !ok || id == "" {
 		return false
 	}
 	h := n.Parent
-	for h != nil && !heading(h) {
+	for h != nil && !dom.IsHeading(h) {
 		h = h.Parent
 	}
-	if h == nil || attr(n, "id") != id && attr(h, "id") != id && (h.Parent == nil || attr(h.Parent, "id") != id) {
+	if h == nil || dom.Attr(n, "id") != id && dom.Attr(h, "id") != id &&
+		(h.Parent == nil || dom.Attr(h.Parent, "id") != id) {
 		return false
 	}
-	return squash(textOf(n)) == squash(textOf(h))
+	return chars.OneLine(dom.Text(n)) == chars.OneLine(dom.Text(h))
 }
 
 // liftHeading turns a link round a heading, and perhaps more, into a heading that holds the link: markdown has no link
 // round blocks.
 func liftHeading(n *html.Node) {
-	h := find(n, heading)
+	h := dom.Find(n, dom.IsHeading)
 	if h == nil || n.Parent == nil {
 		return
 	}
-	href := attr(n, "href")
-	if href == "" || contains(h, atom.A) {
-		rename(n, atom.Div)
+	href := dom.Attr(n, "href")
+	if href == "" || dom.Contains(h, atom.A) {
+		dom.Rename(n, atom.Div)
 		return
 	}
-	link := elementNode(atom.A)
+	link := dom.NewElement(atom.A)
 	link.Attr = []html.Attribute{{Key: "href", Val: href}}
-	moveChildren(h, link)
+	dom.MoveChildren(h, link)
 	h.AppendChild(link)
-	rename(n, atom.Div)
+	dom.Rename(n, atom.Div)
 	n.Attr = nil
 }

@@ -8,6 +8,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // list writes a list. It is tight, without blank lines between its items, unless an item holds several blocks.
@@ -15,17 +19,17 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 	var text bytes.Buffer // of all items
 	var items []listedItem
 	number := 1
-	if start, err := strconv.Atoi(attr(n, "start")); err == nil && start >= 0 && start < 1e6 {
+	if start, err := strconv.Atoi(dom.Attr(n, "start")); err == nil && start >= 0 && start < 1e6 {
 		number = start
 	}
 	loose := false
 	for c := range r.kept(n) {
-		check(r.ctx)
+		guard.Check(r.ctx)
 		var item []byte
 		switch {
-		case is(c, atom.Li):
+		case dom.Is(c, atom.Li):
 			item = r.item(c)
-		case c.Type == html.TextNode && blank(c.Data):
+		case c.Type == html.TextNode && chars.Blank(c.Data):
 			continue
 		default: // not allowed in a list, and yet there
 			item = r.item(elementAround(c))
@@ -39,7 +43,7 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		if len(item) == 0 {
 			continue
 		}
-		if value, err := strconv.Atoi(attr(c, "value")); err == nil && value >= 0 && value < 1e6 {
+		if value, err := strconv.Atoi(dom.Attr(c, "value")); err == nil && value >= 0 && value < 1e6 {
 			number = value
 		}
 		text.Write(item)
@@ -61,7 +65,7 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 			}
 		}
 		mark := bullet
-		if is(n, atom.Ol) {
+		if dom.Is(n, atom.Ol) {
 			mark = strconv.Itoa(item.number) + point
 		}
 		out.WriteString(mark)
@@ -94,10 +98,10 @@ func (r *renderer) item(n *html.Node) []byte {
 		case r.isList(c):
 			lists++
 			inline = false
-		case blockElement(c):
+		case dom.IsBlock(c):
 			blocks++
 			inline = false
-		case !inline && (c.Type != html.TextNode || !blank(c.Data)):
+		case !inline && (c.Type != html.TextNode || !chars.Blank(c.Data)):
 			blocks++
 			inline = true
 		}
@@ -110,14 +114,14 @@ func (r *renderer) item(n *html.Node) []byte {
 
 // isList reports whether c, in the list that is written, is a list in it.
 func (r *renderer) isList(c *html.Node) bool {
-	return is(c, atom.Ul, atom.Ol) && (r.copied || r.nesting < maxNesting)
+	return dom.Is(c, atom.Ul, atom.Ol) && (r.copied || r.nesting < guard.MaxNesting)
 }
 
 // followsList reports whether a list of the same kind ends right before n, and is not itself marked apart from one
 // before it.
 func (r *renderer) followsList(n *html.Node) bool {
 	p := r.before(n)
-	if p == nil || !is(p, n.DataAtom) || r.apart == p {
+	if p == nil || !dom.Is(p, n.DataAtom) || r.apart == p {
 		return false
 	}
 	r.apart = n

@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // mathBoxes name the elements that renderers of formulas put round what they made. They hold one formula and its twins.
@@ -28,7 +31,7 @@ var texQueries = []string{"tex", "latex", "math", "formula", "eq", "chl", "from"
 func normaliseMath(body *html.Node) {
 	written := false // TeX between delimiters, which a script would set
 	for _, n := range findMath(body, &written) {
-		if !attached(n, body) {
+		if !dom.Attached(n, body) {
 			continue
 		}
 		tex, display := texOf(n)
@@ -37,23 +40,23 @@ func normaliseMath(body *html.Node) {
 		}
 		place := n
 		for p := n.Parent; p != nil; p = p.Parent {
-			box := hasClass(p, mathBoxes...) || p.Data == "mjx-container" || p.Data == "mjx-assistive-mml"
-			if !box && (!is(p, atom.Span) || !onlyMath(p, place)) {
+			box := dom.HasClass(p, mathBoxes...) || p.Data == "mjx-container" || p.Data == "mjx-assistive-mml"
+			if !box && (!dom.Is(p, atom.Span) || !onlyMath(p, place)) {
 				break
 			}
-			display = display || hasClass(p, "katex-display", "MathJax_Display", "MathJax_SVG_Display", "math-block",
-				"math-display") || attr(p, "display") == "true"
+			display = display || dom.HasClass(p, "katex-display", "MathJax_Display", "MathJax_SVG_Display", "math-block",
+				"math-display") || dom.Attr(p, "display") == "true"
 			place = p
 		}
-		if is(n, atom.Script) {
+		if dom.Is(n, atom.Script) {
 			removePreviews(n)
 		}
-		formula := &html.Node{Type: html.ElementNode, Data: mathElement}
-		if display || aloneInParagraph(place) && is(n, atom.Img) {
-			setAttr(formula, "display", "block")
+		formula := &html.Node{Type: html.ElementNode, Data: dom.MathElement}
+		if display || aloneInParagraph(place) && dom.Is(n, atom.Img) {
+			dom.SetAttr(formula, "display", "block")
 		}
-		formula.AppendChild(textNode(tex))
-		replace(place, formula)
+		formula.AppendChild(dom.NewText(tex))
+		dom.Replace(place, formula)
 	}
 	if written {
 		writtenMath(body)
@@ -69,8 +72,8 @@ func findMath(body *html.Node, written *bool) []*html.Node {
 			*written = *written || strings.Contains(d.Data, `\(`) || strings.Contains(d.Data, `\[`) ||
 				strings.Contains(d.Data, `$$`)
 		case html.ElementNode:
-			if d.Data == "math" || d.Data == "mjx-math" || is(d, atom.Script) && strings.HasPrefix(attr(d, "type"),
-				"math/") || is(d, atom.Img) && imageTeX(d) != "" || len(d.Attr) > 0 && attributeTeX(d) != "" {
+			if d.Data == "math" || d.Data == "mjx-math" || dom.Is(d, atom.Script) && strings.HasPrefix(dom.Attr(d, "type"),
+				"math/") || dom.Is(d, atom.Img) && imageTeX(d) != "" || len(d.Attr) > 0 && attributeTeX(d) != "" {
 				found = append(found, d)
 			}
 		}
@@ -82,9 +85,10 @@ func findMath(body *html.Node, written *bool) []*html.Node {
 func onlyMath(p, n *html.Node) bool {
 	for c := p.FirstChild; c != nil; c = c.NextSibling {
 		switch {
-		case c == n, c.Type == html.TextNode && blank(c.Data), c.Type == html.CommentNode, attr(c, "aria-hidden") == "true",
-			is(c, atom.Script), c.Namespace == "svg",
-			is(c, atom.Img) && hasClass(c, "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"):
+		case c == n, c.Type == html.TextNode && chars.Blank(c.Data), c.Type == html.CommentNode,
+			dom.Attr(c, "aria-hidden") == "true",
+			dom.Is(c, atom.Script), c.Namespace == "svg",
+			dom.Is(c, atom.Img) && dom.HasClass(c, "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"):
 		default:
 			return false
 		}
@@ -93,17 +97,18 @@ func onlyMath(p, n *html.Node) bool {
 }
 
 func aloneInParagraph(n *html.Node) bool {
-	return is(n.Parent, atom.P, atom.Div, atom.Center, atom.Figure) && onlyMath(n.Parent, n)
+	return dom.Is(n.Parent, atom.P, atom.Div, atom.Center, atom.Figure) && onlyMath(n.Parent, n)
 }
 
 // removePreviews removes what MathJax shows before a script that holds the source.
 func removePreviews(n *html.Node) {
 	for p := n.PrevSibling; p != nil; {
 		before := p.PrevSibling
-		if hasClass(p, "MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_SVG", "MathJax_SVG_Display", "MathJax_CHTML",
+		if dom.HasClass(p, "MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_SVG", "MathJax_SVG_Display",
+			"MathJax_CHTML",
 			"MathJax_MathML", "mjx-chtml") {
-			remove(p)
-		} else if p.Type != html.TextNode || !blank(p.Data) {
+			dom.Remove(p)
+		} else if p.Type != html.TextNode || !chars.Blank(p.Data) {
 			break
 		}
 		p = before
@@ -113,42 +118,44 @@ func removePreviews(n *html.Node) {
 // texOf returns the TeX of an element that carries a formula, and whether it is set as a block.
 func texOf(n *html.Node) (tex string, display bool) {
 	switch {
-	case is(n, atom.Script):
-		if !strings.HasPrefix(attr(n, "type"), "math/tex") {
+	case dom.Is(n, atom.Script):
+		if !strings.HasPrefix(dom.Attr(n, "type"), "math/tex") {
 			return "", false
 		}
-		return cleanTeX(textOf(n)), strings.Contains(attr(n, "type"), "mode=display")
-	case is(n, atom.Img):
+		return cleanTeX(dom.Text(n)), strings.Contains(dom.Attr(n, "type"), "mode=display")
+	case dom.Is(n, atom.Img):
 		tex = imageTeX(n)
-		return tex, strings.HasPrefix(tex, `\begin{`) || strings.Contains(attr(n, "class"), "display")
+		return tex, strings.HasPrefix(tex, `\begin{`) || strings.Contains(dom.Attr(n, "class"), "display")
 	case n.Data == "mjx-math":
-		if n.Parent.Data == "mjx-container" && find(n.Parent, func(d *html.Node) bool { return d.Data == "math" }) != nil {
+		if n.Parent.Data == "mjx-container" && dom.Find(n.Parent,
+			func(d *html.Node) bool { return d.Data == "math" }) != nil {
 			return "", false // the same for screen readers, which says more
 		}
-		return cleanTeX(mathTeX(n)), attr(n, "display") == "true"
+		return cleanTeX(mathTeX(n)), dom.Attr(n, "display") == "true"
 	case n.Data == "math":
-		display = attr(n, "display") == "block" || attr(n, "mode") == "display"
-		if a := find(n, func(d *html.Node) bool {
-			return d.Data == "annotation" && strings.Contains(strings.ToLower(attr(d, "encoding")), "tex")
+		display = dom.Attr(n, "display") == "block" || dom.Attr(n, "mode") == "display"
+		if a := dom.Find(n, func(d *html.Node) bool {
+			return d.Data == "annotation" && strings.Contains(strings.ToLower(dom.Attr(d, "encoding")), "tex")
 		}); a != nil {
-			tex = textOf(a)
-		} else if tex = attr(n, "alttext"); tex == "" {
+			tex = dom.Text(a)
+		} else if tex = dom.Attr(n, "alttext"); tex == "" {
 			tex = mathTeX(n)
 		}
 		return cleanTeX(tex), display
 	}
-	if inner := find(n, func(d *html.Node) bool { return d.Data == "math" }); inner != nil {
-		display = attr(inner, "display") == "block"
+	if inner := dom.Find(n, func(d *html.Node) bool { return d.Data == "math" }); inner != nil {
+		display = dom.Attr(inner, "display") == "block"
 	}
-	return cleanTeX(attributeTeX(n)), display || is(n, atom.Div)
+	return cleanTeX(attributeTeX(n)), display || dom.Is(n, atom.Div)
 }
 
 // attributeTeX returns the TeX in an attribute of an element that says it shows a formula, or "".
 func attributeTeX(n *html.Node) string {
 	for _, key := range texAttributes {
-		if v := attr(n, key); v != "" && len(v) < 10<<10 {
-			if class := strings.ToLower(attr(n, "class") + n.Data); strings.Contains(class, "math") || strings.Contains(class,
-				"tex") || strings.Contains(class, "equation") || strings.Contains(class, "formula") {
+		if v := dom.Attr(n, key); v != "" && len(v) < 10<<10 {
+			if class := strings.ToLower(dom.Attr(n, "class") + n.Data); strings.Contains(class, "math") ||
+				strings.Contains(class,
+					"tex") || strings.Contains(class, "equation") || strings.Contains(class, "formula") {
 				return v
 			}
 			return ""
@@ -160,13 +167,13 @@ func attributeTeX(n *html.Node) string {
 // imageTeX returns the TeX of an image of a formula: its alternative text where that is TeX, or what its address asks a
 // service to draw.
 func imageTeX(n *html.Node) string {
-	alt := strings.TrimSpace(attr(n, "alt"))
-	if class := strings.ToLower(attr(n, "class")); alt != "" &&
+	alt := strings.TrimSpace(dom.Attr(n, "alt"))
+	if class := strings.ToLower(dom.Attr(n, "class")); alt != "" &&
 		(looksLikeTeX(alt) || strings.Contains(class, "mwe-math") ||
-			hasClass(n, "latex", "tex", "ql-img-inline-formula", "ql-img-displayed-equation")) {
+			dom.HasClass(n, "latex", "tex", "ql-img-inline-formula", "ql-img-displayed-equation")) {
 		return cleanTeX(alt)
 	}
-	src := attr(n, "src")
+	src := dom.Attr(n, "src")
 	if len(src) > 4<<10 || !strings.ContainsAny(src, "%\\") {
 		return ""
 	}
@@ -197,7 +204,7 @@ func imageTeX(n *html.Node) string {
 // them.
 func looksLikeTeX(s string) bool {
 	i := strings.IndexByte(s, '\\')
-	if i < 0 || i+2 >= len(s) || !letter(s[i+1]) || !letter(s[i+2]) || strings.Contains(s, `:\`) {
+	if i < 0 || i+2 >= len(s) || !chars.Letter(s[i+1]) || !chars.Letter(s[i+2]) || strings.Contains(s, `:\`) {
 		return false
 	}
 	return strings.ContainsAny(s, "{}^_=+<>") || s[0] == '\\'
@@ -207,8 +214,8 @@ func looksLikeTeX(s string) bool {
 func writtenMath(body *html.Node) {
 	var texts []*html.Node
 	for d := range body.Descendants() {
-		if d.Type == html.TextNode && strings.ContainsAny(d.Data, `\$`) && !within(d, atom.Pre, atom.Code, atom.Script,
-			atom.Style, atom.Textarea, atom.Noscript, atom.Kbd, atom.Samp) && d.Parent.Data != mathElement {
+		if d.Type == html.TextNode && strings.ContainsAny(d.Data, `\$`) && !dom.Within(d, atom.Pre, atom.Code, atom.Script,
+			atom.Style, atom.Textarea, atom.Noscript, atom.Kbd, atom.Samp) && d.Parent.Data != dom.MathElement {
 			texts = append(texts, d)
 		}
 	}
@@ -219,12 +226,12 @@ func writtenMath(body *html.Node) {
 			if !ok {
 				break
 			}
-			formula := &html.Node{Type: html.ElementNode, Data: mathElement}
+			formula := &html.Node{Type: html.ElementNode, Data: dom.MathElement}
 			if display {
-				setAttr(formula, "display", "block")
+				dom.SetAttr(formula, "display", "block")
 			}
-			formula.AppendChild(textNode(tex))
-			text.Parent.InsertBefore(textNode(before), text)
+			formula.AppendChild(dom.NewText(tex))
+			text.Parent.InsertBefore(dom.NewText(before), text)
 			text.Parent.InsertBefore(formula, text)
 			s = after
 		}
@@ -260,7 +267,7 @@ func cutMath(s string) (before, tex, after string, display, ok bool) {
 
 // cleanTeX trims a formula and takes off the wrapper that Wikipedia puts round each.
 func cleanTeX(tex string) string {
-	tex, _ = visible(squash(tex))
+	tex, _ = chars.Visible(chars.OneLine(tex))
 	for _, style := range [...]string{`{\displaystyle `, `{\textstyle `} {
 		if inner, ok := strings.CutPrefix(tex, style); ok && strings.HasSuffix(inner, "}") {
 			tex = strings.TrimSpace(strings.TrimSuffix(inner, "}"))

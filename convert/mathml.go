@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // mathTeX writes presentation MathML, or what MathJax makes of it for the eye (elements mjx-…), as TeX.
@@ -14,7 +17,7 @@ func mathTeX(n *html.Node) string {
 	if w.budget < 0 {
 		return ""
 	}
-	return squash(tex)
+	return chars.OneLine(tex)
 }
 
 // texWriter turns a tree of MathML into TeX.
@@ -140,7 +143,7 @@ func (w *texWriter) write(n *html.Node) string {
 	case "mfenced":
 		return w.fenced(n)
 	case "menclose":
-		if strings.Contains(attr(n, "notation"), "top") {
+		if strings.Contains(dom.Attr(n, "notation"), "top") {
 			return `\overline{` + w.row(n) + "}"
 		}
 		return w.row(n)
@@ -310,7 +313,7 @@ func (w *texWriter) table(n *html.Node, env string) string {
 	}
 	if env == "" {
 		env = "matrix"
-		if align := attr(n, "columnalign"); strings.Contains(align, "right") || attr(n, "displaystyle") == "true" {
+		if align := dom.Attr(n, "columnalign"); strings.Contains(align, "right") || dom.Attr(n, "displaystyle") == "true" {
 			env = "aligned"
 		}
 	}
@@ -319,14 +322,14 @@ func (w *texWriter) table(n *html.Node, env string) string {
 
 func (w *texWriter) fenced(n *html.Node) string {
 	opening, closing, separator := "(", ")", ","
-	if hasAttr(n, "open") {
-		opening = attr(n, "open")
+	if dom.HasAttr(n, "open") {
+		opening = dom.Attr(n, "open")
 	}
-	if hasAttr(n, "close") {
-		closing = attr(n, "close")
+	if dom.HasAttr(n, "close") {
+		closing = dom.Attr(n, "close")
 	}
-	if hasAttr(n, "separators") {
-		separator = strings.TrimSpace(attr(n, "separators"))
+	if dom.HasAttr(n, "separators") {
+		separator = strings.TrimSpace(dom.Attr(n, "separators"))
 	}
 	if parts := w.parts(n); len(parts) == 1 && mathName(parts[0]) == "mtable" && matrices[opening+closing] != "" {
 		return w.table(parts[0], matrices[opening+closing])

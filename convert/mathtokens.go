@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // character returns the text of a token.
@@ -21,7 +24,7 @@ func (w *texWriter) text(n *html.Node) string {
 		case d.Type == html.TextNode:
 			b.WriteString(d.Data)
 		case d.Type == html.ElementNode && d.Data == "mjx-c" && d.FirstChild == nil: // its class has the code point
-			for class := range strings.FieldsSeq(attr(d, "class")) {
+			for class := range strings.FieldsSeq(dom.Attr(d, "class")) {
 				if hex, ok := strings.CutPrefix(class, "mjx-c"); ok {
 					if code, err := strconv.ParseInt(hex, 16, 32); err == nil && code > ' ' {
 						b.WriteRune(rune(code))
@@ -39,7 +42,7 @@ func (w *texWriter) text(n *html.Node) string {
 // wordsTeX writes words within a formula. A sign alone is no word.
 func wordsTeX(text string) string {
 	text = strings.NewReplacer(`\`, "", "{", "", "}", "").Replace(text)
-	inner := squash(text)
+	inner := chars.OneLine(text)
 	switch {
 	case text == "":
 		return ""
@@ -84,7 +87,7 @@ func (w *texWriter) token(n *html.Node, name string) string {
 	if name == "mi" && functions[tex] {
 		return `\` + tex
 	}
-	if variant := attr(n, "mathvariant"); tex != "" && (variant == "bold" || hasClass(n, "mjx-b")) {
+	if variant := dom.Attr(n, "mathvariant"); tex != "" && (variant == "bold" || dom.HasClass(n, "mjx-b")) {
 		return `\mathbf{` + tex + "}"
 	} else if tex != "" && variant == "double-struck" {
 		return `\mathbb{` + tex + "}"

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/guard"
 )
 
 // measure tells how much text an element holds: bytes without white space, those inside links, and those inside code
@@ -45,7 +47,7 @@ type tape struct {
 
 // measure measures n, which stands in a link or in code.
 func (t *tape) measure(n *html.Node, link, code bool) (m measure) {
-	check(t.ctx)
+	guard.Check(t.ctx)
 	if n.Type == html.TextNode {
 		for i := range len(n.Data) {
 			if n.Data[i] > ' ' {
@@ -88,7 +90,7 @@ func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure,
 	r := &remainder{all, dropped, map[*html.Node]measure{}}
 	var walk func(n *html.Node) measure
 	walk = func(n *html.Node) (lost measure) {
-		check(ctx)
+		guard.Check(ctx)
 		if dropped[n] {
 			lost = all[n]
 		} else {

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 	"readthru/page"
 )
 
@@ -58,25 +60,25 @@ func readHead(root *html.Node, u *url.URL) head {
 		}
 		switch n.DataAtom {
 		case atom.Html:
-			put(h.meta, "lang", attr(n, "lang"))
+			put(h.meta, "lang", dom.Attr(n, "lang"))
 		case atom.Title:
 			if title == "" {
-				title = clip(textOf(n))
+				title = clip(dom.Text(n))
 			}
 		case atom.Base:
 			if !baseSeen && u != nil {
-				if b, err := u.Parse(strings.TrimSpace(attr(n, "href"))); err == nil && attr(n, "href") != "" &&
+				if b, err := u.Parse(strings.TrimSpace(dom.Attr(n, "href"))); err == nil && dom.Attr(n, "href") != "" &&
 					(b.Scheme == "http" || b.Scheme == "https") && b.Host != "" {
 					h.base, baseSeen = b, true
 				}
 			}
 		case atom.H1:
-			if h1 == "" && len(textOf(n)) < 1000 {
-				h1 = clip(strings.TrimRight(plain(n), "¶#§ "))
+			if h1 == "" && len(dom.Text(n)) < 1000 {
+				h1 = clip(strings.TrimRight(dom.OneLine(n), "¶#§ "))
 			}
 		case atom.Meta:
-			value := clip(attr(n, "content"))
-			for _, key := range []string{attr(n, "property"), attr(n, "name"), attr(n, "itemprop")} {
+			value := clip(dom.Attr(n, "content"))
+			for _, key := range []string{dom.Attr(n, "property"), dom.Attr(n, "name"), dom.Attr(n, "itemprop")} {
 				key = strings.ToLower(strings.TrimSpace(key))
 				switch {
 				case key == "" || value == "":
@@ -92,7 +94,7 @@ func readHead(root *html.Node, u *url.URL) head {
 		case atom.Link:
 			h.link(n, u)
 		case atom.Script:
-			if attr(n, "type") == "application/ld+json" && len(structured) < 20 {
+			if dom.Attr(n, "type") == "application/ld+json" && len(structured) < 20 {
 				structured = append(structured, n)
 			}
 		}
@@ -104,7 +106,7 @@ func readHead(root *html.Node, u *url.URL) head {
 		put(h.meta, "date", date(other[key]))
 	}
 	for _, n := range structured {
-		body, sells := readStructured(h.meta, textOf(n))
+		body, sells := readStructured(h.meta, dom.Text(n))
 		if len(body) > len(h.articleBody) {
 			h.articleBody = body
 		}
@@ -112,10 +114,10 @@ func readHead(root *html.Node, u *url.URL) head {
 	}
 	readByline(h.meta, root)
 	if h.meta["date"] == "" {
-		if t := find(root, func(n *html.Node) bool {
-			return is(n, atom.Time) && date(attr(n, "datetime")) != "" && !within(n, atom.Footer, atom.Nav)
+		if t := dom.Find(root, func(n *html.Node) bool {
+			return dom.Is(n, atom.Time) && date(dom.Attr(n, "datetime")) != "" && !dom.Within(n, atom.Footer, atom.Nav)
 		}); t != nil {
-			put(h.meta, "date", date(attr(t, "datetime")))
+			put(h.meta, "date", date(dom.Attr(t, "datetime")))
 		}
 	}
 	put(h.meta, "description", h.meta["og:description"])
@@ -126,8 +128,8 @@ func readHead(root *html.Node, u *url.URL) head {
 }
 
 func (h *head) link(n *html.Node, u *url.URL) {
-	rel := " " + strings.ToLower(attr(n, "rel")) + " "
-	href := attr(n, "href")
+	rel := " " + strings.ToLower(dom.Attr(n, "rel")) + " "
+	href := dom.Attr(n, "href")
 	if href == "" || u == nil || len(href) > 4<<10 {
 		return
 	}
@@ -139,7 +141,7 @@ func (h *head) link(n *html.Node, u *url.URL) {
 		h.canonical = target.String()
 	}
 	if strings.Contains(rel, " alternate ") && h.twin == "" &&
-		strings.HasPrefix(strings.ToLower(attr(n, "type")), "text/markdown") {
+		strings.HasPrefix(strings.ToLower(dom.Attr(n, "type")), "text/markdown") {
 		h.twin = target.String()
 	}
 }
@@ -164,8 +166,8 @@ func clip(s string) string {
 	if len(s) > 4*maxMeta {
 		s = strings.ToValidUTF8(s[:4*maxMeta], "")
 	}
-	s, _ = visible(s)
-	s = squash(s)
+	s, _ = chars.Visible(s)
+	s = chars.OneLine(s)
 	if len(s) > maxMeta {
 		s = strings.ToValidUTF8(s[:maxMeta], "")
 	}

@@ -7,6 +7,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // noteNames are the words in class, id, role or address that say footnote, endnote or citation.
@@ -27,17 +30,20 @@ func (f *footnotes) markOf(n *html.Node) (mark, bool) {
 	id, named := "", false
 	switch n.DataAtom {
 	case atom.A:
-		id = f.fragment(attr(n, "href"))
-		if id == "" && attr(n, "href") != "" && attr(n, "href") != "#" {
+		id = f.fragment(dom.Attr(n, "href"))
+		if id == "" && dom.Attr(n, "href") != "" && dom.Attr(n, "href") != "#" {
 			return mark{}, false
 		}
 	case atom.Span, atom.Label, atom.Sup:
 		for _, key := range [...]string{"data-definition", "data-footnote-id", "data-fn", "for"} {
 			if id == "" {
-				id, named = attr(n, key), key != "for"
+				id, named = dom.Attr(n, key), key != "for"
 			}
 		}
-		if id != "" && find(n, func(d *html.Node) bool { return is(d, atom.A) && f.fragment(attr(d, "href")) != "" }) != nil {
+		if id != "" && dom.Find(n, func(d *html.Node) bool {
+			return dom.Is(d, atom.A) &&
+				f.fragment(dom.Attr(d, "href")) != ""
+		}) != nil {
 			return mark{}, false // the link inside tells more
 		}
 	}
@@ -49,7 +55,7 @@ func (f *footnotes) markOf(n *html.Node) (mark, bool) {
 	if label == "" {
 		return mark{}, false
 	}
-	sure := named || bracketed || within1(n, atom.Sup) || contains(n, atom.Sup) || noteWords(n) || n.Parent != nil &&
+	sure := named || bracketed || within1(n, atom.Sup) || dom.Contains(n, atom.Sup) || noteWords(n) || n.Parent != nil &&
 		noteWords(n.Parent) || noteID(id) || bracketsRound(n)
 	return mark{n, label, id, sure}, true
 }
@@ -87,7 +93,7 @@ func shortText(n *html.Node) string {
 			}
 		}
 	}
-	return squash(b.String())
+	return chars.OneLine(b.String())
 }
 
 // noteLabel returns the label of a footnote that a text consists of, without brackets: a number, a letter, a sign,
@@ -110,7 +116,7 @@ func noteLabel(text string) (label string, bracketed bool) {
 		return label, bracketed
 	case strings.Trim(label, "*†‡§‖") == "":
 		return label, bracketed
-	case len(label) == 1 && letter(label[0]):
+	case len(label) == 1 && chars.Letter(label[0]):
 		return label, bracketed
 	case strings.Trim(label, "ivxIVX") == "" && len(label) <= 6:
 		return label, bracketed
@@ -132,8 +138,9 @@ func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == 
 // within1 reports whether n's parent, or the parent of its parent, is one of the elements and holds little more than n.
 func within1(n *html.Node, names ...atom.Atom) bool {
 	p := n.Parent
-	return is(p, names...) || p != nil && is(p.Parent, names...) && is(p, atom.Span, atom.A, atom.I, atom.B, atom.Em,
-		atom.Strong, atom.Cite)
+	return dom.Is(p, names...) || p != nil && dom.Is(p.Parent, names...) &&
+		dom.Is(p, atom.Span, atom.A, atom.I, atom.B, atom.Em,
+			atom.Strong, atom.Cite)
 }
 
 // noteWords reports whether an element's class, id or role says footnote.
@@ -185,5 +192,6 @@ func noteID(id string) bool {
 func bracketsRound(n *html.Node) bool {
 	p, s := n.PrevSibling, n.NextSibling
 	return p != nil && s != nil && p.Type == html.TextNode && s.Type == html.TextNode &&
-		(strings.HasSuffix(p.Data, "[") || squash(p.Data) == ",") && (strings.HasPrefix(s.Data, "]") || squash(s.Data) == ",")
+		(strings.HasSuffix(p.Data, "[") || chars.OneLine(p.Data) == ",") &&
+		(strings.HasPrefix(s.Data, "]") || chars.OneLine(s.Data) == ",")
 }

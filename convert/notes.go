@@ -5,6 +5,9 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // noteState says what is known of a footnote while a page is rendered.
@@ -12,7 +15,7 @@ type noteState struct{ wanted, placed bool }
 
 // meetNotes remembers the footnotes and references in n that are not dropped.
 func (r *renderer) meetNotes(n *html.Node, dropped map[*html.Node]bool) {
-	check(r.ctx)
+	guard.Check(r.ctx)
 	if dropped[n] || n.Type == html.CommentNode {
 		return
 	}
@@ -23,12 +26,12 @@ func (r *renderer) meetNotes(n *html.Node, dropped map[*html.Node]bool) {
 }
 
 func (r *renderer) meetNote(n *html.Node) {
-	if n.Data != noteElement && n.Data != noteRefElement || n.Type != html.ElementNode {
+	if n.Data != dom.NoteElement && n.Data != dom.NoteRefElement || n.Type != html.ElementNode {
 		return
 	}
-	label := attr(n, "id")
+	label := dom.Attr(n, "id")
 	s := r.state[label]
-	if n.Data == noteElement {
+	if n.Data == dom.NoteElement {
 		s.placed = true
 	} else if !s.wanted {
 		s.wanted = true
@@ -59,7 +62,7 @@ func (r *renderer) note(out *bytes.Buffer, n *html.Node) {
 		return
 	}
 	out.WriteString("\n\n")
-	if label := attr(n, "id"); r.state[label].wanted {
+	if label := dom.Attr(n, "id"); r.state[label].wanted {
 		out.WriteString("[^" + label + "]: ")
 		r.indented(out, content, 4)
 	} else {
@@ -70,7 +73,7 @@ func (r *renderer) note(out *bytes.Buffer, n *html.Node) {
 
 // noteRef writes a reference to a footnote, if there is one.
 func (r *renderer) noteRef(out *bytes.Buffer, n *html.Node) {
-	if label := attr(n, "id"); r.state[label].placed {
+	if label := dom.Attr(n, "id"); r.state[label].placed {
 		out.WriteString("[^" + label + "]")
 	}
 }
@@ -80,11 +83,11 @@ func notesBelow(roots ...*html.Node) map[string]*html.Node {
 	var notes map[string]*html.Node
 	for _, root := range roots {
 		for d := range root.Descendants() {
-			if d.Type == html.ElementNode && d.Data == noteElement {
+			if d.Type == html.ElementNode && d.Data == dom.NoteElement {
 				if notes == nil {
 					notes = map[string]*html.Node{}
 				}
-				notes[attr(d, "id")] = d
+				notes[dom.Attr(d, "id")] = d
 			}
 		}
 	}

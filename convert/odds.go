@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/chars"
 )
 
 // odds say how often what bears a name, or begins with a word, is content: from -1, never, to 1, always.
@@ -45,7 +47,7 @@ func namesOf(n *html.Node) func(yield func(string) bool) {
 			}
 			start := -1
 			for j := 0; j <= len(value); j++ {
-				if j < len(value) && letter(value[j]) {
+				if j < len(value) && chars.Letter(value[j]) {
 					if start >= 0 && value[j] < 'a' && value[j-1] >= 'a' { // camelCase
 						if !yieldName(value[start:j], &budget, yield) {
 							return

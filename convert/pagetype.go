@@ -8,6 +8,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 	"readthru/page"
 )
 
@@ -55,21 +57,21 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 	articles, posts, isProduct := 0, 0, h.sells || strings.HasPrefix(ogType, "product")
 	docs, asked := false, false
 	for d := range body.Descendants() {
-		check(ctx)
+		guard.Check(ctx)
 		if d.Type != html.ElementNode || len(d.Attr) == 0 {
-			if is(d, atom.Article) {
+			if dom.Is(d, atom.Article) {
 				articles++
 			}
 			continue
 		}
-		docs = docs || hasClass(d, documentationClasses...)
-		if is(d, atom.Article) {
+		docs = docs || dom.HasClass(d, documentationClasses...)
+		if dom.Is(d, atom.Article) {
 			articles++
 		}
-		if attr(d, "itemprop") == "comment" {
+		if dom.Attr(d, "itemprop") == "comment" {
 			posts++
 		}
-		_, thing, _ := strings.Cut(attr(d, "itemtype"), "schema.org/")
+		_, thing, _ := strings.Cut(dom.Attr(d, "itemtype"), "schema.org/")
 		switch thing {
 		case "Product":
 			isProduct = true
@@ -115,9 +117,9 @@ func manualSigns(body *html.Node) bool {
 	handles, blocks := 0, 0
 	for d := range body.Descendants() {
 		switch {
-		case is(d, atom.Pre):
+		case dom.Is(d, atom.Pre):
 			blocks++
-		case is(d, atom.A) && within(d, atom.H2, atom.H3, atom.H4) && permalink(d):
+		case dom.Is(d, atom.A) && dom.Within(d, atom.H2, atom.H3, atom.H4) && permalink(d):
 			handles++
 		}
 		if handles >= 3 && blocks > 0 {
@@ -133,7 +135,7 @@ var discourseTopic = pattern(`/t/[^/]+/\d+(/\d+)?/?$`)
 // forumNames reports whether the page's address or its body's names say forum. In an address only the host's words and
 // short steps of the path count: an article's step is a sentence, and may hold any word.
 func forumNames(u *url.URL, body *html.Node) bool {
-	words := strings.FieldsFunc(attr(body, "class")+" "+attr(body, "id"),
+	words := strings.FieldsFunc(dom.Attr(body, "class")+" "+dom.Attr(body, "id"),
 		func(r rune) bool { return strings.ContainsRune(" -_", r) })
 	if u != nil {
 		if discourseTopic().MatchString(u.Path) {

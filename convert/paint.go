@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // styles are the declarations that hold for one element, of those in hiding: property to value, both in lower case.
@@ -29,11 +32,11 @@ func (w *firewall) style(n *html.Node) (s styles) {
 		case "bgcolor":
 			s.put("background-color", strings.ToLower(a.Val))
 		case "color":
-			if is(n, atom.Font) {
+			if dom.Is(n, atom.Font) {
 				s.put("color", strings.ToLower(a.Val))
 			}
 		case "text":
-			if is(n, atom.Body) {
+			if dom.Is(n, atom.Body) {
 				s.put("color", strings.ToLower(a.Val))
 			}
 		}
@@ -132,7 +135,7 @@ func (w *firewall) paint(n *html.Node, l look, s styles) look {
 	}
 	if style["color"] != "" {
 		l.color = inherited(style["color"], l.color)
-	} else if is(n, atom.A) && hasAttr(n, "href") {
+	} else if dom.Is(n, atom.A) && dom.HasAttr(n, "href") {
 		l.color = ""
 	}
 	if v := style["-webkit-text-fill-color"]; v != "" {
@@ -149,9 +152,9 @@ func (w *firewall) paint(n *html.Node, l look, s styles) look {
 		l.background = backdrop(background, l.background)
 	case style["background"] != "":
 		l.background = backdrop(style["background"], l.background)
-	case w.sheet.unknown && len(n.Attr) > 0 && (hasAttr(n, "class") || hasAttr(n, "id")):
+	case w.sheet.unknown && len(n.Attr) > 0 && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
 		l.background = "" // a style sheet elsewhere may say
-	case is(n, atom.Mark):
+	case dom.Is(n, atom.Mark):
 		l.background = "ffff00"
 	}
 	return l
@@ -310,7 +313,7 @@ func clipped(style map[string]string) bool {
 func onePoint(args string) bool {
 	first, rest, _ := strings.Cut(args, ",")
 	for point := range strings.SplitSeq(rest, ",") {
-		if squash(point) != squash(first) {
+		if chars.OneLine(point) != chars.OneLine(first) {
 			return false
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"readthru/convert/chars"
+	"readthru/convert/guard"
 	"readthru/pdf"
 )
 
@@ -22,7 +24,7 @@ const (
 func (d *Document) pdf(ctx context.Context, content []byte) {
 	f, err := pdf.Open(ctx, content)
 	if err != nil {
-		check(ctx)
+		guard.Check(ctx)
 		warning := WarnDamaged
 		if errors.Is(err, pdf.ErrEncrypted) {
 			warning = WarnEncrypted
@@ -35,7 +37,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	size, hidden, cut := 0, 0, false
 	for p, err := range f.Pages(ctx) {
 		if err != nil {
-			panic(stop{err})
+			guard.Stop(err)
 		}
 		q := layPage(ctx, p)
 		hidden += q.hidden
@@ -63,7 +65,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(hidden))
 	}
 	switch {
-	case words(d.ready) == 0:
+	case chars.Words(d.ready) == 0:
 		d.ready = ""
 		d.warnings = append(d.warnings, WarnScanned)
 	case cut:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/convert/guard"
 )
 
 // pdfBlock is a block of markdown in the making.
@@ -48,7 +50,7 @@ func newBlocks(ctx context.Context, pages []*pdfPage) *pdfBlocks {
 	for _, p := range pages {
 		p.lines = b.notesLast(p.lines)
 		for at := 0; at < len(p.lines); {
-			check(ctx)
+			guard.Check(ctx)
 			if n := b.tableAt(p.lines[at:]); n > 0 {
 				b.list = append(b.list, &pdfBlock{kind: tableBlock, lines: p.lines[at : at+n], page: p.number})
 				at += n

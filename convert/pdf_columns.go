@@ -3,6 +3,8 @@ package convert
 import (
 	"context"
 	"slices"
+
+	"readthru/convert/guard"
 )
 
 // gutter is a strip of a page in which no word stands.
@@ -30,7 +32,7 @@ func columns(ctx context.Context, rows []pdfRow, depth int) [][]pdfRow {
 		}
 	}
 	for at := 0; at < len(rows); {
-		check(ctx)
+		guard.Check(ctx)
 		end, free := band(rows, at)
 		middle, ok := split(rows[at:end], free)
 		if !ok {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"readthru/convert/guard"
 	"readthru/pdf"
 )
 
@@ -48,7 +49,7 @@ func layPage(ctx context.Context, p *pdf.Page) *pdfPage {
 		if len(glyphs) == 0 {
 			continue
 		}
-		check(ctx)
+		guard.Check(ctx)
 		words := pdfWords(glyphs)
 		if turn == 0 {
 			linkWords(words, p.Links)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"readthru/convert/chars"
 	"readthru/pdf"
 )
 
@@ -36,7 +37,7 @@ func pdfWords(glyphs []pdf.Glyph) []pdfWord {
 	}
 	for i := 0; i < len(glyphs); i++ {
 		g := glyphs[i]
-		if blank(g.Text) {
+		if chars.Blank(g.Text) {
 			end()
 			continue
 		}
@@ -81,7 +82,7 @@ func spacing(glyphs []pdf.Glyph, i int) float32 {
 	var gaps []float32
 	for k := max(1, i-around); k < min(len(glyphs), i+around); k++ {
 		a, b := glyphs[k-1], glyphs[k]
-		if a.Y == b.Y && a.Size == b.Size && !blank(a.Text) && !blank(b.Text) && b.X >= a.X {
+		if a.Y == b.Y && a.Size == b.Size && !chars.Blank(a.Text) && !chars.Blank(b.Text) && b.X >= a.X {
 			gaps = append(gaps, (b.X-a.X-a.W)/max(b.Size, 1))
 		}
 	}
@@ -162,7 +163,7 @@ func cleanWord(s string) string {
 			return r
 		}, s)
 	}
-	s, _ = visible(s)
+	s, _ = chars.Visible(s)
 	return strings.TrimSpace(s)
 }
 
@@ -185,5 +186,5 @@ func linkWords(words []pdfWord, links []pdf.Link) {
 func linkable(u string) bool {
 	scheme, _, ok := strings.Cut(u, ":")
 	return ok && schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&
-		strings.IndexFunc(u, invisible) < 0
+		strings.IndexFunc(u, chars.Invisible) < 0
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"readthru/convert/guard"
 )
 
 // code writes lines of code, indented as they stand.
@@ -62,7 +64,7 @@ func (b *pdfBlocks) markdown() string {
 	page := 1
 	var previous *pdfBlock
 	for _, k := range b.list {
-		check(b.ctx)
+		guard.Check(b.ctx)
 		text := k.write()
 		if text == "" {
 			continue

@@ -8,6 +8,10 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/collapse"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // A page is rendered a piece at a time: white space is collapsed and text is escaped in a copy, since the page stays as
@@ -17,7 +21,7 @@ import (
 
 // pieces writes the children of n, an element of the page or one that was put around it.
 func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
-	run := elementNode(atom.Div) // what stands between two blocks
+	run := dom.NewElement(atom.Div) // what stands between two blocks
 	r.gather(out, run, n)
 	r.piece(out, run)
 }
@@ -25,14 +29,14 @@ func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
 // gather copies the children of n into run, and writes it where a block begins.
 func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 	for c := range r.kept(n) {
-		check(r.ctx)
+		guard.Check(r.ctx)
 		switch {
 		case custom(c): // may hold the whole page
 			run.AppendChild(&html.Node{Type: html.ElementNode, Data: c.Data})
 			r.gather(out, run, c)
 			run.AppendChild(&html.Node{Type: html.ElementNode, Data: c.Data})
 			continue
-		case !blockElement(c):
+		case !dom.IsBlock(c):
 			if run.FirstChild != nil || c.Type != html.TextNode || strings.Trim(c.Data, " \t\r\n") != "" {
 				r.copyKept(run, c)
 			}
@@ -63,7 +67,7 @@ func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
 	}
 	r.prepare(holder)
 	r.asCopy(func() { r.children(out, holder) })
-	empty(holder)
+	dom.Empty(holder)
 }
 
 // prepare makes a copy ready for being written.
@@ -71,7 +75,7 @@ func (r *renderer) prepare(holder *html.Node) {
 	if !r.begun {
 		r.begun = dropRuleAtTop(holder)
 	}
-	collapse.Collapse(holder, &collapse.DomFuncs{IsBlockNode: blockElement, IsPreformattedNode: preformatted})
+	collapse.Collapse(holder, &collapse.DomFuncs{IsBlockNode: dom.IsBlock, IsPreformattedNode: preformatted})
 	escapeTree(r.ctx, holder)
 }
 
@@ -80,7 +84,7 @@ func (r *renderer) copyOf(n *html.Node) *html.Node {
 	if r.copied {
 		return n
 	}
-	holder := elementNode(atom.Div)
+	holder := dom.NewElement(atom.Div)
 	r.copyKept(holder, n)
 	r.prepare(holder)
 	return holder.FirstChild
@@ -97,7 +101,7 @@ func (r *renderer) asCopy(write func()) {
 // nest writes a list, a quote or a definition of the page. Deeper than maxNesting it is a plain block.
 func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
 	r.nesting++
-	if r.nesting > maxNesting {
+	if r.nesting > guard.MaxNesting {
 		r.tooDeep = true
 		r.block(out, n)
 	} else {
@@ -139,7 +143,8 @@ func (r *renderer) before(n *html.Node) *html.Node {
 		for transparent(n) && !r.dropped[n] && n.LastChild != nil {
 			n = n.LastChild
 		}
-		if !r.dropped[n] && n.Type != html.CommentNode && !transparent(n) && (n.Type != html.TextNode || !blank(n.Data)) {
+		if !r.dropped[n] && n.Type != html.CommentNode && !transparent(n) &&
+			(n.Type != html.TextNode || !chars.Blank(n.Data)) {
 			return n
 		}
 	}
@@ -150,7 +155,7 @@ func (r *renderer) before(n *html.Node) *html.Node {
 func (r *renderer) copyKept(parent, n *html.Node) { r.copyNested(parent, n, r.nesting) }
 
 func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
-	check(r.ctx)
+	guard.Check(r.ctx)
 	if r.dropped[n] || n.Type == html.CommentNode {
 		return
 	}
@@ -161,13 +166,13 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 		return
 	}
 	twin := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
-	if is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li, atom.Dd) {
-		if !is(n, atom.Li) {
+	if dom.Is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li, atom.Dd) {
+		if !dom.Is(n, atom.Li) {
 			nesting++
 		}
-		if nesting > maxNesting {
+		if nesting > guard.MaxNesting {
 			r.tooDeep = true
-			rename(twin, atom.Div)
+			dom.Rename(twin, atom.Div)
 		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -178,14 +183,14 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 
 // transparent reports whether an element is no more than its children.
 func transparent(n *html.Node) bool {
-	return is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym,
+	return dom.Is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym,
 		atom.Bdi,
 		atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
 }
 
 // preformatted reports whether white space below n counts.
 func preformatted(n *html.Node) bool {
-	return is(n, atom.Pre) || n.Data == mathElement || n.Data == rawElement
+	return dom.Is(n, atom.Pre) || n.Data == dom.MathElement || n.Data == dom.RawElement
 }
 
 // dropRuleAtTop removes rules that stand before everything else: they part nothing, and the first would look like the
@@ -193,15 +198,15 @@ func preformatted(n *html.Node) bool {
 func dropRuleAtTop(doc *html.Node) (begun bool) {
 	var rules []*html.Node
 	for d := range doc.Descendants() {
-		if is(d, atom.Hr) {
+		if dom.Is(d, atom.Hr) {
 			rules = append(rules, d)
-		} else if d.Type == html.TextNode && !blank(d.Data) || is(d, atom.Img) || d.Data == mathElement {
+		} else if d.Type == html.TextNode && !chars.Blank(d.Data) || dom.Is(d, atom.Img) || d.Data == dom.MathElement {
 			begun = true
 			break
 		}
 	}
 	for _, rule := range rules {
-		remove(rule)
+		dom.Remove(rule)
 	}
 	return begun
 }

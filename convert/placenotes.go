@@ -7,6 +7,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // rewrite puts the elements for footnotes into the tree.
@@ -19,17 +22,17 @@ func (f *footnotes) rewrite(body *html.Node) {
 		n.label = f.label(n.own, i+1)
 	}
 	for _, n := range f.notes {
-		if !attached(n.node, body) {
+		if !dom.Attached(n.node, body) {
 			continue
 		}
 		for _, ref := range n.refs {
-			if attached(ref, body) {
+			if dom.Attached(ref, body) {
 				placeReference(ref, n.label)
 			}
 		}
 	}
 	for _, n := range f.notes {
-		if attached(n.node, body) {
+		if dom.Attached(n.node, body) {
 			f.placeNote(n, body)
 		}
 	}
@@ -39,7 +42,7 @@ func (f *footnotes) rewrite(body *html.Node) {
 // label returns a label for markdown: the page's own where it is a number or a letter not yet taken, else a free
 // number.
 func (f *footnotes) label(own string, number int) string {
-	if !digits(own) && (len(own) != 1 || !letter(own[0])) || f.taken[own] {
+	if !digits(own) && (len(own) != 1 || !chars.Letter(own[0])) || f.taken[own] {
 		for own = strconv.Itoa(number); f.taken[own]; own = strconv.Itoa(number) {
 			number++
 		}
@@ -50,7 +53,7 @@ func (f *footnotes) label(own string, number int) string {
 
 // placeReference puts a reference in the place of ref and of what stands round it for its look.
 func placeReference(ref *html.Node, label string) {
-	for p := ref.Parent; is(p, atom.Sup, atom.Span, atom.Cite, atom.Small, atom.A, atom.Strong, atom.B, atom.Em,
+	for p := ref.Parent; dom.Is(p, atom.Sup, atom.Span, atom.Cite, atom.Small, atom.A, atom.Strong, atom.B, atom.Em,
 		atom.I); p = p.Parent {
 		if l, _ := noteLabel(shortText(p)); l == "" {
 			break
@@ -62,51 +65,51 @@ func placeReference(ref *html.Node, label string) {
 		strings.HasSuffix(p.Data, "[") && strings.HasPrefix(s.Data, "]") {
 		p.Data, s.Data = strings.TrimSuffix(p.Data, "["), s.Data[1:]
 	}
-	mark := &html.Node{Type: html.ElementNode, Data: noteRefElement, Attr: []html.Attribute{{Key: "id", Val: label}}}
-	mark.AppendChild(textNode(label))            // or white space round it would collapse
-	if s := ref.NextSibling; is(s, atom.Input) { // the switch of a note in the margin
-		remove(s)
+	mark := &html.Node{Type: html.ElementNode, Data: dom.NoteRefElement, Attr: []html.Attribute{{Key: "id", Val: label}}}
+	mark.AppendChild(dom.NewText(label))             // or white space round it would collapse
+	if s := ref.NextSibling; dom.Is(s, atom.Input) { // the switch of a note in the margin
+		dom.Remove(s)
 	}
-	replace(ref, mark)
+	dom.Replace(ref, mark)
 }
 
 // placeNote turns what holds a footnote into an x-note element, after the outermost list, table or paragraph that it
 // stands in.
 func (f *footnotes) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)
-	element := &html.Node{Type: html.ElementNode, Data: noteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}
-	if blockElement(n.node) && !is(n.node, atom.Li, atom.Dd, atom.Td, atom.P) {
+	element := &html.Node{Type: html.ElementNode, Data: dom.NoteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}
+	if dom.IsBlock(n.node) && !dom.Is(n.node, atom.Li, atom.Dd, atom.Td, atom.P) {
 		element.Attr = append(element.Attr, html.Attribute{Key: "block", Val: ""})
 	}
-	moveChildren(n.node, element)
+	dom.MoveChildren(n.node, element)
 	place := n.node
 	for p := n.node; p != nil && p != body; p = p.Parent {
-		if is(p, atom.Li, atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Blockquote, atom.P, atom.Dd) || !blockElement(p) &&
-			p != n.node || heading(p) {
+		if dom.Is(p, atom.Li, atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Blockquote, atom.P, atom.Dd) || !dom.IsBlock(p) &&
+			p != n.node || dom.IsHeading(p) {
 			place = p
 		}
 	}
 	after := place.NextSibling
-	for after != nil && after.Data == noteElement {
+	for after != nil && after.Data == dom.NoteElement {
 		after = after.NextSibling
 	}
 	if place == n.node {
 		place.Parent.InsertBefore(element, after)
-		remove(place)
+		dom.Remove(place)
 		return
 	}
 	holder := n.node.Parent
-	if is(n.node, atom.Dd) { // its term is its label
-		for p := n.node.PrevSibling; p != nil && !is(p, atom.Dd); p = n.node.PrevSibling {
-			remove(p)
+	if dom.Is(n.node, atom.Dd) { // its term is its label
+		for p := n.node.PrevSibling; p != nil && !dom.Is(p, atom.Dd); p = n.node.PrevSibling {
+			dom.Remove(p)
 		}
 	}
-	remove(n.node)
+	dom.Remove(n.node)
 	place.Parent.InsertBefore(element, after)
 	for holder != body && holder != place.Parent && holder.Parent != nil && (!hasText(holder) || isLabel(holder)) &&
-		!contains(holder, atom.Img, atom.Input) {
+		!dom.Contains(holder, atom.Img, atom.Input) {
 		parent := holder.Parent
-		remove(holder)
+		dom.Remove(holder)
 		holder = parent
 	}
 }
@@ -118,8 +121,8 @@ func isLabel(n *html.Node) bool {
 
 // withoutWayBack removes from a footnote the links that lead back to its references, and its own label.
 func (f *footnotes) withoutWayBack(n *note) {
-	for _, a := range findAll(n.node, func(d *html.Node) bool { return is(d, atom.A) }) {
-		id := f.fragment(attr(a, "href"))
+	for _, a := range dom.FindAll(n.node, func(d *html.Node) bool { return dom.Is(d, atom.A) }) {
+		id := f.fragment(dom.Attr(a, "href"))
 		text := shortText(a)
 		label, _ := noteLabel(text)
 		arrow := strings.Trim(text, "↩︎️↑⤴⇧^⬆ \u200d") == "" && (text != "" || nameSaysBack(a))
@@ -128,10 +131,10 @@ func (f *footnotes) withoutWayBack(n *note) {
 			continue
 		}
 		holder := a.Parent
-		remove(a)
-		for holder != n.node && holder.Parent != nil && onlySigns(holder) && !contains(holder, atom.Img) {
+		dom.Remove(a)
+		for holder != n.node && holder.Parent != nil && onlySigns(holder) && !dom.Contains(holder, atom.Img) {
 			parent := holder.Parent
-			remove(holder)
+			dom.Remove(holder)
 			holder = parent
 		}
 	}
@@ -140,12 +143,12 @@ func (f *footnotes) withoutWayBack(n *note) {
 
 // onlySigns reports whether n has no text but the signs that stand round a way back.
 func onlySigns(n *html.Node) bool {
-	text := textOf(n)
+	text := dom.Text(n)
 	return len(text) < 100 && strings.Trim(text, "^↑ .[]()\n\u00a0") == ""
 }
 
 func nameSaysBack(a *html.Node) bool {
-	name := strings.ToLower(attr(a, "class") + " " + attr(a, "role") + " " + attr(a, "rev"))
+	name := strings.ToLower(dom.Attr(a, "class") + " " + dom.Attr(a, "role") + " " + dom.Attr(a, "rev"))
 	for _, word := range [...]string{
 		"backref", "backlink", "back-link", "reversefootnote", "footnote-back",
 		"footnote-return", "footnote-to-top",
@@ -154,7 +157,7 @@ func nameSaysBack(a *html.Node) bool {
 			return true
 		}
 	}
-	return hasAttr(a, "data-footnote-backref")
+	return dom.HasAttr(a, "data-footnote-backref")
 }
 
 // withoutLabel removes the label at the start of a footnote.
@@ -162,7 +165,7 @@ func (f *footnotes) withoutLabel(n *note) {
 	for range 3 {
 		var first *html.Node
 		for d := range n.node.Descendants() {
-			if d.Type == html.TextNode && !blank(d.Data) {
+			if d.Type == html.TextNode && !chars.Blank(d.Data) {
 				first = d
 				break
 			}
@@ -179,13 +182,13 @@ func (f *footnotes) withoutLabel(n *note) {
 		label, bracketed := noteLabel(word)
 		alone := len(data) == len(word) || word != n.own || bracketed || strings.HasSuffix(word, ".") || strings.Trim(word,
 			"*†‡§‖") == ""
-		whole := first.Parent != n.node && squash(textOf(first.Parent)) == word && !blockElement(first.Parent)
-		if label == "" || label != n.own && (!whole || !is(first.Parent, atom.Sup)) || !alone && !whole {
+		whole := first.Parent != n.node && chars.OneLine(dom.Text(first.Parent)) == word && !dom.IsBlock(first.Parent)
+		if label == "" || label != n.own && (!whole || !dom.Is(first.Parent, atom.Sup)) || !alone && !whole {
 			return
 		}
 		first.Data = strings.TrimLeft(strings.TrimLeft(data[len(word):], " \t\n\u00a0"), ".:)] ")
 		if whole {
-			remove(first.Parent)
+			dom.Remove(first.Parent)
 		}
 	}
 }

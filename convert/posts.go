@@ -1,5 +1,7 @@
 package convert
 
+import "readthru/convert/dom"
+
 // A forum's posts come with more than was written: who wrote it and when, which a reader needs, and what the forum
 // knows of its members, which no reader asked for, at every post again.
 
@@ -32,7 +34,7 @@ func (t *outline) keepNames(keep []bool) {
 		timed, said := t.blocks[i].signs&signTime != 0, false
 		for level, x := 0, t.blocks[i].box; level < deep && x >= 0; level, x = level+1, t.boxes[x].parent {
 			b := &t.boxes[x]
-			said = said || attr(b.node, "rel") == "author" || named(b.node, postNames)
+			said = said || dom.Attr(b.node, "rel") == "author" || named(b.node, postNames)
 			if (timed || level < near && (said || b.begin == int32(i))) && b.alike > 1 && t.keptProse(b, keep) {
 				keep[i] = true
 				break

@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // stage says which rules a conversion prunes by. Each stage is gentler than the one before; see retry.go.
@@ -45,16 +48,16 @@ func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s s
 }
 
 func (p *pruner) walk(n *html.Node, inContent bool) {
-	check(p.ctx)
+	guard.Check(p.ctx)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type != html.ElementNode || is(c, atom.Pre) {
+		if c.Type != html.ElementNode || dom.Is(c, atom.Pre) {
 			continue
 		}
 		if p.drop(c, inContent) {
 			p.dropped[c] = true
 			continue
 		}
-		p.walk(c, inContent || is(c, atom.Main, atom.Article) || attr(c, "role") == "main")
+		p.walk(c, inContent || dom.Is(c, atom.Main, atom.Article) || dom.Attr(c, "role") == "main")
 	}
 }
 
@@ -66,7 +69,7 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	m := p.all[n]
 	switch n.DataAtom {
 	case atom.Nav, atom.Footer:
-		if is(n, atom.Footer) && within(n, atom.Blockquote) {
+		if dom.Is(n, atom.Footer) && dom.Within(n, atom.Blockquote) {
 			return false // who is quoted
 		}
 		return p.soft(n)
@@ -75,7 +78,7 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	case atom.Form:
 		return m.text*3 < p.total && !p.guarded(n)
 	case atom.Header:
-		if contains(n, atom.H1) && (inContent || m.links*2 < m.text) {
+		if dom.Contains(n, atom.H1) && (inContent || m.links*2 < m.text) {
 			return false
 		}
 		return p.soft(n)
@@ -85,7 +88,7 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		}
 		return p.soft(n)
 	}
-	if role := attr(n, "role"); role != "" && chromeRoles[role] {
+	if role := dom.Attr(n, "role"); role != "" && chromeRoles[role] {
 		if role == "complementary" && inContent && m.links*3 < m.text {
 			return false
 		}
@@ -104,15 +107,15 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 // misnamed reports whether n is content in spite of its name: a link in a heading; and in documentation, a section
 // whose id is made of its heading's words, or the list of a chapter's pages below its title.
 func (p *pruner) misnamed(n *html.Node) bool {
-	if is(n, atom.A) {
-		return within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
+	if dom.Is(n, atom.A) {
+		return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
 	}
 	if p.kind != documentation {
 		return false
 	}
-	if id := attr(n, "id"); id != "" && is(n, atom.Section, atom.Div) {
-		if h := find(n, heading); h != nil && opensBox(h, n) {
-			if title := handle(plain(h)); title != "" && strings.HasSuffix(handle(id), title) {
+	if id := dom.Attr(n, "id"); id != "" && dom.Is(n, atom.Section, atom.Div) {
+		if h := dom.Find(n, dom.IsHeading); h != nil && opensBox(h, n) {
+			if title := handle(dom.OneLine(h)); title != "" && strings.HasSuffix(handle(id), title) {
 				return true
 			}
 		}
@@ -143,13 +146,14 @@ func handle(s string) string {
 // siteTitle reports whether a first-level heading is but a link to another page while the page has one of its own
 // below.
 func siteTitle(h *html.Node) bool {
-	a := find(h, func(d *html.Node) bool { return is(d, atom.A) })
-	if a == nil || strings.HasPrefix(attr(a, "href"), "#") || attr(a, "href") == "" || len(plain(a)) != len(plain(h)) {
+	a := dom.Find(h, func(d *html.Node) bool { return dom.Is(d, atom.A) })
+	if a == nil || strings.HasPrefix(dom.Attr(a, "href"), "#") || dom.Attr(a, "href") == "" ||
+		len(dom.OneLine(a)) != len(dom.OneLine(h)) {
 		return false
 	}
 	for n := after(h); n != nil; {
-		if is(n, atom.H1) {
-			return !contains(n, atom.A)
+		if dom.Is(n, atom.H1) {
+			return !dom.Contains(n, atom.A)
 		}
 		if n.FirstChild != nil {
 			n = n.FirstChild
@@ -178,7 +182,7 @@ var tocNames = joined(`toc table-of-contents`)
 func belowTitle(n *html.Node) bool {
 	steps := 0
 	for s := n.PrevSibling; s != nil && steps < 20; s = s.PrevSibling {
-		if steps++; heading(s) || s.Type == html.ElementNode && contains(s, atom.H1, atom.H2) {
+		if steps++; dom.IsHeading(s) || s.Type == html.ElementNode && dom.Contains(s, atom.H1, atom.H2) {
 			return true
 		}
 	}
@@ -189,7 +193,7 @@ func belowTitle(n *html.Node) bool {
 func leadsAway(n *html.Node) bool {
 	away, all := 0, 0
 	for d := range n.Descendants() {
-		if href := attr(d, "href"); is(d, atom.A) && href != "" {
+		if href := dom.Attr(d, "href"); dom.Is(d, atom.A) && href != "" {
 			all++
 			if href[0] != '#' {
 				away++
@@ -214,7 +218,7 @@ func (p *pruner) guarded(n *html.Node) bool {
 	if weakName(n) && m.links*2 < m.text && m.text*20 > p.total {
 		return true
 	}
-	return is(n, atom.Table) && m.links*2 < m.text && len(tableRows(n)) > 2
+	return dom.Is(n, atom.Table) && m.links*2 < m.text && len(tableRows(n)) > 2
 }
 
 // badNames are words, or pairs and triples of words, in class and id that say an element is not content. Hyphens and
@@ -243,14 +247,14 @@ func joined(names string) map[string]bool {
 }
 
 func badName(n *html.Node, kind pageType) bool {
-	return named(n, badNames) || kind != forum && !is(n, atom.Span, atom.P) && named(n, forumKeeps)
+	return named(n, badNames) || kind != forum && !dom.Is(n, atom.Span, atom.P) && named(n, forumKeeps)
 }
 
 func weakName(n *html.Node) bool { return named(n, weakNames) }
 
 // named reports whether a name in names is among the words of n's class and id.
 func named(n *html.Node, names map[string]bool) bool {
-	class, id := attr(n, "class"), attr(n, "id")
+	class, id := dom.Attr(n, "class"), dom.Attr(n, "id")
 	if class == "" && id == "" || len(class)+len(id) > 400 {
 		return false
 	}
@@ -260,7 +264,7 @@ func named(n *html.Node, names map[string]bool) bool {
 // anyNamed reports whether a name in names is among the words of an attribute.
 func anyNamed(value string, names map[string]bool) bool {
 	var room [64]byte
-	for token, rest := cutWord(value); token != ""; token, rest = cutWord(rest) {
+	for token, rest := dom.CutWord(value); token != ""; token, rest = dom.CutWord(rest) {
 		token = strings.TrimPrefix(strings.ToLower(token), "elementor-widget") // a site builder's every box
 		for token != "" {
 			word, others := cutPart(token)

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 	"readthru/page"
 )
 
@@ -31,11 +33,11 @@ type receipts struct {
 
 // add notes a piece of text, unless it is blank.
 func (r *receipts) add(kind, text string) {
-	if blank(text) {
+	if chars.Blank(text) {
 		return
 	}
-	text, _ = visible(text)
-	r.note(kind, squash(text))
+	text, _ = chars.Visible(text)
+	r.note(kind, chars.OneLine(text))
 }
 
 // addNode notes the text below n.
@@ -43,9 +45,9 @@ func (r *receipts) addNode(kind string, n *html.Node) {
 	var b strings.Builder
 	for d := range n.Descendants() {
 		switch {
-		case d.Type == html.TextNode && !is(d.Parent, atom.Script, atom.Style, atom.Noscript):
+		case d.Type == html.TextNode && !dom.Is(d.Parent, atom.Script, atom.Style, atom.Noscript):
 			b.WriteString(d.Data)
-		case blockElement(d):
+		case dom.IsBlock(d):
 			b.WriteByte(' ')
 		}
 	}
@@ -72,11 +74,11 @@ func spelt(text string) string {
 			b.WriteRune(c - 0xfe00)
 		case c >= 0xe0100 && c <= 0xe01ef && printable(c-0xe0100+16):
 			b.WriteRune(c - 0xe0100 + 16) // bytes as selectors: 16 and on begin here
-		case invisible(c):
+		case chars.Invisible(c):
 			fmt.Fprintf(&b, "[U+%04X]", c)
 		}
 	}
-	return squash(b.String())
+	return chars.OneLine(b.String())
 }
 
 func printable(c rune) bool { return c >= ' ' && c < 0x7f }

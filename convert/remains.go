@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // dropped returns the nodes that hold nothing to keep, the largest possible.
@@ -24,7 +26,7 @@ func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 			continue
 		}
 		gone[i] = true
-		if is(x.node, atom.Td, atom.Th) {
+		if dom.Is(x.node, atom.Td, atom.Th) {
 			for c := x.node.FirstChild; c != nil; c = c.NextSibling {
 				dropped[c] = true
 			}
@@ -100,12 +102,12 @@ func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
 		return true
 	}
 	f, around := &t.boxes[inner], &t.boxes[x]
-	if f.dropped && !is(f.node, atom.Figure) || f.words > caption || f.linked*2 > f.words {
+	if f.dropped && !dom.Is(f.node, atom.Figure) || f.words > caption || f.linked*2 > f.words {
 		return false
 	}
 	ahead := before[max(around.begin, f.begin-near)] < before[f.begin]
 	after := before[min(around.end, f.end+near)] > before[f.end]
-	if t.kind == article && ahead != after && !is(f.node, atom.Figure) && leadsOn(p.node) {
+	if t.kind == article && ahead != after && !dom.Is(f.node, atom.Figure) && leadsOn(p.node) {
 		return false // to another article, or to its author
 	}
 	return ahead || after
@@ -119,9 +121,9 @@ func (t *outline) titleFirst(keep []bool) bool {
 
 // leadsOn reports whether a picture is a link to a page rather than to itself in full size.
 func leadsOn(img *html.Node) bool {
-	for n := img.Parent; n != nil && !is(n, atom.Body); n = n.Parent {
-		if is(n, atom.A) {
-			return !picture(attr(n, "href"))
+	for n := img.Parent; n != nil && !dom.Is(n, atom.Body); n = n.Parent {
+		if dom.Is(n, atom.A) {
+			return !picture(dom.Attr(n, "href"))
 		}
 	}
 	return false

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // outlined divides the body of a page and returns both.
@@ -42,10 +44,10 @@ func TestPicturesStayWithTheTextTheyIllustrate(t *testing.T) {
 			o.kind = article
 			keep := make([]bool, len(o.blocks))
 			for i := range o.blocks {
-				keep[i] = strings.HasPrefix(plain(o.blocks[i].first.Parent), "Text")
+				keep[i] = strings.HasPrefix(dom.OneLine(o.blocks[i].first.Parent), "Text")
 			}
 			dropped := o.dropped(keep)
-			img := find(body, func(n *html.Node) bool { return is(n, atom.Img) })
+			img := dom.Find(body, func(n *html.Node) bool { return dom.Is(n, atom.Img) })
 			got := true
 			for n := img; n != nil; n = n.Parent {
 				got = got && !dropped[n]

@@ -8,10 +8,14 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // codeNewline stands for a newline inside a code block until the end of rendering: it is no white space that may be
-// tidied. Foreign text holds none, [visible] has taken control characters out.
+// tidied. Foreign text holds none, [chars.Visible] has taken control characters out.
 const codeNewline = '\x01'
 
 // renderer writes a normalised tree as markdown, in time linear in its output. html-to-markdown collapses the white
@@ -84,7 +88,7 @@ func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		r.heading(out, n)
 	case atom.Pre:
-		writeCodeBlock(out, textOf(n), attr(n, langAttr))
+		writeCodeBlock(out, dom.Text(n), dom.Attr(n, langAttr))
 	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 		r.inlineCode(out, n)
 	case atom.Strong, atom.B:
@@ -119,15 +123,15 @@ func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 		out.WriteByte('"')
 	default:
 		switch {
-		case n.Data == mathElement:
+		case n.Data == dom.MathElement:
 			r.math(out, n)
-		case n.Data == rawElement:
-			out.WriteString(textOf(n))
-		case n.Data == noteElement:
+		case n.Data == dom.RawElement:
+			out.WriteString(dom.Text(n))
+		case n.Data == dom.NoteElement:
 			r.note(out, n)
-		case n.Data == noteRefElement:
+		case n.Data == dom.NoteRefElement:
 			r.noteRef(out, n)
-		case blockElement(n):
+		case dom.IsBlock(n):
 			r.block(out, n)
 		default:
 			r.children(out, n)
@@ -151,7 +155,7 @@ func (r *renderer) children(out *bytes.Buffer, n *html.Node) {
 		case html.TextNode:
 			out.WriteString(c.Data)
 		case html.ElementNode:
-			check(r.ctx)
+			guard.Check(r.ctx)
 			r.write(out, c)
 		}
 	}
@@ -167,7 +171,7 @@ func (r *renderer) inner(n *html.Node) []byte {
 // spend takes n bytes from the budget for indenting. It stops the conversion of a page that would grow without end.
 func (r *renderer) spend(n int) {
 	if r.budget -= n; r.budget < 0 {
-		panic(stop{errOutput})
+		guard.Stop(guard.ErrOutput)
 	}
 }
 
@@ -209,7 +213,8 @@ func (r *renderer) heading(out *bytes.Buffer, n *html.Node) {
 // boldBlock writes a block of its own in bold: a term, a summary.
 func (r *renderer) boldBlock(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
-	if contains(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Div, atom.Ul, atom.Pre, atom.Table) {
+	if dom.Contains(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Div, atom.Ul, atom.Pre,
+		atom.Table) {
 		r.children(out, n)
 	} else {
 		r.delimited(out, n, "**", &r.bold)
@@ -224,7 +229,7 @@ func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
 		return
 	}
 	out.WriteString("\n\n")
-	if kind := attr(n, calloutAttr); kind != "" {
+	if kind := dom.Attr(n, calloutAttr); kind != "" {
 		out.WriteString("> [!" + kind + "]\n")
 	}
 	r.spend(len(content))
@@ -245,7 +250,7 @@ func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
 
 // writeCodeBlock writes text between fences that are longer than any run of backticks in it.
 func writeCodeBlock(out *bytes.Buffer, text, lang string) {
-	if blank(text) {
+	if chars.Blank(text) {
 		return
 	}
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))

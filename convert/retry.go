@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // choice is what the rules leave of a page: the root, and what is dropped below it.
@@ -50,7 +52,7 @@ func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 func contentText(ctx context.Context, body *html.Node) int32 {
 	chrome := map[*html.Node]bool{}
 	for d := range body.Descendants() {
-		if is(d, atom.Nav, atom.Header, atom.Footer, atom.Aside) {
+		if dom.Is(d, atom.Nav, atom.Header, atom.Footer, atom.Aside) {
 			chrome[d] = true
 		}
 	}

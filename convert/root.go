@@ -6,6 +6,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // chooseRoot returns the element that holds a page's content, measured by what is left of it after pruning: text that
@@ -26,18 +30,18 @@ func chooseRoot(body *html.Node, left *remainder) (root *html.Node, name string)
 		share int32 // percent of what is left
 		match func(*html.Node) bool
 	}{
-		{"article-body", 60, func(n *html.Node) bool { return attr(n, "itemprop") == "articleBody" }},
-		{"main", 40, func(n *html.Node) bool { return is(n, atom.Main) || attr(n, "role") == "main" }},
-		{"article", 55, func(n *html.Node) bool { return is(n, atom.Article) }},
+		{"article-body", 60, func(n *html.Node) bool { return dom.Attr(n, "itemprop") == "articleBody" }},
+		{"main", 40, func(n *html.Node) bool { return dom.Is(n, atom.Main) || dom.Attr(n, "role") == "main" }},
+		{"article", 55, func(n *html.Node) bool { return dom.Is(n, atom.Article) }},
 	} {
 		best := largest(candidate.match)
 		if best == nil || left.of(best).own()*100 < total*candidate.share || left.of(best).text == 0 {
 			continue
 		}
-		if !is(best, atom.Article) {
+		if !dom.Is(best, atom.Article) {
 			inner := (*html.Node)(nil)
 			for d := range left.below(best) {
-				if is(d, atom.Article) && left.of(d).own()*4 >= left.of(best).own()*3 {
+				if dom.Is(d, atom.Article) && left.of(d).own()*4 >= left.of(best).own()*3 {
 					inner = d
 					break
 				}
@@ -61,7 +65,7 @@ func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map
 	}
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
-		check(ctx)
+		guard.Check(ctx)
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			if c.Type != html.ElementNode || dropped[c] {
 				continue
@@ -70,7 +74,7 @@ func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map
 				dropSection(c, root, left, dropped)
 				continue
 			}
-			if is(c, atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Table, atom.Dl) && linkBlock(c, left.of(c), whole.text) {
+			if dom.Is(c, atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Table, atom.Dl) && linkBlock(c, left.of(c), whole.text) {
 				dropped[c] = true
 				continue
 			}
@@ -87,11 +91,11 @@ func linkBlock(n *html.Node, m measure, total int32) bool {
 	links, length := 0, 0
 	for d := range n.Descendants() {
 		switch {
-		case is(d, atom.H1, atom.Pre, atom.Img):
+		case dom.Is(d, atom.H1, atom.Pre, atom.Img):
 			return false
-		case is(d, atom.A):
+		case dom.Is(d, atom.A):
 			links++
-			length += len(squash(textOf(d)))
+			length += len(chars.OneLine(dom.Text(d)))
 		}
 	}
 	return links >= 3 && length < 40*links
@@ -113,10 +117,10 @@ var elsewhereHeadings = func() map[string]bool {
 
 // elsewhere reports whether n is a heading that leads away from an article.
 func elsewhere(n *html.Node) bool {
-	if !is(n, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) {
+	if !dom.Is(n, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) {
 		return false
 	}
-	text := fold(plain(n))
+	text := fold(dom.OneLine(n))
 	return len(text) < 40 && elsewhereHeadings[text]
 }
 
@@ -133,7 +137,7 @@ func dropSection(h, root *html.Node, left *remainder, dropped map[*html.Node]boo
 	}
 	section, size := []*html.Node{h}, left.of(h).text
 	for s := h.NextSibling; s != nil; s = s.NextSibling {
-		if heading(s) && s.Data <= h.Data {
+		if dom.IsHeading(s) && s.Data <= h.Data {
 			break
 		}
 		if s.Type == html.ElementNode {
@@ -150,7 +154,7 @@ func dropSection(h, root *html.Node, left *remainder, dropped map[*html.Node]boo
 // leads reports whether nothing with text stands before n in its parent.
 func leads(n *html.Node) bool {
 	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-		if !blank(plain(p)) || p.Type == html.TextNode && !blank(p.Data) {
+		if !chars.Blank(dom.OneLine(p)) || p.Type == html.TextNode && !chars.Blank(p.Data) {
 			return false
 		}
 	}

@@ -18,6 +18,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // sample is a page of a corpus and what its reference says of its blocks: what the model of content.go is made from.
@@ -58,9 +61,9 @@ func htmlText(s string) string {
 	}
 	var b strings.Builder
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode && !is(d.Parent, atom.Script, atom.Style) {
+		if d.Type == html.TextNode && !dom.Is(d.Parent, atom.Script, atom.Style) {
 			b.WriteString(d.Data)
-		} else if blockElement(d) || is(d, atom.Br) {
+		} else if dom.IsBlock(d) || dom.Is(d, atom.Br) {
 			b.WriteByte('\n')
 		}
 	}
@@ -184,7 +187,7 @@ func (b *block) textOf() string {
 			for d := range n.Descendants() {
 				if d.Type == html.TextNode {
 					s.WriteString(d.Data)
-				} else if blockElement(d) || is(d, atom.Br) {
+				} else if dom.IsBlock(d) || dom.Is(d, atom.Br) {
 					s.WriteByte(' ')
 				}
 			}
@@ -208,14 +211,14 @@ func (s *sample) label() {
 	}
 	if len(s.ref) == 0 && s.with != nil {
 		for i := range o.blocks {
-			text := squash(o.blocks[i].textOf())
+			text := chars.OneLine(o.blocks[i].textOf())
 			for _, w := range s.with {
-				if w = squash(w); strings.Contains(text, w) || len(text) > 20 && strings.Contains(w, text) {
+				if w = chars.OneLine(w); strings.Contains(text, w) || len(text) > 20 && strings.Contains(w, text) {
 					s.labels[i], s.weights[i] = 1, 1
 				}
 			}
 			for _, w := range s.without {
-				if w = squash(w); strings.Contains(text, w) {
+				if w = chars.OneLine(w); strings.Contains(text, w) {
 					s.labels[i], s.weights[i] = 0, 1
 				}
 			}

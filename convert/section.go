@@ -8,6 +8,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // section returns the elements that make up the section which id names below body: what a heading heads, up to the next
@@ -23,11 +27,11 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	case n == nil:
 		return nil
 	case n.DataAtom == atom.Dt:
-		return following(n, func(s *html.Node) bool { return is(s, atom.Dt) && !emptyTerm(n) })
-	case heading(n):
+		return following(n, func(s *html.Node) bool { return dom.Is(s, atom.Dt) && !emptyTerm(n) })
+	case dom.IsHeading(n):
 		return headed(n, body)
 	}
-	if h := find(n, heading); h != nil && leadsIn(h, n) && fold(plain(h)) == fold(plain(n)) {
+	if h := dom.Find(n, dom.IsHeading); h != nil && leadsIn(h, n) && fold(dom.OneLine(h)) == fold(dom.OneLine(n)) {
 		return headed(h, body) // a box round a heading alone
 	}
 	return []*html.Node{n}
@@ -38,7 +42,7 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	var named, prefixed *html.Node
 	for d := range body.Descendants() {
-		check(ctx)
+		guard.Check(ctx)
 		if d.Type != html.ElementNode {
 			continue
 		}
@@ -63,14 +67,14 @@ func target(ctx context.Context, body *html.Node, id string) *html.Node {
 // follows.
 func blockOf(n, body *html.Node) *html.Node {
 	for n != body {
-		if !blockElement(n) && blank(plain(n)) {
-			if next := nextElement(n); next != nil && blockElement(next) && blank(textBetween(n, next)) {
+		if !dom.IsBlock(n) && chars.Blank(dom.OneLine(n)) {
+			if next := nextElement(n); next != nil && dom.IsBlock(next) && chars.Blank(textBetween(n, next)) {
 				n = next
 				continue
 			}
 		}
-		if blockElement(n) {
-			if !blank(plain(n)) {
+		if dom.IsBlock(n) {
+			if !chars.Blank(dom.OneLine(n)) {
 				return n
 			}
 			if next := nextElement(n); next != nil {
@@ -79,7 +83,7 @@ func blockOf(n, body *html.Node) *html.Node {
 			}
 		}
 		n = n.Parent
-		if is(n, atom.Thead, atom.Tbody, atom.Tfoot) {
+		if dom.Is(n, atom.Thead, atom.Tbody, atom.Tfoot) {
 			n = n.Parent
 		}
 	}
@@ -106,13 +110,13 @@ func textBetween(from, to *html.Node) string {
 }
 
 // emptyTerm reports whether a dt has no definition of its own, so that it shares that of the next one.
-func emptyTerm(n *html.Node) bool { return is(nextElement(n), atom.Dt) }
+func emptyTerm(n *html.Node) bool { return dom.Is(nextElement(n), atom.Dt) }
 
 // following returns n and its siblings up to the first for which end holds.
 func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
 	list := []*html.Node{n}
 	for s := n.NextSibling; s != nil && !end(s); s = s.NextSibling {
-		if s.Type == html.ElementNode || !blank(s.Data) && s.Type == html.TextNode {
+		if s.Type == html.ElementNode || !chars.Blank(s.Data) && s.Type == html.TextNode {
 			list = append(list, s)
 		}
 	}
@@ -123,15 +127,15 @@ func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
 func headed(h, body *html.Node) []*html.Node {
 	level := h.Data
 	ends := func(s *html.Node) bool {
-		if heading(s) {
+		if dom.IsHeading(s) {
 			return s.Data <= level
 		}
-		inner := find(s, heading)
+		inner := dom.Find(s, dom.IsHeading)
 		return inner != nil && inner.Data <= level
 	}
 	first := h
 	for first.Parent != body && first.Parent != nil && leadsIn(first, first.Parent) &&
-		fold(plain(first.Parent)) == fold(plain(h)) {
+		fold(dom.OneLine(first.Parent)) == fold(dom.OneLine(h)) {
 		first = first.Parent // a box round the heading and its handles
 	}
 	return following(first, ends)
@@ -141,7 +145,7 @@ func headed(h, body *html.Node) []*html.Node {
 func leadsIn(n, outer *html.Node) bool {
 	for n != outer {
 		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-			if p.Type == html.TextNode && !blank(p.Data) || p.Type == html.ElementNode && !blank(plain(p)) {
+			if p.Type == html.TextNode && !chars.Blank(p.Data) || p.Type == html.ElementNode && !chars.Blank(dom.OneLine(p)) {
 				return false
 			}
 		}

@@ -8,6 +8,10 @@ import (
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // The limits of a selector that a caller gives. A page may have talked the caller into it: each descendant combinator
@@ -75,7 +79,7 @@ type pick struct {
 func (p *pick) apply(ctx context.Context, body *html.Node) {
 	if p.drop != nil {
 		for _, n := range outermost(ctx, p.drop, body) {
-			remove(n)
+			dom.Remove(n)
 		}
 	}
 	switch {
@@ -91,7 +95,7 @@ func outermost(ctx context.Context, s selector, body *html.Node) []*html.Node {
 	var found []*html.Node
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
-		check(ctx)
+		guard.Check(ctx)
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			if c.Type == html.ElementNode && s.Match(c) {
 				found = append(found, c)
@@ -124,7 +128,7 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 		*other = *d
 		other.body = cloned(ctx, d.body)
 		p.apply(ctx, other.body)
-	} else if err := guarded(func() { other.parse(ctx) }); err != nil {
+	} else if err := guard.Run(func() { other.parse(ctx) }); err != nil {
 		return nil, nil, err
 	}
 	if p.keep == nil && p.section == "" {
@@ -132,7 +136,7 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 	}
 	var roots []*html.Node
 	for _, n := range p.chosen {
-		if attached(n, other.body) && (!blank(plain(n)) || contains(n, atom.Img) || is(n, atom.Img)) {
+		if dom.Attached(n, other.body) && (!chars.Blank(dom.OneLine(n)) || dom.Contains(n, atom.Img) || dom.Is(n, atom.Img)) {
 			roots = append(roots, n)
 		}
 	}
@@ -153,7 +157,7 @@ func housed(roots []*html.Node) []*html.Node {
 		switch n.DataAtom {
 		case atom.Li:
 			house = atom.Ul
-			if is(n.Parent, atom.Ol) {
+			if dom.Is(n.Parent, atom.Ol) {
 				house = atom.Ol
 			}
 		case atom.Dt, atom.Dd:
@@ -161,16 +165,16 @@ func housed(roots []*html.Node) []*html.Node {
 		case atom.Tr, atom.Thead, atom.Tbody, atom.Tfoot:
 			house = atom.Table
 		case atom.Td, atom.Th:
-			rename(n, atom.Div)
+			dom.Rename(n, atom.Div)
 		}
 		if house == 0 {
 			list = append(list, n)
 			continue
 		}
 		if len(list) == 0 || list[len(list)-1].DataAtom != house || list[len(list)-1].Parent != nil {
-			list = append(list, elementNode(house))
+			list = append(list, dom.NewElement(house))
 		}
-		remove(n)
+		dom.Remove(n)
 		list[len(list)-1].AppendChild(n)
 	}
 	return list
@@ -178,7 +182,7 @@ func housed(roots []*html.Node) []*html.Node {
 
 // cloned returns a copy of the tree below n, and of n itself, without parent and siblings.
 func cloned(ctx context.Context, n *html.Node) *html.Node {
-	check(ctx)
+	guard.Check(ctx)
 	c := &html.Node{
 		Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace,
 		Attr: append([]html.Attribute(nil), n.Attr...),

@@ -5,42 +5,48 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // unwrapShadowRoots puts the content of declarative shadow roots, which a rendered page carries, where a reader sees
 // it: in their host, whose own children take the places of the slots. Children without a slot follow at the end.
 func unwrapShadowRoots(body *html.Node) {
-	roots := findAll(body, func(n *html.Node) bool { return is(n, atom.Template) && attr(n, "shadowrootmode") == "open" })
+	roots := dom.FindAll(body, func(n *html.Node) bool {
+		return dom.Is(n, atom.Template) &&
+			dom.Attr(n, "shadowrootmode") == "open"
+	})
 	for _, t := range slices.Backward(roots) { // the innermost first: what slots it leaves belong to the roots round it
 		host := t.Parent
-		remove(t)
+		dom.Remove(t)
 		var light []*html.Node
 		for c := host.FirstChild; c != nil; c = host.FirstChild {
-			remove(c)
+			dom.Remove(c)
 			light = append(light, c)
 		}
-		moveChildren(t, host)
+		dom.MoveChildren(t, host)
 		assigned := map[string][]*html.Node{}
 		for _, c := range light {
 			name := ""
 			if c.Type == html.ElementNode {
-				name = attr(c, "slot")
+				name = dom.Attr(c, "slot")
 			}
 			assigned[name] = append(assigned[name], c)
 		}
-		for _, slot := range findAll(host, func(n *html.Node) bool { return n.Data == "slot" }) {
-			name := attr(slot, "name")
-			if slot.Parent == nil || !attached(slot, host) {
+		for _, slot := range dom.FindAll(host, func(n *html.Node) bool { return n.Data == "slot" }) {
+			name := dom.Attr(slot, "name")
+			if slot.Parent == nil || !dom.Attached(slot, host) {
 				continue // the place of another, filled slot
 			}
 			if fill := assigned[name]; filled(fill) {
 				for _, c := range fill {
 					slot.Parent.InsertBefore(c, slot)
 				}
-				remove(slot)
+				dom.Remove(slot)
 				delete(assigned, name)
 			} else {
-				unwrap(slot)
+				dom.Unwrap(slot)
 			}
 		}
 		for _, c := range light {
@@ -54,7 +60,7 @@ func unwrapShadowRoots(body *html.Node) {
 // filled reports whether nodes hold more than white space; a slot with nothing else shows what it holds itself.
 func filled(nodes []*html.Node) bool {
 	for _, n := range nodes {
-		if n.Type == html.ElementNode || n.Type == html.TextNode && !blank(n.Data) {
+		if n.Type == html.ElementNode || n.Type == html.TextNode && !chars.Blank(n.Data) {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // Marks of the elements around a block.
@@ -47,7 +49,7 @@ func (t *outline) compare() {
 // shapeOf tells elements apart that a page's author would style apart.
 func shapeOf(n *html.Node) uint32 {
 	h := uint32(n.DataAtom) * 2654435761
-	class := attr(n, "class")
+	class := dom.Attr(n, "class")
 	first, _, _ := strings.Cut(strings.TrimSpace(class), " ")
 	for i := range len(first) {
 		if c := first[i]; c < '0' || c > '9' {
@@ -58,7 +60,7 @@ func shapeOf(n *html.Node) uint32 {
 }
 
 func markOf(n *html.Node) uint32 {
-	switch attr(n, "role") {
+	switch dom.Attr(n, "role") {
 	case "main":
 		return inMain
 	case "navigation":

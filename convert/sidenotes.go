@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // sideNoteClasses name the elements that hold a footnote where its reference stands: in the margin, or to be shown on
@@ -27,22 +30,22 @@ func (f *footnotes) sidenotes(body *html.Node) {
 			refs[ref] = true
 		}
 	}
-	for _, side := range findAll(body, func(n *html.Node) bool {
-		return is(n, atom.Span, atom.Aside, atom.Small, atom.Div) && hasClass(n, sideNoteClasses...)
+	for _, side := range dom.FindAll(body, func(n *html.Node) bool {
+		return dom.Is(n, atom.Span, atom.Aside, atom.Small, atom.Div) && dom.HasClass(n, sideNoteClasses...)
 	}) {
-		if !hasText(side) || within(side, atom.Pre) || f.inNote(side) || len(f.notes) >= maxNotes {
+		if !hasText(side) || dom.Within(side, atom.Pre) || f.inNote(side) || len(f.notes) >= maxNotes {
 			continue
 		}
 		before := side.PrevSibling
-		for before != nil && (is(before, atom.Input) || before.Type == html.TextNode && blank(before.Data)) {
+		for before != nil && (dom.Is(before, atom.Input) || before.Type == html.TextNode && chars.Blank(before.Data)) {
 			before = before.PrevSibling
 		}
 		switch {
 		case before != nil && f.leadsTo(before, refs): // said again, for another width of the window
-			remove(side)
+			dom.Remove(side)
 		case before == nil || before.Type == html.TextNode:
 			f.sideAlone(side)
-		case is(before, atom.Label, atom.Sup, atom.A, atom.Span):
+		case dom.Is(before, atom.Label, atom.Sup, atom.A, atom.Span):
 			label, _ := noteLabel(shortText(before))
 			if label == "" && hasText(before) {
 				continue
@@ -65,16 +68,16 @@ func (f *footnotes) inNote(n *html.Node) bool {
 
 // leadsTo reports whether n is a reference to a footnote that has been found, or holds nothing else.
 func (f *footnotes) leadsTo(n *html.Node, refs map[*html.Node]bool) bool {
-	return refs[n] || isLabel(n) && find(n, func(d *html.Node) bool { return refs[d] }) != nil
+	return refs[n] || isLabel(n) && dom.Find(n, func(d *html.Node) bool { return refs[d] }) != nil
 }
 
 // sideAlone takes a note without a reference of its own: its parent may show the label and hold the note.
 func (f *footnotes) sideAlone(side *html.Node) {
 	parent := side.Parent
-	if !is(parent, atom.Span, atom.Sup, atom.A, atom.Label) {
+	if !dom.Is(parent, atom.Span, atom.Sup, atom.A, atom.Label) {
 		return
 	}
-	remove(side)
+	dom.Remove(side)
 	label, _ := noteLabel(shortText(parent))
 	if label == "" {
 		parent.AppendChild(side)
@@ -92,14 +95,14 @@ func (f *footnotes) loose(body *html.Node) {
 	var openers []*html.Node
 	for d := range body.Descendants() {
 		switch {
-		case is(d, atom.Sup) && digits(shortText(d)) && len(shortText(d)) <= 3 && !opens(d):
+		case dom.Is(d, atom.Sup) && digits(shortText(d)) && len(shortText(d)) <= 3 && !opens(d):
 			if raised[shortText(d)] == nil {
 				raised[shortText(d)] = d
 			}
-		case is(d, atom.Sup, atom.Strong, atom.B) && len(raised) > 0 && opens(d) && is(d.Parent, atom.P, atom.Li) &&
+		case dom.Is(d, atom.Sup, atom.Strong, atom.B) && len(raised) > 0 && opens(d) && dom.Is(d.Parent, atom.P, atom.Li) &&
 			len(openers) < maxNotes:
 			label, _ := noteLabel(shortText(d))
-			if label == strconv.Itoa(len(openers)+1) && raised[label] != nil && (is(d, atom.Sup) || len(openers) > 0 ||
+			if label == strconv.Itoa(len(openers)+1) && raised[label] != nil && (dom.Is(d, atom.Sup) || len(openers) > 0 ||
 				bounded(d.Parent)) {
 				openers = append(openers, d)
 			}
@@ -111,7 +114,7 @@ func (f *footnotes) loose(body *html.Node) {
 	together := bounded(openers[0].Parent)
 	for i, opener := range openers {
 		holder := opener.Parent
-		if together && is(holder, atom.P) {
+		if together && dom.Is(holder, atom.P) {
 			end := (*html.Node)(nil)
 			if i+1 < len(openers) {
 				end = openers[i+1].Parent
@@ -128,7 +131,8 @@ func (f *footnotes) loose(body *html.Node) {
 func opens(n *html.Node) bool {
 	steps := 0
 	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-		if steps++; steps > 100 || p.Type == html.ElementNode && hasText(p) || p.Type == html.TextNode && !blank(p.Data) {
+		if steps++; steps > 100 || p.Type == html.ElementNode && hasText(p) || p.Type == html.TextNode &&
+			!chars.Blank(p.Data) {
 			return false
 		}
 	}
@@ -141,25 +145,26 @@ func bounded(n *html.Node) bool {
 	for p != nil && (p.Type != html.ElementNode) {
 		p = p.PrevSibling
 	}
-	return is(p, atom.Hr) || p != nil && noteHeading(p)
+	return dom.Is(p, atom.Hr) || p != nil && noteHeading(p)
 }
 
 func noteHeading(n *html.Node) bool {
-	return heading(n) && noteHeadings[strings.ToLower(shortText(n))]
+	return dom.IsHeading(n) && noteHeadings[strings.ToLower(shortText(n))]
 }
 
 // withContinuation puts p and the blocks after it, up to end or to the next section, into one element.
 func withContinuation(p, end *html.Node) *html.Node {
-	holder := elementNode(atom.Div)
+	holder := dom.NewElement(atom.Div)
 	p.Parent.InsertBefore(holder, p)
-	for n := p; n != nil && n != end && !heading(n) && !is(n, atom.Hr, atom.Section, atom.Article, atom.Aside, atom.Footer,
-		atom.Nav); {
+	for n := p; n != nil && n != end && !dom.IsHeading(n) &&
+		!dom.Is(n, atom.Hr, atom.Section, atom.Article, atom.Aside, atom.Footer,
+			atom.Nav); {
 		next := n.NextSibling
-		if next != end && end == nil && n != p && !is(n, atom.P, atom.Ul, atom.Ol, atom.Blockquote, atom.Pre) &&
+		if next != end && end == nil && n != p && !dom.Is(n, atom.P, atom.Ul, atom.Ol, atom.Blockquote, atom.Pre) &&
 			n.Type == html.ElementNode {
 			break
 		}
-		remove(n)
+		dom.Remove(n)
 		holder.AppendChild(n)
 		n = next
 	}
@@ -168,23 +173,24 @@ func withContinuation(p, end *html.Node) *html.Node {
 
 // dropNoteHeadings removes the headings and rules that only lead to footnotes.
 func dropNoteHeadings(body *html.Node) {
-	for _, n := range findAll(body, func(n *html.Node) bool { return noteHeading(n) || is(n, atom.Hr) }) {
+	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return noteHeading(n) || dom.Is(n, atom.Hr) }) {
 		s := n.NextSibling
-		for s != nil && (s.Type != html.ElementNode || !hasText(s) && !is(s, atom.Hr, atom.Img) && s.Data != noteElement) {
-			if s.Type == html.TextNode && !blank(s.Data) {
+		for s != nil && (s.Type != html.ElementNode || !hasText(s) && !dom.Is(s, atom.Hr, atom.Img) &&
+			s.Data != dom.NoteElement) {
+			if s.Type == html.TextNode && !chars.Blank(s.Data) {
 				break
 			}
 			s = s.NextSibling
 		}
-		for is(s, atom.Div, atom.Section) {
+		for dom.Is(s, atom.Div, atom.Section) {
 			first := s.FirstChild
 			for first != nil && (first.Type != html.ElementNode || !hasText(first)) {
 				first = first.NextSibling
 			}
 			s = first
 		}
-		if s != nil && (s.Data == noteElement || is(n, atom.Hr) && noteHeading(s)) {
-			remove(n)
+		if s != nil && (s.Data == dom.NoteElement || dom.Is(n, atom.Hr) && noteHeading(s)) {
+			dom.Remove(n)
 		}
 	}
 }

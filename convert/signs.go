@@ -3,11 +3,13 @@ package convert
 import (
 	"context"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // Signs are facts that the cascade judges a page by.
@@ -46,22 +48,22 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 	longest := 0
 	var walk func(n *html.Node, inBody bool)
 	walk = func(n *html.Node, inBody bool) {
-		check(ctx)
+		guard.Check(ctx)
 		if n.Type == html.TextNode {
 			if inBody {
-				c.words += words(n.Data)
+				c.words += chars.Words(n.Data)
 			}
 			return
 		}
 		switch n.DataAtom {
 		case atom.Script:
-			if t := attr(n, "type"); t != "application/ld+json" && !strings.HasPrefix(t, "math/") {
+			if t := dom.Attr(n, "type"); t != "application/ld+json" && !strings.HasPrefix(t, "math/") {
 				c.scripts = true
-				c.scriptBytes += len(textOf(n))
+				c.scriptBytes += len(dom.Text(n))
 			}
 			return
 		case atom.Noscript:
-			text := textOf(n)
+			text := dom.Text(n)
 			lower := strings.ToLower(text)
 			if strings.Contains(lower, "javascript") &&
 				(strings.Contains(lower, "enable") || strings.Contains(lower, "need") || strings.Contains(lower, "require") ||
@@ -77,9 +79,9 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 		case atom.Body:
 			inBody = true
 		case atom.Div:
-			switch attr(n, "id") {
+			switch dom.Attr(n, "id") {
 			case "root", "app", "__next", "__nuxt", "svelte", "q-app", "gatsby-focus-wrapper":
-				c.mount = c.mount || n.FirstChild == nil || blank(textOf(n))
+				c.mount = c.mount || n.FirstChild == nil || chars.Blank(dom.Text(n))
 			}
 		}
 		for d := n.FirstChild; d != nil; d = d.NextSibling {
@@ -90,52 +92,26 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 	return c
 }
 
-// words counts the runs of letters and digits in s. A letter of a script without spaces counts by itself.
-func words(s string) (n int) {
-	in := false
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
-			alnum := r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'
-			if alnum && !in {
-				n++
-			}
-			in = alnum
-		case r >= 0x3040 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0x0e00 && r <= 0x0eff:
-			n++ // two such letters make a word; a page of fifty of them is thin as well
-			in = false
-		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			if !in {
-				n++
-			}
-			in = true
-		default:
-			in = false
-		}
-	}
-	return n
-}
-
 // noscriptPage replaces the body's content by that of its noscript element when the page keeps its text there, as some
 // forums do for readers without JavaScript. It reports whether it did.
 func noscriptPage(body *html.Node, c counts) bool {
 	if c.words >= thinWords || c.noscript == nil {
 		return false
 	}
-	text := textOf(c.noscript)
-	nodes, err := html.ParseFragment(strings.NewReader(text), elementNode(atom.Body))
+	text := dom.Text(c.noscript)
+	nodes, err := html.ParseFragment(strings.NewReader(text), dom.NewElement(atom.Body))
 	if err != nil {
 		return false
 	}
-	holder := elementNode(atom.Div)
+	holder := dom.NewElement(atom.Div)
 	for _, n := range nodes {
 		holder.AppendChild(n)
 	}
-	if words(plain(holder)) < noscriptWords {
+	if chars.Words(dom.OneLine(holder)) < noscriptWords {
 		return false
 	}
-	empty(body)
-	moveChildren(holder, body)
+	dom.Empty(body)
+	dom.MoveChildren(holder, body)
 	return true
 }
 
@@ -160,6 +136,6 @@ var errorPhrases = []string{
 
 // wordAt reports whether the n bytes at i stand as whole words in s.
 func wordAt(s string, i, n int) bool {
-	alnum := func(c byte) bool { return c >= '0' && c <= '9' || letter(c) }
+	alnum := func(c byte) bool { return c >= '0' && c <= '9' || chars.Letter(c) }
 	return (i == 0 || !alnum(s[i-1])) && (i+n == len(s) || !alnum(s[i+n]))
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 )
 
 // simple is one compound selector of CSS: a tag, an id, classes and attributes that must all match, and compounds that
@@ -25,10 +28,10 @@ type attrTest struct {
 }
 
 func (t attrTest) matches(n *html.Node) bool {
-	if !hasAttr(n, t.key) {
+	if !dom.HasAttr(n, t.key) {
 		return false
 	}
-	v := attr(n, t.key)
+	v := dom.Attr(n, t.key)
 	switch t.operator {
 	case '=':
 		return v == t.value
@@ -52,11 +55,11 @@ func (t attrTest) matches(n *html.Node) bool {
 }
 
 func (c simple) matches(n *html.Node) bool {
-	if n.Type != html.ElementNode || c.tag != "" && n.Data != c.tag || c.id != "" && attr(n, "id") != c.id {
+	if n.Type != html.ElementNode || c.tag != "" && n.Data != c.tag || c.id != "" && dom.Attr(n, "id") != c.id {
 		return false
 	}
 	for _, class := range c.classes {
-		if !hasClass(n, class) {
+		if !dom.HasClass(n, class) {
 			return false
 		}
 	}
@@ -201,7 +204,7 @@ func parseAttrTest(inside string) attrTest {
 // cssName reads a name from the start of s, its escapes undone.
 func cssName(s string) (name, rest string) {
 	end := 0
-	for end < len(s) && (s[end] >= 0x80 || s[end] == '-' || s[end] == '_' || letter(s[end]) || s[end] >= '0' &&
+	for end < len(s) && (s[end] >= 0x80 || s[end] == '-' || s[end] == '_' || chars.Letter(s[end]) || s[end] >= '0' &&
 		s[end] <= '9' || s[end] == '\\' && end+1 < len(s)) {
 		if s[end] == '\\' {
 			end++

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/chars"
+	"readthru/convert/dom"
 	"readthru/page"
 )
 
@@ -73,12 +75,12 @@ func isType(v any, name string) bool {
 // structuredPage replaces the body's content by the article that its JSON-LD holds when there is hardly any text in the
 // page itself: scripts would have put it there. It reports whether it did.
 func structuredPage(body *html.Node, c counts, articleBody string) bool {
-	if c.words >= thinWords || words(articleBody) < noscriptWords {
+	if c.words >= thinWords || chars.Words(articleBody) < noscriptWords {
 		return false
 	}
-	holder := elementNode(atom.Div)
+	holder := dom.NewElement(atom.Div)
 	if strings.Contains(articleBody, "</p>") || strings.Contains(articleBody, "<br") {
-		nodes, err := html.ParseFragment(strings.NewReader(articleBody), elementNode(atom.Body))
+		nodes, err := html.ParseFragment(strings.NewReader(articleBody), dom.NewElement(atom.Body))
 		if err != nil {
 			return false
 		}
@@ -87,13 +89,13 @@ func structuredPage(body *html.Node, c counts, articleBody string) bool {
 		}
 	} else {
 		for line := range strings.Lines(articleBody) {
-			if !blank(line) {
-				holder.AppendChild(elementNode(atom.P, textNode(strings.TrimSpace(line))))
+			if !chars.Blank(line) {
+				holder.AppendChild(dom.NewElement(atom.P, dom.NewText(strings.TrimSpace(line))))
 			}
 		}
 	}
-	empty(body)
-	moveChildren(holder, body)
+	dom.Empty(body)
+	dom.MoveChildren(holder, body)
 	return true
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // The limits of reading style sheets. Beyond them a rule is not known, which keeps text rather than loses it.
@@ -59,11 +61,11 @@ func readSheet(root *html.Node) *sheet {
 	s := &sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}, steps: maxSteps}
 	for n := range root.Descendants() {
 		switch {
-		case is(n, atom.Style) && n.Namespace == "":
-			if always, never := media(attr(n, "media")); !never {
-				s.read(withoutComments(textOf(n)), !always, 0)
+		case dom.Is(n, atom.Style) && n.Namespace == "":
+			if always, never := media(dom.Attr(n, "media")); !never {
+				s.read(withoutComments(dom.Text(n)), !always, 0)
 			}
-		case is(n, atom.Link) && strings.Contains(strings.ToLower(attr(n, "rel")), "stylesheet"):
+		case dom.Is(n, atom.Link) && strings.Contains(strings.ToLower(dom.Attr(n, "rel")), "stylesheet"):
 			s.unknown = true
 		}
 	}

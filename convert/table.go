@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // table writes a table of data in GitHub's form: its first row is the header when none is marked, spans repeat their
@@ -15,7 +18,7 @@ import (
 // items of a list.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := range r.kept(n) {
-		if is(c, atom.Caption) {
+		if dom.Is(c, atom.Caption) {
 			if text := r.inner(c); len(text) > 0 {
 				out.WriteString("\n\n")
 				out.Write(text)
@@ -85,13 +88,13 @@ func (r *renderer) rows(table *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for c := range r.kept(table) {
 			switch {
-			case is(c, atom.Tr):
+			case dom.Is(c, atom.Tr):
 				if !yield(c) {
 					return
 				}
-			case is(c, atom.Thead, atom.Tbody, atom.Tfoot):
+			case dom.Is(c, atom.Thead, atom.Tbody, atom.Tfoot):
 				for row := range r.kept(c) {
-					if is(row, atom.Tr) && !yield(row) {
+					if dom.Is(row, atom.Tr) && !yield(row) {
 						return
 					}
 				}
@@ -106,7 +109,7 @@ func (r *renderer) irregular(n *html.Node) bool {
 		if r.dropped[c] {
 			continue
 		}
-		if is(c, atom.Pre) && strings.Contains(textOf(c), "\n") || r.irregular(c) {
+		if dom.Is(c, atom.Pre) && strings.Contains(dom.Text(c), "\n") || r.irregular(c) {
 			return true
 		}
 	}
@@ -119,7 +122,7 @@ func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 	for row := range r.rows(n) {
 		var buf bytes.Buffer
 		for c := range r.kept(row) {
-			if is(c, atom.Td, atom.Th) {
+			if dom.Is(c, atom.Td, atom.Th) {
 				r.block(&buf, c)
 			}
 		}
@@ -137,11 +140,11 @@ func (r *renderer) grid(n *html.Node) *grid {
 	for row := range r.rows(n) {
 		begin := len(g.cells)
 		for c := range r.kept(row) {
-			check(r.ctx)
-			if is(c, atom.Td, atom.Th) {
+			guard.Check(r.ctx)
+			if dom.Is(c, atom.Td, atom.Th) {
 				at := len(g.texts)
 				g.texts = r.appendCell(g.texts, c)
-				columns, rows := span(c, "colspan", maxColspan), span(c, "rowspan", maxRowspan)
+				columns, rows := span(c, "colspan", guard.MaxColspan), span(c, "rowspan", guard.MaxRowspan)
 				g.cells = append(g.cells, cell{int32(at), int32(len(g.texts)), uint16(columns), uint16(rows)})
 			}
 		}
@@ -203,7 +206,7 @@ func codeLine(content []byte) []byte {
 
 // span reads colspan or rowspan, at least 1 and at most limit.
 func span(n *html.Node, key string, limit int) int {
-	v, err := strconv.Atoi(strings.TrimSpace(attr(n, key)))
+	v, err := strconv.Atoi(strings.TrimSpace(dom.Attr(n, key)))
 	if err != nil {
 		return 1
 	}

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // maxTabLists is how many lists of tabs of one page are paired with panels by their order.
@@ -19,31 +21,31 @@ func labelTabs(body *html.Node) {
 		if d.Type != html.ElementNode || len(d.Attr) == 0 {
 			continue
 		}
-		switch attr(d, "role") {
+		switch dom.Attr(d, "role") {
 		case "tablist":
 			lists = append(lists, d)
 		case "tabpanel":
 			panels = append(panels, d)
 		case "tab":
-			label := plain(d)
-			for _, id := range [...]string{attr(d, "aria-controls"), strings.TrimPrefix(attr(d, "href"), "#")} {
+			label := dom.OneLine(d)
+			for _, id := range [...]string{dom.Attr(d, "aria-controls"), strings.TrimPrefix(dom.Attr(d, "href"), "#")} {
 				if id != "" {
 					labels[id] = label
 				}
 			}
-			if id := attr(d, "id"); id != "" {
+			if id := dom.Attr(d, "id"); id != "" {
 				ids[id] = label
 			}
 		}
-		if hasClass(d, "tabbed-set") { // Python-Markdown
+		if dom.HasClass(d, "tabbed-set") { // Python-Markdown
 			blocks = append(blocks, d)
 		}
 	}
 	labelled := map[*html.Node]bool{}
 	for _, panel := range panels {
-		label := labels[attr(panel, "id")]
+		label := labels[dom.Attr(panel, "id")]
 		if label == "" {
-			label = ids[attr(panel, "aria-labelledby")]
+			label = ids[dom.Attr(panel, "aria-labelledby")]
 		}
 		if label != "" {
 			showPanel(panel, label)
@@ -62,26 +64,26 @@ func labelTabs(body *html.Node) {
 
 // showPanel puts label before what panel holds, and makes panel visible.
 func showPanel(panel *html.Node, label string) {
-	panel.InsertBefore(elementNode(atom.P, elementNode(atom.Strong, textNode(label))), panel.FirstChild)
+	panel.InsertBefore(dom.NewElement(atom.P, dom.NewElement(atom.Strong, dom.NewText(label))), panel.FirstChild)
 	for _, key := range [...]string{"hidden", "aria-hidden", "style", "inert"} {
-		dropAttr(panel, key)
+		dom.DropAttr(panel, key)
 	}
 }
 
 // pairTabs labels panels by the order of their tabs, where neither names the other: the box round a list of tabs holds
 // as many panels as there are tabs.
 func pairTabs(list *html.Node, labelled map[*html.Node]bool) {
-	tabs := findAll(list, func(n *html.Node) bool { return attr(n, "role") == "tab" })
+	tabs := dom.FindAll(list, func(n *html.Node) bool { return dom.Attr(n, "role") == "tab" })
 	box := list.Parent
-	if box == nil || len(tabs) == 0 || is(box, atom.Body) {
+	if box == nil || len(tabs) == 0 || dom.Is(box, atom.Body) {
 		return
 	}
-	panels := findAll(box, func(n *html.Node) bool { return attr(n, "role") == "tabpanel" })
+	panels := dom.FindAll(box, func(n *html.Node) bool { return dom.Attr(n, "role") == "tabpanel" })
 	if len(panels) != len(tabs) {
 		return
 	}
 	for i, panel := range panels {
-		if label := plain(tabs[i]); label != "" && !labelled[panel] {
+		if label := dom.OneLine(tabs[i]); label != "" && !labelled[panel] {
 			showPanel(panel, label)
 			labelled[panel] = true
 		}
@@ -90,18 +92,18 @@ func pairTabs(list *html.Node, labelled map[*html.Node]bool) {
 
 // tabbedSet labels the blocks of a set whose tabs are labels of radio buttons.
 func tabbedSet(set *html.Node) {
-	labels := findAll(set, func(n *html.Node) bool { return is(n, atom.Label) && hasAttr(n, "for") })
-	blocks := findAll(set, func(n *html.Node) bool { return hasClass(n, "tabbed-block") })
+	labels := dom.FindAll(set, func(n *html.Node) bool { return dom.Is(n, atom.Label) && dom.HasAttr(n, "for") })
+	blocks := dom.FindAll(set, func(n *html.Node) bool { return dom.HasClass(n, "tabbed-block") })
 	if len(blocks) == 0 {
-		blocks = findAll(set, func(n *html.Node) bool { return hasClass(n, "tabbed-content") })
+		blocks = dom.FindAll(set, func(n *html.Node) bool { return dom.HasClass(n, "tabbed-content") })
 	}
 	if len(labels) != len(blocks) {
 		return
 	}
 	for i, block := range blocks {
-		if label := plain(labels[i]); label != "" {
+		if label := dom.OneLine(labels[i]); label != "" {
 			showPanel(block, label)
-			remove(labels[i])
+			dom.Remove(labels[i])
 		}
 	}
 }

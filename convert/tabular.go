@@ -7,6 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"readthru/convert/chars"
+	"readthru/convert/guard"
 )
 
 // rows writes a table row by row, from cells that are plain text. The first row is its header; later ones may be
@@ -33,14 +36,14 @@ func (t *rows) add(cells []string) {
 
 // writeCell writes plain text as the content of a table's cell.
 func writeCell(b *strings.Builder, s string) {
-	s, _ = visible(strings.TrimSpace(s))
+	s, _ = chars.Visible(strings.TrimSpace(s))
 	if !strings.ContainsAny(s, "|\n\r\t\\`*_[]<&~!\f") {
 		b.WriteString(s)
 		return
 	}
 	first := true
 	for line := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if line = squash(line); line == "" {
+		if line = chars.OneLine(line); line == "" {
 			continue
 		}
 		if !first {
@@ -90,7 +93,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 		if err != nil {
 			break
 		}
-		check(ctx)
+		guard.Check(ctx)
 		if header == nil {
 			header = append(header, record...)
 		}
@@ -114,7 +117,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 			}
 			break
 		}
-		check(ctx)
+		guard.Check(ctx)
 		if table.n == 0 {
 			record = slices.Concat(header, make([]string, widest-len(header)))
 		}

@@ -3,6 +3,8 @@ package convert
 import (
 	"math"
 	"unicode/utf8"
+
+	"readthru/convert/chars"
 )
 
 // Tokens estimates how many tokens a language model makes of text, in one pass. Against the o200k vocabulary its error
@@ -13,8 +15,8 @@ func Tokens[T ~string | ~[]byte](text T) int {
 		c := text[i]
 		run := 1
 		switch {
-		case letter(c):
-			for i+run < len(text) && letter(text[i+run]) {
+		case chars.Letter(c):
+			for i+run < len(text) && chars.Letter(text[i+run]) {
 				run++
 			}
 			sum += 1 + float64(max(0, run-7))/5
@@ -70,5 +72,3 @@ const markupShare = 1 / 1.12
 func HTMLTokens[T ~string | ~[]byte](html T) int {
 	return int(math.Round(float64(Tokens(html)) * markupShare))
 }
-
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

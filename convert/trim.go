@@ -11,6 +11,10 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // Trim is what a model is given of a page to convert (rules E10, E12), and what is left for us.
@@ -40,7 +44,7 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 		return nil, ErrNoTree
 	}
 	var failed error
-	err = guarded(func() {
+	err = guard.Run(func() {
 		var roots []*html.Node
 		if o.Selector != "" || o.Drop != "" {
 			if d, roots, failed = d.narrowed(ctx, o); failed != nil {
@@ -66,7 +70,7 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 		}
 		t = &Trim{HTML: strings.TrimSpace(w.out.String())}
 		if !all {
-			r := &renderer{ctx: ctx, options: o, budget: outputLimit(len(d.content)) * 2, notes: notesBelow(d.body)}
+			r := &renderer{ctx: ctx, options: o, budget: guard.OutputLimit(len(d.content)) * 2, notes: notesBelow(d.body)}
 			t.Rest = strings.TrimSpace(r.render(roots, w.written))
 		}
 	})
@@ -95,7 +99,7 @@ type trimmer struct {
 
 // split writes n whole if it fits, else as many of its blocks, in order. It reports whether all of n is written.
 func (t *trimmer) split(n *html.Node) bool {
-	check(t.ctx)
+	guard.Check(t.ctx)
 	if t.dropped[n] || n.Type == html.CommentNode {
 		return true
 	}
@@ -108,12 +112,13 @@ func (t *trimmer) split(n *html.Node) bool {
 			return true
 		}
 	}
-	if n.Type != html.ElementNode || is(n, atom.P, atom.Pre, atom.Table, atom.Li, atom.Dl, atom.Figure, atom.Details) ||
-		heading(n) || !blockElement(n) {
+	if n.Type != html.ElementNode || dom.Is(n, atom.P, atom.Pre, atom.Table, atom.Li, atom.Dl, atom.Figure,
+		atom.Details) ||
+		dom.IsHeading(n) || !dom.IsBlock(n) {
 		return false
 	}
 	open, end := "", ""
-	if is(n, atom.Ul, atom.Ol, atom.Blockquote) {
+	if dom.Is(n, atom.Ul, atom.Ol, atom.Blockquote) {
 		open, end = "<"+n.Data+">\n", "</"+n.Data+">\n"
 		if t.used += len(open) + len(end); t.used >= t.limit {
 			return false
@@ -131,7 +136,7 @@ func (t *trimmer) split(n *html.Node) bool {
 
 // write writes n with what is below it, and gives up over most bytes.
 func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
-	check(t.ctx)
+	guard.Check(t.ctx)
 	switch {
 	case b.Len() > most:
 		return false
@@ -140,37 +145,37 @@ func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
 	case n.Type == html.TextNode:
 		b.WriteString(html.EscapeString(spaced(n.Data)))
 		return true
-	case is(n, atom.Pre):
+	case dom.Is(n, atom.Pre):
 		b.WriteString("<pre><code")
-		if lang := attr(n, langAttr); lang != "" {
+		if lang := dom.Attr(n, langAttr); lang != "" {
 			b.WriteString(` class="language-` + html.EscapeString(lang) + `"`)
 		}
-		b.WriteString(">" + html.EscapeString(textOf(n)) + "</code></pre>\n")
+		b.WriteString(">" + html.EscapeString(dom.Text(n)) + "</code></pre>\n")
 		return b.Len() <= most
-	case n.Data == mathElement:
+	case n.Data == dom.MathElement:
 		mark := "$"
-		if hasAttr(n, "display") {
+		if dom.HasAttr(n, "display") {
 			mark = "$$"
 		}
-		b.WriteString(mark + html.EscapeString(textOf(n)) + mark)
+		b.WriteString(mark + html.EscapeString(dom.Text(n)) + mark)
 		return true
-	case n.Data == noteRefElement:
-		b.WriteString("[^" + html.EscapeString(attr(n, "id")) + "]")
+	case n.Data == dom.NoteRefElement:
+		b.WriteString("[^" + html.EscapeString(dom.Attr(n, "id")) + "]")
 		return true
 	}
 	open, end := "", ""
 	switch {
 	case keptElements[n.Data]:
 		open, end = "<"+n.Data+t.attributes(n)+">", "</"+n.Data+">"
-		if is(n, atom.Br, atom.Hr, atom.Img) {
+		if dom.Is(n, atom.Br, atom.Hr, atom.Img) {
 			end = ""
 		}
-	case n.Data == noteElement:
-		open, end = "<p>[^"+html.EscapeString(attr(n, "id"))+"]: ", "</p>"
-	case blockElement(n):
+	case n.Data == dom.NoteElement:
+		open, end = "<p>[^"+html.EscapeString(dom.Attr(n, "id"))+"]: ", "</p>"
+	case dom.IsBlock(n):
 		open = "\n"
 	}
-	if blockElement(n) || is(n, atom.Tr, atom.Li, atom.Br) {
+	if dom.IsBlock(n) || dom.Is(n, atom.Tr, atom.Li, atom.Br) {
 		end += "\n"
 	}
 	b.WriteString(open)
@@ -186,7 +191,7 @@ func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
 func (t *trimmer) attributes(n *html.Node) string {
 	var b strings.Builder
 	for _, key := range keptAttributes[n.DataAtom] {
-		if v := attr(n, key); v != "" {
+		if v := dom.Attr(n, key); v != "" {
 			b.WriteString(" " + key + `="` + html.EscapeString(v) + `"`)
 		}
 	}
@@ -250,7 +255,7 @@ func DoubtModel(markdown, trimmed string) Doubt {
 	switch {
 	case strange*10 > all:
 		return DoubtWords
-	case 2*words(markdown) < words(text):
+	case 2*chars.Words(markdown) < chars.Words(text):
 		return DoubtHalf
 	case strings.Count(markdown, "```")+strings.Count(markdown, "~~~") < strings.Count(trimmed, "<pre>"):
 		return DoubtTwin

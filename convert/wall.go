@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/chars"
 )
 
 // wallWindow is how much of a body is looked at for the marks of a bot wall: one was seen 128 KB into a body.
@@ -57,7 +59,7 @@ func Wall(status int, header map[string][]string, content []byte) string {
 	if len(content) < smallWall {
 		sentences = append(append(append([]string{}, sentences...), wallPhrases...), "Reference #18.")
 		for _, box := range wallClasses {
-			if bytes.Contains(content, []byte(box)) && (status >= 400 || words(textWithoutTags(content)) < thinWords) {
+			if bytes.Contains(content, []byte(box)) && (status >= 400 || chars.Words(textWithoutTags(content)) < thinWords) {
 				return box
 			}
 		}
@@ -70,7 +72,7 @@ func Wall(status int, header map[string][]string, content []byte) string {
 	if len(sensors)+len(said) == 0 {
 		return ""
 	}
-	seen := words(textWithoutTags(content))
+	seen := chars.Words(textWithoutTags(content))
 	if seen < sensorWords {
 		if mark := inMachinery(content, sensors); mark != "" {
 			return mark

@@ -7,6 +7,10 @@ import (
 	"io"
 	"net/url"
 	"strings"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // xmlCharset states the encoding that the declaration of an XML text names, where contentType names none.
@@ -84,14 +88,14 @@ func shallow(ctx context.Context, text string) bool {
 	depth := 0
 	dec := newDecoder(strings.NewReader(text))
 	for {
-		check(ctx)
+		guard.Check(ctx)
 		token, err := dec.RawToken()
 		if err != nil {
 			return true
 		}
 		switch token.(type) {
 		case xml.StartElement:
-			if depth++; depth > maxOpen {
+			if depth++; depth > dom.MaxOpen {
 				return false
 			}
 		case xml.EndElement:
@@ -107,7 +111,7 @@ func sitemap(ctx context.Context, text string) string {
 	var loc, changed, title, field string
 	dec := newDecoder(strings.NewReader(text))
 	for {
-		check(ctx)
+		guard.Check(ctx)
 		token, err := dec.RawToken()
 		if err != nil {
 			break
@@ -136,7 +140,7 @@ func sitemap(ctx context.Context, text string) string {
 			}
 		case xml.EndElement:
 			if field = ""; t.Name.Local == "url" || t.Name.Local == "sitemap" {
-				writeEntry(&b, strings.TrimSpace(loc), squash(changed), squash(title))
+				writeEntry(&b, strings.TrimSpace(loc), chars.OneLine(changed), chars.OneLine(title))
 			}
 		}
 	}
@@ -149,7 +153,7 @@ func writeEntry(b *strings.Builder, loc, changed, title string) {
 		return
 	}
 	b.WriteString("- ")
-	if title, _ = visible(title); title != "" {
+	if title, _ = chars.Visible(title); title != "" {
 		b.WriteByte('[')
 		writeEscaped(b, title, false, true)
 		b.WriteString("](<" + loc + ">)")
@@ -180,7 +184,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 	texts, skip := 0, 0
 	dec := newDecoder(strings.NewReader(text))
 	for {
-		check(ctx)
+		guard.Check(ctx)
 		token, err := dec.RawToken()
 		if err != nil {
 			break
@@ -205,8 +209,8 @@ func (d *Document) svg(ctx context.Context, text string) {
 				field = ""
 			}
 		case xml.CharData:
-			s, _ := visible(string(t))
-			if s = squash(s); s == "" || skip > 0 {
+			s, _ := chars.Visible(string(t))
+			if s = chars.OneLine(s); s == "" || skip > 0 {
 				continue
 			}
 			switch field {

@@ -1,4 +1,4 @@
-package convert
+package dom
 
 import (
 	"bytes"
@@ -8,64 +8,19 @@ import (
 	"slices"
 
 	"golang.org/x/net/html"
+
+	"readthru/convert/guard"
 )
 
-// ErrTooLarge is returned for a body of more than 10 MiB of decoded text. The caller passes such a body on unconverted.
-var ErrTooLarge = errors.New("the body is larger than 10 MiB")
-
-// The limits of a conversion. Each is told by a warning when it bites; none cuts text silently.
 const (
-	maxInput = 10 << 20 // bytes of decoded text
-
-	// maxOpen is how many elements may be open at once before flatten drops further tags. html.Parse refuses 512, and
+	// MaxOpen is how many elements may be open at once before flatten drops further tags. html.Parse refuses 512, and
 	// tables open elements that have no tag of their own.
-	maxOpen = 250
+	MaxOpen = 250
 
 	// maxFormatting is how many formatting elements (b, font …) may be open at once: the parser opens each of them anew in
 	// every following block, so that n of them before m paragraphs make n×m elements.
 	maxFormatting = 40
-
-	// maxNesting is how deep lists and quotes nest in the output; deeper ones are flattened. Each level indents all lines
-	// of what it holds, so the output grows by the product of both.
-	maxNesting = 24
-
-	maxColspan = 1000  // HTML's own limits
-	maxRowspan = 65534 // of spans
 )
-
-// outputLimit is the largest output allowed for an input of n bytes.
-func outputLimit(n int) int { return 4*n + 1<<20 }
-
-// stop is what a walk panics with when its context has ended or its output has grown too large; [guarded] turns it into
-// an error.
-type stop struct{ err error }
-
-var errOutput = errors.New("the output grew out of proportion to the input")
-
-// check stops the walk that calls it when ctx has ended. Every walk calls it at every node.
-func check(ctx context.Context) {
-	if err := ctx.Err(); err != nil {
-		panic(stop{err})
-	}
-}
-
-// errPanic is the error of a page that made the code panic: a bug here or in a library, answered by the text fallback.
-var errPanic = errors.New("the conversion failed inside")
-
-// guarded runs f and turns a panic into an error: the stopping error of [check], else errPanic.
-func guarded(f func()) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			if s, ok := r.(stop); ok {
-				err = s.err
-				return
-			}
-			err = errPanic
-		}
-	}()
-	f()
-	return nil
-}
 
 // untilDone is a reader that ends with the context's error, so that html.Parse, which takes no context, ends too. It
 // hands out small pieces: one piece is what a hostile page can make the parser do after the deadline.
@@ -81,8 +36,13 @@ func (u untilDone) Read(p []byte) (int, error) {
 	return u.r.Read(p[:min(len(p), 4<<10)])
 }
 
-// parseHTML parses text. Elements nested too deep for the parser are flattened, which deep reports.
-func parseHTML(ctx context.Context, text []byte) (root *html.Node, deep bool, err error) {
+// NewTokenizer returns a tokenizer of text that ends when ctx ends.
+func NewTokenizer(ctx context.Context, text []byte) *html.Tokenizer {
+	return html.NewTokenizer(untilDone{ctx, bytes.NewReader(text)})
+}
+
+// Parse parses text. Elements nested too deep for the parser are flattened, which deep reports.
+func Parse(ctx context.Context, text []byte) (root *html.Node, deep bool, err error) {
 	if manyFormatting(text) {
 		text, deep = flatten(ctx, text), true
 	}
@@ -135,8 +95,8 @@ func manyFormatting(text []byte) bool {
 	}
 }
 
-// void holds the elements without an end tag.
-var void = map[string]bool{
+// VoidElements holds the elements without an end tag.
+var VoidElements = map[string]bool{
 	"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true,
 	"link": true, "meta": true,
 	"param": true, "source": true, "track": true, "wbr": true,
@@ -148,24 +108,24 @@ func flatten(ctx context.Context, text []byte) []byte {
 	var open []string           // names of the elements that are open
 	dropped := map[string]int{} // how many dropped start tags of a name still wait for their end tag
 	depth := 0                  // how many of the open ones are formatting elements
-	z := html.NewTokenizer(untilDone{ctx, bytes.NewReader(text)})
+	z := NewTokenizer(ctx, text)
 	for {
 		kind := z.Next()
 		raw := z.Raw()
 		switch kind {
 		case html.ErrorToken:
 			if !errors.Is(z.Err(), io.EOF) {
-				check(ctx)
+				guard.Check(ctx)
 			}
 			return append(out, raw...)
 		case html.StartTagToken:
 			raw = bytes.Clone(raw) // TagName lower-cases in place
 			tag, _ := z.TagName()
 			name := string(tag)
-			if void[name] {
+			if VoidElements[name] {
 				break
 			}
-			if len(open) >= maxOpen || formatting[name] && depth >= maxFormatting {
+			if len(open) >= MaxOpen || formatting[name] && depth >= maxFormatting {
 				dropped[name]++
 				continue
 			}

@@ -1,16 +1,23 @@
-package convert
+// Package chars says what a reader makes of the characters of a text: which are seen, which are letters, where words
+// begin. It knows no markup.
+//
+// Invisible characters matter for two reasons: as typography (soft hyphens, joiners) they break searches, and some of
+// them (tags, variation selectors, bidirectional overrides) carry text to a model that no reader sees. [Visible] takes
+// out both and tells of the second.
+package chars
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// visible returns s without the characters that nobody sees: control characters, zero-width and bidirectional ones,
+// Visible returns s without the characters that nobody sees: control characters, zero-width and bidirectional ones,
 // soft hyphens, tag characters, and variation selectors that select nothing. smuggled reports whether among them were
 // some that carry text past a reader's eyes (tags, bidirectional overrides, runs of selectors): those are counted, the
 // others are typography.
-func visible(s string) (clean string, smuggled bool) {
-	at := strings.IndexFunc(s, invisible)
+func Visible(s string) (clean string, smuggled bool) {
+	at := strings.IndexFunc(s, Invisible)
 	if at < 0 {
 		return s, false
 	}
@@ -21,7 +28,7 @@ func visible(s string) (clean string, smuggled bool) {
 	rest := []rune(s[at:])
 	for i, r := range rest {
 		switch {
-		case !invisible(r):
+		case !Invisible(r):
 			b.WriteRune(r)
 		case r == '\u200d' || r == '\u200c':
 			// joiners shape emoji, Arabic and Indic letters; between Latin ones they are noise
@@ -29,7 +36,7 @@ func visible(s string) (clean string, smuggled bool) {
 				b.WriteRune(r)
 			}
 		case r == '\ufe0e' || r == '\ufe0f':
-			if previous > 0x7f && !invisible(previous) || previous >= '0' && previous <= '9' || previous == '#' ||
+			if previous > 0x7f && !Invisible(previous) || previous >= '0' && previous <= '9' || previous == '#' ||
 				previous == '*' {
 				b.WriteRune(r) // text or emoji form of the sign before it
 			}
@@ -52,8 +59,8 @@ func joins(r rune) bool {
 		r >= 0x1f000 && r <= 0x1faff
 }
 
-// invisible reports whether r leaves nothing on the screen by itself.
-func invisible(r rune) bool {
+// Invisible reports whether r leaves nothing on the screen by itself.
+func Invisible(r rune) bool {
 	switch {
 	case r < ' ':
 		return r != '\t' && r != '\n' && r != '\r' && r != '\f'
@@ -70,4 +77,39 @@ func invisible(r rune) bool {
 		return true
 	}
 	return false
+}
+
+// OneLine returns s on one line, with single spaces between its words.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Blank reports whether s has nothing but white space.
+func Blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// Letter reports whether c is an ASCII letter.
+func Letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// Words counts the runs of letters and digits in s. A letter of a script without spaces counts by itself.
+func Words(s string) (n int) {
+	in := false
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+			alnum := r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'
+			if alnum && !in {
+				n++
+			}
+			in = alnum
+		case r >= 0x3040 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0x0e00 && r <= 0x0eff:
+			n++ // two such letters make a word; a page of fifty of them is thin as well
+			in = false
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			if !in {
+				n++
+			}
+			in = true
+		default:
+			in = false
+		}
+	}
+	return n
 }
