@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run wasm test check lint fmt bench mcp-conformance search-corpus dist size vuln hooks clean
+.PHONY: build run wasm test check lint fmt bench ways mcp-conformance search-corpus dist size vuln hooks clean
 
 build: ## the binary, in bin/
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -37,6 +37,9 @@ fmt: ## format in place
 
 bench: ## Go benchmarks of every package; docs/benchmarks.md says how figures are compared
 	go test -run '^$$' -bench . -benchmem ./...
+
+ways: ## how many own functions a hit, a page, a search, a hook and a crawl run, and how deep their stacks are; V=1 lists them
+	go run ./bench/ways $(if $(V),-v)
 
 mcp-conformance: build ## the protocol's own conformance suite, which npm fetches, against the daemon's /mcp
 	sh mcp/testdata/conformance "$(CURDIR)/bin/readthru"

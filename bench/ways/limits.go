@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+)
+
+// limits are what the ways have reached so far: lower them when one becomes shorter. The goals are 120 functions and
+// 8 deep for a hit, 12 deep to the origin for a page.
+var limits = map[string]struct {
+	functions               int // until the answer
+	store, origin, renderer int // the deepest stack at the door
+}{
+	"page":   {670, 19, 15, 0},
+	"hit":    {225, 13, 0, 0},
+	"search": {160, 11, 0, 0},
+	"hook":   {230, 18, 0, 0},
+	"crawl":  {980, 33, 29, 0},
+	"script": {730, 19, 15, 16},
+}
+
+// check returns an error that names every limit that is passed.
+func check(ways []way) error {
+	var errs []error
+	over := func(w way, what string, got, limit int) {
+		if got > limit {
+			errs = append(errs, fmt.Errorf("%s: %d %s, and the limit is %d: -v shows them", w.name, got, what, limit))
+		}
+	}
+	for _, w := range ways {
+		l := limits[w.name]
+		over(w, "functions", len(w.functions), l.functions)
+		for door, limit := range map[string]int{"store": l.store, "origin": l.origin, "renderer": l.renderer} {
+			_, deepest, _ := w.door(door)
+			over(w, "own functions on the stack at the "+door, len(deepest), limit)
+		}
+	}
+	return errors.Join(errs...)
+}
