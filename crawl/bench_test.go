@@ -15,8 +15,8 @@ import (
 	"readthru/store"
 )
 
-// BenchmarkLocal crawls a site over loopback, politeness off, cache and store on disk: pages/s is what a crawl does
-// where the origin is no brake. READTHRU_CRAWL_DIR names a folder of HTML to serve in place of the site made here.
+// BenchmarkLocal crawls a site over loopback without pauses, with cache and store on disk: pages/s is the rate that the
+// origin does not limit. READTHRU_CRAWL_DIR names a directory of HTML to serve instead of the generated site.
 func BenchmarkLocal(b *testing.B) {
 	handler, start := http.Handler(generated(2000)), "/"
 	if dir := os.Getenv("READTHRU_CRAWL_DIR"); dir != "" {

@@ -1,13 +1,14 @@
 // Package crawl finds which pages of a site come next, and gets them.
 //
-// A [Service] crawls a site or scrapes one page. There are two: the local crawler walks the site itself, over package
-// fetch and so through the cache and its guard; [Firecrawl] has a Firecrawl server do it. Neither keeps anything of its
-// own: pages are yielded as they come, and what must outlive the process goes through [State].
+// A [Service] crawls a site or scrapes one page. There are two services. The local crawler follows the site's links
+// itself; it uses package fetch, and so the cache and the address guard. [Firecrawl] asks a Firecrawl server to crawl.
+// Neither stores anything: pages are yielded as they arrive, and progress that must outlive the process is saved
+// through [State].
 //
-// The local crawler stays on the site it began on, asks robots.txt before every page, leaves time between requests to a
-// host, and takes pages in an order that depends on the site alone: breadth first, what lies below the start first, in
-// rounds that are fetched side by side and handled one after the other (see frontier.go). Every list that a site can
-// make long is bounded, and what a bound left out is in the [Report].
+// The local crawler stays on the site it began on, obeys robots.txt, and spaces its requests to a host. The order of
+// its pages depends on the site alone: breadth first, pages below the start page first. It fetches in rounds, whose
+// pages come in parallel and are handled in order (see frontier.go). Every list that a site can make long is bounded,
+// and the [Report] says what a bound left out.
 package crawl
 
 import (
@@ -22,31 +23,31 @@ import (
 
 // Service gets the pages of sites.
 type Service interface {
-	// Scrape gets one page. The error of a page that cannot be had is an [*fetch.Error] where it says more than that.
+	// Scrape gets one page. The error is a [*fetch.Error] if the fetch failed.
 	Scrape(ctx context.Context, url string) (*Page, error)
 
-	// Crawl gets the pages of a site and calls yield for each URL handled, from one goroutine. An error of yield ends the
-	// crawl and is returned; so does the end of ctx. The report is never nil, and holds for what was done before an error.
+	// Crawl gets the pages of a site and calls yield for each URL handled, from one goroutine. Crawl stops and returns
+	// the error when yield fails or ctx ends. The report is never nil; after an error it covers the work done before.
 	Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error)
 }
 
-// Config says how crawls are done.
+// Config configures a [Service]. Fetcher is required; other zero values select the defaults.
 type Config struct {
 	Fetcher *fetch.Fetcher
 
-	Workers  int           // requests at once; if zero 4
-	Interval time.Duration // least time between two requests to a host; if zero 200 ms, negative: none
+	Workers  int           // parallel requests; if zero, 4
+	Interval time.Duration // minimum time between two requests to a host; if zero, 200 ms; if negative, none
 
 	Firecrawl FirecrawlConfig
 	Log       *slog.Logger
 }
 
-// FirecrawlConfig says where a Firecrawl server is.
+// FirecrawlConfig says how to reach a Firecrawl server.
 type FirecrawlConfig struct {
-	BaseURL string            // if empty https://api.firecrawl.dev
-	Key     string            // sent to BaseURL and nowhere else; empty: none
-	Client  http.RoundTripper // the transport, which knows [fetch.Endpoint]
-	Timeout time.Duration     // for a crawl in all; if zero 2 h
+	BaseURL string            // if empty, https://api.firecrawl.dev
+	Key     string            // sent to BaseURL and nowhere else; if empty, no key is sent
+	Client  http.RoundTripper // the transport; it must honour [fetch.Endpoint]
+	Timeout time.Duration     // for a whole crawl; if zero, 2 h
 }
 
 // UnknownServiceError names a crawl service that does not exist.
@@ -54,8 +55,8 @@ type UnknownServiceError string
 
 func (e UnknownServiceError) Error() string { return "Unknown crawl service: " + string(e) }
 
-// New returns the service with a name: local (or nothing) or firecrawl. The error is an [UnknownServiceError], or says
-// what of the configuration cannot be used.
+// New returns the service called local or firecrawl; the empty name means local. The error is an [UnknownServiceError]
+// for any other name, or describes a bad configuration.
 func New(service string, c Config) (Service, error) {
 	if c.Workers <= 0 {
 		c.Workers = 4
@@ -77,35 +78,34 @@ func New(service string, c Config) (Service, error) {
 
 // Options say what to crawl.
 type Options struct {
-	URL   string // where to begin
-	Limit int    // pages; if zero 1000
-	Depth int    // links away from URL, at most; if zero there is no such bound
+	URL   string // the start page
+	Limit int    // maximum number of pages; if zero, 1000
+	Depth int    // maximum number of links between URL and a page; if zero, unbounded
 
-	// Include and Exclude choose URLs by path and query. A pattern is a glob over all of it ("/docs/*", where * is any
-	// text), or a regular expression that matches anywhere in it ("re:^/v[0-9]+/"). If Include is empty everything is
-	// included; Exclude wins. The page at URL is always read.
+	// Include and Exclude choose URLs by path and query. A pattern is a glob over the whole of it ("/docs/*", where *
+	// is any text), or a regular expression that matches anywhere in it ("re:^/v[0-9]+/"). If Include is empty,
+	// everything is included; Exclude wins. The page at URL is always read.
 	Include, Exclude []string
 
-	Below    bool       // only what lies below the start page: what it leads to elsewhere on the site is left out
-	Unlisted bool       // what the site lists (sitemaps, llms.txt) is not read
-	View     fetch.View // what is wanted of each page
+	Below    bool       // crawl only pages below the start page
+	Unlisted bool       // do not read what the site lists (sitemaps, llms.txt)
+	View     fetch.View // the part of each page that is wanted
 	Render   string     // as in [fetch.Request]
-	Source   bool       // tell each page's HTML: Page.Source
-	Trimmed  bool       // tell the content of that: Page.Trimmed
+	Source   bool       // set Page.Source
+	Trimmed  bool       // set Page.Trimmed
 
-	// Refresh has every page validated with its origin. Else an answer that is fresh in the cache will do.
+	// Refresh validates every page with its origin. If false, an answer that is fresh in the cache is used.
 	Refresh bool
 
 	// Known returns the content hash (page.Page.ContentHash) of the page that the caller holds for a URL from an earlier
 	// crawl. If nil, every page is new.
 	Known func(url string) (hash string, ok bool)
 
-	// State makes the crawl one that goes on where it was, however it ended. If nil it begins anew. Firecrawl has no use
-	// for it.
+	// State lets an interrupted crawl resume. If nil, the crawl begins at the start. Firecrawl ignores it.
 	State State
 }
 
-// Check returns an error for patterns that cannot be read.
+// Check returns an error if a pattern is malformed.
 func (o Options) Check() error {
 	if _, err := parsePatterns(o.Include); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (o Options) Check() error {
 	return err
 }
 
-// compare returns what came of a page, by what the caller knows of it.
+// compare says whether a page is new, changed or unchanged for the caller.
 func (o Options) compare(p *Page) Outcome {
 	if o.Known == nil {
 		return Added
@@ -130,35 +130,35 @@ func (o Options) compare(p *Page) Outcome {
 
 // State keeps the progress of one crawl.
 type State interface {
-	// Load calls f with each batch saved, oldest first.
+	// Load calls f with each saved batch, oldest first.
 	Load(f func(batch []byte) error) error
-	// Save keeps a batch after those before it, durably. It is at most 256 KiB.
+	// Save appends a batch durably. A batch has at most 256 KiB.
 	Save(batch []byte) error
 }
 
-// Outcome says what came of a URL.
+// Outcome is the result of crawling one URL.
 type Outcome string
 
-// Outcomes. The first three come with a page.
+// The outcomes. The first three come with a page.
 const (
 	Added     Outcome = "new"
-	Changed   Outcome = "changed"   // its content is not that which the caller knows
-	Unchanged Outcome = "unchanged" // its content is that which the caller knows
-	Duplicate Outcome = "duplicate" // its content is that of a page of this crawl
-	Moved     Outcome = "moved"     // it redirects; where to is crawled by itself if it is on the site
-	Skipped   Outcome = "skipped"   // it is no page
+	Changed   Outcome = "changed"   // the content differs from what the caller knows
+	Unchanged Outcome = "unchanged" // the content equals what the caller knows
+	Duplicate Outcome = "duplicate" // the content equals that of another page of this crawl
+	Moved     Outcome = "moved"     // a redirect; its target is crawled as a URL of its own if it is on the site
+	Skipped   Outcome = "skipped"   // not a page
 	Forbidden Outcome = "forbidden" // robots.txt forbids it
-	Failed    Outcome = "failed"    // it could not be had: Event.Err
-	Waiting   Outcome = "waiting"   // a service is at work on it, and has I of Total pages
+	Failed    Outcome = "failed"    // fetching it failed: Event.Err
+	Waiting   Outcome = "waiting"   // the service is still crawling and has I of Total pages
 )
 
-// Event tells of one URL.
+// Event reports one URL.
 type Event struct {
-	I, Total int // pages so far; and how many it will be at most, as far as is known
+	I, Total int // pages so far, and the most that is expected
 	URL      string
 	Outcome  Outcome
-	Page     *Page // for the outcomes that come with one
-	Err      error // why there is none, where there is more to say
+	Page     *Page // nil for outcomes that come without a page
+	Err      error // why there is no page; may be nil
 }
 
 // Page is a page of a crawl (CrawledPage of rules D3, D10).
@@ -166,25 +166,26 @@ type Page struct {
 	URL      string
 	Title    string
 	Markdown string // without front matter; never empty
-	// what the page says about itself, by the names of [page.Meta]; of Firecrawl all that it tells
+	// Metadata is what the page says about itself, by the names of [page.Meta]. From Firecrawl it is all that the server
+	// sends.
 	Metadata map[string]string
-	Hash     string   // hex SHA-256 of Markdown, of all of it where a view was wanted
-	Links    []string // where the page leads; of Firecrawl nothing
+	Hash     string   // hex SHA-256 of the whole Markdown, even if Options.View selects a part
+	Links    []string // URLs that the page links to; empty from Firecrawl
 
-	Source, Trimmed []byte // as in [fetch.Answer], where they were asked for; of Firecrawl nothing
+	Source, Trimmed []byte // as in [fetch.Answer], if requested; empty from Firecrawl
 
-	// Page is the page as it is stored; nil where it is not, as from Firecrawl. Content is empty: it is Markdown.
+	// Page is the stored page, or nil if it is not stored, as from Firecrawl. Its Content is empty; see Markdown.
 	Page *page.Page
 }
 
 // Report sums up a crawl.
 type Report struct {
 	Site     string          // URL of the start page, after redirects
-	Pages    int             // yielded, those of a resumed crawl's earlier runs included
-	Outcomes map[Outcome]int // of all URLs handled
-	Queued   int             // known and not handled, because the limit was reached or the crawl gave up
-	GaveUp   string          // why it ended before the limit with URLs in the queue; empty if it did not
-	Trapped  int             // links that lead into what looks endless: calendars, sessions, facets
+	Pages    int             // pages yielded, including the earlier runs of a resumed crawl
+	Outcomes map[Outcome]int // number of URLs by outcome
+	Queued   int             // URLs known but not handled, because the crawl reached its limit or gave up
+	GaveUp   string          // why the crawl ended before its limit with URLs queued; empty if it did not
+	Trapped  int             // links left out because they look endless: calendars, sessions, facets
 	Dropped  int             // links left out because the list of URLs was full
-	Sitemaps []string        // what could not be read of sitemaps, in words
+	Sitemaps []string        // one sentence for each sitemap that could not be read
 }

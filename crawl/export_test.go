@@ -8,7 +8,7 @@ var (
 	NextPart    = nextPart
 )
 
-// LimitSitemap has sitemaps be cut at n bytes while a test runs. It is not for tests that run side by side.
+// LimitSitemap limits sitemaps to n bytes while a test runs. Parallel tests must not use it.
 func LimitSitemap(tb testing.TB, n int64) {
 	tb.Helper()
 	before := maxSitemap
@@ -16,8 +16,7 @@ func LimitSitemap(tb testing.TB, n int64) {
 	tb.Cleanup(func() { maxSitemap = before })
 }
 
-// LimitBatch has progress be saved in batches of about n bytes while a test runs. It is not for tests that run side by
-// side.
+// LimitBatch limits batches of progress to about n bytes while a test runs. Parallel tests must not use it.
 func LimitBatch(tb testing.TB, n int) {
 	tb.Helper()
 	before := maxBatch

@@ -15,12 +15,13 @@ import (
 	"readthru/page"
 )
 
-// Firecrawl has a Firecrawl server get pages, its version 2 or, where it has none, version 1. Only public URLs without
-// credentials leave, each on the ledger before it does; the key goes to the configured address and nowhere else.
+// Firecrawl gets pages through a Firecrawl server. It speaks version 2 of the API, or version 1 to a server that has no
+// other. It discloses only public URLs without credentials, each entered in the ledger first. The key is sent to the
+// configured address and nowhere else.
 type Firecrawl struct {
 	Config
 	base *url.URL
-	old  atomic.Bool // the server has no version 2
+	v1   atomic.Bool // the server has no version 2
 }
 
 const (
@@ -53,7 +54,7 @@ func newFirecrawl(c Config) (*Firecrawl, error) {
 	return &Firecrawl{Config: c, base: u}, nil
 }
 
-// Scrape has the server get one page.
+// Scrape gets one page through the server.
 func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
@@ -61,13 +62,12 @@ func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, fc.Firecrawl.Timeout)
 	defer cancel()
-	want := fullScrape(u)
 	var got scrapeAnswer
-	if err := fc.tell(ctx, u, "scrape", want, &got); err != nil {
+	if err := fc.request(ctx, u, "scrape", newScrape(u), &got); err != nil {
 		return nil, err
 	}
 	if !got.Success {
-		return nil, fmt.Errorf("firecrawl: scrape %s: %s", page.Mask(u), fc.words(got.Error))
+		return nil, fmt.Errorf("firecrawl: scrape %s: %s", page.Mask(u), fc.oneLine(got.Error))
 	}
 	p, err := fc.page(u, got.Data)
 	if err != nil {
@@ -76,8 +76,8 @@ func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 	return p, nil
 }
 
-// Crawl has the server crawl a site, waits until it is done and yields what it got. Until then its progress comes as
-// events of outcome Waiting. Whatever ends the crawl before its time cancels it on the server.
+// Crawl has the server crawl a site, waits until the server is done, and yields its pages. Meanwhile events with the
+// outcome Waiting report progress. If the crawl ends early, it is cancelled on the server.
 func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error) {
 	report := &Report{Outcomes: map[Outcome]int{}}
 	u, err := page.Parse(o.URL)
@@ -89,7 +89,7 @@ func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) err
 		o.Limit = defaultLimit
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, fc.Firecrawl.Timeout,
-		fmt.Errorf("firecrawl: the crawl took more than %v", fc.Firecrawl.Timeout))
+		fmt.Errorf("firecrawl: the crawl took longer than %v", fc.Firecrawl.Timeout))
 	defer cancel()
 	job, err := fc.start(ctx, u, o)
 	if err != nil {
@@ -103,7 +103,7 @@ func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) err
 	return report, ended(ctx, err)
 }
 
-// ended prefers why a context ended to what that broke.
+// ended returns the cause of ctx's end if ctx has ended, else err.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -111,7 +111,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// start begins a crawl and returns its path on the server.
+// start starts a crawl and returns the path of its job on the server.
 func (fc *Firecrawl) start(ctx context.Context, u *url.URL, o Options) (job string, err error) {
 	include, err := expressions(o.Include)
 	if err != nil {
@@ -122,19 +122,19 @@ func (fc *Firecrawl) start(ctx context.Context, u *url.URL, o Options) (job stri
 		return "", err
 	}
 	var got startAnswer
-	if err := fc.tell(ctx, u, "crawl", crawlWish(u, o, include, exclude), &got); err != nil {
+	if err := fc.request(ctx, u, "crawl", newCrawl(u, o, include, exclude), &got); err != nil {
 		return "", err
 	}
 	switch {
 	case !got.Success:
-		return "", fmt.Errorf("firecrawl: crawl %s: %s", page.Mask(u), fc.words(got.Error))
+		return "", fmt.Errorf("firecrawl: crawl %s: %s", page.Mask(u), fc.oneLine(got.Error))
 	case !jobID.MatchString(got.ID):
-		return "", fmt.Errorf("firecrawl: crawl %s: the server gave no job id", page.Mask(u))
+		return "", fmt.Errorf("firecrawl: crawl %s: the server sent no job id", page.Mask(u))
 	}
 	return fc.version() + "/crawl/" + got.ID, nil
 }
 
-// expressions returns patterns as the regular expressions that Firecrawl takes. It matches them against the path.
+// expressions returns patterns as the regular expressions that Firecrawl matches against paths.
 func expressions(list []string) ([]string, error) {
 	ps, err := parsePatterns(list)
 	if err != nil {
@@ -147,7 +147,7 @@ func expressions(list []string) ([]string, error) {
 	return texts, nil
 }
 
-// follow polls a job until it is done, and then collects its pages. finished says that the server works no more.
+// follow polls a job until it is done and then collects its pages. finished reports whether the job ended on the server.
 func (fc *Firecrawl) follow(ctx context.Context, u *url.URL, job string, c *collector) (finished bool, err error) {
 	var got statusAnswer
 	for wait := firstPoll; ; wait = min(wait*3/2, lastPoll) {
@@ -166,15 +166,16 @@ func (fc *Firecrawl) follow(ctx context.Context, u *url.URL, job string, c *coll
 		}
 	}
 	if got.Status != "completed" {
-		return true, fmt.Errorf("firecrawl: crawl %s: the server says it is %q%s", page.Mask(u), fc.words(got.Status),
-			fc.because(got.Error))
+		return true, fmt.Errorf("firecrawl: crawl %s: the job ended as %q%s", page.Mask(u), fc.oneLine(got.Status),
+			fc.reason(got.Error))
 	}
 	return true, fc.collect(ctx, u, job, got, c)
 }
 
-// collect takes the pages of a finished job, part by part. Of where the next part is only the numbers are taken: the
-// address may be wrong (https where the server speaks http), and a hostile one would draw the key elsewhere. A part
-// that is empty, or not after the one before, is the end: jobs that failed do not count.
+// collect takes the pages of a finished job, part by part. From the address of the next part it uses only the numbers:
+// the rest may be wrong (https when the server speaks http), and a hostile address would send the key elsewhere. An
+// empty part, or one that does not follow the previous one, is the end. The server does not count failed pages, so it
+// may announce a part that does not exist.
 func (fc *Firecrawl) collect(ctx context.Context, u *url.URL, job string, got statusAnswer, c *collector) error {
 	skip := 0
 	for c.report.Pages < c.o.Limit {
@@ -198,27 +199,27 @@ func (fc *Firecrawl) collect(ctx context.Context, u *url.URL, job string, got st
 	}
 	var failures errorsAnswer
 	if err := fc.send(ctx, http.MethodGet, job+"/errors", nil, &failures); err != nil {
-		return ctx.Err() // older servers have no such list
+		return ctx.Err() // older servers do not list failures
 	}
 	return c.failures(failures, fc)
 }
 
-// page makes a page of what the server got, if that is one.
+// page returns a document as a page, or an error that says why it is not one.
 func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 	meta := doc.metadata()
 	u := doc.address(start)
 	_, content := page.SplitFrontMatter([]byte(doc.Markdown))
 	switch status := meta["statusCode"]; {
 	case page.HasSecret(u):
-		return nil, errors.New("its URL carries what looks like a credential")
+		return nil, errors.New("the URL carries what looks like a credential")
 	case fc.Fetcher.Blocked(u) != nil:
 		return nil, fc.Fetcher.Blocked(u)
 	case meta["error"] != "":
-		return nil, errors.New(fc.words(meta["error"]))
+		return nil, errors.New(fc.oneLine(meta["error"]))
 	case len(status) == 3 && status[0] >= '4':
 		return nil, fmt.Errorf("HTTP %s", status)
 	case len(strings.TrimSpace(string(content))) == 0:
-		return nil, errors.New("it holds no text")
+		return nil, errors.New("the page has no text")
 	}
 	sum := sha256.Sum256(content)
 	return &Page{
@@ -227,7 +228,7 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 	}, nil
 }
 
-// cancel ends a job on the server, though ctx has ended.
+// cancel cancels a job on the server, even if ctx has ended.
 func (fc *Firecrawl) cancel(ctx context.Context, job string) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer end()
@@ -236,7 +237,7 @@ func (fc *Firecrawl) cancel(ctx context.Context, job string) {
 	}
 }
 
-// collector yields what a server got, and counts it.
+// collector yields the server's pages and counts them.
 type collector struct {
 	o      Options
 	report *Report
@@ -246,46 +247,47 @@ type collector struct {
 	total  int
 }
 
-// waiting tells how far the server is.
+// waiting reports the server's progress.
 func (c *collector) waiting(u *url.URL, got statusAnswer) error {
 	c.total = got.Total
 	return c.yield(Event{I: got.Completed, Total: got.Total, URL: u.String(), Outcome: Waiting})
 }
 
-// take yields one page, or why it is none.
+// take yields one page, or the error in its place.
 func (c *collector) take(address string, p *Page, err error) error {
 	if err != nil {
-		return c.tell(Event{URL: address, Outcome: Failed, Err: err})
+		return c.emit(Event{URL: address, Outcome: Failed, Err: err})
 	}
 	u, err := url.Parse(p.URL)
 	if err != nil {
-		return c.tell(Event{URL: address, Outcome: Failed, Err: err})
+		return c.emit(Event{URL: address, Outcome: Failed, Err: err})
 	}
 	k := page.KeyOf(page.Normalize(u))
 	if c.seen[k] || c.hashes[p.Hash] {
-		return c.tell(Event{URL: p.URL, Outcome: Duplicate})
+		return c.emit(Event{URL: p.URL, Outcome: Duplicate})
 	}
 	c.seen[k], c.hashes[p.Hash] = true, true
 	c.report.Pages++
-	return c.tell(Event{URL: p.URL, Outcome: c.o.compare(p), Page: p})
+	return c.emit(Event{URL: p.URL, Outcome: c.o.compare(p), Page: p})
 }
 
-// failures tells of the URLs that the server lists as not had.
+// failures yields the URLs that the server lists as failed.
 func (c *collector) failures(got errorsAnswer, fc *Firecrawl) error {
 	for _, e := range got.Errors {
-		if err := c.tell(Event{URL: e.URL, Outcome: Failed, Err: errors.New(fc.words(e.Error))}); err != nil {
+		if err := c.emit(Event{URL: e.URL, Outcome: Failed, Err: errors.New(fc.oneLine(e.Error))}); err != nil {
 			return err
 		}
 	}
 	for _, raw := range got.RobotsBlocked {
-		if err := c.tell(Event{URL: raw, Outcome: Forbidden, Err: errors.New("robots.txt forbids it")}); err != nil {
+		if err := c.emit(Event{URL: raw, Outcome: Forbidden, Err: errors.New("robots.txt forbids it")}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *collector) tell(e Event) error {
+// emit counts an event and yields it.
+func (c *collector) emit(e Event) error {
 	c.report.Outcomes[e.Outcome]++
 	e.I, e.Total = c.report.Pages, min(max(c.total, c.report.Pages), c.o.Limit)
 	return c.yield(e)

@@ -9,27 +9,27 @@ import (
 	"sync"
 )
 
-// double answers as a Firecrawl server does: strict bodies, jobs that take some polls, parts with a next that is there
-// too early and names another host, failed jobs that do not count in skip.
+// double imitates a Firecrawl server: it rejects unknown keys, its jobs take some polls, its parts have a next that
+// appears too early and names another host, and failed pages do not count in skip.
 type double struct {
 	v1Only bool
-	key    string // asked for where it is set
-	polls  int    // for which a job is scraping
-	part   int    // documents in a part
+	key    string // required if it is set
+	polls  int    // number of polls that a job answers with scraping
+	part   int    // documents per part
 	docs   []map[string]any
-	failed int    // jobs that failed: next is there still when all documents are given
-	final  string // completed, if empty
+	failed int    // failed pages: next remains even after the last document
+	final  string // final status; if empty, completed
 	faults []fault
 
 	mu        sync.Mutex
 	bodies    []string // of POST, with path
 	cancelled bool
 	requests  []string
-	keys      map[string]bool // Authorization fields that came
+	keys      map[string]bool // Authorization fields received
 	polled    int
 }
 
-// fault is answered in place of the next request whose "METHOD path" begins so.
+// fault is the answer to the next request whose "METHOD path" begins with its prefix.
 type fault struct {
 	on         string
 	status     int
@@ -118,7 +118,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// strict says why a body is refused.
+// strict returns why a body is refused.
 func (d *double) strict(r *http.Request) string {
 	var body map[string]json.RawMessage
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Header.Get("Content-Type") != "application/json" {

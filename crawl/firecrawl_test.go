@@ -21,7 +21,7 @@ import (
 	"readthru/store"
 )
 
-// public is a network on which every name but those of private.example.com is public.
+// public is a network on which every name is public, except those below private.example.com.
 type public struct{ http.RoundTripper }
 
 func (public) Public(_ context.Context, u *url.URL) error {
@@ -31,7 +31,7 @@ func (public) Public(_ context.Context, u *url.URL) error {
 	return nil
 }
 
-// withFirecrawl has the rig's crawls done by d.
+// withFirecrawl makes the rig crawl through d.
 func withFirecrawl(t *testing.T, d *double, change ...func(*crawl.Config)) *rig {
 	t.Helper()
 	r := newRig(t, d, func(_ *crawl.Config,
@@ -159,7 +159,7 @@ func TestFirecrawlScrape(t *testing.T) {
 	}
 }
 
-func TestWhatMustNotLeaveIsNotSentToFirecrawl(t *testing.T) {
+func TestPrivateURLsAreNotSentToFirecrawl(t *testing.T) {
 	d := &double{docs: []map[string]any{doc("http://site.test/", "x")}}
 	r := withFirecrawl(t, d)
 	for _, u := range []string{
@@ -198,11 +198,11 @@ func TestFirecrawlFaults(t *testing.T) {
 			time.Second, false, 1,
 		},
 		{
-			"a wait beyond patience is an error", &double{
+			"a wait that is too long is an error", &double{
 				docs:   home,
 				faults: []fault{{on: "POST", status: 429, retryAfter: "3600", error: "rate limit"}},
 			},
-			"HTTP 429: too many requests: rate limit (it asks to wait 1h0m0s)", 0, false, 0,
+			"HTTP 429: too many requests: rate limit (the server asks to wait 1h0m0s)", 0, false, 0,
 		},
 		{
 			"a start that may have been done is not repeated",
@@ -231,9 +231,9 @@ func TestFirecrawlFaults(t *testing.T) {
 			"an expired job", &double{docs: home, faults: []fault{{on: "GET", status: 404, error: "Job expired"}}},
 			"HTTP 404: Job expired", 0, true, 1,
 		},
-		{"a failed job", &double{docs: home, final: "failed"}, `the server says it is "failed"`, 0, false, 1},
-		{"a cancelled job", &double{docs: home, final: "cancelled"}, `the server says it is "cancelled"`, 0, false, 1},
-		{"a job that never ends", &double{docs: home, polls: 1 << 30}, "took more than 10m0s", 10 * time.Minute, true, 1},
+		{"a failed job", &double{docs: home, final: "failed"}, `the job ended as "failed"`, 0, false, 1},
+		{"a cancelled job", &double{docs: home, final: "cancelled"}, `the job ended as "cancelled"`, 0, false, 1},
+		{"a job that never ends", &double{docs: home, polls: 1 << 30}, "took longer than 10m0s", 10 * time.Minute, true, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestFirecrawlFaults(t *testing.T) {
 	}
 }
 
-func TestFirecrawlIsCancelledWithItsContext(t *testing.T) {
+func TestFirecrawlJobIsCancelledWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &double{docs: []map[string]any{doc("http://site.test/", "x")}, polls: 100}
 		r := withFirecrawl(t, d)
@@ -277,7 +277,7 @@ func TestFirecrawlIsCancelledWithItsContext(t *testing.T) {
 	})
 }
 
-func TestFirecrawlEndsAtTheLimitAndTellsWhatChanged(t *testing.T) {
+func TestFirecrawlStopsAtTheLimitAndReportsChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &double{part: 3}
 		for i := range 20 {
@@ -291,7 +291,7 @@ func TestFirecrawlEndsAtTheLimitAndTellsWhatChanged(t *testing.T) {
 			Known: func(u string) (string, bool) { h, ok := hashes[u]; return h, ok },
 		}, func(e crawl.Event) error {
 			if len(list) == 0 && e.Page != nil {
-				hashes["http://site.test/1"] = "" // not known by this
+				hashes["http://site.test/1"] = "" // another content
 			}
 			list = append(list, line(t, e))
 			return nil
@@ -303,7 +303,7 @@ func TestFirecrawlEndsAtTheLimitAndTellsWhatChanged(t *testing.T) {
 	})
 }
 
-func TestFirecrawlOnAPrivateAddressIsReachedAndNothingElse(t *testing.T) {
+func TestOnlyTheConfiguredPrivateFirecrawlIsReached(t *testing.T) {
 	d := &double{docs: []map[string]any{doc("http://site.test/", "# Home")}, key: "fc-0123456789abcdef"}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 		*http.Request,
@@ -351,7 +351,7 @@ func TestFirecrawlOnAPrivateAddressIsReachedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestFirecrawlNeedsAUsableConfiguration(t *testing.T) {
+func TestBadFirecrawlConfigurationIsAnError(t *testing.T) {
 	for _, base := range []string{
 		"fire.test", "ftp://fire.test", "http://user:pw@fire.test",
 		"http://fire.test/?key=abc",

@@ -18,14 +18,14 @@ import (
 	"readthru/page"
 )
 
-// maxAnswer is the largest answer of a Firecrawl server that is read, in bytes. It sends about 10 MB at a time.
+// maxAnswer is the largest answer read from a Firecrawl server, in bytes. A part of a job has about 10 MB.
 const maxAnswer = 64 << 20
 
-// maxSends is how often a request is sent.
+// maxSends is how many times a request is sent at most.
 const maxSends = 5
 
-// Bodies are strict on the other side: an unknown key is an error. maxAge and skipTlsVerification are always sent,
-// because version 2 would else answer from its cache and verify nobody.
+// scrapeOptions is part of a request's body. The server rejects unknown keys. maxAge and skipTlsVerification are always
+// sent: without them version 2 answers from its cache and does not verify certificates.
 type scrapeOptions struct {
 	Formats             []string `json:"formats"`
 	OnlyMainContent     bool     `json:"onlyMainContent"`
@@ -33,9 +33,9 @@ type scrapeOptions struct {
 	SkipTLSVerification bool     `json:"skipTlsVerification"`
 }
 
-var whatWeWant = scrapeOptions{Formats: []string{"markdown"}, OnlyMainContent: true}
+var markdownOnly = scrapeOptions{Formats: []string{"markdown"}, OnlyMainContent: true}
 
-type scrapeWish struct {
+type scrapeRequest struct {
 	URL string `json:"url"`
 	scrapeOptions
 }
@@ -48,40 +48,40 @@ type crawlOptions struct {
 	ScrapeOptions scrapeOptions `json:"scrapeOptions"`
 }
 
-// A wish is a request's body, by the version of the server.
-type wish interface{ body(v1 bool) any }
+// requestBody returns a request's body for version 1 or 2 of the API.
+type requestBody interface{ body(v1 bool) any }
 
-func fullScrape(u *url.URL) wish { return scrapeWish{u.String(), whatWeWant} }
+func newScrape(u *url.URL) requestBody { return scrapeRequest{u.String(), markdownOnly} }
 
-func (w scrapeWish) body(bool) any { return w }
+func (r scrapeRequest) body(bool) any { return r }
 
 type crawlRequest struct {
 	crawlOptions
 	depth int
 }
 
-func crawlWish(u *url.URL, o Options, include, exclude []string) wish {
+func newCrawl(u *url.URL, o Options, include, exclude []string) requestBody {
 	return crawlRequest{crawlOptions{
 		URL: u.String(), Limit: o.Limit, IncludePaths: include, ExcludePaths: exclude,
-		ScrapeOptions: whatWeWant,
+		ScrapeOptions: markdownOnly,
 	}, o.Depth}
 }
 
-func (w crawlRequest) body(v1 bool) any {
+func (r crawlRequest) body(v1 bool) any {
 	if v1 {
 		return struct {
 			crawlOptions
 			MaxDepth           int  `json:"maxDepth,omitempty"`
 			AllowBackwardLinks bool `json:"allowBackwardLinks"`
 			IgnoreSitemap      bool `json:"ignoreSitemap"`
-		}{w.crawlOptions, w.depth, true, false}
+		}{r.crawlOptions, r.depth, true, false}
 	}
 	return struct {
 		crawlOptions
 		MaxDiscoveryDepth int    `json:"maxDiscoveryDepth,omitempty"`
 		CrawlEntireDomain bool   `json:"crawlEntireDomain"`
 		Sitemap           string `json:"sitemap"`
-	}{w.crawlOptions, w.depth, true, "include"}
+	}{r.crawlOptions, r.depth, true, "include"}
 }
 
 type (
@@ -116,10 +116,10 @@ type (
 	}
 )
 
-// jobID matches what may stand in a path as a job's id.
+// jobID matches ids of jobs that may be put in a path.
 var jobID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// metadata returns the metadata as text: lists joined, objects and null left out.
+// metadata returns the metadata as text. It joins lists and leaves out objects and null.
 func (d document) metadata() map[string]string {
 	meta := map[string]string{}
 	for name, raw := range d.Metadata {
@@ -154,7 +154,8 @@ func flat(v any) string {
 	return ""
 }
 
-// address is the page's URL: what the server was asked for, else where it came from, else the start (rule D10).
+// address returns the page's URL: the one that the server was asked for, else the one the page came from, else start
+// (rule D10).
 func (d document) address(start *url.URL) *url.URL {
 	meta := d.metadata()
 	for _, name := range []string{"sourceURL", "url"} {
@@ -165,7 +166,8 @@ func (d document) address(start *url.URL) *url.URL {
 	return start
 }
 
-// nextPart returns the query that asks for the next part of a job's pages, and where it begins; 0 when there is none.
+// nextPart returns the query for the next part of a job's pages and where that part begins, which is 0 if there is no
+// next part.
 func nextPart(next string) (query string, at int) {
 	u, err := url.Parse(next)
 	if err != nil || next == "" {
@@ -183,19 +185,20 @@ func nextPart(next string) (query string, at int) {
 	return asked.Encode(), at
 }
 
-// version is the path of the API's version that the server has.
+// version returns the path prefix of the API version that the server has.
 func (fc *Firecrawl) version() string {
-	if fc.old.Load() {
+	if fc.v1.Load() {
 		return "/v1"
 	}
 	return "/v2"
 }
 
-// tell sends a wish about u, with version 1 where the server has no version 2. The ledger knows first.
-func (fc *Firecrawl) tell(ctx context.Context, u *url.URL, what string, w wish, answer any) error {
+// request sends a request about u, once it is in the ledger. It falls back to version 1 for good if the server has no
+// version 2.
+func (fc *Firecrawl) request(ctx context.Context, u *url.URL, what string, r requestBody, answer any) error {
 	for {
-		v1 := fc.old.Load()
-		body, err := json.Marshal(w.body(v1))
+		v1 := fc.v1.Load()
+		body, err := json.Marshal(r.body(v1))
 		if err != nil {
 			return fmt.Errorf("firecrawl: %w", err)
 		}
@@ -206,17 +209,17 @@ func (fc *Firecrawl) tell(ctx context.Context, u *url.URL, what string, w wish, 
 		err = fc.send(ctx, http.MethodPost, fc.version()+"/"+what, body, answer)
 		if e, ok := errors.AsType[*firecrawlError](err); ok && !v1 &&
 			(e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed) {
-			fc.old.Store(true)
+			fc.v1.Store(true)
 			continue
 		}
 		return err
 	}
 }
 
-// firecrawlError is an answer that is no success.
+// firecrawlError is an answer that reports a failure.
 type firecrawlError struct {
 	status int
-	words  string
+	text   string        // what the server says
 	wait   time.Duration // Retry-After
 }
 
@@ -230,15 +233,15 @@ func (e *firecrawlError) Error() string {
 	case http.StatusTooManyRequests:
 		s += ": too many requests"
 	}
-	if e.words != "" {
-		s += ": " + e.words
+	if e.text != "" {
+		s += ": " + e.text
 	}
 	return s
 }
 
-// send sends a request, and again where that may help: after 429 and 503, which say that nothing was done, and for
-// requests that change nothing after every trouble of the server. It waits as the server asks, or else a second, then
-// two, four and eight.
+// send sends a request, and sends it again if that is safe: after 429 and 503, which say that nothing was done, and
+// after any failure of the server if the request changes nothing. Before it retries it waits for Retry-After, else for
+// 1, 2, 4 and 8 seconds.
 func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte, answer any) error {
 	for try := 0; ; try++ {
 		err := fc.once(ctx, method, path, body, answer)
@@ -253,8 +256,8 @@ func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte,
 		case method == http.MethodPost || answered && e.status < 500:
 			return err
 		}
-		if wait > patience {
-			return fmt.Errorf("%w (it asks to wait %v)", err, wait)
+		if wait > maxWait {
+			return fmt.Errorf("%w (the server asks to wait %v)", err, wait)
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return err
@@ -262,7 +265,7 @@ func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte,
 	}
 }
 
-// once sends one request to the configured address, and follows no redirect.
+// once sends a request once, to the configured address. It follows no redirect.
 func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte, answer any) error {
 	req, err := http.NewRequestWithContext(fetch.Endpoint(ctx, fc.base), method, fc.base.String()+path,
 		bytes.NewReader(body))
@@ -294,7 +297,7 @@ func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte,
 		if json.Unmarshal(text, &told) != nil {
 			told.Error = ""
 		}
-		return &firecrawlError{resp.StatusCode, fc.words(told.Error), retryAfter(resp.Header, time.Now())}
+		return &firecrawlError{resp.StatusCode, fc.oneLine(told.Error), retryAfter(resp.Header, time.Now())}
 	case answer == nil:
 		return nil
 	}
@@ -316,8 +319,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// words returns what a server said, fit for a log: one line, short, and never with the key in it.
-func (fc *Firecrawl) words(s string) string {
+// oneLine makes a server's text fit for a log: one short line that never contains the key.
+func (fc *Firecrawl) oneLine(s string) string {
 	if fc.Firecrawl.Key != "" {
 		s = strings.ReplaceAll(s, fc.Firecrawl.Key, "***")
 	}
@@ -328,9 +331,9 @@ func (fc *Firecrawl) words(s string) string {
 	return s
 }
 
-// because returns what a server gave as a reason, as the end of a sentence.
-func (fc *Firecrawl) because(s string) string {
-	if s = fc.words(s); s == "" {
+// reason returns a server's text as the end of a sentence.
+func (fc *Firecrawl) reason(s string) string {
+	if s = fc.oneLine(s); s == "" {
 		return ""
 	}
 	return ": " + s

@@ -8,36 +8,36 @@ import (
 	"readthru/page"
 )
 
-// roundSize is how many URLs are fetched side by side before the next ones are chosen. What is chosen never depends on
-// which of them answers first, so the order of a crawl is that of its site.
+// roundSize is how many URLs are fetched in parallel before the next ones are chosen. The choice never depends on which
+// of them answers first, so the order of a crawl depends on its site alone.
 const roundSize = 32
 
 // item is a URL to crawl.
 type item struct {
 	URL    string `json:"u"`
 	Depth  int    `json:"d,omitempty"` // links away from the start
-	Listed bool   `json:"l,omitempty"` // by a sitemap; no page that was read links to it
+	Listed bool   `json:"l,omitempty"` // the site lists it; no page read so far links to it
 }
 
-// frontier is what a crawl knows of its site: which URLs come next, and which were there. It does no I/O, and the same
-// calls make the same of it.
+// frontier holds which URLs of a site come next and which are known. It does no I/O and is deterministic: the same calls
+// lead to the same state.
 type frontier struct {
 	scope scope
 	limit int // pages
-	depth int // 0: no bound
-	most  int // URLs it knows, at most
+	depth int // links away from the start; 0 is unbounded
+	most  int // maximum number of queued URLs
 
 	queues [tiers][]item
-	added  []item                // since they were taken last
-	raw    map[string]struct{}   // URLs as they were linked, so that a menu is read once
+	added  []item                // since take was called last
+	raw    map[string]struct{}   // URLs as they were linked: saves parsing a menu again on every page
 	seen   map[page.Key]struct{} // by normalised URL
-	twins  map[string]twin       // by what a page and its markdown twin have in common
+	twins  map[string]twin       // by stem
 	hashes map[string]struct{}   // of pages yielded
 	traps  traps
 	report Report
 }
 
-// twin says which forms of a page are known.
+// twin says which forms of a page are known: its HTML, its markdown, or both.
 type twin struct{ html, markdown bool }
 
 func newFrontier(s scope, limit, depth int) *frontier {
@@ -48,7 +48,7 @@ func newFrontier(s scope, limit, depth int) *frontier {
 	}
 }
 
-// add queues a URL that a page or a list names, if it is one to crawl and not known. It reports whether it did.
+// add queues a URL that a page or a list names, if it is wanted and not known. It reports whether it queued the URL.
 func (f *frontier) add(it item) bool {
 	if _, known := f.raw[it.URL]; known || f.depth > 0 && it.Depth > f.depth {
 		return false
@@ -64,7 +64,7 @@ func (f *frontier) add(it item) bool {
 	if !ok || !f.scope.wants(u) || !f.see(u) {
 		return false
 	}
-	if endless(u) || f.traps.fall(u) {
+	if endless(u) || f.traps.full(u) {
 		f.report.Trapped++
 		return false
 	}
@@ -79,20 +79,20 @@ func (f *frontier) add(it item) bool {
 	return true
 }
 
-// begin queues the page that the crawl begins with, which no pattern excludes.
+// begin queues the start page, which no pattern excludes.
 func (f *frontier) begin(u *url.URL) {
 	f.see(u)
 	f.queues[0] = append(f.queues[0], item{URL: u.String()})
 }
 
-// take returns the URLs queued since it was called last.
+// take returns the URLs queued since the last call.
 func (f *frontier) take() []item {
 	added := f.added
 	f.added = nil
 	return added
 }
 
-// see notes a URL of the site. It reports whether the URL is new and no other form of one that is known.
+// see marks a URL of the site as known. It reports whether the URL was new, and not another form of a known page.
 func (f *frontier) see(u *url.URL) bool {
 	k := page.KeyOf(page.Normalize(u))
 	if _, known := f.seen[k]; known {
@@ -113,13 +113,13 @@ func (f *frontier) see(u *url.URL) bool {
 	return true
 }
 
-// knows reports whether a URL was seen.
+// knows reports whether a URL is known.
 func (f *frontier) knows(u *url.URL) bool {
 	_, known := f.seen[page.KeyOf(page.Normalize(u))]
 	return known
 }
 
-// stem returns what the URLs of a page and of its markdown twin have in common, and whether u is the latter.
+// stem returns what the URLs of a page and of its markdown twin have in common, and whether u is that of the twin.
 func stem(u *url.URL) (name string, markdown bool) {
 	p := u.EscapedPath()
 	switch ext := strings.ToLower(path.Ext(p)); ext {
@@ -133,7 +133,7 @@ func stem(u *url.URL) (name string, markdown bool) {
 	return p + "?" + u.RawQuery, markdown
 }
 
-// next takes the URLs of the next round, all of one nearness; none when the crawl is at its end.
+// next takes the URLs of the next round, all equally near to the start. It returns none at the end of the crawl.
 func (f *frontier) next() []item {
 	n := min(roundSize, f.limit-f.report.Pages)
 	var round []item
@@ -151,7 +151,7 @@ func (f *frontier) next() []item {
 	return round
 }
 
-// queued is how many URLs wait.
+// queued returns the number of queued URLs.
 func (f *frontier) queued() int {
 	n := 0
 	for _, q := range f.queues {
@@ -160,8 +160,8 @@ func (f *frontier) queued() int {
 	return n
 }
 
-// fruitless is how many URLs gave no page.
-func (f *frontier) fruitless() int {
+// pageless returns how many URLs gave no page.
+func (f *frontier) pageless() int {
 	n := -f.report.Pages
 	for _, count := range f.report.Outcomes {
 		n += count
@@ -169,7 +169,7 @@ func (f *frontier) fruitless() int {
 	return n
 }
 
-// done notes what came of a URL.
+// done counts the outcome of a URL.
 func (f *frontier) done(o Outcome, hash string) {
 	f.report.Outcomes[o]++
 	switch o {
@@ -179,7 +179,7 @@ func (f *frontier) done(o Outcome, hash string) {
 	}
 }
 
-// has reports whether a page with a content was yielded.
+// has reports whether a page with this content hash was yielded.
 func (f *frontier) has(hash string) bool {
 	_, ok := f.hashes[hash]
 	return ok

@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	maxTries     = 3 // of one URL
+	maxTries     = 3 // requests for one URL
 	firstBackoff = 2 * time.Second
-	patience     = 2 * time.Minute // the longest that an origin's Retry-After is waited for
+	maxWait      = 2 * time.Minute // the longest Retry-After that is obeyed by waiting
 	maxDelay     = 5 * time.Minute // the longest Crawl-delay that is obeyed by waiting
 )
 
-// result is what came of getting one URL.
+// result is the result of getting one URL.
 type result struct {
-	outcome   Outcome // Added for any page
+	outcome   Outcome // Added for every page; the caller tells new from known ones
 	page      *Page
 	links     []string
 	canonical string
 	moved     *url.URL
 	err       error
-	trouble   bool          // the origin's, and not the page's
-	wait      time.Duration // what the origin asks for, if that is beyond our patience
+	trouble   bool          // the origin is in trouble, not only this page
+	wait      time.Duration // how long the origin asks to wait, if that is more than maxWait
 }
 
-// movedError ends a fetch that redirects: where to is fetched by itself, if at all.
+// movedError ends a fetch that redirects. Its target is a URL of its own for the crawl.
 type movedError struct{ to *url.URL }
 
 func (e *movedError) Error() string { return "to " + page.Mask(e.to) }
 
-// stay follows no redirect.
-func stay(next *url.URL) error { return &movedError{next} }
+// refuseRedirect is a [fetch.Request] Follow function that follows no redirect.
+func refuseRedirect(next *url.URL) error { return &movedError{next} }
 
-// get gets a URL: when robots.txt allows, when it is its turn, and again after a while when the origin is in trouble.
+// get gets a URL if robots.txt allows it. It waits for the host's turn and retries while the origin is in trouble.
 func (r *run) get(ctx context.Context, it item) result {
 	u, err := page.Parse(it.URL)
 	if err != nil {
@@ -62,17 +62,17 @@ func (r *run) get(ctx context.Context, it item) result {
 			return result{outcome: Failed, err: err}
 		}
 		ans, err := r.Fetcher.Page(ctx, fetch.Request{
-			URL: u, Own: true, Force: r.o.Refresh || try > 1, NoRemote: true, NoVisit: true, Links: true, Follow: stay,
+			URL: u, Own: true, Force: r.o.Refresh || try > 1, NoRemote: true, NoVisit: true, Links: true, Follow: refuseRedirect,
 			View: r.o.View, Render: r.o.Render, Source: r.o.Source, Trimmed: r.o.Trimmed,
 		})
 		if err == nil {
 			if ans.Page != nil && ans.Page.Source == page.Alternate {
-				r.pacer.charge(host, v.Delay) // its markdown twin was asked for, too
+				r.pacer.charge(host, v.Delay) // the fetch also requested the markdown twin
 			}
 			return arrived(it.URL, ans)
 		}
 		if moved, ok := errors.AsType[*movedError](err); ok {
-			return result{outcome: Moved, moved: moved.to, err: fmt.Errorf("it redirects %w", moved)}
+			return result{outcome: Moved, moved: moved.to, err: fmt.Errorf("redirects %w", moved)}
 		}
 		e, trouble := originTrouble(err)
 		got := result{outcome: Failed, err: err, trouble: trouble}
@@ -80,7 +80,7 @@ func (r *run) get(ctx context.Context, it item) result {
 			return got
 		}
 		wait := max(e.RetryAfter, firstBackoff<<(try-1))
-		if wait > patience {
+		if wait > maxWait {
 			got.wait = wait
 			return got
 		}
@@ -91,7 +91,7 @@ func (r *run) get(ctx context.Context, it item) result {
 	}
 }
 
-// originTrouble reports whether an error is the origin's trouble, which passes, and not that of one page.
+// originTrouble reports whether an error says that the origin is in trouble, which may pass, rather than one page.
 func originTrouble(err error) (*fetch.Error, bool) {
 	e, ok := errors.AsType[*fetch.Error](err)
 	if !ok {
@@ -109,7 +109,7 @@ func originTrouble(err error) (*fetch.Error, bool) {
 	return e, false
 }
 
-// arrived judges an answer.
+// arrived turns an answer into a result.
 func arrived(raw string, ans *fetch.Answer) result {
 	p, err := pageOf(raw, ans)
 	if _, none := errors.AsType[noPageError](err); none {
@@ -121,20 +121,20 @@ func arrived(raw string, ans *fetch.Answer) result {
 	return result{outcome: Added, page: p, links: ans.Links, canonical: ans.Page.CanonicalURL}
 }
 
-// noPageError says that what came is no page.
+// noPageError reports an answer that is not a page.
 type noPageError struct{ mediaType string }
 
-func (e noPageError) Error() string { return "it is no page but " + e.mediaType }
+func (e noPageError) Error() string { return "not a page but " + e.mediaType }
 
 func noPage(contentType string) error {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	if mediaType = strings.TrimSpace(mediaType); mediaType == "" {
-		mediaType = "of no media type"
+		mediaType = "content without a media type"
 	}
 	return noPageError{mediaType}
 }
 
-// pageOf makes a page of an answer, if that is one worth keeping (AD6).
+// pageOf returns the page of an answer, or an error if the answer is not worth keeping (AD6).
 func pageOf(raw string, ans *fetch.Answer) (*Page, error) {
 	if ans.Page == nil {
 		ans.Response.Body.Close()
@@ -145,14 +145,14 @@ func pageOf(raw string, ans *fetch.Answer) (*Page, error) {
 		case "binary", "scanned", "encrypted":
 			return nil, noPage(ans.Page.ContentType)
 		case "bot-wall":
-			return nil, errors.New("it is a bot wall")
+			return nil, errors.New("the answer is a bot wall")
 		case "soft-404":
-			return nil, errors.New("it says that there is no such page")
+			return nil, errors.New("the page says that it does not exist")
 		}
 	}
 	_, content := page.SplitFrontMatter(ans.Body)
 	if len(strings.TrimSpace(string(content))) == 0 {
-		return nil, errors.New("it holds no text")
+		return nil, errors.New("the page has no text")
 	}
 	return &Page{
 		URL: raw, Title: ans.Page.Title, Markdown: string(content), Metadata: ans.Page.Meta, Hash: ans.Page.ContentHash,

@@ -15,16 +15,16 @@ import (
 
 const (
 	defaultLimit = 1000 // pages
-	maxStartHops = 10   // redirects of the start page
-	maxInARow    = 16   // failures of an origin, after which it is left alone
-	maxFruitless = 200  // URLs without a page, beside twice the limit, after which there is no hope
-	shortText    = 200  // bytes of markdown that pages share by chance
+	maxInARow    = 16   // consecutive failures after which the crawl leaves the origin alone
+	maxPageless  = 200  // the crawl gives up after this many URLs without a page, plus twice the limit
+	shortText    = 200  // bytes; two pages may share markdown this short by chance
 )
 
-// local crawls sites itself.
+// local is the crawler of this process.
 type local struct{ Config }
 
-// Scrape gets one page as any own fetch does. Who names one page reads it: robots.txt is for crawls.
+// Scrape gets one page as any own fetch does. It does not ask robots.txt, which is for crawls: the caller named the
+// page.
 func (l *local) Scrape(ctx context.Context, raw string) (*Page, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
@@ -48,11 +48,10 @@ type run struct {
 	yield    func(Event) error
 	pacer    *pacer
 	frontier *frontier
-	inARow   int // failures of the origin, one after the other
+	inARow   int // consecutive failures of the origin
 }
 
-// Crawl walks the site of o.URL. The error of a start page that cannot be read is an [*fetch.Error] where it says more
-// than that.
+// Crawl crawls the site of o.URL. The error is a [*fetch.Error] if fetching the start page failed.
 func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error) {
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
@@ -84,7 +83,7 @@ func (r *run) crawl(ctx context.Context) error {
 		}
 	}
 	for {
-		if none := r.frontier.fruitless(); none > maxFruitless+2*r.frontier.limit && r.frontier.queued() > 0 {
+		if none := r.frontier.pageless(); none > maxPageless+2*r.frontier.limit && r.frontier.queued() > 0 {
 			r.frontier.report.GaveUp = fmt.Sprintf("%d URLs gave no page", none)
 			return nil
 		}
@@ -98,7 +97,7 @@ func (r *run) crawl(ctx context.Context) error {
 	}
 }
 
-// resume plays back a round of an earlier run.
+// resume replays a round of an earlier run.
 func (r *run) resume(b batch, include, exclude patterns) error {
 	if b.Site != "" {
 		u, err := page.Parse(b.Site)
@@ -110,7 +109,7 @@ func (r *run) resume(b batch, include, exclude patterns) error {
 	return r.frontier.play(b)
 }
 
-// enter sets the site that is crawled, by its start page.
+// enter sets the site by its start page.
 func (r *run) enter(u *url.URL, include, exclude patterns) {
 	r.frontier.scope = newScope(u, include, exclude)
 	r.frontier.scope.below = r.o.Below
@@ -118,44 +117,35 @@ func (r *run) enter(u *url.URL, include, exclude patterns) {
 	r.frontier.begin(u)
 }
 
-// begin reads the start page, wherever it redirects to, and what the site lists.
+// begin reads the start page and what the site lists.
 func (r *run) begin(ctx context.Context, include, exclude patterns) error {
-	u, err := page.Parse(r.o.URL)
+	u, err := parseStart("crawl", r.o.URL)
 	if err != nil {
 		return err
 	}
-	if page.HasSecret(u) {
-		return fmt.Errorf("crawl %s: the URL carries what looks like a credential", page.Mask(u))
+	u, got := r.arrive(ctx, u)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case got.outcome == Skipped || got.outcome == Forbidden || got.outcome == Moved:
+		return fmt.Errorf("crawl %s: %w", page.Mask(u), got.err)
+	case got.outcome == Failed:
+		return got.err
 	}
-	u.Fragment, u.RawFragment = "", ""
-	for hop := 0; ; hop++ {
-		got := r.get(ctx, item{URL: u.String()})
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case got.outcome == Moved && hop < maxStartHops:
-			u = got.moved
-			continue
-		case got.outcome == Skipped || got.outcome == Forbidden || got.outcome == Moved:
-			return fmt.Errorf("crawl %s: %w", page.Mask(u), got.err)
-		case got.outcome == Failed:
-			return got.err
-		}
-		r.enter(u, include, exclude)
-		r.frontier.next()
-		d, err := r.handle(item{URL: u.String()}, got)
-		if err != nil {
-			return err
-		}
-		if err := r.list(ctx, u); err != nil {
-			return err
-		}
-		return r.save(batch{Crawl: fingerprint(r.o), Site: u.String(), Done: []done{d}})
+	r.enter(u, include, exclude)
+	r.frontier.next()
+	d, err := r.handle(item{URL: u.String()}, got)
+	if err != nil {
+		return err
 	}
+	if err := r.queueListed(ctx, u); err != nil {
+		return err
+	}
+	return r.save(batch{Crawl: fingerprint(r.o), Site: u.String(), Done: []done{d}})
 }
 
-// list queues what the site itself lists.
-func (r *run) list(ctx context.Context, start *url.URL) error {
+// queueListed queues the URLs that the site itself lists.
+func (r *run) queueListed(ctx context.Context, start *url.URL) error {
 	if r.o.Unlisted {
 		return nil
 	}
@@ -163,12 +153,12 @@ func (r *run) list(ctx context.Context, start *url.URL) error {
 		func(raw string) bool { return r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) })
 }
 
-// round gets URLs side by side and handles them in their order.
+// round gets URLs in parallel and handles them in their order.
 func (r *run) round(ctx context.Context, items []item) error {
 	trapped, dropped := r.frontier.report.Trapped, r.frontier.report.Dropped
 	b := batch{}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(r.Workers + 1) // and who handles them
+	g.SetLimit(r.Workers + 1) // one more handles the results
 	results := make([]chan result, len(items))
 	for i := range items {
 		results[i] = make(chan result, 1)
@@ -181,7 +171,7 @@ func (r *run) round(ctx context.Context, items []item) error {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
-			if ctx.Err() != nil { // what came of it was this
+			if ctx.Err() != nil { // the result is an effect of the cancellation
 				return context.Cause(ctx)
 			}
 			d, err := r.handle(it, got)
@@ -216,7 +206,7 @@ func (r *run) save(b batch) error {
 	return save(r.o.State, b)
 }
 
-// handle judges what came of a URL by what is known of the site, tells of it and queues where it leads.
+// handle compares a result with what is known of the site, yields its event, and queues its links.
 func (r *run) handle(it item, got result) (done, error) {
 	f := r.frontier
 	d := done{URL: it.URL, Outcome: got.outcome}
@@ -226,7 +216,7 @@ func (r *run) handle(it item, got result) (done, error) {
 	case Moved:
 		if !f.add(item{URL: got.moved.String(), Depth: it.Depth, Listed: it.Listed}) {
 			if _, same := f.scope.site(got.moved); !same {
-				event.Err = fmt.Errorf("it redirects off the site, %w", got.err)
+				event.Err = fmt.Errorf("redirects off the site, %w", got.err)
 			}
 		}
 	case Added:
@@ -235,7 +225,7 @@ func (r *run) handle(it item, got result) (done, error) {
 		if d.Outcome != Duplicate {
 			event.Page = got.page
 		} else if len(got.page.Markdown) > shortText {
-			follow = nil // it has been here
+			follow = nil // its links are queued already
 		}
 	}
 	f.done(d.Outcome, d.Hash)
@@ -247,11 +237,11 @@ func (r *run) handle(it item, got result) (done, error) {
 	if err := r.yield(event); err != nil {
 		return d, err
 	}
-	return d, r.tired(got)
+	return d, r.checkTrouble(got)
 }
 
-// compare holds a page against those of this crawl and of the one before. also is its canonical URL, where that is
-// another form of the same address and was not known.
+// compare compares a page with those of this crawl and of the previous one. also is the page's canonical URL if that
+// is another form of its address and was not known.
 func (r *run) compare(it item, got result) (o Outcome, also string) {
 	f := r.frontier
 	if f.has(got.page.Hash) {
@@ -269,8 +259,8 @@ func (r *run) compare(it item, got result) (o Outcome, also string) {
 	return r.o.compare(got.page), also
 }
 
-// variant returns a canonical URL if it is another form of raw: with another query, or another ending of the path. A
-// canonical URL that leads elsewhere is not believed: whole sites name their front page on every page by mistake.
+// variant returns a canonical URL if it is another form of raw: it has another query or another ending of the path.
+// Other canonical URLs are ignored, because whole sites name their front page on every page by mistake.
 func variant(raw, canonical string) (c, u *url.URL) {
 	c, err := url.Parse(canonical)
 	if err != nil || canonical == "" {
@@ -289,18 +279,18 @@ func variant(raw, canonical string) (c, u *url.URL) {
 	return c, u
 }
 
-// tired returns an error when the origin has been in trouble for so long that it is best left alone.
-func (r *run) tired(got result) error {
+// checkTrouble returns an error that ends the crawl when the origin has failed too often or asks for a long pause.
+func (r *run) checkTrouble(got result) error {
 	if !got.trouble {
 		r.inARow = 0
 		return nil
 	}
 	r.inARow++
 	if got.wait > 0 {
-		return fmt.Errorf("the origin asks to be left alone for %v: %w", got.wait.Round(time.Second), got.err)
+		return fmt.Errorf("the origin asks for a pause of %v: %w", got.wait.Round(time.Second), got.err)
 	}
 	if r.inARow >= maxInARow {
-		return fmt.Errorf("%d URLs in a row could not be had, the last one: %w", r.inARow, got.err)
+		return fmt.Errorf("%d URLs in a row failed, the last one: %w", r.inARow, got.err)
 	}
 	return nil
 }

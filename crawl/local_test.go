@@ -43,7 +43,7 @@ func TestPagesAreFoundByTheirMenus(t *testing.T) {
 	}
 }
 
-func TestOrderIsThatOfTheSiteAndTheLimitIsExact(t *testing.T) {
+func TestOrderDependsOnTheSiteAloneAndTheLimitIsExact(t *testing.T) {
 	p := pages{}
 	for i := range 300 {
 		var links []string
@@ -57,7 +57,7 @@ func TestOrderIsThatOfTheSiteAndTheLimitIsExact(t *testing.T) {
 	var lists []told
 	for range 2 {
 		r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			time.Sleep(rand.N(2 * time.Millisecond)) // answers come in another order each time
+			time.Sleep(rand.N(2 * time.Millisecond)) // the order of the answers differs each time
 			p.ServeHTTP(w, r)
 		}), func(c *crawl.Config, _ *fetch.Options) { c.Workers = 8 })
 		list, report := must3(t)(r.run(t, crawl.Options{URL: "http://site.test/docs/", Limit: 100}))
@@ -104,14 +104,14 @@ func TestStartPageMayRedirectToAnotherHost(t *testing.T) {
 	}
 }
 
-func TestStartPageThatCannotBeReadIsTheError(t *testing.T) {
+func TestUnreadableStartPageIsAnError(t *testing.T) {
 	r := newRig(t, pages{
 		"/secret": html("S"), "/robots.txt": "User-agent: *\nDisallow: /no\n", "/no": html("No"),
 		"/file": "RIFF", "/gone": "!410", "/loop": ">/loop",
 	})
 	for url, want := range map[string]string{
 		"http://site.test/gone": "HTTP 410 fetching", "http://site.test/no": "does not let readthru read",
-		"http://site.test/file": "it is no page but",
+		"http://site.test/file": "not a page but",
 		"http://blocked.test/":  "Blocked", "http://u:p@site.test/": "credential",
 		"http://site.test/secret?token=abc": "credential", "ftp://site.test/": "is not http", "": "empty",
 		"http://site.test/loop": "redirects",
@@ -159,7 +159,7 @@ func TestRobotsAndNofollowAreObeyed(t *testing.T) {
 	}
 }
 
-func TestEqualPagesAreOne(t *testing.T) {
+func TestPagesWithEqualContentAreDuplicates(t *testing.T) {
 	canonical := func(content, url string) string {
 		return strings.Replace(content, "<head>", `<head><link rel="canonical" href="`+url+`">`, 1)
 	}
@@ -221,7 +221,7 @@ func TestPatternsAndDepthChooseURLs(t *testing.T) {
 	}
 }
 
-func TestRefreshCostsA304AndTellsWhatChanged(t *testing.T) {
+func TestRefreshValidatesPagesAndReportsChanges(t *testing.T) {
 	p := pages{"/": html("Home", "/a", "/b"), "/a": html("A"), "/b": html("B")}
 	full, unchanged := 0, 0
 	r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -263,7 +263,7 @@ func TestRefreshCostsA304AndTellsWhatChanged(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPageIsTold(t *testing.T) {
+func TestURLsThatAreNoPagesAreReported(t *testing.T) {
 	r := newRig(t, pages{
 		"/":     html("Home", "/film", "/gone", "/500", "/wall", "/empty", "/soft", "/a"),
 		"/film": "RIFF", "/500": "!500",
@@ -287,7 +287,7 @@ func TestWhatIsNoPageIsTold(t *testing.T) {
 
 func TestCrawlEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	left := make(chan struct{}) // the cache goes on reading for a while, for who asks next
+	left := make(chan struct{}) // the cache keeps reading for a while, for the next request
 	r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/slow" {
 			cancel()
@@ -328,7 +328,7 @@ func TestUnknownServiceIsRefused(t *testing.T) {
 	}
 }
 
-// must3 returns what a crawl gave, and fails the test on an error.
+// must3 returns the results of a crawl and fails the test on an error.
 func must3(t *testing.T) func(told, *crawl.Report, error) (told, *crawl.Report) {
 	t.Helper()
 	return func(l told, r *crawl.Report, err error) (told, *crawl.Report) {

@@ -2,7 +2,6 @@ package crawl
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -10,55 +9,48 @@ import (
 	"readthru/page"
 )
 
-// MapOptions say which URLs of a site are wanted.
+// MapOptions selects the URLs of a [Map]. Zero values other than URL select the defaults.
 type MapOptions struct {
-	URL        string // where to begin
-	Limit      int    // URLs; if zero 5000
-	Subdomains bool   // those of hosts below the start page's too
-	Unlisted   bool   // what the site lists (sitemaps, llms.txt) is not read
-	Unlinked   bool   // what the start page links to is left out
-	Below      bool   // only what lies below the start page
+	URL        string // the start page
+	Limit      int    // maximum number of URLs; if zero, 5000
+	Subdomains bool   // include hosts below the start page's host
+	Unlisted   bool   // do not read what the site lists (sitemaps, llms.txt)
+	Unlinked   bool   // leave out the links of the start page
+	Below      bool   // only URLs below the start page
 
-	// Keep chooses among the URLs of the site; nil keeps all.
+	// Keep reports whether a URL of the site is wanted. If nil, all are.
 	Keep func(u *url.URL) bool
 }
 
-// Map is what is known of a site without a crawl.
+// Map lists the URLs of a site without crawling it.
 type Map struct {
 	Site     string   // URL of the start page, after redirects
-	Title    string   // of the start page, if that could be read
-	URLs     []string // absolute, each once: the start page, what it links to, what the site lists
-	Full     bool     // the limit was reached: there may be more
-	Sitemaps []string // what could not be read of sitemaps, in words
+	Title    string   // title of the start page, if it could be read
+	URLs     []string // absolute, without duplicates: the start page, its links, the URLs that the site lists
+	Full     bool     // the limit was reached; there may be more URLs
+	Sitemaps []string // one sentence for each sitemap that could not be read
 }
 
-// Map lists the URLs of a site: its start page, what that links to, and what sitemaps and llms.txt name. It reads no
-// other page. robots.txt is obeyed, for the lists too. Which URLs it names is the site's word: none of them was asked
-// for. The error is that of the start page where nothing else could be had either, or that of ctx.
+// Map lists the URLs of a site: its start page, the links of that page, and the URLs that its sitemaps and llms.txt
+// name. It reads no other page and obeys robots.txt. The URLs are what the site claims; none was requested. The error
+// is that of ctx, or that of the start page if nothing else was found either.
 func (c Config) Map(ctx context.Context, o MapOptions) (*Map, error) {
 	if o.Limit <= 0 {
 		o.Limit = 5000
 	}
-	u, err := page.Parse(o.URL)
+	u, err := parseStart("map", o.URL)
 	if err != nil {
 		return nil, err
 	}
-	if page.HasSecret(u) {
-		return nil, fmt.Errorf("map %s: the URL carries what looks like a credential", page.Mask(u))
-	}
-	u.Fragment, u.RawFragment = "", ""
 	service, err := New("local", c)
 	if err != nil {
 		return nil, err
 	}
 	l := service.(*local)
 	r := &run{local: l, pacer: newPacer(l.Interval), frontier: newFrontier(scope{}, 1, 0)}
-	first := r.arrive(ctx, u)
+	u, first := r.arrive(ctx, u)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
-	}
-	if first.moved != nil {
-		u = first.moved
 	}
 	r.enter(u, nil, nil)
 	s := survey{o: o, scope: r.frontier.scope, seen: map[page.Key]struct{}{}}
@@ -83,23 +75,7 @@ func (c Config) Map(ctx context.Context, o MapOptions) (*Map, error) {
 	return m, nil
 }
 
-// arrive gets the start page, wherever it redirects to: moved is its URL then.
-func (r *run) arrive(ctx context.Context, u *url.URL) result {
-	at := u
-	for hop := 0; ; hop++ {
-		got := r.get(ctx, item{URL: at.String()})
-		if got.outcome == Moved && hop < maxStartHops {
-			at = got.moved
-			continue
-		}
-		if got.moved = nil; at != u {
-			got.moved = at
-		}
-		return got
-	}
-}
-
-// survey gathers the URLs of a site.
+// survey collects the URLs of a site.
 type survey struct {
 	o     MapOptions
 	scope scope
@@ -107,7 +83,7 @@ type survey struct {
 	urls  []string
 }
 
-// add takes a URL that is of the site, wanted and not known. It reports whether it did.
+// add adds a URL that belongs to the site, is wanted and is not known. It reports whether it added the URL.
 func (s *survey) add(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || u.User != nil || len(raw) > maxURL || page.HasSecret(u) {
@@ -133,8 +109,7 @@ func (s *survey) add(raw string) bool {
 	return true
 }
 
-// subdomain reports whether a URL's host lies below that of the start page, of which a www does not count, or is that
-// without it.
+// subdomain reports whether a URL's host is the start page's host without a leading www, or below it.
 func (s *survey) subdomain(u *url.URL) bool {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return false

@@ -11,7 +11,7 @@ import (
 	"readthru/crawl"
 )
 
-// mapped is the site of these tests: a start page, a sitemap that names subdomains, an llms.txt.
+// mapped is the site of these tests. It has a start page, a sitemap that names subdomains, and an llms.txt.
 var mapped = pages{
 	"/robots.txt":  "Sitemap: http://site.test/map.txt\n",
 	"/map.txt":     "http://site.test/docs/b\nhttp://site.test/report.pdf\nhttp://blog.site.test/post\nhttp://other.test/x\nhttp://nosite.test/x\nhttp://site.test/b?token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz\n",
@@ -23,7 +23,7 @@ var mapped = pages{
 	"//lost.test/sitemap.xml": "!404",
 }
 
-func TestAMapIsWhatTheStartPageAndTheSitesListsName(t *testing.T) {
+func TestMapListsTheURLsOfTheStartPageAndTheSitesLists(t *testing.T) {
 	r := newRig(t, mapped)
 	site := func(paths ...string) []string {
 		for i, p := range paths {
@@ -79,7 +79,7 @@ func TestAMapIsWhatTheStartPageAndTheSitesListsName(t *testing.T) {
 	}
 }
 
-func TestNoMapWithoutAStartPageAndLists(t *testing.T) {
+func TestMapFailsWithoutStartPageAndLists(t *testing.T) {
 	r := newRig(t, mapped)
 	for _, raw := range []string{
 		"http://lost.test/", "http://blocked.test/", "ftp://site.test/",
@@ -96,7 +96,7 @@ func TestNoMapWithoutAStartPageAndLists(t *testing.T) {
 	}
 }
 
-func TestBoundsKeepACrawlBelowItsStartAndOffTheLists(t *testing.T) {
+func TestBelowAndUnlistedBoundACrawl(t *testing.T) {
 	site := pages{
 		"/sitemap.xml": `<?xml version="1.0"?><urlset><url><loc>http://site.test/docs/listed</loc></url></urlset>`,
 		"/docs":        html("Docs", "/docs/a", "/blog/", "/docsother"), "/docs/a": html("A"), "/docs/listed": html("Listed"),

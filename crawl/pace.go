@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// pacer spaces requests to hosts. Requests wait in the order they come.
+// pacer spaces the requests to each host. Requests wait in the order of their calls.
 type pacer struct {
-	interval time.Duration // between two requests to a host; 0: none
+	interval time.Duration // between two requests to a host; 0 is none
 
 	mu    sync.Mutex
 	hosts map[string]time.Time // when the next request may go
@@ -18,8 +18,8 @@ func newPacer(interval time.Duration) *pacer {
 	return &pacer{interval: max(interval, 0), hosts: map[string]time.Time{}}
 }
 
-// wait returns when a request to host may go. delay is what the host asks for between two of them. The error is that of
-// ctx.
+// wait blocks until a request may be sent to host. delay is the time between requests that the host asks for. The error
+// is that of ctx.
 func (p *pacer) wait(ctx context.Context, host string, delay time.Duration) error {
 	p.mu.Lock()
 	now := time.Now()
@@ -27,7 +27,7 @@ func (p *pacer) wait(ctx context.Context, host string, delay time.Duration) erro
 	if at.Before(now) {
 		at = now
 	}
-	if len(p.hosts) > 1000 { // sitemaps name hosts, too
+	if len(p.hosts) > 1000 { // sitemaps may name any number of hosts
 		clear(p.hosts)
 	}
 	p.hosts[host] = at.Add(max(p.interval, delay))
@@ -35,14 +35,14 @@ func (p *pacer) wait(ctx context.Context, host string, delay time.Duration) erro
 	return sleep(ctx, at.Sub(now))
 }
 
-// charge accounts for a request that went beside the one waited for.
+// charge counts one more request to host, which did not wait.
 func (p *pacer) charge(host string, delay time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hosts[host] = p.hosts[host].Add(max(p.interval, delay))
 }
 
-// pause lets no request go to host for a while.
+// pause blocks requests to host for d.
 func (p *pacer) pause(host string, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +51,7 @@ func (p *pacer) pause(host string, d time.Duration) {
 	}
 }
 
-// sleep waits, or returns ctx's error.
+// sleep waits for d. It returns the cause of ctx's end if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)

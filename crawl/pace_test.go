@@ -13,7 +13,7 @@ import (
 	"readthru/fetch"
 )
 
-// paced is a crawl in virtual time: a site of n pages below /p/, all linked from the start.
+// paced crawls a site of n pages below /p/, all linked from the start page, in virtual time.
 func paced(t *testing.T, n int, interval time.Duration,
 	h func(w http.ResponseWriter, r *http.Request) (handled bool),
 ) (*rig, told, *crawl.Report, error) {
@@ -34,7 +34,7 @@ func paced(t *testing.T, n int, interval time.Duration,
 	return r, list, report, err
 }
 
-// gaps returns the least time between two requests that begin with prefix, but for the first.
+// gaps returns the least time between two requests whose path begins with prefix, except for the first one.
 func (s *site) gaps(prefix string) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func TestRequestsToAHostAreSpaced(t *testing.T) {
 	}
 }
 
-func TestCrawlDelayBeyondReasonIsARefusal(t *testing.T) {
+func TestExcessiveCrawlDelayIsARefusal(t *testing.T) {
 	r := newRig(t, pages{"/": html("Home"), "/robots.txt": "User-agent: *\nCrawl-delay: 3600"})
 	if _, _, err := r.run(t, crawl.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "asks for 1h0m0s between requests") {
@@ -85,7 +85,7 @@ func TestCrawlDelayBeyondReasonIsARefusal(t *testing.T) {
 	}
 }
 
-func TestOriginInTroubleIsWaitedFor(t *testing.T) {
+func TestCrawlWaitsForAnOriginInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := 0
 		begin := time.Now()
@@ -106,13 +106,13 @@ func TestOriginInTroubleIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestOriginThatStaysInTroubleIsLeftAlone(t *testing.T) {
+func TestCrawlEndsWhenTheOriginStaysInTrouble(t *testing.T) {
 	for _, tt := range []struct {
 		name, retryAfter, want string
 		most                   int // requests for pages
 	}{
-		{"it fails and fails", "", "16 URLs in a row could not be had", 3 * 32},
-		{"it asks for an hour", "3600", "asks to be left alone for 1h0m0s", 32},
+		{"it fails and fails", "", "16 URLs in a row failed", 3 * 32},
+		{"it asks for an hour", "3600", "asks for a pause of 1h0m0s", 32},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

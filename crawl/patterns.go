@@ -10,7 +10,7 @@ import (
 // patterns choose URLs by path and query.
 type patterns []*regexp.Regexp
 
-// parsePatterns reads globs, and regular expressions after re:.
+// parsePatterns parses globs, and regular expressions after "re:".
 func parsePatterns(list []string) (patterns, error) {
 	var ps patterns
 	for _, s := range list {
@@ -20,7 +20,7 @@ func parsePatterns(list []string) (patterns, error) {
 		}
 		re, err := regexp.Compile(text)
 		if err != nil {
-			return nil, fmt.Errorf("read pattern %q: %w", s, err)
+			return nil, fmt.Errorf("parse pattern %q: %w", s, err)
 		}
 		ps = append(ps, re)
 	}

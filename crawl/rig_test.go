@@ -20,7 +20,7 @@ import (
 	"readthru/store"
 )
 
-// site is an origin in the process: pages by path and query, on every host, and what was asked of it.
+// site is an origin in this process, the same on every host. It records the requests.
 type site struct {
 	http.Handler
 	mu    sync.Mutex
@@ -40,7 +40,7 @@ func (s *site) RoundTrip(req *http.Request) (*http.Response, error) {
 	in.Header = req.Header
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, in)
-	if err := req.Context().Err(); err != nil { // who asked has left
+	if err := req.Context().Err(); err != nil { // the client has left
 		return nil, err
 	}
 	resp := w.Result()
@@ -48,7 +48,7 @@ func (s *site) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// count returns how often URIs that begin with prefix were asked for.
+// count returns the number of requests whose URI begins with prefix.
 func (s *site) count(prefix string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *site) count(prefix string) int {
 	return n
 }
 
-// html is a page of which only the menu links, to what is listed.
+// html returns a page whose menu links to the given URLs.
 func html(title string, links ...string) string {
 	var menu strings.Builder
 	for _, l := range links {
@@ -73,7 +73,7 @@ func html(title string, links ...string) string {
 		strings.Repeat("It says what there is to say of "+title+" in words enough. ", 8) + "</p></main></body></html>"
 }
 
-// pages serves HTML by request URI; a value that begins with > redirects, with ! is a status. What is not there is 404.
+// pages serves HTML by request URI. A value that begins with > is a redirect, one with ! a status. Others are 404.
 type pages map[string]string
 
 func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +110,7 @@ func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, content)
 }
 
-// rig is a local crawler before a site.
+// rig is a local crawler with a site.
 type rig struct {
 	*site
 	crawl.Service
@@ -150,7 +150,7 @@ func newRig(tb testing.TB, h http.Handler, change ...func(*crawl.Config, *fetch.
 	return &rig{s, svc, st, cfg}
 }
 
-// told is what a crawl yielded: "outcome path" by line, in order.
+// told lists the events of a crawl as "outcome path", in order.
 type told []string
 
 func (l told) of(o crawl.Outcome) []string {
@@ -163,7 +163,7 @@ func (l told) of(o crawl.Outcome) []string {
 	return list
 }
 
-// run crawls http://site.test and returns what was told.
+// run crawls http://site.test and returns its events.
 func (r *rig) run(t *testing.T, o crawl.Options) (told, *crawl.Report, error) {
 	t.Helper()
 	if o.URL == "" {
@@ -177,7 +177,7 @@ func (r *rig) run(t *testing.T, o crawl.Options) (told, *crawl.Report, error) {
 	return list, report, err
 }
 
-// line makes a line of an event, and fails the test where that contradicts itself.
+// line formats an event, and fails the test if the event contradicts itself.
 func line(t *testing.T, e crawl.Event) string {
 	t.Helper()
 	u, err := url.Parse(e.URL)
@@ -204,7 +204,7 @@ func must(t *testing.T, list told, report *crawl.Report, err error) (told, *craw
 	return list, report
 }
 
-// memory is a State that lasts as long as its test.
+// memory is a State in memory.
 type memory struct{ batches [][]byte }
 
 func (m *memory) Load(f func([]byte) error) error {

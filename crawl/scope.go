@@ -10,12 +10,12 @@ import (
 	"readthru/page"
 )
 
-// scope is which URLs a crawl may take: those of one site that the patterns choose.
+// scope says which URLs a crawl may fetch: those of one site that the patterns choose.
 type scope struct {
 	scheme, host     string // of the start page; host as page.Authority
-	near, beside     string // path prefixes: below the start page, and below its directory
+	near, beside     string // path prefixes: of URLs below the start page, and of URLs below its directory
 	include, exclude patterns
-	below            bool // nothing but what lies below the start page
+	below            bool // only URLs below the start page
 }
 
 // newScope returns the scope of a crawl that begins at u.
@@ -35,8 +35,9 @@ func newScope(u *url.URL, include, exclude patterns) scope {
 	return s
 }
 
-// site returns u as a URL of the site: with the scheme of the start page, without session and fragment; false when it
-// is of another one. Sites link to themselves by http long after they have moved to https.
+// site returns u as a URL of the site: with the scheme of the start page, without session and fragment. It returns
+// false for a URL of another site. The scheme is adapted because sites link to themselves by http long after they have
+// moved to https.
 func (s scope) site(u *url.URL) (*url.URL, bool) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return nil, false
@@ -52,20 +53,20 @@ func (s scope) site(u *url.URL) (*url.URL, bool) {
 	return own, true
 }
 
-// wants reports whether a URL of the site is to be crawled, by what it says of itself.
+// wants reports whether a URL of the site is to be crawled, judged by its text.
 func (s scope) wants(u *url.URL) bool {
-	if s.below && !s.isBelow(u) || file(u.Path) || chore.MatchString(u.RequestURI()) || page.HasSecret(u) ||
+	if s.below && !s.isBelow(u) || isFile(u.Path) || maintenance.MatchString(u.RequestURI()) || page.HasSecret(u) ||
 		s.exclude.match(u) {
 		return false
 	}
 	return len(s.include) == 0 || s.include.match(u)
 }
 
-// tiers are how near to the start URLs are; see [scope.tier].
+// tiers is the number of degrees of nearness to the start; see [scope.tier].
 const tiers = 6
 
-// tier returns how near to the start a URL is, 0 the nearest: what lies below the start page comes before what lies
-// beside it, and that before the rest of the site. Of equal nearness, what pages link to comes before what a sitemap
+// tier returns how near to the start a URL is; 0 is nearest. URLs below the start page come first, then those in its
+// directory, then the rest of the site. Within each of these, URLs that pages link to come before those that a sitemap
 // lists.
 func (s scope) tier(u *url.URL, listed bool) int {
 	p, t := u.EscapedPath(), 4
@@ -81,23 +82,24 @@ func (s scope) tier(u *url.URL, listed bool) int {
 	return t
 }
 
-// isBelow reports whether a URL of the site lies below the start page, or is that.
+// isBelow reports whether a URL of the site is the start page or lies below it.
 func (s scope) isBelow(u *url.URL) bool {
 	p := u.EscapedPath()
 	return strings.HasPrefix(p, s.near) || p+"/" == s.near
 }
 
-// files are endings of what is no page. It saves the requests: what else is none is found by its media type.
+// files are extensions of files that are not pages. They save requests; other files are recognised by their media type.
 var files = strings.Fields(`7z aac apk atom avi avif bin bmp bz2 css csv dat deb dll dmg doc docx eot epub exe flac
 	gif gz ico ics iso jar jpeg jpg js json m4a m4v map mjs mkv mobi mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv opus
 	otf pkg png ppt pptx ps rar rdf rpm rss svg svgz swf tar tgz tif tiff ttf wasm wav webm webmanifest webp whl wma wmv
 	woff woff2 xls xlsx xml xz zip zst`)
 
-// chore matches URLs by which a site is kept up and not read: forms to edit a page, its history and source, programs'
-// interfaces.
-var chore = regexp.MustCompile(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
+// maintenance matches URLs that serve to maintain a site, not to read it: forms that edit a page, its history and
+// source, interfaces for programs.
+var maintenance = regexp.MustCompile(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
 	`[?&](?:(?:action|do)=(?:edit|history|raw|login|info|diff|revisions|recent|export)|veaction=|oldid=|diff=|replytocom=|share=)`)
 
-func file(p string) bool {
+// isFile reports whether a path ends like a file that is not a page.
+func isFile(p string) bool {
 	return slices.Contains(files, strings.TrimPrefix(strings.ToLower(path.Ext(p)), "."))
 }

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	maxSitemaps    = 50 // files read for one crawl
+	maxSitemaps    = 50 // sitemaps read for one crawl
 	sitemapTimeout = time.Minute
 )
 
-// seed adds what the site itself lists: its sitemaps, those robots.txt names or else the one at the usual place, and
-// its llms.txt. It reads no more of them than is enough: as many as add took. What cannot be read is reported; a site
-// without any is none the worse. The error is that of ctx.
+// seed calls add for the URLs that the site lists: in the sitemaps that robots.txt names, else in /sitemap.xml, and in
+// its llms.txt. It stops when add has accepted enough of them. Lists that cannot be read are named in the report, but
+// for a missing /sitemap.xml, which is common. The error is that of ctx.
 func (r *run) seed(ctx context.Context, start *url.URL, enough int, add func(raw string) bool) error {
 	verdict, err := r.Fetcher.Allowed(ctx, start)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *run) sitemap(ctx context.Context, raw string, list, nested func(string)
 	if err != nil {
 		return err
 	}
-	if err := r.turn(ctx, u); err != nil {
+	if err := r.waitTurn(ctx, u); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, sitemapTimeout)
@@ -90,23 +90,23 @@ func (r *run) sitemap(ctx context.Context, raw string, list, nested func(string)
 	return readSitemap(f.Body, list, nested)
 }
 
-// llms lists what an llms.txt links to. The error is that of ctx: a site without one is the usual case.
+// llms calls list for the links of an llms.txt. The error is that of ctx: most sites have no llms.txt.
 func (r *run) llms(ctx context.Context, u *url.URL, list func(string) bool) error {
-	if err := r.turn(ctx, u); err != nil {
-		return context.Cause(ctx) // or robots.txt forbids it
+	if err := r.waitTurn(ctx, u); err != nil {
+		return context.Cause(ctx) // nil if robots.txt forbids it
 	}
 	ans, err := r.Fetcher.Page(ctx, fetch.Request{
 		URL: u, Own: true, NoRemote: true, NoStore: true, Links: true,
-		Follow: stay,
+		Follow: refuseRedirect,
 	})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return nil //nolint:nilerr // as above
+		return nil //nolint:nilerr // a missing llms.txt is not an error
 	case ans.Page == nil:
 		return ans.Response.Body.Close()
-	case strings.Contains(ans.Page.ContentType, "html"): // a page that says there is none
+	case strings.Contains(ans.Page.ContentType, "html"): // an error page with status 200
 		return nil
 	}
 	for _, link := range ans.Links {
@@ -117,8 +117,8 @@ func (r *run) llms(ctx context.Context, u *url.URL, list func(string) bool) erro
 	return nil
 }
 
-// turn waits until a list may be asked for. It is an error when robots.txt forbids it.
-func (r *run) turn(ctx context.Context, u *url.URL) error {
+// waitTurn waits until a list may be requested. It returns an error if robots.txt forbids the request.
+func (r *run) waitTurn(ctx context.Context, u *url.URL) error {
 	v, err := r.Fetcher.Allowed(ctx, u)
 	if err != nil {
 		return err

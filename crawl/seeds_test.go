@@ -35,13 +35,13 @@ func TestSitemapsAndLLMsTxtAreSeeds(t *testing.T) {
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}
-	if len(report.Sitemaps) != 2 || !strings.Contains(report.Sitemaps[0], "larger than a sitemap may be") ||
+	if len(report.Sitemaps) != 2 || !strings.Contains(report.Sitemaps[0], "the sitemap is too large") ||
 		!strings.Contains(report.Sitemaps[1], "HTTP 404") {
 		t.Errorf("trouble with sitemaps %q, want the bomb and the missing one", report.Sitemaps)
 	}
 }
 
-func TestSitemapIsReadAsFarAsItIsOfUse(t *testing.T) {
+func TestSitemapIsReadOnlyUntilTheLimit(t *testing.T) {
 	var big strings.Builder
 	big.WriteString(`<?xml version="1.0"?><urlset>`)
 	for i := range 49_999 {

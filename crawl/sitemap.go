@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// maxSitemap is how many bytes a sitemap may have, decompressed (sitemaps.org: 50 MB). A test lowers it.
+// maxSitemap is the maximum size of a sitemap in bytes, decompressed (sitemaps.org: 50 MB). A test lowers it.
 var maxSitemap int64 = 50 << 20
 
 const (
-	maxSitemapURLs = 50_000 // as sitemaps.org has it
+	maxSitemapURLs = 50_000 // the limit of sitemaps.org
 	maxLoc         = 4096   // bytes of one entry
 )
 
-var errSitemapSize = errors.New("it is larger than a sitemap may be")
+var errSitemapSize = errors.New("the sitemap is too large")
 
-// readSitemap reads a sitemap or an index of sitemaps, XML or one URL a line, gzipped or not, and calls page or sitemap
-// for each URL, until one returns false. What was called before an error holds.
+// readSitemap reads a sitemap or an index of sitemaps, as XML or with one URL per line, possibly gzipped. It calls page
+// or sitemap for each URL until one of them returns false. An error does not undo the calls before it.
 func readSitemap(r io.Reader, page, sitemap func(url string) bool) error {
 	b := bufio.NewReader(&capped{r, maxSitemap})
 	if head, _ := b.Peek(2); string(head) == "\x1f\x8b" {
@@ -44,7 +44,7 @@ func readSitemapLines(r io.Reader, page func(string) bool) error {
 	for n := 0; n < maxSitemapURLs && lines.Scan(); n++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\xef\xbb\xbf"))
 		if !strings.HasPrefix(line, "http") {
-			return errors.New("it is no sitemap")
+			return errors.New("not a sitemap")
 		}
 		if !page(line) {
 			return nil
@@ -56,7 +56,7 @@ func readSitemapLines(r io.Reader, page func(string) bool) error {
 func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 	d := xml.NewDecoder(r)
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // URLs are ASCII
-	// the element whose text is read; url or sitemap
+	// within is the element whose text is read, entry the enclosing url or sitemap element.
 	var within, entry string
 	var text strings.Builder
 	known := false
@@ -65,7 +65,7 @@ func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			if !known {
-				return errors.New("it is no sitemap")
+				return errors.New("not a sitemap")
 			}
 			return nil
 		case err != nil:
@@ -85,7 +85,7 @@ func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 				text.Write(t)
 			}
 		case xml.EndElement:
-			if t.Name.Local != "loc" || t.Name.Space != "" || within != "loc" { // image:loc is a picture's
+			if t.Name.Local != "loc" || t.Name.Space != "" || within != "loc" { // image:loc is the URL of a picture
 				within = ""
 				continue
 			}
@@ -108,7 +108,7 @@ func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 	return nil
 }
 
-// capped reads at most left bytes and fails when there are more.
+// capped reads at most left bytes and fails if there are more.
 type capped struct {
 	r    io.Reader
 	left int64

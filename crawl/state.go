@@ -9,36 +9,36 @@ import (
 	"net/url"
 )
 
-// ErrOtherCrawl says that a State holds the progress of a crawl with other options: another URL, depth, patterns or
+// ErrOtherCrawl reports that a State holds the progress of a crawl with other options: another URL, depth, patterns or
 // bounds.
-var ErrOtherCrawl = errors.New("the saved progress is that of another crawl")
+var ErrOtherCrawl = errors.New("the saved progress belongs to another crawl")
 
-// maxBatch is about how large a batch is, in bytes; the largest is smaller than twice that. A test lowers it.
+// maxBatch is the approximate size of a batch in bytes. Every batch is smaller than twice that. A test lowers it.
 var maxBatch = 128 << 10
 
-// batch is a part of what a round brought. The rounds saved, played back, make the frontier as it was.
+// batch is a part of a round's results. Replaying the saved rounds restores the frontier.
 type batch struct {
-	Part  int    `json:"part"`           // of its round, from 0
-	Last  bool   `json:"last,omitempty"` // the round is complete: without it, none of its parts counts
+	Part  int    `json:"part"`           // number of the part in its round, from 0
+	Last  bool   `json:"last,omitempty"` // this is the last part; parts of a round without it are ignored
 	Crawl string `json:"crawl,omitempty"`
 	Site  string `json:"site,omitempty"` // the start page, once it is known
 
 	Done  []done `json:"done,omitempty"`
 	Added []item `json:"added,omitempty"`
 
-	Trapped int `json:"trapped,omitempty"` // links, in this round
+	Trapped int `json:"trapped,omitempty"` // links of this round
 	Dropped int `json:"dropped,omitempty"`
 }
 
-// done is what came of a URL.
+// done is a URL with its outcome.
 type done struct {
 	URL     string  `json:"u"`
 	Outcome Outcome `json:"o"`
 	Hash    string  `json:"h,omitempty"`
-	Also    string  `json:"a,omitempty"` // canonical URL, which is the same page
+	Also    string  `json:"a,omitempty"` // canonical URL of the same page
 }
 
-// fingerprint identifies a crawl by what decides its order.
+// fingerprint identifies a crawl by the options that decide its order.
 func fingerprint(o Options) string {
 	parts := []any{o.URL, o.Depth, o.Include, o.Exclude}
 	if o.Below || o.Unlisted {
@@ -46,7 +46,7 @@ func fingerprint(o Options) string {
 	}
 	text, err := json.Marshal(parts)
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // strings and numbers always marshal
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -110,7 +110,7 @@ func load(s State, crawl string, play func(batch) error) error {
 	return nil
 }
 
-// play brings a round into the frontier.
+// play applies a saved round to the frontier.
 func (f *frontier) play(b batch) error {
 	if len(b.Done) > 0 {
 		round := f.next()
@@ -127,7 +127,7 @@ func (f *frontier) play(b batch) error {
 	for _, it := range b.Added {
 		f.add(it)
 	}
-	for _, d := range b.Done { // none of those added, or it would have been known
+	for _, d := range b.Done { // after Added: a canonical URL that was queued would have been known
 		if u, err := url.Parse(d.Also); err == nil && d.Also != "" {
 			f.see(u)
 		}

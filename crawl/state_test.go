@@ -11,7 +11,7 @@ import (
 	"readthru/crawl"
 )
 
-func TestCrawlGoesOnWhereItWas(t *testing.T) {
+func TestInterruptedCrawlResumes(t *testing.T) {
 	p := pages{}
 	for i := range 100 {
 		p[fmt.Sprintf("/p/%d", i)] = html(fmt.Sprintf("P %d", i%80), fmt.Sprintf("/p/%d", i*2+1), fmt.Sprintf("/p/%d", i*2+2),
@@ -71,8 +71,8 @@ func TestCrawlGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-func TestHalfARoundOnDiskDoesNotCount(t *testing.T) {
-	crawl.LimitBatch(t, 2<<10) // which cannot hold all of the addresses
+func TestIncompleteSavedRoundIsIgnored(t *testing.T) {
+	crawl.LimitBatch(t, 2<<10) // too small for all of the URLs
 	p := pages{"/": html("Home")}
 	var links []string
 	for i := range 200 {

@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// What looks endless. A site may be so by mistake (a relative link that deepens the path at each turn), by design (a
-// calendar, a list that can be sorted and filtered in every combination) or by malice; to a crawler they are one.
+// Bounds on what looks endless. A site may be endless by mistake (a relative link that makes the path longer on every
+// page), by design (a calendar, a list with every combination of sorting and filtering) or by malice. A crawler cannot
+// tell which.
 const (
 	maxURL      = 2000 // bytes
 	maxSegments = 20   // of a path
 	maxRepeats  = 3    // of one segment in a path
 	maxParams   = 6    // of a query
 
-	maxDates   = 100 // URLs that differ in a date only
-	maxNumbers = 500 // URLs that differ in numbers only, where a query has several parameters
-	maxNames   = 24  // combinations of parameters that one path has
-	maxValues  = 200 // URLs of one path and combination of several parameters
-	maxPages   = 200 // URLs that differ in the number of a list's page only
+	maxDates   = 100 // URLs that differ only in a date
+	maxNumbers = 500 // URLs that differ only in numbers, if the query has several parameters
+	maxNames   = 24  // combinations of parameters of one path
+	maxValues  = 200 // URLs with one path and one combination of several parameters
+	maxPages   = 200 // URLs that differ only in the page number of a list
 )
 
-// endless reports whether a URL looks endless by itself.
+// endless reports whether a URL by itself looks like part of something endless.
 func endless(u *url.URL) bool {
 	if len(u.String()) > maxURL || strings.Count(u.RawQuery, "&") >= maxParams {
 		return true
@@ -48,14 +49,14 @@ func endless(u *url.URL) bool {
 	return false
 }
 
-// traps counts what is endless only together: URLs of one kind. The zero value has seen none.
+// traps counts URLs by kind, to find those that are endless only together. The zero value is ready to use.
 type traps struct {
 	kinds map[string]int // URLs by kind
 	names map[string]int // combinations of parameters by path
 }
 
-// fall counts u, and reports whether it is one too many of its kind.
-func (t *traps) fall(u *url.URL) bool {
+// full counts u and reports whether there are too many URLs of its kind.
+func (t *traps) full(u *url.URL) bool {
 	if t.kinds == nil {
 		t.kinds, t.names = map[string]int{}, map[string]int{}
 	}
@@ -75,18 +76,19 @@ func (t *traps) fall(u *url.URL) bool {
 	}
 	subject := u.Path + "?" + u.RawQuery
 	if dated := date.ReplaceAllString(subject, "/0"); dated != subject {
-		return t.full("date "+numbers.ReplaceAllString(dated, "0"), maxDates)
+		return t.count("date "+numbers.ReplaceAllString(dated, "0"), maxDates)
 	}
 	if paged := paging.ReplaceAllString(subject, "page=0"); paged != subject {
-		return t.full("page "+paged, maxPages)
+		return t.count("page "+paged, maxPages)
 	}
 	if len(names) > 1 {
-		return t.full("number "+numbers.ReplaceAllString(subject, "0"), maxNumbers)
+		return t.count("number "+numbers.ReplaceAllString(subject, "0"), maxNumbers)
 	}
 	return false
 }
 
-func (t *traps) full(kind string, limit int) bool {
+// count counts a URL of a kind and reports whether the limit was reached before.
+func (t *traps) count(kind string, limit int) bool {
 	if t.kinds[kind] >= limit {
 		return true
 	}
@@ -101,7 +103,7 @@ var (
 	numbers = regexp.MustCompile(`\d+`)
 )
 
-// paramNames returns the names of a query's parameters, sorted, each once.
+// paramNames returns the names of a query's parameters, sorted and without duplicates.
 func paramNames(u *url.URL) []string {
 	var names []string
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
@@ -113,13 +115,13 @@ func paramNames(u *url.URL) []string {
 	return slices.Compact(names)
 }
 
-// sessions are parameters that name a visit and not a page.
+// sessions are parameters that identify a visit, not a page.
 var sessions = []string{
 	"phpsessid", "jsessionid", "sid", "sessionid", "session_id", "aspsessionid", "cfid", "cftoken",
 	"zenid", "oscsid",
 }
 
-// withoutSession returns a copy of u without the session that servers write into URLs for clients without cookies.
+// withoutSession returns a copy of u without the session that servers put in URLs for clients without cookies.
 func withoutSession(u *url.URL) *url.URL {
 	clean := *u
 	if i := strings.Index(strings.ToLower(clean.Path), ";jsessionid="); i >= 0 {

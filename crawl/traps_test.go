@@ -15,11 +15,11 @@ import (
 	"readthru/crawl"
 )
 
-func TestWhatIsEndlessIsBounded(t *testing.T) {
+func TestEndlessSitesAreBounded(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		page func(r *http.Request) string
-		most int // pages, the start among them
+		most int // pages, including the start page
 	}{
 		{"calendar", func(r *http.Request) string {
 			at, err := time.Parse("/cal/2006/01/02", r.URL.Path)
@@ -77,7 +77,7 @@ func TestWhatIsEndlessIsBounded(t *testing.T) {
 	}
 }
 
-func TestSiteOfDeadLinksIsGivenUp(t *testing.T) {
+func TestCrawlGivesUpOnDeadLinks(t *testing.T) {
 	var links []string
 	for i := range 2000 {
 		links = append(links, fmt.Sprintf("/gone/%d", i))
@@ -93,7 +93,7 @@ func TestSiteOfDeadLinksIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotForReadersIsLeft(t *testing.T) {
+func TestMaintenanceURLsAndFilesAreNotCrawled(t *testing.T) {
 	r := newRig(t, pages{"/": html("Home", "/_sources/index.rst.txt", "/w/index.php?title=A&amp;action=edit",
 		"/w/index.php?title=A", "/?oldid=7", "/wp-json/", "/wp-json-is-a-word", "/blog/feed/", "/data.json", "/a.PDF")})
 	list, _ := must3(t)(r.run(t, crawl.Options{}))
