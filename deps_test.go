@@ -13,7 +13,7 @@ import (
 // all that they may import of this module; a package may have several lines. The rooms of convert are named in its own
 // lines alone: no other package imports them. It is a statement of design: do not change it to fix a build.
 const policy = `
-	page, pdf, llm, symbols, recording, bench, bench/trec, bench/ways/inside →
+	page, httpfield, pdf, llm, symbols, recording, bench, bench/trec, bench/ways/inside →
 	bench/ways            → bench/ways/inside
 	certs                 →
 	render                →
@@ -23,12 +23,12 @@ const policy = `
 	store                 → page
 	summary               → page, llm
 	agents                → page
-	cache                 → store
+	cache                 → store, httpfield
 	knowledge             → page, store, llm
-	fetch                 → page, convert, render, symbols, llm, store
-	proxy                 → page, fetch, certs, recording
+	fetch                 → page, httpfield, convert, render, symbols, llm, store
+	proxy                 → page, httpfield, fetch, certs, recording
 	crawl                 → page, fetch
-	firecrawl             → page, fetch, crawl, summary
+	firecrawl             → page, httpfield, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge

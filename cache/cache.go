@@ -70,9 +70,9 @@ type Options struct {
 	// answer to it is stored in a shared cache. It must be pure. If nil, user info is what it looks for.
 	Secret func(*url.URL) bool
 
-	// Page reports whether content of this media type, the value of a Content-Type field, is read as a page. A shared cache
-	// stores no page that was asked for with credentials, whatever its origin allows, and no Set-Cookie of a page. It must
-	// be pure. If nil, nothing is a page.
+	// Page reports whether content of this media type, the value of a Content-Type field, is read as a page. A shared
+	// cache stores no page that was asked for with credentials, whatever its origin allows, and no Set-Cookie of a page.
+	// It must be pure. If nil, nothing is a page.
 	Page func(contentType string) bool
 
 	// Override gives a lifetime to a response that states none, or with force against what it states, no-cache included.

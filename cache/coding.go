@@ -13,6 +13,8 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"readthru/httpfield"
 )
 
 // A codingState is what verifying the content coding of a body found.
@@ -34,7 +36,7 @@ const zstdWindow = 8 << 20
 // of a gzip stream that was cut before it was framed. It decodes at most limit bytes. The error names what is wrong.
 func verifyCoding(fields []string, body io.Reader, limit int64) (codingState, error) {
 	var codings []string
-	for coding := range elements(fields) {
+	for coding := range httpfield.Elements(fields) {
 		if coding = strings.ToLower(coding); coding != "identity" {
 			codings = append(codings, coding)
 		}

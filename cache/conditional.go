@@ -1,10 +1,10 @@
 package cache
 
 import (
-	"iter"
 	"net/http"
 	"strings"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -39,12 +39,9 @@ func notModified(h http.Header, r *store.Response) bool {
 	return !modified.After(since)
 }
 
-// entityTags yields the members of an If-None-Match field.
-func entityTags(lines []string) iter.Seq[string] { return split(lines, false) }
-
 // anyTag reports whether a list of entity tags matches one, weakly. "*" matches whatever there is.
 func anyTag(lines []string, etag string) bool {
-	for tag := range entityTags(lines) {
+	for tag := range httpfield.EntityTags(lines) {
 		if tag == "*" || etag != "" && weakMatch(tag, etag) {
 			return true
 		}

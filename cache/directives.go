@@ -1,11 +1,12 @@
 package cache
 
 import (
-	"iter"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"readthru/httpfield"
 )
 
 // absent marks a directive that a field does not carry. Every lifetime that is carried is at least 0.
@@ -38,7 +39,7 @@ func parseControl(lines []string) control {
 		maxAge: absent, sMaxAge: absent, maxStale: absent, minFresh: absent,
 		staleWhileRevalidate: absent, staleIfError: absent,
 	}
-	for element := range elements(lines) {
+	for element := range httpfield.Elements(lines) {
 		name, arg, hasArg := strings.Cut(element, "=")
 		switch strings.ToLower(name) {
 		case "max-age":
@@ -90,7 +91,7 @@ func requestControl(h http.Header) control {
 	lines := h["Cache-Control"]
 	cc := parseControl(lines)
 	if len(lines) == 0 {
-		for element := range elements(h["Pragma"]) {
+		for element := range httpfield.Elements(h["Pragma"]) {
 			if strings.EqualFold(element, "no-cache") {
 				cc.noCache = true
 			}
@@ -148,39 +149,4 @@ func unquote(s string) string {
 		return s[1 : len(s)-1]
 	}
 	return s
-}
-
-// elements yields the elements of a list-valued field, over all its lines, trimmed, empty ones left out (RFC 9110
-// §5.6.1). A comma inside a quoted string does not end an element.
-func elements(lines []string) iter.Seq[string] { return split(lines, true) }
-
-// split is elements, with backslash as the escape of quoted strings or, for entity tags, as any other character.
-func split(lines []string, escapes bool) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, line := range lines {
-			for line != "" {
-				var element string
-				element, line = cutElement(line, escapes)
-				if element = strings.Trim(element, " \t"); element != "" && !yield(element) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// cutElement cuts line behind its first element.
-func cutElement(line string, escapes bool) (element, rest string) {
-	quoted := false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && quoted && escapes:
-			i++
-		case c == ',' && !quoted:
-			return line[:i], line[i+1:]
-		}
-	}
-	return line, ""
 }

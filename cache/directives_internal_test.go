@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"readthru/httpfield"
 )
 
 // fields makes a header of lines "Name: value".
@@ -129,9 +131,9 @@ func FuzzControl(f *testing.F) {
 			}
 		}
 		targetedControl(line)
-		for element := range elements([]string{line}) {
+		for element := range httpfield.Elements([]string{line}) {
 			if element != strings.Trim(element, " \t") || element == "" {
-				t.Fatalf("elements(%q) yields %q", line, element)
+				t.Fatalf("httpfield.Elements(%q) yields %q", line, element)
 			}
 		}
 	})

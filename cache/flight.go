@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -288,7 +289,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 			}
 			return nil, nil, outcome{err: err}
 		}
-		endToEnd(resp.Header)
+		httpfield.RemoveConnection(resp.Header)
 		if resp.StatusCode == http.StatusNotModified && len(v.candidates) > 0 {
 			resp.Body.Close()
 			naming, r := v.named(f.q, resp.Header)

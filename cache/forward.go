@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -58,7 +59,7 @@ func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fre
 		if err != nil {
 			return nil, nil, err
 		}
-		endToEnd(resp.Header)
+		httpfield.RemoveConnection(resp.Header)
 		if resp.StatusCode != http.StatusNotModified || len(v.candidates) == 0 {
 			return resp, nil, nil
 		}
@@ -91,7 +92,7 @@ func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, nil
 	}
-	endToEnd(resp.Header)
+	httpfield.RemoveConnection(resp.Header)
 	if q.Method == http.MethodPost {
 		if kept := c.keepPost(q, resp, sent); kept != nil {
 			return kept, nil

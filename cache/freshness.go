@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -99,7 +100,7 @@ func age(r *store.Response, now time.Time) time.Duration {
 // statedAge returns the Age that a response arrived with: the first element of all lines, 0 if that is no number
 // (RFC 9111 §5.1).
 func statedAge(h http.Header) time.Duration {
-	for element := range elements(h["Age"]) {
+	for element := range httpfield.Elements(h["Age"]) {
 		d, _ := deltaSeconds(element)
 		return d
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"readthru/httpfield"
 )
 
 func FuzzTargeted(f *testing.F) {
@@ -28,7 +30,7 @@ func FuzzEntityTags(f *testing.F) {
 	f.Fuzz(func(t *testing.T, list, tag string) {
 		matched := anyTag([]string{list}, tag)
 		found := false
-		for member := range entityTags([]string{list}) {
+		for member := range httpfield.EntityTags([]string{list}) {
 			found = found || member == "*" || tag != "" && weakMatch(member, tag)
 			if strings.Trim(member, " \t") == "" {
 				t.Errorf("an empty member in %q", list)
@@ -49,7 +51,7 @@ func FuzzNegotiation(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, value string) {
 		h := http.Header{"Accept": {value}, "Accept-Language": {value}, "Vary": {name + ", " + value}}
-		for element := range elements([]string{value}) {
+		for element := range httpfield.Elements([]string{value}) {
 			if _, q := qualityOf(element); !(q >= 0 && q <= 1) {
 				t.Errorf("qualityOf(%q) = %v", element, q)
 			}

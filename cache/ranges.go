@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -23,7 +24,7 @@ func parseRange(lines []string) (ranges []byteRange, ok bool) {
 	if !found || !strings.EqualFold(strings.TrimSpace(unit), "bytes") {
 		return nil, false
 	}
-	for element := range elements([]string{set}) {
+	for element := range httpfield.Elements([]string{set}) {
 		from, to, found := strings.Cut(element, "-")
 		if !found {
 			return nil, false

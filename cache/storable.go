@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -61,7 +62,7 @@ func (p *policy) admits(q *request, r *store.Response, cc *control) bool {
 // It says nothing about whether the answer may be stored: see storable.
 func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time) *store.Response {
 	h := resp.Header.Clone()
-	endToEnd(h)
+	httpfield.RemoveConnection(h)
 	if len(h["Date"]) == 0 {
 		h.Set("Date", received.UTC().Format(http.TimeFormat)) // RFC 9110 §6.6.1
 	}
@@ -149,7 +150,7 @@ func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
 // tagsOf returns the purge tags that a response carries.
 func tagsOf(h http.Header) []string {
 	var tags []string
-	for tag := range elements(h["Cache-Tag"]) {
+	for tag := range httpfield.Elements(h["Cache-Tag"]) {
 		tags = append(tags, tag)
 	}
 	for _, line := range h["Surrogate-Key"] {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -45,7 +46,7 @@ func (p *policy) conditions(q *request, s *selection, h http.Header) validation 
 			tags = append(tags, tag)
 		}
 	}
-	for tag := range entityTags(h["If-None-Match"]) {
+	for tag := range httpfield.EntityTags(h["If-None-Match"]) {
 		if tag != "*" && !slices.Contains(tags, tag) {
 			tags, v.ownTags = append(tags, tag), true
 		}
@@ -135,7 +136,7 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	fresh.Header = r.Header.Clone()
 	fresh.RequestTime, fresh.ResponseTime = sent, received
 	update := h.Clone()
-	endToEnd(update)
+	httpfield.RemoveConnection(update)
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Range"} {
 		delete(update, name)
 	}

@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
 // varyNames returns the fields that a response names in all its Vary lines, in lower case, sorted, each once. star says
 // that one of them is "*", which no request matches (RFC 9111 §4.1).
 func varyNames(h http.Header) (names []string, star bool) {
-	for name := range elements(h["Vary"]) {
+	for name := range httpfield.Elements(h["Vary"]) {
 		if name == "*" {
 			return nil, true
 		}
@@ -27,7 +28,7 @@ func varyNames(h http.Header) (names []string, star bool) {
 
 // starred reports whether a response varies by more than its request (RFC 9111 §4.1).
 func starred(h http.Header) bool {
-	for name := range elements(h["Vary"]) {
+	for name := range httpfield.Elements(h["Vary"]) {
 		if name == "*" {
 			return true
 		}
@@ -70,7 +71,7 @@ func normalise(name string, lines []string) string {
 	if len(lines) == 1 && !strings.ContainsAny(lines[0], ", \t") && !strings.HasPrefix(name, "accept") {
 		return lines[0]
 	}
-	list := slices.Collect(elements(lines))
+	list := slices.Collect(httpfield.Elements(lines))
 	if name == "accept" || name == "accept-language" || name == "accept-encoding" || name == "accept-charset" {
 		for i, element := range list {
 			list[i] = strings.ToLower(withoutSpace(element))
@@ -115,7 +116,7 @@ func prefers(accept, contentLanguage []string) bool {
 		return false
 	}
 	best, bestQ, tie := "", 0.0, false
-	for element := range elements(accept) {
+	for element := range httpfield.Elements(accept) {
 		tag, q := qualityOf(element)
 		switch {
 		case q > bestQ:
@@ -145,7 +146,7 @@ func qualityOf(element string) (value string, q float64) {
 
 // namesMarkdown reports whether an Accept field names text/markdown.
 func namesMarkdown(h http.Header) bool {
-	for element := range elements(h["Accept"]) {
+	for element := range httpfield.Elements(h["Accept"]) {
 		if value, q := qualityOf(element); q > 0 && strings.EqualFold(value, "text/markdown") {
 			return true
 		}

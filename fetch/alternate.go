@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"readthru/convert"
+	"readthru/httpfield"
 	"readthru/page"
 	"readthru/store"
 )
@@ -105,7 +106,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	if kind != markdownKind && kind != textKind {
 		return nil, unfit("the twin is " + mediaType(resp.Header))
 	}
-	if directive(resp.Header, "no-store") || directive(resp.Header, "private") {
+	if httpfield.Directive(resp.Header, "no-store") || httpfield.Directive(resp.Header, "private") {
 		return nil, unfit("the twin must not be kept")
 	}
 	if err := twin.read(s.f.o.MaxBody); err != nil {

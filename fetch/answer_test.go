@@ -96,25 +96,6 @@ func TestValidatorsOfOursStayHere(t *testing.T) {
 	}
 }
 
-func TestDirectivesAreReadAsLists(t *testing.T) {
-	for _, tt := range []struct {
-		lines []string
-		want  bool
-	}{
-		{[]string{"no-transform"}, true},
-		{[]string{"max-age=5 , NO-Transform"}, true},
-		{[]string{"max-age=5", "no-transform"}, true},
-		{[]string{`ext="a, no-transform, b"`}, false},
-		{[]string{"x-no-transform"}, false},
-		{[]string{`no-transform="x"`}, true},
-		{nil, false},
-	} {
-		if got := fetch.Directive(http.Header{"Cache-Control": tt.lines}, "no-transform"); got != tt.want {
-			t.Errorf("%q holds no-transform: %v, want %v", tt.lines, got, tt.want)
-		}
-	}
-}
-
 func TestOrderOfTheCascade(t *testing.T) { // AD3
 	all := []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	for _, tt := range []struct {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"readthru/convert"
+	"readthru/httpfield"
 	"readthru/page"
 	"readthru/render"
 	"readthru/store"
@@ -74,7 +75,7 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 	}
 	secret := page.HasSecret(r.URL)
 	a.credentials = secret || len(r.Header["Authorization"]) > 0 || len(r.Header["Cookie"]) > 0
-	a.private = directive(r.Header, "no-store")
+	a.private = httpfield.Directive(r.Header, "no-store")
 	a.memorable = !r.NoStore && !a.private && !secret && (!a.credentials || f.o.Private)
 	return a
 }
@@ -110,7 +111,7 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 		strings.HasSuffix(lines[len(lines)-1], "detail=only-if-cached") {
 		a.kind = opaque // our cache has nothing and must not ask: no word of the origin
 	}
-	noStore, private := directive(resp.Header, "no-store"), directive(resp.Header, "private")
+	noStore, private := httpfield.Directive(resp.Header, "no-store"), httpfield.Directive(resp.Header, "private")
 	a.private = a.private || noStore || private
 	if noStore || private && !f.o.Private {
 		a.memorable = false

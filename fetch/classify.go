@@ -86,23 +86,3 @@ func noText(content []byte) bool {
 	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) &&
 		!bytes.HasPrefix(content, []byte("\xfe\xff"))
 }
-
-// directive reports whether a Cache-Control field holds a directive, with or without an argument. What stands in quotes
-// is no directive.
-func directive(h http.Header, name string) bool {
-	for _, line := range h.Values("Cache-Control") {
-		quoted := false
-		for part := range strings.FieldsFuncSeq(line, func(r rune) bool {
-			if r == '"' {
-				quoted = !quoted
-			}
-			return r == ',' && !quoted
-		}) {
-			token, _, _ := strings.Cut(part, "=")
-			if strings.EqualFold(strings.TrimSpace(token), name) {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -68,7 +68,6 @@ var (
 	AddVary        = addVary
 	CanonicalLink  = canonicalLink
 	CacheStatus    = cacheStatus
-	Directive      = directive
 	WithoutOurs    = withoutOurs
 	UnfitTwin      = unfitTwin
 	CacheKey       = cacheKey

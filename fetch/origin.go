@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"readthru/convert"
+	"readthru/httpfield"
 	"readthru/page"
 )
 
@@ -123,7 +124,7 @@ func (f *Fetcher) request(ctx context.Context, a *attempt, accept string) *http.
 			h.Set("Accept-Encoding", "gzip")
 		}
 	}
-	if a.req.Force && !directive(h, "no-cache") {
+	if a.req.Force && !httpfield.Directive(h, "no-cache") {
 		h.Add("Cache-Control", "no-cache")
 	}
 	if a.req.CacheOnly {

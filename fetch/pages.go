@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"readthru/convert"
+	"readthru/httpfield"
 	"readthru/page"
 	"readthru/store"
 )
@@ -85,7 +86,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		return nil, e
 	}
 	// what was asked for one reader says nothing to others
-	if r.Own && client.Err() == nil && !directive(r.Header, "no-store") {
+	if r.Own && client.Err() == nil && !httpfield.Directive(r.Header, "no-store") {
 		f.failed.Add(r.failureKey(), failure{e, time.Now()})
 	}
 	if a.memorable && client.Err() == nil { // that a client left says nothing of the page
@@ -128,7 +129,7 @@ func (f *Fetcher) page(ctx context.Context, a *attempt, t *target) (*Answer, err
 		return nil, err
 	}
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
-	if directive(a.resp.Header, "no-transform") || directive(a.req.Header, "no-transform") {
+	if httpfield.Directive(a.resp.Header, "no-transform") || httpfield.Directive(a.req.Header, "no-transform") {
 		if !a.req.Own {
 			return f.untouched(a, markIf(a.kind != opaque, "no-transform"))
 		}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"readthru/fetch"
+	"readthru/httpfield"
 )
 
 // scrapeOptions say in what forms a page is wanted, and how it is got.
@@ -119,11 +120,9 @@ func (o *scrapeOptions) check() error {
 	return checkHeaders(o.Headers)
 }
 
-// ours are fields that this program sends by itself, or that concern one connection.
-var ours = strings.Fields("Accept Accept-Encoding Cache-Control Connection Content-Length Expect Host If-Match " +
-	"If-Modified-Since If-None-Match If-Range " +
-	"If-Unmodified-Since Keep-Alive Pragma Proxy-Authorization Proxy-Connection Range Te Trailer Transfer-Encoding " +
-	"Upgrade Via")
+// ours are fields that this program sends by itself.
+var ours = strings.Fields("Accept Accept-Encoding Cache-Control Content-Length Expect Host If-Match If-Modified-Since " +
+	"If-None-Match If-Range If-Unmodified-Since Pragma Range Via")
 
 func checkHeaders(list map[string]string) error {
 	size := 0
@@ -133,7 +132,7 @@ func checkHeaders(list map[string]string) error {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
 			return bad("headers: %q is no field, or has no value that a field may have", name)
 		}
-		if slices.Contains(ours, canonical) || strings.HasPrefix(canonical, "X-Readthru-") {
+		if slices.Contains(ours, canonical) || httpfield.OfConnection(canonical) || strings.HasPrefix(canonical, "X-Readthru-") {
 			return bad("headers: %s is not the caller's to set here", canonical)
 		}
 	}

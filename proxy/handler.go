@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"readthru/fetch"
+	"readthru/httpfield"
 	"readthru/page"
 	"readthru/recording"
 )
@@ -267,8 +268,8 @@ func (x *exchange) permit() *refusal {
 // prepare makes the client's request one of ours: what concerns one hop goes, Via is added.
 func (x *exchange) prepare() {
 	r := x.r
-	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") && hasToken(r.Header, "Te", "trailers")
-	scrub(r.Header)
+	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") && httpfield.Has(r.Header, "Te", "trailers")
+	httpfield.RemoveConnection(r.Header)
 	if grpc {
 		r.Header.Set("Te", "trailers") // we do read trailers, and gRPC servers insist on hearing so
 	}
@@ -291,10 +292,10 @@ func (x *exchange) prepare() {
 func (x *exchange) answerPage(want fetch.Request) {
 	r := x.r
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
-	want.Force = hasToken(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil &&
-		hasToken(r.Header, "Pragma", "no-cache")
+	want.Force = httpfield.Has(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil &&
+		httpfield.Has(r.Header, "Pragma", "no-cache")
 	want.CacheOnly = x.s.terms.Offline
-	want.NoStore = hasToken(r.Header, "Cache-Control", "no-store")
+	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
 	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render,
 		x.session, r.UserAgent()
 	ctx, hints := withEarlyHints(r.Context(), x)

@@ -5,60 +5,21 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"readthru/httpfield"
 )
-
-// hopByHop are the fields that end here, both ways (RFC 9110 §7.6.1), besides those that Connection names.
-var hopByHop = []string{
-	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer",
-	"Transfer-Encoding", "Upgrade", "Http2-Settings",
-}
-
-// scrub removes the fields that concern one hop alone, and what Connection names.
-func scrub(h http.Header) {
-	for name := range connectionNames(h) {
-		h.Del(name)
-	}
-	for _, name := range hopByHop {
-		delete(h, name)
-	}
-}
-
-// connectionNames yields the names in Connection, as the client wrote them.
-func connectionNames(h http.Header) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, line := range h["Connection"] {
-			for name := range strings.SplitSeq(line, ",") {
-				if name = strings.TrimSpace(name); name != "" && !yield(name) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// hasToken reports whether a list field has a member, whatever its case.
-func hasToken(h http.Header, field, token string) bool {
-	for _, line := range h[field] {
-		for item := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(item), token) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // wantsWebSocket reports whether a request asks for a WebSocket (RFC 6455 §4.1). No other upgrade is relayed: h2c is a
 // way past every check made here.
 func wantsWebSocket(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.ProtoMajor == 1 && hasToken(r.Header, "Connection", "upgrade") &&
-		hasToken(r.Header, "Upgrade", "websocket")
+	return r.Method == http.MethodGet && r.ProtoMajor == 1 && httpfield.Has(r.Header, "Connection", "upgrade") &&
+		httpfield.Has(r.Header, "Upgrade", "websocket")
 }
 
 // malformed returns why a request is refused although net/http read it: fields whose meaning the next parser could take
 // otherwise.
 func malformed(r *http.Request) *refusal {
-	for name := range connectionNames(r.Header) {
+	for name := range httpfield.ConnectionNames(r.Header) {
 		switch strings.ToLower(name) {
 		case "content-length", "transfer-encoding", "host":
 			return badRequest(fmt.Sprintf("Connection names %s, which says where a message ends or goes.", name))
@@ -90,7 +51,7 @@ func endToEndTrailer(name string) bool {
 		"Www-Authenticate":
 		return false
 	}
-	return !slices.Contains(hopByHop, name)
+	return !httpfield.OfConnection(name)
 }
 
 // viaValue returns our entry for a message received with this protocol version (RFC 9110 §7.6.3).

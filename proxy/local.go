@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"readthru/fetch"
+	"readthru/httpfield"
 	"readthru/page"
 )
 
@@ -170,7 +171,7 @@ func (x *exchange) servePrefix(target string) {
 		Header: ask, CacheOnly: x.s.terms.Offline,
 		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view,
 		Render: x.told.render, Session: x.session,
-		Force: hasToken(x.r.Header, "Cache-Control", "no-cache"), NoStore: hasToken(x.r.Header, "Cache-Control", "no-store"),
+		Force: httpfield.Has(x.r.Header, "Cache-Control", "no-cache"), NoStore: httpfield.Has(x.r.Header, "Cache-Control", "no-store"),
 		Agent: x.r.UserAgent(),
 	})
 	if err == nil {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/elazarl/goproxy"
+
+	"readthru/httpfield"
 )
 
 // relay asks the origin for a WebSocket, past the cache. Where it agrees, goproxy carries the frames; any other answer
@@ -25,7 +27,7 @@ func (x *exchange) relay() {
 		x.stream(resp)
 		return
 	}
-	scrub(resp.Header)
+	httpfield.RemoveConnection(resp.Header)
 	resp.Header.Set("Connection", "Upgrade")
 	resp.Header.Set("Upgrade", "websocket")
 	x.p.addVia(resp.Header, resp.ProtoMajor, resp.ProtoMinor)

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"readthru/fetch"
+	"readthru/httpfield"
 )
 
 // send writes a page, or streams what is none.
@@ -133,7 +134,7 @@ func (x *exchange) stream(resp *http.Response) {
 // writeHead writes status and fields of a response, and returns the trailer fields it announced.
 func (x *exchange) writeHead(resp *http.Response) (announced []string) {
 	h := x.w.Header()
-	scrub(resp.Header)
+	httpfield.RemoveConnection(resp.Header)
 	maps.Copy(h, resp.Header)
 	if x.p.o.Replay == nil { // else it is there as it was recorded
 		x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
@@ -253,7 +254,7 @@ func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
 		return nil
 	}
 	interim := http.Header(fields).Clone()
-	scrub(interim)
+	httpfield.RemoveConnection(interim)
 	h := e.x.w.Header()
 	maps.Copy(h, interim)
 	e.x.w.WriteHeader(code)

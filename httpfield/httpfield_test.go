@@ -1,0 +1,61 @@
+package httpfield_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"readthru/httpfield"
+)
+
+func TestElements(t *testing.T) {
+	for _, tt := range []struct {
+		lines         []string
+		elements, tag string // joined by |
+	}{
+		{[]string{" a ,, b", "c"}, "a|b|c", "a|b|c"},
+		{[]string{`x="a,b", y`}, `x="a,b"|y`, `x="a,b"|y`},
+		{[]string{`"a\",b", c`}, `"a\",b"|c`, `"a\"|b", c`},
+		{[]string{`"open, a`}, `"open, a`, `"open, a`},
+		{nil, "", ""},
+	} {
+		if got := strings.Join(slices.Collect(httpfield.Elements(tt.lines)), "|"); got != tt.elements {
+			t.Errorf("Elements(%q) = %s, want %s", tt.lines, got, tt.elements)
+		}
+		if got := strings.Join(slices.Collect(httpfield.EntityTags(tt.lines)), "|"); got != tt.tag {
+			t.Errorf("EntityTags(%q) = %s, want %s", tt.lines, got, tt.tag)
+		}
+	}
+}
+
+func TestDirective(t *testing.T) {
+	for _, tt := range []struct {
+		lines []string
+		want  bool
+	}{
+		{[]string{"no-store"}, true},
+		{[]string{"max-age=5 , NO-Store"}, true},
+		{[]string{"max-age=5", "no-store"}, true},
+		{[]string{`no-store="x"`}, true},
+		{[]string{`x="a, no-store, b"`}, false},
+		{[]string{"x-no-store"}, false},
+		{nil, false},
+	} {
+		if got := httpfield.Directive(http.Header{"Cache-Control": tt.lines}, "no-store"); got != tt.want {
+			t.Errorf("Directive(%q) = %t, want %t", tt.lines, got, tt.want)
+		}
+	}
+}
+
+func TestRemoveConnection(t *testing.T) {
+	h := http.Header{
+		"Connection": {"close, x-own", "Cache-Control"}, "X-Own": {"1"}, "Keep-Alive": {"1"}, "Te": {"trailers"},
+		"Trailer": {"X"}, "Proxy-Authorization": {"Basic x"}, "Proxy-Authentication-Info": {"x"},
+		"Cache-Control": {"no-store"}, "Content-Type": {"text/plain"},
+	}
+	httpfield.RemoveConnection(h)
+	if len(h) != 2 || h.Get("Cache-Control") != "no-store" || h.Get("Content-Type") != "text/plain" {
+		t.Errorf("left: %v", h)
+	}
+}

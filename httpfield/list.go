@@ -1,0 +1,68 @@
+// Package httpfield reads fields of HTTP messages that several packages must read alike: lists and the fields that
+// belong to one connection.
+package httpfield
+
+import (
+	"iter"
+	"net/http"
+	"strings"
+)
+
+// Elements yields the elements of a list-valued field, over all its lines, trimmed, without empty ones (RFC 9110
+// §5.6.1). A comma inside a quoted string does not end an element.
+func Elements(lines []string) iter.Seq[string] { return split(lines, true) }
+
+// EntityTags yields the members of an If-None-Match field. In an entity tag a backslash escapes nothing (RFC 9110
+// §8.8.3).
+func EntityTags(lines []string) iter.Seq[string] { return split(lines, false) }
+
+func split(lines []string, escapes bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range lines {
+			for line != "" {
+				var element string
+				element, line = cut(line, escapes)
+				if element = strings.Trim(element, " \t"); element != "" && !yield(element) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cut cuts line behind its first element.
+func cut(line string, escapes bool) (element, rest string) {
+	quoted := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted && escapes:
+			i++
+		case c == ',' && !quoted:
+			return line[:i], line[i+1:]
+		}
+	}
+	return line, ""
+}
+
+// Has reports whether a list-valued field has a member, whatever its case.
+func Has(h http.Header, field, member string) bool {
+	for element := range Elements(h[field]) {
+		if strings.EqualFold(element, member) {
+			return true
+		}
+	}
+	return false
+}
+
+// Directive reports whether Cache-Control has a directive, with or without an argument.
+func Directive(h http.Header, name string) bool {
+	for element := range Elements(h["Cache-Control"]) {
+		token, _, _ := strings.Cut(element, "=")
+		if strings.EqualFold(strings.TrimSpace(token), name) {
+			return true
+		}
+	}
+	return false
+}
