@@ -19,7 +19,8 @@ const policy = `
 	render                →
 	convert/chars, convert/guard →
 	convert/dom           → convert/chars, convert/guard
-	convert               → page, pdf, convert/chars, convert/guard, convert/dom
+	convert/formula, convert/footnote → convert/chars, convert/dom
+	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
 	store                 → page
 	summary               → page, llm
 	agents                → page

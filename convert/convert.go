@@ -4,8 +4,8 @@
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
 // in a file of its own: decode (decode.go), what the page says about itself (meta.go), normalise elements into the few
-// forms the renderer knows (normalise.go and what it calls: code.go, codelang.go, links.go, images.go, math.go,
-// mathml.go, callouts.go, footnotes.go, tabs.go, layout.go), remove what no reader sees (hidden.go, invisible.go),
+// forms the renderer knows (normalise.go and what it calls: code.go, codelang.go, links.go, images.go, callouts.go,
+// tabs.go, layout.go, and the packages formula and footnote), remove what no reader sees (hidden.go, invisible.go),
 // prune what is not content (prune.go), choose the root (root.go), try again more gently when too little is left
 // (retry.go), render (render.go, pieces.go, escape.go, list.go, table.go).
 //
@@ -13,9 +13,9 @@
 // sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (docx.go, docx_story.go), and bodies
 // without text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
 //
-// Every byte is taken for hostile. Input, output, nesting and spans are bounded (convert/guard), the context is checked at
-// every node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is cut
-// in silence.
+// Every byte is taken for hostile. Input, output, nesting and spans are bounded (convert/guard), the context is checked
+// at every node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is
+// cut in silence.
 //
 // A new rule is a line in a table and a golden pair in testdata.
 package convert
@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,8 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/dom"
+	"readthru/convert/footnote"
+	"readthru/convert/formula"
 	"readthru/convert/guard"
 	"readthru/page"
 )
@@ -70,19 +73,20 @@ const edition = 8
 var Version = sync.OnceValue(version)
 
 // ruleTables are the rules that are data.
-var ruleTables = []any{
+var ruleTables = slices.Concat([]any{
 	neverText, namedColours, gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks,
 	lazySources, trackers, spacerNames, callouts,
 	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes,
-	calloutTitles, noteNames, sideNoteClasses, noteHeadings,
-	mathBoxes, texAttributes, texQueries, matrices, accents, bigOperators, functions, texSymbols, manualRoots,
+	calloutTitles,
+}, footnote.Rules, formula.Rules, []any{
+	manualRoots,
 	manualLabels, tocNames,
 	hiding, fallbacks, foldNames, entrances, trackingParameters, redirectors, adHosts, signInNames, signInPlea,
 	paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
 	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, modelText, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
-}
+})
 
 func version() string {
 	h := xxhash.New()

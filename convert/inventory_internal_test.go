@@ -50,7 +50,7 @@ func TakeInventory(d *Document) Inventory {
 				inv.Links = append(inv.Links, dom.Attr(n, "href")+" "+text)
 			}
 		case dom.Is(n, atom.Table):
-			if !(&renderer{}).irregular(n) && hasText(n) && !dom.Within(n, atom.Table) {
+			if !(&renderer{}).irregular(n) && dom.HasText(n) && !dom.Within(n, atom.Table) {
 				inv.Tables++
 			}
 		case n.Data == dom.NoteRefElement:

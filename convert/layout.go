@@ -56,7 +56,7 @@ func layout(n *html.Node) bool {
 func rowHeading(row *html.Node) *html.Node {
 	var found *html.Node
 	for c := row.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type != html.ElementNode || !hasText(c) {
+		if c.Type != html.ElementNode || !dom.HasText(c) {
 			continue
 		}
 		h := dom.Find(c, dom.IsHeading)
@@ -70,7 +70,7 @@ func rowHeading(row *html.Node) *html.Node {
 
 // headedRows reports whether a table without a header of its own has rows that are headings.
 func headedRows(n *html.Node) bool {
-	if dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Thead, atom.Th) && hasText(d) }) != nil {
+	if dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Thead, atom.Th) && dom.HasText(d) }) != nil {
 		return false
 	}
 	for _, row := range tableRows(n) {

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/dom"
+	"readthru/convert/footnote"
+	"readthru/convert/formula"
 	"readthru/convert/guard"
 )
 
@@ -17,8 +19,8 @@ import (
 func normalise(ctx context.Context, body *html.Node, base *url.URL, w *firewall) {
 	unwrapShadowRoots(body)
 	lazyImages(body)
-	normaliseMath(body)
-	normaliseFootnotes(body, base)
+	formula.Normalise(body)
+	footnote.Normalise(body, base)
 	openCallouts(body)
 	for _, box := range dom.FindAll(body, checkbox) {
 		mark := "[ ] "

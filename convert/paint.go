@@ -233,7 +233,7 @@ func offScreen(style map[string]string) bool {
 	switch style["position"] {
 	case "absolute", "fixed", "relative":
 		if far(style["left"]) || far(style["top"]) || far(style["right"]) || far(style["bottom"]) ||
-			far(firstField(style["inset"])) {
+			far(chars.FirstWord(style["inset"])) {
 			return true
 		}
 	}
@@ -292,7 +292,7 @@ func far(value string) bool {
 // clipped reports an element of which nothing is left to see.
 func clipped(style map[string]string) bool {
 	shape, args, _ := strings.Cut(strings.TrimSuffix(style["clip-path"], ")"), "(")
-	switch n, unit, ok := number(firstField(args)); {
+	switch n, unit, ok := number(chars.FirstWord(args)); {
 	case shape == "inset" && ok && unit == "%" && n >= 50, (shape == "circle" || shape == "ellipse") && ok && n == 0:
 		return true
 	case shape == "polygon" && args != "" && onePoint(args):
@@ -327,7 +327,7 @@ func collapsed(style map[string]string) string {
 		return ""
 	}
 	for _, name := range []string{"padding", "padding-top", "padding-bottom", "min-height"} {
-		if n, _, ok := number(firstField(style[name])); style[name] != "" && (!ok || n != 0) {
+		if n, _, ok := number(chars.FirstWord(style[name])); style[name] != "" && (!ok || n != 0) {
 			return "" // room by other means
 		}
 	}
@@ -351,11 +351,4 @@ func number(value string) (n float64, unit string, ok bool) {
 	}
 	n, err := strconv.ParseFloat(value[:end], 64)
 	return n, value[end:], err == nil
-}
-
-func firstField(s string) string {
-	for field := range strings.FieldsSeq(s) {
-		return field
-	}
-	return ""
 }

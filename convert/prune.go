@@ -126,7 +126,7 @@ func (p *pruner) misnamed(n *html.Node) bool {
 // opensBox reports whether h is the first thing with text in box.
 func opensBox(h, box *html.Node) bool {
 	for n := h; n != box; n = n.Parent {
-		if !opens(n) {
+		if !dom.OpensParent(n) {
 			return false
 		}
 	}

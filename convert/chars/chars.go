@@ -113,3 +113,11 @@ func Words(s string) (n int) {
 	}
 	return n
 }
+
+// FirstWord returns what stands before the first white space in s, after any at its start.
+func FirstWord(s string) string {
+	for field := range strings.FieldsSeq(s) {
+		return field
+	}
+	return ""
+}

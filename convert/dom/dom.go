@@ -249,3 +249,25 @@ func DropAttr(n *html.Node, key string) {
 		}
 	}
 }
+
+// HasText reports whether there is text below n that is not blank.
+func HasText(n *html.Node) bool {
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode && !chars.Blank(d.Data) {
+			return true
+		}
+	}
+	return false
+}
+
+// OpensParent reports whether n is the first thing with text in its parent.
+func OpensParent(n *html.Node) bool {
+	steps := 0
+	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+		if steps++; steps > 100 || p.Type == html.ElementNode && HasText(p) || p.Type == html.TextNode &&
+			!chars.Blank(p.Data) {
+			return false
+		}
+	}
+	return true
+}

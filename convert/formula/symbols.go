@@ -1,4 +1,4 @@
-package convert
+package formula
 
 import (
 	"strconv"
@@ -108,8 +108,12 @@ func asciiTeX(r rune) string {
 }
 
 // functions are the names that TeX has commands for.
-var functions = set(`sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp lim max min sup inf det
-	dim ker gcd arg deg Pr hom limsup liminf`)
+var functions = map[string]bool{
+	"sin": true, "cos": true, "tan": true, "cot": true, "sec": true, "csc": true, "arcsin": true, "arccos": true,
+	"arctan": true, "sinh": true, "cosh": true, "tanh": true, "log": true, "ln": true, "lg": true, "exp": true,
+	"lim": true, "max": true, "min": true, "sup": true, "inf": true, "det": true, "dim": true, "ker": true, "gcd": true,
+	"arg": true, "deg": true, "Pr": true, "hom": true, "limsup": true, "liminf": true,
+}
 
 // texSymbols are the commands of characters beyond ASCII.
 var texSymbols = func() map[rune]string {

@@ -1,4 +1,4 @@
-package convert
+package footnote
 
 import (
 	"strconv"
@@ -19,11 +19,13 @@ var sideNoteClasses = []string{
 }
 
 // noteHeadings head a page's footnotes and say nothing once these are marked as such.
-var noteHeadings = set("note notes footnote footnotes endnote endnotes sidenotes fußnoten anmerkungen fussnoten " +
-	"notas voetnoten")
+var noteHeadings = map[string]bool{
+	"note": true, "notes": true, "footnote": true, "footnotes": true, "endnote": true, "endnotes": true,
+	"sidenotes": true, "fußnoten": true, "anmerkungen": true, "fussnoten": true, "notas": true, "voetnoten": true,
+}
 
 // sidenotes takes the footnotes that stand beside their references.
-func (f *footnotes) sidenotes(body *html.Node) {
+func (f *finder) sidenotes(body *html.Node) {
 	refs := map[*html.Node]bool{}
 	for _, n := range f.notes {
 		for _, ref := range n.refs {
@@ -33,7 +35,7 @@ func (f *footnotes) sidenotes(body *html.Node) {
 	for _, side := range dom.FindAll(body, func(n *html.Node) bool {
 		return dom.Is(n, atom.Span, atom.Aside, atom.Small, atom.Div) && dom.HasClass(n, sideNoteClasses...)
 	}) {
-		if !hasText(side) || dom.Within(side, atom.Pre) || f.inNote(side) || len(f.notes) >= maxNotes {
+		if !dom.HasText(side) || dom.Within(side, atom.Pre) || f.inNote(side) || len(f.notes) >= maxNotes {
 			continue
 		}
 		before := side.PrevSibling
@@ -47,7 +49,7 @@ func (f *footnotes) sidenotes(body *html.Node) {
 			f.sideAlone(side)
 		case dom.Is(before, atom.Label, atom.Sup, atom.A, atom.Span):
 			label, _ := noteLabel(shortText(before))
-			if label == "" && hasText(before) {
+			if label == "" && dom.HasText(before) {
 				continue
 			}
 			f.order[before] = len(f.order) + 1
@@ -57,7 +59,7 @@ func (f *footnotes) sidenotes(body *html.Node) {
 }
 
 // inNote reports whether n is, or lies in, a footnote that has been found.
-func (f *footnotes) inNote(n *html.Node) bool {
+func (f *finder) inNote(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if f.found[n] != nil {
 			return true
@@ -67,12 +69,12 @@ func (f *footnotes) inNote(n *html.Node) bool {
 }
 
 // leadsTo reports whether n is a reference to a footnote that has been found, or holds nothing else.
-func (f *footnotes) leadsTo(n *html.Node, refs map[*html.Node]bool) bool {
+func (f *finder) leadsTo(n *html.Node, refs map[*html.Node]bool) bool {
 	return refs[n] || isLabel(n) && dom.Find(n, func(d *html.Node) bool { return refs[d] }) != nil
 }
 
 // sideAlone takes a note without a reference of its own: its parent may show the label and hold the note.
-func (f *footnotes) sideAlone(side *html.Node) {
+func (f *finder) sideAlone(side *html.Node) {
 	parent := side.Parent
 	if !dom.Is(parent, atom.Span, atom.Sup, atom.A, atom.Label) {
 		return
@@ -90,16 +92,17 @@ func (f *footnotes) sideAlone(side *html.Node) {
 
 // loose takes footnotes without links: a raised number in the text, and at the end, or right below, a paragraph that
 // begins with the same number raised. The numbers must run from 1 on, and each must occur in the text above.
-func (f *footnotes) loose(body *html.Node) {
+func (f *finder) loose(body *html.Node) {
 	raised := map[string]*html.Node{}
 	var openers []*html.Node
 	for d := range body.Descendants() {
 		switch {
-		case dom.Is(d, atom.Sup) && digits(shortText(d)) && len(shortText(d)) <= 3 && !opens(d):
+		case dom.Is(d, atom.Sup) && digits(shortText(d)) && len(shortText(d)) <= 3 && !dom.OpensParent(d):
 			if raised[shortText(d)] == nil {
 				raised[shortText(d)] = d
 			}
-		case dom.Is(d, atom.Sup, atom.Strong, atom.B) && len(raised) > 0 && opens(d) && dom.Is(d.Parent, atom.P, atom.Li) &&
+		case dom.Is(d, atom.Sup, atom.Strong, atom.B) && len(raised) > 0 && dom.OpensParent(d) &&
+			dom.Is(d.Parent, atom.P, atom.Li) &&
 			len(openers) < maxNotes:
 			label, _ := noteLabel(shortText(d))
 			if label == strconv.Itoa(len(openers)+1) && raised[label] != nil && (dom.Is(d, atom.Sup) || len(openers) > 0 ||
@@ -125,18 +128,6 @@ func (f *footnotes) loose(body *html.Node) {
 		f.order[raised[label]] = i + 1
 		f.add(holder, label, raised[label])
 	}
-}
-
-// opens reports whether n is the first thing with text in its parent.
-func opens(n *html.Node) bool {
-	steps := 0
-	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-		if steps++; steps > 100 || p.Type == html.ElementNode && hasText(p) || p.Type == html.TextNode &&
-			!chars.Blank(p.Data) {
-			return false
-		}
-	}
-	return true
 }
 
 // bounded reports whether a rule or a heading that says footnotes stands right before n.
@@ -175,7 +166,7 @@ func withContinuation(p, end *html.Node) *html.Node {
 func dropNoteHeadings(body *html.Node) {
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return noteHeading(n) || dom.Is(n, atom.Hr) }) {
 		s := n.NextSibling
-		for s != nil && (s.Type != html.ElementNode || !hasText(s) && !dom.Is(s, atom.Hr, atom.Img) &&
+		for s != nil && (s.Type != html.ElementNode || !dom.HasText(s) && !dom.Is(s, atom.Hr, atom.Img) &&
 			s.Data != dom.NoteElement) {
 			if s.Type == html.TextNode && !chars.Blank(s.Data) {
 				break
@@ -184,7 +175,7 @@ func dropNoteHeadings(body *html.Node) {
 		}
 		for dom.Is(s, atom.Div, atom.Section) {
 			first := s.FirstChild
-			for first != nil && (first.Type != html.ElementNode || !hasText(first)) {
+			for first != nil && (first.Type != html.ElementNode || !dom.HasText(first)) {
 				first = first.NextSibling
 			}
 			s = first

@@ -1,4 +1,10 @@
-package convert
+// Package formula finds the formulas of a page and replaces each by its TeX source.
+//
+// Pages carry formulas in many forms, often in several at once: TeX in an attribute, a script, an annotation, an
+// image's alternative text or address, or between delimiters in the text, MathML, and what KaTeX, MathJax and others
+// draw for the eye. [Normalise] takes the source where there is one, writes TeX from MathML (mathml.go) where there is
+// none, and removes the twins for the eye and for screen readers.
+package formula
 
 import (
 	"net/url"
@@ -10,6 +16,9 @@ import (
 	"readthru/convert/chars"
 	"readthru/convert/dom"
 )
+
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{mathBoxes, texAttributes, texQueries, matrices, accents, bigOperators, functions, texSymbols}
 
 // mathBoxes name the elements that renderers of formulas put round what they made. They hold one formula and its twins.
 var mathBoxes = []string{
@@ -27,8 +36,8 @@ var texAttributes = []string{
 // texQueries are the parameters by which services that draw formulas are handed their TeX.
 var texQueries = []string{"tex", "latex", "math", "formula", "eq", "chl", "from"}
 
-// normaliseMath replaces formulas by their TeX source, wherever a page carries it, and removes their twins for the eye.
-func normaliseMath(body *html.Node) {
+// Normalise replaces formulas by their TeX source, wherever a page carries it, and removes their twins for the eye.
+func Normalise(body *html.Node) {
 	written := false // TeX between delimiters, which a script would set
 	for _, n := range findMath(body, &written) {
 		if !dom.Attached(n, body) {
@@ -131,7 +140,7 @@ func texOf(n *html.Node) (tex string, display bool) {
 			func(d *html.Node) bool { return d.Data == "math" }) != nil {
 			return "", false // the same for screen readers, which says more
 		}
-		return cleanTeX(mathTeX(n)), dom.Attr(n, "display") == "true"
+		return cleanTeX(fromMathML(n)), dom.Attr(n, "display") == "true"
 	case n.Data == "math":
 		display = dom.Attr(n, "display") == "block" || dom.Attr(n, "mode") == "display"
 		if a := dom.Find(n, func(d *html.Node) bool {
@@ -139,7 +148,7 @@ func texOf(n *html.Node) (tex string, display bool) {
 		}); a != nil {
 			tex = dom.Text(a)
 		} else if tex = dom.Attr(n, "alttext"); tex == "" {
-			tex = mathTeX(n)
+			tex = fromMathML(n)
 		}
 		return cleanTeX(tex), display
 	}

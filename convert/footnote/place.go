@@ -1,4 +1,4 @@
-package convert
+package footnote
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 )
 
 // rewrite puts the elements for footnotes into the tree.
-func (f *footnotes) rewrite(body *html.Node) {
+func (f *finder) rewrite(body *html.Node) {
 	if len(f.notes) == 0 {
 		return
 	}
@@ -41,7 +41,7 @@ func (f *footnotes) rewrite(body *html.Node) {
 
 // label returns a label for markdown: the page's own where it is a number or a letter not yet taken, else a free
 // number.
-func (f *footnotes) label(own string, number int) string {
+func (f *finder) label(own string, number int) string {
 	if !digits(own) && (len(own) != 1 || !chars.Letter(own[0])) || f.taken[own] {
 		for own = strconv.Itoa(number); f.taken[own]; own = strconv.Itoa(number) {
 			number++
@@ -75,7 +75,7 @@ func placeReference(ref *html.Node, label string) {
 
 // placeNote turns what holds a footnote into an x-note element, after the outermost list, table or paragraph that it
 // stands in.
-func (f *footnotes) placeNote(n *note, body *html.Node) {
+func (f *finder) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)
 	element := &html.Node{Type: html.ElementNode, Data: dom.NoteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}
 	if dom.IsBlock(n.node) && !dom.Is(n.node, atom.Li, atom.Dd, atom.Td, atom.P) {
@@ -106,7 +106,7 @@ func (f *footnotes) placeNote(n *note, body *html.Node) {
 	}
 	dom.Remove(n.node)
 	place.Parent.InsertBefore(element, after)
-	for holder != body && holder != place.Parent && holder.Parent != nil && (!hasText(holder) || isLabel(holder)) &&
+	for holder != body && holder != place.Parent && holder.Parent != nil && (!dom.HasText(holder) || isLabel(holder)) &&
 		!dom.Contains(holder, atom.Img, atom.Input) {
 		parent := holder.Parent
 		dom.Remove(holder)
@@ -120,7 +120,7 @@ func isLabel(n *html.Node) bool {
 }
 
 // withoutWayBack removes from a footnote the links that lead back to its references, and its own label.
-func (f *footnotes) withoutWayBack(n *note) {
+func (f *finder) withoutWayBack(n *note) {
 	for _, a := range dom.FindAll(n.node, func(d *html.Node) bool { return dom.Is(d, atom.A) }) {
 		id := f.fragment(dom.Attr(a, "href"))
 		text := shortText(a)
@@ -161,7 +161,7 @@ func nameSaysBack(a *html.Node) bool {
 }
 
 // withoutLabel removes the label at the start of a footnote.
-func (f *footnotes) withoutLabel(n *note) {
+func (f *finder) withoutLabel(n *note) {
 	for range 3 {
 		var first *html.Node
 		for d := range n.node.Descendants() {
@@ -178,7 +178,7 @@ func (f *footnotes) withoutLabel(n *note) {
 			first.Data = rest
 			continue
 		}
-		word := firstField(data)
+		word := chars.FirstWord(data)
 		label, bracketed := noteLabel(word)
 		alone := len(data) == len(word) || word != n.own || bracketed || strings.HasSuffix(word, ".") || strings.Trim(word,
 			"*†‡§‖") == ""

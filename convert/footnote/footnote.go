@@ -1,4 +1,10 @@
-package convert
+// Package footnote finds the footnotes of a page and their references.
+//
+// Hardly two sites mark footnotes alike, so that [Normalise] judges by form: a reference is a short label that leads to
+// an element of the page, and a footnote is text there that is no section and that leads back, has the same label, or
+// has a name that says footnote (reference.go). Notes in the margin (sidenote.go) stand beside their reference instead.
+// Both become elements of our own, [dom.NoteRefElement] and [dom.NoteElement] (place.go), which the renderer writes.
+package footnote
 
 import (
 	"net/url"
@@ -17,11 +23,11 @@ const (
 	maxNoteText = 8 << 10 // bytes of one note's text; what is longer is a section that a short link leads to
 )
 
-// footnotes rewrites the references to a page's footnotes into x-note-ref elements and the footnotes into x-note
-// elements, where each stands. It knows a reference by its form, a short label that leads to an element of the page,
-// and a footnote by what stands there: text that is no section, with a way back, the same label, or a name that says
-// so.
-type footnotes struct {
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{noteNames, sideNoteClasses, noteHeadings}
+
+// finder is what is found of the footnotes of one page.
+type finder struct {
 	base  *url.URL
 	order map[*html.Node]int    // of elements with an id, anchors and references
 	ids   map[string]*html.Node // first element of each id or anchor name
@@ -40,9 +46,11 @@ type note struct {
 	refs  []*html.Node
 }
 
-// normaliseFootnotes runs before anything is removed: footnotes may be hidden until their reference is pressed.
-func normaliseFootnotes(body *html.Node, base *url.URL) {
-	f := &footnotes{
+// Normalise rewrites the references to a page's footnotes into [dom.NoteRefElement] and the footnotes into
+// [dom.NoteElement]. base is the page's URL and may be nil. It must run before anything is removed: footnotes may be
+// hidden until their reference is pressed.
+func Normalise(body *html.Node, base *url.URL) {
+	f := &finder{
 		base: base, order: map[*html.Node]int{}, ids: map[string]*html.Node{}, found: map[*html.Node]*note{},
 		taken: map[string]bool{}, back: map[string]bool{},
 	}
@@ -58,7 +66,7 @@ func normaliseFootnotes(body *html.Node, base *url.URL) {
 }
 
 // collect reads a page once: ids, and what may refer to a footnote.
-func (f *footnotes) collect(body *html.Node) {
+func (f *finder) collect(body *html.Node) {
 	index := 0
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
@@ -90,7 +98,7 @@ func (f *footnotes) collect(body *html.Node) {
 }
 
 // resolve finds the footnote that a mark leads to.
-func (f *footnotes) resolve(m mark) {
+func (f *finder) resolve(m mark) {
 	target := f.ids[m.id]
 	if target == nil || f.order[target] <= f.order[m.node] {
 		return
@@ -107,7 +115,7 @@ func (f *footnotes) resolve(m mark) {
 	}
 }
 
-func (f *footnotes) add(holder *html.Node, label string, ref *html.Node) {
+func (f *finder) add(holder *html.Node, label string, ref *html.Node) {
 	n := f.found[holder]
 	if n == nil {
 		n = &note{node: holder, own: label}
@@ -138,12 +146,12 @@ func noteHolder(target *html.Node) *html.Node {
 			return nil
 		case dom.Is(n, atom.Tr):
 			return lastCell(n)
-		case dom.Is(n, atom.P, atom.Dd) && dom.Is(n.Parent, atom.Li, atom.Dd) && opens(n), dom.Is(n, atom.Td):
+		case dom.Is(n, atom.P, atom.Dd) && dom.Is(n.Parent, atom.Li, atom.Dd) && dom.OpensParent(n), dom.Is(n, atom.Td):
 			n = n.Parent
 			continue
 		}
 		label, _ := noteLabel(shortText(n))
-		if label == "" && hasText(n) && (dom.IsBlock(n) || dom.Is(n, atom.Span) && !dom.Is(n.Parent, atom.Li, atom.Dd)) {
+		if label == "" && dom.HasText(n) && (dom.IsBlock(n) || dom.Is(n, atom.Span) && !dom.Is(n.Parent, atom.Li, atom.Dd)) {
 			return n
 		}
 		n = n.Parent
@@ -160,17 +168,8 @@ func lastCell(row *html.Node) *html.Node {
 	return nil
 }
 
-func hasText(n *html.Node) bool {
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode && !chars.Blank(d.Data) {
-			return true
-		}
-	}
-	return false
-}
-
 // plausible reports whether holder is a footnote and not a section that a link with a short name leads to.
-func (f *footnotes) plausible(holder, target *html.Node, m mark) bool {
+func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 	size, nodes := 0, 0
 	returns := false
 	for d := range holder.Descendants() {
@@ -198,7 +197,7 @@ func (f *footnotes) plausible(holder, target *html.Node, m mark) bool {
 }
 
 // near reports whether one of the elements is the other, or close round it.
-func (f *footnotes) near(a, b *html.Node) bool {
+func (f *finder) near(a, b *html.Node) bool {
 	for n, i := b, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		if n == a {
 			return true
@@ -216,7 +215,7 @@ func (f *footnotes) near(a, b *html.Node) bool {
 func firstWord(n *html.Node) string {
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && !chars.Blank(d.Data) {
-			return firstField(d.Data)
+			return chars.FirstWord(d.Data)
 		}
 	}
 	return ""

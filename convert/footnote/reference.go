@@ -1,4 +1,4 @@
-package convert
+package footnote
 
 import (
 	"net/url"
@@ -13,9 +13,13 @@ import (
 )
 
 // noteNames are the words in class, id, role or address that say footnote, endnote or citation.
-var noteNames = set(`fn fnref fnr ftn ftnt footnote footnotes footref footdef footnum noteref note notes endnote
-	endnotes cite citation citations reference references ref bib biblio bibr sidenote fna easyfootnote easy doc-noteref
-	rearnote`)
+var noteNames = map[string]bool{
+	"fn": true, "fnref": true, "fnr": true, "ftn": true, "ftnt": true, "footnote": true, "footnotes": true,
+	"footref": true, "footdef": true, "footnum": true, "noteref": true, "note": true, "notes": true, "endnote": true,
+	"endnotes": true, "cite": true, "citation": true, "citations": true, "reference": true, "references": true,
+	"ref": true, "bib": true, "biblio": true, "bibr": true, "sidenote": true, "fna": true, "easyfootnote": true,
+	"easy": true, "doc-noteref": true, "rearnote": true,
+}
 
 // mark is an element that may refer to a footnote.
 type mark struct {
@@ -26,7 +30,7 @@ type mark struct {
 }
 
 // markOf reads an element as a reference to a footnote.
-func (f *footnotes) markOf(n *html.Node) (mark, bool) {
+func (f *finder) markOf(n *html.Node) (mark, bool) {
 	id, named := "", false
 	switch n.DataAtom {
 	case atom.A:
@@ -61,7 +65,7 @@ func (f *footnotes) markOf(n *html.Node) (mark, bool) {
 }
 
 // fragment returns the id that an address leads to on the same page, or "".
-func (f *footnotes) fragment(href string) string {
+func (f *finder) fragment(href string) string {
 	path, id, ok := strings.Cut(strings.TrimSpace(href), "#")
 	if !ok || id == "" {
 		return ""

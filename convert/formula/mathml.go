@@ -1,4 +1,4 @@
-package convert
+package formula
 
 import (
 	"strings"
@@ -10,8 +10,8 @@ import (
 	"readthru/convert/dom"
 )
 
-// mathTeX writes presentation MathML, or what MathJax makes of it for the eye (elements mjx-…), as TeX.
-func mathTeX(n *html.Node) string {
+// fromMathML writes presentation MathML, or what MathJax makes of it for the eye (elements mjx-…), as TeX.
+func fromMathML(n *html.Node) string {
 	w := &texWriter{budget: 20000}
 	tex := w.row(n)
 	if w.budget < 0 {
@@ -285,8 +285,12 @@ func takesLimits(base string) bool {
 	return bigOperators[name] || strings.HasPrefix(base, `\underbrace`) || strings.HasPrefix(base, `\overbrace`)
 }
 
-var bigOperators = set(`sum prod coprod int iint iiint oint bigcup bigcap bigoplus bigotimes bigvee bigwedge lim max
-	min sup inf limsup liminf det Pr gcd arg operatorname`)
+var bigOperators = map[string]bool{
+	"sum": true, "prod": true, "coprod": true, "int": true, "iint": true, "iiint": true, "oint": true, "bigcup": true,
+	"bigcap": true, "bigoplus": true, "bigotimes": true, "bigvee": true, "bigwedge": true, "lim": true, "max": true,
+	"min": true, "sup": true, "inf": true, "limsup": true, "liminf": true, "det": true, "Pr": true, "gcd": true,
+	"arg": true, "operatorname": true,
+}
 
 func (w *texWriter) table(n *html.Node, env string) string {
 	var rows []string
