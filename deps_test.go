@@ -13,7 +13,7 @@ import (
 // all that they may import of this module; a package may have several lines. The rooms of convert are named in its own
 // lines alone: no other package imports them. It is a statement of design: do not change it to fix a build.
 const policy = `
-	page, httpfield, pdf, llm, symbols, recording, bench, bench/trec, bench/ways/inside →
+	page, httpfield, pdf, llm, symbols, recording, bench, bench/trec, bench/ways/inside, github/githubtest →
 	bench/ways            → bench/ways/inside
 	certs                 →
 	render                →
@@ -26,14 +26,15 @@ const policy = `
 	agents                → page
 	cache                 → store, httpfield
 	knowledge             → page, store, llm
-	fetch                 → page, httpfield, convert, render, symbols, llm, store
+	github                → page, convert, symbols
+	fetch                 → page, httpfield, convert, render, symbols, llm, store, github
 	proxy                 → page, httpfield, fetch, certs, recording
 	crawl                 → page, fetch
 	firecrawl             → page, httpfield, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
-	cmd/readthru          → fetch, recording, proxy, crawl, firecrawl, api, mcp
+	cmd/readthru          → github, fetch, recording, proxy, crawl, firecrawl, api, mcp
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.

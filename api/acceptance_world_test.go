@@ -20,6 +20,7 @@ import (
 
 	"readthru/api"
 	"readthru/fetch"
+	"readthru/github"
 	"readthru/llm"
 	"readthru/page"
 	"readthru/store"
@@ -83,7 +84,7 @@ func html(contentType, content string) func(http.ResponseWriter, *http.Request) 
 
 // onExample has the fetcher look for GitHub on names that the origin has a certificate for.
 func onExample(o *fetch.Options) {
-	o.GitHub = fetch.GitHub{
+	o.GitHub = github.Options{
 		CodeloadURL: "https://codeload.example.com", RawURL: "https://raw.example.com",
 		APIURL: "https://api.example.com",
 	}

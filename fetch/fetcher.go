@@ -29,6 +29,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"readthru/convert"
+	"readthru/github"
 	"readthru/llm"
 	"readthru/page"
 	"readthru/render"
@@ -61,9 +62,11 @@ type Options struct {
 	LLM              *llm.Client     // of step llm; if nil it is skipped
 	MaxHTMLChars     int             // of a page's HTML into that model; if zero 40,000
 	Workers          int             // conversions at once; if zero GOMAXPROCS
-	GitHub           GitHub
-	Symbols          *symbols.Engine // makes the symbol maps of repositories; if nil they have none
-	Log              *slog.Logger
+	GitHub           github.Options  // Get, Dial, Symbols and Log are set by New
+	// RepositoryLifetime is how long the page of a repository is fresh; if zero 24 h
+	RepositoryLifetime time.Duration
+	Symbols            *symbols.Engine // makes the symbol maps of repositories; if nil they have none
+	Log                *slog.Logger
 }
 
 // MarkdownNew configures the third party of step markdown_new.
@@ -79,7 +82,7 @@ type Fetcher struct {
 	steps   map[string]Step
 	wanted  string // recipe of o.Convert
 	mdnew   *markdownNew
-	github  *github
+	github  *github.Reader
 	workers *semaphore.Weighted
 	flights singleflight.Group
 	tried   *lru.Cache[string, time.Time] // what was asked in vain, and until when it is not asked again

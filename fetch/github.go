@@ -5,199 +5,90 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/semaphore"
-
+	"readthru/convert"
+	"readthru/github"
 	"readthru/page"
 	"readthru/store"
 )
 
-// GitHub says where GitHub is and how its repositories, files, issues, pull requests and gists are read by own fetches
-// (rules B10 to B15). The zero value is github.com without a token.
-type GitHub struct {
-	// BaseURL is where pages and clones are. If empty, https://github.com. Another one is a GitHub Enterprise Server: URLs
-	// of its host are read as GitHub's too, and the token is for it.
-	BaseURL string
-
-	// CodeloadURL, RawURL and APIURL are where archives, contents of files and the REST API are. If empty, those of
-	// github.com; of an Enterprise Server, the places below BaseURL where such a server has them.
-	CodeloadURL, RawURL, APIURL string
-
-	Token    string        // sent to APIURL and nowhere else; if empty issues and pull requests are read as pages
-	Lifetime time.Duration // of a repository's page, before it is validated; if zero 24 h
-	Git      string        // the program that clones what cannot be had as an archive; if empty nothing is cloned
-	Dir      string        // where clones lie while they are read; if empty the system's directory for such
-	CAFile   string        // PEM file of the roots that git trusts; if empty its own
-}
-
 const (
-	repositoryTime = 2 * time.Minute // for all that it takes to read a repository (rule B10)
-	staleLifetime  = 7 * 24 * time.Hour
-	githubHops     = 5 // redirects
-	repositories   = 2 // read at once
-	githubRecipe   = 1 // raised when what is made of the same becomes another
-	symbolTokens   = 6000
+	defaultRepositoryLifetime = 24 * time.Hour
+	discussionLifetime        = time.Minute // what GitHub's API says of its answers
+	staleLifetime             = 7 * 24 * time.Hour
 )
 
-// hub is one GitHub.
-type hub struct {
-	host     string // of its pages, with port unless that is the default
-	base     *url.URL
-	codeload *url.URL // nil: below base
-	raw      *url.URL // nil: below base
-	api      *url.URL
-	token    string
-	operated map[string]bool // host:port of what the operator named: it may be private
-}
-
-// github reads what is on GitHub.
-type github struct {
-	f        *Fetcher
-	hubs     []*hub
-	limits   treeLimits
-	reading  *semaphore.Weighted
-	projects *lru.Cache[string, project] // by API address
-	dir      sync.Once                   // has been cleared
-}
-
-func newGitHub(f *Fetcher) *github {
-	projects, _ := lru.New[string, project](256) // fails for sizes below 1 only
-	g := &github{f: f, limits: defaultTreeLimits, reading: semaphore.NewWeighted(repositories), projects: projects}
+// newGitHub returns the reader of GitHub, which reaches it through the cache and the transport of f.
+func newGitHub(f *Fetcher) *github.Reader {
 	o := f.o.GitHub
-	public := func() *hub {
-		return &hub{
-			host: "github.com", base: at("https://github.com/"), codeload: at("https://codeload.github.com/"),
-			raw: at("https://raw.githubusercontent.com/"), api: at("https://api.github.com/"), operated: map[string]bool{},
+	o.Get, o.Symbols, o.Log = f.getGitHub, f.o.Symbols, f.o.Log
+	if t, ok := f.o.Direct.(interface {
+		Dial(ctx context.Context, network, addr string) (net.Conn, error)
+	}); ok {
+		o.Dial = func(ctx context.Context, u *url.URL, network, addr string) (net.Conn, error) {
+			return t.Dial(f.githubPolicy(ctx, u), network, addr)
 		}
 	}
-	h := public()
-	if o.BaseURL != "" && strings.TrimRight(o.BaseURL, "/") != "https://github.com" {
-		h.base, h.codeload, h.raw = f.endpoint(h, "github.base_url", o.BaseURL, nil), nil, nil
-		if h.base == nil {
-			h = public()
-		} else {
-			h.host, h.api = page.Authority(h.base), h.base.JoinPath("api/v3")
+	return github.New(o)
+}
+
+// githubPolicy marks ctx with the policy for a request to u.
+func (f *Fetcher) githubPolicy(ctx context.Context, u *url.URL) context.Context {
+	if f.github.Configured(u) {
+		return Endpoint(ctx, u)
+	}
+	return OwnPolicy(ctx)
+}
+
+// getGitHub requests u, see [github.Options]. The cache does not store the response: the page made of it is stored.
+func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
+	follow github.Follow,
+) (*http.Response, *url.URL, error) {
+	a := &attempt{req: Request{Own: true, Method: http.MethodGet, Header: fields.Clone()}, url: u}
+	a.req.Header.Set("Cache-Control", "no-store")
+	for {
+		resp, err := f.o.Client.RoundTrip(f.request(f.githubPolicy(ctx, a.url), a, fields.Get("Accept")))
+		if err != nil {
+			return nil, nil, Explain(a.url, err)
 		}
+		next, redirected := location(a.url, resp)
+		if !redirected {
+			return resp, a.url, decoded(resp)
+		}
+		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
+		resp.Body.Close()
+		if err := follow(a.url, next); err != nil {
+			return nil, nil, err
+		}
+		a.url = next
 	}
-	h.token = o.Token
-	h.codeload = f.endpoint(h, "github.codeload_url", o.CodeloadURL, h.codeload)
-	h.raw = f.endpoint(h, "github.raw_url", o.RawURL, h.raw)
-	h.api = f.endpoint(h, "github.api_url", o.APIURL, h.api)
-	g.hubs = []*hub{h}
-	if h.host != "github.com" {
-		g.hubs = append(g.hubs, public())
-	}
-	return g
 }
 
-// at parses an address of ours.
-func at(raw string) *url.URL {
-	u, err := url.Parse(raw)
-	if err != nil {
-		panic(err)
-	}
-	return u
-}
-
-// endpoint returns the address that the operator named; normal when there is none, or it cannot be used.
-func (f *Fetcher) endpoint(h *hub, key, raw string, normal *url.URL) *url.URL {
-	if raw == "" || normal != nil && strings.TrimRight(raw, "/") == strings.TrimRight(normal.String(), "/") {
-		return normal
-	}
-	u, err := page.Parse(raw)
-	if err != nil {
-		f.o.Log.Warn("github address not usable", "key", key, "err", err)
-		return normal
-	}
-	u.Path, u.RawPath, u.RawQuery, u.Fragment = strings.TrimRight(u.Path, "/")+"/", "", "", ""
-	h.operated[hostPort(u)] = true
-	return u
-}
-
-// target is what a URL names on a hub.
-type target struct {
-	*hub
-	*page.GitHubInfo // nil for a gist
-	kind             page.Type
-	ref              string // of a file: branch and path as the URL has them, escaped
-	gist             string // id of a gist
-}
-
-// target returns what an own fetch of a page is to be answered from instead of the page; nil if from the page itself:
-// for what is no business of ours here, and for wishes that only the page fulfils.
-func (g *github) target(a *attempt) *target {
+// githubTarget returns what an own fetch reads from GitHub in place of the page; nil if it needs the page itself.
+func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 	r := &a.req
 	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.looks() || r.Render == RenderAlways ||
 		r.View.chooses() || a.credentials {
 		return nil
 	}
-	for _, h := range g.hubs {
-		if t := h.target(r.URL); t != nil {
-			return t
-		}
-	}
-	return nil
+	return f.github.Target(r.URL)
 }
 
-func (h *hub) target(u *url.URL) *target {
-	known := *u
-	if id := gistOf(u); id != "" && h.host == "github.com" {
-		return &target{hub: h, kind: page.Web, gist: id}
-	}
-	if page.Authority(u) == h.host {
-		known.Scheme, known.Host = "https", "github.com"
-	} else if h.host != "github.com" {
-		return nil
-	}
-	info, kind := page.GitHubOf(&known)
-	switch kind {
-	case "":
-		return nil
-	case page.GitHubFile:
-		parts := strings.FieldsFunc(known.EscapedPath(), func(r rune) bool { return r == '/' })
-		skip := 3 // owner, repository, blob
-		if !strings.EqualFold(known.Host, "github.com") && !strings.EqualFold(known.Host, "www.github.com") {
-			skip = 2
-		}
-		return &target{hub: h, GitHubInfo: info, kind: kind, ref: strings.Join(parts[skip:], "/")}
-	}
-	return &target{hub: h, GitHubInfo: info, kind: kind}
-}
-
-// name is the repository's.
-func (t *target) name() string { return t.Owner + "/" + t.Repo }
-
-// made is what was made of a target.
-type made struct {
-	rendition *store.Rendition // complete but for what it takes from the attempt
-	private   bool             // what it was made of is not public
-	unchanged bool             // the host says that what is held is current
-}
-
-// errGone says that the host has no such thing, or none for us.
-var errGone = errors.New("the host says that it is not there")
-
-// errUnchanged says that what is held is current.
-var errUnchanged = errors.New("not modified")
-
-// fromGitHub answers from what is made of a target. It returns nil and no error when the page itself is to be fetched.
-func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *target) (*Answer, error) {
-	if t.kind == page.GitHubFile {
+// fromGitHub answers with the page made of a target. It returns nil and no error if the page itself must be fetched.
+func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
+	if t.Type == page.GitHubFile {
 		return f.githubFile(ctx, a, t)
 	}
-	if t.GitHubInfo != nil && t.kind != page.GitHubRepo && t.token == "" {
-		return nil, nil
-	}
-	recipe := f.github.recipe(t)
-	kept, err := f.o.Store.PageRendition(a.key, recipe)
-	if err != nil || !a.memorable {
+	recipe := digest(f.github.Recipe(t) + "\n" + f.wanted)
+	kept, _ := f.o.Store.PageRendition(a.key, recipe) // nil if there is none
+	if !a.memorable {
 		kept = nil
 	}
 	if fresh := kept != nil && a.started.Before(kept.Fresh); fresh && !a.req.Force {
@@ -210,42 +101,124 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *target) (*Answe
 	if a.req.CacheOnly {
 		return nil, &Error{Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: http.StatusGatewayTimeout}
 	}
-	b, m, err := f.makeOnce(ctx, a, t, kept, recipe)
-	if b != nil {
-		a.attempts = slices.Clone(b.attempts)
-	}
+	m := f.readGitHub(ctx, a, t, kept, recipe)
+	a.attempts = append(a.attempts, m.attempts...)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err != nil && kept != nil && !errors.Is(err, errGone):
+	case m.err != nil && kept != nil && !errors.Is(m.err, github.ErrGone):
 		return f.answerMade(ctx, a, t, kept, fmt.Sprintf("readthru; hit; ttl=%d",
 			min(-1, int(kept.Fresh.Sub(a.started).Seconds()))))
-	case err != nil:
-		f.o.Log.Debug("github page asked for itself", "url", page.Mask(a.req.URL), "err", err)
-		return nil, nil
+	case m.err != nil:
+		f.o.Log.Debug("github page asked for itself", "url", page.Mask(a.req.URL), "err", m.err)
+		return nil, nil //nolint:nilerr // the page itself may answer
 	}
-	a.private, a.memorable = a.private || m.private, a.memorable && (!m.private || f.o.Private)
+	a.private, a.memorable = a.private || m.Private, a.memorable && (!m.Private || f.o.Private)
 	status := "readthru; fwd=uri-miss"
 	if kept != nil {
 		status = "readthru; fwd=stale; fwd-status=200"
 	}
-	if m.unchanged {
+	if m.Unchanged {
 		status = "readthru; fwd=stale; fwd-status=304"
 	}
 	return f.answerMade(ctx, a, t, m.rendition, status)
 }
 
-// recipe names how a target's page is made.
-func (g *github) recipe(t *target) string {
-	version := "none"
-	if g.f.o.Symbols != nil {
-		version = g.f.o.Symbols.Version()
-	}
-	return digest(fmt.Sprintf("github %d %s %s %t\n%s", githubRecipe, version, t.base, t.token != "", g.f.wanted))
+// githubPage is what came of reading a target.
+type githubPage struct {
+	*github.Page
+	rendition *store.Rendition
+	attempts  []page.Attempt
+	err       error
 }
 
-// answerMade answers with a page that was made here; status is what Cache-Status says of it.
-func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *target, r *store.Rendition,
+// readGitHub makes the page of a target and stores it, once for all requests that wait for it.
+func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, kept *store.Rendition,
+	recipe string,
+) (m githubPage) {
+	follow := func(next *url.URL) error {
+		if err := f.Blocked(next); err != nil {
+			return err
+		}
+		if a.req.Follow != nil {
+			if err := a.req.Follow(next); err != nil {
+				return &unfollowedError{err}
+			}
+		}
+		return nil
+	}
+	read := func(ctx context.Context) (m githubPage) {
+		validator := ""
+		if kept != nil {
+			validator = kept.Validator
+		}
+		if m.Page, m.attempts, m.err = f.github.Read(ctx, t, validator, follow); m.err == nil {
+			m.rendition = f.keepGitHub(a, t, m.Page, kept, recipe)
+		}
+		return m
+	}
+	if !a.memorable {
+		return read(ctx)
+	}
+	//nolint:contextcheck // it must not end with the request that began it
+	done := f.flights.DoChan(fmt.Sprintf("github %s %s %t", a.key, recipe, a.req.Force), func() (any, error) {
+		var m githubPage
+		err := f.detached(github.Timeout+f.o.Timeout, func(ctx context.Context) { m = read(OwnPolicy(ctx)) })
+		return m, err
+	})
+	select {
+	case res := <-done:
+		if res.Err != nil {
+			return githubPage{err: res.Err}
+		}
+		return res.Val.(githubPage)
+	case <-ctx.Done():
+		return githubPage{err: context.Cause(ctx)}
+	}
+}
+
+// keepGitHub returns the rendition of a page made of a target, stored if it may be. The rendition of an unchanged page
+// is the one kept, with a new lifetime.
+func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept *store.Rendition,
+	recipe string,
+) *store.Rendition {
+	lifetime := f.o.RepositoryLifetime
+	if lifetime == 0 {
+		lifetime = defaultRepositoryLifetime
+	}
+	if t.Type != page.GitHubRepo {
+		lifetime = min(lifetime, discussionLifetime)
+	}
+	r := githubRendition(m, a)
+	if m.Unchanged {
+		r = new(*kept)
+	}
+	r.Recipe = recipe
+	r.Fresh = a.started.Add(lifetime)
+	r.Expires = r.Fresh.Add(staleLifetime)
+	b := *a
+	b.best, b.resp = r, madeResponse(r, "") //nolint:bodyclose // it has none
+	f.complete(&b)
+	if !a.memorable || m.Private && !f.o.Private {
+		return b.best
+	}
+	if err := f.o.Store.PutPageRendition(a.key, b.best); err != nil && !errors.Is(err, store.ErrFull) {
+		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.url), "err", err)
+	}
+	return b.best
+}
+
+// githubRendition returns a page made of a target as a rendition.
+func githubRendition(m *github.Page, a *attempt) *store.Rendition {
+	return &store.Rendition{
+		From: page.Local, FinalURL: a.req.URL.String(), Title: m.Title, Description: m.Description, Meta: m.Meta,
+		Markdown: m.Markdown, Tokens: convert.Tokens(m.Markdown), Readme: store.Span(m.Readme),
+		SymbolMap: store.Span(m.SymbolMap), Warnings: m.Warnings, Validator: m.Validator, Bytes: m.Bytes,
+	}
+}
+
+// answerMade answers with a page made of a target; status is its Cache-Status.
+func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *github.Target, r *store.Rendition,
 	status string,
 ) (*Answer, error) {
 	a.best, a.kind, a.url = r, markdownKind, a.req.URL
@@ -253,32 +226,20 @@ func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *target, r *stor
 	a.status = http.StatusOK
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 	a.page.Readme, a.page.SymbolMap = r.Readme.Of(r.Markdown), r.SymbolMap.Of(r.Markdown)
+	a.nameGitHub(t)
+	return f.narrowed(ctx, a, strings.Contains(status, "hit"))
+}
+
+// nameGitHub sets what the page tells of its target.
+func (a *attempt) nameGitHub(t *github.Target) {
 	a.page.GitHub = t.GitHubInfo
 	if t.GitHubInfo != nil {
-		named := page.New(t.onGitHub())
+		named := page.New(t.PublicURL())
 		a.page.Type, a.page.Display = named.Type, named.Display
 	}
-	if err := f.narrow(ctx, a); err != nil {
-		return nil, err
-	}
-	return f.answer(a, strings.Contains(status, "hit")), nil
 }
 
-// onGitHub returns the address that a target has, or would have, on github.com.
-func (t *target) onGitHub() *url.URL {
-	u := at(t.RepoURL())
-	switch t.kind {
-	case page.GitHubFile:
-		return u.JoinPath("blob", t.Branch, t.Path)
-	case page.GitHubIssue:
-		return u.JoinPath("issues", fmt.Sprint(t.IssueNumber))
-	case page.GitHubPR:
-		return u.JoinPath("pull", fmt.Sprint(t.PRNumber))
-	}
-	return u
-}
-
-// madeResponse stands in for the response of a page that was made of several.
+// madeResponse stands in for the response of a page that was made of several responses.
 func madeResponse(r *store.Rendition, status string) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Body: http.NoBody, ContentLength: r.Bytes,
@@ -286,150 +247,71 @@ func madeResponse(r *store.Rendition, status string) *http.Response {
 	}
 }
 
-// makeOnce makes the page of a target, once for all who wait for it, and keeps it. The attempt it returns tells what
-// was tried.
-func (f *Fetcher) makeOnce(ctx context.Context, a *attempt, t *target, kept *store.Rendition,
-	recipe string,
-) (*attempt, *made, error) {
-	type outcome struct {
-		a   *attempt
-		m   *made
-		err error
-	}
-	work := func(ctx context.Context, a *attempt) (o outcome) {
-		o.a = a
-		o.m, o.err = f.github.make(ctx, a, t, kept)
-		if o.err == nil {
-			f.keepMade(a, t, o.m, kept, recipe)
-		}
-		return o
-	}
-	if !a.memorable {
-		o := work(ctx, a)
-		return o.a, o.m, o.err
-	}
-	//nolint:contextcheck // it must not end with the request that began it
-	done := f.flights.DoChan(fmt.Sprintf("github %s %s %t", a.key, recipe, a.req.Force), func() (any, error) {
-		b := *a
-		info := *a.page
-		b.page = &info
-		var o outcome
-		err := f.detached(repositoryTime+f.o.Timeout, func(ctx context.Context) { o = work(OwnPolicy(ctx), &b) })
-		return o, err
-	})
-	select {
-	case res := <-done:
-		if res.Err != nil {
-			return nil, nil, res.Err
-		}
-		o := res.Val.(outcome)
-		return o.a, o.m, o.err
-	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
-	}
-}
-
-// make asks for what a target's page is made of. What is kept of it is validated where the host can tell.
-func (g *github) make(ctx context.Context, a *attempt, t *target, kept *store.Rendition) (*made, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, repositoryTime, errTimeout)
-	defer cancel()
-	switch {
-	case t.kind == page.GitHubRepo:
-		return g.repository(ctx, a, t, kept)
-	case t.gist != "":
-		return g.readGist(ctx, a, t)
-	}
-	return g.discussion(ctx, a, t, kept)
-}
-
-// keepMade completes what was made and stores it. What is unchanged is kept for another while.
-func (f *Fetcher) keepMade(a *attempt, t *target, m *made, kept *store.Rendition, recipe string) {
-	lifetime := f.o.GitHub.Lifetime
-	if lifetime == 0 {
-		lifetime = 24 * time.Hour
-	}
-	if t.kind != page.GitHubRepo {
-		lifetime = min(lifetime, time.Minute) // what the API says of itself
-	}
-	if m.unchanged {
-		again := *kept
-		m.rendition = &again
-	}
-	r := m.rendition
-	r.Recipe, r.From, r.FinalURL = recipe, page.Local, a.req.URL.String()
-	r.Fresh = a.started.Add(lifetime)
-	r.Expires = r.Fresh.Add(staleLifetime)
-	b := *a
-	b.best, b.resp = r, madeResponse(r, "") //nolint:bodyclose // it has none
-	f.complete(&b)
-	m.rendition = b.best
-	if !a.memorable || m.private && !f.o.Private {
-		return
-	}
-	if err := f.o.Store.PutPageRendition(a.key, m.rendition); err != nil && !errors.Is(err, store.ErrFull) {
-		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.req.URL), "err", err)
-	}
-}
-
-// told notes what a way to a target gave.
-func (a *attempt) told(step string, begun time.Time, err error) {
-	t := page.Attempt{Step: step, Outcome: page.Answered, MS: time.Since(begun).Milliseconds()}
+// githubFile answers with a file (rule B14). One that is not text is converted as it is elsewhere.
+func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
+	begun := time.Now()
+	ref, err := f.askRaw(ctx, a, t)
+	a.url = a.req.URL
 	if err != nil {
-		t.Outcome, t.Reason = page.Failed, err.Error()
+		return nil, err
 	}
-	a.attempts = append(slices.Clip(a.attempts), t)
+	if a.status != http.StatusOK {
+		return nil, &Error{
+			Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: a.status,
+			RetryAfter: asksToWait(a.resp, time.Now()),
+		}
+	}
+	a.attempts = append(slices.Clip(a.attempts), page.Attempt{
+		Step: "github-raw", Outcome: page.Answered, MS: time.Since(begun).Milliseconds(),
+	})
+	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
+	a.nameGitHub(t)
+	recipe := digest(t.FileRecipe(a.req.URL, ref) + "\n" + f.wanted)
+	if a.hasSum {
+		if r, err := f.o.Store.Rendition(a.sum, recipe); err == nil && a.memorable {
+			a.best, a.kind = r, markdownKind
+			return f.narrowed(ctx, a, true)
+		}
+	}
+	if err := a.read(f.o.MaxBody); err != nil || noText(a.content) || !utf8.Valid(a.content) {
+		if a.kind == textKind && err == nil {
+			a.kind = documentKind // its bytes say what it is
+		}
+		return f.convertible(ctx, a)
+	}
+	a.best = githubRendition(t.File(ref, a.content), a)
+	a.best.Source, a.best.Recipe = a.sum, recipe
+	f.complete(a)
+	if a.memorable {
+		if err := f.o.Store.PutRendition(a.best); err != nil {
+			f.o.Log.Debug("rendition not stored", "url", page.Mask(a.url), "err", err)
+		}
+	}
+	a.kind = markdownKind
+	return f.narrowed(ctx, a, false)
 }
 
-// get asks one of a hub's hosts, through the cache, which keeps nothing of it: what is made of it is kept. Redirects
-// are followed as in every own fetch, except with a token: that never leaves the host it is for. The caller closes the
-// body.
-func (g *github) get(ctx context.Context, a *attempt, h *hub, u *url.URL,
-	fields http.Header,
-) (*http.Response, *url.URL, error) {
-	b := &attempt{req: Request{Own: true, Method: http.MethodGet, Header: fields.Clone()}, url: u}
-	b.req.Header.Set("Cache-Control", "no-store")
-	for hop := 0; ; hop++ {
-		way := OwnPolicy(ctx)
-		if h.operated[hostPort(b.url)] {
-			way = Endpoint(ctx, b.url)
+// askRaw requests the content of a file under each of its references until it is found, and returns the last reference
+// requested.
+func (f *Fetcher) askRaw(ctx context.Context, a *attempt, t *github.Target) (ref string, err error) {
+	for _, ref = range t.Refs() {
+		if a.resp != nil {
+			a.resp.Body.Close()
 		}
-		resp, err := g.f.o.Client.RoundTrip(g.f.request(way, b, fields.Get("Accept")))
-		if err != nil {
-			return nil, nil, Explain(b.url, err)
+		if a.url, err = t.RawURL(ref); err != nil {
+			return ref, err
 		}
-		next, redirected := location(b.url, resp)
-		if !redirected {
-			if len(codings(resp.Header)) > 0 {
-				err = decoded(resp)
-			}
-			return resp, b.url, err
+		if err := f.ask(f.githubPolicy(ctx, a.url), a); err != nil || a.status != http.StatusNotFound {
+			return ref, err
 		}
-		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
-		resp.Body.Close()
-		switch {
-		case hop == githubHops:
-			return nil, nil, fmt.Errorf("more than %d redirects", githubHops)
-		case next.Scheme != b.url.Scheme && next.Scheme != "https", next.Hostname() == "":
-			return nil, nil, fmt.Errorf("it redirects to %s", page.Mask(next))
-		case fields.Get("Authorization") != "" && (next.Scheme != b.url.Scheme || hostPort(next) != hostPort(b.url)):
-			return nil, nil, fmt.Errorf("it redirects to %s, which the token is not for", page.Mask(next))
-		}
-		if err := g.f.Blocked(next); err != nil {
-			return nil, nil, err
-		}
-		if a.req.Follow != nil {
-			if err := a.req.Follow(next); err != nil {
-				return nil, nil, &unfollowedError{err}
-			}
-		}
-		b.url = next
 	}
+	return ref, nil
 }
 
-// refusal returns the error that a status other than 200 is.
-func refusal(resp *http.Response, u *url.URL) error {
-	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone {
-		return fmt.Errorf("%w: HTTP %d from %s", errGone, resp.StatusCode, u.Hostname())
+// narrowed answers with what the view wants of a page.
+func (f *Fetcher) narrowed(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
+	if err := f.narrow(ctx, a); err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("HTTP %d from %s", resp.StatusCode, u.Hostname())
+	return f.answer(a, recalled), nil
 }

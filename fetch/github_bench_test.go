@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"readthru/fetch"
+	"readthru/github/githubtest"
 	"readthru/symbols"
 )
 
@@ -29,7 +30,7 @@ func BenchmarkRepository(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	h := newGitHubHost(b)
+	h := githubtest.New(b)
 	files := map[string]string{"README.md": "# Big\n\nA tree.\n"}
 	for i := range n {
 		var text strings.Builder
@@ -38,13 +39,13 @@ func BenchmarkRepository(b *testing.B) {
 		}
 		files[fmt.Sprintf("src/p%03d/m%05d.py", i%200, i)] = text.String()
 	}
-	h.add("ann/big", files)
-	archive, err := exec.CommandContext(b.Context(), "git", "--git-dir="+filepath.Join(h.root, "ann/big.git"), "archive",
+	h.Add("ann/big", files)
+	archive, err := exec.CommandContext(b.Context(), "git", "--git-dir="+filepath.Join(h.Root, "ann/big.git"), "archive",
 		"--format=tar.gz", "--prefix=big/", "HEAD").Output()
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.archive = func(w http.ResponseWriter, _ *http.Request) {
+	h.Archive = func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-gzip")
 		_, _ = w.Write(archive)
 	}

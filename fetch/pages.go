@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"readthru/convert"
+	"readthru/github"
 	"readthru/httpfield"
 	"readthru/page"
 	"readthru/store"
@@ -57,9 +58,9 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	client := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := f.newAttempt(r, time.Now())
-	t, limit := f.github.target(a), f.o.Timeout
+	t, limit := f.githubTarget(a), f.o.Timeout
 	if t != nil {
-		limit += repositoryTime // and then there is time for the page itself
+		limit += github.Timeout // and then there is time for the page itself
 	}
 	timer := time.AfterFunc(limit, func() { cancel(errTimeout) })
 	ans, err := f.page(ctx, a, t)
@@ -112,7 +113,7 @@ func (r *release) Close() error {
 func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.ReadCloser) }
 
 // page gets a page; t is what it names on GitHub, nil for all others.
-func (f *Fetcher) page(ctx context.Context, a *attempt, t *target) (*Answer, error) {
+func (f *Fetcher) page(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
 	if a.req.Own {
 		ctx = OwnPolicy(ctx)
 	}

@@ -50,7 +50,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 		p.FirstVisitedAt = now
 	}
 	f.o.Store.AddVisit(a.key, store.Visit{
-		ID: p.VisitID, Time: now, Doc: p.Doc, URL: p.URL, Agent: shorten(a.req.Agent, 120), Session: a.req.Session,
+		ID: p.VisitID, Time: now, Doc: p.Doc, URL: p.URL, Agent: page.Shorten(a.req.Agent, 120), Session: a.req.Session,
 		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
 	})
 	f.putFetched(a)
@@ -122,15 +122,4 @@ func newID() string {
 		at += 2
 	}
 	return string(text[:])
-}
-
-// shorten cuts s to at most limit bytes, between characters.
-func shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && s[limit]&0xc0 == 0x80 {
-		limit--
-	}
-	return s[:limit]
 }

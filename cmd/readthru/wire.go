@@ -23,6 +23,7 @@ import (
 	"readthru/convert"
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/github"
 	"readthru/knowledge"
 	"readthru/llm"
 	"readthru/mcp"
@@ -122,7 +123,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
 		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
-		GitHub: c.github(), Symbols: c.symbols,
+		GitHub: c.github(), RepositoryLifetime: s.Cache.PageTTL, Symbols: c.symbols,
 		Log: log,
 	})
 	if err := c.openKnowledge(); err != nil {
@@ -143,12 +144,11 @@ func (c *core) Close() error {
 }
 
 // github returns where GitHub is and how it is read. Offline nothing is cloned: git does not go through the cache.
-func (c *core) github() fetch.GitHub {
+func (c *core) github() github.Options {
 	s := c.settings
-	g := fetch.GitHub{
+	g := github.Options{
 		BaseURL: s.GitHub.BaseURL, CodeloadURL: s.GitHub.CodeloadURL, RawURL: s.GitHub.RawURL, APIURL: s.GitHub.APIURL,
-		Token:    s.GitHub.Token,
-		Lifetime: s.Cache.PageTTL, Git: s.GitHub.Git, Dir: filepath.Join(c.dir, "git"), CAFile: s.Upstream.CAFile,
+		Token: s.GitHub.Token, Git: s.GitHub.Git, Dir: filepath.Join(c.dir, "git"), CAFile: s.Upstream.CAFile,
 	}
 	if c.offline {
 		g.Git = ""

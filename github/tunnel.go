@@ -1,4 +1,4 @@
-package fetch
+package github
 
 import (
 	"bufio"
@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	tunnelHead  = 10 * time.Second // for the head of a CONNECT
-	tunnelConns = 8                // at once
+	tunnelHead  = 10 * time.Second // to send the head of a CONNECT
+	tunnelConns = 8                // open at once
 )
 
-// tunnel is a proxy on loopback for one run of one program: it opens tunnels to one host, for who knows its password,
-// by the guarded way to origins. TLS is between the program and that host.
+// tunnel is a proxy on loopback for one run of git: it opens tunnels to one host, by dial, for clients that send its
+// password. TLS is between git and that host.
 type tunnel struct {
 	to       string // host:port
 	password string
 	dial     func(ctx context.Context, network, addr string) (net.Conn, error)
-	limit    int64 // bytes that may come from the host, over all connections
+	limit    int64 // bytes received from the host, over all connections
 
 	listener net.Listener
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
 	mu       sync.Mutex
 	received int64
-	refused  error // the first error of dialling
+	err      error // of dial, or for exceeding limit
 }
 
-// openTunnel begins to listen. Close the tunnel when done.
+// openTunnel opens a tunnel that listens on loopback. The caller closes it.
 func openTunnel(ctx context.Context, to string, limit int64,
 	dial func(ctx context.Context, network, addr string) (net.Conn, error),
 ) (*tunnel, error) {
@@ -68,7 +68,7 @@ func openTunnel(ctx context.Context, to string, limit int64,
 	return t, nil
 }
 
-// Close ends all connections and waits for them.
+// Close closes the listener and all connections, and waits until they have ended.
 func (t *tunnel) Close() error {
 	t.cancel()
 	err := t.listener.Close()
@@ -76,7 +76,7 @@ func (t *tunnel) Close() error {
 	return err
 }
 
-// url is the proxy's address, with the password.
+// url returns the proxy's URL with the password.
 func (t *tunnel) url() string {
 	u := url.URL{Scheme: "http", User: url.UserPassword("readthru", t.password), Host: t.listener.Addr().String()}
 	return u.String()
@@ -93,11 +93,11 @@ func (t *tunnel) serve(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		return
 	}
-	status := t.judge(req)
+	status := t.statusOf(req)
 	var host net.Conn
 	if status == http.StatusOK {
 		if host, err = t.dial(ctx, "tcp", t.to); err != nil {
-			t.note(err)
+			t.addError(err)
 			status = http.StatusBadGateway
 		}
 	}
@@ -116,12 +116,12 @@ func (t *tunnel) serve(ctx context.Context, conn net.Conn) {
 	if _, err := io.WriteString(conn, head+"\r\n"); err != nil {
 		return
 	}
-	early, _ := r.Peek(r.Buffered()) // a client that does not wait for the answer
+	early, _ := r.Peek(r.Buffered()) // the client may not have waited for the answer
 	t.relay(conn, host, early)
 }
 
-// judge returns the status that a request is answered with.
-func (t *tunnel) judge(req *http.Request) int {
+// statusOf returns the status to answer req with.
+func (t *tunnel) statusOf(req *http.Request) int {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("readthru:"+t.password))
 	switch {
 	case subtle.ConstantTimeCompare([]byte(req.Header.Get("Proxy-Authorization")), []byte(want)) != 1:
@@ -134,7 +134,7 @@ func (t *tunnel) judge(req *http.Request) int {
 	return http.StatusOK
 }
 
-// relay copies both ways until one side ends, or more came than is allowed.
+// relay copies both ways until one side ends or the limit is exceeded.
 func (t *tunnel) relay(conn, host net.Conn, early []byte) {
 	done := make(chan struct{})
 	go func() {
@@ -147,35 +147,35 @@ func (t *tunnel) relay(conn, host net.Conn, early []byte) {
 	_, _ = io.Copy(conn, &meter{host, 0, func() func(n int64) error {
 		before := int64(0)
 		return func(n int64) error {
-			came := n - before
+			received := n - before
 			before = n
-			return t.came(came)
+			return t.count(received)
 		}
 	}()})
 	_ = conn.Close()
 	<-done
 }
 
-// came counts what came from the host.
-func (t *tunnel) came(n int64) error {
+// count adds n bytes received from the host.
+func (t *tunnel) count(n int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.received += n; t.received > t.limit {
-		t.refused = limitError("compressed size")
-		return t.refused
+		t.err = limitError("compressed size")
+		return t.err
 	}
 	return nil
 }
 
-func (t *tunnel) note(err error) {
+func (t *tunnel) addError(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refused = errors.Join(t.refused, err)
+	t.err = errors.Join(t.err, err)
 }
 
-// failure returns why the tunnel ended what went through it; nil if it did not.
+// failure returns why the tunnel failed; nil if it did not.
 func (t *tunnel) failure() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.refused
+	return t.err
 }

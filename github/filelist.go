@@ -1,4 +1,4 @@
-package fetch
+package github
 
 import (
 	"fmt"
@@ -12,18 +12,18 @@ const (
 	listPerDir = 60       // files of a folder that are named
 )
 
-// folder is a folder of a list of files.
+// folder is a folder in a list of files.
 type folder struct {
-	path   string // empty: the top
-	depth  int
-	files  []string // names
-	within int      // files in it and below
-	below  []*folder
-	open   bool // its files are named
+	path  string // empty: the top
+	depth int
+	files []string // names
+	total int      // files in it and in its subfolders
+	subs  []*folder
+	open  bool // its files are listed
 }
 
-// fileList lists files by folder, a folder a line: those at the top first, and of the others as many as there is room
-// for, whole levels before what lies deeper. A folder whose files are not named says how many it holds.
+// fileList lists files by folder, one folder a line. It lists the files at the top first, then those of as many folders
+// as listBudget allows, a whole level before the next one. Of other folders it writes the number of files.
 func fileList(files []string) string {
 	top := foldersOf(files)
 	room := listBudget
@@ -37,7 +37,7 @@ func fileList(files []string) string {
 			}
 			d.open = true
 			room -= cost
-			next = append(next, d.below...)
+			next = append(next, d.subs...)
 		}
 		level = next
 	}
@@ -46,7 +46,7 @@ func fileList(files []string) string {
 	return b.String()
 }
 
-// foldersOf makes the tree of folders that files lie in.
+// foldersOf returns the tree of folders that holds files.
 func foldersOf(files []string) *folder {
 	top := &folder{}
 	known := map[string]*folder{"": top}
@@ -60,7 +60,7 @@ func foldersOf(files []string) *folder {
 		}
 		parent := at(path.Dir(dir))
 		d := &folder{path: dir, depth: parent.depth + 1}
-		parent.below = append(parent.below, d)
+		parent.subs = append(parent.subs, d)
 		known[dir] = d
 		return d
 	}
@@ -72,18 +72,18 @@ func foldersOf(files []string) *folder {
 	return top
 }
 
-// sort brings all below d into order and counts.
+// sort orders d and its subfolders by name, and sets their totals.
 func (d *folder) sort() {
 	slices.Sort(d.files)
-	slices.SortFunc(d.below, func(a, b *folder) int { return strings.Compare(a.path, b.path) })
-	d.within = len(d.files)
-	for _, b := range d.below {
+	slices.SortFunc(d.subs, func(a, b *folder) int { return strings.Compare(a.path, b.path) })
+	d.total = len(d.files)
+	for _, b := range d.subs {
 		b.sort()
-		d.within += b.within
+		d.total += b.total
 	}
 }
 
-// cost is how many bytes more it takes to open d: its files, and a line for each folder in it.
+// cost returns how many bytes the list grows when d is opened: its files, and a line for each subfolder.
 func (d *folder) cost() int {
 	n := 0
 	for i, f := range d.files {
@@ -92,7 +92,7 @@ func (d *folder) cost() int {
 		}
 		n += len(f) + 1
 	}
-	for _, b := range d.below {
+	for _, b := range d.subs {
 		n += len(b.path) + len("/ (100000 files)\n")
 	}
 	return n
@@ -101,10 +101,10 @@ func (d *folder) cost() int {
 func (d *folder) write(b *strings.Builder) {
 	switch {
 	case !d.open:
-		fmt.Fprintf(b, "%s/ (%s)\n", d.path, counted(d.within, "file"))
+		fmt.Fprintf(b, "%s/ (%s)\n", d.path, counted(d.total, "file"))
 		return
 	case len(d.files) == 0 && d.path != "":
-		// its folders name it
+		// its subfolders name it
 	case d.path == "":
 		for i, f := range d.files {
 			if i == 2*listPerDir {
@@ -120,12 +120,12 @@ func (d *folder) write(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-	for _, f := range d.below {
+	for _, f := range d.subs {
 		f.write(b)
 	}
 }
 
-// counted returns a number with what it counts.
+// counted returns a number with its noun: "1 file", "2 files".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

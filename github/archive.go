@@ -1,4 +1,4 @@
-package fetch
+package github
 
 import (
 	"archive/tar"
@@ -12,38 +12,38 @@ import (
 	"unicode/utf8"
 )
 
-// treeLimits bound what is read of a repository. What lies beyond them is left out and told.
-type treeLimits struct {
-	compressed int64 // bytes that come
-	unpacked   int64 // bytes that they become
-	ratio      int64 // of the two, once more than 16 MiB were unpacked
-	entries    int   // files, folders, links
-	file       int64 // bytes of a file that is read
+// archiveLimits bounds what is read of a repository. What exceeds a limit is left out, with a warning.
+type archiveLimits struct {
+	compressed int64 // bytes as sent
+	unpacked   int64 // bytes after decompression
+	ratio      int64 // unpacked to compressed, once more than 16 MiB are unpacked
+	entries    int   // files, folders and links
+	file       int64 // bytes read of one file
 }
 
-var defaultTreeLimits = treeLimits{
+var defaultLimits = archiveLimits{
 	compressed: 256 << 20, unpacked: 1 << 30, ratio: 100, entries: 100_000,
 	file: 1 << 20,
 }
 
 const (
-	ratioFrom   = 16 << 20
-	maxTreeName = 1024 // bytes
+	ratioFrom = 16 << 20
+	maxName   = 1024 // bytes
 )
 
-// tree is what is kept of a repository's archive.
-type tree struct {
+// archive is what is kept of a repository's archive.
+type archive struct {
 	commit     string
 	readme     []byte
 	readmePath string
-	readmeRank int            // of readmeNames; len of it: none
-	readmeLink map[string]int // paths that a README at the top links to, and its rank
-	files      []string       // paths, as they come
-	left       map[reason]int // files left out of the list
+	readmeRank int            // index in readmeNames; len(readmeNames): none
+	readmeLink map[string]int // targets of READMEs that are links, and the READMEs' ranks
+	files      []string       // paths, in the archive's order
+	left       map[reason]int // number of files left out of the list
 	ignore     ignoreRules
 	submodules bool
-	cut        string // the limit at which reading ended; empty: all was read
-	empty      bool   // there is nothing in it
+	cut        string // the limit at which reading ended; empty: it was read to its end
+	empty      bool   // it has no entries
 }
 
 // reason says why a file is not listed.
@@ -57,15 +57,15 @@ const (
 	unusableNames reason = "with names that cannot be shown"
 )
 
-// readmeNames in the order of their worth (rule B11).
+// readmeNames are the names of READMEs, the preferred one first (rule B11).
 var readmeNames = []string{"readme.md", "readme.rst", "readme.txt", "readme"}
 
-// limitError says which limit of a tree was reached.
+// limitError names the limit that an archive exceeds.
 type limitError string
 
-func (e limitError) Error() string { return "the archive is over the limit of " + string(e) }
+func (e limitError) Error() string { return "the archive exceeds the limit of " + string(e) }
 
-// meter counts what is read and stops at limits.
+// meter counts the bytes read and stops at a limit.
 type meter struct {
 	io.Reader
 	n     int64
@@ -81,8 +81,8 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packed meters what comes.
-func (l treeLimits) packed(r io.Reader) *meter {
+// packed meters a compressed stream.
+func (l archiveLimits) packed(r io.Reader) *meter {
 	return &meter{r, 0, func(n int64) error {
 		if n > l.compressed {
 			return limitError("compressed size")
@@ -91,8 +91,8 @@ func (l treeLimits) packed(r io.Reader) *meter {
 	}}
 }
 
-// unpackedFrom meters what a packed stream becomes; packed may be nil.
-func (l treeLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
+// unpackedFrom meters the stream decompressed from packed, which may be nil.
+func (l archiveLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
 	return &meter{r, 0, func(n int64) error {
 		switch {
 		case n > l.unpacked:
@@ -104,21 +104,21 @@ func (l treeLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
 	}}
 }
 
-// readTree reads a tar as git makes it. Every file of which add wants to know is read whole and handed over; add keeps
-// what it gets. Nothing is written anywhere. At a limit, or when ctx runs out of its time, the tree is what was read so
-// far and says so; the error is that of a stream that is broken.
-func readTree(ctx context.Context, r io.Reader, l treeLimits, wants func(name string) bool,
+// readArchive reads a tar made by git, and writes nothing to disk. It passes each file that wants accepts to add, which
+// may keep the content. When a limit is exceeded, or the time of ctx is over, it returns what was read so far with cut
+// set. The error is that of a broken stream.
+func readArchive(ctx context.Context, r io.Reader, l archiveLimits, wants func(name string) bool,
 	add func(name string, content []byte),
-) (*tree, error) {
-	t := &tree{readmeRank: len(readmeNames), readmeLink: map[string]int{}, left: map[reason]int{}}
-	archive := tar.NewReader(r)
+) (*archive, error) {
+	t := &archive{readmeRank: len(readmeNames), readmeLink: map[string]int{}, left: map[reason]int{}}
+	entries := tar.NewReader(r)
 	for n := 0; ; n++ {
-		h, err := archive.Next()
+		h, err := entries.Next()
 		if err == nil && n >= l.entries {
 			err = limitError("entries")
 		}
 		if err == nil {
-			err = t.entry(h, archive, l, wants, add)
+			err = t.entry(h, entries, l, wants, add)
 		}
 		switch limit, over := errors.AsType[limitError](err); {
 		case err == nil:
@@ -137,8 +137,8 @@ func readTree(ctx context.Context, r io.Reader, l treeLimits, wants func(name st
 	}
 }
 
-// entry takes what matters of one entry.
-func (t *tree) entry(h *tar.Header, content io.Reader, l treeLimits, wants func(string) bool,
+// entry reads one entry.
+func (t *archive) entry(h *tar.Header, content io.Reader, l archiveLimits, wants func(string) bool,
 	add func(string, []byte),
 ) error {
 	switch h.Typeflag {
@@ -151,7 +151,7 @@ func (t *tree) entry(h *tar.Header, content io.Reader, l treeLimits, wants func(
 	default:
 		return nil
 	}
-	name, ok := treeName(h.Name)
+	name, ok := entryName(h.Name)
 	if !ok {
 		t.left[unusableNames]++
 		return nil
@@ -197,11 +197,11 @@ func readFile(r io.Reader, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, limit))
 }
 
-// treeName returns the name of an entry without the folder that all are in. Names that climb out, are absolute, or hold
-// what no listing can show, are refused.
-func treeName(name string) (string, bool) {
+// entryName returns the name of an entry without the folder that all entries are in. It rejects names that are
+// absolute, lead out of that folder, or hold characters that cannot be displayed.
+func entryName(name string) (string, bool) {
 	_, name, ok := strings.Cut(name, "/")
-	if !ok || name == "" || len(name) > maxTreeName || !utf8.ValidString(name) {
+	if !ok || name == "" || len(name) > maxName || !utf8.ValidString(name) {
 		return "", false
 	}
 	for part := range strings.SplitSeq(name, "/") {
@@ -215,8 +215,8 @@ func treeName(name string) (string, bool) {
 	return name, hostile < 0
 }
 
-// readmeOf returns the rank of the file at a path as README of the repository.
-func (t *tree) readmeOf(name string) int {
+// readmeOf returns the rank of the file at a path as the repository's README.
+func (t *archive) readmeOf(name string) int {
 	if rank, ok := t.readmeLink[name]; ok {
 		return rank
 	}
@@ -232,9 +232,9 @@ func readmeRank(name string) int {
 	return len(readmeNames)
 }
 
-// link takes note of a README that is a link to a file of the repository, which comes later as a rule: the top's
-// capitals are first. All other links are left alone, wherever they lead.
-func (t *tree) link(name, to string) {
+// link notes a README that is a link to a file of the repository. That file mostly comes later, for git lists capitals
+// first. All other links are ignored.
+func (t *archive) link(name, to string) {
 	if rank := readmeRank(name); rank < len(readmeNames) && !path.IsAbs(to) {
 		if to = path.Clean(to); to != ".." && !strings.HasPrefix(to, "../") && len(t.readmeLink) < len(readmeNames) {
 			t.readmeLink[to] = rank
@@ -242,8 +242,8 @@ func (t *tree) link(name, to string) {
 	}
 }
 
-// leftOut returns why a file is not listed; empty when it is.
-func (t *tree) leftOut(name string) reason {
+// leftOut returns why a file is not listed; empty if it is.
+func (t *archive) leftOut(name string) reason {
 	dir := path.Dir(name)
 	for part := range strings.SplitSeq(dir, "/") {
 		switch {
@@ -262,7 +262,7 @@ func (t *tree) leftOut(name string) reason {
 	return ""
 }
 
-// isGenerated reports whether programs write files of this name.
+// isGenerated reports whether files of this name are written by programs.
 func isGenerated(base string) bool {
 	base = strings.ToLower(base)
 	switch base {
@@ -284,7 +284,7 @@ func isGenerated(base string) bool {
 	return strings.HasPrefix(base, "zz_generated.") || strings.Contains(base, ".generated.")
 }
 
-// commitID reports whether s is the name of a commit: SHA-1 or SHA-256 in hex.
+// commitID reports whether s is the id of a commit: SHA-1 or SHA-256 in hex.
 func commitID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -1,4 +1,4 @@
-package fetch
+package github
 
 import (
 	"context"
@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert"
 	"readthru/page"
-	"readthru/store"
 )
 
 const (
@@ -18,7 +16,7 @@ const (
 	maxGist     = 300     // files; the API lists as many
 )
 
-// gist is a gist as the API tells of it.
+// gist is a gist in the API.
 type gist struct {
 	Description string              `json:"description"`
 	Public      bool                `json:"public"`
@@ -35,9 +33,8 @@ type gistFile struct {
 	Size      int    `json:"size"`
 }
 
-// gistOf returns the id of the gist that u names; empty if it names none. A gist of one revision or file is read as a
-// page.
-func gistOf(u *url.URL) string {
+// gistID returns the id of the gist that u names; empty if it names none, or one revision or file of a gist.
+func gistID(u *url.URL) string {
 	if page.Authority(u) != "gist.github.com" {
 		return ""
 	}
@@ -52,60 +49,61 @@ func gistOf(u *url.URL) string {
 	return id
 }
 
-// readGist reads a gist: all of its files, one after the other. One that is not listed is read as its page says it may
-// be, by who knows its address, and is as good as public.
-func (g *github) readGist(ctx context.Context, a *attempt, t *target) (*made, error) {
+// readGist reads all files of a gist. Without a token, a secret gist counts as public: everybody who knows its URL may
+// read it.
+func (r *read) readGist(ctx context.Context) (*Page, error) {
 	begun := time.Now()
 	var v gist
-	_, err := g.api(ctx, a, t, t.api.JoinPath("gists", t.gist), "", &v)
-	a.told("github-api", begun, err)
+	_, err := r.api(ctx, r.t.api.JoinPath("gists", r.t.gist), "", &v)
+	r.tried("github-api", begun, err)
 	if err != nil {
 		return nil, err
 	}
-	return &made{rendition: v.page(), private: !v.Public && t.token != ""}, nil
+	p := v.page()
+	p.Private = !v.Public && r.t.token != ""
+	return p, nil
 }
 
-func (v *gist) page() *store.Rendition {
+func (v *gist) page() *Page {
 	files := make([]gistFile, 0, len(v.Files))
 	for _, f := range v.Files {
 		files = append(files, f)
 	}
 	slices.SortFunc(files, func(a, b gistFile) int { return strings.Compare(a.Name, b.Name) })
-	title := onOneLine(v.Description)
+	title := singleLine(v.Description)
 	if title == "" && len(files) > 0 {
-		title = onOneLine(files[0].Name)
+		title = singleLine(files[0].Name)
 	}
-	r := &store.Rendition{Title: title, Description: onOneLine(v.Description), Meta: page.Meta{}}
-	if author := onOneLine(v.Owner.Login); author != "" {
-		r.Meta["author"] = author
+	p := &Page{Title: title, Description: singleLine(v.Description), Meta: page.Meta{}}
+	if author := singleLine(v.Owner.Login); author != "" {
+		p.Meta["author"] = author
 	}
 	if d := day(v.CreatedAt); d != "" {
-		r.Meta["date"] = d
+		p.Meta["date"] = d
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", oneLine(title))
+	fmt.Fprintf(&b, "# %s\n", inlineText(title))
 	for i, f := range files {
 		if i == maxGist {
 			break
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n", oneLine(f.Name))
-		content := []byte(shorten(f.Content, maxGistFile))
-		if markdownPath(f.Name) {
+		fmt.Fprintf(&b, "\n## %s\n\n", inlineText(f.Name))
+		content := []byte(page.Shorten(f.Content, maxGistFile))
+		if isMarkdown(f.Name) {
 			shown, _ := readmeMarkdown(f.Name, content, func(string) *url.URL { return nil })
 			b.Write(shown)
 		} else {
 			b.Write(fenced(language(f.Name), content))
 		}
 		if f.Truncated || len(content) < len(f.Content) {
-			fmt.Fprintf(&b, "\n%s is cut: it has %d bytes.\n", oneLine(f.Name), f.Size)
-			r.Warnings = addWarning(r.Warnings, "gist-cut")
+			fmt.Fprintf(&b, "\n%s is cut: it has %d bytes.\n", inlineText(f.Name), f.Size)
+			p.warn("gist-cut")
 		}
 	}
 	if v.Truncated || len(files) > maxGist {
 		b.WriteString("\nThere are more files than are shown.\n")
-		r.Warnings = addWarning(r.Warnings, "gist-cut")
+		p.warn("gist-cut")
 	}
-	r.Markdown = []byte(b.String())
-	r.Tokens = convert.Tokens(r.Markdown)
-	return r
+	p.Markdown = []byte(b.String())
+	return p
 }

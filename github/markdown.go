@@ -1,22 +1,21 @@
-package fetch
+package github
 
 import (
 	"bytes"
 	"net/url"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"readthru/convert"
 )
 
-// readmeMarkdown returns a README as markdown that can stand before other text: its links absolute, what its readers do
-// not see taken out, its last fence closed. hidden counts what was taken out. links resolves an address relative to the
-// README's folder.
+// readmeMarkdown returns a README as markdown that other text can follow: with absolute links, without what its readers
+// do not see, and with its last fence closed. hidden is the number of pieces removed. links resolves an address
+// relative to the README's folder.
 func readmeMarkdown(name string, content []byte, links func(address string) *url.URL) (markdown []byte, hidden int) {
 	text := bytes.ToValidUTF8(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("\ufffd"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	if !markdownPath(name) {
+	if !isMarkdown(name) {
 		language := "text"
 		if strings.EqualFold(path.Ext(name), ".rst") {
 			language = "rst"
@@ -27,8 +26,8 @@ func readmeMarkdown(name string, content []byte, links func(address string) *url
 	return convert.RelativeLinks([]byte(strings.TrimSpace(shown)+"\n"), links), hidden
 }
 
-// withoutComments returns markdown without its comments, which a reader does not see, and with its last fence closed.
-// One that is never closed hides the rest.
+// withoutComments returns markdown without comments, which readers do not see, and with its last fence closed. An open
+// comment hides the rest. hidden is the number of comments.
 func withoutComments(text string) (shown string, hidden int) {
 	var b strings.Builder
 	fence, within := "", false
@@ -71,7 +70,7 @@ func withoutComments(text string) (shown string, hidden int) {
 	return b.String(), hidden
 }
 
-// fenced returns text as a block of code, between fences that it cannot close.
+// fenced returns text as a fenced code block that no line of text closes.
 func fenced(language string, text []byte) []byte {
 	fence := "```"
 	for run := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return r != '`' }) {
@@ -90,10 +89,10 @@ func fenced(language string, text []byte) []byte {
 	return b.Bytes()
 }
 
-// linksOf returns what resolves the relative addresses in a file of a target's repository: from the folder of the file,
-// or the top where an address begins with a slash. Pictures lead to their content, all else to the page that shows it.
-// It is nil for what leads out of the repository.
-func (t *target) linksOf(ref, file string) func(string) *url.URL {
+// linksOf returns a function that resolves relative addresses in a file of the target's repository: from the file's
+// folder, or from the top when an address begins with a slash. An address of a picture becomes the URL of its content,
+// others that of the page showing the file. The function returns nil for an address outside the repository.
+func (t *Target) linksOf(ref, file string) func(string) *url.URL {
 	return func(address string) *url.URL {
 		to, err := url.Parse(address)
 		if err != nil || to.Host != "" {
@@ -111,7 +110,7 @@ func (t *target) linksOf(ref, file string) func(string) *url.URL {
 			return nil
 		}
 		u := t.base.JoinPath(t.Owner, t.Repo, "blob", ref, where)
-		if picture(where) {
+		if isPicture(where) {
 			if u = t.base.JoinPath(t.Owner, t.Repo, "raw", ref, where); t.raw != nil {
 				u = t.raw.JoinPath(t.Owner, t.Repo, ref, where)
 			}
@@ -121,13 +120,10 @@ func (t *target) linksOf(ref, file string) func(string) *url.URL {
 	}
 }
 
-func picture(name string) bool {
+func isPicture(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp", ".ico", ".mp4", ".webm", ".mov":
 		return true
 	}
 	return false
 }
-
-// readable reports whether content is text in UTF-8.
-func readable(content []byte) bool { return !noText(content) && utf8.Valid(content) }

@@ -1,4 +1,4 @@
-package fetch
+package github
 
 import (
 	"path"
@@ -8,25 +8,25 @@ import (
 const (
 	maxIgnoreFile  = 64 << 10 // bytes
 	maxIgnoreRules = 1000     // of a repository
-	maxIgnoreDirs  = 20_000   // whose verdict is remembered
+	maxIgnoreDirs  = 20_000   // whose verdicts are remembered
 )
 
-// ignoreRules are the patterns of a repository's .gitignore files (gitignore(5)). The zero value ignores nothing. Rules
-// of a file hold for what comes after it, and git lists a folder's .gitignore before nearly all of its files.
+// ignoreRules holds the patterns of a repository's .gitignore files (gitignore(5)). The zero value ignores nothing. The
+// rules of a file apply to the entries after it: git lists a folder's .gitignore before nearly all of its files.
 type ignoreRules struct {
 	rules []ignoreRule
 	dirs  map[string]bool // verdicts so far
-	more  bool            // there were more rules than are heeded
+	more  bool            // there are more than maxIgnoreRules rules
 }
 
 type ignoreRule struct {
-	dir      string   // in which the file lies; empty: the top
+	dir      string   // of the .gitignore file; empty: the top
 	parts    []string // of the pattern; "**" stands for any number of folders
 	negated  bool
 	dirsOnly bool
 }
 
-// add takes the rules of a .gitignore in dir ("." is the top).
+// add adds the rules of the .gitignore in dir ("." is the top).
 func (g *ignoreRules) add(dir string, content []byte) {
 	if dir == "." {
 		dir = ""
@@ -50,7 +50,7 @@ func parseIgnore(line string) (r ignoreRule, ok bool) {
 	if trimmed := strings.TrimRight(line, " \t"); !strings.HasSuffix(trimmed, `\`) {
 		line = trimmed
 	}
-	if line == "" || line[0] == '#' || len(line) > maxTreeName {
+	if line == "" || line[0] == '#' || len(line) > maxName {
 		return r, false
 	}
 	if line[0] == '!' {
@@ -79,7 +79,7 @@ func parseIgnore(line string) (r ignoreRule, ok bool) {
 	return r, true
 }
 
-// ignores reports whether a file is ignored: by a rule that matches it, or because a folder above it is.
+// ignores reports whether a file or a folder above it is ignored.
 func (g *ignoreRules) ignores(name string) bool {
 	if len(g.rules) == 0 {
 		return false
@@ -102,7 +102,7 @@ func (g *ignoreRules) ignoresDir(dir string) bool {
 	return v
 }
 
-// verdict is that of the last rule that matches.
+// verdict reports whether the last rule that matches ignores name.
 func (g *ignoreRules) verdict(name string, isDir bool) bool {
 	parts := strings.Split(name, "/")
 	for i := len(g.rules) - 1; i >= 0; i-- {
@@ -124,8 +124,8 @@ func (g *ignoreRules) verdict(name string, isDir bool) bool {
 	return false
 }
 
-// matchParts matches a pattern against a path, part by part. Going back to the last ** alone is enough, as with * in a
-// name.
+// matchParts matches a pattern against a path, part by part. Backtracking to the last ** is enough, as it is to the
+// last * in a name.
 func matchParts(pattern, parts []string) bool {
 	p, back, from := 0, -1, 0
 	for i := 0; i < len(parts) || p < len(pattern); {

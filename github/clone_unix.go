@@ -1,6 +1,6 @@
 //go:build unix
 
-package fetch
+package github
 
 import (
 	"os/exec"
@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// confined returns the command that runs program with limits: on the size of a file it writes, and on its time of work.
+// confined returns the command that runs program with limits on the size of a file and on processor time.
 func confined(program string, args []string, maxFile int64) (name string, argv []string) {
 	blocks := strconv.FormatInt(maxFile/512+1, 10) // ulimit -f counts blocks of 512 bytes (POSIX)
-	seconds := strconv.Itoa(int(repositoryTime.Seconds()))
+	seconds := strconv.Itoa(int(Timeout.Seconds()))
 	script := "ulimit -f " + blocks + " && ulimit -t " + seconds + ` && exec "$@"`
 	return "/bin/sh", append([]string{"-c", script, "sh", program}, args...)
 }
 
-// systemEnv is what programs need of the environment besides what they are given.
+// systemEnv returns the variables that every program needs.
 func systemEnv() []string { return nil }
 
-// ownGroup has cmd lead a process group, which is killed as a whole: git works through children.
+// ownGroup makes cmd lead a process group, which is killed as a whole: git starts other programs.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

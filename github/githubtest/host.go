@@ -1,4 +1,5 @@
-package fetch_test
+// Package githubtest provides a server that behaves like GitHub, for tests.
+package githubtest
 
 import (
 	"bytes"
@@ -16,23 +17,25 @@ import (
 	"testing"
 )
 
-// githubHost is a host like GitHub: pages and clones, archives, contents of files and the REST API, each under its own
-// name, of real repositories made by git.
-type githubHost struct {
-	t    testing.TB
-	root string // of the bare repositories, owner/name.git
+// Host serves what GitHub serves, each under its own host name: pages, clones, archives, contents of files and the REST
+// API. Its repositories are made by git.
+type Host struct {
+	Root string // holds the bare repositories, owner/name.git
 
-	noArchives bool
-	noClones   bool
-	archive    http.HandlerFunc // in place of the archives
-	renamed    map[string]string
-	api        map[string]any // answers by path and query
-	apiStatus  int            // of all answers of the API; 0: 200, or 404
-	tokens     map[string]string
-	private    map[string]bool
+	NoArchives bool
+	NoClones   bool
+	Archive    http.HandlerFunc  // if not nil, serves all archives
+	Renamed    map[string]string // new names of repositories
+	API        map[string]any    // answers by path and query
+	APIStatus  int               // of all answers of the API; 0: 200, or 404
+	Tokens     map[string]string // the last Authorization field that a host got
+	Private    map[string]bool   // repositories that the host does not show
+
+	tb testing.TB
 }
 
-func newGitHubHost(tb testing.TB) *githubHost {
+// New returns a host without repositories. It skips the test where git is not installed, and fails it in CI.
+func New(tb testing.TB) *Host {
 	tb.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		if os.Getenv("CI") != "" {
@@ -40,14 +43,14 @@ func newGitHubHost(tb testing.TB) *githubHost {
 		}
 		tb.Skip("git is not installed: .ci/clients installs it")
 	}
-	return &githubHost{
-		t: tb, root: tb.TempDir(), api: map[string]any{}, renamed: map[string]string{},
-		tokens: map[string]string{}, private: map[string]bool{},
+	return &Host{
+		tb: tb, Root: tb.TempDir(), API: map[string]any{}, Renamed: map[string]string{},
+		Tokens: map[string]string{}, Private: map[string]bool{},
 	}
 }
 
-// git runs git in a directory.
-func git(tb testing.TB, dir string, args ...string) string {
+// Git runs git in dir, without the user's configuration, and returns its output.
+func Git(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), "git", args...)
 	cmd.Dir = dir
@@ -62,24 +65,24 @@ func git(tb testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// add makes a repository of files, or gives one its next commit. What begins with "-> " is a link. It returns the
-// commit's name.
-func (h *githubHost) add(name string, files map[string]string) string {
-	h.t.Helper()
-	work := h.t.TempDir()
-	bare := filepath.Join(h.root, name+".git")
+// Add makes a repository of files by path, in place of one of the same name, and returns the id of its commit. Content
+// that begins with "-> " makes a symbolic link. Without files the repository has no commit.
+func (h *Host) Add(name string, files map[string]string) string {
+	h.tb.Helper()
+	work := h.tb.TempDir()
+	bare := filepath.Join(h.Root, name+".git")
 	if err := os.MkdirAll(filepath.Dir(bare), 0o755); err != nil {
-		h.t.Fatal(err)
+		h.tb.Fatal(err)
 	}
-	git(h.t, work, "init", "-q", "-b", "main")
+	Git(h.tb, work, "init", "-q", "-b", "main")
 	if files == nil {
-		git(h.t, work, "init", "-q", "--bare", "-b", "main", bare)
+		Git(h.tb, work, "init", "-q", "--bare", "-b", "main", bare)
 		return ""
 	}
 	for path, content := range files {
 		at := filepath.Join(work, path)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			h.t.Fatal(err)
+			h.tb.Fatal(err)
 		}
 		var err error
 		if to, ok := strings.CutPrefix(content, "-> "); ok {
@@ -88,19 +91,20 @@ func (h *githubHost) add(name string, files map[string]string) string {
 			err = os.WriteFile(at, []byte(content), 0o644)
 		}
 		if err != nil {
-			h.t.Fatal(err)
+			h.tb.Fatal(err)
 		}
 	}
-	git(h.t, work, "add", "-A", "-f")
-	git(h.t, work, "commit", "-q", "-m", "files")
+	Git(h.tb, work, "add", "-A", "-f")
+	Git(h.tb, work, "commit", "-q", "-m", "files")
 	if err := os.RemoveAll(bare); err != nil {
-		h.t.Fatal(err)
+		h.tb.Fatal(err)
 	}
-	git(h.t, work, "clone", "-q", "--bare", work, bare)
-	return git(h.t, work, "rev-parse", "HEAD")
+	Git(h.tb, work, "clone", "-q", "--bare", work, bare)
+	return Git(h.tb, work, "rev-parse", "HEAD")
 }
 
-func (h *githubHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP serves all of the host.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, _ := strings.Cut(r.Host, ":")
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	parts := strings.SplitN(path, "/", 3)
@@ -108,26 +112,26 @@ func (h *githubHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(parts) >= 2 {
 		name = parts[0] + "/" + strings.TrimSuffix(parts[1], ".git")
 	}
-	_, err := os.Stat(filepath.Join(h.root, name+".git"))
-	there := name != "" && err == nil && !h.private[name]
+	_, err := os.Stat(filepath.Join(h.Root, name+".git"))
+	there := name != "" && err == nil && !h.Private[name]
 	switch {
 	case host == "api.github.com":
-		h.serveAPI(w, r)
-	case host == "codeload.github.com" && h.archive != nil:
-		h.archive(w, r)
+		h.ServeAPI(w, r)
+	case host == "codeload.github.com" && h.Archive != nil:
+		h.Archive(w, r)
 	case host == "codeload.github.com":
-		if h.noArchives || !there || len(parts) < 3 || parts[2] != "tar.gz/HEAD" {
+		if h.NoArchives || !there || len(parts) < 3 || parts[2] != "tar.gz/HEAD" {
 			http.Error(w, "404: Not Found", http.StatusNotFound)
 			return
 		}
-		h.serveArchive(w, r, name)
+		h.ServeArchive(w, r, name)
 	case host == "raw.githubusercontent.com" && there && len(parts) == 3:
-		h.serveRaw(r.Context(), w, name, parts[2])
-	case host == "github.com" && h.renamed[name] != "":
-		http.Redirect(w, r, "/"+strings.Replace(path, name, h.renamed[name], 1)+"?"+r.URL.RawQuery,
+		h.ServeRaw(r.Context(), w, name, parts[2])
+	case host == "github.com" && h.Renamed[name] != "":
+		http.Redirect(w, r, "/"+strings.Replace(path, name, h.Renamed[name], 1)+"?"+r.URL.RawQuery,
 			http.StatusMovedPermanently)
 	case host == "github.com" && len(parts) == 3 && strings.HasSuffix(parts[1], ".git"):
-		if h.noClones || !there {
+		if h.NoClones || !there {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 			http.Error(w, "Authentication required", http.StatusUnauthorized)
 			return
@@ -135,16 +139,16 @@ func (h *githubHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveGit(w, r)
 	case host == "github.com" && there:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		io.WriteString(w, article("The page of "+name))
+		io.WriteString(w, "<!doctype html><title>"+name+"</title><main><h1>"+name+"</h1>"+
+			strings.Repeat("<p>The harbour wakes before the town does, and the boats come home past the light.</p>", 12))
 	default:
 		http.Error(w, "Not Found", http.StatusNotFound)
 	}
 }
 
-// serveArchive serves what git makes of the default branch, as codeload does: with an entity tag, private to the one
-// who asks.
-func (h *githubHost) serveArchive(w http.ResponseWriter, r *http.Request, name string) {
-	cmd := exec.CommandContext(r.Context(), "git", "--git-dir="+filepath.Join(h.root, name+".git"), "archive",
+// ServeArchive serves the archive of a repository's default branch with the fields that codeload.github.com sends.
+func (h *Host) ServeArchive(w http.ResponseWriter, r *http.Request, name string) {
+	cmd := exec.CommandContext(r.Context(), "git", "--git-dir="+filepath.Join(h.Root, name+".git"), "archive",
 		"--format=tar.gz", "--prefix="+filepath.Base(name)+"-main/", "HEAD")
 	out, err := cmd.Output()
 	if err != nil {
@@ -164,14 +168,14 @@ func (h *githubHost) serveArchive(w http.ResponseWriter, r *http.Request, name s
 	_, _ = w.Write(out)
 }
 
-// serveRaw serves a file, at a branch whose name may have slashes.
-func (h *githubHost) serveRaw(ctx context.Context, w http.ResponseWriter, name, rest string) {
+// ServeRaw serves the file at a branch and path; the branch may have slashes.
+func (h *Host) ServeRaw(ctx context.Context, w http.ResponseWriter, name, rest string) {
 	rest = strings.TrimPrefix(rest, "refs/heads/")
 	for i := range len(rest) {
 		if rest[i] != '/' {
 			continue
 		}
-		out, err := exec.CommandContext(ctx, "git", "--git-dir="+filepath.Join(h.root, name+".git"), "show",
+		out, err := exec.CommandContext(ctx, "git", "--git-dir="+filepath.Join(h.Root, name+".git"), "show",
 			rest[:i]+":"+rest[i+1:]).Output()
 		if err != nil {
 			continue
@@ -187,28 +191,29 @@ func (h *githubHost) serveRaw(ctx context.Context, w http.ResponseWriter, name, 
 	http.Error(w, "404: Not Found", http.StatusNotFound)
 }
 
-// serveGit serves clones by git's own program.
-func (h *githubHost) serveGit(w http.ResponseWriter, r *http.Request) {
+// serveGit serves clones by git http-backend.
+func (h *Host) serveGit(w http.ResponseWriter, r *http.Request) {
 	path, err := exec.CommandContext(r.Context(), "git", "--exec-path").Output()
 	if err != nil {
-		h.t.Error(err)
+		h.tb.Error(err)
 		return
 	}
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
 		Env: []string{
-			"GIT_PROJECT_ROOT=" + h.root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1",
+			"GIT_PROJECT_ROOT=" + h.Root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1",
 			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 		},
 	}
 	backend.ServeHTTP(w, r)
 }
 
-func (h *githubHost) serveAPI(w http.ResponseWriter, r *http.Request) {
-	h.tokens[r.Host] = r.Header.Get("Authorization")
+// ServeAPI serves API.
+func (h *Host) ServeAPI(w http.ResponseWriter, r *http.Request) {
+	h.Tokens[r.Host] = r.Header.Get("Authorization")
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	v, ok := h.api[r.URL.RequestURI()]
-	status := h.apiStatus
+	v, ok := h.API[r.URL.RequestURI()]
+	status := h.APIStatus
 	if status == 0 && !ok {
 		status = http.StatusNotFound
 	}
@@ -219,7 +224,7 @@ func (h *githubHost) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		h.t.Error(err)
+		h.tb.Error(err)
 	}
 	sum := sha256.Sum256(text)
 	tag := `W/"` + hex.EncodeToString(sum[:]) + `"`
