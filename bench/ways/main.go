@@ -41,47 +41,50 @@ func run(verbose bool) error {
 	if err != nil {
 		return err
 	}
-	write(os.Stdout, ways)
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	io.WriteString(out, table(ways))
+	if err := out.Flush(); err != nil {
+		return err
+	}
 	if verbose {
 		for _, w := range ways {
-			detail(os.Stdout, w)
+			fmt.Print(detail(w))
 		}
 	}
 	return check(ways)
 }
 
-// write writes the table of ways.
-func write(out io.Writer, ways []way) {
-	line := "way\tfunctions\twith what follows\tpackages"
+// table returns the figures of the ways.
+func table(ways []way) string {
+	var text strings.Builder
+	text.WriteString("way\tfunctions\twith what follows\tpackages")
 	for _, d := range doors {
-		line += fmt.Sprintf("\t%s: calls\tdeepest", d.name)
+		fmt.Fprintf(&text, "\t%s: calls\tdeepest", d.name)
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	io.WriteString(table, line+"\n")
 	for _, w := range ways {
-		line := fmt.Sprintf("%s\t%d\t%d\t%d", w.name, len(w.functions), len(w.after), len(w.packages()))
+		fmt.Fprintf(&text, "\n%s\t%d\t%d\t%d", w.name, len(w.functions), len(w.after), len(w.packages()))
 		for _, d := range doors {
 			calls, deepest, turns := w.door(d.name)
 			switch {
 			case calls == 0:
-				line += "\t-\t-"
+				text.WriteString("\t-\t-")
 			case turns > 1:
-				line += fmt.Sprintf("\t%d\t%d over %d goroutines", calls, len(deepest), turns)
+				fmt.Fprintf(&text, "\t%d\t%d over %d goroutines", calls, len(deepest), turns)
 			default:
-				line += fmt.Sprintf("\t%d\t%d", calls, len(deepest))
+				fmt.Fprintf(&text, "\t%d\t%d", calls, len(deepest))
 			}
 		}
-		io.WriteString(table, line+"\n")
 	}
-	table.Flush() //nolint:errcheck // as with Println, nobody is there to tell
+	return text.String() + "\n"
 }
 
-// detail writes what the figures of a way are made of.
-func detail(out io.Writer, w way) {
-	fmt.Fprintf(out, "\n%s\n", w.name)
+// detail returns what the figures of a way are made of.
+func detail(w way) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n%s\n", w.name)
 	packages := w.packages()
 	for _, p := range slices.Sorted(maps.Keys(packages)) {
-		fmt.Fprintf(out, "  %s (%d): %s\n", p, len(packages[p]), strings.Join(packages[p], " "))
+		fmt.Fprintf(&text, "  %s (%d): %s\n", p, len(packages[p]), strings.Join(packages[p], " "))
 	}
 	for _, d := range doors {
 		stacks := map[string]int{}
@@ -91,7 +94,8 @@ func detail(out io.Writer, w way) {
 			}
 		}
 		for _, s := range slices.Sorted(maps.Keys(stacks)) {
-			fmt.Fprintf(out, "  %s, %d calls, %d deep: %s\n", d.name, stacks[s], strings.Count(s, " → ")+1, s)
+			fmt.Fprintf(&text, "  %s, %d calls, %d deep: %s\n", d.name, stacks[s], strings.Count(s, " → ")+1, s)
 		}
 	}
+	return text.String()
 }

@@ -163,8 +163,8 @@ func serveSite(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "max-age=3600")
-	fmt.Fprintf(w, "<!DOCTYPE html><html lang=en><head><title>Caches %s</title></head><body><nav><a href=/>Home</a></nav>"+
-		"%s</body></html>", r.URL.Path, text)
+	io.WriteString(w, fmt.Sprintf("<!DOCTYPE html><html lang=en><head><title>Caches %s</title></head><body>"+
+		"<nav><a href=/>Home</a></nav>%s</body></html>", r.URL.Path, text))
 }
 
 func article(about string) string {
