@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxURLs is how many pages a batch has at most.
+// maxURLs is the maximum number of pages in a batch.
 const maxURLs = 10_000
 
 type batchBody struct {
 	URLs    []string `json:"urls"`
-	Lenient *bool    `json:"ignoreInvalidURLs"` // leave out what is no URL, and name it; default: version 1 false, 2 true
+	Lenient *bool    `json:"ignoreInvalidURLs"` // report bad URLs and go on; default: version 1 false, 2 true
 	Workers int      `json:"maxConcurrency"`
 	scrapeOptions
 
@@ -23,7 +23,7 @@ type batchBody struct {
 
 // target is a page of a batch.
 type target struct {
-	asked string
+	asked string // the URL as the caller wrote it
 	url   *url.URL
 }
 
@@ -39,7 +39,7 @@ func (s *Service) serveBatch(v version, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if b.Workers < 0 {
-		return nil, bad("maxConcurrency is a number above 0")
+		return nil, bad("maxConcurrency must be above 0")
 	}
 	targets, invalid, err := b.targets(v)
 	if err != nil {
@@ -61,14 +61,14 @@ func (s *Service) serveBatch(v version, r *http.Request) (any, error) {
 	return startAnswer{true, j.id, location(v, r, j, nil), invalid}, nil
 }
 
-// targets reads the URLs of a batch, and returns those that are none beside them.
+// targets parses the URLs of a batch. It returns malformed ones as invalid if the batch is lenient.
 func (b *batchBody) targets(v version) (list []target, invalid []string, err error) {
 	lenient := v == 2
 	if b.Lenient != nil {
 		lenient = *b.Lenient
 	}
 	if len(b.URLs) > maxURLs {
-		return nil, nil, bad("urls has %d URLs: %d is the most", len(b.URLs), maxURLs)
+		return nil, nil, bad("urls has %d URLs; the maximum is %d", len(b.URLs), maxURLs)
 	}
 	for _, raw := range b.URLs {
 		u, err := address(raw)
@@ -87,7 +87,7 @@ func (b *batchBody) targets(v version) (list []target, invalid []string, err err
 	return list, invalid, nil
 }
 
-// batch gets pages side by side and keeps them in their order.
+// batch gets pages in parallel and adds them to the job in their order.
 func (s *Service) batch(ctx context.Context, j *job, targets []target, workers int,
 	get func(context.Context, target) (*document, error),
 ) error {
@@ -96,7 +96,7 @@ func (s *Service) batch(ctx context.Context, j *job, targets []target, workers i
 		err error
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(workers + 1) // and who keeps them
+	g.SetLimit(workers + 1) // one more adds the documents
 	waiting := make(chan chan outcome, workers)
 	g.Go(func() error {
 		for _, t := range targets {

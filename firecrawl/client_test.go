@@ -13,7 +13,7 @@ import (
 	"readthru/crawl"
 )
 
-// wire has a service answer a client in the process; version 1 alone where it says so.
+// wire connects a client with a service in this process, which may speak version 1 only.
 type wire struct {
 	http.Handler
 	v1Only bool
@@ -32,8 +32,8 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// TestOurOwnClientCrawlsByThisServer holds the two sides of the API, which were written apart, against each other.
-func TestOurOwnClientCrawlsByThisServer(t *testing.T) {
+// TestOurClientCrawlsThroughThisServer tests the client of package crawl, which was written apart, against this server.
+func TestOurClientCrawlsThroughThisServer(t *testing.T) {
 	for _, v1Only := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, docs(104))
@@ -57,7 +57,7 @@ func TestOurOwnClientCrawlsByThisServer(t *testing.T) {
 					outcomes[e.Outcome] = append(outcomes[e.Outcome], strings.TrimPrefix(e.URL, "http://site.test"))
 					return nil
 				})
-			if err != nil || report.Pages != 94 { // with the blog and what 7* leaves
+			if err != nil || report.Pages != 94 { // with the blog, without what 7* excludes
 				t.Fatalf("%d pages, %v", report.Pages, err)
 			}
 			if added := outcomes[crawl.Added]; !slices.Contains(added, "/docs/102") || !slices.Contains(added, "/blog") ||

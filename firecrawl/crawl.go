@@ -16,10 +16,10 @@ import (
 
 // The bounds of a crawl's options.
 const (
-	defaultLimit = 10_000 // pages, as there
+	defaultLimit = 10_000 // pages, as with Firecrawl
 	maxLimit     = 100_000
 	maxWorkers   = 16
-	maxDelay     = 60 // seconds, as there
+	maxDelay     = 60 // seconds, as with Firecrawl
 	maxPatterns  = 100
 	maxPattern   = 1000 // bytes
 )
@@ -29,10 +29,10 @@ type crawlBody struct {
 	Scrape  scrapeOptions `json:"scrapeOptions"`
 	Limit   *int          `json:"limit"`             // pages; default 10000
 	Depth   *int          `json:"maxDiscoveryDepth"` // links from the start
-	Depth1  *int          `json:"maxDepth"`          // the same, of version 1
-	Include []string      `json:"includePaths"`      // regular expressions, for path and query
+	Depth1  *int          `json:"maxDepth"`          // the same in version 1
+	Include []string      `json:"includePaths"`      // regular expressions for path and query
 	Exclude []string      `json:"excludePaths"`
-	Entire  bool          `json:"crawlEntireDomain"` // not only what lies below the start
+	Entire  bool          `json:"crawlEntireDomain"` // not only pages below the start
 	Entire1 bool          `json:"allowBackwardLinks"`
 	Sitemap string        `json:"sitemap"` // include (default) or skip
 	Skip1   bool          `json:"ignoreSitemap"`
@@ -55,7 +55,7 @@ type crawlBody struct {
 	NoRetention wanted `json:"zeroDataRetention"`
 }
 
-// check refuses what a crawl cannot be.
+// check returns an error for options that are wrong or not supported.
 func (b *crawlBody) check() error {
 	if err := refuse(
 		key{"allowExternalLinks", b.External}, key{"allowSubdomains", b.Subdomains}, key{"ignoreRobotsTxt", b.NoRobots},
@@ -67,23 +67,23 @@ func (b *crawlBody) check() error {
 	}
 	switch {
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLimit):
-		return bad("limit is a number from 1 to %d", maxLimit)
+		return bad("limit must be from 1 to %d", maxLimit)
 	case b.depth() < -1:
-		return bad("a depth is not below 0")
+		return bad("the depth must not be negative")
 	case b.depth() == 0 && !b.unlisted():
-		return bad(`a depth of 0 goes with sitemap "skip" (version 1: ignoreSitemap) here: the start page alone`)
+		return bad(`a depth of 0 reads the start page alone: add sitemap "skip" (version 1: ignoreSitemap)`)
 	case b.Sitemap != "" && b.Sitemap != "include" && b.Sitemap != "skip":
-		return bad("sitemap %q is not supported here: there are include and skip", b.Sitemap)
+		return bad("sitemap %q is not supported here: use include or skip", b.Sitemap)
 	case b.Delay < 0 || b.Delay > maxDelay || math.IsNaN(b.Delay):
-		return bad("delay is a number of seconds from 0 to %d", maxDelay)
+		return bad("delay must be from 0 to %d seconds", maxDelay)
 	case b.Workers < 0:
-		return bad("maxConcurrency is a number above 0")
+		return bad("maxConcurrency must be above 0")
 	}
 	o := &b.Scrape
 	switch {
 	case len(b.Include)+len(b.Exclude) > maxPatterns ||
 		slices.ContainsFunc(slices.Concat(b.Include, b.Exclude), func(p string) bool { return len(p) > maxPattern }):
-		return bad("includePaths and excludePaths: more than %d patterns, or one of more than %d bytes", maxPatterns,
+		return bad("includePaths and excludePaths: at most %d patterns of at most %d bytes each", maxPatterns,
 			maxPattern)
 	case o.wants("screenshot"):
 		return bad("formats: screenshot is not supported here for a crawl")
@@ -95,7 +95,8 @@ func (b *crawlBody) check() error {
 	return o.checkJob()
 }
 
-// checkJob refuses options that pages of a job cannot have: there is nowhere to keep what only one caller may see.
+// checkJob is [scrapeOptions.check] for the pages of a job. They cannot have headers: a job has no place for pages that
+// only one caller may see.
 func (o *scrapeOptions) checkJob() error {
 	if err := o.check(); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (o *scrapeOptions) checkJob() error {
 	return nil
 }
 
-// depth is how many links from the start a page may be; -1: any number.
+// depth returns the maximum number of links between the start and a page, or -1 if unbounded.
 func (b *crawlBody) depth() int {
 	switch {
 	case b.Depth != nil:
@@ -119,7 +120,7 @@ func (b *crawlBody) depth() int {
 
 func (b *crawlBody) unlisted() bool { return b.Sitemap == "skip" || b.Skip1 }
 
-// options is what the crawler is asked for.
+// options returns the crawler's options.
 func (b *crawlBody) options(v version, u *url.URL) crawl.Options {
 	o := crawl.Options{
 		URL: u.String(), Limit: defaultLimit, Depth: max(b.depth(), 0), Include: expressions(b.Include),
@@ -139,7 +140,7 @@ func (b *crawlBody) options(v version, u *url.URL) crawl.Options {
 	return o
 }
 
-// expressions marks patterns as the regular expressions that they are.
+// expressions marks patterns as regular expressions for package crawl.
 func expressions(list []string) []string {
 	marked := make([]string, len(list))
 	for i, text := range list {
@@ -148,8 +149,8 @@ func expressions(list []string) []string {
 	return marked
 }
 
-// crawler returns the local crawler with the pace that is asked for. Another service is never asked: who points its
-// client here means this program.
+// crawler returns the local crawler, at the requested pace. It is always the local one: a client that uses this API
+// wants this program to crawl.
 func (s *Service) crawler(delay float64, workers int) (crawl.Service, error) {
 	c := s.o.Crawl
 	if workers > 0 {
@@ -168,7 +169,7 @@ func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if page.HasSecret(u) {
-		return nil, bad("%s carries what looks like a credential: a crawl does not begin there", page.Mask(u))
+		return nil, bad("%s carries what looks like a credential: a crawl cannot start there", page.Mask(u))
 	}
 	if err := s.o.Crawl.Fetcher.Blocked(u); err != nil {
 		return nil, failed(u, err)
@@ -189,7 +190,7 @@ func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 	return startAnswer{Success: true, ID: j.id, URL: location(v, r, j, nil)}, nil
 }
 
-// crawl has a site crawled into a job. That the start page cannot be had fails it.
+// crawl crawls a site into a job. The job fails if the start page cannot be read.
 func (s *Service) crawl(ctx context.Context, j *job, crawler crawl.Service, o crawl.Options,
 	scrape *scrapeOptions,
 ) error {
@@ -214,7 +215,7 @@ func (s *Service) crawl(ctx context.Context, j *job, crawler crawl.Service, o cr
 	return err
 }
 
-// crawled makes a document of a crawled page.
+// crawled returns the document of a crawled page.
 func (s *Service) crawled(ctx context.Context, p *crawl.Page, o *scrapeOptions) (*document, error) {
 	d := &document{Metadata: metadata(p.URL, p.Page), private: !p.Page.Stored}
 	d.fill(o, p.Markdown, p.Links, p.Source, p.Trimmed)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// LimitResults lowers what jobs keep, in bytes, for the time of a test.
+// LimitResults lowers the maximum sizes of documents, in bytes, while a test runs.
 func LimitResults(tb testing.TB, disk, all, memory int64) {
 	tb.Helper()
 	was := [3]int64{maxResults, maxAll, maxPrivate}
@@ -13,7 +13,7 @@ func LimitResults(tb testing.TB, disk, all, memory int64) {
 	tb.Cleanup(func() { maxResults, maxAll, maxPrivate = was[0], was[1], was[2] })
 }
 
-// LimitLifetime shortens a job's day for the time of a test.
+// LimitLifetime shortens the lifetime of jobs while a test runs.
 func LimitLifetime(tb testing.TB, d time.Duration) {
 	tb.Helper()
 	was := lifetime

@@ -1,24 +1,25 @@
-// Package firecrawl answers as a Firecrawl server does, so that a program written for that can be pointed at this one:
-// pages, crawls, maps of sites and batches of pages, by versions 1 and 2 of its API.
+// Package firecrawl imitates a Firecrawl server, so that a program written for Firecrawl can use readthru instead. It
+// serves pages, crawls, maps of sites and batches of pages, by versions 1 and 2 of Firecrawl's API.
 //
-// The pages come from package fetch and the crawls from package crawl, through the cache, its guard and robots.txt as
-// all that is fetched here. A [Service] has a handler for each of its [Service.Routes]; who mounts them guards them.
+// Pages come from package fetch and crawls from package crawl, so the cache, the address guard and robots.txt apply as
+// everywhere. A [Service] has a handler for each of its [Service.Routes]. The caller mounts the handlers and guards
+// them.
 //
-// Bodies are strict: an unknown key is an error that names it. A key that is known and asks for what there is none of
-// here (actions, mobile, location, formats that a model makes, webhooks, other hosts in one crawl …) is refused by its
-// name, too. Ignored, because the answer is no other without them, are: origin, integration and auditMetadata (who
-// asks), proxy, blockAds, fastMode, parsers, parsePDF and removeBase64Images (how a page is got; PDFs are always read,
-// pictures in addresses never kept), deduplicateSimilarURLs (always done), useIndex and ignoreCache (of a map).
-// skipTlsVerification is ignored with a warning: certificates are always verified.
+// Bodies are strict: an unknown key is an error that names it. A known key that asks for something readthru does not
+// have (actions, mobile, location, formats that a model makes, webhooks, other hosts in one crawl …) is refused by name.
+// Keys that make no difference to the answer are ignored: origin, integration and auditMetadata (they describe the
+// client), proxy, blockAds, fastMode, parsers, parsePDF and removeBase64Images (they say how to get a page; PDFs are
+// always read, and data: images are never kept), deduplicateSimilarURLs (always done), useIndex and ignoreCache (of a
+// map). skipTlsVerification is ignored with a warning: certificates are always verified.
 //
-// Where the two differ: maxAge bounds the age of a stored answer, and what HTTP says of its freshness bounds it
-// further; without maxAge version 2 answers as HTTP has it, version 1 asks the origin. timeout can only shorten
-// fetch.timeout, and is nothing to a crawl. waitFor has a browser render the page, which waits until the page is quiet
-// and not for so long. maxDepth counts links from the start, as maxDiscoveryDepth does. A page that an origin refuses
-// with a status is a success without markdown, as there: metadata has the status and an error. A page with headers of
-// the caller's is asked for on its own host alone and never kept.
+// The two differ in these points. maxAge bounds the age of a stored answer, and so does its freshness in HTTP; without
+// maxAge, version 2 follows HTTP and version 1 asks the origin. timeout can only shorten fetch.timeout, and a crawl
+// ignores it. waitFor renders the page in a browser, which waits until the page is quiet instead of that long. maxDepth
+// counts links from the start, as maxDiscoveryDepth does. A page that its origin refuses with a status is a success
+// without markdown, as with Firecrawl: its metadata has the status and an error. A page requested with headers of the
+// caller is fetched from its own host only and never kept.
 //
-// A job and its documents are there for a day, or until the process ends.
+// A job and its documents exist for a day, or until the process ends.
 package firecrawl
 
 import (
@@ -35,20 +36,19 @@ import (
 
 // Options configures a Service.
 type Options struct {
-	Crawl   crawl.Config   // how sites are crawled, and who fetches; its Fetcher is required
+	Crawl   crawl.Config   // how sites are crawled and pages fetched; its Fetcher is required
 	Summary *summary.Maker // if nil, summaries are extractive
-	// where the documents of jobs are kept while they can be asked for; if empty the system's temporary directory
-	Dir string
-	Log *slog.Logger // if nil nothing is logged
+	Dir     string         // directory for the documents of jobs; if empty, the system's temporary directory
+	Log     *slog.Logger   // if nil, nothing is logged
 }
 
-// Service answers as a Firecrawl server does. It is safe for concurrent use.
+// Service imitates a Firecrawl server. It is safe for concurrent use.
 type Service struct {
 	o    Options
 	jobs *jobs
 }
 
-// New returns a Service. Close it when done. It starts nothing.
+// New returns a Service, which starts nothing until it is used. The caller must close it.
 func New(o Options) *Service {
 	if o.Summary == nil {
 		o.Summary = summary.New(summary.Options{})
@@ -62,53 +62,53 @@ func New(o Options) *Service {
 	return &Service{o: o, jobs: newJobs(o.Dir)}
 }
 
-// Close ends the jobs that run, waits for them and drops all documents.
+// Close cancels all jobs, waits for them and deletes their documents.
 func (s *Service) Close() { s.jobs.close() }
 
-// Route is one method of one path, with what a description of the API says of it.
+// Route is one method of one path, with its description for the API's documentation.
 type Route struct {
 	Method, Path string
 	Summary      string
-	Query        map[string]string // parameters and what they are
-	Body, Result any               // a value of the type that goes in and comes out as JSON; nil for none
+	Query        map[string]string // descriptions of the query parameters by name
+	Body, Result any               // values of the types of the JSON content, request and response; nil if none
 	Handle       http.HandlerFunc
 }
 
-// Routes lists the routes, those of each version together.
+// Routes returns the routes, grouped by version.
 func (s *Service) Routes() []Route {
 	part := map[string]string{
-		"skip":  "leave out so many documents; default 0",
-		"limit": "how many documents at most; default 100, and never more",
+		"skip":  "number of documents to skip; default 0",
+		"limit": "maximum number of documents; default and upper bound 100",
 	}
 	var list []Route
 	for _, v := range []version{1, 2} {
 		base := fmt.Sprintf("/v%d", v)
-		as := ", as Firecrawl's API has it, version " + base[2:]
+		as := ", as in version " + base[2:] + " of Firecrawl's API"
 		var links any = mapAnswer[string]{}
 		if v == 2 {
 			links = mapAnswer[mapLink]{}
 		}
 		list = append(list,
 			Route{
-				"POST", base + "/scrape", "a page in the forms asked for" + as, nil,
+				"POST", base + "/scrape", "get a page in the requested formats" + as, nil,
 				scrapeBody{},
 				scrapeAnswer{},
 				s.handler(v, s.serveScrape),
 			},
-			Route{"POST", base + "/map", "the URLs of a site" + as, nil, mapBody{}, links, s.handler(v, s.serveMap)},
+			Route{"POST", base + "/map", "list the URLs of a site" + as, nil, mapBody{}, links, s.handler(v, s.serveMap)},
 			Route{
-				"POST", base + "/crawl", "begin to crawl a site" + as, nil,
+				"POST", base + "/crawl", "start to crawl a site" + as, nil,
 				crawlBody{},
 				startAnswer{},
 				s.handler(v, s.serveCrawl),
 			},
 			Route{
-				"GET", base + "/crawl/active", "the crawls that are under way", nil, nil,
+				"GET", base + "/crawl/active", "list the running crawls", nil, nil,
 				activeAnswer{},
 				s.handler(v, s.serveActive),
 			},
 			Route{
-				"POST", base + "/batch/scrape", "begin to get pages" + as, nil,
+				"POST", base + "/batch/scrape", "start to get a batch of pages" + as, nil,
 				batchBody{},
 				startAnswer{},
 				s.handler(v, s.serveBatch),
@@ -121,18 +121,18 @@ func (s *Service) Routes() []Route {
 			path := base + string(of.kind) + "/{id}"
 			list = append(list,
 				Route{
-					"GET", path, "how far a " + of.what + " is, and its documents", part, nil,
+					"GET", path, "status and documents of a " + of.what, part, nil,
 					statusAnswer{},
 					s.handler(v, s.serveStatus),
 				},
-				Route{"DELETE", path, "end a " + of.what, nil, nil, cancelAnswer{}, s.handler(v, s.serveCancel)},
+				Route{"DELETE", path, "cancel a " + of.what, nil, nil, cancelAnswer{}, s.handler(v, s.serveCancel)},
 				Route{
-					"GET", path + "/errors", "what of a " + of.what + " could not be had", nil, nil,
+					"GET", path + "/errors", "errors of a " + of.what, nil, nil,
 					errorsAnswer{},
 					s.handler(v, s.serveErrors),
 				},
 			)
-			if v == 1 { // its client for JavaScript asks so
+			if v == 1 { // its JavaScript client uses DELETE
 				list = append(list, Route{
 					"DELETE", path + "/errors", "the same as by GET", nil, nil,
 					errorsAnswer{},
@@ -144,15 +144,15 @@ func (s *Service) Routes() []Route {
 	return list
 }
 
-// Owns reports whether a path is one of this API's versions, whose refusals have its form.
+// Owns reports whether a path belongs to this API. Its errors then need the form that [Refuse] writes.
 func Owns(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/")
 }
 
-// version is that of the API.
+// version is a version of the API: 1 or 2.
 type version int
 
-// handler answers with what handle returns, or with its error.
+// handler writes the result of handle, or its error.
 func (s *Service) handler(v version, handle func(v version, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		got, err := handle(v, r)

@@ -14,15 +14,15 @@ import (
 
 // The bounds of jobs.
 const (
-	maxJobs    = 100 // known
-	maxRunning = 8   // at once
-	maxErrors  = 1000
+	maxJobs    = 100  // running and ended ones
+	maxRunning = 8    // running at the same time
+	maxErrors  = 1000 // listed per job
 )
 
-// lifetime is how long a job is known. A test lowers it.
+// lifetime is how long a job exists. A test lowers it.
 var lifetime = 24 * time.Hour
 
-// States of a job.
+// The states of a job.
 const (
 	scraping  = "scraping"
 	completed = "completed"
@@ -30,7 +30,7 @@ const (
 	cancelled = "cancelled"
 )
 
-// kind is what a job does, by the path that it is at.
+// kind is the kind of a job, as part of its path.
 type kind string
 
 const (
@@ -42,7 +42,7 @@ const (
 type job struct {
 	id     string
 	kind   kind
-	url    string // of a crawl, where it begins
+	url    string // start page of a crawl
 	began  time.Time
 	cancel context.CancelFunc
 
@@ -53,11 +53,11 @@ type job struct {
 	results  *results
 	errors   []jobError
 	robots   []string
-	untold   int // errors beyond the list
+	untold   int // errors that are not in the lists
 	released bool
 }
 
-// jobError is a URL that could not be had.
+// jobError is a URL that failed.
 type jobError struct {
 	ID        string `json:"id"`
 	Timestamp string `json:"timestamp"`
@@ -66,7 +66,7 @@ type jobError struct {
 	Error     string `json:"error"`
 }
 
-// jobs runs jobs, and knows them for a day.
+// jobs runs jobs and keeps them for a day.
 type jobs struct {
 	dir  string
 	size atomic.Int64 // of all results on disk
@@ -86,7 +86,7 @@ func newJobs(dir string) *jobs {
 	return j
 }
 
-// start begins a job. The work adds documents by [job.add]; its error is the job's.
+// start starts a job. Its work adds documents with [job.add]; the error of the work is that of the job.
 func (l *jobs) start(k kind, url string, total int, work func(ctx context.Context, j *job) error) (*job, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 	if running >= maxRunning {
 		return nil, &failure{
 			http.StatusTooManyRequests, "RATE_LIMITED",
-			fmt.Sprintf("%d jobs are under way, which is the most: wait for one, or cancel one", running),
+			fmt.Sprintf("%d jobs are running, which is the maximum: wait for one to end or cancel one", running),
 		}
 	}
 	kept, err := newResults(l.dir, &l.size)
@@ -121,8 +121,8 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 	return j, nil
 }
 
-// sweep forgets the jobs whose day is over, and the oldest that have ended where there are too many or their documents
-// too large.
+// sweep deletes jobs that are older than lifetime. If there are too many jobs or their documents are too large, it also
+// deletes the oldest ones that have ended.
 func (l *jobs) sweep(now time.Time) {
 	l.drop(func(j *job) bool { return !now.Before(j.began.Add(lifetime)) })
 	for len(l.list) >= maxJobs || l.size.Load() > maxAll/2 {
@@ -145,7 +145,7 @@ func (l *jobs) drop(gone func(*job) bool) {
 	})
 }
 
-// find returns a job. Its kind does not matter: a client of version 1 asks for a batch where crawls are.
+// find returns a job of any kind: clients of version 1 ask for a batch at the path of crawls.
 func (l *jobs) find(id string) (*job, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,14 +158,14 @@ func (l *jobs) find(id string) (*job, error) {
 	return nil, &failure{http.StatusNotFound, "NOT_FOUND", "Job not found"}
 }
 
-// crawls returns the crawls that are under way, oldest first.
+// crawls returns the running crawls, oldest first.
 func (l *jobs) crawls() []*job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(l.list), func(j *job) bool { return j.kind != crawling || !j.runs() })
 }
 
-// close ends all jobs, waits for them and drops their documents.
+// close cancels all jobs, waits for them and deletes their documents.
 func (l *jobs) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -183,7 +183,7 @@ func (j *job) runs() bool {
 	return j.state == scraping
 }
 
-// end notes how a job ended, unless it was cancelled before.
+// end records how a job ended, unless it was cancelled before.
 func (j *job) end(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -199,7 +199,7 @@ func (j *job) end(err error) {
 	}
 }
 
-// release ends a job and drops its documents.
+// release cancels a job and deletes its documents.
 func (j *job) release() {
 	j.cancel()
 	j.mu.Lock()
@@ -210,11 +210,11 @@ func (j *job) release() {
 	}
 }
 
-// errEnded tells the work of a job that nobody waits for it any more.
+// errEnded tells the work of a job that the job has ended.
 var errEnded = errors.New("the job has ended")
 
-// add keeps a document, which is one of total. A page that may not be kept is one of the job's errors; no room for any
-// ends the job.
+// add adds a document to a job that expects total documents. A private page for which there is no memory is recorded as
+// an error of the job; add fails if there is no room for any document.
 func (j *job) add(d *document, url string, total int) error {
 	j.mu.Lock()
 	if j.released || j.state != scraping {
@@ -231,7 +231,7 @@ func (j *job) add(d *document, url string, total int) error {
 	return err
 }
 
-// failed notes a URL that could not be had.
+// failed records a URL that failed.
 func (j *job) failed(url string, err error) {
 	f := failed(nil, err)
 	j.mu.Lock()
@@ -246,7 +246,7 @@ func (j *job) failed(url string, err error) {
 	})
 }
 
-// forbidden notes a URL that robots.txt forbids.
+// forbidden records a URL that robots.txt forbids.
 func (j *job) forbidden(url string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"readthru/firecrawl"
 )
 
-// docs is a site with some pages below /docs/, one that robots.txt forbids, one that is gone and one elsewhere.
+// docs returns a site with n pages below /docs/, one that robots.txt forbids, one that is gone and one elsewhere.
 func docs(n int) map[string]string {
 	links := []string{"/docs/secret", "/docs/gone", "/blog"}
 	pages := map[string]string{
@@ -31,7 +31,7 @@ func docs(n int) map[string]string {
 	return pages
 }
 
-// titles are those of the documents of an answer.
+// titles returns the titles of an answer's documents.
 func titles(t *testing.T, answer object) []string {
 	t.Helper()
 	data, ok := answer["data"].([]any)
@@ -46,7 +46,7 @@ func titles(t *testing.T, answer object) []string {
 	return list
 }
 
-func TestACrawlsDocumentsComeInParts(t *testing.T) {
+func TestDocumentsOfACrawlComeInParts(t *testing.T) {
 	for _, v := range []string{"/v1", "/v2"} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, docs(104))
@@ -130,7 +130,7 @@ func TestOptionsOfACrawl(t *testing.T) {
 	}
 }
 
-func TestACrawlThatCannotBeginFails(t *testing.T) {
+func TestCrawlWithoutAReadableStartPageFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		_, last := r.finish(t, "/v2/crawl", `{"url":"http://site.test/none"}`)
@@ -149,7 +149,7 @@ func TestACrawlThatCannotBeginFails(t *testing.T) {
 	})
 }
 
-// hold makes pages below /docs/ wait until whoever asks goes.
+// hold blocks pages below /docs/ until the client leaves.
 func (r *rig) hold() {
 	r.own = func(req *http.Request) (*http.Response, error) {
 		if req.URL.Path == "/docs/" || !strings.HasPrefix(req.URL.Path, "/docs/") {
@@ -160,7 +160,7 @@ func (r *rig) hold() {
 	}
 }
 
-func TestACancelledJobKeepsWhatItHasAndEndsAtOnce(t *testing.T) {
+func TestCancelledJobEndsAtOnceAndKeepsItsDocuments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, docs(5))
 		r.hold()
@@ -229,7 +229,7 @@ func TestJobsAreBoundedInNumberAndAge(t *testing.T) {
 	})
 }
 
-func TestWhatNoDiskMaySeeStaysInMemory(t *testing.T) {
+func TestPrivateDocumentsStayInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		firecrawl.LimitResults(t, 1<<20, 1<<20, 1400)
 		pages := docs(3)
@@ -237,25 +237,25 @@ func TestWhatNoDiskMaySeeStaysInMemory(t *testing.T) {
 		r := newRig(t, pages)
 		location, last := r.finish(t, "/v2/crawl", `{"url":"http://site.test/docs/"}`)
 		if got := titles(t, last); last["status"] != "completed" || len(got) != 2 || got[1] != "Private words" {
-			t.Errorf("%v %q, want the page that is not to be stored, and one of two only: there is no room", last["status"], got)
+			t.Errorf("%v %q, want one of the two private pages: there is room for one", last["status"], got)
 		}
 		if got := r.must(t, http.MethodGet, location+"/errors", ""); !strings.Contains(fmt.Sprint(got.at("errors")),
-			"may not be kept on disk") {
+			"must not be written to disk") {
 			t.Errorf("errors %v", got)
 		}
 		if files, err := os.ReadDir(r.dir); err != nil || len(files) != 0 {
-			t.Errorf("files %v, %v: want none that has a name", files, err)
+			t.Errorf("files %v, %v: want no named file", files, err)
 		}
 	})
 }
 
-func TestDocumentsBeyondTheBoundFailTheJob(t *testing.T) {
+func TestTooManyDocumentsFailTheJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		firecrawl.LimitResults(t, 3000, 1<<20, 0)
 		r := newRig(t, docs(5))
 		_, last := r.finish(t, "/v2/crawl", `{"url":"http://site.test/docs/"}`)
 		if n := len(titles(t, last)); last["status"] != "failed" || n == 0 || n == 5 ||
-			!strings.Contains(fmt.Sprint(last["error"]), "larger than a job may keep") {
+			!strings.Contains(fmt.Sprint(last["error"]), "exceed the maximum size") {
 			t.Errorf("%v after %d documents: %v", last["status"], n, last["error"])
 		}
 	})
@@ -274,13 +274,13 @@ func TestDocumentsBeyondTheBoundFailTheJob(t *testing.T) {
 	})
 }
 
-func TestABatchIsInItsOrderAndTellsWhatFailed(t *testing.T) {
+func TestBatchKeepsItsOrderAndReportsErrors(t *testing.T) {
 	for _, v := range []string{"/v1", "/v2"} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, docs(5))
 			r.own = func(req *http.Request) (*http.Response, error) {
 				if req.URL.Path == "/docs/0" {
-					time.Sleep(5 * time.Second) // the others overtake it
+					time.Sleep(5 * time.Second) // the other pages come first
 				}
 				return nil, nil //nolint:nilnil // the site answers
 			}
@@ -309,7 +309,7 @@ func TestABatchIsInItsOrderAndTellsWhatFailed(t *testing.T) {
 	}
 }
 
-func TestTheFirstClientsWayToAskForErrors(t *testing.T) {
+func TestVersion1AlsoListsErrorsByDELETE(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, docs(2))
 		location, _ := r.finish(t, "/v1/crawl", `{"url":"http://site.test/docs/"}`)

@@ -14,7 +14,7 @@ import (
 
 // The bounds of a map.
 const (
-	defaultLinks = 5000 // as there
+	defaultLinks = 5000 // as with Firecrawl
 	maxLinks     = 30_000
 	maxSearch    = 1000 // bytes
 	maxMapTime   = 10 * time.Minute
@@ -22,14 +22,14 @@ const (
 
 type mapBody struct {
 	URL        string  `json:"url"`
-	Search     string  `json:"search"`                // what is nearest to these words comes first
+	Search     string  `json:"search"`                // URLs with these words come first
 	Limit      *int    `json:"limit"`                 // default 5000
 	Subdomains *bool   `json:"includeSubdomains"`     // default: version 1 false, 2 true
 	Sitemap    string  `json:"sitemap"`               // include (default), skip or only
 	Skip1      bool    `json:"ignoreSitemap"`         // version 1
 	Only1      bool    `json:"sitemapOnly"`           // version 1
 	NoQueries  *bool   `json:"ignoreQueryParameters"` // default: version 1 false, 2 true
-	ByPath     *bool   `json:"filterByPath"`          // of a URL with a path, what lies below it; default true
+	ByPath     *bool   `json:"filterByPath"`          // if url has a path, only URLs below it; default true
 	Timeout    float64 `json:"timeout"`               // milliseconds
 
 	Origin      ignored `json:"origin"`
@@ -51,7 +51,7 @@ type mapAnswer[L any] struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// mapLink is a link as version 2 tells it. The title is told of the start page alone: no other was read.
+// mapLink is a link in version 2. Only the start page has a title, because no other page was read.
 type mapLink struct {
 	URL   string `json:"url"`
 	Title string `json:"title,omitempty"`
@@ -64,13 +64,13 @@ func (b *mapBody) check() error {
 	}
 	switch {
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLinks):
-		return bad("limit is a number from 1 to %d", maxLinks)
+		return bad("limit must be from 1 to %d", maxLinks)
 	case !slices.Contains([]string{"", "include", "skip", "only"}, b.Sitemap):
 		return bad("sitemap %q is not include, skip or only", b.Sitemap)
 	case len(b.Search) > maxSearch:
-		return bad("search is over %d bytes", maxSearch)
+		return bad("search is longer than %d bytes", maxSearch)
 	case b.Timeout < 0:
-		return bad("timeout is a number of milliseconds above 0")
+		return bad("timeout must be above 0 milliseconds")
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 		Unlinked: b.Sitemap == "only" || b.Only1, Below: or(b.ByPath, true),
 	}
 	if b.Search != "" {
-		o.Limit = maxLinks // the nearest may be the last
+		o.Limit = maxLinks // the best match may be the last URL
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), maxMapTime)
 	defer cancel()
@@ -124,6 +124,7 @@ func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 	return mapAnswer[mapLink]{true, list, warning}, nil
 }
 
+// or returns the given value, or absent if none is given.
 func or(given *bool, absent bool) bool {
 	if given != nil {
 		return *given
@@ -131,7 +132,7 @@ func or(given *bool, absent bool) bool {
 	return absent
 }
 
-// withoutQueries returns URLs without their queries, each once.
+// withoutQueries returns URLs without their queries and without duplicates.
 func withoutQueries(links []string) []string {
 	seen := make(map[string]bool, len(links))
 	var list []string
@@ -144,7 +145,7 @@ func withoutQueries(links []string) []string {
 	return list
 }
 
-// nearest orders URLs by how many words of a search they hold; those that hold equally many stay as they were.
+// nearest sorts URLs by how many words of a search they contain. The sort is stable.
 func nearest(links []string, search string) []string {
 	words := strings.Fields(strings.ToLower(search))
 	if len(words) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAMapInBothVersions(t *testing.T) {
+func TestMapInBothVersions(t *testing.T) {
 	r := newRig(t, map[string]string{
 		"site.test/":            html("Home", "/docs/a?x=1", "/docs/a?x=2", "/blog/post", "http://www.site.test/w"),
 		"site.test/sitemap.xml": "text/plain http://site.test/listed\n",

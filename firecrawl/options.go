@@ -14,7 +14,7 @@ import (
 	"readthru/httpfield"
 )
 
-// scrapeOptions say in what forms a page is wanted, and how it is got.
+// scrapeOptions says which formats of a page are wanted and how to get it.
 type scrapeOptions struct {
 	// markdown (default), html, rawHtml, links, summary, screenshot
 	Formats         []format          `json:"formats"`
@@ -23,10 +23,10 @@ type scrapeOptions struct {
 	ExcludeTags     []string          `json:"excludeTags"`     // CSS selectors
 	Headers         map[string]string `json:"headers"`
 	Timeout         *int64            `json:"timeout"` // milliseconds
-	WaitFor         int64             `json:"waitFor"` // milliseconds; above 0 a browser renders the page
+	WaitFor         int64             `json:"waitFor"` // milliseconds; if above 0, a browser renders the page
 	MaxAge          *int64            `json:"maxAge"`  // milliseconds
 	StoreInCache    *bool             `json:"storeInCache"`
-	Lockdown        bool              `json:"lockdown"` // ask nobody: answer from what is stored
+	Lockdown        bool              `json:"lockdown"` // answer from the cache only
 	SkipTLS         bool              `json:"skipTlsVerification"`
 
 	Origin       ignored `json:"origin"`
@@ -56,22 +56,22 @@ type scrapeOptions struct {
 	NoRetention    wanted `json:"zeroDataRetention"`
 }
 
-// format is a form in which a page is wanted.
+// format is a format of a page.
 type format string
 
-// formats are those that there are here, by the names they may be asked for.
+// formats are the supported formats by the names that requests use.
 var formats = map[string]format{
 	"markdown": "markdown", "html": "html", "rawHtml": "rawHtml", "links": "links",
 	"summary": "summary", "screenshot": "screenshot", "screenshot@fullPage": "screenshot",
 }
 
-// UnmarshalJSON reads a name, or an object whose type is one.
+// UnmarshalJSON reads a name, or an object whose type is a name.
 func (f *format) UnmarshalJSON(b []byte) error {
 	var name string
 	if json.Unmarshal(b, &name) != nil {
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(b, &keys) != nil || json.Unmarshal(keys["type"], &name) != nil {
-			return bad("formats: a format is a name, or an object with a type")
+			return bad("formats: a format must be a name or an object with a type")
 		}
 		for k := range keys {
 			if k != "type" && (formats[name] != "screenshot" || k != "fullPage" && k != "quality" && k != "viewport") &&
@@ -81,7 +81,7 @@ func (f *format) UnmarshalJSON(b []byte) error {
 		}
 	}
 	if *f = formats[name]; *f == "" {
-		return bad("formats: %q is not supported here: there are markdown, html, rawHtml, links, summary and screenshot",
+		return bad("formats: %q is not supported here: use markdown, html, rawHtml, links, summary or screenshot",
 			name)
 	}
 	return nil
@@ -89,12 +89,12 @@ func (f *format) UnmarshalJSON(b []byte) error {
 
 // The bounds of options.
 const (
-	maxWait     = 60_000 // milliseconds of waitFor, as there
+	maxWait     = 60_000 // milliseconds of waitFor, as with Firecrawl
 	maxHeaders  = 50
-	maxHeaderSz = 8 << 10 // bytes, all of them
+	maxHeaderSz = 8 << 10 // bytes of all headers together
 )
 
-// check refuses options that cannot be met.
+// check returns an error for options that are wrong or not supported.
 func (o *scrapeOptions) check() error {
 	if err := refuse(
 		key{"actions", o.Actions}, key{"agent", o.Agent}, key{"changeTrackingOptions", o.ChangeTracking},
@@ -108,11 +108,11 @@ func (o *scrapeOptions) check() error {
 	}
 	switch {
 	case o.Timeout != nil && *o.Timeout <= 0:
-		return bad("timeout is a number of milliseconds above 0")
+		return bad("timeout must be above 0 milliseconds")
 	case o.WaitFor < 0 || o.WaitFor > maxWait:
-		return bad("waitFor is a number of milliseconds from 0 to %d", maxWait)
+		return bad("waitFor must be from 0 to %d milliseconds", maxWait)
 	case o.MaxAge != nil && *o.MaxAge < 0:
-		return bad("maxAge is a number of milliseconds, 0 or above")
+		return bad("maxAge must not be negative")
 	}
 	if err := o.view().Check(); err != nil {
 		return bad("includeTags, excludeTags: %s", err)
@@ -130,24 +130,25 @@ func checkHeaders(list map[string]string) error {
 		size += len(name) + len(value)
 		canonical := http.CanonicalHeaderKey(name)
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return bad("headers: %q is no field, or has no value that a field may have", name)
+			return bad("headers: %q is not a valid field name, or its value is not valid", name)
 		}
-		if slices.Contains(ours, canonical) || httpfield.OfConnection(canonical) || strings.HasPrefix(canonical, "X-Readthru-") {
-			return bad("headers: %s is not the caller's to set here", canonical)
+		if slices.Contains(ours, canonical) || httpfield.OfConnection(canonical) ||
+			strings.HasPrefix(canonical, "X-Readthru-") {
+			return bad("headers: %s cannot be set here", canonical)
 		}
 	}
 	if len(list) > maxHeaders || size > maxHeaderSz {
-		return bad("headers: more than %d fields or %d bytes", maxHeaders, maxHeaderSz)
+		return bad("headers: at most %d fields of %d bytes together", maxHeaders, maxHeaderSz)
 	}
 	return nil
 }
 
-// wants reports whether a page is wanted in a form.
+// wants reports whether a format is wanted.
 func (o *scrapeOptions) wants(f format) bool {
 	return slices.Contains(o.Formats, f) || len(o.Formats) == 0 && f == "markdown"
 }
 
-// fresh reports whether nothing that is stored will do.
+// fresh reports whether the origin must be asked.
 func (o *scrapeOptions) fresh(v version) bool {
 	return o.MaxAge == nil && v == 1 || o.MaxAge != nil && *o.MaxAge == 0
 }
@@ -159,7 +160,7 @@ func (o *scrapeOptions) view() fetch.View {
 	}
 }
 
-// request is what the fetcher is asked for.
+// request returns the request for the fetcher.
 func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Request {
 	r := fetch.Request{
 		URL: u, Own: true, Force: o.fresh(v) && !o.Lockdown, CacheOnly: o.Lockdown, NoStore: o.StoreInCache != nil &&
@@ -178,8 +179,8 @@ func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Reque
 	return r
 }
 
-// personal makes a request one of the caller's own: any of its fields may be a secret, so nothing of it is kept, nobody
-// else is told, and no other host gets it.
+// personal adds the caller's headers to a request. Any of them may be a secret, so the page is not kept, no third party
+// is told, and no other host gets the headers.
 func (o *scrapeOptions) personal(r *fetch.Request) {
 	r.Header = http.Header{"Cache-Control": {"no-store"}}
 	for name, value := range o.Headers {
@@ -191,14 +192,14 @@ func (o *scrapeOptions) personal(r *fetch.Request) {
 		if next.Scheme != from.Scheme || next.Host != from.Host {
 			return &failure{
 				http.StatusForbidden, codeBlocked,
-				"the page redirects to another host, which is not asked with headers",
+				"the page redirects to another host, which must not get the headers",
 			}
 		}
 		return nil
 	}
 }
 
-// limit is how long a page may take; 0: as long as any.
+// limit returns how long getting the page may take; 0 means no limit of its own.
 func (o *scrapeOptions) limit() time.Duration {
 	if o.Timeout == nil {
 		return 0

@@ -8,20 +8,20 @@ import (
 	"sync/atomic"
 )
 
-// The bounds of what jobs keep, in bytes. Tests lower them.
+// The maximum sizes of documents, in bytes. Tests lower them.
 var (
 	maxResults = int64(256 << 20) // of one job, on disk
 	maxAll     = int64(1 << 30)   // of all jobs, on disk
-	maxPrivate = int64(16 << 20)  // of one job, in memory: what no disk may see
+	maxPrivate = int64(16 << 20)  // of the private documents of one job, in memory
 )
 
 var (
-	errResults = errors.New("the job's documents are larger than a job may keep")
-	errPrivate = errors.New("the page may not be kept on disk, and the job has no more memory for such pages")
+	errResults = errors.New("the job's documents exceed the maximum size")
+	errPrivate = errors.New("the page must not be written to disk, and the job has no memory left for such pages")
 )
 
-// results are the documents of a job, in order. They lie in a file that nobody can open by a name; those that may be
-// written nowhere are in memory. It is not safe for concurrent use.
+// results holds the documents of a job, in order. They are in a file without a name, which no other program can open;
+// private documents are in memory. It is not safe for concurrent use.
 type results struct {
 	f       *os.File
 	name    string
@@ -31,23 +31,23 @@ type results struct {
 	private int64
 }
 
-// part is where a document is: in memory, or in the file.
+// part says where a document is: in memory or in the file.
 type part struct {
 	at, size int64
 	memory   []byte
 }
 
-// newResults makes an empty list.
+// newResults returns empty results.
 func newResults(dir string, all *atomic.Int64) (*results, error) {
 	f, err := os.CreateTemp(dir, "firecrawl-*.jsonl")
 	if err != nil {
-		return nil, fmt.Errorf("make a file for the job's documents: %w", err)
+		return nil, fmt.Errorf("create a file for the job's documents: %w", err)
 	}
-	_ = os.Remove(f.Name()) // systems that keep the name of an open file do so until close
+	_ = os.Remove(f.Name()) // fails where an open file cannot be removed; close removes it there
 	return &results{f: f, name: f.Name(), all: all}, nil
 }
 
-// add puts a document at the end. The error says why there is no room for it.
+// add appends a document. The error is errPrivate or errResults if there is no room for it.
 func (r *results) add(d *document) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -77,7 +77,8 @@ func (r *results) add(d *document) error {
 	return nil
 }
 
-// read returns documents from the skip-th on: at most limit, and no more than some bytes, but one.
+// read returns up to limit documents after the first skip ones. They have at most most bytes together, except that there
+// is always one.
 func (r *results) read(skip, limit int, most int64) ([]json.RawMessage, error) {
 	list := []json.RawMessage{}
 	for i := skip; i < len(r.parts) && len(list) < limit; i++ {
@@ -97,7 +98,7 @@ func (r *results) read(skip, limit int, most int64) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// close drops the documents.
+// close deletes the documents.
 func (r *results) close() {
 	r.all.Add(-r.size)
 	_ = r.f.Close()

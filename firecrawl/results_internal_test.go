@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAPartOfDocumentsIsBoundedInNumberAndBytes(t *testing.T) {
+func TestPartOfDocumentsIsBoundedInNumberAndBytes(t *testing.T) {
 	var all atomic.Int64
 	r, err := newResults(t.TempDir(), &all)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestAPartOfDocumentsIsBoundedInNumberAndBytes(t *testing.T) {
 		{0, 100, 1 << 20, []string{"0", "1", "2", "3", "4", "5"}},
 		{1, 3, 1 << 20, []string{"1", "2", "3"}},
 		{1, 100, 3*one + 1, []string{"1", "2", "3"}},
-		{4, 100, 1, []string{"4"}}, // one always
+		{4, 100, 1, []string{"4"}}, // always one document
 		{6, 100, 1 << 20, nil},
 	} {
 		got, err := r.read(tt.skip, tt.limit, tt.most)

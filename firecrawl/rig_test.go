@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// site is an origin in the process, on every host: pages by host and request URI, and what was asked of it.
+// site is an origin in this process for every host. It has pages by host and request URI and records the requests.
 type site struct {
 	mu    sync.Mutex
 	pages map[string]string
@@ -37,7 +37,7 @@ type site struct {
 
 const about = "This sentence stands in every page, and it is long enough to be taken for content by whoever looks at it. "
 
-// html is a page with a menu and links below its text.
+// html returns a page with a menu, and links below its text.
 func html(title string, links ...string) string {
 	var list strings.Builder
 	for _, l := range links {
@@ -50,7 +50,8 @@ func html(title string, links ...string) string {
 		`</ul></main><script>run()</script></body></html>`
 }
 
-// RoundTrip answers a page; a value that begins with > redirects, with ! is a status, with "type " has that media type.
+// RoundTrip answers with a page. A value that begins with > redirects, one with ! is a status, and one with "type " has
+// that media type.
 func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, r.URL.Host+r.URL.RequestURI())
@@ -94,7 +95,7 @@ func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Public makes every host one that third parties may be told of.
+// Public makes every host public.
 func (s *site) Public(context.Context, *url.URL) error { return nil }
 
 func (s *site) count(prefix string) int {
@@ -109,7 +110,7 @@ func (s *site) count(prefix string) int {
 	return n
 }
 
-// rig is a service before a site.
+// rig is a service with a site.
 type rig struct {
 	*site
 	http.Handler
@@ -153,10 +154,10 @@ func newRig(tb testing.TB, pages map[string]string) *rig {
 	return r
 }
 
-// object is JSON as it comes.
+// object is decoded JSON.
 type object map[string]any
 
-// at returns what lies at a path of keys and numbers.
+// at returns the value at a path of keys and indexes.
 func (o object) at(path string) any {
 	var v any = map[string]any(o)
 	for part := range strings.SplitSeq(path, ".") {
@@ -176,7 +177,7 @@ func (o object) at(path string) any {
 	return v
 }
 
-// ask sends a request in the process and returns the answer. A path may be a whole URL.
+// ask sends a request to the service and returns its answer. path may be a whole URL.
 func (r *rig) ask(t *testing.T, method, path, body string) (int, object) {
 	t.Helper()
 	if !strings.HasPrefix(path, "http") {
@@ -192,7 +193,7 @@ func (r *rig) ask(t *testing.T, method, path, body string) (int, object) {
 	return w.Code, got
 }
 
-// must is ask for what succeeds.
+// must is ask for a request that must succeed.
 func (r *rig) must(t *testing.T, method, path, body string) object {
 	t.Helper()
 	status, got := r.ask(t, method, path, body)
@@ -202,7 +203,7 @@ func (r *rig) must(t *testing.T, method, path, body string) object {
 	return got
 }
 
-// finish starts a job and returns its status when it has ended. It is called in a bubble.
+// finish starts a job and returns its status when it has ended. It must be called in a synctest bubble.
 func (r *rig) finish(t *testing.T, path, body string) (location string, last object) {
 	t.Helper()
 	started := r.must(t, http.MethodPost, path, body)

@@ -27,18 +27,18 @@ type scrapeAnswer struct {
 	Data    *document `json:"data"`
 }
 
-// document is a page in the forms that were asked for.
+// document is a page in the requested formats.
 type document struct {
 	Markdown   *string        `json:"markdown,omitempty"`
-	HTML       *string        `json:"html,omitempty"`    // the content alone, links absolute
-	RawHTML    *string        `json:"rawHtml,omitempty"` // the origin's, or what a browser made of it
+	HTML       *string        `json:"html,omitempty"`    // main content only, with absolute links
+	RawHTML    *string        `json:"rawHtml,omitempty"` // from the origin, or as a browser rendered it
 	Links      []string       `json:"links,omitzero"`
 	Summary    *string        `json:"summary,omitempty"`
 	Screenshot string         `json:"screenshot,omitempty"` // a PNG of the whole page, as a data: URL
 	Warning    string         `json:"warning,omitempty"`
 	Metadata   map[string]any `json:"metadata"`
 
-	private bool // it concerns one reader, or its origin wants it kept nowhere
+	private bool // for one reader only, or its origin forbids storing it
 }
 
 func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
@@ -54,7 +54,7 @@ func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
 	return scrapeAnswer{true, d}, nil
 }
 
-// scrape gets a page. asked is its URL as the caller wrote it.
+// scrape gets a page. asked is the URL as the caller wrote it.
 func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked string, o *scrapeOptions,
 	agent string,
 ) (*document, error) {
@@ -66,7 +66,7 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	ans, err := s.o.Crawl.Fetcher.Page(ctx, o.request(v, u, agent))
 	if refused, ok := errors.AsType[*fetch.Error](err); ok && refused.Kind == fetch.KindHTTP {
 		if o.Lockdown && refused.Status == http.StatusGatewayTimeout {
-			return nil, &failure{http.StatusNotFound, codeNotCached, "nothing that is stored answers " + refused.URL}
+			return nil, &failure{http.StatusNotFound, codeNotCached, "nothing in the cache answers " + refused.URL}
 		}
 		return refusedPage(asked, u, refused.Status, o), nil
 	}
@@ -77,7 +77,7 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 		ans.Response.Body.Close()
 		return nil, &failure{
 			http.StatusInternalServerError, codeUnsupported,
-			fmt.Sprintf("%s cannot be read as a page: it is %q", page.Mask(u), ans.Header.Get("Content-Type")),
+			fmt.Sprintf("%s is not a page: its type is %q", page.Mask(u), ans.Header.Get("Content-Type")),
 		}
 	}
 	if err := unreadable(ans.Page); err != nil {
@@ -102,7 +102,7 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	return d, nil
 }
 
-// fill gives d the forms of a page that are wanted.
+// fill sets the wanted formats of a document.
 func (d *document) fill(o *scrapeOptions, markdown string, links []string, source, trimmed []byte) {
 	if o.wants("markdown") {
 		d.Markdown = &markdown
@@ -120,7 +120,7 @@ func (d *document) fill(o *scrapeOptions, markdown string, links []string, sourc
 	}
 }
 
-// summarise gives d a summary.
+// summarise sets a document's summary. If local, only a model on this machine is asked.
 func (s *Service) summarise(ctx context.Context, d *document, p *page.Page, markdown string, local bool) error {
 	whole := *p
 	whole.Content, whole.ContentFormat = markdown, "markdown"
@@ -136,27 +136,26 @@ func (s *Service) summarise(ctx context.Context, d *document, p *page.Page, mark
 	return nil
 }
 
-// unreadable returns why what came is no page to hand on: neither bytes without text nor a bot's challenge is one
-// (AD6).
+// unreadable returns an error if a page has no text or is a challenge to bots (AD6).
 func unreadable(p *page.Page) error {
 	for _, w := range p.Warnings {
 		switch w {
 		case "binary", "scanned", "encrypted":
 			return &failure{
 				http.StatusInternalServerError, codeUnsupported,
-				fmt.Sprintf("%s has no text to give: it is %s", page.MaskString(p.URL), w),
+				fmt.Sprintf("%s has no text: it is %s", page.MaskString(p.URL), w),
 			}
 		case "bot-wall":
 			return &failure{
 				http.StatusInternalServerError, codeFailed,
-				page.MaskString(p.URL) + " answers with a challenge to bots in place of the page",
+				page.MaskString(p.URL) + " answers with a challenge to bots instead of the page",
 			}
 		}
 	}
 	return nil
 }
 
-// refusedPage is the document of a page that its origin refuses with a status.
+// refusedPage returns the document of a page that its origin refuses with a status.
 func refusedPage(asked string, u *url.URL, status int, o *scrapeOptions) *document {
 	text := http.StatusText(status)
 	if text == "" {
@@ -173,7 +172,7 @@ func refusedPage(asked string, u *url.URL, status int, o *scrapeOptions) *docume
 	return d
 }
 
-// warning says in one line what to know of a page; tokens are the page's own warnings.
+// warning returns the warnings about a page in one line. tokens are the page's own warnings.
 func (o *scrapeOptions) warning(tokens []string) string {
 	list := slices.Clone(tokens)
 	if o.SkipTLS {
@@ -185,7 +184,7 @@ func (o *scrapeOptions) warning(tokens []string) string {
 	return strings.Join(list, "; ")
 }
 
-// metaNames are the names that metadata has for what a page says about itself (rule E7), where they differ.
+// metaNames are Firecrawl's names for fields of [page.Meta] (rule E7), if they differ.
 var metaNames = map[string]string{
 	"lang": "language", "og:title": "ogTitle", "og:description": "ogDescription", "og:url": "ogUrl", "og:image": "ogImage",
 	"og:site_name": "ogSiteName", "og:type": "ogType",
@@ -193,7 +192,7 @@ var metaNames = map[string]string{
 	"article:section": "articleSection", "article:tag": "articleTag",
 }
 
-// metadata tells of a page what it says about itself and how it was had.
+// metadata returns what a page says about itself and how it was fetched.
 func metadata(asked string, p *page.Page) map[string]any {
 	m := map[string]any{}
 	for name, value := range p.Meta {
@@ -218,5 +217,5 @@ func metadata(asked string, p *page.Page) map[string]any {
 	return m
 }
 
-// seconds writes milliseconds as whole seconds, at least one.
+// seconds formats milliseconds as whole seconds, at least one.
 func seconds(ms int64) string { return strconv.FormatInt(max(1, ms/1000), 10) }

@@ -14,7 +14,7 @@ import (
 	"readthru/store"
 )
 
-func TestAPageComesInEveryFormAskedFor(t *testing.T) {
+func TestPageComesInEveryRequestedFormat(t *testing.T) {
 	for _, v := range []string{"/v1", "/v2"} {
 		r := newRig(t, map[string]string{"/a": html("Harbour", "/b", "https://other.test/c")})
 		got := r.must(t, "POST", v+"/scrape",
@@ -60,7 +60,7 @@ func TestAPageComesInEveryFormAskedFor(t *testing.T) {
 	}
 }
 
-func TestFormsThatWereNotAskedForAreNotThere(t *testing.T) {
+func TestOtherFormatsAreAbsent(t *testing.T) {
 	r := newRig(t, map[string]string{"site.test/": html("Home")})
 	got := r.must(t, "POST", "/v2/scrape", `{"url":"site.test","onlyMainContent":false,"includeTags":["h1"]}`)
 	data, _ := got["data"].(map[string]any)
@@ -69,7 +69,7 @@ func TestFormsThatWereNotAskedForAreNotThere(t *testing.T) {
 	}
 }
 
-func TestMaxAgeSaysWhatIsStoredWillDo(t *testing.T) {
+func TestMaxAgeBoundsTheAgeOfStoredPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, map[string]string{"/a": html("A")})
 		scrape := func(v, options string) (int, object) {
@@ -89,7 +89,7 @@ func TestMaxAgeSaysWhatIsStoredWillDo(t *testing.T) {
 			{"/v2", `,"lockdown":true`, true},
 			{"/v2", `,"maxAge":7200000`, true},
 			{"/v1", `,"maxAge":7200000`, true},
-			{"/v2", `,"maxAge":1800000`, false}, // and is new from here on
+			{"/v2", `,"maxAge":1800000`, false}, // and is new from now on
 			{"/v2", `,"maxAge":1800000`, true},
 			{"/v2", `,"maxAge":0`, false},
 			{"/v1", ``, false},
@@ -104,7 +104,7 @@ func TestMaxAgeSaysWhatIsStoredWillDo(t *testing.T) {
 	})
 }
 
-func TestFailuresHaveTheirFormAndStatus(t *testing.T) { synctest.Test(t, testFailures) }
+func TestFailuresHaveCodeAndStatus(t *testing.T) { synctest.Test(t, testFailures) }
 
 func testFailures(t *testing.T) {
 	t.Helper()
@@ -145,7 +145,7 @@ func testFailures(t *testing.T) {
 	}
 }
 
-func TestAStatusOfTheOriginIsASuccessWithoutAPage(t *testing.T) {
+func TestRefusedPageIsASuccessWithoutMarkdown(t *testing.T) {
 	got := newRig(t, nil).must(t, "POST", "/v2/scrape", `{"url":"http://site.test/none","formats":["markdown","links"]}`)
 	if got["success"] != true || got.at("data.markdown") != "" || got.at("data.metadata.statusCode") != 404.0 ||
 		got.at("data.metadata.error") != "Not Found" || !strings.Contains(got.at("data.warning").(string), "404") {
@@ -153,7 +153,7 @@ func TestAStatusOfTheOriginIsASuccessWithoutAPage(t *testing.T) {
 	}
 }
 
-func TestWhatWasAskedWithHeadersIsNeverKeptNorSentElsewhere(t *testing.T) {
+func TestPagesWithHeadersAreNeverKeptNorSentElsewhere(t *testing.T) {
 	r := newRig(t, map[string]string{"/moved": ">http://other.test/x"})
 	var leaked []string
 	r.own = func(req *http.Request) (*http.Response, error) {
@@ -198,7 +198,7 @@ func TestWhatWasAskedWithHeadersIsNeverKeptNorSentElsewhere(t *testing.T) {
 	}
 }
 
-func TestBodiesAreStrictAndRefusalsNameTheKey(t *testing.T) {
+func TestUnknownKeysAreRefusedByName(t *testing.T) {
 	r := newRig(t, map[string]string{"/a": html("A")})
 	for path, bodies := range map[string]map[string]string{
 		"/scrape": {
@@ -265,7 +265,7 @@ func FuzzBodiesNeverPanic(f *testing.F) {
 		for _, rt := range routes {
 			if rt.Method != http.MethodPost || rt.Path != "/v1/scrape" && rt.Path != "/v2/scrape" &&
 				strings.Contains(strings.ToLower(body), "url") {
-				continue // it may begin work that takes its time
+				continue // a crawl or a batch would take time
 			}
 			if status, got := r.ask(t, "POST", rt.Path, body); got["success"] == nil || status >= 200 && status < 300 &&
 				got["success"] != true {

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// What a part of a job's documents holds at most.
+// The maximum size of a part of a job's documents.
 const (
 	maxPart   = 100             // documents
-	partBytes = int64(10 << 20) // of all but the first
+	partBytes = int64(10 << 20) // bytes; a single document may be larger
 )
 
 type startAnswer struct {
 	Success bool     `json:"success"`
 	ID      string   `json:"id"`
-	URL     string   `json:"url"` // to ask how far it is
+	URL     string   `json:"url"` // where to poll the status
 	Invalid []string `json:"invalidURLs,omitempty"`
 }
 
 type statusAnswer struct {
 	Success   bool              `json:"success"`
 	Status    string            `json:"status"`    // scraping, completed, failed or cancelled
-	Completed int               `json:"completed"` // documents there are
-	Total     int               `json:"total"`     // as far as is known
+	Completed int               `json:"completed"` // documents so far
+	Total     int               `json:"total"`     // documents expected
 	Credits   int               `json:"creditsUsed"`
 	Expires   string            `json:"expiresAt"`
-	Next      string            `json:"next,omitempty"` // where there are more documents
+	Next      string            `json:"next,omitempty"` // URL of the next part of the documents
 	Error     string            `json:"error,omitempty"`
 	Data      []json.RawMessage `json:"data"`
 }
@@ -43,7 +43,7 @@ type cancelAnswer struct {
 type errorsAnswer struct {
 	Errors []jobError `json:"errors"`
 	Robots []string   `json:"robotsBlocked"`
-	Untold int        `json:"untold,omitempty"` // more than the lists hold
+	Untold int        `json:"untold,omitempty"` // errors that are not in the lists
 }
 
 type activeAnswer struct {
@@ -53,12 +53,12 @@ type activeAnswer struct {
 
 type activeCrawl struct {
 	ID      string `json:"id"`
-	TeamID  string `json:"teamId"` // there are no teams here: self
+	TeamID  string `json:"teamId"` // always self: there are no teams here
 	URL     string `json:"url"`
 	Created string `json:"created_at"`
 }
 
-// location is where a job is to be asked for.
+// location returns the URL of a job.
 func location(v version, r *http.Request, j *job, query url.Values) string {
 	u := url.URL{Scheme: "http", Host: r.Host, Path: fmt.Sprintf("/v%d%s/%s", v, j.kind, j.id), RawQuery: query.Encode()}
 	if r.TLS != nil {
@@ -100,7 +100,7 @@ func (s *Service) serveStatus(v version, r *http.Request) (any, error) {
 	return a, nil
 }
 
-// number reads a parameter that is a number from least to most.
+// number parses a parameter that must be from least to most.
 func number(q url.Values, name string, absent, least, most int) (int, error) {
 	text := q.Get(name)
 	if text == "" {
@@ -113,7 +113,7 @@ func number(q url.Values, name string, absent, least, most int) (int, error) {
 	return n, nil
 }
 
-// status tells how far a job is, with a part of its documents, and whether there are more.
+// status returns the status of a job with a part of its documents, and whether there are more.
 func (j *job) status(skip, limit int) (*statusAnswer, bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *Service) serveCancel(_ version, r *http.Request) (any, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.state != scraping && j.state != cancelled {
-		return nil, &failure{http.StatusConflict, "CONFLICT", "the job has ended: it is " + j.state}
+		return nil, &failure{http.StatusConflict, "CONFLICT", "the job has already ended: " + j.state}
 	}
 	j.state = cancelled
 	j.cancel()

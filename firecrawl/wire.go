@@ -15,7 +15,7 @@ import (
 	"readthru/page"
 )
 
-// failure is an error with its form on the wire.
+// failure is an error with its status and code in the API.
 type failure struct {
 	status     int
 	code, text string
@@ -27,14 +27,14 @@ func (f *failure) body() any {
 	return Refusal{Code: f.code, Error: f.text}
 }
 
-// Refusal is what a request that failed is answered with.
+// Refusal is the answer to a request that failed.
 type Refusal struct {
 	Success bool   `json:"success"` // false
 	Code    string `json:"code,omitempty"`
 	Error   string `json:"error"` // one sentence
 }
 
-// Codes of failures.
+// Firecrawl's error codes.
 const (
 	codeBadRequest  = "BAD_REQUEST"
 	codeBlocked     = "UNSUPPORTED_SITE"
@@ -46,12 +46,12 @@ const (
 	codeNotCached   = "SCRAPE_LOCKDOWN_CACHE_MISS"
 )
 
-// bad is a request that is wrong.
+// bad returns the failure of a request that is wrong.
 func bad(format string, args ...any) *failure {
 	return &failure{http.StatusBadRequest, codeBadRequest, fmt.Sprintf(format, args...)}
 }
 
-// failed gives the failure of a fetch its form. u may be nil.
+// failed returns an error as a failure, with the code of its kind if it is that of a fetch. u may be nil.
 func failed(u *url.URL, err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -80,7 +80,7 @@ func failed(u *url.URL, err error) *failure {
 	return f
 }
 
-// Refuse answers a request that is refused before any route has it, in this API's form.
+// Refuse answers a request that is refused before it reaches a route, in the form of this API.
 func Refuse(w http.ResponseWriter, status int, text string) {
 	codes := map[int]string{
 		http.StatusBadRequest: codeBadRequest, http.StatusUnauthorized: "UNAUTHORIZED",
@@ -95,10 +95,10 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // the status is out: an error here is a client that has gone
+	_ = enc.Encode(v) // the status is sent; an error means that the client has left
 }
 
-// decode reads a request's content. It refuses unknown keys by their names, and a second value.
+// decode decodes a request's content. It refuses unknown keys by name, and a second JSON value.
 func decode(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
@@ -115,7 +115,7 @@ func decode(r *http.Request, v any) error {
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &failure{
 			http.StatusRequestEntityTooLarge, codeBadRequest,
-			fmt.Sprintf("the request's content is over %d bytes", e.Limit),
+			fmt.Sprintf("the request's content is longer than %d bytes", e.Limit),
 		}
 	}
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -127,14 +127,14 @@ func decode(r *http.Request, v any) error {
 	if errors.Is(err, io.EOF) {
 		return bad("the request has no content: send a JSON object")
 	}
-	return bad("read the request's JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return bad("parse the request's JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// ignored is the value of a key that makes no difference here.
+// ignored is the value of a key that is accepted and ignored.
 type ignored = json.RawMessage
 
-// wanted is the value of a key that is refused where it asks for something: null, false, zero and what is empty ask for
-// nothing.
+// wanted is the value of a key that is not supported. It is refused unless it asks for nothing: null, false, zero or an
+// empty value.
 type wanted json.RawMessage
 
 func (w *wanted) UnmarshalJSON(b []byte) error {
@@ -156,7 +156,7 @@ type key struct {
 	value wanted
 }
 
-// refuse names the first key that asks for what there is none of here.
+// refuse returns an error that names the first key that asks for something.
 func refuse(keys ...key) error {
 	for _, k := range keys {
 		if k.value.something() {
@@ -166,7 +166,7 @@ func refuse(keys ...key) error {
 	return nil
 }
 
-// read reads a request's content into body, one of whose members is the URL that it is about, and checks it.
+// read decodes a request's content into body and checks it. about points to the member of body with the URL.
 func read(r *http.Request, body interface{ check() error }, about *string) (*url.URL, error) {
 	if err := decode(r, body); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func read(r *http.Request, body interface{ check() error }, about *string) (*url
 	return u, body.check()
 }
 
-// address reads a URL as it is given; without a scheme it is one of http.
+// address parses a URL. One without a scheme is an http URL.
 func address(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// anthropic speaks Anthropic's Messages. It has no embeddings and no mode for JSON.
+// anthropic speaks Anthropic's Messages API, which has no embeddings and no JSON mode.
 type anthropic struct{}
 
 func (*anthropic) adapt(any, string) bool { return false }
@@ -55,7 +55,7 @@ func (*anthropic) readChat(content []byte) (*Answer, error) {
 }
 
 func (*anthropic) embed(string, []string) (string, any, error) {
-	return "", nil, &Error{Kind: BadRequest, Message: "Anthropic offers no embeddings"}
+	return "", nil, &Error{Kind: BadRequest, Message: "Anthropic has no embeddings"}
 }
 
 func (*anthropic) readEmbed([]byte) (*Vectors, error) { return &Vectors{}, nil }

@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	maxChat     = 4 << 20  // bytes of an answer in words
-	maxVectors  = 64 << 20 // bytes of an answer in vectors: 256 of 8192 numbers fit
-	maxCalls    = 8        // at once; further ones wait, within their time
+	maxChat     = 4 << 20  // maximum size of a chat answer, in bytes
+	maxVectors  = 64 << 20 // maximum size of an embeddings answer, in bytes: 256 vectors of 8192 numbers fit
+	maxCalls    = 8        // running at the same time; others wait, within their timeout
 	firstWait   = 500 * time.Millisecond
 	longestWait = 30 * time.Second // between two requests of one call
-	patience    = 3                // failures in a row after which the endpoint is left alone
-	longestRest = 24 * time.Hour   // however long the endpoint asks for
+	maxFailures = 3                // consecutive failures after which the endpoint is left alone
+	longestRest = 24 * time.Hour   // even if the endpoint asks for more
 )
 
-// question is what a call asks.
+// question is the request of a call, independent of its retries.
 type question struct {
 	about, why string // for the ledger
-	most       int64  // bytes of its answer
+	most       int64  // maximum size of the answer, in bytes
 	build      func() (path string, body any, err error)
 }
 
-// ask sends a question and returns the content of a successful answer. It asks again after trouble that may pass, as
-// far as the call's time allows: a wait that does not fit is the caller's to take, and stands in the error.
+// ask sends a question and returns the content of a successful answer. It retries after failures that may pass, if the
+// wait fits into the call's timeout. If it does not fit, the error says how long to wait.
 func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(caller, c.o.Timeout)
 	defer cancel()
@@ -42,7 +42,7 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 		return nil, c.explain(lost(caller, ctx, "", nil))
 	}
 	if rest := c.resting(time.Now()); rest > 0 {
-		return nil, c.explain(&Error{Kind: Limited, Message: "left alone after trouble", RetryAfter: rest})
+		return nil, c.explain(&Error{Kind: Limited, Message: "too many failures or requests; waiting before the next request", RetryAfter: rest})
 	}
 	for attempt, adapted := 1, 0; ; attempt++ {
 		path, body, err := q.build()
@@ -56,7 +56,7 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 		}
 		e, ours := errors.AsType[*Error](err)
 		if !ours {
-			return nil, err // the caller has left
+			return nil, err // the caller's context has ended
 		}
 		refused := e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
 		if refused && adapted < len(optional) && c.provider.adapt(body, e.Message) {
@@ -67,7 +67,7 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 		c.note(time.Now(), e)
 		wait := max(e.RetryAfter, backOff(attempt))
 		deadline, _ := ctx.Deadline()
-		if !worthAsking(e.Kind) || attempt >= c.o.Attempts || wait > longestWait || time.Now().Add(wait).After(deadline) {
+		if !mayPass(e.Kind) || attempt >= c.o.Attempts || wait > longestWait || time.Now().Add(wait).After(deadline) {
 			return nil, c.explain(e)
 		}
 		select {
@@ -78,11 +78,11 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 	}
 }
 
-// worthAsking reports whether trouble may pass within a call.
-func worthAsking(k Kind) bool { return k == Unreachable || k == Limited || k == Trouble }
+// mayPass reports whether a failure may pass within a call.
+func mayPass(k Kind) bool { return k == Unreachable || k == Limited || k == Trouble }
 
-// backOff returns how long to wait after an attempt: twice as long each time, by half more or less so that many callers
-// do not come back at once.
+// backOff returns how long to wait after an attempt. The wait doubles with each attempt and varies by half, so that many
+// callers do not retry at the same time.
 func backOff(attempt int) time.Duration {
 	wait := firstWait << min(attempt-1, 10)
 	return min(wait/2+rand.N(wait), longestWait)
@@ -92,11 +92,11 @@ func backOff(attempt int) time.Duration {
 func (c *Client) send(caller, ctx context.Context, path string, body any, q question) ([]byte, error) {
 	content, err := json.Marshal(body)
 	if err != nil {
-		return nil, &Error{Kind: BadRequest, Message: "the request cannot be written as JSON", cause: err}
+		return nil, &Error{Kind: BadRequest, Message: "cannot encode the request as JSON", cause: err}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath(path).String(), bytes.NewReader(content))
 	if err != nil {
-		return nil, &Error{Kind: BadRequest, Message: "the request cannot be made", cause: err}
+		return nil, &Error{Kind: BadRequest, Message: "cannot create the request", cause: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
@@ -109,17 +109,17 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, q ques
 			about = c.base.String()
 		}
 		if err := c.o.Disclose(c.o.Provider+" "+c.base.Host, about, int64(len(content)), q.why); err != nil {
-			return nil, &Error{Kind: Undisclosed, Message: "the ledger cannot be written", cause: err}
+			return nil, &Error{Kind: Undisclosed, Message: "cannot write the ledger", cause: err}
 		}
 	}
 	resp, err := c.o.Transport.RoundTrip(req)
 	if err != nil {
-		return nil, lost(caller, ctx, "cannot be reached", err)
+		return nil, lost(caller, ctx, "request failed", err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, q.most+1))
 	if err != nil {
-		return nil, lost(caller, ctx, "the answer broke off", err)
+		return nil, lost(caller, ctx, "the answer ended early", err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		said := messageOf(answer)
@@ -134,15 +134,15 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, q ques
 	return answer, nil
 }
 
-// messageOf returns the words of an error's content: all providers put them under error, as text or as an object's
-// message.
+// messageOf returns the message in an error's content. All providers put it under error, as text or as the message of an
+// object.
 func messageOf(content []byte) string {
 	var v struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
 	}
 	if json.Unmarshal(content, &v) != nil {
-		return "no reason is given"
+		return "no reason given"
 	}
 	var inner struct {
 		Message string `json:"message"`
@@ -156,11 +156,11 @@ func messageOf(content []byte) string {
 	case v.Message != "":
 		return v.Message
 	}
-	return "no reason is given"
+	return "no reason given"
 }
 
-// retryAfter returns how long an endpoint asks to be left alone (RFC 9110 §10.2.3, else the fields that OpenAI
-// invented), 0 when it does not.
+// retryAfter returns how long an endpoint asks to wait, by Retry-After (RFC 9110 §10.2.3) or by the fields that OpenAI
+// invented. It is 0 if the endpoint does not ask, and at most longestRest.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	s := h.Get("Retry-After")
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
@@ -179,8 +179,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return min(wait, longestRest)
 }
 
-// note remembers how a request went. What the endpoint asks for is kept to; one that fails again and again is left
-// alone, twice as long each time up to a minute.
+// note records the result of a request. The client waits as the endpoint asks. From the third consecutive failure on, it
+// also waits by itself, twice as long each time, up to a minute.
 func (c *Client) note(now time.Time, e *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,11 +189,11 @@ func (c *Client) note(now time.Time, e *Error) {
 		c.failures, c.until = 0, time.Time{}
 		return
 	case e.Kind != Unreachable && e.Kind != TimedOut && e.Kind != Trouble && e.Kind != Limited:
-		return // it answers
+		return // the endpoint works; the request is at fault
 	}
 	c.failures++
 	rest := e.RetryAfter
-	if over := c.failures - patience; over >= 0 {
+	if over := c.failures - maxFailures; over >= 0 {
 		rest = max(rest, min(time.Second<<min(over, 6), time.Minute))
 	}
 	if until := now.Add(rest); until.After(c.until) {
@@ -201,7 +201,7 @@ func (c *Client) note(now time.Time, e *Error) {
 	}
 }
 
-// resting returns for how long the endpoint is still to be left alone.
+// resting returns how long the client still has to wait; it is not positive if the client may ask.
 func (c *Client) resting(now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

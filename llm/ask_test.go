@@ -37,7 +37,7 @@ func inBubble(t *testing.T, f func(b *bubble), handlers ...http.HandlerFunc) {
 	})
 }
 
-func TestTroubleThatPassesIsNotSeen(t *testing.T) {
+func TestTemporaryFailuresAreRetried(t *testing.T) {
 	for name, first := range map[string]http.HandlerFunc{
 		"500":         answer(500, `{"error":{"message":"oops"}}`),
 		"overloaded":  answer(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
@@ -57,8 +57,8 @@ func TestTroubleThatPassesIsNotSeen(t *testing.T) {
 	}
 }
 
-func TestTheEndpointsLimitsAreKeptTo(t *testing.T) {
-	date := time.Date(2000, 1, 1, 0, 0, 7, 0, time.UTC).Format(http.TimeFormat) // a bubble begins with the year 2000
+func TestTheEndpointsLimitsAreObeyed(t *testing.T) {
+	date := time.Date(2000, 1, 1, 0, 0, 7, 0, time.UTC).Format(http.TimeFormat) // a synctest bubble starts in the year 2000
 	for _, fields := range [][]string{
 		{"Retry-After: 7"},
 		{"Retry-After: " + date},
@@ -79,7 +79,7 @@ func TestTheEndpointsLimitsAreKeptTo(t *testing.T) {
 	}
 }
 
-func TestALongRetryAfterIsTheCallersToWaitAndEndsEveryCallUntilThen(t *testing.T) {
+func TestLongRetryAfterFailsEveryCallUntilThen(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for range 3 {
 			_, err := b.client.Chat(b.Context(), llm.Prompt{User: "?"})
@@ -99,7 +99,7 @@ func TestALongRetryAfterIsTheCallersToWaitAndEndsEveryCallUntilThen(t *testing.T
 	}, answer(429, `{}`, "Retry-After: 600"), answer(200, chatAnswer))
 }
 
-func TestAnEndpointInTroubleIsLeftAlone(t *testing.T) {
+func TestFailingEndpointIsLeftAlone(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for range 100 { // ten minutes
 			_, err := b.client.Chat(b.Context(), llm.Prompt{User: "?"})
@@ -114,7 +114,7 @@ func TestAnEndpointInTroubleIsLeftAlone(t *testing.T) {
 	}, answer(500, `{}`))
 }
 
-func TestASlowEndpointEndsWithTheCallsTime(t *testing.T) {
+func TestSlowEndpointTimesOut(t *testing.T) {
 	slow := func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"choices":`)
 		_ = http.NewResponseController(w).Flush()
@@ -134,7 +134,7 @@ func TestASlowEndpointEndsWithTheCallsTime(t *testing.T) {
 	}, slow)
 }
 
-func TestTroubleThatStaysIsToldAtOnce(t *testing.T) {
+func TestLastingFailuresAreNotRetried(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first http.HandlerFunc
 		want  llm.Kind
@@ -154,7 +154,7 @@ func TestTroubleThatStaysIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnEndlessAnswerIsNotKept(t *testing.T) {
+func TestEndlessAnswerIsAnError(t *testing.T) {
 	d := newDouble(t, func(w http.ResponseWriter, _ *http.Request) {
 		block := strings.Repeat(" ", 1<<20)
 		for range 70 {
@@ -169,7 +169,7 @@ func TestAnEndlessAnswerIsNotKept(t *testing.T) {
 	}
 }
 
-func TestCallsAtOnceAreBounded(t *testing.T) {
+func TestRunningCallsAreBounded(t *testing.T) {
 	var under, most atomic.Int64
 	slow := func(w http.ResponseWriter, r *http.Request) {
 		for n := under.Add(1); ; {
@@ -177,7 +177,7 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(7 * time.Second) // all turns fit into a call's minute
+		time.Sleep(7 * time.Second) // all turns fit into the minute of a call
 		under.Add(-1)
 		answer(200, chatAnswer)(w, r)
 	}
@@ -200,7 +200,7 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 	}, slow)
 }
 
-func TestNobodyListening(t *testing.T) {
+func TestUnreachableEndpointIsAnError(t *testing.T) {
 	d := newDouble(t)
 	d.Close()
 	_, err := client(t, llm.Ollama, d.URL, func(o *llm.Options) { o.Attempts = 1 }).Chat(t.Context(),

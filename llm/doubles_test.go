@@ -29,7 +29,7 @@ type double struct {
 	*httptest.Server
 	mu      sync.Mutex
 	got     []request
-	instead []http.HandlerFunc // for the next requests, one each; nil: as the real one
+	instead []http.HandlerFunc // handlers of the next requests, one each; nil answers as the provider does
 }
 
 func newDouble(t *testing.T, instead ...http.HandlerFunc) *double {
@@ -70,7 +70,7 @@ func (d *double) serve(w http.ResponseWriter, r *http.Request) {
 			`{"model":"m","message":{"role":"assistant","content":"Paris"},"done":true,"done_reason":"stop","prompt_eval_count":12,"eval_count":3}`)
 	case "/v1/embeddings":
 		texts := body["input"].([]any)
-		data := []map[string]any{} // in reverse order: the index counts
+		data := []map[string]any{} // in reverse order: only the index counts
 		for i, text := range slices.Backward(texts) {
 			data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vectorOf(text.(string))})
 		}

@@ -10,30 +10,30 @@ import (
 	"unicode"
 )
 
-// Kind is a kind of trouble with a model.
+// Kind says what went wrong.
 type Kind string
 
-// Kinds of an Error.
+// The kinds of an [Error].
 const (
-	Unreachable Kind = "unreachable" // no connection, or it broke
+	Unreachable Kind = "unreachable" // no connection, or the connection broke
 	TimedOut    Kind = "timeout"
-	Denied      Kind = "denied"      // the key is wrong, or may not use the model
+	Denied      Kind = "denied"      // the key is wrong or may not use the model
 	Limited     Kind = "limited"     // too many requests, or no quota left
 	Trouble     Kind = "trouble"     // the endpoint failed: 5xx
-	BadRequest  Kind = "bad_request" // the endpoint does not take the request: no such model, a prompt that is too long …
-	Refused     Kind = "refused"     // the model, or a filter, would not answer
-	Cut         Kind = "cut"         // the answer reached its limit
-	Malformed   Kind = "malformed"   // the answer is not what was asked for
-	Undisclosed Kind = "undisclosed" // it could not be put on record, so nothing was sent
+	BadRequest  Kind = "bad_request" // the endpoint rejects the request: unknown model, prompt too long …
+	Refused     Kind = "refused"     // the model or a filter refused to answer
+	Cut         Kind = "cut"         // the answer reached its maximum length
+	Malformed   Kind = "malformed"   // the answer does not have the requested form
+	Undisclosed Kind = "undisclosed" // the disclosure could not be recorded, so nothing was sent
 )
 
-// Error is trouble with a model.
+// Error is the failure of a call.
 type Error struct {
 	Kind       Kind
-	Status     int           // of the HTTP answer; 0 without one
-	Message    string        // for people; of the endpoint's own words a beginning
-	RetryAfter time.Duration // before that there is no use in asking; 0 unknown
-	TooLong    bool          // the prompt is longer than the model takes: a shorter one may be answered
+	Status     int           // of the HTTP answer; 0 if there was no answer
+	Message    string        // for people; the endpoint's own message is shortened
+	RetryAfter time.Duration // how long to wait before the next call; 0 if unknown
+	TooLong    bool          // the prompt is too long for the model; a shorter one may succeed
 	host       string
 	cause      error
 }
@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// Temporary reports whether the same call may succeed later although nobody changes anything.
+// Temporary reports whether the same call may succeed later.
 func (e *Error) Temporary() bool {
 	switch e.Kind {
 	case Unreachable, TimedOut, Limited, Trouble, Malformed, Undisclosed:
@@ -63,7 +63,7 @@ func (e *Error) Temporary() bool {
 	return false
 }
 
-// explain adds the endpoint to an error, and takes the key out of what the endpoint said.
+// explain adds the endpoint to an error and removes the key from its message.
 func (c *Client) explain(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -74,7 +74,7 @@ func (c *Client) explain(err error) error {
 	return e
 }
 
-// tidy makes a line of foreign words: without the key, without control characters, and short.
+// tidy makes one short line of an endpoint's message, without the key and without control characters.
 func tidy(text, key string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "***")
@@ -92,7 +92,7 @@ func tidy(text, key string) string {
 	return text
 }
 
-// kindOf returns the kind of an answer that is no success.
+// kindOf returns the kind of an error for a status that is not 200.
 func kindOf(status int) Kind {
 	switch {
 	case status == 401 || status == 403:
@@ -107,15 +107,15 @@ func kindOf(status int) Kind {
 	return BadRequest
 }
 
-// lengthWords are in what endpoints say of a prompt that does not fit: OpenAI, vLLM and LM Studio, Anthropic,
-// llama.cpp, Gemini's and Mistral's gateways.
+// lengthWords occur in the messages about prompts that are too long, from OpenAI, vLLM, LM Studio, Anthropic, llama.cpp,
+// and the gateways of Gemini and Mistral.
 var lengthWords = []string{
 	"context length", "context_length", "context window", "context size", "prompt is too long",
 	"too many tokens", "input is too long", "too large for model", "exceeds the maximum number of tokens",
 	"token count exceeds", "request_too_large",
 }
 
-// tooLong reports whether an endpoint refused a prompt for its length.
+// tooLong reports whether an endpoint refused a prompt because of its length.
 func tooLong(status int, said string) bool {
 	if status == 413 {
 		return true
@@ -125,13 +125,13 @@ func tooLong(status int, said string) bool {
 		func(w string) bool { return strings.Contains(said, w) })
 }
 
-// lost returns the error of a request whose answer did not come: that of the caller's context when it ended, else ours.
+// lost returns the error of a request without an answer: that of the caller's context if it has ended, else an [*Error].
 func lost(caller, call context.Context, what string, err error) error {
 	if caller.Err() != nil {
 		return context.Cause(caller)
 	}
 	if call.Err() != nil {
-		return &Error{Kind: TimedOut, Message: "no answer in time"}
+		return &Error{Kind: TimedOut, Message: "the answer took too long"}
 	}
 	return &Error{Kind: Unreachable, Message: what, cause: err}
 }

@@ -1,12 +1,12 @@
-// Package llm asks models: chat and embeddings over OpenAI-compatible endpoints, Anthropic's and Ollama's.
+// Package llm asks language models: chat and embeddings at OpenAI-compatible endpoints, Anthropic's and Ollama's.
 //
-// A [Client] speaks to one model at one endpoint. It asks again where that may help, keeps to what the endpoint says of
-// its limits, leaves one in trouble alone for a while, and follows no redirect. What it sends is told to
-// [Options].Disclose first; what it receives is bounded and taken for foreign. The key stands in a field of the request
-// and nowhere else: not in an error, not in what Disclose is told.
+// A [Client] uses one model at one endpoint. It retries where that may help, obeys the endpoint's limits, leaves a
+// failing endpoint alone for a while, and follows no redirect. It reports each request to [Options].Disclose before it
+// sends it. It bounds the size of answers and trusts nothing in them. The key is sent in a header field and appears
+// nowhere else, neither in errors nor in disclosures.
 //
-// A model is always optional: every error leaves the caller something to fall back to, and is an [*Error] that says
-// what kind of trouble it is.
+// A model is always optional: callers must have a fallback. Every error is an [*Error] that says what went wrong, or the
+// error of the caller's context.
 package llm
 
 import (
@@ -23,9 +23,9 @@ import (
 	"time"
 )
 
-// Names of [Options].Provider.
+// The names of providers, for [Options].Provider.
 const (
-	OpenAI    = "openai" // and whatever speaks like it: Ollama, LM Studio, llama.cpp, vLLM …
+	OpenAI    = "openai" // and compatible servers: Ollama, LM Studio, llama.cpp, vLLM …
 	Anthropic = "anthropic"
 	Ollama    = "ollama"
 )
@@ -33,22 +33,22 @@ const (
 // Options configures a Client.
 type Options struct {
 	Provider string // OpenAI, Anthropic or Ollama
-	BaseURL  string // where the provider's paths begin; if empty, the provider's own address
+	BaseURL  string // the URL that the API's paths are below; if empty, the provider's own
 	Model    string
-	APIKey   string // if empty, none is sent
+	APIKey   string // if empty, no key is sent
 
-	// Transport sends the requests, and decides which addresses may be reached. Required.
+	// Transport sends the requests and decides which addresses may be reached. It is required.
 	Transport http.RoundTripper
 
-	// Disclose is told of every request before it is sent: to whom, about what (Prompt.About, else the endpoint), how many
-	// bytes and why. On an error nothing is sent. If nil, nobody is told.
+	// Disclose is called before every request with the service, what the request is about (Prompt.About, else the
+	// endpoint's URL), its size in bytes and the reason. If it fails, the request is not sent. If nil, it is not called.
 	Disclose func(service, url string, bytes int64, why string) error
 
-	Timeout  time.Duration // of one call with everything that is asked again. If zero, a minute
-	Attempts int           // how often one call may ask. If zero, 3
+	Timeout  time.Duration // of one call, including its retries. If zero, a minute
+	Attempts int           // maximum number of requests per call. If zero, 3
 
-	// MaxContext is the largest context that Ollama is asked to hold, in tokens. A prompt that may need more is refused,
-	// because Ollama would cut it without a word. If zero, 32768.
+	// MaxContext is the largest context requested of Ollama, in tokens. A prompt that may need more is refused, because
+	// Ollama would silently truncate it. If zero, 32768.
 	MaxContext int
 }
 
@@ -57,14 +57,14 @@ type Client struct {
 	o        Options
 	base     *url.URL
 	provider provider
-	calls    chan struct{} // one for each call under way
+	calls    chan struct{} // holds one element for each running call
 
 	mu       sync.Mutex
-	until    time.Time // the endpoint is left alone until then
-	failures int       // in a row
+	until    time.Time // no requests are sent before this time
+	failures int       // consecutive failures
 }
 
-// Usage is what a call cost, in tokens as the endpoint counts them; 0 where it does not say.
+// Usage is the cost of a call in tokens, as the endpoint counts them. A count is 0 if the endpoint does not report it.
 type Usage struct {
 	Prompt     int
 	Completion int
@@ -74,27 +74,28 @@ type Usage struct {
 type Prompt struct {
 	System    string // may be empty
 	User      string
-	MaxTokens int  // of the answer. If zero, 1024
-	JSON      bool // the answer is to be one JSON object: the provider's mode for it is used where there is one
+	MaxTokens int  // maximum length of the answer. If zero, 1024
+	JSON      bool // ask for one JSON object, by the provider's JSON mode if it has one
 
-	About string // what the ledger is told the prompt is made of, such as a page's masked URL; if empty, the endpoint
-	Why   string // for the ledger
+	About string // for the ledger: what the prompt is about, such as a masked URL. If empty, the endpoint's URL
+	Why   string // for the ledger: the reason of the request
 }
 
-// Answer is what a model said.
+// Answer is the answer of a model.
 type Answer struct {
 	Text  string // never empty
 	Usage Usage
 	Took  time.Duration
 }
 
-// Vectors are the embeddings of texts, in their order and all of one length.
+// Vectors holds the embeddings of texts, in the order of the texts. All have the same length.
 type Vectors struct {
 	Vectors [][]float32
 	Usage   Usage
 }
 
-// provider is how an endpoint is spoken to. Its methods neither block nor keep anything but what the endpoint refused.
+// provider translates calls to the API of an endpoint and its answers back. Its methods do not block. It has no state
+// but the parameters that the endpoint refused.
 type provider interface {
 	chat(model string, p *Prompt) (path string, body any, err error)
 	readChat(content []byte) (*Answer, error)
@@ -102,12 +103,12 @@ type provider interface {
 	readEmbed(content []byte) (*Vectors, error)
 	authorise(h http.Header, key string)
 
-	// adapt learns from the refusal of a body (a status of 400 or 422) what to leave out next time. It reports whether to
-	// ask once more: whether the body had what is left out now.
+	// adapt learns from a refusal (status 400 or 422) which parameters to leave out from now on. It reports whether the
+	// refused body had any of them, so that a retry makes sense.
 	adapt(body any, message string) bool
 }
 
-// New returns a client. The error says which option cannot be used.
+// New returns a client. The error says which option is wrong.
 func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = time.Minute
@@ -128,26 +129,26 @@ func New(o Options) (*Client, error) {
 	case Ollama:
 		home, c.provider = "http://localhost:11434", &ollama{maxContext: o.MaxContext}
 	default:
-		return nil, fmt.Errorf("model provider %q is not one of openai, anthropic, ollama", o.Provider)
+		return nil, fmt.Errorf("unknown model provider %q: use openai, anthropic or ollama", o.Provider)
 	}
 	if o.BaseURL != "" {
 		home = o.BaseURL
 	}
 	switch u, err := url.Parse(home); {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return nil, errors.New("the model's base URL is no http or https address")
+		return nil, errors.New("the model's base URL must be an http or https URL")
 	case u.User != nil || u.RawQuery != "":
-		return nil, errors.New("the model's base URL holds credentials or a query: give the key as such")
+		return nil, errors.New("the model's base URL must not have credentials or a query: set the key instead")
 	default:
 		c.base = u.JoinPath("/")
 	}
 	switch {
 	case o.Model == "":
-		return nil, errors.New("no model is named")
+		return nil, errors.New("the model's name is missing")
 	case o.Transport == nil:
 		return nil, errors.New("the model has no transport")
 	case strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return nil, errors.New("the model's key holds what cannot stand in a header field")
+		return nil, errors.New("the model's key has characters that a header field cannot have")
 	}
 	return c, nil
 }
@@ -158,15 +159,15 @@ func (c *Client) Model() string { return c.o.Model }
 // Provider returns the provider's name.
 func (c *Client) Provider() string { return c.o.Provider }
 
-// Local reports whether the endpoint is on this machine, so that what it is told stays here.
+// Local reports whether the endpoint is on this machine, so that prompts do not leave it.
 func (c *Client) Local() bool {
 	host := c.base.Hostname()
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// Room returns how long a prompt may be whose answer may have maxTokens, System and User together in bytes; 0 when that
-// is not known beforehand.
+// Room returns the maximum length of a prompt (System and User together, in bytes) whose answer may have maxTokens. It
+// returns 0 if the limit is not known.
 func (c *Client) Room(maxTokens int) int {
 	if o, ok := c.provider.(*ollama); ok {
 		return max(1, o.room(maxTokens))
@@ -174,8 +175,8 @@ func (c *Client) Room(maxTokens int) int {
 	return 0
 }
 
-// Chat asks one question. An answer that was refused, cut for its length or empty is an error: it is no answer (rule
-// E12).
+// Chat asks one question. It is an error if the model refuses, or if its answer is empty or was cut at its maximum length
+// (rule E12).
 func (c *Client) Chat(ctx context.Context, p Prompt) (*Answer, error) {
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = 1024
@@ -197,7 +198,7 @@ func (c *Client) Chat(ctx context.Context, p Prompt) (*Answer, error) {
 	return a, nil
 }
 
-// withoutThoughts returns an answer without what open models think aloud before it.
+// withoutThoughts returns an answer without the reasoning that open models write before it.
 func withoutThoughts(text string) string {
 	text = strings.TrimSpace(text)
 	if _, said, ok := strings.Cut(text, "</think>"); ok && strings.HasPrefix(text, "<think>") {
@@ -206,8 +207,8 @@ func withoutThoughts(text string) string {
 	return text
 }
 
-// Embed returns the vectors of texts, none of which may be empty. About and why are for the ledger. The lengths of
-// vectors from two calls are the caller's to compare.
+// Embed returns the vectors of texts, none of which may be empty. about and why are for the ledger, as in [Prompt]. The
+// vectors of one call have the same length; Embed does not compare them with those of other calls.
 func (c *Client) Embed(ctx context.Context, texts []string, about, why string) (*Vectors, error) {
 	if len(texts) == 0 {
 		return &Vectors{}, nil
@@ -227,49 +228,49 @@ func (c *Client) Embed(ctx context.Context, texts []string, about, why string) (
 	return v, nil
 }
 
-// maxDimension is the longest vector taken. The longest of known models has 8192 numbers.
+// maxDimension is the maximum length of a vector. The longest vectors of known models have 8192 numbers.
 const maxDimension = 1 << 14
 
-// checkVectors reports what is wrong with an answer's vectors.
+// checkVectors returns an error if an answer's vectors are not usable.
 func checkVectors(vectors [][]float32, want int) error {
 	malformed := func(format string, args ...any) error {
 		return &Error{Kind: Malformed, Message: fmt.Sprintf(format, args...)}
 	}
 	if len(vectors) != want {
-		return malformed("%d vectors for %d texts", len(vectors), want)
+		return malformed("got %d vectors for %d texts", len(vectors), want)
 	}
 	for _, v := range vectors {
 		switch {
 		case len(v) == 0 || len(v) > maxDimension:
-			return malformed("a vector of %d numbers", len(v))
+			return malformed("a vector has %d numbers", len(v))
 		case len(v) != len(vectors[0]):
-			return malformed("vectors of %d and of %d numbers", len(vectors[0]), len(v))
+			return malformed("the vectors have different lengths: %d and %d numbers", len(vectors[0]), len(v))
 		}
 		sum := 0.0
 		for _, x := range v {
 			sum += float64(x) * float64(x)
 		}
 		if sum == 0 || math.IsInf(sum, 0) || math.IsNaN(sum) {
-			return malformed("a vector without a direction")
+			return malformed("a vector has no direction")
 		}
 	}
 	return nil
 }
 
-// JSON reads the object that the answer is into v, which knows all of its fields. Models put fences and words around it
-// all the same: what stands before the first brace and after the last is not looked at.
+// JSON decodes the JSON object of an answer into v, which must have all of its fields. It ignores text before the first
+// brace and after the last one, because models wrap the object in fences and words.
 func (a *Answer) JSON(v any) error {
 	from, to := strings.IndexByte(a.Text, '{'), strings.LastIndexByte(a.Text, '}')
 	if from < 0 || to < from {
-		return &Error{Kind: Malformed, Message: "the answer holds no JSON object"}
+		return &Error{Kind: Malformed, Message: "the answer has no JSON object"}
 	}
 	d := json.NewDecoder(strings.NewReader(a.Text[from : to+1]))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return &Error{Kind: Malformed, Message: "the answer's JSON is not as asked for", cause: err}
+		return &Error{Kind: Malformed, Message: "the answer's JSON does not have the requested form", cause: err}
 	}
 	if d.More() {
-		return &Error{Kind: Malformed, Message: "the answer holds more than one JSON object"}
+		return &Error{Kind: Malformed, Message: "the answer has more than one JSON object"}
 	}
 	return nil
 }

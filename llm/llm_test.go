@@ -92,7 +92,7 @@ func TestVectorsComeInTheOrderOfTheirTexts(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAnswerIsAnError(t *testing.T) {
+func TestUnusableAnswersAreErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name, provider, content string
 		want                    llm.Kind
@@ -142,7 +142,7 @@ func TestWhatIsNoAnswerIsAnError(t *testing.T) {
 	}
 }
 
-func TestWhatAModelThinksAloudIsNoPartOfItsAnswer(t *testing.T) {
+func TestReasoningIsNotPartOfTheAnswer(t *testing.T) {
 	for said, want := range map[string]string{
 		"<think>\n{hm}\n</think>\n\nParis": "Paris",
 		"Write </think> to end.":           "Write </think> to end.",
@@ -163,7 +163,7 @@ func TestWhatAModelThinksAloudIsNoPartOfItsAnswer(t *testing.T) {
 	}
 }
 
-func TestVectorsThatDoNotFitAreAnError(t *testing.T) {
+func TestUnusableVectorsAreErrors(t *testing.T) {
 	for name, content := range map[string]string{
 		"too few":            `{"data":[{"index":0,"embedding":[1,2]}]}`,
 		"one twice":          `{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`,
@@ -184,7 +184,7 @@ func TestVectorsThatDoNotFitAreAnError(t *testing.T) {
 	}
 }
 
-func TestParametersThatTheEndpointRefusesAreLeftOutFromThenOn(t *testing.T) {
+func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 	d := newDouble(
 		t,
 		answer(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`),
@@ -207,12 +207,12 @@ func TestParametersThatTheEndpointRefusesAreLeftOutFromThenOn(t *testing.T) {
 	}
 }
 
-func TestParametersThatTheEndpointRefusesAreLeftOutByEveryCallThatSentThem(t *testing.T) {
+func TestRefusedParametersAreLeftOutByConcurrentCalls(t *testing.T) {
 	var both sync.WaitGroup
 	both.Add(2)
 	refuse := func(w http.ResponseWriter, r *http.Request) {
 		both.Done()
-		both.Wait() // neither call knows of the other's refusal when it asks
+		both.Wait() // both requests are sent before either is refused
 		answer(400, `{"error":{"message":"Unsupported value: temperature"}}`)(w, r)
 	}
 	d := newDouble(t, refuse, refuse)
@@ -231,7 +231,7 @@ func TestParametersThatTheEndpointRefusesAreLeftOutByEveryCallThatSentThem(t *te
 	}
 }
 
-func TestAPromptThatOllamaWouldCutIsNotSent(t *testing.T) {
+func TestPromptThatOllamaWouldTruncateIsNotSent(t *testing.T) {
 	d := newDouble(t)
 	c := client(t, llm.Ollama, d.URL, func(o *llm.Options) { o.MaxContext = 8192 })
 	if _, err := c.Chat(t.Context(), llm.Prompt{User: strings.Repeat("x", 10_000)}); err != nil {
@@ -246,7 +246,7 @@ func TestAPromptThatOllamaWouldCutIsNotSent(t *testing.T) {
 	}
 }
 
-func TestAPromptThatHasRoomIsSent(t *testing.T) {
+func TestPromptWithinRoomIsSent(t *testing.T) {
 	d := newDouble(t)
 	c := client(t, llm.Ollama, d.URL, func(o *llm.Options) { o.MaxContext = 8192 })
 	room := c.Room(1000)
@@ -265,7 +265,7 @@ func TestAPromptThatHasRoomIsSent(t *testing.T) {
 	}
 }
 
-func TestAPromptThatIsTooLongIsTold(t *testing.T) {
+func TestTooLongPromptIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		provider, content string
 		status            int
@@ -290,7 +290,7 @@ func TestAPromptThatIsTooLongIsTold(t *testing.T) {
 	}
 }
 
-func TestAnEndpointOnThisMachineIsLocal(t *testing.T) {
+func TestEndpointOnThisMachineIsLocal(t *testing.T) {
 	for address, want := range map[string]bool{
 		"": true, "http://127.0.0.1:8080/v1": true, "http://[::1]:8080": true, "http://localhost:11434": true,
 		"http://10.0.0.1:11434": false, "https://api.example.com/v1": false, "http://localhost.example.com": false,
@@ -304,7 +304,7 @@ func TestAnEndpointOnThisMachineIsLocal(t *testing.T) {
 	}
 }
 
-func TestTheLedgerKnowsFirst(t *testing.T) {
+func TestRequestsAreDisclosedBeforeTheyAreSent(t *testing.T) {
 	type entry struct {
 		service, url, why string
 		bytes             int64
@@ -326,7 +326,7 @@ func TestTheLedgerKnowsFirst(t *testing.T) {
 	if _, err := c.Chat(t.Context(), llm.Prompt{User: "?", About: "https://a.test/x", Why: "summary"}); err != nil {
 		t.Fatal(err)
 	}
-	if len(ledger) != 2 { // the first was answered 500
+	if len(ledger) != 2 { // the first request was answered 500
 		t.Fatalf("ledger = %v, want an entry for each of 2 requests", ledger)
 	}
 	if e := ledger[1]; !strings.HasPrefix(e.service, "openai 127.0.0.1:") || e.url != "https://a.test/x" ||
@@ -339,7 +339,7 @@ func TestTheLedgerKnowsFirst(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBeUsedAreRefused(t *testing.T) {
+func TestBadOptionsAreErrors(t *testing.T) {
 	good := llm.Options{Provider: llm.OpenAI, Model: "m", Transport: http.DefaultTransport}
 	if _, err := llm.New(good); err != nil {
 		t.Fatal(err)
@@ -365,7 +365,7 @@ func TestOptionsThatCannotBeUsedAreRefused(t *testing.T) {
 	}
 }
 
-func TestJSONIsReadFromWhateverStandsAroundIt(t *testing.T) {
+func TestJSONIgnoresSurroundingText(t *testing.T) {
 	type object struct{ A int }
 	for _, tt := range []struct {
 		text string

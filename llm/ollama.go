@@ -6,18 +6,18 @@ import (
 	"net/http"
 )
 
-// ollama speaks Ollama's own calls, because only there can the size of the context be asked for: its default is small,
-// and what does not fit is cut without a word.
+// ollama speaks Ollama's own API, because only that API can set the size of the context. The default is small, and Ollama
+// silently truncates a longer prompt.
 type ollama struct{ maxContext int }
 
 const (
-	bytesPerToken = 2   // a token is seldom less of text
-	forFormat     = 256 // tokens that the model's own format may add to a prompt
+	bytesPerToken = 2   // a cautious estimate: most tokens stand for more text
+	formatTokens  = 256 // tokens that the model's own format may add to a prompt
 )
 
-// room returns how many bytes of prompt fit with an answer of maxTokens.
+// room returns the maximum length of a prompt in bytes if its answer may have maxTokens.
 func (o *ollama) room(maxTokens int) int {
-	return (o.maxContext - maxTokens - forFormat) * bytesPerToken
+	return (o.maxContext - maxTokens - formatTokens) * bytesPerToken
 }
 
 func (*ollama) adapt(any, string) bool { return false }
@@ -25,10 +25,10 @@ func (*ollama) adapt(any, string) bool { return false }
 func (*ollama) authorise(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
 func (o *ollama) chat(model string, p *Prompt) (string, any, error) {
-	// A context in few sizes keeps Ollama from loading the model anew each time.
-	need := (len(p.System)+len(p.User)+1)/bytesPerToken + p.MaxTokens + forFormat
+	// Use few sizes of context: Ollama reloads the model whenever the size changes.
+	need := (len(p.System)+len(p.User)+1)/bytesPerToken + p.MaxTokens + formatTokens
 	if need > o.maxContext {
-		words := fmt.Sprintf("the prompt may need a context of %d tokens, allowed are %d", need, o.maxContext)
+		words := fmt.Sprintf("the prompt may need a context of %d tokens; the maximum is %d", need, o.maxContext)
 		return "", nil, &Error{Kind: BadRequest, Message: words, TooLong: true}
 	}
 	size := 4096
@@ -67,7 +67,7 @@ func (*ollama) readChat(content []byte) (*Answer, error) {
 }
 
 func (*ollama) embed(model string, texts []string) (string, any, error) {
-	// A text longer than the model's context is embedded by its beginning: a vector is an approximation anyway.
+	// Of a text that is longer than the model's context, only the beginning is embedded: a vector is an approximation.
 	return "api/embed", map[string]any{"model": model, "input": texts, "truncate": true}, nil
 }
 

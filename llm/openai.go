@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// openAI speaks OpenAI's chat completions and embeddings, as many servers do, each with gaps of its own.
+// openAI speaks the API of OpenAI's chat completions and embeddings. Many servers implement it, each without some of its
+// parameters.
 type openAI struct {
 	mu    sync.Mutex
 	lacks map[string]bool // parameters that the endpoint refused
 }
 
-// optional are the parameters that a request can do without.
+// optional are the parameters that can be left out of a request.
 var optional = []string{"response_format", "temperature", "max_tokens", "encoding_format"}
 
 func (o *openAI) adapt(body any, message string) bool {
@@ -23,7 +24,7 @@ func (o *openAI) adapt(body any, message string) bool {
 	sent, _ := body.(map[string]any)
 	again := false
 	for _, name := range optional {
-		if _, had := sent[name]; had && strings.Contains(message, name) { // another call may have learnt it meanwhile
+		if _, had := sent[name]; had && strings.Contains(message, name) { // also if another call has learnt it meanwhile
 			if o.lacks == nil {
 				o.lacks = map[string]bool{}
 			}
@@ -33,6 +34,7 @@ func (o *openAI) adapt(body any, message string) bool {
 	return again
 }
 
+// has reports whether the endpoint accepts a parameter, as far as is known.
 func (o *openAI) has(name string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -46,7 +48,7 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// messages returns a prompt as the list that OpenAI and Ollama take.
+// messages returns a prompt in the form of OpenAI and Ollama.
 func messages(p *Prompt) []message {
 	list := []message{{"user", p.User}}
 	if p.System != "" {
@@ -62,7 +64,7 @@ func (o *openAI) chat(model string, p *Prompt) (string, any, error) {
 	}
 	if o.has("max_tokens") {
 		body["max_tokens"] = p.MaxTokens
-	} else { // newer models count what they think, too, and named the parameter anew
+	} else { // newer models also count their reasoning and renamed the parameter
 		body["max_completion_tokens"] = p.MaxTokens
 	}
 	if p.JSON && o.has("response_format") {
@@ -86,7 +88,7 @@ func (*openAI) readChat(content []byte) (*Answer, error) {
 		return nil, unreadable(err)
 	}
 	if len(v.Choices) == 0 {
-		return nil, &Error{Kind: Malformed, Message: "the answer holds no choice"}
+		return nil, &Error{Kind: Malformed, Message: "the answer has no choice"}
 	}
 	choice := &v.Choices[0]
 	switch {
@@ -122,7 +124,7 @@ func (*openAI) readEmbed(content []byte) (*Vectors, error) {
 	vectors := make([][]float32, len(v.Data))
 	for _, d := range v.Data {
 		if d.Index < 0 || d.Index >= len(vectors) || vectors[d.Index] != nil {
-			return nil, &Error{Kind: Malformed, Message: fmt.Sprintf("the vectors' index %d is wrong", d.Index)}
+			return nil, &Error{Kind: Malformed, Message: fmt.Sprintf("a vector has the wrong index %d", d.Index)}
 		}
 		vectors[d.Index] = d.Embedding
 	}
@@ -139,7 +141,7 @@ func (u openAIUsage) usage() Usage {
 }
 
 func unreadable(err error) error {
-	return &Error{Kind: Malformed, Message: "the answer is no JSON of the expected form", cause: err}
+	return &Error{Kind: Malformed, Message: "the answer is not JSON of the expected form", cause: err}
 }
 
-func cut() error { return &Error{Kind: Cut, Message: "the answer reached its limit"} }
+func cut() error { return &Error{Kind: Cut, Message: "the answer reached its maximum length"} }
