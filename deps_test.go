@@ -27,8 +27,8 @@ const policy = `
 	cache                 → store, httpfield
 	knowledge             → page, store, llm
 	github                → page, convert, symbols
-	fetch                 → page, httpfield, convert, render, symbols, llm, store, github
-	proxy                 → page, httpfield, fetch, certs, recording
+	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
+	proxy                 → page, httpfield, cache, fetch, certs, recording
 	crawl                 → page, fetch
 	firecrawl             → page, httpfield, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
@@ -52,6 +52,7 @@ var alone = map[string]string{
 	"github.com/sony/gobreaker/":                    "fetch",
 	"github.com/tetratelabs/wazero":                 "symbols",
 	"github.com/modelcontextprotocol/go-sdk":        "mcp",
+	"github.com/dunglas/httpsfv":                    "cache",
 	"github.com/tailscale/hujson":                   "agents",
 	"github.com/pelletier/go-toml/":                 "agents",
 }

@@ -163,8 +163,8 @@ func (c *Cache) Close() error {
 	return nil
 }
 
-// RoundTrip answers req from the store or from the origin. The response's Cache-Status says which. Its body, when it is
-// the complete stored content, is a *[store.Body].
+// RoundTrip answers req from the store or from the origin; [OutcomeOf] the response says which. When its body is the
+// complete stored content, it knows that content's Len and Sum.
 func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	q := c.policy.request(req)
 	switch {
@@ -224,7 +224,7 @@ func (c *Cache) lookup(q *request) selection {
 
 // hit answers from the store, as judged, or returns nil if the content is lost.
 func (c *Cache) hit(q *request, r *store.Response, v verdict) *http.Response {
-	resp := c.fromStore(q, r, status{hit: true, ttl: v.ttl, detail: v.detail}, false)
+	resp := c.fromStore(q, r, Outcome{Hit: true, TTL: v.ttl, Detail: v.detail}, false)
 	if resp == nil {
 		return nil
 	}

@@ -154,7 +154,7 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 		return nil, out.err
 	case out.resp != nil:
 		c.misses.Add(1)
-		status{fwd: why, fwdStatus: out.resp.StatusCode}.append(out.resp.Header)
+		Outcome{Forward: why, Status: out.resp.StatusCode}.carry(out.resp)
 		out.resp.Request = q.Request
 		return out.resp, nil
 	case out.spool != nil:
@@ -162,12 +162,10 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 		if out.reader == nil {
 			return nil, context.Cause(q.Context())
 		}
-		resp := streamed(q, f, out.head, out.reader)
-		status{fwd: why, fwdStatus: out.entry.Status, stored: true}.append(resp.Header)
-		return resp, nil
+		return streamed(q, f, out.head, out.reader, Outcome{Forward: why, Status: out.entry.Status, Stored: true}), nil
 	default:
 		c.revalidated.Add(1)
-		resp := c.fromStore(q, out.entry, status{fwd: why, fwdStatus: http.StatusNotModified}, true)
+		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified}, true)
 		if resp == nil {
 			return nil, errLost(q)
 		}
@@ -199,7 +197,7 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 		return nil, nil, false
 	}
 	if out.spool == nil { // validated while we asked for the same: as good as if we had done it
-		resp := c.fromStore(q, out.entry, status{fwd: why, fwdStatus: http.StatusNotModified, collapsed: true}, true)
+		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified, Collapsed: true}, true)
 		if resp != nil {
 			c.collapsed.Add(1)
 		}
@@ -213,9 +211,8 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 		return nil, nil, false
 	}
 	c.collapsed.Add(1)
-	resp := streamed(q, f, out.entry.Header.Clone(), reader)
-	status{fwd: why, fwdStatus: out.entry.Status, stored: true, collapsed: true}.append(resp.Header)
-	return resp, nil, true
+	o := Outcome{Forward: why, Status: out.entry.Status, Stored: true, Collapsed: true}
+	return streamed(q, f, out.entry.Header.Clone(), reader, o), nil, true
 }
 
 // meanwhile answers q with what came into the store while it waited, if that is fresh: a short answer is there and done

@@ -22,7 +22,7 @@ func forOriginOnly(h http.Header) bool {
 // §13.1.2, §13.1.3, RFC 9111 §4.3.2). If-None-Match, where present, alone decides.
 func notModified(h http.Header, r *store.Response) bool {
 	if tags := h["If-None-Match"]; len(tags) > 0 {
-		return anyTag(tags, r.Header.Get("ETag"))
+		return MatchesETag(tags, r.Header.Get("ETag"))
 	}
 	lines := h["If-Modified-Since"]
 	if len(lines) != 1 {
@@ -39,8 +39,9 @@ func notModified(h http.Header, r *store.Response) bool {
 	return !modified.After(since)
 }
 
-// anyTag reports whether a list of entity tags matches one, weakly. "*" matches whatever there is.
-func anyTag(lines []string, etag string) bool {
+// MatchesETag reports whether the lines of an If-None-Match field name the entity tag of a representation, compared
+// weakly, so that 304 answers the request (RFC 9110 §13.1.2). "*" matches whatever there is.
+func MatchesETag(lines []string, etag string) bool {
 	for tag := range httpfield.EntityTags(lines) {
 		if tag == "*" || etag != "" && weakMatch(tag, etag) {
 			return true

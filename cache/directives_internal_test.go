@@ -130,7 +130,7 @@ func FuzzControl(f *testing.F) {
 				t.Fatalf("parseControl(%q) has a lifetime of %v", line, d)
 			}
 		}
-		targetedControl(line)
+		targetedControl([]string{line})
 		for element := range httpfield.Elements([]string{line}) {
 			if element != strings.Trim(element, " \t") || element == "" {
 				t.Fatalf("httpfield.Elements(%q) yields %q", line, element)

@@ -111,7 +111,7 @@ func (b *bubble) get(ctx context.Context, fields ...string) (body, status string
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
-	return string(data), resp.Header.Get("Cache-Status"), err
+	return string(data), cache.OutcomeOf(resp).String(), err
 }
 
 func TestHundredMissesAreOneRequestToTheOrigin(t *testing.T) {

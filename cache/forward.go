@@ -31,7 +31,7 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 	if fresh != nil {
 		c.update(q, r, fresh)
 		c.revalidated.Add(1)
-		return c.fromStore(q, fresh, status{fwd: why, fwdStatus: http.StatusNotModified}, true), nil
+		return c.fromStore(q, fresh, Outcome{Forward: why, Status: http.StatusNotModified}, true), nil
 	}
 	if r != nil && !q.cc.noStore && resp.StatusCode == http.StatusOK && r.Status == http.StatusOK {
 		if sameAsHead(r, resp.Header) {
@@ -41,7 +41,7 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 		}
 	}
 	c.misses.Add(1)
-	status{fwd: why, fwdStatus: resp.StatusCode}.append(resp.Header)
+	Outcome{Forward: why, Status: resp.StatusCode}.carry(resp)
 	return resp, nil
 }
 
@@ -98,7 +98,7 @@ func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 			return kept, nil
 		}
 	}
-	status{fwd: why, fwdStatus: resp.StatusCode}.append(resp.Header)
+	Outcome{Forward: why, Status: resp.StatusCode}.carry(resp)
 	return resp, nil
 }
 

@@ -16,7 +16,7 @@ func FuzzTargeted(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		cc, ok := targetedControl(s)
+		cc, ok := targetedControl([]string{s})
 		if ok && (cc.maxAge != absent && cc.maxAge < 0 || cc.sMaxAge != absent && cc.sMaxAge < 0) {
 			t.Errorf("targetedControl(%q) = %+v, with a negative lifetime", s, cc)
 		}
@@ -28,7 +28,7 @@ func FuzzEntityTags(f *testing.F) {
 		f.Add(s, `"a"`)
 	}
 	f.Fuzz(func(t *testing.T, list, tag string) {
-		matched := anyTag([]string{list}, tag)
+		matched := MatchesETag([]string{list}, tag)
 		found := false
 		for member := range httpfield.EntityTags([]string{list}) {
 			found = found || member == "*" || tag != "" && weakMatch(member, tag)
@@ -37,7 +37,7 @@ func FuzzEntityTags(f *testing.F) {
 			}
 		}
 		if matched != found {
-			t.Errorf("anyTag(%q, %q) = %v", list, tag, matched)
+			t.Errorf("MatchesETag(%q, %q) = %v", list, tag, matched)
 		}
 		if strongMatch(list, tag) && !weakMatch(list, tag) {
 			t.Errorf("%q and %q match strongly and not weakly", list, tag)

@@ -373,7 +373,7 @@ func (h *history) ask(c *cache.Cache, path string) (hit bool) {
 		h.note("= %v", err)
 		return false
 	}
-	status := resp.Header.Get("Cache-Status")
+	status := cache.OutcomeOf(resp).String()
 	h.note("= %d %q %v %v", resp.StatusCode, body, resp.Header, err)
 	id, _ := strconv.Atoi(resp.Header.Get("X-Id"))
 	whole := content(id)

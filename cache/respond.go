@@ -18,7 +18,7 @@ func errLost(q *request) error {
 
 // fromStore makes the response to q from the stored response r: whole, a part, 304 or without content, as q asks.
 // validated says that the origin has just confirmed it. It returns nil if the content is lost.
-func (c *Cache) fromStore(q *request, r *store.Response, st status, validated bool) *http.Response {
+func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bool) *http.Response {
 	h := r.Header.Clone()
 	if !validated {
 		for _, name := range c.policy.control(r.Header).noCacheFields {
@@ -26,7 +26,6 @@ func (c *Cache) fromStore(q *request, r *store.Response, st status, validated bo
 		}
 	}
 	h["Age"] = []string{strconv.FormatInt(int64(age(r, time.Now())/time.Second), 10)}
-	st.append(h)
 	resp := &http.Response{
 		StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: h, Body: http.NoBody, ContentLength: 0, Request: q.Request,
@@ -47,6 +46,7 @@ func (c *Cache) fromStore(q *request, r *store.Response, st status, validated bo
 		return nil
 	}
 	resp.Status = strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode)
+	o.carry(resp)
 	return resp
 }
 
@@ -144,22 +144,22 @@ func setNotSatisfiable(resp *http.Response, length int64) {
 }
 
 // streamed makes the response to q whose body a flight is still bringing.
-func streamed(q *request, f *flight, h http.Header, body *spoolReader) *http.Response {
+func streamed(q *request, f *flight, h http.Header, body *spoolReader, o Outcome) *http.Response {
 	code := f.out.entry.Status
 	body.resp = &http.Response{
 		Status: strconv.Itoa(code) + " " + http.StatusText(code), StatusCode: code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: h, Body: body, ContentLength: f.out.length, Trailer: f.out.later.Clone(), Request: q.Request,
 	}
+	body.outcome = o
 	return body.resp
 }
 
 // gatewayTimeout is the answer to a request that must not, or cannot, go further (RFC 9111 §5.2.1.7).
 func gatewayTimeout(q *request, why string) *http.Response {
 	h := http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}, "Content-Length": {"0"}}
-	status{fwd: why, detail: "only-if-cached"}.append(h)
 	return &http.Response{
 		Status: "504 Gateway Timeout", StatusCode: http.StatusGatewayTimeout, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: h, Body: http.NoBody, Request: q.Request,
+		Header: h, Body: &body{http.NoBody, Outcome{Forward: why, Detail: DetailOnlyIfCached}}, Request: q.Request,
 	}
 }

@@ -70,7 +70,7 @@ type got struct {
 	code   int
 	body   string
 	header http.Header
-	status string // Cache-Status
+	status string // the member of Cache-Status
 }
 
 // do sends a request and reads the answer.
@@ -89,8 +89,9 @@ func (r *rig) try(req *http.Request) (got, error) {
 		return got{}, err
 	}
 	defer resp.Body.Close()
+	outcome := cache.OutcomeOf(resp)
 	body, err := io.ReadAll(resp.Body)
-	return got{resp.StatusCode, string(body), resp.Header, resp.Header.Get("Cache-Status")}, err
+	return got{resp.StatusCode, string(body), resp.Header, outcome.String()}, err
 }
 
 func (r *rig) get(fields ...string) got {

@@ -11,9 +11,10 @@ import (
 
 // A spoolReader is the body of one response that a spool feeds.
 type spoolReader struct {
-	spool *spool
-	ctx   context.Context // of the request that is answered: a body lives as long
-	resp  *http.Response  // whose trailer is set at the end; nil if nobody wants it. Set before the first Read
+	spool   *spool
+	ctx     context.Context // of the request that is answered: a body lives as long
+	outcome Outcome
+	resp    *http.Response // whose trailer is set at the end; nil if nobody wants it. Set before the first Read
 
 	reading sync.Mutex // held while body is read or closed
 
@@ -23,6 +24,9 @@ type spoolReader struct {
 	err           error             // how it ended
 	body          io.ReadSeekCloser // where it goes on, when the body has left the spool
 }
+
+// Outcome implements what [OutcomeOf] looks for.
+func (r *spoolReader) Outcome() Outcome { return r.outcome }
 
 // more returns the next bytes, at most limit, waiting for them. Without an error or any, they are in r.body.
 func (r *spoolReader) more(limit int) ([]byte, error) {

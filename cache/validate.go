@@ -105,7 +105,7 @@ func (v *validation) named(q *request, h http.Header) (naming, *store.Response) 
 				return namesStored, r
 			}
 		}
-		if len(q.Header["If-None-Match"]) > 0 && anyTag(q.Header["If-None-Match"], tag) {
+		if len(q.Header["If-None-Match"]) > 0 && MatchesETag(q.Header["If-None-Match"], tag) {
 			return namesOwn, nil
 		}
 		if len(v.candidates) > 0 && v.candidates[0].Header.Get("ETag") == "" && len(v.candidates) == 1 && !v.ownTags {

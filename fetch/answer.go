@@ -15,6 +15,7 @@ import (
 
 	htmlcharset "golang.org/x/net/html/charset"
 
+	"readthru/cache"
 	"readthru/convert"
 	"readthru/page"
 )
@@ -31,15 +32,14 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	for _, w := range r.Warnings {
 		a.warn(w)
 	}
-	hit, ttl := cacheStatus(a.resp.Header)
-	if hit && ttl < 0 {
+	if a.outcome.Hit && a.outcome.TTL < 0 {
 		a.warn("stale")
 	}
 	p.FinalURL, p.CanonicalURL = a.url.String(), r.CanonicalURL
 	p.Title, p.Description, p.Meta, p.Source = r.Title, r.Description, r.Meta, r.From
 	p.StatusCode, p.ContentType, p.Bytes = a.status, a.resp.Header.Get("Content-Type"), a.size()
 	p.Tokens, p.Info.HTMLTokens, p.Info.HTMLChars = r.Tokens, r.HTMLTokens, r.HTMLChars
-	p.FromCache, p.Attempts = hit, a.attempts
+	p.FromCache, p.Attempts = a.outcome.Hit, a.attempts
 	p.FetchedAt, p.ContentHash, p.Excerpt = r.FetchedAt, r.ContentHash, r.Excerpt
 	p.ContentFormat = "markdown"
 	content := bodyOf(r.Markdown, r.From)
@@ -55,13 +55,11 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 
 	links := a.links() // its warning is one of the fields
 	ans := &Answer{
-		Page: p, Status: status, Header: f.fields(a, form.tag(), hit, recalled), Links: links,
+		Page: p, Status: status, Header: f.fields(a, form.tag()), Links: links, Cache: a.outcome,
 		Private: a.private || a.credentials,
 	}
-	if status == http.StatusOK && matches(a.req.Header, ans.Header.Get("Etag")) {
-		ans.Status = http.StatusNotModified
-		ans.Header.Del("Content-Type")
-		return ans
+	if recalled && a.outcome != (cache.Outcome{}) && a.outcome.Detail == "" {
+		ans.Cache.Detail = cache.DetailRendition
 	}
 	if a.seen != nil {
 		ans.Console, ans.Screenshot = a.seen.Console, a.seen.Screenshot
@@ -202,12 +200,12 @@ var dropped = []string{
 }
 
 // fields returns the fields of a markdown answer: those of the source that hold for it too, and ours.
-func (f *Fetcher) fields(a *attempt, tag string, hit, recalled bool) http.Header {
+func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 	h := a.resp.Header.Clone()
 	for _, name := range dropped {
 		delete(h, name)
 	}
-	if hit {
+	if a.outcome.Hit {
 		h.Del("Set-Cookie") // it was for the one who asked first
 	}
 	h.Set("Content-Type", contentType(a))
@@ -224,9 +222,6 @@ func (f *Fetcher) fields(a *attempt, tag string, hit, recalled bool) http.Header
 	}
 	if link := canonicalLink(a.best.CanonicalURL, h); link != "" {
 		h.Add("Link", link)
-	}
-	if recalled {
-		addDetail(h, "rendition")
 	}
 	return h
 }
@@ -289,19 +284,7 @@ func (f *Fetcher) headUnknown(a *attempt) *Answer {
 		h.Add("X-Readthru-Warning", w)
 	}
 	a.page.FinalURL, a.page.StatusCode, a.page.ContentType = a.url.String(), a.status, a.resp.Header.Get("Content-Type")
-	return &Answer{Page: a.page, Status: a.status, Header: h}
-}
-
-// matches reports whether If-None-Match names a validator of ours (RFC 9110 §13.1.2, weak comparison).
-func matches(h http.Header, tag string) bool {
-	for _, line := range h.Values("If-None-Match") {
-		for t := range strings.SplitSeq(line, ",") {
-			if t = strings.TrimPrefix(strings.TrimSpace(t), "W/"); t == tag {
-				return true
-			}
-		}
-	}
-	return false
+	return &Answer{Page: a.page, Status: a.status, Header: h, Cache: a.outcome}
 }
 
 // addVary adds a name to Vary unless it is there, or Vary is * already (RFC 9110 §12.5.5). What the origin said stays.
@@ -330,45 +313,6 @@ func canonicalLink(canonical string, h http.Header) string {
 		}
 	}
 	return "<" + u.String() + `>; rel="canonical"`
-}
-
-// cacheStatus reads what our cache said of a response (RFC 9211): whether it was answered from the store, and with how
-// many seconds of freshness left.
-func cacheStatus(h http.Header) (hit bool, ttl int64) {
-	lines := h.Values("Cache-Status")
-	if len(lines) == 0 {
-		return false, 0
-	}
-	last := lines[len(lines)-1]
-	if i := strings.LastIndex(last, ","); i >= 0 {
-		last = last[i+1:]
-	}
-	name, params, _ := strings.Cut(last, ";")
-	if strings.TrimSpace(name) != "readthru" {
-		return false, 0
-	}
-	for p := range strings.SplitSeq(params, ";") {
-		switch k, v, _ := strings.Cut(strings.TrimSpace(p), "="); k {
-		case "hit":
-			hit = true
-		case "ttl":
-			ttl, _ = strconv.ParseInt(v, 10, 64)
-		}
-	}
-	return hit, ttl
-}
-
-// addDetail adds a detail to what our cache said of the response, unless it gave one.
-func addDetail(h http.Header, detail string) {
-	lines := h["Cache-Status"]
-	if len(lines) == 0 {
-		return
-	}
-	last := lines[len(lines)-1]
-	member := last[strings.LastIndex(last, ",")+1:]
-	if strings.HasPrefix(strings.TrimSpace(member), "readthru") && !strings.Contains(member, "detail=") {
-		lines[len(lines)-1] = last + "; detail=" + detail
-	}
 }
 
 func hexSum(b []byte) string {

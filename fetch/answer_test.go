@@ -51,26 +51,6 @@ func TestCanonicalLinkCannotBreakOut(t *testing.T) {
 	}
 }
 
-func TestCacheStatusIsRead(t *testing.T) { // RFC 9211
-	for _, tt := range []struct {
-		lines []string
-		hit   bool
-		ttl   int64
-	}{
-		{[]string{"readthru; hit; ttl=10"}, true, 10},
-		{[]string{"readthru; hit; ttl=-412"}, true, -412},
-		{[]string{"readthru; fwd=uri-miss; stored"}, false, 0},
-		{[]string{"cdn; hit, readthru; fwd=stale"}, false, 0},
-		{[]string{"cdn; fwd=miss", "readthru; hit"}, true, 0},
-		{[]string{"cdn; hit; ttl=5"}, false, 0},
-		{nil, false, 0},
-	} {
-		if hit, ttl := fetch.CacheStatus(http.Header{"Cache-Status": tt.lines}); hit != tt.hit || ttl != tt.ttl {
-			t.Errorf("%q: hit %v, ttl %d, want %v, %d", tt.lines, hit, ttl, tt.hit, tt.ttl)
-		}
-	}
-}
-
 func TestValidatorsOfOursStayHere(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"ours alone", "If-None-Match: \"rt-1\"\nIf-Modified-Since: x", ""},

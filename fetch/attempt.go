@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/cache"
 	"readthru/convert"
 	"readthru/httpfield"
 	"readthru/page"
@@ -41,10 +42,11 @@ type attempt struct {
 	memorable   bool // what comes of it may be kept
 	noTransform bool // own fetch of a page that says so: converted here, never sent on
 
-	url    *url.URL // of the response in hand: the request's, or where redirects led
-	resp   *http.Response
-	kind   kind
-	status int // of resp
+	url     *url.URL // of the response in hand: the request's, or where redirects led
+	resp    *http.Response
+	kind    kind
+	status  int           // of resp
+	outcome cache.Outcome // how the cache came by resp
 
 	raw     []byte    // content as received; nil until read
 	content []byte    // content decoded
@@ -107,8 +109,7 @@ func (f *Fetcher) identify(u *url.URL) (*page.Page, page.Key) {
 func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	a.resp, a.status = resp, resp.StatusCode
 	a.kind = classify(a.req.Own, a.status, resp.Header)
-	if lines := resp.Header["Cache-Status"]; len(lines) > 0 &&
-		strings.HasSuffix(lines[len(lines)-1], "detail=only-if-cached") {
+	if a.outcome = cache.OutcomeOf(resp); a.outcome.Detail == cache.DetailOnlyIfCached {
 		a.kind = opaque // our cache has nothing and must not ask: no word of the origin
 	}
 	noStore, private := httpfield.Directive(resp.Header, "no-store"), httpfield.Directive(resp.Header, "private")

@@ -67,7 +67,6 @@ var (
 	Order          = order
 	AddVary        = addVary
 	CanonicalLink  = canonicalLink
-	CacheStatus    = cacheStatus
 	WithoutOurs    = withoutOurs
 	UnfitTwin      = unfitTwin
 	CacheKey       = cacheKey

@@ -28,6 +28,7 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
+	"readthru/cache"
 	"readthru/convert"
 	"readthru/github"
 	"readthru/llm"
@@ -244,11 +245,12 @@ type Request struct {
 // Answer is a page, or the origin's response when that is not a page.
 type Answer struct {
 	Page   *page.Page // without Content (it is Body)
-	Status int        // the origin's; 304 when the client holds this very rendition
+	Status int        // the origin's
 	Header http.Header
+	Cache  cache.Outcome // what the cache did for it; Header does not say so
 
-	// Body is markdown or text, with front matter where configured. It is nil for a 304, and for HEAD unless the rendition
-	// is known; then it is there to tell Content-Length. Header has no Content-Length.
+	// Body is markdown or text, with front matter where configured. It is nil for HEAD unless the rendition is known; then
+	// it is there to tell Content-Length. Header has no Content-Length.
 	Body []byte
 
 	// Links are the URLs that all of the page links to, where they were asked for: absolute, without fragments, as the

@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
+	"readthru/cache"
 	"readthru/convert"
 	"readthru/github"
 	"readthru/page"
@@ -96,7 +96,7 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 			Step: "github", Outcome: page.Answered,
 			Reason: "rendition from the store",
 		})
-		return f.answerMade(ctx, a, t, kept, fmt.Sprintf("readthru; hit; ttl=%d", int(kept.Fresh.Sub(a.started).Seconds())))
+		return f.answerMade(ctx, a, t, kept, cache.Outcome{Hit: true, TTL: kept.Fresh.Sub(a.started)})
 	}
 	if a.req.CacheOnly {
 		return nil, &Error{Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: http.StatusGatewayTimeout}
@@ -107,21 +107,21 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case m.err != nil && kept != nil && !errors.Is(m.err, github.ErrGone):
-		return f.answerMade(ctx, a, t, kept, fmt.Sprintf("readthru; hit; ttl=%d",
-			min(-1, int(kept.Fresh.Sub(a.started).Seconds()))))
+		left := kept.Fresh.Sub(a.started).Truncate(time.Second)
+		return f.answerMade(ctx, a, t, kept, cache.Outcome{Hit: true, TTL: min(-time.Second, left)})
 	case m.err != nil:
 		f.o.Log.Debug("github page asked for itself", "url", page.Mask(a.req.URL), "err", m.err)
 		return nil, nil //nolint:nilerr // the page itself may answer
 	}
 	a.private, a.memorable = a.private || m.Private, a.memorable && (!m.Private || f.o.Private)
-	status := "readthru; fwd=uri-miss"
+	outcome := cache.Outcome{Forward: "uri-miss"}
 	if kept != nil {
-		status = "readthru; fwd=stale; fwd-status=200"
+		outcome = cache.Outcome{Forward: "stale", Status: http.StatusOK}
 	}
 	if m.Unchanged {
-		status = "readthru; fwd=stale; fwd-status=304"
+		outcome = cache.Outcome{Forward: "stale", Status: http.StatusNotModified}
 	}
-	return f.answerMade(ctx, a, t, m.rendition, status)
+	return f.answerMade(ctx, a, t, m.rendition, outcome)
 }
 
 // githubPage is what came of reading a target.
@@ -197,7 +197,7 @@ func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept 
 	r.Fresh = a.started.Add(lifetime)
 	r.Expires = r.Fresh.Add(staleLifetime)
 	b := *a
-	b.best, b.resp = r, madeResponse(r, "") //nolint:bodyclose // it has none
+	b.best, b.resp = r, madeResponse(r) //nolint:bodyclose // it has none
 	f.complete(&b)
 	if !a.memorable || m.Private && !f.o.Private {
 		return b.best
@@ -217,17 +217,17 @@ func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 	}
 }
 
-// answerMade answers with a page made of a target; status is its Cache-Status.
+// answerMade answers with a page made of a target; outcome says whether it was kept.
 func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *github.Target, r *store.Rendition,
-	status string,
+	outcome cache.Outcome,
 ) (*Answer, error) {
 	a.best, a.kind, a.url = r, markdownKind, a.req.URL
-	a.resp = madeResponse(r, status) //nolint:bodyclose // it has none
-	a.status = http.StatusOK
+	a.resp = madeResponse(r) //nolint:bodyclose // it has none
+	a.status, a.outcome = http.StatusOK, outcome
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 	a.page.Readme, a.page.SymbolMap = r.Readme.Of(r.Markdown), r.SymbolMap.Of(r.Markdown)
 	a.nameGitHub(t)
-	return f.narrowed(ctx, a, strings.Contains(status, "hit"))
+	return f.narrowed(ctx, a, outcome.Hit)
 }
 
 // nameGitHub sets what the page tells of its target.
@@ -240,10 +240,10 @@ func (a *attempt) nameGitHub(t *github.Target) {
 }
 
 // madeResponse stands in for the response of a page that was made of several responses.
-func madeResponse(r *store.Rendition, status string) *http.Response {
+func madeResponse(r *store.Rendition) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Body: http.NoBody, ContentLength: r.Bytes,
-		Header: http.Header{"Content-Type": {"text/markdown; charset=utf-8"}, "Cache-Status": {status}},
+		Header: http.Header{"Content-Type": {"text/markdown; charset=utf-8"}},
 	}
 }
 

@@ -105,6 +105,7 @@ func (a *attempt) takeOver(b *attempt) {
 	resp := *b.resp
 	resp.Body = a.resp.Body
 	a.resp, a.raw, a.content, a.sum, a.hasSum, a.recipes.url = &resp, b.raw, b.content, b.sum, b.hasSum, nil
+	a.outcome = b.outcome
 }
 
 // request returns the request to send upstream: the client's fields, or ours, and the Accept that we want. It asks for

@@ -409,7 +409,7 @@ func (f *Fetcher) untouched(a *attempt, warning string) (*Answer, error) {
 			return nil, err
 		}
 	}
-	return &Answer{Status: resp.StatusCode, Header: resp.Header, Response: &resp}, nil
+	return &Answer{Status: resp.StatusCode, Header: resp.Header, Response: &resp, Cache: a.outcome}, nil
 }
 
 func markIf(when bool, token string) string {

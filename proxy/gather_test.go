@@ -11,7 +11,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"readthru/cache"
 	"readthru/proxy"
 )
 
@@ -19,6 +21,8 @@ import (
 type memory struct{ *bytes.Reader }
 
 func (memory) Close() error { return nil }
+
+func (memory) Outcome() cache.Outcome { return cache.Outcome{Hit: true, TTL: 9 * time.Second} }
 
 // fromMemory answers with as many bytes as the path says, as a cache does on a hit.
 func fromMemory(r *http.Request) (*http.Response, error) {
@@ -31,8 +35,8 @@ func fromMemory(r *http.Request) (*http.Response, error) {
 		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Body: memory{bytes.NewReader(content)},
 		ContentLength: int64(n), Request: r,
 		Header: http.Header{
-			"Content-Type": {"text/plain"}, "Cache-Status": {"readthru; hit; ttl=9"},
-			"X-Pad": {strings.Repeat("p", n%97)},
+			"Content-Type": {"text/plain"},
+			"X-Pad":        {strings.Repeat("p", n%97)},
 		},
 	}, nil
 }

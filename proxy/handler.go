@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/cache"
 	"readthru/fetch"
 	"readthru/httpfield"
 	"readthru/page"
@@ -318,11 +319,12 @@ func (x *exchange) passThrough(observe bool) {
 		x.fail(x.r.URL, err)
 		return
 	}
+	outcome := cache.OutcomeOf(resp)
 	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
 		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
 		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session)
 	}
-	x.stream(resp)
+	x.stream(resp, outcome)
 }
 
 // fail answers for an origin that did not. A client that has gone is answered by nobody.

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"readthru/cache"
 	"readthru/fetch"
 	"readthru/proxy"
 )
@@ -305,11 +307,26 @@ func TestUpgradeToNobodyIsExplained(t *testing.T) {
 	}
 }
 
+// hitBy answers by next, as a cache that has it all.
+func hitBy(next http.RoundTripper) tripper {
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := next.RoundTrip(r)
+		if err == nil {
+			resp.Body = hitBody{resp.Body}
+		}
+		return resp, err
+	}
+}
+
+type hitBody struct{ io.ReadCloser }
+
+func (hitBody) Outcome() cache.Outcome { return cache.Outcome{Hit: true, TTL: 30 * time.Second} }
+
 func TestEachRequestLeavesOneLineAndOneRecordWithItsURLMasked(t *testing.T) {
 	b := newBench(t, origins{"a.test:80": plainOrigin(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Status", "other; hit, readthru; hit; ttl=30")
+		w.Header().Set("Cache-Status", "other; hit, readthru; fwd=bypass") // another readthru, nearer to the origin
 		io.WriteString(w, "12345")
-	})}, nil)
+	})}, func(o *proxy.Options) { o.Client = hitBy(o.Transport) })
 	b.get("http://a.test/x?token=s3cret&b=1", "Authorization: Bearer s3cret", "Cookie: sid=s3cret", "User-Agent: agent/1")
 	b.stop()
 	if strings.Contains(b.log.String(), "s3cret") {

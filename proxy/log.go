@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -86,53 +85,6 @@ func (g *ring) newestFirst() []Record {
 		records[i] = g.last[(g.n-1-i)%len(g.last)]
 	}
 	return records
-}
-
-// cacheOutcome reads our member of Cache-Status, the last one: those before it are of caches nearer to the origin (RFC
-// 9211 §2).
-func cacheOutcome(h http.Header) string {
-	lines := h["Cache-Status"]
-	if len(lines) == 0 {
-		return ""
-	}
-	last := lines[len(lines)-1]
-	name, params, _ := strings.Cut(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:]), ";")
-	if name != "readthru" {
-		return ""
-	}
-	return outcomeOf(params)
-}
-
-func outcomeOf(params string) string {
-	hit, fwd, validated, stale := false, "", false, false
-	for p := range strings.SplitSeq(params, ";") {
-		key, value, _ := strings.Cut(strings.TrimSpace(p), "=")
-		switch key {
-		case "hit":
-			hit = true
-		case "fwd":
-			fwd = value
-		case "fwd-status":
-			validated = value == "304"
-		case "ttl":
-			stale = strings.HasPrefix(value, "-")
-		}
-	}
-	switch {
-	case hit && stale:
-		return "stale"
-	case hit:
-		return "hit"
-	case validated:
-		return "revalidated"
-	}
-	switch fwd {
-	case "uri-miss", "vary-miss", "miss", "stale", "partial":
-		return "miss"
-	case "bypass", "method", "request":
-		return "bypass"
-	}
-	return ""
 }
 
 // doorLog takes what goproxy prints to debug.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 
+	"readthru/cache"
 	"readthru/recording"
 )
 
@@ -105,7 +106,7 @@ func (x *exchange) record(before string) {
 func (x *exchange) replay(before string) {
 	resp, err := x.p.o.Replay.Respond(x.r, before+x.masked())
 	if err == nil {
-		x.stream(resp)
+		x.stream(resp, cache.ParseOutcome(resp.Header))
 		return
 	}
 	if _, missed := errors.AsType[*recording.NotRecordedError](err); !missed {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elazarl/goproxy"
 
+	"readthru/cache"
 	"readthru/httpfield"
 )
 
@@ -24,7 +25,7 @@ func (x *exchange) relay() {
 		return
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
-		x.stream(resp)
+		x.stream(resp, cache.Outcome{})
 		return
 	}
 	httpfield.RemoveConnection(resp.Header)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"readthru/cache"
 	"readthru/fetch"
 	"readthru/httpfield"
 )
@@ -20,13 +21,14 @@ import (
 // send writes a page, or streams what is none.
 func (x *exchange) send(a *fetch.Answer) {
 	if a.Response != nil {
-		x.stream(a.Response)
+		x.stream(a.Response, a.Cache)
 		return
 	}
 	h := x.w.Header()
 	maps.Copy(h, a.Header)
+	a.Cache.AddTo(h)
 	x.p.addVia(h, 1, 1)
-	x.rec.Cache, x.rec.Status = cacheOutcome(h), a.Status
+	x.rec.Cache, x.rec.Status = a.Cache.Summary(), a.Status
 	if a.Page != nil {
 		x.page = a.Page
 		x.rec.Source, x.rec.BytesIn = string(a.Page.Source), a.Page.Bytes
@@ -34,7 +36,7 @@ func (x *exchange) send(a *fetch.Answer) {
 			x.rec.Attempts = a.Page.Attempts
 		}
 	}
-	if a.Status == http.StatusOK && matchesETag(x.r.Header["If-None-Match"], h.Get("Etag")) { // RFC 9110 §13.1.2
+	if a.Status == http.StatusOK && cache.MatchesETag(x.r.Header["If-None-Match"], h.Get("Etag")) {
 		for _, name := range []string{"Content-Type", "Content-Length", "Content-Language"} {
 			h.Del(name)
 		}
@@ -84,26 +86,9 @@ func (b *bodyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// matchesETag reports whether If-None-Match names etag, compared weakly (RFC 9110 §8.8.3.2).
-func matchesETag(lines []string, etag string) bool {
-	if etag == "" {
-		return false
-	}
-	etag = strings.TrimPrefix(etag, "W/")
-	for _, line := range lines {
-		for item := range strings.SplitSeq(line, ",") {
-			item = strings.TrimSpace(item)
-			if item == "*" || strings.TrimPrefix(item, "W/") == etag {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// stream passes a response on as it comes, and closes it. What ends early on the origin's side ends early for the
+// stream passes a response on as it comes, and closes it; outcome is what the cache did for it. What ends early on the origin's side ends early for the
 // client too: its connection, or its stream, is reset, for a body cut short must not look whole.
-func (x *exchange) stream(resp *http.Response) {
+func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	defer resp.Body.Close()
 	x.rec.Status = resp.StatusCode
 	if resp.StatusCode < 200 || resp.StatusCode > 999 {
@@ -114,7 +99,7 @@ func (x *exchange) stream(resp *http.Response) {
 		})
 		return
 	}
-	announced := x.writeHead(resp)
+	announced := x.writeHead(resp, outcome)
 	if x.r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent ||
 		resp.StatusCode == http.StatusNotModified {
 		return
@@ -132,14 +117,15 @@ func (x *exchange) stream(resp *http.Response) {
 }
 
 // writeHead writes status and fields of a response, and returns the trailer fields it announced.
-func (x *exchange) writeHead(resp *http.Response) (announced []string) {
+func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announced []string) {
 	h := x.w.Header()
 	httpfield.RemoveConnection(resp.Header)
 	maps.Copy(h, resp.Header)
-	if x.p.o.Replay == nil { // else it is there as it was recorded
+	if x.p.o.Replay == nil { // else these fields are there as they were recorded
+		outcome.AddTo(h)
 		x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
 	}
-	x.rec.Cache = cacheOutcome(h)
+	x.rec.Cache = outcome.Summary()
 	if _, ok := resp.Header["Content-Type"]; !ok {
 		h["Content-Type"] = nil // or net/http would guess one
 	}

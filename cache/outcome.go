@@ -1,0 +1,164 @@
+package cache
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dunglas/httpsfv"
+
+	"readthru/store"
+)
+
+// An Outcome is what the cache did for one request, in the terms of the response field Cache-Status (RFC 9211 §2). It
+// rides with the response, see [OutcomeOf]; the field is written where the response leaves the program. The zero value
+// is that of a response that no cache answered.
+type Outcome struct {
+	Hit       bool
+	TTL       time.Duration // of a hit: what is left of its freshness lifetime, negative when it is stale
+	Forward   string        // why the request went on, when it is no hit: the parameter fwd
+	Status    int           // what the origin answered; 0 if it did not: the parameter fwd-status
+	Stored    bool
+	Collapsed bool
+	Detail    string
+}
+
+// Details of an outcome.
+const (
+	DetailOnlyIfCached = "only-if-cached" // nothing stored answers, and the origin must not be asked
+	DetailRendition    = "rendition"      // the answer was made from a stored response before
+)
+
+// OutcomeOf returns what the cache did for the request that resp answers. It is the zero value if no cache answered, or
+// if resp.Body was replaced since.
+func OutcomeOf(resp *http.Response) Outcome {
+	if body, ok := resp.Body.(interface{ Outcome() Outcome }); ok {
+		return body.Outcome()
+	}
+	return Outcome{}
+}
+
+// A body is the body of a response, with the outcome that it carries.
+type body struct {
+	io.ReadCloser
+	outcome Outcome
+}
+
+// Outcome implements what [OutcomeOf] looks for.
+func (b *body) Outcome() Outcome { return b.outcome }
+
+// A storedBody is the body of a response whose content is in the store: it knows its length and hash, and writes itself.
+type storedBody struct {
+	*store.Body
+	outcome Outcome
+}
+
+// Outcome implements what [OutcomeOf] looks for.
+func (b *storedBody) Outcome() Outcome { return b.outcome }
+
+// carry makes resp carry the outcome.
+func (o Outcome) carry(resp *http.Response) {
+	if stored, ok := resp.Body.(*store.Body); ok {
+		resp.Body = &storedBody{stored, o}
+		return
+	}
+	resp.Body = &body{resp.Body, o}
+}
+
+// String returns the outcome as a member of Cache-Status, "readthru; hit; ttl=60", or "" for the zero value.
+func (o Outcome) String() string {
+	if o == (Outcome{}) {
+		return ""
+	}
+	b := make([]byte, 0, 64)
+	b = append(b, "readthru"...)
+	if o.Hit {
+		b = append(b, "; hit; ttl="...)
+		b = strconv.AppendInt(b, floorSeconds(o.TTL), 10)
+	} else {
+		b = append(b, "; fwd="...)
+		b = append(b, o.Forward...)
+	}
+	if o.Status != 0 {
+		b = append(b, "; fwd-status="...)
+		b = strconv.AppendInt(b, int64(o.Status), 10)
+	}
+	if o.Stored {
+		b = append(b, "; stored"...)
+	}
+	if o.Collapsed {
+		b = append(b, "; collapsed"...)
+	}
+	if o.Detail != "" {
+		b = append(b, "; detail="...)
+		b = append(b, o.Detail...)
+	}
+	return string(b)
+}
+
+// AddTo adds the outcome to Cache-Status, behind what caches nearer to the origin said. The zero value adds nothing.
+func (o Outcome) AddTo(h http.Header) {
+	if text := o.String(); text != "" {
+		h["Cache-Status"] = append(slices.Clip(h["Cache-Status"]), text)
+	}
+}
+
+// ParseOutcome returns the outcome that another run of this program wrote into Cache-Status: its last member, as those
+// before it are of caches nearer to the origin. It is the zero value if that member is not ours or is malformed.
+func ParseOutcome(h http.Header) Outcome {
+	list, err := httpsfv.UnmarshalList(h["Cache-Status"])
+	if err != nil || len(list) == 0 {
+		return Outcome{}
+	}
+	item, ok := list[len(list)-1].(httpsfv.Item)
+	if !ok || item.Value != httpsfv.Token("readthru") {
+		return Outcome{}
+	}
+	var o Outcome
+	o.Hit = parameter[bool](item, "hit")
+	o.TTL = time.Duration(parameter[int64](item, "ttl")) * time.Second
+	o.Forward = string(parameter[httpsfv.Token](item, "fwd"))
+	o.Status = int(parameter[int64](item, "fwd-status"))
+	o.Stored = parameter[bool](item, "stored")
+	o.Collapsed = parameter[bool](item, "collapsed")
+	o.Detail = string(parameter[httpsfv.Token](item, "detail"))
+	return o
+}
+
+// parameter returns a parameter of an item, or the zero value if there is none of this type.
+func parameter[T any](item httpsfv.Item, name string) T {
+	v, _ := item.Params.Get(name)
+	t, _ := v.(T)
+	return t
+}
+
+// Summary says in one word how a request was answered: hit, stale, revalidated, miss or bypass; empty for the zero
+// value.
+func (o Outcome) Summary() string {
+	switch {
+	case o.Hit && o.TTL < 0:
+		return "stale"
+	case o.Hit:
+		return "hit"
+	case o.Status == http.StatusNotModified:
+		return "revalidated"
+	}
+	switch o.Forward {
+	case "uri-miss", "vary-miss", "miss", "stale", "partial":
+		return "miss"
+	case "bypass", "method", "request":
+		return "bypass"
+	}
+	return ""
+}
+
+// floorSeconds returns d in whole seconds, rounded down also below zero.
+func floorSeconds(d time.Duration) int64 {
+	s := int64(d / time.Second)
+	if d < 0 && d%time.Second != 0 {
+		s--
+	}
+	return s
+}
