@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run wasm test check lint fmt bench ways mcp-conformance search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test check lint fmt bench ways mcp-conformance search-corpus dist size vuln hooks clean
 
 build: ## the binary, in bin/
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -17,6 +17,11 @@ run: build ## build and serve with defaults
 
 wasm: ## the grammars for symbol maps, compiled to WebAssembly where clang is there; nothing is done when they are current
 	sh .ci/wasm
+
+quick: ## what every commit must pass, in under a minute: format, vet, and tests without race detector, browsers and clients
+	$(TOOL) golangci-lint fmt --diff
+	go vet ./...
+	go test -short ./...
 
 test: ## all tests, with the race detector
 	sh .ci/clients
@@ -30,7 +35,7 @@ lint: ## format, vet and lint
 	go vet ./...
 	$(TOOL) golangci-lint run
 
-check: lint test ## what a commit must pass
+check: lint test ## what a change must pass before it is published
 
 fmt: ## format in place
 	$(TOOL) golangci-lint fmt
@@ -63,7 +68,7 @@ size: wasm ## fails when the stripped binary passes 36 MB
 vuln: ## known vulnerabilities in what is linked; VULNDB=file:///dir without a network
 	$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...
 
-hooks: ## run "make check" before every commit of this clone
+hooks: ## run "make quick" before every commit of this clone
 	git config core.hooksPath .githooks
 
 clean:

@@ -26,6 +26,9 @@ const shell = `<!doctype html><title>App</title><body><div id=root></div><script
 // whose absence skips the test unless CI is set), from an origin that answers every path with shell.
 func withBrowser(t *testing.T, name string) string {
 	t.Helper()
+	if testing.Short() && name == "" {
+		t.Skip("short: it starts a browser")
+	}
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, shell)

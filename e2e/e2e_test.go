@@ -13,6 +13,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -34,6 +35,10 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("short: no program is built and no client is started")
+		return
+	}
 	dir, err := os.MkdirTemp("", "readthru-e2e-")
 	if err != nil {
 		log.Fatal(err)

@@ -51,6 +51,9 @@ type late struct{ http.RoundTripper }
 // the test unless CI is set.
 func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetch.Options)) *chain {
 	t.Helper()
+	if testing.Short() && name == "" {
+		t.Skip("short: it starts a browser")
+	}
 	client := new(late)
 	b := render.New(render.Options{
 		Browser: name, Client: fetch.PageClient(client, []string{"blocked.test"}),

@@ -209,10 +209,13 @@ func (s *site) client(tb testing.TB) http.RoundTripper {
 	return c
 }
 
-// browser returns a browser whose requests go to the site. It skips the test where no browser is installed, unless CI
-// is set.
+// browser returns a browser whose requests go to the site. It skips the test under -short, and where no browser is
+// installed, unless CI is set.
 func (s *site) browser(tb testing.TB, change ...func(*render.Options)) *render.Browser {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("short: it starts a browser")
+	}
 	// patient: the machine may be busy
 	o := render.Options{
 		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: tb.TempDir(),

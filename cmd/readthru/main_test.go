@@ -55,6 +55,9 @@ func (l leakChecked) Run() int {
 //	firecrawl            start a Firecrawl server that knows one page of every site, and let readthru
 //	                     know it as FIRECRAWL_BASE_URL
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: scripts start daemons and clients")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
