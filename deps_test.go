@@ -15,6 +15,9 @@ import (
 const policy = `
 	page, httpfield, pdf, llm, symbols, recording, bench, bench/trec, bench/ways/inside, github/githubtest →
 	bench/ways            → bench/ways/inside
+	markdown              →
+	convert, summary, agents, knowledge → markdown
+	github                → markdown
 	certs                 →
 	render                →
 	convert/chars, convert/guard →

@@ -334,7 +334,7 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"its own heading, fences and rules go", "## Head\n\n```go\ncode()\n```\n\n---\n", "code", "[code]()"},
 		{
 			"a heading further down ends in a colon", "Pools **end**.\n\n### Notes `x`\n\nThe pool\nis _deep_.", "pool",
-			"[Pools] end. Notes x: The [pool] is _deep_.",
+			"[Pools] end. Notes x: The [pool] is deep.",
 		},
 		{"nothing but headings", "# One\n\n## Two", "two", "# One ## [Two]"},
 		{"lists and quotes", "> quoted\n\n- one\n- `two`\n\n1. three", "two", "quoted • one • [two] 1. three"},

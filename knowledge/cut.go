@@ -4,40 +4,49 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"readthru/markdown"
 )
+
+// maxLead is how many bytes of block-quote markers are repeated before a header.
+const maxLead = 24
 
 // cutter cuts one block that is too long for a passage.
 type cutter struct {
 	md      []byte
-	b       *block
+	b       *markdown.Block
 	end     int    // where the last piece ends; of a fence, before its closing line
 	opening string // repeated before every piece but the first: the line that opens a fence, or the header of a table
 	closing string // put after every piece of a fence, with a line break before
 }
 
-func newCutter(md []byte, b *block, limit int) *cutter {
-	c := &cutter{md: md, b: b, end: b.end}
-	switch b.kind {
-	case fenceBlock:
-		c.opening, c.closing = b.fence.reopen(limit/8), "\n"+b.fence.closing()
-		if b.close >= 0 {
-			c.end = b.start + trimmed(md[b.start:b.close])
+func newCutter(md []byte, b *markdown.Block, limit int) *cutter {
+	c := &cutter{md: md, b: b, end: b.End}
+	switch b.Kind {
+	case markdown.Code:
+		closing := closingLine(&b.Fence)
+		c.opening, c.closing = closing+cutRunes(b.Fence.Info, limit/8)+"\n", "\n"+closing
+		if b.Close >= 0 {
+			c.end = b.Start + len(bytes.TrimRight(md[b.Start:b.Close], " \t\r\n\v\f"))
 		}
-	case tableBlock:
-		c.opening = tableHeader(md[b.start:b.rows], b.quote, limit/4)
+	case markdown.Table:
+		c.opening = tableHeader(md[b.Start:b.Rows], b.Quote, limit/4)
 	}
 	return c
 }
 
+// closingLine returns the line that closes a fence, without a line break.
+func closingLine(f *markdown.Fence) string { return f.Lead() + f.Marker() }
+
 // repeat returns what stands before the piece that begins at at.
 func (c *cutter) repeat(at int, midline bool) string {
 	var s string
-	if at > c.b.start && (c.b.kind != tableBlock || at >= c.b.rows) {
+	if at > c.b.Start && (c.b.Kind != markdown.Table || at >= c.b.Rows) {
 		s = c.opening
 	}
 	if midline {
-		if c.b.kind == fenceBlock && c.b.fence.quoted {
-			s += c.b.fence.lead
+		if c.b.Kind == markdown.Code && c.b.Fence.Quoted {
+			s += c.b.Fence.Lead()
 		}
 		s += goesOn
 	}
@@ -85,8 +94,8 @@ func (c *cutter) skip(at int) (next int, midline bool) {
 		return at, true
 	}
 	for at < c.end {
-		line, after := lineAt(c.md, at+1)
-		if indentation(line) < len(line) {
+		line, after := markdown.LineAt(c.md, at+1)
+		if markdown.Indentation(line) < len(line) {
 			return at + 1, false
 		}
 		at = after - 1
@@ -96,12 +105,11 @@ func (c *cutter) skip(at int) (next int, midline bool) {
 
 // misread reports whether a piece begins with a line that only now, being cut, looks as if it opened or closed a fence.
 func (c *cutter) misread(at, next int) bool {
-	line, _ := lineAt(c.md[:next], at)
-	if c.b.kind == fenceBlock {
-		return at > c.b.start && c.b.fence.closedBy(line)
+	line, _ := markdown.LineAt(c.md[:next], at)
+	if c.b.Kind == markdown.Code {
+		return at > c.b.Start && c.b.Fence.ClosedBy(line)
 	}
-	_, opens := openFence(line)
-	return opens
+	return markdown.OpensFence(line)
 }
 
 // tableHeader returns the header and delimiter rows of a table, both ending in a line break. When they have more than
@@ -110,8 +118,8 @@ func tableHeader(rows []byte, quote, limit int) string {
 	if utf8.RuneCount(rows) <= limit {
 		return strings.TrimRight(string(rows), "\r\n") + "\n"
 	}
-	lead := string(rows[:min(quote, maxFenceLead)])
-	header, _ := lineAt(rows, quote)
+	lead := string(rows[:min(quote, maxLead)])
+	header, _ := markdown.LineAt(rows, quote)
 	names, rule := lead+"|", lead+"|"
 	for cell := range strings.SplitSeq(strings.Trim(string(header), "| \t\r"), "|") {
 		cell = strings.TrimSpace(cell)

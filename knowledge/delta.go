@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"readthru/markdown"
 )
 
 // SectionChange is a section of a page that differs from what it was. A section is a heading with what stands under it
@@ -170,14 +172,14 @@ func piecesOf(md []byte) []piece {
 			list = append(list, piece{strings.TrimRight(line, "\r\n"), head})
 		}
 	}
-	scanBlocks(md, func(b block) {
-		text := md[b.start:b.end]
+	for b := range markdown.Blocks(md) {
+		text := md[b.Start:b.End]
 		switch first := len(list); {
-		case b.kind == tableBlock:
-			body := min(b.rows, b.end)
-			list = append(list, piece{strings.TrimRight(string(md[b.start:body]), "\r\n"), first})
-			rows(first, md[body:b.end])
-		case b.kind == textBlock && isListMarker(text[indentation(text):]) > 0:
+		case b.Kind == markdown.Table:
+			body := min(b.Rows, b.End)
+			list = append(list, piece{strings.TrimRight(string(md[b.Start:body]), "\r\n"), first})
+			rows(first, md[body:b.End])
+		case b.Kind == markdown.Text && markdown.ListMarker(text[markdown.Indentation(text):]) > 0:
 			end := bytes.IndexByte(text, '\n') + 1
 			if end == 0 {
 				end = len(text)
@@ -187,6 +189,6 @@ func piecesOf(md []byte) []piece {
 		default:
 			list = append(list, piece{string(text), first})
 		}
-	})
+	}
 	return list
 }

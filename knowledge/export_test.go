@@ -1,14 +1,18 @@
 package knowledge
 
+import "readthru/markdown"
+
 // HasOpenFence reports whether a text leaves a fence open, as the scanner sees it.
 func HasOpenFence(md []byte) bool {
 	open := false
-	scanBlocks(md, func(b block) { open = unclosed(&b) != "" })
+	for b := range markdown.Blocks(md) {
+		open = unclosed(&b) != ""
+	}
 	return open
 }
 
-// PlainText is plainText.
-func PlainText(md string) string { return plainText([]byte(md)) }
+// TitleText is titleText.
+func TitleText(md string) string { return titleText([]byte(md)) }
 
 // PassageHash is passageHash.
 func PassageHash(text string) [16]byte { return passageHash(text) }

@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"readthru/markdown"
 	"readthru/page"
 )
 
@@ -310,11 +310,13 @@ func frontTitle(block []byte) string {
 func titleOf(md []byte, name string) string {
 	title := ""
 	head := md[:min(len(md), sniffLength)]
-	blocks := []block{}
-	scanBlocks(head, func(b block) { blocks = append(blocks, b) })
-	if i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == headingBlock }); i >= 0 &&
-		blocks[i].level == 1 {
-		title = plainText(head[blocks[i].title[0]:blocks[i].title[1]])
+	for b := range markdown.Blocks(head) {
+		if b.Kind == markdown.Heading {
+			if b.Level == 1 {
+				title = titleText(b.Title(head))
+			}
+			break
+		}
 	}
 	if title == "" {
 		return name

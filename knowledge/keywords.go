@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/markdown"
 )
 
 // What passages are about, found without a model: after RAKE (phrases are what stands between stop words and
@@ -102,23 +104,13 @@ type passageParts struct {
 func readParts(md []byte) passageParts {
 	var p passageParts
 	var prose, code bytes.Buffer
-	fenced := fence{}
-	for at := 0; at < len(md); {
-		line, next := lineAt(md, at)
-		at = next
-		switch f, opens := openFence(line); {
-		case fenced.run > 0:
-			if fenced.closedBy(line) {
-				fenced = fence{}
-			} else {
-				code.Write(line)
-				code.WriteByte('\n')
-			}
-		case opens:
-			fenced = f
+	for line, kind := range markdown.Lines(string(md)) {
+		switch kind {
+		case markdown.FenceText, markdown.Indented:
+			code.WriteString(line)
+		case markdown.FenceOpen, markdown.FenceClose:
 		default:
-			prose.Write(line)
-			prose.WriteByte('\n')
+			prose.WriteString(line)
 		}
 	}
 	text := prose.String()
@@ -137,7 +129,7 @@ func readParts(md []byte) passageParts {
 	}
 	for _, m := range linkText().FindAllStringSubmatch(text, 50) {
 		if m[1] == "" {
-			p.links = append(p.links, plainText([]byte(m[2])))
+			p.links = append(p.links, titleText([]byte(m[2])))
 		}
 	}
 	text = codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". ")

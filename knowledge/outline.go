@@ -2,10 +2,9 @@ package knowledge
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 
+	"readthru/markdown"
 	"readthru/store"
 )
 
@@ -22,58 +21,13 @@ type Heading struct {
 // them, and differ from each other.
 func Outline(md []byte) []Heading {
 	var list []Heading
-	var open []int // headings whose sections have not ended
-	taken := map[string]int{}
-	scanBlocks(md, func(b block) {
-		if b.kind != headingBlock {
-			return
+	for _, h := range markdown.Headings(md) {
+		if short := cutRunes(h.Title, maxHeadingChars); short != h.Title {
+			h.Title = short + goesOn
 		}
-		for len(open) > 0 && list[open[len(open)-1]].Level >= b.level {
-			list[open[len(open)-1]].End = b.start
-			open = open[:len(open)-1]
-		}
-		title := plainText(md[b.title[0]:b.title[1]])
-		open = append(open, len(list))
-		list = append(list, Heading{
-			Level: b.level, Title: title, Fragment: unique(fragment(title), taken), Start: b.start,
-			End: len(md),
-		})
-	})
+		list = append(list, Heading{Level: h.Level, Title: h.Title, Fragment: h.Fragment, Start: h.Start, End: h.End})
+	}
 	return list
-}
-
-// fragment returns the name of a heading in URLs: letters, digits, _ and - in lower case, spaces as hyphens.
-func fragment(title string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, title)
-}
-
-// unique returns name, or with a number if it is taken.
-func unique(name string, taken map[string]int) string {
-	n, is := taken[name]
-	if !is {
-		taken[name] = 0
-		return name
-	}
-	for {
-		n++
-		if numbered := name + "-" + strconv.Itoa(n); !has(taken, numbered) {
-			taken[name], taken[numbered] = n, 0
-			return numbered
-		}
-	}
-}
-
-func has(taken map[string]int, name string) bool {
-	_, is := taken[name]
-	return is
 }
 
 // Section returns the section that a heading begins: the first whose fragment, title or heading path ("Install ›

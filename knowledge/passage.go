@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/markdown"
 )
 
 // Sizes of passages.
@@ -45,7 +47,9 @@ func Split(md []byte, o SplitOptions) []Passage {
 	if len(md) > 1<<20 {
 		p.small = max(p.small, len(md)/mostPassages)
 	}
-	scanBlocks(md, p.add)
+	for b := range markdown.Blocks(md) {
+		p.add(b)
+	}
 	p.emit()
 	return p.passages
 }
@@ -71,35 +75,35 @@ type packer struct {
 	body       bool // it has more than headings
 }
 
-func (p *packer) add(b block) {
-	if b.kind == headingBlock {
-		p.endSection(b.level)
-		p.headings.push(b.level, plainText(p.md[b.title[0]:b.title[1]]))
+func (p *packer) add(b markdown.Block) {
+	if b.Kind == markdown.Heading {
+		p.endSection(b.Level)
+		p.headings.push(b.Level, titleText(b.Title(p.md)))
 	}
 	if p.after != "" {
 		p.flush()
 	}
-	chars, after := utf8.RuneCount(p.md[b.start:b.end]), unclosed(&b)
+	chars, after := utf8.RuneCount(p.md[b.Start:b.End]), unclosed(&b)
 	alone := chars+utf8.RuneCountInString(after) <= p.limit
 	for p.end > 0 {
-		total := p.chars + utf8.RuneCount(p.md[p.end:b.start]) + chars
-		small := p.end-p.start < p.small || !p.body && b.kind != headingBlock
-		if total+utf8.RuneCountInString(after) <= p.limit && (small || b.end-p.start <= p.target) {
-			p.extend(&b, b.end, total, after)
+		total := p.chars + utf8.RuneCount(p.md[p.end:b.Start]) + chars
+		small := p.end-p.start < p.small || !p.body && b.Kind != markdown.Heading
+		if total+utf8.RuneCountInString(after) <= p.limit && (small || b.End-p.start <= p.target) {
+			p.extend(&b, b.End, total, after)
 			return
 		}
 		if !small || alone && p.body {
 			p.flush()
 			continue
 		}
-		if alone && (b.kind == fenceBlock || b.kind == tableBlock) {
+		if alone && (b.Kind == markdown.Code || b.Kind == markdown.Table) {
 			p.drop() // the headings stand in the path
 		}
 		break
 	}
 	if p.end == 0 && alone {
-		p.start = b.start
-		p.extend(&b, b.end, chars, after)
+		p.start = b.Start
+		p.extend(&b, b.End, chars, after)
 		return
 	}
 	p.cut(&b)
@@ -119,15 +123,15 @@ func (p *packer) endSection(level int) {
 }
 
 // extend lets the passage go on to end, within b.
-func (p *packer) extend(b *block, end, chars int, after string) {
+func (p *packer) extend(b *markdown.Block, end, chars int, after string) {
 	switch {
-	case b.kind != headingBlock:
+	case b.Kind != markdown.Heading:
 		p.tail = 0
 		if !p.body {
 			p.body, p.path = true, p.headings.path()
 		}
 	case p.body && p.tail == 0:
-		p.tail, p.last = b.start, p.end
+		p.tail, p.last = b.Start, p.end
 	}
 	p.end, p.chars, p.after = end, chars, after
 }
@@ -166,16 +170,16 @@ func (p *packer) drop() {
 
 // cut packs a block that is too long, piece by piece: whole lines up to the target, and a line that is longer than a
 // passage in its middle. The first piece joins what is being packed, the last stays open for more.
-func (p *packer) cut(b *block) {
-	if b.kind == headingBlock {
-		b.kind = textBlock // as long as that, it is more than its path keeps
+func (p *packer) cut(b *markdown.Block) {
+	if b.Kind == markdown.Heading {
+		b.Kind = markdown.Text // as long as that, it is more than its path keeps
 	}
 	c := newCutter(p.md, b, p.limit)
 	limit := p.limit - utf8.RuneCountInString(c.closing) - utf8.RuneCountInString(goesOn)
-	for p.end > 0 && p.chars+utf8.RuneCount(p.md[p.end:b.start]) > p.limit/4 {
+	for p.end > 0 && p.chars+utf8.RuneCount(p.md[p.end:b.Start]) > p.limit/4 {
 		p.flush()
 	}
-	for at, midline := b.start, false; ; {
+	for at, midline := b.Start, false; ; {
 		if p.end == 0 {
 			p.before = c.repeat(at, midline)
 			p.start, p.end, p.chars = at, at, utf8.RuneCountInString(p.before)
@@ -195,19 +199,21 @@ func (p *packer) cut(b *block) {
 		}
 		p.flush()
 	}
-	if b.kind != fenceBlock || b.close < 0 {
+	if b.Kind != markdown.Code || b.Close < 0 {
 		p.after = unclosed(b)
-	} else if more := utf8.RuneCount(p.md[p.end:b.end]); p.chars+more <= p.limit {
-		p.end, p.chars, p.after = b.end, p.chars+more, ""
+	} else if more := utf8.RuneCount(p.md[p.end:b.End]); p.chars+more <= p.limit {
+		p.end, p.chars, p.after = b.End, p.chars+more, ""
 	}
 }
 
-// unclosed returns what closes a fence that the text leaves open. Within a quote or a list its end does that.
-func unclosed(b *block) string {
-	if b.kind != fenceBlock || b.close != fenceOpen || b.fence.quoted || b.fence.deep {
+// unclosed returns what closes a fence that has no closing line, even if the list item around it ends the fence in the
+// text: a passage may begin after the marker of the item. A fence in a quote and one that is indented like code need
+// none: no text after them is taken for code.
+func unclosed(b *markdown.Block) string {
+	if b.Kind != markdown.Code || b.Close >= 0 || b.Fence.Quoted || len(b.Fence.Lead()) > 3 {
 		return ""
 	}
-	return "\n" + b.fence.closing()
+	return "\n" + closingLine(&b.Fence)
 }
 
 // headingStack holds the headings that the present place stands under.

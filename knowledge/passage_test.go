@@ -153,7 +153,7 @@ func checkGap(t *testing.T, gap []byte, next *knowledge.Passage, cutFence bool) 
 			continue
 		}
 		if next != nil && (bytes.HasPrefix(line, []byte("#")) || len(bytes.Trim(line, "=-")) == 0 ||
-			slices.Contains(next.Path, knowledge.PlainText(string(line)))) {
+			slices.Contains(next.Path, knowledge.TitleText(string(line)))) {
 			continue // it stands in the path, or a heading after it does
 		}
 		if len(bytes.TrimFunc(line, unicode.IsSpace)) > 0 {

@@ -2,9 +2,10 @@ package knowledge
 
 import (
 	"bytes"
-	"html"
 	"strings"
 	"unicode"
+
+	"readthru/markdown"
 )
 
 // plainLine returns a passage as one line of plain text: without the marks of markdown, the targets of links and the
@@ -12,7 +13,9 @@ import (
 // one further down ends with a colon. A passage of nothing else is shown as it is.
 func plainLine(passage string) string {
 	w := lineWriter{md: []byte(passage)}
-	scanBlocks(w.md, w.block)
+	for b := range markdown.Blocks(w.md) {
+		w.block(b)
+	}
 	if w.out.Len() == 0 {
 		w.put(passage)
 	}
@@ -26,41 +29,41 @@ type lineWriter struct {
 	space bool // one is due before what follows
 }
 
-func (w *lineWriter) block(b block) {
+func (w *lineWriter) block(b markdown.Block) {
 	w.space = true
-	switch b.kind {
-	case headingBlock:
+	switch b.Kind {
+	case markdown.Heading:
 		if w.out.Len() == 0 {
 			return
 		}
-		title := plainText(w.md[b.title[0]:b.title[1]])
+		title := titleText(b.Title(w.md))
 		w.put(title)
 		if title != "" && !strings.ContainsRune(".:!?…", rune(title[len(title)-1])) {
 			w.put(":")
 		}
-	case fenceBlock:
-		end := b.end
-		if b.close >= 0 {
-			end = b.close
+	case markdown.Code:
+		end := b.End
+		if b.Close >= 0 {
+			end = b.Close
 		}
-		_, start := lineAt(w.md, b.start)
+		_, start := markdown.LineAt(w.md, b.Start)
 		w.put(string(w.md[min(start, end):end]))
 	default:
-		w.lines(w.md[b.start:b.end], b.kind == tableBlock)
+		w.lines(w.md[b.Start:b.End], b.Kind == markdown.Table)
 	}
 }
 
 // lines writes lines of text, or rows of a table, which a dot divides.
 func (w *lineWriter) lines(text []byte, rows bool) {
 	for at := 0; at < len(text); {
-		line, next := lineAt(text, at)
+		line, next := markdown.LineAt(text, at)
 		first := at == 0
 		at = next
 		w.space = true
-		from, list := marksLen(line)
+		from, list := markdown.Markers(line)
 		rest := bytes.TrimSpace(line[from:])
 		switch {
-		case isDelimiterRow(line) || isRule(line) || isDefinition(rest):
+		case markdown.IsDelimiterRow(line) || isRule(line) || isDefinition(rest) || markdown.OpensFence(line):
 			continue
 		case rows:
 			rest = bytes.Trim(rest, "| ")
@@ -72,9 +75,7 @@ func (w *lineWriter) lines(text []byte, rows bool) {
 		case list >= 0:
 			w.put(string(line[list:from]))
 		}
-		var plain strings.Builder
-		writePlain(&plain, rest, 0)
-		w.put(html.UnescapeString(plain.String()))
+		w.put(markdown.Plain(rest))
 	}
 }
 

@@ -3,6 +3,8 @@ package knowledge
 import (
 	"bytes"
 	"errors"
+
+	"readthru/markdown"
 )
 
 // Quote says where a quote stands in a text, or what comes nearest to it.
@@ -52,10 +54,10 @@ func FindQuote(md []byte, quote string) (Quote, error) {
 func (q *Quote) locate(md []byte) {
 	q.Line = 1 + bytes.Count(md[:q.Start], []byte("\n"))
 	var stack headingStack
-	scanBlocks(md[:q.Start], func(b block) {
-		if b.kind == headingBlock {
-			stack.push(b.level, plainText(md[b.title[0]:b.title[1]]))
+	for b := range markdown.Blocks(md[:q.Start]) {
+		if b.Kind == markdown.Heading {
+			stack.push(b.Level, titleText(b.Title(md)))
 		}
-	})
+	}
 	q.Path = stack.path()
 }

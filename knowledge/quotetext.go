@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/markdown"
 )
 
 // bareText is a markdown text without what makes no difference to a quote. Where a byte of it came from is found again
@@ -22,7 +24,7 @@ type bareLine struct{ text, md int } // where the line begins in each
 func bare(md []byte) *bareText {
 	b := &bareText{md: md, text: make([]byte, 0, len(md))}
 	for at := 0; at < len(md); {
-		line, next := lineAt(md, at)
+		line, next := markdown.LineAt(md, at)
 		b.lines = append(b.lines, bareLine{len(b.text), at})
 		w := barer{text: b.text}
 		w.line(line)
@@ -44,7 +46,7 @@ func (b *bareText) source(start, end int) (from, to int) {
 func (b *bareText) sourceOf(at int) int {
 	i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].text > at }) - 1
 	l := b.lines[i]
-	line, _ := lineAt(b.md, l.md)
+	line, _ := markdown.LineAt(b.md, l.md)
 	w := barer{text: []byte(" ")[:min(l.text, 1)], from: []int{0}[:min(l.text, 1)]} // a space before, as there was
 	skip := len(w.text)
 	if l.text > 0 && b.text[l.text-1] != ' ' {
@@ -55,7 +57,7 @@ func (b *bareText) sourceOf(at int) int {
 	if n := at - l.text + skip; n < len(w.from) {
 		return l.md + w.from[n]
 	}
-	return l.md + trimmed(line)
+	return l.md + len(bytes.TrimRightFunc(line, unicode.IsSpace))
 }
 
 // barer strips lines. With from not nil it notes for each byte of text where it came from in the line.
@@ -83,38 +85,22 @@ func (w *barer) space(at int) {
 
 // line strips one line: marks of headings, quotes and lists at its beginning, and what stands within.
 func (w *barer) line(line []byte) {
-	if _, fence := openFence(line); fence || isDelimiterRow(line) {
+	if markdown.OpensFence(line) || markdown.IsDelimiterRow(line) {
 		return
 	}
-	i, _ := marksLen(line)
+	i, _ := markdown.Markers(line)
 	w.inline(line, i, len(line), 0)
 }
 
-// marksLen returns how long the marks of headings, quotes and lists are that a line begins with, with the spaces after
-// them, and where the last list's mark begins; -1 if there is none.
-func marksLen(line []byte) (n, list int) {
-	list = -1
-	for n = indentation(line); n < len(line); {
-		mark := isListMarker(line[n:])
-		if mark > 0 {
-			list = n
-		} else if line[n] == '>' {
-			mark = 1
-		} else if mark = headingLevel(line[n:], 0); mark == 0 {
-			break
-		}
-		n += mark
-		n += indentation(line[n:])
-	}
-	return n, list
-}
+// maxNested is how deep links and images within each other are read.
+const maxNested = 4
 
 // inline strips part of a line.
 func (w *barer) inline(line []byte, i, end, depth int) {
 	for i < end {
 		w.at = i
 		switch c := line[i]; {
-		case c == '\\' && i+1 < end && isPunctuation(line[i+1]):
+		case c == '\\' && i+1 < end && markdown.IsPunctuation(line[i+1]):
 			w.put(string(line[i+1]))
 			i += 2
 			continue
@@ -127,23 +113,23 @@ func (w *barer) inline(line []byte, i, end, depth int) {
 		case c == '~' && i+1 < end && line[i+1] == '~':
 			i += 2
 			continue
-		case c == '_' && (i == 0 || !isWord(line[i-1]) || i+1 == end || !isWord(line[i+1])):
+		case c == '_' && (i == 0 || !markdown.IsWord(line[i-1]) || i+1 == end || !markdown.IsWord(line[i+1])):
 			i++
 			continue
 		case c == '!' && i+1 < end && line[i+1] == '[' && depth < maxNested:
-			if text, n := linkIn(line[i+1 : end]); n > 0 {
+			if text, n := markdown.LinkText(line[i+1 : end]); n > 0 {
 				w.inline(line, i+2, i+2+len(text), depth+1)
 				i += 1 + n
 				continue
 			}
 		case c == '[' && depth < maxNested:
-			if text, n := linkIn(line[i:end]); n > 0 {
+			if text, n := markdown.LinkText(line[i:end]); n > 0 {
 				w.inline(line, i+1, i+1+len(text), depth+1)
 				i += n
 				continue
 			}
 		case c == '<':
-			if n := tagLen(line[i:end]); n > 0 {
+			if n := markdown.TagLength(line[i:end]); n > 0 {
 				i += n
 				continue
 			}
@@ -189,33 +175,6 @@ var plainForms = map[rune]string{
 	'ﬀ': "ff", 'ﬁ': "fi", 'ﬂ': "fl", 'ﬃ': "ffi", 'ﬄ': "ffl",
 }
 
-// maxMark is how long a link or a tag may be, in bytes.
-const maxMark = 2000
-
-// linkIn is link for text of any length.
-func linkIn(line []byte) (text []byte, n int) {
-	if line = line[:min(len(line), maxMark)]; bytes.IndexByte(line, ']') < 0 {
-		return nil, 0
-	}
-	return link(line)
-}
-
-// tagLen returns how long the tag or comment is that line begins with; 0 if it is none.
-func tagLen(line []byte) int {
-	if len(line) < 3 || !isLetter(line[1]) && line[1] != '/' && line[1] != '!' {
-		return 0
-	}
-	n := bytes.IndexByte(line[:min(len(line), maxMark)], '>')
-	if n < 0 || bytes.Contains(line[:n], []byte("://")) && bytes.IndexByte(line[:n], ' ') < 0 {
-		return 0 // <https://…> is text
-	}
-	return n + 1
-}
-
-func isWord(c byte) bool {
-	return c >= utf8.RuneSelf || c == '_' || isLetter(c) || c >= '0' && c <= '9'
-}
-
 // find returns where a stripped quote stands.
 func (b *bareText) find(quote []byte) (q Quote, ok bool) {
 	for at := 0; q.Count < maxOccurrences; {
@@ -226,8 +185,8 @@ func (b *bareText) find(quote []byte) (q Quote, ok bool) {
 		start := at + n
 		end := start + len(quote)
 		at = start + 1
-		begun := start > 0 && isWord(quote[0]) && isWord(b.text[start-1])
-		if begun || end < len(b.text) && isWord(quote[len(quote)-1]) && isWord(b.text[end]) {
+		begun := start > 0 && markdown.IsWord(quote[0]) && markdown.IsWord(b.text[start-1])
+		if begun || end < len(b.text) && markdown.IsWord(quote[len(quote)-1]) && markdown.IsWord(b.text[end]) {
 			continue // within a word: "3" is not in "30"
 		}
 		if q.Count++; q.Count == 1 {

@@ -1,0 +1,429 @@
+package markdown
+
+import (
+	"bytes"
+	"iter"
+)
+
+// LinkKind says how a [Link] is written.
+type LinkKind uint8
+
+// The kinds of links.
+const (
+	InlineLink  LinkKind = iota // [text](address)
+	InlineImage                 // ![text](address)
+	Definition                  // [name]: address
+	Autolink                    // <https://example.com>
+	BareURL                     // https://example.com in text
+	Href                        // the href attribute of an HTML tag
+	Src                         // the src attribute of an HTML tag
+)
+
+// Link is an address in a text. Both ranges are in bytes.
+type Link struct {
+	Kind               LinkKind
+	Start, End         int // the address as written, without < and >
+	TextStart, TextEnd int // the text of an inline link or image
+}
+
+// Links yields the links of a text in order of their addresses, as they are written: code, escapes and references are
+// treated as CommonMark says, except that HTML blocks are read as text, since many authors expect that. Addresses of
+// reference links stand in their definitions. In code by indentation only bare URLs are links.
+func Links(md []byte) iter.Seq[Link] {
+	return func(yield func(Link) bool) {
+		l := links{md: md, yield: yield}
+		var r Reader
+		for at := 0; at < len(md) && !l.stopped; {
+			line, next := LineAt(md, at)
+			kind := r.Line(line)
+			if r.begins || kind != Prose && kind != HTML && kind != Underline {
+				l.flush()
+			}
+			switch kind {
+			case Prose, ATX, HTML:
+				l.add(at, at+r.content, at+len(line))
+			case Indented:
+				l.bareURLs(line, at)
+			}
+			at = next
+		}
+		l.flush()
+	}
+}
+
+// links reads the inline content of a text, paragraph by paragraph.
+type links struct {
+	md      []byte
+	yield   func(Link) bool
+	stopped bool
+
+	// The paragraph being gathered. Its text is the part of md from start on, with what stands before the content of its
+	// lines as spaces; it is a copy only when there is something to blank.
+	start, end int
+	text       []byte
+	copied     bool
+	openers    []opener
+	inactive   int // openers of links before this one open nothing
+	ticks      [maxTicks + 1]int
+}
+
+// opener is a bracket that may open a link.
+type opener struct {
+	at    int // behind it
+	image bool
+}
+
+// maxTicks is how long the marks of a code span may be.
+const maxTicks = 64
+
+func (l *links) add(at, content, end int) {
+	if l.end == 0 {
+		l.start, l.copied = content, false
+		at = content
+	}
+	if content > at && !l.copied {
+		l.text, l.copied = append(l.text[:0], l.md[l.start:at]...), true
+	}
+	if l.copied {
+		l.text = append(l.text, l.md[l.start+len(l.text):at]...)
+		for range content - at {
+			l.text = append(l.text, ' ')
+		}
+		l.text = append(l.text, l.md[content:end]...)
+	}
+	l.end = end
+}
+
+func (l *links) flush() {
+	if l.end == 0 {
+		return
+	}
+	text := l.md[l.start:l.end]
+	if l.copied {
+		text = l.text
+	}
+	l.end = 0
+	if bytes.ContainsAny(text, "]<:") {
+		l.inline(text, l.definitions(text))
+	}
+}
+
+func (l *links) put(link Link) {
+	link.Start += l.start
+	link.End += l.start
+	link.TextStart += l.start
+	link.TextEnd += l.start
+	l.stopped = l.stopped || !l.yield(link)
+}
+
+// definitions yields the link definitions that a paragraph begins with and returns where they end.
+func (l *links) definitions(text []byte) int {
+	for at := 0; at < len(text); {
+		line, next := LineAt(text, at)
+		start, end, ok := definition(line)
+		if !ok {
+			return at
+		}
+		l.put(Link{Kind: Definition, Start: at + start, End: at + end})
+		at = next
+	}
+	return len(text)
+}
+
+// definition reads a line that is a link definition, and returns where its address begins and ends.
+func definition(line []byte) (start, end int, ok bool) {
+	at := Indentation(line)
+	if at+3 > len(line) || line[at] != '[' || line[at+1] == '^' {
+		return 0, 0, false
+	}
+	close := at + 1
+	for close < len(line) && line[close] != ']' && line[close] != '[' {
+		if line[close] == '\\' {
+			close++
+		}
+		close++
+	}
+	if close+1 >= len(line) || line[close] != ']' || line[close+1] != ':' || Indentation(line[at+1:close]) == close-at-1 {
+		return 0, 0, false
+	}
+	at = close + 2
+	at += Indentation(line[at:])
+	start, end, at = destination(line, at)
+	if at < 0 || start == end && line[start-1] != '<' {
+		return 0, 0, false
+	}
+	if space := Indentation(line[at:]); at+space < len(line) {
+		if at = title(line, at+space); space == 0 || at < 0 || at+Indentation(line[at:]) < len(line) {
+			return 0, 0, false
+		}
+	}
+	return start, end, true
+}
+
+// inline yields the links in the inline content of a paragraph from at on.
+func (l *links) inline(text []byte, at int) {
+	l.openers, l.inactive = l.openers[:0], 0
+	counted := false
+	for at < len(text) && !l.stopped {
+		switch c := text[at]; c {
+		case '\\':
+			if at+1 < len(text) && IsPunctuation(text[at+1]) {
+				at++
+			}
+		case '`':
+			if !counted {
+				l.countTicks(text)
+				counted = true
+			}
+			at = l.skipCode(text, at)
+			continue
+		case '<':
+			at = l.angle(text, at)
+			continue
+		case '!':
+			if at+1 < len(text) && text[at+1] == '[' {
+				at++
+				l.openers = append(l.openers, opener{at + 1, true})
+			}
+		case '[':
+			l.openers = append(l.openers, opener{at + 1, false})
+		case ']':
+			at = l.close(text, at)
+			continue
+		case 'h', 'H':
+			if end := bareURL(text, at); end > 0 {
+				l.put(Link{Kind: BareURL, Start: at, End: end})
+				at = end
+				continue
+			}
+		}
+		at++
+	}
+}
+
+// countTicks notes where the last run of backticks of each length begins.
+func (l *links) countTicks(text []byte) {
+	l.ticks = [maxTicks + 1]int{}
+	for at := 0; at < len(text); at++ {
+		run := at
+		for at < len(text) && text[at] == '`' {
+			at++
+		}
+		if n := at - run; n > 0 && n <= maxTicks {
+			l.ticks[n] = run
+		}
+	}
+}
+
+// skipCode returns where the code span ends that begins at at, or the run of backticks when it opens none.
+func (l *links) skipCode(text []byte, at int) int {
+	start := at
+	for at < len(text) && text[at] == '`' {
+		at++
+	}
+	run := at - start
+	if run > maxTicks || l.ticks[run] <= start {
+		return at
+	}
+	for end := at; end < len(text); {
+		begin := end + bytes.IndexByte(text[end:], '`')
+		for end = begin; end < len(text) && text[end] == '`'; {
+			end++
+		}
+		if end-begin == run {
+			return end
+		}
+	}
+	return at
+}
+
+// angle reads what begins with < at at: an autolink, or a tag with addresses. It returns where to read on.
+func (l *links) angle(text []byte, at int) int {
+	if inner := address(text[at:]); inner != nil {
+		l.put(Link{Kind: Autolink, Start: at + 1, End: at + 1 + len(inner)})
+		return at + len(inner) + 2
+	}
+	var found [2]Link
+	n := readTag(text[at:], func(a attribute) {
+		switch a.name {
+		case "href":
+			found[0] = Link{Kind: Href, Start: at + a.start, End: at + a.end}
+		case "src":
+			found[1] = Link{Kind: Src, Start: at + a.start, End: at + a.end}
+		}
+	})
+	if n == 0 {
+		return at + max(1, comment(text[at:]))
+	}
+	if found[0].Start > found[1].Start {
+		found[0], found[1] = found[1], found[0]
+	}
+	for _, link := range found {
+		if link.End > link.Start {
+			l.put(link)
+		}
+	}
+	return at + n
+}
+
+// close reads the closing bracket at at, which ends the text of a link or image when an address follows. It returns
+// where to read on.
+func (l *links) close(text []byte, at int) int {
+	n := len(l.openers)
+	if n == 0 {
+		return at + 1
+	}
+	o := l.openers[n-1]
+	l.openers = l.openers[:n-1]
+	if !o.image && n <= l.inactive || at+1 >= len(text) || text[at+1] != '(' {
+		return at + 1
+	}
+	start, end, after := target(text, at+2)
+	if after < 0 {
+		return at + 1
+	}
+	kind := InlineLink
+	if o.image {
+		kind = InlineImage
+	} else {
+		l.inactive = n - 1
+	}
+	l.put(Link{Kind: kind, Start: start, End: end, TextStart: o.at, TextEnd: at})
+	return after
+}
+
+// target reads an address and a title up to the closing parenthesis. It returns the range of the address and where the
+// link ends; after is -1 when it is none.
+func target(text []byte, at int) (start, end, after int) {
+	at += Indentation(text[at:])
+	start, end, at = destination(text, at)
+	if at < 0 {
+		return 0, 0, -1
+	}
+	space := Indentation(text[at:])
+	if at += space; at < len(text) && text[at] != ')' {
+		if space == 0 && end > start {
+			return 0, 0, -1
+		}
+		if at = title(text, at); at < 0 {
+			return 0, 0, -1
+		}
+		at += Indentation(text[at:])
+	}
+	if at >= len(text) || text[at] != ')' {
+		return 0, 0, -1
+	}
+	return start, end, at + 1
+}
+
+// maxParentheses is how deep parentheses in an address may stand within each other.
+const maxParentheses = 32
+
+// destination reads the address of a link at at. It returns its range without < and >, and what follows; after is -1
+// when there is none.
+func destination(text []byte, at int) (start, end, after int) {
+	if at < len(text) && text[at] == '<' {
+		for i := at + 1; i < len(text) && i-at < maxMark; i++ {
+			switch text[i] {
+			case '\\':
+				i++
+			case '>':
+				return at + 1, i, i + 1
+			case '<', '\n':
+				return 0, 0, -1
+			}
+		}
+		return 0, 0, -1
+	}
+	depth, i := 0, at
+	for ; i < len(text); i++ {
+		c := text[i]
+		if c <= ' ' || c == 0x7f || c == ')' && depth == 0 {
+			break
+		}
+		switch c {
+		case '\\':
+			if i+1 < len(text) && IsPunctuation(text[i+1]) {
+				i++
+			}
+		case '(':
+			if depth++; depth > maxParentheses {
+				return 0, 0, -1
+			}
+		case ')':
+			depth--
+		}
+	}
+	if depth > 0 {
+		return 0, 0, -1
+	}
+	return at, i, i
+}
+
+// title reads the title of a link at at and returns where it ends; -1 when there is none.
+func title(text []byte, at int) int {
+	if at >= len(text) {
+		return -1
+	}
+	closing := text[at]
+	switch closing {
+	case '"', '\'':
+	case '(':
+		closing = ')'
+	default:
+		return -1
+	}
+	for i := at + 1; i < len(text) && i-at < maxMark; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case closing:
+			return i + 1
+		case '(':
+			if closing == ')' {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// bareURLs yields the bare URLs of a line that begins at at.
+func (l *links) bareURLs(line []byte, at int) {
+	l.start = at
+	for i := 0; i < len(line) && !l.stopped; i++ {
+		if c := line[i] | 0x20; c != 'h' {
+			continue
+		}
+		if end := bareURL(line, i); end > 0 {
+			l.put(Link{Kind: BareURL, Start: i, End: end})
+			i = end
+		}
+	}
+}
+
+// bareURL returns where the http or https URL ends that begins at at; 0 when none does. Punctuation at its end belongs
+// to the sentence.
+func bareURL(text []byte, at int) int {
+	rest := text[at:]
+	n := 0
+	for _, scheme := range [...]string{"http://", "https://"} {
+		if len(rest) > len(scheme) && bytes.EqualFold(rest[:len(scheme)], []byte(scheme)) {
+			n = len(scheme)
+		}
+	}
+	if n == 0 || at > 0 && (isLetter(text[at-1]) || isDigit(text[at-1])) {
+		return 0
+	}
+	end := n
+	for end < len(rest) && rest[end] > ' ' && bytes.IndexByte([]byte("<>()\"'[]`"), rest[end]) < 0 {
+		end++
+	}
+	for end > n && bytes.IndexByte([]byte(".,;:!?*_~\\"), rest[end-1]) >= 0 {
+		end--
+	}
+	if end == n {
+		return 0
+	}
+	return at + end
+}

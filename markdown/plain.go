@@ -1,0 +1,318 @@
+package markdown
+
+import (
+	"bytes"
+	"html"
+	"strings"
+)
+
+// PieceKind says what a piece of a line is; see [Pieces].
+type PieceKind uint8
+
+// The kinds of pieces.
+const (
+	Words    PieceKind = iota // text; it may hold character references, as in "&amp;"
+	AltText                   // the text that stands for an image; likewise
+	CodeSpan                  // the content of a code span
+	Address                   // a URL or mail address between < and >
+	Tag                       // an HTML tag or comment
+)
+
+// maxMark is how long a link or a comment within a line may be, in bytes. It bounds what hostile text costs.
+const maxMark = 2000
+
+// maxNested is how deep links and images within each other are read.
+const maxNested = 4
+
+// Plain returns the text of one line of markdown: no marks, no tags, and of links and images only their text. White
+// space stays as it is.
+func Plain(line []byte) string {
+	if !bytes.ContainsAny(line, "\\`*_~![<&") {
+		return string(bytes.ToValidUTF8(line, nil))
+	}
+	var b strings.Builder
+	Pieces(line, func(kind PieceKind, text []byte) {
+		if kind != Tag {
+			b.WriteString(kind.Decode(text))
+		}
+	})
+	return strings.ToValidUTF8(b.String(), "")
+}
+
+// Decode returns the text of a piece, its character references decoded where the kind has any.
+func (k PieceKind) Decode(text []byte) string {
+	if k <= AltText && bytes.IndexByte(text, '&') >= 0 {
+		return html.UnescapeString(string(text))
+	}
+	return string(text)
+}
+
+// Pieces calls yield for the pieces of one line of markdown, in order. Marks of emphasis and code and the addresses of
+// links are left out.
+func Pieces(line []byte, yield func(kind PieceKind, text []byte)) { pieces(line, Words, 0, yield) }
+
+func pieces(line []byte, words PieceKind, depth int, yield func(kind PieceKind, text []byte)) {
+	emphasis := [2]emphasisMarks{newEmphasis(line, '*'), newEmphasis(line, '_')}
+	from := 0 // words that were not yielded yet begin here
+	put := func(kind PieceKind, text []byte) {
+		if len(text) > 0 {
+			yield(kind, text)
+		}
+	}
+	for at := 0; at < len(line); {
+		rest := line[at:]
+		var kind PieceKind
+		var text []byte
+		n := 0 // bytes of rest that the piece or the mark takes
+		switch c := line[at]; c {
+		case '\\':
+			if len(rest) > 1 && IsPunctuation(rest[1]) {
+				kind, text, n = words, rest[1:2], 2
+			}
+		case '`':
+			kind = CodeSpan
+			text, n = codeSpan(rest)
+		case '*', '_':
+			marks := &emphasis[0]
+			if c == '_' {
+				marks = &emphasis[1]
+			}
+			run, mark := marks.take(line, at)
+			if !mark {
+				at += run
+				continue
+			}
+			n = run
+		case '~':
+			if len(rest) > 1 && rest[1] == '~' {
+				n = 2
+			}
+		case '!', '[':
+			inner, taken := LinkText(rest)
+			if taken > 0 && depth < maxNested {
+				put(words, line[from:at])
+				if c == '!' {
+					pieces(inner, AltText, depth+1, yield)
+				} else {
+					pieces(inner, words, depth+1, yield)
+				}
+				at += taken
+				from = at
+				continue
+			}
+		case '<':
+			if text = address(rest); len(text) > 0 {
+				kind, n = Address, len(text)+2
+			} else {
+				n = TagLength(rest)
+				kind, text = Tag, rest[:n]
+			}
+		}
+		if n == 0 {
+			at++
+			continue
+		}
+		put(words, line[from:at])
+		put(kind, text)
+		at += n
+		from = at
+	}
+	put(words, line[from:])
+}
+
+// codeSpan returns the content of the code span that a text begins with, and how many bytes it takes; the run of
+// backticks alone when it opens none.
+func codeSpan(text []byte) (content []byte, n int) {
+	run := 0
+	for run < len(text) && text[run] == '`' {
+		run++
+	}
+	for at := run; ; {
+		i := bytes.IndexByte(text[at:], '`')
+		if i < 0 || at > maxMark {
+			return text[:run], run
+		}
+		start := at + i
+		at = start
+		for at < len(text) && text[at] == '`' {
+			at++
+		}
+		if at-start == run {
+			return text[run:start], at
+		}
+	}
+}
+
+// emphasisMarks pairs the marks of emphasis in a line, roughly: a mark that may open is one when a mark that may close
+// follows, and a mark that may close is one when something is open.
+type emphasisMarks struct {
+	mark byte
+	last int // where the last run that may close begins; -1 when there is none
+	open int // how many marks are open
+}
+
+func newEmphasis(line []byte, mark byte) emphasisMarks {
+	e := emphasisMarks{mark: mark, last: -1}
+	for at := bytes.LastIndexByte(line, mark); at >= 0; at = bytes.LastIndexByte(line[:at], mark) {
+		for at > 0 && line[at-1] == mark {
+			at--
+		}
+		if _, closes, _ := e.run(line, at); closes {
+			e.last = at
+			break
+		}
+	}
+	return e
+}
+
+// run tells whether the run of marks that begins at at may open or close emphasis, and how long it is.
+func (e *emphasisMarks) run(line []byte, at int) (opens, closes bool, n int) {
+	for at+n < len(line) && line[at+n] == e.mark {
+		n++
+	}
+	before, after := byte(' '), byte(' ')
+	if at > 0 {
+		before = line[at-1]
+	}
+	if at+n < len(line) {
+		after = line[at+n]
+	}
+	opens, closes = !isSpace(after), !isSpace(before)
+	if e.mark == '_' {
+		opens, closes = opens && !IsWord(before), closes && !IsWord(after)
+	}
+	return opens, closes, n
+}
+
+// take returns the length of the run of marks that begins at at, and whether it marks emphasis or is text.
+func (e *emphasisMarks) take(line []byte, at int) (n int, mark bool) {
+	opens, closes, n := e.run(line, at)
+	switch {
+	case closes && e.open > 0:
+		e.open = max(0, e.open-n)
+	case opens && e.last > at:
+		e.open += n
+	default:
+		return n, false
+	}
+	return n, true
+}
+
+// IsWord reports whether a byte belongs to a word: a letter, a digit, an underscore or part of any other character.
+func IsWord(c byte) bool { return c >= 0x80 || c == '_' || isLetter(c) || isDigit(c) }
+
+// LinkText returns the text of the link or image that a text begins with, [text](target) or [text][name], and how many
+// bytes it takes; 0 when it begins with none.
+func LinkText(md []byte) (text []byte, n int) {
+	md = md[:min(len(md), maxMark)]
+	image := 0
+	if md[0] == '!' {
+		image, md = 1, md[1:]
+	}
+	if len(md) == 0 || md[0] != '[' || bytes.IndexByte(md, ']') < 0 {
+		return nil, 0
+	}
+	end := matching(md, '[', ']')
+	if end < 0 || end+1 >= len(md) {
+		return nil, 0
+	}
+	after := -1
+	switch rest := md[end+1:]; rest[0] {
+	case '(':
+		after = matching(rest, '(', ')')
+	case '[':
+		after = matching(rest, '[', ']')
+	}
+	if after < 0 {
+		return nil, 0
+	}
+	return md[1:end], image + end + 1 + after + 1
+}
+
+// matching returns where the bracket closes that a text begins with; -1 when it does not.
+func matching(md []byte, open, closing byte) int {
+	depth := 0
+	for i := 0; i < len(md); i++ {
+		switch md[i] {
+		case '\\':
+			i++
+		case open:
+			depth++
+		case closing:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// address returns the URL or mail address between < and > that a text begins with; nil when it begins with none.
+func address(text []byte) []byte {
+	at := 1
+	for at < len(text) && at < maxMark && text[at] > ' ' && text[at] != '<' && text[at] != '>' {
+		at++
+	}
+	if at < 3 || at == len(text) || text[at] != '>' || !isLetter(text[1]) && !isDigit(text[1]) {
+		return nil
+	}
+	inner := text[1:at]
+	scheme := 0
+	for scheme < len(inner) && (isLetter(inner[scheme]) || isDigit(inner[scheme]) ||
+		bytes.IndexByte([]byte("+.-"), inner[scheme]) >= 0) {
+		scheme++
+	}
+	if scheme >= 2 && scheme <= 32 && scheme < len(inner) && inner[scheme] == ':' && isLetter(inner[0]) || isMail(inner) {
+		return inner
+	}
+	return nil
+}
+
+// isMail reports whether a text is a mail address.
+func isMail(text []byte) bool {
+	user, host, ok := bytes.Cut(text, []byte("@"))
+	if !ok || len(user) == 0 {
+		return false
+	}
+	for _, c := range user {
+		if !isLetter(c) && !isDigit(c) && bytes.IndexByte([]byte(".!#$%&'*+/=?^_`{|}~-"), c) < 0 {
+			return false
+		}
+	}
+	for label := range bytes.SplitSeq(host, []byte(".")) {
+		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, c := range label {
+			if !isLetter(c) && !isDigit(c) && c != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// TagLength returns the length of the HTML tag or comment that a text begins with; 0 when it begins with none.
+func TagLength(text []byte) int {
+	if n := tagEnd(text); n > 0 {
+		return n
+	}
+	return comment(text)
+}
+
+// comment returns the length of the comment, declaration or processing instruction that a text begins with; 0 for none.
+func comment(text []byte) int {
+	for _, form := range [...]struct{ start, end string }{
+		{"<!-->", ""}, {"<!--->", ""}, {"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"},
+	} {
+		if !bytes.HasPrefix(text, []byte(form.start)) || form.start == "<!" && (len(text) < 3 || !isLetter(text[2])) {
+			continue
+		}
+		n := bytes.Index(text[len(form.start):min(len(text), maxMark)], []byte(form.end))
+		if n < 0 {
+			return 0
+		}
+		return len(form.start) + n + len(form.end)
+	}
+	return 0
+}
