@@ -23,7 +23,10 @@ const policy = `
 	convert/chars, convert/guard →
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
+	convert/xmlread       → convert/guard, convert/dom
+	convert/docx          → convert/guard, convert/chars, convert/xmlread
 	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
+	convert               → convert/xmlread, convert/docx
 	store                 → page
 	summary               → page, llm
 	agents                → page

@@ -41,7 +41,7 @@ func readByline(meta page.Meta, root *html.Node) {
 		}
 		if authorElement(n) && meta["author"] == "" {
 			if text := dom.Text(n); len(text) < 300 {
-				put(meta, "author", byline(clip(dom.OneLine(n))))
+				put(meta, "author", byline(chars.Clip(dom.OneLine(n))))
 			}
 		}
 		if meta["date"] == "" {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"html"
 	"strings"
@@ -11,14 +12,16 @@ import (
 	xhtml "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/chars"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/convert/xmlread"
 )
 
 // feed makes the page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading that links to it, date
 // and author, and its content by the rules for HTML. It reports false for what cannot be read as a feed.
 func (d *Document) feed(ctx context.Context, text string) bool {
-	f, err := gofeed.NewParser().ParseString(strings.TrimLeft(stripDeclaration(text), " \t\r\n"))
+	f, err := gofeed.NewParser().ParseString(strings.TrimLeft(xmlread.WithoutDeclaration(text), " \t\r\n"))
 	if err != nil || f == nil {
 		return false
 	}
@@ -42,16 +45,16 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 		guard.Check(ctx)
 		title := line(item.Title)
 		if title == "" {
-			title = firstNonEmpty(when(item.PublishedParsed, item.UpdatedParsed), item.Link, "Untitled")
+			title = cmp.Or(when(item.PublishedParsed, item.UpdatedParsed), item.Link, "Untitled")
 		}
-		link := firstNonEmpty(item.Link, enclosure(item))
+		link := cmp.Or(item.Link, enclosure(item))
 		if link != "" {
 			b.WriteString(`<h2><a href="` + html.EscapeString(link) + `">` + html.EscapeString(title) + "</a></h2>")
 		} else {
 			b.WriteString("<h2>" + html.EscapeString(title) + "</h2>")
 		}
 		var facts []string
-		for _, fact := range []string{firstNonEmpty(when(item.PublishedParsed, item.UpdatedParsed), item.Published,
+		for _, fact := range []string{cmp.Or(when(item.PublishedParsed, item.UpdatedParsed), item.Published,
 			item.Updated), people(item.Authors)} {
 			if fact = line(fact); fact != "" {
 				facts = append(facts, html.EscapeString(fact))
@@ -60,7 +63,7 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 		if len(facts) > 0 {
 			b.WriteString("<p>" + strings.Join(facts, " · ") + "</p>")
 		}
-		writePart(ctx, &b, firstNonEmpty(item.Content, item.Description))
+		writePart(ctx, &b, cmp.Or(item.Content, item.Description))
 	}
 	b.WriteString("</body></html>")
 	d.compose(ctx, b.Bytes())
@@ -144,7 +147,7 @@ func line(s string) string {
 	} else {
 		s = html.UnescapeString(s)
 	}
-	return clip(s)
+	return chars.Clip(s)
 }
 
 // people names the authors of a feed or an item.
@@ -154,7 +157,7 @@ func people(list []*gofeed.Person) string {
 		if p == nil || len(names) == 5 {
 			break
 		}
-		if name := line(firstNonEmpty(p.Name, p.Email)); name != "" {
+		if name := line(cmp.Or(p.Name, p.Email)); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -179,15 +182,6 @@ func enclosure(item *gofeed.Item) string {
 	for _, e := range item.Enclosures {
 		if e != nil && e.URL != "" {
 			return e.URL
-		}
-	}
-	return ""
-}
-
-func firstNonEmpty(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
 		}
 	}
 	return ""

@@ -10,7 +10,9 @@ import (
 	"unicode/utf8"
 
 	"readthru/convert/chars"
+	"readthru/convert/docx"
 	"readthru/convert/guard"
+	"readthru/convert/xmlread"
 	"readthru/page"
 )
 
@@ -52,7 +54,7 @@ var typeFormats = map[string]format{
 	"application/manifest+json": jsonFormat,
 	"application/xml":           xmlFormat, "text/xml": xmlFormat,
 	"text/csv": csvFormat, "application/csv": csvFormat, "text/tab-separated-values": csvFormat,
-	"application/x-pdf": pdfFormat, docxType: docxFormat,
+	"application/x-pdf": pdfFormat, docx.Type: docxFormat,
 	"image/svg+xml": imageFormat,
 }
 
@@ -143,7 +145,7 @@ func magic(content []byte) format {
 	case bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")):
 		return pdfFormat
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
-		if isDocx(content) {
+		if docx.Is(content) {
 			return docxFormat
 		}
 		return binaryFormat
@@ -196,7 +198,7 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 			return d.binary(ctx, f, func() { d.describe(content, contentType) })
 		}
 	case xmlFormat, feedFormat:
-		content, contentType = xmlCharset(content, contentType)
+		content, contentType = xmlread.DeclaredCharset(content, contentType)
 	}
 	text, guessed, err := decode(content, contentType)
 	if err != nil {

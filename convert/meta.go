@@ -14,9 +14,6 @@ import (
 	"readthru/page"
 )
 
-// maxMeta is the longest value kept of one meta element, in bytes; a longer one is cut at a character.
-const maxMeta = 2000
-
 // metaKeys are the names of meta elements that are kept as they are; every article:* is too.
 var metaKeys = set("description og:title og:description og:image og:site_name og:type og:url twitter:title " +
 	"twitter:description twitter:image twitter:card author keywords robots")
@@ -63,7 +60,7 @@ func readHead(root *html.Node, u *url.URL) head {
 			put(h.meta, "lang", dom.Attr(n, "lang"))
 		case atom.Title:
 			if title == "" {
-				title = clip(dom.Text(n))
+				title = chars.Clip(dom.Text(n))
 			}
 		case atom.Base:
 			if !baseSeen && u != nil {
@@ -74,10 +71,10 @@ func readHead(root *html.Node, u *url.URL) head {
 			}
 		case atom.H1:
 			if h1 == "" && len(dom.Text(n)) < 1000 {
-				h1 = clip(strings.TrimRight(dom.OneLine(n), "¶#§ "))
+				h1 = chars.Clip(strings.TrimRight(dom.OneLine(n), "¶#§ "))
 			}
 		case atom.Meta:
-			value := clip(dom.Attr(n, "content"))
+			value := chars.Clip(dom.Attr(n, "content"))
 			for _, key := range []string{dom.Attr(n, "property"), dom.Attr(n, "name"), dom.Attr(n, "itemprop")} {
 				key = strings.ToLower(strings.TrimSpace(key))
 				switch {
@@ -159,19 +156,6 @@ func put(m map[string]string, key, value string) {
 	if value = strings.TrimSpace(value); value != "" && m[key] == "" {
 		m[key] = value
 	}
-}
-
-// clip returns s on one line, without invisible characters, at most maxMeta bytes long.
-func clip(s string) string {
-	if len(s) > 4*maxMeta {
-		s = strings.ToValidUTF8(s[:4*maxMeta], "")
-	}
-	s, _ = chars.Visible(s)
-	s = chars.OneLine(s)
-	if len(s) > maxMeta {
-		s = strings.ToValidUTF8(s[:maxMeta], "")
-	}
-	return s
 }
 
 // chooseTitle returns the page's title: its first h1 if that is part of og:title or of the title element, or if there

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -53,11 +54,11 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	dropMargins(pages)
 	blocks := newBlocks(ctx, pages)
 	d.ready = blocks.markdown()
-	d.head.title = firstNonEmpty(sensibleTitle(f.Title), blocks.title(), fileName(d.path()))
+	d.head.title = cmp.Or(sensibleTitle(f.Title), blocks.title(), fileName(d.path()))
 	d.head.meta = map[string]string{}
 	put(d.head.meta, "title", d.head.title)
-	put(d.head.meta, "author", clip(f.Author))
-	put(d.head.meta, "lang", clip(f.Lang))
+	put(d.head.meta, "author", chars.Clip(f.Author))
+	put(d.head.meta, "lang", chars.Clip(f.Lang))
 	if !f.Created.IsZero() {
 		put(d.head.meta, "date", f.Created.Format(time.RFC3339))
 	}
@@ -78,7 +79,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 
 // sensibleTitle returns a title that a file states, unless it is what programs write for want of one.
 func sensibleTitle(s string) string {
-	s = clip(s)
+	s = chars.Clip(s)
 	lower := strings.ToLower(s)
 	if len(s) < 3 || strings.HasPrefix(lower, "untitled") || strings.HasPrefix(lower, "microsoft word") ||
 		strings.HasPrefix(lower, "(anonymous") || strings.HasPrefix(lower, "http") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"readthru/convert/chars"
 	"readthru/convert/guard"
 )
 
@@ -49,7 +50,7 @@ func (b *pdfBlocks) title() string {
 			for _, p := range k.pieces {
 				s.WriteString(p.text)
 			}
-			return clip(s.String())
+			return chars.Clip(s.String())
 		}
 	}
 	return ""

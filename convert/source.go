@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"readthru/convert/chars"
+	"readthru/convert/docx"
 	"readthru/page"
 )
 
@@ -74,7 +76,7 @@ func TypeOf(name string) string {
 	case ".pdf":
 		return "application/pdf"
 	case ".docx":
-		return docxType
+		return docx.Type
 	case ".xhtml":
 		return "application/xhtml+xml"
 	case ".rss", ".atom":
@@ -144,4 +146,4 @@ func codeType(t string) string {
 }
 
 // fileName returns the last part of a path, for a title.
-func fileName(p string) string { return clip(strings.Trim(path.Base(p), "/.")) }
+func fileName(p string) string { return chars.Clip(strings.Trim(path.Base(p), "/.")) }

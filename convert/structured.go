@@ -44,7 +44,7 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 			}
 			sells = sells || v["offers"] != nil && isType(v["@type"], "Product") || v["hasVariant"] != nil &&
 				isType(v["@type"], "ProductGroup")
-			put(meta, "author", byline(clip(personName(v["author"]))))
+			put(meta, "author", byline(chars.Clip(personName(v["author"]))))
 			walk(v["@graph"])
 			walk(v["mainEntity"])
 			walk(v["mainEntityOfPage"])

@@ -4,38 +4,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
-	"io"
 	"net/url"
 	"strings"
 
 	"readthru/convert/chars"
-	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/convert/xmlread"
 )
-
-// xmlCharset states the encoding that the declaration of an XML text names, where contentType names none.
-func xmlCharset(content []byte, contentType string) ([]byte, string) {
-	if strings.Contains(strings.ToLower(contentType), "charset") {
-		return content, contentType
-	}
-	if m := xmlEncoding().FindSubmatch(content[:min(len(content), 200)]); m != nil {
-		return content, "text/xml; charset=" + string(m[1])
-	}
-	return content, contentType
-}
-
-var xmlEncoding = pattern(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
 
 // xml makes the markdown of XML: a feed is read item by item, a sitemap becomes a list of links, a picture says what it
 // shows, and all else stands between fences as it is. No entity but XML's own is ever expanded.
 func (d *Document) xml(ctx context.Context, text string) {
-	root := xmlRoot(text)
+	root := xmlread.Root(text)
 	if strings.HasPrefix(text, "{") { // a JSON Feed
 		root = "json"
 	}
 	switch root {
 	case "rss", "feed", "RDF", "json":
-		if (root == "json" || shallow(ctx, text)) && d.feed(ctx, text) {
+		if (root == "json" || xmlread.Shallow(ctx, text)) && d.feed(ctx, text) {
 			return
 		}
 	case "urlset", "sitemapindex":
@@ -59,57 +45,12 @@ func (d *Document) xml(ctx context.Context, text string) {
 	d.ready = fence(text, "xml")
 }
 
-// newDecoder returns a decoder that takes what real documents write, and that knows no entities but XML's own.
-func newDecoder(r io.Reader) *xml.Decoder {
-	dec := xml.NewDecoder(r)
-	dec.Strict = false
-	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
-	return dec
-}
-
-// xmlRoot returns the local name of a text's outermost element, "" if there is none in its first 64 KiB.
-func xmlRoot(text string) string {
-	dec := newDecoder(strings.NewReader(text[:min(len(text), 64<<10)]))
-	for {
-		token, err := dec.RawToken()
-		if err != nil {
-			return ""
-		}
-		if start, ok := token.(xml.StartElement); ok {
-			return start.Name.Local
-		}
-	}
-}
-
-// shallow reports whether no element of a text nests deeper than a page's may: parsers that follow elements by
-// recursion are kept from depths that would end the process. It reads as they do: what looks like a tag may stand in a
-// comment or in quotes.
-func shallow(ctx context.Context, text string) bool {
-	depth := 0
-	dec := newDecoder(strings.NewReader(text))
-	for {
-		guard.Check(ctx)
-		token, err := dec.RawToken()
-		if err != nil {
-			return true
-		}
-		switch token.(type) {
-		case xml.StartElement:
-			if depth++; depth > dom.MaxOpen {
-				return false
-			}
-		case xml.EndElement:
-			depth = max(0, depth-1)
-		}
-	}
-}
-
 // sitemap returns the pages that a sitemap lists, with the date of their last change (sitemaps.org 0.9). Addresses that
 // are not absolute are left out; so is a list without any.
 func sitemap(ctx context.Context, text string) string {
 	var b strings.Builder
 	var loc, changed, title, field string
-	dec := newDecoder(strings.NewReader(text))
+	dec := xmlread.NewDecoder(strings.NewReader(text))
 	for {
 		guard.Check(ctx)
 		token, err := dec.RawToken()
@@ -166,23 +107,13 @@ func writeEntry(b *strings.Builder, loc, changed, title string) {
 	b.WriteByte('\n')
 }
 
-// stripDeclaration returns an XML text without its declaration: its encoding is not the text's any more.
-func stripDeclaration(text string) string {
-	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "<?xml"); ok {
-		if _, rest, ok = strings.Cut(rest, "?>"); ok {
-			return rest
-		}
-	}
-	return text
-}
-
 // svg says what a picture shows, in its own words.
 func (d *Document) svg(ctx context.Context, text string) {
 	var words []string
 	var title, description, field string
 	var width, height string
 	texts, skip := 0, 0
-	dec := newDecoder(strings.NewReader(text))
+	dec := xmlread.NewDecoder(strings.NewReader(text))
 	for {
 		guard.Check(ctx)
 		token, err := dec.RawToken()
@@ -194,7 +125,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 			switch t.Name.Local {
 			case "svg":
 				if width == "" {
-					width, height = xmlAttr(t, "width"), xmlAttr(t, "height")
+					width, height = xmlread.Attr(t, "width"), xmlread.Attr(t, "height")
 				}
 			case "style", "script":
 				skip++
@@ -231,7 +162,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 		what += ", " + strings.TrimSuffix(width, "px") + " × " + strings.TrimSuffix(height, "px") + " pixels"
 	}
 	d.say(&b, what, len(text))
-	d.head.title = clip(title)
+	d.head.title = chars.Clip(title)
 	for _, part := range []string{title, description, strings.Join(words, " ")} {
 		if part != "" {
 			b.WriteString("\n\n")
@@ -248,15 +179,6 @@ func (d *Document) svg(ctx context.Context, text string) {
 const maxPictureText = 64 << 10
 
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
-
-func xmlAttr(t xml.StartElement, name string) string {
-	for _, a := range t.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
-}
 
 func pixels(s string) bool {
 	s = strings.TrimSuffix(s, "px")

@@ -121,3 +121,19 @@ func FirstWord(s string) string {
 	}
 	return ""
 }
+
+// maxClip is the longest text that [Clip] returns, in bytes.
+const maxClip = 2000
+
+// Clip returns s on one line, without invisible characters, at most maxClip bytes long.
+func Clip(s string) string {
+	if len(s) > 4*maxClip {
+		s = strings.ToValidUTF8(s[:4*maxClip], "")
+	}
+	s, _ = Visible(s)
+	s = OneLine(s)
+	if len(s) > maxClip {
+		s = strings.ToValidUTF8(s[:maxClip], "")
+	}
+	return s
+}

@@ -1,4 +1,4 @@
-package convert
+package docx
 
 import (
 	"html"
@@ -11,7 +11,7 @@ var formulaParts = map[string][2]string{
 }
 
 // formula begins a part of a formula.
-func (p *wordParagraph) formula(name string) {
+func (p *paragraph) formula(name string) {
 	if _, known := formulaParts[name]; known {
 		p.close()
 		p.formulas = append(p.formulas, p.text.Len())
@@ -19,7 +19,7 @@ func (p *wordParagraph) formula(name string) {
 }
 
 // formulaEnd ends a part of a formula, which is put into parentheses unless it is one character or they are its own.
-func (p *wordParagraph) formulaEnd(name string) {
+func (p *paragraph) formulaEnd(name string) {
 	marks, known := formulaParts[name]
 	n := len(p.formulas)
 	if !known || n == 0 {

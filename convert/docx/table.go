@@ -1,4 +1,4 @@
-package convert
+package docx
 
 import (
 	"bytes"
@@ -7,19 +7,19 @@ import (
 	"readthru/convert/guard"
 )
 
-// wordTable is a table in the making. Cells that continue one above are counted into its rowspan when the table is
+// table is a table in the making. Cells that continue one above are counted into its rowspan when the table is
 // written.
-type wordTable struct {
-	rows   [][]wordCell
-	cell   *wordCell
-	outer  bytes.Buffer     // what was written before
-	around []*wordParagraph // that it stands in, within a text box
+type table struct {
+	rows   [][]cell
+	cell   *cell
+	outer  bytes.Buffer // what was written before
+	around []*paragraph // that it stands in, within a text box
 	lists  []bool
 	block  string
 	header []bool
 }
 
-type wordCell struct {
+type cell struct {
 	span     int
 	merged   bool // continues the cell above
 	restarts bool
@@ -32,7 +32,7 @@ func (s *story) openTable() {
 		s.skip = s.depth
 		return
 	}
-	t := &wordTable{lists: s.lists, block: s.block, around: s.around}
+	t := &table{lists: s.lists, block: s.block, around: s.around}
 	if s.p != nil {
 		t.around = append(t.around, s.p)
 	}

@@ -1,7 +1,8 @@
-package convert
+package docx
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"html"
@@ -9,29 +10,31 @@ import (
 	"strconv"
 	"strings"
 
+	"readthru/convert/chars"
 	"readthru/convert/guard"
+	"readthru/convert/xmlread"
 )
 
 // story is a stretch of text with blocks: the body, a note.
 type story struct {
-	w   *word
+	w   *reader
 	out bytes.Buffer
 
-	p      *wordParagraph
-	around []*wordParagraph // those that p stands in, within a text box
-	runs   wordRun
+	p      *paragraph
+	around []*paragraph // those that p stands in, within a text box
+	runs   run
 	lists  []bool // of the lists that are open, is each numbered
 	block  string // pre or blockquote that is open
-	tables []*wordTable
+	tables []*table
 	depth  int
 	skip   int      // depth at which what is skipped began; 0: none
 	field  []string // codes of the fields that are open
 	inText bool
 }
 
-// wordParagraph is a paragraph in the making.
-type wordParagraph struct {
-	style    wordStyle
+// paragraph is a paragraph in the making.
+type paragraph struct {
+	style    style
 	list     string
 	level    int
 	heading  int
@@ -40,14 +43,14 @@ type wordParagraph struct {
 	emphasis string // open tags of the run before
 }
 
-// wordRun is how a run of text looks.
-type wordRun struct {
+// run is how a run of text looks.
+type run struct {
 	bold, italic, strike, code bool
 	raised                     string // sup or sub
 }
 
 // story reads blocks to the end of the element with the name given, and returns them as HTML.
-func (w *word) story(dec *xml.Decoder, end string) string {
+func (w *reader) story(dec *xml.Decoder, end string) string {
 	s := &story{w: w}
 	for {
 		guard.Check(w.ctx)
@@ -63,7 +66,7 @@ func (w *word) story(dec *xml.Decoder, end string) string {
 		switch t := token.(type) {
 		case xml.StartElement:
 			s.depth++
-			if s.depth > maxDocxDepth {
+			if s.depth > maxDepth {
 				w.cut = true
 				if s.skip == 0 {
 					s.skip = s.depth
@@ -99,7 +102,7 @@ func (w *word) story(dec *xml.Decoder, end string) string {
 
 // off reports whether a property is switched off by its value.
 func off(t xml.StartElement) bool {
-	switch xmlAttr(t, "val") {
+	switch xmlread.Attr(t, "val") {
 	case "0", "false", "off", "none":
 		return true
 	}
@@ -113,8 +116,8 @@ func (s *story) start(t xml.StartElement) {
 			if s.p != nil {
 				s.around = append(s.around, s.p)
 			}
-			s.p = &wordParagraph{}
-			s.runs = wordRun{}
+			s.p = &paragraph{}
+			s.runs = run{}
 		}
 	case "tbl":
 		s.openTable()
@@ -124,7 +127,7 @@ func (s *story) start(t xml.StartElement) {
 		}
 	case "tc":
 		if n := len(s.tables); n > 0 {
-			s.tables[n-1].cell = &wordCell{span: 1}
+			s.tables[n-1].cell = &cell{span: 1}
 		}
 	case "del", "moveFrom", "pict", "instrText", "delText", "txbxContent", "sectPr", "rPrChange", "pPrChange", "Fallback",
 		"ruby":
@@ -148,7 +151,7 @@ func (s *story) start(t xml.StartElement) {
 
 // property reads what an element says of the paragraph, run or cell that it stands in.
 func (s *story) property(t xml.StartElement) {
-	value := xmlAttr(t, "val")
+	value := xmlread.Attr(t, "val")
 	switch t.Name.Local {
 	case "gridSpan":
 		if n := len(s.tables); n > 0 && s.tables[n-1].cell != nil {
@@ -188,7 +191,7 @@ func (s *story) property(t xml.StartElement) {
 			s.p.level = min(max(n, 0), 8)
 		}
 	case "r":
-		s.runs = wordRun{}
+		s.runs = run{}
 	case "b":
 		s.runs.bold = !off(t)
 	case "i":
@@ -203,7 +206,7 @@ func (s *story) property(t xml.StartElement) {
 		s.runs.bold = s.runs.bold || lower == "strong"
 		s.runs.italic = s.runs.italic || lower == "emphasis"
 	case "rFonts":
-		name := strings.ToLower(xmlAttr(t, "ascii"))
+		name := strings.ToLower(xmlread.Attr(t, "ascii"))
 		s.runs.code = s.runs.code || strings.Contains(name, "courier") || strings.Contains(name, "consolas") ||
 			strings.Contains(name, "mono") || strings.Contains(name, "menlo")
 	}
@@ -219,34 +222,34 @@ func (s *story) inline(t xml.StartElement) {
 			s.text("\t")
 		}
 	case "br", "cr":
-		if kind := xmlAttr(t, "type"); kind == "" || kind == "textWrapping" {
+		if kind := xmlread.Attr(t, "type"); kind == "" || kind == "textWrapping" {
 			s.p.close()
 			s.p.text.WriteString("<br>")
 		}
 	case "noBreakHyphen":
 		s.text("-")
 	case "sym":
-		if v, err := strconv.ParseUint(xmlAttr(t, "char"), 16, 32); err == nil && v < 0xd800 {
+		if v, err := strconv.ParseUint(xmlread.Attr(t, "char"), 16, 32); err == nil && v < 0xd800 {
 			s.text(string(rune(v)))
 		}
 	case "hyperlink":
 		s.p.close()
-		target := s.w.links[xmlAttr(t, "id")]
+		target := s.w.links[xmlread.Attr(t, "id")]
 		s.w.written += len(target)
 		s.p.text.WriteString(`<a href="` + html.EscapeString(target) + `">`)
 	case "fldSimple":
 		s.p.close()
-		s.p.text.WriteString(`<a href="` + html.EscapeString(fieldTarget(xmlAttr(t, "instr"))) + `">`)
+		s.p.text.WriteString(`<a href="` + html.EscapeString(fieldTarget(xmlread.Attr(t, "instr"))) + `">`)
 	case "fldChar":
-		s.fieldChar(xmlAttr(t, "fldCharType"))
+		s.fieldChar(xmlread.Attr(t, "fldCharType"))
 	case "footnoteReference":
-		s.note("footnote" + xmlAttr(t, "id"))
+		s.note("footnote" + xmlread.Attr(t, "id"))
 	case "endnoteReference":
-		s.note("endnote" + xmlAttr(t, "id"))
+		s.note("endnote" + xmlread.Attr(t, "id"))
 	case "docPr":
-		if text := strings.TrimSpace(firstNonEmpty(xmlAttr(t, "descr"), xmlAttr(t, "title"))); text != "" {
+		if text := strings.TrimSpace(cmp.Or(xmlread.Attr(t, "descr"), xmlread.Attr(t, "title"))); text != "" {
 			s.p.close()
-			s.p.text.WriteString("<em>Image: " + html.EscapeString(clip(text)) + "</em>")
+			s.p.text.WriteString("<em>Image: " + html.EscapeString(chars.Clip(text)) + "</em>")
 		}
 	}
 }

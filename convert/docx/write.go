@@ -1,4 +1,4 @@
-package convert
+package docx
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 )
 
 // tags are the elements for how a run looks. A heading is bold anyway.
-func (r wordRun) tags(p *wordParagraph) string {
+func (r run) tags(p *paragraph) string {
 	var list []string
 	for _, t := range []struct {
 		on   bool
@@ -26,7 +26,7 @@ func (r wordRun) tags(p *wordParagraph) string {
 }
 
 // open makes tags those of what follows.
-func (p *wordParagraph) open(tags string) {
+func (p *paragraph) open(tags string) {
 	if p.emphasis == tags {
 		return
 	}
@@ -37,7 +37,7 @@ func (p *wordParagraph) open(tags string) {
 	p.emphasis = tags
 }
 
-func (p *wordParagraph) close() {
+func (p *paragraph) close() {
 	list := strings.Fields(p.emphasis)
 	for i := range list {
 		p.text.WriteString("</" + list[len(list)-1-i] + ">")
@@ -132,7 +132,7 @@ func (s *story) leave() {
 	s.p = nil
 	if n := len(s.around); n > 0 {
 		s.p, s.around = s.around[n-1], s.around[:n-1]
-		s.runs = wordRun{}
+		s.runs = run{}
 	}
 }
 

@@ -1,0 +1,95 @@
+// Package xmlread reads XML as documents in the wild write it: it forgives errors, and it expands no entities but XML's
+// own, so that no document can name a file or swell.
+package xmlread
+
+import (
+	"context"
+	"encoding/xml"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
+)
+
+// NewDecoder returns a decoder that takes what real documents write, and that knows no entities but XML's own.
+func NewDecoder(r io.Reader) *xml.Decoder {
+	dec := xml.NewDecoder(r)
+	dec.Strict = false
+	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
+	return dec
+}
+
+// Root returns the local name of a text's outermost element, "" if there is none in its first 64 KiB.
+func Root(text string) string {
+	dec := NewDecoder(strings.NewReader(text[:min(len(text), 64<<10)]))
+	for {
+		token, err := dec.RawToken()
+		if err != nil {
+			return ""
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			return start.Name.Local
+		}
+	}
+}
+
+// Shallow reports whether no element of a text nests deeper than a page's may: parsers that follow elements by
+// recursion are kept from depths that would end the process. It reads as they do: what looks like a tag may stand in a
+// comment or in quotes.
+func Shallow(ctx context.Context, text string) bool {
+	depth := 0
+	dec := NewDecoder(strings.NewReader(text))
+	for {
+		guard.Check(ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			return true
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			if depth++; depth > dom.MaxOpen {
+				return false
+			}
+		case xml.EndElement:
+			depth = max(0, depth-1)
+		}
+	}
+}
+
+// Attr returns the value of an attribute by its local name, "" when t has none.
+func Attr(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// WithoutDeclaration returns an XML text without its declaration: its encoding is not the text's any more.
+func WithoutDeclaration(text string) string {
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "<?xml"); ok {
+		if _, rest, ok = strings.Cut(rest, "?>"); ok {
+			return rest
+		}
+	}
+	return text
+}
+
+// DeclaredCharset states the encoding that the declaration of an XML text names, where contentType names none.
+func DeclaredCharset(content []byte, contentType string) ([]byte, string) {
+	if strings.Contains(strings.ToLower(contentType), "charset") {
+		return content, contentType
+	}
+	if m := encoding().FindSubmatch(content[:min(len(content), 200)]); m != nil {
+		return content, "text/xml; charset=" + string(m[1])
+	}
+	return content, contentType
+}
+
+var encoding = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
+})
