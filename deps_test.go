@@ -13,11 +13,12 @@ import (
 // all that they may import of this module; a package may have several lines. The rooms of convert are named in its own
 // lines alone: no other package imports them. It is a statement of design: do not change it to fix a build.
 const policy = `
-	page, httpfield, pdf, llm, symbols, recording, bench, bench/trec, bench/ways/inside, github/githubtest →
+	page, httpfield, pdf, symbols, recording, bench, bench/trec, bench/ways/inside, github/githubtest →
 	bench/ways            → bench/ways/inside
 	markdown              →
 	convert, summary, agents, knowledge → markdown
 	github                → markdown
+	llm                   → httpfield
 	certs                 →
 	render                →
 	convert/chars, convert/guard →
@@ -35,7 +36,7 @@ const policy = `
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
 	proxy                 → page, httpfield, cache, fetch, certs, recording
-	crawl                 → page, fetch
+	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api

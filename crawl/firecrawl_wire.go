@@ -15,11 +15,15 @@ import (
 	"time"
 
 	"readthru/fetch"
+	"readthru/httpfield"
 	"readthru/page"
 )
 
 // maxAnswer is the largest answer read from a Firecrawl server, in bytes. A part of a job has about 10 MB.
 const maxAnswer = 64 << 20
+
+// maxRetryAfter is the longest wait that an error reports. One over maxWait ends the request.
+const maxRetryAfter = 24 * time.Hour
 
 // maxSends is how many times a request is sent at most.
 const maxSends = 5
@@ -297,7 +301,8 @@ func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte,
 		if json.Unmarshal(text, &told) != nil {
 			told.Error = ""
 		}
-		return &firecrawlError{resp.StatusCode, fc.oneLine(told.Error), retryAfter(resp.Header, time.Now())}
+		wait, _ := httpfield.RetryAfter(resp.Header, time.Now(), maxRetryAfter)
+		return &firecrawlError{resp.StatusCode, fc.oneLine(told.Error), wait}
 	case answer == nil:
 		return nil
 	}
@@ -305,18 +310,6 @@ func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte,
 		return fmt.Errorf("firecrawl: read the answer: %w", err)
 	}
 	return nil
-}
-
-// retryAfter returns how long a server asks to wait (RFC 9110 §10.2.3); 0 when it does not.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	s := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	if t, err := http.ParseTime(s); err == nil {
-		return max(0, t.Sub(now))
-	}
-	return 0
 }
 
 // oneLine makes a server's text fit for a log: one short line that never contains the key.

@@ -295,8 +295,8 @@ func (f *Fetcher) Stats() Stats {
 	return s
 }
 
-// retryAfter is how long what was asked in vain is not asked again.
-const retryAfter = 10 * time.Minute
+// vainLifetime is how long a step that failed for a page is not tried again.
+const vainLifetime = 10 * time.Minute
 
 // inVain reports whether what was asked in vain a short while ago.
 func (f *Fetcher) inVain(what string, now time.Time) bool {
@@ -307,7 +307,7 @@ func (f *Fetcher) inVain(what string, now time.Time) bool {
 // giveUp notes that what was asked in vain, unless the asking ended before its time.
 func (f *Fetcher) giveUp(ctx context.Context, what string) {
 	if ctx.Err() == nil {
-		f.tried.Add(digest(what), time.Now().Add(retryAfter))
+		f.tried.Add(digest(what), time.Now().Add(vainLifetime))
 	}
 }
 

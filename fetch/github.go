@@ -258,7 +258,7 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 	if a.status != http.StatusOK {
 		return nil, &Error{
 			Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: a.status,
-			RetryAfter: asksToWait(a.resp, time.Now()),
+			RetryAfter: retryAfter(a.resp, time.Now()),
 		}
 	}
 	a.attempts = append(slices.Clip(a.attempts), page.Attempt{

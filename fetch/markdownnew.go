@@ -17,6 +17,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"readthru/convert"
+	"readthru/httpfield"
 	"readthru/page"
 	"readthru/store"
 )
@@ -231,7 +232,7 @@ func (m *markdownNew) request(ctx context.Context, target, how string) (*http.Re
 // heed keeps to what the service says of its limits: Retry-After, and the requests that remain today.
 func (m *markdownNew) heed(resp *http.Response, now time.Time) {
 	until := time.Time{}
-	if wait := asksToWait(resp, now); wait > 0 {
+	if wait := retryAfter(resp, now); wait > 0 {
 		until = now.Add(wait)
 	}
 	if n, err := strconv.Atoi(resp.Header.Get("X-Rate-Limit-Remaining")); err == nil && n <= 0 && until.IsZero() {
@@ -242,19 +243,16 @@ func (m *markdownNew) heed(resp *http.Response, now time.Time) {
 	}
 }
 
-// asksToWait returns how long the sender of a 429 or 5xx asks to be left alone (RFC 9110 §10.2.3), at most a week; 0
-// when it does not.
-func asksToWait(resp *http.Response, now time.Time) (wait time.Duration) {
+// maxRetryAfter is the longest wait that a response may ask for.
+const maxRetryAfter = 7 * 24 * time.Hour
+
+// retryAfter returns how long a response with status 429 or 5xx asks to wait, at most maxRetryAfter; 0 if it does not.
+func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < 500 {
 		return 0
 	}
-	s := resp.Header.Get("Retry-After")
-	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
-		wait = time.Duration(n) * time.Second
-	} else if t, err := http.ParseTime(s); err == nil {
-		wait = t.Sub(now)
-	}
-	return min(max(wait, 0), 7*24*time.Hour)
+	wait, _ := httpfield.RetryAfter(resp.Header, now, maxRetryAfter)
+	return wait
 }
 
 // readMarkdownNew reads an answer, JSON or markdown by its Content-Type.

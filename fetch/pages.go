@@ -192,7 +192,7 @@ func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && 
 // refused handles a status that is no success in an own fetch: an error, unless a third party may be asked and has the
 // page.
 func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
-	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: asksToWait(a.resp, time.Now())}
+	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: retryAfter(a.resp, time.Now())}
 	if !refusing(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}

@@ -9,8 +9,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
+
+	"readthru/httpfield"
 )
 
 const (
@@ -162,12 +163,8 @@ func messageOf(content []byte) string {
 // retryAfter returns how long an endpoint asks to wait, by Retry-After (RFC 9110 §10.2.3) or by the fields that OpenAI
 // invented. It is 0 if the endpoint does not ask, and at most longestRest.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	s := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
-		return min(time.Duration(n)*time.Second, longestRest)
-	}
-	if t, err := http.ParseTime(s); err == nil {
-		return min(max(t.Sub(now), 0), longestRest)
+	if wait, ok := httpfield.RetryAfter(h, now, longestRest); ok {
+		return wait
 	}
 	var wait time.Duration
 	for _, what := range []string{"Requests", "Tokens"} {
