@@ -26,9 +26,9 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// The files of an authority, inside Options.Dir.
+// The files of an authority in Options.Dir.
 const (
-	// private key, then certificate; mode 0600. The one file that matters: the others are derived from it.
+	// private key, then certificate; mode 0600. The other files are derived from it.
 	keyName    = "ca.key"
 	certName   = "ca.pem"     // certificate alone; mode 0644
 	bundleName = "bundle.pem" // system roots, then our certificate; mode 0644
@@ -36,17 +36,17 @@ const (
 
 const (
 	authorityLife = 10 * 365 * 24 * time.Hour
-	backdate      = 24 * time.Hour // clients whose clock is behind accept what was signed just now
+	backdate      = 24 * time.Hour // lets clients whose clock is slow accept a new certificate
 )
 
 // Options configures an Authority.
 type Options struct {
-	// Dir holds the authority's files. It is made with mode 0700 when it is not there.
+	// Dir is the directory of the authority's files. It is created with mode 0700 if it does not exist.
 	Dir string
 
-	// Permitted limits what a new authority may sign for (name constraints, RFC 5280 §4.2.1.10): domains, which
-	// include what is below them, and address ranges in CIDR form. If empty, any name. It has no effect on an
-	// authority that exists.
+	// Permitted limits the names that a new authority may sign (name constraints, RFC 5280 §4.2.1.10). An entry is a
+	// domain, which includes its subdomains, or an address range in CIDR form. If empty, every name is permitted. It
+	// has no effect on an existing authority.
 	Permitted []string
 }
 
@@ -67,10 +67,10 @@ type pair struct {
 	pem  []byte // the certificate
 }
 
-// Error is a mistake of the operator, or of the machine, that has a remedy.
+// Error is an error that the operator can repair.
 type Error struct {
 	Err    error
-	Remedy string // one sentence without its full stop
+	Remedy string // what to do, as a sentence without a full stop
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
@@ -81,9 +81,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint returns the remedy.
 func (e *Error) Hint() string { return e.Remedy }
 
-// Open loads the authority in o.Dir, or makes one when there is none. The certificate file and the bundle are written
-// again when they are missing or differ from what they should be. An unreadable, damaged or expired key, or one that
-// other users can read, is an [*Error].
+// Open loads the authority in o.Dir, or creates one if there is none. It rewrites the certificate file and the bundle if
+// they are missing or differ from what they should be. The error is an [*Error] if the key is unreadable, damaged,
+// expired, or readable by other users.
 func Open(o Options) (*Authority, error) {
 	if o.Dir == "" {
 		return nil, errors.New("open certificate authority: no directory given")
@@ -114,7 +114,7 @@ func Open(o Options) (*Authority, error) {
 // Certificate returns the authority's certificate. The caller must not change it.
 func (a *Authority) Certificate() *x509.Certificate { return a.current().cert }
 
-// PEM returns the authority's certificate in PEM form, as ca.pem holds it.
+// PEM returns the authority's certificate in PEM form, which is the content of ca.pem.
 func (a *Authority) PEM() []byte { return bytes.Clone(a.current().pem) }
 
 // CertFile returns the path of the authority's certificate.
@@ -128,8 +128,9 @@ func (a *Authority) current() pair {
 	return a.pair
 }
 
-// Renew replaces the authority by a new one and forgets every leaf. The old key stays beside the new one, named with
-// the time; at every moment there is one whole authority on disk. Clients must be told to trust the new certificate.
+// Renew replaces the authority by a new one and discards all leaves. It keeps the old key beside the new one, under a name
+// with the time. A crash never leaves the directory without a complete authority. Clients must trust the new certificate
+// before they accept new leaves.
 func (a *Authority) Renew() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,10 +143,10 @@ func (a *Authority) Renew() error {
 	if err != nil {
 		return fmt.Errorf("renew certificate authority: %w", err)
 	}
-	defer os.Remove(tmp) //nolint:errcheck // it is gone already if all went well
+	defer os.Remove(tmp) //nolint:errcheck // fails if the file was renamed, as it should be
 	aside := a.keyFile() + ".old-" + now.UTC().Format("20060102T150405.000000000")
 	if err := os.Link(a.keyFile(), aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		// A file system without links: a crash between the two renames leaves the old key under its new name.
+		// The file system has no links: a crash between the two renames leaves only the old key, under its new name.
 		if err := os.Rename(a.keyFile(), aside); err != nil {
 			return fmt.Errorf("renew certificate authority: move the old key aside: %w", err)
 		}
@@ -161,7 +162,7 @@ func (a *Authority) Renew() error {
 	return nil
 }
 
-// create makes a new authority on disk. When another process made one at the same time, theirs is taken.
+// create creates an authority on disk. If another process has created one at the same time, create loads that one.
 func (a *Authority) create() (pair, error) {
 	p, keyPEM, err := newPair(a.o.Permitted, time.Now())
 	if err != nil {
@@ -171,7 +172,7 @@ func (a *Authority) create() (pair, error) {
 	if err != nil {
 		return pair{}, err
 	}
-	defer os.Remove(tmp) //nolint:errcheck // it is gone already if all went well
+	defer os.Remove(tmp) //nolint:errcheck // fails if the file was renamed, as it should be
 	switch err := os.Link(tmp, a.keyFile()); {
 	case err == nil:
 		return p, nil
@@ -181,7 +182,7 @@ func (a *Authority) create() (pair, error) {
 	return p, os.Rename(tmp, a.keyFile()) // a file system without links
 }
 
-// writeDerived brings ca.pem and bundle.pem up to date.
+// writeDerived updates ca.pem and bundle.pem.
 func (a *Authority) writeDerived() error { return a.writeDerivedOf(a.current()) }
 
 func (a *Authority) writeDerivedOf(p pair) error {
@@ -192,7 +193,7 @@ func (a *Authority) writeDerivedOf(p pair) error {
 	return replaceFile(a.BundleFile(), bundle, 0o644)
 }
 
-// loadPair reads the key file. Its error matches fs.ErrNotExist when there is none.
+// loadPair reads the key file. The error matches fs.ErrNotExist if there is none.
 func loadPair(path string, now time.Time) (pair, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -201,8 +202,8 @@ func loadPair(path string, now time.Time) (pair, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return pair{}, &Error{
 			fmt.Errorf("key %s can be read by other users (mode %04o)", path, info.Mode().Perm()),
-			fmt.Sprintf("if nobody can have copied it: chmod 600 %s; else make a new authority with \"readthru ca renew\" "+
-				"after moving this file away", path),
+			fmt.Sprintf("if nobody can have copied the key, run chmod 600 %s; otherwise move the file away and run "+
+				"\"readthru ca renew\"", path),
 		}
 	}
 	data, err := os.ReadFile(path)
@@ -213,20 +214,20 @@ func loadPair(path string, now time.Time) (pair, error) {
 	if err != nil {
 		return pair{}, &Error{
 			fmt.Errorf("key %s: %w", path, err),
-			"restore the file from a backup, or move it away: a new authority is made at the next start and must be trusted " +
-				"anew",
+			"restore the file from a backup, or move it away: the next start creates a new authority, which clients must " +
+				"trust",
 		}
 	}
 	if now.After(p.cert.NotAfter) {
 		return pair{}, &Error{
 			fmt.Errorf("certificate in %s expired on %s", path, p.cert.NotAfter.UTC().Format(time.DateOnly)),
-			"move the file away: a new authority is made at the next start and must be trusted anew",
+			"move the file away: the next start creates a new authority, which clients must trust",
 		}
 	}
 	return p, nil
 }
 
-// parsePair reads a private key and its certificate, in PEM, in any order, and checks that they make an authority.
+// parsePair parses a private key and its certificate in PEM form, in any order, and checks that they form an authority.
 func parsePair(data []byte) (pair, error) {
 	var p pair
 	for {
@@ -254,18 +255,18 @@ func parsePair(data []byte) (pair, error) {
 	}
 	switch {
 	case p.key == nil:
-		return pair{}, errors.New("holds no private key in PEM form")
+		return pair{}, errors.New("no private key in PEM form")
 	case p.cert == nil:
-		return pair{}, errors.New("holds no certificate in PEM form")
+		return pair{}, errors.New("no certificate in PEM form")
 	case !p.cert.IsCA:
-		return pair{}, errors.New("its certificate is not one of an authority")
+		return pair{}, errors.New("the certificate is not that of an authority")
 	case !p.key.PublicKey.Equal(p.cert.PublicKey):
-		return pair{}, errors.New("its certificate belongs to another key")
+		return pair{}, errors.New("the certificate belongs to another key")
 	}
 	return p, nil
 }
 
-// newPair makes an authority: P-256, path length 0, so that it can sign leaves and nothing else.
+// newPair creates an authority with a P-256 key. Its path length is 0, so that it can sign leaves but no authorities.
 func newPair(permitted []string, now time.Time) (pair, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -277,7 +278,7 @@ func newPair(permitted []string, now time.Time) (pair, []byte, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: serial,
-		// The serial's head tells authorities apart in a list of trusted ones; no user or machine is named.
+		// The beginning of the serial number distinguishes authorities in a list without naming a user or a machine.
 		Subject: pkix.Name{
 			CommonName:   fmt.Sprintf("readthru local CA %.8x", serial),
 			Organization: []string{"readthru"},
@@ -309,8 +310,8 @@ func newPair(permitted []string, now time.Time) (pair, []byte, error) {
 	return pair{cert, key, certPEM}, append(keyPEM, certPEM...), nil
 }
 
-// constrain adds name constraints. A kind of name that has no entry is excluded as a whole: RFC 5280 leaves a kind that
-// is not mentioned unconstrained, which nobody means who lists domains.
+// constrain adds name constraints. It excludes domains or addresses altogether if permitted has none of them: RFC 5280
+// leaves a kind of name without constraints unconstrained, which is not what a list of domains means.
 func constrain(t *x509.Certificate, permitted []string) error {
 	if len(permitted) == 0 {
 		return nil
@@ -342,8 +343,8 @@ func constrain(t *x509.Certificate, permitted []string) error {
 	return nil
 }
 
-// newSerial returns 128 random bits: a serial used twice by one issuer is an error in every browser (RFC 5280
-// §4.1.2.2).
+// newSerial returns a random number of 128 bits. Browsers reject two certificates of one issuer with the same serial
+// number (RFC 5280 §4.1.2.2).
 func newSerial() (*big.Int, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 128))
 	if err != nil {

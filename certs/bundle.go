@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// rootFiles are where systems keep all their roots in one PEM file, in the order in which crypto/x509 looks for them.
-// The environment's SSL_CERT_FILE is not asked: in an agent's environment it names our own bundle.
+// rootFiles are the files in which systems keep all their root certificates, in the order of crypto/x509. SSL_CERT_FILE
+// is ignored, because in an agent's environment it names our own bundle.
 var rootFiles = []string{
 	"/etc/ssl/certs/ca-certificates.crt",                // Debian, Ubuntu, Arch, Alpine
 	"/etc/pki/tls/certs/ca-bundle.crt",                  // Fedora, RHEL 6
@@ -21,19 +21,18 @@ var rootFiles = []string{
 	"/usr/local/share/certs/ca-root-nss.crt",            // FreeBSD
 }
 
-// BundleFile returns the path of the bundle: the system's roots and ours, for clients whose variable replaces their
-// whole trust store.
+// BundleFile returns the path of the bundle, which has the system's root certificates and ours. It is for clients whose
+// environment variable replaces the whole trust store.
 func (a *Authority) BundleFile() string { return filepath.Join(a.o.Dir, bundleName) }
 
-// Bundle writes the bundle again when the system's roots or our certificate have changed, and returns where the roots
-// came from: a file, or a command. It is empty when none were found; then the bundle holds our certificate alone, and a
-// client that uses it can reach nothing but what is intercepted.
+// Bundle updates the bundle and returns the file that the system's root certificates came from. roots is empty if none
+// were found. Then the bundle has only our certificate, and a client that uses it can reach only intercepted hosts.
 func (a *Authority) Bundle() (roots string, err error) {
 	content, roots := buildBundle(a.current().pem)
 	return roots, replaceFile(a.BundleFile(), content, 0o644)
 }
 
-// buildBundle returns the bundle and where its roots came from.
+// buildBundle returns the bundle and the file that its root certificates came from.
 func buildBundle(ours []byte) (bundle []byte, from string) {
 	roots, from := systemRoots()
 	if from == "" {
@@ -47,6 +46,7 @@ func buildBundle(ours []byte) (bundle []byte, from string) {
 	return append(bundle, ours...), from
 }
 
+// systemRoots returns the system's root certificates and the file that they came from, or "" if there are none.
 func systemRoots() (roots []byte, from string) {
 	for _, path := range rootFiles {
 		if data, err := os.ReadFile(path); err == nil && hasCertificate(data) {
@@ -55,7 +55,7 @@ func systemRoots() (roots []byte, from string) {
 	}
 	if runtime.GOOS == "darwin" {
 		const keychain = "/System/Library/Keychains/SystemRootCertificates.keychain"
-		//nolint:noctx // it reads a file
+		//nolint:noctx // the command only reads a file
 		if data, err := exec.Command("security", "find-certificate", "-a", "-p", keychain).Output(); err == nil &&
 			hasCertificate(data) {
 			return data, keychain

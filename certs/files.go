@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 )
 
-// replaceFile gives the file at path this content and mode, unless it has them. A reader sees the old file or the new
-// one.
+// replaceFile atomically writes the file at path, unless it already has this content.
 func replaceFile(path string, content []byte, mode os.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, content) {
 		return nil
@@ -18,14 +17,14 @@ func replaceFile(path string, content []byte, mode os.FileMode) error {
 		return err
 	}
 	if err := os.Rename(tmp, path); err != nil {
-		os.Remove(tmp) //nolint:errcheck // the error that matters is the one before
+		os.Remove(tmp) //nolint:errcheck // the first error is returned
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
 
-// writeTemp writes content to a new file beside path, safe on disk, and returns its name. Nobody else can read it
-// before its mode says so.
+// writeTemp writes content to a new file beside path, syncs it and returns its name. Other users cannot read the file
+// before it has its mode.
 func writeTemp(path string, content []byte, mode os.FileMode) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
@@ -42,7 +41,7 @@ func writeTemp(path string, content []byte, mode os.FileMode) (string, error) {
 		err = cerr
 	}
 	if err != nil {
-		os.Remove(f.Name()) //nolint:errcheck // the error that matters is the one before
+		os.Remove(f.Name()) //nolint:errcheck // the first error is returned
 		return "", fmt.Errorf("write %s: %w", path, err)
 	}
 	return f.Name(), nil

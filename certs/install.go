@@ -11,22 +11,23 @@ import (
 	"github.com/smallstep/truststore"
 )
 
-// Install hands the authority's certificate to the system's trust store, which may ask for a password, and to the NSS
-// databases of browsers (Chromium's, and each profile of Firefox) where certutil is installed. The notes say, a
-// sentence each, what was done and what was not. The error joins what failed; the rest was done.
+// Install adds the authority's certificate to the system's trust store, which may ask for a password, and, if certutil is
+// installed, to the NSS databases of Chromium and of each Firefox profile. The notes are sentences that say what was done
+// and what was not. The error joins all failures; a failure does not stop the rest.
 func (a *Authority) Install() (notes []string, err error) {
 	return a.everyStore(
 		func() error { return truststore.InstallFile(a.CertFile(), truststore.WithPrefix("readthru-")) },
 		"added to", addNSS)
 }
 
-// Uninstall takes the certificate out of where Install put it. The notes are as for Install.
+// Uninstall removes the certificate from the places where Install puts it. Notes and error are as for Install.
 func (a *Authority) Uninstall() (notes []string, err error) {
 	return a.everyStore(
 		func() error { return truststore.UninstallFile(a.CertFile(), truststore.WithPrefix("readthru-")) },
 		"removed from", removeNSS)
 }
 
+// everyStore applies system and nss to the trust stores; verb is for the notes.
 func (a *Authority) everyStore(system func() error, verb string,
 	nss func(certutil, db, nickname, certFile string) error,
 ) (notes []string, err error) {
@@ -40,17 +41,17 @@ func (a *Authority) everyStore(system func() error, verb string,
 	if roots, err := a.Bundle(); err != nil {
 		failed = append(failed, err)
 	} else if roots == "" {
-		notes = append(notes, "no roots of the system were found: "+a.BundleFile()+" holds our certificate alone")
+		notes = append(notes, "no root certificates of the system were found: "+a.BundleFile()+" has only our certificate")
 	}
 	certutil, err := exec.LookPath("certutil")
 	if err != nil {
 		return append(notes,
-				"browsers were left alone: certutil is not installed (Debian: libnss3-tools, Fedora: nss-tools)"),
+				"browsers were not changed: certutil is not installed (Debian: libnss3-tools, Fedora: nss-tools)"),
 			errors.Join(failed...)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return append(notes, "browsers were left alone: "+err.Error()), errors.Join(failed...)
+		return append(notes, "browsers were not changed: "+err.Error()), errors.Join(failed...)
 	}
 	databases := nssDatabases(home)
 	if len(databases) == 0 {
@@ -67,10 +68,10 @@ func (a *Authority) everyStore(system func() error, verb string,
 	return notes, errors.Join(failed...)
 }
 
-// nickname is the name under which NSS keeps our certificate.
+// nickname returns the name of our certificate in NSS databases.
 func (a *Authority) nickname() string { return a.Certificate().Subject.CommonName }
 
-// nssDatabases returns the NSS databases of the browsers in a home directory, as certutil names them.
+// nssDatabases returns the NSS databases of the browsers in a home directory, in certutil's notation.
 func nssDatabases(home string) []string {
 	candidates := []string{
 		filepath.Join(home, ".pki", "nssdb"),
@@ -95,7 +96,7 @@ func addNSS(certutil, db, nickname, certFile string) error {
 	return runCertutil(certutil, "-A", "-d", db, "-t", "C,,", "-n", nickname, "-i", certFile)
 }
 
-// removeNSS is content when the certificate is not there.
+// removeNSS succeeds if the database does not have the certificate.
 func removeNSS(certutil, db, nickname, _ string) error {
 	if there := runCertutil(certutil, "-L", "-d", db, "-n", nickname) == nil; !there {
 		return nil
@@ -104,7 +105,7 @@ func removeNSS(certutil, db, nickname, _ string) error {
 }
 
 func runCertutil(certutil string, args ...string) error {
-	//nolint:noctx // a database left half written helps nobody
+	//nolint:noctx // stopping certutil could damage the database
 	out, err := exec.Command(certutil, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("certutil %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))

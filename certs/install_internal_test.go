@@ -11,7 +11,7 @@ import (
 	"github.com/smallstep/truststore"
 )
 
-// inertSystem points the platform's trust store at a directory and makes its command do nothing, for one test.
+// inertSystem points the platform's trust store to a directory and makes its command do nothing during a test.
 func inertSystem(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -78,7 +78,7 @@ func TestInstallReachesTheSystemAndEachBrowserAndUninstallUndoesIt(t *testing.T)
 		}
 	}
 
-	for range 2 { // the second time there is nothing to remove
+	for range 2 { // the second time, there is nothing to remove
 		if notes, err := a.Uninstall(); err != nil {
 			t.Fatalf("Uninstall: %v (%q)", err, notes)
 		}

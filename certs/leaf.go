@@ -19,14 +19,13 @@ import (
 
 const (
 	leafLife    = 7 * 24 * time.Hour // from notBefore to notAfter; clients refuse more than 398 days
-	leafReserve = 24 * time.Hour     // a leaf with less than this before it is signed anew
-	leavesKept  = 4096               // some 2 KiB each
+	leafReserve = 24 * time.Hour     // a leaf that expires sooner is replaced
+	leavesKept  = 4096               // about 2 KiB each
 )
 
-// Leaf returns a certificate for a host name or an address: from memory while it lasts, else newly signed, once per
-// name at a time. Each has a key of its own, and is sent without the authority's certificate, which clients hold. A
-// name that no certificate can stand for is an error: an empty or overlong one, a wildcard, one with characters no host
-// name has.
+// Leaf returns a certificate for a host name or an address, from memory or newly signed. Concurrent calls for a name sign
+// one certificate. Each certificate has its own key and comes without the authority's certificate, which clients have. It
+// is an error if the name is empty, too long, a wildcard, or has characters that host names cannot have.
 func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 	name, err := normalName(name)
 	if err != nil {
@@ -37,7 +36,7 @@ func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 		return leaf, nil
 	}
 	v, err, _ := a.flight.Do(name, func() (any, error) {
-		// The read lock is held until the leaf is kept, so that Renew cannot leave one of the old authority behind.
+		// Hold the read lock until the leaf is in the cache, so that Renew cannot leave a leaf of the old authority there.
 		a.mu.RLock()
 		defer a.mu.RUnlock()
 		leaf, err := sign(a.pair, name, now)
@@ -52,7 +51,7 @@ func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 	return v.(*tls.Certificate), nil
 }
 
-// sign makes a key and a certificate for name, which is normal.
+// sign creates a key and a certificate for a name from normalName.
 func sign(by pair, name string, now time.Time) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -74,7 +73,7 @@ func sign(by pair, name string, now time.Time) (*tls.Certificate, error) {
 	if template.NotAfter.After(by.cert.NotAfter) {
 		template.NotAfter = by.cert.NotAfter
 	}
-	// the upper bound of a common name (RFC 5280, appendix A); the subject alternative name is what counts
+	// A common name has at most 64 characters (RFC 5280, appendix A). Clients use only the subject alternative name.
 	if len(name) <= 64 {
 		template.Subject = pkix.Name{CommonName: name}
 	}
@@ -94,12 +93,11 @@ func sign(by pair, name string, now time.Time) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: cert}, nil
 }
 
-// lookup maps names as a browser does before it looks them up (UTS #46), underscores allowed: DNS knows them, and so do
-// hosts.
+// lookup maps names as a browser does before it resolves them (UTS #46). It allows underscores, which some hosts have.
 var lookup = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
-// normalName returns the one spelling of a host name or address: lower case, IDNA mapped to ASCII, without a trailing
-// dot, an address without brackets, zone or IPv4-in-IPv6 form.
+// normalName returns the canonical form of a host name or an address. A name is in lower case, mapped to ASCII by IDNA,
+// and has no trailing dot. An address has no brackets and no zone, and is not an IPv4 address in IPv6 form.
 func normalName(name string) (string, error) {
 	bare := name
 	if inner, ok := strings.CutPrefix(name, "["); ok && strings.HasSuffix(inner, "]") {
@@ -131,7 +129,7 @@ func normalName(name string) (string, error) {
 			if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
 				continue
 			}
-			return "", fmt.Errorf("host name %q: character %q is in no host name", name, c)
+			return "", fmt.Errorf("host name %q: a host name cannot have the character %q", name, c)
 		}
 	}
 	return ascii, nil

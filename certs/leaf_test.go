@@ -94,7 +94,7 @@ func TestEachLeafHasAKeyAndA128BitSerialOfItsOwn(t *testing.T) {
 		}
 		keys = append(keys, key)
 	}
-	if len(serials) != 6 || longest < 113 || longest > 129 { // six draws: all under 2^113 once in 10^27
+	if len(serials) != 6 || longest < 113 || longest > 129 { // all six are below 2^113 with a probability of 10^-27
 		t.Errorf("%d serials of at most %d bits, want 6 of 128", len(serials), longest)
 	}
 }

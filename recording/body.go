@@ -12,16 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// inMemory is how much of a body is held in memory before it goes to a file, in bytes.
+// inMemory is the maximum size of a body in memory, in bytes; the rest of a longer one goes to a file.
 const inMemory = 1 << 20
 
-// body collects what is written to it: in memory, and in a file once it is long.
+// body collects the bytes of an answer, in memory and, if there are many, in a file.
 type body struct {
 	head bytes.Buffer
 	rest *os.File
 	sum  hash.Hash
 	n    int64
-	err  error // why it is not whole
+	err  error // why the body is incomplete
 }
 
 func newBody() *body { return &body{sum: sha256.New()} }
@@ -44,7 +44,7 @@ func (b *body) write(p []byte) {
 	_, b.err = b.rest.Write(p)
 }
 
-// name is the SHA-256 of the bytes, or "" when there are none.
+// name returns the hex SHA-256 of the bytes, or "" if there are none.
 func (b *body) name() string {
 	if b.n == 0 {
 		return ""
@@ -52,12 +52,12 @@ func (b *body) name() string {
 	return hex.EncodeToString(b.sum.Sum(nil))
 }
 
-// lines calls f with the lines that hold the bytes.
+// lines calls f with the lines that represent the body.
 func (b *body) lines(f func(*line) error) error {
 	var from io.Reader = &b.head
 	if b.rest != nil {
 		if _, err := b.rest.Seek(0, io.SeekStart); err != nil {
-			return fmt.Errorf("read back a long answer: %w", err)
+			return fmt.Errorf("read the temporary file of a long answer: %w", err)
 		}
 		from = io.MultiReader(&b.head, b.rest)
 	}
@@ -67,7 +67,7 @@ func (b *body) lines(f func(*line) error) error {
 		part := buf[:kept+n]
 		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !last {
-			return fmt.Errorf("read back a long answer: %w", err)
+			return fmt.Errorf("read the temporary file of a long answer: %w", err)
 		}
 		kept = 0
 		if !last {
@@ -92,7 +92,7 @@ func (b *body) lines(f func(*line) error) error {
 	}
 }
 
-// cutRune returns how many bytes at the end of p begin a character that is not complete there.
+// cutRune returns the number of bytes at the end of p that begin an incomplete character.
 func cutRune(p []byte) int {
 	for i := 1; i < utf8.UTFMax && i <= len(p); i++ {
 		if utf8.RuneStart(p[len(p)-i]) {
@@ -105,9 +105,10 @@ func cutRune(p []byte) int {
 	return 0
 }
 
+// close removes the temporary file.
 func (b *body) close() {
 	if b.rest != nil {
-		_ = b.rest.Close()           // nothing is read from it any more
-		_ = os.Remove(b.rest.Name()) // one that stays is the system's to clear
+		_ = b.rest.Close()           // the data is not needed any more
+		_ = os.Remove(b.rest.Name()) // if this fails, the system clears its temporary directory
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// content makes what a request's content is known by while the content is read.
+// content is a request's content that computes its name while it is read.
 type content struct {
 	io.ReadCloser
 	multipart bool
 	sum       hash.Hash
 	n         int64
-	whole     bool
+	whole     bool // read to its end
 }
 
-// watch returns r's content as something that learns what it is known by, or nil when r has none.
+// watch wraps r's content, or returns nil if r has none.
 func watch(r *http.Request) *content {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil
@@ -38,8 +38,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// name is what the content is known by: its hash; for a multipart body its length, since the boundary in it is drawn
-// anew each time; and for one that was not read to its end, that alone.
+// name returns what identifies the content: its hash. For multipart content it is the length, because the boundary is
+// random. For content that was not read to its end it is [unread]. Without content it is empty.
 func (c *content) name() string {
 	switch {
 	case c == nil:
@@ -52,5 +52,5 @@ func (c *content) name() string {
 	return "sha256:" + hex.EncodeToString(c.sum.Sum(nil))
 }
 
-// unread names content that the answer did not wait for.
+// unread is the name of content that was not read before the answer ended.
 const unread = "unread"

@@ -20,7 +20,7 @@ import (
 	"sync"
 )
 
-// Recording answers from a file. Its methods are safe for concurrent use.
+// Recording replays answers from a file. Its methods are safe for concurrent use.
 type Recording struct {
 	name   string
 	file   *os.File
@@ -30,25 +30,25 @@ type Recording struct {
 	n      totals
 
 	mu       sync.Mutex
-	given    map[string]int // answers given, by key
+	given    map[string]int // number of answers given, by key
 	answered int
-	missed   []string // requests that are not in it, each once; at most maxMissed
+	missed   []string // requests without an answer, without duplicates; at most maxMissed
 	misses   int
 }
 
-// span is a line's place in the file.
+// span is the position of a line in the file.
 type span struct {
 	at     int64
 	length int
 }
 
-// maxMissed bounds the requests that are named for not being in a recording.
+// maxMissed is the maximum number of requests that are listed as missing.
 const maxMissed = 100
 
-// ErrNotWhole is wrapped when a recording was not written to its end.
-var ErrNotWhole = errors.New("it ends before its end: the run that wrote it did not come to its own")
+// ErrIncomplete is wrapped by the error of [Open] if a recording has no last line.
+var ErrIncomplete = errors.New("the recording is incomplete: the run that wrote it was interrupted")
 
-// Open reads a recording, checks the hash of each body in it, and keeps the file open until Close.
+// Open opens a recording and checks it completely, including the hash of each body. The caller must close it.
 func Open(name string) (*Recording, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -59,7 +59,7 @@ func Open(name string) (*Recording, error) {
 		given: map[string]int{},
 	}
 	if err := r.load(); err != nil {
-		_ = f.Close() // the first error is told
+		_ = f.Close() // the first error is returned
 		return nil, fmt.Errorf("read the recording %s: %w", name, err)
 	}
 	return r, nil
@@ -68,7 +68,7 @@ func Open(name string) (*Recording, error) {
 // Close closes the file.
 func (r *Recording) Close() error { return r.file.Close() }
 
-// load makes the index.
+// load reads the file and builds the index.
 func (r *Recording) load() error {
 	in := bufio.NewReaderSize(r.file, maxLine)
 	check := bodyCheck{sum: sha256.New()}
@@ -77,9 +77,9 @@ func (r *Recording) load() error {
 		text, err := in.ReadSlice('\n')
 		switch {
 		case errors.Is(err, io.EOF):
-			return ErrNotWhole
+			return ErrIncomplete
 		case errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("line %d is longer than %d bytes: this is no recording", n, maxLine)
+			return fmt.Errorf("line %d is longer than %d bytes: this is not a recording", n, maxLine)
 		case err != nil:
 			return err
 		}
@@ -97,13 +97,14 @@ func (r *Recording) load() error {
 	}
 }
 
+// atEnd checks the last line.
 func (r *Recording) atEnd(in *bufio.Reader, end *totals) error {
 	if *end != r.n {
-		return fmt.Errorf("it has %d exchanges and %d bodies, and says %d and %d", r.n.Exchanges, r.n.Bodies, end.Exchanges,
+		return fmt.Errorf("found %d exchanges and %d bodies, want %d and %d", r.n.Exchanges, r.n.Bodies, end.Exchanges,
 			end.Bodies)
 	}
 	if _, err := in.Peek(1); !errors.Is(err, io.EOF) {
-		return errors.New("it goes on after its end")
+		return errors.New("there is data after the last line")
 	}
 	return nil
 }
@@ -118,10 +119,10 @@ func parse(text []byte) (*line, error) {
 	return l, nil
 }
 
-// take takes one line into the index.
+// take checks line n and adds it to the index.
 func (r *Recording) take(l *line, n int, where span, check *bodyCheck) error {
 	if (n == 1) != (l.Version != 0) {
-		return errors.New("a recording begins with what it is, once")
+		return errors.New("a recording has one header, in its first line")
 	}
 	if l.Body == "" || l.Body != check.name {
 		if err := check.end(); err != nil {
@@ -132,11 +133,11 @@ func (r *Recording) take(l *line, n int, where span, check *bodyCheck) error {
 	case l.Version == version, l.End != nil:
 		return nil
 	case l.Version != 0:
-		return fmt.Errorf("a recording of version %d, and this program reads version %d", l.Version, version)
+		return fmt.Errorf("the recording has version %d; this program reads version %d", l.Version, version)
 	case l.Body != "":
 		if l.Body != check.name {
 			if r.bodies[l.Body] != nil {
-				return fmt.Errorf("body %.16s… is there twice", l.Body)
+				return fmt.Errorf("body %.16s… occurs twice", l.Body)
 			}
 			check.begin(l.Body)
 			r.n.Bodies++
@@ -147,12 +148,12 @@ func (r *Recording) take(l *line, n int, where span, check *bodyCheck) error {
 	case l.Exchange != nil:
 		return r.takeExchange(l.Exchange)
 	}
-	return errors.New("neither body nor exchange nor end")
+	return errors.New("the line is neither body nor exchange nor end")
 }
 
 func (r *Recording) takeExchange(e *exchange) error {
 	if e.Body != "" && r.bodies[e.Body] == nil {
-		return fmt.Errorf("the answer to %s has body %.16s…, which is not there", e.place(), e.Body)
+		return fmt.Errorf("the answer to %s has body %.16s…, which is missing", e.place(), e.Body)
 	}
 	if e.Status < 200 || e.Status > 999 {
 		return fmt.Errorf("the answer to %s has status %d", e.place(), e.Status)
@@ -163,9 +164,9 @@ func (r *Recording) takeExchange(e *exchange) error {
 	return nil
 }
 
-// bodyCheck checks the hash of a body whose parts come one after another.
+// bodyCheck checks the hash of a body that comes in parts.
 type bodyCheck struct {
-	name string // of the body at hand; empty when there is none
+	name string // of the current body; empty if there is none
 	sum  hash.Hash
 }
 
@@ -183,16 +184,16 @@ func (c *bodyCheck) end() error {
 	name := c.name
 	c.name = ""
 	if name != "" && hex.EncodeToString(c.sum.Sum(nil)) != name {
-		return fmt.Errorf("body %.16s… has other bytes than its name says: the file was changed or is damaged", name)
+		return fmt.Errorf("body %.16s… does not match its hash: the file was changed or is damaged", name)
 	}
 	return nil
 }
 
-// NotRecordedError is a request that a recording has no answer to.
+// NotRecordedError reports a request without an answer in the recording.
 type NotRecordedError struct {
-	Request string // method and URL, masked
-	Why     string
-	Name    string // of the recording
+	Request string // method and masked URL
+	Why     string // how the request differs from the recorded ones
+	Name    string // file name of the recording
 }
 
 // Error implements error.
@@ -200,8 +201,9 @@ func (e *NotRecordedError) Error() string {
 	return fmt.Sprintf("%s is not in the recording %s: %s", e.Request, e.Name, e.Why)
 }
 
-// Respond answers r, whose content it reads to its end. url is r's in the form by which it is known. What is not in the
-// recording is a [*NotRecordedError].
+// Respond returns the recorded answer to req. It reads req's content to its end. url identifies req's URL, as for
+// [Writer.Begin]. The error is a [*NotRecordedError] if the recording has no answer. The caller closes the answer's
+// body.
 func (r *Recording) Respond(req *http.Request, url string) (*http.Response, error) {
 	asked := exchange{Method: req.Method, URL: url, Asked: askedOf(req.Header)}
 	if c := watch(req); c != nil {
@@ -219,11 +221,11 @@ func (r *Recording) Respond(req *http.Request, url string) (*http.Response, erro
 	return r.response(req, e), nil
 }
 
-// find chooses the answer: the next of those to requests alike, the last one when all were given.
+// find returns the next answer to a request, or again the last one. It returns nil if there is none.
 func (r *Recording) find(asked exchange) *exchange {
 	key := asked.key()
 	list := r.byKey[key]
-	if list == nil && asked.Content != "" { // its answer may not have waited for the content
+	if list == nil && asked.Content != "" { // the recorded answer may have ended before the content was read
 		asked.Content = unread
 		key = asked.key()
 		list = r.byKey[key]
@@ -239,11 +241,11 @@ func (r *Recording) find(asked exchange) *exchange {
 	return e
 }
 
-// why tells what of a request is not as recorded.
+// why says how a request differs from the recorded ones.
 func (r *Recording) why(asked *exchange) string {
 	near := r.places[asked.place()]
 	if len(near) == 0 {
-		return "nothing was read from there with this method"
+		return "no request with this method and URL was recorded"
 	}
 	for _, e := range near {
 		if e.Content != asked.Content {
@@ -252,11 +254,11 @@ func (r *Recording) why(asked *exchange) string {
 		for _, name := range slices.Sorted(maps.Keys(union(e.Asked, asked.Asked))) {
 			then, now := strings.Join(e.Asked[name], ", "), strings.Join(asked.Asked[name], ", ")
 			if then != now {
-				return fmt.Sprintf("it was asked with %s: %s, now it is %s", name, given(then), given(now))
+				return fmt.Sprintf("recorded with %s: %s, now requested with %s", name, quoted(then), quoted(now))
 			}
 		}
 	}
-	return "the request's content is another"
+	return "the request's content differs"
 }
 
 func union(a, b http.Header) map[string]bool {
@@ -270,13 +272,15 @@ func union(a, b http.Header) map[string]bool {
 	return names
 }
 
-func given(value string) string {
+// quoted quotes a field's value for [Recording.why].
+func quoted(value string) string {
 	if value == "" {
 		return "none"
 	}
 	return strconv.Quote(value)
 }
 
+// miss counts a request without an answer.
 func (r *Recording) miss(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -286,14 +290,14 @@ func (r *Recording) miss(what string) {
 	}
 }
 
-// Outcome is how a recording served.
+// Outcome counts the requests to a recording.
 type Outcome struct {
 	Answered int
-	Misses   int      // requests that were not in it
-	Missed   []string // they, each once, with the reason; the first hundred
+	Misses   int      // requests without an answer
+	Missed   []string // the first hundred of them, without duplicates, each with the reason
 }
 
-// Outcome returns what has been answered so far.
+// Outcome returns the counts so far.
 func (r *Recording) Outcome() Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -310,19 +314,19 @@ func (r *Recording) response(req *http.Request, e *exchange) *http.Response {
 	if resp.Header == nil {
 		resp.Header = http.Header{}
 	}
-	resp.Header.Del("Trailer") // as a transport does: Trailer names them
+	resp.Header.Del("Trailer") // as a transport does: resp.Trailer has the names
 	if n, err := strconv.ParseInt(resp.Header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
 		resp.ContentLength = n
 	}
 	return resp
 }
 
-// reader reads a body from its parts.
+// reader reads a body from the recording.
 type reader struct {
 	ctx   context.Context
 	r     *Recording
 	parts []span
-	now   []byte
+	now   []byte // unread rest of the current part
 	cut   bool
 }
 

@@ -1,19 +1,19 @@
-// Package recording keeps what a run was answered, and answers from it.
+// Package recording records the HTTP answers that a run received and replays them.
 //
-// A recording is a file of JSON lines. The first says what it is; then come bodies, each under the SHA-256 of its bytes
-// and in parts of at most 64 KiB, text where they are text; exchanges, each after the body that it names; and at last a
-// line that says how many there were, without which the file is not whole. A body that several exchanges have stands
-// once.
+// A recording is a file of JSON lines. The first line is a header. Then come bodies and exchanges. A body is named by
+// the SHA-256 of its bytes and comes in parts of at most 64 KiB, as text if possible. Each exchange follows the body that
+// it names; a body of several exchanges is written once. The last line counts the bodies and exchanges. A file without
+// it is incomplete.
 //
 //	{"readthru_recording":1,"made_by":"readthru/1.0","at":"2026-01-02T15:04:05Z"}
 //	{"body":"9f86…","text":"# Title\n…"}
 //	{"exchange":{"method":"GET","url":"https://go.dev/doc/","asked":{"Accept":["*/*"]},"status":200,"header":{…},"body":"9f86…"}}
 //	{"end":{"exchanges":1,"bodies":1}}
 //
-// What a request is known by is its method, its URL with what is secret masked, those of its fields that choose the
-// form of an answer, and its content. Credentials are neither kept nor compared, so a recording answers without them;
-// what an origin answered is kept whole, its cookies too. Requests that are alike are answered in the order in which
-// they were recorded, and the last answer again from then on.
+// A request is identified by its method, its URL with secrets masked, the fields that choose the form of an answer, and
+// its content. Credentials are neither recorded nor compared, so a recording can be replayed without them. Answers are
+// recorded completely, including their cookies. Equal requests get their answers in the recorded order; after the last
+// one it is repeated.
 package recording
 
 import (
@@ -26,10 +26,11 @@ import (
 const (
 	version  = 1
 	partSize = 64 << 10 // bytes of a body in one line
-	maxLine  = 1 << 20  // bytes of a line: those of a part, each escaped, and of a head of answer
+	maxLine  = 1 << 20  // bytes of a line: a part with every byte escaped, or the head of an answer
 )
 
-// line is one line of the file: one of its members is set, and with Body its content.
+// line is one line of the file: the header (Version, MadeBy, At), a part of a body (Body, and Text or Base64), an exchange
+// or the end.
 type line struct {
 	Version int       `json:"readthru_recording,omitempty"`
 	MadeBy  string    `json:"made_by,omitempty"`
@@ -43,27 +44,27 @@ type line struct {
 	End      *totals   `json:"end,omitempty"`
 }
 
-// exchange is a request as it is recognised, and its answer.
+// exchange is the identity of a request with its answer.
 type exchange struct {
 	Method  string      `json:"method"`
-	URL     string      `json:"url"`               // masked; a path for the prefix form
-	Asked   http.Header `json:"asked,omitempty"`   // fields that choose the form of the answer
-	Content string      `json:"content,omitempty"` // what the request's content is known by; empty when it has none
+	URL     string      `json:"url"`               // masked; for the prefix form, a path
+	Asked   http.Header `json:"asked,omitempty"`   // the fields that choose the form of the answer
+	Content string      `json:"content,omitempty"` // name of the request's content (see content.name); empty without content
 
 	Status  int         `json:"status"`
 	Header  http.Header `json:"header,omitempty"`
 	Trailer http.Header `json:"trailer,omitempty"`
-	Body    string      `json:"body,omitempty"` // SHA-256 in hex; empty when there is none
-	Cut     bool        `json:"cut,omitempty"`  // the answer broke off after the body
+	Body    string      `json:"body,omitempty"` // hex SHA-256; empty without a body
+	Cut     bool        `json:"cut,omitempty"`  // the answer ended early, after the body
 }
 
-// totals is how much a whole recording has.
+// totals counts the exchanges and bodies of a complete recording.
 type totals struct {
 	Exchanges int `json:"exchanges"`
 	Bodies    int `json:"bodies"`
 }
 
-// key returns what a request is found by.
+// key returns the identity of a request.
 func (e *exchange) key() string {
 	var b strings.Builder
 	b.WriteString(e.place() + "\n" + e.Content + "\n")
@@ -78,18 +79,18 @@ func (e *exchange) key() string {
 	return b.String()
 }
 
-// place is the part of a key that says what was asked for, whatever the form.
+// place returns the method and URL of a request, without the fields that choose the form of its answer.
 func (e *exchange) place() string { return e.Method + " " + e.URL }
 
-// askedFields are the fields that choose the form of an answer, besides the proxy's own. User-Agent is none: the next
-// version of a tool gets what this one got.
+// askedFields are the fields that choose the form of an answer, besides the proxy's own. User-Agent is not among them,
+// so that the next version of a tool gets the same answers.
 var askedFields = []string{
 	"Accept", "Accept-Language", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
 	"If-Unmodified-Since",
 	"X-Requested-With", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
 }
 
-// askedOf returns those fields of a request.
+// askedOf returns the fields of a request that choose the form of its answer, or nil if there are none.
 func askedOf(h http.Header) http.Header {
 	asked := http.Header{}
 	for _, name := range askedFields {

@@ -23,14 +23,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// ask is a request, and what the handler under recording answers it.
+// ask is a request with the handler that answers it.
 type ask struct {
 	method, url, content string
 	header               http.Header
 	answer               http.HandlerFunc
 }
 
-// take records the answers to asks, one after another, and returns the recording's bytes.
+// take records the answers to asks in order and returns the recording.
 func take(t *testing.T, asks ...ask) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -58,7 +58,7 @@ func (a ask) request() *http.Request {
 	return r
 }
 
-// open opens a recording of these bytes.
+// open opens the recording with these bytes.
 func open(t *testing.T, text []byte) (*recording.Recording, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "recording")
@@ -81,7 +81,7 @@ func mustOpen(t *testing.T, text []byte) *recording.Recording {
 	return r
 }
 
-// replay returns what the recording answers to a, as text: status, fields, trailer and content.
+// replay returns the recorded answer to a as text: status, fields, trailer and content.
 func replay(t *testing.T, r *recording.Recording, a ask) (string, error) {
 	t.Helper()
 	resp, err := r.Respond(a.request(), a.url)
@@ -97,7 +97,7 @@ func body(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
-func TestWhatWasAnsweredIsAnsweredAgain(t *testing.T) {
+func TestRecordedAnswersAreReplayed(t *testing.T) {
 	random := make([]byte, 3<<20+7)
 	for i := range random {
 		random[i] = byte(rand.Uint32())
@@ -161,7 +161,7 @@ func TestWhatWasAnsweredIsAnsweredAgain(t *testing.T) {
 	}
 }
 
-func TestInterimAnswersAreNotTheAnswer(t *testing.T) {
+func TestInterimAnswersAreNotRecorded(t *testing.T) {
 	a := ask{url: "http://a.test/", answer: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Link", "</style.css>; rel=preload")
 		w.WriteHeader(http.StatusEarlyHints)
@@ -173,7 +173,7 @@ func TestInterimAnswersAreNotTheAnswer(t *testing.T) {
 	}
 }
 
-func TestRequestsAlikeAreAnsweredInTheirOrderAndThenWithTheLast(t *testing.T) {
+func TestEqualRequestsGetTheirAnswersInOrder(t *testing.T) {
 	a := func(text string) ask { return ask{url: "http://a.test/n", answer: body(text)} }
 	r := mustOpen(t, take(t, a("one"), ask{url: "http://a.test/other", answer: body("other")}, a("two"), a("one")))
 	for i, want := range []string{"one", "two", "one", "one", "one"} {
@@ -186,7 +186,7 @@ func TestRequestsAlikeAreAnsweredInTheirOrderAndThenWithTheLast(t *testing.T) {
 	}
 }
 
-func TestABodyOfSeveralAnswersStandsOnce(t *testing.T) {
+func TestBodyOfSeveralAnswersIsWrittenOnce(t *testing.T) {
 	text := take(t, ask{url: "http://a.test/1", answer: body("the same")},
 		ask{url: "http://a.test/2", answer: body("the same")})
 	if n := bytes.Count(text, []byte("the same")); n != 1 {
@@ -194,8 +194,8 @@ func TestABodyOfSeveralAnswersStandsOnce(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotRecordedSaysWhatIsOtherThanThen holds what a request is known by.
-func TestWhatIsNotRecordedSaysWhatIsOtherThanThen(t *testing.T) {
+// TestMissingAnswerSaysHowTheRequestDiffers also tests what identifies a request.
+func TestMissingAnswerSaysHowTheRequestDiffers(t *testing.T) {
 	recorded := ask{
 		method: http.MethodPost, url: "http://a.test/x", content: "k=v", answer: body("yes"),
 		header: http.Header{
@@ -216,7 +216,7 @@ func TestWhatIsNotRecordedSaysWhatIsOtherThanThen(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		a   ask
-		why string // empty: it is answered
+		why string // empty if it is answered
 	}{
 		"the same":     {recorded, ""},
 		"another tool": {other(func(a *ask) { a.header.Set("User-Agent", "curl/8") }), ""},
@@ -227,29 +227,29 @@ func TestWhatIsNotRecordedSaysWhatIsOtherThanThen(t *testing.T) {
 		"another session": {other(func(a *ask) { a.header.Set("X-Readthru-Session", "s2") }), ""},
 		"another form": {
 			other(func(a *ask) { a.header.Set("Accept", "*/*") }),
-			`it was asked with Accept: "text/html", now it is "*/*"`,
+			`recorded with Accept: "text/html", now requested with "*/*"`,
 		},
 		"a form of our own": {
 			other(func(a *ask) { a.header.Set("X-Readthru-Mode", "text") }),
-			`it was asked with X-Readthru-Mode: none, now it is "text"`,
+			`recorded with X-Readthru-Mode: none, now requested with "text"`,
 		},
 		"a part": {
 			other(func(a *ask) { a.header.Set("Range", "bytes=0-1") }),
-			`it was asked with Range: none, now it is "bytes=0-1"`,
+			`recorded with Range: none, now requested with "bytes=0-1"`,
 		},
-		"other content": {other(func(a *ask) { a.content = "k=w" }), "the request's content is another"},
-		"no content":    {other(func(a *ask) { a.content = "" }), "the request's content is another"},
+		"other content": {other(func(a *ask) { a.content = "k=w" }), "the request's content differs"},
+		"no content":    {other(func(a *ask) { a.content = "" }), "the request's content differs"},
 		"another method": {
 			other(func(a *ask) { a.method = http.MethodPut }),
-			"nothing was read from there with this method",
+			"no request with this method and URL was recorded",
 		},
 		"another page": {
 			other(func(a *ask) { a.url = "http://a.test/y" }),
-			"nothing was read from there with this method",
+			"no request with this method and URL was recorded",
 		},
 		"another page again": {
 			other(func(a *ask) { a.url = "http://a.test/y" }),
-			"nothing was read from there with this method",
+			"no request with this method and URL was recorded",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestWhatIsNotRecordedSaysWhatIsOtherThanThen(t *testing.T) {
 	}
 }
 
-func TestUploadsInPartsAreKnownByTheirLength(t *testing.T) {
+func TestMultipartUploadsAreIdentifiedByTheirLength(t *testing.T) {
 	form := func(boundary string) ask {
 		return ask{
 			method: http.MethodPost, url: "http://a.test/up", content: "--" + boundary + "\r\nfile\r\n--" + boundary + "--",
@@ -288,7 +288,7 @@ func TestUploadsInPartsAreKnownByTheirLength(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBrokeOffBreaksOffAgain(t *testing.T) {
+func TestAnswerThatEndedEarlyEndsEarlyAgain(t *testing.T) {
 	var out bytes.Buffer
 	w := recording.NewWriter(&out, "readthru/test")
 	a := ask{url: "http://a.test/"}
@@ -316,7 +316,7 @@ func TestAnAnswerThatBrokeOffBreaksOffAgain(t *testing.T) {
 	}
 }
 
-func TestClosingWaitsForAnswersUnderWay(t *testing.T) {
+func TestCloseWaitsForRunningAnswers(t *testing.T) {
 	var out bytes.Buffer
 	w := recording.NewWriter(&out, "readthru/test")
 	a := ask{url: "http://a.test/"}
@@ -339,13 +339,13 @@ func TestClosingWaitsForAnswersUnderWay(t *testing.T) {
 	x = w.Begin(httptest.NewRecorder(), a.request(), a.url)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Close(gone); err == nil || !strings.Contains(err.Error(), "1 answers are under way still") {
+	if err := w.Close(gone); err == nil || !strings.Contains(err.Error(), "1 answers are still running") {
 		t.Errorf("close: %v, want it told that an answer is missing", err)
 	}
 	x.End(false)
 }
 
-func TestManyAnswersAtOnceAreAllThere(t *testing.T) {
+func TestConcurrentAnswersAreAllRecorded(t *testing.T) {
 	var out bytes.Buffer
 	w := recording.NewWriter(&out, "readthru/test")
 	var wg sync.WaitGroup
@@ -374,7 +374,7 @@ func TestManyAnswersAtOnceAreAllThere(t *testing.T) {
 	wg.Wait()
 }
 
-// full takes so many bytes and no more.
+// full is a writer that accepts a number of bytes and then fails.
 type full struct{ left int }
 
 func (f *full) Write(p []byte) (int, error) {
@@ -384,7 +384,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestARecordingThatCannotBeWrittenSaysSoAndDisturbsNobody(t *testing.T) {
+func TestFailedRecordingIsReportedAndDoesNotDisturbAnswers(t *testing.T) {
 	w := recording.NewWriter(&full{300}, "readthru/test")
 	a := ask{url: "http://a.test/"}
 	client := httptest.NewRecorder()
@@ -407,19 +407,19 @@ func TestDamagedRecordingsAreRefused(t *testing.T) {
 		ask{url: "http://a.test/2", answer: body("second body")}))
 	lines := strings.SplitAfter(good, "\n")
 	for name, tt := range map[string]struct{ text, why string }{
-		"empty":        {"", "it ends before its end"},
+		"empty":        {"", "the recording is incomplete"},
 		"no recording": {"<html></html>\n", "line 1: invalid character"},
 		"another JSON": {"{\"a\":1}\n", `line 1: json: unknown field "a"`},
 		"of the future": {
 			strings.Replace(good, `"readthru_recording":1`, `"readthru_recording":2`, 1),
-			"line 1: a recording of version 2, and this program reads version 1",
+			"line 1: the recording has version 2; this program reads version 1",
 		},
-		"without its end":   {strings.Join(lines[:len(lines)-2], ""), "it ends before its end"},
-		"half a line":       {good[:len(good)-3], "it ends before its end"},
-		"without its start": {strings.Join(lines[1:], ""), "line 1: a recording begins with what it is, once"},
-		"two starts":        {lines[0] + good, "line 2: a recording begins with what it is, once"},
-		"more after it":     {good + "{}\n", "it goes on after its end"},
-		"a line gone":       {lines[0] + strings.Join(lines[3:], ""), "it has 1 exchanges and 1 bodies, and says 2 and 2"},
+		"without its end":   {strings.Join(lines[:len(lines)-2], ""), "the recording is incomplete"},
+		"half a line":       {good[:len(good)-3], "the recording is incomplete"},
+		"without its start": {strings.Join(lines[1:], ""), "line 1: a recording has one header, in its first line"},
+		"two starts":        {lines[0] + good, "line 2: a recording has one header, in its first line"},
+		"more after it":     {good + "{}\n", "there is data after the last line"},
+		"a line gone":       {lines[0] + strings.Join(lines[3:], ""), "found 1 exchanges and 1 bodies, want 2 and 2"},
 		"a body gone":       {lines[0] + strings.Join(lines[2:], ""), "line 2: the answer to GET http://a.test/1 has body"},
 		"a body changed":    {strings.Replace(good, "first body", "First body", 1), "line 3: body"},
 		"a body twice":      {lines[0] + lines[1] + lines[2] + lines[1], "line 4: body"},
@@ -427,7 +427,7 @@ func TestDamagedRecordingsAreRefused(t *testing.T) {
 			strings.Replace(good, `"status":200`, `"status":17`, 1),
 			"line 3: the answer to GET http://a.test/1 has status 17",
 		},
-		"an empty line":   {lines[0] + "{}\n", "line 2: neither body nor exchange nor end"},
+		"an empty line":   {lines[0] + "{}\n", "line 2: the line is neither body nor exchange nor end"},
 		"an endless line": {lines[0] + strings.Repeat("x", 2<<20), "line 2 is longer than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,16 +18,17 @@ import (
 type Writer struct {
 	mu     sync.Mutex
 	out    io.Writer
-	head   *line           // what is to stand before anything else; nil when it does
-	known  map[string]bool // bodies that are written
+	head   *line           // the first line, until it is written; then nil
+	known  map[string]bool // bodies already written
 	n      totals
 	open   int // exchanges that have not ended
 	idle   chan struct{}
 	closed bool
-	err    error // the first: what came after it is not written
+	err    error // the first error; nothing is written after it
 }
 
-// NewWriter returns a recording to out, of which nothing is written yet. madeBy names the program and its version.
+// NewWriter returns a Writer that writes to out. It writes nothing before the first exchange ends or Close is called.
+// madeBy names the program and its version.
 func NewWriter(out io.Writer, madeBy string) *Writer {
 	return &Writer{
 		out: out, known: map[string]bool{},
@@ -46,10 +47,10 @@ func (w *Writer) write(l *line) {
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // it is to be read
+	enc.SetEscapeHTML(false) // for human readers
 	err := enc.Encode(l)
 	if err == nil && text.Len() > maxLine {
-		err = fmt.Errorf("a line of %d bytes: at most %d are kept", text.Len(), maxLine)
+		err = fmt.Errorf("a line has %d bytes; the maximum is %d", text.Len(), maxLine)
 	}
 	if err == nil {
 		_, err = w.out.Write(text.Bytes())
@@ -59,8 +60,8 @@ func (w *Writer) write(l *line) {
 	}
 }
 
-// Close waits for the exchanges under way, or for ctx, and ends the recording. Those that are under way still are not
-// in it, which is an error. Answers that begin later are not recorded.
+// Close waits until all exchanges have ended, or ctx has, and completes the recording. It is an error if exchanges are
+// still running: they are missing from the recording. Answers that begin after Close are not recorded.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,14 +80,14 @@ func (w *Writer) Close(ctx context.Context) error {
 	}
 	w.closed = true
 	if w.open > 0 {
-		w.err = errors.Join(w.err, fmt.Errorf("close the recording: %d answers are under way still and not in it", w.open))
+		w.err = errors.Join(w.err, fmt.Errorf("close the recording: %d answers are still running and not recorded", w.open))
 		return w.err
 	}
 	w.write(&line{End: &w.n})
 	return w.err
 }
 
-// Exchange is one answer on its way to a client and into the recording. It is the client's [http.ResponseWriter].
+// Exchange is an [http.ResponseWriter] that writes an answer to a client and records it. [Writer.Begin] makes one.
 type Exchange struct {
 	http.ResponseWriter
 	w       *Writer
@@ -95,8 +96,9 @@ type Exchange struct {
 	body    *body
 }
 
-// Begin begins to record the answer to r, which to writes. url is r's in the form by which it is known. From then on
-// r's content is watched while it is read. It returns nil when the recording is closed.
+// Begin starts to record the answer to r, which the Exchange passes on to to. url identifies r's URL, with its secrets
+// masked. Begin replaces r.Body to observe the content. It returns nil if the Writer is closed or has failed. The caller
+// must call [Exchange.End].
 func (w *Writer) Begin(to http.ResponseWriter, r *http.Request, url string) *Exchange {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,13 +138,13 @@ func (x *Exchange) Write(p []byte) (int, error) {
 
 // Flush implements [http.Flusher].
 func (x *Exchange) Flush() {
-	_ = http.NewResponseController(x.ResponseWriter).Flush() // one that cannot has nothing held back
+	_ = http.NewResponseController(x.ResponseWriter).Flush() // a writer that cannot flush does not buffer
 }
 
 // Unwrap is for [http.ResponseController].
 func (x *Exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// End writes the exchange. An answer that never began is left out; one that broke off is marked as cut.
+// End writes the exchange to the recording, unless no answer was written. cut says that the answer ended early.
 func (x *Exchange) End(cut bool) {
 	w := x.w
 	w.mu.Lock()
@@ -157,7 +159,7 @@ func (x *Exchange) End(cut bool) {
 		return
 	}
 	if x.body.err != nil && w.err == nil {
-		w.err = fmt.Errorf("keep the answer to %s: %w", x.e.place(), x.body.err)
+		w.err = fmt.Errorf("record the answer to %s: %w", x.e.place(), x.body.err)
 	}
 	x.e.Content, x.e.Body, x.e.Cut, x.e.Trailer = x.content.name(), x.body.name(), cut, trailerOf(x.Header())
 	if name := x.e.Body; name != "" && !w.known[name] && w.err == nil {
@@ -171,7 +173,7 @@ func (x *Exchange) End(cut bool) {
 	w.write(&line{Exchange: &x.e})
 }
 
-// trailerOf returns the trailer fields that were put into the header after it was written.
+// trailerOf returns the trailer fields, which a handler sets in the header after it has written it.
 func trailerOf(h http.Header) http.Header {
 	var trailer http.Header
 	put := func(name string, values []string) {
