@@ -9,7 +9,7 @@
 // origin, shared by all who ask for the same at the same time.
 //
 // Beyond the RFC's defaults, each switchable in [Options]: a private mode (Options.Private), answering stale when the
-// origin cannot be reached (§4.2.4), and a lifetime for pages that state none (Options.Override). Stricter than the
+// origin cannot be reached (§4.2.4), and a lifetime for pages that state none (Options.PageLifetime). Stricter than the
 // RFC: a page asked with credentials is not stored in shared mode, and a body whose content coding is cut never is.
 package cache
 
@@ -75,17 +75,26 @@ type Options struct {
 	// It must be pure. If nil, nothing is a page.
 	Page func(contentType string) bool
 
-	// Override gives a lifetime to a response that states none, or with force against what it states, no-cache included.
-	// It never makes a response storable that says no-store or private, and is not asked where credentials or cookies are
-	// involved. It must be pure. If nil, responses live as long as they say.
-	Override func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool)
+	// PageLifetime is how long a page stays fresh that states no lifetime, in place of a guess. It counts for answers 200
+	// to GET, and not where credentials or cookies are involved. If zero, pages live as all other responses do.
+	PageLifetime time.Duration
 
-	// Bypass reports whether a request goes past the cache: nothing stored answers it, and its answer is not stored. It
-	// must be pure. If nil, none does.
-	Bypass func(*http.Request) bool
+	// Rule returns what the operator rules for a URL. It must be pure. If nil, nothing is ruled.
+	Rule func(*url.URL) Rule
 
 	// Log gets what goes wrong with the store. If nil, slog.Default.
 	Log *slog.Logger
+}
+
+// A Rule is what an operator rules for a URL, whatever its origin says. The zero value rules nothing.
+type Rule struct {
+	// Lifetime is how long answers 200 to GET stay fresh, also those that say no-cache. It makes no response storable that
+	// says no-store or private, and does not count where credentials or cookies are involved. If zero, they live as long
+	// as they say.
+	Lifetime time.Duration
+
+	// Bypass sends requests past the cache: nothing stored answers them, and their answers are not stored.
+	Bypass bool
 }
 
 // Cache answers requests from its store or from the origin. It is safe for concurrent use.
@@ -114,7 +123,8 @@ func New(o Options) *Cache {
 		store: o.Store, next: o.Next, maxBody: o.MaxBody, log: o.Log,
 		policy: policy{
 			shared: !o.Private, offline: o.Offline, staleLimit: o.StaleLimit, heuristicMax: o.HeuristicMax,
-			key: o.PartitionKey, secret: o.Secret, page: o.Page, override: o.Override, bypass: o.Bypass, targeted: o.Targeted,
+			key: o.PartitionKey, secret: o.Secret, page: o.Page, pageLifetime: o.PageLifetime, rule: o.Rule,
+			targeted: o.Targeted,
 		},
 		budget: budget{limit: spoolLimit},
 		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
@@ -168,7 +178,7 @@ func (c *Cache) Close() error {
 func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	q := c.policy.request(req)
 	switch {
-	case len(req.Header["Upgrade"]) > 0, forOriginOnly(req.Header), c.policy.bypass != nil && c.policy.bypass(req):
+	case len(req.Header["Upgrade"]) > 0, forOriginOnly(req.Header), q.rule.Bypass:
 		return c.pass(q, "bypass")
 	case req.Method != http.MethodGet && req.Method != http.MethodHead:
 		return c.pass(q, "method")

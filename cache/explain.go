@@ -88,7 +88,7 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 	if p.forbids(r, &cc) {
 		lines = append(lines, Line{"3", "its fields forbid a cache of this kind to store it"})
 	}
-	life, from := p.lifetime(q.Request, r, &cc, q.credentials())
+	life, from := p.lifetime(q, r, &cc)
 	current := age(r, now)
 	lines = append(lines,
 		Line{"4.2.1", "lifetime " + short(life) + ": " + p.basisText(r, &cc, from)},
@@ -165,7 +165,7 @@ func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, 
 // basisText says where a lifetime comes from.
 func (p *policy) basisText(r *store.Response, cc *control, from basis) string {
 	switch {
-	case from == overrule:
+	case from == ofPages:
 		return "this cache's own, for a page that states none"
 	case from == forced:
 		return "a rule of this cache, whatever the response states"

@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +10,7 @@ import (
 
 func TestExplainSaysWhatJudgeDecides(t *testing.T) {
 	pages := shared
-	pages.override = func(*http.Request, int, http.Header) (time.Duration, bool, bool) {
-		return 24 * time.Hour, false,
-			true
-	}
+	pages.pageLifetime = 24 * time.Hour
 	for _, tt := range []struct {
 		name   string
 		p      *policy

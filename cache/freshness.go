@@ -15,23 +15,22 @@ const (
 	unstated  basis = iota // nothing: the lifetime is 0
 	explicit               // the response states it
 	heuristic              // a guess from Last-Modified (RFC 9111 §4.2.2)
-	overrule               // Options.Override, for want of anything else
-	forced                 // Options.Override, against what the response states
+	ofPages                // Options.PageLifetime, for want of anything else
+	forced                 // a Rule, against what the response states
 )
 
 // lifetime returns how long a stored response stays fresh after it was generated (RFC 9111 §4.2.1): s-maxage when
-// shared, else max-age, else Expires − Date, else what Options.Override gives, else a tenth of Date − Last-Modified, at
-// most HeuristicMax. It is 0 for a response that says nothing, and never negative. credentials says that the request at
-// hand carries some: its answer is never kept longer than the origin says.
-func (p *policy) lifetime(req *http.Request, r *store.Response, cc *control, credentials bool) (time.Duration, basis) {
+// shared, else max-age, else Expires − Date, else Options.PageLifetime for a page, else a tenth of Date − Last-Modified,
+// at most HeuristicMax. A rule's lifetime stands before them all. It is 0 for a response that says nothing, and never
+// negative. What was asked with credentials never lives longer than its origin says.
+func (p *policy) lifetime(q *request, r *store.Response, cc *control) (time.Duration, basis) {
 	stated, ok := p.explicitLifetime(r, cc)
-	if p.override != nil && !credentials && !setsCookie(r) {
-		given, force, has := p.override(req, r.Status, r.Header)
+	if q.Method == http.MethodGet && r.Status == http.StatusOK && !q.credentials() && !setsCookie(r) {
 		switch {
-		case has && force:
-			return max(given, 0), forced
-		case has && !ok:
-			return max(given, 0), overrule
+		case q.rule.Lifetime > 0:
+			return q.rule.Lifetime, forced
+		case !ok && p.pageLifetime > 0 && p.isPage(r.Header):
+			return p.pageLifetime, ofPages
 		}
 	}
 	if ok {

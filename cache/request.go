@@ -13,6 +13,7 @@ type request struct {
 	*http.Request
 	key    string  // the cache key URI
 	cc     control // what it says to caches
+	rule   Rule    // what the operator rules for its URL
 	secret bool    // its URL carries a credential
 }
 
@@ -23,6 +24,9 @@ func (p *policy) request(req *http.Request) *request {
 		req.Header = http.Header{}
 	}
 	q := &request{Request: req, key: Key(req), cc: requestControl(req.Header)}
+	if p.rule != nil {
+		q.rule = p.rule(req.URL)
+	}
 	if p.secret == nil {
 		q.secret = req.URL.User != nil
 	} else {

@@ -20,8 +20,8 @@ type policy struct {
 	targeted     []string
 	secret       func(*url.URL) bool
 	page         func(contentType string) bool
-	bypass       func(*http.Request) bool
-	override     func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool)
+	pageLifetime time.Duration
+	rule         func(*url.URL) Rule
 }
 
 // An action is what to do about a request for which a response is stored.
@@ -44,10 +44,10 @@ type verdict struct {
 // judge decides whether the stored response r, which q selects, may answer q at the time now (RFC 9111 §4).
 func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	cc := p.control(r.Header)
-	life, from := p.lifetime(q.Request, r, &cc, q.credentials())
+	life, from := p.lifetime(q, r, &cc)
 	current := age(r, now)
 	v := verdict{action: reuse, ttl: life - current}
-	if from == overrule || from == forced {
+	if from == ofPages || from == forced {
 		v.detail = "override"
 	}
 	if p.offline {
@@ -88,7 +88,7 @@ func (p *policy) mayServeStale(cc *control) bool {
 // error (RFC 9111 §4.2.4, RFC 5861 §4). A client that asked for validation gets the error.
 func (p *policy) reusableOnError(q *request, r *store.Response, status int, now time.Time) (verdict, bool) {
 	cc := p.control(r.Header)
-	life, _ := p.lifetime(q.Request, r, &cc, q.credentials())
+	life, _ := p.lifetime(q, r, &cc)
 	v := verdict{action: reuse, ttl: life - age(r, now), detail: "stale-if-error"}
 	if q.cc.noCache || q.cc.noStore || q.cc.maxAge != absent || q.cc.minFresh != absent || !p.mayServeStale(&cc) {
 		return v, false

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -180,10 +181,12 @@ func TestStaleOnError(t *testing.T) {
 	}
 }
 
-func TestOverrideGivesLifetimes(t *testing.T) {
+func TestPagesAndRulesGetLifetimesOfOurs(t *testing.T) {
 	day := func(force bool) *policy {
 		p := shared
-		p.override = func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return 24 * time.Hour, force, true }
+		if p.pageLifetime = 24 * time.Hour; force {
+			p.rule = func(*url.URL) Rule { return Rule{Lifetime: 24 * time.Hour} }
+		}
 		return &p
 	}
 	for _, tt := range []struct {
@@ -196,12 +199,13 @@ func TestOverrideGivesLifetimes(t *testing.T) {
 	}{
 		{"where none is stated", false, "Content-Type: text/html", "", reuse, "override"},
 		{"not against what is stated", false, "Cache-Control: max-age=60", "", validate, ""},
+		{"not where no page is", false, "Content-Type: text/plain", "", validate, ""},
 		{"with force against what is stated", true, "Cache-Control: max-age=60", "", reuse, "override"},
 		{"never for Authorization", true, "Content-Type: text/html", "Authorization: Bearer x", validate, ""},
 		{"never for Cookie", true, "Content-Type: text/html", "Cookie: a=b", validate, ""},
 		{"never with Set-Cookie", true, "Content-Type: text/plain\nSet-Cookie: a=b", "", validate, ""},
 		{"never with a Set-Cookie that was not kept", true, "Content-Type: text/html\nSet-Cookie: a=b", "", validate, ""},
-		{"no-cache holds against a lifetime for want of one", false, "Cache-Control: no-cache", "", validate, "override"},
+		{"no-cache holds against a lifetime for want of one", false, "Content-Type: text/html\nCache-Control: no-cache", "", validate, "override"},
 		{"with force against no-cache", true, "Cache-Control: no-cache", "", reuse, "override"},
 		{"no-store holds", true, "Cache-Control: no-store", "", validate, "override"},
 		{"private holds in a shared cache", true, "Cache-Control: private", "", validate, "override"},
@@ -213,5 +217,49 @@ func TestOverrideGivesLifetimes(t *testing.T) {
 				t.Errorf("judge = %v, detail %q; want %v, %q", v.action, v.detail, tt.want, tt.detail)
 			}
 		})
+	}
+}
+
+func TestPagesThatStateNoLifetimeGetOne(t *testing.T) {
+	p := shared
+	p.pageLifetime = 24 * time.Hour
+	p.rule = func(u *url.URL) Rule {
+		if u.Path == "/ruled" {
+			return Rule{Lifetime: time.Hour}
+		}
+		return Rule{}
+	}
+	for _, tt := range []struct {
+		name, method, path string
+		status             int
+		contentType        string
+		want               time.Duration
+		from               basis
+	}{
+		{"HTML (AD4)", "GET", "/", 200, "text/html; charset=utf-8", 24 * time.Hour, ofPages},
+		{"XHTML", "GET", "/", 200, "application/xhtml+xml", 24 * time.Hour, ofPages},
+		{"markdown", "GET", "/", 200, "text/markdown", 24 * time.Hour, ofPages},
+		{"markdown by its other name", "GET", "/", 200, "text/x-markdown", 24 * time.Hour, ofPages},
+		{"PDF", "GET", "/", 200, "application/pdf", 24 * time.Hour, ofPages},
+		{"a feed", "GET", "/", 200, "application/atom+xml", 24 * time.Hour, ofPages},
+		{"never text/plain", "GET", "/", 200, "text/plain", 0, unstated},
+		{"an image", "GET", "/", 200, "image/png", 0, unstated},
+		{"no type", "GET", "/", 200, "", 0, unstated},
+		{"not found", "GET", "/", 404, "text/html", 0, unstated},
+		{"HEAD", "HEAD", "/", 200, "text/html", 0, unstated},
+		{"POST", "POST", "/", 200, "text/html", 0, unstated},
+		{"a rule stands against what the origin says", "GET", "/ruled", 200, "image/png", time.Hour, forced},
+		{"a rule is for 200", "GET", "/ruled", 404, "image/png", 0, unstated},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), tt.method, "https://a.test"+tt.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.request(req)
+		r := answered(&p, q, tt.status, "Content-Type: "+tt.contentType)
+		cc := p.control(r.Header)
+		if got, from := p.lifetime(q, r, &cc); got != tt.want || from != tt.from {
+			t.Errorf("%s: %v, basis %d; want %v, %d", tt.name, got, from, tt.want, tt.from)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package cache_test
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,7 +11,7 @@ import (
 
 func TestNothingOfAURLWithASecretIsStoredInASharedCache(t *testing.T) {
 	secret := func(u *url.URL) bool { return u.Query().Has("token") }
-	forced := func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return time.Hour, true, true }
+	forced := func(*url.URL) cache.Rule { return cache.Rule{Lifetime: time.Hour} }
 	for _, tt := range []struct {
 		name    string
 		options cache.Options
@@ -20,7 +19,7 @@ func TestNothingOfAURLWithASecretIsStoredInASharedCache(t *testing.T) {
 		hit     bool
 	}{
 		{"a secret in the query", cache.Options{Secret: secret}, "/?token=x", false},
-		{"not even by a rule", cache.Options{Secret: secret, Override: forced}, "/?token=x", false},
+		{"not even by a rule", cache.Options{Secret: secret, Rule: forced}, "/?token=x", false},
 		{"another query", cache.Options{Secret: secret}, "/?page=x", true},
 		{"a private cache", cache.Options{Secret: secret, Private: true}, "/?token=x", true},
 		{"without a judge of secrets", cache.Options{}, "/?token=x", true},
@@ -53,11 +52,7 @@ func TestUserInfoIsASecretByItself(t *testing.T) {
 }
 
 func TestARulesLifetimeIsVisible(t *testing.T) {
-	r := newRig(t, cache.Options{Override: func(*http.Request, int,
-		http.Header,
-	) (time.Duration, bool, bool) {
-		return time.Hour, true, true
-	}},
+	r := newRig(t, cache.Options{Rule: func(*url.URL) cache.Rule { return cache.Rule{Lifetime: time.Hour} }},
 		fixed("x", "Cache-Control: no-cache"))
 	r.get()
 	if g := r.get(); !strings.Contains(g.status, "hit") || !strings.HasSuffix(g.status, "; detail=override") {
@@ -69,7 +64,7 @@ func TestARulesLifetimeIsVisible(t *testing.T) {
 }
 
 func TestBypassedRequestsLeaveTheStoreAlone(t *testing.T) {
-	r := newRig(t, cache.Options{Bypass: func(req *http.Request) bool { return req.URL.Path == "/live" }},
+	r := newRig(t, cache.Options{Rule: func(u *url.URL) cache.Rule { return cache.Rule{Bypass: u.Path == "/live"} }},
 		fixed("x", "Cache-Control: max-age=60"))
 	for range 2 {
 		if g := r.do(r.request("GET", "/live")); g.status != "readthru; fwd=bypass; fwd-status=200" {

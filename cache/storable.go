@@ -106,7 +106,7 @@ func (p *policy) storable(q *request, r *store.Response) bool {
 		r.Status < 200 || r.Status == http.StatusNotModified || r.Status == http.StatusRequestedRangeNotSatisfiable {
 		return false
 	}
-	life, from := p.lifetime(q.Request, r, &cc, q.credentials())
+	life, from := p.lifetime(q, r, &cc)
 	switch q.Method {
 	case http.MethodGet:
 	case http.MethodPost: // RFC 9110 §9.3.3
@@ -138,7 +138,7 @@ func understood(status int) bool {
 // retain returns when a stored response is of no more use: a while past the end of its freshness, as it may be served
 // when the origin cannot be reached, and later if it can be validated.
 func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
-	life, _ := p.lifetime(q.Request, r, cc, q.credentials())
+	life, _ := p.lifetime(q, r, cc)
 	keep := max(p.staleLimit, 24*time.Hour)
 	if validatorsOf(r.Header) {
 		keep = max(keep, 30*24*time.Hour)

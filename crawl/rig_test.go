@@ -129,7 +129,7 @@ func newRig(tb testing.TB, h http.Handler, change ...func(*crawl.Config, *fetch.
 	c := cache.New(cache.Options{
 		Page:  page.IsPage,
 		Store: st, Next: s,
-		Override: func(*http.Request, int, http.Header) (time.Duration, bool, bool) { return 24 * time.Hour, false, true },
+		PageLifetime: 24 * time.Hour,
 	})
 	tb.Cleanup(func() { _ = c.Close() })
 	fo := fetch.Options{

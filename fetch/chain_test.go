@@ -87,7 +87,7 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 	c.cache = cache.New(cache.Options{
 		Page:  page.IsPage,
 		Store: c.store, Next: c.transport, Private: opts.Private,
-		PartitionKey: []byte("test"), Override: pageTTL,
+		PartitionKey: []byte("test"), PageLifetime: 24 * time.Hour,
 	})
 	tb.Cleanup(func() { _ = c.cache.Close() })
 	if opts.Client == nil {
@@ -96,13 +96,6 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 	c.Fetcher = fetch.New(opts)
 	tb.Cleanup(func() { _ = c.Close() })
 	return c
-}
-
-// pageTTL lets pages that state no lifetime live for a day (AD4).
-func pageTTL(_ *http.Request, status int, h http.Header) (time.Duration, bool, bool) {
-	t := h.Get("Content-Type")
-	return 24 * time.Hour, false, status == 200 &&
-		(strings.HasPrefix(t, "text/html") || strings.HasPrefix(t, "text/markdown"))
 }
 
 // read gets a page as a client of the proxy does, and fails the test where that is an error.

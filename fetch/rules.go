@@ -2,9 +2,12 @@ package fetch
 
 import (
 	"net"
+	"net/url"
 	"path"
 	"strings"
 	"time"
+
+	"readthru/cache"
 )
 
 // Rule is one entry of the config's rules; the first match wins.
@@ -34,6 +37,12 @@ func (r Rules) Match(host, urlPath string) (Rule, bool) {
 		}
 	}
 	return Rule{}, false
+}
+
+// Cache returns what the rules say to the cache about a URL.
+func (r Rules) Cache(u *url.URL) cache.Rule {
+	rule, _ := r.Match(u.Hostname(), u.Path)
+	return cache.Rule{Lifetime: rule.TTL, Bypass: rule.Bypass}
 }
 
 func matchHost(pattern, host string) bool {

@@ -3,7 +3,9 @@ package fetch_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"readthru/cache"
 	"readthru/fetch"
 )
 
@@ -39,5 +41,19 @@ func TestPatternsOfManyStarsTakeNoTime(t *testing.T) {
 	rules := fetch.Rules{{Host: strings.Repeat("*a", 200) + "b"}}
 	if _, ok := rules.Match(strings.Repeat("a", 5000), "/"); ok {
 		t.Error("matched, want no match")
+	}
+}
+
+func TestRulesForTheCache(t *testing.T) {
+	rules := fetch.Rules{{Host: "live.test", Path: "/now/*", Bypass: true}, {Host: "*.test", TTL: time.Hour}}
+	for target, want := range map[string]cache.Rule{
+		"https://live.test/now/x": {Bypass: true},
+		"https://live.test/then":  {Lifetime: time.Hour},
+		"https://a.test:8443/":    {Lifetime: time.Hour},
+		"https://a.example/now/x": {},
+	} {
+		if got := rules.Cache(parse(t, target)); got != want {
+			t.Errorf("%s: %+v, want %+v", target, got, want)
+		}
 	}
 }

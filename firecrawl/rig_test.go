@@ -130,9 +130,7 @@ func newRig(tb testing.TB, pages map[string]string) *rig {
 	c := cache.New(cache.Options{
 		Page:  page.IsPage,
 		Store: st, Next: s,
-		Override: func(_ *http.Request, status int, h http.Header) (time.Duration, bool, bool) {
-			return 24 * time.Hour, false, status == 200 && strings.HasPrefix(h.Get("Content-Type"), "text/html")
-		},
+		PageLifetime: 24 * time.Hour,
 	})
 	f := fetch.New(fetch.Options{
 		Client: c, Direct: s, Store: st, UserAgent: "readthru/test", FrontMatter: true,

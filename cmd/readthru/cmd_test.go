@@ -15,10 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"readthru/api"
-	"readthru/fetch"
 	"readthru/page"
 	"readthru/store"
 )
@@ -118,64 +116,6 @@ func TestExportedNamesAreSafe(t *testing.T) {
 		}
 		if !filepath.IsLocal(fileName(pg)) {
 			t.Errorf("fileName(%s) leads out: %s", raw, fileName(pg))
-		}
-	}
-}
-
-func TestPagesThatStateNoLifetimeGetOne(t *testing.T) {
-	decide := lifetimes(fetch.Rules{{Host: "ruled.test", TTL: time.Hour}}, 24*time.Hour)
-	for _, tt := range []struct {
-		name, method, url string
-		status            int
-		contentType       string
-		want              time.Duration
-		force, ok         bool
-	}{
-		{"HTML (AD4)", "GET", "https://a.test/", 200, "text/html; charset=utf-8", 24 * time.Hour, false, true},
-		{"XHTML", "GET", "https://a.test/", 200, "application/xhtml+xml", 24 * time.Hour, false, true},
-		{"markdown", "GET", "https://a.test/", 200, "text/markdown", 24 * time.Hour, false, true},
-		{"PDF", "GET", "https://a.test/", 200, "application/pdf", 24 * time.Hour, false, true},
-		{"a feed", "GET", "https://a.test/", 200, "application/atom+xml", 24 * time.Hour, false, true},
-		{"never text/plain", "GET", "https://a.test/", 200, "text/plain", 0, false, false},
-		{"an image", "GET", "https://a.test/", 200, "image/png", 0, false, false},
-		{"no type", "GET", "https://a.test/", 200, "", 0, false, false},
-		{"not found", "GET", "https://a.test/", 404, "text/html", 0, false, false},
-		{"HEAD", "HEAD", "https://a.test/", 200, "text/html", 0, false, false},
-		{"POST", "POST", "https://a.test/", 200, "text/html", 0, false, false},
-		{
-			"a rule's ttl stands against what the origin says", "GET", "https://ruled.test/", 200, "image/png", time.Hour, true,
-			true,
-		},
-	} {
-		u, err := url.Parse(tt.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, force, ok := decide(&http.Request{Method: tt.method, URL: u}, tt.status,
-			http.Header{"Content-Type": {tt.contentType}})
-		if got != tt.want || force != tt.force || ok != tt.ok {
-			t.Errorf("%s: %v, %v, %v, want %v, %v, %v", tt.name, got, force, ok, tt.want, tt.force, tt.ok)
-		}
-	}
-	if _, _, ok := lifetimes(nil,
-		0)(&http.Request{Method: http.MethodGet, URL: &url.URL{Host: "a.test"}}, 200,
-		http.Header{"Content-Type": {"text/html"}}); ok {
-		t.Error("page_ttl 0 gives a lifetime")
-	}
-}
-
-func TestARuleSendsRequestsPastTheCache(t *testing.T) {
-	past := bypass(fetch.Rules{{Host: "live.test", Path: "/now/*", Bypass: true}})
-	for target, want := range map[string]bool{
-		"https://live.test/now/x": true, "https://live.test/then": false,
-		"https://a.test/now/x": false,
-	} {
-		u, err := url.Parse(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := past(&http.Request{URL: u}); got != want {
-			t.Errorf("%s: %v, want %v", target, got, want)
 		}
 	}
 }

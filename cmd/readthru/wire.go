@@ -97,7 +97,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
 		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Page: page.IsPage,
-		Override: lifetimes(s.rules(), s.Cache.PageTTL), Bypass: bypass(s.rules()), Log: log,
+		PageLifetime: s.Cache.PageTTL, Rule: s.rules().Cache, Log: log,
 	})
 	third := s.MarkdownNew.Mode
 	if offline {
@@ -348,32 +348,6 @@ func (s *settings) rules() fetch.Rules {
 		})
 	}
 	return list
-}
-
-// lifetimes returns the cache's override: a rule's ttl stands against what the origin states; a page that states
-// nothing lives pageTTL (AD4). Pages are answers 200 to GET whose type is a page's; text/plain is none.
-func lifetimes(rules fetch.Rules, pageTTL time.Duration) func(*http.Request, int,
-	http.Header) (time.Duration, bool, bool) {
-	return func(req *http.Request, status int, h http.Header) (lifetime time.Duration, force, ok bool) {
-		if status != http.StatusOK || req.Method != http.MethodGet {
-			return 0, false, false
-		}
-		if rule, ok := rules.Match(req.URL.Hostname(), req.URL.Path); ok && rule.TTL > 0 {
-			return rule.TTL, true, true
-		}
-		if pageTTL <= 0 || !page.IsPage(h.Get("Content-Type")) {
-			return 0, false, false
-		}
-		return pageTTL, false, true
-	}
-}
-
-// bypass returns what the cache asks whether a request goes past it: the rule that matches says so.
-func bypass(rules fetch.Rules) func(*http.Request) bool {
-	return func(req *http.Request) bool {
-		rule, ok := rules.Match(req.URL.Hostname(), req.URL.Path)
-		return ok && rule.Bypass
-	}
 }
 
 // disconnected is the way to origins when offline: there is none.
