@@ -84,7 +84,7 @@ var serviceRows = []acceptance{
 		w := newWorldOver(t, manyPages, nil, nil)
 		w.got(t, api.FetchRequest{URL: p1})
 		w.got(t, api.FetchRequest{URL: p2})
-		if gone, err := w.server.Uncache(t.Context(), api.Selection{URL: p1}); err != nil || gone.Removed != 1 ||
+		if gone, err := w.client.Uncache(t.Context(), api.Selection{URL: p1}); err != nil || gone.Removed != 1 ||
 			gone.Fetched != 1 {
 			t.Errorf("%v, %+v", err, gone)
 		}
@@ -100,13 +100,13 @@ var serviceRows = []acceptance{
 		w := newWorldOver(t, manyPages, nil, nil)
 		w.got(t, api.FetchRequest{URL: p1})
 		w.got(t, api.FetchRequest{URL: p2, Session: "another"})
-		if gone, err := w.server.ClearCache(t.Context()); err != nil || gone.Removed != 2 || gone.Fetched != 2 {
+		if gone, err := w.client.ClearCache(t.Context()); err != nil || gone.Removed != 2 || gone.Fetched != 2 {
 			t.Errorf("%v, %+v", err, gone)
 		}
-		if slices.Concat(urlsOf(t, w.server, ""), urlsOf(t, w.server, "another")) != nil || w.held(t, p1) != "" {
+		if slices.Concat(urlsOf(t, w.client, ""), urlsOf(t, w.client, "another")) != nil || w.held(t, p1) != "" {
 			t.Error("something is left")
 		}
-		if list, err := w.server.Pages(t.Context(), api.PageQuery{}); err != nil || len(list.Pages) != 2 {
+		if list, err := w.client.Pages(t.Context(), api.PageQuery{}); err != nil || len(list.Pages) != 2 {
 			t.Errorf("%v, %+v, want the pages kept (rule B32)", err, list)
 		}
 	}},
@@ -128,19 +128,19 @@ var serviceRows = []acceptance{
 	{"B42 get_fetched_urls is empty at first, and after remove_fetched and clear_fetched", func(t *testing.T) {
 		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
-		if got := urlsOf(t, w.server, ""); got != nil {
+		if got := urlsOf(t, w.client, ""); got != nil {
 			t.Errorf("at first: %v", got)
 		}
 		for _, raw := range []string{p1, p2, "https://example.com/p/3"} {
 			w.got(t, api.FetchRequest{URL: raw})
 		}
-		if _, err := w.server.Forget(t.Context(), "", p1); err != nil ||
-			!slices.Equal(urlsOf(t, w.server, ""), []string{"2", "3"}) {
-			t.Errorf("after remove_fetched: %v, %v", err, urlsOf(t, w.server, ""))
+		if _, err := w.client.Forget(t.Context(), "", p1); err != nil ||
+			!slices.Equal(urlsOf(t, w.client, ""), []string{"2", "3"}) {
+			t.Errorf("after remove_fetched: %v, %v", err, urlsOf(t, w.client, ""))
 		}
-		if gone, err := w.server.ForgetAll(t.Context(), ""); err != nil || gone.Removed != 2 ||
-			urlsOf(t, w.server, "") != nil {
-			t.Errorf("after clear_fetched: %v, %+v, %v", err, gone, urlsOf(t, w.server, ""))
+		if gone, err := w.client.ForgetAll(t.Context(), ""); err != nil || gone.Removed != 2 ||
+			urlsOf(t, w.client, "") != nil {
+			t.Errorf("after clear_fetched: %v, %+v, %v", err, gone, urlsOf(t, w.client, ""))
 		}
 	}},
 	{"B43 format_url_context joins with a separator, leaves out excluded URLs and errors", func(t *testing.T) {
@@ -149,7 +149,7 @@ var serviceRows = []acceptance{
 		for _, raw := range []string{p1, p2, "https://example.com/p/3"} {
 			w.got(t, api.FetchRequest{URL: raw})
 		}
-		got, err := w.server.ContextText(t.Context(),
+		got, err := w.client.ContextText(t.Context(),
 			api.ContextQuery{
 				URLs:    []string{"https://example.com/p/3", "https://example.com/p/never", p2, p1, p1},
 				Exclude: []string{p2}, MaxChars: 8,
@@ -198,7 +198,7 @@ var serviceRows = []acceptance{
 			failure.Data.Error.Kind != "http" {
 			t.Fatalf("%+v", failure)
 		}
-		if w.held(t, p1) != "" || urlsOf(t, w.server, "") != nil {
+		if w.held(t, p1) != "" || urlsOf(t, w.client, "") != nil {
 			t.Error("the error is kept")
 		}
 		works.Store(true)
@@ -216,7 +216,7 @@ var serviceRows = []acceptance{
 			asked.Load() != 1 {
 			t.Errorf("%q, %s, %+v, model asked %d times", p.Summary, p.SummaryType, p.Info, asked.Load())
 		}
-		if list, err := w.server.Context(t.Context(), "", p1); err != nil || list.Pages[0].Summary != modelSays {
+		if list, err := w.client.Context(t.Context(), "", p1); err != nil || list.Pages[0].Summary != modelSays {
 			t.Errorf("in the set: %v, %+v", err, list)
 		}
 	}},
@@ -231,7 +231,7 @@ var serviceRows = []acceptance{
 	{"B8 three URLs per message", func(t *testing.T) {
 		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
-		got, err := w.server.DetectAndFetch(t.Context(),
+		got, err := w.client.DetectAndFetch(t.Context(),
 			api.DetectRequest{Text: p1 + " " + p2 + " https://example.com/p/3 https://example.com/p/4"})
 		if err != nil || len(got.Pages) != 3 || got.Left != 1 || w.asked.Load() != 3 {
 			t.Errorf("%v, %d pages, %d left, origin asked %d times", err, len(got.Pages), got.Left, w.asked.Load())
@@ -284,13 +284,13 @@ var githubRows = []acceptance{
 			strings.Contains(p.SymbolMap, "Module") {
 			t.Errorf("symbol map: %s", p.SymbolMap)
 		}
-		if s, err := w.server.Fetch(t.Context(),
+		if s, err := w.client.Fetch(t.Context(),
 			api.FetchRequest{URL: "https://github.com/acme/tool", Summary: "auto"}); err != nil ||
 			s.SummaryType != "architecture" || !s.FromCache {
 			t.Errorf("%v, summary %s, from cache %v, want that of a repository with symbols (rule B21)", err, s.SummaryType,
 				s.FromCache)
 		}
-		if gone, err := w.server.Uncache(t.Context(), api.Selection{URL: "https://github.com/acme/tool"}); err != nil ||
+		if gone, err := w.client.Uncache(t.Context(), api.Selection{URL: "https://github.com/acme/tool"}); err != nil ||
 			gone.Removed == 0 || gone.Fetched != 1 {
 			t.Errorf("invalidate (rule B40): %v, %+v", err, gone)
 		}

@@ -45,7 +45,7 @@ type acceptance struct {
 // got is the page that a URL gives; it fails the test when it gives none.
 func (w *world) got(t *testing.T, r api.FetchRequest) *page.Page {
 	t.Helper()
-	p, err := w.server.Fetch(t.Context(), r)
+	p, err := w.client.Fetch(t.Context(), r)
 	if err != nil || p.Error != nil {
 		t.Fatalf("fetch %s: %v, %+v", r.URL, err, p)
 	}
@@ -55,7 +55,7 @@ func (w *world) got(t *testing.T, r api.FetchRequest) *page.Page {
 // held is what get_url_content answers for the default session; "" where that is an error.
 func (w *world) held(t *testing.T, raw string) string {
 	t.Helper()
-	p, err := w.server.URLContent(t.Context(), "", raw)
+	p, err := w.client.ContextPage(t.Context(), "", raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +72,10 @@ var cacheRows = []acceptance{
 		t.Helper()
 		w := newWorldOver(t, manyPages, nil, nil)
 		p := w.got(t, api.FetchRequest{URL: p1})
-		if _, err := w.server.Forget(t.Context(), "", p1); err != nil {
+		if _, err := w.client.Forget(t.Context(), "", p1); err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := w.server.Cached(t.Context(), p1); err != nil || !kept.Fresh {
+		if kept, err := w.client.Cached(t.Context(), p1, false); err != nil || !kept.Fresh {
 			t.Errorf("%v, %+v, want it fresh", err, kept)
 		}
 		if got := w.held(t, p1); got != p.Content || p.FetchedAt.IsZero() {
@@ -92,13 +92,13 @@ var cacheRows = []acceptance{
 			return manyPages(rw, r)
 		}, nil, nil)
 		w.got(t, api.FetchRequest{URL: p1})
-		if _, err := w.server.Forget(t.Context(), "", p1); err != nil {
+		if _, err := w.client.Forget(t.Context(), "", p1); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.held(t, p1); got != "" {
 			t.Errorf("it gave %q", got)
 		}
-		if kept, err := w.server.Cached(t.Context(), p1); err != nil || len(kept.Entries) != 1 || kept.Fresh {
+		if kept, err := w.client.Cached(t.Context(), p1, false); err != nil || len(kept.Entries) != 1 || kept.Fresh {
 			t.Errorf("%v, %+v, want it kept for validation, and no answer", err, kept)
 		}
 	}},

@@ -33,7 +33,7 @@ var detectionRows = []acceptance{
 		t.Helper()
 		detects("file:///etc/passwd")(t)
 		w := newWorld(t, nil)
-		if _, err := w.server.Fetch(t.Context(),
+		if _, err := w.client.Fetch(t.Context(),
 			api.FetchRequest{URL: "file:///etc/passwd"}); statusOf(err) != http.StatusBadRequest {
 			t.Errorf("a fetch of it: %v, want 400", err)
 		}

@@ -1,13 +1,13 @@
-// Package api is what an operator or an agent may ask of readthru: fetch a page, list pages, visits and versions, look
-// into the cache, read figures, take the authority's certificate.
+// Package api has the operations of readthru for operators and agents: fetch a page, list pages, visits and versions,
+// inspect the cache, search, fill knowledge bases, read figures.
 //
-// The operations are methods of [Server], which holds the parts in its own process, and of [Client], which asks a
-// running daemon over HTTP. Both have the same methods with the same meaning, so a command works alike with and without
-// a daemon. Every failure that has a status of its own is an [*Error]; on the wire it is application/problem+json (RFC
-// 9457).
+// The table in operations.go lists the operations. A [Server] does them and answers them over HTTP. A [Client] asks for
+// them, of a daemon over HTTP or of a Server in its own process, so a command works alike with and without a daemon. A
+// failure is an [*Error] with a [Code] for programs; on the wire it is application/problem+json (RFC 9457).
 //
-// Over HTTP every path is guarded: the Host field must name us (DNS rebinding), an Origin field must be ours,
-// cross-site requests of browsers are refused, POST takes JSON alone, and a token is asked for where one is set.
+// Over HTTP every path is guarded: the Host field must name this server (DNS rebinding), an Origin field must be ours,
+// cross-site requests of browsers are refused, POST takes only JSON or bytes, and a token is required if one is
+// configured.
 package api
 
 import (
@@ -21,47 +21,47 @@ import (
 // FetchRequest asks for a page. The zero value of each field but URL is its default.
 type FetchRequest struct {
 	URL string `json:"url"` // absolute, http or https
-	// markdown (default), text, html (the origin's own, in UTF-8; of what is no HTML its text), prompt, screenshot (a PNG,
-	// in place of content), or json, which is markdown too
+	// markdown (default), text, html (the origin's own in UTF-8, or the text of what is not HTML), prompt, screenshot (a
+	// PNG, in place of content), or json, which is markdown too
 	Format    string `json:"format,omitempty"`
 	Force     bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
-	Persist   *bool  `json:"persist,omitempty"`       // false: leave no page, version or visit; default true
+	Persist   *bool  `json:"persist,omitempty"`       // false: store no page, version or visit; default true
 	MaxChars  int    `json:"max_chars,omitempty"`     // cut content after so many code points; 0 no limit, for prompt 4000
 	MaxTokens int    `json:"max_tokens,omitempty"`    // cut content at about so many tokens; 0 no limit
-	// leave out so many code points of the content: next of a page that was cut
+	// skip so many code points of the content: next of a page that was cut
 	Start     int    `json:"start,omitempty"`
-	WholePage bool   `json:"whole_page,omitempty"` // all of the page, not its main content alone
+	WholePage bool   `json:"whole_page,omitempty"` // the whole page, not only its main content
 	Selector  string `json:"selector,omitempty"`   // only what this CSS selector matches
 	Drop      string `json:"drop,omitempty"`       // without what this CSS selector matches
 	// only the section with this id or heading; default: that of url's fragment
 	Section  string `json:"section,omitempty"`
 	Links    string `json:"links,omitempty"`    // inline, reference, text or none; default as configured
 	Images   string `json:"images,omitempty"`   // keep, alt or none; default as configured
-	Receipts bool   `json:"receipts,omitempty"` // tell what was removed because no reader of the page sees it
+	Receipts bool   `json:"receipts,omitempty"` // list what was removed because no reader of the page sees it
 	Render   string `json:"render,omitempty"`   // auto (default), always or never
-	// a page that is rendered is waited for until this CSS selector matches
+	// wait in the browser until this CSS selector matches
 	WaitFor string `json:"wait_for,omitempty"`
-	Console bool   `json:"console,omitempty"` // render the page and tell what it logs as errors
+	Console bool   `json:"console,omitempty"` // render the page and list the errors that it logs
 	Remote  *bool  `json:"remote,omitempty"`  // false: send nothing to third parties; default true
-	// auto, brief, usage, api, architecture or evaluation; default: none is made
+	// auto, brief, usage, api, architecture or evaluation; default: no summary
 	Summary string `json:"summary,omitempty"`
-	// the reader's own words: they may choose the summary where that is auto
+	// purpose of reading, in words: it may choose the kind of an auto summary
 	Hint string `json:"hint,omitempty"`
-	// kept with the visit; the page goes into its set, or the default session's
-	Session string `json:"session,omitempty"`
-	Agent   string `json:"-"` // kept with the visit; over HTTP the User-Agent field
+	// stored with the visit; the page becomes part of what this session, or the default one, has fetched
+	Session string `json:"session,omitempty" header:"X-Readthru-Session"`
+	Agent   string `json:"-" header:"User-Agent"` // stored with the visit
 }
 
-// PageQuery selects pages. Its zero value is the fifty visited last.
+// PageQuery selects pages. Its zero value selects the fifty visited last.
 type PageQuery struct {
-	Host   string // that host alone
-	Text   string // in title or URL
-	Sort   string // recent (default), visits, url or tokens
-	Limit  int    // 0 is 50, at most 500
-	Cursor string // Next of the list before
+	Host   string `query:"host" doc:"only this host"`
+	Text   string `query:"q" doc:"only with this text in title or URL"`
+	Sort   string `query:"sort" doc:"recent (default), visits, url or tokens"`
+	Limit  int    `query:"limit" range:"1,500"` // 0 is 50
+	Cursor string `query:"cursor"`              // Next of the list before
 }
 
-// PageList is a part of the pages known. Next is empty at the end.
+// PageList is a part of the list of pages. Next is empty at the end.
 type PageList struct {
 	Pages []*page.Page `json:"pages"`
 	Next  string       `json:"next,omitempty"`
@@ -86,13 +86,13 @@ type Diff struct {
 
 // VisitQuery selects visits, newest first.
 type VisitQuery struct {
-	URL     string // of one page
-	Session string
-	Limit   int // 0 is 50, at most 500
-	Cursor  string
+	URL     string `query:"url" doc:"only this page"`
+	Session string `query:"session" doc:"only this session"`
+	Limit   int    `query:"limit" range:"1,500"` // 0 is 50
+	Cursor  string `query:"cursor"`              // Next of the list before
 }
 
-// VisitList is a part of the visits. Next is empty at the end.
+// VisitList is a part of the list of visits. Next is empty at the end.
 type VisitList struct {
 	Visits []store.Visit `json:"visits"`
 	Next   string        `json:"next,omitempty"`
@@ -113,7 +113,7 @@ type CacheEntry struct {
 type CacheEntries struct {
 	URL     string       `json:"url"`
 	Entries []CacheEntry `json:"entries"`
-	// one of them answers a fetch now, without a question to the origin
+	// one of them answers a fetch now, without asking the origin
 	Fresh       bool          `json:"fresh"`
 	Explanation []ExplainLine `json:"explanation,omitempty"` // of all entries, in their order
 }
@@ -126,16 +126,16 @@ type ExplainLine struct {
 
 // Selection names stored responses to remove: exactly one field is set.
 type Selection struct {
-	URL    string // one URL, exactly
-	Host   string // everything of a host
-	Prefix string // every URL that begins so; with at least scheme and host
-	Tag    string // what the origin tagged so (Cache-Tag, Surrogate-Key)
+	URL    string `query:"url" doc:"of one URL"`
+	Host   string `query:"host" doc:"of a host"`
+	Prefix string `query:"prefix" doc:"of all URLs with this prefix, which has at least scheme and host"`
+	Tag    string `query:"tag" doc:"with this tag of the origin (Cache-Tag, Surrogate-Key)"`
 }
 
-// Removed says how much went.
+// Removed says how much was removed.
 type Removed struct {
-	Removed int `json:"removed"`           // stored responses with what was kept in their place; of a session's set, pages
-	Fetched int `json:"fetched,omitempty"` // pages that went from the sets of sessions together with stored responses
+	Removed int `json:"removed"`           // stored responses and renditions; of a session, pages
+	Fetched int `json:"fetched,omitempty"` // pages of sessions that were removed with stored responses
 }
 
 // DisclosureList is a part of the ledger of what was sent to third parties, newest first.
@@ -167,8 +167,8 @@ type RequestStats struct {
 	Errors      int64 `json:"errors"`
 }
 
-// CacheStats counts the cache's answers since start, and what is stored now. HitRatio, 0 to 1, is the part of answers
-// that could use a stored response (hits, revalidated, stale) among all but the bypassed.
+// CacheStats counts the cache's answers since start, and what is stored now. HitRatio, 0 to 1, is the part of the
+// answers, without bypassed ones, that used a stored response (hits, revalidated, stale).
 type CacheStats struct {
 	Hits        int64   `json:"hits"`
 	Misses      int64   `json:"misses"`
@@ -180,7 +180,7 @@ type CacheStats struct {
 	Bytes       int64   `json:"bytes"`
 }
 
-// PageStats counts what is remembered.
+// PageStats counts what is stored of pages.
 type PageStats struct {
 	Total    int64                 `json:"total"`
 	Visits   int64                 `json:"visits"`
@@ -195,21 +195,20 @@ type TokenStats struct {
 	Saved    int64 `json:"saved"`
 }
 
-// RenderStats tells how pages are got (rule C1): in a browser where one is needed, by http alone, or unavailable when
+// RenderStats says how pages are fetched (rule C1): in a browser if one is needed, only by http, or unavailable when
 // offline.
 type RenderStats struct {
 	State     string `json:"state"`               // browser, http or unavailable
 	Reason    string `json:"reason,omitempty"`    // why there is no browser
 	Browser   string `json:"browser,omitempty"`   // its path
-	Sandboxed bool   `json:"sandboxed,omitempty"` // it has its sandbox, as far as is known
+	Sandboxed bool   `json:"sandboxed,omitempty"` // the browser has its sandbox, as far as is known
 	Running   bool   `json:"running"`
 	Pages     int64  `json:"pages"` // rendered since start
 	Failed    int64  `json:"failed"`
 	Deaths    int64  `json:"deaths"` // of the browser, since start
 }
 
-// MarkdownNewStats tells the state of the third party markdown.new: off, closed (in use) or open (resting after
-// failures).
+// MarkdownNewStats is the state of the third party markdown.new: off, closed (in use) or open (paused after failures).
 type MarkdownNewStats struct {
 	Mode      string `json:"mode"`
 	State     string `json:"state"`
@@ -224,7 +223,7 @@ type HostStats struct {
 	Hits   int64  `json:"hits"`
 }
 
-// Liveness says who answers.
+// Liveness says which daemon answers.
 type Liveness struct {
 	Status   string `json:"status"` // ok
 	Instance string `json:"instance"`
@@ -236,8 +235,8 @@ type Readiness struct {
 	Ready bool            `json:"ready"`
 	Parts map[string]Part `json:"parts"`
 
-	// Distrusted are the hosts that are tunnelled for some client, because it rejected our authority's certificate there;
-	// at most a hundred.
+	// Distrusted are hosts, at most a hundred, that are tunnelled for a client because it rejected our authority's
+	// certificate there.
 	Distrusted []string `json:"distrusted,omitempty"`
 }
 

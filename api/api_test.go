@@ -23,51 +23,11 @@ import (
 	"readthru/store"
 )
 
-// operations are what Server and Client both do.
-type operations interface {
-	Fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error)
-	Pages(ctx context.Context, q api.PageQuery) (*api.PageList, error)
-	Page(ctx context.Context, ref string) (*page.Page, error)
-	Versions(ctx context.Context, ref string) (*api.VersionList, error)
-	Diff(ctx context.Context, ref, a, b string) (*api.Diff, error)
-	Changes(ctx context.Context, ref, since string) (*api.Changes, error)
-	Robots(ctx context.Context, url string) (*api.Robots, error)
-	DeletePage(ctx context.Context, ref string) error
-	Detect(ctx context.Context, text string) (*api.Detection, error)
-	DetectAndFetch(ctx context.Context, r api.DetectRequest) (*api.FetchedText, error)
-	Context(ctx context.Context, session, url string) (*api.Context, error)
-	URLContent(ctx context.Context, session, url string) (*page.Page, error)
-	ContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error)
-	Forget(ctx context.Context, session, url string) (*api.Removed, error)
-	ForgetAll(ctx context.Context, session string) (*api.Removed, error)
-	Visits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error)
-	Cached(ctx context.Context, url string) (*api.CacheEntries, error)
-	Uncache(ctx context.Context, sel api.Selection) (*api.Removed, error)
-	ClearCache(ctx context.Context) (*api.Removed, error)
-	SweepCache(ctx context.Context) (*api.Removed, error)
-	Disclosures(ctx context.Context, cursor string, limit int) (*api.DisclosureList, error)
-	Stats(ctx context.Context) (*api.Stats, error)
-	Liveness(ctx context.Context) (*api.Liveness, error)
-	Readiness(ctx context.Context) (*api.Readiness, error)
-	Backup(ctx context.Context, w io.Writer) error
-}
+// TestClientsAgree runs one suite with a client in this process and with one over HTTP.
+func TestClientsAgree(t *testing.T) { eachClient(t, nil, testOperations) }
 
-// TestServerAndClientAgree runs one suite against the operations in this process and over HTTP.
-func TestServerAndClientAgree(t *testing.T) {
-	t.Run("server", func(t *testing.T) { testOperations(t, newWorld(t, nil), nil) })
-	t.Run("client", func(t *testing.T) {
-		w := newWorld(t, func(o *api.Options) { o.Token = "token" })
-		c := api.NewClient(w.listen(t), "token", "agent/1")
-		t.Cleanup(c.Close)
-		testOperations(t, w, c)
-	})
-}
-
-func testOperations(t *testing.T, w *world, ops operations) {
+func testOperations(t *testing.T, w *world, ops *api.Client) {
 	t.Helper()
-	if ops == nil {
-		ops = w.server
-	}
 	ctx := t.Context()
 
 	p, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Session: "s1", Agent: "agent/1"})
@@ -134,7 +94,7 @@ func testOperations(t *testing.T, w *world, ops operations) {
 		t.Errorf("visits of session s1: %v, %+v, want 1 by agent/1", err, one)
 	}
 
-	entries, err := ops.Cached(ctx, pageURL+"#part")
+	entries, err := ops.Cached(ctx, pageURL+"#part", false)
 	if err != nil || len(entries.Entries) != 1 || entries.Entries[0].Status != 200 || entries.Entries[0].Length == 0 {
 		t.Errorf("cached: %v, %+v, want one stored response", err, entries)
 	}
@@ -233,7 +193,7 @@ func testOperations(t *testing.T, w *world, ops operations) {
 }
 
 // testChanges looks at a page whose second paragraph is another in the newest of two versions.
-func testChanges(t *testing.T, ops operations, versions []store.Version) {
+func testChanges(t *testing.T, ops *api.Client, versions []store.Version) {
 	t.Helper()
 	for _, tt := range []struct{ since, kind, base string }{
 		{"", knowledge.SectionChanged, versions[1].ContentHash},
@@ -337,7 +297,7 @@ func TestFormats(t *testing.T) {
 			"```json\n{\n  \"größe\": 1\n}\n```\n", "",
 		},
 	} {
-		p, err := w.server.Fetch(t.Context(), tt.r)
+		p, err := w.client.Fetch(t.Context(), tt.r)
 		if err != nil || p.Error != nil {
 			t.Errorf("%s: %v, %+v", tt.name, err, p.Error)
 			continue
@@ -349,7 +309,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: warnings %v lack %s", tt.name, p.Warnings, tt.warning)
 		}
 	}
-	if p, _ := w.server.Fetch(t.Context(), api.FetchRequest{
+	if p, _ := w.client.Fetch(t.Context(), api.FetchRequest{
 		URL: pageURL, Format: "prompt",
 		MaxChars: 20,
 	}); !strings.HasSuffix(p.Content, "...\n") {
@@ -497,28 +457,28 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		return w.firecrawlExample(t, route)
 	}
 	for _, force := range []bool{false, true} { // two versions
-		if _, err := w.server.Fetch(ctx, api.FetchRequest{URL: pageURL, Force: force}); err != nil {
+		if _, err := w.client.Fetch(ctx, api.FetchRequest{URL: pageURL, Force: force}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := w.know.Base("garden"); err != nil {
-		f, err := w.server.CreateBase(ctx, api.NewBase{Name: "garden", Files: []string{file}})
-		if last := finished(t, w.server, f, err); last.State != api.JobDone {
+		f, err := w.client.CreateBase(ctx, api.NewBase{Name: "garden", Files: []string{file}})
+		if last := finished(t, w.client, f, err); last.State != api.JobDone {
 			t.Fatalf("job %+v", last)
 		}
 	}
 	if err := w.server.CatchUp(ctx); err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := w.server.Jobs(ctx)
+	jobs, err := w.client.Jobs(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits, err := w.server.Search(ctx, api.SearchQuery{Text: "quince", KB: "garden"})
+	hits, err := w.client.Search(ctx, api.SearchQuery{Text: "quince", KB: "garden"})
 	if err != nil || len(hits.Hits) == 0 {
 		t.Fatal(err, hits)
 	}
-	note, err := w.server.AddNote(ctx, api.NewNote{Text: "Quinces are better cooked."})
+	note, err := w.know.AddNote(knowledge.Note{Text: "Quinces are better cooked."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -554,7 +514,7 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		body = `{"name":"texts"}`
 	case "POST /api/v1/kbs/unpack":
 		var pack bytes.Buffer
-		if err := w.server.Pack(ctx, "garden", &pack); err != nil {
+		if err := w.client.Pack(ctx, "garden", &pack); err != nil {
 			t.Fatal(err)
 		}
 		path, body = path+"?name=copy", pack.String()

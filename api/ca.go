@@ -7,18 +7,18 @@ import (
 	"net/http"
 )
 
-func (s *Server) serveCAPEM(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) serveCAPEM(w http.ResponseWriter, _ *http.Request, _ none) error {
 	b, err := s.authority()
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/x-pem-file")
 	w.Header().Set("Content-Disposition", `attachment; filename="readthru-ca.pem"`)
-	_, _ = w.Write(b) // the status is out: an error here is a client that has gone
+	_, _ = w.Write(b) // an error is a client that has gone
 	return nil
 }
 
-func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request, _ none) error {
 	b, err := s.authority()
 	if err != nil {
 		return err
@@ -35,15 +35,15 @@ func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request) error {
 
 func (s *Server) authority() ([]byte, error) {
 	if s.o.CA == nil {
-		return nil, problem(http.StatusNotFound, "there is no authority here")
+		return nil, problem(http.StatusNotFound, "this server has no authority")
 	}
 	return s.o.CA(), nil
 }
 
 // servePAC answers proxy settings: everything but this machine through the proxy.
-func (s *Server) servePAC(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) servePAC(w http.ResponseWriter, _ *http.Request, _ none) error {
 	if s.o.Proxy == nil || s.o.Proxy() == "" {
-		return problem(http.StatusServiceUnavailable, "no proxy listens")
+		return problem(http.StatusServiceUnavailable, "no proxy runs")
 	}
 	address, err := json.Marshal("PROXY " + s.o.Proxy())
 	if err != nil {

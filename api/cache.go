@@ -10,9 +10,15 @@ import (
 	"readthru/page"
 )
 
-// Cached lists the stored responses of a URL.
-func (s *Server) Cached(ctx context.Context, raw string) (*CacheEntries, error) {
-	uri, err := cacheURI(raw)
+// cacheQuery asks for the stored responses of a URL.
+type cacheQuery struct {
+	URL     string `query:"url" doc:"the exact URL"`
+	Explain bool   `query:"explain" doc:"1: also say why each is reused or not"`
+}
+
+// listCached lists the stored responses of a URL. With Explain it says why each would or would not answer a fetch now.
+func (s *Server) listCached(ctx context.Context, q cacheQuery) (*CacheEntries, error) {
+	uri, err := cacheURI(q.URL)
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
@@ -34,28 +40,16 @@ func (s *Server) Cached(ctx context.Context, raw string) (*CacheEntries, error) 
 			return nil, fmt.Errorf("judge stored responses of %s: %w", page.MaskString(uri), err)
 		}
 	}
-	return list, nil
-}
-
-// Explained lists the stored responses of a URL, and tells why they would or would not answer a fetch of it now.
-func (s *Server) Explained(ctx context.Context, raw string) (*CacheEntries, error) {
-	list, err := s.Cached(ctx, raw)
-	if err != nil || s.o.Explain == nil {
-		return list, err
-	}
-	if list.Explanation, err = s.o.Explain(ctx, list.URL); err != nil {
-		return nil, fmt.Errorf("explain %s: %w", page.MaskString(list.URL), err)
+	if q.Explain && s.o.Explain != nil {
+		if list.Explanation, err = s.o.Explain(ctx, uri); err != nil {
+			return nil, fmt.Errorf("explain %s: %w", page.MaskString(uri), err)
+		}
 	}
 	return list, nil
 }
 
-// Explained asks the daemon, as [Server.Explained] does.
-func (c *Client) Explained(ctx context.Context, raw string) (*CacheEntries, error) {
-	return call[CacheEntries](ctx, c, http.MethodGet, "/api/v1/cache", values("url", raw, "explain", "1"))
-}
-
-// Uncache removes stored responses.
-func (s *Server) Uncache(_ context.Context, sel Selection) (*Removed, error) {
+// uncache removes stored responses.
+func (s *Server) uncache(_ context.Context, sel Selection) (*Removed, error) {
 	set := 0
 	for _, v := range []string{sel.URL, sel.Host, sel.Prefix, sel.Tag} {
 		if v != "" {
@@ -75,9 +69,8 @@ func (s *Server) Uncache(_ context.Context, sel Selection) (*Removed, error) {
 		}
 		if sel.URL != "" {
 			return s.invalidate(uri)
-		} else {
-			n, err = s.o.Store.DeletePrefixResponses(uri)
 		}
+		n, err = s.o.Store.DeletePrefixResponses(uri)
 	case sel.Host != "":
 		n, err = s.o.Store.DeleteHostResponses(strings.ToLower(sel.Host))
 	default:
@@ -89,8 +82,8 @@ func (s *Server) Uncache(_ context.Context, sel Selection) (*Removed, error) {
 	return &Removed{Removed: n}, nil
 }
 
-// invalidate removes what would answer a fetch of one URL: its stored responses, those of where it led to, what was
-// made to stand in their place, and what sessions have fetched of it (rule B40). The page itself, its versions and
+// invalidate removes what would answer a fetch of one URL: its stored responses, those of the URL that it redirects to,
+// the renditions made of them, and what sessions have fetched of it (rule B40). The page itself, its versions and its
 // visits stay.
 func (s *Server) invalidate(uri string) (*Removed, error) {
 	gone := &Removed{}
@@ -117,14 +110,14 @@ func (s *Server) invalidate(uri string) (*Removed, error) {
 		gone.Fetched, err = s.o.Store.ForgetFetched(key)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("remove what was made of %s: %w", page.MaskString(uri), err)
+		return nil, fmt.Errorf("remove renditions of %s: %w", page.MaskString(uri), err)
 	}
 	return gone, nil
 }
 
-// ClearCache removes all stored responses, what was made to stand in their place, and what sessions have fetched (rule
-// B41). Pages, versions and visits stay.
-func (s *Server) ClearCache(context.Context) (*Removed, error) {
+// clearCache removes all stored responses, the renditions made of them, and what sessions have fetched (rule B41).
+// Pages, versions and visits stay.
+func (s *Server) clearCache(context.Context, none) (*Removed, error) {
 	gone := &Removed{}
 	n, err := s.o.Store.ClearResponses()
 	if err == nil {
@@ -141,8 +134,8 @@ func (s *Server) ClearCache(context.Context) (*Removed, error) {
 	return gone, nil
 }
 
-// SweepCache removes what is of no more use.
-func (s *Server) SweepCache(ctx context.Context) (*Removed, error) {
+// sweepCache removes stored responses that are no longer of use.
+func (s *Server) sweepCache(ctx context.Context, _ none) (*Removed, error) {
 	n, err := s.o.Store.Sweep(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sweep the cache: %w", err)
@@ -150,8 +143,8 @@ func (s *Server) SweepCache(ctx context.Context) (*Removed, error) {
 	return &Removed{Removed: n}, nil
 }
 
-// cacheURI is the key that the cache stores a URL's responses under: exact but for the case of scheme and host, a
-// default port, an empty path and the fragment.
+// cacheURI returns the key under which the cache stores the responses of a URL: the URL with scheme and host in lower
+// case, without a default port and fragment, and with "/" for an empty path.
 func cacheURI(raw string) (string, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
@@ -165,46 +158,4 @@ func cacheURI(raw string) (string, error) {
 		k.Path = "/"
 	}
 	return k.String(), nil
-}
-
-func (s *Server) serveCached(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "url", "explain"); err != nil {
-		return err
-	}
-	explain, err := flag(q, "explain")
-	if err != nil {
-		return err
-	}
-	list := s.Cached
-	if explain {
-		list = s.Explained
-	}
-	entries, err := list(r.Context(), q.Get("url"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, entries)
-}
-
-func (s *Server) serveUncache(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "url", "host", "prefix", "tag"); err != nil {
-		return err
-	}
-	n, err := s.Uncache(r.Context(), Selection{
-		URL: q.Get("url"), Host: q.Get("host"), Prefix: q.Get("prefix"),
-		Tag: q.Get("tag"),
-	})
-	return reply(w, n, err)
-}
-
-func (s *Server) serveClearCache(w http.ResponseWriter, r *http.Request) error {
-	n, err := s.ClearCache(r.Context())
-	return reply(w, n, err)
-}
-
-func (s *Server) serveSweepCache(w http.ResponseWriter, r *http.Request) error {
-	n, err := s.SweepCache(r.Context())
-	return reply(w, n, err)
 }

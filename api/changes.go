@@ -10,30 +10,35 @@ import (
 	"readthru/store"
 )
 
-// Changes tells what of a page is other than it was: the sections that changed, without the rest.
+// Changes holds the sections of a page that changed, without the rest.
 type Changes struct {
 	Doc   string `json:"doc"`
 	URL   string `json:"url"`
 	Title string `json:"title,omitempty"`
-	// what the page was; absent when no version that old is kept: all of the page stands as added then
+	// the version compared with; absent if no version that old is kept, and all sections are listed as added then
 	Since   *store.Version            `json:"since,omitempty"`
 	Now     store.Version             `json:"now"`
 	Changed bool                      `json:"changed"`
 	Changes []knowledge.SectionChange `json:"changes"`
 }
 
-// Changes compares what a page says now with what it said at a time. since is a time as [Since] reads it, or the first
-// digits (8 or more) of the content_hash of a version that is kept; empty is the version before the newest. It asks no
-// origin: fetch the page first to compare with what it says today.
-func (s *Server) Changes(_ context.Context, ref, since string) (*Changes, error) {
-	key, p, versions, err := s.versions(ref)
+// changesQuery asks for the changes of a page.
+type changesQuery struct {
+	Doc   string `path:"doc"`
+	Since string `query:"since" doc:"a time, a day, an age (36h, 7d) or digits of a content_hash"`
+}
+
+// getChanges compares the newest version of a page with the one of an earlier time. It asks no origin: fetch the page
+// first to compare with its present content.
+func (s *Server) getChanges(_ context.Context, q changesQuery) (*Changes, error) {
+	key, p, versions, err := s.versions(q.Doc)
 	if err != nil {
 		return nil, err
 	}
 	if len(versions) == 0 {
 		return nil, problem(http.StatusNotFound, "no version of %s is kept", p.URL)
 	}
-	base, err := versionSince(versions, since, time.Now())
+	base, err := versionSince(versions, q.Since, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +65,8 @@ func (s *Server) Changes(_ context.Context, ref, since string) (*Changes, error)
 	return c, nil
 }
 
-// versionSince returns the version, of those of a page from the newest, that was the page at a time or has a hash; nil
-// when that time lies before all of them.
+// versionSince returns the version that the page had at a time, or that has a hash; nil if the time is before the first
+// version. versions are newest first.
 func versionSince(versions []store.Version, since string, now time.Time) (*store.Version, error) {
 	if since == "" {
 		return &versions[min(1, len(versions)-1)], nil
@@ -81,14 +86,5 @@ func versionSince(versions []store.Version, since string, now time.Time) (*store
 			return &versions[i], nil
 		}
 	}
-	return nil, nil //nolint:nilnil // none is that old, which is no error
-}
-
-func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "since"); err != nil {
-		return err
-	}
-	c, err := s.Changes(r.Context(), r.PathValue("doc"), q.Get("since"))
-	return reply(w, c, err)
+	return nil, nil //nolint:nilnil // no version is that old, which is no error
 }

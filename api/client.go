@@ -7,21 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
+	"strings"
 	"time"
 
+	"readthru/knowledge"
 	"readthru/page"
 )
 
-// Client asks a running daemon. Its operations are those of [Server].
+// Client asks for the operations: of a running daemon ([NewClient]), or of a [Server] in this process
+// ([Server.Client]). An answer that is a failure is an [*Error].
 type Client struct {
 	base  string
 	token string
 	agent string
 	http  *http.Client
+
+	daemon string // where it is, for errors; empty in process
 }
 
 // NewClient returns a Client of the daemon whose admin port is at addr (host:port). An empty token sends none. agent is
@@ -31,211 +36,396 @@ func NewClient(addr, token, agent string) *Client {
 		DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, MaxIdleConnsPerHost: 4,
 		IdleConnTimeout: 30 * time.Second,
 	}
+	base := "http://" + addr
+	return &Client{base: base, token: token, agent: agent, http: asIs(t), daemon: base}
+}
+
+// NewLocalClient returns a Client whose requests h, which answers as a [Server] does, answers in process.
+func NewLocalClient(h http.Handler, token, agent string) *Client {
 	return &Client{
-		base: "http://" + addr, token: token, agent: agent,
-		http: &http.Client{Transport: t, CheckRedirect: func(*http.Request,
-			[]*http.Request,
-		) error {
-			return http.ErrUseLastResponse
-		}},
+		base: "http://localhost", token: token, agent: agent, http: asIs(inProcess{h, slog.New(slog.DiscardHandler)}),
 	}
+}
+
+// asIs returns an HTTP client that follows no redirects.
+func asIs(t http.RoundTripper) *http.Client {
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 }
 
 // Close frees the client's connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Fetch gets a page, as [Server.Fetch] does.
+// Fetch fetches a page. A page that could not be fetched has its Error set.
 func (c *Client) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) {
-	return c.page(c.do(ctx, http.MethodPost, "/api/v1/fetch", nil, r))
-}
-
-// page reads a page object, which comes with a failure's status too.
-func (c *Client) page(resp *http.Response, err error) (*page.Page, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK && resp.Header.Get("Content-Type") != "application/json" {
-		return nil, refusal(resp)
-	}
-	p := new(page.Page)
-	if err := json.NewDecoder(resp.Body).Decode(p); err != nil {
-		return nil, fmt.Errorf("read the daemon's answer: %w", err)
-	}
-	return p, nil
+	return call(ctx, c, fetchPage, r)
 }
 
 // Pages lists pages.
 func (c *Client) Pages(ctx context.Context, q PageQuery) (*PageList, error) {
-	return call[PageList](ctx, c, http.MethodGet, "/api/v1/pages",
-		values("host", q.Host, "q", q.Text, "sort", q.Sort, "limit", number(q.Limit), "cursor", q.Cursor))
+	return call(ctx, c, listPages, q)
 }
 
-// Page returns a page with its content.
-func (c *Client) Page(ctx context.Context, ref string) (*page.Page, error) {
-	return call[page.Page](ctx, c, http.MethodGet, "/api/v1/pages/"+url.PathEscape(ref), nil)
+// Page returns a page with its content. doc is a document id, the first 8 or more digits of one, or a URL.
+func (c *Client) Page(ctx context.Context, doc string) (*page.Page, error) {
+	return call(ctx, c, getPage, pageRef{doc})
 }
 
-// DeletePage forgets a page.
-func (c *Client) DeletePage(ctx context.Context, ref string) error {
-	_, err := call[deleted](ctx, c, http.MethodDelete, "/api/v1/pages/"+url.PathEscape(ref), nil)
+// DeletePage deletes a page, its versions and its stored responses.
+func (c *Client) DeletePage(ctx context.Context, doc string) error {
+	_, err := call(ctx, c, deletePage, pageRef{doc})
 	return err
 }
 
-// Versions lists the contents that a page has had.
-func (c *Client) Versions(ctx context.Context, ref string) (*VersionList, error) {
-	return call[VersionList](ctx, c, http.MethodGet, "/api/v1/pages/"+url.PathEscape(ref)+"/versions", nil)
+// Versions lists the versions of a page, newest first.
+func (c *Client) Versions(ctx context.Context, doc string) (*VersionList, error) {
+	return call(ctx, c, listVersions, pageRef{doc})
 }
 
-// Diff compares two versions of a page.
-func (c *Client) Diff(ctx context.Context, ref, a, b string) (*Diff, error) {
-	return call[Diff](ctx, c, http.MethodGet, "/api/v1/pages/"+url.PathEscape(ref)+"/diff", values("a", a, "b", b))
+// Diff compares two versions of a page. a and b are each the first digits of a content hash, or how many versions back;
+// if empty, the version before the newest and the newest.
+func (c *Client) Diff(ctx context.Context, doc, a, b string) (*Diff, error) {
+	return call(ctx, c, diffVersions, diffQuery{doc, a, b})
 }
 
-// Changes tells which sections of a page changed.
-func (c *Client) Changes(ctx context.Context, ref, since string) (*Changes, error) {
-	return call[Changes](ctx, c, http.MethodGet, "/api/v1/pages/"+url.PathEscape(ref)+"/changes", values("since", since))
+// Changes compares the newest version of a page with an earlier one. since is a time as [Since] parses it, or the first
+// 8 or more digits of a content hash; empty is the version before the newest.
+func (c *Client) Changes(ctx context.Context, doc, since string) (*Changes, error) {
+	return call(ctx, c, getChanges, changesQuery{doc, since})
 }
 
-// Robots asks the robots.txt of a URL's site.
+// Outline returns the headings of a page or document.
+func (c *Client) Outline(ctx context.Context, doc string) (*Outline, error) {
+	return call(ctx, c, getOutline, pageRef{doc})
+}
+
+// Section returns a section of a page or document by the title, path or fragment of its heading.
+func (c *Client) Section(ctx context.Context, doc, name string) (*SectionText, error) {
+	return call(ctx, c, getSection, sectionQuery{doc, name})
+}
+
+// VerifyQuote looks for a sentence in a page.
+func (c *Client) VerifyQuote(ctx context.Context, doc, quote string) (*QuoteCheck, error) {
+	return call(ctx, c, verifyQuote, quoteQuery{doc, quote})
+}
+
+// Robots reports whether robots.txt allows fetching a URL.
 func (c *Client) Robots(ctx context.Context, raw string) (*Robots, error) {
-	return call[Robots](ctx, c, http.MethodGet, "/api/v1/robots", values("url", raw))
+	return call(ctx, c, getRobots, robotsQuery{raw})
 }
 
-// Visits lists deliveries of pages to readers.
+// Detect lists the URLs in a text with their kinds.
+func (c *Client) Detect(ctx context.Context, text string) (*Detection, error) {
+	return call(ctx, c, detectURLs, textRequest{text})
+}
+
+// DetectAndFetch fetches the first pages that a text names.
+func (c *Client) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedText, error) {
+	return call(ctx, c, detectAndFetch, r)
+}
+
+// Context lists what a session has fetched; with a URL only that page, with its content.
+func (c *Client) Context(ctx context.Context, session, raw string) (*Context, error) {
+	return call(ctx, c, getContext, contextQuery{session, raw})
+}
+
+// ContextPage returns a page that a session has fetched, else one from the cache. If neither has it, its Error is set.
+func (c *Client) ContextPage(ctx context.Context, session, raw string) (*page.Page, error) {
+	return call(ctx, c, getContextPage, contextQuery{session, raw})
+}
+
+// ContextText returns pages that a session has fetched as one text.
+func (c *Client) ContextText(ctx context.Context, q ContextQuery) (*ContextText, error) {
+	return call(ctx, c, getContextText, q)
+}
+
+// Forget removes a page from what a session has fetched. The cache keeps it.
+func (c *Client) Forget(ctx context.Context, session, raw string) (*Removed, error) {
+	return call(ctx, c, forgetPages, forgetQuery{session, &raw})
+}
+
+// ForgetAll removes all pages from what a session has fetched. The cache keeps them.
+func (c *Client) ForgetAll(ctx context.Context, session string) (*Removed, error) {
+	return call(ctx, c, forgetPages, forgetQuery{Session: session})
+}
+
+// Visits lists deliveries of pages to readers, newest first.
 func (c *Client) Visits(ctx context.Context, q VisitQuery) (*VisitList, error) {
-	return call[VisitList](ctx, c, http.MethodGet, "/api/v1/visits",
-		values("url", q.URL, "session", q.Session, "limit", number(q.Limit), "cursor", q.Cursor))
+	return call(ctx, c, listVisits, q)
 }
 
-// Cached lists the stored responses of a URL.
-func (c *Client) Cached(ctx context.Context, raw string) (*CacheEntries, error) {
-	return call[CacheEntries](ctx, c, http.MethodGet, "/api/v1/cache", values("url", raw))
+// Session returns the figures of a session.
+func (c *Client) Session(ctx context.Context, name string) (*SessionStats, error) {
+	return call(ctx, c, getSession, sessionRef{name})
+}
+
+// EndRecording implements [SessionProxies].
+func (c *Client) EndRecording(ctx context.Context, session string) error {
+	_, err := call(ctx, c, endRecording, sessionRef{session})
+	return err
+}
+
+// Cached lists the stored responses of a URL. With explain it says why each would or would not answer a fetch now.
+func (c *Client) Cached(ctx context.Context, raw string, explain bool) (*CacheEntries, error) {
+	return call(ctx, c, listCached, cacheQuery{raw, explain})
 }
 
 // Uncache removes stored responses.
 func (c *Client) Uncache(ctx context.Context, sel Selection) (*Removed, error) {
-	return call[Removed](ctx, c, http.MethodDelete, "/api/v1/cache",
-		values("url", sel.URL, "host", sel.Host, "prefix", sel.Prefix, "tag", sel.Tag))
+	return call(ctx, c, uncache, sel)
 }
 
 // ClearCache removes all stored responses.
 func (c *Client) ClearCache(ctx context.Context) (*Removed, error) {
-	return call[Removed](ctx, c, http.MethodPost, "/api/v1/cache/clear", nil)
+	return call(ctx, c, clearCache, none{})
 }
 
-// SweepCache removes what is of no more use.
+// SweepCache removes stored responses that are no longer of use.
 func (c *Client) SweepCache(ctx context.Context) (*Removed, error) {
-	return call[Removed](ctx, c, http.MethodPost, "/api/v1/cache/gc", nil)
+	return call(ctx, c, sweepCache, none{})
 }
 
-// Disclosures lists what was sent to third parties.
+// Disclosures lists what was sent to third parties, newest first. An empty list means that nothing was sent.
 func (c *Client) Disclosures(ctx context.Context, cursor string, limit int) (*DisclosureList, error) {
-	return call[DisclosureList](ctx, c, http.MethodGet, "/api/v1/disclosures",
-		values("cursor", cursor, "limit", number(limit)))
+	return call(ctx, c, listDisclosures, listQuery{limit, cursor})
 }
 
-// Stats returns the daemon's figures.
+// Stats returns the figures since start and of the store.
 func (c *Client) Stats(ctx context.Context) (*Stats, error) {
-	return call[Stats](ctx, c, http.MethodGet, "/api/v1/stats", nil)
+	return call(ctx, c, getStats, none{})
 }
 
-// Liveness says who answers.
+// Liveness says which daemon answers.
 func (c *Client) Liveness(ctx context.Context) (*Liveness, error) {
-	return call[Liveness](ctx, c, http.MethodGet, "/healthz", nil)
+	return call(ctx, c, getLiveness, none{})
 }
 
-// Readiness tells the state of each part.
+// Readiness returns the state of each part.
 func (c *Client) Readiness(ctx context.Context) (*Readiness, error) {
-	resp, err := c.do(ctx, http.MethodGet, "/readyz", nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable {
-		return nil, refusal(resp)
-	}
-	rd := new(Readiness)
-	if err := json.NewDecoder(resp.Body).Decode(rd); err != nil {
-		return nil, fmt.Errorf("read the daemon's answer: %w", err)
-	}
-	return rd, nil
+	return call(ctx, c, getReadiness, readinessQuery{})
 }
 
-// Backup writes a consistent copy of the daemon's store to w.
-func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	return c.download(ctx, "/api/v1/backup", "backup", w)
+// Search finds documents by their passages, best first.
+func (c *Client) Search(ctx context.Context, q SearchQuery) (*knowledge.Results, error) {
+	return call(ctx, c, searchPages, q)
 }
 
-// download writes what stands at a path to w.
-func (c *Client) download(ctx context.Context, path, what string, w io.Writer) error {
-	resp, err := c.do(ctx, http.MethodGet, path, nil, nil)
+// RebuildIndex starts to rebuild the index.
+func (c *Client) RebuildIndex(ctx context.Context) (*Job, error) {
+	return call(ctx, c, rebuildIndex, none{})
+}
+
+// Bases lists the knowledge bases.
+func (c *Client) Bases(ctx context.Context) (*BaseList, error) {
+	return call(ctx, c, listBases, none{})
+}
+
+// Base returns a knowledge base.
+func (c *Client) Base(ctx context.Context, name string) (*knowledge.Base, error) {
+	return call(ctx, c, getBase, baseRef{name})
+}
+
+// BaseDocuments lists the documents of a knowledge base.
+func (c *Client) BaseDocuments(ctx context.Context, name, cursor string, limit int) (*DocumentList, error) {
+	return call(ctx, c, listDocuments, documentQuery{name, limit, cursor})
+}
+
+// CreateBase creates a knowledge base and starts to fill it.
+func (c *Client) CreateBase(ctx context.Context, n NewBase) (*Filling, error) {
+	return call(ctx, c, createBase, n)
+}
+
+// DeleteBase deletes a knowledge base.
+func (c *Client) DeleteBase(ctx context.Context, name string) (*knowledge.Base, error) {
+	return call(ctx, c, deleteBase, baseRef{name})
+}
+
+// RefreshBase starts to fill a knowledge base again. A limit of 0 is the base's own.
+func (c *Client) RefreshBase(ctx context.Context, name string, limit int) (*Filling, error) {
+	return call(ctx, c, refreshBase, refreshQuery{name, limit})
+}
+
+// Subjects lists the subjects of the passages of a knowledge base; of all passages if kb is empty.
+func (c *Client) Subjects(ctx context.Context, kb string, limit int) (*SubjectList, error) {
+	o := listBaseSubjects
+	if kb == "" {
+		o = listSubjects
+	}
+	return call(ctx, c, o, SubjectQuery{kb, limit})
+}
+
+// Passage returns a passage, its sources and its annotations.
+func (c *Client) Passage(ctx context.Context, id string) (*knowledge.PassageInfo, error) {
+	return call(ctx, c, getPassage, passageRef{id})
+}
+
+// Ingest stores and indexes a text.
+func (c *Client) Ingest(ctx context.Context, in Ingestion) (*knowledge.Ingested, error) {
+	return call(ctx, c, ingest, in)
+}
+
+// Jobs lists the jobs that are remembered, newest first.
+func (c *Client) Jobs(ctx context.Context) (*JobList, error) {
+	return call(ctx, c, listJobs, none{})
+}
+
+// Job returns a job as it is now.
+func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
+	return call(ctx, c, getJob, jobRef{id})
+}
+
+// CancelJob cancels a job and waits until it has ended.
+func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
+	return call(ctx, c, cancelJob, jobRef{id})
+}
+
+// WatchJob calls f with a job as it is now and at each change, until it has ended.
+func (c *Client) WatchJob(ctx context.Context, id string, f func(Job) error) error {
+	resp, err := open(ctx, c, watchJob, jobRef{id}, nil)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return refusal(resp)
+	last := ""
+	for dec := json.NewDecoder(resp.Body); ; {
+		var now Job
+		if err := dec.Decode(&now); err != nil {
+			if errors.Is(err, io.EOF) && last != "" && last != JobRunning {
+				return nil
+			}
+			return fmt.Errorf("the daemon ended while the job ran: %w", err)
+		}
+		last = now.State
+		if err := f(now); err != nil {
+			return err
+		}
 	}
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("read the daemon's %s: %w", what, err)
-	}
-	return nil
 }
 
-// call makes a request and reads its JSON answer.
-func call[T any](ctx context.Context, c *Client, method, path string, q url.Values, content ...io.Reader) (*T, error) {
-	var body any
-	if len(content) > 0 {
-		body = content[0]
-	}
-	return read[T](c.do(ctx, method, path, q, body)) //nolint:bodyclose // read closes it
-}
-
-// send makes a POST request with a JSON object and reads its JSON answer.
-func send[T any](ctx context.Context, c *Client, path string, v any) (*T, error) {
-	return read[T](c.do(ctx, http.MethodPost, path, nil, v)) //nolint:bodyclose // read closes it
-}
-
-func read[T any](resp *http.Response, err error) (*T, error) {
+// Hook sends an event to the server and returns the answer for the agent, which may be empty.
+func (c *Client) Hook(ctx context.Context, h HookEvent) ([]byte, error) {
+	resp, err := open(ctx, c, postHook, h, bytes.NewReader(h.Event))
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, refusal(resp)
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxHook))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	v := new(T)
-	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
-		return nil, fmt.Errorf("read the daemon's answer: %w", err)
+	if strings.TrimSpace(string(text)) == "{}" {
+		return nil, nil
 	}
-	return v, nil
+	return text, nil
 }
 
-// do sends a request; body is JSON to be, or an io.Reader of what is not. The caller closes the response.
-func (c *Client) do(ctx context.Context, method, path string, q url.Values, body any) (*http.Response, error) {
+// Backup writes a consistent copy of the store to w.
+func (c *Client) Backup(ctx context.Context, w io.Writer) error {
+	return download(ctx, c, getBackup, none{}, w)
+}
+
+// Pack writes a knowledge base to w as one signed file.
+func (c *Client) Pack(ctx context.Context, name string, w io.Writer) error {
+	return download(ctx, c, packBase, baseRef{name}, w)
+}
+
+// Unpack creates a knowledge base from a pack.
+func (c *Client) Unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowledge.Base, error) {
+	return read[knowledge.Base](open(ctx, c, unpackBase, u, r)) //nolint:bodyclose // read closes it
+}
+
+// Record implements [SessionProxies]. EndRecording returns the error of a recording that failed after its start.
+func (c *Client) Record(ctx context.Context, session string, w io.Writer, opened func(addr string)) error {
+	return whileOpen(ctx, c, recordSession, sessionRef{session}, w, opened)
+}
+
+// Open implements [SessionProxies].
+func (c *Client) Open(ctx context.Context, session string, offline bool, opened func(addr string)) error {
+	if err := whileOpen(ctx, c, openSession, openQuery{session, offline}, io.Discard, opened); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Hold keeps the daemon running until release is called. It returns once the daemon has agreed.
+func (c *Client) Hold(ctx context.Context) (release func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	resp, err := open(ctx, c, holdDaemon, none{}, nil) //nolint:bodyclose // release closes it
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return func() { cancel(); resp.Body.Close() }, nil
+}
+
+// call asks for an operation and reads its JSON answer.
+func call[In, Out any](ctx context.Context, c *Client, o typed[In, Out], in In) (*Out, error) {
 	var content io.Reader
-	kind := "application/json"
-	if r, ok := body.(io.Reader); ok {
-		content, kind = r, "application/octet-stream"
-	} else if body != nil {
-		b, err := json.Marshal(body)
+	if o.body != nil {
+		b, err := json.Marshal(in)
 		if err != nil {
 			return nil, err
 		}
 		content = bytes.NewReader(b)
 	}
-	target := c.base + path
-	if len(q) > 0 {
-		target += "?" + q.Encode()
+	return read[Out](c.do(ctx, o.operation, in, content)) //nolint:bodyclose // read closes it
+}
+
+// open asks for an operation whose answer is not JSON, or whose content is not. The caller closes the answer's body.
+func open[In any](ctx context.Context, c *Client, o streamed[In], in In, content io.Reader) (*http.Response, error) {
+	resp, err := c.do(ctx, o.operation, in, content)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, target, content)
+	return resp, err
+}
+
+// download asks for an operation and writes its answer to w.
+func download[In any](ctx context.Context, c *Client, o streamed[In], in In, w io.Writer) error {
+	resp, err := open(ctx, c, o, in, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("%s: %w", o.summary, err)
+	}
+	return nil
+}
+
+// whileOpen asks for a session's proxy, calls opened with its address, and copies the answer to w until it ends.
+func whileOpen[In any](ctx context.Context, c *Client, o streamed[In], in In, w io.Writer,
+	opened func(addr string),
+) error {
+	resp, err := open(ctx, c, o, in, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	opened(resp.Header.Get(proxyField))
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("proxy of a session: %w", err)
+	}
+	return nil
+}
+
+// do sends the request of an operation. An answer that is a failure is an error; a JSON answer is not, whatever its
+// status. The caller closes the response.
+func (c *Client) do(ctx context.Context, o *operation, in any, content io.Reader) (*http.Response, error) {
+	fields := http.Header{"User-Agent": {c.agent}}
+	target, err := o.in.encode(in, o.path, fields)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", c.agent)
-	if method == http.MethodPost {
-		req.Header.Set("Content-Type", kind)
+	req, err := http.NewRequestWithContext(ctx, o.method, c.base+target, content)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = fields
+	if o.method == http.MethodPost {
+		req.Header.Set("Content-Type", o.content)
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
@@ -245,34 +435,36 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		if ue, ok := errors.AsType[*url.Error](err); ok {
 			err = ue.Err
 		}
-		return nil, fmt.Errorf("ask the daemon at %s: %w", c.base, err)
+		if c.daemon != "" {
+			err = fmt.Errorf("ask the daemon at %s: %w", c.daemon, err)
+		}
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK && resp.Header.Get("Content-Type") != "application/json" {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
 	}
 	return resp, nil
 }
 
+// read reads a JSON answer and closes it.
+func read[T any](resp *http.Response, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	v := new(T)
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return v, nil
+}
+
 // refusal reads a problem document.
 func refusal(resp *http.Response) error {
-	e := &Error{Status: resp.StatusCode, Title: http.StatusText(resp.StatusCode)}
+	e := NewError(resp.StatusCode, statusCodes[resp.StatusCode], "")
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxRequest)).Decode(e); err != nil || e.Detail == "" {
 		e.Detail = "the daemon answered " + resp.Status
 	}
 	return e
-}
-
-// values makes a query of name and value pairs, empty values left out.
-func values(pairs ...string) url.Values {
-	q := url.Values{}
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
-		}
-	}
-	return q
-}
-
-func number(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }

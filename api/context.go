@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"readthru/fetch"
@@ -14,40 +12,56 @@ import (
 	"readthru/store"
 )
 
-// DefaultSession is the session whose set takes what is fetched in the name of none (rule B37).
+// DefaultSession is the session of a fetch that names none (rule B37).
 const DefaultSession = "default"
 
-// Context is what a session has fetched, apart from the cache (rules B37, B42).
+// Context lists the pages that a session has fetched, which are kept apart from the cache (rules B37, B42).
 type Context struct {
 	Session string       `json:"session"`
-	Pages   []*page.Page `json:"pages"` // without content; obtained longest ago first; last_visited_at is when that was
+	Pages   []*page.Page `json:"pages"` // without content, the oldest fetch first; last_visited_at is its time
 	Bytes   int64        `json:"bytes"` // of their content
-	// pages that had to go, oldest first, since the set was begun: it holds 500 pages and 16 MiB
+	// pages dropped, oldest first, since the session began: it holds at most 500 pages and 16 MiB
 	Dropped int64 `json:"dropped"`
 }
 
-// ContextQuery chooses pages to be written into one text. Its zero value is all that the default session has fetched.
-type ContextQuery struct {
-	Session  string   // if empty the default one
-	URLs     []string // these, in this order; if empty all of the set, in its order
-	Exclude  []string // not these
-	MaxChars int      // of each page, in code points; 0 is 4000
+// contextQuery asks for pages of a session.
+type contextQuery struct {
+	Session string `query:"session" header:"X-Readthru-Session"`
+	URL     string `query:"url" doc:"only this page, with its content"`
 }
 
-// ContextText is pages as one text for a model to read (rule B43).
+// ContextQuery selects pages to write into one text. Its zero value selects all that the default session has fetched.
+type ContextQuery struct {
+	// Session is the name of the session; empty is [DefaultSession].
+	Session string `query:"session" header:"X-Readthru-Session"`
+	// URLs are the pages, in this order; empty is all, in the order in which they were fetched.
+	URLs []string `query:"url" doc:"URL of a page, repeatable; default: all of the session"`
+	// Exclude are URLs of pages to leave out.
+	Exclude []string `query:"exclude" doc:"URL of a page to leave out, repeatable"`
+	// MaxChars is the longest text of each page, in code points; 0 is 4000.
+	MaxChars int `query:"max_chars" doc:"longest text of each page, in characters; default 4000"`
+}
+
+// forgetQuery asks to remove pages from a session.
+type forgetQuery struct {
+	Session string  `query:"session" header:"X-Readthru-Session"`
+	URL     *string `query:"url" doc:"only this page; default: all"`
+}
+
+// ContextText holds pages as one text for a model to read (rule B43).
 type ContextText struct {
 	Session string   `json:"session"`
 	Text    string   `json:"text"`
-	URLs    []string `json:"urls"`     // of the pages in it
-	LeftOut []string `json:"left_out"` // of those that were not excluded and are not there to be read
+	URLs    []string `json:"urls"`     // of the pages in the text
+	LeftOut []string `json:"left_out"` // URLs of pages that are neither excluded nor stored
 }
 
-// pageSeparator stands between the pages of a text (rule B43).
+// pageSeparator separates the pages of a text (rule B43).
 const pageSeparator = "\n\n---\n\n"
 
-// Context tells what a session has fetched: with a URL that page alone, with its content.
-func (s *Server) Context(_ context.Context, session, raw string) (*Context, error) {
-	session, err := sessionName(session)
+// getContext lists what a session has fetched; with a URL only that page, with its content.
+func (s *Server) getContext(_ context.Context, q contextQuery) (*Context, error) {
+	session, err := sessionName(q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -56,29 +70,29 @@ func (s *Server) Context(_ context.Context, session, raw string) (*Context, erro
 	if c.Pages == nil {
 		c.Pages = []*page.Page{}
 	}
-	if raw == "" {
+	if q.URL == "" {
 		return c, nil
 	}
-	key, err := keyOf(raw)
+	key, err := keyOf(q.URL)
 	if err != nil {
 		return nil, err
 	}
 	p, err := s.o.Store.FetchedPage(session, key)
 	if err != nil {
-		return nil, fmt.Errorf("page %s in the context of session %s: %w", page.MaskString(raw), session, err)
+		return nil, fmt.Errorf("page %s in the context of session %s: %w", page.MaskString(q.URL), session, err)
 	}
 	c.Pages, c.Bytes = []*page.Page{s.summarised(p)}, int64(len(p.Content))
 	return c, nil
 }
 
-// URLContent returns a page of the session's set, else what the cache answers without asking anybody (rule B38). Where
-// neither has it, the page object's Error says so, its kind being not_fetched. It counts no visit.
-func (s *Server) URLContent(ctx context.Context, session, raw string) (*page.Page, error) {
-	session, err := sessionName(session)
+// getContextPage returns a page that the session has fetched, else one that the cache answers without asking an origin
+// (rule B38). If neither has the page, its Error has the kind not_fetched. It counts no visit.
+func (s *Server) getContextPage(ctx context.Context, q contextQuery) (*page.Page, error) {
+	session, err := sessionName(q.Session)
 	if err != nil {
 		return nil, err
 	}
-	u, err := page.Parse(raw)
+	u, err := page.Parse(q.URL)
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
@@ -91,7 +105,7 @@ func (s *Server) URLContent(ctx context.Context, session, raw string) (*page.Pag
 		NoVisit: true,
 	})
 	if err == nil {
-		p, err = s.took(p, a)
+		p, err = s.pageOf(p, a)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -100,14 +114,14 @@ func (s *Server) URLContent(ctx context.Context, session, raw string) (*page.Pag
 		p.Content, p.ContentFormat = "", ""
 		p.Error = &page.Error{
 			Kind:    "not_fetched",
-			Message: page.MaskString(p.URL) + " was not fetched, and is not in the cache",
+			Message: page.MaskString(p.URL) + " was not fetched and is not in the cache",
 		}
 		return p, nil //nolint:nilerr // the page tells
 	}
 	return s.summarised(p), nil
 }
 
-// summarised returns p with the summary of its content that is kept, if one is.
+// summarised returns p with the stored summary of its content, if there is one.
 func (s *Server) summarised(p *page.Page) *page.Page {
 	if kept := s.o.Summary.Latest(p); kept != nil && p.Summary == "" {
 		kept.Attach(p)
@@ -115,9 +129,9 @@ func (s *Server) summarised(p *page.Page) *page.Page {
 	return p
 }
 
-// ContextText writes pages that a session has fetched into one text: each as a prompt, with a rule between them. Pages
-// that are not there to be read are left out and named.
-func (s *Server) ContextText(ctx context.Context, q ContextQuery) (*ContextText, error) {
+// getContextText writes pages that a session has fetched into one text, each as a prompt, with a rule between them. It
+// names the pages that are not stored.
+func (s *Server) getContextText(ctx context.Context, q ContextQuery) (*ContextText, error) {
 	session, err := sessionName(q.Session)
 	if err != nil {
 		return nil, err
@@ -150,7 +164,7 @@ func (s *Server) ContextText(ctx context.Context, q ContextQuery) (*ContextText,
 			continue
 		}
 		done[key] = true
-		p, err := s.URLContent(ctx, session, raw)
+		p, err := s.getContextPage(ctx, contextQuery{session, raw})
 		if err != nil {
 			return nil, err
 		}
@@ -165,13 +179,17 @@ func (s *Server) ContextText(ctx context.Context, q ContextQuery) (*ContextText,
 	return t, nil
 }
 
-// Forget takes a page out of a session's set (rule B39). The cache keeps it.
-func (s *Server) Forget(_ context.Context, session, raw string) (*Removed, error) {
-	session, err := sessionName(session)
+// forgetPages removes a page, or all pages, from what a session has fetched (rule B39). The cache keeps them.
+func (s *Server) forgetPages(_ context.Context, q forgetQuery) (*Removed, error) {
+	session, err := sessionName(q.Session)
 	if err != nil {
 		return nil, err
 	}
-	key, err := keyOf(raw)
+	if q.URL == nil {
+		n, err := s.o.Store.ClearFetched(session)
+		return &Removed{Removed: n}, err
+	}
+	key, err := keyOf(*q.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -182,17 +200,7 @@ func (s *Server) Forget(_ context.Context, session, raw string) (*Removed, error
 	return &Removed{Removed: 1}, nil
 }
 
-// ForgetAll empties a session's set (rule B39). The cache keeps the pages.
-func (s *Server) ForgetAll(_ context.Context, session string) (*Removed, error) {
-	session, err := sessionName(session)
-	if err != nil {
-		return nil, err
-	}
-	n, err := s.o.Store.ClearFetched(session)
-	return &Removed{Removed: n}, err
-}
-
-// sessionName returns the session that a name stands for.
+// sessionName returns the name of a session, which is [DefaultSession] for an empty one.
 func sessionName(name string) (string, error) {
 	name = cmp.Or(name, DefaultSession)
 	if err := store.CheckSession(name); err != nil {
@@ -208,100 +216,4 @@ func keyOf(raw string) (page.Key, error) {
 		return page.Key{}, problem(http.StatusBadRequest, "%s", err)
 	}
 	return page.KeyOf(page.Normalize(u)), nil
-}
-
-// Context asks the daemon, as [Server.Context] does.
-func (c *Client) Context(ctx context.Context, session, raw string) (*Context, error) {
-	return call[Context](ctx, c, http.MethodGet, "/api/v1/context", values("session", session, "url", raw))
-}
-
-// URLContent asks the daemon, as [Server.URLContent] does.
-func (c *Client) URLContent(ctx context.Context, session, raw string) (*page.Page, error) {
-	return c.page(c.do(ctx, http.MethodGet, "/api/v1/context/page", values("session", session, "url", raw), nil))
-}
-
-// ContextText asks the daemon, as [Server.ContextText] does.
-func (c *Client) ContextText(ctx context.Context, q ContextQuery) (*ContextText, error) {
-	v := values("session", q.Session, "max_chars", number(q.MaxChars))
-	for _, raw := range q.URLs {
-		v.Add("url", raw)
-	}
-	for _, raw := range q.Exclude {
-		v.Add("exclude", raw)
-	}
-	return call[ContextText](ctx, c, http.MethodGet, "/api/v1/context/text", v)
-}
-
-// Forget asks the daemon, as [Server.Forget] does.
-func (c *Client) Forget(ctx context.Context, session, raw string) (*Removed, error) {
-	if raw == "" {
-		return nil, problem(http.StatusBadRequest, "the URL is empty") // without one the daemon would empty the set
-	}
-	return call[Removed](ctx, c, http.MethodDelete, "/api/v1/context", values("session", session, "url", raw))
-}
-
-// ForgetAll asks the daemon, as [Server.ForgetAll] does.
-func (c *Client) ForgetAll(ctx context.Context, session string) (*Removed, error) {
-	return call[Removed](ctx, c, http.MethodDelete, "/api/v1/context", values("session", session))
-}
-
-// sessionOf returns the session that a request names: in its query, else in the field that proxied requests have.
-func sessionOf(r *http.Request, q url.Values) string {
-	return cmp.Or(q.Get("session"), r.Header.Get("X-Readthru-Session"))
-}
-
-func (s *Server) serveContext(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "session", "url"); err != nil {
-		return err
-	}
-	c, err := s.Context(r.Context(), sessionOf(r, q), q.Get("url"))
-	return reply(w, c, err)
-}
-
-func (s *Server) serveURLContent(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "session", "url"); err != nil {
-		return err
-	}
-	p, err := s.URLContent(r.Context(), sessionOf(r, q), q.Get("url"))
-	if err != nil {
-		return err
-	}
-	return answer(w, FailureStatus(p.Error), p)
-}
-
-func (s *Server) serveContextText(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "session", "url", "exclude", "max_chars"); err != nil {
-		return err
-	}
-	cq := ContextQuery{Session: sessionOf(r, q), URLs: q["url"], Exclude: q["exclude"]}
-	if text := q.Get("max_chars"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return problem(http.StatusBadRequest, "max_chars %q is no number", text)
-		}
-		cq.MaxChars = n
-	}
-	t, err := s.ContextText(r.Context(), cq)
-	return reply(w, t, err)
-}
-
-func (s *Server) serveForget(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "session", "url"); err != nil {
-		return err
-	}
-	var n *Removed
-	var err error
-	if q.Has("url") {
-		n, err = s.Forget(r.Context(), sessionOf(r, q), q.Get("url"))
-	} else {
-		n, err = s.ForgetAll(r.Context(), sessionOf(r, q))
-	}
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, n)
 }

@@ -11,23 +11,6 @@ import (
 	"readthru/api"
 )
 
-// both runs a test against the operations in this process and over HTTP.
-func both(t *testing.T, origin func(http.ResponseWriter, *http.Request) bool,
-	test func(t *testing.T, w *world, ops operations),
-) {
-	t.Helper()
-	t.Run("server", func(t *testing.T) {
-		w := newWorldOver(t, origin, nil, nil)
-		test(t, w, w.server)
-	})
-	t.Run("client", func(t *testing.T) {
-		w := newWorldOver(t, origin, nil, nil)
-		c := api.NewClient(w.listen(t), "", "agent/1")
-		t.Cleanup(c.Close)
-		test(t, w, c)
-	})
-}
-
 // manyPages answers /p/N with a page of its own, which is plain text for /p/text and not there for /p/gone.
 func manyPages(w http.ResponseWriter, r *http.Request) bool {
 	name, ok := strings.CutPrefix(r.URL.Path, "/p/")
@@ -48,7 +31,7 @@ func manyPages(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-func urlsOf(t *testing.T, ops operations, session string) (urls []string) {
+func urlsOf(t *testing.T, ops *api.Client, session string) (urls []string) {
 	t.Helper()
 	set, err := ops.Context(t.Context(), session, "")
 	if err != nil {
@@ -64,7 +47,7 @@ func urlsOf(t *testing.T, ops operations, session string) (urls []string) {
 }
 
 func TestASessionKnowsWhatItFetched(t *testing.T) {
-	both(t, manyPages, func(t *testing.T, w *world, ops operations) {
+	eachClient(t, manyPages, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx := t.Context()
 		get := func(name, session string, persist *bool) {
@@ -95,16 +78,16 @@ func TestASessionKnowsWhatItFetched(t *testing.T) {
 		if _, err := ops.Context(ctx, "s", "https://example.com/p/one"); statusOf(err) != http.StatusNotFound {
 			t.Errorf("a page of another session: %v, want 404", err)
 		}
-		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/text"); err != nil ||
+		if p, err := ops.ContextPage(ctx, "s", "https://example.com/p/text"); err != nil ||
 			strings.TrimSpace(p.Content) != "Nothing but words, and no sign of anything else." || p.ContentFormat != "markdown" {
 			t.Errorf("text: %v, %+v", err, p)
 		}
 		asked := w.asked.Load()
-		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/one"); err != nil || p.Error != nil ||
+		if p, err := ops.ContextPage(ctx, "s", "https://example.com/p/one"); err != nil || p.Error != nil ||
 			!strings.HasPrefix(p.Content, "# Page one\n") {
 			t.Errorf("a page that only the cache has: %v, %+v", err, p)
 		}
-		if p, err := ops.URLContent(ctx, "s", "https://example.com/p/never"); err != nil || p.Error == nil ||
+		if p, err := ops.ContextPage(ctx, "s", "https://example.com/p/never"); err != nil || p.Error == nil ||
 			p.Error.Kind != "not_fetched" || p.Content != "" {
 			t.Errorf("a page that nobody has: %v, %+v", err, p)
 		}
@@ -129,7 +112,7 @@ func TestASessionKnowsWhatItFetched(t *testing.T) {
 		for name, err := range map[string]error{
 			"no URL to forget": func() error { _, err := ops.Forget(ctx, "", ""); return err }(),
 			"no such session":  func() error { _, err := ops.Context(ctx, "a\nb", ""); return err }(),
-			"no URL":           func() error { _, err := ops.URLContent(ctx, "", "x"); return err }(),
+			"no URL":           func() error { _, err := ops.ContextPage(ctx, "", "x"); return err }(),
 			"fetch for none": func() error {
 				_, err := ops.Fetch(ctx,
 					api.FetchRequest{URL: pageURL, Session: "a\nb"})
@@ -152,7 +135,7 @@ func TestASessionKnowsWhatItFetched(t *testing.T) {
 }
 
 func TestPagesOfATextAreFetchedInItsOrder(t *testing.T) {
-	both(t, manyPages, func(t *testing.T, w *world, ops operations) {
+	eachClient(t, manyPages, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		text := "Look at https://example.com/p/1, then (https://example.com/p/gone) and https://example.com/p/2; later https://example.com/p/3 and https://example.com/p/1."
 		d, err := ops.Detect(t.Context(), text)
@@ -197,7 +180,7 @@ func TestTheSessionMayBeNamedInTheFieldOfProxiedRequests(t *testing.T) {
 		"X-Readthru-Session: mine")
 	ask(t, addr, "POST", "/rpc", `{"jsonrpc":"2.0","id":1,"method":"LLM.fetch_url","params":["https://example.com/p/2"]}`,
 		"Content-Type: application/json", "X-Readthru-Session: mine")
-	if got := urlsOf(t, w.server, "mine"); !slices.Equal(got, []string{"1", "2"}) {
+	if got := urlsOf(t, w.client, "mine"); !slices.Equal(got, []string{"1", "2"}) {
 		t.Errorf("set: %v", got)
 	}
 }
@@ -216,12 +199,12 @@ func TestWhatMustNotBeKeptIsInNoSet(t *testing.T) {
 		"https://example.com/secret", "https://example.com/private.txt",
 		pageURL + "?access_token=abcdefghijklmnopqrstuvwx",
 	} {
-		if p, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: url}); err != nil || p.Error != nil ||
+		if p, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: url}); err != nil || p.Error != nil ||
 			p.Content == "" {
 			t.Errorf("%s: %v, %+v", url, err, p)
 		}
 	}
-	if got := urlsOf(t, w.server, ""); got != nil {
+	if got := urlsOf(t, w.client, ""); got != nil {
 		t.Errorf("set: %v", got)
 	}
 }
@@ -230,7 +213,7 @@ func TestATextOfAContextEndsWithWhoAsks(t *testing.T) {
 	w := newWorld(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := w.server.ContextText(ctx, api.ContextQuery{URLs: []string{pageURL}}); err == nil {
+	if _, err := w.client.ContextText(ctx, api.ContextQuery{URLs: []string{pageURL}}); err == nil {
 		t.Error("no error after the end of the context")
 	}
 }

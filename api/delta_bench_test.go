@@ -52,15 +52,15 @@ func BenchmarkDelta(b *testing.B) {
 			url := "https://example.com/" + strings.TrimSuffix(filepath.Base(name), ".html.gz")
 			for _, version := range [][]byte{html, edited} {
 				now.Store(&version)
-				if _, err := w.server.Fetch(b.Context(), api.FetchRequest{URL: url, Force: true}); err != nil {
+				if _, err := w.client.Fetch(b.Context(), api.FetchRequest{URL: url, Force: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
-			p, err := w.server.Page(b.Context(), url)
+			p, err := w.client.Page(b.Context(), url)
 			if err != nil {
 				continue // no page: a wall, or nothing to read
 			}
-			c, err := w.server.Changes(b.Context(), url, "")
+			c, err := w.client.Changes(b.Context(), url, "")
 			if err != nil {
 				b.Fatal(err)
 			}

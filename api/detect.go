@@ -11,24 +11,23 @@ import (
 	"readthru/page"
 )
 
-// Detection holds the URLs that a text names, in the order of their first appearance (rule B1).
+// Detection holds the URLs in a text, in the order of their first appearance (rule B1).
 type Detection struct {
 	URLs []page.Detected `json:"urls"`
 }
 
-// DetectRequest asks for the pages that a text names. Its FetchRequest, with an empty URL, says how each of them is
-// wanted.
+// DetectRequest asks for the pages that a text names. Its FetchRequest, whose URL is empty, applies to each of them.
 type DetectRequest struct {
 	Text  string `json:"text"`
-	Limit int    `json:"limit,omitempty"` // how many at most, the first of the text; 0 is 3 (rule B8), at most 50
+	Limit int    `json:"limit,omitempty"` // fetch only the first pages; 0 is 3 (rule B8), at most 50
 	FetchRequest
 }
 
-// FetchedText holds the pages that a text names. A page that could not be had has its Error set.
+// FetchedText holds the pages that a text names. A page that could not be fetched has its Error set.
 type FetchedText struct {
 	URLs  []page.Detected `json:"urls"`  // all of the text
 	Pages []*page.Page    `json:"pages"` // of the first of them, in the same order
-	Left  int             `json:"left"`  // how many URLs were not fetched, because there are more than the limit
+	Left  int             `json:"left"`  // number of URLs beyond the limit, which were not fetched
 }
 
 const (
@@ -38,9 +37,14 @@ const (
 	maxFetchedBytes = 64 << 20 // content of the pages of one text together
 )
 
-// Detect finds the URLs of a text and says what kind each is. It asks nobody.
-func (s *Server) Detect(_ context.Context, text string) (*Detection, error) {
-	return &Detection{URLs: detected(text)}, nil
+// textRequest is the content of a request about a text.
+type textRequest struct {
+	Text string `json:"text"`
+}
+
+// detectURLs finds the URLs in a text and their kinds. It sends no request.
+func (s *Server) detectURLs(_ context.Context, r textRequest) (*Detection, error) {
+	return &Detection{URLs: detected(r.Text)}, nil
 }
 
 func detected(text string) []page.Detected {
@@ -50,14 +54,14 @@ func detected(text string) []page.Detected {
 	return []page.Detected{}
 }
 
-// DetectAndFetch gets the first pages that a text names, three at a time. As with [Server.Fetch], an error means that r
-// is wrong. Pages that together are over 64 MiB come without their content, with an error that says so.
-func (s *Server) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedText, error) {
+// detectAndFetch fetches the first pages that a text names, three at a time. As with fetchPage, an error means that r
+// is wrong. Once the pages together exceed 64 MiB, the others come without content and with an error that says so.
+func (s *Server) detectAndFetch(ctx context.Context, r DetectRequest) (*FetchedText, error) {
 	if r.Limit < 0 || r.Limit > maxTextURLs {
 		return nil, problem(http.StatusBadRequest, "limit %d is not a number from 1 to %d", r.Limit, maxTextURLs)
 	}
 	if r.URL != "" {
-		return nil, problem(http.StatusBadRequest, "url is for one page: the URLs here are those of text")
+		return nil, problem(http.StatusBadRequest, "url does not go with text, whose URLs are fetched")
 	}
 	if err := r.check(); err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func (s *Server) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 		one := r.FetchRequest
 		one.URL = t.URLs[i].URL
 		group.Go(func() error {
-			p, err := s.Fetch(ctx, one)
+			p, err := s.fetchPage(ctx, one)
 			if err != nil {
 				return err
 			}
@@ -83,7 +87,7 @@ func (s *Server) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 				p.Content, p.Readme, p.SymbolMap, p.Screenshot = "", "", "", nil
 				p.Error = &page.Error{
 					Kind: "too_large",
-					Message: fmt.Sprintf("the pages of this text are over %d bytes together: fetch %s by itself", maxFetchedBytes,
+					Message: fmt.Sprintf("the pages of this text exceed %d bytes together: fetch %s by itself", maxFetchedBytes,
 						page.MaskString(p.URL)),
 				}
 			}
@@ -95,38 +99,4 @@ func (s *Server) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 		return nil, err
 	}
 	return t, nil
-}
-
-// Detect asks the daemon, as [Server.Detect] does.
-func (c *Client) Detect(ctx context.Context, text string) (*Detection, error) {
-	return send[Detection](ctx, c, "/api/v1/detect", textRequest{text})
-}
-
-// DetectAndFetch asks the daemon, as [Server.DetectAndFetch] does.
-func (c *Client) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedText, error) {
-	return send[FetchedText](ctx, c, "/api/v1/detect-and-fetch", r)
-}
-
-// textRequest is the content of a request about a text.
-type textRequest struct {
-	Text string `json:"text"`
-}
-
-func (s *Server) serveDetect(w http.ResponseWriter, r *http.Request) error {
-	var req textRequest
-	if err := decode(r, &req); err != nil {
-		return err
-	}
-	d, err := s.Detect(r.Context(), req.Text)
-	return reply(w, d, err)
-}
-
-func (s *Server) serveDetectAndFetch(w http.ResponseWriter, r *http.Request) error {
-	var req DetectRequest
-	if err := decode(r, &req); err != nil {
-		return err
-	}
-	req.by(r)
-	t, err := s.DetectAndFetch(r.Context(), req)
-	return reply(w, t, err)
 }

@@ -1,15 +1,15 @@
 package api
 
-// Routes returns the method and path of every route.
+// Routes returns the method and path of every operation.
 func (s *Server) Routes() (list [][2]string) {
-	for _, rt := range s.routes {
-		list = append(list, [2]string{rt.method, rt.path})
+	for _, o := range s.table {
+		list = append(list, [2]string{o.method, o.path})
 	}
 	return list
 }
 
-// Public reports whether a path asks for no token.
-func Public(path string) bool { return public(path) }
+// Public reports whether a path is answered without the token.
+func (s *Server) Public(path string) bool { return s.public[path] }
 
 // CutChars is cutChars.
 func CutChars(s string, limit int) (string, bool) { return cutChars(s, limit) }

@@ -20,12 +20,9 @@ import (
 	"readthru/summary"
 )
 
-// pageObject is a page on the wire.
-type pageObject = page.Page
-
-// Fetch gets a page. A failure to get it is no error: the page object's Error is set then, and the status that goes
-// with it is [FailureStatus]. An error means that r itself is wrong.
-func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) {
+// fetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means
+// that r itself is wrong.
+func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -34,7 +31,7 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
 	p := page.New(u)
-	a, err := s.o.Fetch.Page(ctx, r.wish(u))
+	a, err := s.o.Fetch.Page(ctx, r.forFetcher(u))
 	if err != nil {
 		var fe *fetch.Error
 		if !errors.As(err, &fe) {
@@ -44,7 +41,7 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 		p.Error = &page.Error{Kind: fe.Kind, Message: fe.Error()}
 		return p, nil
 	}
-	if p, err = s.took(p, a); err != nil {
+	if p, err = s.pageOf(p, a); err != nil {
 		fe := fetch.Explain(u, err)
 		p.Error = &page.Error{Kind: fe.Kind, Message: fe.Error()}
 	}
@@ -57,7 +54,7 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 		if p.Screenshot == nil {
 			p.Error = &page.Error{
 				Kind:    "unsupported",
-				Message: "no screenshot of " + page.MaskString(p.URL) + ": " + browserSaid(p),
+				Message: "no screenshot of " + page.MaskString(p.URL) + ": " + whyNotRendered(p),
 			}
 		}
 		return p, nil
@@ -73,8 +70,8 @@ func (s *Server) Fetch(ctx context.Context, r FetchRequest) (*page.Page, error) 
 	return p, nil
 }
 
-// wish is what the fetcher is asked for.
-func (r FetchRequest) wish(u *url.URL) fetch.Request {
+// forFetcher returns r as the fetcher takes it.
+func (r FetchRequest) forFetcher(u *url.URL) fetch.Request {
 	return fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(),
 		Text: r.Format == "text", HTML: r.Format == "html",
@@ -83,13 +80,13 @@ func (r FetchRequest) wish(u *url.URL) fetch.Request {
 	}
 }
 
-// persists reports whether the page may be remembered, and local whether nothing may go to third parties.
+// persists reports whether the page may be stored, local whether nothing may be sent to third parties.
 func (r FetchRequest) persists() bool { return r.Persist == nil || *r.Persist }
 func (r FetchRequest) local() bool    { return r.Remote != nil && !*r.Remote }
 
-// took returns the page of an answer with its content: of what is no page, its text. It closes the answer's response.
-// After an error the page has no content.
-func (s *Server) took(p *page.Page, a *fetch.Answer) (*page.Page, error) {
+// pageOf returns the page of an answer with its content. An answer that is not a page gives p its text. pageOf closes
+// the answer's response. After an error the page has no content.
+func (s *Server) pageOf(p *page.Page, a *fetch.Answer) (*page.Page, error) {
 	if a.Page == nil {
 		return p, s.plain(p, a.Response)
 	}
@@ -98,7 +95,7 @@ func (s *Server) took(p *page.Page, a *fetch.Answer) (*page.Page, error) {
 	return p, nil
 }
 
-// summarise gives p the summary that r asks for: one that is kept, or a new one, made without fetching again (rule B6).
+// summarise gives p the summary that r asks for: a stored one, or a new one, made without fetching again (rule B6).
 func (s *Server) summarise(ctx context.Context, p *page.Page, r FetchRequest, private bool) error {
 	if r.Summary == "" {
 		return nil
@@ -116,17 +113,17 @@ func (s *Server) summarise(ctx context.Context, p *page.Page, r FetchRequest, pr
 	return nil
 }
 
-// browserSaid returns why a page was not rendered.
-func browserSaid(p *page.Page) string {
+// whyNotRendered returns why a page was not rendered.
+func whyNotRendered(p *page.Page) string {
 	for _, a := range p.Attempts {
 		if a.Step == "browser" {
 			return a.Reason
 		}
 	}
-	return "it is no page that a browser renders"
+	return "a browser does not render this type"
 }
 
-// check refuses values that no fetch takes.
+// check returns an error for values that no fetch takes.
 func (r FetchRequest) check() error {
 	switch {
 	case !slices.Contains([]string{"", "markdown", "text", "html", "prompt", "screenshot", "json"}, r.Format):
@@ -134,9 +131,9 @@ func (r FetchRequest) check() error {
 	case !slices.Contains([]string{"", "auto", "always", "never"}, r.Render):
 		return problem(http.StatusBadRequest, "render %q is not auto, always or never", r.Render)
 	case r.MaxChars < 0:
-		return problem(http.StatusBadRequest, "max_chars is below 0")
+		return problem(http.StatusBadRequest, "max_chars is negative")
 	case r.MaxTokens < 0:
-		return problem(http.StatusBadRequest, "max_tokens is below 0")
+		return problem(http.StatusBadRequest, "max_tokens is negative")
 	}
 	if _, err := summary.Parse(cmp.Or(r.Summary, "auto")); err != nil {
 		return problem(http.StatusBadRequest, "%s", err)
@@ -158,7 +155,7 @@ func (r FetchRequest) check() error {
 	return nil
 }
 
-// view is what of the page is wanted.
+// view returns which part of the page is asked for, and in which form.
 func (r FetchRequest) view() fetch.View {
 	return fetch.View{
 		WholePage: r.WholePage, Selector: r.Selector, Drop: r.Drop, Links: r.Links, Images: r.Images, Section: r.Section,
@@ -166,8 +163,8 @@ func (r FetchRequest) view() fetch.View {
 	}
 }
 
-// body is the markdown of an answer without our front matter, whose fields the page object has. What an origin wrote as
-// markdown stays as it made it.
+// body returns the markdown of an answer without our front matter, whose fields the page object has. Markdown from the
+// origin is returned unchanged.
 func body(p *page.Page, b []byte) string {
 	if p.ContentFormat == "markdown" && p.Source != page.Negotiated && p.Source != page.Alternate {
 		_, b = page.SplitFrontMatter(b)
@@ -175,8 +172,8 @@ func body(p *page.Page, b []byte) string {
 	return string(b)
 }
 
-// plain fills p with a response that is no page. Text is its own content; what is not text has none to give. It closes
-// the response.
+// plain fills p with a response that is not a page: text as it is, anything else without content. It closes the
+// response.
 func (s *Server) plain(p *page.Page, resp *http.Response) error {
 	defer resp.Body.Close()
 	p.StatusCode = resp.StatusCode
@@ -190,7 +187,7 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 	if !textual(p.ContentType) {
 		p.Error = &page.Error{
 			Kind:    "unsupported",
-			Message: fmt.Sprintf("%s is %s, which has no text to give", page.MaskString(p.URL), orUnknown(p.ContentType)),
+			Message: fmt.Sprintf("%s is %s, which has no text", page.MaskString(p.URL), orUnknown(p.ContentType)),
 		}
 		return nil
 	}
@@ -223,11 +220,11 @@ func decoded(resp *http.Response) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		return gzip.NewReader(resp.Body)
 	default:
-		return nil, fmt.Errorf("content coding %q was not asked for", coding)
+		return nil, fmt.Errorf("unexpected content coding %q", coding)
 	}
 }
 
-// textual reports whether a media type is text that can be handed on as it is.
+// textual reports whether a media type is text.
 func textual(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -263,9 +260,9 @@ func shape(p *page.Page, r FetchRequest) {
 	if short {
 		warn(p, "truncated")
 	}
-	whole := r.Format != "prompt" || p.Summary == "" && p.Readme == "" // it is the content that was cut
+	whole := r.Format != "prompt" || p.Summary == "" && p.Readme == "" // the content was cut, not a summary
 	if short && whole && p.ContentFormat == "markdown" && utf8.RuneCountInString(p.Content) > limit {
-		block, _ := page.SplitFrontMatter([]byte(p.Content)) // of what an origin wrote as markdown
+		block, _ := page.SplitFrontMatter([]byte(p.Content)) // of markdown from the origin
 		p.Next = r.Start + max(0, limit-utf8.RuneCount(block))
 	}
 	if r.Format == "prompt" {
@@ -278,36 +275,4 @@ func warn(p *page.Page, token string) {
 	if !slices.Contains(p.Warnings, token) {
 		p.Warnings = append(slices.Clip(p.Warnings), token)
 	}
-}
-
-// FailureStatus is the status that a page object answers with: 200, or for a failure 403, 502 or 504.
-func FailureStatus(e *page.Error) int {
-	switch {
-	case e == nil:
-		return http.StatusOK
-	case e.Kind == "blocked":
-		return http.StatusForbidden
-	case e.Kind == "timeout":
-		return http.StatusGatewayTimeout
-	}
-	return http.StatusBadGateway
-}
-
-// by notes who asks: the session is in the request's field where its content names none.
-func (r *FetchRequest) by(req *http.Request) {
-	r.Agent = req.UserAgent()
-	r.Session = cmp.Or(r.Session, req.Header.Get("X-Readthru-Session"))
-}
-
-func (s *Server) serveFetch(w http.ResponseWriter, r *http.Request) error {
-	var req FetchRequest
-	if err := decode(r, &req); err != nil {
-		return err
-	}
-	req.by(r)
-	p, err := s.Fetch(r.Context(), req)
-	if err != nil {
-		return err
-	}
-	return answer(w, FailureStatus(p.Error), p)
 }

@@ -3,32 +3,50 @@ package api
 import (
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
+	"strings"
 
 	"readthru/firecrawl"
 )
 
-// firecrawlRoutes are the paths at which a client of Firecrawl finds what it knows. Their handlers write their own
-// failures.
-func firecrawlRoutes(f *firecrawl.Service) []route {
-	var list []route
+// firecrawlOperations are the paths of Firecrawl's API. Their handlers write their own errors.
+func firecrawlOperations(f *firecrawl.Service) []*operation {
+	var list []*operation
 	for _, r := range f.Routes() {
-		var query []param
-		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
-			query = append(query, param{name, r.Query[name]})
-		}
-		list = append(list, route{
-			r.Method, r.Path, r.Summary, query, r.Body, r.Result, "",
-			func(w http.ResponseWriter, req *http.Request) error {
+		o := &operation{
+			id: r.ID, method: r.Method, path: r.Path, summary: r.Summary,
+			body: reflect.TypeOf(r.Body), result: reflect.TypeOf(r.Result), limit: maxRequest,
+			serve: func(_ *Server, w http.ResponseWriter, req *http.Request) error {
 				r.Handle(w, req)
 				return nil
 			},
-		})
+		}
+		if strings.HasSuffix(r.Path, "/batch/scrape") {
+			o.limit = maxMCP
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+			o.query = append(o.query, param{name, r.Query[name]})
+		}
+		list = append(list, o)
 	}
 	return list
 }
 
-// refuse writes err as a problem document, or in the form that the path's clients read.
+// mcpOperation is the path of the Model Context Protocol over HTTP. Its handler writes its own errors.
+func mcpOperation(h http.Handler) *operation {
+	message := reflect.TypeFor[map[string]any]()
+	return &operation{
+		id: "callMCP", method: http.MethodPost, path: "/mcp", summary: "Model Context Protocol, streamable HTTP",
+		body: message, result: message, limit: maxMCP,
+		serve: func(_ *Server, w http.ResponseWriter, r *http.Request) error {
+			h.ServeHTTP(w, r)
+			return nil
+		},
+	}
+}
+
+// refuse writes err as a problem document, or in Firecrawl's form on the paths of its API.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if s.o.Firecrawl == nil || !firecrawl.Owns(r.URL.Path) {
 		refuse(w, err)

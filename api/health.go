@@ -3,23 +3,27 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"readthru/store"
 )
 
-// Liveness says who answers.
-func (s *Server) Liveness(context.Context) (*Liveness, error) {
+// getLiveness says which daemon answers.
+func (s *Server) getLiveness(context.Context, none) (*Liveness, error) {
 	return &Liveness{Status: "ok", Instance: s.o.Instance, Version: s.o.Version}, nil
 }
 
-// Readiness tells the state of each part. A store that takes no writes leaves the daemon ready: pages come back all the
-// same.
-func (s *Server) Readiness(context.Context) (*Readiness, error) {
+// readinessQuery asks for the state of each part.
+type readinessQuery struct {
+	Authorization []string `header:"Authorization"`
+}
+
+// getReadiness returns the state of each part. A store that takes no writes leaves the daemon ready: it still answers
+// pages. The path is public: without the token the answer names neither files nor hosts that were visited.
+func (s *Server) getReadiness(_ context.Context, q readinessQuery) (*Readiness, error) {
 	h := s.o.Store.Health()
 	st := Part{State: h.State, Reason: h.Reason}
 	if st.Reason == "" && h.SetAside != "" {
-		st.Reason = "a damaged store was set aside at " + h.SetAside
+		st.Reason = "a damaged store was moved to " + h.SetAside
 	}
 	if st.Reason == "" && h.Lost {
 		st.Reason = "records were lost: the change log is shorter than it was"
@@ -35,7 +39,13 @@ func (s *Server) Readiness(context.Context) (*Readiness, error) {
 	}
 	ready := true
 	if s.o.Proxy == nil || s.o.Proxy() == "" {
-		parts["proxy"], ready = Part{State: "down", Reason: "no proxy listens"}, false
+		parts["proxy"], ready = Part{State: "down", Reason: "no proxy runs"}, false
+	}
+	if !s.guard.admits(q.Authorization) {
+		for name, part := range parts {
+			parts[name] = Part{State: part.State}
+		}
+		return &Readiness{Ready: ready, Parts: parts}, nil
 	}
 	distrusted, err := s.distrusted()
 	if err != nil {
@@ -58,26 +68,4 @@ func (s *Server) distrusted() (hosts []string, err error) {
 		return nil, fmt.Errorf("read hosts: %w", err)
 	}
 	return hosts, nil
-}
-
-func (s *Server) serveLiveness(w http.ResponseWriter, r *http.Request) error {
-	l, err := s.Liveness(r.Context())
-	return reply(w, l, err)
-}
-
-func (s *Server) serveReadiness(w http.ResponseWriter, r *http.Request) error {
-	rd, err := s.Readiness(r.Context())
-	if err != nil {
-		return err
-	}
-	if !s.guard.admits(r.Header.Values("Authorization")) {
-		rd.Distrusted = nil // the path is public; what was visited is not, nor are names of files
-		for name, part := range rd.Parts {
-			rd.Parts[name] = Part{State: part.State}
-		}
-	}
-	if !rd.Ready {
-		return answer(w, http.StatusServiceUnavailable, rd)
-	}
-	return answer(w, http.StatusOK, rd)
 }

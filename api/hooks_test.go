@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -36,22 +35,9 @@ func docsEvent(t *testing.T, text string) []byte {
 	return b
 }
 
-// hooks are the operation that Server and Client both have.
-type hooks interface {
-	Hook(ctx context.Context, h api.HookEvent) ([]byte, error)
-}
+func TestHooksAgreeOverHTTP(t *testing.T) { eachClient(t, nil, testHooks) }
 
-func TestHooksAgreeOverHTTP(t *testing.T) {
-	t.Run("server", func(t *testing.T) { w := newWorld(t, nil); testHooks(t, w, w.server) })
-	t.Run("client", func(t *testing.T) {
-		w := newWorld(t, func(o *api.Options) { o.Token = "token" })
-		c := api.NewClient(w.listen(t), "token", "agent/1")
-		t.Cleanup(c.Close)
-		testHooks(t, w, c)
-	})
-}
-
-func testHooks(t *testing.T, w *world, ops hooks) {
+func testHooks(t *testing.T, w *world, ops *api.Client) {
 	t.Helper()
 	tell := func(h api.HookEvent) string {
 		t.Helper()
@@ -66,14 +52,14 @@ func testHooks(t *testing.T, w *world, ops hooks) {
 		t.Errorf("a page that is not here is no reason to keep the tool from running: %s", got)
 	}
 	want := "Auto-indexed " + pageURL + " into knowledge store (via local)\n"
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Plain: true, Wait: longWait}); got != want {
+	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain", Wait: longWait}); got != want {
 		t.Errorf("%q, want %q (rule A17)", got, want)
 	}
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Plain: true, Wait: longWait}); got != "" ||
+	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain", Wait: longWait}); got != "" ||
 		w.asked.Load() != 1 {
 		t.Errorf("a fresh page is not silent (rule A13): %q, the origin was asked %d times", got, w.asked.Load())
 	}
-	visits, err := w.server.Visits(t.Context(), api.VisitQuery{URL: pageURL})
+	visits, err := w.client.Visits(t.Context(), api.VisitQuery{URL: pageURL})
 	if err != nil || len(visits.Visits) != 1 || visits.Visits[0].Agent != "webfetch-auto (claude)" ||
 		visits.Visits[0].Session != "s1" {
 		t.Errorf("visits %+v, %v, want the one of the agent", visits, err)
@@ -94,7 +80,7 @@ func testHooks(t *testing.T, w *world, ops hooks) {
 		"http://169.254.169.254/latest", "http://127.0.0.1:1/",
 	} {
 		if got := tell(api.HookEvent{
-			Event: webFetch("PostToolUse", url), Plain: true, Verbatim: true,
+			Event: webFetch("PostToolUse", url), Accept: "text/plain", Verbatim: true,
 			Wait: longWait,
 		}); got != "" {
 			t.Errorf("%s: %q, want silence", url, got)
@@ -122,8 +108,8 @@ func TestDocumentationIsKeptUnderItsPlaces(t *testing.T) {
 	w := newWorld(t, nil)
 	tell := func(text string) string {
 		t.Helper()
-		out, err := w.server.Hook(t.Context(), api.HookEvent{
-			Agent: "claude", Event: docsEvent(t, text), Plain: true,
+		out, err := w.client.Hook(t.Context(), api.HookEvent{
+			Agent: "claude", Event: docsEvent(t, text), Accept: "text/plain",
 			Wait: longWait,
 		})
 		if err != nil {
@@ -148,15 +134,15 @@ func TestDocumentationIsKeptUnderItsPlaces(t *testing.T) {
 		"quince": "https://nextjs.org/docs/a", "sorb": "https://nextjs.org/docs/a",
 		"medlar": "https://nextjs.org/docs/b",
 	} {
-		hits, err := w.server.Search(t.Context(), api.SearchQuery{Text: word})
+		hits, err := w.client.Search(t.Context(), api.SearchQuery{Text: word})
 		if err != nil || len(hits.Hits) != 1 || hits.Hits[0].URL != url || hits.Hits[0].Title != "context7:next.js" {
 			t.Errorf("search %s: %+v, %v, want %s", word, hits, err, url)
 		}
 	}
 	none := newWorld(t, func(o *api.Options) { o.Knowledge = nil })
-	out, err := none.server.Hook(t.Context(),
+	out, err := none.client.Hook(t.Context(),
 		api.HookEvent{
-			Agent: "claude", Event: docsEvent(t, strings.Repeat("Documentation. ", 9)), Plain: true,
+			Agent: "claude", Event: docsEvent(t, strings.Repeat("Documentation. ", 9)), Accept: "text/plain",
 			Wait: longWait,
 		})
 	if err != nil || !strings.HasPrefix(string(out), "Context7 indexing skipped: ") {
@@ -168,7 +154,7 @@ func TestHookWorkOutlivesTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, func(o *api.Options) { o.Dir = dir })
 	w.server.Stop() // as if it were about to end
-	if _, err := w.server.Hook(t.Context(), api.HookEvent{
+	if _, err := w.client.Hook(t.Context(), api.HookEvent{
 		Agent: "claude",
 		Event: webFetch("PostToolUse", pageURL),
 	}); err != nil {
@@ -190,7 +176,7 @@ func TestHookWorkOutlivesTheProcess(t *testing.T) {
 	next.server.TakeUpHooks()
 	next.server.WaitHooks()
 	for _, url := range []string{pageURL, "https://example.com/site/one"} {
-		if _, err := next.server.Page(t.Context(), url); err != nil {
+		if _, err := next.client.Page(t.Context(), url); err != nil {
 			t.Errorf("%s was not fetched: %v", url, err)
 		}
 	}
@@ -198,7 +184,7 @@ func TestHookWorkOutlivesTheProcess(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Name() != "strange" {
 		t.Errorf("left over: %v, %v, want the file that is not ours alone", left, err)
 	}
-	if _, err := next.server.Page(t.Context(), "https://example.com/site/two"); err == nil {
+	if _, err := next.client.Page(t.Context(), "https://example.com/site/two"); err == nil {
 		t.Error("work that was tried three times was tried again")
 	}
 }

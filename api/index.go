@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// index lists the paths. It has no script and no style: the content policy allows neither inline.
-var index = template.Must(template.New("index").Parse(`<!doctype html>
+// indexPage lists the paths. It has no script and no style: the content policy allows neither inline.
+var indexPage = template.Must(template.New("index").Parse(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>readthru</title></head>
 <body>
@@ -23,21 +23,21 @@ var index = template.Must(template.New("index").Parse(`<!doctype html>
 </html>
 `))
 
-func (s *Server) serveIndex(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) serveIndex(w http.ResponseWriter, _ *http.Request, _ none) error {
 	type row struct {
 		Method, Path, Summary string
 		Link                  bool
 	}
 	var rows []row
-	for _, rt := range s.routes {
-		plain := rt.method == http.MethodGet && len(rt.query) == 0 && !strings.Contains(rt.path, "{") &&
-			rt.media != "application/octet-stream" && rt.path != "/api/v1/lease"
-		rows = append(rows, row{rt.method, rt.path, rt.summary, plain})
+	for _, o := range s.table {
+		plain := o.method == http.MethodGet && len(o.query) == 0 && !strings.Contains(o.path, "{") &&
+			o.media != "application/octet-stream" && o.path != "/api/v1/lease"
+		rows = append(rows, row{o.method, o.path, o.summary, plain})
 	}
 	at := "no address"
 	if s.o.Proxy != nil {
 		at = s.o.Proxy()
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	return index.Execute(w, map[string]any{"Version": s.o.Version, "Proxy": at, "Routes": rows})
+	return indexPage.Execute(w, map[string]any{"Version": s.o.Version, "Proxy": at, "Routes": rows})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -13,28 +14,28 @@ import (
 	"readthru/knowledge"
 )
 
-// Job is work that outlives the request that began it. It lives in the daemon's memory; what it has done so far, it has
-// done.
+// Job is work that outlives the request that started it. It is kept in the daemon's memory; what it has stored stays
+// when the daemon ends.
 type Job struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"` // crawl, scrape, file or rebuild
 	KB      string    `json:"kb,omitempty"`
 	State   string    `json:"state"` // JobRunning, JobDone, JobFailed, JobCancelled or JobInterrupted
-	I       int       `json:"i"`     // done so far
-	Total   int       `json:"total"` // as far as is known; 0 unknown
+	I       int       `json:"i"`     // items done so far
+	Total   int       `json:"total"` // items known so far; 0 if unknown
 	URL     string    `json:"url,omitempty"`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`
 	Error   string    `json:"error,omitempty"`
-	Resumed bool      `json:"resumed,omitempty"` // it took up what an earlier one left
+	Resumed bool      `json:"resumed,omitempty"` // it continues an interrupted job
 
 	Documents int                 `json:"documents"`           // of the base, once it is done
 	Passages  int                 `json:"passages"`            // likewise (rule D12)
 	Outcomes  map[string]int      `json:"outcomes,omitempty"`  // of a crawl's URLs
-	NotTaken  int                 `json:"not_taken,omitempty"` // files and lines
-	Skipped   []knowledge.Skipped `json:"skipped,omitempty"`   // the first hundred of them, and why
+	NotTaken  int                 `json:"not_taken,omitempty"` // number of files and lines skipped
+	Skipped   []knowledge.Skipped `json:"skipped,omitempty"`   // the first hundred of them, with the reason
 	Remarks   []string            `json:"remarks,omitempty"`   // what a crawl left out, in words
-	Failures  []string            `json:"failures,omitempty"`  // URLs that could not be had and why, the first of them
+	Failures  []string            `json:"failures,omitempty"`  // the first hundred URLs that failed, with the reason
 }
 
 // States of a Job.
@@ -43,10 +44,10 @@ const (
 	JobDone        = "done"
 	JobFailed      = "failed"
 	JobCancelled   = "cancelled"
-	JobInterrupted = "interrupted" // by the end of the daemon: the next one goes on with it
+	JobInterrupted = "interrupted" // by the end of the daemon: the next daemon continues it
 )
 
-// JobList holds the jobs known, the newest first.
+// JobList holds the jobs known, newest first.
 type JobList struct {
 	Jobs []Job `json:"jobs"`
 }
@@ -66,11 +67,11 @@ type jobs struct {
 	list []*job // oldest first
 }
 
-// job is a Job at work.
+// job is a Job that runs or has ended.
 type job struct {
 	mu      sync.Mutex
 	now     Job
-	changed chan struct{} // closed, and made anew, at every change
+	changed chan struct{} // closed and replaced at every change
 	cancel  context.CancelCauseFunc
 }
 
@@ -85,13 +86,13 @@ func newJobs() *jobs {
 	return j
 }
 
-// start begins a job, unless too many run or none may run any more.
+// start starts a job, unless too many run or the server is stopping.
 func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (Job, error) {
 	first.ID, first.State, first.Began = rand.Text()[:16], JobRunning, time.Now().UTC()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
-		return Job{}, problem(http.StatusServiceUnavailable, "%s", errStopping)
+		return Job{}, NewError(http.StatusServiceUnavailable, CodeStopping, errStopping.Error())
 	}
 	running := 0
 	for _, j := range l.list {
@@ -100,13 +101,13 @@ func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (J
 		}
 	}
 	if running >= maxRunning {
-		return Job{}, problem(http.StatusServiceUnavailable,
-			"%d jobs are under way, which is the most: wait for one, or cancel one", running)
+		return Job{}, NewError(http.StatusServiceUnavailable, CodeBusy,
+			fmt.Sprintf("%d jobs run, which is the limit: wait for one, or cancel one", running))
 	}
 	j := &job{now: first, changed: make(chan struct{})}
 	var ctx context.Context
 	ctx, j.cancel = context.WithCancelCause(l.ctx)
-	if len(l.list) >= maxJobs { // maxRunning is below it: one has ended
+	if len(l.list) >= maxJobs { // maxRunning is smaller: one has ended
 		i := slices.IndexFunc(l.list, func(j *job) bool { return !j.running() })
 		l.list = slices.Delete(l.list, i, i+1)
 	}
@@ -162,12 +163,11 @@ func (l *jobs) find(id string) (*job, error) {
 			return j, nil
 		}
 	}
-	return nil, problem(http.StatusNotFound, "there is no job %q: the last %d are remembered until the daemon ends", id,
+	return nil, problem(http.StatusNotFound, "unknown job %q: the daemon remembers the last %d until it ends", id,
 		maxJobs)
 }
 
-// Stop ends the jobs that run and the work that hooks left, in a way that lets them be taken up again, and waits for
-// them.
+// Stop interrupts the jobs and the work of hooks so that they can be continued later, and waits for them to end.
 func (s *Server) Stop() {
 	s.jobs.mu.Lock()
 	s.jobs.stop(errStopping)
@@ -179,8 +179,8 @@ func (s *Server) Stop() {
 	}
 }
 
-// Jobs lists the jobs that are remembered, newest first.
-func (s *Server) Jobs(context.Context) (*JobList, error) {
+// listJobs lists the jobs that are remembered, newest first.
+func (s *Server) listJobs(context.Context, none) (*JobList, error) {
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
 	list := &JobList{Jobs: []Job{}}
@@ -191,9 +191,14 @@ func (s *Server) Jobs(context.Context) (*JobList, error) {
 	return list, nil
 }
 
-// Job returns a job as it is now.
-func (s *Server) Job(_ context.Context, id string) (*Job, error) {
-	j, err := s.jobs.find(id)
+// jobRef names a job.
+type jobRef struct {
+	ID string `path:"id"`
+}
+
+// getJob returns a job as it is now.
+func (s *Server) getJob(_ context.Context, ref jobRef) (*Job, error) {
+	j, err := s.jobs.find(ref.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -204,13 +209,9 @@ func (s *Server) Job(_ context.Context, id string) (*Job, error) {
 // watchEvery is the least time between two events of a job.
 const watchEvery = 100 * time.Millisecond
 
-// WatchJob calls f with a job as it is now and after each change, a few times a second at most, until it has ended. It
+// watch calls f with a job as it is now and after each change, a few times a second at most, until it has ended. It
 // returns the first error of f.
-func (s *Server) WatchJob(ctx context.Context, id string, f func(Job) error) error {
-	j, err := s.jobs.find(id)
-	if err != nil {
-		return err
-	}
+func (j *job) watch(ctx context.Context, f func(Job) error) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -234,37 +235,23 @@ func (s *Server) WatchJob(ctx context.Context, id string, f func(Job) error) err
 	}
 }
 
-// CancelJob ends a job for good: what it was building goes, and what answered before goes on answering. It waits until
-// then.
-func (s *Server) CancelJob(ctx context.Context, id string) (*Job, error) {
-	j, err := s.jobs.find(id)
+// cancelJob cancels a job and waits until it has ended. What the job was building is deleted, and what answered before
+// still answers.
+func (s *Server) cancelJob(ctx context.Context, ref jobRef) (*Job, error) {
+	j, err := s.jobs.find(ref.ID)
 	if err != nil {
 		return nil, err
 	}
 	j.cancel(errCancelled)
 	var last Job
-	err = s.WatchJob(ctx, id, func(now Job) error { last = now; return nil })
+	err = j.watch(ctx, func(now Job) error { last = now; return nil })
 	return &last, err
 }
 
-func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.Jobs(r.Context())
-	return reply(w, list, err)
-}
-
-func (s *Server) serveJob(w http.ResponseWriter, r *http.Request) error {
-	j, err := s.Job(r.Context(), r.PathValue("id"))
-	return reply(w, j, err)
-}
-
-func (s *Server) serveCancelJob(w http.ResponseWriter, r *http.Request) error {
-	j, err := s.CancelJob(r.Context(), r.PathValue("id"))
-	return reply(w, j, err)
-}
-
 // serveJobEvents writes the job as a line of JSON at each change, until it has ended or the daemon stops.
-func (s *Server) serveJobEvents(w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.jobs.find(r.PathValue("id")); err != nil {
+func (s *Server) serveJobEvents(w http.ResponseWriter, r *http.Request, ref jobRef) error {
+	j, err := s.jobs.find(ref.ID)
+	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
@@ -272,8 +259,8 @@ func (s *Server) serveJobEvents(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
-	// the status is out: an error is a client that has gone
-	_ = s.WatchJob(r.Context(), r.PathValue("id"), func(now Job) error {
+	// the status is sent: an error is a client that has gone
+	_ = j.watch(r.Context(), func(now Job) error {
 		if err := enc.Encode(now); err != nil {
 			return err
 		}

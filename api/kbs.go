@@ -14,16 +14,16 @@ import (
 	"readthru/page"
 )
 
-// NewBase asks for a knowledge base: what it is called and what it is made of. Exactly one of Crawl, Scrape and Files
-// is given, or none: the base is one for texts that are ingested then.
+// NewBase asks for a knowledge base: its name and its source. At most one of Crawl, Scrape and Files is given; without
+// them the base is for texts that are ingested.
 type NewBase struct {
 	Name        string   `json:"name"` // lower-case letters, digits and ._-
 	Description string   `json:"description,omitempty"`
-	Crawl       string   `json:"crawl,omitempty"`   // the site from this URL on
-	Scrape      string   `json:"scrape,omitempty"`  // this page alone
+	Crawl       string   `json:"crawl,omitempty"`   // URL at which a crawl starts
+	Scrape      string   `json:"scrape,omitempty"`  // URL of a single page
 	Files       []string `json:"files,omitempty"`   // absolute paths of files and folders on the daemon's machine
-	Limit       int      `json:"limit,omitempty"`   // pages of a crawl; default 1000
-	Depth       int      `json:"depth,omitempty"`   // links from the start; default any
+	Limit       int      `json:"limit,omitempty"`   // most pages of a crawl; default 1000
+	Depth       int      `json:"depth,omitempty"`   // most links from the start; default any
 	Include     []string `json:"include,omitempty"` // patterns of paths, "re:" before a regular expression
 	Exclude     []string `json:"exclude,omitempty"`
 }
@@ -32,6 +32,24 @@ type NewBase struct {
 type Filling struct {
 	KB  knowledge.Base `json:"kb"`
 	Job *Job           `json:"job,omitempty"` // nil for a base of texts
+}
+
+// baseRef names a knowledge base.
+type baseRef struct {
+	Name string `path:"name"`
+}
+
+// refreshQuery asks to fill a knowledge base again.
+type refreshQuery struct {
+	Name  string `path:"name"`
+	Limit int    `query:"limit" range:"1" doc:"most pages of the crawl; default: as before"`
+}
+
+// documentQuery asks for the documents of a knowledge base.
+type documentQuery struct {
+	Name   string `path:"name"`
+	Limit  int    `query:"limit" range:"1,500"`
+	Cursor string `query:"cursor"`
 }
 
 // BaseList holds the knowledge bases by name.
@@ -45,17 +63,17 @@ type DocumentList struct {
 	Next      string            `json:"next,omitempty"`
 }
 
-// knows returns the index, where it is open.
-func (s *Server) knows() (*knowledge.Knowledge, error) {
+// index returns the index, or an error if none is open.
+func (s *Server) index() (*knowledge.Knowledge, error) {
 	if s.o.Knowledge == nil {
-		return nil, problem(http.StatusServiceUnavailable, "there is no index here")
+		return nil, problem(http.StatusServiceUnavailable, "no index is open")
 	}
 	return s.o.Knowledge, nil
 }
 
-// Bases lists the knowledge bases.
-func (s *Server) Bases(context.Context) (*BaseList, error) {
-	k, err := s.knows()
+// listBases lists the knowledge bases.
+func (s *Server) listBases(context.Context, none) (*BaseList, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
@@ -66,42 +84,50 @@ func (s *Server) Bases(context.Context) (*BaseList, error) {
 	return &BaseList{KBs: list}, nil
 }
 
-// Base returns a knowledge base.
-func (s *Server) Base(_ context.Context, name string) (*knowledge.Base, error) {
-	k, err := s.knows()
+// getBase returns a knowledge base.
+func (s *Server) getBase(_ context.Context, ref baseRef) (*knowledge.Base, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
-	b, err := k.Base(name)
+	b, err := k.Base(ref.Name)
 	return &b, err
 }
 
-// BaseDocuments lists the documents of a base.
-func (s *Server) BaseDocuments(_ context.Context, name, cursor string, limit int) (*DocumentList, error) {
-	k, err := s.knows()
+// listDocuments lists the documents of a knowledge base.
+func (s *Server) listDocuments(_ context.Context, q documentQuery) (*DocumentList, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := k.Documents(name, cursor, min(limit, maxLimit))
+	list, next, err := k.Documents(q.Name, q.Cursor, q.Limit)
 	if list == nil {
 		list = []knowledge.Entry{}
 	}
 	return &DocumentList{list, next}, err
 }
 
-// DeleteBase removes a base with all that nobody else has.
-func (s *Server) DeleteBase(ctx context.Context, name string) (*knowledge.Base, error) {
-	k, err := s.knows()
+// deleteBase deletes a knowledge base and what no other base holds.
+func (s *Server) deleteBase(ctx context.Context, ref baseRef) (*knowledge.Base, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
-	b, err := k.DeleteBase(ctx, name)
+	b, err := k.DeleteBase(ctx, ref.Name)
 	return &b, err
 }
 
-// CreateBase makes a base and begins to fill it.
-func (s *Server) CreateBase(ctx context.Context, n NewBase) (*Filling, error) {
-	k, err := s.knows()
+// from refuses to read files of this machine for callers on another.
+func (n *NewBase) from(r *http.Request) error {
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); len(n.Files) > 0 && (err != nil || !at.Addr().Unmap().IsLoopback()) {
+		return problem(http.StatusForbidden, "only callers on this machine may name its files")
+	}
+	return nil
+}
+
+// createBase creates a knowledge base and starts to fill it.
+func (s *Server) createBase(ctx context.Context, n NewBase) (*Filling, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +149,7 @@ func (s *Server) CreateBase(ctx context.Context, n NewBase) (*Filling, error) {
 	return &Filling{b, &j}, nil
 }
 
-// base checks what is asked for and returns it as a base.
+// base checks n and returns it as a knowledge base.
 func (n NewBase) base() (knowledge.Base, error) {
 	b := knowledge.Base{
 		Name: n.Name, Description: n.Description, Source: knowledge.SourceText, Limit: n.Limit,
@@ -158,31 +184,30 @@ func (n NewBase) base() (knowledge.Base, error) {
 	}
 	switch {
 	case given > 1:
-		return b, problem(http.StatusBadRequest, "a base is made of a crawl, a page or files: one of them")
+		return b, problem(http.StatusBadRequest, "name at most one of crawl, scrape and files")
 	case n.Limit < 0 || n.Depth < 0:
-		return b, problem(http.StatusBadRequest, "limit and depth are not below 0")
+		return b, problem(http.StatusBadRequest, "limit or depth is negative")
 	case n.Crawl == "" && (n.Limit > 0 || n.Depth > 0 || len(n.Include)+len(n.Exclude) > 0):
-		return b, problem(http.StatusBadRequest, "limit, depth, include and exclude are for a crawl")
+		return b, problem(http.StatusBadRequest, "limit, depth, include and exclude need crawl")
 	}
 	return b, nil
 }
 
-// RefreshBase fills a base anew from where it came. A limit above 0 takes the place of the base's own.
-func (s *Server) RefreshBase(_ context.Context, name string, limit int) (*Filling, error) {
-	k, err := s.knows()
+// refreshBase fills a knowledge base again from its source. A limit above 0 replaces that of the base.
+func (s *Server) refreshBase(_ context.Context, q refreshQuery) (*Filling, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
-	b, err := k.Base(name)
+	b, err := k.Base(q.Name)
 	if err != nil {
 		return nil, err
 	}
 	if b.Source == knowledge.SourceText {
-		return nil, problem(http.StatusConflict, "%s holds texts that were handed in: there is nothing to refresh it from",
-			name)
+		return nil, problem(http.StatusConflict, "%s holds ingested texts and has no source to refresh from", q.Name)
 	}
-	if limit > 0 {
-		if b, err = k.UpdateBase(name, func(b *knowledge.Base) { b.Limit = limit }); err != nil {
+	if q.Limit > 0 {
+		if b, err = k.UpdateBase(q.Name, func(b *knowledge.Base) { b.Limit = q.Limit }); err != nil {
 			return nil, err
 		}
 	}
@@ -193,8 +218,8 @@ func (s *Server) RefreshBase(_ context.Context, name string, limit int) (*Fillin
 	return &Filling{b, &j}, nil
 }
 
-// Resume takes up the fillings that were under way when an earlier process ended. Those from the network wait while
-// offline.
+// Resume continues to fill the knowledge bases that an earlier process left unfinished. Those that need the network
+// wait while offline.
 func (s *Server) Resume() {
 	if s.o.Knowledge == nil {
 		return
@@ -205,12 +230,12 @@ func (s *Server) Resume() {
 			continue
 		}
 		if _, err := s.fill(b); err != nil {
-			s.o.Log.Warn("a knowledge base is not filled", "kb", b.Name, "error", err)
+			s.o.Log.Warn("knowledge base not filled", "kb", b.Name, "error", err)
 		}
 	}
 }
 
-// fill begins the job that fills a base. A base that was never filled goes when it cannot be.
+// fill starts the job that fills a knowledge base. If the job fails, a base that was never filled is deleted.
 func (s *Server) fill(b knowledge.Base) (Job, error) {
 	build, err := s.o.Knowledge.Build(b.Name)
 	if err != nil {
@@ -227,22 +252,22 @@ func (s *Server) fill(b knowledge.Base) (Job, error) {
 				}
 			}
 			if errors.Is(context.Cause(ctx), errStopping) {
-				return err // to be taken up again
+				return err // a later process continues
 			}
 			end := context.WithoutCancel(ctx)
 			if aerr := build.Abort(end); aerr != nil {
-				s.o.Log.Warn("a build could not be given up", "kb", b.Name, "error", aerr)
+				s.o.Log.Warn("unfinished build not deleted", "kb", b.Name, "error", aerr)
 			}
 			if b.Generation == 0 {
 				build.Close()
 				if _, derr := s.o.Knowledge.DeleteBase(end, b.Name); derr != nil {
-					s.o.Log.Warn("an empty base stays", "kb", b.Name, "error", derr)
+					s.o.Log.Warn("empty base not deleted", "kb", b.Name, "error", derr)
 				}
 			}
 			return err
 		})
 	if err != nil {
-		build.Close() // to be taken up again
+		build.Close() // a later process continues
 	}
 	return j, err
 }
@@ -279,12 +304,12 @@ func (s *Server) gather(ctx context.Context, j *job, b knowledge.Base, build *kn
 
 func (s *Server) crawler() (crawl.Service, error) {
 	if s.o.Crawl == nil {
-		return nil, problem(http.StatusServiceUnavailable, "nothing can be crawled here")
+		return nil, problem(http.StatusServiceUnavailable, "this server does not crawl")
 	}
 	return s.o.Crawl()
 }
 
-const maxFailures = 100 // told of a crawl
+const maxFailures = 100 // listed of a crawl
 
 func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build,
 	service crawl.Service,
@@ -321,28 +346,26 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 	}
 	if err == nil && build.Len() == 0 {
 		now, _ := j.snapshot()
-		err = fmt.Errorf("no page could be had from %s", b.URL)
+		err = fmt.Errorf("no page could be fetched from %s", b.URL)
 		if len(now.Failures) > 0 {
-			err = fmt.Errorf("no page could be had: %s", now.Failures[0])
+			err = fmt.Errorf("no page could be fetched: %s", now.Failures[0])
 		}
 	}
 	return err
 }
 
-// add adds a crawled page to a build: by its key when it is stored. One that we read ourselves and did not store is
-// none to keep (AD4, AD6).
+// add adds a crawled page to a build. A page that we fetched and did not store may not be kept (AD4, AD6).
 func add(ctx context.Context, build *knowledge.Build, p *crawl.Page) error {
 	switch {
 	case p.Page == nil:
 		return build.Add(ctx, knowledge.Document{URL: p.URL, Title: p.Title, Markdown: []byte(p.Markdown)})
 	case !p.Page.Stored:
-		return &knowledge.RefusedError{Reason: errors.New("it may not be kept: it is private or no-store, or no page in " +
-			"truth")}
+		return &knowledge.RefusedError{Reason: errors.New("it may not be kept: it is private, no-store, or not a page")}
 	}
 	return build.Add(ctx, knowledge.Document{Key: page.KeyOf(p.Page.NormalizedURL)})
 }
 
-// tally returns the outcomes of all URLs, those of earlier runs of the crawl included where the report has them.
+// tally returns the outcomes of all URLs, including those of earlier runs of the crawl that the report has.
 func tally(r *crawl.Report, seen map[string]int) map[string]int {
 	if len(r.Outcomes) == 0 {
 		return seen
@@ -365,7 +388,7 @@ func remarks(r *crawl.Report) []string {
 		what string
 	}{
 		{r.Queued, "URLs were known and not read"},
-		{r.Trapped, "links lead into what looks endless"},
+		{r.Trapped, "links led into sections that look endless"},
 		{r.Dropped, "links were left out because the list was full"},
 	} {
 		if n.n > 0 {
@@ -373,59 +396,4 @@ func remarks(r *crawl.Report) []string {
 		}
 	}
 	return slices.Concat(list, r.Sitemaps)
-}
-
-func (s *Server) serveBases(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.Bases(r.Context())
-	return reply(w, list, err)
-}
-
-func (s *Server) serveBase(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.Base(r.Context(), r.PathValue("name"))
-	return reply(w, b, err)
-}
-
-func (s *Server) serveBaseDocuments(w http.ResponseWriter, r *http.Request) error {
-	q, limit, err := listQuery(r, "cursor")
-	if err != nil {
-		return err
-	}
-	list, err := s.BaseDocuments(r.Context(), r.PathValue("name"), q.Get("cursor"), limit)
-	return reply(w, list, err)
-}
-
-func (s *Server) serveCreateBase(w http.ResponseWriter, r *http.Request) error {
-	var n NewBase
-	if err := decode(r, &n); err != nil {
-		return err
-	}
-	if len(n.Files) > 0 && !fromHere(r) {
-		return problem(http.StatusForbidden, "files of this machine are taken for callers on this machine alone")
-	}
-	f, err := s.CreateBase(r.Context(), n)
-	return reply(w, f, err)
-}
-
-// fromHere reports whether a request comes over a loopback address.
-func fromHere(r *http.Request) bool {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && at.Addr().Unmap().IsLoopback()
-}
-
-func (s *Server) serveDeleteBase(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.DeleteBase(r.Context(), r.PathValue("name"))
-	return reply(w, b, err)
-}
-
-func (s *Server) serveRefreshBase(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "limit"); err != nil {
-		return err
-	}
-	limit, err := crawlLimit(q.Get("limit"))
-	if err != nil {
-		return err
-	}
-	f, err := s.RefreshBase(r.Context(), r.PathValue("name"), limit)
-	return reply(w, f, err)
 }

@@ -2,8 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -16,53 +14,8 @@ import (
 	"readthru/knowledge"
 )
 
-// memory is what Server and Client both do with what was read.
-type memory interface {
-	Search(ctx context.Context, q api.SearchQuery) (*knowledge.Results, error)
-	RebuildIndex(ctx context.Context) (*api.Job, error)
-	Outline(ctx context.Context, ref string) (*api.Outline, error)
-	Section(ctx context.Context, ref, name string) (*api.SectionText, error)
-	VerifyQuote(ctx context.Context, ref, quote string) (*api.QuoteCheck, error)
-	Ingest(ctx context.Context, in api.Ingestion) (*knowledge.Ingested, error)
-	Bases(ctx context.Context) (*api.BaseList, error)
-	Base(ctx context.Context, name string) (*knowledge.Base, error)
-	BaseDocuments(ctx context.Context, name, cursor string, limit int) (*api.DocumentList, error)
-	CreateBase(ctx context.Context, n api.NewBase) (*api.Filling, error)
-	DeleteBase(ctx context.Context, name string) (*knowledge.Base, error)
-	RefreshBase(ctx context.Context, name string, limit int) (*api.Filling, error)
-	Pack(ctx context.Context, name string, w io.Writer) error
-	Unpack(ctx context.Context, r io.Reader, u api.Unpacking) (*knowledge.Base, error)
-	Subjects(ctx context.Context, kb string, limit int) (*api.SubjectList, error)
-	Passage(ctx context.Context, id string) (*knowledge.PassageInfo, error)
-	Jobs(ctx context.Context) (*api.JobList, error)
-	Job(ctx context.Context, id string) (*api.Job, error)
-	WatchJob(ctx context.Context, id string, f func(api.Job) error) error
-	CancelJob(ctx context.Context, id string) (*api.Job, error)
-}
-
-// everything is all that both do.
-type everything interface {
-	operations
-	memory
-}
-
-// eachSide runs a test against the operations in this process and over HTTP.
-func eachSide(t *testing.T, test func(t *testing.T, w *world, ops everything)) {
-	t.Helper()
-	t.Run("server", func(t *testing.T) {
-		w := newWorld(t, nil)
-		test(t, w, w.server)
-	})
-	t.Run("client", func(t *testing.T) {
-		w := newWorld(t, func(o *api.Options) { o.Token = "token" })
-		c := api.NewClient(w.listen(t), "token", "agent/1")
-		t.Cleanup(c.Close)
-		test(t, w, c)
-	})
-}
-
 // finished waits for the job of a filling.
-func finished(t *testing.T, ops memory, f *api.Filling, err error) api.Job {
+func finished(t *testing.T, ops *api.Client, f *api.Filling, err error) api.Job {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +41,7 @@ func urls(res *knowledge.Results) (list []string) {
 }
 
 func TestWhatWasReadIsFound(t *testing.T) {
-	eachSide(t, func(t *testing.T, w *world, ops everything) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx := t.Context()
 		empty, err := ops.Search(ctx, api.SearchQuery{Text: "origin"})
@@ -167,7 +120,7 @@ func TestWhatWasReadIsFound(t *testing.T) {
 }
 
 func TestABaseOfFilesIsMadeSearchedPackedAndDeleted(t *testing.T) {
-	eachSide(t, func(t *testing.T, w *world, ops everything) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx, dir := t.Context(), t.TempDir()
 		file := filepath.Join(dir, "records.jsonl")
@@ -268,7 +221,7 @@ not JSON at all
 }
 
 func TestASiteIsCrawledAndRefreshed(t *testing.T) {
-	eachSide(t, func(t *testing.T, w *world, ops everything) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx := t.Context()
 		f, err := ops.CreateBase(ctx, api.NewBase{Name: "site", Crawl: "https://example.com/site/", Limit: 10})
@@ -301,7 +254,7 @@ func TestASiteIsCrawledAndRefreshed(t *testing.T) {
 }
 
 func TestWhatCannotBeFilledLeavesNothingBehind(t *testing.T) {
-	eachSide(t, func(t *testing.T, w *world, ops everything) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx, dir := t.Context(), t.TempDir()
 		empty := filepath.Join(dir, "empty.md")
@@ -332,7 +285,7 @@ func TestWhatCannotBeFilledLeavesNothingBehind(t *testing.T) {
 }
 
 func TestAJobIsCancelledForGood(t *testing.T) {
-	eachSide(t, func(t *testing.T, w *world, ops everything) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx := t.Context()
 		f, err := ops.CreateBase(ctx, api.NewBase{Name: "slow", Scrape: "https://example.com/slow/"})
@@ -369,7 +322,7 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 	w := newWorld(t, nil)
 	file := filepath.Join(t.TempDir(), "note.md")
 	write(t, file, "# Quinces\n\nHard and yellow.\n")
-	slow, err := w.server.CreateBase(t.Context(), api.NewBase{Name: "slow", Crawl: "https://example.com/slow/"})
+	slow, err := w.client.CreateBase(t.Context(), api.NewBase{Name: "slow", Crawl: "https://example.com/slow/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,10 +333,10 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.server.Stop()
-	if j, err := w.server.Job(t.Context(), slow.Job.ID); err != nil || j.State != api.JobInterrupted {
+	if j, err := w.client.Job(t.Context(), slow.Job.ID); err != nil || j.State != api.JobInterrupted {
 		t.Errorf("job: %v, %+v, want it interrupted", err, j)
 	}
-	if _, err := w.server.CreateBase(t.Context(),
+	if _, err := w.client.CreateBase(t.Context(),
 		api.NewBase{Name: "late", Scrape: pageURL}); statusOf(err) != http.StatusServiceUnavailable {
 		t.Errorf("a job after the stop: %v, want it refused", err)
 	}
@@ -394,9 +347,10 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 		t.Fatalf("base: %v, %+v, want it there, to be gone on with", err, b)
 	}
 
-	next := api.New(api.Options{Store: w.store, Knowledge: w.know, Offline: true, Dir: t.TempDir()})
-	t.Cleanup(next.Stop)
-	next.Resume()
+	offline := api.New(api.Options{Store: w.store, Knowledge: w.know, Offline: true, Dir: t.TempDir()})
+	t.Cleanup(offline.Stop)
+	offline.Resume()
+	next := offline.Client("agent/1")
 	list, err := next.Jobs(t.Context())
 	if err != nil || len(list.Jobs) != 1 || list.Jobs[0].KB != "unfilled" {
 		t.Fatalf("jobs offline: %v, %+v, want the files alone", err, list)
@@ -408,7 +362,7 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 }
 
 func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
-	eachSide(t, func(t *testing.T, w *world, ops everything) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx := t.Context()
 		if _, err := ops.CreateBase(ctx, api.NewBase{Name: "there"}); err != nil {
@@ -427,14 +381,14 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 			{"a name in upper case", create(api.NewBase{Name: "Docs"}), 400, "lower-case"},
 			{"no name", create(api.NewBase{}), 400, "needs a name"},
 			{"a long name", create(api.NewBase{Name: strings.Repeat("a", 101)}), 400, "too long"},
-			{"two sources", create(api.NewBase{Name: "x", Crawl: pageURL, Files: []string{"/tmp"}}), 400, "one of them"},
+			{"two sources", create(api.NewBase{Name: "x", Crawl: pageURL, Files: []string{"/tmp"}}), 400, "at most one of"},
 			{"a URL that is none", create(api.NewBase{Name: "x", Crawl: "example"}), 400, "example"},
 			{"a relative path", create(api.NewBase{Name: "x", Files: []string{"notes"}}), 400, "absolute"},
 			{"a limit below 0", create(api.NewBase{Name: "x", Crawl: pageURL, Limit: -1}), 400, "limit"},
-			{"a limit of no crawl", create(api.NewBase{Name: "x", Limit: 5}), 400, "for a crawl"},
+			{"a limit of no crawl", create(api.NewBase{Name: "x", Limit: 5}), 400, "need crawl"},
 			{
 				"refresh of texts", func() error { _, err := ops.RefreshBase(ctx, "there", 0); return err }(), 409,
-				"nothing to refresh",
+				"no source to refresh",
 			},
 			{"refresh of none", func() error { _, err := ops.RefreshBase(ctx, "none", 0); return err }(), 404, "there"},
 			{"delete none", func() error { _, err := ops.DeleteBase(ctx, "none"); return err }(), 404, "there"},
@@ -460,9 +414,9 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 				"outline of nothing", func() error { _, err := ops.Outline(ctx, "0000000000000000"); return err }(), 404,
 				"not found",
 			},
-			{"a job never begun", func() error { _, err := ops.Job(ctx, "none"); return err }(), 404, "no job"},
-			{"cancel a job never begun", func() error { _, err := ops.CancelJob(ctx, "none"); return err }(), 404, "no job"},
-			{"watch a job never begun", ops.WatchJob(ctx, "none", nil), 404, "no job"},
+			{"a job never begun", func() error { _, err := ops.Job(ctx, "none"); return err }(), 404, "unknown job"},
+			{"cancel a job never begun", func() error { _, err := ops.CancelJob(ctx, "none"); return err }(), 404, "unknown job"},
+			{"watch a job never begun", ops.WatchJob(ctx, "none", nil), 404, "unknown job"},
 			{"a passage that is none", func() error { _, err := ops.Passage(ctx, "what"); return err }(), 400, "passage"},
 		} {
 			if got := statusOf(tt.err); got != tt.status || !strings.Contains(tt.err.Error(), tt.says) {
@@ -473,7 +427,7 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 }
 
 func TestATextIsIngestedOnce(t *testing.T) {
-	eachSide(t, func(t *testing.T, w *world, ops everything) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
 		t.Helper()
 		ctx := t.Context()
 		if _, err := ops.CreateBase(ctx, api.NewBase{Name: "texts"}); err != nil {
@@ -502,7 +456,8 @@ func TestATextIsIngestedOnce(t *testing.T) {
 }
 
 func TestAPackOfAStrangerIsRefusedUntilItIsTrusted(t *testing.T) {
-	ours, theirs := newWorld(t, nil).server, newWorld(t, nil).server
+	dir := t.TempDir()
+	ours, theirs := newWorld(t, nil).client, newWorld(t, func(o *api.Options) { o.Dir = dir }).client
 	if _, err := theirs.CreateBase(t.Context(), api.NewBase{Name: "texts"}); err != nil {
 		t.Fatal(err)
 	}
@@ -520,15 +475,17 @@ func TestAPackOfAStrangerIsRefusedUntilItIsTrusted(t *testing.T) {
 		_, err := ours.Unpack(t.Context(), bytes.NewReader(pack.Bytes()), u)
 		return err
 	}
-	err := unpack(api.Unpacking{})
-	var stranger *knowledge.UnknownSignerError
-	if !errors.As(err, &stranger) {
+	if err := unpack(api.Unpacking{}); api.CodeOf(err) != api.CodeUnknownSigner {
 		t.Fatalf("a stranger's pack: %v, want it refused", err)
 	}
-	if err := unpack(api.Unpacking{Signer: stranger.Signer}); err != nil {
+	signer, err := knowledge.OpenSigner(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unpack(api.Unpacking{Signer: signer.ID()}); err != nil {
 		t.Errorf("a trusted one's: %v", err)
 	}
-	if err := unpack(api.Unpacking{AnySigner: true}); !errors.Is(err, knowledge.ErrBaseExists) {
+	if err := unpack(api.Unpacking{AnySigner: true}); api.CodeOf(err) != api.CodeBaseExists {
 		t.Errorf("the same again: %v, want a name that is taken", err)
 	}
 	if err := unpack(api.Unpacking{AnySigner: true, Name: "again"}); err != nil {

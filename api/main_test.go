@@ -33,6 +33,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is a server over a real store, cache and fetcher, with an origin that stands for every host.
 type world struct {
 	server *api.Server
+	client *api.Client // answered by server in process
 	store  *store.Store
 	know   *knowledge.Knowledge
 	origin *httptest.Server
@@ -149,6 +150,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 		change(&o)
 	}
 	w.server = api.New(o)
+	w.client = w.server.Client("agent/1")
 	tb.Cleanup(func() {
 		w.server.Stop()
 		if err := errors.Join(w.know.Close(), f.Close(), c.Close(), w.store.Close()); err != nil {
@@ -164,6 +166,23 @@ func (w *world) listen(t *testing.T) string {
 	s := httptest.NewServer(w.server)
 	t.Cleanup(s.Close)
 	return s.Listener.Addr().String()
+}
+
+// eachClient runs a test with a client in this process and with one over HTTP. origin, if not nil, is asked first.
+func eachClient(t *testing.T, origin func(http.ResponseWriter, *http.Request) bool,
+	test func(t *testing.T, w *world, ops *api.Client),
+) {
+	t.Helper()
+	t.Run("in process", func(t *testing.T) {
+		w := newWorldOver(t, origin, nil, nil)
+		test(t, w, w.client)
+	})
+	t.Run("over HTTP", func(t *testing.T) {
+		w := newWorldOver(t, origin, nil, func(o *api.Options) { o.Token = "token" })
+		c := api.NewClient(w.listen(t), "token", "agent/1")
+		t.Cleanup(c.Close)
+		test(t, w, c)
+	})
 }
 
 // The origin's certificate is for example.com: its pages have that name in these tests.

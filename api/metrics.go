@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metricsHandler serves the same counters as [Server.Stats], from a registry of our own. Labels come from closed sets:
-// never a host or a URL.
+// metricsHandler serves the counters of [Stats], from a registry of our own. Labels come from closed sets: never a host
+// or a URL.
 func (s *Server) metricsHandler() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(statsCollector{s}, collectors.NewGoCollector(),
@@ -18,16 +18,16 @@ func (s *Server) metricsHandler() http.Handler {
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{Registry: reg})
 }
 
-// statsCollector turns Stats into metrics when they are asked for.
+// statsCollector turns Stats into metrics at each scrape.
 type statsCollector struct{ s *Server }
 
 var (
-	requestsDesc = prometheus.NewDesc("readthru_requests_total", "Requests through the proxy, by what became of them.",
+	requestsDesc = prometheus.NewDesc("readthru_requests_total", "Requests through the proxy, by outcome.",
 		[]string{"kind"}, nil)
 	cacheDesc = prometheus.NewDesc("readthru_cache_answers_total", "Answers of the cache, by outcome.",
 		[]string{"outcome"}, nil)
 	entriesDesc  = prometheus.NewDesc("readthru_cache_entries", "Stored responses.", nil, nil)
-	bytesDesc    = prometheus.NewDesc("readthru_cache_bytes", "Bytes that stored content takes.", nil, nil)
+	bytesDesc    = prometheus.NewDesc("readthru_cache_bytes", "Bytes of stored content.", nil, nil)
 	pagesDesc    = prometheus.NewDesc("readthru_pages", "Pages known.", nil, nil)
 	versionsDesc = prometheus.NewDesc("readthru_versions", "Versions of pages kept.", nil, nil)
 	visitsDesc   = prometheus.NewDesc("readthru_visits_total",
@@ -49,7 +49,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads the figures.
 func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
-	st, err := c.s.Stats(context.Background())
+	st, err := c.s.getStats(context.Background(), none{})
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(pagesDesc, err)
 		return
@@ -82,7 +82,7 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(sentDesc, st.MarkdownNew.Sent)
 }
 
-func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request, _ none) error {
 	s.metrics.ServeHTTP(w, r)
 	return nil
 }

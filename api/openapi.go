@@ -1,9 +1,9 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"reflect"
 	"strings"
 	"time"
@@ -11,41 +11,45 @@ import (
 	"readthru/firecrawl"
 )
 
-// openAPI describes the routes after OpenAPI 3.1. Schemas are read off the Go types that go over the wire.
-func openAPI(version string, routes []route) map[string]any {
+// getOpenAPI describes the operations in OpenAPI 3.1. Schemas come from the Go types that are sent as JSON.
+func (s *Server) getOpenAPI(context.Context, none) (*map[string]any, error) {
 	paths := map[string]map[string]any{}
-	for _, rt := range routes {
-		if paths[rt.path] == nil {
-			paths[rt.path] = map[string]any{}
+	for _, o := range s.table {
+		if paths[o.path] == nil {
+			paths[o.path] = map[string]any{}
 		}
-		paths[rt.path][strings.ToLower(rt.method)] = operation(rt)
+		paths[o.path][strings.ToLower(o.method)] = o.describe()
 	}
-	return map[string]any{
+	problem := schema(reflect.TypeFor[Error]())
+	problem["properties"].(map[string]any)["code"] = map[string]any{"type": "string", "enum": Codes}
+	return &map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{
-			"title": "readthru", "version": version,
-			"description": "A caching forward proxy for agents: pages come back as markdown.",
+			"title": "readthru", "version": s.o.Version,
+			"description": "A caching forward proxy for agents that returns pages as markdown.",
 		},
 		"paths": paths,
 		"components": map[string]any{
-			"schemas":         map[string]any{"Problem": schema(reflect.TypeFor[Error]())},
+			"schemas":         map[string]any{"Problem": problem},
 			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}},
 		},
-	}
+	}, nil
 }
 
-func operation(rt route) map[string]any {
-	media, result := rt.media, map[string]any{"type": "string"}
-	if rt.result != nil {
-		media, result = "application/json", schema(reflect.TypeOf(rt.result))
+// describe describes an operation in OpenAPI 3.1.
+func (o *operation) describe() map[string]any {
+	media, result := o.media, map[string]any{"type": "string"}
+	if o.result != nil {
+		media, result = "application/json", schema(o.result)
 	}
 	problem := map[string]any{"$ref": "#/components/schemas/Problem"}
 	wrong := map[string]any{"application/problem+json": map[string]any{"schema": problem}}
-	if firecrawl.Owns(rt.path) {
+	if firecrawl.Owns(o.path) {
 		wrong = map[string]any{"application/json": map[string]any{"schema": schema(reflect.TypeFor[firecrawl.Refusal]())}}
 	}
 	op := map[string]any{
-		"summary": rt.summary,
+		"operationId": o.id,
+		"summary":     o.summary,
 		"responses": map[string]any{
 			"200": map[string]any{
 				"description": "the answer",
@@ -54,11 +58,11 @@ func operation(rt route) map[string]any {
 			"default": map[string]any{"description": "what went wrong", "content": wrong},
 		},
 	}
-	if !public(rt.path) {
+	if !o.public {
 		op["security"] = []any{map[string]any{}, map[string]any{"token": []string{}}}
 	}
 	var params []any
-	for part := range strings.SplitSeq(rt.path, "/") {
+	for part := range strings.SplitSeq(o.path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
 			params = append(params, map[string]any{
 				"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true,
@@ -66,7 +70,7 @@ func operation(rt route) map[string]any {
 			})
 		}
 	}
-	for _, p := range rt.query {
+	for _, p := range o.query {
 		params = append(params, map[string]any{
 			"name": p.name, "in": "query", "description": p.about,
 			"schema": map[string]any{"type": "string"},
@@ -75,10 +79,10 @@ func operation(rt route) map[string]any {
 	if params != nil {
 		op["parameters"] = params
 	}
-	if rt.body != nil {
+	if o.body != nil {
 		op["requestBody"] = map[string]any{
 			"required": true,
-			"content":  map[string]any{"application/json": map[string]any{"schema": schema(reflect.TypeOf(rt.body))}},
+			"content":  map[string]any{"application/json": map[string]any{"schema": schema(o.body)}},
 		}
 	}
 	return op
@@ -88,7 +92,7 @@ func operation(rt route) map[string]any {
 func schema(t reflect.Type) map[string]any {
 	if t != reflect.TypeFor[time.Time]() && (t.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
 		reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())) {
-		return map[string]any{} // its JSON is not that of its kind
+		return map[string]any{} // its JSON form is its own
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -125,8 +129,4 @@ func schema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "properties": properties}
 	}
 	return map[string]any{} // an interface: any value
-}
-
-func (s *Server) serveOpenAPI(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, http.StatusOK, openAPI(s.o.Version, s.routes))
 }

@@ -10,29 +10,16 @@ import (
 	"readthru/knowledge"
 )
 
-// Unpacking says how a pack is taken in.
+// Unpacking says how to unpack a pack.
 type Unpacking struct {
-	Name      string // of the base here; default as in the pack
-	Signer    string // the signer to trust, besides ourselves
-	AnySigner bool   // trust whoever signed it
+	Name      string `query:"name" doc:"name of the new base; default: as in the pack"`
+	Signer    string `query:"signer" doc:"id of a signer to trust"`
+	AnySigner bool   `query:"any_signer" doc:"1: trust every signer"`
 }
 
-// Pack writes a base as one signed file.
-func (s *Server) Pack(ctx context.Context, name string, w io.Writer) error {
-	k, err := s.knows()
-	if err != nil {
-		return err
-	}
-	signer, err := s.signer()
-	if err != nil {
-		return err
-	}
-	return k.Pack(ctx, name, signer, w, nil)
-}
-
-// Unpack makes a base of a pack. What we signed ourselves is trusted.
-func (s *Server) Unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowledge.Base, error) {
-	k, err := s.knows()
+// unpack creates a knowledge base from a pack. It trusts our own signature.
+func (s *Server) unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowledge.Base, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +31,8 @@ func (s *Server) Unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowled
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it lies in the data directory, and is looked at by nobody
-	defer f.Close()           //nolint:errcheck // it was written to be read back, and is removed
+	defer os.Remove(f.Name()) //nolint:errcheck // a file that stays does no harm
+	defer f.Close()           //nolint:errcheck // it is removed
 	size, err := io.Copy(f, io.LimitReader(r, maxPack+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
@@ -63,18 +50,23 @@ func (s *Server) Unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowled
 
 func (s *Server) signer() (*knowledge.Signer, error) {
 	if s.o.Dir == "" {
-		return nil, problem(http.StatusServiceUnavailable, "there is no data directory to keep a key in")
+		return nil, problem(http.StatusServiceUnavailable, "no data directory holds the signing key")
 	}
 	return knowledge.OpenSigner(s.o.Dir)
 }
 
-// servePack streams a pack. An error in the middle breaks the connection, so that a part is never taken for the whole.
-func (s *Server) servePack(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.Base(r.Context(), r.PathValue("name"))
+// servePack streams a knowledge base as one signed file.
+func (s *Server) servePack(w http.ResponseWriter, r *http.Request, ref baseRef) error {
+	k, err := s.index()
 	if err != nil {
 		return err
 	}
-	if _, err := s.signer(); err != nil {
+	b, err := k.Base(ref.Name)
+	if err != nil {
+		return err
+	}
+	signer, err := s.signer()
+	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -82,22 +74,16 @@ func (s *Server) servePack(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := s.Pack(r.Context(), b.Name, w); err != nil {
-		s.o.Log.Error("pack broken off", "kb", b.Name, "error", err)
-		panic(http.ErrAbortHandler)
+	if err := k.Pack(r.Context(), b.Name, signer, w, nil); err != nil {
+		s.breakOff(w, r, err)
 	}
 	return nil
 }
 
-func (s *Server) serveUnpack(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "name", "signer", "any_signer"); err != nil {
-		return err
-	}
-	anySigner, err := flag(q, "any_signer")
+func (s *Server) serveUnpack(w http.ResponseWriter, r *http.Request, u Unpacking) error {
+	b, err := s.unpack(r.Context(), r.Body, u)
 	if err != nil {
 		return err
 	}
-	b, err := s.Unpack(r.Context(), r.Body, Unpacking{Name: q.Get("name"), Signer: q.Get("signer"), AnySigner: anySigner})
-	return reply(w, b, err)
+	return answer(w, http.StatusOK, b)
 }

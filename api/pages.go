@@ -17,14 +17,32 @@ import (
 	"readthru/store"
 )
 
-// Pages lists pages.
-func (s *Server) Pages(_ context.Context, q PageQuery) (*PageList, error) {
+// pageRef names a page: a document id, the first 8 or more digits of one, or a URL.
+type pageRef struct {
+	Doc string `path:"doc"`
+}
+
+// diffQuery names two versions of a page, each by the first digits of its content hash or by how many versions back it
+// is.
+type diffQuery struct {
+	Doc string `path:"doc"`
+	A   string `query:"a" doc:"older version: first digits of its content_hash, or how many versions back; default 1"`
+	B   string `query:"b" doc:"newer version; default 0, the newest"`
+}
+
+// deleted answers that something was deleted.
+type deleted struct {
+	Deleted bool `json:"deleted"`
+}
+
+// listPages lists pages.
+func (s *Server) listPages(_ context.Context, q PageQuery) (*PageList, error) {
 	if !slices.Contains([]string{"", "recent", "visits", "url", "tokens"}, q.Sort) {
 		return nil, problem(http.StatusBadRequest, "sort %q is not recent, visits, url or tokens", q.Sort)
 	}
 	pages, next, err := s.o.Store.Pages(store.PageQuery{
 		Host: q.Host, Text: q.Text, Sort: q.Sort, Cursor: q.Cursor,
-		Limit: min(q.Limit, maxLimit),
+		Limit: q.Limit,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list pages: %w", err)
@@ -35,12 +53,11 @@ func (s *Server) Pages(_ context.Context, q PageQuery) (*PageList, error) {
 	return &PageList{Pages: pages, Next: next}, nil
 }
 
-// Page returns a page with its content. ref is a document id, the first digits of one (8 or more), or a URL. A document
-// of a knowledge base that never was a page is told in the same form.
-func (s *Server) Page(_ context.Context, ref string) (*page.Page, error) {
-	key, p, err := s.find(ref)
+// getPage returns a page with its content. A document of a knowledge base that is not a page has the same form.
+func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
+	key, p, err := s.find(ref.Doc)
 	if err != nil {
-		if d, known := s.document(ref); known {
+		if d, known := s.document(ref.Doc); known {
 			return pageLike(d), nil
 		}
 		return nil, err
@@ -54,7 +71,7 @@ func (s *Server) Page(_ context.Context, ref string) (*page.Page, error) {
 	return &full, nil
 }
 
-// pageLike shows a document that is no page as if it were one.
+// pageLike returns a document that is not a page in the form of one.
 func pageLike(d *knowledge.Document) *page.Page {
 	return &page.Page{
 		Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title, Content: string(d.Markdown),
@@ -63,27 +80,27 @@ func pageLike(d *knowledge.Document) *page.Page {
 	}
 }
 
-// DeletePage forgets a page, its versions and its stored responses; or a document that is no page, in all knowledge
-// bases.
-func (s *Server) DeletePage(_ context.Context, ref string) error {
-	key, p, err := s.find(ref)
+// deletePage deletes a page, its versions and its stored responses. A document that is not a page is deleted in all
+// knowledge bases.
+func (s *Server) deletePage(_ context.Context, ref pageRef) (*deleted, error) {
+	key, p, err := s.find(ref.Doc)
 	if err != nil {
-		if d, known := s.document(ref); known {
-			return s.o.Knowledge.DeleteDocument(d.Key)
+		if d, known := s.document(ref.Doc); known {
+			return &deleted{true}, s.o.Knowledge.DeleteDocument(d.Key)
 		}
-		return err
+		return nil, err
 	}
 	if err := s.o.Store.DeletePage(key); err != nil {
-		return fmt.Errorf("delete page %s: %w", p.URL, err)
+		return nil, fmt.Errorf("delete page %s: %w", p.URL, err)
 	}
 	for _, raw := range slices.Compact([]string{p.URL, p.FinalURL}) {
 		if uri, err := cacheURI(raw); err == nil {
 			if _, err := s.o.Store.DeleteResponses(uri); err != nil {
-				return fmt.Errorf("delete stored responses of %s: %w", raw, err)
+				return nil, fmt.Errorf("delete stored responses of %s: %w", raw, err)
 			}
 		}
 	}
-	return nil
+	return &deleted{true}, nil
 }
 
 // versions finds a page and its versions, newest first.
@@ -99,9 +116,9 @@ func (s *Server) versions(ref string) (page.Key, *page.Page, []store.Version, er
 	return key, p, list, nil
 }
 
-// Versions lists the contents that a page has had.
-func (s *Server) Versions(_ context.Context, ref string) (*VersionList, error) {
-	_, p, versions, err := s.versions(ref)
+// listVersions lists the versions of a page, newest first.
+func (s *Server) listVersions(_ context.Context, ref pageRef) (*VersionList, error) {
+	_, p, versions, err := s.versions(ref.Doc)
 	if err != nil {
 		return nil, err
 	}
@@ -111,21 +128,20 @@ func (s *Server) Versions(_ context.Context, ref string) (*VersionList, error) {
 	return &VersionList{Doc: p.Doc, URL: p.URL, Versions: versions}, nil
 }
 
-// Diff compares two versions of a page. a and b are each the first digits of a content hash, or how many versions back;
-// empty is 1 for a, the version before the newest, and 0 for b, the newest.
-func (s *Server) Diff(_ context.Context, ref, a, b string) (*Diff, error) {
-	key, p, versions, err := s.versions(ref)
+// diffVersions compares two versions of a page. An empty A is the version before the newest, an empty B the newest.
+func (s *Server) diffVersions(_ context.Context, q diffQuery) (*Diff, error) {
+	key, p, versions, err := s.versions(q.Doc)
 	if err != nil {
 		return nil, err
 	}
-	if a == "" && len(versions) > 1 {
-		a = "1"
+	if q.A == "" && len(versions) > 1 {
+		q.A = "1"
 	}
-	from, err := pick(versions, a)
+	from, err := pick(versions, q.A)
 	if err != nil {
 		return nil, err
 	}
-	to, err := pick(versions, b)
+	to, err := pick(versions, q.B)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +155,7 @@ func (s *Server) Diff(_ context.Context, ref, a, b string) (*Diff, error) {
 		return nil, fmt.Errorf("read version %.12s of %s: %w", to.ContentHash, p.URL, err)
 	}
 	unified := diff.Diff(versionName(from), older, versionName(to), newer)
-	_, unified, _ = bytes.Cut(unified, []byte("\n")) // the line before ---: no part of a unified diff
+	_, unified, _ = bytes.Cut(unified, []byte("\n")) // the line before "---" is not part of a unified diff
 	d.Unified, d.Changed = string(unified), len(unified) > 0
 	return d, nil
 }
@@ -178,7 +194,7 @@ func isDoc(ref string) bool {
 func pick(versions []store.Version, ref string) (store.Version, error) {
 	if n, err := strconv.Atoi(ref); err == nil && len(ref) < 4 || ref == "" {
 		if n < 0 || n >= len(versions) {
-			return store.Version{}, problem(http.StatusNotFound, "there is no version %d back: %d are kept", n, len(versions))
+			return store.Version{}, problem(http.StatusNotFound, "no version is %d back: %d are kept", n, len(versions))
 		}
 		return versions[n], nil
 	}
@@ -188,48 +204,10 @@ func pick(versions []store.Version, ref string) (store.Version, error) {
 		}
 	}
 	return store.Version{}, problem(http.StatusNotFound,
-		"there is no version %q: name the first digits of a content_hash, or how many versions back", ref)
+		"unknown version %q: name the first digits of a content_hash, or how many versions back it is", ref)
 }
 
 // versionName heads a version in a diff.
 func versionName(v store.Version) string {
 	return fmt.Sprintf("%.12s\t%s", v.ContentHash, v.Time.UTC().Format(time.RFC3339))
-}
-
-func (s *Server) servePages(w http.ResponseWriter, r *http.Request) error {
-	q, limit, err := listQuery(r, "host", "q", "sort", "cursor")
-	if err != nil {
-		return err
-	}
-	list, err := s.Pages(r.Context(), PageQuery{
-		Host: q.Get("host"), Text: q.Get("q"), Sort: q.Get("sort"), Limit: limit,
-		Cursor: q.Get("cursor"),
-	})
-	return reply(w, list, err)
-}
-
-func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
-	p, err := s.Page(r.Context(), r.PathValue("doc"))
-	return reply(w, p, err)
-}
-
-func (s *Server) serveDeletePage(w http.ResponseWriter, r *http.Request) error {
-	if err := s.DeletePage(r.Context(), r.PathValue("doc")); err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, deleted{true})
-}
-
-func (s *Server) serveVersions(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.Versions(r.Context(), r.PathValue("doc"))
-	return reply(w, list, err)
-}
-
-func (s *Server) serveDiff(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "a", "b"); err != nil {
-		return err
-	}
-	d, err := s.Diff(r.Context(), r.PathValue("doc"), q.Get("a"), q.Get("b"))
-	return reply(w, d, err)
 }

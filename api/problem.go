@@ -1,82 +1,130 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 
 	"readthru/knowledge"
+	"readthru/page"
 	"readthru/store"
 )
 
 // Error is a failure with an HTTP status. On the wire it is a problem document (RFC 9457).
 type Error struct {
 	Status int    `json:"status"`
+	Code   Code   `json:"code"`   // for programs: stable, one of Codes
 	Title  string `json:"title"`  // the status in words
-	Detail string `json:"detail"` // one sentence: what went wrong, and the remedy where there is one
+	Detail string `json:"detail"` // for people: what went wrong, and the remedy where there is one
 }
 
 // Error returns the detail.
 func (e *Error) Error() string { return e.Detail }
 
-// problem makes an Error.
+// Code tells programs what went wrong. Codes do not change.
+type Code string
+
+// The codes of errors.
+const (
+	CodeInvalid       Code = "invalid_request"  // a parameter or the content is wrong
+	CodeUnauthorized  Code = "unauthorized"     // the token is missing or wrong
+	CodeForbidden     Code = "forbidden"        // this caller may not do that
+	CodeUnknownSigner Code = "unknown_signer"   // the signer of a pack is not trusted
+	CodeNotFound      Code = "not_found"        // there is no such page, document, job, note or path
+	CodeUnknownBase   Code = "unknown_base"     // there is no knowledge base of that name
+	CodeMethod        Code = "wrong_method"     // the path does not take that method
+	CodeConflict      Code = "conflict"         // the request does not fit the present state
+	CodeBaseExists    Code = "base_exists"      // there is a knowledge base of that name
+	CodeBaseBuilding  Code = "base_building"    // the knowledge base is being filled
+	CodeRecording     Code = "recording"        // the session is recorded already, or is not recorded
+	CodeNoProxy       Code = "no_proxy"         // no proxy runs in this process
+	CodeTooLarge      Code = "too_large"        // the content is over a limit
+	CodeMediaType     Code = "wrong_media_type" // the content is neither JSON nor bytes
+	CodeRefused       Code = "refused"          // the text may not be kept
+	CodeInternal      Code = "internal"         // a fault of this server
+	CodeUnavailable   Code = "unavailable"      // a part that the request needs does not run
+	CodeStopping      Code = "stopping"         // the daemon is about to stop
+	CodeBusy          Code = "busy"             // too many jobs run
+	CodeStoreFull     Code = "store_full"       // there is no space to write
+)
+
+// Codes lists all codes.
+var Codes = []Code{
+	CodeInvalid, CodeUnauthorized, CodeForbidden, CodeUnknownSigner, CodeNotFound, CodeUnknownBase, CodeMethod,
+	CodeConflict, CodeBaseExists, CodeBaseBuilding, CodeRecording, CodeNoProxy, CodeTooLarge, CodeMediaType, CodeRefused,
+	CodeInternal, CodeUnavailable, CodeStopping, CodeBusy, CodeStoreFull,
+}
+
+// CodeOf returns the code of an error that a [Client] returned; empty if it is no answer of a server.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// statusCodes are the codes of errors that have none of their own.
+var statusCodes = map[int]Code{
+	http.StatusBadRequest:            CodeInvalid,
+	http.StatusUnauthorized:          CodeUnauthorized,
+	http.StatusForbidden:             CodeForbidden,
+	http.StatusNotFound:              CodeNotFound,
+	http.StatusMethodNotAllowed:      CodeMethod,
+	http.StatusConflict:              CodeConflict,
+	http.StatusRequestEntityTooLarge: CodeTooLarge,
+	http.StatusUnsupportedMediaType:  CodeMediaType,
+	http.StatusUnprocessableEntity:   CodeRefused,
+	http.StatusServiceUnavailable:    CodeUnavailable,
+}
+
+// problem makes an Error with the code that its status has.
 func problem(status int, format string, args ...any) *Error {
-	return &Error{Status: status, Title: http.StatusText(status), Detail: fmt.Sprintf(format, args...)}
+	return NewError(status, statusCodes[status], fmt.Sprintf(format, args...))
 }
 
-// asError gives err a status: its own, 404 for what is not stored, 400 for a cursor that is none, 413 for a body over
-// the limit, those of knowledge, else 500.
+// NewError makes an Error. An empty code is [CodeInternal].
+func NewError(status int, code Code, detail string) *Error {
+	if code == "" {
+		code = CodeInternal
+	}
+	return &Error{Status: status, Code: code, Title: http.StatusText(status), Detail: detail}
+}
+
+// asError gives an error of an operation its status and code.
 func asError(err error) *Error {
-	var e *Error
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &e):
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
-	case errors.Is(err, store.ErrNotFound):
-		return problem(http.StatusNotFound, "%s", err)
-	case errors.Is(err, store.ErrCursor):
-		return problem(http.StatusBadRequest, "%s", err)
-	case errors.Is(err, store.ErrFull):
-		return problem(http.StatusServiceUnavailable, "%s", err)
-	case knowledgeStatus(err) != 0:
-		return problem(knowledgeStatus(err), "%s", err)
-	case errors.As(err, &tooLarge):
-		return problem(http.StatusRequestEntityTooLarge, "the request's content is over %d bytes", tooLarge.Limit)
 	}
-	return problem(http.StatusInternalServerError, "%s", err)
-}
-
-// StatusOf returns the status that an error of an operation has on the wire, whether a Server or a Client gave it; 0
-// for nil.
-func StatusOf(err error) int {
-	if err == nil {
-		return 0
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return problem(http.StatusRequestEntityTooLarge, "the request's content is over %d bytes", e.Limit)
 	}
-	return asError(err).Status
-}
-
-// knowledgeStatus returns the status of an error of knowledge, 0 for any other.
-func knowledgeStatus(err error) int {
 	_, unknownBase := errors.AsType[*knowledge.UnknownBaseError](err)
 	_, unknownSigner := errors.AsType[*knowledge.UnknownSignerError](err)
 	_, refused := errors.AsType[*knowledge.RefusedError](err)
-	switch {
+	status, code := http.StatusInternalServerError, Code("")
+	switch is := func(target error) bool { return errors.Is(err, target) }; {
 	case unknownBase:
-		return http.StatusNotFound
+		status, code = http.StatusNotFound, CodeUnknownBase
 	case unknownSigner:
-		return http.StatusForbidden
+		status, code = http.StatusForbidden, CodeUnknownSigner
 	case refused:
-		return http.StatusUnprocessableEntity
-	case errors.Is(err, knowledge.ErrBaseExists), errors.Is(err, knowledge.ErrBuilding):
-		return http.StatusConflict
-	case errors.Is(err, knowledge.ErrTooLarge), errors.Is(err, knowledge.ErrTooManyPassages):
-		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, knowledge.ErrInvalid), errors.Is(err, knowledge.ErrEmptyQuery),
-		errors.Is(err, knowledge.ErrBadPack):
-		return http.StatusBadRequest
+		status = http.StatusUnprocessableEntity
+	case is(store.ErrNotFound):
+		status = http.StatusNotFound
+	case is(store.ErrFull):
+		status, code = http.StatusServiceUnavailable, CodeStoreFull
+	case is(knowledge.ErrBaseExists):
+		status, code = http.StatusConflict, CodeBaseExists
+	case is(knowledge.ErrBuilding):
+		status, code = http.StatusConflict, CodeBaseBuilding
+	case is(knowledge.ErrTooLarge), is(knowledge.ErrTooManyPassages):
+		status = http.StatusRequestEntityTooLarge
+	case is(store.ErrCursor), is(knowledge.ErrInvalid), is(knowledge.ErrEmptyQuery), is(knowledge.ErrBadPack):
+		status = http.StatusBadRequest
 	}
-	return 0
+	return NewError(status, cmp.Or(code, statusCodes[status]), err.Error())
 }
 
 // refuse writes err as a problem document.
@@ -85,4 +133,31 @@ func refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(e) // the status is out: nothing is left to do about a client that has gone
+}
+
+// statusOf returns the status of an answer. A page that could not be had and a daemon that is not ready are answers
+// too, whose status tells of that.
+func statusOf(v any) int {
+	switch v := v.(type) {
+	case *page.Page:
+		return failureStatus(v.Error)
+	case *Readiness:
+		if !v.Ready {
+			return http.StatusServiceUnavailable
+		}
+	}
+	return http.StatusOK
+}
+
+// failureStatus is the status that a page object answers with: 200, or for a failure 403, 502 or 504.
+func failureStatus(e *page.Error) int {
+	switch {
+	case e == nil:
+		return http.StatusOK
+	case e.Kind == "blocked":
+		return http.StatusForbidden
+	case e.Kind == "timeout":
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadGateway
 }

@@ -3,14 +3,13 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"readthru/store"
 )
 
-// Disclosures lists what was sent to third parties, newest first. An empty ledger means that nothing left.
-func (s *Server) Disclosures(_ context.Context, cursor string, limit int) (*DisclosureList, error) {
-	list, next, err := s.o.Store.Disclosures(cursor, min(limit, maxLimit))
+// listDisclosures lists what was sent to third parties, newest first.
+func (s *Server) listDisclosures(_ context.Context, q listQuery) (*DisclosureList, error) {
+	list, next, err := s.o.Store.Disclosures(q.Cursor, q.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger of disclosures: %w", err)
 	}
@@ -20,19 +19,15 @@ func (s *Server) Disclosures(_ context.Context, cursor string, limit int) (*Disc
 	return &DisclosureList{Disclosures: list, Next: next}, nil
 }
 
-func (s *Server) serveDisclosures(w http.ResponseWriter, r *http.Request) error {
-	q, limit, err := listQuery(r, "cursor")
-	if err != nil {
-		return err
-	}
-	list, err := s.Disclosures(r.Context(), q.Get("cursor"), limit)
-	return reply(w, list, err)
+// requestList is the answer of /api/v1/requests.
+type requestList struct {
+	Requests any `json:"requests"`
 }
 
-func (s *Server) serveRequests(w http.ResponseWriter, _ *http.Request) error {
-	var recent any = []struct{}{}
-	if s.o.Recent != nil {
-		recent = s.o.Recent()
+// listRequests lists the proxy's last requests, newest first.
+func (s *Server) listRequests(context.Context, none) (*requestList, error) {
+	if s.o.Recent == nil {
+		return &requestList{[]struct{}{}}, nil
 	}
-	return answer(w, http.StatusOK, requestList{recent})
+	return &requestList{s.o.Recent()}, nil
 }

@@ -7,26 +7,31 @@ import (
 	"readthru/page"
 )
 
-// Robots says whether the robots.txt of a site lets us read a URL (RFC 9309). Who reads for an agent that goes about by
-// itself asks it; what goes through the proxy, and what a person asked for, does not.
+// robotsQuery asks about robots.txt.
+type robotsQuery struct {
+	URL string `query:"url" doc:"absolute"`
+}
+
+// Robots says whether the robots.txt of a site allows fetching a URL (RFC 9309). Callers that fetch for an autonomous
+// agent obey it; requests through the proxy, and fetches that a person asked for, do not.
 type Robots struct {
 	Allowed bool   `json:"allowed"`
 	Reason  string `json:"reason,omitempty"` // why not, one plain sentence
-	URL     string `json:"url,omitempty"`    // of robots.txt; none where no site was asked
-	Status  int    `json:"status,omitempty"` // the one it came with; 0: it could not be had
+	URL     string `json:"url,omitempty"`    // of robots.txt; empty if no site was asked
+	Status  int    `json:"status,omitempty"` // of the response; 0 if there was none
 	Text    string `json:"text,omitempty"`   // its first 8 KiB
 }
 
-// Robots asks the robots.txt of a URL's site. Where it is itself refused (401, 403) the URL is not allowed, as the
-// reference fetch server for MCP has it. No site is asked offline, nor one that we never fetch from: a fetch says so
-// itself, and here it counts as allowed.
-func (s *Server) Robots(ctx context.Context, raw string) (*Robots, error) {
-	u, err := page.Parse(raw)
+// getRobots reports whether robots.txt allows fetching a URL. A robots.txt that is itself refused (401, 403) allows
+// nothing, as in the reference fetch server for MCP. Offline, and for a blocked site, no robots.txt is fetched and the
+// URL is allowed: the fetch itself reports the failure.
+func (s *Server) getRobots(ctx context.Context, q robotsQuery) (*Robots, error) {
+	u, err := page.Parse(q.URL)
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
 	if s.o.Offline || s.o.Fetch.Blocked(u) != nil {
-		return &Robots{Allowed: true}, nil //nolint:nilerr // what cannot be asked about is refused elsewhere
+		return &Robots{Allowed: true}, nil //nolint:nilerr // the fetch reports it
 	}
 	v, err := s.o.Fetch.Allowed(ctx, u)
 	if err != nil {
@@ -37,13 +42,4 @@ func (s *Server) Robots(ctx context.Context, raw string) (*Robots, error) {
 		r.Allowed, r.Reason = false, v.URL+" may not be read"
 	}
 	return r, nil
-}
-
-func (s *Server) serveRobots(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "url"); err != nil {
-		return err
-	}
-	v, err := s.Robots(r.Context(), q.Get("url"))
-	return reply(w, v, err)
 }

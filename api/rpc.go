@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,7 @@ import (
 	"readthru/page"
 )
 
-// URLResult is a page that was fetched (rule B36), as JSON-RPC answers it.
+// URLResult is a fetched page (rule B36), as JSON-RPC answers it.
 type URLResult struct {
 	Content     *page.Page `json:"content"`
 	Summary     string     `json:"summary,omitempty"`
@@ -30,7 +31,7 @@ const (
 	rpcUnknownMethod  = -32601
 	rpcInvalidParams  = -32602
 	rpcInternalError  = -32603
-	rpcNoPage         = -32000 // the page could not be had: data is the page object
+	rpcNoPage         = -32000 // the page could not be fetched: data is the page object
 )
 
 // maxBatch is how many calls a batch holds at most.
@@ -78,26 +79,26 @@ var rpcMethods = map[string]rpcMethod{
 	"LLM.clear_url_cache":      {nil, (*Server).rpcClear},
 }
 
-// rpcCall holds the parameters of a call that are not taken yet, and who calls.
+// rpcCall holds the parameters of a call that are not taken yet, and the request that carries the call.
 type rpcCall struct {
 	params  map[string]json.RawMessage
 	request *http.Request
 }
 
-// take moves a parameter into v. The error says that it is missing or of another type.
+// take moves a parameter into v. The error says that it is missing or has the wrong type.
 func (c *rpcCall) take(name string, v any, required bool) error {
 	raw, there := c.params[name]
 	delete(c.params, name)
 	if !there || string(raw) == "null" {
 		if required {
-			return &rpcError{Code: rpcInvalidParams, Message: "the parameter " + name + " is missing"}
+			return &rpcError{Code: rpcInvalidParams, Message: "parameter " + name + " is missing"}
 		}
 		return nil
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
 		return &rpcError{
 			Code:    rpcInvalidParams,
-			Message: fmt.Sprintf("the parameter %s: %s", name, strings.TrimPrefix(err.Error(), "json: ")),
+			Message: fmt.Sprintf("parameter %s: %s", name, strings.TrimPrefix(err.Error(), "json: ")),
 		}
 	}
 	return nil
@@ -109,15 +110,15 @@ func (c *rpcCall) session() (name string, err error) {
 	return name, c.take("session", &name, false)
 }
 
-// done refuses parameters that nobody took: a misspelt one must not become a call without it.
+// done returns an error for parameters that were not taken: a misspelt one must not be ignored.
 func (c *rpcCall) done() error {
 	for _, name := range slices.Sorted(maps.Keys(c.params)) {
-		return &rpcError{Code: rpcInvalidParams, Message: fmt.Sprintf("there is no parameter %q", name)}
+		return &rpcError{Code: rpcInvalidParams, Message: fmt.Sprintf("unknown parameter %q", name)}
 	}
 	return nil
 }
 
-// one takes the one parameter that a method has, besides the session.
+// one takes the parameter of a method that has only one, and the session.
 func (c *rpcCall) one(name string) (value, session string, err error) {
 	if err = c.take(name, &value, true); err == nil {
 		session, err = c.session()
@@ -128,9 +129,9 @@ func (c *rpcCall) one(name string) (value, session string, err error) {
 	return value, session, err
 }
 
-// wish takes how a page is wanted: use_cache and summarize (rule B7), and whatever else a fetch over HTTP takes, by its
-// name.
-func (c *rpcCall) wish() (FetchRequest, error) {
+// fetchRequest takes the parameters of a fetch: use_cache and summarize (rule B7), and those that a fetch over HTTP
+// takes, by name.
+func (c *rpcCall) fetchRequest() (FetchRequest, error) {
 	useCache, summarize := true, false
 	var r FetchRequest
 	if err := errors.Join(c.take("use_cache", &useCache, false), c.take("summarize", &summarize, false)); err != nil {
@@ -143,7 +144,7 @@ func (c *rpcCall) wish() (FetchRequest, error) {
 	dec := json.NewDecoder(bytes.NewReader(rest))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&r); err != nil {
-		return r, &rpcError{Code: rpcInvalidParams, Message: "the parameters: " + strings.TrimPrefix(err.Error(), "json: ")}
+		return r, &rpcError{Code: rpcInvalidParams, Message: "parameters: " + strings.TrimPrefix(err.Error(), "json: ")}
 	}
 	if !useCache {
 		r.Force = true
@@ -151,7 +152,8 @@ func (c *rpcCall) wish() (FetchRequest, error) {
 	if summarize && r.Summary == "" {
 		r.Summary = "auto"
 	}
-	r.by(c.request)
+	r.Agent = c.request.UserAgent()
+	r.Session = cmp.Or(r.Session, c.request.Header.Get("X-Readthru-Session"))
 	return r, nil
 }
 
@@ -160,7 +162,7 @@ func (s *Server) rpcDetect(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.Detect(ctx, text)
+	d, err := s.detectURLs(ctx, textRequest{text})
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +174,12 @@ func (s *Server) rpcFetch(ctx context.Context, c *rpcCall) (any, error) {
 	if err := c.take("url", &raw, true); err != nil {
 		return nil, err
 	}
-	r, err := c.wish()
+	r, err := c.fetchRequest()
 	if err != nil {
 		return nil, err
 	}
 	r.URL = raw
-	p, err := s.Fetch(ctx, r)
+	p, err := s.fetchPage(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -187,17 +189,17 @@ func (s *Server) rpcFetch(ctx context.Context, c *rpcCall) (any, error) {
 	return s.result(p), nil
 }
 
-// rpcDetectAndFetch answers for all URLs of the text, at most 50 (rule B9).
+// rpcDetectAndFetch fetches all URLs of a text, at most 50 (rule B9).
 func (s *Server) rpcDetectAndFetch(ctx context.Context, c *rpcCall) (any, error) {
 	r := DetectRequest{Limit: maxTextURLs}
 	if err := errors.Join(c.take("text", &r.Text, true), c.take("limit", &r.Limit, false)); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.FetchRequest, err = c.wish(); err != nil {
+	if r.FetchRequest, err = c.fetchRequest(); err != nil {
 		return nil, err
 	}
-	t, err := s.DetectAndFetch(ctx, r)
+	t, err := s.detectAndFetch(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +215,7 @@ func (s *Server) rpcContent(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.URLContent(ctx, session, raw)
+	p, err := s.getContextPage(ctx, contextQuery{session, raw})
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +230,7 @@ func (s *Server) rpcForget(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone, err := s.Forget(ctx, session, raw)
+	gone, err := s.forgetPages(ctx, forgetQuery{session, &raw})
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +242,7 @@ func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone, err := s.Uncache(ctx, Selection{URL: raw})
+	gone, err := s.uncache(ctx, Selection{URL: raw})
 	if err != nil {
 		return nil, err
 	}
@@ -251,30 +253,30 @@ func (s *Server) rpcClear(ctx context.Context, c *rpcCall) (any, error) {
 	if err := c.done(); err != nil {
 		return nil, err
 	}
-	gone, err := s.ClearCache(ctx)
+	gone, err := s.clearCache(ctx, none{})
 	if err != nil {
 		return nil, err
 	}
 	return cleared{gone.Removed, gone.Fetched}, nil
 }
 
-// found answers whether something was there.
+// found reports whether there was something to remove.
 type found struct {
 	Found bool `json:"found"`
 }
 
-// cleared answers how many stored responses went, and how many pages from the sets of sessions.
+// cleared reports how many stored responses, and how many pages of sessions, were removed.
 type cleared struct {
 	Count   int `json:"count"`
 	Fetched int `json:"fetched"`
 }
 
-// noPage is the failure to get a page: its data is the page object.
+// noPage is the error of a fetch that failed: its data is the page object.
 func noPage(p *page.Page) error {
 	return &rpcError{Code: rpcNoPage, Message: p.Error.Message, Data: p}
 }
 
-// result returns a page as an answer, with the summary that is kept of it (rule B6).
+// result returns a page as an answer, with its stored summary (rule B6).
 func (s *Server) result(p *page.Page) *URLResult {
 	if p.Error == nil {
 		s.summarised(p)
@@ -284,14 +286,14 @@ func (s *Server) result(p *page.Page) *URLResult {
 
 // serveRPC answers JSON-RPC 2.0: a call, a notification, or a batch of both, one after the other. A batch's responses
 // are written as they come.
-func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request, _ none) error {
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
 		return err
 	}
 	b = bytes.TrimSpace(b)
 	if !json.Valid(b) {
-		return answer(w, http.StatusOK, failed(nil, &rpcError{Code: rpcParseError, Message: "the content is no JSON"}))
+		return answer(w, http.StatusOK, failed(nil, &rpcError{Code: rpcParseError, Message: "the content is not JSON"}))
 	}
 	if b[0] != '[' {
 		resp := s.call(r, b)
@@ -319,7 +321,7 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request, calls []json.RawM
 	begun := false
 	for _, one := range calls {
 		if r.Context().Err() != nil {
-			return // whoever asked has gone
+			return // the client has gone
 		}
 		resp := s.call(r, one)
 		if resp == nil {
@@ -345,21 +347,21 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request, calls []json.RawM
 func (s *Server) call(r *http.Request, raw json.RawMessage) *rpcResponse {
 	var members map[string]json.RawMessage // names are compared exactly
 	if json.Unmarshal(raw, &members) != nil || members == nil {
-		return failed(nil, &rpcError{Code: rpcInvalidRequest, Message: "a call is a JSON object"})
+		return failed(nil, &rpcError{Code: rpcInvalidRequest, Message: "a call must be a JSON object"})
 	}
 	id, answered := members["id"]
 	if answered && !validID(id) {
-		return failed(nil, &rpcError{Code: rpcInvalidRequest, Message: "an id is a string, a number or null"})
+		return failed(nil, &rpcError{Code: rpcInvalidRequest, Message: "id must be a string, a number or null"})
 	}
 	var version, name string
 	if json.Unmarshal(members["jsonrpc"], &version) != nil || version != "2.0" {
 		return failed(id, &rpcError{Code: rpcInvalidRequest, Message: `jsonrpc is not "2.0"`})
 	}
 	if json.Unmarshal(members["method"], &name) != nil || string(members["method"]) == "null" {
-		return failed(id, &rpcError{Code: rpcInvalidRequest, Message: "method is no string"})
+		return failed(id, &rpcError{Code: rpcInvalidRequest, Message: "method must be a string"})
 	}
 	if p := members["params"]; len(p) > 0 && p[0] != '{' && p[0] != '[' && string(p) != "null" {
-		return failed(id, &rpcError{Code: rpcInvalidRequest, Message: "params is no object and no array"})
+		return failed(id, &rpcError{Code: rpcInvalidRequest, Message: "params must be an object or an array"})
 	}
 	result, err := s.invoke(r, name, members["params"])
 	switch {
@@ -375,7 +377,7 @@ func (s *Server) call(r *http.Request, raw json.RawMessage) *rpcResponse {
 func (s *Server) invoke(r *http.Request, name string, params json.RawMessage) (json.RawMessage, error) {
 	m, known := rpcMethods[name]
 	if !known {
-		return nil, &rpcError{Code: rpcUnknownMethod, Message: fmt.Sprintf("there is no method %.100q", name)}
+		return nil, &rpcError{Code: rpcUnknownMethod, Message: fmt.Sprintf("unknown method %.100q", name)}
 	}
 	c := &rpcCall{params: map[string]json.RawMessage{}, request: r}
 	if len(params) > 0 && params[0] == '[' {
@@ -411,12 +413,12 @@ func validID(id json.RawMessage) bool {
 	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9' || string(id) == "null")
 }
 
-// failed is the response to a call that failed. What the operation refuses is a mistake in the parameters.
+// failed is the response to a call that failed. An invalid request of the operation is an error in the parameters.
 func failed(id json.RawMessage, err error) *rpcResponse {
 	e, ok := errors.AsType[*rpcError](err)
 	if !ok {
 		e = &rpcError{Code: rpcInternalError, Message: err.Error()}
-		if asError(err).Status == http.StatusBadRequest {
+		if asError(err).Code == CodeInvalid {
 			e.Code = rpcInvalidParams
 		}
 	}

@@ -9,26 +9,26 @@ import (
 	"readthru/knowledge"
 )
 
-// SearchQuery asks for passages. Its zero value but for Text is the five best documents of all that was read.
+// SearchQuery asks for documents by their passages. Only Text is required.
 type SearchQuery struct {
-	Text    string
-	KB      string    // that knowledge base alone
-	Host    string    // that host alone
-	Kind    string    // that url_type alone, or file or text
-	Since   time.Time // only what was fetched since
-	Limit   int       // 0 is 5, at most 500
-	Explain bool      // tell what each term scored
+	Text    string    `query:"q" doc:"words, \"phrases\" and prefixes*"`
+	KB      string    `query:"kb" doc:"only this knowledge base"`
+	Host    string    `query:"host" doc:"only this host"`
+	Kind    string    `query:"kind" doc:"only this url_type, or file or text"`
+	Since   time.Time `query:"since" doc:"fetched since a day, a time, or an age (36h, 7d)"`
+	Limit   int       `query:"limit" range:"1,500" doc:"how many at most, 1 to 500; default 5"`
+	Explain bool      `query:"explain" doc:"1: add the score of each term"`
 }
 
-// Search finds documents by their passages, best first. The text is words, "phrases" and prefixes*.
-func (s *Server) Search(ctx context.Context, q SearchQuery) (*knowledge.Results, error) {
-	k, err := s.knows()
+// search finds documents by their passages, best first.
+func (s *Server) search(ctx context.Context, q SearchQuery) (*knowledge.Results, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
 	res, err := k.Search(ctx, knowledge.Query{
 		Text: q.Text, KB: q.KB, Host: q.Host, Kind: q.Kind, Since: q.Since,
-		Limit: min(q.Limit, maxLimit), Explain: q.Explain,
+		Limit: q.Limit, Explain: q.Explain,
 	})
 	if err != nil {
 		return nil, err
@@ -39,22 +39,22 @@ func (s *Server) Search(ctx context.Context, q SearchQuery) (*knowledge.Results,
 	return res, nil
 }
 
-// CatchUp indexes what was read and is not indexed yet: for a process that does not run the index in the background.
+// CatchUp indexes pages that are not indexed yet, for a process that does not index in the background.
 func (s *Server) CatchUp(ctx context.Context) error {
-	k, err := s.knows()
+	k, err := s.index()
 	if err != nil {
 		return err
 	}
 	return k.Drain(ctx)
 }
 
-// RebuildIndex begins to make the index anew from what is stored. One that is under way is gone on with.
-func (s *Server) RebuildIndex(ctx context.Context) (*Job, error) {
-	k, err := s.knows()
+// rebuildIndex starts to rebuild the index from what is stored, or returns the job that already does.
+func (s *Server) rebuildIndex(ctx context.Context, _ none) (*Job, error) {
+	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.Jobs(ctx)
+	list, err := s.listJobs(ctx, none{})
 	if err != nil {
 		return nil, err
 	}
@@ -74,34 +74,7 @@ func (s *Server) RebuildIndex(ctx context.Context) (*Job, error) {
 
 const kindRebuild = "rebuild"
 
-func (s *Server) serveSearch(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	if err := known(q, "q", "kb", "host", "kind", "since", "limit", "explain"); err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
-	if err != nil {
-		return err
-	}
-	since, err := Since(q.Get("since"), time.Now())
-	if err != nil {
-		return err
-	}
-	explain, err := flag(q, "explain")
-	if err != nil {
-		return err
-	}
-	res, err := s.Search(r.Context(), SearchQuery{
-		Text: q.Get("q"), KB: q.Get("kb"), Host: q.Get("host"), Kind: q.Get("kind"), Since: since, Limit: limit,
-		Explain: explain,
-	})
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, res)
-}
-
-// Since reads a time: RFC 3339, a day, or how long before now (36h, 7d). Empty is the zero time.
+// Since parses a time: RFC 3339, a day, or an age (36h, 7d) before now. An empty text is the zero time.
 func Since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -117,23 +90,6 @@ func Since(text string, now time.Time) (time.Time, error) {
 	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && n >= 0 && n < 100_000 && text[len(text)-1] == 'd' {
 		return now.AddDate(0, 0, -n), nil
 	}
-	return time.Time{}, problem(http.StatusBadRequest, "since %q is no time: 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d",
-		text)
-}
-
-// crawlLimit reads how many pages a crawl may take: 0 when absent.
-func crawlLimit(text string) (int, error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, problem(http.StatusBadRequest, "limit %q is not a number above 0", text)
-	}
-	return n, nil
-}
-
-func (s *Server) serveRebuildIndex(w http.ResponseWriter, r *http.Request) error {
-	j, err := s.RebuildIndex(r.Context())
-	return reply(w, j, err)
+	return time.Time{}, problem(http.StatusBadRequest,
+		"since %q is not a time like 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d", text)
 }

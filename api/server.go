@@ -21,55 +21,57 @@ import (
 	"readthru/summary"
 )
 
-// Options configures a Server. Fetch and Store are required; the functions may be nil, their figures are zero then.
+// Options configures a Server. Fetch and Store are required. The figures of a function that is nil are zero.
 type Options struct {
 	Fetch    *fetch.Fetcher
 	Store    *store.Store
-	Dir      string // the data directory, for what is written beside the store
+	Dir      string // the data directory, for files beside the store
 	Version  string
-	Instance string   // random, tells one daemon from another
+	Instance string   // random, identifies the daemon
 	Hosts    []string // names besides the loopback ones that the Host field may carry
-	Token    string   // asked for on every path but the public ones; if empty none is
+	Token    string   // required on every path but the public ones, unless it is empty
 	Offline  bool
-	MaxBody  int64 // largest content of something that is not a page, in bytes; if zero 32 MiB
+	MaxBody  int64 // largest content of a response that is not a page, in bytes; if zero, 32 MiB
 
 	MarkdownNewMode string
 
 	Knowledge *knowledge.Knowledge          // if nil, nothing is indexed
-	Crawl     func() (crawl.Service, error) // the crawl service as configured; if nil there is none
+	Crawl     func() (crawl.Service, error) // the crawl service as configured; if nil, nothing is crawled
 
-	Proxy        func() string                  // the proxy's address, host:port
-	Requests     func() RequestStats            // counts of the proxy
-	Cache        func() CacheStats              // counts of the cache; entries, bytes and ratio are filled in here
-	Recent       func() any                     // the last requests, newest first, as JSON shows them
-	Session      func(name string) SessionStats // counts of a session; its name is filled in here
-	SessionDoors SessionDoors                   // if nil no session has one
-	CA           func() []byte                  // the authority's certificate, PEM
+	Proxy          func() string                  // the proxy's address, host:port
+	Requests       func() RequestStats            // counts of the proxy
+	Cache          func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
+	Recent         func() any                     // the last requests, newest first, as JSON shows them
+	Session        func(name string) SessionStats // counts of a session; the server sets its name
+	SessionProxies SessionProxies                 // if nil, sessions have no proxies of their own
+	CA             func() []byte                  // the authority's certificate, PEM
 
-	Firecrawl *firecrawl.Service // answers as a Firecrawl server does; if nil nothing does. Stop closes it
+	Firecrawl *firecrawl.Service // serves Firecrawl's API unless it is nil; Stop closes it
 
-	Summary *summary.Maker // if nil, summaries are extractive and not kept
+	Summary *summary.Maker // if nil, summaries are extractive and not stored
 
-	// the cache's, of its stored responses for a fetch
+	// Explain says why the cache would or would not answer a fetch of a URL from its store.
 	Explain func(ctx context.Context, url string) ([]ExplainLine, error)
-	// the cache's: does one of them answer a fetch now
+	// Fresh reports whether the cache would answer a fetch of a URL from its store.
 	Fresh func(ctx context.Context, url string) (bool, error)
 
-	// MCP makes the handler of /mcp over this server's operations. It is guarded as every path is. If nil there is none.
-	MCP func(*Server) http.Handler
+	// MCP returns the handler of /mcp, which is guarded as every path is. If nil, there is no such path.
+	MCP func(s *Server) http.Handler
 
 	Log *slog.Logger // if nil nothing is logged
 }
 
-// Server answers operations in its own process, and over HTTP as an [http.Handler].
+// Server does the operations. It answers them over HTTP as an [http.Handler], and in this process through the clients
+// that [Server.Client] returns.
 type Server struct {
 	o       Options
 	started time.Time
 	guard   guard
 	mux     *http.ServeMux
 	metrics http.Handler
-	routes  []route
-	leases  *leases
+	table   []*operation
+	public  map[string]bool // paths that are answered without the token
+	holds   *holds
 	jobs    *jobs
 	hooks   *hookQueue
 }
@@ -86,50 +88,33 @@ func New(o Options) *Server {
 		o.Summary = summary.New(summary.Options{})
 	}
 	s := &Server{
-		o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), leases: newLeases(),
-		jobs: newJobs(),
+		o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), holds: newHolds(),
+		jobs: newJobs(), table: slices.Clone(operations), public: map[string]bool{},
 	}
 	for _, h := range o.Hosts {
 		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
 	s.hooks = newHookQueue(o.Dir, o.Log, s.doHook)
 	s.metrics = s.metricsHandler()
-	s.routes = s.table()
 	if o.MCP != nil {
-		s.routes = append(s.routes, mcpRoute(o.MCP(s)))
+		s.table = append(s.table, mcpOperation(o.MCP(s)))
 	}
 	if o.Firecrawl != nil {
-		s.routes = append(s.routes, firecrawlRoutes(o.Firecrawl)...)
+		s.table = append(s.table, firecrawlOperations(o.Firecrawl)...)
 	}
 	s.mount()
 	return s
 }
 
-// The largest contents of requests, in bytes.
+// The largest contents of requests over the network, in bytes.
 const (
 	maxRequest = 1 << 20
-	maxMCP     = 4 << 20  // as many URLs as a batch may have, too
+	maxMCP     = 4 << 20  // also enough for the URLs of a batch
 	maxIngest  = 64 << 20 // a text of 32 MiB, escaped as JSON
 	maxPack    = 4 << 30  // goes to a file
 )
 
-// most returns the largest content that a path takes.
-func most(path string) int64 {
-	switch path {
-	case "/mcp", "/v1/batch/scrape", "/v2/batch/scrape":
-		return maxMCP
-	case "/api/v1/ingest":
-		return maxIngest
-	case "/api/v1/kbs/unpack":
-		return maxPack
-	}
-	if strings.HasPrefix(path, "/api/v1/hooks/") {
-		return maxHook
-	}
-	return maxRequest
-}
-
-// ServeHTTP guards and dispatches a request.
+// ServeHTTP guards and answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -138,7 +123,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if e := s.guard.check(r, public(r.URL.Path)); e != nil {
+	if e := s.guard.check(r, s.public[r.URL.Path]); e != nil {
 		if e.Status == http.StatusUnauthorized {
 			h.Set("WWW-Authenticate", `Bearer realm="readthru"`)
 		}
@@ -146,44 +131,55 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, e)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, most(r.URL.Path))
 	s.mux.ServeHTTP(w, r)
 }
 
-// mount registers the routes: one handler a path, which chooses by method and answers 405 with Allow for the others.
+// Client returns a client whose requests this server answers in process: without a guard, and without limits on the
+// size of requests.
+func (s *Server) Client(agent string) *Client {
+	return &Client{base: "http://localhost", token: s.o.Token, agent: agent, http: asIs(inProcess{s.mux, s.o.Log})}
+}
+
+// mount registers the operations: one handler for each path, which chooses by method and answers 405 with Allow for
+// methods that the path does not take.
 func (s *Server) mount() {
-	byPath := map[string][]route{}
-	for _, rt := range s.routes {
-		byPath[rt.path] = append(byPath[rt.path], rt)
+	byPath := map[string][]*operation{}
+	for _, o := range s.table {
+		byPath[o.path] = append(byPath[o.path], o)
+		s.public[o.path] = s.public[o.path] || o.public
 	}
-	for path, routes := range byPath {
+	for path, list := range byPath {
 		pattern := path
 		if path == "/" {
 			pattern = "/{$}"
 		}
-		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, routes) })
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, list) })
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, problem(http.StatusNotFound, "there is nothing at %s: GET /openapi.json lists what there is",
+		s.refuse(w, r, problem(http.StatusNotFound, "unknown path %s: GET /openapi.json lists all paths",
 			r.URL.Path))
 	})
 }
 
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, routes []route) {
+// dispatch calls the operation for the method of r.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*operation) {
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	var allow []string
-	for _, rt := range routes {
-		if rt.method == method {
-			if err := rt.handle(w, r); err != nil {
+	for _, o := range list {
+		if o.method == method {
+			if _, local := w.(*pipedResponse); !local {
+				r.Body = http.MaxBytesReader(w, r.Body, o.limit)
+			}
+			if err := o.serve(s, w, r); err != nil {
 				s.refuse(w, r, err)
 			}
 			return
 		}
-		allow = append(allow, rt.method)
-		if rt.method == http.MethodGet {
+		allow = append(allow, o.method)
+		if o.method == http.MethodGet {
 			allow = append(allow, http.MethodHead)
 		}
 	}
@@ -192,10 +188,10 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, routes []route
 	s.refuse(w, r, problem(http.StatusMethodNotAllowed, "%s takes %s", r.URL.Path, strings.Join(allow, ", ")))
 }
 
-// drainTime is how long requests under way may take to end once the server is to stop.
+// drainTime is how long open requests may take to end when the server stops.
 const drainTime = 5 * time.Second
 
-// Serve answers on l until ctx ends, then stops the jobs and lets the requests under way end, at most five seconds. It
+// Serve answers requests on l until ctx ends. Then it stops the jobs and waits up to five seconds for open requests. It
 // closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
@@ -205,7 +201,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
-	srv.RegisterOnShutdown(func() { s.leases.update(func() { s.leases.stopping = true }) })
+	srv.RegisterOnShutdown(func() { s.holds.update(func() { s.holds.stopping = true }) })
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	wg.Go(func() {
@@ -224,7 +220,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	err := srv.Serve(l)
 	close(stop)
 	wg.Wait()
-	s.Stop() // also where Serve failed by itself
+	s.Stop() // also if Serve itself failed
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -237,20 +233,12 @@ func answer(w http.ResponseWriter, status int, v any) error {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // the status is out: an error here is a client that has gone
+	_ = enc.Encode(v) // the status is sent: an error is a client that has gone
 	return nil
 }
 
-// reply answers with what an operation returned.
-func reply(w http.ResponseWriter, v any, err error) error {
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, v)
-}
-
-// decode reads the request's JSON content into v. It refuses unknown fields and a second value.
-func decode(r *http.Request, v any) error {
+// readJSON reads the JSON content of a request into v. It refuses unknown fields and a second value.
+func readJSON(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {

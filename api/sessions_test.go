@@ -54,21 +54,15 @@ func (f *taker) Open(ctx context.Context, session string, offline bool, begun fu
 	return nil
 }
 
-// sessionOperations are what Server and Client both do with sessions.
-type sessionOperations interface {
-	api.SessionDoors
-	Session(ctx context.Context, name string) (*api.SessionStats, error)
-}
-
 func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
-	for _, over := range []string{"server", "client"} {
+	for _, over := range []string{"in process", "over HTTP"} {
 		t.Run(over, func(t *testing.T) {
 			w := newWorld(t, func(o *api.Options) {
-				o.SessionDoors = newTaker()
+				o.SessionProxies = newTaker()
 				o.Session = func(name string) api.SessionStats { return api.SessionStats{Requests: int64(len(name))} }
 			})
-			var ops sessionOperations = w.server
-			if over == "client" {
+			ops := w.client
+			if over == "over HTTP" {
 				c := api.NewClient(w.listen(t), "", "agent/1")
 				t.Cleanup(c.Close)
 				ops = c
@@ -103,11 +97,11 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 }
 
 func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
-	for _, over := range []string{"server", "client"} {
+	for _, over := range []string{"in process", "over HTTP"} {
 		t.Run(over, func(t *testing.T) {
-			w := newWorld(t, func(o *api.Options) { o.SessionDoors = newTaker() })
-			var ops sessionOperations = w.server
-			if over == "client" {
+			w := newWorld(t, func(o *api.Options) { o.SessionProxies = newTaker() })
+			ops := w.client
+			if over == "over HTTP" {
 				c := api.NewClient(w.listen(t), "", "agent/1")
 				t.Cleanup(c.Close)
 				ops = c
@@ -133,7 +127,7 @@ func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 }
 
 func TestAWishToBeOfflineThatCannotBeReadOpensNoDoor(t *testing.T) {
-	w := newWorld(t, func(o *api.Options) { o.SessionDoors = newTaker() })
+	w := newWorld(t, func(o *api.Options) { o.SessionProxies = newTaker() })
 	resp := ask(t, w.listen(t), "POST", "/api/v1/sessions/s/door?offline=yes", "", "Content-Type: application/json")
 	if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("X-Readthru-Proxy") != "" {
 		t.Errorf("status %d, a door at %q", resp.StatusCode, resp.Header.Get("X-Readthru-Proxy"))
@@ -142,10 +136,10 @@ func TestAWishToBeOfflineThatCannotBeReadOpensNoDoor(t *testing.T) {
 
 func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
 	w := newWorld(t, nil)
-	_, err := w.server.Session(t.Context(), "s")
+	_, err := w.client.Session(t.Context(), "s")
 	for _, err := range []error{
-		err, w.server.Record(t.Context(), "s", io.Discard, func(string) {}),
-		w.server.EndRecording(t.Context(), "s"), w.server.Open(t.Context(), "s", false, func(string) {}),
+		err, w.client.Record(t.Context(), "s", io.Discard, func(string) {}),
+		w.client.EndRecording(t.Context(), "s"), w.client.Open(t.Context(), "s", false, func(string) {}),
 	} {
 		if statusOf(err) != 409 {
 			t.Errorf("got %v, want 409", err)
@@ -154,7 +148,7 @@ func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
 }
 
 func TestAServerThatStopsEndsItsRecordings(t *testing.T) {
-	w := newWorld(t, func(o *api.Options) { o.SessionDoors = newTaker() })
+	w := newWorld(t, func(o *api.Options) { o.SessionProxies = newTaker() })
 	l := httptest.NewUnstartedServer(nil).Listener
 	serving, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)

@@ -3,17 +3,16 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"readthru/page"
 )
 
-// topHosts is how many hosts the figures name.
+// topHosts is how many hosts Stats lists.
 const topHosts = 20
 
-// Stats returns the figures since start and of the store.
-func (s *Server) Stats(context.Context) (*Stats, error) {
+// getStats returns the figures since start and of the store.
+func (s *Server) getStats(context.Context, none) (*Stats, error) {
 	totals, fetched := s.o.Store.Totals(), s.o.Fetch.Stats()
 	st := &Stats{
 		UptimeS: int64(time.Since(s.started).Seconds()),
@@ -64,7 +63,7 @@ func (s *Server) renderStats() RenderStats {
 		Pages: b.Pages, Failed: b.Failed, Deaths: b.Deaths,
 	}
 	if s.o.Offline {
-		st.State, st.Reason = "unavailable", "started offline: only what is stored is answered"
+		st.State, st.Reason = "unavailable", "started offline: only stored responses are answered"
 	}
 	return st
 }
@@ -76,9 +75,4 @@ func (c CacheStats) ratio() float64 {
 		return 0
 	}
 	return float64(reused) / float64(reused+c.Misses)
-}
-
-func (s *Server) serveStats(w http.ResponseWriter, r *http.Request) error {
-	st, err := s.Stats(r.Context())
-	return reply(w, st, err)
 }

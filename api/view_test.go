@@ -13,7 +13,7 @@ import (
 
 func TestWhatOfAPageIsWanted(t *testing.T) {
 	w := newWorld(t, nil)
-	whole, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: pageURL})
+	whole, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: pageURL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestWhatOfAPageIsWanted(t *testing.T) {
 		{"links as text", api.FetchRequest{Links: "text", Images: "none"}, "# A heading\n"},
 	} {
 		tt.r.URL = pageURL
-		p, err := w.server.Fetch(t.Context(), tt.r)
+		p, err := w.client.Fetch(t.Context(), tt.r)
 		if err != nil || p.Error != nil || !strings.HasPrefix(p.Content, tt.begin) {
 			t.Errorf("%s: %v, %q, want %q…", tt.name, err, p.Content, tt.begin)
 		}
@@ -41,19 +41,19 @@ func TestWhatOfAPageIsWanted(t *testing.T) {
 			t.Errorf("%s: %q", tt.name, p.Content)
 		}
 	}
-	cut, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: pageURL, MaxChars: 6})
+	cut, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: pageURL, MaxChars: 6})
 	if err != nil || cut.Next != 6 {
 		t.Errorf("next is %d after 6 characters: %v", cut.Next, err)
 	}
-	rest, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: pageURL, Start: cut.Next})
+	rest, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: pageURL, Start: cut.Next})
 	if err != nil || cut.Content+rest.Content != whole.Content {
 		t.Errorf("the parts are not the whole: %q and %q", cut.Content, rest.Content)
 	}
-	receipts, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: pageURL, Receipts: true})
+	receipts, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: pageURL, Receipts: true})
 	if err != nil || receipts.Removed == nil || receipts.Content != whole.Content {
 		t.Errorf("receipts: %v, %+v", err, receipts)
 	}
-	missing, err := w.server.Fetch(t.Context(), api.FetchRequest{URL: pageURL + "#nowhere"})
+	missing, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: pageURL + "#nowhere"})
 	if err != nil || missing.Content != whole.Content || !slices.Contains(missing.Warnings, "section-missing") {
 		t.Errorf("a fragment that is not there: %v, %q, %q", err, missing.Warnings, missing.Content)
 	}
@@ -65,7 +65,7 @@ func TestWhatOfAPageIsWanted(t *testing.T) {
 		{Start: -1},
 	} {
 		r.URL = pageURL
-		_, err := w.server.Fetch(t.Context(), r)
+		_, err := w.client.Fetch(t.Context(), r)
 		if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusBadRequest {
 			t.Errorf("%+v: %v, want 400", r, err)
 		}

@@ -67,6 +67,7 @@ func (s *Service) Close() { s.jobs.close() }
 
 // Route is one method of one path, with its description for the API's documentation.
 type Route struct {
+	ID           string // unique
 	Method, Path string
 	Summary      string
 	Query        map[string]string // descriptions of the query parameters by name
@@ -84,60 +85,36 @@ func (s *Service) Routes() []Route {
 	for _, v := range []version{1, 2} {
 		base := fmt.Sprintf("/v%d", v)
 		as := ", as in version " + base[2:] + " of Firecrawl's API"
+		add := func(id, method, path, about string, query map[string]string, body, result any,
+			handle func(version, *http.Request) (any, error),
+		) {
+			list = append(list, Route{
+				fmt.Sprintf("firecrawl%sV%d", id, v), method, base + path, about, query, body, result, s.handler(v, handle),
+			})
+		}
 		var links any = mapAnswer[string]{}
 		if v == 2 {
 			links = mapAnswer[mapLink]{}
 		}
-		list = append(list,
-			Route{
-				"POST", base + "/scrape", "get a page in the requested formats" + as, nil,
-				scrapeBody{},
-				scrapeAnswer{},
-				s.handler(v, s.serveScrape),
-			},
-			Route{"POST", base + "/map", "list the URLs of a site" + as, nil, mapBody{}, links, s.handler(v, s.serveMap)},
-			Route{
-				"POST", base + "/crawl", "start to crawl a site" + as, nil,
-				crawlBody{},
-				startAnswer{},
-				s.handler(v, s.serveCrawl),
-			},
-			Route{
-				"GET", base + "/crawl/active", "list the running crawls", nil, nil,
-				activeAnswer{},
-				s.handler(v, s.serveActive),
-			},
-			Route{
-				"POST", base + "/batch/scrape", "start to get a batch of pages" + as, nil,
-				batchBody{},
-				startAnswer{},
-				s.handler(v, s.serveBatch),
-			},
-		)
+		add("Scrape", "POST", "/scrape", "returns a page in the requested formats"+as, nil, scrapeBody{}, scrapeAnswer{},
+			s.serveScrape)
+		add("Map", "POST", "/map", "lists the URLs of a site"+as, nil, mapBody{}, links, s.serveMap)
+		add("Crawl", "POST", "/crawl", "starts to crawl a site"+as, nil, crawlBody{}, startAnswer{}, s.serveCrawl)
+		add("ListCrawls", "GET", "/crawl/active", "lists the running crawls", nil, nil, activeAnswer{}, s.serveActive)
+		add("Batch", "POST", "/batch/scrape", "starts to get a batch of pages"+as, nil, batchBody{}, startAnswer{},
+			s.serveBatch)
 		for _, of := range []struct {
-			kind kind
-			what string
-		}{{crawling, "crawl"}, {batching, "batch"}} {
-			path := base + string(of.kind) + "/{id}"
-			list = append(list,
-				Route{
-					"GET", path, "status and documents of a " + of.what, part, nil,
-					statusAnswer{},
-					s.handler(v, s.serveStatus),
-				},
-				Route{"DELETE", path, "cancel a " + of.what, nil, nil, cancelAnswer{}, s.handler(v, s.serveCancel)},
-				Route{
-					"GET", path + "/errors", "errors of a " + of.what, nil, nil,
-					errorsAnswer{},
-					s.handler(v, s.serveErrors),
-				},
-			)
+			kind     kind
+			id, what string
+		}{{crawling, "Crawl", "crawl"}, {batching, "Batch", "batch"}} {
+			path := string(of.kind) + "/{id}"
+			add("Get"+of.id, "GET", path, "returns status and documents of a "+of.what, part, nil, statusAnswer{},
+				s.serveStatus)
+			add("Cancel"+of.id, "DELETE", path, "cancels a "+of.what, nil, nil, cancelAnswer{}, s.serveCancel)
+			add("Get"+of.id+"Errors", "GET", path+"/errors", "lists the errors of a "+of.what, nil, nil, errorsAnswer{},
+				s.serveErrors)
 			if v == 1 { // its JavaScript client uses DELETE
-				list = append(list, Route{
-					"DELETE", path + "/errors", "the same as by GET", nil, nil,
-					errorsAnswer{},
-					s.handler(v, s.serveErrors),
-				})
+				add("Delete"+of.id+"Errors", "DELETE", path+"/errors", "the same as GET", nil, nil, errorsAnswer{}, s.serveErrors)
 			}
 		}
 	}

@@ -21,15 +21,15 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	measure(b, "fetch/work", func() {
-		if _, err := w.api.Robots(b.Context(), url); err != nil {
+		if _, err := w.api.Client("").Robots(b.Context(), url); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := w.api.Fetch(b.Context(), api.FetchRequest{URL: url}); err != nil {
+		if _, err := w.api.Client("").Fetch(b.Context(), api.FetchRequest{URL: url}); err != nil {
 			b.Fatal(err)
 		}
 	})
 	measure(b, "search/work", func() {
-		if _, err := w.api.Search(b.Context(), api.SearchQuery{Text: "yellow quince"}); err != nil {
+		if _, err := w.api.Client("").Search(b.Context(), api.SearchQuery{Text: "yellow quince"}); err != nil {
 			b.Fatal(err)
 		}
 	})

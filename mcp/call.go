@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 	"strings"
 
@@ -30,7 +29,7 @@ type tool struct {
 // call is one use of a tool.
 type call struct {
 	server  *Server
-	backend Backend
+	client  *api.Client
 	args    arguments
 	notes   []string // what the caller must be told beside the result
 	session string
@@ -84,7 +83,7 @@ func (s *Server) add(t tool) {
 		if c.args, c.notes, err = read(req.Params.Arguments, t.params); err != nil {
 			return failed(err, c), nil
 		}
-		if c.backend, err = s.o.Backend(ctx); err != nil {
+		if c.client, err = s.o.Client(ctx); err != nil {
 			return failed(err, c), nil
 		}
 		r, err := t.run(ctx, c)
@@ -142,7 +141,7 @@ func failed(err error, c *call) *sdk.CallToolResult {
 
 // notFound reports whether a failure is that something is not stored.
 func notFound(err error) bool {
-	return api.StatusOf(err) == http.StatusNotFound
+	return api.CodeOf(err) == api.CodeNotFound
 }
 
 // begin takes a place among the calls that run, and tells the client that the call goes on for as long as it does. ctx

@@ -34,13 +34,13 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 	}
 	if strings.Contains(ref, ":") { // a URL; a document id needs no other look at its site
 		if err := c.again(ctx, ref); err != nil {
-			if _, known := c.backend.Page(ctx, ref); known != nil {
+			if _, known := c.client.Page(ctx, ref); known != nil {
 				return nil, err
 			}
 			c.note("The page could not be fetched again, this is as of the last time: %s", clip(err.Error(), 300))
 		}
 	}
-	d, err := c.backend.Changes(ctx, ref, since)
+	d, err := c.client.Changes(ctx, ref, since)
 	if notFound(err) && since == "" {
 		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"mime"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -168,7 +167,7 @@ func verbatim(p *page.Page) bool {
 
 // fetch asks for a page. A failure is an error in the reference server's words.
 func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
-	p, err := c.backend.Fetch(ctx, r)
+	p, err := c.client.Fetch(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("Failed to fetch %s: %w", r.URL, err) //nolint:staticcheck // the reference server's words
 	}
@@ -236,8 +235,8 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 	if !c.server.o.Robots {
 		return nil
 	}
-	r, err := c.backend.Robots(ctx, url)
-	if api.StatusOf(err) == http.StatusBadRequest {
+	r, err := c.client.Robots(ctx, url)
+	if api.CodeOf(err) == api.CodeInvalid {
 		return nil // no URL to fetch, which the fetch says
 	}
 	if err != nil {
@@ -247,7 +246,7 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 	case r.Allowed:
 		return nil
 	case r.Status == 0:
-		if _, err := c.backend.Page(ctx, url); err == nil {
+		if _, err := c.client.Page(ctx, url); err == nil {
 			return nil
 		}
 		if strings.Contains(r.Reason, "Blocked: "+r.URL) {
@@ -280,7 +279,7 @@ func (s *Server) addPrompt() {
 		}
 		c := &call{server: s, args: arguments{}, session: s.o.Session}
 		var err error
-		if c.backend, err = s.o.Backend(ctx); err != nil {
+		if c.client, err = s.o.Client(ctx); err != nil {
 			return nil, err
 		}
 		g, err := c.get(ctx, url, false)

@@ -80,7 +80,9 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 		Tokens: convert.Tokens[string], Version: "test", UserAgent: userAgent, Robots: true, Write: true,
 		Session: "s1",
 	}
-	o.Backend = func(context.Context) (mcp.Backend, error) { return watched{w.api, w.left}, nil }
+	o.Client = func(context.Context) (*api.Client, error) {
+		return api.NewLocalClient(http.HandlerFunc(w.watched), "", userAgent), nil
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -102,18 +104,12 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	return w
 }
 
-// watched tells of fetches that were given up.
-type watched struct {
-	mcp.Backend
-	left chan<- struct{}
-}
-
-func (b watched) Fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
-	p, err := b.Backend.Fetch(ctx, r)
-	if ctx.Err() != nil {
-		b.left <- struct{}{}
+// watched answers operations, and reports fetches that were given up.
+func (w *world) watched(rw http.ResponseWriter, r *http.Request) {
+	w.api.ServeHTTP(rw, r)
+	if r.URL.Path == "/api/v1/fetch" && r.Context().Err() != nil {
+		w.left <- struct{}{}
 	}
-	return p, err
 }
 
 const guide = `<!doctype html><html lang="en"><head><title>Guide to caches</title></head><body><main><h1>Guide</h1>

@@ -2,9 +2,8 @@
 // read and the knowledge bases, read a section, check a quote, see what changed.
 //
 // A [Server] speaks the protocol of 2026-07-28 and those back to 2024-11-05, on a pair of streams ([Server.Serve]) and
-// over streamable HTTP as an [http.Handler]. Every tool is an operation of [Backend], which a daemon's *api.Server and
-// an *api.Client both are; the tools stand in tools.go, in the order in which they are listed. None writes unless
-// [Options.Write] is set.
+// over streamable HTTP as an [http.Handler]. Every tool asks an [api.Client] for operations. tools.go has the tools in
+// the order in which they are listed. None writes unless [Options.Write] is set.
 //
 // What pages say comes from strangers, and so may what clients send: every result stays within a budget of tokens and
 // says where to go on, arguments are taken under the names that models invent for them, unknown ones are named in the
@@ -20,36 +19,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"readthru/api"
-	"readthru/knowledge"
-	"readthru/page"
 )
 
-// Backend is what the tools ask.
-type Backend interface {
-	Fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error)
-	Robots(ctx context.Context, url string) (*api.Robots, error)
-	Pages(ctx context.Context, q api.PageQuery) (*api.PageList, error)
-	Page(ctx context.Context, ref string) (*page.Page, error)
-	Outline(ctx context.Context, ref string) (*api.Outline, error)
-	Section(ctx context.Context, ref, name string) (*api.SectionText, error)
-	Changes(ctx context.Context, ref, since string) (*api.Changes, error)
-	VerifyQuote(ctx context.Context, ref, quote string) (*api.QuoteCheck, error)
-	Search(ctx context.Context, q api.SearchQuery) (*knowledge.Results, error)
-	Bases(ctx context.Context) (*api.BaseList, error)
-	Passage(ctx context.Context, id string) (*knowledge.PassageInfo, error)
-	Detect(ctx context.Context, text string) (*api.Detection, error)
-	Ingest(ctx context.Context, in api.Ingestion) (*knowledge.Ingested, error)
-}
-
-var (
-	_ Backend = (*api.Server)(nil)
-	_ Backend = (*api.Client)(nil)
-)
-
-// Options configures a Server. Backend and Tokens are required.
+// Options configures a Server. Client and Tokens are required.
 type Options struct {
-	// Backend returns whom to ask. It is called for every request, since a daemon may end and another take its place.
-	Backend func(ctx context.Context) (Backend, error)
+	// Client returns the client that does the operations. It is called for every request, since a daemon may end and
+	// another replace it.
+	Client func(ctx context.Context) (*api.Client, error)
 
 	Tokens    func(text string) int // how many tokens a text is, about
 	Version   string                // of the program

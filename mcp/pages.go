@@ -38,7 +38,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.backend.Page(ctx, ref)
+	p, err := c.client.Page(ctx, ref)
 	if notFound(err) {
 		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
 	}
@@ -49,7 +49,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	content := string(body)
 	about := facts(p)
 	if name := c.args.text("section"); name != "" {
-		sec, err := c.backend.Section(ctx, ref, name)
+		sec, err := c.client.Section(ctx, ref, name)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func outlineTool() tool {
 			if err != nil {
 				return nil, err
 			}
-			o, err := c.backend.Outline(ctx, ref)
+			o, err := c.client.Outline(ctx, ref)
 			if notFound(err) {
 				return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
 			}
@@ -136,7 +136,7 @@ type seen struct {
 
 func runRecent(ctx context.Context, c *call) (*result, error) {
 	q := api.PageQuery{Host: c.args.text("host"), Limit: c.args.number("limit"), Cursor: c.args.text("cursor")}
-	all, err := c.backend.Pages(ctx, q)
+	all, err := c.client.Pages(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 			continue
 		}
 		q.Limit = i // the cursor after what there was room for
-		if all, err = c.backend.Pages(ctx, q); err != nil {
+		if all, err = c.client.Pages(ctx, q); err != nil {
 			return nil, err
 		}
 		next = all.Next
@@ -180,7 +180,7 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.backend.VerifyQuote(ctx, ref, c.args.text("quote"))
+	q, err := c.client.VerifyQuote(ctx, ref, c.args.text("quote"))
 	if notFound(err) {
 		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
 	}
@@ -227,7 +227,7 @@ func detectTool() tool {
 		params: []param{{name: "text", kind: text, required: true, aliases: "content message input"}, cursorParam},
 		shape:  "urls array, next_cursor string",
 		run: func(ctx context.Context, c *call) (*result, error) {
-			found, err := c.backend.Detect(ctx, c.args.text("text"))
+			found, err := c.client.Detect(ctx, c.args.text("text"))
 			if err != nil {
 				return nil, err
 			}

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	if req.Params != nil {
 		q.Cursor = req.Params.Cursor
 	}
-	b, err := s.o.Backend(ctx)
+	b, err := s.o.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,7 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 // readResource gives a page or a passage. A page is cut at the most tokens of a result, and says so.
 func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
-	b, err := s.o.Backend(ctx)
+	b, err := s.o.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func ofBase(sources []knowledge.PassageSource, name string) bool {
 
 // noResource says that there is no such resource, or why it cannot be told.
 func noResource(uri string, err error) error {
-	if status := api.StatusOf(err); status == http.StatusNotFound || status == http.StatusBadRequest {
+	if code := api.CodeOf(err); code == api.CodeNotFound || code == api.CodeInvalid {
 		return sdk.ResourceNotFoundError(uri)
 	}
 	return err

@@ -52,7 +52,7 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 		return nil, err
 	}
 	limit := c.args.number("limit")
-	res, err := c.backend.Search(ctx, api.SearchQuery{
+	res, err := c.client.Search(ctx, api.SearchQuery{
 		Text: c.args.text("query"), KB: c.args.text("kb_name"),
 		Limit: min(from+limit+1, 500),
 	})
@@ -107,7 +107,7 @@ func basesTool() tool {
 		params: []param{cursorParam},
 		shape:  "knowledge_bases array, next_cursor string",
 		run: func(ctx context.Context, c *call) (*result, error) {
-			all, err := c.backend.Bases(ctx)
+			all, err := c.client.Bases(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -187,7 +187,7 @@ func runIngest(ctx context.Context, c *call) (*result, error) {
 			return nil, fmt.Errorf("there is no text at %s", in.URL)
 		}
 	}
-	done, err := c.backend.Ingest(ctx, in)
+	done, err := c.client.Ingest(ctx, in)
 	if err != nil {
 		return nil, err
 	}

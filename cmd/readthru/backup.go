@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
+
+	"readthru/api"
 )
 
 func (p *program) backupCommand() *cli.Command {
@@ -21,7 +23,7 @@ func (p *program) backupCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.withBackend(c.Context, func(b backend) error {
+			return p.withClient(c.Context, func(b *api.Client) error {
 				if name == "-" {
 					return b.Backup(c.Context, p.out)
 				}

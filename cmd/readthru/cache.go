@@ -33,11 +33,11 @@ func (p *program) cacheCommand() *cli.Command {
 			},
 			{
 				Name: "clear", Usage: "remove all stored responses; pages stay", Flags: []cli.Flag{jsonFlag()},
-				Action: p.removal(backend.ClearCache),
+				Action: p.removal((*api.Client).ClearCache),
 			},
 			{
 				Name: "gc", Usage: "remove what is of no more use", Flags: []cli.Flag{jsonFlag()},
-				Action: p.removal(backend.SweepCache),
+				Action: p.removal((*api.Client).SweepCache),
 			},
 			{Name: "stats", Usage: "print the cache's figures", Flags: []cli.Flag{jsonFlag()}, Action: p.cacheStats},
 		},
@@ -49,12 +49,8 @@ func (p *program) cacheGet(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
-		cached := b.Cached
-		if c.Bool("explain") {
-			cached = b.Explained
-		}
-		list, err := cached(c.Context, url)
+	return p.withClient(c.Context, func(b *api.Client) error {
+		list, err := b.Cached(c.Context, url, c.Bool("explain"))
 		if err != nil {
 			return err
 		}
@@ -123,7 +119,7 @@ func (p *program) cacheRemove(c *cli.Context) error {
 		func(s string) bool { return s == "" })) != 1 {
 		return usagef("name exactly one of URL, --host, --prefix and --tag")
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		n, err := b.Uncache(c.Context, sel)
 		if err != nil {
 			return err
@@ -140,12 +136,12 @@ func (p *program) cacheRemove(c *cli.Context) error {
 }
 
 // removal is the action of a command that removes and says how many went.
-func (p *program) removal(do func(backend, context.Context) (*api.Removed, error)) cli.ActionFunc {
+func (p *program) removal(do func(*api.Client, context.Context) (*api.Removed, error)) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := noArgs(c.Args().Slice()); err != nil {
 			return err
 		}
-		return p.withBackend(c.Context, func(b backend) error {
+		return p.withClient(c.Context, func(b *api.Client) error {
 			n, err := do(b, c.Context)
 			if err != nil {
 				return err
@@ -170,7 +166,7 @@ func (p *program) cacheStats(c *cli.Context) error {
 	if err := noArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		st, err := b.Stats(c.Context)
 		if err != nil {
 			return err

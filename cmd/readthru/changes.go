@@ -13,7 +13,9 @@ import (
 )
 
 // printChanges fetches pages and prints of each the sections that changed since a time, or since a version.
-func (p *program) printChanges(ctx context.Context, b backend, urls []string, r api.FetchRequest, since string) error {
+func (p *program) printChanges(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest,
+	since string,
+) error {
 	var failed error
 	for i, raw := range urls {
 		r.URL = raw
@@ -29,7 +31,9 @@ func (p *program) printChanges(ctx context.Context, b backend, urls []string, r 
 	return failed
 }
 
-func (p *program) printChanged(ctx context.Context, b backend, r api.FetchRequest, since string, follows bool) error {
+func (p *program) printChanged(ctx context.Context, b *api.Client, r api.FetchRequest, since string,
+	follows bool,
+) error {
 	asJSON := r.Format == "json"
 	r.Format = ""
 	if at, err := api.Since(since, time.Now()); err == nil { // before the fetch, which may make a version

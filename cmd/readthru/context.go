@@ -51,7 +51,7 @@ func (p *program) contextList(c *cli.Context) error {
 	if err := noArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		set, err := b.Context(c.Context, c.String("session"), "")
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (p *program) contextShow(c *cli.Context) error {
 		Session: c.String("session"), URLs: c.Args().Slice(), Exclude: c.StringSlice("exclude"),
 		MaxChars: c.Int("max-chars"),
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		t, err := b.ContextText(c.Context, q)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (p *program) contextRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		gone, err := b.Forget(c.Context, c.String("session"), raw)
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (p *program) contextClear(c *cli.Context) error {
 	if err := noArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		gone, err := b.ForgetAll(c.Context, c.String("session"))
 		if err != nil {
 			return err

@@ -6,16 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"readthru/api"
-	"readthru/knowledge"
-	"readthru/page"
 	"readthru/store"
 )
 
@@ -85,7 +81,7 @@ func findDaemon(ctx context.Context, dir string) *daemonInfo {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	// The token is kept back until the daemon has proved to be the one.
-	client := api.NewClient(d.Admin, "", "readthru/"+version)
+	client := api.NewClient(d.Admin, "", agentName)
 	defer client.Close()
 	if l, err := client.Liveness(ctx); err != nil || l.Instance != d.Instance {
 		return nil
@@ -95,56 +91,6 @@ func findDaemon(ctx context.Context, dir string) *daemonInfo {
 
 // newInstance returns a random name for a daemon.
 func newInstance() string { return rand.Text() }
-
-// backend is what commands ask: a running daemon through *api.Client, or the store through an *api.Server in this
-// process.
-type backend interface {
-	Fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error)
-	Pages(ctx context.Context, q api.PageQuery) (*api.PageList, error)
-	Page(ctx context.Context, ref string) (*page.Page, error)
-	Versions(ctx context.Context, ref string) (*api.VersionList, error)
-	Diff(ctx context.Context, ref, a, b string) (*api.Diff, error)
-	Changes(ctx context.Context, ref, since string) (*api.Changes, error)
-	DeletePage(ctx context.Context, ref string) error
-	Visits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error)
-	Context(ctx context.Context, session, url string) (*api.Context, error)
-	ContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error)
-	Forget(ctx context.Context, session, url string) (*api.Removed, error)
-	ForgetAll(ctx context.Context, session string) (*api.Removed, error)
-	Cached(ctx context.Context, url string) (*api.CacheEntries, error)
-	Explained(ctx context.Context, url string) (*api.CacheEntries, error)
-	Uncache(ctx context.Context, sel api.Selection) (*api.Removed, error)
-	ClearCache(ctx context.Context) (*api.Removed, error)
-	SweepCache(ctx context.Context) (*api.Removed, error)
-	Disclosures(ctx context.Context, cursor string, limit int) (*api.DisclosureList, error)
-	Stats(ctx context.Context) (*api.Stats, error)
-	Readiness(ctx context.Context) (*api.Readiness, error)
-	Backup(ctx context.Context, w io.Writer) error
-
-	Search(ctx context.Context, q api.SearchQuery) (*knowledge.Results, error)
-	RebuildIndex(ctx context.Context) (*api.Job, error)
-	Outline(ctx context.Context, ref string) (*api.Outline, error)
-	Section(ctx context.Context, ref, name string) (*api.SectionText, error)
-	VerifyQuote(ctx context.Context, ref, quote string) (*api.QuoteCheck, error)
-	Ingest(ctx context.Context, in api.Ingestion) (*knowledge.Ingested, error)
-	Bases(ctx context.Context) (*api.BaseList, error)
-	Base(ctx context.Context, name string) (*knowledge.Base, error)
-	BaseDocuments(ctx context.Context, name, cursor string, limit int) (*api.DocumentList, error)
-	CreateBase(ctx context.Context, n api.NewBase) (*api.Filling, error)
-	DeleteBase(ctx context.Context, name string) (*knowledge.Base, error)
-	RefreshBase(ctx context.Context, name string, limit int) (*api.Filling, error)
-	Pack(ctx context.Context, name string, w io.Writer) error
-	Unpack(ctx context.Context, r io.Reader, u api.Unpacking) (*knowledge.Base, error)
-	Subjects(ctx context.Context, kb string, limit int) (*api.SubjectList, error)
-	Jobs(ctx context.Context) (*api.JobList, error)
-	WatchJob(ctx context.Context, id string, f func(api.Job) error) error
-	CancelJob(ctx context.Context, id string) (*api.Job, error)
-}
-
-var (
-	_ backend = (*api.Server)(nil)
-	_ backend = (*api.Client)(nil)
-)
 
 // lockWait is how long a command waits for another that has the store open and is no daemon, or is not one yet.
 const lockWait = 10 * time.Second
@@ -170,8 +116,8 @@ func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInf
 	}
 }
 
-// leaseTries is how many daemons may end under our hands before we give up.
-const leaseTries = 5
+// holdTries is how many daemons may end while we ask them to keep running, before we give up.
+const holdTries = 5
 
 // sharedDaemon is a running daemon that is held up until release is called: it may be another command's, and end with
 // that.
@@ -192,14 +138,18 @@ func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDa
 		if err != nil || d == nil {
 			return nil, err
 		}
-		client := api.NewClient(d.Admin, d.Token, "readthru/"+version)
-		end, err := client.Lease(ctx)
+		client := api.NewClient(d.Admin, d.Token, agentName)
+		end, err := client.Hold(ctx)
 		if err == nil {
 			return &sharedDaemon{d, client, func() { end(); client.Close() }}, nil
 		}
 		client.Close()
-		if e, answered := errors.AsType[*api.Error](err); answered && e.Status != http.StatusServiceUnavailable ||
-			try == leaseTries {
+		switch api.CodeOf(err) {
+		case "", api.CodeStopping, api.CodeUnavailable:
+		default:
+			return nil, err
+		}
+		if try == holdTries {
 			return nil, err
 		}
 		select {
@@ -210,8 +160,18 @@ func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDa
 	}
 }
 
-// withBackend runs do with the daemon, or with the store opened here when no daemon runs.
-func (p *program) withBackend(ctx context.Context, do func(backend) error) (err error) {
+// agentName is the User-Agent of the commands.
+var agentName = "readthru/" + version
+
+// withClient runs do with a client of the daemon, or of the store opened here if no daemon runs.
+func (p *program) withClient(ctx context.Context, do func(*api.Client) error) error {
+	return p.withDaemonOr(ctx, do, func(s *api.Server) error { return do(s.Client(agentName)) })
+}
+
+// withDaemonOr runs asked with a client of the daemon; if no daemon runs, it runs here with a server over the store.
+func (p *program) withDaemonOr(ctx context.Context, asked func(*api.Client) error,
+	here func(*api.Server) error,
+) (err error) {
 	s, err := p.load()
 	if err != nil {
 		return err
@@ -229,7 +189,7 @@ func (p *program) withBackend(ctx context.Context, do func(backend) error) (err 
 	}
 	if d != nil {
 		defer d.release()
-		return do(d.client)
+		return asked(d.client)
 	}
 	defer func() { //nolint:contextcheck // closing takes none
 		if cerr := c.Close(); err == nil {
@@ -238,5 +198,5 @@ func (p *program) withBackend(ctx context.Context, do func(backend) error) (err 
 	}()
 	server := c.server(nil, nil, "", "")
 	defer server.Stop()
-	return do(server)
+	return here(server)
 }

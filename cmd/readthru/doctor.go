@@ -18,6 +18,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"readthru/api"
 	"readthru/certs"
 	"readthru/render"
 )
@@ -215,7 +216,7 @@ func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 func (p *program) examineStore(ctx context.Context) []finding {
 	f := finding{Name: "store", State: good}
 	var distrusted []string
-	err := p.withBackend(ctx, func(b backend) error {
+	err := p.withClient(ctx, func(b *api.Client) error {
 		rd, err := b.Readiness(ctx)
 		if err != nil {
 			return err

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -36,7 +34,7 @@ func (p *program) exportCommand() *cli.Command {
 				return fmt.Errorf("export: %w", err)
 			}
 			defer root.Close() //nolint:errcheck // every file in it is closed, with its error told
-			return p.withBackend(c.Context, func(b backend) error {
+			return p.withClient(c.Context, func(b *api.Client) error {
 				n, err := exportPages(c.Context, b, root, c.String("host"))
 				p.note("wrote %s to %s", count(n, "page"), dir)
 				return err
@@ -46,7 +44,7 @@ func (p *program) exportCommand() *cli.Command {
 }
 
 // exportPages writes the pages and says how many.
-func exportPages(ctx context.Context, b backend, root *os.Root, host string) (n int, err error) {
+func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string) (n int, err error) {
 	taken := map[string]bool{} // in lower case: many file systems do not tell cases apart
 	q := api.PageQuery{Host: host, Sort: "url", Limit: 500}
 	for {
@@ -56,8 +54,8 @@ func exportPages(ctx context.Context, b backend, root *os.Root, host string) (n 
 		}
 		for _, known := range list.Pages {
 			pg, err := b.Page(ctx, known.Doc)
-			if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusNotFound {
-				continue // gone since it was listed
+			if api.CodeOf(err) == api.CodeNotFound {
+				continue // deleted since it was listed
 			}
 			if err != nil {
 				return n, err

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,23 +14,15 @@ import (
 	"readthru/page"
 )
 
-// shelf is a backend that has some pages.
-type shelf struct {
-	backend
-	pages []*page.Page
-}
+// shelf answers with some pages, as a server does.
+type shelf []*page.Page
 
-func (s shelf) Pages(context.Context, api.PageQuery) (*api.PageList, error) {
-	return &api.PageList{Pages: s.pages}, nil
-}
-
-func (s shelf) Page(_ context.Context, ref string) (*page.Page, error) {
-	for _, pg := range s.pages {
-		if pg.Doc == ref {
-			return pg, nil
-		}
+func (s shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var v any = api.PageList{Pages: s}
+	if doc, one := strings.CutPrefix(r.URL.Path, "/api/v1/pages/"); one {
+		v = s[slices.IndexFunc(s, func(pg *page.Page) bool { return pg.Doc == doc })]
 	}
-	return nil, &api.Error{Status: 404}
+	_ = json.NewEncoder(w).Encode(v) // a reader in process reads to the end
 }
 
 func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
@@ -43,7 +37,7 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 		}
 		pg := page.New(u)
 		pg.Content = "content of " + raw
-		s.pages = append(s.pages, pg)
+		s = append(s, pg)
 	}
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -51,8 +45,8 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	if n, err := exportPages(t.Context(), s, root, ""); n != len(s.pages) || err != nil {
-		t.Errorf("exportPages = %d, %v, want all %d", n, err, len(s.pages))
+	if n, err := exportPages(t.Context(), api.NewLocalClient(s, "", ""), root, ""); n != len(s) || err != nil {
+		t.Errorf("exportPages = %d, %v, want all %d", n, err, len(s))
 	}
 	var all strings.Builder
 	err = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -67,7 +61,7 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pg := range s.pages {
+	for _, pg := range s {
 		if n := strings.Count(all.String(), pg.Content+"\n"); n != 1 {
 			t.Errorf("%s is in %d files, want one", pg.URL, n)
 		}

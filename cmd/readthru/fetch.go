@@ -102,20 +102,20 @@ func (p *program) fetchCommand() *cli.Command {
 				if err := checkChangedSince(r); err != nil {
 					return err
 				}
-				return p.withBackend(c.Context, func(b backend) error { return p.printChanges(c.Context, b, urls, r, since) })
+				return p.withClient(c.Context, func(b *api.Client) error { return p.printChanges(c.Context, b, urls, r, since) })
 			}
 			s, err := p.load()
 			if err != nil {
 				return err
 			}
 			front := s.Convert.FrontMatter && !c.Bool("no-front-matter")
-			return p.withBackend(c.Context, func(b backend) error { return p.fetchAll(c.Context, b, urls, r, front) })
+			return p.withClient(c.Context, func(b *api.Client) error { return p.fetchAll(c.Context, b, urls, r, front) })
 		},
 	}
 }
 
 // fetchAll prints the pages in the order named. A page that could not be had does not keep the others back.
-func (p *program) fetchAll(ctx context.Context, b backend, urls []string, r api.FetchRequest, front bool) error {
+func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest, front bool) error {
 	type result struct {
 		page *page.Page
 		err  error

@@ -47,7 +47,7 @@ func (p *program) hookCommand() *cli.Command {
 				return nil
 			}
 			h := api.HookEvent{
-				Agent: agent, Plain: true, Verbatim: c.Bool("verbatim"), MaxTokens: c.Int("max-tokens"),
+				Agent: agent, Accept: "text/plain", Verbatim: c.Bool("verbatim"), MaxTokens: c.Int("max-tokens"),
 				Wait: c.Duration("wait"),
 			}
 			_, _ = p.out.Write(p.hook(c.Context, h)) // there is nobody to tell
@@ -77,7 +77,7 @@ func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 	ctx, cancel := context.WithTimeout(ctx, hookDeadline+h.Wait)
 	defer cancel()
 	if d := findDaemon(ctx, dir); d != nil {
-		client := api.NewClient(d.Admin, d.Token, "readthru/"+version)
+		client := api.NewClient(d.Admin, d.Token, agentName)
 		defer client.Close()
 		if text, err := client.Hook(ctx, h); err == nil {
 			return text
@@ -119,7 +119,7 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 		}
 		server := c.server(nil, nil, "", "")
 		server.TakeUpHooks()
-		text, err := server.Hook(ctx, h)
+		text, err := server.Client(agentName).Hook(ctx, h)
 		told <- answer{text, err == nil}
 		server.Stop()
 		_ = c.Close() //nolint:contextcheck // closing takes none; silent on failure

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,15 +81,13 @@ func (p *program) kbCommand() *cli.Command {
 	}
 }
 
-// withMemory is withBackend, and has what was read indexed first when no daemon does that.
-func (p *program) withMemory(ctx context.Context, do func(backend) error) error {
-	return p.withBackend(ctx, func(b backend) error {
-		if s, here := b.(*api.Server); here {
-			if err := s.CatchUp(ctx); err != nil {
-				return err
-			}
+// withIndex is withClient, and indexes what was read first if no daemon does that.
+func (p *program) withIndex(ctx context.Context, do func(*api.Client) error) error {
+	return p.withDaemonOr(ctx, do, func(s *api.Server) error {
+		if err := s.CatchUp(ctx); err != nil {
+			return err
 		}
-		return do(b)
+		return do(s.Client(agentName))
 	})
 }
 
@@ -122,10 +119,11 @@ func (p *program) newBase(c *cli.Context) error {
 		}
 		n.Files = append(n.Files, abs)
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		f, err := b.CreateBase(c.Context, n)
-		if conflict(err) {
-			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it anew; readthru kb delete %s removes it", name,
+		switch api.CodeOf(err) {
+		case api.CodeBaseExists, api.CodeBaseBuilding:
+			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it again; readthru kb delete %s deletes it", name,
 				name))
 		}
 		if err != nil {
@@ -143,10 +141,10 @@ func (p *program) refreshBase(c *cli.Context) error {
 	if err := above0(c, "limit"); err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		f, err := b.RefreshBase(c.Context, name, c.Int("limit"))
 		if err != nil {
-			return whileFilled(err)
+			return whileBuilding(err)
 		}
 		return p.filled(c, b, f, "refreshed")
 	})
@@ -162,24 +160,16 @@ func above0(c *cli.Context, names ...string) error {
 	return nil
 }
 
-// conflict reports whether err says that what was asked for does not go with what is there.
-func conflict(err error) bool {
-	e, answered := errors.AsType[*api.Error](err)
-	return answered && e.Status == http.StatusConflict || errors.Is(err, knowledge.ErrBaseExists) ||
-		errors.Is(err, knowledge.ErrBuilding)
-}
-
-// whileFilled gives the error of a base that is being filled its remedy.
-func whileFilled(err error) error {
-	if errors.Is(err, knowledge.ErrBuilding) || conflict(err) &&
-		strings.Contains(err.Error(), knowledge.ErrBuilding.Error()) {
-		return withHint(err, `"readthru kb jobs" lists what is under way, "readthru kb cancel ID" ends it`)
+// whileBuilding adds the remedy to the error of a base that is being filled.
+func whileBuilding(err error) error {
+	if api.CodeOf(err) == api.CodeBaseBuilding {
+		return withHint(err, `"readthru kb jobs" lists the jobs that run, "readthru kb cancel ID" cancels one`)
 	}
 	return err
 }
 
 // filled waits until a base is filled and says what is in it.
-func (p *program) filled(c *cli.Context, b backend, f *api.Filling, done string) error {
+func (p *program) filled(c *cli.Context, b *api.Client, f *api.Filling, done string) error {
 	if f.Job == nil {
 		if c.Bool("json") {
 			return p.printJSON(f.KB)
@@ -235,7 +225,7 @@ func (p *program) tellJob(j *api.Job) {
 
 // watch follows a job until it ends: a bar on a terminal, else a line now and then. A context that ends cancels the
 // job.
-func (p *program) watch(ctx context.Context, b backend, id string) (*api.Job, error) {
+func (p *program) watch(ctx context.Context, b *api.Client, id string) (*api.Job, error) {
 	bar := newBar(p.err)
 	var last *api.Job
 	err := b.WatchJob(ctx, id, func(now api.Job) error {
@@ -263,7 +253,7 @@ func (p *program) listBases(c *cli.Context) error {
 	if err := noArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		list, err := b.Bases(c.Context)
 		if err != nil {
 			return err
@@ -288,7 +278,7 @@ func (p *program) showBase(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		kb, err := b.Base(c.Context, name)
 		if err != nil {
 			return err
@@ -320,10 +310,10 @@ func (p *program) deleteBase(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		kb, err := b.DeleteBase(c.Context, name)
 		if err != nil {
-			return whileFilled(err)
+			return whileBuilding(err)
 		}
 		p.note("deleted %s: it had %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
 		return nil
@@ -354,7 +344,7 @@ func (p *program) addText(c *cli.Context) error {
 	if len(text) > maxText {
 		return fmt.Errorf("the text is over %s", bytesText(maxText))
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		done, err := b.Ingest(c.Context, api.Ingestion{
 			Title: title, Label: c.String("label"), Text: string(text),
 			URL: c.String("url"), KB: args[0],
@@ -383,7 +373,7 @@ func (p *program) baseSubjects(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		list, err := b.Subjects(c.Context, name, limit)
 		if err != nil {
 			return err
@@ -401,7 +391,7 @@ func (p *program) packBase(c *cli.Context) error {
 	if len(args) != 2 {
 		return usagef("want NAME and FILE")
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		if _, err := b.Base(c.Context, args[0]); err != nil {
 			return err
 		}
@@ -424,17 +414,16 @@ func (p *program) unpackBase(c *cli.Context) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was read
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		kb, err := b.Unpack(c.Context, f, api.Unpacking{
 			Name: c.String("name"), Signer: c.String("signer"),
 			AnySigner: c.Bool("any-signer"),
 		})
-		if e, answered := errors.AsType[*api.Error](err); answered && e.Status == http.StatusForbidden ||
-			isUnknownSigner(err) {
-			return withHint(err, "compare the id with the one who packed it; then --signer ID, or --any-signer")
-		}
-		if conflict(err) {
-			return withHint(err, "call it something else with --name")
+		switch api.CodeOf(err) {
+		case api.CodeUnknownSigner:
+			return withHint(err, "compare the id with the sender's, then pass --signer ID or --any-signer")
+		case api.CodeBaseExists, api.CodeBaseBuilding:
+			return withHint(err, "choose another name with --name")
 		}
 		if err != nil {
 			return err
@@ -444,16 +433,11 @@ func (p *program) unpackBase(c *cli.Context) error {
 	})
 }
 
-func isUnknownSigner(err error) bool {
-	_, is := errors.AsType[*knowledge.UnknownSignerError](err)
-	return is
-}
-
 func (p *program) listJobs(c *cli.Context) error {
 	if err := noArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		list, err := b.Jobs(c.Context)
 		if err != nil {
 			return err
@@ -471,7 +455,7 @@ func (p *program) cancelJob(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		j, err := b.CancelJob(c.Context, id)
 		if err != nil {
 			return err

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -287,8 +286,8 @@ func (p *program) report(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
 		return 2
 	}
-	if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusBadRequest {
-		return 2 // an argument that only the operation could judge
+	if api.CodeOf(err) == api.CodeInvalid {
+		return 2 // an argument that only the operation can check
 	}
 	return 1
 }

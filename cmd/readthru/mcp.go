@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"readthru/api"
 	"readthru/convert"
 	"readthru/mcp"
 )
@@ -44,7 +45,7 @@ func (p *program) serveMCP(ctx context.Context, s *settings, session string) (er
 	l := &link{settings: s, log: log}
 	defer func() { err = errors.Join(err, l.close(ctx, p)) }()
 	o := s.mcpOptions(log)
-	o.Session, o.Backend = session, l.backend
+	o.Session, o.Client = session, l.client
 	return mcp.New(o).Serve(ctx, p.in, p.out)
 }
 
@@ -61,12 +62,12 @@ type link struct {
 	ended  chan error // gets what own.Run returned
 }
 
-// backend returns whom to ask now.
-func (l *link) backend(ctx context.Context) (mcp.Backend, error) {
+// client returns a client of the daemon that runs now.
+func (l *link) client(ctx context.Context) (*api.Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.own != nil {
-		return l.own.server, nil
+		return l.own.server.Client(agentName), nil
 	}
 	if l.shared != nil && l.alive(ctx) {
 		return l.shared.client, nil
@@ -79,7 +80,7 @@ func (l *link) backend(ctx context.Context) (mcp.Backend, error) {
 		return nil, err
 	}
 	if l.own != nil {
-		return l.own.server, nil
+		return l.own.server.Client(agentName), nil
 	}
 	return l.shared.client, nil
 }

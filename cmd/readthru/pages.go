@@ -66,7 +66,7 @@ func (p *program) listPages(c *cli.Context) error {
 		Host: c.String("host"), Text: c.String("query"), Sort: c.String("sort"), Limit: limit,
 		Cursor: c.String("cursor"),
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		list, err := b.Pages(c.Context, q)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (p *program) showPage(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		pg, err := b.Page(c.Context, ref)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (p *program) pageVersions(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		list, err := b.Versions(c.Context, ref)
 		if err != nil {
 			return err
@@ -127,7 +127,7 @@ func (p *program) diffPage(c *cli.Context) error {
 		return usagef("want URL, or URL and two versions")
 	}
 	args = append(args, "", "")
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		d, err := b.Diff(c.Context, args[0], args[1], args[2])
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (p *program) removePage(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		if err := b.DeletePage(c.Context, ref); err != nil {
 			return err
 		}

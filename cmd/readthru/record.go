@@ -18,21 +18,21 @@ import (
 // madeBy names this program in recordings.
 var madeBy = "readthru/" + version
 
-// sessionDoors opens listeners for sessions: not every client tells a proxy who it is.
-type sessionDoors struct {
+// sessionProxies opens listeners for sessions: not every client tells a proxy who it is.
+type sessionProxies struct {
 	core *core
 	door *proxy.Proxy
 }
 
-// Record implements [api.SessionDoors].
-func (d sessionDoors) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
+// Record implements [api.SessionProxies].
+func (d sessionProxies) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
 	return d.serve(ctx, proxy.Terms{Session: session}, func(addr string) error {
 		return asConflict(d.door.Record(ctx, session, madeBy, w, func() { begun(addr) }))
 	})
 }
 
-// Open implements [api.SessionDoors].
-func (d sessionDoors) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
+// Open implements [api.SessionProxies].
+func (d sessionProxies) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
 	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
 		begun(addr)
 		<-ctx.Done()
@@ -41,7 +41,7 @@ func (d sessionDoors) Open(ctx context.Context, session string, offline bool, be
 }
 
 // serve serves a listener on these terms while do runs.
-func (d sessionDoors) serve(ctx context.Context, terms proxy.Terms, do func(addr string) error) error {
+func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(addr string) error) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen for session %s: %w", terms.Session, err)
@@ -55,32 +55,32 @@ func (d sessionDoors) serve(ctx context.Context, terms proxy.Terms, do func(addr
 	return errors.Join(err, <-served)
 }
 
-// EndRecording implements [api.SessionDoors].
-func (d sessionDoors) EndRecording(ctx context.Context, session string) error {
+// EndRecording implements [api.SessionProxies].
+func (d sessionProxies) EndRecording(ctx context.Context, session string) error {
 	return asConflict(d.door.EndRecording(ctx, session))
 }
 
 func asConflict(err error) error {
 	if errors.Is(err, proxy.ErrRecording) {
-		return &api.Error{Status: http.StatusConflict, Title: "Conflict", Detail: err.Error()}
+		return api.NewError(http.StatusConflict, api.CodeRecording, err.Error())
 	}
 	return err
 }
 
-// door is a proxy of one session, while it is open.
-type door struct {
+// sessionProxy is a proxy of one session, while it is open.
+type sessionProxy struct {
 	addr  string
 	close func(ctx context.Context) error
 }
 
-// openDoor opens a door for a session.
-func openDoor(ctx context.Context, keeper sessionKeeper, session string, offline bool) (*door, error) {
+// openProxy opens a proxy for a session.
+func openProxy(ctx context.Context, client *api.Client, session string, offline bool) (*sessionProxy, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun, done := make(chan string, 1), make(chan error, 1)
-	go func() { done <- keeper.Open(ctx, session, offline, func(addr string) { begun <- addr }) }()
+	go func() { done <- client.Open(ctx, session, offline, func(addr string) { begun <- addr }) }()
 	select {
 	case addr := <-begun:
-		return &door{addr, func(context.Context) error {
+		return &sessionProxy{addr, func(context.Context) error {
 			cancel()
 			return <-done
 		}}, nil
@@ -90,14 +90,14 @@ func openDoor(ctx context.Context, keeper sessionKeeper, session string, offline
 	}
 }
 
-// record opens a door for a session, and records what it is answered into a file, which is there when the recording is
-// whole.
-func record(ctx context.Context, keeper sessionKeeper, session, name string) (*door, error) {
+// record opens a proxy for a session, and records what it is answered into a file. The file exists only if the
+// recording is complete.
+func record(ctx context.Context, client *api.Client, session, name string) (*sessionProxy, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun, done := make(chan string, 1), make(chan error, 1)
 	go func() {
 		done <- writeWhole(name, func(f *os.File) error {
-			if err := keeper.Record(ctx, session, f, func(addr string) { begun <- addr }); err != nil {
+			if err := client.Record(ctx, session, f, func(addr string) { begun <- addr }); err != nil {
 				return err
 			}
 			whole, err := recording.Open(f.Name())
@@ -109,9 +109,9 @@ func record(ctx context.Context, keeper sessionKeeper, session, name string) (*d
 	}()
 	select {
 	case addr := <-begun:
-		return &door{addr, func(ctx context.Context) error {
+		return &sessionProxy{addr, func(ctx context.Context) error {
 			defer cancel()
-			err := keeper.EndRecording(ctx, session)
+			err := client.EndRecording(ctx, session)
 			if err != nil {
 				cancel()
 			}

@@ -91,12 +91,6 @@ func (r *childRun) check(replay string) error {
 	return nil
 }
 
-// sessionKeeper is what runs a proxy: a running daemon, or one in this process.
-type sessionKeeper interface {
-	api.SessionDoors
-	Session(ctx context.Context, name string) (*api.SessionStats, error)
-}
-
 // runThrough runs a command with the environment of clients, starting a daemon when none runs.
 func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) error {
 	log := p.askedLog(s) // standard error is the command's
@@ -131,22 +125,22 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 			p.note("close the daemon: %s", err)
 		}
 	}()
-	return p.runIn(ctx, s, r, own.server, own.authority)
+	return p.runIn(ctx, s, r, own.server.Client(agentName), own.authority)
 }
 
 // runIn runs the command in its session, through a door of the session's own, and tells at the end what was read.
-func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper sessionKeeper,
+func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *api.Client,
 	authority *certs.Authority,
 ) error {
-	before, err := keeper.Session(ctx, r.session) // others may have been of it
+	before, err := client.Session(ctx, r.session) // others may have been of it
 	if err != nil {
 		return err
 	}
-	var d *door
+	var d *sessionProxy
 	if r.record != "" {
-		d, err = record(ctx, keeper, r.session, r.record)
+		d, err = record(ctx, client, r.session, r.record)
 	} else {
-		d, err = openDoor(ctx, keeper, r.session, r.offline)
+		d, err = openProxy(ctx, client, r.session, r.offline)
 	}
 	if err != nil {
 		return err
@@ -162,14 +156,14 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, keeper se
 		status = cmp.Or[error](status, exitError(1))
 	}
 	if !r.quiet {
-		p.tellSession(ctx, keeper, r, before)
+		p.tellSession(ctx, client, r, before)
 	}
 	return status
 }
 
 // tellSession says in a line what the command read since before. One that read nothing is none of our business.
-func (p *program) tellSession(ctx context.Context, keeper sessionKeeper, r *childRun, before *api.SessionStats) {
-	st, err := keeper.Session(ctx, r.session)
+func (p *program) tellSession(ctx context.Context, client *api.Client, r *childRun, before *api.SessionStats) {
+	st, err := client.Session(ctx, r.session)
 	if err != nil {
 		p.note("what was read is not known: %s", err)
 		return
@@ -198,7 +192,7 @@ func (p *program) tellSession(ctx context.Context, keeper sessionKeeper, r *chil
 
 // waitForOthers keeps our daemon up for commands that began to use it meanwhile. An interrupt ends the wait.
 func (p *program) waitForOthers(ctx context.Context, d *daemon) {
-	if n := d.server.Leases(); n > 0 {
+	if n := d.server.Holds(); n > 0 {
 		p.note("the command has ended; waiting for %d more that use its proxy", n)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)

@@ -44,7 +44,7 @@ func (p *program) searchCommand() *cli.Command {
 				Text: text, KB: c.String("kb"), Host: c.String("host"), Since: since, Limit: limit,
 				Explain: c.Bool("explain"),
 			}
-			return p.withMemory(c.Context, func(b backend) error {
+			return p.withIndex(c.Context, func(b *api.Client) error {
 				res, err := b.Search(c.Context, q)
 				if err != nil {
 					return err
@@ -105,7 +105,7 @@ func (p *program) indexCommand() *cli.Command {
 				if err := noArgs(c.Args().Slice()); err != nil {
 					return err
 				}
-				return p.withBackend(c.Context, func(b backend) error {
+				return p.withClient(c.Context, func(b *api.Client) error {
 					j, err := b.RebuildIndex(c.Context)
 					if err != nil {
 						return err
@@ -127,7 +127,7 @@ func (p *program) outlinePage(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		o, err := b.Outline(c.Context, ref)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func (p *program) sectionOfPage(c *cli.Context) error {
 	if len(args) != 2 {
 		return usagef("want URL and the heading or fragment of a section")
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		s, err := b.Section(c.Context, args[0], args[1])
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func (p *program) verifyQuote(c *cli.Context) error {
 	if len(args) != 2 {
 		return usagef("want URL and the sentence to look for")
 	}
-	return p.withBackend(c.Context, func(b backend) error {
+	return p.withClient(c.Context, func(b *api.Client) error {
 		q, err := b.VerifyQuote(c.Context, args[0], args[1])
 		if err != nil {
 			return err

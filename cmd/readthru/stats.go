@@ -21,39 +21,47 @@ func (p *program) statsCommand() *cli.Command {
 			if err := noArgs(c.Args().Slice()); err != nil {
 				return err
 			}
-			return p.withBackend(c.Context, func(b backend) error {
-				st, err := b.Stats(c.Context)
-				if err != nil {
-					return err
+			show := func(running bool) func(*api.Client) error {
+				return func(b *api.Client) error {
+					st, err := b.Stats(c.Context)
+					if err != nil {
+						return err
+					}
+					if c.Bool("json") {
+						return p.printJSON(st)
+					}
+					return p.print(statsText(st, running))
 				}
-				if c.Bool("json") {
-					return p.printJSON(st)
-				}
-				var t strings.Builder
-				if _, running := b.(*api.Client); running {
-					fmt.Fprintf(&t, "version       %s, up %s\n", st.Version, time.Duration(st.UptimeS)*time.Second)
-					fmt.Fprintf(&t, "requests      %d (%d intercepted, %d tunnelled, %d blocked, %d errors)\n", st.Requests.Total,
-						st.Requests.Intercepted, st.Requests.Tunnelled, st.Requests.Blocked, st.Requests.Errors)
-					fmt.Fprintf(&t, "cache         %d hits, %d misses, %d revalidated, %d stale, %d bypassed: ratio %.2f\n",
-						st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
-				} else {
-					t.WriteString("no daemon runs: these are the figures of the store\n")
-				}
-				fmt.Fprintf(&t, "stored        %s, %s\n", count(st.Cache.Entries, "response"), bytesText(st.Cache.Bytes))
-				fmt.Fprintf(&t, "pages         %d, %s, %s\n", st.Pages.Total, count(st.Pages.Versions, "version"),
-					count(st.Pages.Visits, "visit"))
-				for _, source := range slices.Sorted(maps.Keys(st.Pages.BySource)) {
-					fmt.Fprintf(&t, "  %-11s %d\n", source, st.Pages.BySource[source])
-				}
-				fmt.Fprintf(&t, "tokens        %d of HTML became %d of markdown: %d saved\n", st.Tokens.HTML, st.Tokens.Markdown,
-					st.Tokens.Saved)
-				fmt.Fprintf(&t, "markdown.new  %s, %d sent today, %d left\n", st.MarkdownNew.Mode, st.MarkdownNew.Sent,
-					st.MarkdownNew.Remaining)
-				for _, h := range st.Hosts {
-					fmt.Fprintf(&t, "host          %s: %s, %s\n", h.Host, count(h.Visits, "visit"), count(h.Hits, "hit"))
-				}
-				return p.print(t.String())
-			})
+			}
+			return p.withDaemonOr(c.Context, show(true), func(s *api.Server) error { return show(false)(s.Client(agentName)) })
 		},
 	}
+}
+
+// statsText shows the figures of a daemon that runs, or those of the store.
+func statsText(st *api.Stats, running bool) string {
+	var t strings.Builder
+	if running {
+		fmt.Fprintf(&t, "version       %s, up %s\n", st.Version, time.Duration(st.UptimeS)*time.Second)
+		fmt.Fprintf(&t, "requests      %d (%d intercepted, %d tunnelled, %d blocked, %d errors)\n", st.Requests.Total,
+			st.Requests.Intercepted, st.Requests.Tunnelled, st.Requests.Blocked, st.Requests.Errors)
+		fmt.Fprintf(&t, "cache         %d hits, %d misses, %d revalidated, %d stale, %d bypassed: ratio %.2f\n",
+			st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
+	} else {
+		t.WriteString("no daemon runs: these are the figures of the store\n")
+	}
+	fmt.Fprintf(&t, "stored        %s, %s\n", count(st.Cache.Entries, "response"), bytesText(st.Cache.Bytes))
+	fmt.Fprintf(&t, "pages         %d, %s, %s\n", st.Pages.Total, count(st.Pages.Versions, "version"),
+		count(st.Pages.Visits, "visit"))
+	for _, source := range slices.Sorted(maps.Keys(st.Pages.BySource)) {
+		fmt.Fprintf(&t, "  %-11s %d\n", source, st.Pages.BySource[source])
+	}
+	fmt.Fprintf(&t, "tokens        %d of HTML became %d of markdown: %d saved\n", st.Tokens.HTML, st.Tokens.Markdown,
+		st.Tokens.Saved)
+	fmt.Fprintf(&t, "markdown.new  %s, %d sent today, %d left\n", st.MarkdownNew.Mode, st.MarkdownNew.Sent,
+		st.MarkdownNew.Remaining)
+	for _, h := range st.Hosts {
+		fmt.Fprintf(&t, "host          %s: %s, %s\n", h.Host, count(h.Visits, "visit"), count(h.Hits, "hit"))
+	}
+	return t.String()
 }

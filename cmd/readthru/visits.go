@@ -25,7 +25,7 @@ func (p *program) visitsCommand() *cli.Command {
 				return err
 			}
 			q := api.VisitQuery{URL: c.String("url"), Session: c.String("session"), Limit: limit, Cursor: c.String("cursor")}
-			return p.withBackend(c.Context, func(b backend) error {
+			return p.withClient(c.Context, func(b *api.Client) error {
 				list, err := b.Visits(c.Context, q)
 				if err != nil {
 					return err

@@ -232,7 +232,7 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 			}
 		}
 		o.Recent = func() any { return door.Recent() }
-		o.SessionDoors = sessionDoors{c, door}
+		o.SessionProxies = sessionProxies{c, door}
 		o.Session = func(name string) api.SessionStats {
 			n := door.Session(name)
 			return api.SessionStats{
@@ -242,7 +242,8 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 		}
 		o.MCP = func(s *api.Server) http.Handler {
 			mo := c.settings.mcpOptions(c.log)
-			mo.Backend = func(context.Context) (mcp.Backend, error) { return s, nil }
+			client := s.Client(agentName)
+			mo.Client = func(context.Context) (*api.Client, error) { return client, nil }
 			return mcp.New(mo)
 		}
 	}

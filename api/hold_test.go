@@ -18,16 +18,16 @@ func TestAServerIsHeldUpByLeases(t *testing.T) {
 	c := api.NewClient(l.Addr().String(), "", "agent/1")
 	defer c.Close()
 
-	release, err := c.Lease(t.Context())
+	release, err := c.Hold(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.server.Leases(); got != 1 {
+	if got := w.server.Holds(); got != 1 {
 		t.Errorf("%d leases, want 1", got)
 	}
 	retired := make(chan struct{})
 	go func() { w.server.Retire(t.Context()); close(retired) }()
-	second, err := c.Lease(t.Context())
+	second, err := c.Hold(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestAServerIsHeldUpByLeases(t *testing.T) {
 	}
 	second()
 	<-retired
-	if _, err := c.Lease(t.Context()); statusOf(err) != 503 {
+	if _, err := c.Hold(t.Context()); statusOf(err) != 503 {
 		t.Errorf("a lease of a server about to stop: %v, want 503", err)
 	}
 	stop()
@@ -56,7 +56,7 @@ func TestLeasesDoNotHoldUpAServerThatIsToldToStop(t *testing.T) {
 	go func() { done <- w.server.Serve(serving, l) }()
 	c := api.NewClient(l.Addr().String(), "", "agent/1")
 	defer c.Close()
-	if _, err := c.Lease(t.Context()); err != nil {
+	if _, err := c.Hold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+)
+
+// operation is one method of one path: a row of the table in operations.go. The mux, the requests of a [Client], the
+// index page and /openapi.json are made from these rows.
+type operation struct {
+	id           string // operationId: stable, unique
+	method, path string
+	summary      string
+	in           *params // nil if only others than Client ask
+	query        []param
+	body, result reflect.Type // what goes in and comes out as JSON; nil if it is not JSON
+	content      string       // media type of what goes in
+	media        string       // media type of a result that is not JSON
+	limit        int64        // largest content of a request, in bytes
+	public       bool         // answered without the token: it reveals nothing that a stranger may not know
+	serve        func(s *Server, w http.ResponseWriter, r *http.Request) error
+}
+
+// param is a query parameter.
+type param struct{ name, about string }
+
+// typed is an operation whose parameters and answer are Go values. In is a struct with tags as [params] reads them, Out
+// is what the answer's JSON holds.
+type typed[In, Out any] struct{ *operation }
+
+// streamed is an operation that writes its answer itself.
+type streamed[In any] struct{ *operation }
+
+// none is the In of an operation without parameters.
+type none struct{}
+
+// operations lists the rows in the order in which they are declared.
+var operations []*operation
+
+// op adds a row for a method of Server. pattern is the HTTP method and the path.
+func op[In, Out any](id, pattern, summary string,
+	do func(*Server, context.Context, In) (*Out, error), options ...func(*operation),
+) typed[In, Out] {
+	o := row[In](id, pattern, summary, func(s *Server, w http.ResponseWriter, r *http.Request, in In) error {
+		out, err := do(s, r.Context(), in)
+		if err != nil {
+			return err
+		}
+		return answer(w, statusOf(out), out)
+	}, options)
+	o.result = reflect.TypeFor[Out]()
+	return typed[In, Out]{o}
+}
+
+// stream adds a row for a method of Server that writes its answer, of type media, itself.
+func stream[In any](id, pattern, summary, media string,
+	serve func(*Server, http.ResponseWriter, *http.Request, In) error, options ...func(*operation),
+) streamed[In] {
+	o := row(id, pattern, summary, serve, options)
+	o.media = media
+	return streamed[In]{o}
+}
+
+// row adds a row to the table.
+func row[In any](id, pattern, summary string,
+	serve func(*Server, http.ResponseWriter, *http.Request, In) error, options []func(*operation),
+) *operation {
+	in := paramsOf(reflect.TypeFor[In]())
+	o := &operation{
+		id: id, summary: summary, in: in, query: in.query, body: in.body, content: "application/json", limit: maxRequest,
+	}
+	o.method, o.path, _ = strings.Cut(pattern, " ")
+	o.serve = func(s *Server, w http.ResponseWriter, r *http.Request) error {
+		var v In
+		if err := in.decode(r, &v); err != nil {
+			return err
+		}
+		return serve(s, w, r, v)
+	}
+	for _, set := range options {
+		set(o)
+	}
+	operations = append(operations, o)
+	return o
+}
+
+// public answers without the token.
+func public(o *operation) { o.public = true }
+
+// takes sets the largest content of a request, in bytes.
+func takes(limit int64) func(*operation) { return func(o *operation) { o.limit = limit } }
+
+// takesBytes sets the media type of the content to that of bytes.
+func takesBytes(o *operation) { o.content = "application/octet-stream" }
+
+// exchanges says that JSON goes in and comes out although the operation reads and writes it itself.
+func exchanges[In, Out any](o *operation) {
+	o.body, o.result = reflect.TypeFor[In](), reflect.TypeFor[Out]()
+}
+
+// answers says that JSON comes out although the operation writes it itself.
+func answers[Out any](o *operation) { o.result = reflect.TypeFor[Out]() }

@@ -1,0 +1,147 @@
+package api
+
+import "readthru/knowledge"
+
+// The table of operations: each row is an operationId, a method and path, what it does, and the method of Server that
+// does it. To add an operation, add a row here, the method of Server, and a method of Client if a command or a tool
+// needs one.
+//
+// Rows that methods of Client use have names.
+var (
+	_ = stream("index", "GET /", "returns this index", "text/html", (*Server).serveIndex)
+
+	_        = op("stats", "GET /stats", "returns figures since start and of the store", (*Server).getStats)
+	getStats = op("getStats", "GET /api/v1/stats", "returns the same figures", (*Server).getStats)
+	_        = stream("getMetrics", "GET /metrics", "returns figures for Prometheus", "text/plain",
+		(*Server).serveMetrics)
+	getLiveness  = op("getLiveness", "GET /healthz", "reports that the daemon is alive", (*Server).getLiveness, public)
+	getReadiness = op("getReadiness", "GET /readyz",
+		"returns the state of each part; 503 when the daemon cannot do its main job", (*Server).getReadiness, public)
+	_ = op("getOpenAPI", "GET /openapi.json", "describes all paths", (*Server).getOpenAPI)
+	_ = stream("getAuthority", "GET /ca.pem", "returns the certificate of the authority, PEM",
+		"application/x-pem-file", (*Server).serveCAPEM, public)
+	_ = stream("getAuthorityDER", "GET /ca.der", "returns the certificate of the authority, DER",
+		"application/x-x509-ca-cert", (*Server).serveCADER, public)
+	_ = stream("getProxySettings", "GET /proxy.pac", "returns proxy settings for browsers",
+		"application/x-ns-proxy-autoconfig", (*Server).servePAC, public)
+
+	fetchPage = op("fetchPage", "POST /api/v1/fetch",
+		"fetches a page as markdown; a failed fetch answers its own status and a page object whose error is set",
+		(*Server).fetchPage)
+	listPages = op("listPages", "GET /api/v1/pages", "lists the pages that were read", (*Server).listPages)
+	getPage   = op("getPage", "GET /api/v1/pages/{doc}",
+		"returns a page with its content; doc is an id, the first 8 or more digits of one, or an escaped URL",
+		(*Server).getPage)
+	deletePage = op("deletePage", "DELETE /api/v1/pages/{doc}",
+		"deletes a page, its versions and its stored responses", (*Server).deletePage)
+	listVersions = op("listVersions", "GET /api/v1/pages/{doc}/versions",
+		"lists the versions of a page, newest first", (*Server).listVersions)
+	diffVersions = op("diffVersions", "GET /api/v1/pages/{doc}/diff", "compares two versions of a page",
+		(*Server).diffVersions)
+	getChanges = op("getChanges", "GET /api/v1/pages/{doc}/changes", "returns the sections of a page that changed",
+		(*Server).getChanges)
+	getOutline = op("getOutline", "GET /api/v1/pages/{doc}/outline",
+		"returns the headings of a page or document", (*Server).getOutline)
+	getSection = op("getSection", "GET /api/v1/pages/{doc}/section",
+		"returns the section under a heading", (*Server).getSection)
+	verifyQuote = op("verifyQuote", "GET /api/v1/pages/{doc}/quote",
+		"reports whether a sentence is in the page, and where", (*Server).verifyQuote)
+	getRobots = op("getRobots", "GET /api/v1/robots", "reports whether robots.txt allows fetching a URL",
+		(*Server).getRobots)
+	detectURLs = op("detectURLs", "POST /api/v1/detect", "lists the URLs in a text with their kinds",
+		(*Server).detectURLs)
+	detectAndFetch = op("detectAndFetch", "POST /api/v1/detect-and-fetch",
+		"fetches the first pages that a text names, in the form that a fetch gives them", (*Server).detectAndFetch)
+
+	getContext = op("getContext", "GET /api/v1/context",
+		"lists what a session has fetched, which is kept apart from the cache", (*Server).getContext)
+	forgetPages = op("forgetPages", "DELETE /api/v1/context",
+		"removes pages from what a session has fetched; the cache keeps them", (*Server).forgetPages)
+	getContextPage = op("getContextPage", "GET /api/v1/context/page",
+		"returns a page that a session has fetched, else one from the cache; asks no origin", (*Server).getContextPage)
+	getContextText = op("getContextText", "GET /api/v1/context/text",
+		"returns pages that a session has fetched as one text for a model", (*Server).getContextText)
+	_ = stream("callRPC", "POST /rpc",
+		"JSON-RPC 2.0: LLM.detect_urls, LLM.fetch_url, LLM.detect_and_fetch, LLM.get_url_content, LLM.remove_fetched_url, "+
+			"LLM.invalidate_url_cache, LLM.clear_url_cache", "", (*Server).serveRPC, exchanges[rpcRequest, rpcResponse])
+	postHook = stream("postHook", "POST /api/v1/hooks/{agent}",
+		"takes an event of an agent's hook, as the agent writes it; the answer is in the agent's own form", "",
+		(*Server).serveHook, exchanges[map[string]any, map[string]any], takes(maxHook))
+
+	listVisits = op("listVisits", "GET /api/v1/visits", "lists deliveries of pages to readers, newest first",
+		(*Server).listVisits)
+	getSession = op("getSession", "GET /api/v1/sessions/{name}",
+		"returns figures of what the proxy answered to a session", (*Server).getSession)
+	recordSession = stream("recordSession", "POST /api/v1/sessions/{name}/recording",
+		"records what a session is answered; the recording is the answer, as it grows, until it is ended",
+		"application/x-ndjson", (*Server).serveRecording)
+	endRecording = op("endRecording", "DELETE /api/v1/sessions/{name}/recording",
+		"ends the recording of a session", (*Server).endRecording)
+	openSession = stream("openSession", "POST /api/v1/sessions/{name}/door",
+		"opens a proxy for a session, at the address in X-Readthru-Proxy, for as long as the request stays open",
+		"text/plain", (*Server).serveSessionProxy)
+	holdDaemon = stream("holdDaemon", "GET /api/v1/lease",
+		"stays open; a daemon that \"readthru run\" started keeps running while the request is open", "text/plain",
+		(*Server).serveHold)
+
+	listCached = op("listCached", "GET /api/v1/cache", "lists the stored responses of a URL", (*Server).listCached)
+	uncache    = op("uncache", "DELETE /api/v1/cache",
+		"removes stored responses; of a URL also what sessions have fetched of it", (*Server).uncache)
+	clearCache = op("clearCache", "POST /api/v1/cache/clear",
+		"removes all stored responses and what sessions have fetched; pages stay", (*Server).clearCache)
+	sweepCache = op("sweepCache", "POST /api/v1/cache/gc", "removes stored responses that are no longer of use",
+		(*Server).sweepCache)
+	listDisclosures = op("listDisclosures", "GET /api/v1/disclosures",
+		"lists what was sent to third parties, newest first", (*Server).listDisclosures)
+	_ = op("listRequests", "GET /api/v1/requests",
+		"lists the proxy's last requests with the steps tried for each, newest first", (*Server).listRequests)
+	getBackup = stream("getBackup", "GET /api/v1/backup", "returns a consistent copy of the store, for readthru restore",
+		"application/octet-stream", (*Server).serveBackup)
+
+	searchPages  = op("search", "GET /api/v1/search", "searches documents by their passages, best first", (*Server).search)
+	rebuildIndex = op("rebuildIndex", "POST /api/v1/index/rebuild", "rebuilds the index from what is stored",
+		(*Server).rebuildIndex)
+	listBases  = op("listBases", "GET /api/v1/kbs", "lists the knowledge bases", (*Server).listBases)
+	createBase = op("createBase", "POST /api/v1/kbs", "creates a knowledge base and starts to fill it",
+		(*Server).createBase)
+	getBase    = op("getBase", "GET /api/v1/kbs/{name}", "returns a knowledge base", (*Server).getBase)
+	deleteBase = op("deleteBase", "DELETE /api/v1/kbs/{name}",
+		"deletes a knowledge base and what no other base holds", (*Server).deleteBase)
+	refreshBase = op("refreshBase", "POST /api/v1/kbs/{name}/refresh",
+		"fills a knowledge base again from its source; the present content answers until then", (*Server).refreshBase)
+	listDocuments = op("listDocuments", "GET /api/v1/kbs/{name}/documents", "lists the documents of a knowledge base",
+		(*Server).listDocuments)
+	listBaseSubjects = op("listBaseSubjects", "GET /api/v1/kbs/{name}/subjects",
+		"lists the subjects of the passages of a knowledge base", (*Server).listSubjects)
+	packBase = stream("packBase", "GET /api/v1/kbs/{name}/pack", "returns a knowledge base as one signed file",
+		"application/octet-stream", (*Server).servePack)
+	unpackBase = stream("unpackBase", "POST /api/v1/kbs/unpack",
+		"creates a knowledge base from a pack, which is the content", "", (*Server).serveUnpack, takesBytes, takes(maxPack),
+		answers[knowledge.Base])
+
+	listJobs  = op("listJobs", "GET /api/v1/jobs", "lists the jobs that run and the last that ended", (*Server).listJobs)
+	getJob    = op("getJob", "GET /api/v1/jobs/{id}", "returns a job as it is now", (*Server).getJob)
+	cancelJob = op("cancelJob", "DELETE /api/v1/jobs/{id}", "cancels a job", (*Server).cancelJob)
+	watchJob  = stream("watchJob", "GET /api/v1/jobs/{id}/events",
+		"returns the job as a line of JSON at each change, until it has ended", "application/x-ndjson",
+		(*Server).serveJobEvents)
+
+	ingest = op("ingest", "POST /api/v1/ingest", "stores and indexes a text", (*Server).ingest, takes(maxIngest))
+
+	listSubjects = op("listSubjects", "GET /api/v1/subjects", "lists the subjects of all annotated passages",
+		(*Server).listSubjects)
+	_ = op("listSubjectPassages", "GET /api/v1/subjects/{subject}/passages", "lists the passages about a subject",
+		(*Server).listPassages)
+	_ = op("listPassages", "GET /api/v1/passages", "lists annotated passages by frame or URL", (*Server).listPassages)
+
+	getPassage = op("getPassage", "GET /api/v1/passages/{id}", "returns a passage, its sources and its annotations",
+		(*Server).getPassage)
+	_ = op("listPassageRelations", "GET /api/v1/passages/{id}/relations", "lists the relations of a passage",
+		(*Server).listRelations)
+	_ = op("addRelation", "POST /api/v1/passages/{id}/relations",
+		"relates a passage to a note or to another passage", (*Server).addRelation)
+	_ = op("listRelations", "GET /api/v1/relations", "lists relations by note or type", (*Server).listRelations)
+	_ = op("listNotes", "GET /api/v1/notes", "lists notes, oldest first", (*Server).listNotes)
+	_ = op("addNote", "POST /api/v1/notes", "stores a note", (*Server).addNote)
+	_ = op("deleteNote", "DELETE /api/v1/notes/{id}", "deletes a note and its relations", (*Server).deleteNote)
+)

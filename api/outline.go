@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"readthru/knowledge"
+)
+
+// Outline holds the headings of a page.
+type Outline struct {
+	Doc      string              `json:"doc"`
+	URL      string              `json:"url"`
+	Title    string              `json:"title,omitempty"`
+	Headings []knowledge.Heading `json:"headings"`
+}
+
+// sectionQuery asks for a section of a page.
+type sectionQuery struct {
+	Doc  string `path:"doc"`
+	Name string `query:"name" doc:"title, path or fragment of the heading"`
+}
+
+// SectionText is one section of a page.
+type SectionText struct {
+	Doc     string            `json:"doc"`
+	URL     string            `json:"url"`
+	Heading knowledge.Heading `json:"heading"`
+	Content string            `json:"content"`
+}
+
+// pageOrDocument returns a page that was read, or a document of a knowledge base, by document id or URL.
+func (s *Server) pageOrDocument(ref string) (d *knowledge.Document, doc string, err error) {
+	key, p, err := s.find(ref)
+	if err == nil {
+		md, err := s.o.Store.Markdown(key)
+		if err != nil {
+			return nil, "", fmt.Errorf("read content of %s: %w", p.URL, err)
+		}
+		return &knowledge.Document{Key: key, URL: p.URL, Title: p.Title, Markdown: md}, p.Doc, nil
+	}
+	if d, known := s.document(ref); known {
+		return d, d.Key.Doc(), nil
+	}
+	return nil, "", err
+}
+
+// document returns a document of a knowledge base that is not a page, by document id or by the URL that hits give it.
+func (s *Server) document(ref string) (*knowledge.Document, bool) {
+	if s.o.Knowledge == nil {
+		return nil, false
+	}
+	d, err := s.o.Knowledge.FindDocument(ref)
+	return d, err == nil
+}
+
+// getOutline returns the headings of a page or document.
+func (s *Server) getOutline(_ context.Context, ref pageRef) (*Outline, error) {
+	d, doc, err := s.pageOrDocument(ref.Doc)
+	if err != nil {
+		return nil, err
+	}
+	list := knowledge.Outline(d.Markdown)
+	if list == nil {
+		list = []knowledge.Heading{}
+	}
+	return &Outline{doc, d.URL, d.Title, list}, nil
+}
+
+// getSection returns the section of a page or document under a heading.
+func (s *Server) getSection(_ context.Context, q sectionQuery) (*SectionText, error) {
+	if q.Name == "" {
+		return nil, problem(http.StatusBadRequest, "name is missing: a heading of the page, or its fragment")
+	}
+	d, doc, err := s.pageOrDocument(q.Doc)
+	if err != nil {
+		return nil, err
+	}
+	h, err := knowledge.Section(d.Markdown, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &SectionText{doc, d.URL, h, string(d.Markdown[h.Start:h.End])}, nil
+}
