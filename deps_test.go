@@ -26,8 +26,10 @@ const policy = `
 	convert/formula, convert/footnote → convert/chars, convert/dom
 	convert/xmlread       → convert/guard, convert/dom
 	convert/docx          → convert/guard, convert/chars, convert/xmlread
+	convert/css           → convert/chars, convert/dom
+	convert/hidden        → page, convert/chars, convert/dom, convert/guard, convert/css
 	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
-	convert               → convert/xmlread, convert/docx
+	convert               → convert/xmlread, convert/docx, convert/css, convert/hidden
 	store                 → page
 	summary               → page, llm
 	agents                → page

@@ -3,17 +3,16 @@
 //
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
-// in a file of its own: decode (decode.go), what the page says about itself (meta.go), normalise elements into the few
-// forms the renderer knows (normalise.go and what it calls: code.go, codelang.go, links.go, images.go, callouts.go,
-// tabs.go, layout.go, and the packages formula and footnote), remove what no reader sees (hidden.go, invisible.go),
-// prune what is not content (prune.go), choose the root (root.go), try again more gently when too little is left
-// (retry.go), render (render.go, pieces.go, escape.go, list.go, table.go).
+// in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go), normalise
+// elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and footnote), remove
+// what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the root (root.go), try
+// again more gently when too little is left (retry.go), render (render.go, pieces.go, escape.go, list.go, table.go).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (tabular.go), XML,
-// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (docx.go, docx_story.go), and bodies
-// without text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
+// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (package docx), and bodies without
+// text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
 //
-// Every byte is taken for hostile. Input, output, nesting and spans are bounded (convert/guard), the context is checked
+// Every byte is taken for hostile. Input, output, nesting and spans are bounded (package guard), the context is checked
 // at every node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is
 // cut in silence.
 //
@@ -36,10 +35,12 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/css"
 	"readthru/convert/dom"
 	"readthru/convert/footnote"
 	"readthru/convert/formula"
 	"readthru/convert/guard"
+	"readthru/convert/hidden"
 	"readthru/page"
 )
 
@@ -74,14 +75,14 @@ var Version = sync.OnceValue(version)
 
 // ruleTables are the rules that are data.
 var ruleTables = slices.Concat([]any{
-	neverText, namedColours, gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks,
+	gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks,
 	lazySources, trackers, spacerNames, callouts,
 	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes,
 	calloutTitles,
-}, footnote.Rules, formula.Rules, []any{
+}, footnote.Rules, formula.Rules, css.Rules, hidden.Rules, []any{
 	manualRoots,
 	manualLabels, tocNames,
-	hiding, fallbacks, foldNames, entrances, trackingParameters, redirectors, adHosts, signInNames, signInPlea,
+	trackingParameters, redirectors, adHosts, signInNames, signInPlea,
 	paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
 	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
@@ -139,6 +140,23 @@ func (d *Document) parse(ctx context.Context) {
 	d.adopt(ctx, root)
 }
 
+// reportHidden takes what was removed as hidden, and warns of it.
+func (d *Document) reportHidden(r hidden.Report) {
+	d.removed = r.Removed
+	if r.Hidden > 0 {
+		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(r.Hidden))
+	}
+	if r.Notes > 0 {
+		d.warnings = append(d.warnings, WarnNote+"="+strconv.Itoa(r.Notes))
+	}
+	if r.PageShown {
+		d.warnings = append(d.warnings, WarnShown)
+	}
+	if r.StylesCut {
+		d.warnings = append(d.warnings, WarnStyles)
+	}
+}
+
 // adopt takes the tree of a page.
 func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.head = readHead(root, d.url)
@@ -148,7 +166,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if body == nil { // a frameset
 		body = root.LastChild
 	}
-	w := newFirewall(ctx, root)
+	w := hidden.New(ctx, root)
 	c := count(ctx, root)
 	switch {
 	case noscriptPage(body, c):
@@ -166,8 +184,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	}
 	manual := manualSigns(body)
 	normalise(ctx, body, d.head.base, w)
-	d.removed = w.receipts.removed
-	d.warnings = append(d.warnings, w.warnings()...)
+	d.reportHidden(w.Report())
 	for _, w := range []struct {
 		is   bool
 		name string

@@ -8,6 +8,7 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/dom"
+	"readthru/convert/hidden"
 )
 
 // facts are what the judgements about a page go by: its names, how much it says, and what it asks for.
@@ -80,7 +81,7 @@ func spoken(n *html.Node) string {
 func keptBack(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if dom.HasAttr(n, "hidden") || strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") || dom.Attr(n, "style") != "" &&
-			hiddenInline(dom.Attr(n, "style")) {
+			hidden.ByStyle(dom.Attr(n, "style")) {
 			return true
 		}
 	}

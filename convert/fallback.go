@@ -10,6 +10,7 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/dom"
+	"readthru/convert/hidden"
 )
 
 // fallback returns the page's text alone: of its tree, from which hidden text is gone already, or else of its tokens.
@@ -100,15 +101,15 @@ func writeText(b *strings.Builder, z *html.Tokenizer) {
 			(bytes.Equal(tag, name) || string(name) == "p" &&
 				dom.IsBlock(&html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(tag)}))) && kind == html.StartTagToken &&
 			!dom.VoidElements[string(tag)]:
-			hidden := false
+			unseen := false
 			depth = 0
 			name = append(name[:0], tag...)
 			for more {
 				var key, value []byte
 				key, value, more = z.TagAttr()
-				hidden = hidden || string(key) == "hidden" || string(key) == "style" && hiddenInline(string(value))
+				unseen = unseen || string(key) == "hidden" || string(key) == "style" && hidden.ByStyle(string(value))
 			}
-			if hidden {
+			if unseen {
 				depth = 1
 			}
 		}
@@ -122,13 +123,6 @@ func writeText(b *strings.Builder, z *html.Tokenizer) {
 			b.WriteByte('\n')
 		}
 	}
-}
-
-// hiddenInline reports whether a style attribute hides what is in its element.
-func hiddenInline(style string) bool {
-	set := declarations(style)
-	kind, _ := hiddenByStyle(set)
-	return kind != "" || set["visibility"] == "hidden" || set["color"] == "transparent"
 }
 
 // impliedEnd holds the elements that the next of their name ends; the next block ends a p.

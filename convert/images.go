@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/chars"
+	"readthru/convert/css"
 	"readthru/convert/dom"
 )
 
@@ -96,7 +97,7 @@ func largest(srcset string) string {
 		candidate, width := strings.TrimSuffix(fields[i], ","), 0.0
 		if candidate == fields[i] && i+1 < len(fields) {
 			descriptor := strings.TrimSuffix(fields[i+1], ",")
-			if w, unit, ok := number(descriptor); ok && (unit == "w" || unit == "x") {
+			if w, unit, ok := css.Number(descriptor); ok && (unit == "w" || unit == "x") {
 				width = w
 				i++
 			}
@@ -115,9 +116,9 @@ func tooSmall(n *html.Node) bool {
 		}
 	}
 	if style := dom.Attr(n, "style"); style != "" {
-		set := declarations(style)
+		set := css.Declarations(style)
 		for _, key := range []string{"width", "height"} {
-			if v, unit, ok := number(set[key]); ok && unit == "px" && v < smallest {
+			if v, unit, ok := css.Number(set[key]); ok && unit == "px" && v < smallest {
 				return true
 			}
 		}

@@ -12,11 +12,12 @@ import (
 	"readthru/convert/footnote"
 	"readthru/convert/formula"
 	"readthru/convert/guard"
+	"readthru/convert/hidden"
 )
 
 // normalise rewrites the elements below body into the few forms that the renderer knows, while the classes and inputs
 // that tell what they are still stand. What no reader sees goes through w.
-func normalise(ctx context.Context, body *html.Node, base *url.URL, w *firewall) {
+func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cleaner) {
 	unwrapShadowRoots(body)
 	lazyImages(body)
 	formula.Normalise(body)
@@ -33,7 +34,7 @@ func normalise(ctx context.Context, body *html.Node, base *url.URL, w *firewall)
 		dom.Replace(box, raw(mark))
 	}
 	labelTabs(body)
-	w.clean(body)
+	w.Clean(body)
 	listings := map[*html.Node]bool{} // code blocks that are no pre
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
 		guard.Check(ctx)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/chars"
+	"readthru/convert/css"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
 )
@@ -47,7 +48,7 @@ func parseSelector(s string) (selector, error) {
 		}
 	}
 	for list := s; list != ""; {
-		end := selectorEnd(list)
+		end := css.SelectorEnd(list)
 		if searches(list[:end]) > maxCombinators {
 			return nil, fmt.Errorf("parse selector %q: more than %d descendant or sibling combinators", s, maxCombinators)
 		}

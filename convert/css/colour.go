@@ -1,13 +1,13 @@
-package convert
+package css
 
 import (
 	"strconv"
 	"strings"
 )
 
-// backdrop returns what lies behind text in an element with this background, where behind is what lies behind the
+// Backdrop returns what lies behind text in an element with this background, where behind is what lies behind the
 // element.
-func backdrop(value, behind string) string {
+func Backdrop(value, behind string) string {
 	switch value {
 	case "none", "transparent", "inherit", "initial", "unset":
 		return behind
@@ -15,22 +15,22 @@ func backdrop(value, behind string) string {
 	if strings.Contains(value, "url(") || strings.Contains(value, "gradient(") {
 		return ""
 	}
-	if c := colour(value); c == "transparent" {
+	if c := Colour(value); c == "transparent" {
 		return behind
 	} else if c != "" {
 		return c
 	}
 	for part := range strings.FieldsSeq(value) {
-		if c := colour(part); c != "" && c != "transparent" {
+		if c := Colour(part); c != "" && c != "transparent" {
 			return c
 		}
 	}
 	return ""
 }
 
-// alike reports whether two colours cannot be told apart: no part of one differs by more than 8 of 255 from the
+// Alike reports whether two colours cannot be told apart: no part of one differs by more than 8 of 255 from the
 // other's.
-func alike(a, b string) bool {
+func Alike(a, b string) bool {
 	if len(a) != 6 || len(b) != 6 {
 		return false
 	}
@@ -54,8 +54,8 @@ var namedColours = map[string]string{
 	"azure": "f0ffff", "beige": "f5f5dc", "gainsboro": "dcdcdc",
 }
 
-// colour returns a comparable form of a CSS colour: six hex digits, "transparent", or "" for what it cannot read.
-func colour(value string) string {
+// Colour returns a comparable form of a CSS colour: six hex digits, "transparent", or "" for what it cannot read.
+func Colour(value string) string {
 	value = strings.TrimSpace(value)
 	if c, ok := namedColours[value]; ok {
 		return c
@@ -69,7 +69,7 @@ func colour(value string) string {
 	}
 	parts := strings.FieldsFunc(args, func(r rune) bool { return r == ',' || r == ' ' || r == '/' })
 	if len(parts) == 4 {
-		if alpha, unit, ok := number(parts[3]); ok && (alpha <= .02 || unit == "%" && alpha <= 2) {
+		if alpha, unit, ok := Number(parts[3]); ok && (alpha <= .02 || unit == "%" && alpha <= 2) {
 			return "transparent"
 		} else if !ok || alpha < .9 && unit != "%" {
 			return "" // a mixture with what lies behind
@@ -83,7 +83,7 @@ func colour(value string) string {
 	}
 	var digits strings.Builder
 	for _, p := range parts[:3] {
-		n, unit, ok := number(p)
+		n, unit, ok := Number(p)
 		if unit == "%" {
 			n *= 2.55
 		}
@@ -117,8 +117,8 @@ func hexColour(hex string) string {
 
 // hsl reads hue, saturation and lightness where the colour is a grey or nearly so; other hues are not told apart.
 func hsl(parts []string) string {
-	saturation, _, ok := number(parts[1])
-	lightness, _, ok2 := number(parts[2])
+	saturation, _, ok := Number(parts[1])
+	lightness, _, ok2 := Number(parts[2])
 	if !ok || !ok2 || lightness < 0 || lightness > 100 || saturation > 3 && lightness > 1 && lightness < 99 {
 		return ""
 	}

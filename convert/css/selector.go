@@ -1,24 +1,22 @@
-package convert
+package css
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/chars"
 	"readthru/convert/dom"
 )
 
-// simple is one compound selector of CSS: a tag, an id, classes and attributes that must all match, and compounds that
-// must not.
-type simple struct {
+// compound is one compound selector of CSS: a tag, an id, classes and attributes that must all match, and compounds
+// that must not.
+type compound struct {
 	tag     string // "" for any
 	id      string
 	classes []string
 	attrs   []attrTest
-	not     []simple
+	not     []compound
 }
 
 // attrTest asks for an attribute, and for its value where operator is not 0.
@@ -54,7 +52,7 @@ func (t attrTest) matches(n *html.Node) bool {
 	return true
 }
 
-func (c simple) matches(n *html.Node) bool {
+func (c compound) matches(n *html.Node) bool {
 	if n.Type != html.ElementNode || c.tag != "" && n.Data != c.tag || c.id != "" && dom.Attr(n, "id") != c.id {
 		return false
 	}
@@ -77,7 +75,7 @@ func (c simple) matches(n *html.Node) bool {
 }
 
 // names lists what an element must have to match.
-func (c simple) names() (names []string) {
+func (c compound) names() (names []string) {
 	if c.id != "" {
 		names = append(names, "#"+c.id)
 	}
@@ -101,7 +99,7 @@ func parseRule(selector string) (*rule, bool) {
 	r := &rule{}
 	rest, combinator := selector, byte(0)
 	for {
-		c, after, stateful, ok := parseSimple(rest)
+		c, after, stateful, ok := parseCompound(rest)
 		if !ok {
 			return nil, false
 		}
@@ -125,12 +123,12 @@ func parseRule(selector string) (*rule, bool) {
 	}
 }
 
-// parseSimple reads one compound from the start of s and returns what follows it. Stateful says that it holds in some
+// parseCompound reads one compound from the start of s and returns what follows it. Stateful says that it holds in some
 // state of the element only.
-func parseSimple(s string) (c simple, rest string, stateful, ok bool) {
+func parseCompound(s string) (c compound, rest string, stateful, ok bool) {
 	begun := s
 	if s, ok = strings.CutPrefix(s, "*"); !ok {
-		c.tag, s = cssName(s)
+		c.tag, s = cutName(s)
 		c.tag = strings.ToLower(c.tag)
 	}
 	for s != "" {
@@ -138,7 +136,7 @@ func parseSimple(s string) (c simple, rest string, stateful, ok bool) {
 		switch kind {
 		case '#', '.':
 			var name string
-			if name, s = cssName(s[1:]); name == "" {
+			if name, s = cutName(s[1:]); name == "" {
 				return c, s, false, false
 			}
 			if kind == '#' {
@@ -154,7 +152,7 @@ func parseSimple(s string) (c simple, rest string, stateful, ok bool) {
 			c.attrs = append(c.attrs, parseAttrTest(inside))
 			s = after
 		case ':':
-			name, after := cssName(s[1:])
+			name, after := cutName(s[1:])
 			s = after
 			argument := ""
 			if strings.HasPrefix(s, "(") {
@@ -166,7 +164,7 @@ func parseSimple(s string) (c simple, rest string, stateful, ok bool) {
 			}
 			switch strings.ToLower(name) {
 			case "not":
-				other, left, _, ok := parseSimple(argument)
+				other, left, _, ok := parseCompound(argument)
 				if !ok || strings.TrimSpace(left) != "" {
 					stateful = true
 					continue
@@ -199,91 +197,4 @@ func parseAttrTest(inside string) attrTest {
 	}
 	t.value = strings.Trim(strings.TrimSpace(value), `"'`)
 	return t
-}
-
-// cssName reads a name from the start of s, its escapes undone.
-func cssName(s string) (name, rest string) {
-	end := 0
-	for end < len(s) && (s[end] >= 0x80 || s[end] == '-' || s[end] == '_' || chars.Letter(s[end]) || s[end] >= '0' &&
-		s[end] <= '9' || s[end] == '\\' && end+1 < len(s)) {
-		if s[end] == '\\' {
-			end++
-		}
-		end++
-	}
-	return unescapeCSS(s[:end]), s[end:]
-}
-
-// unescapeCSS undoes the escapes of CSS: a backslash with up to six hex digits and one space, or with any other
-// character.
-func unescapeCSS(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		r, digits := rune(0), 0
-		for digits < 6 && i+1+digits < len(s) {
-			d := strings.IndexByte("0123456789abcdef", s[i+1+digits]|0x20)
-			if d < 0 {
-				break
-			}
-			r = r<<4 | rune(d)
-			digits++
-		}
-		if digits == 0 {
-			i++
-			b.WriteByte(s[i])
-			continue
-		}
-		b.WriteRune(r)
-		if i += digits; i+1 < len(s) && s[i+1] == ' ' {
-			i++
-		}
-	}
-	return b.String()
-}
-
-// eachDeclaration yields the declarations of a block of CSS: property and value in lower case, escapes undone.
-func eachDeclaration(block string) iter.Seq2[string, declared] {
-	return func(yield func(string, declared) bool) {
-		for block != "" {
-			end := cssIndex(block, ";")
-			one := block
-			if end >= 0 {
-				one, block = block[:end], block[end+1:]
-			} else {
-				block = ""
-			}
-			name, value, ok := strings.Cut(one, ":")
-			if !ok {
-				continue
-			}
-			d := declared{value: strings.ToLower(strings.TrimSpace(unescapeCSS(value)))}
-			if bare, important := strings.CutSuffix(d.value, "important"); important {
-				if bare, important = strings.CutSuffix(strings.TrimSpace(bare), "!"); important {
-					d.value, d.weight = strings.TrimSpace(bare), importantSet
-				}
-			}
-			if !yield(strings.ToLower(strings.TrimSpace(unescapeCSS(name))), d) {
-				return
-			}
-		}
-	}
-}
-
-// declarations reads an inline style: property to value, both lower-case; of two values for one property the last
-// counts.
-func declarations(style string) map[string]string {
-	set, weights := map[string]string{}, map[string]int{}
-	for name, d := range eachDeclaration(withoutComments(style)) {
-		if d.weight >= weights[name] {
-			set[name], weights[name] = d.value, d.weight
-		}
-	}
-	return set
 }

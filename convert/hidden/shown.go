@@ -1,4 +1,4 @@
-package convert
+package hidden
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 
 // opened reports whether the reader can open n: a control of the page names it, or it is the folded part under a
 // visible head. It must be text, not a menu or a form.
-func (w *firewall) opened(n *html.Node) bool {
+func (w *Cleaner) opened(n *html.Node) bool {
 	if dom.Is(n, atom.Nav, atom.Form, atom.Dialog, atom.Ul) {
 		return false
 	}
@@ -71,7 +71,7 @@ func prose(n *html.Node) bool {
 
 // isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and
 // next to nothing is said outside it but navigation.
-func (w *firewall) isPage(n *html.Node) bool {
+func (w *Cleaner) isPage(n *html.Node) bool {
 	held := 0
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && !neverText[d.Parent.DataAtom] {
@@ -106,7 +106,10 @@ func (w *firewall) isPage(n *html.Node) bool {
 }
 
 // entrances are names by which scripts find what they let appear while the reader scrolls.
-var entrances = set("wow elementor-invisible aos-init animate animated reveal fade-in fadein lazyload lazy js-reveal")
+var entrances = map[string]bool{
+	"wow": true, "elementor-invisible": true, "aos-init": true, "animate": true, "animated": true, "reveal": true,
+	"fade-in": true, "fadein": true, "lazyload": true, "lazy": true, "js-reveal": true,
+}
 
 // entrance reports whether n waits for its entrance: a script shows it when the reader comes to it.
 func entrance(n *html.Node) bool {
@@ -124,50 +127,4 @@ func entrance(n *html.Node) bool {
 		}
 	}
 	return false
-}
-
-// streamedPart finds where the parts of a page go that React sent after the page: a hidden element each, which a script
-// puts in the place of a template.
-var streamedPart = pattern(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
-
-// placeStreamed puts such parts where the script would.
-func placeStreamed(body *html.Node) {
-	places := map[string]string{} // id of a part to id of its template
-	for d := range body.Descendants() {
-		if dom.Is(d, atom.Script) && d.FirstChild != nil && strings.Contains(d.FirstChild.Data, "$RC(") {
-			for _, m := range streamedPart().FindAllStringSubmatch(d.FirstChild.Data, 1000) {
-				places[m[2]] = m[1]
-			}
-		}
-	}
-	if len(places) == 0 {
-		return
-	}
-	templates := map[string]*html.Node{}
-	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
-		return dom.Is(n, atom.Template) &&
-			dom.Attr(n, "id") != ""
-	}) {
-		templates[dom.Attr(n, "id")] = n
-	}
-	for _, part := range dom.FindAll(body, func(n *html.Node) bool {
-		return dom.Is(n, atom.Div) && dom.HasAttr(n, "hidden") &&
-			places[dom.Attr(n, "id")] != ""
-	}) {
-		template := templates[places[dom.Attr(part, "id")]]
-		if template == nil || template.Parent == nil || dom.Attached(template, part) {
-			dom.DropAttr(part, "hidden")
-			continue
-		}
-		// What stood there until the part came ends with a comment.
-		for s := template.NextSibling; s != nil && (s.Type != html.CommentNode || s.Data != "/$"); s = template.NextSibling {
-			template.Parent.RemoveChild(s)
-		}
-		for c := part.FirstChild; c != nil; c = part.FirstChild {
-			part.RemoveChild(c)
-			template.Parent.InsertBefore(c, template)
-		}
-		dom.Remove(part)
-		dom.Remove(template)
-	}
 }

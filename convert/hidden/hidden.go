@@ -1,51 +1,51 @@
-package convert
+// Package hidden takes out of a page what its reader does not see: what attributes, inline styles and the page's own
+// style sheets hide, characters that leave nothing on the screen, comments and fallbacks, links into scripts.
+//
+// Such text may carry orders to a language model. None of it goes in silence: every piece is counted by kind and shown
+// in the [Report]. A page is not always what its styles say before its scripts have run, so that text which a control
+// opens, which appears as the reader scrolls, or which is the page itself is kept (shown.go).
+//
+// [New] comes before anything of the page is changed, [Cleaner.Clean] after the rules that need hidden elements, such
+// as footnotes that a click shows.
+package hidden
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/chars"
+	"readthru/convert/css"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
 )
 
-// firewall takes out of a page what its reader does not see: what attributes, inline styles and the page's own style
-// sheets hide, characters that leave nothing on the screen, comments and fallbacks, links into scripts. Such text may
-// carry orders to a language model. None of it goes in silence: every piece is counted by kind and shown in the
-// receipts.
-type firewall struct {
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{neverText, fallbacks, foldNames, entrances}
+
+// Cleaner takes hidden text out of one page.
+type Cleaner struct {
 	ctx      context.Context
-	sheet    *sheet
-	receipts receipts
+	sheet    *css.Sheet
+	reported reporter
 	total    int             // bytes of text below the body
 	controls map[string]bool // ids of what a control of the page opens: panels of tabs, folded sections
 	gone     []*html.Node    // elements to take out, when all have been looked at: styles speak of neighbours
 	kept     bool            // styles hide the page itself, until a script has run
 }
 
-func newFirewall(ctx context.Context, root *html.Node) *firewall {
-	return &firewall{ctx: ctx, sheet: readSheet(root), controls: map[string]bool{}}
+// New reads the style sheets of the page root. It changes nothing yet: what is read must be the whole page.
+func New(ctx context.Context, root *html.Node) *Cleaner {
+	return &Cleaner{ctx: ctx, sheet: css.Read(root), controls: map[string]bool{}}
 }
 
-// warnings tells of what was removed, and of what was not.
-func (w *firewall) warnings() (list []string) {
-	if n := w.receipts.hidden; n > 0 {
-		list = append(list, WarnHidden+"="+strconv.Itoa(n))
-	}
-	if n := w.receipts.notes; n > 0 {
-		list = append(list, WarnNote+"="+strconv.Itoa(n))
-	}
-	if w.kept {
-		list = append(list, WarnShown)
-	}
-	if w.sheet.cut || w.sheet.steps < 0 {
-		list = append(list, WarnStyles)
-	}
-	return list
+// Report returns what [Cleaner.Clean] did.
+func (w *Cleaner) Report() Report {
+	r := w.reported.Report
+	r.PageShown, r.StylesCut = w.kept, w.sheet.Cut()
+	return r
 }
 
 // look is what an element inherits of how it is painted.
@@ -58,9 +58,9 @@ type look struct {
 	piece      *strings.Builder // where such text goes
 }
 
-// clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs,
+// Clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs,
 // comments, invisible characters.
-func (w *firewall) clean(body *html.Node) {
+func (w *Cleaner) Clean(body *html.Node) {
 	for d := range body.Descendants() {
 		guard.Check(w.ctx)
 		if d.Type == html.TextNode {
@@ -71,10 +71,10 @@ func (w *firewall) clean(body *html.Node) {
 	}
 	placeStreamed(body)
 	l := look{size: 16}
-	if !w.sheet.unknown {
+	if !w.sheet.Unknown {
 		l.color, l.background = "000000", "ffffff"
 	}
-	if l = w.paint(body, l, w.style(body)); l.unseen() != "" {
+	if l = w.paint(body, l, w.sheet.StylesOf(body)); l.unseen() != "" {
 		l, w.kept = look{size: 16}, true // the page itself waits for a script
 	}
 	w.walk(body, l)
@@ -84,7 +84,7 @@ func (w *firewall) clean(body *html.Node) {
 }
 
 // control notes what d opens, when it is a control: the panel of a tab, the section under a button.
-func (w *firewall) control(d *html.Node) {
+func (w *Cleaner) control(d *html.Node) {
 	if len(d.Attr) < 2 {
 		return
 	}
@@ -105,13 +105,13 @@ func (w *firewall) control(d *html.Node) {
 	}
 }
 
-func (w *firewall) walk(n *html.Node, l look) {
+func (w *Cleaner) walk(n *html.Node, l look) {
 	guard.Check(w.ctx)
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
 		switch {
 		case c.Type == html.CommentNode || c.Type == html.DoctypeNode:
-			w.receipts.add("comment", c.Data)
+			w.reported.add("comment", c.Data)
 			n.RemoveChild(c)
 		case c.Type == html.TextNode:
 			w.text(c, l)
@@ -123,7 +123,7 @@ func (w *firewall) walk(n *html.Node, l look) {
 				break
 			}
 			if kind := fallbacks[c.DataAtom]; kind != "" {
-				w.receipts.addNode(kind, c)
+				w.reported.addNode(kind, c)
 			}
 			w.gone = append(w.gone, c)
 		case glyph(c):
@@ -136,7 +136,7 @@ func (w *firewall) walk(n *html.Node, l look) {
 }
 
 // text removes the characters of a text that nobody sees, or all of it when its look hides it.
-func (w *firewall) text(n *html.Node, l look) {
+func (w *Cleaner) text(n *html.Node, l look) {
 	if l.hidden != "" {
 		l.piece.WriteString(n.Data)
 		n.Parent.RemoveChild(n)
@@ -144,15 +144,15 @@ func (w *firewall) text(n *html.Node, l look) {
 	}
 	clean, smuggled := chars.Visible(n.Data)
 	if smuggled {
-		w.receipts.addSmuggled(n.Data)
+		w.reported.addSmuggled(n.Data)
 	}
 	n.Data = clean
 }
 
-func (w *firewall) element(n *html.Node, outer look) {
-	style := w.style(n)
+func (w *Cleaner) element(n *html.Node, outer look) {
+	style := w.sheet.StylesOf(n)
 	if kind := w.hides(n, style); kind != "" {
-		w.receipts.addNode(kind, n)
+		w.reported.addNode(kind, n)
 		w.gone = append(w.gone, n)
 		return
 	}
@@ -171,12 +171,12 @@ func (w *firewall) element(n *html.Node, outer look) {
 	}
 	w.walk(n, l)
 	if l.piece != nil && l.piece != outer.piece {
-		w.receipts.add(l.hidden, l.piece.String())
+		w.reported.add(l.hidden, l.piece.String())
 	}
 }
 
 // scriptLink takes the address from a link that runs a script or holds data; its text stays.
-func (w *firewall) scriptLink(n *html.Node) {
+func (w *Cleaner) scriptLink(n *html.Node) {
 	href := strings.ToLower(strings.Map(func(r rune) rune {
 		if r <= ' ' || chars.Invisible(r) {
 			return -1
@@ -186,7 +186,7 @@ func (w *firewall) scriptLink(n *html.Node) {
 	for _, scheme := range []string{"javascript:", "vbscript:", "data:"} {
 		if code, ok := strings.CutPrefix(href, scheme); ok {
 			if !noScript[strings.TrimRight(code, ";")] {
-				w.receipts.add("script-link", dom.Attr(n, "href"))
+				w.reported.add("script-link", dom.Attr(n, "href"))
 			}
 			dom.DropAttr(n, "href")
 		}
@@ -197,16 +197,16 @@ func (w *firewall) scriptLink(n *html.Node) {
 var noScript = map[string]bool{"": true, "void(0)": true, "void0": true, "//": true, "returnfalse": true, "void": true}
 
 // image takes out an image that is not seen, and the words about the site that some hide in its alternative text.
-func (w *firewall) image(n *html.Node, l look) {
+func (w *Cleaner) image(n *html.Node, l look) {
 	alt := dom.Attr(n, "alt")
 	if l.hidden == "visibility" {
-		w.receipts.add(l.hidden, alt)
+		w.reported.add(l.hidden, alt)
 		dom.SetAttr(n, "alt", "")
 		dom.SetAttr(n, "width", "0")
 		return
 	}
 	if agentNote(alt) {
-		w.receipts.add("alt", alt)
+		w.reported.add("alt", alt)
 		dom.SetAttr(n, "alt", "")
 	}
 }
@@ -222,7 +222,7 @@ var neverText = map[atom.Atom]bool{
 }
 
 // fallbacks are those of neverText that hold text for readers of other pages than this one: it is shown in the
-// receipts.
+// report.
 var fallbacks = map[atom.Atom]string{
 	atom.Template: "template", atom.Textarea: "textarea", atom.Select: "select", atom.Object: "object",
 	atom.Canvas: "canvas", atom.Dialog: "dialog", atom.Svg: "svg", atom.Noframes: "noframes",
@@ -251,26 +251,26 @@ func label(n *html.Node) bool {
 
 // hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change
 // is taken out of style.
-func (w *firewall) hides(n *html.Node, style styles) string {
+func (w *Cleaner) hides(n *html.Node, style css.Styles) string {
 	switch v := dom.Attr(n, "hidden"); {
-	case dom.HasAttr(n, "hidden") && v != "until-found" && v != "false" && style.sure["display"] == "":
+	case dom.HasAttr(n, "hidden") && v != "until-found" && v != "false" && style.Sure["display"] == "":
 		return w.unlessShown("hidden", n)
 	case strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") && !dom.Is(n, atom.Span, atom.Math, atom.Img, atom.A):
 		return w.unlessShown("aria-hidden", n)
-	case style.sure == nil:
+	case style.Sure == nil:
 		return ""
 	}
-	if v := style.sure["visibility"]; (v == "hidden" || v == "collapse") &&
-		w.appears(n, style, "visibility", style.maybe["visibility"] == "visible") {
-		delete(style.sure, "visibility")
+	if v := style.Sure["visibility"]; (v == "hidden" || v == "collapse") &&
+		w.appears(n, style, "visibility", style.Maybe["visibility"] == "visible") {
+		delete(style.Sure, "visibility")
 	}
-	kind, property := hiddenByStyle(style.sure)
+	kind, property := hiddenByStyle(style.Sure)
 	if kind == "" {
 		return ""
 	}
 	seen := false // by some readers
-	if style.maybe != nil {
-		again, _ := hiddenByStyle(style.maybe)
+	if style.Maybe != nil {
+		again, _ := hiddenByStyle(style.Maybe)
 		seen = again == ""
 	}
 	if seen || property != "" && w.appears(n, style, property, false) {
@@ -280,7 +280,7 @@ func (w *firewall) hides(n *html.Node, style styles) string {
 }
 
 // unlessShown returns kind, or "" for what a control opens and for the page itself.
-func (w *firewall) unlessShown(kind string, n *html.Node) string {
+func (w *Cleaner) unlessShown(kind string, n *html.Node) string {
 	if w.opened(n) || w.isPage(n) {
 		return ""
 	}
@@ -289,12 +289,12 @@ func (w *firewall) unlessShown(kind string, n *html.Node) string {
 
 // appears reports whether n, hidden by a property, is there to be seen: for some readers, in another state, when the
 // reader comes to it or opens it, or because it is the page itself.
-func (w *firewall) appears(n *html.Node, style styles, property string, seen bool) bool {
-	if seen || style.by[property] != nil && w.sheet.toggled(style.by[property], property) {
+func (w *Cleaner) appears(n *html.Node, style css.Styles, property string, seen bool) bool {
+	if seen || w.sheet.Toggled(style, property) {
 		return true
 	}
 	return (property == "opacity" || property == "visibility") &&
-		(entrance(n) || style.sure["animation-name"] != "" || style.sure["animation"] != "") ||
+		(entrance(n) || style.Sure["animation-name"] != "" || style.Sure["animation"] != "") ||
 		w.unlessShown(property, n) == ""
 }
 

@@ -1,91 +1,22 @@
-package convert
+package hidden
 
 import (
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/chars"
+	"readthru/convert/css"
 	"readthru/convert/dom"
 )
 
-// styles are the declarations that hold for one element, of those in hiding: property to value, both in lower case.
-type styles struct {
-	sure  map[string]string // for every reader; nil when there is none
-	maybe map[string]string // with what holds for some windows only; nil when nothing does
-	by    map[string]*rule  // which rule set a property of sure; none for the style attribute
-}
-
-// style returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the
-// attributes of colours that HTML had before CSS.
-func (w *firewall) style(n *html.Node) (s styles) {
-	rules, inline := w.sheet.about(n), ""
-	for i := range n.Attr {
-		a := &n.Attr[i]
-		switch a.Key {
-		case "style":
-			inline = a.Val
-		case "bgcolor":
-			s.put("background-color", strings.ToLower(a.Val))
-		case "color":
-			if dom.Is(n, atom.Font) {
-				s.put("color", strings.ToLower(a.Val))
-			}
-		case "text":
-			if dom.Is(n, atom.Body) {
-				s.put("color", strings.ToLower(a.Val))
-			}
-		}
-	}
-	if rules == nil {
-		if inline != "" {
-			for name, value := range declarations(inline) {
-				s.put(name, value)
-			}
-		}
-		return s
-	}
-	weights, some := map[string]int{}, map[string]int{}
-	s.by = map[string]*rule{}
-	conditional := slices.ContainsFunc(rules, func(r *rule) bool { return r.conditional })
-	if conditional {
-		s.maybe = map[string]string{}
-	}
-	for _, r := range rules {
-		for name, d := range r.set {
-			d.weight += r.weight
-			if conditional && d.weight >= some[name] {
-				s.maybe[name], some[name] = d.value, d.weight
-			}
-			if !r.conditional && d.weight >= weights[name] {
-				weights[name], s.by[name] = d.weight, r
-				s.put(name, d.value)
-			}
-		}
-	}
-	for name, d := range eachDeclaration(withoutComments(inline)) {
-		d.weight += inlineSet
-		if conditional && d.weight >= some[name] {
-			s.maybe[name], some[name] = d.value, d.weight
-		}
-		if d.weight >= weights[name] {
-			weights[name] = d.weight
-			delete(s.by, name)
-			s.put(name, d.value)
-		}
-	}
-	return s
-}
-
-func (s *styles) put(name, value string) {
-	if s.sure == nil {
-		s.sure = map[string]string{}
-	}
-	s.sure[name] = value
+// ByStyle reports whether a style attribute hides what is in its element.
+func ByStyle(style string) bool {
+	set := css.Declarations(style)
+	kind, _ := hiddenByStyle(set)
+	return kind != "" || set["visibility"] == "hidden" || set["color"] == "transparent"
 }
 
 // hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
@@ -104,11 +35,11 @@ func hiddenByStyle(style map[string]string) (kind, property string) {
 	// A moved element that is transparent waits for its entrance: it is content.
 	moved := style["transform"] != "" || style["transition"] != "" || style["will-change"] != "" ||
 		style["animation"] != "" || style["animation-name"] != ""
-	if n, _, ok := number(style["opacity"]); ok && n <= .05 && !moved {
+	if n, _, ok := css.Number(style["opacity"]); ok && n <= .05 && !moved {
 		return "opacity", "opacity"
 	}
 	if arg, ok := strings.CutPrefix(style["filter"], "opacity("); ok {
-		if n, _, ok := number(arg); ok && n <= .05 {
+		if n, _, ok := css.Number(arg); ok && n <= .05 {
 			return "opacity", ""
 		}
 	}
@@ -125,8 +56,8 @@ func hiddenByStyle(style map[string]string) (kind, property string) {
 }
 
 // paint returns the look of n's own text: what it inherits and what its style says.
-func (w *firewall) paint(n *html.Node, l look, s styles) look {
-	style := s.sure
+func (w *Cleaner) paint(n *html.Node, l look, s css.Styles) look {
+	style := s.Sure
 	if v := style["visibility"]; v != "" && v != "inherit" {
 		l.visibility = v
 	}
@@ -149,10 +80,10 @@ func (w *firewall) paint(n *html.Node, l look, s styles) look {
 	case strings.Contains(style["background-image"], "("):
 		l.background = ""
 	case background != "" && style["background"] == "":
-		l.background = backdrop(background, l.background)
+		l.background = css.Backdrop(background, l.background)
 	case style["background"] != "":
-		l.background = backdrop(style["background"], l.background)
-	case w.sheet.unknown && len(n.Attr) > 0 && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
+		l.background = css.Backdrop(style["background"], l.background)
+	case w.sheet.Unknown && len(n.Attr) > 0 && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
 		l.background = "" // a style sheet elsewhere may say
 	case dom.Is(n, atom.Mark):
 		l.background = "ffff00"
@@ -167,7 +98,7 @@ func (l look) unseen() string {
 		return "visibility"
 	case l.size < smallestFont:
 		return "size"
-	case l.color == "transparent", l.color != "" && alike(l.color, l.background):
+	case l.color == "transparent", l.color != "" && css.Alike(l.color, l.background):
 		return "colour"
 	}
 	return ""
@@ -183,7 +114,7 @@ func fontSize(style map[string]string, parent float64) (float64, bool) {
 	if font := style["font"]; size == "" && font != "" {
 		for part := range strings.FieldsSeq(font) {
 			part, _, _ = strings.Cut(part, "/") // size/line-height
-			if _, unit, ok := number(part); ok && unit != "" {
+			if _, unit, ok := css.Number(part); ok && unit != "" {
 				size = part
 			}
 		}
@@ -198,7 +129,7 @@ func fontSize(style map[string]string, parent float64) (float64, bool) {
 	case "larger":
 		return parent * 1.2, true
 	}
-	n, unit, ok := number(size)
+	n, unit, ok := css.Number(size)
 	if !ok {
 		return 16, true // medium, calc(…) and the like
 	}
@@ -225,7 +156,7 @@ func inherited(value, parent string) string {
 	case "inherit", "currentcolor", "unset":
 		return parent
 	}
-	return colour(value)
+	return css.Colour(value)
 }
 
 // offScreen reports an element moved out of every window.
@@ -265,7 +196,7 @@ func offScreen(style map[string]string) bool {
 		transform = rest
 	}
 	for _, scaled := range []string{strings.TrimPrefix(style["transform"], "scale("), style["scale"]} {
-		if n, _, ok := number(scaled); ok && scaled != style["transform"] && math.Abs(n) <= .05 {
+		if n, _, ok := css.Number(scaled); ok && scaled != style["transform"] && math.Abs(n) <= .05 {
 			return true
 		}
 	}
@@ -278,7 +209,7 @@ func far(value string) bool {
 		return false
 	}
 	value = strings.TrimLeft(strings.TrimPrefix(value, "calc("), " (")
-	n, unit, ok := number(value)
+	n, unit, ok := css.Number(value)
 	if !ok {
 		return false
 	}
@@ -292,7 +223,7 @@ func far(value string) bool {
 // clipped reports an element of which nothing is left to see.
 func clipped(style map[string]string) bool {
 	shape, args, _ := strings.Cut(strings.TrimSuffix(style["clip-path"], ")"), "(")
-	switch n, unit, ok := number(chars.FirstWord(args)); {
+	switch n, unit, ok := css.Number(chars.FirstWord(args)); {
 	case shape == "inset" && ok && unit == "%" && n >= 50, (shape == "circle" || shape == "ellipse") && ok && n == 0:
 		return true
 	case shape == "polygon" && args != "" && onePoint(args):
@@ -300,7 +231,7 @@ func clipped(style map[string]string) bool {
 	}
 	if rect, ok := strings.CutPrefix(style["clip"], "rect("); ok {
 		for part := range strings.FieldsFuncSeq(rect, func(r rune) bool { return r == ',' || r == ' ' || r == ')' }) {
-			if n, _, ok := number(part); !ok || n > 1 {
+			if n, _, ok := css.Number(part); !ok || n > 1 {
 				return false
 			}
 		}
@@ -327,28 +258,14 @@ func collapsed(style map[string]string) string {
 		return ""
 	}
 	for _, name := range []string{"padding", "padding-top", "padding-bottom", "min-height"} {
-		if n, _, ok := number(chars.FirstWord(style[name])); style[name] != "" && (!ok || n != 0) {
+		if n, _, ok := css.Number(chars.FirstWord(style[name])); style[name] != "" && (!ok || n != 0) {
 			return "" // room by other means
 		}
 	}
 	for _, name := range []string{"height", "max-height", "width", "max-width"} {
-		if n, _, ok := number(style[name]); ok && n <= 1 && n >= 0 {
+		if n, _, ok := css.Number(style[name]); ok && n <= 1 && n >= 0 {
 			return name
 		}
 	}
 	return ""
-}
-
-// number reads a CSS number with its unit.
-func number(value string) (n float64, unit string, ok bool) {
-	end := 0
-	for end < len(value) && (value[end] >= '0' && value[end] <= '9' || value[end] == '.' || end == 0 &&
-		(value[end] == '-' || value[end] == '+')) {
-		end++
-	}
-	if end == 0 {
-		return 0, value, false
-	}
-	n, err := strconv.ParseFloat(value[:end], 64)
-	return n, value[end:], err == nil
 }

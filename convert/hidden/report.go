@@ -1,8 +1,10 @@
-package convert
+package hidden
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -13,26 +15,34 @@ import (
 	"readthru/page"
 )
 
-// The limits of receipts.
+// The limits of a report.
 const (
 	maxPiece  = 200 // code points shown of one piece
 	maxOfKind = 12  // pieces shown of one kind
 )
 
-// markup are the kinds of what is not the page's text wherever it stands: it counts in the receipts, not as hidden
+// markup are the kinds of what is not the page's text wherever it stands: it counts in the report, not as hidden
 // text.
-var markup = set("comment template textarea select object canvas dialog svg noframes noembed audio video datalist " +
-	"script-link tracking-link alt")
-
-// receipts tells what was taken out of a page.
-type receipts struct {
-	removed page.Removed
-	hidden  int // pieces of hidden text
-	notes   int // pieces that speak to agents about the site
+var markup = map[string]bool{
+	"comment": true, "template": true, "textarea": true, "select": true, "object": true, "canvas": true, "dialog": true,
+	"svg": true, "noframes": true, "noembed": true, "audio": true, "video": true, "datalist": true, "script-link": true,
+	"tracking-link": true, "alt": true,
 }
 
+// Report says what was taken out of a page.
+type Report struct {
+	Removed   page.Removed // shared: never change it
+	Hidden    int          // pieces of hidden text
+	Notes     int          // pieces that speak to agents about the site
+	PageShown bool         // styles hide the page itself until a script has run; it was kept
+	StylesCut bool         // the page has more style rules than were read; text that they hide may be left
+}
+
+// reporter is a report in the making.
+type reporter struct{ Report }
+
 // add notes a piece of text, unless it is blank.
-func (r *receipts) add(kind, text string) {
+func (r *reporter) add(kind, text string) {
 	if chars.Blank(text) {
 		return
 	}
@@ -41,7 +51,7 @@ func (r *receipts) add(kind, text string) {
 }
 
 // addNode notes the text below n.
-func (r *receipts) addNode(kind string, n *html.Node) {
+func (r *reporter) addNode(kind string, n *html.Node) {
 	var b strings.Builder
 	for d := range n.Descendants() {
 		switch {
@@ -55,7 +65,7 @@ func (r *receipts) addNode(kind string, n *html.Node) {
 }
 
 // addSmuggled notes the characters of a text that carry words past a reader's eyes, decoded where they spell some.
-func (r *receipts) addSmuggled(text string) {
+func (r *reporter) addSmuggled(text string) {
 	r.note("characters", spelt(text))
 }
 
@@ -83,22 +93,22 @@ func spelt(text string) string {
 
 func printable(c rune) bool { return c >= ' ' && c < 0x7f }
 
-func (r *receipts) note(kind, text string) {
+func (r *reporter) note(kind, text string) {
 	if text == "" {
 		return
 	}
-	if r.removed.Counts == nil {
-		r.removed.Counts = map[string]int{}
+	if r.Removed.Counts == nil {
+		r.Removed.Counts = map[string]int{}
 	}
-	r.removed.Counts[kind]++
+	r.Removed.Counts[kind]++
 	if !markup[kind] {
-		r.hidden++
+		r.Hidden++
 	}
 	speaks := agentNote(text)
 	if speaks {
-		r.notes++
+		r.Notes++
 	}
-	if n := r.removed.Counts[kind]; n > maxOfKind && (!speaks || r.notes > maxOfKind) {
+	if n := r.Removed.Counts[kind]; n > maxOfKind && (!speaks || r.Notes > maxOfKind) {
 		return
 	}
 	chars, end := utf8.RuneCountInString(text), 0
@@ -108,15 +118,17 @@ func (r *receipts) note(kind, text string) {
 			break
 		}
 	}
-	r.removed.Pieces = append(r.removed.Pieces, page.Piece{Kind: kind, Text: text, Chars: chars, Note: speaks})
+	r.Removed.Pieces = append(r.Removed.Pieces, page.Piece{Kind: kind, Text: text, Chars: chars, Note: speaks})
 }
 
 // noteMarks are how sites tell agents where their markdown is.
-var noteMarks = pattern(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
-	`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
+var noteMarks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
+		`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
+})
 
-// agentNote reports whether text tells agents how to read the site. Such a note is shown to who asks for receipts. It
-// is no part of the page, and it is not followed.
+// agentNote reports whether text tells agents how to read the site. Such a note stands in the
+// report. It is no part of the page, and it is not followed.
 func agentNote(text string) bool {
 	if len(text) < 10 || len(text) > 4<<10 || !strings.Contains(text, "md") && !strings.Contains(text, "llms") &&
 		!strings.Contains(text, "arkdown") {

@@ -1,7 +1,15 @@
-package convert
+// Package css reads the style sheets of a page as far as they can hide text from its reader.
+//
+// [Read] collects the rules of a page's style elements that set one of a few dozen properties. [Sheet.StylesOf] answers
+// what holds for one element after the cascade: rules by their specificity, then the style attribute, and the
+// attributes that set colours before there was CSS. Style sheets that the page only links to are not at hand
+// ([Sheet.Unknown]).
+//
+// Every error is on the side of showing text: a selector or a condition that is not understood makes no rule, a rule
+// for some windows only is kept apart, and rules beyond the limits are left out, which [Sheet.Cut] tells.
+package css
 
 import (
-	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -22,20 +30,20 @@ const (
 	inlineSet    = 1 << 26 // the weight of a style attribute
 )
 
-// sheet holds the rules of a page's own style elements that can hide text or show it again. Style sheets that the page
+// Sheet holds the rules of a page's own style elements that can hide text or show it again. Style sheets that the page
 // only links to are not at hand.
-type sheet struct {
+type Sheet struct {
 	rules   map[string][]*rule // by what the subject must have: "#id", ".class", "tag", or "*"
 	shows   map[string][]*rule // rules that show something, by every name of their subject
 	count   int
 	steps   int  // comparisons left
 	cut     bool // there are more rules than are read
-	unknown bool // not every rule about colours is known
+	Unknown bool // not every rule about colours is known
 }
 
 // rule is one selector with those of its declarations that matter here.
 type rule struct {
-	chain       []simple            // the subject first, then outwards
+	chain       []compound          // the subject first, then outwards
 	combinators []byte              // combinators[i] stands between chain[i+1] and chain[i]: ' ', '>', '+' or '~'
 	set         map[string]declared // shared with the other selectors of a list
 	weight      int                 // its specificity, on top of that of each declaration
@@ -43,22 +51,28 @@ type rule struct {
 	stateful    bool                // holds in some state only: hover, target, checked
 }
 
-// declared is the value of a property with the weight by which it wins.
-type declared struct {
-	value  string
-	weight int
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{namedColours, properties}
+
+// properties are the properties that can keep text from a reader's eyes, and those that say it is to appear.
+var properties = map[string]bool{
+	"display": true, "visibility": true, "opacity": true, "font": true, "font-size": true, "color": true,
+	"background": true, "background-color": true, "background-image": true, "background-clip": true,
+	"-webkit-background-clip": true, "-webkit-text-fill-color": true, "text-shadow": true, "position": true,
+	"left": true, "right": true, "top": true, "bottom": true, "inset": true, "text-indent": true, "margin": true,
+	"margin-left": true, "margin-top": true, "transform": true, "translate": true, "scale": true, "clip": true,
+	"clip-path": true, "overflow": true, "overflow-x": true, "overflow-y": true, "width": true, "height": true,
+	"max-width": true, "max-height": true, "padding": true, "padding-top": true, "padding-bottom": true,
+	"min-height": true, "content-visibility": true, "filter": true, "animation": true, "animation-name": true,
+	"transition": true, "will-change": true,
 }
 
-// hiding are the properties that can keep text from a reader's eyes, and those that say it is to appear.
-var hiding = set(`display visibility opacity font font-size color background background-color background-image
-	background-clip -webkit-background-clip -webkit-text-fill-color text-shadow position left right top bottom inset
-	text-indent margin margin-left margin-top transform translate scale clip clip-path overflow overflow-x overflow-y
-	width height max-width max-height padding padding-top padding-bottom min-height content-visibility filter animation
-	animation-name transition will-change`)
+// Cut reports whether the page has more rules, or takes more steps, than are read.
+func (s *Sheet) Cut() bool { return s.cut || s.steps < 0 }
 
-// readSheet reads the style elements below root.
-func readSheet(root *html.Node) *sheet {
-	s := &sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}, steps: maxSteps}
+// Read reads the style elements below root.
+func Read(root *html.Node) *Sheet {
+	s := &Sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}, steps: maxSteps}
 	for n := range root.Descendants() {
 		switch {
 		case dom.Is(n, atom.Style) && n.Namespace == "":
@@ -66,41 +80,14 @@ func readSheet(root *html.Node) *sheet {
 				s.read(withoutComments(dom.Text(n)), !always, 0)
 			}
 		case dom.Is(n, atom.Link) && strings.Contains(strings.ToLower(dom.Attr(n, "rel")), "stylesheet"):
-			s.unknown = true
+			s.Unknown = true
 		}
 	}
 	return s
 }
 
-// withoutComments removes the comments of CSS, an open one to its end. What stands in a string is no comment.
-func withoutComments(css string) string {
-	if !strings.Contains(css, "/*") {
-		return css
-	}
-	var b strings.Builder
-	b.Grow(len(css))
-	for {
-		at := cssIndex(css, "/")
-		if at < 0 {
-			b.WriteString(css)
-			return b.String()
-		}
-		rest, found := strings.CutPrefix(css[at+1:], "*")
-		if !found {
-			b.WriteString(css[:at+1])
-			css = css[at+1:]
-			continue
-		}
-		b.WriteString(css[:at])
-		b.WriteByte(' ')
-		if _, css, found = strings.Cut(rest, "*/"); !found {
-			return b.String()
-		}
-	}
-}
-
 // read takes the rules of CSS text without comments.
-func (s *sheet) read(css string, conditional bool, depth int) {
+func (s *Sheet) read(css string, conditional bool, depth int) {
 	for {
 		css = strings.TrimLeft(css, " \t\r\n\f};")
 		css = strings.TrimPrefix(strings.TrimPrefix(css, "<!--"), "-->")
@@ -108,17 +95,17 @@ func (s *sheet) read(css string, conditional bool, depth int) {
 			s.cut = s.cut || css != ""
 			return
 		}
-		end := cssIndex(css, "{;")
+		end := indexUnquoted(css, "{;")
 		if end < 0 {
 			return
 		}
 		prelude := strings.TrimSpace(css[:end])
 		if css[end] == ';' {
-			s.unknown = s.unknown || strings.HasPrefix(strings.ToLower(prelude), "@import")
+			s.Unknown = s.Unknown || strings.HasPrefix(strings.ToLower(prelude), "@import")
 			css = css[end+1:]
 			continue
 		}
-		block, rest := cssBlock(css[end+1:])
+		block, rest := cutBlock(css[end+1:])
 		css = rest
 		if !strings.HasPrefix(prelude, "@") {
 			s.add(prelude, block, conditional)
@@ -176,7 +163,7 @@ func media(query string) (always, never bool) {
 // everywhere reports whether one feature of a media query, as in "min-width: 1px)", holds for every window.
 func everywhere(feature string) bool {
 	name, value, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(feature), ")"), ":")
-	n, unit, ok := number(strings.TrimSpace(value))
+	n, unit, ok := Number(strings.TrimSpace(value))
 	if !ok || unit != "px" && unit != "" {
 		return false
 	}
@@ -189,50 +176,14 @@ func everywhere(feature string) bool {
 	return false
 }
 
-// cssIndex returns where one of chars stands in css outside strings, or -1.
-func cssIndex(css, chars string) int {
-	for i := 0; i < len(css); i++ {
-		switch c := css[i]; {
-		case strings.IndexByte(chars, c) >= 0:
-			return i
-		case c == '\\':
-			i++
-		case c == '"' || c == '\'':
-			end := strings.IndexAny(css[i+1:], string(c)+"\n") // a string ends with its line
-			if end < 0 {
-				return -1
-			}
-			i += end + 1
-		}
-	}
-	return -1
-}
-
-// cssBlock splits what follows an opening brace at the brace that closes it.
-func cssBlock(css string) (block, rest string) {
-	depth := 1
-	for at := 0; ; {
-		i := cssIndex(css[at:], "{}")
-		if i < 0 {
-			return css, ""
-		}
-		at += i + 1
-		if css[at-1] == '{' {
-			depth++
-		} else if depth--; depth == 0 {
-			return css[:at-1], css[at:]
-		}
-	}
-}
-
 // add takes one rule, if its declarations can hide or show text.
-func (s *sheet) add(selectors, block string, conditional bool) {
-	if i := cssIndex(block, "{"); i >= 0 { // rules nested in this one are passed over
+func (s *Sheet) add(selectors, block string, conditional bool) {
+	if i := indexUnquoted(block, "{"); i >= 0 { // rules nested in this one are passed over
 		block = block[:strings.LastIndexByte(block[:i], ';')+1]
 	}
 	var set map[string]declared
 	for name, d := range eachDeclaration(block) {
-		if hiding[name] {
+		if properties[name] {
 			if set == nil {
 				set = map[string]declared{}
 			}
@@ -245,13 +196,13 @@ func (s *sheet) add(selectors, block string, conditional bool) {
 		return
 	}
 	for selectors != "" && s.count < maxRules {
-		end := selectorEnd(selectors)
+		end := SelectorEnd(selectors)
 		one := strings.TrimSpace(selectors[:end])
 		selectors = strings.TrimPrefix(selectors[end:], ",")
 		s.count++
 		r, ok := parseRule(one)
 		if !ok {
-			s.unknown = s.unknown || set["color"].value != "" || set["background"].value != "" ||
+			s.Unknown = s.Unknown || set["color"].value != "" || set["background"].value != "" ||
 				set["background-color"].value != ""
 			continue
 		}
@@ -260,8 +211,8 @@ func (s *sheet) add(selectors, block string, conditional bool) {
 	}
 }
 
-// selectorEnd returns where the first selector of a list ends.
-func selectorEnd(list string) int {
+// SelectorEnd returns where the first selector of a list ends.
+func SelectorEnd(list string) int {
 	depth := 0
 	for i := 0; i < len(list); i++ {
 		switch list[i] {
@@ -280,7 +231,7 @@ func selectorEnd(list string) int {
 	return len(list)
 }
 
-func (s *sheet) index(r *rule) {
+func (s *Sheet) index(r *rule) {
 	subject := r.chain[0]
 	key := "*"
 	switch {
@@ -319,10 +270,10 @@ func shown(name, value string) bool {
 	case "visibility":
 		return value == "visible"
 	case "opacity":
-		n, _, ok := number(value)
+		n, _, ok := Number(value)
 		return ok && n > .05
 	case "height", "max-height", "width", "max-width":
-		n, _, ok := number(value)
+		n, _, ok := Number(value)
 		return !ok || n > 1
 	}
 	return false
@@ -340,87 +291,4 @@ func (r *rule) specificity() (w int) {
 		}
 	}
 	return w
-}
-
-// matches reports whether r holds for n, as far as chain[i:] goes.
-func (s *sheet) matches(r *rule, i int, n *html.Node) bool {
-	if s.steps--; s.steps < 0 || !r.chain[i].matches(n) {
-		return false
-	}
-	if i+1 == len(r.chain) {
-		return true
-	}
-	switch r.combinators[i] {
-	case '>':
-		return n.Parent != nil && s.matches(r, i+1, n.Parent)
-	case '+', '~':
-		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-			if p.Type != html.ElementNode {
-				continue
-			}
-			if s.matches(r, i+1, p) {
-				return true
-			}
-			if r.combinators[i] == '+' {
-				return false
-			}
-		}
-		return false
-	}
-	for p := n.Parent; p != nil; p = p.Parent {
-		if s.matches(r, i+1, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// about returns the rules that hold for n.
-func (s *sheet) about(n *html.Node) (found []*rule) {
-	if len(s.rules) == 0 {
-		return nil
-	}
-	look := func(key string) {
-		for _, r := range s.rules[key] {
-			if s.steps < 0 {
-				return
-			}
-			if s.matches(r, 0, n) {
-				found = append(found, r)
-			}
-		}
-	}
-	for i := range n.Attr {
-		switch n.Attr[i].Key {
-		case "id":
-			look("#" + n.Attr[i].Val)
-		case "class":
-			for class := range strings.FieldsSeq(n.Attr[i].Val) {
-				look("." + class)
-			}
-		}
-	}
-	look(n.Data)
-	look("*")
-	return found
-}
-
-// toggled reports whether the rule that hid an element by a property has a counterpart that shows such elements in
-// another state: with one more class, inside another parent, under the pointer. What is hidden so appears when the
-// reader asks for it.
-func (s *sheet) toggled(hid *rule, property string) bool {
-	names := hid.chain[0].names()
-	for _, name := range names {
-		for _, r := range s.shows[name] {
-			if r == hid || r.conditional || !shown(property, r.set[property].value) || r.set[property].value == "" {
-				continue
-			}
-			other := r.chain[0].names()
-			if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(other, n) }) &&
-				(len(other) > len(names) || len(r.chain) > len(hid.chain) || r.stateful) {
-				return true
-			}
-		}
-	}
-	return false
 }
