@@ -9,11 +9,11 @@ import (
 
 const maxConsole, maxConsoleChars = 100, 1000
 
-// listenToConsole keeps what the page logs as errors, and what it throws.
+// listenToConsole keeps the errors that the page logs and the exceptions that it does not catch.
 func (t *tab) listenToConsole() {
 	on(t, log.EntryAdded, func(ev log.EventEntryAdded) {
 		if ev.Entry != nil && ev.Entry.Level == log.EntryLevelError {
-			t.say(ev.Entry.Text)
+			t.logLine(ev.Entry.Text)
 		}
 	})
 	on(t, runtime.ExceptionThrown, func(ev runtime.EventExceptionThrown) {
@@ -25,7 +25,7 @@ func (t *tab) listenToConsole() {
 		if d.Exception != nil && d.Exception.Description != "" {
 			text += " " + d.Exception.Description
 		}
-		t.say(text)
+		t.logLine(text)
 	})
 	on(t, runtime.ConsoleAPICalled, func(ev runtime.EventConsoleAPICalled) {
 		if ev.Type != runtime.ConsoleAPICalledTypeError {
@@ -39,12 +39,12 @@ func (t *tab) listenToConsole() {
 				words = append(words, strings.Trim(string(a.Value), `"`))
 			}
 		}
-		t.say(strings.Join(words, " "))
+		t.logLine(strings.Join(words, " "))
 	})
 }
 
-// say keeps a line of the console.
-func (t *tab) say(text string) {
+// logLine keeps a line of the console, shortened.
+func (t *tab) logLine(text string) {
 	if r := []rune(text); len(r) > maxConsoleChars {
 		text = string(r[:maxConsoleChars]) + "…"
 	}

@@ -2,8 +2,8 @@ package render
 
 import "time"
 
-// Environment is what a browser gets of our environment.
+// Environment returns the part of our environment that a browser gets.
 var Environment = environment
 
-// Limit sets how many pages a process renders and how long it rests. Before the first page.
-func (b *Browser) Limit(pages int, idle time.Duration) { b.mostOf, b.idleTime = pages, idle }
+// Limit sets the number of pages per process and the idle time. Call it before the first page.
+func (b *Browser) Limit(pages int, idle time.Duration) { b.pagesPerProcess, b.idleTime = pages, idle }

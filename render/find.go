@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// found is a browser on this machine.
-type found struct {
-	path  string // empty: none
-	shell bool   // a headless shell: smaller, faster, and it calls nobody
+// executable is the browser of this machine.
+type executable struct {
+	path  string // empty if there is none
+	shell bool   // a headless shell, which is smaller and faster and makes no requests of its own
 	err   error  // why there is none
 }
 
-// shells are names of the headless shell, browsers those of a whole Chromium, in the order of preference. Debian's
-// chromium-headless-shell in /usr/bin is a script that stays the parent of the browser, so that killing it kills
-// nothing: the program itself is looked for instead.
+// shells are names of headless shells, browsers those of full browsers, in order of preference. The program of Debian's
+// headless shell comes first, because the script in /usr/bin stays the parent of the browser: to kill the script does
+// not kill the browser.
 var (
 	shells = []string{
 		"/usr/lib/chromium/chromium-headless-shell", "chrome-headless-shell", "headless_shell",
@@ -31,8 +31,8 @@ var (
 	}
 )
 
-// elsewhere returns where browsers are on systems that have no search path for them.
-func elsewhere() []string {
+// platformPaths returns the paths of browsers on systems where they are not in the search path.
+func platformPaths() []string {
 	switch runtime.GOOS {
 	case "darwin":
 		return []string{
@@ -54,30 +54,30 @@ func elsewhere() []string {
 	return nil
 }
 
-// errNotInstalled says that no browser is in any of the usual places.
+// errNotInstalled reports that none of the usual places has a browser.
 var errNotInstalled = errors.New("no Chromium, Chrome or Edge is installed")
 
-// find looks for a browser: the one named, or the first of the usual ones.
-func find(name string) found {
+// find returns the named browser, or the first of the usual ones if name is empty.
+func find(name string) executable {
 	if name != "" {
 		path, err := lookUp(name)
 		if err != nil {
-			return found{err: fmt.Errorf("render.browser: %w", err)}
+			return executable{err: fmt.Errorf("render.browser: %w", err)}
 		}
-		return found{path: path, shell: isShell(path)}
+		return executable{path: path, shell: isShell(path)}
 	}
-	for _, list := range [][]string{shells, browsers, elsewhere()} {
+	for _, list := range [][]string{shells, browsers, platformPaths()} {
 		for _, name := range list {
 			if path, err := lookUp(name); err == nil {
-				return found{path: path, shell: isShell(path)}
+				return executable{path: path, shell: isShell(path)}
 			}
 		}
 	}
-	return found{err: errNotInstalled}
+	return executable{err: errNotInstalled}
 }
 
-// lookUp returns the path of a program, by name or path. A script around Debian's headless shell is taken for the shell
-// itself.
+// lookUp returns the path of a program, given its name or path. For the script of Debian's headless shell it returns the
+// program itself.
 func lookUp(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

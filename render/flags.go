@@ -8,11 +8,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// flags returns the options of a browser process that has no network but the listener at sink (host:port).
-func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOption {
+// flags returns the options of a browser process whose only network is the listener at proxy (host:port).
+func flags(f executable, dir, proxy string, sandbox bool) []chromedp.ExecAllocatorOption {
 	opts := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(f.path),
-		chromedp.NoInheritEnv, // ours may hold keys
+		chromedp.NoInheritEnv, // our environment may have keys
 		chromedp.Env(environment(os.Environ())...),
 		chromedp.UserDataDir(dir),
 		chromedp.Headless,
@@ -21,16 +21,16 @@ func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOpti
 		chromedp.DisableGPU,
 		chromedp.WindowSize(1280, 1024),
 
-		// Every way to the network leads to the sink, also for loopback addresses, names, UDP and WebRTC. The two switches
-		// for WebRTC are one: a headless shell knows the first, a whole browser the second.
-		chromedp.Flag("proxy-server", "http://"+sink),
+		// All network traffic goes to the proxy, including loopback addresses, names, UDP and WebRTC. A headless shell has
+		// the first flag for WebRTC, a full browser the second.
+		chromedp.Flag("proxy-server", "http://"+proxy),
 		chromedp.Flag("proxy-bypass-list", "<-loopback>"),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("force-webrtc-ip-handling-policy", "disable_non_proxied_udp"),
 		chromedp.Flag("webrtc-ip-handling-policy", "disable_non_proxied_udp"),
 
-		// What a browser does of its own accord.
+		// Switch off what a browser does by itself.
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-breakpad", true),
 		chromedp.Flag("disable-client-side-phishing-detection", true),
@@ -47,7 +47,7 @@ func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOpti
 		chromedp.Flag("password-store", "basic"),
 		chromedp.Flag("use-mock-keychain", true),
 
-		// Nobody is there to answer, listen or look.
+		// There is no user to answer, listen or look.
 		chromedp.Flag("block-new-web-contents", true),
 		chromedp.Flag("deny-permission-prompts", true),
 		chromedp.Flag("disable-notifications", true),
@@ -55,14 +55,14 @@ func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOpti
 		chromedp.Flag("mute-audio", true),
 		chromedp.Flag("noerrdialogs", true),
 
-		// A page in the background is a page like any other.
+		// Pages in the background run at full speed.
 		chromedp.Flag("disable-background-timer-throttling", true),
 		chromedp.Flag("disable-backgrounding-occluded-windows", true),
 		chromedp.Flag("disable-hang-monitor", true),
 		chromedp.Flag("disable-renderer-backgrounding", true),
-		chromedp.Flag("disable-dev-shm-usage", true), // containers have little of it
+		chromedp.Flag("disable-dev-shm-usage", true), // it is small in containers
 
-		// A page that eats memory dies alone.
+		// A page that uses too much memory dies alone.
 		chromedp.Flag("js-flags", "--max-old-space-size=512"),
 	}
 	if sandbox {
@@ -71,8 +71,7 @@ func flags(f found, dir, sink string, sandbox bool) []chromedp.ExecAllocatorOpti
 	return opts
 }
 
-// environment returns the variables that a browser gets: where its files and libraries are, and the user's language and
-// clock.
+// environment returns the variables that the browser inherits: those for files, libraries, language and time zone.
 func environment(ours []string) []string {
 	return slices.DeleteFunc(slices.Clone(ours), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -87,6 +86,6 @@ func environment(ours []string) []string {
 	})
 }
 
-// sandboxed reports whether a browser that we start has its sandbox: chromedp leaves it away for root, where it cannot
-// start.
+// sandboxed reports whether a browser that we start has its sandbox. As root the sandbox does not work, and chromedp
+// switches it off.
 func sandboxed() bool { return os.Getuid() != 0 }

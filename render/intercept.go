@@ -19,51 +19,51 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Limits of one page.
+// The limits of one page.
 const (
 	maxRequests = 1000
-	maxAtOnce   = 16
+	maxAtOnce   = 16        // parallel requests
 	maxTotal    = 128 << 20 // bytes of all responses
-	maxUpload   = 16 << 20  // bytes of all requests' content
+	maxUpload   = 16 << 20  // bytes of the content of all requests
 )
 
-// traffic makes the requests of a page and counts them.
+// traffic answers the requests of a page and counts them.
 type traffic struct {
 	t       *tab
 	slots   chan struct{}
 	running sync.WaitGroup // requests being answered
 
 	mu       sync.Mutex
-	open     int       // requests being made
-	since    time.Time // when the last of them was answered
+	open     int       // requests not yet answered
+	since    time.Time // when open changed last
 	requests int
 	refused  int
-	bytes    int64 // of responses
-	uploaded int64 // bytes of requests
-	status   int   // of the document shown, 0 before
-	used     bool  // the response in hand
-	limit    string
+	bytes    int64  // of responses
+	uploaded int64  // bytes of requests
+	status   int    // of the main document; 0 before it
+	used     bool   // the response of Request was used
+	limit    string // the limit that the page exceeded, if any
 }
 
 func newTraffic(t *tab) *traffic {
 	return &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now()}
 }
 
-// document returns the status of the document that was last given to the main frame, 0 for none.
+// document returns the status of the last document of the main frame, or 0 if there was none.
 func (f *traffic) document() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.status
 }
 
-// loading returns how many requests are being made.
+// loading returns the number of requests that are not yet answered.
 func (f *traffic) loading() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.open
 }
 
-// quiet returns how long no request was being made.
+// quiet returns how long there have been no requests.
 func (f *traffic) quiet() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +73,7 @@ func (f *traffic) quiet() time.Duration {
 	return time.Since(f.since)
 }
 
-// report fills in the figures of a page.
+// report sets the counts of a page.
 func (f *traffic) report(p *Page) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,7 +83,7 @@ func (f *traffic) report(p *Page) {
 	}
 }
 
-// serve answers the requests of a page until its tab closes. It never waits, for what is paused meanwhile is kept in
+// serve answers the requests of a page until its tab closes. It never blocks, because paused requests would pile up in
 // memory.
 func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 	for ev, err := range paused {
@@ -91,7 +91,7 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 			return
 		}
 		if f.excess() {
-			// What is paused, and what comes, goes to the browser's own network then, which leads nowhere.
+			// From now on, requests go to the browser's own network, which refuses them.
 			_, _ = chromedp.Call(f.t.ctx, fetch.Disable, cdp.Empty{}) // the tab may be gone
 			return
 		}
@@ -114,7 +114,7 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 	}
 }
 
-// count counts the requests being made.
+// count changes the number of requests that are not yet answered.
 func (f *traffic) count(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *traffic) count(n int) {
 	f.since = time.Now()
 }
 
-// refusal returns why a request is not made; empty when it is.
+// refusal returns why a request is refused, or "" if it is allowed.
 func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +138,7 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 		return network.ErrorReasonBlockedByClient
 	}
 	if strings.Contains(field(ev.Request.Headers, "Accept"), "text/event-stream") {
-		return network.ErrorReasonBlockedByClient // a stream has no end to be answered with
+		return network.ErrorReasonBlockedByClient // a stream does not end, so it cannot be answered as a whole
 	}
 	if !strings.HasPrefix(ev.Request.URL, "http://") && !strings.HasPrefix(ev.Request.URL, "https://") {
 		return network.ErrorReasonAccessDenied
@@ -153,7 +153,7 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	return ""
 }
 
-// excess reports whether the page has asked for too much.
+// excess reports whether the page has exceeded a limit.
 func (f *traffic) excess() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,13 +176,13 @@ func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
 	_, _ = chromedp.Call(f.t.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: reason})
 }
 
-// answer makes a request and answers it with what came back.
+// answer makes a request and answers it with the response.
 func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	main := ev.ResourceType == network.ResourceTypeDocument &&
 		string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
 	resp, err := f.inHand(ev, main)
 	if resp == nil && err == nil {
-		ctx, cancel := context.WithTimeout(f.t.ctx, f.t.o.patience().request)
+		ctx, cancel := context.WithTimeout(f.t.ctx, f.t.o.stepTimes().request)
 		defer cancel()
 		resp, err = f.ask(ctx, ev)
 	}
@@ -199,7 +199,7 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	_, _ = chromedp.Call(f.t.ctx, fetch.FulfillRequest, *resp) // as above
 }
 
-// inHand answers the first request for the page itself from the response that the caller holds.
+// inHand returns the response of Request for the first request of the main document, and nil for all others.
 func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.FulfillRequestParams, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -211,11 +211,11 @@ func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.Fulfil
 	return fulfil(ev.RequestID, f.t.r.Status, f.t.r.Header, f.t.r.Body), nil
 }
 
-// errTooLarge says that a response is over the limit, or with it all that the page has loaded. It is refused, never
-// cut.
+// errTooLarge reports that a response, or all responses of the page together, are too large. Such a response is refused,
+// never cut.
 var errTooLarge = errors.New("response too large")
 
-// metered counts what is read of a response while it comes, so that many at once keep to the limit of the page.
+// metered counts the bytes of a response while they are read, so that parallel responses respect the page's limit.
 type metered struct {
 	io.Reader
 	f *traffic
@@ -231,6 +231,7 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// ask makes a request through Options.Client.
 func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch.FulfillRequestParams, error) {
 	u, err := url.Parse(ev.Request.URL)
 	if err != nil {
@@ -271,7 +272,7 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	return fulfil(ev.RequestID, resp.StatusCode, resp.Header, body), nil
 }
 
-// framing are fields that say how content was sent, which is not how the browser gets it.
+// framing are fields about the transfer of content, which do not apply to the decoded content that the browser gets.
 var framing = map[string]bool{
 	"Connection": true, "Content-Encoding": true, "Content-Length": true, "Keep-Alive": true, "Proxy-Authenticate": true,
 	"Proxy-Connection": true,
@@ -292,7 +293,7 @@ func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.F
 	return p
 }
 
-// field returns the value of a request's field, by its name in any case.
+// field returns the value of a request's field. Case does not matter in the name.
 func field(h network.Headers, name string) string {
 	for k, v := range h {
 		if strings.EqualFold(k, name) {

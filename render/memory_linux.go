@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// curb kills those of a browser's renderers that hold more than limit bytes: their pages fail, the others go on. It
-// returns how many there were.
-func curb(browser int, limit int64) int {
+// killLargeRenderers kills the renderer processes of a browser that use more than limit bytes, and returns their number.
+// Their pages fail; other pages go on.
+func killLargeRenderers(browser int, limit int64) int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return 0
@@ -30,7 +30,7 @@ func curb(browser int, limit int64) int {
 		if err != nil {
 			continue
 		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the third on (proc(5))
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the third field on (proc(5))
 		if len(fields) < 22 {
 			continue
 		}
@@ -49,7 +49,7 @@ func curb(browser int, limit int64) int {
 			}
 			if cmd, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil &&
 				bytes.Contains(cmd, []byte("--type=renderer")) {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+				_ = syscall.Kill(pid, syscall.SIGKILL) // the process may have ended
 				killed++
 			}
 			break

@@ -31,27 +31,27 @@ const viewportWidth, viewportHeight = 1280, 1024
 type tab struct {
 	o   Options
 	r   Request
-	ctx context.Context // the tab's, ended with the caller's
+	ctx context.Context // of the tab; ends with the caller's
 
 	deadline  time.Time
-	listening sync.WaitGroup // what handles the page's events
+	listening sync.WaitGroup // handlers of the page's events
 
 	*traffic
 	mu      sync.Mutex
 	console []string
 }
 
-// render loads a page in a browser context of its own.
+// render renders a page in a new browser context.
 func (p *process) render(ctx context.Context, o Options, r Request) (*Page, error) {
-	// The context's proxy is ours in a browser that somebody else started, too.
+	// Set the proxy of the context for browsers that somebody else started.
 	tabCtx, closeTab := chromedp.NewContext(p.ctx,
 		chromedp.WithNewBrowserContext(func(c *target.CreateBrowserContextParams) {
-			c.ProxyServer, c.ProxyBypassList = "http://"+p.sink.addr, "<-loopback>"
+			c.ProxyServer, c.ProxyBypassList = "http://"+p.proxy.addr, "<-loopback>"
 		}))
 	tabCtx, cancel := context.WithCancelCause(tabCtx)
 	t := &tab{o: o, r: r, ctx: tabCtx}
 	t.traffic = newTraffic(t)
-	defer p.closing.Go(func() { // closing waits for the browser; who waits for the page need not
+	defer p.closing.Go(func() { // closing the tab waits for the browser; the caller does not
 		closeTab()
 		t.listening.Wait()
 		t.running.Wait()
@@ -59,7 +59,7 @@ func (p *process) render(ctx context.Context, o Options, r Request) (*Page, erro
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 	t.deadline, _ = ctx.Deadline() // Browser.Render sets one
-	out, err := t.render(cancel)   //nolint:contextcheck // the tab has a context of its own, which ends with ctx
+	out, err := t.render(cancel)   //nolint:contextcheck // the tab has its own context, which ends with ctx
 	if err != nil && tabCtx.Err() != nil && ctx.Err() == nil {
 		err = context.Cause(tabCtx) //nolint:contextcheck // as above
 	}
@@ -82,7 +82,7 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
 	if t.r.Screenshot {
-		if err := t.picture(out); err != nil {
+		if err := t.screenshot(out); err != nil {
 			return nil, fmt.Errorf("take a screenshot: %w", err)
 		}
 	}
@@ -93,40 +93,40 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 	return out, nil
 }
 
-// maxPicture is the greatest height of a screenshot, in CSS pixels: higher ones take the browser's memory.
-const maxPicture = 16_384
+// maxScreenshot is the maximum height of a screenshot in CSS pixels. Higher ones need too much of the browser's memory.
+const maxScreenshot = 16_384
 
-// picture takes the screenshot, and says when it does not show all of the page.
-func (t *tab) picture(out *Page) error {
+// screenshot takes the screenshot. It sets out.Unsettled if the screenshot does not show the whole page.
+func (t *tab) screenshot(out *Page) error {
 	size, err := chromedp.Call(t.ctx, page.GetLayoutMetrics, cdp.Empty{})
 	if err != nil {
 		return err
 	}
 	whole := size.CSSContentSize
 	if whole == nil {
-		return errors.New("its size is not known")
+		return errors.New("the size of the page is not known")
 	}
 	shot, err := chromedp.Call(t.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true),
-		Clip: &page.Viewport{Width: viewportWidth, Height: max(viewportHeight, min(whole.Height, maxPicture)), Scale: 1},
+		Clip: &page.Viewport{Width: viewportWidth, Height: max(viewportHeight, min(whole.Height, maxScreenshot)), Scale: 1},
 	})
 	if err != nil {
 		return err
 	}
-	if out.Screenshot = shot.Data; whole.Height > maxPicture && out.Unsettled == "" {
-		out.Unsettled = fmt.Sprintf("the screenshot shows the first %d of %.0f pixels", maxPicture, whole.Height)
+	if out.Screenshot = shot.Data; whole.Height > maxScreenshot && out.Unsettled == "" {
+		out.Unsettled = fmt.Sprintf("the screenshot shows the first %d of %.0f pixels", maxScreenshot, whole.Height)
 	}
 	return nil
 }
 
-// read stops the page's clock and takes the document as it is. A page on its way elsewhere is read where it arrives.
+// read stops the page's clock and returns the document. If the page is navigating, read returns the next document.
 func (t *tab) read() (*url.URL, []byte, error) {
-	ctx, cancel := context.WithTimeout(t.ctx, t.o.patience().answer)
+	ctx, cancel := context.WithTimeout(t.ctx, t.o.stepTimes().answer)
 	defer cancel()
-	// the reading tells
+	// If this fails, so does the reading.
 	_, _ = chromedp.Call(ctx, emulation.SetVirtualTimePolicy,
 		emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause})
-	last := errors.New("it has no document")
+	last := errors.New("no document")
 	for range 20 {
 		doc, err := evaluate[document](ctx, t, fmt.Sprintf(serialise, t.o.MaxBody))
 		if err != nil {
@@ -136,44 +136,44 @@ func (t *tab) read() (*url.URL, []byte, error) {
 			last = err
 			continue
 		}
-		if doc.HTML == "" { // between two documents, and the next one comes when time passes
+		if doc.HTML == "" { // between two documents; the next one needs time to pass
 			_ = t.pass(ctx, 1)
 			continue
 		}
 		at, err := url.Parse(doc.URL)
 		if err != nil || at.Scheme != "http" && at.Scheme != "https" {
-			return nil, nil, errors.New("the page went to what cannot be loaded")
+			return nil, nil, errors.New("the page navigated to a URL that is not http or https")
 		}
 		return at, []byte(doc.HTML), nil
 	}
-	return nil, nil, fmt.Errorf("the page does not stay: %w", last)
+	return nil, nil, fmt.Errorf("the page keeps navigating: %w", last)
 }
 
-// document is what serialise gives.
+// document is the value of serialise.
 type document struct {
 	URL  string `json:"url"`
 	HTML string `json:"html"`
 }
 
-// load navigates to the page and waits for its load event. It returns why it did not come, if there is a document all
-// the same.
+// load navigates to the page and waits for its load event. If the event does not come but there is a document, load
+// returns why the page may be incomplete.
 func (t *tab) load() (unsettled string, err error) {
-	ctx, cancel := context.WithTimeout(t.ctx, t.share(t.o.patience().load))
+	ctx, cancel := context.WithTimeout(t.ctx, t.share(t.o.stepTimes().load))
 	defer cancel()
 	err = chromedp.Do(ctx, chromedp.Navigate(t.r.URL.String()))
 	switch {
 	case err == nil, t.document() != 0 && errors.Is(err, chromedp.ErrPageLoad):
 		return "", nil
 	case t.document() != 0 && ctx.Err() != nil && t.ctx.Err() == nil:
-		return fmt.Sprintf("not loaded after %s", t.o.patience().load), nil
+		return fmt.Sprintf("not loaded after %s", t.o.stepTimes().load), nil
 	}
 	return "", fmt.Errorf("load the page: %w", err)
 }
 
-// share returns the time for a step: half of what is left at most, so that something is left for the next.
+// share returns the time for a step: most, but at most half of the remaining time, so that the next step has time too.
 func (t *tab) share(most time.Duration) time.Duration { return min(most, time.Until(t.deadline)/2) }
 
-// open opens the tab and shuts it in.
+// open opens the tab and isolates it.
 func (t *tab) open(cancel context.CancelCauseFunc) error {
 	if err := chromedp.Do(t.ctx); err != nil {
 		return err
@@ -190,14 +190,14 @@ func (t *tab) open(cancel context.CancelCauseFunc) error {
 	return err
 }
 
-// settings are the commands that make a tab a page of ours.
+// settings returns the commands that prepare a tab.
 func (t *tab) settings() []func() error {
 	list := []func() error{
 		set(t, fetch.Enable, fetch.EnableParams{}),
-		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: still}),
+		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: prepare}),
 		set(t, emulation.SetDeviceMetricsOverride,
 			emulation.SetDeviceMetricsOverrideParams{Width: viewportWidth, Height: viewportHeight, DeviceScaleFactor: 1}),
-		// What chromedp has enabled and we do not read: a page could fill our memory with it.
+		// Disable events that chromedp enables and we do not read: a page could fill our memory with them.
 		set(t, network.Disable, cdp.Empty{}),
 		set(t, css.Disable, cdp.Empty{}),
 		set(t, dom.Disable, cdp.Empty{}),
@@ -208,7 +208,7 @@ func (t *tab) settings() []func() error {
 	return list
 }
 
-// set is a command without an answer.
+// set returns a function that calls a command and ignores its result.
 func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 	return func() error {
 		_, err := chromedp.Call(t.ctx, command, params)
@@ -216,7 +216,7 @@ func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 	}
 }
 
-// on handles the events of a kind until the tab closes.
+// on calls do for the events of a kind until the tab closes.
 func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 	events := chromedp.Events(t.ctx, kind)
 	t.listening.Go(func() {
@@ -229,7 +229,7 @@ func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 	})
 }
 
-// listen handles what a page says: requests, dialogs, its end, errors.
+// listen handles the events of a page: requests, dialogs, crashes, errors.
 func (t *tab) listen(cancel context.CancelCauseFunc) {
 	paused := chromedp.Events(t.ctx, fetch.RequestPaused)
 	t.listening.Go(func() { t.serve(paused) })

@@ -50,7 +50,7 @@ func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unpackAll(); err != nil { // here: under load it takes longer than a page may
+	if err := unpackAll(); err != nil { // unpack here, because under load it takes longer than the timeout of a page
 		if os.Getenv("CI") != "" {
 			t.Fatalf("the packages are not there: %v", err)
 		}

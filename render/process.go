@@ -17,27 +17,27 @@ import (
 
 const (
 	startTime   = 20 * time.Second
-	livingTime  = 5 * time.Second        // for the browser itself to answer a question
-	profileMark = "browser-"             // profiles begin with it
-	maxMemory   = 1 << 30                // bytes of one page's process
-	lookEvery   = 500 * time.Millisecond // how often that is looked at
+	livingTime  = 5 * time.Second        // maximum time for the browser to answer
+	profileMark = "browser-"             // prefix of profile directories
+	maxMemory   = 1 << 30                // maximum memory of one page's process, in bytes
+	lookEvery   = 500 * time.Millisecond // how often the memory is checked
 )
 
 // process is a running browser.
 type process struct {
-	ctx     context.Context // of the browser, without a deadline: it is the browser's life
+	ctx     context.Context // of the browser: its end is the end of the process
 	browser *chromedp.Browser
-	sink    *sink
-	quit    func()         // ends the browser, waits for it and removes its profile; when it has no pages any more
-	pages   int            // begun; under Browser.mu
-	users   atomic.Int64   // pages under way; changed under Browser.mu
-	closing sync.WaitGroup // what pages leave behind
+	proxy   *deadProxy
+	quit    func()         // ends the browser, waits for it and removes its profile; call it when there are no pages
+	pages   int            // pages so far; guarded by Browser.mu
+	users   atomic.Int64   // pages being rendered; changed under Browser.mu
+	closing sync.WaitGroup // clean-up after pages
 }
 
-// start starts a browser whose life is within life's, or connects to the one that runs. With sweep, profiles of
-// browsers that were killed with us are removed first.
-func start(life context.Context, o Options, f found, sweep bool) (*process, error) {
-	s, err := newSink()
+// start starts a browser that ends with life, or connects to the one at o.Attach. If sweep is set, it first removes the
+// profiles of browsers that were killed together with an earlier process of this program.
+func start(life context.Context, o Options, f executable, sweep bool) (*process, error) {
+	s, err := newDeadProxy()
 	if err != nil {
 		return nil, err
 	}
@@ -48,20 +48,20 @@ func start(life context.Context, o Options, f found, sweep bool) (*process, erro
 		p, err = launchOwn(life, o, f, s, sweep)
 	}
 	if err != nil {
-		_ = s.Close() // the first error is told
+		_ = s.Close() // the first error is returned
 		return nil, err
 	}
-	p.sink = s
+	p.proxy = s
 	quit := p.quit
 	p.quit = func() {
 		quit()
-		_ = s.Close() // nobody is left to reach it
+		_ = s.Close() // the browser has ended
 	}
 	return p, nil
 }
 
-// launchOwn starts a browser in a profile of its own.
-func launchOwn(life context.Context, o Options, f found, s *sink, sweep bool) (*process, error) {
+// launchOwn starts a browser with a new profile.
+func launchOwn(life context.Context, o Options, f executable, s *deadProxy, sweep bool) (*process, error) {
 	dir, err := profile(o.Dir, sweep)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func launchOwn(life context.Context, o Options, f found, s *sink, sweep bool) (*
 		return nil, err
 	}
 	pid := p.browser.Process().Pid
-	p.closing.Go(func() { p.guard(pid) })
+	p.closing.Go(func() { p.watchMemory(pid) })
 	quit := p.quit
 	p.quit = func() {
 		quit()
@@ -81,7 +81,7 @@ func launchOwn(life context.Context, o Options, f found, s *sink, sweep bool) (*
 	return p, nil
 }
 
-// connect waits until the browser of an allocator answers.
+// connect waits until the browser of an allocator answers, for startTime at most.
 func connect(alloc context.Context, stop context.CancelFunc) (*process, error) {
 	quiet := func(string, ...any) {}
 	ctx, quit := chromedp.NewContext(alloc, chromedp.WithLogf(quiet), chromedp.WithErrorf(quiet))
@@ -93,7 +93,7 @@ func connect(alloc context.Context, stop context.CancelFunc) (*process, error) {
 	select {
 	case err = <-started:
 	case <-timer.C:
-		err = errors.New("it does not answer")
+		err = errors.New("the browser does not answer")
 	}
 	if err != nil {
 		stop()
@@ -119,29 +119,29 @@ func (p *process) dead() bool {
 	}
 }
 
-// answers reports whether the browser itself is in order: a page can keep it so busy that no other gets on.
-func (p *process) answers() bool {
+// responds reports whether the browser itself responds. A page can keep it so busy that other pages make no progress.
+func (p *process) responds() bool {
 	ctx, cancel := context.WithTimeout(p.ctx, livingTime)
 	defer cancel()
 	_, err := chromedp.CallBrowser(ctx, browser.GetVersion, cdp.Empty{})
 	return err == nil
 }
 
-// kill ends the process at once, if it is ours.
+// kill kills the process if we started it.
 func (p *process) kill() {
 	proc := p.browser.Process()
 	if proc == nil {
 		return
 	}
-	_ = proc.Kill() // it may just have ended
+	_ = proc.Kill() // the process may have ended
 	select {
 	case <-p.browser.LostConnection:
 	case <-time.After(livingTime):
 	}
 }
 
-// guard looks at the memory of the browser's pages until it ends.
-func (p *process) guard(pid int) {
+// watchMemory checks the memory of the browser's pages until the browser ends.
+func (p *process) watchMemory(pid int) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -150,19 +150,19 @@ func (p *process) guard(pid int) {
 			return
 		case <-tick.C:
 			if p.users.Load() > 0 {
-				curb(pid, maxMemory)
+				killLargeRenderers(pid, maxMemory)
 			}
 		}
 	}
 }
 
-// profile makes a directory for one browser process below dir. With sweep, those that are there go first.
+// profile creates a directory for one browser process in dir. If sweep is set, it first removes the existing ones.
 func profile(dir string, sweep bool) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	if sweep {
-		old, _ := filepath.Glob(filepath.Join(dir, profileMark+"*")) // a bad pattern, from a strange dir, sweeps nothing
+		old, _ := filepath.Glob(filepath.Join(dir, profileMark+"*")) // an error means that dir is not a valid pattern; then nothing is removed
 		for _, d := range old {
 			removeProfile(d)
 		}
@@ -170,7 +170,7 @@ func profile(dir string, sweep bool) (string, error) {
 	return os.MkdirTemp(dir, profileMark)
 }
 
-// removeProfile removes a profile. Children of a browser that was killed may write a little longer.
+// removeProfile removes a profile. It retries, because child processes of a killed browser may still write.
 func removeProfile(dir string) {
 	for range 20 {
 		if os.RemoveAll(dir) == nil {

@@ -1,17 +1,16 @@
-// Package render answers what a browser sees at a URL. It owns one Chromium process, found on the machine, started when
-// the first page needs it and stopped when none does.
+// Package render returns what a browser sees at a URL. It manages one Chromium process, which it finds on the machine,
+// starts for the first page and stops when it is idle.
 //
-// The browser has no network of its own: its proxy is a listener that refuses everything, and each request it wants is
-// paused, made by the [http.RoundTripper] that [Options] hands in, and answered with what came back. So the cache, the
-// guard of addresses and the limits of our own fetches hold for every byte of a page; what interception does not see
-// (WebSockets, pop-up windows, service workers) fails. Each page has a browser context of its own, so that pages share
-// no cookies and no storage.
+// The browser has no network of its own: its proxy is a listener that refuses everything. Each of its requests is paused,
+// made by Options.Client, and answered with the response. So the cache, the address guard and the limits of our own
+// fetches apply to every byte of a page. Connections that cannot be paused (WebSockets, pop-up windows, service workers)
+// fail. Each page has its own browser context, so that pages share no cookies and no storage.
 //
-// Time in a page is virtual: timers fire as soon as nothing is loading, so that a page which shows its text a second
-// later is not waited for a second. See settle.go.
+// Time in a page is virtual: timers fire as soon as nothing is loading. A page that shows its text after a second does
+// not cost a second. See settle.go.
 //
-// Reading on: find.go (which browser), supervise.go (when one runs), process.go (its life), flags.go (how it is shut
-// in), page.go (one page), intercept.go (its requests), settle.go (when it is done).
+// The files, in reading order: find.go (which browser), supervise.go (when it runs), process.go (one process), flags.go
+// (its isolation), page.go (one page), intercept.go (the requests of a page), settle.go (when a page is done).
 package render
 
 import (
@@ -30,104 +29,105 @@ import (
 
 // Options configures a Browser.
 type Options struct {
-	// Browser is the path or name of a Chromium. If empty the usual places are looked through.
+	// Browser is the path or name of a Chromium. If empty, the usual places are searched.
 	Browser string
-	// Attach is the DevTools URL (http://127.0.0.1:9222/) of a browser that runs already, instead of one of ours. Pages
-	// get browser contexts of their own there, whose requests are made as those of our own browser are; what is a matter
-	// of that browser's switches (WebRTC, what it does of its own accord) is its owner's.
+	// Attach is the DevTools URL (http://127.0.0.1:9222/) of a running browser to use instead of starting one. Pages get
+	// their own browser contexts there, and their requests are made as with our own browser. What depends on the
+	// browser's flags (WebRTC, background requests) remains as its owner set it.
 	Attach string
-	// Client makes every request of a page. It must not follow redirects, and it undoes content codings.
+	// Client makes every request of a page. It must not follow redirects, and it must decode content codings.
 	Client http.RoundTripper
-	// Dir is where the browser's profile lies, below it for its own use. It is made with mode 0700 when missing.
+	// Dir is a directory for the browser's profile. It is created with mode 0700 if it does not exist.
 	Dir string
-	// Concurrency bounds the pages at once; if zero 8 for a headless shell and 4 for a whole browser, and never more than
-	// four for each processor.
+	// Concurrency is the maximum number of pages rendered at the same time. If zero, it is 8 for a headless shell and 4
+	// for a full browser, but at most four per processor.
 	Concurrency int
-	Timeout     time.Duration // for a page in all, waiting for its turn included; if zero 30 s
-	MaxBody     int64         // largest content of one response, in bytes; if zero 32 MiB
+	Timeout     time.Duration // of one page, including the wait for its turn; if zero, 30 s
+	MaxBody     int64         // maximum size of one response's content, in bytes; if zero, 32 MiB
 	UserAgent   string        // sent with every request
-	Sandbox     bool          // refuse to run without Chromium's sandbox, which it has not under root
-	Log         *slog.Logger  // if nil nothing is logged
+	Sandbox     bool          // refuse to run without Chromium's sandbox, which does not work as root
+	Log         *slog.Logger  // if nil, nothing is logged
 }
 
 // Errors of [Browser.Render].
 var (
-	// ErrNoBrowser says that there is no browser to be had, or that it died too often.
+	// ErrNoBrowser reports that there is no browser, or that it died too often.
 	ErrNoBrowser = errors.New("no browser")
-	// ErrCrashed says that the browser died while it rendered, twice.
+	// ErrCrashed reports that the browser died twice while it rendered the page.
 	ErrCrashed = errors.New("the browser died")
 )
 
 var errClosing = fmt.Errorf("%w: shutting down", ErrNoBrowser)
 
-// Request is a page to be rendered.
+// Request describes a page to render. URL is required.
 type Request struct {
 	URL *url.URL
-	// Status, Header and Body are the origin's response in hand, decoded: the browser asks for nothing that we hold.
+	// Status, Header and Body are the origin's response to a GET of URL, decoded. The browser does not request it again.
+	// If Body is nil, the browser requests URL.
 	Status int
 	Header http.Header
 	Body   []byte
 
-	Selector   string // CSS; wait until it matches, within the time
-	Scroll     bool   // load what loads when it comes into view
-	Screenshot bool   // take a picture of the whole page; its images and fonts are loaded then
-	Console    bool   // keep what the page logs as errors
+	Selector   string // CSS selector to wait for, within the timeout
+	Scroll     bool   // also load content that loads when it comes into view
+	Screenshot bool   // take a screenshot of the whole page, which loads its images and fonts
+	Console    bool   // keep the errors that the page logs
 }
 
-// Page is what a browser saw.
+// Page is a rendered page.
 type Page struct {
-	HTML       []byte // the document as it became, UTF-8; open shadow roots are template elements with shadowrootmode
-	URL        *url.URL
+	HTML       []byte   // the final document, UTF-8; shadow roots are template elements with shadowrootmode
+	URL        *url.URL // of the final document
 	Screenshot []byte   // PNG
 	Console    []string // errors and uncaught exceptions, at most 100, each at most 1,000 characters
-	Unsettled  string   // why it may not be complete; empty when it was at rest
-	Requests   int      // that it made
-	Refused    int      // of these not made: images, fonts, beacons, what the guard or a limit forbade
-	Bytes      int64    // of the responses, decoded
+	Unsettled  string   // why the page may be incomplete; empty if it was done
+	Requests   int      // number of requests of the page
+	Refused    int      // how many of them were refused: images, fonts, beacons, failures, and requests over a limit
+	Bytes      int64    // total size of the responses, decoded
 }
 
-// State is what can be said of the browser now.
+// State is the state of a [Browser]. Counts are since New.
 type State struct {
-	Mode      string // "browser", or "http" when there is none to be had
+	Mode      string // "browser", or "http" if there is no browser
 	Path      string // of the browser
-	Reason    string // why there is none
+	Reason    string // why there is no browser; empty if there is one
 	Running   bool
-	Sandboxed bool  // as far as is known: not as root
-	Pages     int64 // rendered since start
-	Failed    int64
-	Deaths    int64 // of the process since start
-	PID       int   // 0 when it does not run
+	Sandboxed bool  // the browser has its sandbox, which it has unless it runs as root
+	Pages     int64 // rendered pages
+	Failed    int64 // failed pages
+	Deaths    int64 // deaths of the process
+	PID       int   // 0 if the browser does not run or was started by somebody else
 }
 
 // Browser renders pages. It is safe for concurrent use.
 type Browser struct {
-	o        Options
-	mostOf   int           // pages of one process, for what leaks
-	idleTime time.Duration // without a page, then the process goes
+	o               Options
+	pagesPerProcess int           // a process is replaced after so many pages, because it leaks memory
+	idleTime        time.Duration // a process without pages ends after this time
 
 	mu       sync.Mutex
-	found    found
-	process  *process          // that gets new pages; nil: none
-	live     map[*process]bool // not yet ended: process, and those with pages under way that get no more
-	starting *launch           // under way; nil: none
-	deaths   int               // since a page was last rendered
-	until    time.Time         // no new start before
-	swept    bool              // profiles left behind are gone
+	found    executable
+	process  *process          // gets new pages; nil if there is none
+	live     map[*process]bool // has process, and those that still finish their last pages
+	starting *starting         // nil if no process is starting
+	deaths   int               // since the last rendered page
+	until    time.Time         // no process is started before this time
+	swept    bool              // old profiles have been removed
 	idle     *time.Timer
 	closed   bool
 
 	life    context.Context // of all processes
 	end     context.CancelFunc
-	running sync.WaitGroup // pages, starts and ends of processes; added to under mu while not closed
+	running sync.WaitGroup // pages, and starts and ends of processes; Add only under mu and while not closed
 
 	slots chan struct{}
 	count counts
 }
 
-// counts are what State tells.
+// counts are the counts of State.
 type counts struct{ pages, failed, deaths atomic.Int64 }
 
-// New returns a Browser. It starts nothing; Close it when done.
+// New returns a Browser. It starts no process. The caller must close it.
 func New(o Options) *Browser {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
@@ -138,7 +138,7 @@ func New(o Options) *Browser {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Browser{o: o, mostOf: maxPages, idleTime: idleTime, found: find(o.Browser), live: map[*process]bool{}}
+	b := &Browser{o: o, pagesPerProcess: maxPages, idleTime: idleTime, found: find(o.Browser), live: map[*process]bool{}}
 	b.life, b.end = context.WithCancel(context.Background())
 	n := o.Concurrency
 	if n <= 0 {
@@ -151,8 +151,8 @@ func New(o Options) *Browser {
 	return b
 }
 
-// Render has the browser load a page and returns what it became. A browser that dies meanwhile is started anew, once.
-// The error wraps [ErrNoBrowser], [ErrCrashed] or the context's.
+// Render loads a page in the browser and returns the final document. If the browser dies meanwhile, Render restarts it
+// once. The error may wrap [ErrNoBrowser], [ErrCrashed] or the error of ctx.
 func (b *Browser) Render(ctx context.Context, r Request) (*Page, error) {
 	if err := b.enter(); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (b *Browser) Render(ctx context.Context, r Request) (*Page, error) {
 	defer b.running.Done()
 	ctx, cancel := context.WithTimeout(ctx, b.o.Timeout)
 	defer cancel()
-	page, err := b.turn(ctx, r)
+	page, err := b.renderInTurn(ctx, r)
 	if err != nil {
 		b.count.failed.Add(1)
 		return nil, err
@@ -169,8 +169,8 @@ func (b *Browser) Render(ctx context.Context, r Request) (*Page, error) {
 	return page, nil
 }
 
-// turn renders a page when its turn comes.
-func (b *Browser) turn(ctx context.Context, r Request) (*Page, error) {
+// renderInTurn waits for a free slot and renders a page.
+func (b *Browser) renderInTurn(ctx context.Context, r Request) (*Page, error) {
 	select {
 	case b.slots <- struct{}{}:
 		defer func() { <-b.slots }()
@@ -186,7 +186,7 @@ func (b *Browser) turn(ctx context.Context, r Request) (*Page, error) {
 		}
 		page, err := p.render(ctx, b.o, r)
 		dead := p.dead()
-		b.release(p, err == nil) //nolint:contextcheck // whether the browser is in order has nothing to do with this page
+		b.release(p, err == nil) //nolint:contextcheck // the check of the browser is independent of this page
 		switch {
 		case err == nil:
 			return page, nil
@@ -202,7 +202,7 @@ func (b *Browser) turn(ctx context.Context, r Request) (*Page, error) {
 	}
 }
 
-// State tells how the browser is. A browser that was missing is looked for again. It never waits for the browser.
+// State returns the state of the browser. It searches again for a missing browser, and never waits for a running one.
 func (b *Browser) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -225,7 +225,7 @@ func (b *Browser) State() State {
 	return s
 }
 
-// Close ends the browser and waits for it. Pages under way fail.
+// Close stops the browser and waits for it. Pages that are being rendered fail.
 func (b *Browser) Close() error {
 	b.mu.Lock()
 	b.closed = true

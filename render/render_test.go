@@ -45,7 +45,7 @@ func eachBrowser(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
-func TestTheResponseInHandIsNotAskedForAgain(t *testing.T) {
+func TestGivenResponseIsNotRequestedAgain(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
 	r := s.page(t, "/held")
@@ -59,7 +59,7 @@ func TestTheResponseInHandIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestWhatAPageDoesWithTheWebWorks(t *testing.T) {
+func TestRequestsOfPagesWork(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
 	s.mux.HandleFunc("/set", func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +205,7 @@ func TestImagesAreLoadedForAScreenshotOnly(t *testing.T) {
 	}
 }
 
-func TestConsoleErrorsAreKeptWhenAskedFor(t *testing.T) {
+func TestConsoleErrorsAreKeptOnRequest(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
 	s.add("/noisy", `<script>console.log('chat'); console.error('went wrong', 7); for (let i = 0; i < 500; i++) console.error('x'.repeat(5000)); throw new Error('thrown')</script>`)
@@ -222,7 +222,7 @@ func TestConsoleErrorsAreKeptWhenAskedFor(t *testing.T) {
 	}
 }
 
-func TestASelectorIsWaitedFor(t *testing.T) {
+func TestRenderWaitsForASelector(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
 	s.add("/late", `<body><script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p id=late>here</p>'), 9000)</script>`)
@@ -237,7 +237,7 @@ func TestASelectorIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestHostilePagesAreBoundedAndHarmNoOther(t *testing.T) {
+func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t, func(o *render.Options) { o.Timeout, o.MaxBody = 30*time.Second, 1<<20 })
 	s.mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
@@ -249,7 +249,7 @@ func TestHostilePagesAreBoundedAndHarmNoOther(t *testing.T) {
 		}
 	})
 	s.mux.HandleFunc("/never", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	for _, tt := range []struct{ name, html, want, problem string }{ // problem: one of several; any: it may fail or not
+	for _, tt := range []struct{ name, html, want, problem string }{ // problem lists alternatives; any: it may fail or not
 		{"a script without end", `<script>for (;;);</script>`, "", "deadline exceeded|does not answer"},
 		{
 			"a script without end, later", `<script>setTimeout(() => { for (;;); }, 50)</script>`, "",
@@ -317,8 +317,8 @@ func TestHostilePagesAreBoundedAndHarmNoOther(t *testing.T) {
 	}
 }
 
-// TestNothingGoesPastTheClient has pages try every way to a listener of the machine, which must not hear of them.
-func TestNothingGoesPastTheClient(t *testing.T) {
+// TestEveryRequestGoesThroughTheClient has pages try every way to a listener of the machine, which must not hear of them.
+func TestEveryRequestGoesThroughTheClient(t *testing.T) {
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()
 		s := newSite(t)
@@ -389,7 +389,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return g.RoundTripper.RoundTrip(r)
 }
 
-func TestABrowserThatIsKilledIsReplaced(t *testing.T) {
+func TestKilledBrowserIsReplaced(t *testing.T) {
 	eachBrowser(t, killed)
 }
 
@@ -441,7 +441,7 @@ func killed(t *testing.T, name string) {
 	}
 }
 
-func TestWithoutABrowserTheErrorSaysSo(t *testing.T) {
+func TestMissingBrowserIsAnError(t *testing.T) {
 	for _, tt := range []struct {
 		name, browser string
 		is            error
@@ -464,7 +464,7 @@ func TestWithoutABrowserTheErrorSaysSo(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsNoBrowserIsGivenUp(t *testing.T) {
+func TestProgramThatIsNotABrowserIsNotRestarted(t *testing.T) {
 	fake := filepath.Join(t.TempDir(), "chromium")
 	if err := os.WriteFile(fake, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -482,7 +482,7 @@ func TestAProgramThatIsNoBrowserIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestCallersWhoLeaveAreNotWaitedFor(t *testing.T) {
+func TestRenderEndsWithItsContext(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
 	s.mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -14,59 +14,58 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// When is a page done? When its load event has fired, and then virtualTime has passed for it while it rested: the clock
-// of the page stands still while something loads and jumps to the next timer when nothing does, so that five seconds of
-// a page's life cost what they compute. Then, if the page waits for its reader to scroll, it is scrolled, a few times,
-// until nothing comes.
+// A page is done when its load event has fired and virtualTime has passed since. The page's clock stands still while
+// something loads and otherwise jumps to the next timer, so that five seconds of its time cost only their computation. A
+// page that reacts to scrolling is then scrolled a few times, until nothing more appears.
 const (
 	virtualTime = 5000.0 // milliseconds
-	scrollTime  = 1000.0 // milliseconds of virtual time after each scrolling
+	scrollTime  = 1000.0 // milliseconds of virtual time after each scroll
 	maxScrolls  = 5
-	restTime    = 300 * time.Millisecond // of real time, for what does not live by the page's clock
-	maxTasks    = 10_000                 // that a page may run before its clock is pushed on
+	restTime    = 300 * time.Millisecond // real time without requests, for workers, which have their own clock
+	maxTasks    = 10_000                 // tasks that a page may run before its clock is advanced
 )
 
-// patience is what the steps of a page may take of real time: shares of Options.Timeout.
-type patience struct {
-	load    time.Duration // until the load event; then what is there is taken
-	settle  time.Duration // for virtual time to pass
-	answer  time.Duration // for a page to answer a question; one that computes for ever does not
-	request time.Duration // of one request
+// stepTimes are the maximum real times of a page's steps, as shares of Options.Timeout.
+type stepTimes struct {
+	load    time.Duration // until the load event; after that the incomplete document is taken
+	settle  time.Duration // until the page is done
+	answer  time.Duration // until the page answers a call; a page that computes for ever does not answer
+	request time.Duration // for one request
 }
 
-// patience returns the shares; of 30 s they are 10, 5, 5 and 10.
-func (o Options) patience() patience {
-	return patience{load: o.Timeout / 3, settle: o.Timeout / 6, answer: o.Timeout / 6, request: o.Timeout / 3}
+// stepTimes returns the shares of Timeout; of 30 s they are 10, 5, 5 and 10 s.
+func (o Options) stepTimes() stepTimes {
+	return stepTimes{load: o.Timeout / 3, settle: o.Timeout / 6, answer: o.Timeout / 6, request: o.Timeout / 3}
 }
 
-// errSilent says that a page does not answer: it computes without end.
-var errSilent = errors.New("the page does not answer")
+// errNoAnswer reports that a page does not answer because it computes without end.
+var errNoAnswer = errors.New("the page does not answer")
 
-// settle waits until the page is done. It returns why it may not be, empty when it is.
+// settle waits until the page is done. It returns why the page may be incomplete, or "" if it is done.
 func (t *tab) settle(ctx context.Context) (unsettled string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, t.share(t.o.patience().settle))
+	ctx, cancel := context.WithTimeout(ctx, t.share(t.o.stepTimes().settle))
 	defer cancel()
-	unsettled, err = t.pursue(ctx)
+	unsettled, err = t.settleSteps(ctx)
 	if err != nil && ctx.Err() != nil && t.ctx.Err() == nil {
-		return fmt.Sprintf("still busy after %s", t.o.patience().settle), nil // what is there is taken
+		return fmt.Sprintf("still busy after %s", t.o.stepTimes().settle), nil // take the document as it is
 	}
 	return unsettled, err
 }
 
-// pursue does what settle waits for.
-func (t *tab) pursue(ctx context.Context) (unsettled string, err error) {
+// settleSteps is settle without its timeout.
+func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	if unsettled = t.pass(ctx, virtualTime); unsettled != "" {
 		return unsettled, nil
 	}
 	if t.r.Selector != "" {
-		return t.wait(ctx)
+		return t.waitSelector(ctx)
 	}
 	has, err := evaluate[int](ctx, t, traits)
 	if err != nil {
 		return "", err
 	}
-	if has&aside != 0 {
-		t.rest(ctx)
+	if has&hasWorkers != 0 {
+		t.waitQuiet(ctx)
 		if unsettled = t.pass(ctx, scrollTime); unsettled != "" {
 			return unsettled, nil
 		}
@@ -77,10 +76,10 @@ func (t *tab) pursue(ctx context.Context) (unsettled string, err error) {
 	return t.scroll(ctx)
 }
 
-// scroll scrolls the page to its end until nothing more comes, a few times at most.
+// scroll scrolls the page to its end until nothing more appears, but only a few times.
 func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 	for i := 0; ; i++ {
-		if err := t.draw(ctx); err != nil {
+		if err := t.paint(ctx); err != nil {
 			return "", err
 		}
 		if unsettled = t.pass(ctx, scrollTime); unsettled != "" || i == maxScrolls {
@@ -90,7 +89,7 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 		if err != nil || !more {
 			return "", err
 		}
-		if err := t.draw(ctx); err != nil {
+		if err := t.paint(ctx); err != nil {
 			return "", err
 		}
 		if unsettled = t.pass(ctx, scrollTime); unsettled != "" {
@@ -99,8 +98,8 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 	}
 }
 
-// rest waits in real time until the page has asked for nothing for a while: workers do not live by the page's clock.
-func (t *tab) rest(ctx context.Context) {
+// waitQuiet waits until the page has made no requests for restTime: workers do not follow the page's clock.
+func (t *tab) waitQuiet(ctx context.Context) {
 	tick := time.NewTicker(restTime / 4)
 	defer tick.Stop()
 	for t.quiet() < restTime {
@@ -112,7 +111,7 @@ func (t *tab) rest(ctx context.Context) {
 	}
 }
 
-// pass lets virtual time pass in the page, and says why it did not.
+// pass advances the page's clock. It returns why that failed, or "" if it succeeded.
 func (t *tab) pass(ctx context.Context, ms float64) string {
 	ctx, cancel := context.WithCancel(ctx) // ends the subscription
 	defer cancel()
@@ -130,14 +129,13 @@ func (t *tab) pass(ctx context.Context, ms float64) string {
 	case err == nil:
 		return ""
 	case t.loading() > 0:
-		return fmt.Sprintf("still loading after %s", t.o.patience().settle)
+		return fmt.Sprintf("still loading after %s", t.o.stepTimes().settle)
 	}
-	return fmt.Sprintf("still busy after %s", t.o.patience().settle)
+	return fmt.Sprintf("still busy after %s", t.o.stepTimes().settle)
 }
 
-// draw has the page drawn, which is when it learns what has come into view: while its clock stands still it draws
-// nothing.
-func (t *tab) draw(ctx context.Context) error {
+// paint makes the page paint, so that it learns what has come into view. It does not paint while its clock stands still.
+func (t *tab) paint(ctx context.Context) error {
 	_, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), Clip: &page.Viewport{Width: 1, Height: 1, Scale: 1},
 		OptimizeForSpeed: new(true),
@@ -145,9 +143,9 @@ func (t *tab) draw(ctx context.Context) error {
 	return err
 }
 
-// wait waits until the selector matches.
-func (t *tab) wait(ctx context.Context) (string, error) {
-	name, err := json.Marshal(t.r.Selector) // a string of JSON is one of JavaScript
+// waitSelector waits until Request.Selector matches. It returns why the page may be incomplete, as settle does.
+func (t *tab) waitSelector(ctx context.Context) (string, error) {
+	name, err := json.Marshal(t.r.Selector) // a JSON string is a JavaScript string
 	if err != nil {
 		return "", err
 	}
@@ -158,29 +156,29 @@ func (t *tab) wait(ctx context.Context) (string, error) {
 			return "", nil
 		}
 		if _, bad := errors.AsType[thrownError](err); bad {
-			return "", fmt.Errorf("selector %q cannot be read", t.r.Selector)
+			return "", fmt.Errorf("invalid selector %q", t.r.Selector)
 		}
 		if err != nil || t.pass(ctx, scrollTime) != "" {
-			//nolint:nilerr // the page is there all the same
-			return fmt.Sprintf("%q is not there after %s", t.r.Selector, t.o.patience().settle), nil
+			//nolint:nilerr // the page is returned without the selector
+			return fmt.Sprintf("no match for %q after %s", t.r.Selector, t.o.stepTimes().settle), nil
 		}
 	}
 }
 
-// thrownError is what an expression threw.
+// thrownError is the error that an expression threw.
 type thrownError string
 
 func (e thrownError) Error() string { return string(e) }
 
-// evaluate returns the value of an expression that a page in order answers at once.
+// evaluate returns the value of a JavaScript expression. The error is errNoAnswer if the page does not answer in time.
 func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, t.o.patience().answer)
+	ctx, cancel := context.WithTimeout(ctx, t.o.stepTimes().answer)
 	defer cancel()
 	res, err := chromedp.Call(ctx, runtime.Evaluate,
 		runtime.EvaluateParams{Expression: expression, ReturnByValue: new(true)})
 	switch {
 	case err != nil && ctx.Err() != nil && t.ctx.Err() == nil:
-		return v, errSilent
+		return v, errNoAnswer
 	case err != nil:
 		return v, err
 	case res.ExceptionDetails != nil:
@@ -190,14 +188,14 @@ func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err e
 		}
 		return v, thrownError(text)
 	case res.Result == nil:
-		return v, errors.New("the page gave no value")
+		return v, errors.New("the page returned no value")
 	}
 	return v, json.Unmarshal(res.Result.Value, &v)
 }
 
-// still runs in each frame before the page's own scripts: dialogs are answered, windows do not open, shadow roots are
-// open, and it is noted whether the page does something when it is scrolled.
-const still = `(() => {
+// prepare runs in each frame before the page's own scripts. It answers dialogs, prevents windows, opens shadow roots, and
+// notes whether the page reacts to scrolling or uses workers.
+const prepare = `(() => {
 	for (const name of ['alert', 'confirm', 'prompt', 'print', 'open']) {
 		try { Object.defineProperty(window, name, {value: () => null, writable: true, configurable: true}); } catch {}
 	}
@@ -215,16 +213,16 @@ const still = `(() => {
 	};
 })()`
 
-// traits tells what still has noted: bits lazy and aside.
+// traits returns what prepare has noted: the bits lazy and hasWorkers.
 const traits = `window[Symbol.for('readthru.traits')] | 0`
 
 // Traits of a page.
 const (
-	lazy  = 1 // it does something when it is scrolled
-	aside = 2 // it has workers
+	lazy       = 1 // reacts to scrolling
+	hasWorkers = 2
 )
 
-// scroll brings the end of the page into view and reports whether there was more to see.
+// scroll scrolls to the end of the page and reports whether the page had grown.
 const scroll = `(() => {
 	const d = document.scrollingElement || document.documentElement;
 	const seen = Symbol.for('readthru.seen'), end = d ? d.scrollHeight : 0;
@@ -234,8 +232,8 @@ const scroll = `(() => {
 	return true;
 })()`
 
-// serialise gives the document and where it is: with open shadow roots, which outerHTML leaves out, and after each
-// frame in view that the page itself may read, what is in it. It throws when that is more than so many characters.
+// serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the content of
+// each visible frame of the same origin after that frame. It throws if that is longer than a number of characters.
 const serialise = `(() => {
 	const mark = 'frame ' + Math.random() + ' ';
 	const reach = (frame) => {

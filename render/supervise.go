@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	idleTime  = time.Minute
-	maxPages  = 200
-	maxDeaths = 5           // in a row, then no browser for a while
-	respite   = time.Minute // how long that is
+	idleTime   = time.Minute
+	maxPages   = 200
+	maxDeaths  = 5           // consecutive deaths before a pause
+	deathPause = time.Minute // no browser is started for so long
 )
 
-// launch is a browser being started. Who waits for it may leave; it goes on.
-type launch struct {
+// starting is a process that is being started. The start goes on even if all callers that wait for it leave.
+type starting struct {
 	done chan struct{}
-	err  error // when done
+	err  error // valid once done is closed
 }
 
-// enter lets a page in unless the browser is closed. The caller says running.Done.
+// enter registers a page unless the browser is closed. The caller must call running.Done.
 func (b *Browser) enter() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,10 +31,10 @@ func (b *Browser) enter() error {
 	return nil
 }
 
-// acquire returns the running browser, started when it must be. It is started once for all who wait for it.
+// acquire returns a running process and starts one if necessary. Concurrent callers share one start.
 func (b *Browser) acquire(ctx context.Context) (*process, error) {
 	for {
-		p, l, err := b.seize()
+		p, l, err := b.current()
 		if p != nil || err != nil {
 			return p, err
 		}
@@ -49,8 +49,8 @@ func (b *Browser) acquire(ctx context.Context) (*process, error) {
 	}
 }
 
-// seize returns the browser for one page more, or the start to wait for.
-func (b *Browser) seize() (*process, *launch, error) {
+// current returns the process for a new page, or the start that the caller must wait for.
+func (b *Browser) current() (*process, *starting, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -59,7 +59,7 @@ func (b *Browser) seize() (*process, *launch, error) {
 	if p := b.process; p != nil && p.dead() {
 		b.drop(p)
 		b.died()
-	} else if p != nil && p.pages >= b.mostOf {
+	} else if p != nil && p.pages >= b.pagesPerProcess {
 		b.drop(p)
 	}
 	if p := b.process; p != nil {
@@ -74,17 +74,17 @@ func (b *Browser) seize() (*process, *launch, error) {
 		if err := b.ready(time.Now()); err != nil {
 			return nil, nil, err
 		}
-		l := &launch{done: make(chan struct{})}
+		l := &starting{done: make(chan struct{})}
 		b.starting = l
 		f, sweep := b.found, !b.swept
 		b.swept = true
-		b.running.Go(func() { b.begin(l, f, sweep) })
+		b.running.Go(func() { b.launch(l, f, sweep) })
 	}
 	return nil, b.starting, nil
 }
 
-// begin starts a browser for all who wait for l.
-func (b *Browser) begin(l *launch, f found, sweep bool) {
+// launch starts a process for all callers that wait for l.
+func (b *Browser) launch(l *starting, f executable, sweep bool) {
 	defer close(l.done)
 	p, err := start(b.life, b.o, f, sweep)
 	b.mu.Lock()
@@ -102,11 +102,11 @@ func (b *Browser) begin(l *launch, f found, sweep bool) {
 		b.died()
 	default:
 		b.process, b.live[p] = p, true
-		b.await()
+		b.startIdleTimer()
 	}
 }
 
-// ready returns why no browser may be started now, nil when one may. Under mu.
+// ready returns an error if no browser can be started now. The caller holds mu.
 func (b *Browser) ready(now time.Time) error {
 	if b.o.Attach == "" {
 		if b.found.path == "" || !exists(b.found.path) {
@@ -116,11 +116,11 @@ func (b *Browser) ready(now time.Time) error {
 			return fmt.Errorf("%w: %w", ErrNoBrowser, b.found.err)
 		}
 		if b.o.Sandbox && !sandboxed() {
-			return fmt.Errorf("%w: its sandbox is required, which it has not under root", ErrNoBrowser)
+			return fmt.Errorf("%w: the sandbox is required, but it does not work as root", ErrNoBrowser)
 		}
 	}
 	if now.Before(b.until) {
-		return fmt.Errorf("%w: it died %d times in a row", ErrNoBrowser, b.deaths)
+		return fmt.Errorf("%w: the browser died %d times in a row", ErrNoBrowser, b.deaths)
 	}
 	return nil
 }
@@ -137,10 +137,10 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// release gives a browser back after a page. One that does not answer any more is killed.
+// release returns a process after a page. It kills a process that does not respond any more.
 func (b *Browser) release(p *process, ok bool) {
 	gone := p.dead()
-	if !ok && !gone && !p.answers() {
+	if !ok && !gone && !p.responds() {
 		p.kill()
 		gone = true
 	}
@@ -159,20 +159,20 @@ func (b *Browser) release(p *process, ok bool) {
 	case b.process != p:
 		b.retire(p)
 	default:
-		b.await()
+		b.startIdleTimer()
 	}
 }
 
-// await lets a browser without pages go after a while. Under mu.
-func (b *Browser) await() {
+// startIdleTimer ends the process after idleTime unless it gets a page. The caller holds mu.
+func (b *Browser) startIdleTimer() {
 	if b.idle != nil {
 		b.idle.Stop()
 	}
-	b.idle = time.AfterFunc(b.idleTime, b.rest)
+	b.idle = time.AfterFunc(b.idleTime, b.endIdle)
 }
 
-// rest ends a browser that nobody has used for a while.
-func (b *Browser) rest() {
+// endIdle ends a process that has no pages.
+func (b *Browser) endIdle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p := b.process; p != nil && p.users.Load() == 0 && !b.closed {
@@ -180,7 +180,7 @@ func (b *Browser) rest() {
 	}
 }
 
-// drop gives a browser no more pages. It ends with the last of those it has. Under mu.
+// drop gives a process no more pages. The process ends after its last page. The caller holds mu.
 func (b *Browser) drop(p *process) {
 	b.process = nil
 	if p.users.Load() == 0 {
@@ -188,7 +188,7 @@ func (b *Browser) drop(p *process) {
 	}
 }
 
-// retire ends a browser without pages, once. Under mu.
+// retire ends a process without pages, once. The caller holds mu.
 func (b *Browser) retire(p *process) {
 	if b.live[p] {
 		delete(b.live, p)
@@ -196,14 +196,14 @@ func (b *Browser) retire(p *process) {
 	}
 }
 
-// died notes a death: after several in a row there is no browser for a while. Under mu.
+// died counts a death. After several in a row no browser is started for a while. The caller holds mu.
 func (b *Browser) died() {
 	if b.closed {
 		return
 	}
 	b.count.deaths.Add(1)
 	if b.deaths++; b.deaths >= maxDeaths {
-		b.until = time.Now().Add(respite)
-		b.o.Log.Warn("browser given up for a while", "deaths", b.deaths)
+		b.until = time.Now().Add(deathPause)
+		b.o.Log.Warn("browser died too often; pausing", "deaths", b.deaths)
 	}
 }

@@ -45,9 +45,9 @@ func example(t *testing.T) render.Request {
 	return render.Request{URL: u}
 }
 
-// TestAStartingBrowserHoldsUpNobody has a browser that never answers: its state is told meanwhile, who leaves is let
+// TestStartingBrowserDoesNotBlockOtherCalls has a browser that never answers: its state is told meanwhile, who leaves is let
 // go, and closing ends it.
-func TestAStartingBrowserHoldsUpNobody(t *testing.T) {
+func TestStartingBrowserDoesNotBlockOtherCalls(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "begun")
 	if err := exec.CommandContext(t.Context(), "mkfifo", begun).Run(); err != nil {
 		t.Fatalf("make a named pipe: %v", err)
@@ -58,7 +58,7 @@ func TestAStartingBrowserHoldsUpNobody(t *testing.T) {
 		_, err := b.Render(context.Background(), example(t))
 		stayed <- err
 	}()
-	if _, err := os.ReadFile(begun); err != nil { // until the script has run so far
+	if _, err := os.ReadFile(begun); err != nil { // wait until the script has reached this point
 		t.Fatal(err)
 	}
 	if st := b.State(); st.Mode != "browser" || st.Running {
@@ -85,7 +85,7 @@ func TestAStartingBrowserHoldsUpNobody(t *testing.T) {
 	}
 }
 
-func TestAStartThatFailsFailsForAllWhoWaitForIt(t *testing.T) {
+func TestFailedStartFailsAllWaitingPages(t *testing.T) {
 	b := fake(t, "exit 3")
 	var all sync.WaitGroup
 	for range 8 {
@@ -101,7 +101,7 @@ func TestAStartThatFailsFailsForAllWhoWaitForIt(t *testing.T) {
 	}
 }
 
-func TestABrowserInstalledMeanwhileIsFound(t *testing.T) { // rule C6
+func TestBrowserInstalledLaterIsFound(t *testing.T) { // rule C6
 	name := filepath.Join(t.TempDir(), "chromium")
 	b := render.New(render.Options{Browser: name, Client: http.DefaultTransport, Dir: t.TempDir()})
 	defer func() { _ = b.Close() }()
@@ -122,7 +122,7 @@ func TestABrowserInstalledMeanwhileIsFound(t *testing.T) { // rule C6
 	}
 }
 
-func TestABrowserEndsWhenItIsIdleAndAfterSoManyPages(t *testing.T) {
+func TestBrowserEndsWhenIdleAndAfterManyPages(t *testing.T) {
 	s := newSite(t)
 	s.add("/p", "<p>fine")
 	b := s.browser(t)
@@ -151,7 +151,7 @@ func TestABrowserEndsWhenItIsIdleAndAfterSoManyPages(t *testing.T) {
 	}
 }
 
-func TestClosingEndsPagesUnderWay(t *testing.T) {
+func TestCloseEndsRunningPages(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
 	asked := make(chan struct{})
@@ -178,15 +178,15 @@ func TestClosingEndsPagesUnderWay(t *testing.T) {
 	}
 }
 
-// TestABrowserThatSomebodyElseRunsIsShutInToo attaches to a browser with a network of its own.
-func TestABrowserThatSomebodyElseRunsIsShutInToo(t *testing.T) {
+// TestAttachedBrowserIsIsolatedToo attaches to a browser with a network of its own.
+func TestAttachedBrowserIsIsolatedToo(t *testing.T) {
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()
 		s := newSite(t)
 		path := s.browser(t, func(o *render.Options) { o.Browser = name }).State().Path
 		cmd := exec.CommandContext(context.Background(), path, "--headless", "--no-sandbox", "--disable-gpu",
 			"--remote-debugging-port=0", "--user-data-dir="+t.TempDir(),
-			// WebRTC is a matter of its owner.
+			// WebRTC depends on the flags of the browser's owner.
 			"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--webrtc-ip-handling-policy=disable_non_proxied_udp")
 		said, err := cmd.StderrPipe()
 		if err != nil {
@@ -221,7 +221,7 @@ func TestABrowserThatSomebodyElseRunsIsShutInToo(t *testing.T) {
 	})
 }
 
-func TestABrowserGetsNoSecretsOfOurEnvironment(t *testing.T) {
+func TestBrowserGetsNoSecretsFromTheEnvironment(t *testing.T) {
 	got := render.Environment([]string{
 		"PATH=/bin", "READTHRU_LLM_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k",
 		"HTTP_PROXY=http://u:p@x", "LC_ALL=C", "HOME=/h",
