@@ -19,6 +19,7 @@ const policy = `
 	convert, summary, agents, knowledge → markdown
 	github                → markdown
 	llm                   → httpfield
+	fetch                 → markdown
 	certs                 →
 	render                →
 	convert/chars, convert/guard →

@@ -41,6 +41,7 @@ import (
 	"readthru/convert/formula"
 	"readthru/convert/guard"
 	"readthru/convert/hidden"
+	"readthru/markdown"
 	"readthru/page"
 )
 
@@ -316,7 +317,7 @@ func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	begin, end, found := MarkdownSection(res.Markdown, name)
+	begin, end, found := markdown.Section([]byte(res.Markdown), name)
 	if !found {
 		return nil, fmt.Errorf("section %q %w", name, ErrNoMatch)
 	}

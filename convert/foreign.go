@@ -3,10 +3,10 @@ package convert
 import (
 	"bytes"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"readthru/convert/chars"
+	"readthru/markdown"
 )
 
 // Doubt says why markdown that others made is not taken as the page. The zero value is no doubt.
@@ -41,31 +41,28 @@ var (
 	tagLike    = pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
 	hidingTag  = pattern(`(?i)<[a-z][a-z0-9]*\s[^<>]*(?:\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px)?\s*[;"']|opacity\s*:\s*0\s*[;"']|left\s*:\s*-\d{4,}px)[^<>]*>\s*[^\s<]`)
 	codeSyntax = pattern(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
-	markLink   = pattern(`(!?)\[((?:\\.|[^\[\]\\])*)\]\(\s*(<[^<>\n]*>|(?:[^()\s\\]|\\.|\([^()\s]*\))*)((?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\))`)
-	markDef    = pattern(`^( {0,3}\[[^\]\n]+\]:\s*)(<[^<>\n]*>|\S+)(.*)$`)
-	tagAddress = pattern(`(?i)(<(?:a|img|source|video|audio|iframe)\s(?:[^<>]*\s)?(?:href|src)\s*=\s*)("[^"<>]*"|'[^'<>]*')`)
 )
 
 // DoubtMarkdown judges markdown by itself, by its first 256 KiB. Whether it lost what the page holds is for
 // [DoubtAgainst], where the page is at hand.
-func DoubtMarkdown(markdown []byte) Doubt {
-	markdown = markdown[:min(len(markdown), doubtWindow)]
-	prose := withoutCode(string(markdown))
+func DoubtMarkdown(md []byte) Doubt {
+	md = md[:min(len(md), doubtWindow)]
+	prose := withoutCode(string(md))
 	seen := chars.Words(prose)
 	switch {
-	case len(bytes.TrimSpace(markdown)) == 0:
+	case len(bytes.TrimSpace(md)) == 0:
 		return DoubtEmpty
-	case Wall(0, nil, markdown) != "":
+	case Wall(0, nil, md) != "":
 		return DoubtWall
 	case soup(prose):
 		return DoubtHTML
-	case conceals(string(markdown)):
+	case conceals(string(md)):
 		return DoubtHide
-	case saysError(markdown, seen):
+	case saysError(md, seen):
 		return DoubtError
-	case seen < thinMarkdown && chars.Words(string(markdown)) < thinMarkdown:
+	case seen < thinMarkdown && chars.Words(string(md)) < thinMarkdown:
 		return DoubtThin
-	case lostCode(string(markdown)):
+	case lostCode(string(md)):
 		return DoubtCode
 	case deadLinks(prose):
 		return DoubtLinks
@@ -75,46 +72,33 @@ func DoubtMarkdown(markdown []byte) Doubt {
 
 // DoubtAgainst judges markdown that stands for a page whose HTML is at hand. Words are those of the page a reader sees,
 // its menus among them, which markdown rightly leaves out: hence a quarter and not a half.
-func DoubtAgainst(markdown, html []byte, words int) Doubt {
+func DoubtAgainst(md, html []byte, words int) Doubt {
 	switch {
-	case 4*len(bytes.Fields(markdown)) < words:
+	case 4*len(bytes.Fields(md)) < words:
 		return DoubtLess
-	case bytes.Count(markdown, []byte("```"))+bytes.Count(markdown, []byte("~~~")) < bytes.Count(html, []byte("<pre")):
+	case bytes.Count(md, []byte("```"))+bytes.Count(md, []byte("~~~")) < bytes.Count(html, []byte("<pre")):
 		// A block has two fences: fewer fences than half of the page's blocks would need.
 		return DoubtTwin
 	}
 	return NoDoubt
 }
 
-// withoutCode returns markdown without what stands between fences and between backticks.
-func withoutCode(markdown string) string {
+// withoutCode returns markdown without code: blocks and spans.
+func withoutCode(md string) string {
 	var b strings.Builder
-	for line, code := range markdownLines(markdown) {
-		if !code {
-			b.WriteString(inlineCode().ReplaceAllString(line, ""))
+	for line, kind := range markdown.Lines(md) {
+		if kind.Fenced() || kind == markdown.Indented {
+			continue
 		}
+		rest := []byte(line)
+		for at := bytes.IndexByte(rest, '`'); at >= 0; at = bytes.IndexByte(rest, '`') {
+			_, n := markdown.InlineCode(rest[at:])
+			b.Write(rest[:at])
+			rest = rest[at+n:]
+		}
+		b.Write(rest)
 	}
 	return b.String()
-}
-
-// markdownLines yields the lines of markdown with their ends, and whether each belongs to a fenced block.
-func markdownLines(markdown string) func(yield func(string, bool) bool) {
-	return func(yield func(string, bool) bool) {
-		fence := ""
-		for line := range strings.Lines(markdown) {
-			bare := strings.TrimLeft(strings.TrimRight(line, " \t\r\n"), " \t>")
-			code := fence != ""
-			switch {
-			case code && strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "":
-				fence = ""
-			case !code && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")):
-				fence, code = bare[:len(bare)-len(strings.TrimLeft(bare, bare[:1]))], true
-			}
-			if !yield(line, code) {
-				return
-			}
-		}
-	}
 }
 
 // soup reports whether prose is made of tags more than of text, or has those that no markdown has.
@@ -134,11 +118,11 @@ func soup(prose string) bool {
 }
 
 // conceals reports whether markdown holds text that no reader of it, rendered, would see.
-func conceals(markdown string) bool {
-	if _, smuggled := chars.Visible(markdown); smuggled {
+func conceals(md string) bool {
+	if _, smuggled := chars.Visible(md); smuggled {
 		return true
 	}
-	prose := withoutCode(markdown)
+	prose := withoutCode(md)
 	if strings.Contains(prose, "<") && hidingTag().MatchString(prose) {
 		return true
 	}
@@ -159,21 +143,19 @@ func conceals(markdown string) bool {
 var orderMarks = pattern(`(?i)\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|prior|above|earlier|all)\b.{0,40}\b(?:instructions?|prompts?|rules?|context)\b|\bsystem prompt\b|\byou (?:are|must) now\b`)
 
 // saysError reports whether a short text under an error's name is all there is.
-func saysError(markdown []byte, seen int) bool {
-	if seen >= shellWords || bytes.Contains(markdown, []byte("```")) {
+func saysError(md []byte, seen int) bool {
+	if seen >= shellWords || bytes.Contains(md, []byte("```")) {
 		return false
 	}
-	for h := range markdownHeadings(string(markdown[:min(len(markdown), 8<<10)])) {
-		return firstIn(errorPhrases, strings.ToLower(h.text)) != ""
-	}
-	return false
+	headings := markdown.Headings(md[:min(len(md), 8<<10)])
+	return len(headings) > 0 && firstIn(errorPhrases, strings.ToLower(headings[0].Title)) != ""
 }
 
 // lostCode reports whether code stands among prose, or a fence is never closed.
-func lostCode(markdown string) bool {
+func lostCode(md string) bool {
 	lines, run, fenced := 0, 0, false
-	for line, code := range markdownLines(markdown) {
-		if code {
+	for line, kind := range markdown.Lines(md) {
+		if kind.Fenced() {
 			fenced = true
 			continue
 		}
@@ -200,12 +182,12 @@ func lostCode(markdown string) bool {
 // deadLinks reports whether many links of prose have no address, or one that a program made of nothing.
 func deadLinks(prose string) bool {
 	links, dead := 0, 0
-	for _, m := range markLink().FindAllStringSubmatch(prose, 5000) {
-		if m[1] == "!" {
+	for l := range markdown.Links([]byte(prose)) {
+		if l.Kind != markdown.InlineLink {
 			continue
 		}
 		links++
-		switch to := strings.Trim(m[3], "<>"); {
+		switch to := prose[l.Start:l.End]; {
 		case to == "", to == "undefined", to == "/undefined", to == "null", to == "None", strings.HasPrefix(to, "{{"),
 			strings.HasPrefix(to, "http://localhost"), strings.HasPrefix(to, "http://127.0.0.1"),
 			strings.Contains(to, "[object"):
@@ -218,11 +200,11 @@ func deadLinks(prose string) bool {
 // AbsoluteLinks returns markdown in which every link and image leads to an absolute address, resolved against base, but
 // for those into the page itself. Code stays as it is. It returns markdown itself when nothing changes, and when it is
 // over 4 MiB.
-func AbsoluteLinks(markdown []byte, base *url.URL) []byte {
+func AbsoluteLinks(md []byte, base *url.URL) []byte {
 	if base == nil {
-		return markdown
+		return md
 	}
-	return RelativeLinks(markdown, func(address string) *url.URL {
+	return RelativeLinks(md, func(address string) *url.URL {
 		u, err := base.Parse(address)
 		if err != nil {
 			return nil
@@ -234,88 +216,41 @@ func AbsoluteLinks(markdown []byte, base *url.URL) []byte {
 // RelativeLinks returns markdown in which every link and image with a relative address leads to what resolve makes of
 // it; nil leaves it as it is. Those into the page itself and code stay. It returns markdown itself when nothing
 // changes, and when it is over 4 MiB.
-func RelativeLinks(markdown []byte, resolve func(address string) *url.URL) []byte {
-	if len(markdown) > maxRewrite {
-		return markdown
+func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
+	if len(md) > maxRewrite {
+		return md
 	}
-	var b strings.Builder
-	changed := false
-	rewrite := func(address string) string {
-		full := resolved(address, resolve)
-		changed = changed || full != address
-		return full
-	}
-	for line, code := range markdownLines(string(markdown)) {
-		if code || !strings.ContainsAny(line, "]<") {
-			b.WriteString(line)
+	var b bytes.Buffer
+	end := 0
+	for l := range markdown.Links(md) {
+		if l.Kind == markdown.Autolink || l.Kind == markdown.BareURL {
 			continue
 		}
-		text := strings.TrimRight(line, "\r\n")
-		end := line[len(text):]
-		if m := markDef().FindStringSubmatch(text); m != nil && !strings.HasPrefix(strings.TrimSpace(m[1]), "[^") {
-			b.WriteString(m[1] + inAngles(m[2], rewrite) + m[3] + end)
-			continue
+		if full, ok := resolved(l.Address(md), resolve); ok {
+			b.Write(md[end:l.Start])
+			b.WriteString(full)
+			end = l.End
 		}
-		at := 0
-		for _, span := range append(inlineCode().FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
-			b.WriteString(rewriteLinks(text[at:span[0]], rewrite))
-			b.WriteString(text[span[0]:span[1]])
-			at = span[1]
-		}
-		b.WriteString(end)
 	}
-	if !changed {
-		return markdown
+	if end == 0 {
+		return md
 	}
-	return []byte(b.String())
+	b.Write(md[end:])
+	return b.Bytes()
 }
 
-func rewriteLinks(text string, rewrite func(string) string) string {
-	text = replaceGroups(markLink(), text, func(m []string) string {
-		label := m[2]
-		if strings.Contains(label, "](") {
-			label = rewriteLinks(label, rewrite)
-		}
-		return m[1] + "[" + label + "](" + inAngles(m[3], rewrite) + m[4]
-	})
-	if nested := strings.Index(text, ")]("); nested >= 0 { // a link round an image: the pattern took the image alone
-		text = nestedLink().ReplaceAllStringFunc(text, func(s string) string {
-			return "](" + inAngles(s[2:len(s)-1], rewrite) + ")"
-		})
-	}
-	return replaceGroups(tagAddress(), text, func(m []string) string {
-		quote := m[2][:1]
-		return m[1] + quote + rewrite(m[2][1:len(m[2])-1]) + quote
-	})
-}
-
-// nestedLink is the end of a link whose label holds brackets.
-var nestedLink = pattern(`\]\((?:<[^<>\n]*>|[^()\s]+)\)`)
-
-// inAngles rewrites an address that may stand between < and >.
-func inAngles(address string, rewrite func(string) string) string {
-	if bare, ok := strings.CutPrefix(address, "<"); ok {
-		return "<" + rewrite(strings.TrimSuffix(bare, ">")) + ">"
-	}
-	return rewrite(address)
-}
-
-func replaceGroups(re *regexp.Regexp, s string, f func(groups []string) string) string {
-	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
-}
-
-// resolved returns what resolve makes of an address of markdown. Fragments, addresses with a scheme and what cannot be
-// resolved stay as they are.
-func resolved(address string, resolve func(string) *url.URL) string {
+// resolved returns what resolve makes of an address of markdown. ok is false for fragments, addresses with a scheme and
+// what cannot be resolved: those stay as they are.
+func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
 	if address == "" || address[0] == '#' {
-		return address
+		return "", false
 	}
-	if scheme, _, ok := strings.Cut(address, ":"); ok && validScheme(scheme) && !strings.Contains(scheme, ".") {
-		return address
+	if scheme, _, found := strings.Cut(address, ":"); found && validScheme(scheme) && !strings.Contains(scheme, ".") {
+		return "", false
 	}
-	u := resolve(strings.ReplaceAll(address, `\`, ""))
+	u := resolve(address)
 	if u == nil {
-		return address
+		return "", false
 	}
-	return linkBytes(u.String())
+	return linkBytes(u.String()), true
 }

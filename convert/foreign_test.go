@@ -51,19 +51,15 @@ func FuzzForeign(f *testing.F) {
 		strings.Repeat("[", 2000), strings.Repeat("[a](", 500), "---\ntitle: x\n---\n\n# T\n===\n", "a\n---\n",
 		"## A {#id}\n<a id=\"x\"></a>\n## B\n",
 	} {
-		f.Add([]byte(s), "id", 5)
+		f.Add([]byte(s), 5)
 	}
 	base := &url.URL{Scheme: "https", Host: "a.test", Path: "/dir/"}
-	f.Fuzz(func(t *testing.T, md []byte, fragment string, limit int) {
+	f.Fuzz(func(t *testing.T, md []byte, limit int) {
 		convert.DoubtMarkdown(md)
 		convert.DoubtAgainst(md, md, 10)
 		once := convert.AbsoluteLinks(md, base)
 		if utf8.Valid(md) && !utf8.Valid(once) {
 			t.Errorf("%q became %q", md, once)
-		}
-		begin, end, found := convert.MarkdownSection(string(md), fragment)
-		if begin < 0 || end > len(md) || begin > end || !found && (begin != 0 || end != len(md)) {
-			t.Errorf("section %d to %d of %d, found %v", begin, end, len(md), found)
 		}
 		if _, next := convert.Cut(md, limit); next < 0 || next > len(md) {
 			t.Errorf("cut at %d of %d", next, len(md))
@@ -91,7 +87,6 @@ func TestHostileForeignMarkdownIsJudgedInTime(t *testing.T) {
 			checkCost(t, md, func() {
 				convert.DoubtMarkdown([]byte(md))
 				convert.AbsoluteLinks([]byte(md), base)
-				convert.MarkdownSection(md, "none")
 				convert.Cut([]byte(md), 1000)
 			})
 		})

@@ -38,6 +38,13 @@ func TestLooksLikeMarkdown(t *testing.T) {
 	}
 }
 
+func TestTextKnowsFencesOfTildes(t *testing.T) {
+	md := "a\n\n~~~~ go\n*b*\n~~~\n~~~~\n\n    ```\n\n*c*\n"
+	if got, want := convert.Text(md), "a\n\n*b*\n~~~\n\n```\n\nc\n"; got != want {
+		t.Errorf("Text = %q, want %q", got, want)
+	}
+}
+
 func TestTextHasNoMarkup(t *testing.T) {
 	md := "# Title\n\nA **bold** [link](https://a.test/x_(y)) and `code` ![alt](b.png).\n\n- item\n- [x] done\n\n> quoted\n\n| a | b |\n| --- | --- |\n| 1\\|2 | c |\n\n```go\n# kept *as* is\n```\n\n\\*star\\* [ref][1]\n\n[1]: https://a.test/\n"
 	want := "Title\n\nA bold link and code alt.\n\nitem\ndone\n\nquoted\n\na \t b\n1|2 \t c\n\n# kept *as* is\n\n*star* ref\n"

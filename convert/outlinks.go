@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"readthru/markdown"
 	"readthru/page"
 )
 
@@ -31,7 +32,11 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 	base.User = nil
 	c := linkList{base: &base, given: map[string]bool{}, seen: map[string]bool{}}
 	if kind == page.Markdown || media == "text/plain" {
-		c.markdown(text)
+		for l := range markdown.Links(text) {
+			if l.Kind != markdown.Src {
+				c.add(l.Address(text))
+			}
+		}
 	} else {
 		c.html(text)
 	}
@@ -185,32 +190,4 @@ func attributes(z *html.Tokenizer, more bool) (a linkAttributes) {
 		}
 	}
 	return a
-}
-
-// markdownLink matches the destinations that markdown has: of an inline link, of a definition, in angle brackets, in an
-// element, and bare.
-var markdownLink = pattern(`\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>]+)|(?:href=["']|<)?(https?://[^\s<>()"'\]]+)|href=["']([^"'\s]+)`)
-
-func (c *linkList) markdown(text []byte) {
-	fence := ""
-	for line := range bytes.Lines(text) {
-		trimmed := strings.TrimSpace(string(line))
-		if fence != "" {
-			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "" {
-				fence = ""
-			}
-			continue
-		}
-		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
-			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
-			continue
-		}
-		for _, m := range markdownLink().FindAllSubmatch(line, -1) {
-			for _, destination := range m[1:] {
-				if len(destination) > 0 {
-					c.add(strings.TrimRight(string(destination), ".,;:!?*_`"))
-				}
-			}
-		}
-	}
 }

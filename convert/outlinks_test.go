@@ -60,6 +60,10 @@ func TestLinksTellWhereAPageLeads(t *testing.T) {
 			"http://a.test/d/h",
 		},
 		{
+			"a fence that is indented like code is none", "text/markdown", "a\n\n    ```go\n\n[b](c) [d](e\\_f?g&amp;h)\n",
+			"http://a.test/d/c http://a.test/d/e_f?g&h",
+		},
+		{
 			"open shadow roots are on the page", "text/html",
 			`<x-y><template shadowrootmode="open"><a href=s></a><template><a href=t></a></template><a href=u></a></template></x-y><template shadowrootmode=closed><a href=c></a></template><a href=z>`, "http://a.test/d/s http://a.test/d/u http://a.test/d/z",
 		},

@@ -2,9 +2,7 @@ package convert
 
 import (
 	"context"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -152,116 +150,4 @@ func leadsIn(n, outer *html.Node) bool {
 		n = n.Parent
 	}
 	return true
-}
-
-var (
-	atxLine   = pattern(`^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
-	setextOne = pattern(`^ {0,3}=+[ \t]*$`)
-	setextTwo = pattern(`^ {0,3}-{2,}[ \t]*$`)
-	ownID     = pattern(`[ \t]*\{#([^\s{}]+)[^{}]*\}$`)
-	anchorTag = pattern(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
-)
-
-// MarkdownSection returns the part of markdown that a fragment names: by the id that its heading has of its own, {#id}
-// or an anchor before it, or by the slug that GitHub makes of it. Begin and end are offsets in bytes; found is false
-// when no heading has that name.
-func MarkdownSection(markdown, fragment string) (begin, end int, found bool) {
-	level, seen := 0, map[string]int{}
-	for h := range markdownHeadings(markdown) {
-		if found {
-			if h.level <= level {
-				return begin, h.at, true
-			}
-			continue
-		}
-		slug := Slug(h.text)
-		if n := seen[slug]; n > 0 {
-			seen[slug]++
-			slug += "-" + strconv.Itoa(n)
-		} else {
-			seen[slug] = 1
-		}
-		if h.id == fragment || h.id == "" && slug == strings.ToLower(fragment) || h.id != "" && slug == fragment {
-			begin, level, found = h.at, h.level, true
-		}
-	}
-	return begin, len(markdown), found
-}
-
-// Slug returns the fragment that GitHub gives a heading: letters, digits, - and _ in lower case, spaces as -.
-func Slug(text string) string {
-	text = inlineText(text)
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.M, r):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, strings.TrimSpace(text))
-}
-
-// markdownHeading is a heading in markdown.
-type markdownHeading struct {
-	level    int
-	text, id string
-	at       int // offset of its line in bytes, or of the anchor before it
-}
-
-// markdownHeadings yields the headings of markdown that stand outside fences.
-func markdownHeadings(markdown string) func(yield func(markdownHeading) bool) {
-	return func(yield func(markdownHeading) bool) {
-		fence, previous, previousAt, at := "", "", 0, 0
-		anchor, anchorAt := "", 0
-		for line := range strings.Lines(markdown) {
-			here := at
-			at += len(line)
-			line = strings.TrimRight(line, "\r\n")
-			bare := strings.TrimSpace(line)
-			if fence != "" {
-				if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
-					fence = ""
-				}
-				previous = ""
-				continue
-			}
-			if ticks := len(bare) - len(strings.TrimLeft(bare, "`")); ticks >= 3 {
-				fence, previous = bare[:ticks], ""
-				continue
-			} else if tildes := len(bare) - len(strings.TrimLeft(bare, "~")); tildes >= 3 {
-				fence, previous = bare[:tildes], ""
-				continue
-			}
-			h := markdownHeading{at: here}
-			if m := atxLine().FindStringSubmatch(line); m != nil {
-				h.level, h.text = len(m[1]), m[2]
-			} else if previous != "" && (setextOne().MatchString(line) || setextTwo().MatchString(line)) {
-				h.level, h.text, h.at = 2, previous, previousAt
-				if setextOne().MatchString(line) {
-					h.level = 1
-				}
-			}
-			if h.level == 0 {
-				if m := anchorTag().FindStringSubmatch(bare); m != nil && strings.HasPrefix(bare, "<a") {
-					anchor, anchorAt = m[1], here
-				} else if bare != "" {
-					anchor = ""
-				}
-				previous, previousAt = bare, here
-				continue
-			}
-			if m := ownID().FindStringSubmatch(h.text); m != nil {
-				h.id, h.text = m[1], strings.TrimSuffix(h.text, m[0])
-			} else if m := anchorTag().FindStringSubmatch(h.text); m != nil {
-				h.id = m[1]
-			} else if anchor != "" {
-				h.id, h.at = anchor, anchorAt
-			}
-			anchor, previous = "", ""
-			if !yield(h) {
-				return
-			}
-		}
-	}
 }

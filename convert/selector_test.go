@@ -72,17 +72,6 @@ func TestSectionsAreFoundById(t *testing.T) {
 	}
 }
 
-func TestSlugsAreThoseOfGitHub(t *testing.T) {
-	for text, want := range map[string]string{
-		"Hello World": "hello-world", "What's new?": "whats-new", "`code` & more": "code--more", "Über uns": "über-uns",
-		"a_b - c": "a_b---c", "[link](x) text": "link-text", "1. First": "1-first",
-	} {
-		if got := convert.Slug(text); got != want {
-			t.Errorf("Slug(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestHostileSelectorsEndWithTheirContext(t *testing.T) {
 	page := many("<div>", 240) + many("<i>x</i>", 30000)
 	doc := parse(t, page)

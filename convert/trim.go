@@ -15,6 +15,7 @@ import (
 	"readthru/convert/chars"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/markdown"
 )
 
 // Trim is what a model is given of a page to convert (rules E10, E12), and what is left for us.
@@ -226,10 +227,10 @@ const (
 
 // DoubtModel judges markdown that a model made of trimmed HTML: it may leave out and regroup, and must not add. Every
 // address and every heading must stand in the HTML, and so must nine in ten of its words.
-func DoubtModel(markdown, trimmed string) Doubt {
+func DoubtModel(md, trimmed string) Doubt {
 	text, addresses := sourceOf(trimmed)
 	source := fold(text)
-	prose := withoutCode(markdown)
+	prose := withoutCode(md)
 	for _, m := range modelLink().FindAllStringSubmatch(prose, -1) {
 		for _, address := range m[1:] {
 			if address != "" && address[0] != '#' && !addresses[sameAddress(address)] {
@@ -237,8 +238,8 @@ func DoubtModel(markdown, trimmed string) Doubt {
 			}
 		}
 	}
-	for h := range markdownHeadings(markdown) {
-		if !strings.Contains(source, fold(inlineText(h.text))) {
+	for _, h := range markdown.Headings([]byte(md)) {
+		if !strings.Contains(source, fold(h.Title)) {
 			return DoubtHeadings
 		}
 	}
@@ -255,9 +256,9 @@ func DoubtModel(markdown, trimmed string) Doubt {
 	switch {
 	case strange*10 > all:
 		return DoubtWords
-	case 2*chars.Words(markdown) < chars.Words(text):
+	case 2*chars.Words(md) < chars.Words(text):
 		return DoubtHalf
-	case strings.Count(markdown, "```")+strings.Count(markdown, "~~~") < strings.Count(trimmed, "<pre>"):
+	case strings.Count(md, "```")+strings.Count(md, "~~~") < strings.Count(trimmed, "<pre>"):
 		return DoubtTwin
 	}
 	return NoDoubt

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"readthru/convert"
+	"readthru/markdown"
 	"readthru/page"
 	"readthru/store"
 )
@@ -151,7 +152,7 @@ func (a *attempt) narrowMarkdown(o convert.Options) {
 		return
 	}
 	_, content := page.SplitFrontMatter(a.best.Markdown)
-	begin, end, found := convert.MarkdownSection(string(content), section)
+	begin, end, found := markdown.Section(content, section)
 	if !found {
 		a.warn("section-missing")
 		return
@@ -163,10 +164,10 @@ func (a *attempt) narrowMarkdown(o convert.Options) {
 }
 
 // from returns markdown from the code point at which a view begins; nothing when it begins after the end.
-func from(markdown []byte, start int) []byte {
-	for ; start > 0 && len(markdown) > 0; start-- {
-		_, size := utf8.DecodeRune(markdown)
-		markdown = markdown[size:]
+func from(md []byte, start int) []byte {
+	for ; start > 0 && len(md) > 0; start-- {
+		_, size := utf8.DecodeRune(md)
+		md = md[size:]
 	}
-	return markdown
+	return md
 }

@@ -26,6 +26,25 @@ type Link struct {
 	TextStart, TextEnd int // the text of an inline link or image
 }
 
+// Address returns the address of a link of a text, without escapes.
+func (l *Link) Address(md []byte) string {
+	address := md[l.Start:l.End]
+	if l.Kind == Autolink || l.Kind == BareURL {
+		return string(address)
+	}
+	if l.Kind <= Definition && bytes.IndexByte(address, '\\') >= 0 {
+		plain := make([]byte, 0, len(address))
+		for i := 0; i < len(address); i++ {
+			if address[i] == '\\' && i+1 < len(address) && IsPunctuation(address[i+1]) {
+				i++
+			}
+			plain = append(plain, address[i])
+		}
+		address = plain
+	}
+	return decoded(address)
+}
+
 // Links yields the links of a text in order of their addresses, as they are written: code, escapes and references are
 // treated as CommonMark says, except that HTML blocks are read as text, since many authors expect that. Addresses of
 // reference links stand in their definitions. In code by indentation only bare URLs are links.

@@ -261,21 +261,20 @@ func QuoteMarkers(line []byte) int {
 	}
 }
 
-// Markers returns the length of the markers of headings, quotes and list items that a line begins with, with the white
+// Markers returns the length of the markers of quotes, list items and a heading that a line begins with, with the white
 // space after them, and where the last marker of a list item begins; -1 when there is none.
 func Markers(line []byte) (n, item int) {
 	item = -1
-	for n = Indentation(line); n < len(line); {
-		marker := ListMarker(line[n:])
-		if marker > 0 {
+	for n = Indentation(line); n < len(line); n += Indentation(line[n:]) {
+		if marker := ListMarker(line[n:]); marker > 0 {
 			item = n
+			n += marker
 		} else if line[n] == '>' {
-			marker = 1
-		} else if marker = headingLevel(line[n:]); marker == 0 {
-			break
+			n++
+		} else {
+			level := headingLevel(line[n:])
+			return n + level + Indentation(line[n+level:]), item
 		}
-		n += marker
-		n += Indentation(line[n:])
 	}
 	return n, item
 }

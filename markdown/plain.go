@@ -41,10 +41,37 @@ func Plain(line []byte) string {
 
 // Decode returns the text of a piece, its character references decoded where the kind has any.
 func (k PieceKind) Decode(text []byte) string {
-	if k <= AltText && bytes.IndexByte(text, '&') >= 0 {
-		return html.UnescapeString(string(text))
+	if k <= AltText {
+		return decoded(text)
 	}
 	return string(text)
+}
+
+// decoded returns a text with its character references decoded. One without a semicolon is none in markdown.
+func decoded(text []byte) string {
+	const longest = 34 // "&CounterClockwiseContourIntegral;" and a byte
+	var b strings.Builder
+	for {
+		at := bytes.IndexByte(text, '&')
+		if at < 0 {
+			break
+		}
+		b.Write(text[:at])
+		text = text[at:]
+		end := bytes.IndexByte(text[:min(len(text), longest)], ';') + 1
+		if end < 3 || bytes.LastIndexByte(text[:end], '&') > 0 {
+			end = 1
+			b.WriteByte('&')
+		} else {
+			b.WriteString(html.UnescapeString(string(text[:end])))
+		}
+		text = text[end:]
+	}
+	if b.Len() == 0 {
+		return string(text)
+	}
+	b.Write(text)
+	return b.String()
 }
 
 // Pieces calls yield for the pieces of one line of markdown, in order. Marks of emphasis and code and the addresses of
@@ -71,7 +98,7 @@ func pieces(line []byte, words PieceKind, depth int, yield func(kind PieceKind, 
 			}
 		case '`':
 			kind = CodeSpan
-			text, n = codeSpan(rest)
+			text, n = InlineCode(rest)
 		case '*', '_':
 			marks := &emphasis[0]
 			if c == '_' {
@@ -120,9 +147,9 @@ func pieces(line []byte, words PieceKind, depth int, yield func(kind PieceKind, 
 	put(words, line[from:])
 }
 
-// codeSpan returns the content of the code span that a text begins with, and how many bytes it takes; the run of
+// InlineCode returns the content of the code span that a text begins with, and how many bytes it takes; the run of
 // backticks alone when it opens none.
-func codeSpan(text []byte) (content []byte, n int) {
+func InlineCode(text []byte) (content []byte, n int) {
 	run := 0
 	for run < len(text) && text[run] == '`' {
 		run++
