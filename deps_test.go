@@ -38,7 +38,7 @@ const policy = `
 	knowledge             → page, store, llm
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
-	proxy                 → page, httpfield, cache, fetch, certs, recording
+	proxy                 → page, httpfield, store, cache, fetch, certs, recording
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents

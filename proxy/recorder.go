@@ -10,6 +10,7 @@ import (
 
 	"readthru/cache"
 	"readthru/recording"
+	"readthru/store"
 )
 
 // recorder is a recording under way.
@@ -40,9 +41,8 @@ var ErrRecording = errors.New("recording")
 // Record writes what a session is answered to w, as package recording describes it, until [Proxy.EndRecording] or ctx
 // ends it. It calls begun when everything that is answered from then on is recorded, and writes nothing before.
 func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer, begun func()) error {
-	if !validSession(session) {
-		return fmt.Errorf("record session %.40q: a name has 1 to %d bytes without control characters", session,
-			maxSessionName)
+	if err := store.CheckSession(session); err != nil {
+		return fmt.Errorf("record: %w", err)
 	}
 	r := &recorder{to: recording.NewWriter(w, madeBy), ended: make(chan struct{}), done: make(chan struct{})}
 	s := p.sessions
@@ -90,21 +90,29 @@ func (p *Proxy) EndRecording(ctx context.Context, session string) error {
 	}
 }
 
-// record begins to record the answer if the session is recorded. before stands before the URL by which it is known.
-func (x *exchange) record(before string) {
+// record begins to record the answer if the session is recorded.
+func (x *exchange) record() {
 	to := x.p.sessions.writer(x.session)
 	if to == nil {
 		return
 	}
-	if x.recorded = to.Begin(x.w, x.r, before+x.masked()); x.recorded != nil {
+	if x.recorded = to.Begin(x.w, x.r, x.recordedURL()); x.recorded != nil {
 		x.w = x.recorded
 	}
 }
 
+// recordedURL is the URL under which a recording has the answer: that of the prefix form begins with a slash.
+func (x *exchange) recordedURL() string {
+	if x.prefix != nil {
+		return "/" + x.masked()
+	}
+	return x.masked()
+}
+
 // replay answers a request from the recording. What it does not have is the gateway's timeout, as for a cache that may
 // not ask (RFC 9111 §5.2.1.7).
-func (x *exchange) replay(before string) {
-	resp, err := x.p.o.Replay.Respond(x.r, before+x.masked())
+func (x *exchange) replay() {
+	resp, err := x.p.o.Replay.Respond(x.r, x.recordedURL())
 	if err == nil {
 		x.stream(resp, cache.ParseOutcome(resp.Header))
 		return

@@ -2,18 +2,13 @@ package proxy
 
 import (
 	"net/http"
-	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-const (
-	sessionsKept   = 1024 // whose figures are remembered
-	maxSessionName = 200  // bytes
-)
+// sessionsKept is how many sessions' figures are remembered.
+const sessionsKept = 1024
 
 // SessionStats counts what a session was answered since its first request: Hits and Pages are of the Requests, pages
 // those that came as markdown or text; Tunnels are connections whose content nobody looked at, WebSockets among them.
@@ -59,11 +54,6 @@ func (p *Proxy) Session(name string) SessionStats {
 		return *st
 	}
 	return SessionStats{}
-}
-
-func validSession(name string) bool {
-	return name != "" && len(name) <= maxSessionName && utf8.ValidString(name) &&
-		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // tally counts the exchange for its session, and ends its recording.

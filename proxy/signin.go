@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"readthru/store"
 )
 
 const (
@@ -88,7 +90,7 @@ func (d *signInDesk) signIn(ctx context.Context, remote, field string) (user Use
 	name, password, _ := strings.Cut(string(decoded), ":")
 	switch {
 	case len(d.users) == 0:
-		if isBasic && err == nil && validSession(name) {
+		if isBasic && err == nil && store.CheckSession(name) == nil {
 			session = name
 		}
 		return User{}, session, nil
@@ -100,7 +102,7 @@ func (d *signInDesk) signIn(ctx context.Context, remote, field string) (user Use
 			challenge("The proxy wants a name and a password in the form of Basic authentication, which these are not.")
 	}
 	if _, known := d.users[name]; !known {
-		if plus := strings.LastIndexByte(name, '+'); plus >= 0 && validSession(name[plus+1:]) {
+		if plus := strings.LastIndexByte(name, '+'); plus >= 0 && store.CheckSession(name[plus+1:]) == nil {
 			name, session = name[:plus], name[plus+1:]
 		}
 	}
