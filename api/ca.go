@@ -1,9 +1,8 @@
 package api
 
 import (
-	"encoding/json"
 	"encoding/pem"
-	"fmt"
+	"io"
 	"net/http"
 )
 
@@ -28,7 +27,7 @@ func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request, _ none) erro
 		return problem(http.StatusInternalServerError, "the authority's certificate is not PEM")
 	}
 	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
-	w.Header().Set("Content-Disposition", `attachment; filename="readthru-ca.der"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="readthru-ca.crt"`)
 	_, _ = w.Write(block.Bytes) // as above
 	return nil
 }
@@ -42,18 +41,10 @@ func (s *Server) authority() ([]byte, error) {
 
 // servePAC answers proxy settings: everything but this machine through the proxy.
 func (s *Server) servePAC(w http.ResponseWriter, _ *http.Request, _ none) error {
-	if s.o.Proxy == nil || s.o.Proxy() == "" {
+	if s.o.AutoConfig == nil || s.o.Proxy == nil || s.o.Proxy() == "" {
 		return problem(http.StatusServiceUnavailable, "no proxy runs")
 	}
-	address, err := json.Marshal("PROXY " + s.o.Proxy())
-	if err != nil {
-		return err
-	}
 	w.Header().Set("Content-Type", "application/x-ns-proxy-autoconfig")
-	_, _ = fmt.Fprintf(w, `function FindProxyForURL(url, host) {
-  if (host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]") return "DIRECT";
-  return %s;
-}
-`, address)
+	_, _ = io.WriteString(w, s.o.AutoConfig(s.o.Proxy())) // the status is out
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"readthru/firecrawl"
 	"readthru/knowledge"
 	"readthru/page"
+	"readthru/proxy"
 	"readthru/store"
 )
 
@@ -132,8 +133,8 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 		Crawl:     func() (crawl.Service, error) { return crawl.New("local", crawl.Config{Fetcher: f, Interval: -1}) },
 		Firecrawl: firecrawl.New(firecrawl.Options{Crawl: crawl.Config{Fetcher: f, Interval: -1}, Dir: tb.TempDir()}),
 		Fetch:     f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
-		Proxy: func() string { return "127.0.0.1:7887" },
-		CA:    func() []byte { return pemOf(w.origin.Certificate()) },
+		Proxy: func() string { return "127.0.0.1:7887" }, AutoConfig: proxy.AutoConfig,
+		CA: func() []byte { return pemOf(w.origin.Certificate()) },
 		Fresh: func(ctx context.Context, url string) (bool, error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 			if err != nil {

@@ -39,6 +39,7 @@ type Options struct {
 	Crawl     func() (crawl.Service, error) // the crawl service as configured; if nil, nothing is crawled
 
 	Proxy          func() string                  // the proxy's address, host:port
+	AutoConfig     func(addr string) string       // the proxy auto-configuration for that address
 	Requests       func() RequestStats            // counts of the proxy
 	Cache          func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
 	Recent         func() any                     // the last requests, newest first, as JSON shows them

@@ -99,7 +99,7 @@ func (s *serving) serveConnect(x *exchange) {
 		x.refuse(bad)
 		return
 	}
-	user, bad := x.signIn()
+	user, bad := x.signIn(x.r.Header.Get("Proxy-Authorization"))
 	if bad != nil {
 		x.refuse(bad)
 		return

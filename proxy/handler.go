@@ -27,12 +27,14 @@ type exchange struct {
 	r        *http.Request
 	inside   *connect    // set for a request inside an intercepted connection
 	conn     *framedConn // what the request came by; nil with HTTP/2
-	target   string      // of a CONNECT, or the masked URL of a page in prefix form; else empty
+	prefix   *url.URL    // of the page that is asked for in prefix form; else nil
+	target   string      // of a CONNECT, or the masked URL; empty until it is needed
 	lost     bool        // the client does not take what is written
 	began    time.Time
 	rec      Record
 	hijacked bool // its end is told by endTunnel
 	told     wishes
+	reader   readerWishes // with prefix
 	rule     fetch.Rule
 	session  string              // whose request it is; empty is nobody's
 	page     *page.Page          // what was answered, if it was a page
@@ -60,41 +62,29 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve takes a request through the checks, in the order of the package's documentation, and answers it.
 func (x *exchange) serve() {
-	if x.inside == nil && !x.r.URL.IsAbs() {
-		x.serveDirect()
-		return
-	}
-	if bad := x.aim(); bad != nil {
+	if bad := x.wellFormed(); bad != nil {
 		x.refuse(bad)
 		return
 	}
-	if bad := x.p.looped(x.r.Header); bad != nil {
-		x.refuse(bad)
-		return
-	}
-	if bad := malformed(x.r); bad != nil {
-		x.refuse(bad)
-		return
-	}
-	if x.r.URL.Hostname() == localHost {
+	if x.local() {
 		x.serveLocal()
 		return
 	}
-	user, bad := x.signIn()
-	if bad == nil {
-		x.rec.User = user.Name
-		x.enter("")
-		if x.p.o.Replay != nil {
-			x.replay("")
-			return
-		}
-		bad = x.permit()
-	}
-	if bad == nil {
-		bad = x.readWishes()
-	}
+	user, bad := x.admit()
 	if bad != nil {
 		x.refuse(bad)
+		return
+	}
+	if x.p.o.Replay != nil {
+		x.replay()
+		return
+	}
+	if bad := x.permit(); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if x.prefix != nil {
+		x.servePrefix()
 		return
 	}
 	if x.s.terms.Offline && (wantsWebSocket(x.r) || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
@@ -116,8 +106,8 @@ func (x *exchange) serve() {
 	if x.p.log.Enabled(x.r.Context(), slog.LevelDebug) {
 		x.p.log.Debug("form decided", "url", x.masked(), "form", want.String())
 	}
-	if host := x.r.URL.Hostname(); (want == markdown || want == plainText) && page.Blocked(host, x.p.o.BlockedDomains) {
-		x.refuse(blockedRefusal(host)) // rule A11
+	if bad := x.blockedPage(); bad != nil && (want == markdown || want == plainText) {
+		x.refuse(bad)
 		return
 	}
 	x.prepare()
@@ -133,6 +123,35 @@ func (x *exchange) serve() {
 	default:
 		x.passThrough(want == observed)
 	}
+}
+
+// wellFormed finds what the request is for, and refuses one that two parsers could read differently, or that has been
+// here before.
+func (x *exchange) wellFormed() *refusal {
+	aim := x.aim
+	if x.inside == nil && !x.r.URL.IsAbs() {
+		aim = x.aimDirect
+	}
+	if bad := aim(); bad != nil {
+		return bad
+	}
+	if bad := x.p.looped(x.r.Header); bad != nil {
+		return bad
+	}
+	return malformed(x.r)
+}
+
+// local reports whether the request is for the proxy itself.
+func (x *exchange) local() bool {
+	return x.prefix == nil && (x.r.URL.Host == "" || x.r.URL.Hostname() == localHost)
+}
+
+// url returns the URL that the request is for.
+func (x *exchange) url() *url.URL {
+	if x.prefix != nil {
+		return x.prefix
+	}
+	return x.r.URL
 }
 
 // aim completes the request's URL from the connection it came by, in its one spelling, and refuses a target that two
@@ -174,17 +193,26 @@ func aimPlain(r *http.Request) *refusal {
 	default:
 		return badRequest(fmt.Sprintf("Scheme %s: only http and https URLs are fetched.", clip(u.Scheme)))
 	}
-	if u.User != nil {
-		return badRequest("User info has no place in a request's target (RFC 9110 §4.2.4): send an Authorization field.")
-	}
 	if u.Opaque != "" {
 		return badRequest("The request's target is no URL with a host.")
 	}
+	authority, bad := authorityOf(u, defaultPort)
+	if bad != nil {
+		return bad
+	}
+	return setTarget(r, u.Scheme, authority)
+}
+
+// authorityOf returns host and port of a target in their one spelling.
+func authorityOf(u *url.URL, defaultPort string) (string, *refusal) {
+	if u.User != nil {
+		return "", badRequest("User info has no place in a request's target (RFC 9110 §4.2.4).")
+	}
 	host, port, err := splitAuthority(u.Host, defaultPort)
 	if err != nil {
-		return badRequest(fmt.Sprintf("Host %q: %v.", clip(u.Host), err))
+		return "", badRequest(fmt.Sprintf("Host %q: %v.", clip(u.Host), err))
 	}
-	return setTarget(r, u.Scheme, joinAuthority(host, port, defaultPort))
+	return joinAuthority(host, port, defaultPort), nil
 }
 
 func setTarget(r *http.Request, scheme, authority string) *refusal {
@@ -216,16 +244,36 @@ func escapeNonASCII(s string) string {
 	return b.String()
 }
 
-// signIn returns who asks, and notes in which session. Inside a tunnel that is who opened it.
-func (x *exchange) signIn() (User, *refusal) {
-	if x.inside != nil {
-		x.session = x.inside.session
-		return x.inside.user, nil
+// admit finds out who is asking, and takes the request into its session: the one that it names itself before the one of
+// its credentials.
+func (x *exchange) admit() (user User, bad *refusal) {
+	switch {
+	case x.prefix != nil:
+		user, bad = x.signInAtListener()
+	case x.inside != nil: // who opened the tunnel
+		x.session, user = x.inside.session, x.inside.user
+	default:
+		user, bad = x.signIn(x.r.Header.Get("Proxy-Authorization"))
 	}
-	return x.signInWith(x.r.Header.Get("Proxy-Authorization"))
+	if bad != nil {
+		return user, bad
+	}
+	x.rec.User = user.Name
+	if x.prefix != nil {
+		if x.reader, bad = readReader(x.r.Header); bad != nil {
+			return user, bad
+		}
+	}
+	if named := clip(x.r.Header.Get("X-Readthru-Session")); named != "" {
+		x.session = named
+	}
+	if !wantsWebSocket(x.r) {
+		x.record()
+	}
+	return user, nil
 }
 
-func (x *exchange) signInWith(field string) (User, *refusal) {
+func (x *exchange) signIn(field string) (User, *refusal) {
 	if field == "" && len(x.p.auth.users) == 0 {
 		return User{}, nil
 	}
@@ -234,22 +282,12 @@ func (x *exchange) signInWith(field string) (User, *refusal) {
 	return user, bad
 }
 
-// enter takes the request into its session: the one that it names itself before the one of its credentials. before is
-// what stands before its URL where a recording names it.
-func (x *exchange) enter(before string) {
-	if named := clip(x.r.Header.Get("X-Readthru-Session")); named != "" {
-		x.session = named
-	}
-	if !wantsWebSocket(x.r) {
-		x.record(before)
-	}
-}
-
-// permit applies what can only be judged by request: rules with a path, TRACE.
+// permit applies what can only be judged by request: rules with a path, TRACE, and the fields that are for us, which it
+// takes out of the request.
 func (x *exchange) permit() *refusal {
 	if len(x.p.o.Rules) > 0 {
-		host := x.r.URL.Hostname()
-		if rule, ok := x.p.o.Rules.Match(host, x.r.URL.EscapedPath()); ok {
+		host := x.url().Hostname()
+		if rule, ok := x.p.o.Rules.Match(host, x.url().EscapedPath()); ok {
 			if rule.Action == "block" {
 				return blockedRefusal(host)
 			}
@@ -262,6 +300,14 @@ func (x *exchange) permit() *refusal {
 			detail: "TRACE is refused: it would show the fields that other programs on the way add.",
 			header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
 		}
+	}
+	return x.readWishes()
+}
+
+// blockedPage refuses a page of a host on the list of blocked domains (rule A11).
+func (x *exchange) blockedPage() *refusal {
+	if host := x.url().Hostname(); page.Blocked(host, x.p.o.BlockedDomains) {
+		return blockedRefusal(host)
 	}
 	return nil
 }
@@ -402,7 +448,7 @@ func (x *exchange) note() {
 // masked returns the request's target for logs, records and error texts.
 func (x *exchange) masked() string {
 	if x.target == "" {
-		x.target = page.Mask(x.r.URL)
+		x.target = page.Mask(x.url())
 	}
 	return x.target
 }

@@ -15,41 +15,40 @@ import (
 	"readthru/page"
 )
 
-// serveDirect answers a request that came to the listener itself, not through it as a proxy: the page at
-// readthru.local, and the prefix form GET /https://host/path, which answers markdown to a client without any proxy
-// setting. A web page in the user's browser can send such requests too; so the Host field must be ours, against
+// aimDirect finds what a request is for that came to the listener itself, not through it as a proxy: the page at
+// readthru.local, or a page in the prefix form GET /https://host/path, which answers markdown to a client without any
+// proxy setting. A web page in the user's browser can send such requests too; so the Host field must be ours, against
 // rebinding of names, and the browser must not say that another site asks.
-func (x *exchange) serveDirect() {
-	if bad := malformed(x.r); bad != nil {
-		x.refuse(bad)
-		return
-	}
-	if bad := x.p.looped(x.r.Header); bad != nil {
-		x.refuse(bad)
-		return
-	}
+func (x *exchange) aimDirect() *refusal {
 	if !ourHost(x.r.Host, x.ourAddr()) {
-		x.refuse(&refusal{
+		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
 			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send http://%s/ requests through it, or ask "+
 				"http://%s/.", clip(x.r.Host), clip(x.r.Host), x.ourAddr()),
-		})
-		return
+		}
 	}
 	switch x.r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
 	default:
-		x.refuse(&refusal{
+		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
 			detail: "Another site's page may not ask here.",
-		})
-		return
+		}
 	}
-	if target := prefixTarget(x.r.RequestURI); target != "" {
-		x.servePrefix(target)
-		return
+	target := prefixTarget(x.r.RequestURI)
+	if target == "" {
+		return nil
 	}
-	x.serveLocal()
+	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		return notAllowed
+	}
+	u, err := page.Parse(target)
+	if err != nil {
+		return badRequest(fmt.Sprintf("Prefix form: %v.", err))
+	}
+	x.prefix = u
+	_, bad := authorityOf(u, "443")
+	return bad
 }
 
 // ourAddr is the address by which the client reached us, host:port. The listener's own may be 0.0.0.0, which is no
@@ -91,57 +90,23 @@ func prefixTarget(uri string) string {
 	return ""
 }
 
-// servePrefix answers with the page at target, fetched as one of our own: no field of the client goes along.
-func (x *exchange) servePrefix(target string) {
-	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
-		x.refuse(notAllowed)
-		return
+// signInAtListener returns who asks in the prefix form. A client without proxy setting signs in as to any origin.
+func (x *exchange) signInAtListener() (User, *refusal) {
+	if len(x.p.auth.users) == 0 {
+		return User{}, nil
 	}
-	if len(x.p.auth.users) > 0 {
-		user, bad := x.signInWith(firstOf(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
-		if bad != nil {
-			if bad.status == http.StatusProxyAuthRequired {
-				bad.status, bad.title = http.StatusUnauthorized, "Authentication required"
-				bad.header = http.Header{"Www-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}}
-			}
-			x.refuse(bad)
-			return
-		}
-		x.rec.User = user.Name
+	user, bad := x.signIn(firstOf(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
+	if bad != nil && bad.status == http.StatusProxyAuthRequired {
+		bad.status, bad.title = http.StatusUnauthorized, "Authentication required"
+		bad.header = http.Header{"Www-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}}
 	}
-	u, err := page.Parse(target)
-	if err != nil {
-		x.refuse(badRequest(fmt.Sprintf("Prefix form: %v.", err)))
-		return
-	}
-	x.target = page.Mask(u)
-	reader, bad := readReader(x.r.Header)
-	if bad != nil {
-		x.refuse(bad)
-		return
-	}
-	x.enter("/")
-	if x.p.o.Replay != nil {
-		x.replay("/")
-		return
-	}
-	if u.User != nil {
-		x.refuse(badRequest("A URL with user info is not fetched."))
-		return
-	}
-	if _, _, err := splitAuthority(u.Host, "443"); err != nil {
-		x.refuse(badRequest(fmt.Sprintf("Host %q: %v.", clip(u.Host), err)))
-		return
-	}
-	if page.Blocked(u.Hostname(), x.p.o.BlockedDomains) {
-		x.refuse(blockedRefusal(u.Hostname()))
-		return
-	}
-	if rule, ok := x.p.o.Rules.Match(u.Hostname(), u.EscapedPath()); ok && rule.Action == "block" {
-		x.refuse(blockedRefusal(u.Hostname()))
-		return
-	}
-	if bad := x.readWishes(); bad != nil {
+	return user, bad
+}
+
+// servePrefix answers with the page that the prefix form names, fetched as one of our own: no field of the client goes
+// along.
+func (x *exchange) servePrefix() {
+	if bad := x.blockedPage(); bad != nil {
 		x.refuse(bad)
 		return
 	}
@@ -164,21 +129,22 @@ func (x *exchange) servePrefix(target string) {
 	if x.s.terms.Offline {
 		storedOnly(ask)
 	}
-	ctx, cancel := reader.within(x.r.Context())
+	ctx, cancel := x.reader.within(x.r.Context())
 	defer cancel()
 	answer, err := x.p.o.Fetch.Page(ctx, fetch.Request{
-		HTML: x.told.mode == "html" || x.told.mode == "raw", WaitFor: reader.waitFor,
+		HTML: x.told.mode == "html" || x.told.mode == "raw", WaitFor: x.reader.waitFor,
 		Header: ask, CacheOnly: x.s.terms.Offline,
-		URL: u, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view,
+		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view,
 		Render: x.told.render, Session: x.session,
-		Force: httpfield.Has(x.r.Header, "Cache-Control", "no-cache"), NoStore: httpfield.Has(x.r.Header, "Cache-Control", "no-store"),
-		Agent: x.r.UserAgent(),
+		Force:   httpfield.Has(x.r.Header, "Cache-Control", "no-cache"),
+		NoStore: httpfield.Has(x.r.Header, "Cache-Control", "no-store"),
+		Agent:   x.r.UserAgent(),
 	})
 	if err == nil {
-		err = reader.wrap(answer)
+		err = x.reader.wrap(answer)
 	}
 	if err != nil {
-		x.fail(u, err)
+		x.fail(x.prefix, err)
 		return
 	}
 	fields := answer.Header
@@ -231,7 +197,7 @@ func (x *exchange) serveLocal() {
 		h.Set("Content-Disposition", `attachment; filename="readthru-ca.crt"`)
 		x.serveBytes("application/x-x509-ca-cert", block.Bytes)
 	case "/proxy.pac":
-		x.serveBytes("application/x-ns-proxy-autoconfig", []byte(pacFile(x.ourAddr())))
+		x.serveBytes("application/x-ns-proxy-autoconfig", []byte(AutoConfig(x.ourAddr())))
 	default:
 		x.refuse(&refusal{
 			status: http.StatusNotFound, title: "Not found",
@@ -254,11 +220,12 @@ func (x *exchange) serveBytes(contentType string, body []byte) {
 	x.rec.BytesOut += int64(n)
 }
 
-// pacFile returns a proxy auto-configuration that sends everything but this machine's own names through addr.
-func pacFile(addr string) string {
+// AutoConfig returns a proxy auto-configuration that sends everything but this machine's own addresses through addr. It
+// names no way past the proxy: with one, browsers would go directly to origins, unnoticed, as soon as the proxy is down.
+func AutoConfig(addr string) string {
 	return `function FindProxyForURL(url, host) {
-  if (host == "localhost" || host == "127.0.0.1" || host == "::1" || isPlainHostName(host)) return "DIRECT";
-  return "PROXY ` + addr + `; DIRECT";
+  if (host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]") return "DIRECT";
+  return "PROXY ` + addr + `";
 }
 `
 }

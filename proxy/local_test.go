@@ -54,7 +54,7 @@ func TestCertificateAndAutoConfigurationAreToBeHad(t *testing.T) {
 		t.Errorf("ca.der: %v %q", err, resp.Header)
 	}
 	if _, body := b.get("http://readthru.local/proxy.pac"); !strings.Contains(body, "FindProxyForURL") ||
-		!strings.Contains(body, "PROXY "+b.addr) {
+		!strings.Contains(body, `return "PROXY `+b.addr+`";`) {
 		t.Errorf("proxy.pac: %q", body)
 	}
 	if resp, _ := b.get("http://readthru.local/nothing"); resp.StatusCode != http.StatusNotFound {
@@ -108,7 +108,7 @@ func TestListenerOnAllAddressesNamesTheOneItWasReachedBy(t *testing.T) {
 		go func() { done <- b.proxy.Serve(ctx, everywhere{inner, at}) }()
 		b.addr = inner.Addr().String()
 		ours := (&net.TCPAddr{IP: net.ParseIP(at), Port: inner.Addr().(*net.TCPAddr).Port}).String()
-		if _, body := b.get("http://readthru.local/proxy.pac"); !strings.Contains(body, "PROXY "+ours+";") {
+		if _, body := b.get("http://readthru.local/proxy.pac"); !strings.Contains(body, "PROXY "+ours+"\";") {
 			t.Errorf("%s: proxy.pac %q", ours, body)
 		}
 		for _, url := range []string{"http://readthru.local/", "https://readthru.local/"} {

@@ -208,7 +208,7 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 		Token:   c.settings.Admin.Token,
 		Offline: c.offline, MaxBody: int64(c.settings.Fetch.MaxBody), MarkdownNewMode: c.settings.MarkdownNew.Mode,
 		Log:   c.log,
-		Proxy: func() string { return proxyAddr },
+		Proxy: func() string { return proxyAddr }, AutoConfig: proxy.AutoConfig,
 		Cache: func() api.CacheStats {
 			n := c.cache.Stats()
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
