@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run wasm quick test check lint fmt bench ways mcp-conformance search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test corpora check lint fmt bench ways mcp-conformance search-corpus dist size vuln hooks clean
 
 build: ## the binary, in bin/
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -28,7 +28,15 @@ test: ## all tests, with the race detector
 	sh .ci/npm
 	sh .ci/wasm
 	CGO_ENABLED=1 go test -race -count=1 -timeout 20m ./... # e2e builds the program itself, which the test cache does not see
+	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
 	READTHRU_FULL_SIZE=1 go test -count=1 -run Hostile ./convert ./pdf # which the race detector would take minutes for
+
+corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, TREES=dir of sources
+	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
+	try() { if [ -d "$$2" ]; then run "$$@"; else echo "corpora: $$3 skipped: no folder $$5=$$2"; fi; }; \
+	try READTHRU_CORPUS "$(PAGES)" 'FewAlarms|TrainModel' ./convert PAGES && \
+	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'NothingHidden|HostilePagesOf|NoAddressOfTheCorpus' './convert ./fetch' SECURITY && \
+	try READTHRU_SYMBOLS_CORPUS "$(TREES)" MatchThoseOfCtags ./symbols TREES
 
 lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff

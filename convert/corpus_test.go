@@ -24,13 +24,10 @@ type corpusPage struct {
 	content            []byte
 }
 
-// readCorpus reads the corpus in the folder that READTHRU_CORPUS names.
+// readCorpus reads the corpus in the folder that READTHRU_CORPUS names, or our own.
 func readCorpus(tb testing.TB) []corpusPage {
 	tb.Helper()
-	dir := os.Getenv("READTHRU_CORPUS")
-	if dir == "" {
-		tb.Skip("READTHRU_CORPUS names no folder with manifest.jsonl and html/*.gz")
-	}
+	dir := convert.CorpusDir(tb)
 	manifest, err := os.Open(filepath.Join(dir, "manifest.jsonl"))
 	if err != nil {
 		tb.Fatal(err)

@@ -3,7 +3,6 @@ package convert_test
 import (
 	"context"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -177,9 +176,6 @@ func TestDoorsAreToldFromContent(t *testing.T) {
 // TestFewAlarmsOverACorpus holds that of the pages of a corpus, which all are content, fewer than 2 in 100 are taken
 // for anything else, by any one detector.
 func TestFewAlarmsOverACorpus(t *testing.T) {
-	if os.Getenv("READTHRU_CORPUS") == "" {
-		t.Skip("READTHRU_CORPUS names no folder with manifest.jsonl and html/*.gz")
-	}
 	pages := readCorpus(t)
 	alarms := map[string]int{}
 	for _, p := range pages {

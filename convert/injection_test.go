@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,14 +11,11 @@ import (
 	"readthru/convert"
 )
 
-// TestNothingHiddenSurvivesTheVectors converts the pages of injection-vectors.json in the folder that
-// READTHRU_CORPUS_SECURITY names, and holds that no hidden, fallback or invisible text is left and no visible sentence
-// lost.
+// TestNothingHiddenSurvivesTheVectors converts the pages of injection-vectors.json, in testdata/security or the folder
+// that READTHRU_CORPUS_SECURITY names, and holds that no hidden, fallback or invisible text is left and no visible
+// sentence lost.
 func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
-	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
-	if dir == "" {
-		t.Skip("READTHRU_CORPUS_SECURITY names no folder with injection-vectors.json")
-	}
+	dir := cmp.Or(os.Getenv("READTHRU_CORPUS_SECURITY"), "testdata/security")
 	file, err := os.ReadFile(filepath.Join(dir, "injection-vectors.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -206,13 +207,10 @@ func TestARenderedPageLeadsWhereItsScriptsSay(t *testing.T) {
 	}
 }
 
-// TestNoAddressOfTheCorpusIsReachedFromAPage has pages try the addresses and spellings of ssrf-targets.json in the
-// corpus folder for security, as data and as places to go to.
+// TestNoAddressOfTheCorpusIsReachedFromAPage has pages try the addresses and spellings of ssrf-targets.json, in
+// testdata or the folder that READTHRU_CORPUS_SECURITY names, as data and as places to go to.
 func TestNoAddressOfTheCorpusIsReachedFromAPage(t *testing.T) {
-	dir := os.Getenv("READTHRU_CORPUS_SECURITY")
-	if dir == "" {
-		t.Skip("READTHRU_CORPUS_SECURITY names no corpus folder")
-	}
+	dir := cmp.Or(os.Getenv("READTHRU_CORPUS_SECURITY"), "testdata")
 	b, err := os.ReadFile(filepath.Join(dir, "ssrf-targets.json"))
 	if err != nil {
 		t.Fatal(err)
