@@ -28,9 +28,10 @@ const policy = `
 	convert/xmlread       → convert/guard, convert/dom
 	convert/docx          → convert/guard, convert/chars, convert/xmlread
 	convert/css           → convert/chars, convert/dom
+	convert/pdflayout     → pdf, convert/chars, convert/guard
 	convert/hidden        → page, convert/chars, convert/dom, convert/guard, convert/css
 	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
-	convert               → convert/xmlread, convert/docx, convert/css, convert/hidden
+	convert               → convert/xmlread, convert/docx, convert/css, convert/hidden, convert/pdflayout
 	store                 → page
 	summary               → page, llm
 	agents                → page

@@ -9,7 +9,7 @@
 // again more gently when too little is left (retry.go), render (render.go, pieces.go, escape.go, list.go, table.go).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (tabular.go), XML,
-// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go and what it names), DOCX (package docx), and bodies without
+// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout), DOCX (package docx), and bodies without
 // text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
 //
 // Every byte is taken for hostile. Input, output, nesting and spans are bounded (package guard), the context is checked

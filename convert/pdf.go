@@ -10,6 +10,7 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/guard"
+	"readthru/convert/pdflayout"
 	"readthru/pdf"
 )
 
@@ -18,10 +19,8 @@ const (
 	maxPDFText   = 10 << 20 // bytes of text taken from one PDF
 )
 
-// pdf makes the markdown of a PDF: its glyphs become words, lines and columns (pdf_lines.go, pdf_columns.go), those
-// become headings, paragraphs, lists, tables and code (pdf_blocks.go), and what repeats on every page goes
-// (pdf_margins.go). Before the first block of a page stands a comment with the page's number, so that what is quoted
-// can be found.
+// pdf makes the markdown of a PDF. Package pdflayout makes blocks of its glyphs, pdfmarkdown.go writes them. Before the
+// first block of a page stands a comment with the page's number, so that what is quoted can be found.
 func (d *Document) pdf(ctx context.Context, content []byte) {
 	f, err := pdf.Open(ctx, content)
 	if err != nil {
@@ -34,27 +33,24 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		d.warnings = append(d.warnings, warning)
 		return
 	}
-	var pages []*pdfPage
+	var pages []*pdflayout.Page
 	size, hidden, cut := 0, 0, false
 	for p, err := range f.Pages(ctx) {
 		if err != nil {
 			guard.Stop(err)
 		}
-		q := layPage(ctx, p)
-		hidden += q.hidden
-		for _, l := range q.lines {
-			size += len(l.text()) + 1
-		}
-		if size > maxPDFText {
+		q := pdflayout.NewPage(ctx, p, linkable)
+		hidden += q.Hidden
+		if size += q.Length(); size > maxPDFText {
 			cut = true
 			break
 		}
 		pages = append(pages, q)
 	}
-	dropMargins(pages)
-	blocks := newBlocks(ctx, pages)
-	d.ready = blocks.markdown()
-	d.head.title = cmp.Or(sensibleTitle(f.Title), blocks.title(), fileName(d.path()))
+	pdflayout.DropMargins(pages)
+	blocks := pdflayout.Blocks(ctx, pages)
+	d.ready = blocksMarkdown(ctx, blocks)
+	d.head.title = cmp.Or(sensibleTitle(f.Title), titleOf(blocks), fileName(d.path()))
 	d.head.meta = map[string]string{}
 	put(d.head.meta, "title", d.head.title)
 	put(d.head.meta, "author", chars.Clip(f.Author))
@@ -94,4 +90,11 @@ func sensibleTitle(s string) string {
 		}
 	}
 	return s
+}
+
+// linkable reports whether a URL may stand in markdown as it is.
+func linkable(u string) bool {
+	scheme, _, ok := strings.Cut(u, ":")
+	return ok && schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&
+		strings.IndexFunc(u, chars.Invisible) < 0
 }

@@ -1,4 +1,4 @@
-package convert
+package pdflayout
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 // margin is how much of a page's height, above and below, may hold what repeats on every page.
 const margin = .13
 
-// dropMargins takes running heads and feet out of pages: lines near the edges that come again, their numbers aside, on
+// DropMargins takes running heads and feet out of pages: lines near the edges that come again, their numbers aside, on
 // many pages, and numbers that count the pages.
-func dropMargins(pages []*pdfPage) {
+func DropMargins(pages []*Page) {
 	if len(pages) < 3 {
 		return
 	}
@@ -40,7 +40,7 @@ func dropMargins(pages []*pdfPage) {
 }
 
 // marginKey returns what a line near a page's edge has in common with its like on other pages; "" for other lines.
-func (p *pdfPage) marginKey(l *pdfLine) string {
+func (p *Page) marginKey(l *line) string {
 	var edge string
 	switch {
 	case l.column >= 1<<16:
@@ -79,10 +79,10 @@ func roman(s string) bool { return s != "" && len(s) < 8 && strings.Trim(s, "ivx
 
 // findMargins finds where head and foot end: at the first gap wider than that between lines of text, if it is near the
 // edge.
-func (p *pdfPage) findMargins() {
+func (p *Page) findMargins() {
 	p.head, p.foot = p.height+1, -1
 	lines := slices.Clone(p.lines)
-	slices.SortStableFunc(lines, func(a, b *pdfLine) int { return cmp.Compare(b.y, a.y) })
+	slices.SortStableFunc(lines, func(a, b *line) int { return cmp.Compare(b.y, a.y) })
 	for i := range len(lines) - 1 {
 		if lines[i].y < p.height*(1-margin) {
 			break

@@ -1,4 +1,4 @@
-package convert
+package pdflayout
 
 import (
 	"cmp"
@@ -13,46 +13,50 @@ import (
 	"readthru/convert/guard"
 )
 
-// pdfBlock is a block of markdown in the making.
-type pdfBlock struct {
-	kind   blockKind
-	level  int // of a heading, or of a list's item
-	marker string
-	pieces []piece
-	lines  []*pdfLine // of code and tables, and the last ones of text
-	page   int
-	left   float32 // of its first line
+// Block is a paragraph, or what stands in the place of one.
+type Block struct {
+	Kind   Kind
+	Level  int     // of a heading, from 1, or of a list's item, from 0
+	Marker string  // of a list's item, as markdown writes it: "-" or "1."
+	Pieces []Piece // the text, but of code and tables: those have [Block.Text] and [Block.Rows]
+	Page   int     // number of the page that it begins on
+
+	lines []*line // of code and tables, and the last ones of text
+	left  float32 // of its first line
 }
 
-type blockKind int
+// Kind says what a [Block] is.
+type Kind int
 
+// The kinds of blocks.
 const (
-	paragraph blockKind = iota
-	headingBlock
-	listItem
-	codeBlockKind
-	tableBlock
+	Paragraph Kind = iota
+	Heading
+	Item // of a list
+	Code
+	Table
 )
 
-// pdfBlocks turns lines into blocks.
-type pdfBlocks struct {
+// builder turns lines into blocks.
+type builder struct {
 	ctx     context.Context
 	body    float32         // the size of most text
 	sizes   []float32       // of headings, the largest first
 	leading float32         // usual distance of lines, as a share of the size
 	known   map[string]bool // words with a hyphen inside a line
-	list    []*pdfBlock
+	list    []*Block
 }
 
-func newBlocks(ctx context.Context, pages []*pdfPage) *pdfBlocks {
-	b := &pdfBlocks{ctx: ctx, known: map[string]bool{}}
+// Blocks turns the lines of all pages into blocks.
+func Blocks(ctx context.Context, pages []*Page) []*Block {
+	b := &builder{ctx: ctx, known: map[string]bool{}}
 	b.measure(pages)
 	for _, p := range pages {
 		p.lines = b.notesLast(p.lines)
 		for at := 0; at < len(p.lines); {
 			guard.Check(ctx)
 			if n := b.tableAt(p.lines[at:]); n > 0 {
-				b.list = append(b.list, &pdfBlock{kind: tableBlock, lines: p.lines[at : at+n], page: p.number})
+				b.list = append(b.list, &Block{Kind: Table, lines: p.lines[at : at+n], Page: p.number})
 				at += n
 				continue
 			}
@@ -60,11 +64,11 @@ func newBlocks(ctx context.Context, pages []*pdfPage) *pdfBlocks {
 			at++
 		}
 	}
-	return b
+	return b.list
 }
 
 // measure finds the size of most text, those of headings, and the usual distance of lines.
-func (b *pdfBlocks) measure(pages []*pdfPage) {
+func (b *builder) measure(pages []*Page) {
 	sizes := map[float32]int{}
 	gaps := map[int]int{}
 	for _, p := range pages {
@@ -109,8 +113,8 @@ func (b *pdfBlocks) measure(pages []*pdfPage) {
 const noteSize = .92
 
 // notesLast moves the footnotes of columns to the end of their page, so that text goes on from column to column.
-func (b *pdfBlocks) notesLast(lines []*pdfLine) []*pdfLine {
-	var kept, notes []*pdfLine
+func (b *builder) notesLast(lines []*line) []*line {
+	var kept, notes []*line
 	for from := 0; from < len(lines); {
 		end := from + 1
 		for end < len(lines) && lines[end].column == lines[from].column {
@@ -133,56 +137,56 @@ func (b *pdfBlocks) notesLast(lines []*pdfLine) []*pdfLine {
 func half(f float32) float32 { return float32(math.Round(float64(f)*2) / 2) }
 
 // add puts one line into the block that it continues, or begins a block with it.
-func (b *pdfBlocks) add(l *pdfLine, lines []*pdfLine, at int) {
-	var last *pdfBlock
+func (b *builder) add(l *line, lines []*line, at int) {
+	var last *Block
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-8); i-- {
 		last = b.list[i]
-		if last.page == l.page || l.size < noteSize*b.body || last.kind != paragraph ||
+		if last.Page == l.page || l.size < noteSize*b.body || last.Kind != Paragraph ||
 			last.lines[0].size >= noteSize*b.body {
 			break // else it is a footnote of the page before, over which the text goes on
 		}
 	}
-	var before *pdfLine
+	var before *line
 	if last != nil && len(last.lines) > 0 {
 		before = last.lines[len(last.lines)-1]
 	}
 	text := l.text()
 	if l.mono && len(l.cells) > 0 {
-		if last != nil && last.kind == codeBlockKind &&
+		if last != nil && last.Kind == Code &&
 			(before.page != l.page || before.column == l.column && before.y-l.y < 3.2*max(b.leading, 1.2)*l.size) {
 			last.lines = append(last.lines, l)
 			return
 		}
 		if l.letters > 1 {
-			b.list = append(b.list, &pdfBlock{kind: codeBlockKind, lines: []*pdfLine{l}, page: l.page})
+			b.list = append(b.list, &Block{Kind: Code, lines: []*line{l}, Page: l.page})
 			return
 		}
 	}
 	level := b.headingLevel(l, text, lines, at)
 	if level > 0 {
-		if last != nil && last.kind == headingBlock && last.level == level && before != nil && before.page == l.page &&
+		if last != nil && last.Kind == Heading && last.Level == level && before != nil && before.page == l.page &&
 			before.column == l.column && half(before.size) == half(l.size) &&
 			before.bold == l.bold && before.y-l.y < 1.6*l.size && before.y > l.y && !numberedHeading(text) &&
 			aligned(before, l) {
 			last.join(b, l)
 			return
 		}
-		b.list = append(b.list, &pdfBlock{
-			kind: headingBlock, level: level, pieces: flat(l), lines: []*pdfLine{l},
-			page: l.page, left: l.x0,
+		b.list = append(b.list, &Block{
+			Kind: Heading, Level: level, Pieces: flat(l), lines: []*line{l},
+			Page: l.page, left: l.x0,
 		})
 		return
 	}
 	if marker, rest := bullet(l); marker != "" {
-		item := &pdfBlock{kind: listItem, marker: marker, pieces: rest, lines: []*pdfLine{l}, page: l.page, left: l.x0}
-		if last != nil && last.kind == listItem && last.page == l.page {
+		item := &Block{Kind: Item, Marker: marker, Pieces: rest, lines: []*line{l}, Page: l.page, left: l.x0}
+		if last != nil && last.Kind == Item && last.Page == l.page {
 			switch step := l.x0 - last.left; {
 			case step > .8*l.size && step < 6*l.size:
-				item.level = min(last.level+1, 3)
+				item.Level = min(last.Level+1, 3)
 			case step < -.8*l.size:
-				item.level = b.levelAt(l.x0)
+				item.Level = b.levelAt(l.x0)
 			default:
-				item.level = last.level
+				item.Level = last.Level
 			}
 		}
 		b.list = append(b.list, item)
@@ -192,27 +196,27 @@ func (b *pdfBlocks) add(l *pdfLine, lines []*pdfLine, at int) {
 		last.join(b, l)
 		return
 	}
-	b.list = append(b.list, &pdfBlock{kind: paragraph, pieces: flat(l), lines: []*pdfLine{l}, page: l.page, left: l.x0})
+	b.list = append(b.list, &Block{Kind: Paragraph, Pieces: flat(l), lines: []*line{l}, Page: l.page, left: l.x0})
 }
 
 // aligned reports whether two lines begin at the same place, or have the same middle.
-func aligned(a, b *pdfLine) bool {
+func aligned(a, b *line) bool {
 	return abs32(a.x0-b.x0) < .5*a.size || abs32(a.x0+a.x1-b.x0-b.x1) < a.size
 }
 
 // levelAt returns the level of the nearest earlier item of the list that stands as far to the left.
-func (b *pdfBlocks) levelAt(x float32) int {
-	for i := len(b.list) - 1; i >= 0 && b.list[i].kind == listItem; i-- {
+func (b *builder) levelAt(x float32) int {
+	for i := len(b.list) - 1; i >= 0 && b.list[i].Kind == Item; i-- {
 		if abs32(b.list[i].left-x) < 3 {
-			return b.list[i].level
+			return b.list[i].Level
 		}
 	}
 	return 0
 }
 
 // continues reports whether l goes on with the text of block, whose last line is before.
-func (b *pdfBlocks) continues(block *pdfBlock, before, l *pdfLine, text string, lines []*pdfLine, at int) bool {
-	if block.kind != paragraph && block.kind != listItem || abs32(before.size-l.size) > .12*before.size {
+func (b *builder) continues(block *Block, before, l *line, text string, lines []*line, at int) bool {
+	if block.Kind != Paragraph && block.Kind != Item || abs32(before.size-l.size) > .12*before.size {
 		return false
 	}
 	left, right := bounds(lines, at)
@@ -225,7 +229,7 @@ func (b *pdfBlocks) continues(block *pdfBlock, before, l *pdfLine, text string, 
 	if before.y-l.y > (b.leading+.35)*max(l.size, before.size) {
 		return false
 	}
-	if block.kind == listItem {
+	if block.Kind == Item {
 		return l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open &&
 			unicode.IsLower(first)
 	}
@@ -247,7 +251,7 @@ func (b *pdfBlocks) continues(block *pdfBlock, before, l *pdfLine, text string, 
 }
 
 // bounds returns the left and right edge of the column about a line.
-func bounds(lines []*pdfLine, at int) (left, right float32) {
+func bounds(lines []*line, at int) (left, right float32) {
 	left, right = lines[at].x0, lines[at].x1
 	for i := max(0, at-12); i < min(len(lines), at+12); i++ {
 		if l := lines[i]; l.column == lines[at].column && l.letters > 10 {
@@ -264,11 +268,11 @@ func ends(s string) bool {
 }
 
 // flat returns a line's pieces, its cells apart by spaces.
-func flat(l *pdfLine) []piece {
-	var list []piece
+func flat(l *line) []Piece {
+	var list []Piece
 	for i, c := range l.cells {
 		if i > 0 {
-			list = append(list, piece{text: " "})
+			list = append(list, Piece{Text: " "})
 		}
 		list = append(list, c.pieces...)
 	}
@@ -277,41 +281,41 @@ func flat(l *pdfLine) []piece {
 
 // join adds a line to the text of a block. A hyphen that parts a word at the line's end goes, unless the word has one
 // elsewhere.
-func (k *pdfBlock) join(b *pdfBlocks, l *pdfLine) {
+func (k *Block) join(b *builder, l *line) {
 	add := flat(l)
 	k.lines = append(k.lines[max(0, len(k.lines)-3):], l)
-	n := len(k.pieces)
+	n := len(k.Pieces)
 	if n == 0 || len(add) == 0 {
-		k.pieces = append(k.pieces, add...)
+		k.Pieces = append(k.Pieces, add...)
 		return
 	}
-	end := k.pieces[n-1].text
+	end := k.Pieces[n-1].Text
 	stem, hyphen := strings.CutSuffix(end, "-")
 	before, _ := utf8.DecodeLastRuneInString(stem)
-	next, _ := utf8.DecodeRuneInString(add[0].text)
+	next, _ := utf8.DecodeRuneInString(add[0].Text)
 	switch {
 	case hyphen && unicode.IsLetter(before) && unicode.IsLower(next):
-		first, _, _ := strings.Cut(add[0].text, " ")
+		first, _, _ := strings.Cut(add[0].Text, " ")
 		whole := strings.ToLower(stem[strings.LastIndexByte(stem, ' ')+1:] + "-" + strings.Trim(first, ".,;:()"))
 		if !b.known[whole] {
-			k.pieces[n-1].text = stem
+			k.Pieces[n-1].Text = stem
 		}
 	case hyphen && unicode.IsLetter(before) && unicode.IsUpper(next), wide(before) && wide(next):
 	// a URL over two lines
-	case k.pieces[n-1].url != "" && k.pieces[n-1].url == add[0].url && strings.ContainsAny(end, "/") &&
+	case k.Pieces[n-1].URL != "" && k.Pieces[n-1].URL == add[0].URL && strings.ContainsAny(end, "/") &&
 		!strings.Contains(end, " "):
 	default:
-		if k.pieces[n-1].url == "" {
-			k.pieces[n-1].text += " "
+		if k.Pieces[n-1].URL == "" {
+			k.Pieces[n-1].Text += " "
 		} else {
-			k.pieces = append(k.pieces, piece{text: " "})
+			k.Pieces = append(k.Pieces, Piece{Text: " "})
 		}
 	}
 	for _, p := range add {
-		if last := &k.pieces[len(k.pieces)-1]; last.url == p.url {
-			last.text += p.text
+		if last := &k.Pieces[len(k.Pieces)-1]; last.URL == p.URL {
+			last.Text += p.Text
 		} else {
-			k.pieces = append(k.pieces, p)
+			k.Pieces = append(k.Pieces, p)
 		}
 	}
 }
@@ -322,7 +326,7 @@ func wide(r rune) bool {
 }
 
 // headingLevel returns the level of a heading, 0 for other lines: by its size, or by being bold and alone.
-func (b *pdfBlocks) headingLevel(l *pdfLine, text string, lines []*pdfLine, at int) int {
+func (b *builder) headingLevel(l *line, text string, lines []*line, at int) int {
 	if l.letters > 200 || l.letters < 2 || strings.IndexFunc(text, unicode.IsLetter) < 0 || l.mono || len(l.cells) > 2 {
 		return 0
 	}
@@ -361,12 +365,12 @@ func numberedHeading(s string) bool {
 const bullets = "•◦▪▫●○■□‣⁃∙·–—*➢➤✓✔►▶◆◇❖-"
 
 // bullet returns the marker of a list's item and the text after it; "" for other lines.
-func bullet(l *pdfLine) (marker string, rest []piece) {
+func bullet(l *line) (marker string, rest []Piece) {
 	pieces := flat(l)
 	if len(pieces) == 0 {
 		return "", nil
 	}
-	mark, text, ok := strings.Cut(pieces[0].text, " ")
+	mark, text, ok := strings.Cut(pieces[0].Text, " ")
 	if !ok && len(pieces) == 1 {
 		return "", nil
 	}
@@ -379,12 +383,12 @@ func bullet(l *pdfLine) (marker string, rest []piece) {
 	default:
 		return "", nil
 	}
-	pieces[0].text = strings.TrimLeft(text, " ")
-	if pieces[0].text == "" {
+	pieces[0].Text = strings.TrimLeft(text, " ")
+	if pieces[0].Text == "" {
 		pieces = pieces[1:]
 	}
 	if len(pieces) > 0 {
-		pieces[0].text = strings.TrimLeft(pieces[0].text, " ")
+		pieces[0].Text = strings.TrimLeft(pieces[0].Text, " ")
 	}
 	return marker, pieces
 }

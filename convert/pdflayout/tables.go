@@ -1,14 +1,16 @@
-package convert
+package pdflayout
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // tableAt returns how many lines from the first on are a table: rows of several cells, with lines of one cell that fill
 // cells of the row above.
-func (b *pdfBlocks) tableAt(lines []*pdfLine) int {
+func (b *builder) tableAt(lines []*line) int {
 	if len(lines[0].cells) < 2 || lines[0].mono {
 		return 0
 	}
@@ -49,7 +51,7 @@ func (b *pdfBlocks) tableAt(lines []*pdfLine) int {
 
 // tableColumns returns the strips in which the cells of lines stand: cells that overlap are of one column. Only lines
 // with as many cells as most have are asked, for others may have cells over several columns.
-func tableColumns(lines []*pdfLine) []gutter {
+func tableColumns(lines []*line) []gutter {
 	counts := map[int]int{}
 	usual := 0
 	for _, l := range lines {
@@ -79,16 +81,9 @@ func tableColumns(lines []*pdfLine) []gutter {
 	return out
 }
 
-// table writes the lines of a table.
-func (k *pdfBlock) table() string {
+// Rows returns the cells of a table, row by row. All rows have as many cells.
+func (k *Block) Rows() (table [][]string) {
 	strips := tableColumns(k.lines)
-	t := rows{}
-	var row []string
-	flush := func() {
-		if row != nil {
-			t.add(row)
-		}
-	}
 	for i, l := range k.lines {
 		cells := make([]string, len(strips))
 		for _, c := range l.cells {
@@ -100,22 +95,52 @@ func (k *pdfBlock) table() string {
 			}
 			var text strings.Builder
 			for _, p := range c.pieces {
-				text.WriteString(p.text)
+				text.WriteString(p.Text)
 			}
-			cells[at] = join(cells[at], text.String())
+			cells[at] = strings.TrimSpace(cells[at] + " " + text.String())
 		}
-		more := i > 1 && cells[0] == "" && k.lines[i-1].y-l.y < 1.5*l.size
-		if !more {
-			flush()
-			row = cells
+		if i <= 1 || cells[0] != "" || k.lines[i-1].y-l.y >= 1.5*l.size {
+			table = append(table, cells)
 			continue
 		}
+		above := table[len(table)-1] // which the line goes on
 		for c := range cells {
-			row[c] = join(row[c], cells[c])
+			above[c] = strings.TrimSpace(above[c] + " " + cells[c])
 		}
 	}
-	flush()
-	return strings.TrimRight(t.b.String(), "\n")
+	return table
 }
 
-func overlap(c pdfCell, g gutter) float32 { return min(c.x1, g.x1) - max(c.x0, g.x0) }
+func overlap(c cell, g gutter) float32 { return min(c.x1, g.x1) - max(c.x0, g.x0) }
+
+// Text returns the lines of code, indented as on the page.
+func (k *Block) Text() string {
+	left := k.lines[0].x0
+	for _, l := range k.lines {
+		left = min(left, l.x0)
+	}
+	var b strings.Builder
+	for i, l := range k.lines {
+		if i > 0 {
+			b.WriteByte('\n')
+			if gap := k.lines[i-1].y - l.y; l.page == k.lines[i-1].page && gap > 1.9*l.size {
+				b.WriteByte('\n')
+			}
+		}
+		width := .6 * l.size
+		if l.letters > 3 {
+			width = (l.x1 - l.x0) / float32(utf8.RuneCountInString(l.text()))
+		}
+		at := left
+		for _, c := range l.cells {
+			if n := int(math.Round(float64((c.x0 - at) / max(width, 1)))); n > 0 {
+				b.WriteString(strings.Repeat(" ", min(n, 120)))
+			}
+			for _, p := range c.pieces {
+				b.WriteString(p.Text)
+			}
+			at = c.x1
+		}
+	}
+	return b.String()
+}

@@ -1,4 +1,4 @@
-package convert
+package pdflayout
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"readthru/pdf"
 )
 
-// pdfWord is a word with the box it fills. Lengths are in points; y is the baseline, from the page's lower edge.
-type pdfWord struct {
+// word is a word with the box it fills. Lengths are in points; y is the baseline, from the page's lower edge.
+type word struct {
 	text      string
 	x0, x1, y float32
 	size      float32
@@ -21,12 +21,12 @@ type pdfWord struct {
 	url       string
 }
 
-// pdfWords joins glyphs, in the order of drawing, to words. A word ends at a space, at a gap and where the baseline
+// wordsOf joins glyphs, in the order of drawing, to words. A word ends at a space, at a gap and where the baseline
 // changes.
-func pdfWords(glyphs []pdf.Glyph) []pdfWord {
-	var list []pdfWord
+func wordsOf(glyphs []pdf.Glyph) []word {
+	var list []word
 	var b strings.Builder
-	var w pdfWord
+	var w word
 	end := func() {
 		if b.Len() > 0 {
 			if w.text = cleanWord(b.String()); w.text != "" {
@@ -60,7 +60,7 @@ func pdfWords(glyphs []pdf.Glyph) []pdfWord {
 			}
 		}
 		if b.Len() == 0 {
-			w = pdfWord{x0: g.X, x1: g.X, y: g.Y, size: g.Size, style: g.Style}
+			w = word{x0: g.X, x1: g.X, y: g.Y, size: g.Size, style: g.Style}
 		}
 		if repeated(list, &b, w, g) {
 			continue
@@ -103,7 +103,7 @@ func spacing(glyphs []pdf.Glyph, i int) float32 {
 }
 
 // repeated reports whether a glyph is drawn a second time at its place, as some programs make bold.
-func repeated(list []pdfWord, b *strings.Builder, w pdfWord, g pdf.Glyph) bool {
+func repeated(list []word, b *strings.Builder, w word, g pdf.Glyph) bool {
 	if b.Len() > 0 {
 		last, _ := utf8.DecodeLastRuneInString(b.String())
 		return string(last) == g.Text && g.W > 0 && g.X < w.x1-.75*g.W && g.X+g.W > w.x1-.25*g.W
@@ -167,8 +167,8 @@ func cleanWord(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// linkWords gives words the URL of the area that they stand in.
-func linkWords(words []pdfWord, links []pdf.Link) {
+// linkWords gives words the URL of the area that they stand in, if it is linkable.
+func linkWords(words []word, links []pdf.Link, linkable func(url string) bool) {
 	for _, l := range links {
 		if !linkable(l.URL) {
 			continue
@@ -180,11 +180,4 @@ func linkWords(words []pdfWord, links []pdf.Link) {
 			}
 		}
 	}
-}
-
-// linkable reports whether a URL may stand in markdown as it is.
-func linkable(u string) bool {
-	scheme, _, ok := strings.Cut(u, ":")
-	return ok && schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&
-		strings.IndexFunc(u, chars.Invisible) < 0
 }

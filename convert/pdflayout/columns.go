@@ -1,4 +1,4 @@
-package convert
+package pdflayout
 
 import (
 	"context"
@@ -16,15 +16,15 @@ const minGutter = 7
 // columns puts rows into reading order: consecutive rows that leave a common gutter free are columns, which are read
 // one after the other, if both sides look like text. Each list that is returned is one column, or a stretch of rows
 // over the whole width.
-func columns(ctx context.Context, rows []pdfRow, depth int) [][]pdfRow {
+func columns(ctx context.Context, rows []row, depth int) [][]row {
 	if depth > 4 || len(rows) < 6 {
 		if len(rows) == 0 {
 			return nil
 		}
-		return [][]pdfRow{rows}
+		return [][]row{rows}
 	}
-	var out [][]pdfRow
-	var whole []pdfRow // rows over the whole width that wait
+	var out [][]row
+	var whole []row // rows over the whole width that wait
 	flush := func() {
 		if len(whole) > 0 {
 			out = append(out, whole)
@@ -41,7 +41,7 @@ func columns(ctx context.Context, rows []pdfRow, depth int) [][]pdfRow {
 			continue
 		}
 		flush()
-		var left, right []pdfRow
+		var left, right []row
 		for _, r := range rows[at:end] {
 			a, b := r.cut(middle)
 			if len(a.words) > 0 {
@@ -60,7 +60,7 @@ func columns(ctx context.Context, rows []pdfRow, depth int) [][]pdfRow {
 }
 
 // band returns the end of the stretch of rows from at on that have a common gutter, and the strips they leave free.
-func band(rows []pdfRow, at int) (end int, free []gutter) {
+func band(rows []row, at int) (end int, free []gutter) {
 	free = []gutter{{-1e6, 1e6}}
 	for end = at; end < len(rows); end++ {
 		next := meet(free, rows[end].gaps(minGutter), minGutter)
@@ -76,7 +76,7 @@ func band(rows []pdfRow, at int) (end int, free []gutter) {
 }
 
 // gaps returns the strips of a row without words, the margins among them.
-func (r pdfRow) gaps(width float32) []gutter {
+func (r row) gaps(width float32) []gutter {
 	list := []gutter{}
 	from := float32(-1e6)
 	for _, w := range r.words {
@@ -106,13 +106,13 @@ func meet(a, b []gutter, width float32) []gutter {
 
 // inner reports whether one of the strips is none of the margins of all rows: rows to come may still put words beside
 // it.
-func inner(free []gutter, rows []pdfRow) bool {
+func inner(free []gutter, rows []row) bool {
 	return inside(free) > 0 || len(free) > 0 && len(rows) < 3 // too early to say
 }
 
 // cut divides a row at x.
-func (r pdfRow) cut(x float32) (left, right pdfRow) {
-	i := slices.IndexFunc(r.words, func(w pdfWord) bool { return w.x0 >= x })
+func (r row) cut(x float32) (left, right row) {
+	i := slices.IndexFunc(r.words, func(w word) bool { return w.x0 >= x })
 	if i < 0 {
 		i = len(r.words)
 	}
@@ -123,7 +123,7 @@ func (r pdfRow) cut(x float32) (left, right pdfRow) {
 
 // split returns the middle of the gutter that parts rows into columns of text; false where there is none. Columns of
 // text are filled from side to side; the cells of a table are not, and read better row by row.
-func split(rows []pdfRow, free []gutter) (float32, bool) {
+func split(rows []row, free []gutter) (float32, bool) {
 	if len(rows) < 5 {
 		return 0, false
 	}
@@ -152,7 +152,7 @@ type side struct {
 	x0, x1        float32
 }
 
-func (s *side) add(r pdfRow) {
+func (s *side) add(r row) {
 	if len(r.words) == 0 {
 		return
 	}
@@ -177,7 +177,7 @@ func (s *side) text() bool {
 // cellCuts returns for each row where the columns of a table divide it: in the middle of gutters, narrower than those
 // of columns of text, that three rows or more have in common. In running text spaces hardly ever lie below one another
 // for so long.
-func cellCuts(rows []pdfRow) [][]float32 {
+func cellCuts(rows []row) [][]float32 {
 	cuts := make([][]float32, len(rows))
 	for at := 0; at < len(rows); {
 		width := max(.55*rows[at].size, 3)

@@ -1,4 +1,11 @@
-package convert
+// Package pdflayout makes text of the glyphs on the pages of a PDF: glyphs become words, words lines, lines columns in
+// reading order, and those headings, paragraphs, lists, tables and code.
+//
+// A PDF says where each glyph stands and nothing about what they are together, so that all of this is judged by
+// distances, sizes and fonts: words by gaps (words.go), columns by strips in which no word stands (columns.go),
+// headings by sizes larger than that of most text (blocks.go). [NewPage] takes one page, [DropMargins] takes out
+// running heads and feet once all pages are there, and [Blocks] gives the result.
+package pdflayout
 
 import (
 	"cmp"
@@ -14,19 +21,19 @@ import (
 	"readthru/pdf"
 )
 
-// pdfRow is what stands on one baseline, from left to right.
-type pdfRow struct {
-	words []pdfWord
+// row is what stands on one baseline, from left to right.
+type row struct {
+	words []word
 	y     float32
 	size  float32 // of most of it
 }
 
-// pdfPage is a page whose lines are in reading order.
-type pdfPage struct {
+// Page is a page whose lines are in reading order.
+type Page struct {
 	number        int
 	width, height float32
-	lines         []*pdfLine
-	hidden        int     // glyphs left out because no reader sees them
+	lines         []*line
+	Hidden        int     // glyphs left out because no reader sees them
 	head, foot    float32 // above and below which its margins are
 }
 
@@ -36,9 +43,10 @@ const (
 	cellGap = 1.5 // wider gaps part the cells of a row
 )
 
-// layPage puts a page's glyphs into lines. Text that is turned comes after the rest.
-func layPage(ctx context.Context, p *pdf.Page) *pdfPage {
-	page := &pdfPage{number: p.Number, width: float32(p.Width), height: float32(p.Height), hidden: p.Hidden}
+// NewPage puts a page's glyphs into lines. Text that is turned comes after the rest. Linkable says of a link's URL
+// whether it is kept.
+func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *Page {
+	page := &Page{number: p.Number, width: float32(p.Width), height: float32(p.Height), Hidden: p.Hidden}
 	for turn := range uint8(4) {
 		glyphs := make([]pdf.Glyph, 0, len(p.Glyphs))
 		for _, g := range p.Glyphs {
@@ -50,11 +58,11 @@ func layPage(ctx context.Context, p *pdf.Page) *pdfPage {
 			continue
 		}
 		guard.Check(ctx)
-		words := pdfWords(glyphs)
+		words := wordsOf(glyphs)
 		if turn == 0 {
-			linkWords(words, p.Links)
+			linkWords(words, p.Links, linkable)
 		}
-		for column, rows := range columns(ctx, pdfRows(words), 0) {
+		for column, rows := range columns(ctx, rowsOf(words), 0) {
 			cuts := cellCuts(rows)
 			for i, r := range rows {
 				l := newLine(r, p.Number, cuts[i])
@@ -66,9 +74,17 @@ func layPage(ctx context.Context, p *pdf.Page) *pdfPage {
 	return page
 }
 
-// pdfRows puts words that share a baseline into rows, the highest first. Small words a little above or below, as
+// Length is the size of the page's text, in bytes.
+func (p *Page) Length() (n int) {
+	for _, l := range p.lines {
+		n += len(l.text()) + 1
+	}
+	return n
+}
+
+// rowsOf puts words that share a baseline into rows, the highest first. Small words a little above or below, as
 // exponents are, belong to the row that they touch.
-func pdfRows(words []pdfWord) []pdfRow {
+func rowsOf(words []word) []row {
 	order := make([]int, len(words))
 	for i := range order {
 		order[i] = i
@@ -76,7 +92,7 @@ func pdfRows(words []pdfWord) []pdfRow {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(words[b].size, words[a].size) })
 	const grain = 4 // points of a bucket
 	buckets := map[int][]int{}
-	var rows []pdfRow
+	var rows []row
 	for _, i := range order {
 		w := words[i]
 		best, bestOff := -1, float32(1e9)
@@ -89,7 +105,7 @@ func pdfRows(words []pdfWord) []pdfRow {
 				limit := .35 * min(row.size, 2*w.size)
 				if w.size < .85*row.size {
 					limit = .25 * w.size
-					if touches(row, w) {
+					if beside(row, w) {
 						limit = .6 * row.size
 					}
 				}
@@ -99,24 +115,24 @@ func pdfRows(words []pdfWord) []pdfRow {
 			}
 		}
 		if best < 0 {
-			rows = append(rows, pdfRow{y: w.y, size: w.size})
+			rows = append(rows, row{y: w.y, size: w.size})
 			best = len(rows) - 1
 			buckets[key] = append(buckets[key], best)
 		}
 		rows[best].words = append(rows[best].words, w)
 	}
 	for i := range rows {
-		slices.SortStableFunc(rows[i].words, func(a, b pdfWord) int { return cmp.Compare(a.x0, b.x0) })
-		rows[i].words = slices.CompactFunc(rows[i].words, func(a, b pdfWord) bool { // shadows and simulated bold
+		slices.SortStableFunc(rows[i].words, func(a, b word) int { return cmp.Compare(a.x0, b.x0) })
+		rows[i].words = slices.CompactFunc(rows[i].words, func(a, b word) bool { // shadows and simulated bold
 			return a.text == b.text && abs32(a.x0-b.x0) < .15*a.size && abs32(a.y-b.y) < .15*a.size
 		})
 	}
-	slices.SortStableFunc(rows, func(a, b pdfRow) int { return cmp.Compare(b.y, a.y) })
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.y, a.y) })
 	return rows
 }
 
-// touches reports whether w stands right beside a word of the row.
-func touches(row *pdfRow, w pdfWord) bool {
+// beside reports whether w stands right beside a word of the row.
+func beside(row *row, w word) bool {
 	for _, v := range row.words[max(0, len(row.words)-400):] {
 		if w.x0-v.x1 < .3*row.size && w.x0-v.x1 > -.3*row.size || v.x0-w.x1 < .3*row.size && v.x0-w.x1 > -.3*row.size {
 			return true
@@ -132,45 +148,45 @@ func abs32(f float32) float32 {
 	return f
 }
 
-// pdfCell is a part of a line that a wide gap parts from the next.
-type pdfCell struct {
-	pieces []piece
+// cell is a part of a line that a wide gap parts from the next.
+type cell struct {
+	pieces []Piece
 	x0, x1 float32
 }
 
-// piece is text with the URL that it leads to, which may be empty.
-type piece struct{ text, url string }
+// Piece is text with the URL that it leads to, which may be empty.
+type Piece struct{ Text, URL string }
 
-// pdfLine is a line of a column.
-type pdfLine struct {
+// line is a line of a column.
+type line struct {
 	page, column int
-	cells        []pdfCell
+	cells        []cell
 	x0, x1, y    float32
 	size         float32
 	letters      int // runes
 	bold, mono   bool
 }
 
-func (l *pdfLine) text() string {
+func (l *line) text() string {
 	var b strings.Builder
 	for i, c := range l.cells {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
 		for _, p := range c.pieces {
-			b.WriteString(p.text)
+			b.WriteString(p.Text)
 		}
 	}
 	return b.String()
 }
 
 // newLine makes a line of the words of one row within a column. Its cells are parted by wide gaps, and at cuts.
-func newLine(r pdfRow, page int, cuts []float32) *pdfLine {
+func newLine(r row, page int, cuts []float32) *line {
 	words := r.words
 	if rightToLeft(words) {
 		words = reversed(words)
 	}
-	l := &pdfLine{page: page, x0: r.words[0].x0, y: r.y, size: r.size}
+	l := &line{page: page, x0: r.words[0].x0, y: r.y, size: r.size}
 	sizes := map[float32]int{}
 	bold, mono := 0, 0
 	for i, w := range words {
@@ -190,7 +206,7 @@ func newLine(r pdfRow, page int, cuts []float32) *pdfLine {
 		}
 		if i == 0 || gap > cellGap*r.size || slices.ContainsFunc(cuts,
 			func(x float32) bool { return x >= words[i-1].x1 && x <= w.x0 }) {
-			l.cells = append(l.cells, pdfCell{x0: w.x0})
+			l.cells = append(l.cells, cell{x0: w.x0})
 		}
 		c := &l.cells[len(l.cells)-1]
 		c.x1 = max(c.x1, w.x1)
@@ -208,29 +224,29 @@ func newLine(r pdfRow, page int, cuts []float32) *pdfLine {
 	return l
 }
 
-func (c *pdfCell) add(w pdfWord, apart bool) {
+func (c *cell) add(w word, apart bool) {
 	n := len(c.pieces)
 	text := w.text
 	if apart {
 		switch last := &c.pieces[n-1]; {
-		case last.url != "" && last.url != w.url:
-			c.pieces = append(c.pieces, piece{text: " "})
+		case last.URL != "" && last.URL != w.url:
+			c.pieces = append(c.pieces, Piece{Text: " "})
 			n++
-		case last.url == "" && w.url != "":
-			last.text += " "
+		case last.URL == "" && w.url != "":
+			last.Text += " "
 		default:
 			text = " " + text
 		}
 	}
-	if n > 0 && c.pieces[n-1].url == w.url {
-		c.pieces[n-1].text += text
+	if n > 0 && c.pieces[n-1].URL == w.url {
+		c.pieces[n-1].Text += text
 		return
 	}
-	c.pieces = append(c.pieces, piece{text, w.url})
+	c.pieces = append(c.pieces, Piece{text, w.url})
 }
 
 // rightToLeft reports whether most letters of words are of a script written from right to left.
-func rightToLeft(words []pdfWord) bool {
+func rightToLeft(words []word) bool {
 	right, all := 0, 0
 	for _, w := range words {
 		for _, r := range w.text {
@@ -245,7 +261,7 @@ func rightToLeft(words []pdfWord) bool {
 }
 
 // reversed puts words drawn from left to right into the order in which they are read.
-func reversed(words []pdfWord) []pdfWord {
+func reversed(words []word) []word {
 	out := slices.Clone(words)
 	slices.Reverse(out)
 	for i := range out {

@@ -1,0 +1,116 @@
+package convert
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"readthru/convert/chars"
+	"readthru/convert/guard"
+	"readthru/convert/pdflayout"
+)
+
+// titleOf returns the text of the first heading of the highest level.
+func titleOf(blocks []*pdflayout.Block) string {
+	for _, k := range blocks[:min(len(blocks), 40)] {
+		if k.Kind == pdflayout.Heading && k.Level <= 2 {
+			var s strings.Builder
+			for _, p := range k.Pieces {
+				s.WriteString(p.Text)
+			}
+			return chars.Clip(s.String())
+		}
+	}
+	return ""
+}
+
+// pageMark begins the comment that names a page of a PDF.
+const pageMark = "<!-- page "
+
+// blocksMarkdown writes the blocks of a PDF.
+func blocksMarkdown(ctx context.Context, blocks []*pdflayout.Block) string {
+	var out strings.Builder
+	page := 1
+	var previous *pdflayout.Block
+	for _, k := range blocks {
+		guard.Check(ctx)
+		text := blockMarkdown(k)
+		if text == "" {
+			continue
+		}
+		marked := k.Page != page
+		if out.Len() > 0 {
+			out.WriteByte('\n')
+			if previous == nil || previous.Kind != pdflayout.Item || k.Kind != pdflayout.Item || marked {
+				out.WriteByte('\n')
+			}
+		}
+		if marked {
+			page = k.Page
+			out.WriteString(pageMark + strconv.Itoa(page) + " -->\n\n")
+		}
+		out.WriteString(text)
+		previous = k
+	}
+	return out.String()
+}
+
+// blockMarkdown returns the markdown of one block of a PDF.
+func blockMarkdown(k *pdflayout.Block) string {
+	var b strings.Builder
+	switch k.Kind {
+	case pdflayout.Table:
+		t := rows{}
+		for _, cells := range k.Rows() {
+			t.add(cells)
+		}
+		return strings.TrimRight(t.b.String(), "\n")
+	case pdflayout.Code:
+		return fence(k.Text(), "")
+	case pdflayout.Heading:
+		b.WriteString(strings.Repeat("#", k.Level) + " ")
+	case pdflayout.Item:
+		b.WriteString(strings.Repeat("  ", k.Level) + k.Marker + " ")
+	}
+	start := b.Len()
+	for i, p := range k.Pieces {
+		text := leaders(p.Text)
+		if p.URL == "" {
+			next := byte('\n')
+			if i+1 < len(k.Pieces) {
+				next = '[' // a link
+			}
+			b.WriteString(escapedText(text, b.Len() == start && k.Kind != pdflayout.Heading, next))
+			continue
+		}
+		b.WriteByte('[')
+		writeEscaped(&b, strings.TrimSpace(text), false, true)
+		b.WriteString("](" + p.URL + ")")
+	}
+	if b.Len() == start {
+		return ""
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// leaders shortens the dots that lead from a title to its page's number.
+func leaders(s string) string {
+	for _, dots := range []string{" . . . .", "....", "․․․․", " .  .  . "} {
+		for {
+			i := strings.Index(s, dots)
+			if i < 0 {
+				break
+			}
+			end := i
+			for end < len(s) && (s[end] == '.' || s[end] == ' ' || strings.HasPrefix(s[end:], "․")) {
+				end++
+			}
+			for end < len(s) && !utf8.RuneStart(s[end]) {
+				end++
+			}
+			s = strings.TrimRight(s[:i], " ") + " … " + s[end:]
+		}
+	}
+	return s
+}
