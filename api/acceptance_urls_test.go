@@ -99,37 +99,64 @@ var displayRows = []acceptance{
 var choiceRows = []acceptance{
 	{
 		"B21 repository with symbols, ARCHITECTURE",
-		chooses(page.Page{Type: page.GitHubRepo, SymbolMap: "a.go: A"}, "", summary.Architecture),
+		chooses(page.Page{
+			Record: page.Record{Type: page.GitHubRepo},
+			Answer: page.Answer{SymbolMap: "a.go: A"},
+		}, "", summary.Architecture),
 	},
-	{"B21 repository without, BRIEF", chooses(page.Page{Type: page.GitHubRepo}, "", summary.Brief)},
-	{"B21 documentation, USAGE", chooses(page.Page{Type: page.Documentation}, "", summary.Usage)},
-	{"B21 generic, BRIEF", chooses(page.Page{Type: page.Web}, "", summary.Brief)},
-	{"B22 how to, USAGE", chooses(page.Page{Type: page.Web}, "How to install it?", summary.Usage)},
-	{"B22 api, API", chooses(page.Page{Type: page.Web}, "the API of it", summary.API)},
-	{"B22 architecture, ARCHITECTURE", chooses(page.Page{Type: page.Web}, "its architecture", summary.Architecture)},
-	{"B22 compare, EVALUATION", chooses(page.Page{Type: page.Documentation}, "compare it", summary.Evaluation)},
-	{"B22 evaluate, EVALUATION", chooses(page.Page{Type: page.Documentation}, "evaluate it", summary.Evaluation)},
+	{"B21 repository without, BRIEF", chooses(page.Page{Record: page.Record{Type: page.GitHubRepo}}, "", summary.Brief)},
+	{"B21 documentation, USAGE", chooses(page.Page{Record: page.Record{Type: page.Documentation}}, "", summary.Usage)},
+	{"B21 generic, BRIEF", chooses(page.Page{Record: page.Record{Type: page.Web}}, "", summary.Brief)},
+	{"B22 how to, USAGE", chooses(page.Page{Record: page.Record{Type: page.Web}}, "How to install it?", summary.Usage)},
+	{"B22 api, API", chooses(page.Page{Record: page.Record{Type: page.Web}}, "the API of it", summary.API)},
+	{"B22 architecture, ARCHITECTURE", chooses(page.Page{Record: page.Record{Type: page.Web}}, "its architecture",
+		summary.Architecture)},
+	{"B22 compare, EVALUATION", chooses(page.Page{Record: page.Record{Type: page.Documentation}}, "compare it",
+		summary.Evaluation)},
+	{"B22 evaluate, EVALUATION", chooses(page.Page{Record: page.Record{Type: page.Documentation}}, "evaluate it",
+		summary.Evaluation)},
 }
 
 var contentRows = []acceptance{
-	{"B34 header with URL and title", prompts(page.Page{URL: "https://a.test/x", Title: "T", Content: "text\n"},
+	{"B34 header with URL and title", prompts(page.Page{
+		Record: page.Record{URL: "https://a.test/x", Title: "T"},
+		Answer: page.Answer{Content: "text\n"},
+	},
 		"URL: https://a.test/x\nTitle: T\n\ntext\n")},
-	{"B34 summary before content", prompts(page.Page{URL: "u", Summary: "short", Readme: "readme", Content: "text"},
+	{"B34 summary before content", prompts(page.Page{
+		Record: page.Record{URL: "u"},
+		Answer: page.Answer{Summary: "short", Readme: "readme", Content: "text"},
+	},
 		"URL: u\n\nshort\n")},
-	{"B34 readme as fallback", prompts(page.Page{URL: "u", Readme: "readme", Content: "readme and files"},
+	{"B34 readme as fallback", prompts(page.Page{
+		Record: page.Record{URL: "u"},
+		Answer: page.Answer{Readme: "readme", Content: "readme and files"},
+	},
 		"URL: u\n\nreadme\n")},
-	{"B34 symbol map in a code block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "a.go: A `` B"},
+	{"B34 symbol map in a code block", prompts(page.Page{
+		Record: page.Record{URL: "u"},
+		Answer: page.Answer{Content: "text", SymbolMap: "a.go: A `` B"},
+	},
 		"URL: u\n\ntext\n\n```\na.go: A `` B\n```\n")},
-	{"B34 no symbol map closes its block", prompts(page.Page{URL: "u", Content: "text", SymbolMap: "```"},
+	{"B34 no symbol map closes its block", prompts(page.Page{
+		Record: page.Record{URL: "u"},
+		Answer: page.Answer{Content: "text", SymbolMap: "```"},
+	},
 		"URL: u\n\ntext\n\n````\n```\n````\n")},
 	{"B34 cut at 4000 with ellipsis", func(t *testing.T) {
 		t.Helper()
-		got := api.Prompt(&page.Page{URL: "u", Content: strings.Repeat("ö", 4001), SymbolMap: strings.Repeat("ü", 4001)}, 0)
+		got := api.Prompt(&page.Page{
+			Record: page.Record{URL: "u"},
+			Answer: page.Answer{Content: strings.Repeat("ö", 4001), SymbolMap: strings.Repeat("ü", 4001)},
+		}, 0)
 		if want := "URL: u\n\n" + strings.Repeat("ö", 4000) + "...\n\n```\n" + strings.Repeat("ü", 4000) +
 			"...\n```\n"; got != want {
 			t.Errorf("%d characters", utf8.RuneCountInString(got))
 		}
-		if got := api.Prompt(&page.Page{URL: "u", Content: strings.Repeat("ö", 4000)}, 0); strings.Contains(got, "...") {
+		if got := api.Prompt(&page.Page{
+			Record: page.Record{URL: "u"},
+			Answer: page.Answer{Content: strings.Repeat("ö", 4000)},
+		}, 0); strings.Contains(got, "...") {
 			t.Error("an ellipsis where nothing was cut")
 		}
 	}},

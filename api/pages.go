@@ -74,9 +74,11 @@ func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
 // pageLike returns a document that is not a page in the form of one.
 func pageLike(d *knowledge.Document) *page.Page {
 	return &page.Page{
-		Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title, Content: string(d.Markdown),
-		ContentFormat: "markdown",
-		SizeBytes:     len(d.Markdown), FetchedAt: d.FetchedAt, Stored: true,
+		Record: page.Record{
+			Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title,
+			ContentFormat: "markdown", SizeBytes: len(d.Markdown), FetchedAt: d.FetchedAt, Stored: true,
+		},
+		Answer: page.Answer{Content: string(d.Markdown)},
 	}
 }
 

@@ -65,7 +65,7 @@ func (f *Fetcher) putFetched(a *attempt) {
 	content, err := f.o.Store.Markdown(a.key)
 	gone := 0
 	if err == nil {
-		gone, err = f.o.Store.PutFetched(set, a.lasting(), content)
+		gone, err = f.o.Store.PutFetched(set, &page.Page{Record: a.record(), Visits: a.page.Visits}, content)
 	}
 	if err != nil && !errors.Is(err, store.ErrFull) {
 		f.o.Log.Debug("page not put into its session's set", "url", page.Mask(a.url), "err", err)
@@ -76,34 +76,24 @@ func (f *Fetcher) putFetched(a *attempt) {
 	}
 }
 
-// lasting returns what is kept of the attempt's page.
-func (a *attempt) lasting() *page.Page {
-	kept := stripped(a.page)
-	kept.Tokens, kept.Warnings = a.best.Tokens, a.best.Warnings
-	return kept
+// record returns what is kept of the attempt's page: the whole page in markdown, whatever was asked for.
+func (a *attempt) record() page.Record {
+	r := a.page.Record
+	r.ContentFormat, r.Tokens, r.Warnings = "markdown", a.best.Tokens, a.best.Warnings
+	return r
 }
 
 // put stores the page and returns it as stored. What others wrote is kept with absolute links: as it is read there, it
 // no longer lies where it was. The content hash stays that of what they wrote.
-func (f *Fetcher) put(a *attempt, markdown []byte) (*page.Page, error) {
-	kept := a.lasting()
+func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
+	kept := a.record()
 	if a.best.From == page.Negotiated || a.best.From == page.Alternate || a.best.From == page.MarkdownNew {
 		if base, err := url.Parse(a.best.FinalURL); err == nil {
 			markdown = convert.AbsoluteLinks(markdown, base)
 		}
 	}
-	_, err := f.o.Store.PutPage(kept, markdown, a.sum)
+	_, err := f.o.Store.PutPage(&kept, markdown, a.sum)
 	return kept, err
-}
-
-// stripped returns the page as its record keeps it: without what belongs to one answer.
-func stripped(p *page.Page) *page.Page {
-	r := *p
-	r.Content, r.Attempts, r.VisitID, r.FromCache = "", nil, "", false
-	r.Section, r.Next, r.Removed = "", 0, nil
-	r.Readme, r.SymbolMap = "", "" // they are in the content
-	r.ContentFormat = "markdown"
-	return &r
 }
 
 // newID returns a random UUID (RFC 9562 §5.4).

@@ -53,7 +53,7 @@ func TestPageThatMustNotBeFoundIsNotIndexed(t *testing.T) {
 	} {
 		p := pageOf(t, url, "needle "+url)
 		change(p)
-		if _, err := k.store.PutPage(p, []byte("needle "+url), store.Sum{}); err != nil {
+		if _, err := k.store.PutPage(&p.Record, []byte("needle "+url), store.Sum{}); err != nil {
 			t.Fatalf("PutPage: %v", err)
 		}
 	}

@@ -153,7 +153,7 @@ func TestEveryJobIsDoneOnceTheQueueIsEmpty(t *testing.T) {
 				u, _ := page.Parse(url)
 				p := page.New(u)
 				p.ContentHash = fmt.Sprint(w, "-", n)
-				if _, err := k.store.PutPage(p, []byte(prose("walrus", w*1000+n)), store.Sum{}); err != nil {
+				if _, err := k.store.PutPage(&p.Record, []byte(prose("walrus", w*1000+n)), store.Sum{}); err != nil {
 					t.Errorf("PutPage: %v", err)
 				}
 				if n%10 == 9 {

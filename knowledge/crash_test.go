@@ -52,7 +52,7 @@ func writeUntilKilled(dir string) {
 			p := page.New(u)
 			md := prose("walrus", unique)
 			p.ContentHash = strconv.Itoa(unique)
-			_, _ = s.PutPage(p, []byte(md), store.Sum{})
+			_, _ = s.PutPage(&p.Record, []byte(md), store.Sum{})
 			if err := b.Add(ctx, knowledge.Document{
 				URL:      fmt.Sprint("doc-", n),
 				Markdown: []byte(prose("lobster", n*(1+round%2))),

@@ -75,7 +75,7 @@ func (k *Knowledge) entry(key page.Key) (Entry, error) {
 
 // Note returns a document as a file that stands alone: front matter, then its markdown.
 func (d *Document) Note() []byte {
-	p := page.Page{Title: d.Title, URL: d.URL, FetchedAt: d.FetchedAt}
+	p := page.Page{Record: page.Record{Title: d.Title, URL: d.URL, FetchedAt: d.FetchedAt}}
 	return append([]byte(p.FrontMatter()), d.Markdown...)
 }
 

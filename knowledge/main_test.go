@@ -71,7 +71,7 @@ func (o *opened) shut(tb testing.TB) {
 func (o *opened) read(tb testing.TB, url, md string, visit bool) page.Key {
 	tb.Helper()
 	p := pageOf(tb, url, md)
-	if _, err := o.store.PutPage(p, []byte(md), store.Sum{}); err != nil {
+	if _, err := o.store.PutPage(&p.Record, []byte(md), store.Sum{}); err != nil {
 		tb.Fatalf("PutPage(%s): %v", url, err)
 	}
 	key := page.KeyOf(p.NormalizedURL)

@@ -544,7 +544,7 @@ func reader(t *testing.T, model *llm.Client, pages map[string]string) *Knowledge
 		}
 		p := page.New(u)
 		p.ContentHash = md
-		if _, err := st.PutPage(p, []byte(md), store.Sum{}); err != nil {
+		if _, err := st.PutPage(&p.Record, []byte(md), store.Sum{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,22 +12,25 @@ import (
 )
 
 func TestFrontMatterHoldsWhatIsKnown(t *testing.T) {
-	p := &page.Page{
+	p := &page.Page{Record: page.Record{
 		URL: "https://a.test/", FinalURL: "https://a.test/final", Title: `Go: "the" #1 language`, Description: "- not a list",
 		Meta:      page.Meta{"author": "Ann", "date": "2024-01-02", "lang": "no"},
 		FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-	}
+	}}
 	want := "---\ntitle: \"Go: \\\"the\\\" #1 language\"\nurl: https://a.test/final\ndescription: \"- not a list\"\nauthor: Ann\ndate: \"2024-01-02\"\nlang: \"no\"\nfetched_at: 2026-01-02T03:04:05Z\n---\n\n"
 	if got := p.FrontMatter(); got != want {
 		t.Errorf("FrontMatter:\n%s\nwant:\n%s", got, want)
 	}
-	if got := (&page.Page{URL: "https://a.test/"}).FrontMatter(); got != "---\nurl: https://a.test/\n---\n\n" {
+	if got := (&page.Page{Record: page.Record{URL: "https://a.test/"}}).FrontMatter(); got != "---\nurl: https://a.test/\n---\n\n" {
 		t.Errorf("FrontMatter of a bare page: %q", got)
 	}
 }
 
 func TestBlankFieldsAreLeftOut(t *testing.T) {
-	p := &page.Page{URL: "https://a.test/", Title: " \n\t ", Description: "\x00\x01", Meta: page.Meta{"author": "\u00a0"}}
+	p := &page.Page{Record: page.Record{
+		URL: "https://a.test/", Title: " \n\t ", Description: "\x00\x01",
+		Meta: page.Meta{"author": "\u00a0"},
+	}}
 	if got := p.FrontMatter(); got != "---\nurl: https://a.test/\n---\n\n" {
 		t.Errorf("FrontMatter = %q", got)
 	}
@@ -64,7 +67,7 @@ func FuzzFrontMatterIsYAMLAndSplitsOff(f *testing.F) {
 		f.Add("x", s)
 	}
 	f.Fuzz(func(t *testing.T, title, lang string) {
-		p := &page.Page{URL: "https://a.test/", Title: title, Meta: page.Meta{"lang": lang}}
+		p := &page.Page{Record: page.Record{URL: "https://a.test/", Title: title, Meta: page.Meta{"lang": lang}}}
 		block := p.FrontMatter()
 		got, body := page.SplitFrontMatter([]byte(block + "Body\n"))
 		if string(body) != "Body\n" || string(got) != strings.TrimSuffix(block, "\n") {

@@ -28,7 +28,10 @@ func (k Key) String() string { return hex.EncodeToString(k[:]) }
 func New(u *url.URL) *Page {
 	n := Normalize(u)
 	g, _ := GitHubOf(u)
-	return &Page{Doc: KeyOf(n).Doc(), URL: u.String(), NormalizedURL: n, Type: Classify(u), Display: Display(u), GitHub: g}
+	return &Page{Record: Record{
+		Doc: KeyOf(n).Doc(), URL: u.String(), NormalizedURL: n, Type: Classify(u),
+		Display: Display(u), GitHub: g,
+	}}
 }
 
 // Parse reads an absolute http or https URL with a host, as a user or an agent typed it. The error says what is wrong

@@ -63,9 +63,9 @@ type Info struct {
 // there.
 type Meta map[string]string
 
-// Page is the page object of the API, and the record that the store keeps of a page (without Content, Attempts and
-// VisitID, which belong to one answer). Times are UTC; a zero time or an empty field is unknown and left out of JSON.
-type Page struct {
+// Record is what the store keeps of a page. Times are UTC; a zero time or an empty field is unknown and left out of
+// JSON.
+type Record struct {
 	Doc           string `json:"doc"` // first 16 hex digits of the Key (rule B26)
 	URL           string `json:"url"` // as asked for
 	FinalURL      string `json:"final_url,omitempty"`
@@ -74,46 +74,61 @@ type Page struct {
 	Type          Type   `json:"url_type"`
 	Display       string `json:"display"`
 
-	Title         string `json:"title,omitempty"`
-	Description   string `json:"description,omitempty"`
-	Meta          Meta   `json:"meta,omitempty"`
-	Content       string `json:"content,omitempty"`
-	ContentFormat string `json:"content_format,omitempty"` // markdown, text, html or prompt
-	Excerpt       string `json:"excerpt,omitempty"`        // at most 300 characters
-	Section       string `json:"section,omitempty"`        // Content is this section alone
-	// Content was cut: ask for what follows with start at this code point
-	Next int `json:"next,omitempty"`
-
-	Readme      string      `json:"readme,omitempty"`       // of a repository, markdown
-	SymbolMap   string      `json:"symbol_map,omitempty"`   // of a repository, as compact text
-	GitHub      *GitHubInfo `json:"github_info,omitempty"`  // what a URL of GitHub names
-	Summary     string      `json:"summary,omitempty"`      // where one was asked for, markdown
-	SummaryType string      `json:"summary_type,omitempty"` // brief, usage, api, architecture or evaluation
+	Title         string      `json:"title,omitempty"`
+	Description   string      `json:"description,omitempty"`
+	Meta          Meta        `json:"meta,omitempty"`
+	ContentFormat string      `json:"content_format,omitempty"` // markdown, text, html or prompt
+	Excerpt       string      `json:"excerpt,omitempty"`        // at most 300 characters
+	GitHub        *GitHubInfo `json:"github_info,omitempty"`    // what a URL of GitHub names
 
 	Source      Source `json:"markdown_source,omitempty"`
 	Tokens      int    `json:"markdown_tokens,omitempty"`
 	ContentHash string `json:"content_hash,omitempty"` // hex SHA-256 of the markdown without front matter
-	SizeBytes   int    `json:"size_bytes,omitempty"`   // of Content in markdown, UTF-8 bytes (rule A14)
+	SizeBytes   int    `json:"size_bytes,omitempty"`   // of the content in markdown, UTF-8 bytes (rule A14)
 	Bytes       int64  `json:"bytes,omitempty"`        // of the origin's response content (rule E3)
 	StatusCode  int    `json:"status_code,omitempty"`
 	ContentType string `json:"content_type,omitempty"` // the origin's
 
-	CreatedAt      time.Time `json:"created_at,omitzero"`
-	UpdatedAt      time.Time `json:"updated_at,omitzero"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"` // when the content last changed
+	FetchedAt time.Time `json:"fetched_at,omitzero"`
+
+	Stored   bool     `json:"stored"`
+	Warnings []string `json:"warnings,omitempty"`
+	Info     Info     `json:"info"`
+	Error    *Error   `json:"error,omitempty"`
+}
+
+// Visits counts the visits of a page. The store counts them beside the record, which a visit does not change.
+type Visits struct {
 	FirstVisitedAt time.Time `json:"first_visited_at,omitzero"`
 	LastVisitedAt  time.Time `json:"last_visited_at,omitzero"`
-	FetchedAt      time.Time `json:"fetched_at,omitzero"`
-	VisitID        string    `json:"visit_id,omitempty"`
 	VisitCount     int64     `json:"visit_count,omitempty"`
+}
 
+// Answer is what belongs to one visit of a page. It is never stored.
+type Answer struct {
+	Content string `json:"content,omitempty"`
+	Section string `json:"section,omitempty"` // Content is this section alone
+	// Content was cut: ask for what follows with start at this code point
+	Next        int    `json:"next,omitempty"`
+	Readme      string `json:"readme,omitempty"`       // of a repository, markdown
+	SymbolMap   string `json:"symbol_map,omitempty"`   // of a repository, as compact text
+	Summary     string `json:"summary,omitempty"`      // on request, markdown
+	SummaryType string `json:"summary_type,omitempty"` // brief, usage, api, architecture or evaluation
+
+	VisitID   string    `json:"visit_id,omitempty"`
 	FromCache bool      `json:"from_cache"`
-	Stored    bool      `json:"stored"`
-	Warnings  []string  `json:"warnings,omitempty"`
-	Removed   *Removed  `json:"removed,omitempty"` // receipts, where they were asked for
+	Removed   *Removed  `json:"removed,omitempty"` // on request: what was removed because no reader sees it
 	Attempts  []Attempt `json:"attempts,omitempty"`
-	Info      Info      `json:"info"`
-	Error     *Error    `json:"error,omitempty"`
 
 	Console    []string `json:"console,omitempty"`    // on request: what the page logged as errors in a browser
 	Screenshot []byte   `json:"screenshot,omitempty"` // on request: PNG of the whole page
+}
+
+// Page is the page object of the API. A new field belongs to one of the types embedded here.
+type Page struct {
+	Record
+	Visits
+	Answer
 }

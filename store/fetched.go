@@ -80,7 +80,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if at >= 0 {
 		dead = s.leave(b, name, list, at)
 	}
-	b.set(fetchedKey(name, m.key), fetchedRecord(p))
+	b.set(fetchedKey(name, m.key), encodeFetched(p))
 	list.members = append(list.members, m)
 	for list.bytes() > maxFetchedBytes || len(list.members) > maxFetched {
 		dead = append(dead, s.leave(b, name, list, 0)...)
@@ -106,18 +106,22 @@ func CheckSession(name string) error {
 	return nil
 }
 
-// fetchedRecord encodes what is kept of a page: nothing that belongs to one answer, and not what its content has too
-// where that would be much, for it is written together with up to a megabyte of content.
-func fetchedRecord(p *page.Page) []byte {
-	r := *p
-	r.Content, r.Attempts, r.VisitID, r.FromCache, r.Info = "", nil, "", false, page.Info{}
-	r.Section, r.Next, r.Removed, r.Console, r.Screenshot = "", 0, nil, nil, nil
-	r.Summary, r.SummaryType = "", "" // kept with the page
+// fetchedRecord is what f/ holds of a page.
+type fetchedRecord struct {
+	page.Record
+	page.Visits // as the page was put into the set
+}
+
+// encodeFetched encodes what a session's set keeps of a page. The measurements of the fetch are not kept, and a very
+// large Meta is not: it is written in one transaction with up to a megabyte of content.
+func encodeFetched(p *page.Page) []byte {
+	r := fetchedRecord{p.Record, p.Visits}
+	r.Info = page.Info{}
 	r.ContentFormat = cmp.Or(r.ContentFormat, "markdown")
 	r.FetchedAt = cmp.Or(r.FetchedAt, time.Now().UTC().Truncate(time.Second))
 	value := encodeJSON(&r)
 	if len(value) > maxTxnBytes/8 {
-		r.Readme, r.SymbolMap, r.Meta = "", "", nil
+		r.Meta = nil
 		value = encodeJSON(&r)
 	}
 	return value
@@ -301,11 +305,11 @@ func (s *Store) fetchedPage(b *batch, name string, k page.Key) (*page.Page, erro
 	if err != nil {
 		return nil, err
 	}
-	p := new(page.Page)
-	if json.Unmarshal(value, p) != nil {
+	var r fetchedRecord
+	if json.Unmarshal(value, &r) != nil {
 		return nil, ErrNotFound
 	}
-	return p, nil
+	return &page.Page{Record: r.Record, Visits: r.Visits}, nil
 }
 
 // fetchedList returns a session's list as b would make it; an empty one when there is none, or it is damaged.

@@ -17,7 +17,7 @@ func putFetched(t *testing.T, s *store.Store, session, url, content string) (gon
 	t.Helper()
 	p, md, _ := newPage(url, content)
 	p.ContentHash = ""
-	gone, err := s.PutFetched(session, p, md)
+	gone, err := s.PutFetched(session, &page.Page{Record: *p}, md)
 	if err != nil {
 		t.Fatalf("PutFetched(%s, %s): %v", session, url, err)
 	}
@@ -220,7 +220,7 @@ func TestNamesOfSessions(t *testing.T) {
 	}
 	s := openStore(t, store.Options{})
 	p, md, _ := newPage("https://a.test/x", "content")
-	if _, err := s.PutFetched("a\x00b", p, md); !errors.Is(err, store.ErrNoSession) {
+	if _, err := s.PutFetched("a\x00b", &page.Page{Record: *p}, md); !errors.Is(err, store.ErrNoSession) {
 		t.Errorf("PutFetched: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func (s *Store) PageKeys(from page.Key, limit int) (keys []page.Key) {
 	return keys
 }
 
-func (q PageQuery) matches(p *page.Page) bool {
+func (q PageQuery) matches(p *page.Record) bool {
 	if q.Text == "" {
 		return true
 	}
@@ -66,7 +66,7 @@ func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err e
 			return true
 		}
 		p, err := s.Page(page.Key([]byte(key[len(key)-len(page.Key{}):])))
-		if err != nil || !q.matches(p) {
+		if err != nil || !q.matches(&p.Record) {
 			return true
 		}
 		if len(pages) == q.Limit {
@@ -109,11 +109,11 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 		return nil, "", fmt.Errorf("list pages: %w", err)
 	}
 	var top []placedPage
-	add := func(k page.Key, p *page.Page) {
-		if !q.matches(p) {
+	add := func(k page.Key, r *page.Record) {
+		if !q.matches(r) {
 			return
 		}
-		s.withCounts(k, p)
+		p := s.withVisits(k, *r)
 		placed := placedPage{position{Key: k}, p}
 		switch q.Sort {
 		case "visits":
@@ -144,7 +144,7 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 }
 
 // candidates calls f for the pages of a host, or for all.
-func (s *Store) candidates(host string, f func(page.Key, *page.Page)) {
+func (s *Store) candidates(host string, f func(page.Key, *page.Record)) {
 	if host == "" {
 		s.kv.walk(scan{prefix: "p/"}, func(key string, value []byte) bool {
 			var record pageRecord

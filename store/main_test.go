@@ -115,15 +115,15 @@ func bodyOf(tb testing.TB, s *store.Store, sum store.Sum) string {
 }
 
 // newPage returns a page whose content is markdown, as fetch would make it.
-func newPage(url, markdown string) (*page.Page, []byte, page.Key) {
-	return &page.Page{
+func newPage(url, markdown string) (*page.Record, []byte, page.Key) {
+	return &page.Record{
 			URL: url, NormalizedURL: url, Title: "Title of " + url, ContentHash: markdown, Source: page.Local,
 			Tokens: len(markdown) / 4,
 		},
 		[]byte(markdown), page.KeyOf(url)
 }
 
-func putPage(tb testing.TB, s *store.Store, url, markdown string) (*page.Page, bool) {
+func putPage(tb testing.TB, s *store.Store, url, markdown string) (*page.Record, bool) {
 	tb.Helper()
 	p, md, _ := newPage(url, markdown)
 	changed, err := s.PutPage(p, md, store.Sum{})

@@ -27,7 +27,7 @@ type Version struct {
 
 // pageRecord is what p/ holds.
 type pageRecord struct {
-	Page   page.Page
+	Page   page.Record
 	Source Sum    // the origin's bytes
 	Job    uint64 // the page's newest record in the change log
 }
@@ -38,11 +38,11 @@ type versionRecord struct {
 	Body Sum
 }
 
-// PutPage records that p was read: creates or updates its record, adds a version when ContentHash changed, and writes
-// the change-log job in the same transaction. Markdown is the content without front matter; the store keeps it: never
-// change it afterwards. PutPage fills Doc, CreatedAt, UpdatedAt (when the content last changed) and Stored on p and
-// reports whether the content was new. The error is ErrFull, or says that p has no normalised URL.
-func (s *Store) PutPage(p *page.Page, markdown []byte, source Sum) (changed bool, err error) {
+// PutPage creates or updates the record of a page, adds a version when ContentHash changed, and writes the change-log
+// job in the same transaction. Markdown is the content without front matter; the store keeps it: never change it
+// afterwards. PutPage sets Doc, CreatedAt, UpdatedAt and Stored of p and reports whether the content was new. The error
+// is ErrFull, or says that p has no normalised URL.
+func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bool, err error) {
 	if p.NormalizedURL == "" {
 		return false, errors.New("store page: it has no normalised URL")
 	}
@@ -54,9 +54,6 @@ func (s *Store) PutPage(p *page.Page, markdown []byte, source Sum) (changed bool
 
 	b := &batch{}
 	record := pageRecord{Page: *p, Source: source}
-	record.Page.Content, record.Page.Attempts, record.Page.VisitID = "", nil, ""
-	record.Page.FromCache, record.Page.VisitCount = false, 0
-	record.Page.FirstVisitedAt, record.Page.LastVisitedAt = time.Time{}, time.Time{}
 	record.Page.Doc, record.Page.Stored = k.Doc(), true
 	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
 
@@ -169,14 +166,15 @@ func (s *Store) Page(k page.Key) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.withCounts(k, new(record.Page)), nil
+	return s.withVisits(k, record.Page), nil
 }
 
-func (s *Store) withCounts(k page.Key, p *page.Page) *page.Page {
-	t := s.tallies.read(s.kv, pageTallyKey(k))
-	p.VisitCount = t.N
-	if t.N > 0 {
-		p.FirstVisitedAt, p.LastVisitedAt = time.UnixMilli(t.First).UTC(), time.UnixMilli(t.Last).UTC()
+func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
+	p := &page.Page{Record: r}
+	if t := s.tallies.read(s.kv, pageTallyKey(k)); t.N > 0 {
+		p.Visits = page.Visits{
+			VisitCount: t.N, FirstVisitedAt: time.UnixMilli(t.First).UTC(), LastVisitedAt: time.UnixMilli(t.Last).UTC(),
+		}
 	}
 	return p
 }

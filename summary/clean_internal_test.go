@@ -11,8 +11,8 @@ import (
 
 func TestInputIsAssembledInOrder(t *testing.T) { // rule B23
 	p := &page.Page{
-		URL: "https://site.test/a?key=sk-0123456789abcdef", Title: "T", Description: "D",
-		Readme: "# R\n\nreadme", SymbolMap: "main.go\n  main",
+		Record: page.Record{URL: "https://site.test/a?key=sk-0123456789abcdef", Title: "T", Description: "D"},
+		Answer: page.Answer{Readme: "# R\n\nreadme", SymbolMap: "main.go\n  main"},
 	}
 	in := assemble(p, "---\ntitle: x\n---\n\nBefore.\n\n# R\n\nreadme\n\nBetween.\n\nmain.go\n  main\n\nAfter.\n",
 		maxInput)
@@ -37,7 +37,7 @@ func TestInputIsCutBetweenCharacters(t *testing.T) { // rule B23
 	for limit, want := range map[int][2]string{
 		0: {"", ""}, 2: {"äö", ""}, 3: {"äöü", ""}, 4: {"äöü", "日"}, 6: {"äöü", "日本語"}, 7: {"äöü", "日本語"},
 	} {
-		in := assemble(&page.Page{Title: "äöü"}, "日本語", limit)
+		in := assemble(&page.Page{Record: page.Record{Title: "äöü"}}, "日本語", limit)
 		if in.title != want[0] || in.content != want[1] || in.cut != (limit < 6) || !utf8.ValidString(in.text()) {
 			t.Errorf("limit %d: title %q, content %q, cut %v; want %q", limit, in.title, in.content, in.cut, want)
 		}

@@ -24,7 +24,7 @@ func readme(t *testing.T) string {
 const symbolMap = "pond/pond.go\n  type Pond struct\n  func Open(dir string) (*Pond, error)\npond/ripple.go\n  func (p *Pond) Ripple(n int)\n"
 
 func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // rules B20, B24
-	p := &page.Page{URL: "https://github.com/a/pond", Type: page.GitHubRepo, Title: "a/pond"}
+	p := &page.Page{Record: page.Record{URL: "https://github.com/a/pond", Type: page.GitHubRepo, Title: "a/pond"}}
 	withMap := *p
 	withMap.SymbolMap = symbolMap
 	for _, tt := range []struct {
@@ -91,16 +91,16 @@ func TestAPageWithoutWhatAKindIsForGivesItsGist(t *testing.T) {
 
 func TestEveryPageThatHoldsSomethingHasAnExtract(t *testing.T) {
 	for name, p := range map[string]*page.Page{
-		"a title alone":       {Title: "Harbour"},
-		"a description alone": {Description: "A harbour for boats up to twelve metres long."},
-		"a symbol map alone":  {SymbolMap: symbolMap},
-		"code alone":          {Content: "```\nx = 1\n```"},
-		"a list":              {Content: "- first entry of the list\n- second entry of the list\n"},
-		"a table":             {Content: "| boat | length |\n|---|---|\n| Mary Rose of Portsmouth | 32 m |\n"},
-		"Japanese":            {Content: "港は朝早くから賑わいます。船は十二メートルまで停泊できます。"},
-		"shouting":            {Content: "!!! ??? ###"},
-		"an open fence":       {Content: "```go\nfunc main() {"},
-		"setext":              {Content: "Harbour\n=======\n\nBoats of up to twelve metres may stay.\n"},
+		"a title alone":       {Record: page.Record{Title: "Harbour"}},
+		"a description alone": {Record: page.Record{Description: "A harbour for boats up to twelve metres long."}},
+		"a symbol map alone":  {Answer: page.Answer{SymbolMap: symbolMap}},
+		"code alone":          {Answer: page.Answer{Content: "```\nx = 1\n```"}},
+		"a list":              {Answer: page.Answer{Content: "- first entry of the list\n- second entry of the list\n"}},
+		"a table":             {Answer: page.Answer{Content: "| boat | length |\n|---|---|\n| Mary Rose of Portsmouth | 32 m |\n"}},
+		"Japanese":            {Answer: page.Answer{Content: "港は朝早くから賑わいます。船は十二メートルまで停泊できます。"}},
+		"shouting":            {Answer: page.Answer{Content: "!!! ??? ###"}},
+		"an open fence":       {Answer: page.Answer{Content: "```go\nfunc main() {"}},
+		"setext":              {Answer: page.Answer{Content: "Harbour\n=======\n\nBoats of up to twelve metres may stay.\n"}},
 	} {
 		for _, kind := range []Kind{Brief, Usage, API, Architecture, Evaluation} {
 			if got := extract(kind, assemble(p, p.Content, maxInput)); strings.TrimSpace(got) == "" {
@@ -131,7 +131,10 @@ func FuzzExtract(f *testing.F) {
 	f.Add("# A\n\nText. More text!\n\n```go\nfunc A(b int)\n```\n\n| a | b |\n|---|---|\n")
 	f.Add("Usage\n-----\n\n`pip install x`\n\n![a](b) [c][d] <e> **f** ~~g~~ \\*")
 	f.Fuzz(func(t *testing.T, markdown string) {
-		p := &page.Page{URL: "https://site.test/", Title: "T", SymbolMap: markdown}
+		p := &page.Page{
+			Record: page.Record{URL: "https://site.test/", Title: "T"},
+			Answer: page.Answer{SymbolMap: markdown},
+		}
 		in := assemble(p, markdown, maxInput)
 		for _, kind := range []Kind{Brief, Usage, API, Architecture, Evaluation} {
 			got := extract(kind, in)

@@ -150,9 +150,11 @@ var errIntranet = errors.New("the host is not public")
 // stored returns a page as it comes out of a fetch that stored it.
 func stored(content string) *page.Page {
 	return &page.Page{
-		URL: "https://site.test/guide", FinalURL: "https://site.test/guide", Type: page.Web, Title: "The harbour guide",
-		Content:       content,
-		ContentFormat: "markdown", ContentHash: "hash of it", Stored: true,
+		Record: page.Record{
+			URL: "https://site.test/guide", FinalURL: "https://site.test/guide", Type: page.Web,
+			Title: "The harbour guide", ContentFormat: "markdown", ContentHash: "hash of it", Stored: true,
+		},
+		Answer: page.Answer{Content: content},
 	}
 }
 

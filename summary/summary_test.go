@@ -15,9 +15,12 @@ import (
 )
 
 func TestChoiceOfKind(t *testing.T) { // rules B21, B22
-	repo := &page.Page{Type: page.GitHubRepo}
-	mapped := &page.Page{Type: page.GitHubRepo, SymbolMap: "main.go\n  func main()"}
-	web := &page.Page{Type: page.Web}
+	repo := &page.Page{Record: page.Record{Type: page.GitHubRepo}}
+	mapped := &page.Page{
+		Record: page.Record{Type: page.GitHubRepo},
+		Answer: page.Answer{SymbolMap: "main.go\n  func main()"},
+	}
+	web := &page.Page{Record: page.Record{Type: page.Web}}
 	for _, tt := range []struct {
 		name string
 		p    *page.Page
@@ -26,9 +29,12 @@ func TestChoiceOfKind(t *testing.T) { // rules B21, B22
 	}{
 		{"repository with a symbol map", mapped, "", summary.Architecture},
 		{"repository without one", repo, "", summary.Brief},
-		{"file", &page.Page{Type: page.GitHubFile, SymbolMap: "x"}, "", summary.Brief},
-		{"documentation", &page.Page{Type: page.Documentation}, "", summary.Usage},
-		{"issue", &page.Page{Type: page.GitHubIssue}, "", summary.Brief},
+		{"file", &page.Page{
+			Record: page.Record{Type: page.GitHubFile},
+			Answer: page.Answer{SymbolMap: "x"},
+		}, "", summary.Brief},
+		{"documentation", &page.Page{Record: page.Record{Type: page.Documentation}}, "", summary.Usage},
+		{"issue", &page.Page{Record: page.Record{Type: page.GitHubIssue}}, "", summary.Brief},
 		{"web page", web, "", summary.Brief},
 		{"how to", web, "How to mount it?", summary.Usage},
 		{"how to, over two lines", web, "tell me how\n\tto mount it", summary.Usage},
@@ -342,7 +348,7 @@ func TestAModelThatThinksLongIsGivenMoreRoom(t *testing.T) {
 }
 
 func TestNothingToSummarise(t *testing.T) {
-	p := &page.Page{URL: "https://site.test/", Stored: true}
+	p := &page.Page{Record: page.Record{URL: "https://site.test/", Stored: true}}
 	if _, err := summary.New(summary.Options{}).Make(t.Context(), p, summary.Wish{}); !errors.Is(err, summary.ErrNothing) {
 		t.Errorf("error %v, want ErrNothing", err)
 	}
