@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"readthru/markdown"
 )
 
 // Library is a library of Context7 by its id, /org/project[/version] or /org/project@version. Missing parts are empty.
@@ -122,22 +124,14 @@ func Split(text string) []Snippet {
 		lines, source = nil, ""
 	}
 	all := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	fence := ""
+	var r markdown.Reader
 	for i, line := range all {
-		if mark := fenceOf(line); mark != "" {
-			switch {
-			case fence == "":
-				fence = mark
-			case strings.HasPrefix(mark, fence) && strings.Trim(strings.TrimSpace(line), fence[:1]) == "":
-				fence = ""
-			}
-		}
-		switch {
+		switch fenced := r.Line([]byte(line)).Fenced(); {
 		// those two end a fence that was left open
-		case fence != "" && (!ruleLine.MatchString(line) || !snippetFollows(all[i+1:])):
+		case fenced && (!ruleLine.MatchString(line) || !snippetFollows(all[i+1:])):
 		case ruleLine.MatchString(line):
 			flush()
-			fence = ""
+			r = markdown.Reader{}
 			continue
 		case strings.HasPrefix(line, "### ") && sourceFollows(all[i+1:]), strings.HasPrefix(line, "TITLE: "):
 			flush()
@@ -158,17 +152,6 @@ func Split(text string) []Snippet {
 	}
 	flush()
 	return list
-}
-
-// fenceOf returns the marks of a line that opens or closes a code fence.
-func fenceOf(line string) string {
-	line = strings.TrimLeft(line, " ")
-	for _, c := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
 }
 
 // snippetFollows reports whether the next line that says something is a heading that a source belongs to.

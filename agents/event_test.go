@@ -216,6 +216,10 @@ func TestDocumentationIsSplitByItsSources(t *testing.T) {
 			"### A\nSource: https://a.test/\n```js\nf()\n\n--------------------------------\n\n### B\n\nSource: https://b.test/\n\nTwo.",
 			[]agents.Snippet{{"https://a.test/", "### A\n```js\nf()"}, {"https://b.test/", "### B\n\n\nTwo."}},
 		},
+		"marks of a fence that are indented like code begin none": {
+			"### A\nSource: https://a.test/\n\n    ```\n\n### B\nSource: https://b.test/\nTwo.",
+			[]agents.Snippet{{"https://a.test/", "### A\n\n    ```"}, {"https://b.test/", "### B\nTwo."}},
+		},
 		"a heading within a snippet": {
 			"### A\nSource: https://a.test/\nOne.\n\n### Details\n\nMore of one.",
 			[]agents.Snippet{{"https://a.test/", "### A\nOne.\n\n### Details\n\nMore of one."}},

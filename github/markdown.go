@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"readthru/convert"
+	"readthru/markdown"
 )
 
 // readmeMarkdown returns a README as markdown that other text can follow: with absolute links, without what its readers
 // do not see, and with its last fence closed. hidden is the number of pieces removed. links resolves an address
 // relative to the README's folder.
-func readmeMarkdown(name string, content []byte, links func(address string) *url.URL) (markdown []byte, hidden int) {
+func readmeMarkdown(name string, content []byte, links func(address string) *url.URL) (md []byte, hidden int) {
 	text := bytes.ToValidUTF8(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("\ufffd"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if !isMarkdown(name) {
@@ -30,20 +31,18 @@ func readmeMarkdown(name string, content []byte, links func(address string) *url
 // comment hides the rest. hidden is the number of comments.
 func withoutComments(text string) (shown string, hidden int) {
 	var b strings.Builder
-	fence, within := "", false
+	var r markdown.Reader // of what is shown
+	within := false
+	begins := 0 // where the line that is being written begins
 	for line := range strings.Lines(text) {
-		trimmed := strings.TrimSpace(line)
-		if !within && fence != "" {
-			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "" {
-				fence = ""
+		if !within && begins == b.Len() {
+			next := r
+			if next.Line([]byte(strings.TrimSuffix(line, "\n"))).Fenced() {
+				r = next
+				b.WriteString(line)
+				begins = b.Len()
+				continue
 			}
-			b.WriteString(line)
-			continue
-		}
-		if !within && (strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")) {
-			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
-			b.WriteString(line)
-			continue
 		}
 		for line != "" {
 			if within {
@@ -54,8 +53,8 @@ func withoutComments(text string) (shown string, hidden int) {
 				line = rest
 				continue
 			}
-			begin := strings.Index(line, "<!--")
-			if begin < 0 || strings.Count(line[:begin], "`")%2 == 1 { // in code
+			begin := commentStart([]byte(line))
+			if begin < 0 {
 				b.WriteString(line)
 				break
 			}
@@ -63,11 +62,29 @@ func withoutComments(text string) (shown string, hidden int) {
 			line, within = line[begin+len("<!--"):], true
 			hidden++
 		}
+		if written := b.String()[begins:]; strings.HasSuffix(written, "\n") {
+			r.Line([]byte(strings.TrimSuffix(written, "\n")))
+			begins = b.Len()
+		}
 	}
-	if fence != "" {
-		b.WriteString("\n" + fence + "\n")
+	if fence, open := r.Fence(); open {
+		b.WriteString("\n" + fence.Closing() + "\n")
 	}
 	return b.String(), hidden
+}
+
+// commentStart returns where the first comment begins in a line, outside code spans; -1 when there is none.
+func commentStart(line []byte) int {
+	for at := 0; at < len(line); at++ {
+		switch {
+		case line[at] == '`':
+			_, n := markdown.InlineCode(line[at:])
+			at += n - 1
+		case bytes.HasPrefix(line[at:], []byte("<!--")):
+			return at
+		}
+	}
+	return -1
 }
 
 // fenced returns text as a fenced code block that no line of text closes.

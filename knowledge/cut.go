@@ -24,7 +24,7 @@ func newCutter(md []byte, b *markdown.Block, limit int) *cutter {
 	c := &cutter{md: md, b: b, end: b.End}
 	switch b.Kind {
 	case markdown.Code:
-		closing := closingLine(&b.Fence)
+		closing := b.Fence.Closing()
 		c.opening, c.closing = closing+cutRunes(b.Fence.Info, limit/8)+"\n", "\n"+closing
 		if b.Close >= 0 {
 			c.end = b.Start + len(bytes.TrimRight(md[b.Start:b.Close], " \t\r\n\v\f"))
@@ -34,9 +34,6 @@ func newCutter(md []byte, b *markdown.Block, limit int) *cutter {
 	}
 	return c
 }
-
-// closingLine returns the line that closes a fence, without a line break.
-func closingLine(f *markdown.Fence) string { return f.Lead() + f.Marker() }
 
 // repeat returns what stands before the piece that begins at at.
 func (c *cutter) repeat(at int, midline bool) string {

@@ -213,7 +213,7 @@ func unclosed(b *markdown.Block) string {
 	if b.Kind != markdown.Code || b.Close >= 0 || b.Fence.Quoted || len(b.Fence.Lead()) > 3 {
 		return ""
 	}
-	return "\n" + closingLine(&b.Fence)
+	return "\n" + b.Fence.Closing()
 }
 
 // headingStack holds the headings that the present place stands under.

@@ -73,6 +73,9 @@ func (f *Fence) closes(text []byte) bool {
 // Lead is what stands before the marker, with list markers as spaces.
 func (f *Fence) Lead() string { return f.lead }
 
+// Closing returns the line that closes the block, without a line break.
+func (f *Fence) Closing() string { return f.lead + f.Marker() }
+
 // Marker is the run of backticks or tildes that opens the fence.
 func (f *Fence) Marker() string { return strings.Repeat(string(rune(f.mark)), f.run) }
 

@@ -115,6 +115,9 @@ func (r *Reader) Line(line []byte) LineKind {
 	return r.start(&c, matched)
 }
 
+// Fence returns the fenced code that the last line opens or belongs to. open is false when it belongs to none.
+func (r *Reader) Fence() (f Fence, open bool) { return r.fence, r.leaf == inFence }
+
 // match follows the containers that are open and returns how many of them the line continues. The cursor stands after
 // their markers and indentation.
 func (r *Reader) match(c *cursor) int {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/markdown"
 )
 
 // blockKind is a kind of block of markdown.
@@ -28,111 +30,114 @@ type block struct {
 }
 
 var (
-	atx     = pattern(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
 	bullet  = pattern(`^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?`)
 	ruleRow = pattern(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$`)
 	spent   = pattern(`^\s*(?:=+|-{2,}|\*{3,}|_{3,})\s*$`)
 )
 
-// blocksOf splits markdown into blocks, in one pass over its lines.
-func blocksOf(markdown string) []block {
-	var list []block
-	var open []string // lines of the block that is being read
-	kind, section := paragraph, ""
-	end := func() {
-		if len(open) > 0 {
-			raw := strings.Join(open, " ")
-			if text := plain(raw); text != "" {
-				list = append(list, block{kind: kind, text: text, raw: raw, section: section})
+// blocksOf splits markdown into blocks, in one pass.
+func blocksOf(text string) []block {
+	l := blockList{md: []byte(text)}
+	for b := range markdown.Blocks(l.md) {
+		switch b.Kind {
+		case markdown.Heading:
+			title, _ := markdown.OwnID(b.Title(l.md))
+			if text := plain(string(title)); text != "" {
+				l.section = strings.ToLower(text)
+				l.add(block{kind: heading, level: b.Level, text: text})
 			}
-		}
-		open, kind = nil, paragraph
-	}
-	head := func(level int, text string) {
-		end()
-		if text = plain(text); text != "" {
-			section = strings.ToLower(text)
-			list = append(list, block{kind: heading, level: level, text: text, section: section})
-		}
-	}
-	fence, lang := "", ""
-	var lines []string
-	for line := range strings.Lines(markdown) {
-		line = strings.TrimRight(line, " \t\r\n")
-		bare := strings.TrimLeft(line, " \t>")
-		if fence != "" {
-			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
-				list = append(list, block{kind: code, text: strings.Join(lines, "\n"), lang: lang, section: section})
-				fence, lines = "", nil
-				continue
-			}
-			lines = append(lines, line)
-			continue
-		}
-		if strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
-			end()
-			fence = bare[:len(bare)-len(strings.TrimLeft(bare, bare[:1]))]
-			lang, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(bare[len(fence):])), " ")
-			continue
-		}
-		switch m := atx().FindStringSubmatch(line); {
-		case bare == "":
-			end()
-		case m != nil:
-			head(len(m[1]), m[2])
-		case spent().MatchString(line) && kind == paragraph && len(open) == 1 && line[0] != '*' && line[0] != '_':
-			text := open[0]
-			open = nil
-			head(1+strings.Count(line[:1], "-"), text)
-		case spent().MatchString(line), ruleRow().MatchString(line), linkDef().MatchString(line):
-			end()
-		case strings.HasPrefix(bare, "|"):
-			end()
-			kind, open = table, []string{strings.Trim(bare, "| ")}
-			end()
-		case bullet().MatchString(line):
-			end()
-			kind, open = item, []string{bullet().ReplaceAllString(line, "")}
+		case markdown.Code:
+			l.code(&b)
 		default:
-			open = append(open, bare)
+			for line := range strings.Lines(text[b.Start:b.End]) {
+				l.line(strings.TrimRight(line, " \t\r\n"))
+			}
+			l.end()
 		}
 	}
-	end()
-	if len(lines) > 0 { // a fence that is never closed
-		list = append(list, block{kind: code, text: strings.Join(lines, "\n"), lang: lang, section: section})
+	return l.blocks
+}
+
+// blockList gathers blocks.
+type blockList struct {
+	md      []byte
+	blocks  []block
+	open    []string // lines of the block that is being read
+	kind    blockKind
+	section string
+}
+
+func (l *blockList) add(b block) {
+	b.section = l.section
+	l.blocks = append(l.blocks, b)
+}
+
+// end ends the block that is being read.
+func (l *blockList) end() {
+	if len(l.open) > 0 {
+		raw := strings.Join(l.open, " ")
+		if text := plain(raw); text != "" {
+			l.add(block{kind: l.kind, text: text, raw: raw})
+		}
 	}
-	return list
+	l.open, l.kind = nil, paragraph
+}
+
+func (l *blockList) code(b *markdown.Block) {
+	_, from := markdown.LineAt(l.md, b.Start)
+	to := b.End
+	if b.Close >= 0 {
+		to = b.Close
+	}
+	var lines []string
+	for line := range strings.Lines(string(l.md[min(from, to):to])) {
+		lines = append(lines, strings.TrimRight(line, " \t\r\n"))
+	}
+	if len(lines) > 0 || b.Close >= 0 {
+		lang, _, _ := strings.Cut(strings.ToLower(b.Fence.Info), " ")
+		l.add(block{kind: code, text: strings.Join(lines, "\n"), lang: lang})
+	}
+}
+
+// line reads a line of a text or a table.
+func (l *blockList) line(line string) {
+	bare := strings.TrimLeft(line, " \t>")
+	switch {
+	case bare == "", spent().MatchString(line), ruleRow().MatchString(line), linkDef().MatchString(line):
+		l.end()
+	case strings.HasPrefix(bare, "|"):
+		l.end()
+		l.kind, l.open = table, []string{strings.Trim(bare, "| ")}
+		l.end()
+	case bullet().MatchString(line):
+		l.end()
+		l.kind, l.open = item, []string{bullet().ReplaceAllString(line, "")}
+	default:
+		l.open = append(l.open, bare)
+	}
 }
 
 var (
-	anyTag   = pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>|<!--.*?(?:-->|$)`)
-	refLink  = pattern(`\[((?:\\.|[^\[\]\\])+)\]\[[^\]]*\]`)
 	shortRef = pattern(`\[([^\[\]]{1,80})\]`)
 	footnote = pattern(`\[\^?\d{1,3}\]`)
-	emphasis = pattern(`(\*{1,3}|~~)(\S(?:.*?\S)?)(\*{1,3}|~~)`)
-	autoLink = pattern(`<((?:https?|mailto):[^<>\s]+)>`)
-	escapes  = pattern(`\\([!-/:-@\[-` + "`" + `{-~])`)
 )
 
-// plain returns markdown of one line as text.
+// plain returns markdown of one line as text, without images, tags, and marks of footnotes.
 func plain(line string) string {
-	if !strings.ContainsAny(line, "[]<*~\\`") {
-		return strings.Join(strings.Fields(line), " ")
-	}
-	line = image().ReplaceAllString(line, "")
-	for range 2 { // a link round an image leaves an empty one
-		line = link().ReplaceAllString(line, "$1")
-	}
-	line = refLink().ReplaceAllString(line, "$1")
-	line = footnote().ReplaceAllString(line, "")
-	line = shortRef().ReplaceAllString(line, "$1")
-	line = autoLink().ReplaceAllString(line, "$1")
-	line = anyTag().ReplaceAllString(line, " ")
-	for range 2 {
-		line = emphasis().ReplaceAllString(line, "$2")
-	}
-	line = escapes().ReplaceAllString(strings.ReplaceAll(line, "`", ""), "$1")
-	return strings.Join(strings.Fields(line), " ")
+	var b strings.Builder
+	markdown.Pieces([]byte(line), func(kind markdown.PieceKind, text []byte) {
+		switch kind {
+		case markdown.AltText:
+		case markdown.Tag:
+			b.WriteByte(' ')
+		case markdown.Words:
+			words := footnote().ReplaceAllString(kind.Decode(text), "")
+			b.WriteString(shortRef().ReplaceAllString(words, "$1"))
+		default:
+			b.Write(text)
+		}
+	})
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 // abbreviations end with a full stop and no sentence.

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -158,5 +159,21 @@ func BenchmarkExtract(b *testing.B) {
 			}
 			b.SetBytes(int64(len(in.content)))
 		})
+	}
+}
+
+func TestBlocksOfMarkdown(t *testing.T) {
+	md := "Intro[^1] with ![x](y) [a link](z).\n\n    ```sh\n\n## Use _it_ #\n\n1. ```Go x\n   run()\n   ```\n- [x] done\n\n" +
+		"| a | b |\n|---|---|\n| c | d |\n\n~~~\nopen"
+	var got []string
+	for _, b := range blocksOf(md) {
+		got = append(got, fmt.Sprintf("%d %s|%s|%s", b.kind, b.text, b.lang, b.section))
+	}
+	want := []string{
+		"0 Intro with a link.||", "0 ```sh||", "1 Use it||use it", "2    run()|go|use it", "3 done||use it", "4 a | b||use it",
+		"4 c | d||use it", "2 open||use it",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
 }
