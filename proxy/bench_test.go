@@ -25,6 +25,7 @@ import (
 
 // bench is a proxy on a loopback listener, with origins behind names under .test.
 type bench struct {
+	clients   []*http.Transport
 	t         *testing.T
 	proxy     *proxy.Proxy
 	addr      string // of the proxy's listener
@@ -94,7 +95,13 @@ func newBench(t *testing.T, names origins, adjust func(*proxy.Options)) *bench {
 	if b.proxy, err = proxy.New(o); err != nil {
 		t.Fatal(err)
 	}
-	b.addr, b.stop = serve(t, b.proxy)
+	addr, stop := serve(t, b.proxy)
+	b.addr, b.stop = addr, func() {
+		for _, c := range b.clients { // an idle connection of HTTP/2 holds a server up for a second
+			c.CloseIdleConnections()
+		}
+		stop()
+	}
 	t.Cleanup(func() {
 		b.stop()
 		transport.CloseIdleConnections()
@@ -133,7 +140,7 @@ func (b *bench) client() *http.Client {
 		DisableCompression: true,
 		ForceAttemptHTTP2:  true,
 	}
-	b.t.Cleanup(tr.CloseIdleConnections)
+	b.clients = append(b.clients, tr)
 	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request,
 		[]*http.Request,
 	) error {

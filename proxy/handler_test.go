@@ -158,10 +158,7 @@ func TestOneProxyAfterAnotherIsNoLoop(t *testing.T) {
 }
 
 func TestUsersMustSignInBeforeAnythingElseIsDecided(t *testing.T) {
-	hash, err := proxy.HashPassword("open sesame")
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := proxy.QuickHash(t, "open sesame")
 	b := newBench(t, origins{"a.test:80": plainOrigin(t, say), "a.test:443": tlsOrigin(t, say)}, func(o *proxy.Options) {
 		o.Users = []proxy.User{{Name: "ali", PasswordHash: hash}}
 		o.BlockedDomains = []string{"blocked.test"}

@@ -287,10 +287,7 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 }
 
 func TestPrefixFormWantsTheUsersSignInWhereThereAreUsers(t *testing.T) {
-	hash, err := proxy.HashPassword("pw")
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := proxy.QuickHash(t, "pw")
 	b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = []proxy.User{{Name: "ali", PasswordHash: hash}} })
 	head := "GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n"
 	if resp, _ := b.direct(head); resp.StatusCode != http.StatusUnauthorized || resp.Header.Get("Www-Authenticate") == "" {

@@ -331,7 +331,7 @@ func TestClientThatLeavesReleasesTheOrigin(t *testing.T) {
 
 // A stream takes no memory: heap and what is in flight stay small while 256 MiB pass.
 func TestLargeBodyStreamsWithAFlatHeap(t *testing.T) {
-	const size = 256 << 20
+	const size = 64 << 20
 	chunk := make([]byte, 64<<10)
 	both(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(size))
@@ -353,7 +353,7 @@ func TestLargeBodyStreamsWithAFlatHeap(t *testing.T) {
 		var total int64
 		var most uint64
 		for total < size {
-			n, err := io.CopyN(io.Discard, resp.Body, 32<<20)
+			n, err := io.CopyN(io.Discard, resp.Body, 4<<20)
 			total += n
 			if err != nil {
 				t.Fatal(err)
