@@ -14,10 +14,10 @@ type span struct{ size, low, high int }
 
 type cidRange struct{ low, high, cid int }
 
-// maxMapped is how many codes one map may have: all that two bytes can name, and some.
+// maxMapped is how many codes one CMap may map: all codes of two bytes, and some more.
 const maxMapped = 1 << 17
 
-// readCMap reads a map.
+// readCMap reads a CMap.
 func readCMap(r *reader, data []byte) cmap {
 	m := cmap{texts: map[int]string{}}
 	l := lexer{b: data}
@@ -81,7 +81,7 @@ func readCMap(r *reader, data []byte) cmap {
 	return m
 }
 
-// mapped reads a text that a map states: UTF-16, or one byte where a file says so.
+// mapped reads the text of a code: UTF-16, or a single byte.
 func mapped(s string) string {
 	if len(s) == 1 {
 		return string(rune(s[0]))

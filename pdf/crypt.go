@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// crypt decrypts a file that any viewer opens without asking: one encrypted under the empty user password (§7.6, and
-// ISO 32000-2 §7.6.4 for AES of 256 bits).
+// crypt decrypts a file that is encrypted with the empty user password, which viewers open without asking (§7.6, and
+// ISO 32000-2 §7.6.4 for AES-256).
 type crypt struct {
 	key    []byte
 	aes    bool
@@ -26,8 +26,8 @@ type crypt struct {
 var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08" +
 	"\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
 
-// newCrypt returns what decrypts a file by its encryption dictionary; nil if a password is needed, or the method is not
-// known.
+// newCrypt returns the decryption that an encryption dictionary asks for. It returns nil if a password is needed or the
+// method is unknown.
 func newCrypt(r *reader, d dict) *crypt {
 	if f := r.name(d["Filter"]); f != "Standard" {
 		return nil
@@ -57,7 +57,7 @@ func newCrypt(r *reader, d dict) *crypt {
 				sum := sha256.Sum256([]byte(salt))
 				return sum[:]
 			}
-			return hardened([]byte(salt))
+			return hardenedHash([]byte(salt))
 		}
 		if !bytes.Equal(hash(user[32:40]), []byte(user[:32])) {
 			return nil
@@ -137,8 +137,8 @@ func rc4Text(key, data []byte) []byte {
 	return out
 }
 
-// hardened is the hash of revision 6 for the empty password (ISO 32000-2, algorithm 2.B).
-func hardened(salt []byte) []byte {
+// hardenedHash is the hash of revision 6 for the empty password (ISO 32000-2, algorithm 2.B).
+func hardenedHash(salt []byte) []byte {
 	first := sha256.Sum256(salt)
 	k := first[:]
 	for round := 0; ; round++ {

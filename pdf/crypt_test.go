@@ -21,7 +21,7 @@ func TestFilesThatNeedNoPasswordAreDecrypted(t *testing.T) {
 	}
 }
 
-func TestFilesThatNeedAPasswordSaySo(t *testing.T) {
+func TestFilesThatNeedAPasswordAreRefused(t *testing.T) {
 	if _, err := pdf.Open(t.Context(), sample(t, "locked.pdf")); !errors.Is(err, pdf.ErrEncrypted) {
 		t.Errorf("got %v, want ErrEncrypted", err)
 	}

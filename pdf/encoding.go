@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// encoding gives the text of each code of a simple font, "" where it has none.
+// encoding is the text of each code of a simple font, "" for a code without one.
 type encoding [256]string
 
 // The encodings that fonts name (§D.2). Symbol and ZapfDingbats have encodings of their own.
@@ -109,7 +109,7 @@ var accents = map[string]rune{
 	"hook": 0x309, "horn": 0x31b,
 }
 
-// glyphText returns the text of a glyph by its name; "" for a name that says nothing.
+// glyphText returns the text of a glyph by its name; "" for a name without a meaning.
 func glyphText(n string) string {
 	if text, ok := glyphNames[n]; ok {
 		return text
@@ -158,7 +158,7 @@ func glyphText(n string) string {
 	return ""
 }
 
-// cyrillic returns the letter that Adobe numbers so.
+// cyrillic returns the letter of a glyph name afiiNNNNN, by its number.
 func cyrillic(v int) string {
 	switch {
 	case v >= 10017 && v <= 10022:
@@ -179,7 +179,7 @@ func cyrillic(v int) string {
 	return ""
 }
 
-// The widths of the fonts that every viewer has, for codes 32 to 126, in thousandths of the size.
+// The widths of the standard fonts, for codes 32 to 126, in thousandths of the size.
 var (
 	helvetica = [95]uint16{
 		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,

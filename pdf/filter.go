@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// decode returns a stream's data without filters (§7.4). Of damaged data what could be read is returned, which cut
-// tells; data in the form of a picture give nothing.
+// decode returns the data of a stream with its filters undone (§7.4). Of damaged data it returns what could be read,
+// and sets cut. It returns nothing for pictures.
 func (r *reader) decode(s *stream) []byte {
 	r.step()
 	data := s.raw
@@ -73,7 +73,7 @@ func (r *reader) filter(f name, data []byte, p dict) []byte {
 	return nil // a picture's coding, or one not known
 }
 
-// take runs a decoder within what may still be decoded, and counts what it gave.
+// take runs a decoder within the bytes that may still be decoded, and counts its output.
 func (r *reader) take(decode func(limit int) []byte) []byte {
 	limit := min(maxStream, r.left)
 	out := decode(limit)
@@ -104,7 +104,7 @@ func (r *reader) readAll(in io.Reader) []byte {
 	})
 }
 
-// inflate undoes deflate with the head of zlib, which damaged files lack at times. Its check sum does not matter.
+// inflate decompresses zlib data. Damaged files sometimes lack its header; its checksum is ignored.
 func (r *reader) inflate(data []byte) []byte {
 	for len(data) > 0 && classes[data[0]] == space && data[0] != 0 {
 		data = data[1:]
@@ -115,7 +115,7 @@ func (r *reader) inflate(data []byte) []byte {
 	return r.readAll(flate.NewReader(bytes.NewReader(data)))
 }
 
-// ascii85Text cuts data at the mark of their end, and drops what is no digit.
+// ascii85Text cuts data at the end marker and drops bytes that are not digits.
 func ascii85Text(data []byte) []byte {
 	data = bytes.TrimPrefix(bytes.TrimSpace(data), []byte("<~"))
 	if i := bytes.IndexByte(data, '~'); i >= 0 {

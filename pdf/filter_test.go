@@ -8,7 +8,7 @@ import (
 )
 
 // LZW is written here by the book: codes of 9 to 12 bits, a table that is cleared when it is full.
-func TestLZWIsUndone(t *testing.T) {
+func TestLZWIsDecoded(t *testing.T) {
 	shown := randomText(20000) // enough for all widths of codes, and for a table that is full
 	var lines strings.Builder
 	lines.WriteString("BT /F1 12 Tf ")

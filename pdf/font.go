@@ -70,7 +70,7 @@ func (r *reader) font(d dict) *font {
 	return f
 }
 
-// style tells how a font looks from its name and its description.
+// style returns the style of a font by its name and its descriptor.
 func (r *reader) style(base string, descriptor dict) (s Style) {
 	lower := strings.ToLower(base)
 	has := func(parts ...string) bool {
@@ -199,13 +199,14 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 	return &e
 }
 
-// numbered reports whether a glyph's name is but a number, of which the code may say more: g12, C0041, cid_33.
+// numbered reports whether the name of a glyph is only a number, such as g12, C0041 or cid_33. The code may then say
+// more.
 func numbered(n string) bool {
 	return len(n) > 1 && strings.Trim(n, "0123456789") != n && len(strings.Trim(n, "0123456789")) <= 5 ||
 		strings.HasPrefix(n, "index")
 }
 
-// builtIn reads the encoding that a Type 1 font program states in clear text: lines of "dup 65 /A put".
+// builtIn reads the encoding that a Type 1 font program has in clear text: lines of "dup 65 /A put".
 func builtIn(program []byte) *encoding {
 	start := bytes.Index(program, []byte("/Encoding"))
 	if start < 0 {
@@ -369,8 +370,8 @@ func (f *font) text(c char, raw string) string {
 	return ""
 }
 
-// usable reports whether a text that a file gives for a code is one: files give NULs and replacement characters for
-// want of one.
+// usable reports whether the text that a file maps a code to is one. Some files use NULs and replacement characters for
+// codes without a text.
 func usable(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return s != "" && r != 0 && r != utf8.RuneError

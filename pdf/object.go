@@ -19,7 +19,7 @@ type (
 // dictItems is how many items of an array take about as much memory as a dictionary.
 const dictItems = 16
 
-// lexer reads objects from bytes. Errors give nil objects: what follows may be readable again.
+// lexer reads objects from bytes. An error gives a nil object, because what follows may be readable again.
 type lexer struct {
 	b     []byte
 	at    int
@@ -113,7 +113,7 @@ func (l *lexer) next() (any, bool) {
 	return word(text), true
 }
 
-// number reads a number as viewers do: with a second sign or what follows a second sign left out.
+// number reads a number as viewers do: it ignores a second sign at the start, and everything from a later sign on.
 func number(b []byte) (float64, bool) {
 	sign, i := 1.0, 0
 	for i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -176,7 +176,7 @@ func (l *lexer) array() []any {
 	}
 }
 
-// enter begins an array or a dictionary. It reports false, and ends the reading, where nothing sensible nests so deep.
+// enter begins an array or a dictionary. It reports false, and ends the reading, when they nest too deep.
 func (l *lexer) enter() bool {
 	if l.depth == 0 {
 		l.items = 0
@@ -189,7 +189,7 @@ func (l *lexer) enter() bool {
 	return true
 }
 
-// count notes that an array or dictionary has grown, and ends the reading where that is out of all proportion.
+// count counts an item of an array or dictionary, and ends the reading when there are too many.
 func (l *lexer) count(n int) {
 	if l.items += n; l.items > maxItems {
 		l.at = len(l.b)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// place is where an object stands: at an offset of the file, or as one of those in a stream of objects.
+// place is where an object is: at an offset of the file, or in an object stream.
 type place struct {
 	offset int
 	in     int // number of the stream, 0: none
@@ -34,10 +34,10 @@ type reader struct {
 	stepsLeft int
 }
 
-// halt is what a reading panics with when its context or its limits end.
+// halt is the panic that ends reading when the context has ended or a limit is reached.
 type halt struct{ err error }
 
-// rescue makes a panic an error: that of the context, else the one given. Foreign bytes must not end the process.
+// rescue turns a panic into an error: the context's error, else the one given. Foreign bytes must not end the process.
 func (r *reader) rescue(err *error, otherwise error) {
 	if p := recover(); p != nil {
 		*err = otherwise
@@ -64,7 +64,7 @@ func (r *reader) spend(n int) {
 	}
 }
 
-// open reads the cross-reference, or makes it where it is damaged. The error is ErrEncrypted.
+// open reads the cross-reference table, or rebuilds it where it is damaged. The error is ErrEncrypted.
 func (r *reader) open() error {
 	r.reset()
 	if r.crossReference() {
@@ -75,7 +75,7 @@ func (r *reader) open() error {
 	return r.repair()
 }
 
-// unlock makes an encrypted file readable. The catalogue may be encrypted, so this comes before it is looked for.
+// unlock prepares decryption. The catalogue may be encrypted, so this comes before it is read.
 func (r *reader) unlock() error {
 	if _, encrypted := r.trailer["Encrypt"]; !encrypted {
 		return nil
@@ -98,7 +98,8 @@ func (r *reader) reset() {
 	r.crypt = nil
 }
 
-// definition reads "12 0 obj …" at an offset. Of another object than the one wanted nothing is returned; -1 wants any.
+// definition reads "12 0 obj …" at an offset. It returns nothing when the object has another number than the one wanted;
+// -1 stands for any.
 func (r *reader) definition(at int, want ref) (ref, any) {
 	if at < 0 || at >= len(r.b) {
 		return ref{}, nil
@@ -145,7 +146,7 @@ func (r *reader) definition(at int, want ref) (ref, any) {
 	return is, &stream{dict: r.decryptedDict(d, is), at: is, raw: r.data(l.at, d["Length"])}
 }
 
-// data returns the data of a stream that begin at an offset, by the length that its dictionary states if that fits.
+// data returns the data of a stream at an offset. It uses the length in the dictionary if that is right.
 func (r *reader) data(at int, length any) []byte {
 	raw := r.b[at:]
 	if n, ok := r.resolve(length).(float64); ok && n >= 0 && n <= float64(len(raw)) {
@@ -221,13 +222,13 @@ func (r *reader) object(to ref) any {
 	return v
 }
 
-// pack is a stream of objects (§7.5.7). They are read when they are asked for: most of a large file's never are.
+// pack is an object stream (§7.5.7). Its objects are read when they are needed: most of a large file never are.
 type pack struct {
 	data []byte
 	list []packedObject
 }
 
-// packedObject says where in its stream an object stands.
+// packedObject is the place of an object in its stream.
 type packedObject struct{ num, at int }
 
 func (p *pack) objects() []packedObject {
@@ -237,7 +238,7 @@ func (p *pack) objects() []packedObject {
 	return p.list
 }
 
-// packed returns a stream of objects; nil if there is none with that number.
+// packed returns an object stream; nil if there is none with that number.
 func (r *reader) packed(num int) *pack {
 	if p, ok := r.packs[num]; ok {
 		return p
@@ -276,7 +277,7 @@ func (r *reader) packed(num int) *pack {
 	return in
 }
 
-// unpacked reads one object of a stream of objects.
+// unpacked reads one object of an object stream.
 func (r *reader) unpacked(in *pack, i int) any {
 	at := in.list[i].at
 	l := lexer{b: in.data, at: at}
@@ -308,7 +309,7 @@ func (r *reader) name(v any) name {
 	return n
 }
 
-// text reads a string for people (§7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding.
+// text reads a text string (§7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding.
 func (r *reader) text(v any) string {
 	s, _ := r.resolve(v).(string)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// crossReference follows the chain of tables from the end of the file (§7.5.4, §7.5.8). It reports false where it
-// breaks.
+// crossReference follows the chain of tables from the end of the file (§7.5.4, §7.5.8). It reports false if the chain
+// is broken.
 func (r *reader) crossReference() bool {
 	tail := r.b[max(0, len(r.b)-2048):]
 	i := bytes.LastIndex(tail, []byte("startxref"))
@@ -54,7 +54,7 @@ func (r *reader) crossReference() bool {
 	return true
 }
 
-// put notes where an object stands, unless a later table has said so.
+// put records the place of an object, unless a later table has done so.
 func (r *reader) put(num int, p place) {
 	_, known := r.places[num]
 	switch {
@@ -163,8 +163,8 @@ func bigEndian(b []byte) (v int) {
 	return v
 }
 
-// repair finds objects by their beginnings, "12 0 obj", wherever they stand. Later ones replace earlier ones, as
-// updates do. The error is ErrEncrypted.
+// repair finds objects by their beginnings, "12 0 obj", anywhere in the file. Later ones replace earlier ones, as in an
+// update. The error is ErrEncrypted.
 func (r *reader) repair() error {
 	r.reset()
 	r.repaired = true
@@ -259,7 +259,7 @@ func (r *reader) scan() map[int]int {
 	}
 }
 
-// head reads the dictionary of the object at an offset; stream says that data follow.
+// head reads the dictionary of the object at an offset. stream reports whether data follow it.
 func (r *reader) head(at int) (d dict, stream bool) {
 	l := lexer{b: r.b[:min(len(r.b), at+64<<10)], at: at}
 	defer func() { r.spend((l.at - at) / lexBytes) }()
