@@ -75,6 +75,10 @@ type Options struct {
 	// It must be pure. If nil, nothing is a page.
 	Page func(contentType string) bool
 
+	// ForPage reports whether the answer to a request may become a page, whatever its media type. A shared cache answers
+	// such a request with nothing that was asked for with credentials. It must be pure. If nil, no request is for a page.
+	ForPage func(*http.Request) bool
+
 	// PageLifetime is how long a page stays fresh that states no lifetime, in place of a guess. It counts for answers 200
 	// to GET, and not where credentials or cookies are involved. If zero, pages live as all other responses do.
 	PageLifetime time.Duration
@@ -123,7 +127,7 @@ func New(o Options) *Cache {
 		store: o.Store, next: o.Next, maxBody: o.MaxBody, log: o.Log,
 		policy: policy{
 			shared: !o.Private, offline: o.Offline, staleLimit: o.StaleLimit, heuristicMax: o.HeuristicMax,
-			key: o.PartitionKey, secret: o.Secret, page: o.Page, pageLifetime: o.PageLifetime, rule: o.Rule,
+			key: o.PartitionKey, secret: o.Secret, page: o.Page, forPage: o.ForPage, pageLifetime: o.PageLifetime, rule: o.Rule,
 			targeted: o.Targeted,
 		},
 		budget: budget{limit: spoolLimit},

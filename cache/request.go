@@ -15,6 +15,8 @@ type request struct {
 	cc     control // what it says to caches
 	rule   Rule    // what the operator rules for its URL
 	secret bool    // its URL carries a credential
+	// its answer may become a page that others read
+	forPage bool
 }
 
 // request reads a client's request.
@@ -27,6 +29,7 @@ func (p *policy) request(req *http.Request) *request {
 	if p.rule != nil {
 		q.rule = p.rule(req.URL)
 	}
+	q.forPage = p.forPage != nil && p.forPage(req)
 	if p.secret == nil {
 		q.secret = req.URL.User != nil
 	} else {
@@ -105,10 +108,10 @@ func (p *policy) cookiePartition(q *request) string {
 	return "-"
 }
 
-// owns reports whether the stored response r is in a partition that q may read.
+// owns reports whether the stored response r is in a partition that q may read, and may be what q is for.
 func (p *policy) owns(q *request, r *store.Response) bool {
 	if p.shared {
-		return r.Partition == ""
+		return r.Partition == "" && (!q.forPage || !strings.Contains(r.Class, classCredentials))
 	}
 	auth, cookie, bound := strings.Cut(r.Partition, ".")
 	return auth == p.authPartition(q) && (!bound || cookie == p.cookiePartition(q))

@@ -18,6 +18,8 @@ const (
 	classMarkdown = "markdown"
 	// classCookies marks a page whose Set-Cookie was not kept.
 	classCookies = "cookies"
+	// classCredentials marks what a shared cache stored for a request with credentials. It never becomes a page (AD4).
+	classCredentials = "credentials"
 	// classRange begins the mark of a part whose Content-Range contradicts its length, with the Range that it answered.
 	classRange = "range "
 )
@@ -85,6 +87,9 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 	if p.shared && p.isPage(h) && len(h["Set-Cookie"]) > 0 {
 		class = append(class, classCookies)
 		h.Del("Set-Cookie")
+	}
+	if p.shared && q.credentials() {
+		class = append(class, classCredentials)
 	}
 	if resp.StatusCode == http.StatusPartialContent {
 		if part, ok := parseContentRange(h.Get("Content-Range")); ok && (r.Length < 0 || r.Length == part.length()) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -35,6 +36,9 @@ type (
 // OwnPolicy marks a context: requests under it obey the policy for own fetches, which reaches public addresses only.
 // The mark is a value and survives [context.WithoutCancel].
 func OwnPolicy(ctx context.Context) context.Context { return context.WithValue(ctx, ownKey{}, true) }
+
+// Own reports whether a request is under [OwnPolicy].
+func Own(req *http.Request) bool { return req.Context().Value(ownKey{}) != nil }
 
 // Endpoint marks a context: a request under it goes to an endpoint that the operator configured, at u's host and port
 // and nowhere else, private or not. Its connections are never shared with other requests.

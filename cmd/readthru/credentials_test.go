@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"testing"
 
 	"readthru/certs"
+	"readthru/fetch"
 	"readthru/store"
 )
 
@@ -101,6 +103,30 @@ func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 			}
 		}
 	}
+	// An own fetch makes pages of other types too: of JSON, CSV and plain text.
+	for i := range types {
+		for _, cred := range credentials {
+			u, err := url.Parse(fmt.Sprintf("%s/%d/%s/3", origin.URL, i, cred.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := c.fetcher.Page(t.Context(), fetch.Request{URL: u, Own: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Response != nil {
+				t.Errorf("%s: an own fetch gives no page", u)
+				_ = answer.Response.Body.Close() // the claim failed
+			} else if bytes.Contains(answer.Body, []byte("ALICE")) {
+				t.Errorf("%s: an own fetch gets what was read with credentials:\n%s", u, answer.Body)
+			}
+		}
+	}
+	for target, text := range pagesOf(t, c.store) {
+		if strings.Contains(text, "ALICE") {
+			t.Errorf("%s: an own fetch made a page of what was read with credentials:\n%s", target, text)
+		}
+	}
 }
 
 // startCore serves a proxy on a core with the default configuration, and returns a client that uses it.
@@ -108,7 +134,7 @@ func startCore(t *testing.T) (*core, *http.Client) {
 	t.Helper()
 	dir := t.TempDir()
 	s := &settings{config: defaults(), source: map[string]string{}, dataDir: dir}
-	s.MarkdownNew.Mode, s.Render.Mode = "off", "never"
+	s.MarkdownNew.Mode, s.Render.Mode, s.Fetch.AllowPrivate = "off", "never", true
 	c, err := openCore(s, dir, false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
