@@ -6,11 +6,11 @@
 // them.
 //
 // Bodies are strict: an unknown key is an error that names it. A known key that asks for something readthru does not
-// have (actions, mobile, location, formats that a model makes, webhooks, other hosts in one crawl …) is refused by name.
-// Keys that make no difference to the answer are ignored: origin, integration and auditMetadata (they describe the
-// client), proxy, blockAds, fastMode, parsers, parsePDF and removeBase64Images (they say how to get a page; PDFs are
-// always read, and data: images are never kept), deduplicateSimilarURLs (always done), useIndex and ignoreCache (of a
-// map). skipTlsVerification is ignored with a warning: certificates are always verified.
+// have (actions, mobile, location, formats that a model makes, webhooks, other hosts in one crawl …) is refused by
+// name. Keys that make no difference to the answer are ignored: origin, integration and auditMetadata (they describe
+// the client), proxy, blockAds, fastMode, parsers, parsePDF and removeBase64Images (they say how to get a page; PDFs
+// are always read, and data: images are never kept), deduplicateSimilarURLs (always done), useIndex and ignoreCache
+// (of a map). skipTlsVerification is ignored with a warning: certificates are always verified.
 //
 // The two differ in these points. maxAge bounds the age of a stored answer, and so does its freshness in HTTP; without
 // maxAge, version 2 follows HTTP and version 1 asks the origin. timeout can only shorten fetch.timeout, and a crawl

@@ -121,8 +121,8 @@ func (o *scrapeOptions) check() error {
 }
 
 // ours are fields that this program sends by itself.
-var ours = strings.Fields("Accept Accept-Encoding Cache-Control Content-Length Expect Host If-Match If-Modified-Since " +
-	"If-None-Match If-Range If-Unmodified-Since Pragma Range Via")
+var ours = strings.Fields("Accept Accept-Encoding Cache-Control Content-Length Expect Host If-Match " +
+	"If-Modified-Since If-None-Match If-Range If-Unmodified-Since Pragma Range Via")
 
 func checkHeaders(list map[string]string) error {
 	size := 0

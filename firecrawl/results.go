@@ -77,8 +77,8 @@ func (r *results) add(d *document) error {
 	return nil
 }
 
-// read returns up to limit documents after the first skip ones. They have at most most bytes together, except that there
-// is always one.
+// read returns up to limit documents after the first skip ones. They have at most most bytes together, except that
+// there is always one.
 func (r *results) read(skip, limit int, most int64) ([]json.RawMessage, error) {
 	list := []json.RawMessage{}
 	for i := skip; i < len(r.parts) && len(list) < limit; i++ {

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// hoist moves the flags of a command before its arguments, so that "fetch URL --json" reads like "fetch --json URL".
-// What follows "--" stays, and so does everything after "run": its flags belong to the command that it runs.
+// hoist moves the flags of a command before its arguments, so that "fetch URL --json" means "fetch --json URL".
+// Arguments after "--" stay, and so do all after "run": their flags belong to the command that it runs.
 func hoist(app *cli.App, args []string) []string {
 	if len(args) == 0 || args[len(args)-1] == "--generate-bash-completion" {
 		return args
@@ -53,10 +53,10 @@ func hoist(app *cli.App, args []string) []string {
 	return out
 }
 
-// isFlag reports whether an argument is a flag; "-" alone names standard input, and "--" ends the flags.
+// isFlag reports whether an argument is a flag. "-" is standard input, and "--" ends the flags.
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && arg != "--" }
 
-// flagLength is how many arguments a flag takes up, itself included.
+// flagLength returns how many arguments a flag takes, including itself.
 func flagLength(flags []cli.Flag, arg string) int {
 	name, _, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	if joined {
@@ -74,7 +74,7 @@ func flagLength(flags []cli.Flag, arg string) int {
 	return 1
 }
 
-// nearest returns the command whose name is at most two edits away from name, the nearest one; empty if there is none.
+// nearest returns the name of the command nearest to name, at most two edits away, or "".
 func nearest(name string, commands []*cli.Command) string {
 	best, distance := "", 3
 	for _, c := range commands {
@@ -85,7 +85,7 @@ func nearest(name string, commands []*cli.Command) string {
 	return best
 }
 
-// edits counts the least insertions, deletions, replacements and swaps of neighbours that turn a into b.
+// edits returns the least number of insertions, deletions, replacements and swaps of neighbours that turn a into b.
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -17,7 +17,7 @@ func (p *program) backupCommand() *cli.Command {
 		Name:        "backup",
 		Usage:       "write a consistent copy of the store",
 		ArgsUsage:   "FILE",
-		Description: "A FILE of \"-\" is standard output. The authority is not part of it.",
+		Description: "If FILE is \"-\", the copy goes to standard output. It does not contain the authority.",
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c.Args().Slice(), "FILE")
 			if err != nil {
@@ -33,12 +33,12 @@ func (p *program) backupCommand() *cli.Command {
 	}
 }
 
-// writeWhole writes a file that is there as a whole or not at all, for its owner alone.
+// writeWhole writes a file completely or not at all, for its owner only.
 func writeWhole(name string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err // which names a file that nobody asked for
+			err = pe.Err // which names a temporary file
 		}
 		return fmt.Errorf("write %s: %w", name, err)
 	}
@@ -53,7 +53,7 @@ func writeWhole(name string, write func(*os.File) error) error {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the error that matters is the one before
+		_ = os.Remove(f.Name()) // the first error is returned
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 func (p *program) caCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "ca",
-		Usage: "the authority that signs for intercepted hosts",
+		Usage: "manage the authority that signs for intercepted hosts",
 		Subcommands: []*cli.Command{
 			{Name: "path", Usage: "print the certificate's file name", Action: p.withAuthority(func(a *certs.Authority) error {
 				_, err := fmt.Fprintln(p.out, a.CertFile())
@@ -29,12 +29,12 @@ func (p *program) caCommand() *cli.Command {
 				}),
 			},
 			{
-				Name: "uninstall", Usage: "make this system trust it no more",
+				Name: "uninstall", Usage: "make this system stop trusting the authority",
 				Action: p.withAuthority(func(a *certs.Authority) error {
 					return p.changeTrust("uninstall the authority", a.Uninstall)
 				}),
 			},
-			{Name: "renew", Usage: "make a new authority; the old one is kept aside", Action: p.renewAuthority},
+			{Name: "renew", Usage: "create a new authority; the old one is kept beside it", Action: p.renewAuthority},
 		},
 	}
 }
@@ -65,7 +65,7 @@ func openAuthority(s *settings) (*certs.Authority, error) {
 	return a, nil
 }
 
-// changeTrust changes trust stores and tells what was done in each.
+// changeTrust changes trust stores and prints what was done in each.
 func (p *program) changeTrust(what string, change func() ([]string, error)) error {
 	notes, err := change()
 	for _, n := range notes {
@@ -82,13 +82,13 @@ func (p *program) renewAuthority(c *cli.Context) error {
 		if err := a.Renew(); err != nil {
 			return fmt.Errorf("renew the authority: %w", err)
 		}
-		p.note("there is a new authority: run \"readthru ca install\" where the old one was installed")
+		p.note("created a new authority: run \"readthru ca install\" again if the old one was installed")
 		s, err := p.load()
 		if err != nil {
 			return err
 		}
 		if findDaemon(c.Context, s.dataDir) != nil {
-			p.note("the daemon signs with the old one until it is started again")
+			p.note("restart the daemon: it still signs with the old authority")
 		}
 		_, err = fmt.Fprintln(p.out, a.CertFile())
 		return err

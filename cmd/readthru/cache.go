@@ -16,17 +16,17 @@ import (
 func (p *program) cacheCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "cache",
-		Usage: "what the HTTP cache holds",
+		Usage: "inspect and empty the HTTP cache",
 		Subcommands: []*cli.Command{
 			{Name: "get", Usage: "show the stored responses of a URL", ArgsUsage: "URL", Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "explain", Usage: "tell why they would or would not answer a fetch now"}, jsonFlag(),
+				&cli.BoolFlag{Name: "explain", Usage: "print why they would or would not answer a fetch now"}, jsonFlag(),
 			}, Action: p.cacheGet},
 			{
-				Name: "rm", Usage: "remove stored responses, and say how many there were", ArgsUsage: "URL",
+				Name: "rm", Usage: "remove stored responses and print how many", ArgsUsage: "URL",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "host", Usage: "everything of `HOST`"},
-					&cli.StringFlag{Name: "prefix", Usage: "every URL that begins with `URL`"},
-					&cli.StringFlag{Name: "tag", Usage: "what the origin tagged `TAG`"},
+					&cli.StringFlag{Name: "host", Usage: "remove all responses of `HOST`"},
+					&cli.StringFlag{Name: "prefix", Usage: "remove the responses of all URLs that begin with `URL`"},
+					&cli.StringFlag{Name: "tag", Usage: "remove the responses that the origin tagged `TAG`"},
 					jsonFlag(),
 				},
 				Action: p.cacheRemove,
@@ -36,7 +36,7 @@ func (p *program) cacheCommand() *cli.Command {
 				Action: p.removal((*api.Client).ClearCache),
 			},
 			{
-				Name: "gc", Usage: "remove what is of no more use", Flags: []cli.Flag{jsonFlag()},
+				Name: "gc", Usage: "remove responses that are no longer of use", Flags: []cli.Flag{jsonFlag()},
 				Action: p.removal((*api.Client).SweepCache),
 			},
 			{Name: "stats", Usage: "print the cache's figures", Flags: []cli.Flag{jsonFlag()}, Action: p.cacheStats},
@@ -103,13 +103,12 @@ func (p *program) cacheGet(c *cli.Context) error {
 	})
 }
 
-// stale returns an error when nothing of what is stored answers a fetch: to who asks the cache that is a miss (rule
-// B28).
+// stale returns an error if no stored response answers a fetch: to a reader of the cache that is a miss (rule B28).
 func stale(list *api.CacheEntries) error {
 	if list.Fresh {
 		return nil
 	}
-	return withHint(fmt.Errorf("what is stored for %s is stale: it is validated before it is used, and stays for that",
+	return withHint(fmt.Errorf("the stored response for %s is stale: it will be validated before use",
 		page.MaskString(list.URL)), "see \"readthru cache get --explain\"")
 }
 
@@ -131,11 +130,11 @@ func (p *program) cacheRemove(c *cli.Context) error {
 			_, err = fmt.Fprintln(p.out, "nothing was stored")
 			return err
 		}
-		return p.sayRemoved(n)
+		return p.printRemoved(n)
 	})
 }
 
-// removal is the action of a command that removes and says how many went.
+// removal is the action of a command that removes stored responses and prints how many.
 func (p *program) removal(do func(*api.Client, context.Context) (*api.Removed, error)) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := noArgs(c.Args().Slice()); err != nil {
@@ -149,14 +148,14 @@ func (p *program) removal(do func(*api.Client, context.Context) (*api.Removed, e
 			if c.Bool("json") {
 				return p.printJSON(n)
 			}
-			return p.sayRemoved(n)
+			return p.printRemoved(n)
 		})
 	}
 }
 
-func (p *program) sayRemoved(n *api.Removed) error {
+func (p *program) printRemoved(n *api.Removed) error {
 	if n.Fetched > 0 {
-		p.note("%s gone from what sessions have fetched", count(n.Fetched, "page"))
+		p.note("removed %s from what sessions have fetched", count(n.Fetched, "page"))
 	}
 	_, err := fmt.Fprintf(p.out, "removed %s\n", count(n.Removed, "stored response"))
 	return err

@@ -12,7 +12,7 @@ import (
 	"readthru/page"
 )
 
-// printChanges fetches pages and prints of each the sections that changed since a time, or since a version.
+// printChanges fetches pages and prints the sections of each that changed since a time or a version.
 func (p *program) printChanges(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest,
 	since string,
 ) error {
@@ -24,7 +24,7 @@ func (p *program) printChanges(ctx context.Context, b *api.Client, urls []string
 			continue
 		}
 		if failed != nil {
-			p.tell(failed) // the last one is told when we return it
+			p.tell(failed) // the caller prints the last one
 		}
 		failed = err
 	}
@@ -36,7 +36,7 @@ func (p *program) printChanged(ctx context.Context, b *api.Client, r api.FetchRe
 ) error {
 	asJSON := r.Format == "json"
 	r.Format = ""
-	if at, err := api.Since(since, time.Now()); err == nil { // before the fetch, which may make a version
+	if at, err := api.Since(since, time.Now()); err == nil { // before the fetch, which may add a version
 		since = at.Format(time.RFC3339Nano)
 	}
 	pg, err := b.Fetch(ctx, r)
@@ -56,7 +56,7 @@ func (p *program) printChanged(ctx context.Context, b *api.Client, r api.FetchRe
 	url := page.MaskString(pg.URL)
 	switch {
 	case c.Since == nil:
-		p.note("no version of %s is as old as that: all of it is new", url)
+		p.note("no version of %s is that old: all sections are new", url)
 	case !c.Changed:
 		p.note("nothing changed at %s since %s", url, day(c.Since.Time))
 		return nil
@@ -68,7 +68,7 @@ func (p *program) printChanged(ctx context.Context, b *api.Client, r api.FetchRe
 	return p.print(text)
 }
 
-// changesText shows changes as markdown, each under a comment that says what became of the section.
+// changesText returns changes as markdown, each under a comment with its kind and heading.
 func changesText(changes []knowledge.SectionChange) string {
 	var b strings.Builder
 	for i, c := range changes {
@@ -87,15 +87,15 @@ func changesText(changes []knowledge.SectionChange) string {
 	return b.String()
 }
 
-// checkChangedSince refuses what does not go with --changed-since.
+// checkChangedSince returns an error for flags that do not go with --changed-since.
 func checkChangedSince(r api.FetchRequest) error {
 	switch {
 	case r.Format != "markdown" && r.Format != "json":
 		return usageError{errors.New("--changed-since prints markdown or json")}
 	case r.Persist != nil || r.WholePage || r.Selector != "" || r.Drop != "" || r.Section != "" || r.Start > 0 ||
 		r.MaxChars > 0 || r.MaxTokens > 0:
-		return usageError{errors.New("--changed-since is about whole pages as they are kept: no --no-store, --whole-page, " +
-			"--selector, --drop, --section, --start and --max-… with it")}
+		return usageError{errors.New("--changed-since compares whole stored pages: it does not go with --no-store, " +
+			"--whole-page, --selector, --drop, --section, --start and --max-…")}
 	}
 	return nil
 }

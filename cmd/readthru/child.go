@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// notRun says that a command could not be started. The statuses are a shell's: 127 when it is not there, 126 when it
-// may not be run.
+// notRun reports that a command could not be started. The statuses are those of a shell: 127 if it was not found, 126
+// if it may not be run.
 func (p *program) notRun(name string, err error) error {
 	if e, ok := errors.AsType[*exec.Error](err); ok {
 		err = e.Err
@@ -25,8 +25,8 @@ func (p *program) notRun(name string, err error) error {
 	return exitError(status)
 }
 
-// runChild runs a command, hands it the signals that reach us, and returns its status. What we were told to ignore, as
-// by nohup, it ignores too.
+// runChild runs a command, forwards signals to it, and returns its status. It does not forward signals that were
+// ignored at our start, as by nohup.
 func (p *program) runChild(name string, args []string, vars []variable) error {
 	cmd := &exec.Cmd{
 		Path: name, Args: args, Env: withVariables(os.Environ(), vars), Stdin: p.in, Stdout: p.out,
@@ -42,7 +42,7 @@ func (p *program) runChild(name string, args []string, vars []variable) error {
 		}
 		return p.notRun(args[0], err)
 	}
-	// A terminal sends its interrupts to the whole group, the command included; another would be one too many.
+	// A terminal sends its interrupts to the whole process group, so the command has this one already.
 	fromTerminal := terminal(p.in) || terminal(p.out) || terminal(p.err)
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
@@ -52,14 +52,14 @@ func (p *program) runChild(name string, args []string, vars []variable) error {
 			if fromTerminal && (sig == os.Interrupt || sig == syscall.SIGQUIT) {
 				continue
 			}
-			_ = cmd.Process.Signal(sig) // it may have ended already, which Wait tells
+			_ = cmd.Process.Signal(sig) // if it has ended, Wait reports that
 		case err := <-done:
 			return childStatus(err)
 		}
 	}
 }
 
-// childStatus is a command's status as a shell gives it: 128 and the signal's number when a signal ended it.
+// childStatus returns a command's status as a shell does: 128 plus the signal's number if a signal ended it.
 func childStatus(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
@@ -71,7 +71,7 @@ func childStatus(err error) error {
 	return exitError(exit.ExitCode())
 }
 
-// withVariables returns env with vars set, and without the proxy of all protocols, which would win with some clients.
+// withVariables returns env with vars set, and without ALL_PROXY, which some clients prefer.
 func withVariables(env []string, vars []variable) []string {
 	replaced := map[string]bool{"ALL_PROXY": true, "all_proxy": true}
 	for _, v := range vars {

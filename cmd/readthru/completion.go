@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completions are scripts that ask the program itself what may come next.
+// completions are scripts that ask this program for the completions.
 var completions = map[string]string{
 	"bash": `# eval "$(readthru completion bash)"
 _readthru() {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// config is everything that can be set. A key's path is made of the yaml tags; oneof lists the values that a text may
-// have. config.example.yaml says what each is for.
+// config is the configuration. The yaml tags make up a key's path; oneof lists the values that a text may have.
+// config.example.yaml explains each key.
 type config struct {
 	Proxy struct {
 		Listen       string       `yaml:"listen"`
@@ -132,7 +132,7 @@ type ruleConfig struct {
 	Render  string        `yaml:"render" oneof:"auto always never"`
 }
 
-// defaults returns the configuration of a machine where nothing is set.
+// defaults returns the default configuration.
 func defaults() *config {
 	c := new(config)
 	c.Proxy.Listen, c.Proxy.Mode, c.Proxy.ConnectPorts = "127.0.0.1:7887", "auto", []int{443}
@@ -157,7 +157,7 @@ func defaults() *config {
 	return c
 }
 
-// settings is a configuration with where each value came from, and the files it goes with.
+// settings is a configuration with the source of each value, and its files.
 type settings struct {
 	*config
 	dataDir    string // absolute
@@ -166,11 +166,11 @@ type settings struct {
 	source map[string]string
 }
 
-// set names a value from the command line.
+// set is a value from the command line.
 type set struct{ path, flag, value string }
 
-// load puts the configuration together: flags win over the environment, that over the file, that over the defaults.
-// Mistakes are usage errors that name the place.
+// load reads the configuration. Flags override the environment, which overrides the file, which overrides the defaults.
+// Mistakes are usage errors that name the source.
 func (p *program) load(flags ...set) (*settings, error) {
 	s := &settings{config: defaults(), source: map[string]string{}}
 	var err error
@@ -212,7 +212,7 @@ func (p *program) load(flags ...set) (*settings, error) {
 	return s, nil
 }
 
-// aliases are variables by which other tools name what is a key of ours. They count where ours is not set.
+// aliases are environment variables of other tools for keys of ours. They apply if the key is not set.
 var aliases = map[string]string{"fetch.max_html_chars": "WEB_VISIT_MAX_HTML_CHARS"}
 
 func (s *settings) readAliases(leaves []leaf) error {
@@ -230,7 +230,7 @@ func (s *settings) readAliases(leaves []leaf) error {
 	return nil
 }
 
-// check refuses values that cannot work, naming where they came from.
+// check returns an error for a value that cannot work. The error names its source.
 func (s *settings) check() error {
 	wrong := func(path string, err error) error {
 		return usagef("%s: %s: %w", s.source[path], path, err)
@@ -241,7 +241,7 @@ func (s *settings) check() error {
 		}
 	}
 	if !loopback(s.Admin.Listen) && s.Admin.Token == "" {
-		return withHint(wrong("admin.listen", fmt.Errorf("%s can be reached from other machines and asks for no token",
+		return withHint(wrong("admin.listen", fmt.Errorf("%s is reachable from other machines without a token",
 			s.Admin.Listen)),
 			"set admin.token, or listen on 127.0.0.1")
 	}
@@ -252,7 +252,7 @@ func (s *settings) check() error {
 	} {
 		if u, err := url.Parse(raw); raw != "" && (err != nil || u.Hostname() == "") {
 			if strings.Contains(raw, "@") {
-				raw = "***" // with a password, perhaps
+				raw = "***" // it may have a password
 			}
 			return wrong(path, fmt.Errorf("%q is not a URL with a host", raw))
 		}
@@ -276,7 +276,7 @@ func (s *settings) check() error {
 		}
 	}
 	if s.MarkdownNew.DailyLimit < 0 {
-		return wrong("markdown_new.daily_limit", fmt.Errorf("%d is below 0", s.MarkdownNew.DailyLimit))
+		return wrong("markdown_new.daily_limit", fmt.Errorf("%d is negative", s.MarkdownNew.DailyLimit))
 	}
 	for _, port := range s.Proxy.ConnectPorts {
 		if port < 1 || port > 65535 {
@@ -294,7 +294,7 @@ func (s *settings) check() error {
 	return nil
 }
 
-// loopback reports whether a listening address can be reached from this machine alone.
+// loopback reports whether a listening address is reachable only from this machine.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -304,7 +304,7 @@ func loopback(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// allowPrivate tells whether proxied requests may reach private addresses.
+// allowPrivate reports whether proxied requests may reach private addresses.
 func (s *settings) allowPrivate() bool {
 	if s.Proxy.AllowPrivate != nil {
 		return *s.Proxy.AllowPrivate
@@ -312,8 +312,7 @@ func (s *settings) allowPrivate() bool {
 	return loopback(s.Proxy.Listen)
 }
 
-// dataDir returns the data directory, and where it was named: by a flag, the environment, or else the platform's place
-// for it.
+// dataDir returns the data directory and its source: a flag, the environment, or the default of the platform.
 func dataDir(flag string) (dir, source string, err error) {
 	if flag != "" {
 		dir, err = filepath.Abs(flag)
@@ -352,7 +351,7 @@ func (c *config) leaves() []leaf { return leavesOf(reflect.ValueOf(c).Elem(), ""
 func leavesOf(v reflect.Value, prefix string) (list []leaf) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if f.Anonymous { // its keys stand beside the others
+		if f.Anonymous { // its keys belong to the outer struct
 			list = append(list, leavesOf(v.Field(i), prefix)...)
 			continue
 		}

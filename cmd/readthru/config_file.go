@@ -18,8 +18,8 @@ import (
 // maxConfig is the largest configuration file read, in bytes.
 const maxConfig = 1 << 20
 
-// readFile reads the configuration file: the one named by flag or environment, which must exist, else the user's, if
-// there is one. The YAML tree is walked by hand, so that every mistake is told with its line and key.
+// readFile reads the configuration file: the one that a flag or the environment names, which must exist, else the
+// user's, which may be missing. It walks the YAML tree by hand, so that every error has a line and a key.
 func (s *settings) readFile(flag string) error {
 	name := flag
 	if name == "" {
@@ -53,7 +53,7 @@ func (s *settings) readFile(flag string) error {
 	return s.readYAML(name, text)
 }
 
-// userFile is where the user's own configuration file is looked for; empty when there is no home directory.
+// userFile returns the path of the user's configuration file; "" without a home directory.
 func userFile() string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -62,10 +62,10 @@ func userFile() string {
 	return filepath.Join(dir, "readthru", "config.yaml")
 }
 
-// readYAML sets what text says. name is the file's.
+// readYAML sets the keys of a YAML text. name is the name of its file.
 func (s *settings) readYAML(name string, text []byte) error {
 	if len(text) > maxConfig {
-		return usagef("%s: over %d bytes: this cannot be a configuration", name, maxConfig)
+		return usagef("%s: a configuration has at most %d bytes", name, maxConfig)
 	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -84,7 +84,8 @@ func (s *settings) readYAML(name string, text []byte) error {
 		return nil
 	}
 	if len(docs) > 1 {
-		return usagef("%s:%d: a second document: one file is one configuration", name, docs[1].GetToken().Position.Line)
+		return usagef("%s:%d: the file has a second document: write one configuration per file", name,
+			docs[1].GetToken().Position.Line)
 	}
 	err = decodeNode(reflect.ValueOf(s.config).Elem(), docs[0], "", nil, func(path string, line int) {
 		s.source[path] = fmt.Sprintf("file %s:%d", name, line)
@@ -102,7 +103,7 @@ type placeError struct {
 	err  error
 }
 
-// Error names the key and what is wrong with its value.
+// Error names the key and the mistake in its value.
 func (e placeError) Error() string {
 	if e.path == "" {
 		return e.err.Error()
@@ -110,16 +111,16 @@ func (e placeError) Error() string {
 	return e.path + ": " + e.err.Error()
 }
 
-// decodeNode sets v, the value of the key at path, from a node. It tells found of every key of the configuration that
-// it set; found may be nil. Its errors are placeErrors.
+// decodeNode sets v, the value of the key at path, from a node. It calls found, which may be nil, for every key that it
+// set. Its errors are placeErrors.
 func decodeNode(v reflect.Value, n ast.Node, path string, oneof []string, found func(path string, line int)) error {
 	at := line(n)
 	wrong := func(format string, args ...any) error { return placeError{at, path, fmt.Errorf(format, args...)} }
 	switch n := n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		return wrong("anchors and aliases are not taken: write the value out")
+		return wrong("anchors and aliases are not supported: write the value itself")
 	case *ast.TagNode:
-		return wrong("tags are not taken: write the plain value")
+		return wrong("tags are not supported: write the plain value")
 	case *ast.NullNode, nil:
 		return nil // a key without a value keeps its default
 	case *ast.MappingNode:
@@ -163,10 +164,10 @@ func decodeMapping(v reflect.Value, pairs []*ast.MappingValueNode, path string,
 		full := strings.TrimPrefix(path+"."+key, ".")
 		at := line(pair.Key)
 		if _, merge := pair.Key.(*ast.MergeKeyNode); merge {
-			return placeError{at, path, errors.New("anchors and aliases are not taken: write the value out")}
+			return placeError{at, path, errors.New("anchors and aliases are not supported: write the value itself")}
 		}
 		if seen[key] {
-			return placeError{at, "", fmt.Errorf("key %q stands twice", full)}
+			return placeError{at, "", fmt.Errorf("duplicate key %q", full)}
 		}
 		seen[key] = true
 		field, tag, ok := fieldOf(v, key)
@@ -187,7 +188,7 @@ func decodeMapping(v reflect.Value, pairs []*ast.MappingValueNode, path string,
 func fieldOf(v reflect.Value, key string) (reflect.Value, reflect.StructTag, bool) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if f.Anonymous { // its keys stand beside the others
+		if f.Anonymous { // its keys belong to the outer struct
 			if field, tag, ok := fieldOf(v.Field(i), key); ok {
 				return field, tag, true
 			}
@@ -216,7 +217,7 @@ func line(n ast.Node) int {
 	return n.GetToken().Position.Line
 }
 
-// kindName says what a key wants.
+// kindName names the kind of value that a key has.
 func kindName(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Struct:

@@ -12,19 +12,19 @@ import (
 	"readthru/page"
 )
 
-// secretKeys are shown as set or not set, never with their value.
+// secretKeys are keys whose values are never shown.
 var secretKeys = []string{
 	"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key",
 	"crawl.firecrawl_key",
 }
 
-// urlKeys are URLs, shown without a password.
+// urlKeys are keys whose URLs are shown without a password.
 var urlKeys = []string{"markdown_new.base_url", "llm.base_url", "embeddings.base_url", "crawl.firecrawl_url"}
 
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "config",
-		Usage: "print the configuration and where each value came from",
+		Usage: "print the configuration with the source of each value",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			s, err := p.loadAlone(c)
@@ -38,7 +38,7 @@ func (p *program) configCommand() *cli.Command {
 			}
 			rows := []row{{"data_dir", s.dataDir, s.source["data_dir"]}, {"config", s.configFile, s.source["config"]}}
 			if s.configFile == "" {
-				rows[1].Value, rows[1].Source = userFile(), "default, not there"
+				rows[1].Value, rows[1].Source = userFile(), "default, missing"
 			}
 			for _, l := range s.leaves() {
 				v := plain(l.value)
@@ -66,14 +66,14 @@ func (p *program) configCommand() *cli.Command {
 				}
 				cells = append(cells, []string{r.Key, value, r.Source})
 			}
-			// a value cut short is a wrong one
+			// values are not cut: a part would be wrong
 			_, err = io.WriteString(p.out, layout([]string{"KEY", "VALUE", "FROM"}, cells, 0))
 			return err
 		},
 	}
 }
 
-// unknownVariables tells of variables that look like keys and are none: a misspelt one has no effect.
+// unknownVariables warns of environment variables that look like keys but are not: a misspelt one has no effect.
 func (p *program) unknownVariables(s *settings) {
 	known := []string{"READTHRU_DATA_DIR", "READTHRU_CONFIG", "READTHRU_SESSION", replayVariable}
 	for _, l := range s.leaves() {
@@ -81,7 +81,7 @@ func (p *program) unknownVariables(s *settings) {
 	}
 	for _, e := range os.Environ() {
 		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "READTHRU_") && !slices.Contains(known, name) {
-			p.note("warning: %s is no key of the configuration", name)
+			p.note("warning: %s is not a key of the configuration", name)
 		}
 	}
 }

@@ -12,28 +12,28 @@ import (
 func (p *program) contextCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "context",
-		Usage: "what a session has fetched, apart from the cache",
+		Usage: "manage what a session has fetched, which is kept apart from the cache",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list the pages, the one obtained longest ago first", Flags: []cli.Flag{setFlag(), jsonFlag()},
+				Name: "list", Usage: "list the pages, the oldest fetch first", Flags: []cli.Flag{setFlag(), jsonFlag()},
 				Action: p.contextList,
 			},
 			{
 				Name: "show", Usage: "print the pages as one text for a model", ArgsUsage: "[URL…]",
 				Flags: []cli.Flag{
 					setFlag(),
-					&cli.StringSliceFlag{Name: "exclude", Usage: "leave the page at `URL` out"},
+					&cli.StringSliceFlag{Name: "exclude", Usage: "leave out the page at `URL`"},
 					&cli.IntFlag{Name: "max-chars", Usage: "cut each page after `N` characters", DefaultText: "4000"},
 					jsonFlag(),
 				},
 				Action: p.contextShow,
 			},
 			{
-				Name: "rm", Usage: "take a page out; the cache keeps it", ArgsUsage: "URL",
+				Name: "rm", Usage: "remove a page; the cache keeps it", ArgsUsage: "URL",
 				Flags: []cli.Flag{setFlag(), jsonFlag()}, Action: p.contextRemove,
 			},
 			{
-				Name: "clear", Usage: "take all pages out; the cache keeps them", Flags: []cli.Flag{setFlag(), jsonFlag()},
+				Name: "clear", Usage: "remove all pages; the cache keeps them", Flags: []cli.Flag{setFlag(), jsonFlag()},
 				Action: p.contextClear,
 			},
 		},
@@ -64,7 +64,7 @@ func (p *program) contextList(c *cli.Context) error {
 			rows = append(rows, []string{day(pg.LastVisitedAt), string(pg.Type), pg.Title, pg.URL})
 		}
 		if set.Dropped > 0 {
-			p.note("%s had to go for newer ones", count(set.Dropped, "page"))
+			p.note("dropped %s for newer ones", count(set.Dropped, "page"))
 		}
 		return p.table([]string{"FETCHED", "TYPE", "TITLE", "URL"}, rows)
 	})
@@ -84,10 +84,10 @@ func (p *program) contextShow(c *cli.Context) error {
 			return p.printJSON(t)
 		}
 		for _, raw := range t.LeftOut {
-			p.note("warning: not fetched, and left out: %s", page.MaskString(raw))
+			p.note("warning: left out, because it was not fetched: %s", page.MaskString(raw))
 		}
 		if len(t.URLs) == 0 {
-			return fmt.Errorf("session %s has fetched nothing that is to be shown", t.Session)
+			return fmt.Errorf("session %s has fetched no page to show", t.Session)
 		}
 		return p.print(t.Text + "\n")
 	})
@@ -103,7 +103,7 @@ func (p *program) contextRemove(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return p.sayForgotten(c, gone)
+		return p.printForgotten(c, gone)
 	})
 }
 
@@ -116,18 +116,18 @@ func (p *program) contextClear(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return p.sayForgotten(c, gone)
+		return p.printForgotten(c, gone)
 	})
 }
 
-func (p *program) sayForgotten(c *cli.Context, gone *api.Removed) error {
+func (p *program) printForgotten(c *cli.Context, gone *api.Removed) error {
 	if c.Bool("json") {
 		return p.printJSON(gone)
 	}
-	said := "removed " + count(gone.Removed, "page")
+	text := "removed " + count(gone.Removed, "page")
 	if gone.Removed == 0 {
-		said = "nothing was there"
+		text = "nothing to remove"
 	}
-	_, err := fmt.Fprintln(p.out, said)
+	_, err := fmt.Fprintln(p.out, text)
 	return err
 }

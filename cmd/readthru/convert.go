@@ -21,20 +21,20 @@ import (
 func (p *program) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "convert",
-		Usage:       "convert bytes to markdown, without network and store",
+		Usage:       "convert a file to markdown, without network and store",
 		ArgsUsage:   "[FILE]",
-		Description: "Reads FILE, or standard input when there is none or it is \"-\". Warnings go to standard error.",
+		Description: "Reads FILE, or standard input if FILE is missing or \"-\". Warnings go to standard error.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "`URL` that the bytes came from: relative links are resolved against it"},
+			&cli.StringFlag{Name: "url", Usage: "`URL` of the content: relative links are resolved against it"},
 			&cli.StringFlag{
 				Name:  "content-type",
-				Usage: "media `TYPE` of the bytes; else guessed from the file's name and content",
+				Usage: "media `TYPE` of the content; default: guessed from the file's name and content",
 			},
 			&cli.StringFlag{Name: "format", Value: "markdown", Usage: "`FORM`: markdown, text, json or prompt"},
 			&cli.BoolFlag{Name: "json", Usage: "the same as --format json"},
-			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave the YAML block at the top away"},
+			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave out the YAML block at the top"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
-			&cli.StringFlag{Name: "section", Usage: "convert the section with this `ID` or heading alone"},
+			&cli.StringFlag{Name: "section", Usage: "convert only the section with this `ID` or heading"},
 		}, contentFlags()...),
 		Action: p.convertAction,
 	}
@@ -49,14 +49,14 @@ func (p *program) convertAction(c *cli.Context) error {
 		return err
 	}
 	if c.String("url") == "" {
-		return withHint(usagef("--url is missing"), "relative links are resolved against it: --url https://example.com/page")
+		return withHint(usagef("--url is missing"), "relative links are relative to the URL: --url https://example.com/page")
 	}
 	u, err := page.Parse(c.String("url"))
 	if err != nil {
 		return usagef("--url: %w", err)
 	}
 	if c.NArg() > 1 {
-		return usagef("one FILE is enough: there is nothing to do with %q", c.Args().Get(1))
+		return usagef("want one FILE: unexpected argument %q", c.Args().Get(1))
 	}
 	s, err := p.load()
 	if err != nil {
@@ -121,7 +121,7 @@ func (p *program) convertAction(c *cli.Context) error {
 	return p.print(pg.Content)
 }
 
-// convertOptions returns what the flags say of a conversion, and the configuration where they are silent.
+// convertOptions returns the options of a conversion: those of the flags, else those of the configuration.
 func convertOptions(c *cli.Context, s *settings) convert.Options {
 	o := convert.Options{
 		WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"), Section: c.String("section"),
@@ -152,14 +152,13 @@ func (p *program) readInput(name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if int64(len(b)) > limit {
-		return nil, withHint(errors.New("the input is over "+size(limit).String()), "raise fetch.max_body")
+		return nil, withHint(errors.New("the input exceeds "+size(limit).String()), "raise fetch.max_body")
 	}
 	return b, nil
 }
 
-// guessType names the media type of bytes whose origin did not say: by the name of the file or the URL, else by their
-// beginning. What has tags is taken for HTML, for a fragment has no doctype. It is empty for what package convert tells
-// by itself.
+// guessType guesses the media type of content from the name of the file or the URL, else from its beginning. Text with
+// tags counts as HTML, since a fragment has no doctype. It returns "" for types that package convert recognises.
 func guessType(name string, u *url.URL, content []byte) string {
 	for _, n := range []string{name, u.Path} {
 		if t := convert.TypeOf(n); t != "" {

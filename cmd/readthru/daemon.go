@@ -15,9 +15,9 @@ import (
 	"readthru/store"
 )
 
-// daemonInfo is what a running daemon writes into its data directory, so that commands find it.
+// daemonInfo is the file that a running daemon writes into its data directory, so that commands find it.
 type daemonInfo struct {
-	Instance string    `json:"instance"` // random; the daemon's /healthz answers the same
+	Instance string    `json:"instance"` // random; /healthz of the daemon answers the same
 	PID      int       `json:"pid"`
 	Proxy    string    `json:"proxy"` // host:port
 	Admin    string    `json:"admin"` // host:port
@@ -28,7 +28,7 @@ type daemonInfo struct {
 
 func daemonFile(dir string) string { return filepath.Join(dir, "daemon.json") }
 
-// write puts d into the data directory in one step, readable by its owner alone.
+// write writes d into the data directory in one step, readable only by its owner.
 func (d *daemonInfo) write(dir string) error {
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
@@ -46,16 +46,16 @@ func (d *daemonInfo) write(dir string) error {
 		err = os.Rename(f.Name(), daemonFile(dir))
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the error that matters is the one before
+		_ = os.Remove(f.Name()) // the first error is returned
 		return fmt.Errorf("write daemon.json: %w", err)
 	}
 	return nil
 }
 
-// remove takes daemon.json away if it is still d's.
+// remove deletes daemon.json if it is still d's.
 func (d *daemonInfo) remove(dir string) {
 	if now, err := readDaemon(dir); err == nil && now.Instance == d.Instance {
-		_ = os.Remove(daemonFile(dir)) // one that stays names no daemon: nobody answers as it
+		_ = os.Remove(daemonFile(dir)) // a file that stays does no harm: no daemon answers as it says
 	}
 }
 
@@ -71,8 +71,8 @@ func readDaemon(dir string) (*daemonInfo, error) {
 	return d, nil
 }
 
-// findDaemon returns the daemon that serves a data directory, or nil when none answers as the one that daemon.json
-// names: the file may be left over from a crash, and its port another program's now.
+// findDaemon returns the daemon that serves a data directory, or nil if none answers as the one that daemon.json names:
+// the file may be left over from a crash, and another program may have its port.
 func findDaemon(ctx context.Context, dir string) *daemonInfo {
 	d, err := readDaemon(dir)
 	if err != nil || d.Admin == "" || d.Instance == "" {
@@ -80,7 +80,7 @@ func findDaemon(ctx context.Context, dir string) *daemonInfo {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	// The token is kept back until the daemon has proved to be the one.
+	// The token is not sent before the daemon has proved its identity.
 	client := api.NewClient(d.Admin, "", agentName)
 	defer client.Close()
 	if l, err := client.Liveness(ctx); err != nil || l.Instance != d.Instance {
@@ -92,11 +92,11 @@ func findDaemon(ctx context.Context, dir string) *daemonInfo {
 // newInstance returns a random name for a daemon.
 func newInstance() string { return rand.Text() }
 
-// lockWait is how long a command waits for another that has the store open and is no daemon, or is not one yet.
+// lockWait is how long a command waits for another that has the store open and is not, or not yet, a daemon.
 const lockWait = 10 * time.Second
 
-// openOrFind returns the running daemon, or nil once open has opened the store. While another process has the store, it
-// waits: that process may be a command that ends soon, or a daemon that is about to answer.
+// openOrFind returns the running daemon, or nil once open has opened the store. It waits while another process has the
+// store: that may be a command that ends soon, or a daemon that is about to answer.
 func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInfo, error) {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
@@ -119,18 +119,18 @@ func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInf
 // holdTries is how many daemons may end while we ask them to keep running, before we give up.
 const holdTries = 5
 
-// sharedDaemon is a running daemon that is held up until release is called: it may be another command's, and end with
-// that.
+// sharedDaemon is a running daemon that keeps running until release is called. Otherwise a daemon that another command
+// started could end with that command.
 type sharedDaemon struct {
 	*daemonInfo
 	client  *api.Client
 	release func()
 }
 
-// openOrShare is openOrFind, and holds the daemon up that it finds.
+// openOrShare is openOrFind, and keeps the daemon that it finds running.
 func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDaemon, error) {
 	if name := os.Getenv(replayVariable); name != "" {
-		return nil, withHint(fmt.Errorf("this runs in a replay of %s, in which readthru's own commands read nothing", name),
+		return nil, withHint(fmt.Errorf("readthru's own commands do not work in a replay of %s", name),
 			"unset "+replayVariable+" to leave the replay")
 	}
 	for try := 1; ; try++ {
@@ -155,7 +155,7 @@ func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDa
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(50 * time.Millisecond): // it is about to stop, or has
+		case <-time.After(50 * time.Millisecond): // it is about to stop, or has stopped
 		}
 	}
 }

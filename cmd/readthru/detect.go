@@ -14,7 +14,7 @@ import (
 func (p *program) detectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "detect",
-		Usage:     "list the URLs of a text, and what kind each is",
+		Usage:     "list the URLs in a text with their kinds",
 		ArgsUsage: "[TEXT]",
 		Flags:     []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -25,7 +25,7 @@ func (p *program) detectCommand() *cli.Command {
 					return fmt.Errorf("read the text: %w", err)
 				}
 				if len(b) > maxText {
-					return fmt.Errorf("read the text: it is over %s", bytesText(maxText))
+					return fmt.Errorf("the text is over %s", bytesText(maxText))
 				}
 				text = string(b)
 			}
@@ -37,7 +37,7 @@ func (p *program) detectCommand() *cli.Command {
 				return p.printJSON(api.Detection{URLs: found})
 			}
 			if len(found) == 0 {
-				p.note("there is no URL in the text")
+				p.note("no URL in the text")
 				return nil
 			}
 			var rows [][]string

@@ -23,7 +23,7 @@ import (
 	"readthru/render"
 )
 
-// finding is what doctor says of one thing.
+// finding is a result of doctor.
 type finding struct {
 	Name   string `json:"name"`
 	State  string `json:"state"` // ok, warning or failed
@@ -31,7 +31,7 @@ type finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// States of a finding. A warning leaves the main job working.
+// States of a finding. With a warning the main functions work.
 const (
 	good    = "ok"
 	warning = "warning"
@@ -41,9 +41,9 @@ const (
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "tell what works here, what does not, and the remedy",
-		Description: "Every client found is tried: it fetches a page over TLS from an origin of doctor's own, through a " +
-			"proxy that signs with your authority.",
+		Usage: "check what works on this machine, and print remedies",
+		Description: "Doctor tries every client that is installed: it fetches a page over TLS from doctor's own origin, " +
+			"through a proxy that signs with your authority.",
 		Flags: []cli.Flag{jsonFlag(), &cli.BoolFlag{Name: "no-probes", Usage: "do not try the clients"}},
 		Action: func(c *cli.Context) error {
 			s, err := p.loadAlone(c)
@@ -79,8 +79,8 @@ func (p *program) printFindings(found []finding, asJSON bool) error {
 	return err
 }
 
-// examine looks at each thing in turn. What a later one needs is made by an earlier one: without a data directory or an
-// authority there is no use in trying clients.
+// examine makes the checks in turn. It stops early if later checks cannot work: without a data directory or an
+// authority it tries no clients.
 func (p *program) examine(ctx context.Context, s *settings, probes bool) []finding {
 	config := finding{Name: "configuration", State: good, Detail: "no file, defaults"}
 	if s.configFile != "" {
@@ -99,7 +99,7 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	if err != nil {
 		return append(found, finding{
 			"authority", failed, err.Error(),
-			firstNonEmpty(hintOf(err), "move "+filepath.Join(s.dataDir, "ca")+" away: a new one is made"),
+			firstNonEmpty(hintOf(err), "move "+filepath.Join(s.dataDir, "ca")+" away: readthru creates a new one"),
 		})
 	}
 	found = append(found, examineAuthority(authority, time.Now())...)
@@ -123,7 +123,7 @@ func examineDataDir(dir string) finding {
 	probe, err := os.CreateTemp(dir, "doctor.*")
 	if err != nil {
 		f.State, f.Detail, f.Remedy = failed, err.Error(),
-			"make the directory writable for you, or choose another with --data-dir"
+			"make the directory writable, or choose another with --data-dir"
 		return f
 	}
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
@@ -152,30 +152,30 @@ func examineBrowser(ctx context.Context, s *settings, probe bool) finding {
 		Browser: s.Render.Browser, Attach: s.Render.Attach, Sandbox: s.Render.Sandbox == "require", Dir: dir,
 		Client: http.NewFileTransport(http.Dir(dir)),
 	})
-	defer b.Close() //nolint:errcheck // what it says of the browser is said by then
+	defer b.Close() //nolint:errcheck // the browser was asked before
 	st := b.State()
 	if st.Mode != "browser" {
 		f.State, f.Detail = warning, st.Reason+
-			": pages made by scripts alone come as their origin sends them, with the warning js-shell"
+			": pages that scripts create stay as the origin sends them, with the warning js-shell"
 		f.Remedy = browserRemedy
 		return f
 	}
 	if probe {
 		if err := tryBrowser(ctx, b); err != nil {
-			f.State, f.Detail, f.Remedy = warning, st.Path+" renders no page: "+err.Error(),
-				"see whether it starts by hand, or name another in render.browser"
+			f.State, f.Detail, f.Remedy = warning, st.Path+" cannot render a page: "+err.Error(),
+				"check whether it starts by hand, or set render.browser to another"
 			return f
 		}
 	}
 	if f.Detail = st.Path; !st.Sandboxed {
 		f.State, f.Remedy = warning,
-			"run readthru as a user who is not root; render.sandbox: require renders nothing without it"
-		f.Detail += ", without its sandbox, which it has not as root"
+			"run readthru as a user other than root; with render.sandbox: require it renders nothing without the sandbox"
+		f.Detail += ", without its sandbox, which it cannot use as root"
 	}
 	return f
 }
 
-// tryBrowser renders a page that its script makes, from memory.
+// tryBrowser renders a page in memory that a script creates.
 func tryBrowser(ctx context.Context, b *render.Browser) error {
 	page, err := b.Render(ctx, render.Request{
 		URL: &url.URL{Scheme: "http", Host: "doctor.invalid", Path: "/"}, Status: http.StatusOK,
@@ -188,22 +188,22 @@ func tryBrowser(ctx context.Context, b *render.Browser) error {
 	return err
 }
 
-// examinePorts tells whether a daemon runs, and else whether one could listen.
+// examinePorts checks whether a daemon runs, or else whether one could listen.
 func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 	if d != nil {
 		return []finding{{"daemon", good, fmt.Sprintf("process %d, proxy %s, admin %s", d.PID, d.Proxy, d.Admin), ""}}
 	}
-	found := []finding{{"daemon", good, "none runs: \"readthru run\" starts its own", ""}}
+	found := []finding{{"daemon", good, "no daemon runs: \"readthru run\" starts its own", ""}}
 	for _, port := range []struct{ name, addr string }{{"proxy port", s.Proxy.Listen}, {"admin port", s.Admin.Listen}} {
 		l, err := listen(ctx, port.addr, false)
 		switch {
 		case err == nil:
-			_ = l.Close() // nobody came
+			_ = l.Close() // it was only a test
 			found = append(found, finding{port.name, good, port.addr + " is free", ""})
 		case errors.Is(err, syscall.EADDRINUSE):
 			found = append(found, finding{
-				port.name, warning, port.addr + " is another program's",
-				"\"readthru run\" takes a free port; for \"readthru serve\" choose another with --listen or --admin",
+				port.name, warning, port.addr + " is in use by another program",
+				"\"readthru run\" uses a free port; for \"readthru serve\" choose another with --listen or --admin",
 			})
 		default:
 			found = append(found, finding{port.name, failed, err.Error(), hintOf(err)})
@@ -212,7 +212,7 @@ func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 	return found
 }
 
-// examineStore looks at the store, and at what it remembers of clients that do not trust us.
+// examineStore checks the store, and lists hosts where a client rejected the authority.
 func (p *program) examineStore(ctx context.Context) []finding {
 	f := finding{Name: "store", State: good}
 	var distrusted []string
@@ -240,39 +240,39 @@ func (p *program) examineStore(ctx context.Context) []finding {
 	if len(distrusted) > 0 {
 		found = append(found, finding{
 			"trust of clients", warning,
-			"tunnelled, since a client rejected the authority there: " + strings.Join(distrusted, ", "),
-			"give the client the environment of \"readthru env\", or \"readthru ca install\"",
+			"tunnelled because a client rejected the authority: " + strings.Join(distrusted, ", "),
+			"use the environment of \"readthru env\", or run \"readthru ca install\"",
 		})
 	}
 	return found
 }
 
-// examineAuthority looks at the certificate and at the bundle that clients are given.
+// examineAuthority checks the certificate and the bundle for clients.
 func examineAuthority(a *certs.Authority, now time.Time) []finding {
 	cert := a.Certificate()
 	ca := finding{"authority", good, fmt.Sprintf("%s, until %s", a.CertFile(), cert.NotAfter.Format("2006-01-02")), ""}
 	if now.After(cert.NotAfter) {
-		ca.State, ca.Detail, ca.Remedy = failed, "expired on "+cert.NotAfter.Format("2006-01-02"), `"readthru ca renew"`
+		ca.State, ca.Detail, ca.Remedy = failed, "expired on "+cert.NotAfter.Format("2006-01-02"), `run "readthru ca renew"`
 	}
 	trust := finding{"system trust", good, "this system trusts the authority", ""}
 	if _, err := cert.Verify(x509.VerifyOptions{CurrentTime: now}); err != nil {
 		trust.State, trust.Detail = warning, "this system does not trust the authority: browsers refuse intercepted pages"
-		trust.Remedy = "\"readthru ca install\"; commands under \"readthru run\" need none"
+		trust.Remedy = "run \"readthru ca install\"; commands under \"readthru run\" work without it"
 	}
 	bundle := finding{"bundle", good, "", ""}
 	n, ours, err := readBundle(a.BundleFile(), cert)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" is not there",
-			"run this command again: it is made when the authority is opened"
+		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" is missing",
+			"run this command again: it creates the file"
 	case err != nil:
 		bundle.State, bundle.Detail = failed, err.Error()
 	case !ours:
 		bundle.State, bundle.Detail, bundle.Remedy = failed, a.BundleFile()+" lacks our certificate",
-			"remove the file: it is made anew"
+			"delete the file: readthru creates it again"
 	case n < 2:
 		bundle.State, bundle.Detail, bundle.Remedy = warning,
-			"no roots of the system were found: tunnelled hosts are not trusted",
+			"the system has no root certificates: tunnelled hosts are not trusted",
 			"install the system's roots (package ca-certificates)"
 	default:
 		bundle.Detail = fmt.Sprintf("%s, %d certificates", a.BundleFile(), n)
@@ -280,7 +280,7 @@ func examineAuthority(a *certs.Authority, now time.Time) []finding {
 	return []finding{ca, trust, bundle}
 }
 
-// readBundle counts the certificates of a PEM file and looks for one.
+// readBundle counts the certificates in a PEM file and reports whether it has want.
 func readBundle(name string, want *x509.Certificate) (n int, found bool, err error) {
 	rest, err := os.ReadFile(name)
 	if err != nil {

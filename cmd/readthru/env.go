@@ -18,20 +18,20 @@ import (
 // variable is one variable of the environment.
 type variable struct{ name, value string }
 
-// clientEnv says what the environment of clients is made of.
+// clientEnv holds the values of the environment of clients.
 type clientEnv struct {
 	proxy   string // the proxy's address, host:port
-	login   string // name:password for a proxy that asks, else empty
-	session string // of what readthru's own commands read, else empty
+	login   string // name:password for a proxy with users, else empty
+	session string // for readthru's own commands, else empty
 	cert    string // file with our certificate alone
 	bundle  string // file with the system's roots and ours
 	wgetrc  string // file that wget reads
-	direct  string // hosts that the user reaches without a proxy already, else empty
+	direct  string // hosts that the user already reaches without a proxy
 }
 
 // variables returns the environment that sends clients through the proxy and makes them trust it. Clients differ in the
-// case that they read (curl takes http_proxy in lower case only, wget every one), and in whether a file of roots adds
-// to those they have or replaces them: those that replace get the bundle.
+// case of the names that they read (curl reads http_proxy only in lower case), and in whether a file of roots is added
+// to their own or replaces them: clients of the latter kind get the bundle.
 func (e clientEnv) variables() []variable {
 	proxy := (&url.URL{Scheme: "http", Host: e.proxy}).String()
 	if name, password, ok := strings.Cut(e.login, ":"); ok {
@@ -65,8 +65,8 @@ func (e clientEnv) variables() []variable {
 	return vars
 }
 
-// withoutProxy returns this machine's names and the hosts that the user named already. Patterns are dropped, since curl
-// takes none, and so is .local: the onboarding page readthru.local is behind the proxy.
+// withoutProxy returns this machine's names and the hosts in before. It drops patterns, which curl does not support,
+// and .local, since the onboarding page readthru.local is behind the proxy.
 func withoutProxy(before string) string {
 	hosts := []string{"localhost", "127.0.0.1", "::1"}
 	for h := range strings.FieldsFuncSeq(before, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -77,7 +77,7 @@ func withoutProxy(before string) string {
 	return strings.Join(hosts, ",")
 }
 
-// newClientEnv prepares the files that the environment names.
+// newClientEnv returns the environment and writes the files that it names.
 func newClientEnv(s *settings, authority *certs.Authority, proxy, login string) (clientEnv, error) {
 	e := clientEnv{
 		proxy: proxy, login: login, cert: authority.CertFile(), bundle: authority.BundleFile(),
@@ -90,18 +90,18 @@ func newClientEnv(s *settings, authority *certs.Authority, proxy, login string) 
 	return e, writeWgetrc(e.wgetrc, e.bundle)
 }
 
-// writeWgetrc writes a file for wget, which takes roots from nowhere else: what the user's own file says, then the
-// bundle.
+// writeWgetrc writes a configuration file for wget, the only place where wget looks for roots: a copy of the user's own
+// file, then the bundle.
 func writeWgetrc(name, bundle string) error {
 	own := os.Getenv("WGETRC")
-	if own == "" || own == name { // inside "readthru run" it is ours
+	if own == "" || own == name { // in "readthru run" the variable is ours
 		if home, err := os.UserHomeDir(); err == nil {
 			own = filepath.Join(home, ".wgetrc")
 		}
 	}
 	var text []byte
 	if own != "" {
-		text, _ = os.ReadFile(own) // most users have none
+		text, _ = os.ReadFile(own) // most users have no such file
 		if len(text) > 0 && text[len(text)-1] != '\n' {
 			text = append(text, '\n')
 		}
@@ -110,7 +110,7 @@ func writeWgetrc(name, bundle string) error {
 	if now, err := os.ReadFile(name); err == nil && bytes.Equal(now, text) {
 		return nil
 	}
-	err := writeWhole(name, func(f *os.File) error { // another command's wget may be reading it
+	err := writeWhole(name, func(f *os.File) error { // the wget of another command may be reading it
 		_, err := f.Write(text)
 		return err
 	})
@@ -124,7 +124,7 @@ func (p *program) envCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "env",
 		Usage:       "print the environment that sends clients through the proxy",
-		Description: "eval \"$(readthru env)\" points a shell at the daemon.",
+		Description: "eval \"$(readthru env)\" makes a shell use the daemon.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "shell", Value: "sh", Usage: "`SYNTAX`: sh, fish, powershell or json"},
 			&cli.BoolFlag{Name: "json", Usage: "the same as --shell json"},
@@ -156,7 +156,7 @@ func (p *program) envCommand() *cli.Command {
 			if d := findDaemon(c.Context, s.dataDir); d != nil {
 				proxy = d.Proxy
 			} else {
-				p.note("no daemon runs: start it with \"readthru serve\"")
+				p.note("no daemon runs: start one with \"readthru serve\"")
 			}
 			e, err := newClientEnv(s, authority, proxy, c.String("login"))
 			if err != nil {

@@ -18,9 +18,9 @@ import (
 func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write every page as a markdown file with front matter, in folders by host and path",
+		Usage:     "write every page to a markdown file with front matter, in folders by host and path",
 		ArgsUsage: "DIR",
-		Flags:     []cli.Flag{&cli.StringFlag{Name: "host", Usage: "of `HOST` alone"}},
+		Flags:     []cli.Flag{&cli.StringFlag{Name: "host", Usage: "write only pages of `HOST`"}},
 		Action: func(c *cli.Context) error {
 			dir, err := oneArg(c.Args().Slice(), "DIR")
 			if err != nil {
@@ -29,11 +29,11 @@ func (p *program) exportCommand() *cli.Command {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
-			root, err := os.OpenRoot(dir) // no name, however strange, leads out of it
+			root, err := os.OpenRoot(dir) // no file name leads out of it
 			if err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
-			defer root.Close() //nolint:errcheck // every file in it is closed, with its error told
+			defer root.Close() //nolint:errcheck // the errors of its files are returned
 			return p.withClient(c.Context, func(b *api.Client) error {
 				n, err := exportPages(c.Context, b, root, c.String("host"))
 				p.note("wrote %s to %s", count(n, "page"), dir)
@@ -43,9 +43,9 @@ func (p *program) exportCommand() *cli.Command {
 	}
 }
 
-// exportPages writes the pages and says how many.
+// exportPages writes the pages and returns how many.
 func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string) (n int, err error) {
-	taken := map[string]bool{} // in lower case: many file systems do not tell cases apart
+	taken := map[string]bool{} // in lower case: many file systems ignore case
 	q := api.PageQuery{Host: host, Sort: "url", Limit: 500}
 	for {
 		list, err := b.Pages(ctx, q)
@@ -67,7 +67,7 @@ func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string)
 			taken[strings.ToLower(name)] = true
 			text := []byte(withFrontMatter(pg))
 			err = writeInto(root, name, text)
-			if err != nil { // what is a file's name here may be a folder's of another page, as with /a and /a.md/b
+			if err != nil { // the name may be that of a folder, as with /a and /a.md/b
 				err = writeInto(root, "unnamed/"+pg.Doc+".md", text)
 			}
 			if err != nil {
@@ -82,7 +82,7 @@ func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string)
 	}
 }
 
-// writeInto writes a file, and the folders that it lies in.
+// writeInto writes a file and creates its folders.
 func writeInto(root *os.Root, name string, text []byte) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
@@ -90,8 +90,7 @@ func writeInto(root *os.Root, name string, text []byte) error {
 	return root.WriteFile(name, text, 0o644)
 }
 
-// fileName is where a page is written: host, path, and the page's id where the URL has a query or a name had to be
-// changed.
+// fileName returns the file for a page: host, path, and the page's id if the URL has a query or a name was changed.
 func fileName(pg *page.Page) string {
 	u, err := url.Parse(pg.NormalizedURL)
 	if err != nil || u.Host == "" {
@@ -127,8 +126,8 @@ func fileName(pg *page.Page) string {
 // maxName is the longest part of a file's name, in bytes; file systems take 255.
 const maxName = 120
 
-// safeName makes a part of a path that every file system takes and that can be linked to in notes, as Obsidian does; it
-// reports whether it is unchanged.
+// safeName returns a part of a path that every file system accepts and that notes can link to, as in Obsidian. same
+// reports whether it is s.
 func safeName(s string) (name string, same bool) {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || !unicode.IsPrint(r) || strings.ContainsRune(`<>:"/\|?*#^[]`, r) {
@@ -146,7 +145,7 @@ func safeName(s string) (name string, same bool) {
 	return name, name == s
 }
 
-// reserved reports whether Windows takes a name for a device.
+// reserved reports whether a name is that of a device on Windows.
 func reserved(name string) bool {
 	base, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	switch base {

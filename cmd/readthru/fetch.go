@@ -29,39 +29,39 @@ func (p *program) fetchCommand() *cli.Command {
 				Name: "format", Value: "markdown",
 				Usage: "`FORM`: markdown, text, html, json, prompt or screenshot (a PNG)",
 			},
-			&cli.BoolFlag{Name: "json", Usage: "the same as --format json: one page object a line"},
+			&cli.BoolFlag{Name: "json", Usage: "the same as --format json: one page object per line"},
 			&cli.BoolFlag{Name: "force", Usage: "ask the origin even if the cache could answer"},
 			&cli.IntFlag{Name: "max-chars", Usage: "cut after `N` characters", DefaultText: "no limit"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
 			&cli.IntFlag{
-				Name: "start", Usage: "leave out the first `N` characters: where an earlier answer was cut",
+				Name: "start", Usage: "skip the first `N` characters: the place where an earlier answer was cut",
 				DefaultText: "none",
 			},
 			&cli.StringFlag{
 				Name:  "section",
-				Usage: "print the section with this `ID` or heading alone; a #fragment in the URL does the same",
+				Usage: "print only the section with this `ID` or heading; a #fragment in the URL does the same",
 			},
 		}, append(contentFlags(),
 			&cli.StringFlag{
 				Name:  "summary",
-				Usage: "print a summary in place of the page: `KIND` auto, brief, usage, api, architecture or evaluation",
+				Usage: "print a summary instead of the page: `KIND` is auto, brief, usage, api, architecture or evaluation",
 			},
 			&cli.StringFlag{
 				Name:  "hint",
-				Usage: "what the page is read for, in words that choose the kind of an auto summary: `TEXT`",
+				Usage: "`TEXT` that says what the page is read for; it chooses the kind of an auto summary",
 			},
 			&cli.StringFlag{Name: "render", Usage: "`WHEN` to use a browser: auto, always or never", DefaultText: "render.mode"},
 			&cli.StringFlag{Name: "wait-for", Usage: "wait in the browser until this `CSS` selector matches"},
 			&cli.BoolFlag{
 				Name:  "console",
-				Usage: "render the page and tell its errors on standard error; with json in the page object",
+				Usage: "render the page and print its errors on standard error; with json in the page object",
 			},
 			&cli.BoolFlag{Name: "no-remote", Usage: "send nothing to third parties"},
-			&cli.BoolFlag{Name: "no-store", Usage: "remember nothing"},
-			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave the YAML block at the top away"},
+			&cli.BoolFlag{Name: "no-store", Usage: "store nothing"},
+			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave out the YAML block at the top"},
 			&cli.StringFlag{
 				Name: "changed-since",
-				Usage: "print only the sections that changed since `TIME`: a day, a time, how long ago (36h, 7d), or a version's " +
+				Usage: "print only the sections that changed since `TIME`: a day, a time, an age (36h, 7d), or a version's " +
 					"content_hash",
 			},
 			sessionFlag(),
@@ -81,7 +81,7 @@ func (p *program) fetchCommand() *cli.Command {
 				format = "json"
 			}
 			if c.String("hint") != "" && c.String("summary") != "auto" {
-				return usagef("--hint chooses the kind of a summary: it needs --summary auto")
+				return usagef("--hint needs --summary auto, whose kind it chooses")
 			}
 			r := api.FetchRequest{
 				Summary: c.String("summary"), Hint: c.String("hint"),
@@ -114,7 +114,7 @@ func (p *program) fetchCommand() *cli.Command {
 	}
 }
 
-// fetchAll prints the pages in the order named. A page that could not be had does not keep the others back.
+// fetchAll prints the pages in the given order. A page that fails does not stop the others.
 func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest, front bool) error {
 	type result struct {
 		page *page.Page
@@ -143,15 +143,15 @@ func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r 
 			continue
 		}
 		if failed != nil {
-			p.tell(failed) // the last one is told when we return it
+			p.tell(failed) // the caller prints the last one
 		}
 		failed = got.err
 	}
 	return failed
 }
 
-// printPage prints a page in its format, its warnings on standard error. A page that could not be had is an error, and
-// with json a page object all the same.
+// printPage prints a page in its format, with its warnings on standard error. A page that could not be fetched is an
+// error; with json it is printed nevertheless.
 func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bool) error {
 	format := r.Format
 	if format == "json" {
@@ -185,7 +185,7 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 		pg = summaryOf(pg)
 	}
 	if pg.Next > 0 {
-		p.note("hint: it was cut: go on with --start %d", pg.Next)
+		p.note("hint: the page was cut: continue with --start %d", pg.Next)
 	}
 	text := pg.Content
 	if front && pg.ContentFormat == "markdown" && r.Start == 0 {
@@ -195,12 +195,12 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 		text = "\n" + text
 	}
 	if slices.Contains(pg.Warnings, "truncated") && !strings.HasSuffix(text, "\n") {
-		text += "\n" // the cut took the line's end
+		text += "\n" // the cut removed the end of the line
 	}
 	return p.print(text)
 }
 
-// summaryOf returns a page that is its summary.
+// summaryOf returns a page whose content is its summary.
 func summaryOf(pg *page.Page) *page.Page {
 	short := *pg
 	short.Content, short.Next = pg.Summary+"\n", 0
@@ -210,33 +210,32 @@ func summaryOf(pg *page.Page) *page.Page {
 	return &short
 }
 
-// printImage writes an image, to what is no terminal.
+// printImage writes an image, unless standard output is a terminal.
 func (p *program) printImage(png []byte) error {
 	if terminal(p.out) {
-		return withHint(usagef("a screenshot is no text"),
+		return withHint(usagef("a screenshot cannot be printed on a terminal"),
 			"write it to a file: readthru fetch --format screenshot URL >page.png")
 	}
 	_, err := p.out.Write(png)
 	return err
 }
 
-// pageError is the failure to get a page, with the remedy where there is one.
+// pageError returns the failure to fetch a page, with the remedy if there is one.
 func pageError(e *page.Error) error {
 	err := errors.New(e.Message)
 	switch {
 	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "private or special-purpose address"):
 		return withHint(err,
-			"fetch.allow_private: true lets our own fetches reach it; a running daemon takes that when it is started again")
+			"set fetch.allow_private: true to fetch private addresses; then restart the daemon")
 	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "list of blocked domains"):
-		return withHint(err, "the list is blocked_domains in the configuration")
+		return withHint(err, "blocked_domains in the configuration has the list")
 	case e.Kind == "too_large":
 		return withHint(err, "raise fetch.max_body")
 	}
 	return err
 }
 
-// withFrontMatter returns a page's markdown under its YAML block. What the origin wrote as markdown stays as it made
-// it.
+// withFrontMatter returns a page's markdown under its YAML block. Markdown from the origin is returned unchanged.
 func withFrontMatter(pg *page.Page) string {
 	if pg.Source == page.Negotiated || pg.Source == page.Alternate {
 		return pg.Content
@@ -244,7 +243,7 @@ func withFrontMatter(pg *page.Page) string {
 	return pg.FrontMatter() + pg.Content
 }
 
-// contentFlags say what of a page is wanted, and how.
+// contentFlags select a part of a page and its form.
 func contentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "whole-page", Usage: "keep navigation, footer and the like"},
@@ -257,13 +256,12 @@ func contentFlags() []cli.Flag {
 		&cli.StringFlag{Name: "images", Usage: "`FORM` of images: keep, alt or none", DefaultText: "convert.images"},
 		&cli.BoolFlag{
 			Name:  "receipts",
-			Usage: "tell on standard error what was removed because no reader sees it; with json in the page object",
+			Usage: "print on standard error what was removed because no reader sees it; with json in the page object",
 		},
 	}
 }
 
-// noteRemoved tells what was taken out of a page: a line a piece, and how many of a kind there were where not all are
-// shown.
+// noteRemoved prints what was removed from a page: a line per piece, and the number of further pieces of a kind.
 func (p *program) noteRemoved(r *page.Removed) {
 	if r == nil {
 		return
@@ -283,11 +281,11 @@ func (p *program) noteRemoved(r *page.Removed) {
 func sessionFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "session", EnvVars: []string{"READTHRU_SESSION"},
-		Usage: "`NAME` of the session, kept with visits",
+		Usage: "`NAME` of the session, stored with visits",
 	}
 }
 
-// oneOf checks a flag that takes one of a few words.
+// oneOf returns an error if the value of a flag is not one of some words.
 func oneOf(flag, value string, words ...string) error {
 	if slices.Contains(words, value) {
 		return nil

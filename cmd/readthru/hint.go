@@ -8,7 +8,7 @@ import (
 	"readthru/store"
 )
 
-// hintOf returns the remedy for err, if there is one: its own, else the one for what lies below it.
+// hintOf returns the remedy for err, or "": its own, else that of an error that it wraps.
 func hintOf(err error) string {
 	if h, ok := errors.AsType[hintError](err); ok {
 		return h.hint
@@ -28,7 +28,7 @@ func hintOf(err error) string {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return "that address is not one of this machine's"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "check who owns the data directory, or choose another with --data-dir"
+		return "check the owner of the data directory, or choose another with --data-dir"
 	}
 	return ""
 }

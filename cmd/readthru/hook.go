@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	hookDeadline = 3 * time.Second // of a hook, whatever it does (rule A18)
+	hookDeadline = 3 * time.Second // of a hook (rule A18)
 	hookShare    = hookDeadline * 4 / 5
 	maxHookInput = 32 << 20 // bytes of an event
 )
@@ -22,18 +22,17 @@ const (
 func (p *program) hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "hook",
-		Usage:     "take in one event of an agent's hook",
+		Usage:     "handle one event of an agent's hook",
 		ArgsUsage: "AGENT",
-		Description: "The event comes as JSON on standard input; what the agent is to be told goes to standard output. The " +
-			"status is always 0, and what is of\n" +
-			"no use here is met with silence: no hook of ours ever stands in an agent's way. \"readthru setup AGENT\" " +
-			"installs it.",
+		Description: "The event is JSON on standard input; the answer for the agent goes to standard output. The exit " +
+			"status is always 0, and events\n" +
+			"of no use are ignored: a hook never blocks its agent. \"readthru setup AGENT\" installs the hook.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "verbatim", Usage: "put the page itself in place of what a tool made of it"},
-			&cli.IntFlag{Name: "max-tokens", Usage: "of a page in an answer (default: 10000)"},
+			&cli.BoolFlag{Name: "verbatim", Usage: "replace what a tool made of a page by the page"},
+			&cli.IntFlag{Name: "max-tokens", Usage: "length of a page in an answer (default: 10000)"},
 			&cli.DurationFlag{
 				Name:  "wait",
-				Usage: "how long to wait for work to be done, so that it can be told (default: 25ms)",
+				Usage: "how long to wait for work so that the answer can report it (default: 25ms)",
 			},
 		},
 		Action: func(c *cli.Context) error {
@@ -43,24 +42,24 @@ func (p *program) hookCommand() *cli.Command {
 			}
 			agent, err := oneArg(c.Args().Slice(), "AGENT")
 			if err != nil || !agents.Known(agents.Agent(agent)) {
-				p.note("hook: %q is no agent that has hooks here", c.Args().First())
+				p.note("hook: unknown agent %q", c.Args().First())
 				return nil
 			}
 			h := api.HookEvent{
 				Agent: agent, Accept: "text/plain", Verbatim: c.Bool("verbatim"), MaxTokens: c.Int("max-tokens"),
 				Wait: c.Duration("wait"),
 			}
-			_, _ = p.out.Write(p.hook(c.Context, h)) // there is nobody to tell
+			_, _ = p.out.Write(p.hook(c.Context, h)) // there is no other place to report an error
 			return nil
 		},
 	}
 }
 
-// quietly keeps a bug of ours from ending the process with the status that stops an agent.
+// quietly recovers from a panic: its exit status would stop the agent.
 func quietly() { _ = recover() }
 
-// hook answers an event. The daemon does the work; without one it is done here, as far as that can be in time, and what
-// is left is spooled for whoever has the store open next.
+// hook answers an event. The daemon does the work. Without a daemon this process does what it can in time, and spools
+// the rest for the next process that opens the store.
 func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 	var err error
 	if h.Event, err = io.ReadAll(io.LimitReader(p.in, maxHookInput+1)); err != nil || len(h.Event) > maxHookInput {
@@ -86,12 +85,12 @@ func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 		return text
 	}
 	if makeDataDir(dir) == nil {
-		_ = api.Spool(dir, e.Work(agents.Agent(h.Agent))) // silent on failure
+		_ = api.Spool(dir, e.Work(agents.Agent(h.Agent))) // an error is not reported
 	}
 	return nil
 }
 
-// hookHere answers an event without a daemon. It reports false when the store could not be opened in time.
+// hookHere answers an event without a daemon. ok is false if the store could not be opened in time.
 func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, ok bool) {
 	if h.Wait == 0 {
 		h.Wait = hookShare
@@ -101,7 +100,7 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 		ok   bool
 	}
 	told, ended := make(chan answer, 1), make(chan struct{})
-	go func() { // opening a store cannot be interrupted: at the deadline the process ends, as by a power cut
+	go func() { // opening a store cannot be interrupted: the process ends at the deadline
 		defer close(ended)
 		defer quietly()
 		s, err := p.load()
@@ -122,7 +121,7 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 		text, err := server.Client(agentName).Hook(ctx, h)
 		told <- answer{text, err == nil}
 		server.Stop()
-		_ = c.Close() //nolint:contextcheck // closing takes none; silent on failure
+		_ = c.Close() //nolint:contextcheck // closing takes none; an error is not reported
 	}()
 	select {
 	case a := <-told:

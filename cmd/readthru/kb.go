@@ -22,21 +22,23 @@ func (p *program) kbCommand() *cli.Command {
 	limit := &cli.IntFlag{Name: "limit", Usage: "read at most `N` pages", DefaultText: "1000"}
 	return &cli.Command{
 		Name:  "kb",
-		Usage: "knowledge bases: sites, files and texts to search apart",
+		Usage: "manage knowledge bases: sites, files and texts to search separately",
 		Subcommands: []*cli.Command{
 			{
-				Name: "new", Usage: "make a base and fill it", ArgsUsage: "NAME",
-				Description: "Without --crawl, --scrape and --file the base is for texts that are added by \"kb add\".\nA " +
+				Name: "new", Usage: "create a base and fill it", ArgsUsage: "NAME",
+				Description: "Without --crawl, --scrape and --file the base is for texts that \"kb add\" adds.\nA " +
 					"pattern is a glob over path and query (/docs/*), or re: and a regular expression.",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "crawl", Usage: "from the site, beginning at `URL`"},
-					&cli.StringFlag{Name: "scrape", Usage: "from the page at `URL` alone"},
-					&cli.StringSliceFlag{Name: "file", Usage: "from `PATH`: markdown, text, HTML, PDF, lines of JSON, or a folder"},
+					&cli.StringFlag{Name: "crawl", Usage: "fill it from a site, starting at `URL`"},
+					&cli.StringFlag{Name: "scrape", Usage: "fill it from the page at `URL`"},
+					&cli.StringSliceFlag{
+						Name: "file", Usage: "fill it from `PATH`: markdown, text, HTML, PDF, JSON lines or a folder",
+					},
 					limit,
 					&cli.IntFlag{Name: "depth", Usage: "follow at most `N` links from the start", DefaultText: "any"},
-					&cli.StringSliceFlag{Name: "include", Usage: "read only what matches `PATTERN`"},
-					&cli.StringSliceFlag{Name: "exclude", Usage: "do not read what matches `PATTERN`"},
-					&cli.StringFlag{Name: "description", Usage: "`TEXT` for who looks at the list"},
+					&cli.StringSliceFlag{Name: "include", Usage: "read only pages that match `PATTERN`"},
+					&cli.StringSliceFlag{Name: "exclude", Usage: "do not read pages that match `PATTERN`"},
+					&cli.StringFlag{Name: "description", Usage: "`TEXT` that describes the base in lists"},
 					jsonFlag(),
 				},
 				Action: p.newBase,
@@ -47,36 +49,36 @@ func (p *program) kbCommand() *cli.Command {
 				Flags: []cli.Flag{limitFlag(), cursorFlag(), jsonFlag()}, Action: p.showBase,
 			},
 			{
-				Name: "refresh", Usage: "fill a base anew from where it came; the present content answers until then",
+				Name: "refresh", Usage: "fill a base again from its source; the present content answers until then",
 				ArgsUsage: "NAME", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase,
 			},
-			{Name: "delete", Usage: "remove a base, and all that nobody else has", ArgsUsage: "NAME", Action: p.deleteBase},
+			{Name: "delete", Usage: "delete a base and what no other base holds", ArgsUsage: "NAME", Action: p.deleteBase},
 			{
 				Name: "add", Usage: "add a text to a base", ArgsUsage: "NAME [FILE]",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "title", Usage: "its `TITLE`"},
-					&cli.StringFlag{Name: "label", Usage: "where it comes from, as a `WORD`"},
-					&cli.StringFlag{Name: "url", Usage: "where it stands: a later text of the same label and `URL` takes its place"},
+					&cli.StringFlag{Name: "title", Usage: "`TITLE` of the text"},
+					&cli.StringFlag{Name: "label", Usage: "source of the text, as a `WORD`"},
+					&cli.StringFlag{Name: "url", Usage: "`URL` of the text: a later text with the same label and URL replaces it"},
 					jsonFlag(),
 				},
 				Action: p.addText,
 			},
 			{
-				Name: "subjects", Usage: "list what a base is about", ArgsUsage: "NAME", Flags: []cli.Flag{limitFlag(), jsonFlag()},
-				Action: p.baseSubjects,
+				Name: "subjects", Usage: "list the subjects of a base", ArgsUsage: "NAME",
+				Flags: []cli.Flag{limitFlag(), jsonFlag()}, Action: p.baseSubjects,
 			},
 			{Name: "pack", Usage: "write a base as one signed file", ArgsUsage: "NAME FILE", Action: p.packBase},
 			{
-				Name: "unpack", Usage: "make a base of a packed file, without a network", ArgsUsage: "FILE",
+				Name: "unpack", Usage: "create a base from a packed file, without a network", ArgsUsage: "FILE",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "name", Usage: "call it `NAME`", DefaultText: "as in the file"},
+					&cli.StringFlag{Name: "name", Usage: "`NAME` of the new base", DefaultText: "as in the file"},
 					&cli.StringFlag{Name: "signer", Usage: "trust the signer `ID`"},
-					&cli.BoolFlag{Name: "any-signer", Usage: "trust whoever signed it"},
+					&cli.BoolFlag{Name: "any-signer", Usage: "trust every signer"},
 				},
 				Action: p.unpackBase,
 			},
-			{Name: "jobs", Usage: "list what is being filled, and was", Flags: []cli.Flag{jsonFlag()}, Action: p.listJobs},
-			{Name: "cancel", Usage: "end a job for good", ArgsUsage: "ID", Action: p.cancelJob},
+			{Name: "jobs", Usage: "list the jobs that fill bases", Flags: []cli.Flag{jsonFlag()}, Action: p.listJobs},
+			{Name: "cancel", Usage: "cancel a job", ArgsUsage: "ID", Action: p.cancelJob},
 		},
 	}
 }
@@ -100,7 +102,7 @@ func (p *program) newBase(c *cli.Context) error {
 		return usageError{err}
 	}
 	if c.IsSet("crawl") && c.IsSet("scrape") || (c.IsSet("crawl") || c.IsSet("scrape")) && c.IsSet("file") {
-		return usagef("a base is made of a crawl, a page or files: one of --crawl, --scrape and --file")
+		return usagef("use at most one of --crawl, --scrape and --file")
 	}
 	if err := above0(c, "limit", "depth"); err != nil {
 		return err
@@ -129,7 +131,7 @@ func (p *program) newBase(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return p.filled(c, b, f, "made")
+		return p.filled(c, b, f, "created")
 	})
 }
 
@@ -150,7 +152,7 @@ func (p *program) refreshBase(c *cli.Context) error {
 	})
 }
 
-// above0 checks flags that are given to be above 0.
+// above0 returns an error for a flag that is given and not above 0.
 func above0(c *cli.Context, names ...string) error {
 	for _, name := range names {
 		if c.IsSet(name) && c.Int(name) < 1 {
@@ -168,13 +170,13 @@ func whileBuilding(err error) error {
 	return err
 }
 
-// filled waits until a base is filled and says what is in it.
+// filled waits until a base is filled and reports its size.
 func (p *program) filled(c *cli.Context, b *api.Client, f *api.Filling, done string) error {
 	if f.Job == nil {
 		if c.Bool("json") {
 			return p.printJSON(f.KB)
 		}
-		p.note("%s %s, for texts: readthru kb add %s FILE", done, f.KB.Name, f.KB.Name)
+		p.note("%s %s; add texts with: readthru kb add %s FILE", done, f.KB.Name, f.KB.Name)
 		return nil
 	}
 	last, err := p.watch(c.Context, b, f.Job.ID)
@@ -191,10 +193,10 @@ func (p *program) filled(c *cli.Context, b *api.Client, f *api.Filling, done str
 	return nil
 }
 
-// maxTold is how many things that went wrong are told of a job.
-const maxTold = 10
+// maxWarnings is how many failures of a job are listed.
+const maxWarnings = 10
 
-// tellJob says what a job left out.
+// tellJob reports what a job left out.
 func (p *program) tellJob(j *api.Job) {
 	var outcomes []string
 	for _, o := range slices.Sorted(maps.Keys(j.Outcomes)) {
@@ -215,7 +217,7 @@ func (p *program) tellJob(j *api.Job) {
 		wrong = append(wrong, at+": "+s.Reason)
 	}
 	for i, w := range wrong {
-		if i == maxTold {
+		if i == maxWarnings {
 			p.note("warning: … and %d more", len(wrong)+j.NotTaken-len(j.Skipped)-i)
 			break
 		}
@@ -223,8 +225,8 @@ func (p *program) tellJob(j *api.Job) {
 	}
 }
 
-// watch follows a job until it ends: a bar on a terminal, else a line now and then. A context that ends cancels the
-// job.
+// watch follows a job until it ends, with a bar on a terminal, else with a line now and then. When ctx ends it cancels
+// the job.
 func (p *program) watch(ctx context.Context, b *api.Client, id string) (*api.Job, error) {
 	bar := newBar(p.err)
 	var last *api.Job
@@ -244,7 +246,7 @@ func (p *program) watch(ctx context.Context, b *api.Client, id string) (*api.Job
 		err = errors.New(last.Error)
 	}
 	if err != nil && (last == nil || last.State == api.JobRunning || last.State == api.JobInterrupted) {
-		err = withHint(err, "what was begun goes on when a daemon runs again: readthru serve")
+		err = withHint(err, "the next daemon continues the job: readthru serve")
 	}
 	return last, err
 }
@@ -320,13 +322,13 @@ func (p *program) deleteBase(c *cli.Context) error {
 	})
 }
 
-// maxText is the largest text that is taken at once, in bytes.
+// maxText is the largest text of one command, in bytes.
 const maxText = 32 << 20
 
 func (p *program) addText(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) == 0 || len(args) > 2 {
-		return usagef("want NAME, and FILE unless the text comes on standard input")
+		return usagef("want NAME, and FILE unless the text comes from standard input")
 	}
 	in, title := p.in, c.String("title")
 	if len(args) == 2 {
@@ -356,7 +358,7 @@ func (p *program) addText(c *cli.Context) error {
 			return p.printJSON(done)
 		}
 		if !done.Changed {
-			p.note("it is there already")
+			p.note("already present")
 			return nil
 		}
 		p.note("added %s as %s", count(done.Passages, "passage"), done.Doc)
@@ -428,7 +430,7 @@ func (p *program) unpackBase(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p.note("made %s: %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
+		p.note("created %s: %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
 		return nil
 	})
 }

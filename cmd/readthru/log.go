@@ -8,15 +8,15 @@ import (
 	"github.com/lmittmann/tint"
 )
 
-// standardLog sends what packages write to the standard log, and to slog's default, to l. What the standard library has
-// to say, of connections that misbehave for the most part, is for who debugs.
+// standardLog sends the standard log and slog's default to l. The standard library's messages, mostly about connections
+// that misbehave, have level debug.
 func standardLog(l *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(l)
 }
 
-// askedLog is the log of a command whose standard error is for other things: one that discards, unless log.level was
-// set. It is the standard log, too.
+// askedLog returns the log of a command that uses standard error for other things: it discards messages unless
+// log.level is set. It becomes the standard log.
 func (p *program) askedLog(s *settings) *slog.Logger {
 	log := slog.New(slog.DiscardHandler)
 	if s.source["log.level"] != "default" {
@@ -26,7 +26,7 @@ func (p *program) askedLog(s *settings) *slog.Logger {
 	return log
 }
 
-// logger writes to w as log.format and log.level say: colours on a terminal, else key=value lines, or JSON.
+// logger returns a log that writes to w in log.format from log.level on: colours on a terminal, else key=value or JSON.
 func logger(w io.Writer, s *settings) *slog.Logger {
 	var level slog.Level
 	switch s.Log.Level {

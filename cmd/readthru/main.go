@@ -1,18 +1,18 @@
 // Readthru is a local caching forward proxy for agents.
 //
-// An agent whose proxy it is reads the web as markdown: every page comes back cleaned and converted, from a cache that
-// obeys HTTP (RFC 9111), and is remembered with its versions and visits. What is not a page passes untouched.
+// An agent that uses it as its proxy reads the web as markdown: every page is cleaned and converted, cached as HTTP
+// allows (RFC 9111), and stored with its versions and visits. Everything else passes unchanged.
 //
 //	readthru run -- curl -s https://go.dev/doc/     one command through the proxy, nothing to set up
 //	readthru serve                                  the daemon: proxy on 127.0.0.1:7887, admin on 127.0.0.1:7888
-//	eval "$(readthru env)"                          the environment that points a shell at it
+//	eval "$(readthru env)"                          the environment that makes a shell use it
 //	readthru fetch https://go.dev/doc/              one page, no proxy settings needed
-//	readthru doctor                                 what works here, what does not, and the remedy
+//	readthru doctor                                 what works on this machine, and remedies
 //
-// Commands that look at what is stored ask the running daemon; when none runs they open the store themselves.
+// Commands that read the store ask the running daemon; if none runs, they open the store themselves.
 //
 // Data goes to standard output and everything else to standard error. The exit status is 0 for success, 1 for failure
-// and 2 for a mistake in the command line or the configuration; run gives the status of the command it ran.
+// and 2 for a mistake in the command line or the configuration; run exits with the status of the command it ran.
 package main
 
 import (
@@ -42,7 +42,7 @@ type stdio struct {
 	out, err io.Writer
 }
 
-// program is one run of readthru: where it reads and writes, and what the flags that every command takes say.
+// program is one run of readthru: where it reads and writes, and the values of the flags that every command has.
 type program struct {
 	stdio
 	dataDirFlag, configFlag string
@@ -50,13 +50,13 @@ type program struct {
 	// ignores reports whether a signal was ignored when the program started.
 	ignores func(os.Signal) bool
 
-	// releaseSignals stops the handling of signals that run set up, for a command that has its own.
+	// releaseSignals stops the handling of signals that run set up, for a command with its own handling.
 	releaseSignals func()
 }
 
 // run runs the command that args name (args[0] is the program) and returns the exit status.
 func run(ctx context.Context, args []string, std stdio) int {
-	standardLog(slog.New(slog.DiscardHandler)) // a command that logs says where
+	standardLog(slog.New(slog.DiscardHandler)) // a command that logs sets its own
 	ignored := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGHUP},
 		func(s os.Signal) bool { return !signal.Ignored(s) })
 	ctx, release := withSignals(ctx)
@@ -65,13 +65,13 @@ func run(ctx context.Context, args []string, std stdio) int {
 		stdio: std, releaseSignals: release,
 		ignores: func(s os.Signal) bool { return slices.Contains(ignored, s) },
 	}
-	app := p.app() //nolint:contextcheck // opening the store takes no context; each action has its own
+	app := p.app() //nolint:contextcheck // each action has its own context
 	err := app.RunContext(ctx, hoist(app, args))
 	return p.report(err)
 }
 
-// withSignals returns a context that the first interrupt ends, so that the program drains; the second ends the program
-// at once. release stops listening and ends the context.
+// withSignals returns a context that the first interrupt ends, so that the program shuts down; the second ends the
+// program at once. release stops listening for signals and ends the context.
 func withSignals(parent context.Context) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(parent)
 	ch := make(chan os.Signal, 2)
@@ -109,7 +109,7 @@ func (p *program) app() *cli.App {
 		Usage:                "a caching forward proxy that gives agents the web as markdown",
 		Version:              version,
 		HideVersion:          true,
-		HideHelpCommand:      true, // there is our own
+		HideHelpCommand:      true, // we have our own
 		EnableBashCompletion: true,
 		Reader:               p.in,
 		Writer:               p.out,
@@ -149,12 +149,12 @@ func (p *program) app() *cli.App {
 			p.helpCommand(),
 		},
 	}
-	app.DisableSliceFlagSeparator = true // URLs and names of files have commas
+	app.DisableSliceFlagSeparator = true // URLs and file names may have commas
 	p.prepare(app.Commands)
 	return app
 }
 
-// prepare gives every command the common flags, the way mistakes are reported, and an answer to a missing subcommand.
+// prepare gives every command the common flags, the reporting of mistakes, and an error for a missing subcommand.
 func (p *program) prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = usageMistake
@@ -168,7 +168,7 @@ func (p *program) prepare(commands []*cli.Command) {
 		c.Flags = append(c.Flags, p.commonFlags()...)
 		for _, f := range c.Flags {
 			if b, ok := f.(*cli.BoolFlag); ok {
-				b.DisableDefaultText = true // "default: false" tells nothing
+				b.DisableDefaultText = true // "default: false" says nothing
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (p *program) prepare(commands []*cli.Command) {
 func (p *program) helpCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "help",
-		Usage:     "print what there is, or what a command takes",
+		Usage:     "print all commands, or the options of one",
 		ArgsUsage: "[COMMAND…]",
 		Action: func(c *cli.Context) error {
 			app := p.app()
@@ -195,8 +195,8 @@ func (p *program) helpCommand() *cli.Command {
 	}
 }
 
-// commonFlags may stand before and after a command's name. Their values are taken by actions: a flag of the command
-// would hide the program's of the same name.
+// commonFlags are accepted before and after a command's name. Actions read their values, since a flag of the command
+// would hide that of the program with the same name.
 func (p *program) commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{
@@ -246,7 +246,7 @@ func unknownCommand(commands []*cli.Command, prefix, name string) error {
 	if best := nearest(name, commands); best != "" {
 		hint = fmt.Sprintf("did you mean \"readthru %s%s\"?", prefix, best)
 	}
-	return withHint(usagef("there is no command %q", prefix+name), hint)
+	return withHint(usagef("unknown command %q", prefix+name), hint)
 }
 
 // A usageError is a mistake in the command line or the configuration: exit status 2.
@@ -254,10 +254,10 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the mistake.
 func (e usageError) Unwrap() error { return e.error }
 
-// A hintError carries a remedy, printed on a line of its own.
+// A hintError has a remedy, which is printed on its own line.
 type hintError struct {
 	error
 	hint string
@@ -268,7 +268,7 @@ func withHint(err error, hint string) error { return hintError{err, hint} }
 // Unwrap returns the error that the hint is for.
 func (e hintError) Unwrap() error { return e.error }
 
-// An exitError ends the program with a status and no message: it was said already, or is not ours to say.
+// An exitError ends the program with a status and no message.
 type exitError int
 
 // Error returns the status as text.

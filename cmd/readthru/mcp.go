@@ -17,9 +17,9 @@ import (
 func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
-		Usage: "serve the Model Context Protocol on standard input and output, for an agent that starts it",
-		Description: "A daemon that runs is asked; else one is started at the first use and ends with the agent. Over HTTP " +
-			"a daemon has the same at /mcp of its admin port.",
+		Usage: "serve the Model Context Protocol on standard input and output for an agent",
+		Description: "It uses the running daemon; without one it starts a daemon at the first use, which ends with the " +
+			"agent. The daemon serves the same over HTTP at /mcp of its admin port.",
 		Flags: []cli.Flag{sessionFlag()},
 		Action: func(c *cli.Context) error {
 			s, err := p.loadAlone(c)
@@ -31,7 +31,7 @@ func (p *program) mcpCommand() *cli.Command {
 	}
 }
 
-// mcpOptions are what the configuration says of the protocol.
+// mcpOptions returns the configured options of the protocol.
 func (s *settings) mcpOptions(log *slog.Logger) mcp.Options {
 	return mcp.Options{
 		Tokens: convert.Tokens[string], Version: version, UserAgent: s.Fetch.UserAgent, Write: s.MCP.Write,
@@ -41,7 +41,7 @@ func (s *settings) mcpOptions(log *slog.Logger) mcp.Options {
 
 // serveMCP speaks the protocol until standard input ends or ctx does.
 func (p *program) serveMCP(ctx context.Context, s *settings, session string) (err error) {
-	log := p.askedLog(s) // agents show standard error as if something were wrong
+	log := p.askedLog(s) // agents show standard error as errors
 	l := &link{settings: s, log: log}
 	defer func() { err = errors.Join(err, l.close(ctx, p)) }()
 	o := s.mcpOptions(log)
@@ -49,8 +49,8 @@ func (p *program) serveMCP(ctx context.Context, s *settings, session string) (er
 	return mcp.New(o).Serve(ctx, p.in, p.out)
 }
 
-// link is the way of a long-lived command to a daemon: one that runs, as long as it does, else one of our own, which
-// others find and use in turn. Nothing is opened before it is needed.
+// link connects a long-lived command to a daemon: to a running one for as long as it runs, else to our own, which other
+// commands can use. Nothing is opened before the first use.
 type link struct {
 	settings *settings
 	log      *slog.Logger
@@ -85,7 +85,7 @@ func (l *link) client(ctx context.Context) (*api.Client, error) {
 	return l.shared.client, nil
 }
 
-// alive reports whether the shared daemon still is the one that it was.
+// alive reports whether the shared daemon still runs.
 func (l *link) alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -96,7 +96,7 @@ func (l *link) alive(ctx context.Context) bool {
 // open finds a daemon, or starts one.
 func (l *link) open(ctx context.Context) error {
 	var own *daemon
-	// the lease outlives the call that needs it first
+	// the daemon is used after this call
 	shared, err := openOrShare(context.WithoutCancel(ctx), l.settings, func() (err error) {
 		own, err = openDaemon(ctx, l.settings, false, true, l.log)
 		return err
@@ -116,7 +116,7 @@ func (l *link) open(ctx context.Context) error {
 	return nil
 }
 
-// close leaves the daemon. Ours ends when no other command uses it any more; at once when ctx has ended.
+// close releases the daemon. Ours ends when no other command uses it, or at once if ctx has ended.
 func (l *link) close(ctx context.Context, p *program) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"readthru/summary"
 )
 
-// openModels makes the clients of the models that are configured.
+// openModels creates clients of the configured models.
 func (c *core) openModels() (err error) {
 	s := c.settings
 	if c.chat, err = c.model("llm", s.LLM.modelConfig, s.LLM.MaxContext); err != nil {
@@ -23,7 +23,7 @@ func (c *core) openModels() (err error) {
 	return err
 }
 
-// model returns a client of a configured model; nil when there is none, or nothing may leave.
+// model returns a client of a configured model; nil if there is none, or if the program is offline.
 func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client, error) {
 	if m.Provider == "none" || c.offline {
 		return nil, nil
@@ -41,15 +41,15 @@ func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client
 	if err != nil {
 		err = usagef("%s: %w", section, err)
 		if m.Model == "" {
-			err = withHint(err, "name one in "+section+".model, or set "+section+".provider to none")
+			err = withHint(err, "set "+section+".model, or set "+section+".provider to none")
 		}
 		return nil, err
 	}
 	return client, nil
 }
 
-// key returns the key as configured, else that of the variable which the provider's own programs read. Such a key is
-// for the provider and is sent to no other address.
+// key returns the configured key, else that of the environment variable that the provider's own programs read. The
+// latter is sent only to the provider's own address.
 func (m modelConfig) key() string {
 	if m.APIKey != "" || m.BaseURL != "" {
 		return m.APIKey
@@ -57,21 +57,21 @@ func (m modelConfig) key() string {
 	return os.Getenv(map[string]string{llm.OpenAI: "OPENAI_API_KEY", llm.Anthropic: "ANTHROPIC_API_KEY"}[m.Provider])
 }
 
-// endpoint reaches what the operator configured, private or not, and nothing else.
+// endpoint connects to the configured address, private or not, and to no other.
 type endpoint struct{ transport *fetch.Transport }
 
 func (e endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
 	return e.transport.RoundTrip(req.WithContext(fetch.Endpoint(req.Context(), req.URL)))
 }
 
-// withhold keeps documents of private hosts back from models, unless all models run on this machine.
+// withhold reports whether a document of a private host must not be sent to models. Models on this machine may get all.
 func (c *core) withhold(d *knowledge.Document) bool {
 	if local(c.chat) && local(c.embeddings) {
 		return false
 	}
 	u, err := url.Parse(d.URL)
 	if err != nil || u.Host == "" {
-		return false // a file or a text: it was put into a knowledge base by hand
+		return false // a file or a text that a user added
 	}
 	return !c.fetcher.MayLeave(u)
 }
@@ -79,7 +79,7 @@ func (c *core) withhold(d *knowledge.Document) bool {
 // local reports whether a model, if there is one, runs on this machine.
 func local(m *llm.Client) bool { return m == nil || m.Local() }
 
-// summaries returns what makes summaries and keeps them in the store.
+// summaries returns a maker of summaries that stores them.
 func (c *core) summaries() *summary.Maker {
 	return summary.New(summary.Options{
 		Model: c.chat, MayLeave: c.fetcher.Tellable, Content: c.contentOf,
@@ -105,7 +105,7 @@ func (c *core) summaries() *summary.Maker {
 	})
 }
 
-// contentOf returns the whole markdown of a stored page, of the version that its content hash names.
+// contentOf returns the markdown of a stored page in the version that its content hash names.
 func (c *core) contentOf(p *page.Page) (markdown string, ok bool) {
 	k := page.KeyOf(p.NormalizedURL)
 	versions, err := c.store.Versions(k)

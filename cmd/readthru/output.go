@@ -18,8 +18,8 @@ func terminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// printable returns s without control bytes, but for newline and tab. Foreign text must not move a terminal's cursor,
-// set its title or answer for its user.
+// printable returns s without control characters except newline and tab. Text from the web must not move a terminal's
+// cursor, set its title or type input.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
@@ -29,7 +29,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// print writes foreign text to standard output: as it is into a file or pipe, without control bytes on a terminal.
+// print writes text from the web to standard output. It removes control characters on a terminal, and only there.
 func (p *program) print(s string) error {
 	if terminal(p.out) {
 		s = printable(s)
@@ -46,7 +46,7 @@ func (p *program) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// list writes v as JSON where that is asked for, else as a table of rows.
+// list writes v as JSON with --json, else as a table of rows.
 func (p *program) list(c *cli.Context, v any, header []string, rows [][]string) error {
 	if c.Bool("json") {
 		return p.printJSON(v)
@@ -56,7 +56,7 @@ func (p *program) list(c *cli.Context, v any, header []string, rows [][]string) 
 
 // note writes a line for people to standard error.
 func (p *program) note(format string, args ...any) {
-	// when it fails there is nobody left to tell
+	// there is no other place to report an error
 	_, _ = fmt.Fprintf(p.err, "readthru: %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
@@ -90,15 +90,15 @@ func (p *program) tell(err error) {
 	}
 }
 
-// noArgs returns an error for arguments of a command that takes none.
+// noArgs returns an error if a command that takes no arguments has one.
 func noArgs(args []string) error {
 	if len(args) > 0 {
-		return usagef("there is nothing to do with %q", args[0])
+		return usagef("unexpected argument %q", args[0])
 	}
 	return nil
 }
 
-// loadAlone is load for a command that takes no arguments.
+// loadAlone is load for a command without arguments.
 func (p *program) loadAlone(c *cli.Context) (*settings, error) {
 	if err := noArgs(c.Args().Slice()); err != nil {
 		return nil, err
@@ -106,13 +106,13 @@ func (p *program) loadAlone(c *cli.Context) (*settings, error) {
 	return p.load()
 }
 
-// oneArg returns the one argument of a command, which is a WHAT.
+// oneArg returns the only argument of a command; what names it.
 func oneArg(args []string, what string) (string, error) {
 	switch {
 	case len(args) == 0:
 		return "", usagef("%s is missing", what)
 	case len(args) > 1:
-		return "", usagef("one %s is enough: there is nothing to do with %q", what, args[1])
+		return "", usagef("want one %s: unexpected argument %q", what, args[1])
 	}
 	return args[0], nil
 }

@@ -12,41 +12,41 @@ import (
 func (p *program) pagesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "pages",
-		Usage: "what was read: pages, their versions and differences",
+		Usage: "list pages that were read, their versions and differences",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "host", Usage: "of `HOST` alone"},
-			&cli.StringFlag{Name: "query", Usage: "with `TEXT` in title or URL"},
+			&cli.StringFlag{Name: "host", Usage: "list only pages of `HOST`"},
+			&cli.StringFlag{Name: "query", Usage: "list only pages with `TEXT` in title or URL"},
 			&cli.StringFlag{Name: "sort", Value: "recent", Usage: "`ORDER`: recent, visits, url or tokens"},
 			limitFlag(), cursorFlag(), jsonFlag(),
 		},
 		Action: p.listPages,
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Usage: "print a page as it is stored", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()},
+				Name: "show", Usage: "print a stored page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()},
 				Action: p.showPage,
 			},
 			{
-				Name: "versions", Usage: "list the contents that a page has had", ArgsUsage: "URL|DOC",
+				Name: "versions", Usage: "list the versions of a page", ArgsUsage: "URL|DOC",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.pageVersions,
 			},
 			{
-				Name: "diff", Usage: "print how a page changed", ArgsUsage: "URL|DOC [A B]",
-				Description: "A and B name versions: the first digits of a content hash, or how many versions back. Without them " +
-					"the last change is printed.", Flags: []cli.Flag{jsonFlag()}, Action: p.diffPage,
+				Name: "diff", Usage: "print the difference between two versions of a page", ArgsUsage: "URL|DOC [A B]",
+				Description: "A and B name versions by the first digits of a content hash, or by how many versions back they " +
+					"are. Without them, diff prints the last change.", Flags: []cli.Flag{jsonFlag()}, Action: p.diffPage,
 			},
 			{
 				Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()},
 				Action: p.outlinePage,
 			},
 			{
-				Name: "section", Usage: "print the section that a heading begins", ArgsUsage: "URL|DOC HEADING",
+				Name: "section", Usage: "print the section under a heading", ArgsUsage: "URL|DOC HEADING",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.sectionOfPage,
 			},
 			{
-				Name: "verify", Usage: "does a sentence stand in a page, and where; exit code 1 if not", ArgsUsage: "URL|DOC QUOTE",
-				Flags: []cli.Flag{jsonFlag()}, Action: p.verifyQuote,
+				Name: "verify", Usage: "print where a sentence is in a page; exit status 1 if it is not",
+				ArgsUsage: "URL|DOC QUOTE", Flags: []cli.Flag{jsonFlag()}, Action: p.verifyQuote,
 			},
-			{Name: "rm", Usage: "forget a page, its versions and stored responses", ArgsUsage: "URL|DOC", Action: p.removePage},
+			{Name: "rm", Usage: "delete a page, its versions and stored responses", ArgsUsage: "URL|DOC", Action: p.removePage},
 		},
 	}
 }
@@ -156,20 +156,19 @@ func (p *program) removePage(c *cli.Context) error {
 	})
 }
 
-// more tells that a list goes on, unless that is no news to who looks at it: somebody at a terminal who named the
-// limit.
+// more says that a list goes on. It is silent to a user at a terminal who chose the limit.
 func (p *program) more(c *cli.Context, cursor string) {
 	if cursor != "" && (!c.IsSet("limit") || !terminal(p.out)) {
-		p.note("there is more: --cursor %s", cursor)
+		p.note("there are more: --cursor %s", cursor)
 	}
 }
 
 func limitFlag() cli.Flag {
-	return &cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N`, up to 500"}
+	return &cli.IntFlag{Name: "limit", Value: 50, Usage: "print at most `N`, up to 500"}
 }
 
 func cursorFlag() cli.Flag {
-	return &cli.StringFlag{Name: "cursor", Usage: "go on at `CURSOR` of the list before"}
+	return &cli.StringFlag{Name: "cursor", Usage: "continue at `CURSOR` of the list before"}
 }
 
 func limitOf(c *cli.Context) (int, error) {
@@ -179,7 +178,7 @@ func limitOf(c *cli.Context) (int, error) {
 	return 0, usagef("--limit: %d is not a number from 1 to 500", c.Int("limit"))
 }
 
-// day writes a time for people, in their zone; an unknown time is a dash.
+// day formats a time for people, in their time zone; an unknown time is a dash.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "-"

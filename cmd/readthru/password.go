@@ -18,7 +18,7 @@ func (p *program) passwordCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "password",
 		Usage:       "read a password and print its hash, for proxy.users",
-		Description: "The password is the first line of standard input; on a terminal it is asked for and not shown.",
+		Description: "The password is the first line of standard input. On a terminal it is not shown.",
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c.Args().Slice()); err != nil {
 				return err
@@ -42,7 +42,7 @@ func (p *program) passwordCommand() *cli.Command {
 
 func (p *program) readPassword() (string, error) {
 	if f, ok := p.in.(*os.File); ok && terminal(f) {
-		_, _ = fmt.Fprint(p.err, "password: ") // a prompt that is not seen
+		_, _ = fmt.Fprint(p.err, "password: ") // without a terminal there is no prompt
 		b, err := term.ReadPassword(int(f.Fd()))
 		_, _ = fmt.Fprintln(p.err)
 		return string(b), err

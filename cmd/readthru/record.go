@@ -18,7 +18,7 @@ import (
 // madeBy names this program in recordings.
 var madeBy = "readthru/" + version
 
-// sessionProxies opens listeners for sessions: not every client tells a proxy who it is.
+// sessionProxies opens listeners for sessions, since not every client can name its session to a proxy.
 type sessionProxies struct {
 	core *core
 	door *proxy.Proxy
@@ -40,7 +40,7 @@ func (d sessionProxies) Open(ctx context.Context, session string, offline bool, 
 	})
 }
 
-// serve serves a listener on these terms while do runs.
+// serve serves a listener on terms while do runs.
 func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(addr string) error) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -123,17 +123,17 @@ func record(ctx context.Context, client *api.Client, session, name string) (*ses
 	}
 }
 
-// replayVariable names, in the environment of a command that is replayed, the recording. What readthru's own commands
-// read goes past the proxy: it is in no recording, and must not come from the network instead.
+// replayVariable names the recording in the environment of a command in a replay. readthru's own commands do not use
+// the proxy, so no recording has what they read, and they must not read it from the network instead.
 const replayVariable = "READTHRU_REPLAY"
 
-// runReplayed runs a command with a proxy of its own that answers from a recording.
+// runReplayed runs a command with a proxy that answers from a recording.
 func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, name string) (err error) {
 	from, err := recording.Open(name)
 	if err != nil {
 		return withHint(err, "readthru run --record "+name+" -- COMMAND writes one")
 	}
-	defer func() { _ = from.Close() }() // it was read only
+	defer func() { _ = from.Close() }() // it was only read
 	authority, err := openAuthority(s)
 	if err != nil {
 		return err
@@ -165,12 +165,12 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 	return cmp.Or(status, p.tellReplay(from.Outcome(), r, name))
 }
 
-// missesTold is how many requests that a recording did not have are named.
-const missesTold = 10
+// maxMisses is how many requests that a recording does not have are listed.
+const maxMisses = 10
 
-// tellReplay says how the recording served. That it did not have everything is a failure.
+// tellReplay prints how many requests the recording answered. A request that it does not have is a failure.
 func (p *program) tellReplay(o recording.Outcome, r *childRun, name string) error {
-	for _, what := range o.Missed[:min(len(o.Missed), missesTold)] {
+	for _, what := range o.Missed[:min(len(o.Missed), maxMisses)] {
 		p.note("error: not in %s: %s", name, what)
 	}
 	if !r.quiet && o.Answered+o.Misses > 0 {

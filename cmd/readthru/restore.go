@@ -18,7 +18,7 @@ func (p *program) restoreCommand() *cli.Command {
 		Name:        "restore",
 		Usage:       "read a backup into an empty store",
 		ArgsUsage:   "FILE",
-		Description: "A FILE of \"-\" is standard input.",
+		Description: "If FILE is \"-\", the backup comes from standard input.",
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c.Args().Slice(), "FILE")
 			if err != nil {
@@ -29,7 +29,7 @@ func (p *program) restoreCommand() *cli.Command {
 				return err
 			}
 			if findDaemon(c.Context, s.dataDir) != nil {
-				return withHint(errors.New("a daemon uses the store"), "stop it first")
+				return withHint(errors.New("a daemon uses the store"), "stop the daemon first")
 			}
 			dir := filepath.Join(s.dataDir, "store")
 			if err := wantEmpty(dir); err != nil {
@@ -52,21 +52,21 @@ func (p *program) restoreCommand() *cli.Command {
 	}
 }
 
-// wantEmpty refuses a directory that has something in it.
+// wantEmpty returns an error if a directory is not empty.
 func wantEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if len(entries) > 0 {
-		return withHint(fmt.Errorf("there is a store in %s already", dir),
+		return withHint(fmt.Errorf("%s already has a store", dir),
 			"move it away first, or restore into another directory with --data-dir")
 	}
 	return nil
 }
 
-// restoreAside reads the backup into a new directory and puts that in dir's place only when all of it was read: a
-// broken backup leaves nothing behind.
+// restoreAside reads the backup into a new directory and moves that to dir once all of it was read: a broken backup
+// leaves nothing behind.
 func restoreAside(dir string, in io.Reader, name string) error {
 	aside := dir + ".restoring"
 	if err := os.RemoveAll(aside); err != nil {
@@ -82,7 +82,7 @@ func restoreAside(dir string, in io.Reader, name string) error {
 		err = os.Rename(aside, dir)
 	}
 	if err != nil {
-		_ = os.RemoveAll(aside) // the error that matters is the one before
+		_ = os.RemoveAll(aside) // the first error is returned
 		return fmt.Errorf("restore %s: %w", name, err)
 	}
 	return nil

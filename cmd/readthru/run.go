@@ -17,15 +17,15 @@ import (
 	"readthru/certs"
 )
 
-// childRun is a command that is to run, and how.
+// childRun is a command to run, with its options.
 type childRun struct {
-	name string   // its program's file
-	args []string // with its name as it was given
+	name string   // file of the program
+	args []string // including the name as it was given
 
-	session string // whose requests its own are
+	session string // session of its requests
 	offline bool
 	login   string // name:password for a proxy with users, else empty
-	record  string // file that takes what it is answered; empty: none
+	record  string // file to record the answers in, or ""
 	quiet   bool
 }
 
@@ -34,22 +34,21 @@ func (p *program) runCommand() *cli.Command {
 		Name:      "run",
 		Usage:     "run a command whose web requests go through the proxy",
 		ArgsUsage: "-- COMMAND [ARGUMENT…]",
-		Description: "A daemon that runs is used; else one is started for as long as the command takes. The status is the " +
-			"command's.\n" +
-			"With --record all that the command is answered goes into a file; with --replay it is answered from that, byte " +
-			"for byte, and nothing is\n" +
-			"asked of the network: what is not in the file is answered 504, and the status is 1 unless the command's own " +
-			"tells of it.",
+		Description: "The command uses the running daemon; without one, run starts a daemon until the command ends. The " +
+			"exit status is the command's.\n" +
+			"--record writes all answers to a file. --replay answers from that file, byte for byte, and sends nothing to " +
+			"the network: a request\n" +
+			"that is not in the file is answered with 504, and the exit status is then 1 unless the command itself fails.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored, ask no origin"},
-			&cli.StringFlag{Name: "record", Usage: "write what is answered to `FILE`"},
-			&cli.StringFlag{Name: "replay", Usage: "answer from `FILE`, which --record wrote, and from nothing else"},
+			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored and ask no origin"},
+			&cli.StringFlag{Name: "record", Usage: "record all answers in `FILE`"},
+			&cli.StringFlag{Name: "replay", Usage: "answer only from `FILE`, which --record wrote"},
 			&cli.StringFlag{
 				Name: "session", EnvVars: []string{"READTHRU_SESSION"},
-				Usage: "`NAME` under which visits and what was fetched are kept", DefaultText: "a new one",
+				Usage: "`NAME` of the session of visits and fetched pages", DefaultText: "a new one",
 			},
 			&cli.StringFlag{Name: "login", Usage: "`NAME:PASSWORD` for a proxy with users"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no line at the end that says what was read"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "do not print a summary at the end"},
 		},
 		Action: func(c *cli.Context) error {
 			r := childRun{
@@ -67,7 +66,7 @@ func (p *program) runCommand() *cli.Command {
 			if r.name, err = exec.LookPath(r.args[0]); err != nil {
 				return p.notRun(r.args[0], err)
 			}
-			p.releaseSignals() // signals are the command's from here on
+			p.releaseSignals() // from here on, signals go to the command
 			ctx := context.WithoutCancel(c.Context)
 			if replay != "" {
 				return p.runReplayed(ctx, s, &r, replay)
@@ -77,13 +76,13 @@ func (p *program) runCommand() *cli.Command {
 	}
 }
 
-// check refuses what does not go together, and names the session where nobody did.
+// check returns an error for options that do not go together. It names the session if the user did not.
 func (r *childRun) check(replay string) error {
 	if len(r.args) == 0 {
-		return withHint(usagef("the command is missing"), "readthru run -- curl -s https://go.dev/doc/")
+		return withHint(usagef("COMMAND is missing"), "readthru run -- curl -s https://go.dev/doc/")
 	}
 	if replay != "" && (r.record != "" || r.offline || r.login != "") {
-		return usagef("--replay asks nobody: it goes with neither --record nor --offline nor --login")
+		return usagef("--replay does not go with --record, --offline or --login")
 	}
 	if r.session == "" {
 		r.session = "run-" + strings.ToLower(rand.Text()[:8])
@@ -91,9 +90,9 @@ func (r *childRun) check(replay string) error {
 	return nil
 }
 
-// runThrough runs a command with the environment of clients, starting a daemon when none runs.
+// runThrough runs a command with the environment of clients. It starts a daemon if none runs.
 func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) error {
-	log := p.askedLog(s) // standard error is the command's
+	log := p.askedLog(s) // standard error belongs to the command
 	var own *daemon
 	running, err := openOrShare(ctx, s, func() (err error) {
 		own, err = openDaemon(ctx, s, r.offline, true, log)
@@ -109,8 +108,8 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 			return err
 		}
 		if r.record != "" && r.offline && !running.Offline {
-			return withHint(errors.New("what a daemon answers that is not offline itself is not recorded offline"),
-				`stop it first, or start it with "readthru serve --offline"`)
+			return withHint(errors.New("cannot record offline: the daemon is not offline"),
+				`stop the daemon first, or start it with "readthru serve --offline"`)
 		}
 		return p.runIn(ctx, s, r, running.client, authority)
 	}
@@ -128,11 +127,11 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 	return p.runIn(ctx, s, r, own.server.Client(agentName), own.authority)
 }
 
-// runIn runs the command in its session, through a door of the session's own, and tells at the end what was read.
+// runIn runs the command in its session, through a proxy of that session, and prints a summary at the end.
 func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *api.Client,
 	authority *certs.Authority,
 ) error {
-	before, err := client.Session(ctx, r.session) // others may have been of it
+	before, err := client.Session(ctx, r.session) // other commands may have used it
 	if err != nil {
 		return err
 	}
@@ -161,11 +160,11 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *a
 	return status
 }
 
-// tellSession says in a line what the command read since before. One that read nothing is none of our business.
+// tellSession prints a line about what the command read since before. It is silent if the command sent no request.
 func (p *program) tellSession(ctx context.Context, client *api.Client, r *childRun, before *api.SessionStats) {
 	st, err := client.Session(ctx, r.session)
 	if err != nil {
-		p.note("what was read is not known: %s", err)
+		p.note("no summary of the session: %s", err)
 		return
 	}
 	requests, tunnels := st.Requests-before.Requests, st.Tunnels-before.Tunnels
@@ -190,10 +189,10 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 	p.note("%s", text)
 }
 
-// waitForOthers keeps our daemon up for commands that began to use it meanwhile. An interrupt ends the wait.
+// waitForOthers keeps our daemon running for other commands that use it. An interrupt ends the wait.
 func (p *program) waitForOthers(ctx context.Context, d *daemon) {
 	if n := d.server.Holds(); n > 0 {
-		p.note("the command has ended; waiting for %d more that use its proxy", n)
+		p.note("the command has ended; waiting for %d others that use its proxy", n)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

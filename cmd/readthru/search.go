@@ -16,15 +16,15 @@ import (
 func (p *program) searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "search",
-		Usage:       "search what was read, and knowledge bases",
+		Usage:       "search pages that were read, and knowledge bases",
 		ArgsUsage:   "QUERY…",
-		Description: "The query is words, \"phrases\" and prefixes*. A page that was read is found within seconds.",
+		Description: "The query is words, \"phrases\" and prefixes*. A page can be found within seconds of being read.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "kb", Usage: "in the knowledge base `NAME` alone"},
-			&cli.StringFlag{Name: "host", Usage: "of `HOST` alone"},
-			&cli.StringFlag{Name: "since", Usage: "read since `TIME`: a day, a time, or how long ago (36h, 7d)"},
-			&cli.IntFlag{Name: "limit", Value: 5, Usage: "at most `N`, up to 500"},
-			&cli.BoolFlag{Name: "explain", Usage: "tell what each term scored"},
+			&cli.StringFlag{Name: "kb", Usage: "search only the knowledge base `NAME`"},
+			&cli.StringFlag{Name: "host", Usage: "search only pages of `HOST`"},
+			&cli.StringFlag{Name: "since", Usage: "search only pages read since `TIME`: a day, a time, or an age (36h, 7d)"},
+			&cli.IntFlag{Name: "limit", Value: 5, Usage: "print at most `N` hits, up to 500"},
+			&cli.BoolFlag{Name: "explain", Usage: "print the score of each term"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -61,7 +61,7 @@ func (p *program) searchCommand() *cli.Command {
 // printHits prints hits for people.
 func (p *program) printHits(res *knowledge.Results) error {
 	if res.Degraded {
-		p.note("warning: the model for embeddings did not answer in time: ranked by words alone")
+		p.note("warning: the model for embeddings did not answer in time: hits are ranked by words only")
 	}
 	if len(res.Hits) == 0 {
 		p.note("nothing found")
@@ -99,9 +99,9 @@ func (p *program) printHits(res *knowledge.Results) error {
 func (p *program) indexCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "index",
-		Usage: "the search index",
+		Usage: "manage the search index",
 		Subcommands: []*cli.Command{
-			{Name: "rebuild", Usage: "make it anew from what is stored", Action: func(c *cli.Context) error {
+			{Name: "rebuild", Usage: "rebuild the index from what is stored", Action: func(c *cli.Context) error {
 				if err := noArgs(c.Args().Slice()); err != nil {
 					return err
 				}
@@ -177,13 +177,13 @@ func (p *program) verifyQuote(c *cli.Context) error {
 		}
 		switch where := strings.Join(q.Path, " › "); {
 		case !q.Found:
-			p.note("it does not stand there; nearest (%.0f%% of its words): %s", 100*q.Likeness, q.Nearest)
+			p.note("not found; nearest sentence (%.0f%% of the words): %s", 100*q.Likeness, q.Nearest)
 			return exitError(1)
 		case c.Bool("json"):
 		case q.Current || q.Version == "":
 			return p.print("found in line " + strconv.Itoa(q.Line) + under(where) + "\n")
 		default:
-			return p.print(fmt.Sprintf("found in the version of %s, and no more in the newest: line %d%s\n", day(q.Time), q.Line,
+			return p.print(fmt.Sprintf("found in the version of %s, but not in the newest: line %d%s\n", day(q.Time), q.Line,
 				under(where)))
 		}
 		return nil

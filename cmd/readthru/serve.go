@@ -24,11 +24,11 @@ import (
 func (p *program) serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
-		Usage: "run the daemon: proxy and admin port",
+		Usage: "run the daemon with its proxy and admin port",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "the proxy's `ADDRESS` (proxy.listen)"},
 			&cli.StringFlag{Name: "admin", Usage: "the admin port's `ADDRESS` (admin.listen)"},
-			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored, ask no origin"},
+			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored and ask no origin"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c.Args().Slice()); err != nil {
@@ -62,7 +62,7 @@ func (p *program) serve(ctx context.Context, s *settings, offline bool) (err err
 	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline",
 		offline)
 	if !loopback(s.Proxy.Listen) && len(s.Proxy.Users) == 0 {
-		log.Warn("anybody who reaches the proxy may use it", "proxy", d.info.Proxy, "remedy",
+		log.Warn("the proxy is open to other machines", "proxy", d.info.Proxy, "remedy",
 			"set proxy.users, or listen on 127.0.0.1")
 	}
 	err = d.Run(ctx)
@@ -70,9 +70,8 @@ func (p *program) serve(ctx context.Context, s *settings, offline bool) (err err
 	return err
 }
 
-// memoryLimit is what the daemon tells the garbage collector to stay under, in bytes, unless GOMEMLIMIT says otherwise.
-// Spools, store and conversions are bounded well below it; near it collection works harder instead of the process
-// growing.
+// memoryLimit is the garbage collector's limit in the daemon, in bytes, unless GOMEMLIMIT sets another. Spools, store
+// and conversions stay well below it; near it the collector works harder instead of the process growing.
 const memoryLimit = 512 << 20
 
 func limitMemory() {
@@ -92,8 +91,8 @@ type daemon struct {
 	admin     net.Listener
 }
 
-// openDaemon opens everything from the store upwards and listens. When anyPort is set, a port that is taken is replaced
-// by a free one.
+// openDaemon opens everything from the store upwards and listens. With anyPort it replaces a port that is in use by a
+// free one.
 func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *slog.Logger) (_ *daemon, err error) {
 	if err := makeDataDir(s.dataDir); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	defer func() { //nolint:contextcheck // closing takes none
 		if err != nil {
 			d.closeListeners()
-			_ = d.core.Close() // the first error is told
+			_ = d.core.Close() // the first error is returned
 		}
 	}()
 	if d.authority, err = certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")}); err != nil {
@@ -130,7 +129,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	return d, nil
 }
 
-// Run serves until ctx ends or a part fails, lets the requests under way end, and closes everything.
+// Run serves until ctx ends or a part fails. Then it waits for open requests and closes everything.
 func (d *daemon) Run(ctx context.Context) error {
 	dir := d.core.settings.dataDir
 	group, ctx := errgroup.WithContext(ctx)
@@ -142,7 +141,7 @@ func (d *daemon) Run(ctx context.Context) error {
 	d.server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
 	group.Go(func() error {
 		if err := d.info.write(dir); err != nil {
-			d.core.log.Warn("other commands do not find this daemon", "error", err)
+			d.core.log.Warn("other commands will not find this daemon", "error", err)
 		}
 		return nil
 	})
@@ -155,12 +154,12 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) closeListeners() {
 	for _, l := range []net.Listener{d.proxy, d.admin} {
 		if l != nil {
-			_ = l.Close() // closed already when it was served
+			_ = l.Close() // it is closed already if it was served
 		}
 	}
 }
 
-// listen listens at addr. When anyPort is set and the port is taken, it takes a free one.
+// listen listens at addr. With anyPort it takes a free port if that of addr is in use.
 func listen(ctx context.Context, addr string, anyPort bool) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if anyPort && errors.Is(err, syscall.EADDRINUSE) {
@@ -176,7 +175,7 @@ func listen(ctx context.Context, addr string, anyPort bool) (net.Listener, error
 	return l, err
 }
 
-// reachable is the address at which a listener is reached from this machine.
+// reachable returns the address at which this machine reaches a listener.
 func reachable(a net.Addr) string {
 	host, port, err := net.SplitHostPort(a.String())
 	if err != nil {

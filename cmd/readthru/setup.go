@@ -27,24 +27,24 @@ import (
 func (p *program) setupCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "setup",
-		Usage:     "make an agent use this program: hooks, tool server, proxy and a paragraph of instructions",
+		Usage:     "set up an agent to use readthru: hooks, tool server, proxy and a paragraph of instructions",
 		ArgsUsage: "[AGENT]",
-		Description: "AGENT is claude, codex, gemini, cursor, vscode or opencode; without one, those found here are " +
-			"listed. The change is shown first.\n" +
-			"Settings of others are never touched, and --remove takes back what was put in, to the byte.",
+		Description: "AGENT is claude, codex, gemini, cursor, vscode or opencode. Without AGENT, setup lists the agents on " +
+			"this machine. It shows the change first.\n" +
+			"Settings of other programs are never changed, and --remove restores the files to the byte.",
 		Flags: []cli.Flag{
 			jsonFlag(),
-			&cli.BoolFlag{Name: "remove", Usage: "take back what was set up"},
+			&cli.BoolFlag{Name: "remove", Usage: "undo the setup"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show the change and write nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "write it without asking"},
 			&cli.BoolFlag{Name: "no-proxy", Usage: "leave the agent's web requests as they are"},
 			&cli.BoolFlag{Name: "no-text", Usage: "leave the agent's instructions as they are"},
-			&cli.BoolFlag{Name: "verbatim", Usage: "put the page itself in place of what a tool made of it"},
+			&cli.BoolFlag{Name: "verbatim", Usage: "replace what a tool made of a page by the page"},
 			&cli.BoolFlag{
 				Name:  "answer-from-cache",
-				Usage: "answer with a page that is here and fresh, in place of the tool that would read it",
+				Usage: "answer with a page that is stored and fresh, in place of the tool that would read it",
 			},
-			&cli.BoolFlag{Name: "prefetch", Usage: "fetch pages that a message names, three at most, before they are read"},
+			&cli.BoolFlag{Name: "prefetch", Usage: "fetch the pages that a message names ahead, three at most"},
 			&cli.BoolFlag{Name: "instructions", Usage: "print a paragraph for the AGENTS.md of an agent that is not listed"},
 		},
 		Action: func(c *cli.Context) error {
@@ -58,7 +58,7 @@ func (p *program) setupCommand() *cli.Command {
 			}
 			if len(args) == 0 {
 				if c.Bool("remove") {
-					return usagef("AGENT is missing: whose settings are to be taken back?")
+					return usagef("AGENT is missing: name the agent whose setup to remove")
 				}
 				return p.listAgents(c.Context, s, c.Bool("json"))
 			}
@@ -68,10 +68,10 @@ func (p *program) setupCommand() *cli.Command {
 			}
 			agent := agents.Agent(name)
 			if !agents.Known(agent) {
-				return withHint(usagef("there is no agent %q here", name),
-					`see "readthru setup"; for any other, "readthru setup --instructions" and the tool server "readthru mcp"`)
+				return withHint(usagef("unknown agent %q", name),
+					`see "readthru setup"; for other agents use "readthru setup --instructions" and the tool server "readthru mcp"`)
 			}
-			w := wishes{
+			w := setupChoices{
 				Proxy: !c.Bool("no-proxy"), Text: !c.Bool("no-text"), Verbatim: c.Bool("verbatim"),
 				Instead: c.Bool("answer-from-cache"), Prefetch: c.Bool("prefetch"),
 			}
@@ -81,15 +81,15 @@ func (p *program) setupCommand() *cli.Command {
 				return set.remove(c.Context)
 			}
 			if !ask.mute {
-				w = ask.wishes(agent, w, c.IsSet)
+				w = ask.choose(agent, w, c.IsSet)
 			}
 			return set.install(c.Context, w)
 		},
 	}
 }
 
-// wishes are what the user wants set up.
-type wishes struct {
+// setupChoices are the parts of a setup that the user chose.
+type setupChoices struct {
 	Proxy    bool `json:"proxy"`
 	Text     bool `json:"text"`
 	Verbatim bool `json:"verbatim"`
@@ -101,7 +101,7 @@ type wishes struct {
 type asker struct {
 	in   *bufio.Reader
 	out  io.Writer
-	mute bool // nothing is asked: every answer is its default
+	mute bool // ask nothing: every answer is the default
 }
 
 func (a *asker) yes(question string, otherwise bool) bool {
@@ -112,7 +112,7 @@ func (a *asker) yes(question string, otherwise bool) bool {
 	if otherwise {
 		choice = "[Y/n]"
 	}
-	_, _ = fmt.Fprintf(a.out, "%s %s ", question, choice) // a terminal that is gone gives no answer either
+	_, _ = fmt.Fprintf(a.out, "%s %s ", question, choice) // without a terminal there is no answer either
 	line, err := a.in.ReadString('\n')
 	switch answer := strings.ToLower(strings.TrimSpace(line)); {
 	case err != nil && answer == "":
@@ -124,18 +124,18 @@ func (a *asker) yes(question string, otherwise bool) bool {
 	}
 }
 
-// wishes asks for what no flag decided.
-func (a *asker) wishes(agent agents.Agent, w wishes, set func(string) bool) wishes {
+// choose asks for the choices that no flag made.
+func (a *asker) choose(agent agents.Agent, w setupChoices, set func(string) bool) setupChoices {
 	if agent.TakesEnv() && !set("no-proxy") {
-		w.Proxy = a.yes("Send the agent's web requests through the proxy? It must run then: readthru serve.", true)
+		w.Proxy = a.yes("Send the agent's web requests through the proxy? It must be running then (readthru serve).", true)
 	}
 	if agent == agents.Claude && !set("verbatim") {
-		w.Verbatim = a.yes("Give the model the page itself in place of what WebFetch makes of it?", false)
+		w.Verbatim = a.yes("Give the model the page itself instead of WebFetch's result?", false)
 	}
 	return w
 }
 
-// installation is the setting up of one agent.
+// installation sets up one agent.
 type installation struct {
 	p        *program
 	settings *settings
@@ -144,15 +144,15 @@ type installation struct {
 	yes, dry bool
 }
 
-// journal is what was set up for an agent, so that it can be taken back.
+// journal records the setup of an agent, so that it can be undone.
 type journal struct {
-	Wishes wishes         `json:"wishes"`
-	Files  []journalEntry `json:"files"`
+	Choices setupChoices   `json:"wishes"`
+	Files   []journalEntry `json:"files"`
 }
 
 type journalEntry struct {
 	agents.Record
-	Dirs []string `json:"dirs,omitempty"` // folders that were made for the file, the innermost first
+	Dirs []string `json:"dirs,omitempty"` // folders created for the file, the innermost first
 }
 
 func (j *journal) entry(path string) journalEntry {
@@ -164,7 +164,7 @@ func (j *journal) entry(path string) journalEntry {
 	return journalEntry{}
 }
 
-// change is what becomes of one file.
+// change is a change to one file.
 type change struct {
 	file   *agents.File
 	state  fileState
@@ -174,7 +174,7 @@ type change struct {
 
 func (c change) changes() bool { return c.edit.Gone || !slices.Equal(c.edit.Text, c.state.text) }
 
-func (in *installation) install(ctx context.Context, w wishes) error {
+func (in *installation) install(ctx context.Context, w setupChoices) error {
 	j, err := in.journal()
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (in *installation) install(ctx context.Context, w wishes) error {
 	if done, err := in.carryOut(changes, notes); !done || err != nil {
 		return err
 	}
-	j = journal{Wishes: w}
+	j = journal{Choices: w}
 	for _, c := range changes {
 		if c.edit.Record.Sum != "" {
 			j.Files = append(j.Files, c.record)
@@ -209,14 +209,14 @@ func (in *installation) install(ctx context.Context, w wishes) error {
 	return nil
 }
 
-// next is what the user does once an agent is set up.
+// next is what the user does after the setup of an agent.
 var next = map[agents.Agent]string{
-	agents.Claude:   "start it anew, with the proxy running: readthru serve",
-	agents.Codex:    "start it anew, with the proxy running (readthru serve), and trust the hooks with /hooks",
-	agents.Gemini:   "start it anew; its web requests go through the proxy when you start it so: readthru run -- gemini",
-	agents.Cursor:   "start it anew, with the proxy running: readthru serve",
-	agents.VSCode:   "start it anew, with the proxy running: readthru serve",
-	agents.OpenCode: "start it anew; its web requests go through the proxy when you start it so: readthru run -- opencode",
+	agents.Claude:   "restart it; the proxy must be running (readthru serve)",
+	agents.Codex:    "restart it and trust the hooks with /hooks; the proxy must be running (readthru serve)",
+	agents.Gemini:   "restart it; to send its web requests through the proxy, start it with: readthru run -- gemini",
+	agents.Cursor:   "restart it; the proxy must be running (readthru serve)",
+	agents.VSCode:   "restart it; the proxy must be running (readthru serve)",
+	agents.OpenCode: "restart it; to send its web requests through the proxy, start it with: readthru run -- opencode",
 }
 
 func (in *installation) remove(ctx context.Context) error {
@@ -224,8 +224,8 @@ func (in *installation) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, _, err := in.choice(ctx, wishes{Proxy: true, Text: true, Instead: true, Prefetch: true}, false)
-	if err != nil { // what is ours is told by the journal, or by its looks
+	all, _, err := in.choice(ctx, setupChoices{Proxy: true, Text: true, Instead: true, Prefetch: true}, false)
+	if err != nil { // the journal, or the text itself, tells what is ours
 		all = agents.Choice{
 			Command: []string{"readthru"}, Text: true, Instead: true, Prefetch: true,
 			Env: in.variables(clientEnv{}),
@@ -246,26 +246,25 @@ func (in *installation) remove(ctx context.Context) error {
 		}
 		c := change{f, state, edit, entry}
 		if f.Format == agents.Whole && entry.Sum == "" {
-			continue // not ours, as far as we know
+			continue // not known to be ours
 		}
 		for _, n := range edit.Notes {
 			notes = append(notes, f.Path+": "+n)
 		}
 		changes = append(changes, c)
 	}
-	slices.Reverse(changes) // folders were made for the first file, and go with it
+	slices.Reverse(changes) // the first file owns the folders
 	if done, err := in.carryOut(changes, notes); !done || err != nil {
 		return err
 	}
 	if err := os.Remove(in.journalFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	in.p.note("what was set up for %s is taken back", in.agent.Title())
+	in.p.note("removed the setup of %s", in.agent.Title())
 	return nil
 }
 
-// plan works out what becomes of each file. Files of an earlier setup that nothing belongs into any more are taken
-// back.
+// plan returns the change to each file. Files of an earlier setup that this one does not use are restored.
 func (in *installation) plan(files []*agents.File, j journal) (changes []change, err error) {
 	for _, f := range files {
 		entry := j.entry(f.Path)
@@ -307,17 +306,17 @@ func leftOver(files []*agents.File, j journal) (list []*agents.File) {
 
 func (in *installation) cannot(err error) error {
 	return withHint(fmt.Errorf("set up %s: %w", in.agent.Title(), err),
-		"nothing was changed: mend that file, or edit it by hand after docs/agents.md")
+		"nothing was changed: repair that file, or edit it by hand as docs/agents.md describes")
 }
 
-// carryOut shows the changes and, when the user agrees, makes them. It reports whether they are made.
+// carryOut shows the changes and makes them if the user agrees. It reports whether it made them.
 func (in *installation) carryOut(changes []change, notes []string) (done bool, err error) {
 	p := in.p
 	for _, n := range notes {
 		p.note("%s", n)
 	}
 	if !slices.ContainsFunc(changes, change.changes) {
-		p.note("there is nothing to change for %s", in.agent.Title())
+		p.note("nothing to change for %s", in.agent.Title())
 		return false, nil
 	}
 	for _, c := range changes {
@@ -332,9 +331,10 @@ func (in *installation) carryOut(changes []change, notes []string) (done bool, e
 	}
 	if !in.yes {
 		if in.ask.mute {
-			return false, withHint(usagef("nobody is there to agree to this"), "--yes writes it, --dry-run only shows it")
+			return false, withHint(usagef("setup needs confirmation: pass --yes or run it in a terminal"),
+				"--dry-run only shows the change")
 		}
-		if !in.ask.yes("Write this?", false) {
+		if !in.ask.yes("Write these changes?", false) {
 			p.note("nothing was changed")
 			return false, nil
 		}
@@ -365,12 +365,12 @@ func (c change) diff() string {
 	if c.edit.Gone {
 		after = os.DevNull
 	}
-	_, text, _ := bytes.Cut(diff.Diff(before, c.state.text, after, c.edit.Text), []byte("\n")) // the line before ---
+	_, text, _ := bytes.Cut(diff.Diff(before, c.state.text, after, c.edit.Text), []byte("\n")) // the line before "---"
 	return string(text)
 }
 
-// choice turns wishes into what is put into settings. makeFiles has the files made that the environment names.
-func (in *installation) choice(ctx context.Context, w wishes,
+// choice turns choices into what settings will contain. With makeFiles it creates the files that the environment names.
+func (in *installation) choice(ctx context.Context, w setupChoices,
 	makeFiles bool,
 ) (c agents.Choice, notes []string, err error) {
 	command, err := thisProgram()
@@ -400,10 +400,10 @@ func (in *installation) choice(ctx context.Context, w wishes,
 		proxy = d.Proxy
 	}
 	if _, port, _ := net.SplitHostPort(s.Proxy.Listen); port == "0" {
-		return c, []string{"the proxy's environment was left out: proxy.listen names no port that stays"}, nil
+		return c, []string{"the proxy's environment was left out: proxy.listen has no fixed port"}, nil
 	}
 	if len(s.Proxy.Users) > 0 {
-		return c, []string{"the proxy's environment was left out: it would hold a password, since the proxy has users"}, nil
+		return c, []string{"the proxy's environment was left out: the proxy has users, so it would contain a password"}, nil
 	}
 	ca := filepath.Join(s.dataDir, "ca")
 	e := clientEnv{
@@ -434,18 +434,18 @@ func (in *installation) variables(e clientEnv) (list []agents.Variable) {
 	return list
 }
 
-// thisProgram returns the path that agents are to run.
+// thisProgram returns the path of this program, for agents to run.
 func thisProgram() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find this program: %w", err)
 	}
 	if strings.Contains(filepath.ToSlash(self), "/go-build") {
-		return "", withHint(errors.New("this program was built by \"go run\" and is gone when it ends"),
-			"build it to stay, with \"make build\" or \"go install ./cmd/readthru\", and run that")
+		return "", withHint(errors.New("\"go run\" deletes this program when it ends"),
+			"build it with \"make build\" or \"go install ./cmd/readthru\", and run that")
 	}
 	if found, err := exec.LookPath("readthru"); err == nil && sameFile(found, self) {
-		return filepath.Abs(found) // perhaps a link, which outlives an upgrade
+		return filepath.Abs(found) // it may be a link, which outlives an upgrade
 	}
 	return self, nil
 }
@@ -456,7 +456,7 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// thisMachine says where agents keep their settings here.
+// thisMachine describes where agents keep their settings on this machine.
 func thisMachine() agents.Machine {
 	home, _ := os.UserHomeDir()     // empty: relative paths, which readFile refuses
 	config, _ := os.UserConfigDir() // likewise
@@ -470,7 +470,7 @@ func (in *installation) journalFile() string {
 	return filepath.Join(in.settings.dataDir, "setup", string(in.agent)+".json")
 }
 
-// journal reads what was set up before.
+// journal reads the record of an earlier setup.
 func (in *installation) journal() (j journal, err error) {
 	text, err := os.ReadFile(in.journalFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -480,13 +480,13 @@ func (in *installation) journal() (j journal, err error) {
 		err = json.Unmarshal(text, &j)
 	}
 	if err != nil {
-		return j, withHint(fmt.Errorf("read what was set up before: %w", err),
-			"remove "+in.journalFile()+": ours is told by its looks then")
+		return j, withHint(fmt.Errorf("read the record of the earlier setup: %w", err),
+			"remove "+in.journalFile()+": setup then recognises its own settings by their text")
 	}
 	return j, nil
 }
 
-// keep writes what was set up.
+// keep writes the record of a setup.
 func (in *installation) keep(j journal) error {
 	text, err := json.MarshalIndent(j, "", "  ")
 	if err == nil {
@@ -496,91 +496,10 @@ func (in *installation) keep(j journal) error {
 		err = os.MkdirAll(filepath.Dir(in.journalFile()), 0o700)
 	}
 	if err != nil {
-		return fmt.Errorf("keep what was set up: %w", err)
+		return fmt.Errorf("record the setup: %w", err)
 	}
 	return writeWhole(in.journalFile(), func(f *os.File) error {
 		_, err := f.Write(append(text, '\n'))
 		return err
 	})
-}
-
-// agentState is an agent as a list shows it.
-type agentState struct {
-	Agent agents.Agent `json:"agent"`
-	Title string       `json:"title"`
-	Found bool         `json:"found"`
-	State string       `json:"state"` // set up, partly, or no
-	Files []string     `json:"files"`
-	Error string       `json:"error,omitempty"`
-}
-
-// listAgents tells which agents are here and which of them are set up.
-func (p *program) listAgents(ctx context.Context, s *settings, asJSON bool) error {
-	var list []agentState
-	for _, a := range agents.All() {
-		in := &installation{p: p, settings: s, agent: a}
-		list = append(list, in.look(ctx))
-	}
-	if asJSON {
-		return p.printJSON(list)
-	}
-	var rows [][]string
-	for _, st := range list {
-		found := "no"
-		if st.Found {
-			found = "yes"
-		}
-		rows = append(rows, []string{string(st.Agent), st.Title, found, cmp.Or(st.Error, st.State)})
-	}
-	return p.table([]string{"AGENT", "NAME", "FOUND", "SET UP"}, rows)
-}
-
-func (in *installation) look(ctx context.Context) agentState {
-	m := thisMachine()
-	st := agentState{Agent: in.agent, Title: in.agent.Title(), State: "no", Found: m.Exists(m.Dir(in.agent))}
-	for _, name := range in.agent.Programs() {
-		if _, err := exec.LookPath(name); err == nil {
-			st.Found = true
-		}
-	}
-	j, err := in.journal()
-	if err != nil {
-		st.Error = err.Error()
-		return st
-	}
-	w := j.Wishes
-	if len(j.Files) == 0 {
-		w = wishes{Proxy: true, Text: true}
-	}
-	choice, _, err := in.choice(ctx, w, false)
-	if err != nil {
-		st.Error = err.Error()
-		return st
-	}
-	files := agents.Files(in.agent, m, choice)
-	changes, err := in.plan(files, j)
-	for _, f := range files {
-		st.Files = append(st.Files, f.Path)
-	}
-	if err != nil {
-		st.Error = err.Error()
-		return st
-	}
-	missing, ours := 0, 0
-	for _, c := range changes {
-		if c.changes() {
-			missing++
-		}
-		if without, err := c.file.Remove(c.state.text, j.entry(c.file.Path).Record); err == nil &&
-			(without.Gone || !slices.Equal(without.Text, c.state.text)) {
-			ours++
-		}
-	}
-	switch {
-	case missing == 0:
-		st.State = "yes"
-	case ours > 0:
-		st.State = "partly"
-	}
-	return st
 }

@@ -10,22 +10,22 @@ import (
 	"path/filepath"
 )
 
-// maxSettings is the largest settings file that is edited, in bytes. Claude Code keeps much in its own.
+// maxSettings is the largest settings file that is edited, in bytes. Claude Code stores much in its own.
 const maxSettings = 64 << 20
 
 // fileState is a settings file as it was read.
 type fileState struct {
-	path  string // where it really is, links followed
+	path  string // with links followed
 	there bool
-	text  []byte // nil when it is not there
+	text  []byte // nil if the file does not exist
 	info  fs.FileInfo
 }
 
-// readFile reads a settings file. What cannot be replaced without harm is an error: a file that its owner may not
-// write, a link to nothing, what is no file at all.
+// readFile reads a settings file. A file that cannot be replaced safely is an error: one that is read-only, a broken
+// link, or not a regular file.
 func readFile(path string) (st fileState, err error) {
 	if !filepath.IsAbs(path) {
-		return st, errors.New("the home directory is not known: set HOME")
+		return st, errors.New("the home directory is unknown: set HOME")
 	}
 	st.path = path
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func readFile(path string) (st fileState, err error) {
 	}
 	if st.path, err = filepath.EvalSymlinks(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return st, fmt.Errorf("%s is a link to nothing", path)
+			return st, fmt.Errorf("%s is a broken link", path)
 		}
 		return st, err
 	}
@@ -47,7 +47,7 @@ func readFile(path string) (st fileState, err error) {
 	}
 	switch {
 	case !st.info.Mode().IsRegular():
-		return st, fmt.Errorf("%s is no file", path)
+		return st, fmt.Errorf("%s is not a regular file", path)
 	case st.info.Mode().Perm()&0o200 == 0:
 		return st, fmt.Errorf("%s is read-only", path)
 	case st.info.Size() > maxSettings:
@@ -63,22 +63,22 @@ func readFile(path string) (st fileState, err error) {
 	return st, nil
 }
 
-// write makes a change in one step, so that whoever reads the file at the same time reads all of it. Mode and owner
-// stay.
+// write makes a change in one step, so that a program that reads the file meanwhile sees all or nothing of it. Mode and
+// owner stay.
 func (c *change) write() error {
 	now, err := readFile(c.file.Path)
 	if err != nil {
 		return err
 	}
 	if now.there != c.state.there || !bytes.Equal(now.text, c.state.text) {
-		return fmt.Errorf("%s was changed meanwhile: try again", c.file.Path)
+		return fmt.Errorf("%s has changed since it was read: try again", c.file.Path)
 	}
 	if c.edit.Gone {
 		if err := os.Remove(c.state.path); err != nil {
 			return err
 		}
 		for _, dir := range c.record.Dirs {
-			_ = os.Remove(dir) // unless something else is in it
+			_ = os.Remove(dir) // fails if it is not empty
 		}
 		return nil
 	}
@@ -89,7 +89,7 @@ func (c *change) write() error {
 	if len(made) > 0 {
 		c.record.Dirs = made
 	}
-	return writeWhole(c.state.path, func(f *os.File) error { // which makes it for its owner alone
+	return writeWhole(c.state.path, func(f *os.File) error { // which creates it for its owner only
 		if c.state.info != nil {
 			if err := keepOwner(f, c.state.info); err != nil {
 				return fmt.Errorf("keep its owner: %w", err)
@@ -103,7 +103,7 @@ func (c *change) write() error {
 	})
 }
 
-// makeDirs makes a folder with those above it, and returns the ones that were not there, the innermost first.
+// makeDirs creates a folder with its parents, and returns those that it created, the innermost first.
 func makeDirs(dir string) (made []string, err error) {
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Stat(d); err == nil || d == filepath.Dir(d) {

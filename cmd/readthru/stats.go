@@ -15,7 +15,7 @@ import (
 func (p *program) statsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "stats",
-		Usage: "print figures: since the daemon's start, and of the store",
+		Usage: "print figures of the daemon and of the store",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c.Args().Slice()); err != nil {

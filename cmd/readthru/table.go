@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// table writes rows in columns under a header. On a terminal titles, URLs and the like are cut, so that a row fits a
-// line; into a file or pipe they go whole. Cells are cleaned of what would break a line or a terminal.
+// table writes rows in columns under a header. On a terminal it cuts titles, URLs and the like so that a row fits a
+// line; in a file or pipe they are whole. It removes control characters and line breaks from cells.
 func (p *program) table(header []string, rows [][]string) error {
 	limit := 0
 	if f, ok := p.out.(*os.File); ok {
@@ -24,11 +24,11 @@ func (p *program) table(header []string, rows [][]string) error {
 	return err
 }
 
-// columnGap stands between columns.
+// columnGap separates columns.
 const columnGap = "  "
 
-// layout returns a table whose lines are at most limit cells of a terminal wide, where that can be had by cutting what
-// others wrote. A limit of 0 is none.
+// layout returns a table whose lines are at most limit cells of a terminal wide, as far as cutting the columns in
+// foreign allows. A limit of 0 is none.
 func layout(header []string, rows [][]string, limit int) string {
 	widths := make([]int, len(header))
 	lines := [][]string{header}
@@ -61,10 +61,10 @@ func layout(header []string, rows [][]string, limit int) string {
 	return b.String()
 }
 
-// foreign names the columns that others fill, and that may be cut: half an id or a time is of no use.
+// foreign are the columns with text from the web, which may be cut: half an id or a time would be useless.
 var foreign = []string{"TITLE", "URL", "AGENT", "SESSION"}
 
-// fit narrows the widest of the foreign columns until all are at most limit wide together, but none below its header.
+// fit narrows the widest foreign columns until all columns together are at most limit wide, but none below its header.
 func fit(widths []int, header []string, limit int) {
 	total := 0
 	for _, w := range widths {
@@ -84,7 +84,7 @@ func fit(widths []int, header []string, limit int) {
 	}
 }
 
-// cut shortens s to so many cells of a terminal; an ellipsis tells that something was left out.
+// cut shortens s to limit cells of a terminal, with an ellipsis at the end if it was cut.
 func cut(s string, limit int) string {
 	if cells(s) <= limit {
 		return s
@@ -99,7 +99,7 @@ func cut(s string, limit int) string {
 	return s[:at] + "…"
 }
 
-// cells is the number of a terminal's cells that s takes.
+// cells returns the number of cells of a terminal that s takes.
 func cells(s string) (n int) {
 	for _, r := range s {
 		n += runeCells(r)

@@ -39,7 +39,7 @@ func (p *program) printVersion(asJSON bool) error {
 	return err
 }
 
-// revision is the commit that the program was built from, where the build knew it.
+// revision returns the commit that the program was built from, if the build recorded it.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,9 +11,9 @@ import (
 func (p *program) visitsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "visits",
-		Usage: "which pages were delivered to whom, newest first",
+		Usage: "list deliveries of pages to readers, newest first",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "of the page at `URL` alone"},
+			&cli.StringFlag{Name: "url", Usage: "list only those of the page at `URL`"},
 			sessionFlag(), limitFlag(), cursorFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -34,7 +34,7 @@ import (
 	"readthru/symbols"
 )
 
-// core is what every operation needs: store, way to origins, cache and fetcher.
+// core holds what every operation needs: store, transport, cache and fetcher.
 type core struct {
 	settings  *settings
 	dir       string // the data directory
@@ -54,16 +54,16 @@ type core struct {
 	listening atomic.Pointer[[]netip.AddrPort]
 }
 
-// elsewhere is the remedy for a data directory that cannot be used.
+// elsewhere is the remedy for an unusable data directory.
 const elsewhere = "choose another directory with --data-dir or READTHRU_DATA_DIR"
 
-// makeDataDir makes the data directory, for its owner alone.
+// makeDataDir creates the data directory, for its owner only.
 func makeDataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return withHint(fmt.Errorf("make the data directory: %w", err), elsewhere)
+		return withHint(fmt.Errorf("create the data directory: %w", err), elsewhere)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
-		return withHint(fmt.Errorf("close the data directory to others: %w", err), elsewhere)
+		return withHint(fmt.Errorf("restrict the data directory to its owner: %w", err), elsewhere)
 	}
 	return nil
 }
@@ -86,11 +86,11 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	}
 	partition, err := partitionKey(dir)
 	if err != nil {
-		_ = c.store.Close() // the first error is told
+		_ = c.store.Close() // the first error is returned
 		return nil, err
 	}
 	if err := c.openModels(); err != nil {
-		_ = c.store.Close() // the first error is told
+		_ = c.store.Close() // the first error is returned
 		return nil, err
 	}
 	c.cache = cache.New(cache.Options{
@@ -105,7 +105,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	}
 	limit := s.MarkdownNew.DailyLimit
 	if limit == 0 {
-		limit = -1 // none at all; to fetch, 0 is the default
+		limit = -1 // none; to package fetch, 0 is the default
 	}
 	c.browser = render.New(render.Options{
 		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, s.BlockedDomains),
@@ -143,7 +143,7 @@ func (c *core) Close() error {
 	return errors.Join(err, c.store.Close())
 }
 
-// github returns where GitHub is and how it is read. Offline nothing is cloned: git does not go through the cache.
+// github returns the options for GitHub. Offline nothing is cloned, since git does not use the cache.
 func (c *core) github() github.Options {
 	s := c.settings
 	g := github.Options{
@@ -156,7 +156,7 @@ func (c *core) github() github.Options {
 	return g
 }
 
-// avoidToo adds an address of ours to those where no request may be sent, until remove is called.
+// avoidToo adds an address of ours to those to which no request may be sent, until remove is called.
 func (c *core) avoidToo(addr netip.AddrPort) (remove func()) {
 	change := func(f func([]netip.AddrPort) []netip.AddrPort) {
 		for {
@@ -182,7 +182,7 @@ func (c *core) avoid() []netip.AddrPort {
 	return nil
 }
 
-// door opens the proxy on top of the core. admin is the admin port's URL.
+// proxy returns the proxy over the core. admin is the URL of the admin port.
 func (c *core) door(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
 	s := c.settings
 	var users []proxy.User
@@ -201,7 +201,7 @@ func (c *core) door(authority *certs.Authority, admin string) (*proxy.Proxy, err
 	return proxy.New(o)
 }
 
-// server opens the operations on top of the core. door is nil when no proxy runs; authority may be nil too.
+// server returns the operations over the core. door is nil if no proxy runs; authority may be nil, too.
 func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, proxyAddr string) *api.Server {
 	o := api.Options{
 		Fetch: c.fetcher, Store: c.store, Version: version, Instance: instance, Hosts: c.settings.Admin.Hosts,
@@ -250,11 +250,11 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 	return api.New(o)
 }
 
-// rejectsCA and noteRejectsCA remember clients that do not trust our authority for a host: they are tunnelled there.
+// rejectsCA and noteRejectsCA remember clients that reject our authority for a host: they are tunnelled there.
 func (c *core) rejectsCA(client, host string) bool {
 	h, err := c.store.Host(host)
 	if err != nil {
-		return false // unknown: intercept, and learn
+		return false // unknown: intercept to find out
 	}
 	_, rejects := h.RejectsCA[client]
 	return rejects
@@ -269,14 +269,14 @@ func (c *core) noteRejectsCA(client, host string) {
 			h.RejectsCA = map[string]time.Time{}
 		}
 		h.RejectsCA[client] = time.Now().UTC()
-		for len(h.RejectsCA) > maxRejecting { // the one heard of longest ago goes
+		for len(h.RejectsCA) > maxRejecting { // drop the oldest
 			delete(h.RejectsCA, slices.MinFunc(slices.Collect(maps.Keys(h.RejectsCA)), func(a, b string) int {
 				return h.RejectsCA[a].Compare(h.RejectsCA[b])
 			}))
 		}
 	})
 	if err != nil {
-		c.log.Warn("client that rejects the authority not remembered", "host", host, "error", err)
+		c.log.Warn("client that rejects the authority not stored", "host", host, "error", err)
 	}
 }
 
@@ -318,10 +318,10 @@ func (c *core) explain(ctx context.Context, url string) ([]api.ExplainLine, erro
 	return said, nil
 }
 
-// sweepEvery is how often what is of no more use leaves the store.
+// sweepEvery is how often the store is swept.
 const sweepEvery = 5 * time.Minute
 
-// sweep cleans the store until ctx ends.
+// sweep removes what is no longer of use from the store, until ctx ends.
 func (c *core) sweep(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -351,7 +351,7 @@ func (s *settings) rules() fetch.Rules {
 	return list
 }
 
-// disconnected is the way to origins when offline: there is none.
+// disconnected is the transport when offline: it fails.
 type disconnected struct{}
 
 var errOffline = errors.New("readthru is offline")
@@ -362,8 +362,8 @@ func (disconnected) RoundTrip(*http.Request) (*http.Response, error) { return ni
 // Dial fails.
 func (disconnected) Dial(context.Context, string, string) (net.Conn, error) { return nil, errOffline }
 
-// partitionKey returns the key under which the cache keeps credentials apart, from a file made at its first use. The
-// store is open, so that nobody else makes one at the same time.
+// partitionKey returns the key that separates credentials in the cache, from a file that the first use creates. The
+// store must be open, so that no other process creates the file at the same time.
 func partitionKey(dir string) ([]byte, error) {
 	name := filepath.Join(dir, "cache.key")
 	key, err := os.ReadFile(name)
@@ -376,7 +376,7 @@ func partitionKey(dir string) ([]byte, error) {
 		})
 	}
 	if err == nil && len(key) != 32 {
-		err = fmt.Errorf("%s has %d bytes, not 32: remove it to make a new one", name, len(key))
+		err = fmt.Errorf("%s has %d bytes, not 32: delete it to create a new key", name, len(key))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the cache's partition key: %w", err)

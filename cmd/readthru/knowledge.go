@@ -14,7 +14,7 @@ import (
 	"readthru/knowledge"
 )
 
-// openKnowledge opens the index on top of the store, with the models that are configured.
+// openKnowledge opens the index over the store, with the configured models.
 func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
 		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Model: c.chat,
@@ -26,7 +26,7 @@ func (c *core) openKnowledge() (err error) {
 	return nil
 }
 
-// convertFile makes markdown of a file by its name.
+// convertFile converts a file to markdown by its name.
 func convertFile(ctx context.Context, name string, content []byte) (title, markdown string, err error) {
 	kind := mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))
 	doc, err := convert.Parse(ctx, content, kind, nil)
@@ -40,8 +40,8 @@ func convertFile(ctx context.Context, name string, content []byte) (title, markd
 	return res.Title, res.Markdown, nil
 }
 
-// crawlService returns the crawl service as configured. The names that other tools use in the environment are heeded
-// where ours are not set (rule D9).
+// crawlService returns the configured crawl service. Environment variables of other tools apply to keys that are not
+// set (rule D9).
 func (c *core) crawlService() (crawl.Service, error) {
 	s := c.settings
 	set := s.Crawl
@@ -62,11 +62,11 @@ func (c *core) crawlService() (crawl.Service, error) {
 	return crawl.New(set.Service, config)
 }
 
-// crawlConfig says how sites are crawled from here.
+// crawlConfig returns the configuration of the crawler.
 func (c *core) crawlConfig() crawl.Config {
 	set := c.settings.Crawl
 	if set.Interval == 0 {
-		set.Interval = -1 // none at all; to crawl, 0 is the default
+		set.Interval = -1 // none; to package crawl, 0 is the default
 	}
 	return crawl.Config{Fetcher: c.fetcher, Workers: set.Workers, Interval: set.Interval, Log: c.log}
 }

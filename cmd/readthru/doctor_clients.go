@@ -27,20 +27,19 @@ import (
 	"readthru/certs"
 )
 
-// probeHost is the origin's name. No resolver knows it (RFC 6761): only a client that goes through the proxy gets an
-// answer.
+// probeHost is the origin's name. No resolver knows it (RFC 6761), so only a client that uses the proxy gets an answer.
 const probeHost = "probe.readthru.test"
 
 // client is a program that is tried.
 type client struct {
 	name   string
-	args   []string // URL and TOKEN stand for the probe's; the first is looked up in PATH
-	wants  []string // a command that must succeed first, without which the client is not there; may be nil
-	env    []string // beside the environment of clients
-	remedy string   // when it is not covered
+	args   []string // URL and TOKEN are replaced by those of the probe; the first is looked up in PATH
+	wants  []string // a command that must succeed if the client is installed; may be nil
+	env    []string // in addition to the environment of clients
+	remedy string   // if it is not covered
 }
 
-// clients are tried one after the other, where they are found.
+// clients are the clients to try, if they are installed.
 var clients = []client{
 	{
 		name: "curl", args: []string{"curl", "-sS", "--max-time", "10", "URL"},
@@ -48,7 +47,7 @@ var clients = []client{
 	},
 	{
 		name: "wget", args: []string{"wget", "-q", "-O", "-", "--tries=1", "--timeout=10", "URL"},
-		remedy: "wget --ca-certificate=BUNDLE, with the bundle named above",
+		remedy: "use wget --ca-certificate=BUNDLE with the bundle named above",
 	},
 	{
 		name: "git", args: []string{"git", "ls-remote", "URL.git"}, env: []string{"GIT_TERMINAL_PROMPT=0"},
@@ -59,7 +58,7 @@ var clients = []client{
 			"python3", "-c",
 			"import sys,urllib.request;print(urllib.request.urlopen(sys.argv[1],timeout=10).read().decode())", "URL",
 		},
-		remedy: "this Python has trust settings of its own: pass a context with the bundle",
+		remedy: "this Python has its own trust settings: pass a context with the bundle",
 	},
 	{
 		name: "python requests", args: []string{
@@ -70,12 +69,14 @@ var clients = []client{
 	},
 	{name: "node fetch", args: []string{
 		"node", "-e",
-		"fetch(process.argv[1],{signal:AbortSignal.timeout(10000)}).then(r=>r.text()).then(console.log,e=>{console.error(String(e.cause||e));process.exit(1)})", "URL",
-	}, remedy: "Node follows proxy variables from 22.21 and 24.5 on: use a newer Node, or undici's EnvHttpProxyAgent"},
+		"fetch(process.argv[1],{signal:AbortSignal.timeout(10000)}).then(r=>r.text())" +
+			".then(console.log,e=>{console.error(String(e.cause||e));process.exit(1)})", "URL",
+	}, remedy: "Node reads proxy variables since 22.21 and 24.5: use a newer Node, or undici's EnvHttpProxyAgent"},
 	{name: "node https", args: []string{
 		"node", "-e",
-		"require('https').get(process.argv[1],{timeout:10000},r=>r.pipe(process.stdout)).on('error',e=>{console.error(String(e));process.exit(1)})", "URL",
-	}, remedy: "Node follows proxy variables from 22.21 and 24.5 on: use a newer Node, or an agent such as https-proxy-agent"},
+		"require('https').get(process.argv[1],{timeout:10000},r=>r.pipe(process.stdout))" +
+			".on('error',e=>{console.error(String(e));process.exit(1)})", "URL",
+	}, remedy: "Node reads proxy variables since 22.21 and 24.5: use a newer Node, or an agent such as https-proxy-agent"},
 	{
 		name: "go", args: []string{"go", "list", "-m", "-versions", "TOKEN"},
 		env: []string{
@@ -86,14 +87,14 @@ var clients = []client{
 	},
 }
 
-// probeClients tries every client that is found: through a proxy on a port of its own, with the user's authority and an
-// empty store, against an origin on loopback that the proxy alone knows and trusts.
+// probeClients tries every installed client: through a proxy on its own port, with the user's authority and an empty
+// store, against an origin on loopback that only the proxy knows and trusts.
 func probeClients(ctx context.Context, s *settings, authority *certs.Authority) (found []finding, err error) {
 	dir, err := os.MkdirTemp("", "readthru-doctor-")
 	if err != nil {
 		return nil, fmt.Errorf("try clients: %w", err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what stays is where the system looks for leftovers
+	defer os.RemoveAll(dir) //nolint:errcheck // the system cleans its temporary directory
 	token := "readthru-probe-" + strings.ToLower(rand.Text())
 	origin, err := startProbeOrigin(ctx, dir, token)
 	if err != nil {
@@ -116,7 +117,7 @@ func probeClients(ctx context.Context, s *settings, authority *certs.Authority) 
 	c.listening.Store(new([]netip.AddrPort{addrPort(l)}))
 	door, err := c.door(authority, "http://"+s.Admin.Listen)
 	if err != nil {
-		_ = l.Close() // the error that matters is the one before
+		_ = l.Close() // the first error is returned
 		return nil, fmt.Errorf("try clients: %w", err)
 	}
 	serving, stop := context.WithCancel(ctx)
@@ -139,7 +140,7 @@ func probeClients(ctx context.Context, s *settings, authority *certs.Authority) 
 	return found, nil
 }
 
-// probe tries one client; ok is false when it is not there.
+// probe tries one client; ok is false if it is not installed.
 func probe(ctx context.Context, cl client, env []string, token, dir string) (f finding, ok bool) {
 	name, err := exec.LookPath(cl.args[0])
 	if err != nil {
@@ -179,14 +180,14 @@ func probe(ctx context.Context, cl client, env []string, token, dir string) (f f
 	return f, true
 }
 
-// lastLine returns the last line that says something, shortened.
+// lastLine returns the last line of a text, shortened.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	line := []rune(strings.TrimSpace(lines[len(lines)-1]))
 	return string(line[:min(160, len(line))])
 }
 
-// probeOrigin answers each client's question with the token.
+// probeOrigin answers every request with the token.
 type probeOrigin struct {
 	server  *http.Server
 	done    chan struct{}
@@ -243,7 +244,7 @@ func (o *probeOrigin) Close() error {
 	return err
 }
 
-// probeCertificate makes a certificate for probeHost that lasts an hour, and the certificate of its issuer as PEM.
+// probeCertificate creates a certificate for probeHost that lasts an hour, and the certificate of its issuer as PEM.
 func probeCertificate(now time.Time) (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

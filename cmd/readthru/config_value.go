@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// size is a number of bytes. Text takes B, KiB, MiB, GiB and TiB; KB, MB, GB and TB are powers of a thousand.
+// size is a number of bytes. In text its unit is B, KiB, MiB, GiB or TiB; KB, MB, GB and TB are powers of a thousand.
 type size int64
 
 var units = []struct {
@@ -31,7 +31,7 @@ var units = []struct {
 	{"", 1},
 }
 
-// parseSize reads a size.
+// parseSize parses a size.
 func parseSize(text string) (size, error) {
 	for _, u := range units {
 		number, ok := strings.CutSuffix(text, u.name)
@@ -58,8 +58,8 @@ func (s size) String() string {
 	return fmt.Sprintf("%dB", int64(s))
 }
 
-// setText sets a key from the text of an environment variable or a flag. Lists of texts and numbers are separated by
-// commas, lists of rules and users are YAML.
+// setText sets a key from the text of an environment variable or a flag. Commas separate the elements of a list of
+// texts or numbers; lists of rules and users are YAML.
 func (l leaf) setText(text string) error {
 	if l.value.Kind() != reflect.Slice {
 		return setScalar(l.value, text, l.oneof)

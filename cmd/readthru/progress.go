@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// bar shows how far some work is: on a terminal a line that is drawn over, elsewhere a line every few seconds.
+// bar shows the progress of some work: on a terminal a line that is redrawn, elsewhere a line every few seconds.
 type bar struct {
 	w     io.Writer
 	live  bool
@@ -21,10 +21,10 @@ type bar struct {
 
 func newBar(w io.Writer) *bar { return &bar{w: w, live: terminal(w)} }
 
-// lineEvery is how often a line is written where there is no terminal.
+// lineEvery is how often a line is written without a terminal.
 const lineEvery = 5 * time.Second
 
-// draw shows that i of total is done (0: unknown), and what is being done.
+// draw shows that i of total items are done (0: unknown), and the present item.
 func (b *bar) draw(i, total int, what string) {
 	if i == 0 && what == "" {
 		return
@@ -36,7 +36,7 @@ func (b *bar) draw(i, total int, what string) {
 	if !b.live {
 		if now := time.Now(); now.Sub(b.last) >= lineEvery {
 			b.last = now
-			//nolint:errcheck // when it fails there is nobody to tell
+			//nolint:errcheck // there is no other place to report it
 			fmt.Fprintf(b.w, "readthru: %s\n", strings.TrimSpace(of+" "+printable(what)))
 		}
 		return
@@ -61,7 +61,7 @@ func (b *bar) draw(i, total int, what string) {
 	b.drawn = true
 }
 
-// clear takes the bar away.
+// clear removes the bar.
 func (b *bar) clear() {
 	if b.drawn {
 		fmt.Fprint(b.w, "\r\x1b[K") //nolint:errcheck // as above
