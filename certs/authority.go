@@ -81,8 +81,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint returns the remedy.
 func (e *Error) Hint() string { return e.Remedy }
 
-// Open loads the authority in o.Dir, or creates one if there is none. It rewrites the certificate file and the bundle if
-// they are missing or differ from what they should be. The error is an [*Error] if the key is unreadable, damaged,
+// Open loads the authority in o.Dir, or creates one if there is none. It rewrites the certificate file and the bundle
+// if they are missing or differ from what they should be. The error is an [*Error] if the key is unreadable, damaged,
 // expired, or readable by other users.
 func Open(o Options) (*Authority, error) {
 	if o.Dir == "" {
@@ -128,9 +128,9 @@ func (a *Authority) current() pair {
 	return a.pair
 }
 
-// Renew replaces the authority by a new one and discards all leaves. It keeps the old key beside the new one, under a name
-// with the time. A crash never leaves the directory without a complete authority. Clients must trust the new certificate
-// before they accept new leaves.
+// Renew replaces the authority by a new one and discards all leaves. It keeps the old key beside the new one, under a
+// name with the time. A crash never leaves the directory without a complete authority. Clients must trust the new
+// certificate before they accept new leaves.
 func (a *Authority) Renew() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,9 +1,9 @@
 // Package certs signs certificates for intercepted hosts.
 //
-// An [Authority] is stored in one directory: a key that only its user can read, the certificate that clients must trust,
-// and a bundle of the system's root certificates with ours, for clients whose trust store can only be replaced. It is
-// created on first use. No two installations share an authority. [Authority.Leaf] returns the certificate for a host;
-// [Authority.Install] adds the authority to the trust stores of this system.
+// An [Authority] is stored in one directory: a key that only its user can read, the certificate that clients must
+// trust, and a bundle of the system's root certificates with ours, for clients whose trust store can only be replaced.
+// It is created on first use. No two installations share an authority. [Authority.Leaf] returns the certificate for a
+// host; [Authority.Install] adds the authority to the trust stores of this system.
 //
 // There is no revocation. Instead, leaves are valid for at most seven days. If the key is lost, use [Authority.Renew].
 package certs

@@ -11,9 +11,9 @@ import (
 	"github.com/smallstep/truststore"
 )
 
-// Install adds the authority's certificate to the system's trust store, which may ask for a password, and, if certutil is
-// installed, to the NSS databases of Chromium and of each Firefox profile. The notes are sentences that say what was done
-// and what was not. The error joins all failures; a failure does not stop the rest.
+// Install adds the authority's certificate to the system's trust store, which may ask for a password, and, if certutil
+// is installed, to the NSS databases of Chromium and of each Firefox profile. The notes are sentences that say what was
+// done and what was not. The error joins all failures; a failure does not stop the rest.
 func (a *Authority) Install() (notes []string, err error) {
 	return a.everyStore(
 		func() error { return truststore.InstallFile(a.CertFile(), truststore.WithPrefix("readthru-")) },

@@ -23,9 +23,9 @@ const (
 	leavesKept  = 4096               // about 2 KiB each
 )
 
-// Leaf returns a certificate for a host name or an address, from memory or newly signed. Concurrent calls for a name sign
-// one certificate. Each certificate has its own key and comes without the authority's certificate, which clients have. It
-// is an error if the name is empty, too long, a wildcard, or has characters that host names cannot have.
+// Leaf returns a certificate for a host name or an address, from memory or newly signed. Concurrent calls for a name
+// sign one certificate. Each certificate has its own key and comes without the authority's certificate, which clients
+// have. It is an error if the name is empty, too long, a wildcard, or has characters that host names cannot have.
 func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 	name, err := normalName(name)
 	if err != nil {

@@ -147,7 +147,8 @@ func expressions(list []string) ([]string, error) {
 	return texts, nil
 }
 
-// follow polls a job until it is done and then collects its pages. finished reports whether the job ended on the server.
+// follow polls a job until it is done and then collects its pages. finished reports whether the job ended on the
+// server.
 func (fc *Firecrawl) follow(ctx context.Context, u *url.URL, job string, c *collector) (finished bool, err error) {
 	var got statusAnswer
 	for wait := firstPoll; ; wait = min(wait*3/2, lastPoll) {

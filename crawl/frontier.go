@@ -19,8 +19,8 @@ type item struct {
 	Listed bool   `json:"l,omitempty"` // the site lists it; no page read so far links to it
 }
 
-// frontier holds which URLs of a site come next and which are known. It does no I/O and is deterministic: the same calls
-// lead to the same state.
+// frontier holds which URLs of a site come next and which are known. It does no I/O and is deterministic: the same
+// calls lead to the same state.
 type frontier struct {
 	scope scope
 	limit int // pages

@@ -43,7 +43,8 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 		return nil, c.explain(lost(caller, ctx, "", nil))
 	}
 	if rest := c.resting(time.Now()); rest > 0 {
-		return nil, c.explain(&Error{Kind: Limited, Message: "too many failures or requests; waiting before the next request", RetryAfter: rest})
+		return nil, c.explain(&Error{Kind: Limited, Message: "too many failures or requests; waiting before the next request",
+			RetryAfter: rest})
 	}
 	for attempt, adapted := 1, 0; ; attempt++ {
 		path, body, err := q.build()
@@ -82,8 +83,8 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 // mayPass reports whether a failure may pass within a call.
 func mayPass(k Kind) bool { return k == Unreachable || k == Limited || k == Trouble }
 
-// backOff returns how long to wait after an attempt. The wait doubles with each attempt and varies by half, so that many
-// callers do not retry at the same time.
+// backOff returns how long to wait after an attempt. The wait doubles with each attempt and varies by half, so that
+// many callers do not retry at the same time.
 func backOff(attempt int) time.Duration {
 	wait := firstWait << min(attempt-1, 10)
 	return min(wait/2+rand.N(wait), longestWait)
@@ -135,8 +136,8 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, q ques
 	return answer, nil
 }
 
-// messageOf returns the message in an error's content. All providers put it under error, as text or as the message of an
-// object.
+// messageOf returns the message in an error's content. All providers put it under error, as text or as the message of
+// an object.
 func messageOf(content []byte) string {
 	var v struct {
 		Error   json.RawMessage `json:"error"`
@@ -176,8 +177,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return min(wait, longestRest)
 }
 
-// note records the result of a request. The client waits as the endpoint asks. From the third consecutive failure on, it
-// also waits by itself, twice as long each time, up to a minute.
+// note records the result of a request. The client waits as the endpoint asks. From the third consecutive failure on,
+// it also waits by itself, twice as long each time, up to a minute.
 func (c *Client) note(now time.Time, e *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -107,8 +107,8 @@ func kindOf(status int) Kind {
 	return BadRequest
 }
 
-// lengthWords occur in the messages about prompts that are too long, from OpenAI, vLLM, LM Studio, Anthropic, llama.cpp,
-// and the gateways of Gemini and Mistral.
+// lengthWords occur in the messages about prompts that are too long, from OpenAI, vLLM, LM Studio, Anthropic,
+// llama.cpp, and the gateways of Gemini and Mistral.
 var lengthWords = []string{
 	"context length", "context_length", "context window", "context size", "prompt is too long",
 	"too many tokens", "input is too long", "too large for model", "exceeds the maximum number of tokens",
@@ -125,7 +125,8 @@ func tooLong(status int, said string) bool {
 		func(w string) bool { return strings.Contains(said, w) })
 }
 
-// lost returns the error of a request without an answer: that of the caller's context if it has ended, else an [*Error].
+// lost returns the error of a request without an answer: that of the caller's context if it has ended, else an
+// [*Error].
 func lost(caller, call context.Context, what string, err error) error {
 	if caller.Err() != nil {
 		return context.Cause(caller)

@@ -5,8 +5,8 @@
 // sends it. It bounds the size of answers and trusts nothing in them. The key is sent in a header field and appears
 // nowhere else, neither in errors nor in disclosures.
 //
-// A model is always optional: callers must have a fallback. Every error is an [*Error] that says what went wrong, or the
-// error of the caller's context.
+// A model is always optional: callers must have a fallback. Every error is an [*Error] that says what went wrong, or
+// the error of the caller's context.
 package llm
 
 import (
@@ -175,8 +175,8 @@ func (c *Client) Room(maxTokens int) int {
 	return 0
 }
 
-// Chat asks one question. It is an error if the model refuses, or if its answer is empty or was cut at its maximum length
-// (rule E12).
+// Chat asks one question. It is an error if the model refuses, or if its answer is empty or was cut at its maximum
+// length (rule E12).
 func (c *Client) Chat(ctx context.Context, p Prompt) (*Answer, error) {
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = 1024

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// ollama speaks Ollama's own API, because only that API can set the size of the context. The default is small, and Ollama
-// silently truncates a longer prompt.
+// ollama speaks Ollama's own API, because only that API can set the size of the context. The default is small, and
+// Ollama silently truncates a longer prompt.
 type ollama struct{ maxContext int }
 
 const (

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// openAI speaks the API of OpenAI's chat completions and embeddings. Many servers implement it, each without some of its
-// parameters.
+// openAI speaks the API of OpenAI's chat completions and embeddings. Many servers implement it, each without some of
+// its parameters.
 type openAI struct {
 	mu    sync.Mutex
 	lacks map[string]bool // parameters that the endpoint refused

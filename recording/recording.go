@@ -1,9 +1,9 @@
 // Package recording records the HTTP answers that a run received and replays them.
 //
 // A recording is a file of JSON lines. The first line is a header. Then come bodies and exchanges. A body is named by
-// the SHA-256 of its bytes and comes in parts of at most 64 KiB, as text if possible. Each exchange follows the body that
-// it names; a body of several exchanges is written once. The last line counts the bodies and exchanges. A file without
-// it is incomplete.
+// the SHA-256 of its bytes and comes in parts of at most 64 KiB, as text if possible. Each exchange follows the body
+// that it names; a body of several exchanges is written once. The last line counts the bodies and exchanges. A file
+// without it is incomplete.
 //
 //	{"readthru_recording":1,"made_by":"readthru/1.0","at":"2026-01-02T15:04:05Z"}
 //	{"body":"9f86…","text":"# Title\n…"}
@@ -29,8 +29,8 @@ const (
 	maxLine  = 1 << 20  // bytes of a line: a part with every byte escaped, or the head of an answer
 )
 
-// line is one line of the file: the header (Version, MadeBy, At), a part of a body (Body, and Text or Base64), an exchange
-// or the end.
+// line is one line of the file: the header (Version, MadeBy, At), a part of a body (Body, and Text or Base64), an
+// exchange or the end.
 type line struct {
 	Version int       `json:"readthru_recording,omitempty"`
 	MadeBy  string    `json:"made_by,omitempty"`
@@ -49,7 +49,8 @@ type exchange struct {
 	Method  string      `json:"method"`
 	URL     string      `json:"url"`               // masked; for the prefix form, a path
 	Asked   http.Header `json:"asked,omitempty"`   // the fields that choose the form of the answer
-	Content string      `json:"content,omitempty"` // name of the request's content (see content.name); empty without content
+	// name of the request's content (see content.name); empty without content
+	Content string      `json:"content,omitempty"`
 
 	Status  int         `json:"status"`
 	Header  http.Header `json:"header,omitempty"`

@@ -97,8 +97,8 @@ type Exchange struct {
 }
 
 // Begin starts to record the answer to r, which the Exchange passes on to to. url identifies r's URL, with its secrets
-// masked. Begin replaces r.Body to observe the content. It returns nil if the Writer is closed or has failed. The caller
-// must call [Exchange.End].
+// masked. Begin replaces r.Body to observe the content. It returns nil if the Writer is closed or has failed. The
+// caller must call [Exchange.End].
 func (w *Writer) Begin(to http.ResponseWriter, r *http.Request, url string) *Exchange {
 	w.mu.Lock()
 	defer w.mu.Unlock()

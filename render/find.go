@@ -76,8 +76,8 @@ func find(name string) executable {
 	return executable{err: errNotInstalled}
 }
 
-// lookUp returns the path of a program, given its name or path. For the script of Debian's headless shell it returns the
-// program itself.
+// lookUp returns the path of a program, given its name or path. For the script of Debian's headless shell it returns
+// the program itself.
 func lookUp(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

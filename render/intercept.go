@@ -211,8 +211,8 @@ func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.Fulfil
 	return fulfil(ev.RequestID, f.t.r.Status, f.t.r.Header, f.t.r.Body), nil
 }
 
-// errTooLarge reports that a response, or all responses of the page together, are too large. Such a response is refused,
-// never cut.
+// errTooLarge reports that a response, or all responses of the page together, are too large. Such a response is
+// refused, never cut.
 var errTooLarge = errors.New("response too large")
 
 // metered counts the bytes of a response while they are read, so that parallel responses respect the page's limit.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// killLargeRenderers kills the renderer processes of a browser that use more than limit bytes, and returns their number.
-// Their pages fail; other pages go on.
+// killLargeRenderers kills the renderer processes of a browser that use more than limit bytes, and returns their
+// number. Their pages fail; other pages go on.
 func killLargeRenderers(browser int, limit int64) int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package render returns what a browser sees at a URL. It manages one Chromium process, which it finds on the machine,
 // starts for the first page and stops when it is idle.
 //
-// The browser has no network of its own: its proxy is a listener that refuses everything. Each of its requests is paused,
-// made by Options.Client, and answered with the response. So the cache, the address guard and the limits of our own
-// fetches apply to every byte of a page. Connections that cannot be paused (WebSockets, pop-up windows, service workers)
-// fail. Each page has its own browser context, so that pages share no cookies and no storage.
+// The browser has no network of its own: its proxy is a listener that refuses everything. Each of its requests is
+// paused, made by Options.Client, and answered with the response. So the cache, the address guard and the limits of our
+// own fetches apply to every byte of a page. Connections that cannot be paused (WebSockets, pop-up windows, service
+// workers) fail. Each page has its own browser context, so that pages share no cookies and no storage.
 //
 // Time in a page is virtual: timers fire as soon as nothing is loading. A page that shows its text after a second does
 // not cost a second. See settle.go.

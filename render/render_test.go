@@ -317,7 +317,8 @@ func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 	}
 }
 
-// TestEveryRequestGoesThroughTheClient has pages try every way to a listener of the machine, which must not hear of them.
+// TestEveryRequestGoesThroughTheClient has pages try every way to a listener of the machine, which must not hear of
+// them.
 func TestEveryRequestGoesThroughTheClient(t *testing.T) {
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()

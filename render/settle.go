@@ -15,8 +15,8 @@ import (
 )
 
 // A page is done when its load event has fired and virtualTime has passed since. The page's clock stands still while
-// something loads and otherwise jumps to the next timer, so that five seconds of its time cost only their computation. A
-// page that reacts to scrolling is then scrolled a few times, until nothing more appears.
+// something loads and otherwise jumps to the next timer, so that five seconds of its time cost only their computation.
+// A page that reacts to scrolling is then scrolled a few times, until nothing more appears.
 const (
 	virtualTime = 5000.0 // milliseconds
 	scrollTime  = 1000.0 // milliseconds of virtual time after each scroll
@@ -134,7 +134,8 @@ func (t *tab) pass(ctx context.Context, ms float64) string {
 	return fmt.Sprintf("still busy after %s", t.o.stepTimes().settle)
 }
 
-// paint makes the page paint, so that it learns what has come into view. It does not paint while its clock stands still.
+// paint makes the page paint, so that it learns what has come into view. It does not paint while its clock stands
+// still.
 func (t *tab) paint(ctx context.Context) error {
 	_, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), Clip: &page.Viewport{Width: 1, Height: 1, Scale: 1},
@@ -193,8 +194,8 @@ func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err e
 	return v, json.Unmarshal(res.Result.Value, &v)
 }
 
-// prepare runs in each frame before the page's own scripts. It answers dialogs, prevents windows, opens shadow roots, and
-// notes whether the page reacts to scrolling or uses workers.
+// prepare runs in each frame before the page's own scripts. It answers dialogs, prevents windows, opens shadow roots,
+// and notes whether the page reacts to scrolling or uses workers.
 const prepare = `(() => {
 	for (const name of ['alert', 'confirm', 'prompt', 'print', 'open']) {
 		try { Object.defineProperty(window, name, {value: () => null, writable: true, configurable: true}); } catch {}
@@ -232,8 +233,9 @@ const scroll = `(() => {
 	return true;
 })()`
 
-// serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the content of
-// each visible frame of the same origin after that frame. It throws if that is longer than a number of characters.
+// serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the
+// content of each visible frame of the same origin after that frame. It throws if that is longer than a number of
+// characters.
 const serialise = `(() => {
 	const mark = 'frame ' + Math.random() + ' ';
 	const reach = (frame) => {

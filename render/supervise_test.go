@@ -45,8 +45,8 @@ func example(t *testing.T) render.Request {
 	return render.Request{URL: u}
 }
 
-// TestStartingBrowserDoesNotBlockOtherCalls has a browser that never answers: its state is told meanwhile, who leaves is let
-// go, and closing ends it.
+// TestStartingBrowserDoesNotBlockOtherCalls has a browser that never answers: its state is told meanwhile, who leaves
+// is let go, and closing ends it.
 func TestStartingBrowserDoesNotBlockOtherCalls(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "begun")
 	if err := exec.CommandContext(t.Context(), "mkfifo", begun).Run(); err != nil {

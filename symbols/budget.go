@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// stopwatch measures the work on one file, by a goroutine that is locked to its thread: the processor time of that
-// thread where the system tells, so that what else the machine does takes nothing from a file's limit; else the time
-// that passes.
+// stopwatch measures the work on one file by a goroutine that is locked to its thread. It measures the processor time
+// of the thread if the system tells it, so that other load does not use up a file's limit; otherwise it measures real
+// time.
 type stopwatch struct{ wall, cpu time.Duration }
 
 var started = time.Now()
@@ -21,7 +21,7 @@ func (w stopwatch) elapsed() time.Duration {
 	return threadTime() - w.cpu
 }
 
-// budget is an amount of work.
+// budget is a limit on work.
 type budget struct {
 	limit time.Duration
 	began stopwatch
@@ -29,12 +29,12 @@ type budget struct {
 
 func newBudget(limit time.Duration) budget { return budget{limit, startWatch()} }
 
-// spent tells whether all of it is used, or ctx has ended.
+// spent reports whether the budget is used up or ctx has ended.
 func (b budget) spent(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return true
 	}
-	if time.Since(started)-b.began.wall <= b.limit { // cheaper to ask, and never less
+	if time.Since(started)-b.began.wall <= b.limit { // cheaper to get, and never less than the processor time
 		return false
 	}
 	return b.began.elapsed() > b.limit

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// threadTime returns the time that processors have spent on this thread, or 0 if that is not to be had.
+// threadTime returns the processor time of this thread, or 0 if it is not available.
 func threadTime() time.Duration {
 	const thread = 1 // RUSAGE_THREAD of getrusage(2)
 	var u syscall.Rusage

@@ -12,68 +12,69 @@ import (
 	"time"
 )
 
-// The limits. What lies beyond them is left out, which the map says.
+// The limits. The map says what they leave out.
 const (
 	maxFile     = 1 << 20 // bytes of one file
 	maxFileTime = 500 * time.Millisecond
 	maxTree     = 64 << 20 // bytes of all files of a tree
 	maxTreeTime = 20 * time.Second
-	maxFiles    = 50_000  // with symbols
-	maxSymbols  = 200_000 // known of a tree
-	maxNames    = 300_000 // whose references are counted
-	maxInMap    = 5_000   // symbols
+	maxFiles    = 50_000  // files with symbols
+	maxSymbols  = 200_000 // symbols of a tree
+	maxNames    = 300_000 // names whose references are counted
+	maxInMap    = 5_000   // symbols in a map
 )
 
-// Skipped counts the files of languages known here that the map knows nothing of, by the reason.
+// Skipped counts the files of supported languages that are not in the map, by reason.
 type Skipped struct {
 	TooBig    int `json:"too_big,omitempty"`   // over 1 MiB
 	Binary    int `json:"binary,omitempty"`    // not text
-	Generated int `json:"generated,omitempty"` // says so of itself, or is minified
-	Slow      int `json:"slow,omitempty"`      // over half a second, by line too
+	Generated int `json:"generated,omitempty"` // marked as generated, or minified
+	Slow      int `json:"slow,omitempty"`      // took over half a second, even line by line
 	Failed    int `json:"failed,omitempty"`    // broke the parser
 	Beyond    int `json:"beyond,omitempty"`    // over the limits of the tree: 64 MiB, 20 s, 200,000 symbols
 }
 
-// Builder collects the symbols of one tree. It keeps no file's content, and is for one goroutine.
+// Builder collects the symbols of one tree. It does not keep the content of files. It is not safe for concurrent use.
 type Builder struct {
 	engine *Engine
 	ctx    context.Context
 	work   sync.WaitGroup
-	bytes  int // handed on so far
+	bytes  int // bytes accepted so far
 
 	mu      sync.Mutex
 	files   []*file
 	names   map[name]*count
 	symbols int
-	spent   time.Duration // on all files, of all workers
+	spent   time.Duration // work on all files by all workers
 	skipped Skipped
-	cut     int             // files with more symbols than are looked at
+	cut     int             // number of files with too many symbols
 	basic   map[string]bool // languages that a scanner read
-	crowded bool            // there were more names than are counted
+	crowded bool            // there were more than maxNames names
 }
 
-// file is what the builder keeps of one.
+// file holds the symbols of one file.
 type file struct {
 	path        string
 	language    *language
 	definitions []definition
-	own         []use // of each definition: how the file itself refers to that name
-	trial       bool
+	own         []use // by definition: how the file itself uses that name
+	test        bool  // a test or an example
 }
 
-// name is a name in a family of languages.
+// name is a name in a family of languages, which share names.
 type name struct{ family, text string }
 
-// count says in how many files a name occurs: called or used alone, as a member of something, and defined.
-type count struct{ alone, member, trialAlone, trialMember, definitions int32 }
+// count is the number of files in which a name occurs: used alone, as a member of something, and as a definition. Tests
+// and examples are counted apart.
+type count struct{ alone, member, testAlone, testMember, definitions int32 }
 
-// Begin starts a tree. What is added after the end of ctx is left out.
+// Begin starts a tree. Files that are added after the end of ctx are left out.
 func (e *Engine) Begin(ctx context.Context) *Builder {
 	return &Builder{engine: e, ctx: ctx, names: map[name]*count{}, basic: map[string]bool{}}
 }
 
-// Add reads a file, in the background. path is relative, with slashes; content belongs to the builder from now on. It
-// waits while other files are being read, and ignores files that [Supported] refuses.
+// Add reads a file in the background. path is relative, with slashes. The builder owns content from now on. Add blocks
+// while too many other files are being read, and ignores files that are not [Supported].
 func (b *Builder) Add(path string, content []byte) {
 	l := languageOf(path)
 	if l == nil || len(bytes.TrimSpace(content)) == 0 {
@@ -90,7 +91,7 @@ func (b *Builder) Add(path string, content []byte) {
 	}
 	b.work.Go(func() {
 		defer func() { <-b.engine.slots }()
-		runtime.LockOSThread() // for the watch
+		runtime.LockOSThread() // the watch measures the time of this thread
 		defer runtime.UnlockOSThread()
 		watch := startWatch()
 		s, basic, err := b.engine.read(b.ctx, l, content)
@@ -113,7 +114,7 @@ func (b *Builder) Add(path string, content []byte) {
 	})
 }
 
-// accept decides by content and by the tree's limits.
+// accept reports whether a file is to be read, by its content and the limits of the tree, and counts it.
 func (b *Builder) accept(content []byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,13 +142,13 @@ func (b *Builder) count(n *int) {
 	*n++
 }
 
-// keep adds a file's symbols to those of the tree; b.mu is held. What others cannot see is not kept.
+// keep adds a file's symbols to the tree, except local ones. The caller holds b.mu.
 func (b *Builder) keep(path string, l *language, s *source) {
 	if s.cut {
 		b.cut++
 	}
-	f := &file{path: strings.Clone(path), language: l, trial: trial(path)}
-	place := make([]int, len(s.definitions)) // where each went
+	f := &file{path: strings.Clone(path), language: l, test: isTest(path)}
+	place := make([]int, len(s.definitions)) // index of each definition in f.definitions, or -1
 	defined := map[string]bool{}
 	for i, d := range s.definitions {
 		place[i] = -1
@@ -166,15 +167,15 @@ func (b *Builder) keep(path string, l *language, s *source) {
 		}
 	}
 	for text := range defined {
-		if c := b.of(l, text); c != nil && !f.trial {
+		if c := b.of(l, text); c != nil && !f.test {
 			c.definitions++
 		}
 	}
 	for text, use := range s.references {
 		if c := b.of(l, text); c != nil {
 			alone, member := &c.alone, &c.member
-			if f.trial {
-				alone, member = &c.trialAlone, &c.trialMember
+			if f.test {
+				alone, member = &c.testAlone, &c.testMember
 			}
 			if use == usedAlone {
 				*alone++
@@ -188,7 +189,7 @@ func (b *Builder) keep(path string, l *language, s *source) {
 	}
 }
 
-// of returns the count of a name, or nil when there are too many names.
+// of returns the count of a name, or nil if there are too many names.
 func (b *Builder) of(l *language, text string) *count {
 	key := name{l.family, text}
 	c := b.names[key]
@@ -203,7 +204,7 @@ func (b *Builder) of(l *language, text string) *count {
 	return c
 }
 
-// generated tells whether a tool made the file: it says so at its beginning, or its lines are too long for people.
+// generated reports whether a tool wrote the file: it says so at its beginning, or its lines are too long.
 func generated(content []byte) bool {
 	head := bytes.ToLower(content[:min(len(content), 1024)])
 	for _, mark := range []string{
@@ -218,7 +219,7 @@ func generated(content []byte) bool {
 	return len(content) > enough && len(content)/(1+bytes.Count(content, []byte("\n"))) > longLine
 }
 
-// sentence returns names in order.
+// sentence returns the sorted names, separated by commas.
 func sentence(names map[string]bool) string {
 	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
 }

@@ -18,18 +18,18 @@ import (
 	"readthru/symbols"
 )
 
-// wantedKinds are the kinds of ctags that are definitions here too: no fields, parameters, variables, enumerators and
+// wantedKinds are the kinds of ctags that are definitions here too: not fields, parameters, variables, enumerators and
 // imports.
 var wantedKinds = map[string]string{
 	"Python": "cfm", "JavaScript": "fcmgGS", "TypeScript": "fcimgnaG", "C": "fsugtd", "C++": "fsugtdcn", "Go": "ftsina",
 	"Rust": "nsifgtMP", "Java": "acgim",
 }
 
-// TestDefinitionsMatchThoseOfCtags compares with universal-ctags on the source trees in the folder
-// READTHRU_SYMBOLS_CORPUS, one folder each: how many of its definitions are found, by language, and how long the two
-// take. The figures, which docs/benchmarks.md keeps, are logged with what was missed; READTHRU_SYMBOLS_TREE names one
-// tree alone. Without a corpus the sources of testdata are compared, which are made to be hard: of these at least half
-// of what ctags finds must be found, with the scanners of lines too.
+// TestDefinitionsMatchThoseOfCtags compares with universal-ctags on the source trees in the directory
+// READTHRU_SYMBOLS_CORPUS, one directory each. It logs how many of the definitions of ctags are found by language,
+// which are missed, and how long both take; docs/benchmarks.md has the figures. READTHRU_SYMBOLS_TREE selects one tree.
+// Without a corpus it compares the sources of testdata, which are difficult on purpose: at least half of the definitions
+// of ctags must be found in each language, by the scanners too.
 func TestDefinitionsMatchThoseOfCtags(t *testing.T) {
 	corpus, tree := os.Getenv("READTHRU_SYMBOLS_CORPUS"), cmp.Or(os.Getenv("READTHRU_SYMBOLS_TREE"), "*")
 	least := 0.0 // of the definitions are found, in each language
@@ -46,7 +46,7 @@ func TestDefinitionsMatchThoseOfCtags(t *testing.T) {
 	if err != nil || trees == nil {
 		t.Fatalf("no trees in %s: %v", corpus, err)
 	}
-	cache := os.Getenv("READTHRU_SYMBOLS_CACHE") // of machine code, to measure as in a program that was started before
+	cache := os.Getenv("READTHRU_SYMBOLS_CACHE") // cache of machine code, to measure as after an earlier start
 	if cache == "" {
 		cache = t.TempDir()
 	}
@@ -68,7 +68,7 @@ type tag struct {
 	Kind     string `json:"kind"`
 }
 
-// defines tells whether what ctags names is a definition as we mean it, by its line.
+// defines reports whether a tag of ctags is a definition in our sense, judged by its line.
 func (g tag) defines(lines []string) bool {
 	if g.Line < 1 || g.Line > len(lines) || strings.HasPrefix(strings.ToLower(g.Name), "anonymous") ||
 		strings.HasPrefix(g.Name, "__anon") {
@@ -77,15 +77,15 @@ func (g tag) defines(lines []string) bool {
 	line := strings.TrimSpace(lines[g.Line-1])
 	switch g.Language {
 	case "Rust":
-		return g.Kind != "module" || !strings.HasSuffix(line, ";") // "mod x;" says that it is elsewhere
+		return g.Kind != "module" || !strings.HasSuffix(line, ";") // "mod x;" refers to another file
 	case "TypeScript":
 		switch {
 		case g.Name == "new" || g.Name == "satisfies" || g.Name == "instanceof": // words of the language
 			return false
-		case g.Kind == "alias": // an import is one, too
+		case g.Kind == "alias": // ctags also calls an import an alias
 			return strings.Contains(line, "type ")
 		}
-	case "JavaScript": // variables that are given objects and calls are "classes" and "functions", too
+	case "JavaScript": // ctags also calls variables with objects and calls "classes" and "functions"
 		return strings.Contains(line, "class") && g.Kind == "class" || g.Kind != "class" &&
 			(strings.Contains(line, "function") || strings.Contains(line, "=>") || strings.Contains(line, g.Name+"(") ||
 				strings.Contains(line, g.Name+" ("))
@@ -129,7 +129,7 @@ func compareWithCtags(t *testing.T, engine *symbols.Engine, tree string, least f
 		}
 		lines[name] = strings.Split(string(content), "\n")
 		definitions, _, _ := engine.Read(t, name[len(tree)+1:], content)
-		defined[place{name, ""}] = []int{0} // was read
+		defined[place{name, ""}] = []int{0} // marks the file as read
 		for _, d := range definitions {
 			defined[place{name, d.Name}] = append(defined[place{name, d.Name}], d.Line)
 		}
@@ -201,7 +201,7 @@ func ctags(t *testing.T, files []string) (tags []tag, worked time.Duration) {
 	return tags, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// processorTime returns what the threads of this process have used, where the system tells.
+// processorTime returns the processor time of this process, or 0 if it is not available.
 func processorTime() (total time.Duration) {
 	tasks, _ := filepath.Glob("/proc/self/task/*/schedstat")
 	for _, task := range tasks {
@@ -214,7 +214,7 @@ func processorTime() (total time.Duration) {
 	return total
 }
 
-// peakMemory returns the most memory that this process has had, where the system tells.
+// peakMemory returns the peak memory of this process, or 0 if it is not available.
 func peakMemory() string {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")

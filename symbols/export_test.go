@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Definition is a definition as a file has it, in sight of others or not.
+// Definition is a definition in a file, local or not.
 type Definition struct {
 	Name string
 	Kind Kind
@@ -21,15 +21,15 @@ func Language(path string) string {
 	return ""
 }
 
-// Generated tells whether content is taken for what a tool made.
+// Generated reports whether content looks generated.
 var Generated = generated
 
-// Read returns what one file defines and refers to, and whether a scanner read it.
+// Read returns the definitions and references of a file, and whether a scanner read it.
 func (e *Engine) Read(t *testing.T, path string,
 	content []byte,
 ) (definitions []Definition, references []string, basic bool) {
 	t.Helper()
-	runtime.LockOSThread() // for the watch
+	runtime.LockOSThread() // the watch measures the time of this thread
 	defer runtime.UnlockOSThread()
 	s, basic, err := e.read(context.Background(), languageOf(path), content)
 	if err != nil {
@@ -45,7 +45,7 @@ func (e *Engine) Read(t *testing.T, path string,
 	return definitions, references, basic
 }
 
-// WithoutGrammars makes the engine one of a program built without them.
+// WithoutGrammars makes the engine behave as in a program built without grammars.
 func (e *Engine) WithoutGrammars() *Engine {
 	e.failed = errNoGrammars
 	return e

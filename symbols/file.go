@@ -10,25 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// definition is a symbol as its file has it.
+// definition is a symbol in its file.
 type definition struct {
 	name      string
 	signature string // one line
 	owner     string // the type that a method belongs to, if known
 	kind      Kind
-	line      int // from 1
-	parent    int // index in the file of the definition it stands in, before it; -1 for none
-	local     bool
+	line      int  // from 1
+	parent    int  // index of the enclosing definition in the same file, which comes before it; -1 if there is none
+	local     bool // not visible outside a function
 }
 
-// source is what one file defines and refers to.
+// source holds the definitions and references of one file.
 type source struct {
 	definitions []definition   // in the order of the text
-	references  map[string]use // by name; those the file defines too are among them
-	cut         bool           // there was more than is looked at
+	references  map[string]use // by name, including names that the file defines
+	cut         bool           // the file has more definitions or references than were read
 }
 
-// use is how a file refers to a name; the greatest that occurs.
+// use says how a file refers to a name. If there are several ways, it is the greatest.
 type use uint8
 
 const (
@@ -37,14 +37,15 @@ const (
 	usedAlone     // called, or a type
 )
 
-// refer notes the use of a name.
+// refer records the use of a name.
 func (s *source) refer(text []byte, u use) {
 	if nameable(text) && s.references[string(text)] < u {
 		s.references[string(text)] = u
 	}
 }
 
-// newSource orders what a grammar found in content: who stands in whom, what each is called and how it reads.
+// newSource builds a source from the matches of a grammar in content: it finds the nesting, names and signatures of the
+// definitions.
 func newSource(l *language, content []byte, found []match, cut bool) *source {
 	s := &source{cut: cut, references: map[string]use{}}
 	definitions := found[:0]
@@ -66,7 +67,7 @@ func newSource(l *language, content []byte, found []match, cut bool) *source {
 	})
 	definitions = slices.CompactFunc(definitions, func(a, b match) bool { return a.nameStart == b.nameStart })
 	type frame struct{ index, end int }
-	var open []frame // definitions around this one
+	var open []frame // enclosing definitions
 	for _, m := range definitions {
 		for len(open) > 0 && open[len(open)-1].end <= m.start {
 			open = open[:len(open)-1]
@@ -79,7 +80,7 @@ func newSource(l *language, content []byte, found []match, cut bool) *source {
 		if len(open) > 0 {
 			s.nest(&d, open[len(open)-1].index)
 		}
-		if !d.settle() {
+		if !d.worthShowing() {
 			continue
 		}
 		d.signature = signature(l, content, m)
@@ -89,7 +90,7 @@ func newSource(l *language, content []byte, found []match, cut bool) *source {
 	return s
 }
 
-// nest puts d into another definition.
+// nest makes parent the enclosing definition of d.
 func (s *source) nest(d *definition, parent int) {
 	p := s.definitions[parent]
 	d.parent = parent
@@ -104,8 +105,8 @@ func (s *source) nest(d *definition, parent int) {
 
 var macroBeforeName = pattern(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
 
-// blankMacros puts spaces where a macro stands between class and its name, as in "class API_EXPORT Table {":
-// unexpanded, no grammar makes a class of that.
+// blankMacros replaces macros between class and its name with spaces, as in "class API_EXPORT Table {". The grammar
+// does not recognise a class with an unexpanded macro.
 func blankMacros(content []byte) {
 	for _, place := range macroBeforeName().FindAllSubmatchIndex(content, -1) {
 		for i := place[2]; i < place[3]; i++ {
@@ -116,18 +117,18 @@ func blankMacros(content []byte) {
 	}
 }
 
-// settle tells whether a match is a definition worth naming, where its pattern alone cannot tell.
-func (d *definition) settle() bool {
-	if d.kind == Module && (d.name == "tests" || d.name == "test") { // in the midst of a file of Rust
+// worthShowing reports whether a definition is worth showing. It corrects kinds that the pattern alone cannot tell.
+func (d *definition) worthShowing() bool {
+	if d.kind == Module && (d.name == "tests" || d.name == "test") { // tests inside a Rust file
 		d.local = true
 	}
-	if d.kind == Variable && isUpper(d.name) { // in languages where a constant is a matter of spelling
+	if d.kind == Variable && isUpper(d.name) { // some languages mark constants only by spelling
 		d.kind = Constant
 	}
 	return d.kind != Variable && (d.kind != Constant || !d.local)
 }
 
-// holdsMethods tells whether functions that stand in this are methods.
+// holdsMethods reports whether functions inside this kind are methods.
 func (k Kind) holdsMethods() bool {
 	switch k {
 	case Class, Struct, Union, Interface, Trait, Impl, Enum:
@@ -136,7 +137,7 @@ func (k Kind) holdsMethods() bool {
 	return false
 }
 
-// value is 1 for what a name may stand for if it is nothing better.
+// value orders kinds: a name that matches several patterns gets the kind with the lowest value.
 func (k Kind) value() int {
 	if k == Constant || k == Variable {
 		return 1
@@ -144,15 +145,15 @@ func (k Kind) value() int {
 	return 0
 }
 
-// isUpper tells whether a name is written in capitals, as constants are.
+// isUpper reports whether a name is in capitals, as constants are.
 func isUpper(name string) bool {
 	return strings.ContainsFunc(name, unicode.IsUpper) && !strings.ContainsFunc(name, unicode.IsLower)
 }
 
-// maxName bounds a name in bytes; longer ones are not made by people.
+// maxName is the maximum length of a name in bytes; people do not write longer ones.
 const maxName = 100
 
-// nameable tells whether a name can be shown and asked for.
+// nameable reports whether a name can be shown and searched for.
 func nameable(name []byte) bool {
 	return len(name) > 0 && len(name) <= maxName && utf8.Valid(name) &&
 		!bytes.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
@@ -184,10 +185,10 @@ func withoutArguments(name string) string {
 	return strings.TrimSpace(name)
 }
 
-// maxSignature bounds a signature in bytes.
+// maxSignature is the maximum length of a signature in bytes.
 const maxSignature = 160
 
-// signature returns the text of a definition up to its body as one line, with an ellipsis where that is too long.
+// signature returns the text of a definition up to its body as one line, cut with an ellipsis if it is too long.
 func signature(l *language, content []byte, m match) string {
 	end := min(m.body, m.start+4*maxSignature)
 	if m.nameEnd > end {
@@ -205,7 +206,7 @@ func signature(l *language, content []byte, m match) string {
 	return oneLine(text, l)
 }
 
-// typeText leaves the braces of "typedef struct node {…} node_t" empty, if it is long: the name is at the end.
+// typeText shortens the braces of a long "typedef struct node {…} node_t", because the name is at the end.
 func typeText(text []byte) []byte {
 	first, last := bytes.IndexByte(text, '{'), bytes.LastIndexByte(text, '}')
 	if len(text) > maxSignature/2 && first >= 0 && first < last {
@@ -214,7 +215,7 @@ func typeText(text []byte) []byte {
 	return text[:min(len(text), 4*maxSignature)]
 }
 
-// oneLine returns text with every run of white space as one space, without comments and what opens a body at its end.
+// oneLine returns text on one line, without comments and without the token that opens a body.
 func oneLine(text []byte, l *language) string {
 	var b strings.Builder
 	text = l.remarks().ReplaceAllLiteral(text, nil)
@@ -255,7 +256,7 @@ var (
 	slashRemarks = pattern(`(?m)(?:^|\s)//.*$|(?s)/\*.*?\*/`)
 )
 
-// remarks finds comments, in texts as short as signatures.
+// remarks returns the pattern of comments in a signature.
 func (l *language) remarks() *regexp.Regexp {
 	if l.scan != nil && strings.HasPrefix(l.scan.comment, "#") {
 		return hashRemarks()
@@ -263,7 +264,7 @@ func (l *language) remarks() *regexp.Regexp {
 	return slashRemarks()
 }
 
-// cutAt returns the greatest place up to n where text may be cut between characters.
+// cutAt returns the greatest index up to n that is between two characters of text.
 func cutAt(text string, n int) int {
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readGo returns what a file of Go defines and refers to. What can be read of a file with mistakes is.
+// readGo returns the definitions and references of a Go file. It reads as much as possible of a file with errors.
 func readGo(content []byte) *source {
 	files := token.NewFileSet()
 	file, _ := parser.ParseFile(files, "", content, parser.SkipObjectResolution)
@@ -125,7 +125,7 @@ func (g *goFile) add(name *ast.Ident, kind Kind, text []byte) bool {
 
 func (g *goFile) text(from, to token.Pos) []byte {
 	start, end := g.at(from), g.at(to)
-	if start < 0 || end < start || end > len(g.content) { // in a file with mistakes
+	if start < 0 || end < start || end > len(g.content) { // possible in a file with errors
 		return nil
 	}
 	return g.content[start:end]
@@ -136,7 +136,7 @@ func firstLine(text []byte) []byte {
 	return line
 }
 
-// collect notes the names that are called, selected or used as types.
+// collect records the names that are called, selected or used as types.
 func (g *goFile) collect(file *ast.File) {
 	packages := map[string]bool{}
 	for _, spec := range file.Imports {
@@ -162,7 +162,7 @@ func (g *goFile) collect(file *ast.File) {
 			}
 		case *ast.CallExpr:
 			alone(n.Fun)
-			for _, argument := range n.Args { // functions that are handed on, and constants
+			for _, argument := range n.Args { // functions passed as values, and constants
 				alone(argument)
 			}
 		case *ast.CompositeLit:

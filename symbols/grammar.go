@@ -23,7 +23,7 @@ var built embed.FS
 //go:embed queries/*.txt
 var queryFiles embed.FS
 
-// grammar is a language's number in the module, as in wasm/glue.c.
+// grammar is the number of a language in the module, as in wasm/glue.c.
 type grammar int
 
 const (
@@ -39,17 +39,17 @@ const (
 
 var grammarNames = [...]string{"cpp", "java", "javascript", "python", "rust", "tsx", "typescript"}
 
-// What glue.c says of itself.
+// Constants of wasm/glue.c.
 const (
 	maxRows  = 1 << 16
 	rowSize  = 7 * 4 // bytes
 	codeLate = -2
 )
 
-// Limits of the module's memory: of what one instance may take at all, and of what it may keep, since memory never
-// shrinks.
+// Limits on the memory of an instance. Memory never shrinks, so an instance with more than keptMemory is not used
+// again.
 const (
-	maxMemoryPages = 4096     // of 64 KiB
+	maxMemoryPages = 4096     // pages of 64 KiB
 	keptMemory     = 64 << 20 // bytes
 )
 
@@ -58,23 +58,22 @@ var (
 	errLate       = errors.New("parsing takes too long")
 )
 
-// match is one definition or reference that a query found; places are offsets in bytes.
+// match is one definition or reference that a query found. Positions are offsets in bytes.
 type match struct {
 	kind               Kind // or reference
 	start, end         int  // of the whole definition
-	body               int  // where its body begins; end if it has none
+	body               int  // start of the body; end if there is none
 	nameStart, nameEnd int
-	line               int // of the name, from 0
+	line               int // line of the name, from 0
 }
 
-// query is what is asked of the files of a language: patterns of tree-sitter, which capture a definition as @d and a
-// name as @n.
+// query has tree-sitter's patterns for the files of a language. They capture a definition as @d and its name as @n.
 type query struct {
 	text  string
-	kinds []Kind // of each pattern
+	kinds []Kind // by pattern
 }
 
-// readQuery reads lines of a kind and a pattern.
+// readQuery reads a query file. Each line has a kind and a pattern.
 func readQuery(g grammar) (query, error) {
 	content, err := queryFiles.ReadFile("queries/" + grammarNames[g] + ".txt")
 	if err != nil {
@@ -89,11 +88,11 @@ func readQuery(g grammar) (query, error) {
 	return q, nil
 }
 
-// module is the grammars, compiled.
+// module is the compiled module of the grammars.
 type module struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
-	cache    wazero.CompilationCache // nil without a folder
+	cache    wazero.CompilationCache // nil without a cache directory
 	queries  [len(grammarNames)]query
 }
 
@@ -113,8 +112,8 @@ func wasmBytes() ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// compile makes machine code of the grammars, or takes it from the folder, if there is one.
-func compile(ctx context.Context, code []byte, folder string) (m *module, err error) {
+// compile compiles the grammars to machine code, or loads the code from dir if dir is not empty.
+func compile(ctx context.Context, code []byte, dir string) (m *module, err error) {
 	m = &module{}
 	for g := range m.queries {
 		if m.queries[g], err = readQuery(grammar(g)); err != nil {
@@ -122,15 +121,15 @@ func compile(ctx context.Context, code []byte, folder string) (m *module, err er
 		}
 	}
 	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(maxMemoryPages)
-	if folder != "" {
-		if m.cache, err = wazero.NewCompilationCacheWithDir(folder); err != nil {
-			return nil, fmt.Errorf("keep compiled grammars in %s: %w", folder, err)
+	if dir != "" {
+		if m.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+			return nil, fmt.Errorf("keep compiled grammars in %s: %w", dir, err)
 		}
 		config = config.WithCompilationCache(m.cache)
 	}
 	m.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	if err := hostFunctions(ctx, m.runtime); err != nil {
-		return nil, errors.Join(fmt.Errorf("tell the grammars the time: %w", err), m.close(ctx))
+		return nil, errors.Join(fmt.Errorf("define the grammars' imports: %w", err), m.close(ctx))
 	}
 	if m.compiled, err = m.runtime.CompileModule(ctx, code); err != nil {
 		return nil, errors.Join(fmt.Errorf("compile the grammars: %w", err), m.close(ctx))
@@ -146,10 +145,11 @@ func (m *module) close(ctx context.Context) error {
 	return err
 }
 
-// lateKey is where find's context keeps its budget for the module's question.
+// lateKey is the context key of the budget of find.
 type lateKey struct{}
 
-// hostFunctions gives the module all that it asks for: whether it is late, and a system that has no clock and no files.
+// hostFunctions defines the functions that the module imports: one that tells whether the budget is spent, and system
+// calls, which all fail.
 func hostFunctions(ctx context.Context, runtime wazero.Runtime) error {
 	const i32, i64 = api.ValueTypeI32, api.ValueTypeI64
 	late := api.GoFunc(func(ctx context.Context, stack []uint64) {
@@ -177,8 +177,8 @@ func hostFunctions(ctx context.Context, runtime wazero.Runtime) error {
 	return err
 }
 
-// instance is a running copy of the module, with its own memory. It serves one call at a time, and none after a failed
-// one.
+// instance is a running copy of the module with its own memory. It serves one call at a time and none after a failed
+// call.
 type instance struct {
 	module     *module
 	guest      api.Module
@@ -209,11 +209,12 @@ func (m *module) instantiate(ctx context.Context) (*instance, error) {
 	return in, nil
 }
 
-// close gives the instance's memory back, which cannot fail in a way that matters.
+// close frees the instance's memory. An error would have no consequence.
 func (in *instance) close(ctx context.Context) { _ = in.guest.Close(ctx) }
 
-// find parses content, of at most maxFile bytes, and returns what the grammar's query finds in it, within the time. The
-// error is errLate, or one after which the instance is of no use. cut tells that there was more than maxRows.
+// find parses content, which has at most maxFile bytes, and returns the matches of the grammar's query. cut reports
+// that there were more than maxRows matches. The error is errLate after the time limit; after any other error the
+// instance must not be used again.
 func (in *instance) find(ctx context.Context, g grammar, content []byte,
 	limit time.Duration,
 ) (found []match, cut bool, err error) {
@@ -224,7 +225,7 @@ func (in *instance) find(ctx context.Context, g grammar, content []byte,
 	}
 	memory := in.guest.Memory()
 	if !memory.Write(in.text, content) {
-		return nil, false, errors.New("the grammars' memory ends too early")
+		return nil, false, errors.New("the grammars' memory is too small")
 	}
 	ctx = context.WithValue(ctx, lateKey{}, newBudget(limit))
 	result, err := in.run.Call(ctx, uint64(g), uint64(len(content)))
@@ -236,11 +237,11 @@ func (in *instance) find(ctx context.Context, g grammar, content []byte,
 		return nil, false, errLate
 	}
 	if count < 0 || count > maxRows {
-		return nil, false, fmt.Errorf("the grammars answer %d", count)
+		return nil, false, fmt.Errorf("the grammars returned %d", count)
 	}
 	rows, ok := memory.Read(in.rows, uint32(count*rowSize))
 	if !ok {
-		return nil, false, errors.New("the grammars' memory ends too early")
+		return nil, false, errors.New("the grammars' memory is too small")
 	}
 	kinds := in.module.queries[g].kinds
 	found = make([]match, 0, count)
@@ -254,10 +255,11 @@ func (in *instance) find(ctx context.Context, g grammar, content []byte,
 	return found, count == maxRows, nil
 }
 
+// prepare compiles a grammar's query in the instance.
 func (in *instance) prepare(ctx context.Context, g grammar) error {
 	text := in.module.queries[g].text
 	if !in.guest.Memory().WriteString(in.text, text) {
-		return errors.New("the grammars' memory ends too early")
+		return errors.New("the grammars' memory is too small")
 	}
 	result, err := in.compile.Call(ctx, uint64(g), uint64(len(text)))
 	if err != nil {
@@ -265,7 +267,7 @@ func (in *instance) prepare(ctx context.Context, g grammar) error {
 	}
 	if at := int(int32(result[0])); at != 0 {
 		before := text[:min(max(at-1, 0), len(text))]
-		return fmt.Errorf("query %s, line %d: mistake after %q", grammarNames[g], strings.Count(before, "\n")+1,
+		return fmt.Errorf("query %s, line %d: error after %q", grammarNames[g], strings.Count(before, "\n")+1,
 			before[strings.LastIndexByte(before, '\n')+1:])
 	}
 	in.known[g] = true

@@ -10,7 +10,7 @@ import (
 	"readthru/symbols"
 )
 
-func TestHostileFilesEndAndLeaveTheEngineSound(t *testing.T) {
+func TestHostileFilesEndAndDoNotBreakTheEngine(t *testing.T) {
 	const size = 100 << 10
 	e := withGrammars(t)
 	b := e.Begin(t.Context())
@@ -19,7 +19,7 @@ func TestHostileFilesEndAndLeaveTheEngineSound(t *testing.T) {
 		".py": {`"`, "((((", "if(a)"}, ".ts": {"a?b:", "`${", "<a><"}, ".cc": {"{[(<", "#define a(", "a<b,"},
 		".rs": {"'a|", "{{{{"},
 	} {
-		for _, unit := range units { // in lines: long ones are not for people
+		for _, unit := range units { // in short lines: files with long ones count as generated
 			line := strings.Repeat(unit, 64/len(unit)) + "\n"
 			b.Add("hostile"+ext, []byte(strings.Repeat(line, size/len(line))))
 			added++
@@ -44,7 +44,7 @@ func TestNothingIsReadAfterTheEndOfTheContext(t *testing.T) {
 	}
 }
 
-func TestAClosedEngineReadsByLine(t *testing.T) {
+func TestClosedEngineReadsByLine(t *testing.T) {
 	e := symbols.New(symbols.Options{})
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestAClosedEngineReadsByLine(t *testing.T) {
 	}
 }
 
-func TestMachineCodeIsKeptForItsOwnerAlone(t *testing.T) {
+func TestCacheDirIsPrivate(t *testing.T) {
 	e := withGrammars(t)
 	if m := mapOf(t, e, 0, map[string]string{"a.py": "def a(): pass\n"}); m.Basic || m.Known != 1 {
 		t.Fatalf("map %+v, want one by grammar", m)

@@ -1,6 +1,6 @@
 package symbols
 
-// Kind says what a symbol is.
+// Kind is the kind of a symbol.
 type Kind string
 
 // The kinds.
@@ -19,10 +19,10 @@ const (
 	Macro     Kind = "macro"
 	Module    Kind = "module"
 	Namespace Kind = "namespace"
-	Impl      Kind = "impl"      // of Rust: methods of a type that stands elsewhere
-	Prototype Kind = "prototype" // a function that is defined elsewhere
+	Impl      Kind = "impl"      // in Rust, methods of a type that is defined elsewhere
+	Prototype Kind = "prototype" // declaration of a function that is defined elsewhere
 
-	// No definitions: names that are defined elsewhere, maybe.
+	// Kinds of references, which are not definitions.
 	reference       Kind = "reference"
 	memberReference Kind = "member" // of something: x.name
 )

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// language is one way of writing source.
+// language is a programming language.
 type language struct {
-	name    string // as shown
-	family  string // languages of one family refer to each other's names
+	name    string // as shown to users
+	family  string // languages of one family share names
 	grammar grammar
-	scan    *scanner // reads it where the grammar is not there; nil for Go, which needs none
+	scan    *scanner // used without the grammar; nil for Go, which needs none
 }
 
-// languages are known by the extensions of their files. A new one with a grammar needs its line here, its query in
-// queries, its package in wasm/packages.txt and its name in wasm/glue.c; one without needs a scanner alone.
+// languages maps file extensions to languages. A new language with a grammar needs a line here, a query in queries, its
+// package in wasm/packages.txt and its name in wasm/glue.c. One without a grammar needs only a line and a scanner.
 var languages = func() map[string]*language {
 	byExtension := map[string]*language{}
 	for _, l := range []struct {
@@ -43,9 +43,9 @@ var languages = func() map[string]*language {
 	return byExtension
 }()
 
-// Supported tells whether a file of this path, relative and with slashes, may be read for symbols: the language is
-// known by the extension, and it stands in no hidden folder, none of packages (node_modules, vendor …) and is not made
-// by a tool.
+// Supported reports whether a file may be read for symbols, by its path, which is relative and has slashes. It is if
+// the extension is that of a language, the file is not in a hidden directory or in one for packages (node_modules,
+// vendor …), and its name is not that of a generated file.
 func Supported(name string) bool { return languageOf(name) != nil }
 
 func languageOf(name string) *language {
@@ -67,16 +67,15 @@ func languageOf(name string) *language {
 	return languages[path.Ext(lower)]
 }
 
-// foreign folders hold what others wrote or what a tool made.
+// foreign directories have code that others or tools have written.
 var foreign = map[string]bool{
 	"node_modules": true, "bower_components": true, "jspm_packages": true, "vendor": true, "third_party": true,
 	"thirdparty":    true,
 	"site-packages": true, "__pycache__": true, "Godeps": true, "Pods": true, "Carthage": true,
 }
 
-// trial tells whether a file tries or shows the program rather than being it: what such files define and refer to
-// counts little.
-func trial(name string) bool {
+// isTest reports whether a file is a test or an example. Definitions and references in such files count little.
+func isTest(name string) bool {
 	folders, file := path.Split(strings.ToLower(name))
 	for folder := range strings.SplitSeq(folders, "/") {
 		switch folder {

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Map is the part of a tree's symbols that is worth its room.
+// Map holds the most important symbols of a tree.
 type Map struct {
-	Files    []File   `json:"files"`           // with symbols shown; the heaviest first
-	Symbols  int      `json:"symbols"`         // shown
-	Known    int      `json:"known"`           // symbols of the tree
-	Sources  int      `json:"sources"`         // files of the tree that define something
-	Basic    bool     `json:"basic,omitempty"` // a scanner read some of it: definitions over several lines may be missing
+	Files    []File   `json:"files"`           // files with symbols in the map, by importance
+	Symbols  int      `json:"symbols"`         // number of symbols in the map
+	Known    int      `json:"known"`           // number of symbols in the tree
+	Sources  int      `json:"sources"`         // number of files in the tree that define something
+	Basic    bool     `json:"basic,omitempty"` // a scanner read some files: definitions over several lines may be missing
 	Skipped  Skipped  `json:"skipped"`
-	Warnings []string `json:"warnings,omitempty"` // what was left out and why, as sentences
+	Warnings []string `json:"warnings,omitempty"` // what was left out and why
 }
 
-// File is a file with the symbols of it that are shown.
+// File is a file with its symbols in the map.
 type File struct {
 	Path     string   `json:"path"`
 	Language string   `json:"language"`
-	Known    int      `json:"known"` // symbols in all
+	Known    int      `json:"known"` // number of its symbols, in the map or not
 	Symbols  []Symbol `json:"symbols"`
 
 	weight float64
@@ -34,12 +34,12 @@ type Symbol struct {
 	Kind       Kind     `json:"kind"`
 	Line       int      `json:"line"` // from 1
 	Signature  string   `json:"signature"`
-	References int      `json:"references"` // other files that name it
+	References int      `json:"references"` // number of other files that use the name
 	Members    []Symbol `json:"members,omitempty"`
 }
 
-// Map waits for the files added and returns the map of them, of at most about so many tokens as text; with 0 tokens or
-// fewer, of 5,000 symbols. The builder is done with then.
+// Map waits for the added files and returns their map. Its text has at most about this many tokens; if tokens is not
+// positive, only the limit of 5,000 symbols applies. The builder must not be used afterwards.
 func (b *Builder) Map(tokens int) *Map {
 	b.work.Wait()
 	slices.SortFunc(b.files, func(x, y *file) int { return cmp.Compare(x.path, y.path) })
@@ -61,8 +61,8 @@ func (b *Builder) Map(tokens int) *Map {
 	return m
 }
 
-// choose takes the heaviest symbols that there is room for, each with what it stands in. Of each file it returns the
-// symbols by index, and whether there was no room for all.
+// choose selects the most important symbols that fit, with their enclosing definitions. For each file it returns the
+// symbols by index. full reports whether not all symbols fit.
 func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, full bool) {
 	shown = make([]map[int]ranked, len(b.files))
 	count, used := 0, footTokens
@@ -95,7 +95,7 @@ func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, ful
 	return shown, false
 }
 
-// show returns the file with the symbols chosen, in the order of the text.
+// show returns the file with the chosen symbols, in the order of the text.
 func (f *file) show(chosen map[int]ranked) File {
 	out := File{Path: f.path, Language: f.language.name, Known: len(f.definitions)}
 	children := map[int][]int{}
@@ -118,6 +118,7 @@ func (f *file) show(chosen map[int]ranked) File {
 	return out
 }
 
+// warn sets the map's warnings.
 func (b *Builder) warn(m *Map, full bool, tokens int) {
 	say := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
 	if m.Basic {
@@ -148,24 +149,24 @@ func (b *Builder) warn(m *Map, full bool, tokens int) {
 		say("symbols: files not read: %s", strings.Join(left, ", "))
 	}
 	if b.cut > 0 {
-		say("symbols: %d files have more symbols than are looked at", b.cut)
+		say("symbols: %d files have too many symbols to read all of them", b.cut)
 	}
 	if b.crowded || b.symbols >= maxSymbols {
-		say("symbols: the tree has more names than are counted; the order is a best effort")
+		say("symbols: the tree has too many names to count all of them; the order is a best effort")
 	}
 }
 
-// Estimates of tokens, on the safe side.
+// Cautious estimates of tokens.
 const (
 	bytesPerToken = 3
 	lineTokens    = 4  // indentation, line number, end of line
-	footTokens    = 40 // what Text ends with
+	footTokens    = 40 // the warnings at the end of Text
 )
 
 func tokensOf(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
-// Text returns the map for reading: files, the heaviest first, below each its symbols with their line numbers in the
-// order of the text, and last what was left out.
+// Text returns the map as text. It lists the files by importance, each with its symbols and their line numbers in the
+// order of the file. The warnings come last.
 func (m *Map) Text() string {
 	var b strings.Builder
 	for i, f := range m.Files {

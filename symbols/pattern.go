@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// pattern compiles an expression when it is first needed: most runs of the program need none of them, and compiling all
-// of them would take longer than all else at its start.
+// pattern returns a function that compiles an expression on first use. Most runs of the program need no patterns, and
+// to compile all of them would take most of the program's start.
 func pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// Ranking: a symbol weighs as much as there are other files that refer to its name, shared among the files that define
-// that name. Tests and examples count little, on both sides. A method weighs no more than what it belongs to: names
-// such as "get" and "append" are called everywhere and mostly belong to others.
+// The weight of a symbol is the number of other files that refer to its name, divided by the number of files that
+// define that name. Tests and examples count little, both as references and as definitions. A method weighs less than
+// the type that it belongs to: names such as "get" and "append" are called everywhere and mostly mean other methods.
 const (
-	trialReference = 1.0 / 8  // of another file
-	trialSymbol    = 1.0 / 32 // of a symbol elsewhere
-	strayMember    = 1.0 / 8  // a use as x.name, of what is no member
-	methodShare    = 0.9      // of what it belongs to, at most
+	testReference = 1.0 / 8  // a reference in a test
+	testSymbol    = 1.0 / 32 // a symbol in a test
+	strayMember   = 1.0 / 8  // a use as x.name of a symbol that is not a member
+	methodShare   = 0.9      // maximum weight of a method, as a share of its type's weight
 )
 
 // ranked is a symbol with its weight.
 type ranked struct {
 	file, index int
-	references  int // files
+	references  int // number of files
 	weight      float64
 }
 
-// rank returns all symbols worth showing of files, which are ordered by path, the heaviest first.
+// rank returns all symbols worth showing, by descending weight. files are ordered by path.
 func rank(files []*file, names map[name]*count) []ranked {
-	weights := map[name]float64{} // of types, by their name
+	weights := map[name]float64{} // weights of types by name
 	functions, members := map[name]bool{}, map[[2]name]bool{}
 	all := make([][]ranked, len(files))
 	for i, f := range files {
@@ -51,11 +51,11 @@ func rank(files []*file, names map[name]*count) []ranked {
 			key := name{f.language.family, d.name}
 			owner := name{f.language.family, d.owner}
 			switch {
-			case d.kind == Impl: // comes along with its methods
+			case d.kind == Impl: // is shown together with its methods
 				continue
-			case d.kind == Prototype && d.owner == "" && functions[key]: // the definition says it better
+			case d.kind == Prototype && d.owner == "" && functions[key]: // the definition is shown instead
 				continue
-			case d.kind != Prototype && d.parent < 0 && members[[2]name{owner, key}]: // stands in its class already
+			case d.kind != Prototype && d.parent < 0 && members[[2]name{owner, key}]: // its class shows it already
 				continue
 			}
 			if d.owner != "" {
@@ -70,32 +70,33 @@ func rank(files []*file, names map[name]*count) []ranked {
 	return list
 }
 
+// weigh returns the references and the weight of a definition.
 func weigh(f *file, index int, c *count) ranked {
 	if c == nil {
 		return ranked{}
 	}
 	others := *c
-	switch own := f.own[index]; { // the file itself does not count
-	case own == usedAlone && f.trial:
-		others.trialAlone--
+	switch own := f.own[index]; { // subtract the file itself
+	case own == usedAlone && f.test:
+		others.testAlone--
 	case own == usedAlone:
 		others.alone--
-	case own == usedOf && f.trial:
-		others.trialMember--
+	case own == usedOf && f.test:
+		others.testMember--
 	case own == usedOf:
 		others.member--
 	}
-	r := ranked{references: int(others.alone + others.trialAlone)}
-	r.weight = float64(others.alone) + trialReference*float64(others.trialAlone)
-	ofMembers := float64(others.member) + trialReference*float64(others.trialMember)
+	r := ranked{references: int(others.alone + others.testAlone)}
+	r.weight = float64(others.alone) + testReference*float64(others.testAlone)
+	ofMembers := float64(others.member) + testReference*float64(others.testMember)
 	if f.definitions[index].owner != "" {
-		r.references += int(others.member + others.trialMember)
+		r.references += int(others.member + others.testMember)
 	} else {
 		ofMembers *= strayMember
 	}
 	r.weight = (r.weight + ofMembers) / float64(max(1, c.definitions))
-	if f.trial {
-		r.weight *= trialSymbol
+	if f.test {
+		r.weight *= testSymbol
 	}
 	return r
 }

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// scanner reads languages line by line, without a grammar: comments and strings are blanked, then rules find
-// definitions and whatever is called or written like a type is a reference.
+// scanner reads a language line by line, without a grammar. It blanks comments and strings. Then rules find
+// definitions, and every name that is called or written like a type is a reference.
 type scanner struct {
-	comment  string // what begins one that ends with the line; two kinds are separated by a space
-	block    [2]string
-	quotes   string   // what strings stand between, on one line
-	multi    []string // what strings of several lines stand between
-	indented bool     // definitions nest by indentation, else by braces
+	comment  string    // markers of comments that end with the line, separated by a space
+	block    [2]string // markers of block comments
+	quotes   string    // quotes of strings on one line
+	multi    []string  // quotes of strings over several lines
+	indented bool      // definitions nest by indentation instead of braces
 	rules    []rule
 }
 
-// rule finds definitions in a line; the expression's last group that matched is the name.
+// rule finds definitions in a line. The last group that matches is the name.
 type rule struct {
 	kind Kind
 	line func() *regexp.Regexp
-	top  bool // only where no function is around
+	top  bool // applies only outside functions
 }
 
-// maxLine bounds the part of a line that rules look at, in bytes.
+// maxLine is how much of a line the rules see, in bytes.
 const maxLine = 400
 
-// notNames are words that look like called or defined names and are part of a language.
+// notNames are keywords that look like called or defined names.
 var notNames = func() map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsSeq(`if else for foreach while do switch case default return catch try finally throw throws new delete sizeof typeof instanceof
@@ -43,7 +43,8 @@ var notNames = func() map[string]bool {
 
 var called = pattern(`([A-Za-z_$][\w$]*)\s*\(|\b([A-Z][A-Za-z0-9]*[a-z][\w$]*)`)
 
-// read returns what content defines and refers to, as far as lines tell, or errLate.
+// read returns the definitions and references that the rules find in content. The error is errLate after the time
+// limit.
 func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit time.Duration) (*source, error) {
 	left := newBudget(limit)
 	s := &source{references: map[string]use{}}
@@ -80,7 +81,7 @@ func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit 
 			}
 			text, _, _ := bytes.Cut(content[start:start+len(line)], []byte("{"))
 			d.signature = oneLine(text, l)
-			if d.settle() {
+			if d.worthShowing() {
 				defined = name
 				open = append(open, frame{len(s.definitions), level})
 				s.definitions = append(s.definitions, d)
@@ -102,7 +103,7 @@ func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit 
 	return s, nil
 }
 
-// inside tells whether what stands in the definition is out of others' sight.
+// inside reports whether the content of a definition is not visible from outside.
 func (s *source) inside(index int) bool {
 	d := s.definitions[index]
 	return d.local || d.kind == Function || d.kind == Method
@@ -123,7 +124,7 @@ func (sc *scanner) match(line []byte, inside bool) (rule, string) {
 	return rule{}, ""
 }
 
-// blank returns content with spaces for comments and strings, byte for byte; ends of lines stay.
+// blank returns content with every byte of comments and strings replaced by a space, except for line ends.
 func (sc *scanner) blank(content []byte) []byte {
 	blank := bytes.Clone(content)
 	wipe := func(from, to int) {
@@ -151,7 +152,7 @@ func (sc *scanner) blank(content []byte) []byte {
 		case strings.IndexByte(sc.quotes, rest[0]) >= 0:
 			end = stringEnd(content, i)
 			wipe(i, end)
-		case rest[0] == '\'' && len(rest) > 2 && rest[2] == '\'': // a character, where quotes also mark lifetimes
+		case rest[0] == '\'' && len(rest) > 2 && rest[2] == '\'': // a character; a single quote may also mark a lifetime
 			end = i + 3
 			wipe(i, end)
 		}
@@ -169,7 +170,7 @@ func startsWith(text []byte, prefixes []string) string {
 	return ""
 }
 
-// after returns the place behind the next occurrence of mark, or the end.
+// after returns the index after the next occurrence of mark, or the end of content.
 func after(content []byte, from int, mark string) int {
 	if from < len(content) {
 		if n := bytes.Index(content[from:], []byte(mark)); n >= 0 {
@@ -179,7 +180,7 @@ func after(content []byte, from int, mark string) int {
 	return len(content)
 }
 
-// stringEnd returns the place behind the string that begins at i, at most the line's end.
+// stringEnd returns the index after the string that begins at i, at most the end of the line.
 func stringEnd(content []byte, i int) int {
 	for j := i + 1; j < len(content); j++ {
 		switch content[j] {

@@ -8,14 +8,14 @@ func find(kind Kind, expression string) rule {
 	return rule{kind: kind, line: pattern(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`))}
 }
 
-// findTop is a rule for what would be a statement inside a function.
+// findTop returns a rule for lines that would be statements inside a function.
 func findTop(kind Kind, expression string) rule {
 	r := find(kind, expression)
 	r.top = true
 	return r
 }
 
-// Words that may stand before a definition.
+// Words that may precede a definition.
 const (
 	scriptBefore = `^\s*(?:export\s+)?(?:declare\s+)?(?:default\s+)?`
 	rustBefore   = `^\s*(?:pub(?:\s*\([^)]*\))?\s+)?`

@@ -1,8 +1,9 @@
-// Package symbols says what a source tree defines and who refers to it: a map for readers who have never seen the tree.
+// Package symbols lists what a source tree defines and how often its files refer to it: a map for readers who have
+// never seen the tree.
 //
-// An [Engine] reads files, a [Builder] collects what the files of one tree define, and a [Map] is the part of it that
-// is worth its room: what most other files refer to comes first, and what was left out is said. References are by bare
-// name and a best effort; definitions are exact where a grammar reads them.
+// An [Engine] reads files, a [Builder] collects the definitions of one tree, and a [Map] shows the most important of
+// them. Symbols that most other files refer to come first, and the map says what it leaves out. References are matched
+// by bare name and are a best effort. Definitions are exact if a grammar reads them.
 //
 //	b := engine.Begin(ctx)
 //	for path, content := range tree {
@@ -10,13 +11,13 @@
 //	}
 //	fmt.Print(b.Map(4000).Text())
 //
-// Go is read by go/parser. Python, JavaScript, TypeScript, C, C++, Rust and Java are read by tree-sitter's grammars, C
-// compiled to one WebAssembly module (folder wasm, built by "make wasm") that runs without access to anything: no file,
-// no clock, no more than 256 MiB. Where the module was not built in, and for further languages, a scanner of lines
-// does, and the map says "basic".
+// Go is read by go/parser. Python, JavaScript, TypeScript, C, C++, Rust and Java are read by tree-sitter's grammars.
+// They are C code, compiled to one WebAssembly module (directory wasm, built by "make wasm") that has no access to
+// files or the clock and uses at most 256 MiB. If the module is not built in, and for other languages, a scanner reads
+// the files line by line, and the map says "basic".
 //
-// Every file is taken for hostile. Each has limits of size, time and number of symbols, and so has a tree; a file that
-// breaks a parser costs that parser's instance and nothing else.
+// Every file is treated as hostile. Files and trees have limits on size, time and number of symbols. A file that breaks
+// a parser costs only that instance of the parser.
 package symbols
 
 import (
@@ -30,41 +31,42 @@ import (
 	"time"
 )
 
-// version changes with whatever changes maps: grammars, queries, scanners, ranking, text.
+// version must change with everything that changes maps: grammars, queries, scanners, ranking, text.
 const version = "1"
 
 const (
 	maxWorkers = 4
-	restAfter  = 30 * time.Second // of doing nothing, instances give their memory back
+	restAfter  = 30 * time.Second // idle instances are freed after this time
 )
 
 var errClosed = errors.New("the engine is closed")
 
 // Options configures an Engine. The zero value is ready to use.
 type Options struct {
-	// CacheDir is a folder for the grammars' machine code, which then takes milliseconds instead of half a second after a
-	// start. It is created for its owner alone: who writes there runs code here. If empty, nothing is kept.
+	// CacheDir is a directory for the machine code of the grammars. With it, the first use after a start takes
+	// milliseconds instead of half a second. It is created with mode 0700, because its content is executed. If empty,
+	// the machine code is not kept.
 	CacheDir string
 }
 
 // Engine reads source files. It is safe for concurrent use.
 type Engine struct {
 	options Options
-	slots   chan struct{} // one for each file that is being read
+	slots   chan struct{} // holds one element for each file being read
 
 	mu     sync.Mutex
 	module *module // nil before its first use
 	failed error   // why there is no module
 	idle   []*instance
-	rest   *time.Timer // drops idle instances
+	rest   *time.Timer // frees idle instances
 }
 
-// New returns an Engine, which costs nothing until it reads a file.
+// New returns an Engine. It allocates nothing until it reads a file. The caller must close it.
 func New(options Options) *Engine {
 	return &Engine{options: options, slots: make(chan struct{}, min(maxWorkers, runtime.GOMAXPROCS(0)))}
 }
 
-// Version names what maps are made by: the same files give the same map while it stays the same.
+// Version identifies the code that makes maps: as long as it is the same, the same files give the same map.
 func (e *Engine) Version() string {
 	if Basic() {
 		return version + "-basic"
@@ -72,14 +74,14 @@ func (e *Engine) Version() string {
 	return version
 }
 
-// Basic tells whether this program was built without the grammars: a scanner then reads all languages but Go.
+// Basic reports whether this program was built without the grammars. Then a scanner reads all languages except Go.
 func Basic() bool {
 	_, err := built.Open("grammars/grammars.wasm.gz")
 	return err != nil
 }
 
-// Close waits for the files that are being read and frees what the engine holds. Files added afterwards are read by
-// scanners.
+// Close waits for the files that are being read and frees the engine's memory. Scanners read files that are added
+// later.
 func (e *Engine) Close() error {
 	for range cap(e.slots) {
 		e.slots <- struct{}{}
@@ -101,11 +103,11 @@ func (e *Engine) Close() error {
 	return m.close(ctx)
 }
 
-// read returns what content, of at most maxFile bytes, defines and refers to, and whether a scanner read it, as where
-// the grammar takes too long. The error is errLate or that of a parser that broke.
+// read returns the definitions and references in content, which has at most maxFile bytes. basic reports whether a
+// scanner read it, for example because the grammar took too long. The error is errLate, or that of a broken parser.
 func (e *Engine) read(ctx context.Context, l *language, content []byte) (s *source, basic bool, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the bug of a parser, ours or Go's, is not to end the process
+		if p := recover(); p != nil { // a bug in a parser must not end the process
 			s, err = nil, fmt.Errorf("read a file of %s: %v", l.name, p)
 		}
 	}()
@@ -128,7 +130,7 @@ func (e *Engine) read(ctx context.Context, l *language, content []byte) (s *sour
 	return s, true, err
 }
 
-// find asks an instance. The error is errNoGrammars where there is none.
+// find runs a grammar's query in an instance. The error is errNoGrammars if there are no grammars.
 func (e *Engine) find(ctx context.Context, g grammar, content []byte) ([]match, bool, error) {
 	in, err := e.take(ctx)
 	if err != nil {
@@ -139,7 +141,7 @@ func (e *Engine) find(ctx context.Context, g grammar, content []byte) ([]match, 
 	return found, cut, err
 }
 
-// take returns an instance for one file.
+// take returns an instance for one file. The caller must call give.
 func (e *Engine) take(ctx context.Context) (*instance, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -160,8 +162,7 @@ func (e *Engine) take(ctx context.Context) (*instance, error) {
 	return e.module.instantiate(context.WithoutCancel(ctx))
 }
 
-// give takes an instance back. Its memory never shrinks, so one that grew much is not used again, nor is one that
-// broke.
+// give returns an instance. It is not used again if it is broken or has grown much, because its memory never shrinks.
 func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	if !sound || in.guest.Memory().Size() > keptMemory {
 		in.close(ctx)
@@ -171,7 +172,7 @@ func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	defer e.mu.Unlock()
 	e.idle = append(e.idle, in)
 	if e.rest == nil {
-		e.rest = time.AfterFunc(restAfter, func() { //nolint:contextcheck // it runs long after the call
+		e.rest = time.AfterFunc(restAfter, func() { //nolint:contextcheck // the timer fires long after the call
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.dropIdle(context.Background())
@@ -180,7 +181,7 @@ func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	e.rest.Reset(restAfter)
 }
 
-// dropIdle frees the instances that read nothing; e.mu is held.
+// dropIdle frees the idle instances. The caller holds e.mu.
 func (e *Engine) dropIdle(ctx context.Context) {
 	for _, in := range e.idle {
 		in.close(ctx)
@@ -191,19 +192,19 @@ func (e *Engine) dropIdle(ctx context.Context) {
 	}
 }
 
-// open makes the module, and the folder that its machine code is kept in.
-func open(ctx context.Context, folder string) (*module, error) {
+// open compiles the module and creates the directory for its machine code, if dir is not empty.
+func open(ctx context.Context, dir string) (*module, error) {
 	code, err := wasmBytes()
 	if err != nil {
 		return nil, err
 	}
-	if folder != "" {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("keep compiled grammars: %w", err)
 		}
-		if err := os.Chmod(folder, 0o700); err != nil {
+		if err := os.Chmod(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("keep compiled grammars: %w", err)
 		}
 	}
-	return compile(ctx, code, folder)
+	return compile(ctx, code, dir)
 }

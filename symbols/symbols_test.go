@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/*.map anew")
 
-// cacheDir keeps the machine code of all tests' engines.
+// cacheDir has the machine code for the engines of all tests.
 var cacheDir string
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// withGrammars returns an engine, and skips the test where the grammars were not built.
+// withGrammars returns an engine. It skips the test if the grammars are not built in.
 func withGrammars(tb testing.TB) *symbols.Engine {
 	tb.Helper()
 	if symbols.Basic() {
@@ -68,9 +68,9 @@ func mapOf(tb testing.TB, e *symbols.Engine, tokens int, tree map[string]string)
 	return b.Map(tokens)
 }
 
-// TestEachLanguageIsReadAsItsMapSays compares with testdata/NAME.map, and what a scanner makes of it with
+// TestMapsOfEachLanguage compares the map of each language with testdata/NAME.map, and the map by a scanner with
 // testdata/NAME.basic.map.
-func TestEachLanguageIsReadAsItsMapSays(t *testing.T) {
+func TestMapsOfEachLanguage(t *testing.T) {
 	sources, err := filepath.Glob("testdata/*.*")
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func paths(m *symbols.Map) (list []string) {
 	return list
 }
 
-func TestWhatMostFilesReferToComesFirst(t *testing.T) {
+func TestMostReferencedSymbolsComeFirst(t *testing.T) {
 	tree := map[string]string{
 		"a.go":        "package p\nfunc Rare() {}\n",
 		"z/core.go":   "package p\ntype Engine struct{}\nfunc (e *Engine) Run() {}\n",
@@ -158,7 +158,7 @@ func TestWhatMostFilesReferToComesFirst(t *testing.T) {
 	}
 }
 
-func TestAMethodWeighsNoMoreThanItsClass(t *testing.T) {
+func TestMethodWeighsLessThanItsClass(t *testing.T) {
 	tree := map[string]string{"bag.py": "class Bag:\n    def append(self, x): pass\ndef wanted(): pass\n"}
 	for i := range 20 {
 		tree[fmt.Sprintf("m%d.py", i)] = "import bag\nx = []\nx.append(1)\n" + strings.Repeat("bag.wanted()\nwanted()\n", i%2)
@@ -184,7 +184,7 @@ func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestATextKeepsItsBudgetAndSaysWhatItLeftOut(t *testing.T) {
+func TestTextRespectsItsBudgetAndSaysWhatIsMissing(t *testing.T) {
 	tree := map[string]string{}
 	for i := range 200 {
 		tree[fmt.Sprintf("pkg/file_%d.go",
@@ -202,7 +202,7 @@ func TestATextKeepsItsBudgetAndSaysWhatItLeftOut(t *testing.T) {
 	}
 }
 
-func TestAMapHasAtMostSoManySymbols(t *testing.T) {
+func TestMapHasAMaximumNumberOfSymbols(t *testing.T) {
 	var b strings.Builder
 	for i := range symbols.MaxInMap + 100 {
 		fmt.Fprintf(&b, "func F%d() {}\n", i)
@@ -213,7 +213,7 @@ func TestAMapHasAtMostSoManySymbols(t *testing.T) {
 	}
 }
 
-// Rule B12.
+// TestFilesOfOthersAreNotRead tests rule B12.
 func TestFilesOfOthersAreNotRead(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a.py": true, "src/b.TS": true, "a/b/c.hpp": true, "x.go": true,
@@ -245,14 +245,14 @@ func TestFilesLeftOutAreCounted(t *testing.T) {
 	}
 }
 
-func TestAMapWithoutGrammarsSaysBasic(t *testing.T) {
+func TestMapWithoutGrammarsIsBasic(t *testing.T) {
 	m := mapOf(t, withoutGrammars(t), 0, map[string]string{"a.py": "def a(): pass\n", "b.go": "package b\n"})
 	if !m.Basic || !strings.Contains(m.Text(), "symbols: basic (read by line: python)") {
 		t.Errorf("basic %v, text:\n%s", m.Basic, m.Text())
 	}
 }
 
-func TestAnEmptyTreeHasAnEmptyMap(t *testing.T) {
+func TestEmptyTreeHasAnEmptyMap(t *testing.T) {
 	m := mapOf(t, withoutGrammars(t), 100, nil)
 	got, err := json.Marshal(m)
 	if want := `{"files":[],"symbols":0,"known":0,"sources":0,"skipped":{}}`; err != nil || string(got) != want ||
