@@ -46,11 +46,11 @@ type line struct {
 
 // exchange is the identity of a request with its answer.
 type exchange struct {
-	Method  string      `json:"method"`
-	URL     string      `json:"url"`               // masked; for the prefix form, a path
-	Asked   http.Header `json:"asked,omitempty"`   // the fields that choose the form of the answer
-	// name of the request's content (see content.name); empty without content
-	Content string      `json:"content,omitempty"`
+	Method string      `json:"method"`
+	URL    string      `json:"url"`             // masked; for the prefix form, a path
+	Asked  http.Header `json:"asked,omitempty"` // the fields that choose the form of the answer
+	// Content is the name of the request's content (see content.name); empty without content.
+	Content string `json:"content,omitempty"`
 
 	Status  int         `json:"status"`
 	Header  http.Header `json:"header,omitempty"`
