@@ -88,7 +88,7 @@ func TestTheTrueFirstTenAreAmongThoseThatAreComparedExactly(t *testing.T) {
 	for _, kind := range vectorKinds {
 		for _, dimension := range []int{100, 384} {
 			t.Run(fmt.Sprintf("%s of %d numbers", kind, dimension), func(t *testing.T) {
-				data, queries := vectorsOf(kind, 3000, dimension)
+				data, queries := vectorsOf(kind, 3000/raceFactor, dimension)
 				s := sketchOf(data)
 				found := 0
 				for _, q := range queries {
@@ -113,7 +113,7 @@ func TestTheTrueFirstTenAreAmongThoseThatAreComparedExactly(t *testing.T) {
 
 func TestEstimatesAreUnbiasedAndTheirSpreadIsKnown(t *testing.T) {
 	for _, kind := range vectorKinds {
-		data, queries := vectorsOf(kind, 2000, 384)
+		data, queries := vectorsOf(kind, 2000/raceFactor, 384)
 		s := sketchOf(data)
 		var sum, sum2, n float64
 		for _, q := range queries[:10] {

@@ -91,10 +91,10 @@ func writeTree(t *testing.T, dir string, files map[string]file) {
 	}
 }
 
-const damagePages = 60
+const damagePages = 30
 
 func damageContent(n int) string {
-	return strings.Repeat(fmt.Sprintf("paragraph %d of a page\n", n), 100+n*400)
+	return strings.Repeat(fmt.Sprintf("paragraph %d of a page\n", n), 100+n*800)
 }
 
 func damageURL(n int) string { return fmt.Sprintf("https://damage.test/%d", n) }
