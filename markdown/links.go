@@ -294,7 +294,9 @@ func (l *links) close(text []byte, at int) int {
 	}
 	o := l.openers[n-1]
 	l.openers = l.openers[:n-1]
-	if !o.image && n <= l.inactive || at+1 >= len(text) || text[at+1] != '(' {
+	active := o.image || n > l.inactive
+	l.inactive = min(l.inactive, n-1)
+	if !active || at+1 >= len(text) || text[at+1] != '(' {
 		return at + 1
 	}
 	start, end, after := target(text, at+2)
