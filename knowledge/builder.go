@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"readthru/knowledge/analysis"
 )
 
 // lengths are how many words the fields of a passage have.
@@ -76,8 +78,8 @@ func (b *builder) add(text, title, path string) {
 // field analyses a field and returns its length in words.
 func (b *builder) field(s string, f field) int {
 	n := 0
-	tokenise(s, func(t token) {
-		if !t.part {
+	analysis.Tokenise(s, func(t analysis.Token) {
+		if !t.Part {
 			n++
 		}
 		b.occurrence(t, f)
@@ -85,10 +87,10 @@ func (b *builder) field(s string, f field) int {
 	return n
 }
 
-func (b *builder) occurrence(t token, f field) {
-	w, ok := b.words[string(t.surface)]
+func (b *builder) occurrence(t analysis.Token, f field) {
+	w, ok := b.words[string(t.Surface)]
 	if !ok {
-		w = b.word(string(t.surface))
+		w = b.word(string(t.Surface))
 	}
 	e := w.term
 	var p *buildPosting
@@ -120,15 +122,15 @@ func (b *builder) occurrence(t token, f field) {
 		}
 		p.text++
 	}
-	e.places = binary.AppendUvarint(e.places, uint64(t.pos-e.prev))
-	e.prev = t.pos
+	e.places = binary.AppendUvarint(e.places, uint64(t.Pos-e.prev))
+	e.prev = t.Pos
 }
 
 // word makes a place for a surface form.
 func (b *builder) word(surface string) word {
 	stem, ok := b.stems[surface]
 	if !ok {
-		stem = strings.Clone(stemOf(surface))
+		stem = strings.Clone(analysis.Stem(surface))
 		b.stems[surface] = stem
 	}
 	e := b.terms[stem]

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"readthru/markdown"
+
+	"readthru/knowledge/analysis"
 )
 
 // What passages are about, found without a model: after RAKE (phrases are what stands between stop words and
@@ -135,7 +137,7 @@ func readParts(md []byte) passageParts {
 	text = codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". ")
 	for _, m := range capitalised().FindAllStringSubmatch(text, 50) {
 		name := m[1]
-		if first, rest, _ := strings.Cut(name, " "); stopWords[strings.ToLower(first)] ||
+		if first, rest, _ := strings.Cut(name, " "); analysis.StopWords[strings.ToLower(first)] ||
 			commonWords[strings.ToLower(first)] {
 			name = rest // the beginning of a sentence
 		}
@@ -198,7 +200,7 @@ func candidatePhrases(text string) []string {
 		word := strings.TrimRight(text[:end], "-'_")
 		text = text[end:]
 		switch lower := strings.ToLower(word); {
-		case stopWords[lower], commonWords[lower], strings.HasSuffix(lower, "n't"), len(word) > 40, len(word) < 2,
+		case analysis.StopWords[lower], commonWords[lower], strings.HasSuffix(lower, "n't"), len(word) > 40, len(word) < 2,
 			!strings.ContainsFunc(word, unicode.IsLetter):
 			flush()
 		default:

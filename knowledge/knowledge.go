@@ -9,8 +9,8 @@
 //
 //   - open.go, the front door; consumer.go and rebuild.go, how what is stored comes into the index, and
 //     doubts.go, when it fails;
-//   - passage.go, how markdown is cut, over blocks.go and cut.go; outline.go and quote.go use the same blocks;
-//   - index.go, what is kept of an index; analyse.go and builder.go, from text to terms; segment.go, postings.go
+//   - passage.go and cut.go, how markdown is cut at its blocks; outline.go and quote.go, what is found in it;
+//   - index.go, what is kept of an index; package analysis and builder.go, from text to terms; segment.go, postings.go
 //     and table.go, how they lie on the disk; change.go and commit.go, one transaction; merging.go, many
 //     segments become one; load.go, the start;
 //   - search.go, a query from words to hits, over query.go, score.go, prune.go, phrases.go, proximity.go and

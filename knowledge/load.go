@@ -4,11 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"readthru/knowledge/analysis"
 )
 
 // encode returns the record of the next numbers.
 func (c counters) encode() []byte {
-	b := binary.AppendUvarint(nil, analyserVersion)
+	b := binary.AppendUvarint(nil, analysis.Version)
 	for _, n := range []uint32{c.passage, c.document} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
@@ -22,8 +24,8 @@ func (x *searchIndex) load() error {
 		return err
 	}
 	version, b := uvarint(b)
-	if version != analyserVersion {
-		return fmt.Errorf("format %d, this is %d", version, analyserVersion)
+	if version != analysis.Version {
+		return fmt.Errorf("format %d, this is %d", version, analysis.Version)
 	}
 	for _, n := range []*uint32{&x.next.passage, &x.next.document} {
 		var v uint64

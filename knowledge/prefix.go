@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"readthru/knowledge/analysis"
 )
 
 // expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity
@@ -67,7 +69,7 @@ func (s *scorer) expand(t *queryTerm) {
 // shorterStems returns the stems that words beginning with prefix may have, but for those that begin with it, too.
 func shorterStems(prefix string) []string {
 	stems := []string{}
-	if stem := stemOf(prefix); !strings.HasPrefix(stem, prefix) {
+	if stem := analysis.Stem(prefix); !strings.HasPrefix(stem, prefix) {
 		stems = append(stems, stem)
 	}
 	for n := len(prefix) - 1; n >= max(3, len(prefix)-4); n-- {

@@ -3,6 +3,8 @@ package knowledge
 import (
 	"slices"
 	"strings"
+
+	"readthru/knowledge/analysis"
 )
 
 const (
@@ -71,19 +73,19 @@ func parseQuery(text string) query {
 func (q *query) words(text string) int {
 	n, prefixes := 0, 0
 	at := map[string]int{}
-	tokenise(text, func(t token) {
-		if !t.part {
+	analysis.Tokenise(text, func(t analysis.Token) {
+		if !t.Part {
 			n++
 		}
-		form := string(t.surface)
-		prefix := t.end < len(text) && text[t.end] == '*' && (t.end+1 == len(text) || !wordByte(text[t.end+1]))
+		form := string(t.Surface)
+		prefix := t.End < len(text) && text[t.End] == '*' && (t.End+1 == len(text) || !wordByte(text[t.End+1]))
 		key := form
 		if prefix {
 			key += "*"
 		}
 		if i, ok := at[key]; ok {
 			q.terms[i].weight++
-			q.terms[i].part = q.terms[i].part && t.part
+			q.terms[i].part = q.terms[i].part && t.Part
 			return
 		}
 		if len(q.terms) == maxQueryWords {
@@ -96,39 +98,40 @@ func (q *query) words(text string) int {
 		}
 		at[key] = len(q.terms)
 		q.terms = append(q.terms, queryTerm{
-			stem: stemOf(form), form: form, weight: 1, prefix: prefix, part: t.part,
-			pos: t.pos,
+			stem: analysis.Stem(form), form: form, weight: 1, prefix: prefix, part: t.Part,
+			pos: t.Pos,
 		})
 	})
 	return n
 }
 
-func wordByte(c byte) bool { return c >= 0x80 || asciiWord[c] }
+func wordByte(c byte) bool { return c >= 0x80 || analysis.ASCIIWord[c] }
 
 func parsePhrase(text string) phrase {
 	var p phrase
 	first := 0
-	tokenise(text, func(t token) {
+	analysis.Tokenise(text, func(t analysis.Token) {
 		if len(p.stems) == maxPhrase {
 			return
 		}
 		if len(p.stems) == 0 {
-			first = t.pos
+			first = t.Pos
 		}
 		// An identifier is its parts, or itself when it has none.
-		if n := len(p.stems); n > 0 && t.part && p.offsets[n-1] == t.pos-first {
-			p.stems[n-1] = stemOf(string(t.surface))
+		if n := len(p.stems); n > 0 && t.Part && p.offsets[n-1] == t.Pos-first {
+			p.stems[n-1] = analysis.Stem(string(t.Surface))
 			return
 		}
-		p.stems = append(p.stems, stemOf(string(t.surface)))
-		p.offsets = append(p.offsets, t.pos-first)
+		p.stems = append(p.stems, analysis.Stem(string(t.Surface)))
+		p.offsets = append(p.offsets, t.Pos-first)
 	})
 	return p
 }
 
 // dropStopWords leaves out words that say nothing, unless there are no others.
 func (q *query) dropStopWords() {
-	said := slices.DeleteFunc(slices.Clone(q.terms), func(t queryTerm) bool { return stopWords[t.form] && !t.prefix })
+	said := slices.DeleteFunc(slices.Clone(q.terms),
+		func(t queryTerm) bool { return analysis.StopWords[t.form] && !t.prefix })
 	if len(said) > 0 {
 		q.terms = said
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"readthru/knowledge/analysis"
 )
 
 // Documents are made of the best passages: of so many, or of so many for each hit wanted.
@@ -80,7 +82,7 @@ func (s *scorer) load(q *query) {
 			if t.part {
 				st.idf *= partWeight
 			}
-			if functionWords[t.form] {
+			if analysis.FunctionWords[t.form] {
 				st.idf *= functionWeight
 			}
 			s.terms = append(s.terms, st)

@@ -3,6 +3,8 @@ package knowledge
 import (
 	"strings"
 	"unicode/utf8"
+
+	"readthru/knowledge/analysis"
 )
 
 // snippetChars is the most code points of a snippet.
@@ -50,26 +52,26 @@ func (q *query) spots(line string) []spot {
 	}
 	var spots []spot
 	at, chars := 0, 0
-	tokenise(line, func(t token) {
-		if t.surface[0] < utf8.RuneSelf && !begins[clip(string(t.surface), 2)] {
+	analysis.Tokenise(line, func(t analysis.Token) {
+		if t.Surface[0] < utf8.RuneSelf && !begins[clip(string(t.Surface), 2)] {
 			return
 		}
-		weight, term := q.weightOf(string(t.surface))
+		weight, term := q.weightOf(string(t.Surface))
 		if weight == 0 {
 			return
 		}
-		if t.start > at { // parts of an identifier come after the whole
-			chars += utf8.RuneCountInString(line[at:t.start])
-			at = t.start
+		if t.Start > at { // parts of an identifier come after the whole
+			chars += utf8.RuneCountInString(line[at:t.Start])
+			at = t.Start
 		}
-		spots = append(spots, spot{start: t.start, end: t.end, char: chars, term: term, weight: weight})
+		spots = append(spots, spot{start: t.Start, end: t.End, char: chars, term: term, weight: weight})
 	})
 	return spots
 }
 
 // weightOf returns how much a word counts for the choice of a snippet, and which term of the query it is; 0 for none.
 func (q *query) weightOf(surface string) (weight float64, term int) {
-	stem := stemOf(surface)
+	stem := analysis.Stem(surface)
 	for i := range q.terms {
 		t := &q.terms[i]
 		switch {
@@ -78,7 +80,7 @@ func (q *query) weightOf(surface string) (weight float64, term int) {
 		default:
 			continue
 		}
-		if functionWords[t.form] {
+		if analysis.FunctionWords[t.form] {
 			weight = functionWeight
 		}
 		if t.form == surface {

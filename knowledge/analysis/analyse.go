@@ -1,4 +1,6 @@
-package knowledge
+// Package analysis turns text into the terms of an index: [Tokenise] finds its words and the parts of its identifiers,
+// [Stem] gives a word the form that it is indexed by. Documents and queries go through the same functions.
+package analysis
 
 import (
 	"strings"
@@ -9,33 +11,33 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// analyserVersion is raised with every change of how text becomes terms: an index made by another version is made anew.
-const analyserVersion = 1
+// Version is raised with every change of how text becomes terms: an index made by another version is made anew.
+const Version = 1
 
 // maxWord is the longest word that is indexed, in bytes. Longer ones are keys, hashes and encoded data.
 const maxWord = 64
 
-// A token is a word of a text, or a part of an identifier, as it stands there in lower case.
-type token struct {
-	surface    []byte // valid until the next token
-	pos        int    // its place, counted in words and parts from 0
-	start, end int    // its bytes in the text
-	part       bool   // of an identifier that was a token, too
+// A Token is a word of a text, or a part of an identifier, as it stands there in lower case.
+type Token struct {
+	Surface    []byte // the word in lower case; valid until the next token
+	Pos        int    // place in the text, counted in words and parts from 0
+	Start, End int    // bytes of the text
+	Part       bool   // it is a part of an identifier that is a token itself
 }
 
-// tokenise calls f for each token of text, in order.
+// Tokenise calls f for each token of text, in order.
 //
 // A word is letters, digits and "_" between others; an apostrophe ends it. An identifier (useEffect, HTTPServer,
 // foo_bar) is a token whole and in parts, at the places of its parts, so that the phrase "use effect" finds it. Text in
 // scripts that put no space between words becomes pairs of characters. The targets of markdown links are left out: they
 // are addresses, not text.
-func tokenise(text string, f func(token)) {
+func Tokenise(text string, f func(Token)) {
 	t := tokeniser{f: f, text: text}
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {
 			switch {
-			case asciiWord[c]:
+			case ASCIIWord[c]:
 				i = t.word(i)
 			case c == ']' && i+1 < len(text) && text[i+1] == '(':
 				i = linkEnd(text, i+2)
@@ -60,7 +62,8 @@ func tokenise(text string, f func(token)) {
 	}
 }
 
-var asciiWord = func() (set [utf8.RuneSelf]bool) {
+// ASCIIWord tells which bytes belong to a word.
+var ASCIIWord = func() (set [utf8.RuneSelf]bool) {
 	for c := range set {
 		set[c] = c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 	}
@@ -69,7 +72,7 @@ var asciiWord = func() (set [utf8.RuneSelf]bool) {
 
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return asciiWord[r]
+		return ASCIIWord[r]
 	}
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)) && !unspaced(r)
 }
@@ -106,7 +109,7 @@ func linkEnd(text string, i int) int {
 // contraction returns where to go on after an apostrophe: what is left of "user's" and "don't" is no word.
 func contraction(text string, i int) int {
 	j := i
-	for j < len(text) && j < i+3 && text[j] < utf8.RuneSelf && asciiWord[text[j]] {
+	for j < len(text) && j < i+3 && text[j] < utf8.RuneSelf && ASCIIWord[text[j]] {
 		j++
 	}
 	switch strings.ToLower(text[i:j]) {
@@ -117,7 +120,7 @@ func contraction(text string, i int) int {
 }
 
 type tokeniser struct {
-	f    func(token)
+	f    func(Token)
 	text string
 	pos  int
 	last int // end of the word before
@@ -131,7 +134,7 @@ func (t *tokeniser) word(i int) int {
 	j, plain, mixed := i, true, false
 	for j < len(text) {
 		if c := text[j]; c < utf8.RuneSelf {
-			if !asciiWord[c] {
+			if !ASCIIWord[c] {
 				break
 			}
 			if c == '_' || c >= 'A' && c <= 'Z' && j > i {
@@ -165,7 +168,7 @@ func (t *tokeniser) word(i int) int {
 	if j-i == 1 && plain { // C++, C#, F#
 		if rest := text[j:]; strings.HasPrefix(rest, "++") {
 			j, end = j+2, end+2
-		} else if strings.HasPrefix(rest, "#") && (len(rest) == 1 || rest[1] >= utf8.RuneSelf || !asciiWord[rest[1]]) &&
+		} else if strings.HasPrefix(rest, "#") && (len(rest) == 1 || rest[1] >= utf8.RuneSelf || !ASCIIWord[rest[1]]) &&
 			text[i] > '9' {
 			j, end = j+1, end+1
 		}
@@ -220,7 +223,7 @@ func (t *tokeniser) emit(i, j int, plain, part bool) {
 			return
 		}
 	}
-	t.f(token{surface: t.buf, pos: t.pos, start: i, end: j, part: part})
+	t.f(Token{Surface: t.buf, Pos: t.pos, Start: i, End: j, Part: part})
 }
 
 // identifierCuts returns where an identifier's parts after the first begin: after "_", before a capital that follows a
@@ -265,9 +268,9 @@ func (t *tokeniser) pairs(i int) int {
 	return i
 }
 
-// stemOf returns the term a surface form is indexed under: without accents and, when it is a word in letters, without
+// Stem returns the term a surface form is indexed under: without accents and, when it is a word in letters, without
 // its English ending.
-func stemOf(surface string) string {
+func Stem(surface string) string {
 	word := surface
 	letters := true
 	for i := 0; i < len(word); i++ {
@@ -298,12 +301,12 @@ func withoutAccents(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// stopWords are words that a query leaves out when it has others: Lucene's list for English.
-var stopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or such that the their then
+// StopWords are words that a query leaves out when it has others: Lucene's list for English.
+var StopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or such that the their then
 	there these they this to was will with`)
 
-// functionWords are words that say little in a question; they count for less.
-var functionWords = wordSet(`about after all also am any because been before being between both can could did do does
+// FunctionWords are words that say little in a question; they count for less.
+var FunctionWords = wordSet(`about after all also am any because been before being between both can could did do does
 	doing done during each from get give given had has have he her him his how i its just like made make many may me
 	might more most much must my need one only other our out over own same shall she should so some than them those
 	through too under up us use used using very was we were what when where whether which while who whom whose why would
