@@ -189,11 +189,6 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	case req.ContentLength != 0 && req.Body != nil && req.Body != http.NoBody:
 		return c.pass(q, "bypass")
 	}
-	return c.answer(q)
-}
-
-// answer answers a GET or HEAD.
-func (c *Cache) answer(q *request) (*http.Response, error) {
 	landed := c.landed.Load()
 	sel := c.lookup(q)
 	why := "uri-miss"
@@ -207,7 +202,7 @@ func (c *Cache) answer(q *request) (*http.Response, error) {
 	if r != nil {
 		v := c.policy.judge(q, r, time.Now())
 		if v.action != validate {
-			if resp := c.hit(q, r, v); resp != nil {
+			if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
 				if v.action == reuseRefreshing {
 					c.refresh(q, sel)
 				}
@@ -234,21 +229,6 @@ func (c *Cache) lookup(q *request) selection {
 	stored, err := c.store.Responses(q.key)
 	c.warn("look up stored responses", q.key, err)
 	return c.policy.choose(q, stored)
-}
-
-// hit answers from the store, as judged, or returns nil if the content is lost.
-func (c *Cache) hit(q *request, r *store.Response, v verdict) *http.Response {
-	resp := c.fromStore(q, r, Outcome{Hit: true, TTL: v.ttl, Detail: v.detail}, false)
-	if resp == nil {
-		return nil
-	}
-	if v.ttl > 0 {
-		c.hits.Add(1)
-	} else {
-		c.stale.Add(1)
-	}
-	c.store.Touch(q.key)
-	return resp
 }
 
 // invalidate drops what is stored for a key, and what is on its way there.

@@ -226,7 +226,7 @@ func (c *Cache) meanwhile(q *request) *http.Response {
 	if v.action != reuse {
 		return nil
 	}
-	return c.hit(q, r, v)
+	return c.fromStore(q, r, v.hit(), false)
 }
 
 // onError answers with what is stored when the origin did not answer, or with a server error, where that is allowed.
@@ -238,5 +238,5 @@ func (c *Cache) onError(q *request, sel selection, code int) *http.Response {
 	if !ok {
 		return nil
 	}
-	return c.hit(q, sel.complete, v)
+	return c.fromStore(q, sel.complete, v.hit(), false)
 }

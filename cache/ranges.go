@@ -156,28 +156,47 @@ func within(asked byteRange, r *store.Response) (first, last int64, ok bool) {
 	return first, last, ok && first >= r.Offset && last < r.Offset+r.Length
 }
 
-// A cut is how a stored response answers a request with a Range.
+// A cut is how a stored response answers a request.
 type cut struct {
-	status      int   // 200, 206 or 416
-	first, last int64 // of a 206
+	status      int   // the stored one, or 206, 304, 416
+	content     bool  // with content
+	whole       bool  // all of what is stored
+	first, last int64 // otherwise: the first and the last byte of the representation
 }
 
-// cutFor decides which part of the complete stored response r answers q: one range gives 206; several, and those whose
-// If-Range fails, give the whole; one beyond the end gives 416 (RFC 9110 §14.2, §15.5.17).
-func cutFor(q *request, r *store.Response) cut {
-	whole := cut{status: r.Status}
-	if q.Method != http.MethodGet || r.Status != http.StatusOK || len(q.Header["Range"]) == 0 {
-		return whole
+// cutFor decides how the stored response r answers q: with 304 where the client has it already; with all of it, or a
+// part where q asks for one range that is there. Several ranges, and those whose If-Range fails, give the whole; one
+// beyond the end gives 416 (RFC 9110 §14.2, §15.5.17). ok is false if r is a part that does not hold what q asks for.
+func cutFor(q *request, r *store.Response) (c cut, ok bool) {
+	whole := cut{status: r.Status, content: true, whole: true}
+	switch {
+	case r.Status == http.StatusPartialContent && verbatim(r):
+		return whole, true
+	case r.Status == http.StatusPartialContent:
+		ranges, _ := parseRange(q.Header["Range"])
+		if len(ranges) != 1 {
+			return cut{}, false
+		}
+		first, last, ok := within(ranges[0], r)
+		return cut{http.StatusPartialContent, true, false, first, last}, ok
+	case r.Status == http.StatusOK && conditional(q.Header) && notModified(q.Header, r):
+		return cut{status: http.StatusNotModified}, true
+	case q.Method != http.MethodGet:
+		whole.content = q.Method != http.MethodHead
+		fallthrough
+	case r.Status != http.StatusOK || len(q.Header["Range"]) == 0:
+		whole.content = whole.content && r.Status != http.StatusNoContent && r.Status != http.StatusNotModified
+		return whole, true
 	}
-	ranges, ok := parseRange(q.Header["Range"])
-	if !ok || len(ranges) != 1 || !ifRangeHolds(q.Header, r) {
-		return whole
+	ranges, valid := parseRange(q.Header["Range"])
+	if !valid || len(ranges) != 1 || !ifRangeHolds(q.Header, r) {
+		return whole, true
 	}
-	first, last, ok := ranges[0].resolve(r.Length)
-	if !ok {
-		return cut{status: http.StatusRequestedRangeNotSatisfiable}
+	first, last, satisfiable := ranges[0].resolve(r.Length)
+	if !satisfiable {
+		return cut{status: http.StatusRequestedRangeNotSatisfiable}, true
 	}
-	return cut{http.StatusPartialContent, first, last}
+	return cut{http.StatusPartialContent, true, false, first, last}, true
 }
 
 // ifRangeHolds evaluates If-Range against r: an entity tag by strong comparison, or a date that is exactly r's

@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,27 +25,43 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 		}
 	}
 	h["Age"] = []string{strconv.FormatInt(int64(age(r, time.Now())/time.Second), 10)}
+	cut, ok := cutFor(q, r)
+	if !ok {
+		return nil
+	}
 	resp := &http.Response{
-		StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		StatusCode: cut.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: h, Body: http.NoBody, ContentLength: 0, Request: q.Request,
 	}
-	var err error
 	switch {
-	case conditional(q.Header) && r.Status == http.StatusOK && notModified(q.Header, r):
-		setNotModified(resp)
-	case r.Status == http.StatusPartialContent:
-		err = c.setPart(q, resp, r)
-	default:
-		err = c.setContent(q, resp, r)
-	}
-	if err != nil {
-		if !errors.Is(err, store.ErrNotFound) {
-			c.warn("read a stored body", q.key, err)
+	case cut.content:
+		body, err := c.store.Body(r.Body)
+		if err == nil {
+			err = cut.setContent(resp, r, body)
 		}
-		return nil
+		if err != nil {
+			c.warn("read a stored body", q.key, err)
+			return nil
+		}
+	case cut.status == http.StatusNotModified && r.Status == http.StatusOK:
+		setNotModified(resp)
+	case cut.status == http.StatusRequestedRangeNotSatisfiable:
+		setNotSatisfiable(resp, r.Length)
+	case q.Method == http.MethodHead && r.Status != http.StatusNoContent:
+		resp.ContentLength = r.Length
+		h["Content-Length"] = []string{strconv.FormatInt(r.Length, 10)}
 	}
 	resp.Status = strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode)
 	o.carry(resp)
+	switch {
+	case !o.Hit:
+		return resp
+	case o.TTL > 0:
+		c.hits.Add(1)
+	default:
+		c.stale.Add(1)
+	}
+	c.store.Touch(q.key)
 	return resp
 }
 
@@ -61,55 +76,18 @@ func setNotModified(resp *http.Response) {
 	}
 }
 
-// setContent gives resp the content of the complete stored response r, or the part of it that q asks for.
-func (c *Cache) setContent(q *request, resp *http.Response, r *store.Response) error {
-	part := cutFor(q, r)
-	resp.StatusCode = part.status
-	switch {
-	case r.Status == http.StatusNoContent || r.Status == http.StatusNotModified:
-		return nil
-	case part.status == http.StatusRequestedRangeNotSatisfiable:
-		setNotSatisfiable(resp, r.Length)
-		return nil
-	case q.Method == http.MethodHead:
-		resp.ContentLength = r.Length
-		resp.Header["Content-Length"] = []string{strconv.FormatInt(r.Length, 10)}
-		return nil
-	}
-	body, err := c.store.Body(r.Body)
-	if err != nil {
-		return err
-	}
-	if part.status == http.StatusPartialContent && r.Status == http.StatusOK {
-		return setRange(resp, body, part.first, part.last, 0, r.Length)
+// setContent gives resp the cut of the stored response r, whose content is body.
+func (c cut) setContent(resp *http.Response, r *store.Response, body *store.Body) error {
+	if !c.whole {
+		total := r.Length
+		if r.Status == http.StatusPartialContent {
+			total = r.Total
+		}
+		return setRange(resp, body, c.first, c.last, r.Offset, total)
 	}
 	resp.Body, resp.ContentLength = body, r.Length
 	resp.Header["Content-Length"] = []string{strconv.FormatInt(r.Length, 10)}
 	return nil
-}
-
-// setPart gives resp what q asks for of the stored part r, which holds it.
-func (c *Cache) setPart(q *request, resp *http.Response, r *store.Response) error {
-	if verbatim(r) {
-		body, err := c.store.Body(r.Body)
-		if err == nil {
-			resp.Body, resp.ContentLength = body, r.Length
-		}
-		return err
-	}
-	ranges, _ := parseRange(q.Header["Range"])
-	if len(ranges) != 1 {
-		return store.ErrNotFound
-	}
-	first, last, ok := within(ranges[0], r)
-	if !ok {
-		return store.ErrNotFound
-	}
-	body, err := c.store.Body(r.Body)
-	if err != nil {
-		return err
-	}
-	return setRange(resp, body, first, last, r.Offset, r.Total)
 }
 
 // setRange makes resp a 206 with the bytes first to last of a representation of total bytes, -1 if unknown, of which

@@ -42,6 +42,9 @@ type verdict struct {
 	detail string        // the detail parameter of Cache-Status, if any
 }
 
+// hit returns the outcome of a request that is answered as judged.
+func (v verdict) hit() Outcome { return Outcome{Hit: true, TTL: v.ttl, Detail: v.detail} }
+
 // judge decides whether the stored response r, which q selects, may answer q at the time now (RFC 9111 §4).
 func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	cc := p.control(r.Header)
