@@ -91,14 +91,14 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	if err := s.f.Blocked(u); err != nil {
 		return nil, err
 	}
-	twin := &attempt{req: Request{Own: true, Method: http.MethodGet}, url: u}
-	resp, err := s.f.o.Client.RoundTrip(s.f.request(OwnPolicy(ctx), twin, acceptMarkdown))
+	ask := Request{Own: true, Method: http.MethodGet}
+	resp, err := s.f.o.Client.RoundTrip(s.f.request(OwnPolicy(ctx), ask, u, acceptMarkdown))
 	if err != nil {
 		return nil, Explain(u, err)
 	}
 	body := resp.Body
 	defer body.Close()
-	twin.resp = resp
+	twin := response{resp: resp}
 	kind := classify(true, resp.StatusCode, resp.Header)
 	if resp.StatusCode != http.StatusOK {
 		return nil, unfit(fmt.Sprintf("the twin answered HTTP %d", resp.StatusCode))

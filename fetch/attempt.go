@@ -22,39 +22,48 @@ import (
 	"readthru/store"
 )
 
-// attempt is what the steps of one page share: the wish, what the origin answered, what was tried. Only one goroutine
-// uses it at a time.
+// attempt is what the steps of one page share, by stage: what is asked, what the origin answered, what was made of it.
+// Only one goroutine uses it at a time.
 type attempt struct {
-	req     Request
-	cascade []string
-	convert convert.Options // of the page as it is kept
-	wanted  string          // convert's part of the recipe
-	recipes struct {
-		url *url.URL // for which it was made
-		own string
-	}
-	page    *page.Page // what the URL alone tells
-	key     page.Key
-	started time.Time
+	asked
+	response
+	made
 
+	url       *url.URL   // of the response: the request's, or where redirects led
+	host      store.Host // what is known of url's host
+	private   bool       // request or response say that it concerns one reader, or is not to be kept
+	memorable bool       // what comes of it may be kept
+}
+
+// asked is what is known before anybody is asked.
+type asked struct {
+	req         Request
+	cascade     []string
+	convert     convert.Options // of the page as it is kept
+	wanted      string          // convert's part of the recipe
+	page        *page.Page      // what the URL alone tells, and then what is answered
+	key         page.Key
+	started     time.Time
 	credentials bool // the request carries some, in fields or URL (AD4)
-	private     bool // request or response say that it concerns one reader, or is not to be kept
-	memorable   bool // what comes of it may be kept
-	noTransform bool // own fetch of a page that says so: converted here, never sent on
+}
 
-	url     *url.URL // of the response in hand: the request's, or where redirects led
-	resp    *http.Response
-	kind    kind
-	status  int           // of resp
-	outcome cache.Outcome // how the cache came by resp
+// response is what the origin answered.
+type response struct {
+	resp        *http.Response
+	kind        kind
+	status      int           // of resp
+	outcome     cache.Outcome // how the cache came by resp
+	raw         []byte        // content as received; nil until read
+	content     []byte        // content decoded
+	sum         store.Sum     // of raw
+	hasSum      bool
+	doc         *convert.Document // nil until asked for
+	wall        string            // mark of a bot wall, empty if none
+	noTransform bool              // an own fetch converts it here and sends it to nobody; for a client it passes as it is
+}
 
-	raw     []byte    // content as received; nil until read
-	content []byte    // content decoded
-	sum     store.Sum // of raw
-	hasSum  bool
-	doc     *convert.Document // nil until asked for
-	wall    string            // mark of a bot wall, empty if none
-
+// made is what the steps made of the response.
+type made struct {
 	best     *store.Rendition // so far
 	shown    *store.Rendition // what the view wants of it; nil: best
 	removed  *page.Removed    // receipts, where the view wants them
@@ -67,7 +76,9 @@ type attempt struct {
 }
 
 func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
-	a := &attempt{req: r, url: r.URL, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted}
+	a := &attempt{url: r.URL, asked: asked{
+		req: r, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted,
+	}}
 	a.page, a.key = f.identify(r.URL)
 	if rule, ok := f.o.Rules.Match(r.URL.Host, r.URL.Path); ok && rule.Cascade != nil {
 		a.cascade = order(rule.Cascade, f.o.MarkdownNew.Mode)
@@ -112,6 +123,11 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	if a.outcome = cache.OutcomeOf(resp); a.outcome.Detail == cache.DetailOnlyIfCached {
 		a.kind = opaque // our cache has nothing and must not ask: no word of the origin
 	}
+	a.noTransform = a.noTransform || httpfield.Directive(resp.Header, "no-transform") ||
+		httpfield.Directive(a.req.Header, "no-transform")
+	if a.noTransform && a.req.Own {
+		a.warn("no-transform")
+	}
 	noStore, private := httpfield.Directive(resp.Header, "no-store"), httpfield.Directive(resp.Header, "private")
 	a.private = a.private || noStore || private
 	if noStore || private && !f.o.Private {
@@ -124,13 +140,7 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 
 // recipe names what, besides the bytes, decides what a rendition is: the rules of conversion, what is wanted of the
 // page, the type and charset that its origin names, and the URL that relative links are resolved against.
-func (a *attempt) recipe() string {
-	if a.recipes.url == a.url {
-		return a.recipes.own
-	}
-	a.recipes.url, a.recipes.own = a.url, a.recipeOf(a.wanted)
-	return a.recipes.own
-}
+func (a *attempt) recipe() string { return a.recipeOf(a.wanted) }
 
 // recipeOf is recipe for other options.
 func (a *attempt) recipeOf(wanted string) string {
@@ -158,13 +168,13 @@ func digest(s string) string {
 
 // read reads and decodes the content, both at most limit bytes. After errTooLarge and errUnknownCoding the response's
 // body gives the whole content still, from its first byte.
-func (a *attempt) read(limit int64) error {
-	body := a.resp.Body
-	if a.resp.ContentLength > limit {
+func (r *response) read(limit int64) error {
+	body := r.resp.Body
+	if r.resp.ContentLength > limit {
 		return errTooLarge
 	}
 	var buf bytes.Buffer
-	if n := a.resp.ContentLength; n > 0 {
+	if n := r.resp.ContentLength; n > 0 {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
 	n, err := buf.ReadFrom(io.LimitReader(body, limit+1))
@@ -175,16 +185,16 @@ func (a *attempt) read(limit int64) error {
 		return err
 	}
 	raw := buf.Bytes()
-	a.resp.Body = replayed(raw, body)
+	r.resp.Body = replayed(raw, body)
 	if n > limit {
 		return errTooLarge
 	}
-	if a.content, err = decode(raw, a.resp.Header, limit); err != nil {
+	if r.content, err = decode(raw, r.resp.Header, limit); err != nil {
 		return err
 	}
-	a.raw = raw
-	if !a.hasSum {
-		a.sum, a.hasSum = sha256.Sum256(raw), true
+	r.raw = raw
+	if !r.hasSum {
+		r.sum, r.hasSum = sha256.Sum256(raw), true
 	}
 	return nil
 }

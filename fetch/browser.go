@@ -247,8 +247,7 @@ func (f *Fetcher) renderMode(a *attempt) string {
 
 // rendersHost reports whether rendering gave far more than converting on this host a while ago.
 func (f *Fetcher) rendersHost(a *attempt) bool {
-	h, err := f.o.Store.Host(a.url.Hostname())
-	return err == nil && a.started.Sub(h.RenderHelped) < renderHelps
+	return a.started.Sub(a.host.RenderHelped) < renderHelps
 }
 
 // wantsMore reports whether a good local result is not the end: the page is to be rendered all the same.

@@ -44,21 +44,21 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 func (f *Fetcher) plainly(ctx context.Context, u *url.URL, accept string,
 	h http.Header,
 ) (resp *http.Response, at *url.URL, err error) {
-	a := &attempt{req: Request{Own: true, Method: http.MethodGet, Header: h}, url: u}
+	ask := Request{Own: true, Method: http.MethodGet, Header: h}
 	for hop := 0; ; hop++ {
-		resp, err := f.o.Client.RoundTrip(f.request(ctx, a, accept))
+		resp, err := f.o.Client.RoundTrip(f.request(ctx, ask, u, accept))
 		if err != nil {
 			return nil, nil, err
 		}
-		next, redirected := location(a.url, resp)
+		next, redirected := location(u, resp)
 		if !redirected || hop == fileRedirects || next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
-			return resp, a.url, decoded(resp)
+			return resp, u, decoded(resp)
 		}
 		resp.Body.Close()
 		if err := f.Blocked(next); err != nil {
 			return nil, nil, err
 		}
-		a.url = next
+		u = next
 	}
 }
 

@@ -51,23 +51,23 @@ func (f *Fetcher) githubPolicy(ctx context.Context, u *url.URL) context.Context 
 func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 	follow github.Follow,
 ) (*http.Response, *url.URL, error) {
-	a := &attempt{req: Request{Own: true, Method: http.MethodGet, Header: fields.Clone()}, url: u}
-	a.req.Header.Set("Cache-Control", "no-store")
+	ask := Request{Own: true, Method: http.MethodGet, Header: fields.Clone()}
+	ask.Header.Set("Cache-Control", "no-store")
 	for {
-		resp, err := f.o.Client.RoundTrip(f.request(f.githubPolicy(ctx, a.url), a, fields.Get("Accept")))
+		resp, err := f.o.Client.RoundTrip(f.request(f.githubPolicy(ctx, u), ask, u, fields.Get("Accept")))
 		if err != nil {
-			return nil, nil, Explain(a.url, err)
+			return nil, nil, Explain(u, err)
 		}
-		next, redirected := location(a.url, resp)
+		next, redirected := location(u, resp)
 		if !redirected {
-			return resp, a.url, decoded(resp)
+			return resp, u, decoded(resp)
 		}
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
 		resp.Body.Close()
-		if err := follow(a.url, next); err != nil {
+		if err := follow(u, next); err != nil {
 			return nil, nil, err
 		}
-		a.url = next
+		u = next
 	}
 }
 

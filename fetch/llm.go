@@ -104,14 +104,6 @@ func (f *Fetcher) byOthers(r *store.Rendition) bool {
 	return r.From == page.MarkdownNew || r.From == page.LLM && (f.o.LLM == nil || !f.o.LLM.Local())
 }
 
-// takeModel takes over what another attempt at the same page spent on a model.
-func (a *attempt) takeModel(from page.Info) {
-	i := &a.page.Info
-	i.LLMMS, i.LLMModel = from.LLMMS, from.LLMModel
-	i.LLMPromptTokens, i.LLMCompletionTokens, i.LLMTotalTokens = from.LLMPromptTokens, from.LLMCompletionTokens,
-		from.LLMTotalTokens
-}
-
 func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error) {
 	doc, err := s.document(ctx, a)
 	if err != nil {

@@ -178,7 +178,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 	if resp.StatusCode != http.StatusOK {
 		return nil, unfit(fmt.Sprintf("markdown.new answered HTTP %d", resp.StatusCode))
 	}
-	answer := &attempt{resp: resp}
+	answer := response{resp: resp}
 	if err := answer.read(m.f.o.MaxBody); err != nil {
 		return nil, trouble(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"readthru/convert"
 	"readthru/httpfield"
@@ -26,16 +27,26 @@ const (
 // maxRedirects is how many redirects an own fetch follows.
 const maxRedirects = 10
 
-// ask gets the origin's response: one request for a proxied page, with redirects followed for our own.
+// ask gets the origin's response: one request for a proxied page, with redirects followed for our own, and a second one
+// without text/markdown when the origin answers 406.
 func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	for hop := 0; ; hop++ {
-		resp, err := f.askOnce(ctx, a)
+		a.host, _ = f.o.Store.Host(a.url.Hostname()) // nothing, where nothing is known
+		accept := acceptMarkdown
+		if a.host.PreferHTML || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
+			accept = acceptHTML
+		}
+		resp, err := f.o.Client.RoundTrip(f.request(ctx, a.req, a.url, accept))
 		if err != nil {
 			return err
+		}
+		if resp.StatusCode == http.StatusNotAcceptable {
+			resp = f.askAgain(f.request(ctx, a.req, a.url, acceptNoMD), resp)
 		}
 		next, redirected := location(a.url, resp)
 		if !a.req.Own || !redirected {
 			f.look(a, resp)
+			a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 			return nil
 		}
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
@@ -49,26 +60,18 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	}
 }
 
-// askOnce sends one request, and a second one without text/markdown when the origin answers 406.
-func (f *Fetcher) askOnce(ctx context.Context, a *attempt) (*http.Response, error) {
-	accept := acceptMarkdown
-	if h, err := f.o.Store.Host(a.url.Hostname()); err == nil && h.PreferHTML || a.req.HTML || a.req.Source ||
-		a.req.Trimmed || a.req.View.chooses() {
-		accept = acceptHTML
+// askAgain sends a second request after a 406. It returns the first response when that helps nothing.
+func (f *Fetcher) askAgain(req *http.Request, first *http.Response) *http.Response {
+	again, err := f.o.Client.RoundTrip(req)
+	if err != nil {
+		return first
 	}
-	resp, err := f.o.Client.RoundTrip(f.request(ctx, a, accept))
-	if err != nil || resp.StatusCode != http.StatusNotAcceptable {
-		return resp, err
+	if again.StatusCode == http.StatusNotAcceptable {
+		again.Body.Close()
+		return first
 	}
-	again, err := f.o.Client.RoundTrip(f.request(ctx, a, acceptNoMD))
-	if err != nil || again.StatusCode == http.StatusNotAcceptable {
-		if err == nil {
-			again.Body.Close()
-		}
-		return resp, nil
-	}
-	resp.Body.Close()
-	return again, nil
+	first.Body.Close()
+	return again
 }
 
 // askHTML asks the origin once more, for the HTML of a page whose markdown was not taken, and puts it in the place of
@@ -77,47 +80,36 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	if a.req.Own {
 		ctx = OwnPolicy(ctx)
 	}
-	resp, err := f.o.Client.RoundTrip(f.request(ctx, a, acceptHTML))
+	resp, err := f.o.Client.RoundTrip(f.request(ctx, a.req, a.url, acceptHTML))
 	if err != nil {
 		return false
 	}
 	body := resp.Body
 	defer body.Close()
 	b := *a
-	b.raw, b.content, b.hasSum, b.doc = nil, nil, false, nil
+	b.response = response{noTransform: a.noTransform}
 	f.look(&b, resp)
 	if b.kind != htmlKind || b.status != http.StatusOK || b.read(f.o.MaxBody) != nil ||
 		convert.Wall(b.status, resp.Header, b.content) != "" {
 		return false
 	}
-	resp.Body = http.NoBody // all of it is in hand
-	a.takeOver(&b)
-	a.kind, a.private, a.memorable, a.doc = b.kind, b.private, b.memorable, nil
+	head := *resp
+	head.Body = a.resp.Body // to be closed; all of the new one is in hand
+	b.resp = &head
+	a.response, a.private, a.memorable = b.response, b.private, b.memorable
 	return true
 }
 
-// takeOver takes the response that another attempt at the same page has in hand. The body of a's own response stays, to
-// be closed.
-func (a *attempt) takeOver(b *attempt) {
-	if b.resp == a.resp {
-		return
-	}
-	resp := *b.resp
-	resp.Body = a.resp.Body
-	a.resp, a.raw, a.content, a.sum, a.hasSum, a.recipes.url = &resp, b.raw, b.content, b.sum, b.hasSum, nil
-	a.outcome = b.outcome
-}
-
-// request returns the request to send upstream: the client's fields, or ours, and the Accept that we want. It asks for
+// request returns the request for a URL to send upstream: the client's fields, or ours, and the Accept that we want. It asks for
 // no content coding that the client did not accept, for what is no page passes to the client as it is.
-func (f *Fetcher) request(ctx context.Context, a *attempt, accept string) *http.Request {
-	h := a.req.Header.Clone()
+func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept string) *http.Request {
+	h := r.Header.Clone()
 	if h == nil {
 		h = http.Header{}
 	}
 	h.Set("Accept", accept)
 	withoutOurs(h)
-	if a.req.Own {
+	if r.Own {
 		if h.Get("User-Agent") == "" && f.o.UserAgent != "" {
 			h.Set("User-Agent", f.o.UserAgent)
 		}
@@ -125,13 +117,13 @@ func (f *Fetcher) request(ctx context.Context, a *attempt, accept string) *http.
 			h.Set("Accept-Encoding", "gzip")
 		}
 	}
-	if a.req.Force && !httpfield.Directive(h, "no-cache") {
+	if r.Force && !httpfield.Directive(h, "no-cache") {
 		h.Add("Cache-Control", "no-cache")
 	}
-	if a.req.CacheOnly {
+	if r.CacheOnly {
 		h.Add("Cache-Control", "only-if-cached")
 	}
-	u := *a.url
+	u := *to
 	if u.User != nil {
 		password, _ := u.User.Password()
 		req := http.Request{Header: h}
@@ -141,7 +133,7 @@ func (f *Fetcher) request(ctx context.Context, a *attempt, accept string) *http.
 		u.User = nil
 	}
 	u.Fragment, u.RawFragment = "", ""
-	method := a.req.Method
+	method := r.Method
 	if method == "" {
 		method = http.MethodGet
 	}

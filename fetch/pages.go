@@ -57,45 +57,76 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	}
 	client := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
+	if r.Own {
+		ctx = OwnPolicy(ctx)
+	}
 	a := f.newAttempt(r, time.Now())
-	t, limit := f.githubTarget(a), f.o.Timeout
+	t, limit, ask := f.githubTarget(a), f.o.Timeout, f.ask
 	if t != nil {
 		limit += github.Timeout // and then there is time for the page itself
 	}
+	if r.Method == http.MethodHead {
+		ask = f.askHead
+	}
 	timer := time.AfterFunc(limit, func() { cancel(errTimeout) })
-	ans, err := f.page(ctx, a, t)
+	var ans *Answer
+	var err error
+	if t != nil {
+		ans, err = f.fromGitHub(ctx, a, t)
+	}
+	if ans == nil && err == nil {
+		err = ask(ctx, a)
+		switch {
+		case err != nil:
+		case a.noTransform && !r.Own:
+			ans, err = f.untouched(a, markIf(a.kind != opaque, "no-transform"))
+		case r.Own && (a.status < 200 || a.status > 299):
+			ans, err = f.refused(ctx, a)
+		case a.kind == opaque:
+			ans, err = f.untouched(a, "")
+		default:
+			ans, err = f.convertible(ctx, a)
+		}
+	}
 	timer.Stop()
 	if err == nil && ans.Response != nil {
-		if context.Cause(ctx) == nil {
+		if err = context.Cause(ctx); err == nil {
 			ans.Response.Body = &release{ans.Response.Body, func() { cancel(nil) }}
 			return ans, nil
 		}
-		err = context.Cause(ctx)
 	}
 	if a.resp != nil {
 		a.resp.Body.Close()
 	}
-	defer cancel(nil)
-	if err == nil {
-		return ans, nil
+	if err != nil {
+		e := f.noteFailure(ctx, a, err, client.Err() != nil)
+		cancel(nil)
+		return nil, e
 	}
+	cancel(nil)
+	return ans, nil
+}
+
+// noteFailure returns the error of a page that was not obtained. It notes the error with the page, and for a retry.
+func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, clientLeft bool) *Error {
 	if cause := context.Cause(ctx); errors.Is(cause, errTimeout) {
 		err = fmt.Errorf("%w: %w", errTimeout, err)
 	}
 	e := Explain(a.url, err)
-	if _, caller := errors.AsType[*unfollowedError](err); caller || r.CacheOnly {
-		return nil, e
+	// that a client left says nothing of the page
+	if _, caller := errors.AsType[*unfollowedError](err); caller || a.req.CacheOnly || clientLeft {
+		return e
 	}
 	// what was asked for one reader says nothing to others
-	if r.Own && client.Err() == nil && !httpfield.Directive(r.Header, "no-store") {
-		f.failed.Add(r.failureKey(), failure{e, time.Now()})
+	if a.req.Own && !httpfield.Directive(a.req.Header, "no-store") {
+		f.failed.Add(a.req.failureKey(), failure{e, time.Now()})
 	}
-	if a.memorable && client.Err() == nil { // that a client left says nothing of the page
+	if a.memorable {
 		if err := f.o.Store.PageFailed(a.key, e.page()); err != nil && !errors.Is(err, store.ErrNotFound) {
 			f.o.Log.Debug("page error not noted", "url", e.URL, "err", err)
 		}
 	}
-	return nil, e
+	return e
 }
 
 // release is a body that ends its request's context when it is closed.
@@ -111,40 +142,6 @@ func (r *release) Close() error {
 
 // WriteTo keeps the way by which a stored body writes itself.
 func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.ReadCloser) }
-
-// page gets a page; t is what it names on GitHub, nil for all others.
-func (f *Fetcher) page(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
-	if a.req.Own {
-		ctx = OwnPolicy(ctx)
-	}
-	if t != nil {
-		if ans, err := f.fromGitHub(ctx, a, t); ans != nil || err != nil {
-			return ans, err
-		}
-	}
-	ask := f.ask
-	if a.req.Method == http.MethodHead {
-		ask = f.askHead
-	}
-	if err := ask(ctx, a); err != nil {
-		return nil, err
-	}
-	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
-	if httpfield.Directive(a.resp.Header, "no-transform") || httpfield.Directive(a.req.Header, "no-transform") {
-		if !a.req.Own {
-			return f.untouched(a, markIf(a.kind != opaque, "no-transform"))
-		}
-		a.noTransform = true
-		a.warn("no-transform")
-	}
-	switch {
-	case a.req.Own && (a.status < 200 || a.status > 299):
-		return f.refused(ctx, a)
-	case a.kind == opaque:
-		return f.untouched(a, "")
-	}
-	return f.convertible(ctx, a)
-}
 
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
@@ -272,19 +269,29 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 		if res.Err != nil {
 			return res.Err
 		}
-		b := res.Val.(*attempt)
-		a.best, a.failure, a.attempts, a.kind, a.page.Info.ConvertMS = b.best, b.failure, b.attempts, b.kind,
-			b.page.Info.ConvertMS
-		a.page.Info.RenderMS = b.page.Info.RenderMS
-		a.takeModel(b.page.Info)
-		a.doc, a.seen = b.doc, b.seen
-		a.takeOver(b)
-		for _, w := range b.warnings {
-			a.warn(w)
-		}
+		a.share(res.Val.(*attempt))
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// share takes over what the attempt that ran the steps for all who wait has in hand and has made. Of a's own response
+// the body stays, to be closed.
+func (a *attempt) share(b *attempt) {
+	if b.resp != a.resp {
+		body := a.resp.Body
+		a.response = b.response
+		a.resp = new(*b.resp)
+		a.resp.Body = body
+	}
+	a.response.kind, a.response.doc = b.kind, b.doc
+	a.private, a.memorable = a.private || b.private, a.memorable && b.memorable
+	warnings, fetched := a.warnings, a.page.Info.FetchMS
+	a.made, a.page.Info = b.made, b.page.Info
+	a.page.Info.FetchMS = fetched
+	for _, w := range warnings {
+		a.warn(w)
 	}
 }
 
@@ -318,7 +325,7 @@ func (f *Fetcher) guarded(work func()) (err error) {
 // keep stores what the steps made: under the bytes it was made of, or under the page where it was made of others.
 func (f *Fetcher) keep(a *attempt) {
 	f.complete(a)
-	if a.best == nil || a.wall != "" || warns(a.best.Warnings, convert.WarnSoft404, convert.WarnError) {
+	if a.best == nil || !a.memorable || a.wall != "" || warns(a.best.Warnings, convert.WarnSoft404, convert.WarnError) {
 		return
 	}
 	var err error
