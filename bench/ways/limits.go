@@ -11,12 +11,12 @@ var limits = map[string]struct {
 	functions               int // until the answer
 	store, origin, renderer int // the deepest stack at the door
 }{
-	"page":   {670, 19, 15, 0},
-	"hit":    {225, 13, 0, 0},
+	"page":   {665, 16, 12, 0},
+	"hit":    {222, 8, 0, 0},
 	"search": {160, 11, 0, 0},
-	"hook":   {230, 18, 0, 0},
-	"crawl":  {980, 33, 29, 0},
-	"script": {730, 19, 15, 16},
+	"hook":   {225, 15, 0, 0},
+	"crawl":  {990, 31, 27, 0},
+	"script": {715, 16, 12, 15},
 }
 
 // check returns an error that names every limit that is passed.
