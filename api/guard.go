@@ -10,27 +10,26 @@ import (
 	"strings"
 )
 
-// guard decides which requests may be answered at all. It is the same for every path but for the token, which a path
-// may waive.
+// guard decides which requests may be answered. It is the same for every path except that public paths need no token.
 type guard struct {
 	hosts []string // names in lower case, without port, that the Host field may carry beside the loopback names
-	token string   // if empty none is asked for
+	token string   // if empty, no token is required
 }
 
-// check returns why r is refused, or nil. The rules, in order: Host names us (DNS rebinding), Origin is absent or ours,
-// no browser calls it cross-site or same-site (another port of this machine is same-site), content has a type that no
-// form has, the token fits.
+// check returns why r is refused, or nil. The rules, in order: Host names this server (DNS rebinding), Origin is absent
+// or ours, no browser calls the request cross-site or same-site (another port of this machine is same-site), the
+// content has a type that no form has, the token is right.
 func (g guard) check(r *http.Request, open bool) *Error {
 	if !g.ours(r.Host, r) {
 		return problem(http.StatusForbidden,
-			"host %q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
+			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 0 && !sameOrigin(origins, r.Host) {
 		return problem(http.StatusForbidden, "origin %q may not use this server", origins[0])
 	}
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" {
-			return problem(http.StatusForbidden, "a %s request of a browser may not use this server", site)
+			return problem(http.StatusForbidden, "%s requests of browsers may not use this server", site)
 		}
 	}
 	if e := contentType(r); e != nil {
@@ -38,7 +37,7 @@ func (g guard) check(r *http.Request, open bool) *Error {
 	}
 	if !open && !g.admits(r.Header.Values("Authorization")) {
 		return problem(http.StatusUnauthorized,
-			`this server asks for a token: send "Authorization: Bearer TOKEN" with the value of admin.token`)
+			`this server requires a token: send "Authorization: Bearer TOKEN" with the value of admin.token`)
 	}
 	return nil
 }
@@ -62,7 +61,8 @@ func (g guard) ours(hostport string, r *http.Request) bool {
 	return err == nil && ip != nil && ip.Equal(net.ParseIP(at))
 }
 
-// hostName returns the host of a Host field in lower case. It refuses what is no plain host with an optional port.
+// hostName returns the host of a Host field in lower case. ok is false if the field is not a host with an optional
+// port.
 func hostName(hostport string) (string, bool) {
 	u, err := url.Parse("http://" + hostport)
 	if err != nil || u.Host != hostport || u.User != nil || u.Hostname() == "" {
@@ -80,8 +80,8 @@ func sameOrigin(origins []string, host string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// contentType refuses content that is neither JSON nor said to be bytes: a page of another site can make a browser send
-// forms and plain text without asking, those it cannot. A request without content needs no type.
+// contentType returns an error for content that is neither JSON nor application/octet-stream: a page of another site
+// can make a browser send forms and plain text, but not those. A request without content needs no type.
 func contentType(r *http.Request) *Error {
 	types := r.Header.Values("Content-Type")
 	if len(types) == 0 && r.ContentLength == 0 {

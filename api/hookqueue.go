@@ -18,18 +18,18 @@ import (
 	"readthru/agents"
 )
 
-// Bounds of the work that hooks left. What is beyond them is not taken on: the agent's own work goes on without us.
+// Bounds of the queued work of hooks. Work beyond them is dropped.
 const (
 	maxSpooled      = 1000     // pieces of work
 	maxSpooledBytes = 64 << 20 // of all of them
 	maxSpooledAge   = 7 * 24 * time.Hour
-	maxSpoolTries   = 3 // a piece whose work has ended the process this often is given up
+	maxSpoolTries   = 3 // a piece that ended the process this often is dropped
 	hookWorkers     = 4
 )
 
-var errSpoolFull = errors.New("too much work of hooks is waiting")
+var errSpoolFull = errors.New("too much work of hooks is queued")
 
-// Spool writes work of hooks into a data directory, for the next process that has its store open.
+// Spool writes work of hooks into a data directory, for the next process that opens its store.
 func Spool(dataDir string, list []agents.Work) error {
 	for _, w := range list {
 		if _, err := spool(spoolDir(dataDir), w, time.Now()); err != nil {
@@ -41,7 +41,7 @@ func Spool(dataDir string, list []agents.Work) error {
 
 func spoolDir(dataDir string) string { return filepath.Join(dataDir, "hooks") }
 
-// spool writes a piece of work into a file of its own, whose name sorts by time, and returns the name.
+// spool writes a piece of work into a new file, whose name sorts by time, and returns the name.
 func spool(dir string, w agents.Work, now time.Time) (string, error) {
 	text, err := json.Marshal(w)
 	if err != nil {
@@ -73,24 +73,24 @@ func spool(dir string, w agents.Work, now time.Time) (string, error) {
 	return name, nil
 }
 
-// hookDone is what came of a piece of work.
+// hookDone is the result of a piece of work.
 type hookDone struct {
 	message string // for the user, empty if there is nothing to say
 }
 
-// hookQueue does the work that hooks leave, a few pieces at a time. Each piece has a file until it is done.
+// hookQueue does the work that hooks cause, a few pieces at a time. Each piece has a file until it is done.
 type hookQueue struct {
-	dir   string // empty: work is done, and lost when the process ends
+	dir   string // if empty, work has no files and is lost when the process ends
 	do    func(context.Context, agents.Work) hookDone
 	log   *slog.Logger
 	ctx   context.Context // ends at stop
 	stop  context.CancelFunc
 	slots chan struct{}
-	docs  sync.Mutex // held while documentation is merged with what is known
+	docs  sync.Mutex // held while documentation is merged
 
 	mu      sync.Mutex
 	running sync.WaitGroup
-	held    map[string]bool // pieces taken on, by their file's name without the count of tries
+	held    map[string]bool // pieces in the queue, by the name of their file without the count of tries
 }
 
 func newHookQueue(dataDir string, log *slog.Logger, do func(context.Context, agents.Work) hookDone) *hookQueue {
@@ -102,7 +102,7 @@ func newHookQueue(dataDir string, log *slog.Logger, do func(context.Context, age
 	return q
 }
 
-// add takes a piece of work on. The channel tells what came of it; it stays silent when the process is to end before.
+// add queues a piece of work. The channel gets its result, unless the process ends before.
 func (q *hookQueue) add(w agents.Work) (<-chan hookDone, error) {
 	name := ""
 	if q.dir != "" {
@@ -114,7 +114,7 @@ func (q *hookQueue) add(w agents.Work) (<-chan hookDone, error) {
 	return q.start(name, w), nil
 }
 
-// start does a piece of work as soon as it is its turn, and removes its file.
+// start does a piece of work when it is its turn, and deletes its file.
 func (q *hookQueue) start(name string, w agents.Work) <-chan hookDone {
 	done := make(chan hookDone, 1)
 	id, _, _ := piece(name)
@@ -138,7 +138,7 @@ func (q *hookQueue) start(name string, w agents.Work) <-chan hookDone {
 		}
 		d := q.do(q.ctx, w)
 		if q.ctx.Err() != nil {
-			return // it may have been cut short: its file stays
+			return // the work may be incomplete: its file stays
 		}
 		q.forget(name)
 		done <- d
@@ -151,7 +151,7 @@ func (q *hookQueue) forget(name string) {
 		return
 	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		q.log.Warn("work of a hook is done and will be done again", "error", err)
+		q.log.Warn("work of a hook is done but its file stays: it will be done again", "error", err)
 	}
 }
 
@@ -163,10 +163,10 @@ func (q *hookQueue) close() {
 	q.running.Wait()
 }
 
-// takeUpEvery is how often a daemon looks for work that others left to it.
+// takeUpEvery is how often a daemon looks for work that other processes spooled.
 const takeUpEvery = time.Minute
 
-// RunHooks takes up work that hooks left, now and while ctx lasts.
+// RunHooks does the spooled work of hooks until ctx ends.
 func (s *Server) RunHooks(ctx context.Context) error {
 	tick := time.NewTicker(takeUpEvery)
 	defer tick.Stop()
@@ -180,7 +180,7 @@ func (s *Server) RunHooks(ctx context.Context) error {
 	}
 }
 
-// TakeUpHooks takes up the work that hooks left to an earlier process, or spooled while they could not open the store.
+// TakeUpHooks queues the spooled work: of an earlier process, or of hooks that could not open the store.
 func (s *Server) TakeUpHooks() {
 	q := s.hooks
 	if q.dir == "" {
@@ -189,7 +189,7 @@ func (s *Server) TakeUpHooks() {
 	entries, err := os.ReadDir(q.dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			q.log.Warn("work of hooks not taken up", "error", err)
+			q.log.Warn("spooled work of hooks not read", "error", err)
 		}
 		return
 	}
@@ -198,7 +198,7 @@ func (s *Server) TakeUpHooks() {
 	}
 }
 
-// piece splits the name of a piece's file into what stays and how often the piece was tried.
+// piece splits the name of the file of a piece into its id and how often the piece was tried.
 func piece(name string) (id string, tries int, ok bool) {
 	stem, ok := strings.CutSuffix(name, ".json")
 	dot := strings.LastIndexByte(stem, '.')
@@ -209,7 +209,7 @@ func piece(name string) (id string, tries int, ok bool) {
 	return stem[:dot], tries, err == nil
 }
 
-// takeUp takes up one file, unless that is done already.
+// takeUp queues the work in one file, unless it is queued already.
 func (q *hookQueue) takeUp(name string, now time.Time) {
 	id, tries, ok := piece(name)
 	q.mu.Lock()
@@ -220,12 +220,12 @@ func (q *hookQueue) takeUp(name string, now time.Time) {
 	case held || err != nil:
 		return
 	case !ok && strings.HasSuffix(name, ".part") && now.Sub(info.ModTime()) > time.Hour:
-		q.forget(name) // it was never finished
+		q.forget(name) // it was never completed
 		return
 	case !ok:
 		return
 	case tries >= maxSpoolTries || now.Sub(info.ModTime()) > maxSpooledAge || info.Size() > maxSpooledBytes:
-		q.log.Warn("work of a hook given up", "file", filepath.Base(name))
+		q.log.Warn("work of a hook dropped", "file", filepath.Base(name))
 		q.forget(name)
 		return
 	}
@@ -236,7 +236,7 @@ func (q *hookQueue) takeUp(name string, now time.Time) {
 	var w agents.Work
 	text, err := os.ReadFile(next)
 	if err != nil || json.Unmarshal(text, &w) != nil || !agents.Known(w.Agent) {
-		q.log.Warn("work of a hook given up", "file", filepath.Base(name))
+		q.log.Warn("work of a hook dropped", "file", filepath.Base(name))
 		q.forget(next)
 		return
 	}

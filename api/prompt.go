@@ -8,12 +8,12 @@ import (
 	"readthru/page"
 )
 
-// promptChars is the length of a prompt where the caller names none (rule B34), in characters.
+// promptChars is the default length of a prompt, in characters (rule B34).
 const promptChars = 4000
 
-// Prompt returns a page under a header that names it, for a model to read (rule B34): its summary, else its readme,
-// else its content, in at most maxChars code points, an ellipsis where it was cut; then its symbol map as a block of
-// code, cut alike. If maxChars is 0 it is 4000.
+// Prompt returns a page for a model to read (rule B34): a header with its URL and title; its summary, else its readme,
+// else its content, cut to maxChars code points with an ellipsis; and its symbol map in a fence, cut in the same way.
+// If maxChars is 0, it is 4000.
 func Prompt(p *page.Page, maxChars int) string {
 	text, _ := prompt(p, cmp.Or(maxChars, promptChars))
 	return text
@@ -27,7 +27,7 @@ func prompt(p *page.Page, limit int) (text string, short bool) {
 		b.WriteString("Title: " + oneLine(p.Title) + "\n")
 	}
 	body := cmp.Or(p.Summary, p.Readme, p.Content)
-	cutBefore := p.Summary == "" && p.Readme == "" && p.Next > 0 // what is there of the content is a part
+	cutBefore := p.Summary == "" && p.Readme == "" && p.Next > 0 // the content is a part
 	body, short = cutChars(strings.TrimRight(body, "\n"), limit)
 	b.WriteString("\n" + body)
 	if short || cutBefore {
@@ -46,10 +46,10 @@ func prompt(p *page.Page, limit int) (text string, short bool) {
 	return b.String(), short || cut
 }
 
-// oneLine keeps foreign text from writing lines of its own into a header.
+// oneLine keeps text from the web from adding lines to a header.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// fenceOf returns a fence that nothing in text closes.
+// fenceOf returns a fence that no line of text closes.
 func fenceOf(text string) string {
 	longest, run := 0, 0
 	for i := range len(text) {

@@ -97,7 +97,7 @@ func TestAnAgentWorksThroughASession(t *testing.T) {
 			if text := a.use("verify_quote", map[string]any{
 				"url":   page,
 				"quote": "its water comes from snow",
-			}); !strings.Contains(text, "It stands in line 3 under Rivers of the north.") {
+			}); !strings.Contains(text, "Found in line 3 under Rivers of the north.") {
 				t.Errorf("the quote: %q", text)
 			}
 		})

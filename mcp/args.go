@@ -25,14 +25,13 @@ type param struct {
 	kind     kind
 	about    string
 	required bool
-	def      any    // default, told in the schema; nil if there is none
-	min, max int    // of an integer: below min is refused, above max clamped and said
-	bounded  bool   // the schema tells min and max
-	aliases  string // names that models invent for it, separated by spaces; case, _ and - make no difference
+	def      any    // default, which the schema has; nil if there is none
+	min, max int    // of an integer: below min is an error, above max is clamped with a note
+	bounded  bool   // the schema has min and max
+	aliases  string // names that models invent for it, separated by spaces; case, _ and - are ignored
 }
 
-// schema returns the JSON Schema of a tool's parameters, in their order. It allows others: those are named in the
-// answer.
+// schema returns the JSON Schema of a tool's parameters, in their order. It allows others, which the answer names.
 func schema(params []param) json.RawMessage {
 	var b bytes.Buffer
 	put := func(v any) {
@@ -75,20 +74,20 @@ func schema(params []param) json.RawMessage {
 	return b.Bytes()
 }
 
-// arguments are the values of a call by the names of parameters. What is absent has its default.
+// arguments are the values of a call by the names of parameters. A missing argument has its default.
 type arguments map[string]any
 
 func (a arguments) text(name string) string { s, _ := a[name].(string); return s }
 func (a arguments) number(name string) int  { n, _ := a[name].(int); return n }
 func (a arguments) flag(name string) bool   { f, _ := a[name].(bool); return f }
 
-// An argumentError says what is wrong with an argument, in the words of the reference server.
+// An argumentError is a mistake in an argument, in the words of the reference server.
 type argumentError struct{ what string }
 
 func (e argumentError) Error() string { return "Input validation error: " + e.what }
 
-// read takes a call's arguments: each under its name or an alias of it, numbers and booleans written as text too, null
-// as absent. notes tell what was left out or clamped.
+// read reads a call's arguments: each under its name or an alias, numbers and booleans also as text, null as missing.
+// notes name what was ignored or clamped.
 func read(raw json.RawMessage, params []param) (args arguments, notes []string, err error) {
 	given := map[string]any{}
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !bytes.Equal(raw, []byte("null")) {
@@ -100,7 +99,7 @@ func read(raw json.RawMessage, params []param) (args arguments, notes []string, 
 	}
 	args = arguments{}
 	var unknown []string
-	for _, exact := range []bool{true, false} { // a parameter's own name goes before its aliases
+	for _, exact := range []bool{true, false} { // a parameter's own name has precedence over its aliases
 		for _, name := range sortedKeys(given) {
 			value := given[name]
 			i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
@@ -150,7 +149,7 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// enumerate names some foreign words.
+// enumerate lists words of the caller, at most ten.
 func enumerate(words []string) string {
 	const most = 10
 	var b strings.Builder
@@ -166,7 +165,7 @@ func enumerate(words []string) string {
 	return b.String()
 }
 
-// means reports whether a name that is not the parameter's is one of its aliases.
+// means reports whether a name is, apart from case, _ and -, the parameter's or an alias of it.
 func (p param) means(name string) bool {
 	plain := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
 	name = plain(name)
@@ -177,7 +176,7 @@ func (p param) means(name string) bool {
 // take converts a value to the parameter's type.
 func (p param) take(value any) (v any, note string, err error) {
 	wrong := func() error {
-		b, _ := json.Marshal(value) // it was JSON
+		b, _ := json.Marshal(value) // it comes from JSON
 		return argumentError{fmt.Sprintf("'%s' must be of type %s: %s", p.name, p.kind, clip(string(b), 80))}
 	}
 	var s string
@@ -212,7 +211,7 @@ func (p param) take(value any) (v any, note string, err error) {
 	case f < float64(p.min):
 		return nil, "", argumentError{fmt.Sprintf("'%s' must be %d or more: %s", p.name, p.min, clip(s, 40))}
 	case p.max > 0 && f > float64(p.max):
-		return p.max, fmt.Sprintf("%s was clamped from %s to %d, the most there is", p.name, clip(s, 40), p.max), nil
+		return p.max, fmt.Sprintf("%s was clamped from %s to %d, its maximum", p.name, clip(s, 40), p.max), nil
 	}
 	return int(min(f, 1<<53)), "", nil
 }

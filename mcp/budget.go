@@ -5,24 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// Budgets of one result, in tokens as [Options.Tokens] counts them. Clients warn of results over 10,000 and refuse
-// those over 25,000; counting errs by about a tenth.
+// Budgets of one result, in tokens as [Options.Tokens] counts them. Clients warn of results over 10,000 tokens and
+// refuse those over 25,000; the count is off by up to a tenth.
 const (
-	usualTokens = 8_000  // of a result whose caller says nothing
-	mostTokens  = 20_000 // of one whose caller asks for all there is
+	usualTokens = 8_000  // of a result by default
+	mostTokens  = 20_000 // of a result whose caller asks for more
 )
 
 // window is a part of a text, in code points.
 type window struct {
 	text  string
-	start int  // where it begins
-	next  int  // where to go on; 0 at the end
+	start int  // where the part begins
+	next  int  // where to continue; 0 at the end
 	total int  // of the whole text
 	spent bool // the budget of tokens ended it, not the number of characters
 }
 
 // cut returns the part of a text that begins at code point start and has at most chars code points (0: any) and tokens
-// tokens. A part that ends for its tokens ends with a line where it can.
+// tokens. If the tokens end the part, it ends with a whole line if possible.
 func (s *Server) cut(whole string, start, chars, tokens int) window {
 	w := window{start: start, total: utf8.RuneCountInString(whole)}
 	rest := after(whole, start)
@@ -49,8 +49,8 @@ func after(text string, n int) string {
 	return text
 }
 
-// within returns how many bytes of a text come to at most limit tokens: whole lines, or of a first line that alone is
-// too long whole code points.
+// within returns how many bytes of a text have at most limit tokens. It counts whole lines, or whole code points of a
+// first line that is too long.
 func (s *Server) within(text string, limit int) int {
 	end, left := 0, limit
 	for line := range strings.Lines(text) {
@@ -66,8 +66,8 @@ func (s *Server) within(text string, limit int) int {
 	return end
 }
 
-// withinLine halves a line until it fits, and then adds what still goes in. At least one code point is kept, or nobody
-// could go on.
+// withinLine returns how many bytes of a line have at most limit tokens, by bisection. It keeps at least one code
+// point, or a caller could not continue.
 func (s *Server) withinLine(line string, limit int) int {
 	_, least := utf8.DecodeRuneInString(line)
 	low, high := least, len(line)
@@ -88,7 +88,7 @@ func (s *Server) withinLine(line string, limit int) int {
 	return low
 }
 
-// clip returns a text of one line with at most n code points, an ellipsis where something is left out.
+// clip returns a text as one line of at most n code points, with an ellipsis if it was cut.
 func clip(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) <= n {

@@ -19,7 +19,7 @@ type tool struct {
 	title  string
 	about  string
 	params []param
-	// what of its structured result the schema tells: "name type" pairs, separated by commas; empty: it is text alone
+	// schema of the structured result: "name type" pairs, separated by commas; empty: the result is only text
 	shape  string
 	open   bool // it may reach the web
 	writes bool
@@ -31,7 +31,7 @@ type call struct {
 	server  *Server
 	client  *api.Client
 	args    arguments
-	notes   []string // what the caller must be told beside the result
+	notes   []string // remarks for the caller beside the result
 	session string
 	agent   string
 }
@@ -40,7 +40,7 @@ func (c *call) note(format string, args ...any) {
 	c.notes = append(c.notes, fmt.Sprintf(format, args...))
 }
 
-// noted returns the notes as lines that stand before a text.
+// noted returns the notes as lines to put before a text.
 func (c *call) noted() string {
 	var b strings.Builder
 	for _, n := range c.notes {
@@ -49,13 +49,13 @@ func (c *call) noted() string {
 	return b.String()
 }
 
-// result is what a call gives: text for a model, and the same as a value for a program. A page's text comes alone:
-// clients that show models the value in place of the text would show it escaped.
+// result is the result of a call: text for a model, and the same as a value for a program. The text of a page has no
+// value: clients that show models the value instead of the text would show it escaped.
 type result struct {
 	text  string
 	value map[string]any
 	about map[string]any // facts of a page that is text, for programs: _meta
-	bare  bool           // the text has the notes already
+	bare  bool           // the text already has the notes
 }
 
 // add registers a tool.
@@ -94,7 +94,7 @@ func (s *Server) add(t tool) {
 	})
 }
 
-// outputSchema tells the top of a structured result; what stands below speaks for itself.
+// outputSchema returns the schema of the top level of a structured result.
 func outputSchema(shape string) json.RawMessage {
 	properties := map[string]any{}
 	for pair := range strings.SplitSeq(shape, ",") {
@@ -105,13 +105,13 @@ func outputSchema(shape string) json.RawMessage {
 	return b
 }
 
-// answer puts a result into the protocol's form.
+// answer returns a result in the form of the protocol.
 func (c *call) answer(r *result) *sdk.CallToolResult {
-	said := r.text
+	text := r.text
 	if !r.bare {
-		said = c.noted() + said
+		text = c.noted() + text
 	}
-	res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: said}}}
+	res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 	if r.value != nil {
 		if len(c.notes) > 0 {
 			r.value["notes"] = c.notes
@@ -124,19 +124,19 @@ func (c *call) answer(r *result) *sdk.CallToolResult {
 	return res
 }
 
-// maxErrorChars bounds what is told of a failure, in code points. A robots.txt may be in it.
+// maxErrorChars bounds the text of an error, in code points. It may contain a robots.txt.
 const maxErrorChars = 12_000
 
-// failed tells a model of a failure: as a result, since models do not see errors of the protocol.
+// failed returns an error as a result, since models do not see errors of the protocol.
 func failed(err error, c *call) *sdk.CallToolResult {
-	said := err.Error()
-	if cut := after(said, maxErrorChars); cut != "" {
-		said = said[:len(said)-len(cut)] + "…"
+	text := err.Error()
+	if cut := after(text, maxErrorChars); cut != "" {
+		text = text[:len(text)-len(cut)] + "…"
 	}
 	if c != nil {
-		said = c.noted() + said
+		text = c.noted() + text
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: said}}, IsError: true}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: true}
 }
 
 // notFound reports whether a failure is that something is not stored.
@@ -144,8 +144,8 @@ func notFound(err error) bool {
 	return api.CodeOf(err) == api.CodeNotFound
 }
 
-// begin takes a place among the calls that run, and tells the client that the call goes on for as long as it does. ctx
-// ends with the request that the call came in by. done must be called.
+// begin waits for a place among the calls that run, and reports progress to the client until done, which must be
+// called. The context that it returns ends with the request that carries the call.
 func (s *Server) begin(ctx context.Context, req *sdk.CallToolRequest) (_ context.Context, done func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	leave := untilGone(ctx, cancel)
@@ -174,14 +174,14 @@ func agentOf(req *sdk.CallToolRequest) string {
 	return clip(strings.TrimSuffix(info.Name+"/"+info.Version, "/"), 100)
 }
 
-// survive keeps a fault in one request from ending the program.
+// survive recovers from a panic in a request.
 func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
 				s.o.Log.Error("mcp request failed", "mcp_method", method, "fault", fmt.Sprint(fault), "stack",
 					string(debug.Stack()))
-				res, err = nil, errors.New("an internal error, which the log tells more of")
+				res, err = nil, errors.New("internal error: see the log")
 			}
 		}()
 		return next(ctx, method, req)

@@ -13,11 +13,11 @@ import (
 func changesTool() tool {
 	return tool{
 		name: "page_changes", title: "What changed", open: true,
-		about: "Fetches a page again and gives only the sections that changed since.",
+		about: "Fetches a page again and returns only the sections that changed.",
 		params: []param{
 			{name: "url", kind: text, about: "A page that was read", required: true, aliases: "uri link href address page doc"},
 			{
-				name: "since", kind: text, about: "A day, a time, how long ago (36h, 7d) or a version; default: the version before",
+				name: "since", kind: text, about: "A day, a time, an age (36h, 7d) or a version; default: the version before",
 				aliases: "from after date time",
 			},
 			cursorParam,
@@ -29,26 +29,26 @@ func changesTool() tool {
 
 func runChanges(ctx context.Context, c *call) (*result, error) {
 	ref, since := c.args.text("url"), c.args.text("since")
-	if at, err := api.Since(since, time.Now()); err == nil && since != "" { // before the fetch, which may make a version
+	if at, err := api.Since(since, time.Now()); err == nil && since != "" { // before the fetch, which may add a version
 		since = at.Format(time.RFC3339Nano)
 	}
-	if strings.Contains(ref, ":") { // a URL; a document id needs no other look at its site
+	if strings.Contains(ref, ":") { // a URL; the page of a document id is not fetched again
 		if err := c.again(ctx, ref); err != nil {
 			if _, known := c.client.Page(ctx, ref); known != nil {
 				return nil, err
 			}
-			c.note("The page could not be fetched again, this is as of the last time: %s", clip(err.Error(), 300))
+			c.note("The page could not be fetched again; this is its stored version: %s", clip(err.Error(), 300))
 		}
 	}
 	d, err := c.client.Changes(ctx, ref, since)
 	if notFound(err) && since == "" {
-		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+		return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if d.Since == nil {
-		c.note("No version that old is kept: all of the page is told as added")
+		c.note("No version that old is kept: all sections are listed as added")
 	}
 	none := "Nothing changed."
 	r, err := take(c, d.Changes, "changes", none, c.showChange)
@@ -65,7 +65,7 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 	return r, nil
 }
 
-// again fetches a page, so that what is compared is what it says now.
+// again fetches a page, so that its present content is compared.
 func (c *call) again(ctx context.Context, url string) error {
 	if err := c.mayFetch(ctx, url); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (c *call) again(ctx context.Context, url string) error {
 	return err
 }
 
-// showChange shows a section that changed, cut where it alone is over the budget of a result.
+// showChange shows a section that changed, cut if it alone exceeds the budget of a result.
 func (c *call) showChange(_ int, s knowledge.SectionChange) (string, any) {
 	s.Heading, s.Fragment = clip(s.Heading, 500), clip(s.Fragment, 200)
 	if w := c.server.cut(s.Text, 0, 0, usualTokens/2); w.next > 0 {

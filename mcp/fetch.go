@@ -35,7 +35,7 @@ const (
 		"their UI."
 )
 
-// noBrowser is told before a page that needed a browser where there is none (rule C4).
+// noBrowser precedes a page that needs a browser if there is none (rule C4).
 const noBrowser = "⚠️ No browser: fetched without JavaScript"
 
 func fetchTool() tool {
@@ -91,7 +91,7 @@ func runFetch(ctx context.Context, c *call) (*result, error) {
 	}
 	w := c.server.cut(g.content, c.args.number("start_index"), c.args.number("max_length"), tokens)
 	if w.spent && !asked {
-		c.note("A result has at most %d tokens: this is less than the %d characters asked for", mostTokens,
+		c.note("A result has at most %d tokens: these are fewer than the %d characters asked for", mostTokens,
 			c.args.number("max_length"))
 	}
 	said := w.text
@@ -111,15 +111,15 @@ func runFetch(ctx context.Context, c *call) (*result, error) {
 	return &result{text: c.noted() + g.prefix + "Contents of " + url + ":\n" + said, about: about, bare: true}, nil
 }
 
-// got is a page that was fetched, whole.
+// got is a fetched page with its whole content.
 type got struct {
 	page    *page.Page
 	content string
-	prefix  string // what the reference server says before content that it cannot simplify
+	prefix  string // text of the reference server before content that it cannot simplify
 }
 
-// get fetches a page. Content that is no page for readers comes as its origin made it, and so does all with raw. An
-// error is told in the reference server's words.
+// get fetches a page. With raw, and for text, data and code, the content is the origin's own. Errors have the words of
+// the reference server.
 func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 	r := api.FetchRequest{
 		URL: url, Force: c.args.flag("fresh"), Section: c.args.text("section"), Session: c.session,
@@ -141,7 +141,7 @@ func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 	}
 	g := &got{page: p, content: p.Content}
 	if p.ContentFormat == "markdown" {
-		_, body := page.SplitFrontMatter([]byte(p.Content)) // of what an origin wrote as markdown
+		_, body := page.SplitFrontMatter([]byte(p.Content)) // of markdown from the origin
 		g.content = string(body)
 	} else {
 		g.prefix = fmt.Sprintf(textCannotSimplify, p.ContentType)
@@ -150,8 +150,8 @@ func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 	return g, nil
 }
 
-// verbatim reports whether a page says more as its origin made it than as markdown of ours: text, data and code, which
-// conversion only fences.
+// verbatim reports whether the origin's own content is better than our markdown: for text, data and code, which
+// conversion only puts into a fence.
 func verbatim(p *page.Page) bool {
 	t, _, err := mime.ParseMediaType(p.ContentType)
 	if err != nil || p.Source != page.Local || p.ContentFormat != "markdown" || p.GitHub != nil {
@@ -165,7 +165,7 @@ func verbatim(p *page.Page) bool {
 	return strings.HasSuffix(t, "+json") && t != "application/feed+json" || strings.HasSuffix(t, "+yaml")
 }
 
-// fetch asks for a page. A failure is an error in the reference server's words.
+// fetch fetches a page. A failure is an error in the words of the reference server.
 func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
 	p, err := c.client.Fetch(ctx, r)
 	if err != nil {
@@ -183,7 +183,7 @@ func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error
 	}
 }
 
-// cause is why a page could not be had, without the URL, which stands before it already.
+// cause returns why a page could not be fetched, without the URL, which precedes it.
 func cause(e *page.Error, url string) string {
 	masked := page.MaskString(url)
 	said := strings.TrimPrefix(e.Message, "Connection error fetching "+masked+": ")
@@ -195,23 +195,23 @@ func cause(e *page.Error, url string) string {
 	return said
 }
 
-// warn notes what a reader must know of a page before it reads.
+// warn adds notes that a reader of the page must know.
 func (c *call) warn(p *page.Page) {
 	if slices.Contains(p.Warnings, "no-browser") {
 		c.notes = append([]string{noBrowser}, c.notes...)
 	}
 	if slices.Contains(p.Warnings, "stale") {
-		c.note("Stale: the site could not be asked; this is as of %s", day(p.FetchedAt))
+		c.note("Stale: the site did not answer; this copy is of %s", day(p.FetchedAt))
 	}
 	if slices.Contains(p.Warnings, "section-missing") {
-		c.note("There is no section %q: this is all of the page", clip(c.args.text("section"), 80))
+		c.note("There is no section %q: this is the whole page", clip(c.args.text("section"), 80))
 	}
 	if slices.Contains(p.Warnings, "js-shell") && !slices.Contains(p.Warnings, "no-browser") {
-		c.note("The page is made by scripts: it may hold more than could be read")
+		c.note("Scripts create the page: parts of it may be missing")
 	}
 }
 
-// facts are what a program may want to know of a page that came as text.
+// facts are the metadata of a page for programs.
 func facts(p *page.Page) map[string]any {
 	return map[string]any{
 		"doc": p.Doc, "url": p.URL, "final_url": p.FinalURL, "title": p.Title, "content_type": p.ContentType,
@@ -221,7 +221,7 @@ func facts(p *page.Page) map[string]any {
 	}
 }
 
-// orEmpty makes a list of none an empty one: null is no list.
+// orEmpty returns an empty list for nil, which JSON would show as null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -229,15 +229,15 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// mayFetch returns an error where the robots.txt of a URL's site forbids that an agent fetches it by itself. One that
-// cannot be reached forbids it too, unless the page is stored: it may be answered although its site is down.
+// mayFetch returns an error if robots.txt forbids agents to fetch a URL by themselves. A robots.txt that cannot be
+// fetched forbids it, too, unless the page is stored: then the store may answer although the site is down.
 func (c *call) mayFetch(ctx context.Context, url string) error {
 	if !c.server.o.Robots {
 		return nil
 	}
 	r, err := c.client.Robots(ctx, url)
 	if api.CodeOf(err) == api.CodeInvalid {
-		return nil // no URL to fetch, which the fetch says
+		return nil // an invalid URL, which the fetch reports
 	}
 	if err != nil {
 		return fmt.Errorf("Failed to fetch %s: %w", url, err) //nolint:staticcheck // the reference server's words
@@ -250,7 +250,7 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 			return nil
 		}
 		if strings.Contains(r.Reason, "Blocked: "+r.URL) {
-			return nil // the site may not be reached at all, which the fetch says
+			return nil // the site is blocked, which the fetch reports
 		}
 		return fmt.Errorf(textRobotsUnreachable, r.URL) //nolint:staticcheck // the reference server's words
 	case r.Status >= 400:
@@ -260,7 +260,7 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 	return fmt.Errorf(textRobotsForbidden, r.URL, c.server.o.UserAgent, url, strings.TrimRight(r.Text, "\n"))
 }
 
-// addPrompt adds the prompt by which a user fetches a page: robots.txt is for agents that go about by themselves.
+// addPrompt adds the prompt by which a user fetches a page. It ignores robots.txt, which is for autonomous agents.
 func (s *Server) addPrompt() {
 	prompt := &sdk.Prompt{
 		Name: "fetch", Title: "Fetch a page", Description: "Fetch a URL and extract its contents as markdown",

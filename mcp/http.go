@@ -10,11 +10,11 @@ import (
 // maxRequest is the largest content of a request over HTTP, and the longest message on a stream, in bytes.
 const maxRequest = 4 << 20
 
-// handler answers the protocol over HTTP, without sessions. Who mounts it checks Host, Origin and token before.
+// handler answers the protocol over HTTP, without sessions. The caller must check Host, Origin and token before.
 func (s *Server) handler() http.Handler {
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: maxRequest, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: true, // names of ours that the configuration adds are good, too
+		DisableLocalhostProtection: true, // the configuration may add names of this server
 	})
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")
@@ -22,6 +22,6 @@ func (s *Server) handler() http.Handler {
 	}))
 }
 
-// ServeHTTP answers one request of streamable HTTP: POST alone, since there are no sessions. It refuses cross-origin
-// requests of browsers; Host, Origin and token are for whoever mounts it to check.
+// ServeHTTP answers one request of streamable HTTP: only POST, since there are no sessions. It refuses cross-origin
+// requests of browsers. The caller must check Host, Origin and token.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.ServeHTTP(w, r) }

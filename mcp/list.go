@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// list gathers the items of a result until its budget is spent: each as text, and as a value whose JSON may not cost
-// more either.
+// list collects the items of a result until its budget is spent. Each item is a text and a value; the longer of the
+// text and the value's JSON counts.
 type list struct {
 	server *Server
 	text   strings.Builder
@@ -18,12 +18,11 @@ type list struct {
 
 func (s *Server) newList() *list { return &list{server: s, items: []any{}, left: usualTokens} }
 
-// add adds an item, and reports whether there was room. The first always has: nobody could go on after one that has
-// not.
+// add adds an item and reports whether it fits. The first item always fits, or a caller could not continue after it.
 func (l *list) add(text string, item any) bool {
 	b, err := json.Marshal(item)
 	if err != nil {
-		return false // it holds what JSON does not know; no item of ours does
+		return false // never: our items can be encoded
 	}
 	cost := max(l.server.o.Tokens(text), l.server.o.Tokens(string(b)))
 	if cost > l.left && len(l.items) > 0 {
@@ -35,7 +34,7 @@ func (l *list) add(text string, item any) bool {
 	return true
 }
 
-// result is the list under a name, with where to go on if that is not empty.
+// result returns the list under a name. next is the cursor to continue with, if it is not empty.
 func (l *list) result(name, next, none string) *result {
 	text := l.text.String()
 	if len(l.items) == 0 {
@@ -43,7 +42,7 @@ func (l *list) result(name, next, none string) *result {
 	}
 	value := map[string]any{name: l.items}
 	if next != "" {
-		text += fmt.Sprintf("There is more: call again with cursor %q.\n", next)
+		text += fmt.Sprintf("There are more: call again with cursor %q.\n", next)
 		value["next_cursor"] = next
 	}
 	return &result{text: text, value: value}
@@ -65,7 +64,7 @@ func (c *call) offset() (int, error) {
 	return n, nil
 }
 
-// take lists the items of a whole list from the cursor on. item gives an item's text and value.
+// take lists the items of all from the cursor on. item returns the text and the value of an item.
 func take[T any](c *call, all []T, name, none string, item func(i int, v T) (string, any)) (*result, error) {
 	from, err := c.offset()
 	if err != nil {
@@ -86,7 +85,7 @@ func take[T any](c *call, all []T, name, none string, item func(i int, v T) (str
 	return l.result(name, next, none), nil
 }
 
-// indent puts a margin before the lines of a text that are not blank.
+// indent puts margin before every line of a text and drops blank lines.
 func indent(text, margin string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -239,16 +239,16 @@ func TestEveryResultStaysWithinItsBudgetAndGoesOn(t *testing.T) {
 		{
 			"fetch",
 			map[string]any{"url": "https://example.com/long", "max_length": 999_999, "max_tokens": 10_000_000},
-			mcp.MostTokens, "[max_tokens was clamped from 10000000 to 20000, the most there is]",
+			mcp.MostTokens, "[max_tokens was clamped from 10000000 to 20000, its maximum]",
 		},
 		{
 			"fetch",
 			map[string]any{"url": "https://example.com/long", "max_length": 50_000_000, "max_tokens": 300},
 			300,
-			"[max_length was clamped from 50000000 to 999999, the most there is]",
+			"[max_length was clamped from 50000000 to 999999, its maximum]",
 		},
-		{"get_page", map[string]any{"url": "https://example.com/long"}, mcp.UsualTokens, "Go on with start "},
-		{"get_page", map[string]any{"url": "https://example.com/long", "max_tokens": "100"}, 100, "Go on with start "},
+		{"get_page", map[string]any{"url": "https://example.com/long"}, mcp.UsualTokens, "Continue with start "},
+		{"get_page", map[string]any{"url": "https://example.com/long", "max_tokens": "100"}, 100, "Continue with start "},
 		{
 			"get_page",
 			map[string]any{"url": "https://example.com/long", "start": 100_000_000},
@@ -328,12 +328,12 @@ func TestArgumentsAreTakenAsModelsWriteThem(t *testing.T) {
 		{
 			"get_page",
 			map[string]any{"url": "https://example.com/unread"},
-			"https://example.com/unread was not read yet: fetch it first",
+			"https://example.com/unread is not stored: fetch it first",
 		},
 		{
 			"outline",
 			map[string]any{"doc": "0123456789abcdef", "cursor": "x"},
-			"0123456789abcdef was not read yet: fetch it first",
+			"0123456789abcdef is not stored: fetch it first",
 		},
 		{
 			"search_knowledge_base",

@@ -13,7 +13,7 @@ import (
 func pageTool() tool {
 	return tool{
 		name: "get_page", title: "Read a stored page",
-		about: "Gives a page that was read before, or one of its sections, as markdown. Asks no site.",
+		about: "Returns a stored page, or one of its sections, as markdown. Sends no request to its site.",
 		params: []param{
 			docParam, urlParam,
 			{
@@ -21,7 +21,7 @@ func pageTool() tool {
 				aliases: "heading anchor fragment",
 			},
 			{
-				name: "start", kind: integer, about: "Character to begin at", def: 0, max: 1 << 30,
+				name: "start", kind: integer, about: "Character to start at", def: 0, max: 1 << 30,
 				aliases: "start_index offset index from",
 			},
 			{
@@ -40,7 +40,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	}
 	p, err := c.client.Page(ctx, ref)
 	if notFound(err) {
-		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+		return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	case w.text == "":
 		said = textNoMore
 	case w.next > 0:
-		said += fmt.Sprintf("\n\n[Cut: %d of %d characters. Go on with start %d.]", w.next, w.total, w.next)
+		said += fmt.Sprintf("\n\n[Cut: %d of %d characters. Continue with start %d.]", w.next, w.total, w.next)
 		about["next_start"] = w.next
 	}
 	about["start"], about["total_length"] = w.start, w.total
@@ -73,7 +73,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 func outlineTool() tool {
 	return tool{
 		name: "outline", title: "Headings of a page",
-		about:  "Lists the headings of a page that was read; each #fragment names a section to read.",
+		about:  "Lists the headings of a stored page; each #fragment names a section.",
 		params: []param{docParam, urlParam, cursorParam},
 		shape:  "doc string, url string, headings array, next_cursor string",
 		run: func(ctx context.Context, c *call) (*result, error) {
@@ -83,7 +83,7 @@ func outlineTool() tool {
 			}
 			o, err := c.client.Outline(ctx, ref)
 			if notFound(err) {
-				return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+				return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
 			}
 			if err != nil {
 				return nil, err
@@ -113,7 +113,7 @@ func showHeading(_ int, h knowledge.Heading) (string, any) {
 func recentTool() tool {
 	return tool{
 		name: "recent_pages", title: "Pages read",
-		about: "Lists the pages read, the last first.",
+		about: "Lists the pages that were read, newest first.",
 		params: []param{
 			{name: "host", kind: text, about: "Only of this host", def: "", aliases: "domain site hostname"},
 			{name: "limit", kind: integer, def: 20, min: 1, max: 200, aliases: "max_results n count k"},
@@ -124,7 +124,7 @@ func recentTool() tool {
 	}
 }
 
-// seen is a page that was read.
+// seen is a page in the list of pages read.
 type seen struct {
 	Doc           string `json:"doc"`
 	URL           string `json:"url"`
@@ -152,7 +152,7 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 		if l.add(said, v) {
 			continue
 		}
-		q.Limit = i // the cursor after what there was room for
+		q.Limit = i // to get the cursor after the last page that fits
 		if all, err = c.client.Pages(ctx, q); err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 func quoteTool() tool {
 	return tool{
 		name: "verify_quote", title: "Check a quote",
-		about: "Tells whether a sentence stands in a page that was read, and where, or what comes nearest.",
+		about: "Reports whether a sentence is in a stored page, and where; else the nearest sentence.",
 		params: []param{
 			docParam, urlParam,
 			{name: "quote", kind: text, about: "The sentence", required: true, aliases: "text sentence q claim"},
@@ -182,7 +182,7 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 	}
 	q, err := c.client.VerifyQuote(ctx, ref, c.args.text("quote"))
 	if notFound(err) {
-		return nil, fmt.Errorf("%s was not read yet: fetch it first", clip(ref, 300))
+		return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
 	}
 	if err != nil {
 		return nil, err
@@ -196,18 +196,18 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 	switch {
 	case q.Found:
 		value["line"], value["count"] = q.Line, q.Count
-		said := fmt.Sprintf("It stands in line %d%s.\n", q.Line, where)
+		said := fmt.Sprintf("Found in line %d%s.\n", q.Line, where)
 		if !q.Current && q.Version != "" {
 			value["version"], value["version_time"] = q.Version, q.Time
-			said = fmt.Sprintf("It stood in the version of %s, line %d%s, and does no more.\n", day(q.Time), q.Line, where)
+			said = fmt.Sprintf("Found in the version of %s, line %d%s, but not in the newest.\n", day(q.Time), q.Line, where)
 		}
 		return &result{text: said, value: value}, nil
 	case q.Nearest == "":
-		return &result{text: "It does not stand there, nor anything like it.\n", value: value}, nil
+		return &result{text: "Not found, and nothing similar.\n", value: value}, nil
 	}
 	nearest := clip(q.Nearest, 2000)
 	value["nearest"], value["line"] = nearest, q.Line
-	return &result{text: fmt.Sprintf("It does not stand there. Nearest (%.0f %% of its words), line %d%s: %s\n",
+	return &result{text: fmt.Sprintf("Not found. Nearest sentence (%.0f %% of the words), line %d%s: %s\n",
 		100*q.Likeness, q.Line, where, nearest), value: value}, nil
 }
 
@@ -223,7 +223,7 @@ func clipAll(path []string) []string {
 func detectTool() tool {
 	return tool{
 		name: "detect_urls", title: "Find URLs",
-		about:  "Lists the URLs in a text and what each is.",
+		about:  "Lists the URLs in a text with their kinds.",
 		params: []param{{name: "text", kind: text, required: true, aliases: "content message input"}, cursorParam},
 		shape:  "urls array, next_cursor string",
 		run: func(ctx context.Context, c *call) (*result, error) {
@@ -231,7 +231,7 @@ func detectTool() tool {
 			if err != nil {
 				return nil, err
 			}
-			return take(c, found.URLs, "urls", "There are no URLs in it.", func(_ int, d page.Detected) (string, any) {
+			return take(c, found.URLs, "urls", "No URLs in the text.", func(_ int, d page.Detected) (string, any) {
 				return fmt.Sprintf("- %s (%s, %s)\n", d.URL, d.Type, d.Display), d
 			})
 		},

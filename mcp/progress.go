@@ -8,11 +8,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// progressEvery is how often a client that asks for it hears that a call goes on.
+// progressEvery is how often a client that asks for progress gets it.
 const progressEvery = time.Second
 
-// reportProgress tells the client of a call, where it gave a token for that, each second that the call still runs: how
-// many seconds by now. stop ends that; afterwards nothing is sent.
+// reportProgress sends the client of a call, if it gave a token for progress, the number of seconds that the call has
+// run, every second. After stop nothing is sent.
 func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (stop func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil || req.Session == nil {
@@ -31,21 +31,21 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (stop func())
 			}
 			err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 				ProgressToken: token, Progress: float64(n),
-				Message: req.Params.Name + " is at work",
+				Message: req.Params.Name + " is running",
 			})
 			if err != nil {
-				return // the client is gone, or does not listen
+				return // the client is gone or does not read
 			}
 		}
 	})
 	return func() { cancel(); wg.Wait() }
 }
 
-// requestKey is under which the context of a request over HTTP is found in that of a call it carries.
+// requestKey is the key of the context of an HTTP request in the contexts of the calls that it carries.
 type requestKey struct{}
 
-// untilGone ends a call with the HTTP request that it came in by. The protocol before 2026-07-28 has calls outlive it,
-// for a client that comes back; without sessions none can.
+// untilGone ends a call with the HTTP request that carries it. In the protocol before 2026-07-28 calls outlive the
+// request, for a client that reconnects; without sessions no client can.
 func untilGone(ctx context.Context, cancel context.CancelFunc) (leave func()) {
 	request, ok := ctx.Value(requestKey{}).(context.Context)
 	if !ok {

@@ -65,7 +65,7 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	return res, nil
 }
 
-// readResource gives a page or a passage. A page is cut at the most tokens of a result, and says so.
+// readResource returns a page or a passage. It cuts a page that exceeds the most tokens of a result, with a note.
 func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
 	b, err := s.o.Client(ctx)
@@ -101,14 +101,13 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	}, nil
 }
 
-// ofBase reports whether a passage stands in a document of a knowledge base. A page that was read is of none: it has
-// the name "-".
+// ofBase reports whether a passage is in a document of a knowledge base. Pages that were read have the name "-".
 func ofBase(sources []knowledge.PassageSource, name string) bool {
 	return name == "-" || slices.ContainsFunc(sources,
 		func(s knowledge.PassageSource) bool { return slices.Contains(s.Bases, name) })
 }
 
-// noResource says that there is no such resource, or why it cannot be told.
+// noResource returns the error for a resource that does not exist or could not be read.
 func noResource(uri string, err error) error {
 	if code := api.CodeOf(err); code == api.CodeNotFound || code == api.CodeInvalid {
 		return sdk.ResourceNotFoundError(uri)
@@ -116,7 +115,7 @@ func noResource(uri string, err error) error {
 	return err
 }
 
-// invalidParams is an error of the protocol about what a client sent.
+// invalidParams is the error of the protocol for invalid parameters.
 func invalidParams(what string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: what}
 }

@@ -10,7 +10,7 @@ import (
 	"readthru/knowledge"
 )
 
-// maxHits is how many hits a search gives at most at once; one can go on.
+// maxHits is the most hits of one search; a cursor gets more.
 const maxHits = 50
 
 func searchTool() tool {
@@ -23,7 +23,7 @@ func searchTool() tool {
 				aliases: "q text question search search_query",
 			},
 			{
-				name: "kb_name", kind: text, about: "Only this knowledge base; empty: everything", def: "",
+				name: "kb_name", kind: text, about: "Only this knowledge base; empty: all", def: "",
 				aliases: "kb knowledge_base name base",
 			},
 			{name: "limit", kind: integer, def: 5, min: 1, max: maxHits, aliases: "max_results top_k k n count num_results"},
@@ -60,7 +60,7 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 		return nil, err
 	}
 	if res.Degraded {
-		c.note("The model for embeddings did not answer in time: ranked by words alone")
+		c.note("The model for embeddings did not answer in time: hits are ranked by words only")
 	}
 	l := c.server.newList()
 	next := ""
@@ -112,7 +112,7 @@ func basesTool() tool {
 				return nil, err
 			}
 			return take(c, all.KBs, "knowledge_bases",
-				"There are no knowledge bases yet; a search without a name covers all pages read.", showBase)
+				"There are no knowledge bases; a search without a name covers all pages read.", showBase)
 		},
 	}
 }
@@ -144,14 +144,14 @@ func showBase(_ int, b knowledge.Base) (string, any) {
 
 func ingestTool() tool {
 	return tool{
-		name: "ingest", title: "Keep a text", writes: true, open: true,
-		about: "Keeps a page or a text, so that searches find it.",
+		name: "ingest", title: "Store a text", writes: true, open: true,
+		about: "Stores a page or a text for searches.",
 		params: []param{
 			{
-				name: "url", kind: text, about: "Page to fetch and keep; with text: where the text stands",
+				name: "url", kind: text, about: "Page to fetch and store; with text: the URL of the text",
 				aliases: "uri link href address page",
 			},
-			{name: "text", kind: text, about: "Markdown to keep", aliases: "content markdown body"},
+			{name: "text", kind: text, about: "Markdown to store", aliases: "content markdown body"},
 			{
 				name: "kb_name", kind: text, about: "Knowledge base to put it into", def: "",
 				aliases: "kb knowledge_base name base",
@@ -184,16 +184,16 @@ func runIngest(ctx context.Context, c *call) (*result, error) {
 			in.Title = g.page.Title
 		}
 		if strings.TrimSpace(in.Text) == "" {
-			return nil, fmt.Errorf("there is no text at %s", in.URL)
+			return nil, fmt.Errorf("%s has no text", in.URL)
 		}
 	}
 	done, err := c.client.Ingest(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	said := "Kept"
+	said := "Stored"
 	if !done.Changed {
-		said = "It was kept already"
+		said = "Already stored"
 	}
 	return &result{
 		text: fmt.Sprintf("%s: doc %s, %d passages.\n", said, done.Doc, done.Passages),

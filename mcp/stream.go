@@ -15,13 +15,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers is how long calls that run when the input ends may still be answered: whoever pipes requests in and
-// closes the pipe wants that, a client that is gone does not.
+// lastAnswers is how long calls that run when the input ends may still be answered: a program that pipes requests in
+// and closes the pipe wants the answers.
 const lastAnswers = 10 * time.Second
 
-// Serve speaks the protocol on a pair of streams, one message a line, until in ends or ctx does. Calls that run when in
-// ends have ten seconds to be answered; when ctx ends they end too. A message that is no JSON, or over 4 MiB, is
-// answered with an error and ends nothing. It closes in, if that can be closed.
+// Serve speaks the protocol on a pair of streams, one message per line, until in or ctx ends. Calls that run when in
+// ends have ten seconds to be answered; when ctx ends they end, too. A message that is not JSON, or over 4 MiB, is
+// answered with an error and does not end the session. Serve closes in if it is an [io.Closer].
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	st := &stream{
 		in: in, out: out, messages: make(chan jsonrpc.Message), stop: make(chan struct{}),
@@ -34,7 +34,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	release := context.AfterFunc(ctx, func() { _ = st.Close() })
 	defer release()
 	err = session.Wait()
-	_ = st.Close() // it has ended: only its goroutine is waited for
+	_ = st.Close() // the session has ended: stop its goroutine
 	if errors.Is(err, io.EOF) || errors.Is(err, errStopped) {
 		return nil
 	}
@@ -43,23 +43,23 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 var errStopped = errors.New("the session was stopped")
 
-// stream is a connection over a pair of streams. Unlike the SDK's it lives on after a message that cannot be read.
+// stream is a connection over a pair of streams. Unlike the SDK's it continues after a message that cannot be parsed.
 type stream struct {
 	in       io.Reader
 	out      io.Writer
-	messages chan jsonrpc.Message // read; closed at the end of in
+	messages chan jsonrpc.Message // from in; closed at the end of in
 	stop     chan struct{}        // closed by Close
-	answered chan struct{}        // has an element after an answer
+	answered chan struct{}        // gets an element after an answer
 	once     sync.Once
-	err      error // what ended in, set before messages is closed
+	err      error // why in ended; set before messages is closed
 
 	mu      sync.Mutex   // guards out and pending
-	pending map[any]bool // ids of calls that have no answer yet
+	pending map[any]bool // ids of calls without an answer
 }
 
 var _ sdk.Transport = (*stream)(nil)
 
-// Connect begins to read.
+// Connect starts to read.
 func (s *stream) Connect(context.Context) (sdk.Connection, error) {
 	go s.readLines()
 	return s, nil
@@ -73,13 +73,13 @@ func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.stop)
 		if c, ok := s.in.(io.Closer); ok {
-			_ = c.Close() // what it holds is of no more use
+			_ = c.Close() // its rest is not needed
 		}
 	})
 	return nil
 }
 
-// Read returns the next message; io.EOF at the end of the input, once what runs was answered or had its time.
+// Read returns the next message. At the end of the input it waits for the answers of running calls and returns io.EOF.
 func (s *stream) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case msg, ok := <-s.messages:
@@ -124,13 +124,13 @@ func (s *stream) Write(_ context.Context, msg jsonrpc.Message) error {
 		delete(s.pending, r.ID.Raw())
 		select {
 		case s.answered <- struct{}{}:
-		default: // one is there already
+		default: // it already has one
 		}
 	}
 	return err
 }
 
-// refuse answers what is no message. It has no id that could be named.
+// refuse answers a line that is not a message. The answer has no id.
 func (s *stream) refuse(code int, what string) {
 	b, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": nil,
@@ -138,10 +138,10 @@ func (s *stream) refuse(code int, what string) {
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = s.out.Write(append(b, '\n')) // a client that is gone is noticed when the input ends
+	_, _ = s.out.Write(append(b, '\n')) // the end of the input shows that the client is gone
 }
 
-// readLines reads messages until the input ends or the session does.
+// readLines reads messages until the input or the session ends.
 func (s *stream) readLines() {
 	defer close(s.messages)
 	r := bufio.NewReaderSize(s.in, 64<<10)
@@ -166,22 +166,22 @@ func (s *stream) readLines() {
 	}
 }
 
-// decode returns the message of a line; nil if there is none, which the client is told unless the line is blank.
+// decode returns the message of a line, or nil. It answers a line that is neither a message nor blank with an error.
 func (s *stream) decode(line []byte) jsonrpc.Message {
 	if len(line) == 0 {
 		return nil
 	}
 	if line[0] == '[' {
-		s.refuse(jsonrpc.CodeInvalidRequest, "batches are not taken: send one message a line")
+		s.refuse(jsonrpc.CodeInvalidRequest, "batches are not supported: send one message per line")
 		return nil
 	}
 	msg, err := jsonrpc.DecodeMessage(line)
 	switch {
 	case err != nil && !json.Valid(line):
-		s.refuse(jsonrpc.CodeParseError, "the line is no JSON")
+		s.refuse(jsonrpc.CodeParseError, "the line is not JSON")
 		return nil
 	case err != nil:
-		s.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC message: "+clip(err.Error(), 200))
+		s.refuse(jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message: "+clip(err.Error(), 200))
 		return nil
 	}
 	if call, ok := msg.(*jsonrpc.Request); ok && call.IsCall() {
@@ -194,8 +194,8 @@ func (s *stream) decode(line []byte) jsonrpc.Message {
 
 var errLongLine = errors.New("the line is too long")
 
-// readLine returns the next line. One over limit bytes is skipped, which errLongLine tells; the last may lack its end,
-// and comes with io.EOF.
+// readLine returns the next line. It skips a line over limit bytes and returns errLongLine. The last line may lack its
+// end; it is returned with io.EOF.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	long := false

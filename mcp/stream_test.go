@@ -185,7 +185,7 @@ func TestASlowCallReportsProgress(t *testing.T) {
 		_, _ = s.CallTool(t.Context(), params)
 	}()
 	first, second := <-heard, <-heard
-	if first.ProgressToken != "token" || first.Message != "fetch is at work" || second.Progress <= first.Progress {
+	if first.ProgressToken != "token" || first.Message != "fetch is running" || second.Progress <= first.Progress {
 		t.Errorf("progress %+v and %+v, want it to grow", first, second)
 	}
 	w.end <- struct{}{}

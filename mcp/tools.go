@@ -2,7 +2,7 @@ package mcp
 
 import "time"
 
-// tools lists what there is, in the order in which clients see it.
+// tools lists the tools in the order in which clients see them.
 func tools() []tool {
 	return []tool{
 		fetchTool(),
@@ -18,17 +18,17 @@ func tools() []tool {
 	}
 }
 
-// docParam and urlParam name a page that was read; either will do.
+// docParam and urlParam name a stored page; a call has either.
 var (
 	docParam = param{
 		name: "doc", kind: text, about: "Id of a page that was read, or",
 		aliases: "id doc_id document page_id",
 	}
 	urlParam    = param{name: "url", kind: text, about: "its URL", aliases: "uri link href address page page_url"}
-	cursorParam = param{name: "cursor", kind: text, about: "next_cursor of the part before", aliases: "next_cursor next"}
+	cursorParam = param{name: "cursor", kind: text, about: "next_cursor of the previous part", aliases: "next_cursor next"}
 )
 
-// ref is the page that a call names.
+// ref returns the id or URL of the page that a call names.
 func (c *call) ref() (string, error) {
 	if doc := c.args.text("doc"); doc != "" {
 		return doc, nil
@@ -39,7 +39,7 @@ func (c *call) ref() (string, error) {
 	return "", errNothingNamed
 }
 
-// day shows a time to a model.
+// day formats a time for a model.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"

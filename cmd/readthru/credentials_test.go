@@ -144,7 +144,7 @@ func startCore(t *testing.T) (*core, *http.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := c.door(authority, "")
+	door, err := c.proxy(authority, "")
 	if err != nil {
 		t.Fatal(err)
 	}

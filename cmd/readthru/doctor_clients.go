@@ -115,14 +115,14 @@ func probeClients(ctx context.Context, s *settings, authority *certs.Authority) 
 		return nil, fmt.Errorf("try clients: %w", err)
 	}
 	c.listening.Store(new([]netip.AddrPort{addrPort(l)}))
-	door, err := c.door(authority, "http://"+s.Admin.Listen)
+	tried, err := c.proxy(authority, "http://"+s.Admin.Listen)
 	if err != nil {
 		_ = l.Close() // the first error is returned
 		return nil, fmt.Errorf("try clients: %w", err)
 	}
 	serving, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- door.Serve(serving, l) }()
+	go func() { done <- tried.Serve(serving, l) }()
 	defer func() {
 		stop()
 		err = errors.Join(err, <-done)

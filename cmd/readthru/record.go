@@ -20,14 +20,14 @@ var madeBy = "readthru/" + version
 
 // sessionProxies opens listeners for sessions, since not every client can name its session to a proxy.
 type sessionProxies struct {
-	core *core
-	door *proxy.Proxy
+	core  *core
+	proxy *proxy.Proxy
 }
 
 // Record implements [api.SessionProxies].
 func (d sessionProxies) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
 	return d.serve(ctx, proxy.Terms{Session: session}, func(addr string) error {
-		return asConflict(d.door.Record(ctx, session, madeBy, w, func() { begun(addr) }))
+		return asConflict(d.proxy.Record(ctx, session, madeBy, w, func() { begun(addr) }))
 	})
 }
 
@@ -49,7 +49,7 @@ func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(ad
 	defer d.core.avoidToo(addrPort(l))()
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
-	go func() { served <- d.door.ServeSession(serving, l, terms) }()
+	go func() { served <- d.proxy.ServeSession(serving, l, terms) }()
 	err = do(l.Addr().String())
 	stop()
 	return errors.Join(err, <-served)
@@ -57,7 +57,7 @@ func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(ad
 
 // EndRecording implements [api.SessionProxies].
 func (d sessionProxies) EndRecording(ctx context.Context, session string) error {
-	return asConflict(d.door.EndRecording(ctx, session))
+	return asConflict(d.proxy.EndRecording(ctx, session))
 }
 
 func asConflict(err error) error {
@@ -139,7 +139,7 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 		return err
 	}
 	log := p.askedLog(s)
-	door, err := proxy.New(proxy.Options{
+	replayer, err := proxy.New(proxy.Options{
 		Replay: from, Client: disconnected{}, Transport: disconnected{},
 		Dial: disconnected{}.Dial, Authority: authority, Log: log,
 	})
@@ -152,7 +152,7 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 	}
 	serving, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- door.Serve(serving, l) }()
+	go func() { done <- replayer.Serve(serving, l) }()
 	defer func() {
 		stop()
 		err = cmp.Or(err, <-done)

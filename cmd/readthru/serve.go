@@ -84,10 +84,10 @@ func limitMemory() {
 type daemon struct {
 	core      *core
 	authority *certs.Authority
-	door      *proxy.Proxy
+	proxy     *proxy.Proxy
 	server    *api.Server
 	info      *daemonInfo
-	proxy     net.Listener
+	listener  net.Listener // of the proxy
 	admin     net.Listener
 }
 
@@ -114,18 +114,18 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	if d.authority, err = certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")}); err != nil {
 		return nil, fmt.Errorf("open the authority: %w", err)
 	}
-	if d.proxy, err = listen(ctx, s.Proxy.Listen, anyPort); err != nil {
+	if d.listener, err = listen(ctx, s.Proxy.Listen, anyPort); err != nil {
 		return nil, err
 	}
 	if d.admin, err = listen(ctx, s.Admin.Listen, anyPort); err != nil {
 		return nil, err
 	}
-	d.info.Proxy, d.info.Admin = reachable(d.proxy.Addr()), reachable(d.admin.Addr())
-	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.proxy), addrPort(d.admin)}))
-	if d.door, err = d.core.door(d.authority, "http://"+d.info.Admin); err != nil {
+	d.info.Proxy, d.info.Admin = reachable(d.listener.Addr()), reachable(d.admin.Addr())
+	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.listener), addrPort(d.admin)}))
+	if d.proxy, err = d.core.proxy(d.authority, "http://"+d.info.Admin); err != nil {
 		return nil, err
 	}
-	d.server = d.core.server(d.door, d.authority, d.info.Instance, d.info.Proxy)
+	d.server = d.core.server(d.proxy, d.authority, d.info.Instance, d.info.Proxy)
 	return d, nil
 }
 
@@ -133,7 +133,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 func (d *daemon) Run(ctx context.Context) error {
 	dir := d.core.settings.dataDir
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return d.door.Serve(ctx, d.proxy) })
+	group.Go(func() error { return d.proxy.Serve(ctx, d.listener) })
 	group.Go(func() error { return d.server.Serve(ctx, d.admin) })
 	group.Go(func() error { return d.core.sweep(ctx) })
 	group.Go(func() error { return d.core.knowledge.Run(ctx) })
@@ -152,7 +152,7 @@ func (d *daemon) Run(ctx context.Context) error {
 }
 
 func (d *daemon) closeListeners() {
-	for _, l := range []net.Listener{d.proxy, d.admin} {
+	for _, l := range []net.Listener{d.listener, d.admin} {
 		if l != nil {
 			_ = l.Close() // it is closed already if it was served
 		}

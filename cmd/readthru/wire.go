@@ -183,7 +183,7 @@ func (c *core) avoid() []netip.AddrPort {
 }
 
 // proxy returns the proxy over the core. admin is the URL of the admin port.
-func (c *core) door(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
+func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
 	s := c.settings
 	var users []proxy.User
 	for _, u := range s.Proxy.Users {
@@ -201,8 +201,8 @@ func (c *core) door(authority *certs.Authority, admin string) (*proxy.Proxy, err
 	return proxy.New(o)
 }
 
-// server returns the operations over the core. door is nil if no proxy runs; authority may be nil, too.
-func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, proxyAddr string) *api.Server {
+// server returns the operations over the core. running is nil if no proxy runs; authority may be nil, too.
+func (c *core) server(running *proxy.Proxy, authority *certs.Authority, instance, proxyAddr string) *api.Server {
 	o := api.Options{
 		Fetch: c.fetcher, Store: c.store, Version: version, Instance: instance, Hosts: c.settings.Admin.Hosts,
 		Token:   c.settings.Admin.Token,
@@ -223,18 +223,18 @@ func (c *core) server(door *proxy.Proxy, authority *certs.Authority, instance, p
 	if authority != nil {
 		o.CA = authority.PEM
 	}
-	if door != nil {
+	if running != nil {
 		o.Requests = func() api.RequestStats {
-			n := door.Stats()
+			n := running.Stats()
 			return api.RequestStats{
 				Total: n.Total, Intercepted: n.Intercepted, Tunnelled: n.Tunnelled, Blocked: n.Blocked,
 				Errors: n.Errors,
 			}
 		}
-		o.Recent = func() any { return door.Recent() }
-		o.SessionProxies = sessionProxies{c, door}
+		o.Recent = func() any { return running.Recent() }
+		o.SessionProxies = sessionProxies{c, running}
 		o.Session = func(name string) api.SessionStats {
-			n := door.Session(name)
+			n := running.Session(name)
 			return api.SessionStats{
 				Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
 				Tokens: api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
