@@ -1,18 +1,19 @@
-// Package agents knows how the agents around us speak: what their hooks are told and how they answer, and what their
-// settings files look like.
+// Package agents knows the interfaces of coding agents: the events and answers of their hooks, and their settings
+// files.
 //
-// All of it is pure. [Parse] reads an event of any agent, since names drift and agents run each other's hooks;
-// [Answer.Encode] writes what that agent understands. [Files] names the settings files of an agent with what of ours
-// belongs into them, and [File.Setup] and [File.Remove] are the edits: bytes in, bytes out. An edit keeps comments,
-// order, indentation and line ends, changes nothing that is somebody else's, and can be taken back to the byte.
+// It does no I/O. [Parse] reads an event of any agent, because names change and agents run each other's hooks.
+// [Answer.Encode] writes an answer that the agent understands. [Files] returns the settings files of an agent with the
+// settings that readthru needs there. [File.Setup] and [File.Remove] edit them: they take and return the content of a
+// file. An edit keeps comments, order, indentation and line ends, never changes settings of others, and can be undone
+// exactly.
 package agents
 
 import "slices"
 
-// Agent is an agent by the name that commands use.
+// Agent is the name of an agent, as commands use it.
 type Agent string
 
-// The agents whose hooks and settings we know.
+// The supported agents.
 const (
 	Claude   Agent = "claude"
 	Codex    Agent = "codex"
@@ -25,10 +26,10 @@ const (
 // All lists the agents.
 func All() []Agent { return []Agent{Claude, Codex, Gemini, Cursor, VSCode, OpenCode} }
 
-// Known reports whether a is one of them.
+// Known reports whether a is supported.
 func Known(a Agent) bool { return slices.Contains(All(), a) }
 
-// Title is the agent's name as its makers write it.
+// Title returns the product name of the agent.
 func (a Agent) Title() string {
 	return map[Agent]string{
 		Claude: "Claude Code", Codex: "Codex CLI", Gemini: "Gemini CLI", Cursor: "Cursor",

@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 )
 
-// Answer is what a hook says. The zero Answer says nothing.
+// Answer is the answer of a hook. The zero Answer is silent.
 type Answer struct {
-	Message string // to the user
-	Context string // to the model, beside what it is told already
-	Output  string // to the model, in place of what the tool answered
-	Deny    string // to the model, in place of running the tool
+	Message string // for the user
+	Context string // for the model, in addition to the tool's answer or the prompt
+	Output  string // for the model, instead of the tool's answer
+	Deny    string // for the model, instead of running the tool
 }
 
-// Encode returns the answer to an event in the form that an agent reads from a hook's standard output; nothing where
-// there is nothing to say, or the agent has no way to be told. When plain is set and a message is all there is, the
-// message comes as a line of text, where the agent takes text.
+// Encode returns the answer to an event as the agent reads it from a hook's standard output. It returns nil if the
+// answer is silent or the agent cannot take it. If plain is set and the answer has only a message, Encode returns the
+// message as a line of text if the agent accepts text.
 func (a Answer) Encode(agent Agent, e *Event, plain bool) []byte {
 	if plain && agent == Claude && !e.strict && a.Message != "" && a == (Answer{Message: a.Message}) {
 		return []byte(a.Message + "\n")
@@ -38,12 +38,12 @@ func (a Answer) Encode(agent Agent, e *Event, plain bool) []byte {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(out); err != nil {
-		return nil // an answer of the tool's that cannot be written again
+		return nil // the tool's answer cannot be encoded again
 	}
 	return b.Bytes()
 }
 
-// claude is the form of Claude Code, which Codex CLI and VS Code share in part.
+// claude returns the form of Claude Code, which Codex CLI and VS Code partly share.
 func (a Answer) claude(agent Agent, e *Event) map[string]any {
 	out := members("systemMessage", a.Message)
 	var specific map[string]any
@@ -64,7 +64,7 @@ func (a Answer) claude(agent Agent, e *Event) map[string]any {
 			specific = members("hookEventName", "PreToolUse", "permissionDecision", "deny", "permissionDecisionReason", a.Deny)
 		}
 	case Prompt:
-		if a.Context != "" && agent != VSCode { // which takes none here
+		if a.Context != "" && agent != VSCode { // VS Code takes no context here
 			specific = members("hookEventName", "UserPromptSubmit", "additionalContext", a.Context)
 		}
 	}
@@ -101,14 +101,14 @@ func (a Answer) gemini(e *Event) map[string]any {
 func (a Answer) cursor(e *Event) map[string]any {
 	switch {
 	case e.Stage == After:
-		return members("additional_context", a.Context) // it has no place for messages, nor for another output
+		return members("additional_context", a.Context) // Cursor takes neither a message nor another output
 	case e.Stage == Before && a.Deny != "":
 		return members("permission", "deny", "agent_message", a.Deny, "user_message", a.Message)
 	}
 	return nil
 }
 
-// members makes an object of name and value pairs, empty values left out.
+// members returns an object of name and value pairs, without empty values.
 func members(pairs ...string) map[string]any {
 	m := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -119,7 +119,7 @@ func members(pairs ...string) map[string]any {
 	return m
 }
 
-// replaced returns a tool's answer with another text in it, in the same form: the agent reads it as the tool's own.
+// replaced returns a tool's answer with another text, in the same form, so that the agent can read it.
 func replaced(answer json.RawMessage, text string) any {
 	part := []any{members("type", "text", "text", text)}
 	answer = bytes.TrimSpace(answer)

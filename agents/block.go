@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// marks are the lines round a block of ours.
+// marks are the lines around a block of ours.
 type marks struct{ begin, end string }
 
 var (
@@ -13,7 +13,7 @@ var (
 	hashMarks = marks{"# readthru: begin", "# readthru: end"}
 )
 
-// addBlock puts a block at the end of a text, unless it is there.
+// addBlock appends a block to a text, unless the text has it.
 func addBlock(text []byte, body string, m marks) edited {
 	newline := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -35,8 +35,8 @@ func addBlock(text []byte, body string, m marks) edited {
 	return e
 }
 
-// takeBlocks takes the blocks out of a text, each with the empty line before it, and returns how many there were. A
-// mark without its other half is left alone.
+// takeBlocks removes the blocks from a text, each with the empty line before it, and returns their number. It ignores a
+// mark without its counterpart.
 func takeBlocks(text []byte, m marks) (rest []byte, n int) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	begin := -1

@@ -9,10 +9,11 @@ import (
 	"readthru/markdown"
 )
 
-// Library is a library of Context7 by its id, /org/project[/version] or /org/project@version. Missing parts are empty.
+// Library is the parsed id of a Context7 library, /org/project[/version] or /org/project@version. Missing parts are
+// empty.
 type Library struct{ Org, Project, Version string }
 
-// Name is what the library is called: its project, or unknown (rule A19).
+// Name returns the project of the library, or "unknown" (rule A19).
 func (l Library) Name() string {
 	if l.Project == "" {
 		return "unknown"
@@ -20,7 +21,7 @@ func (l Library) Name() string {
 	return l.Project
 }
 
-// libraryNames are the names that the library's id has had; libraryName, of which it may also be a plain name, comes
+// libraryNames are the names of the argument with the library's id. libraryName, which may also be a plain name, comes
 // last.
 var libraryNames = []string{
 	"libraryId", "context7CompatibleLibraryID", "libraryID", "library_id",
@@ -31,7 +32,7 @@ func libraryOf(input map[string]json.RawMessage) Library {
 	return ParseLibrary(str(pick(input, libraryNames)))
 }
 
-// ParseLibrary reads a library's id. A name without slashes is the project's.
+// ParseLibrary parses a library's id. A name without slashes is that of the project.
 func ParseLibrary(id string) (l Library) {
 	id = cutRunes(clean(strings.TrimSpace(id)), 200)
 	id, l.Version, _ = strings.Cut(id, "@")
@@ -55,10 +56,10 @@ func ParseLibrary(id string) (l Library) {
 	return l
 }
 
-// minDocs is the least that is worth keeping, in characters (rule A19).
+// minDocs is the minimum length of documentation that is kept, in characters (rule A19).
 const minDocs = 50
 
-// docsErrors begin Context7's error texts, which come without a sign that they are errors. Lower case.
+// docsErrors are the beginnings of Context7's error texts, which are not marked as errors. They are in lower case.
 var docsErrors = []string{
 	"rate limited", "rate limit exceeded", "quota exceeded", "monthly quota", "too many requests",
 	"documentation not found", "no documentation found", "no content available", "no snippets found",
@@ -70,7 +71,7 @@ var docsErrors = []string{
 	"this library is not finalized", "library has been redirected",
 }
 
-// WorthKeeping reports whether a text of Context7's is documentation: long enough, and not one of its error texts.
+// WorthKeeping reports whether a text from Context7 is documentation: it is long enough and not an error text.
 func WorthKeeping(text string) bool {
 	text = strings.TrimSpace(text)
 	if utf8.RuneCountInString(text) < minDocs {
@@ -89,10 +90,10 @@ func WorthKeeping(text string) bool {
 	return true
 }
 
-// Snippet is what Context7 took from one place.
+// Snippet is the part of Context7's documentation that comes from one source.
 type Snippet struct {
-	Source string // URL of the place; empty when none is given
-	Text   string // markdown, without the line that names the place
+	Source string // URL of the source; empty if none is given
+	Text   string // markdown, without the line that names the source
 }
 
 var (
@@ -100,9 +101,9 @@ var (
 	ruleLine   = regexp.MustCompile(`^[-=_]{16,}\s*$`)
 )
 
-// Split splits a text of Context7's into what it took from each place, in order. Snippets begin at a "### " heading, or
-// at "TITLE:" in older texts, that a "Source:" line belongs to; what stands in a code fence begins nothing. Snippets of
-// one place are joined.
+// Split splits a text from Context7 into snippets by source, in order. A snippet begins at a "### " heading that is
+// followed by a "Source:" line, or at "TITLE:" in older texts, but never inside a code fence. Snippets of one source
+// are joined.
 func Split(text string) []Snippet {
 	var list []Snippet
 	at := map[string]int{}
@@ -154,7 +155,7 @@ func Split(text string) []Snippet {
 	return list
 }
 
-// snippetFollows reports whether the next line that says something is a heading that a source belongs to.
+// snippetFollows reports whether the next line that is not blank begins a snippet.
 func snippetFollows(lines []string) bool {
 	for i, l := range lines {
 		if strings.TrimSpace(l) != "" {
@@ -164,7 +165,7 @@ func snippetFollows(lines []string) bool {
 	return false
 }
 
-// sourceFollows reports whether the next line that says something names a source.
+// sourceFollows reports whether the next line that is not blank names a source.
 func sourceFollows(lines []string) bool {
 	for _, l := range lines {
 		if strings.TrimSpace(l) != "" {
@@ -174,7 +175,7 @@ func sourceFollows(lines []string) bool {
 	return false
 }
 
-// Merge returns the snippets of both texts, each once: those of old first, then what more has.
+// Merge returns the snippets of both texts without duplicates, those of old first.
 func Merge(old, more string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(old))
@@ -186,7 +187,7 @@ func Merge(old, more string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// sections cuts a text before each of its "### " headings.
+// sections splits a text before each of its "### " headings.
 func sections(text string) (list []string) {
 	for {
 		i := strings.Index(text[min(1, len(text)):], "\n### ")

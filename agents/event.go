@@ -9,36 +9,36 @@ import (
 	"readthru/page"
 )
 
-// Stage is when a hook is told of something.
+// Stage says when a hook runs.
 type Stage int
 
-// Stages.
+// The stages.
 const (
 	After  Stage = iota // a tool has answered
 	Before              // a tool is about to run
-	Prompt              // the user has said something
+	Prompt              // the user has sent a message
 )
 
-// Event is what an agent told a hook: that a tool which reads web pages or documentation runs or has run, or what the
-// user said.
+// Event is an event that an agent reports to a hook: a tool for web pages or documentation runs or has run, or the user
+// has sent a message.
 type Event struct {
 	Stage   Stage
-	Tool    string   // as the agent names it; empty for a prompt
-	URLs    []string // that the tool reads, or that the user named; http and https alone, each once
-	Library *Library // that the documentation tool was asked for; nil for every other tool
-	Text    string   // what the tool answered, as far as it is text
-	Session string   // the agent's own name for the session
+	Tool    string   // the agent's name of the tool; empty for a prompt
+	URLs    []string // http and https URLs that the tool reads or the user names, without duplicates
+	Library *Library // the library of a documentation tool; nil for other tools
+	Text    string   // the text of the tool's answer
+	Session string   // the agent's name of the session
 
 	response json.RawMessage
-	strict   bool // the shape is one that only takes JSON for an answer
+	strict   bool // the event has a form to which only JSON is an answer
 }
 
 const (
-	maxURLs       = 20 // of an event; Gemini CLI takes as many in one call
+	maxURLs       = 20 // per event; Gemini CLI takes so many in one call
 	maxPromptURLs = 3  // rule B8
 )
 
-// Names that agents have given, and may give, to the parts of an event (rule X14).
+// The names that agents use, have used or may use for the parts of an event (rule X14).
 var (
 	eventNames    = []string{"hook_event_name", "hookEventName", "hookName", "event"}
 	toolNames     = []string{"tool_name", "toolName", "tool"}
@@ -51,7 +51,7 @@ var (
 	promptNames  = []string{"prompt", "user_prompt", "userPrompt"}
 )
 
-// stages are the events that are of use, in lower case without separators.
+// stages are the names of the events that readthru uses, in lower case without separators.
 var stages = map[string]Stage{
 	"posttooluse": After, "aftertool": After, "aftermcpexecution": After, "toolexecuteafter": After,
 	"pretooluse": Before, "beforetool": Before, "beforemcpexecution": Before, "toolexecutebefore": Before,
@@ -61,8 +61,8 @@ var stages = map[string]Stage{
 // fetchTools are the tools that read web pages, in lower case without separators.
 var fetchTools = []string{"webfetch", "fetchwebpage", "vscodefetchwebpageinternal", "mcpwebfetch"}
 
-// Parse reads an event. It reports false for what it does not know: no JSON, another shape, another tool, a page that
-// nobody may keep. Hooks are silent then (rule A18).
+// Parse parses an event. It returns false for an event that readthru does not use: malformed JSON, an unknown form,
+// another tool, a page that must not be stored. Hooks are then silent (rule A18).
 func Parse(text []byte) (*Event, bool) {
 	var parts map[string]json.RawMessage
 	if json.Unmarshal(text, &parts) != nil {
@@ -96,7 +96,7 @@ func Parse(text []byte) (*Event, bool) {
 	return nil, false
 }
 
-// readPrompt takes the first URLs of what the user said.
+// readPrompt sets the first URLs of the user's message. It reports whether there are any.
 func (e *Event) readPrompt(prompt string) bool {
 	for _, d := range page.Detect(prompt) {
 		if len(e.URLs) < maxPromptURLs {
@@ -106,7 +106,7 @@ func (e *Event) readPrompt(prompt string) bool {
 	return len(e.URLs) > 0
 }
 
-// readFetch takes the URLs that a tool was asked for: by name, in a list, or in the words of a prompt (Gemini CLI).
+// readFetch sets the URLs of a fetch tool: from an argument, a list, or the text of a prompt (Gemini CLI).
 func (e *Event) readFetch(input map[string]json.RawMessage) {
 	e.addURL(str(pick(input, []string{"url", "uri"})))
 	var list []string
@@ -123,7 +123,7 @@ func (e *Event) readFetch(input map[string]json.RawMessage) {
 	e.Text, _ = textOf(e.response, 0)
 }
 
-// addURL adds what can be fetched and kept: http or https, without credentials.
+// addURL adds a URL that can be fetched and stored: http or https, without credentials.
 func (e *Event) addURL(raw string) {
 	u, err := page.Parse(strings.TrimSpace(raw))
 	if err != nil || u.User != nil || page.HasSecret(u) || len(e.URLs) >= maxURLs || slices.Contains(e.URLs, u.String()) {
@@ -134,8 +134,8 @@ func (e *Event) addURL(raw string) {
 
 func isFetchTool(name string) bool { return slices.Contains(fetchTools, plainName(name)) }
 
-// isDocsTool tells Context7's tools: by their own name after whatever agents put before it, and by the server's name or
-// the form of the library asked for, since others may call a tool query-docs too.
+// isDocsTool reports whether a tool is one of Context7's. Agents put prefixes before its name. Other servers may also
+// have a tool query-docs, so the server's name or the form of the library must match too.
 func isDocsTool(name string, input map[string]json.RawMessage) bool {
 	tool := plainName(name)
 	if !strings.HasSuffix(tool, "querydocs") && !strings.HasSuffix(tool, "getlibrarydocs") {
@@ -144,7 +144,7 @@ func isDocsTool(name string, input map[string]json.RawMessage) bool {
 	return strings.Contains(tool, "context7") || strings.HasPrefix(str(pick(input, libraryNames)), "/")
 }
 
-// plainName returns a name in lower case with letters and digits alone.
+// plainName returns the letters and digits of a name, in lower case.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -157,7 +157,7 @@ func plainName(s string) string {
 	}, cutRunes(s, 200))
 }
 
-// pick returns the first of names that is there with a value.
+// pick returns the value of the first of names that has one.
 func pick(parts map[string]json.RawMessage, names []string) json.RawMessage {
 	for _, n := range names {
 		if v := parts[n]; len(v) > 0 && string(v) != "null" {
@@ -167,7 +167,7 @@ func pick(parts map[string]json.RawMessage, names []string) json.RawMessage {
 	return nil
 }
 
-// str returns a JSON string's text, and nothing for any other value.
+// str returns the text of a JSON string, and "" for any other value.
 func str(v json.RawMessage) (s string) {
 	if len(v) == 0 || json.Unmarshal(v, &s) != nil {
 		return ""
@@ -175,7 +175,7 @@ func str(v json.RawMessage) (s string) {
 	return s
 }
 
-// object returns a JSON object's parts. An object may come as the text of a string (Cursor).
+// object returns the members of a JSON object, which may also be the text of a JSON string (Cursor).
 func object(v json.RawMessage) (m map[string]json.RawMessage) {
 	if s := str(v); s != "" {
 		v = json.RawMessage(s)
@@ -186,9 +186,9 @@ func object(v json.RawMessage) (m map[string]json.RawMessage) {
 	return m
 }
 
-// textOf returns the text of a tool's answer in any of the forms that are about: a string, which may itself be JSON;
-// parts with a text; an object that has one of them under a well-known name. It reports false for an answer that says
-// it is an error.
+// textOf returns the text of a tool's answer. The answer may be a string, which may itself be JSON, a list of parts
+// with text, or an object that has one of these under a known name. textOf returns false for an answer that is an
+// error.
 func textOf(v json.RawMessage, depth int) (string, bool) {
 	v = bytes.TrimSpace(v)
 	if len(v) == 0 || depth > 4 {
@@ -236,7 +236,7 @@ func textOf(v json.RawMessage, depth int) (string, bool) {
 	return "", true
 }
 
-// failed reports whether an answer says of itself that it is an error.
+// failed reports whether an answer is marked as an error.
 func failed(m map[string]json.RawMessage) bool {
 	for _, name := range []string{"isError", "is_error"} {
 		if string(m[name]) == "true" {

@@ -90,7 +90,7 @@ func told(agent agents.Agent, text []byte) string {
 	return b.String()
 }
 
-func TestAnAnswerForOtherThanStandardOutputIsJSON(t *testing.T) {
+func TestAnswerThatIsNotPlainIsJSON(t *testing.T) {
 	text, err := os.ReadFile("testdata/events/claude-webfetch.json")
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestAnAnswerForOtherThanStandardOutputIsJSON(t *testing.T) {
 	}
 }
 
-func TestHostileEventsAreMetWithSilence(t *testing.T) {
+func TestHostileEventsAreIgnored(t *testing.T) {
 	whole, err := os.ReadFile("testdata/events/claude-webfetch.json")
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestLibrariesAreNamedByTheirProject(t *testing.T) {
 	}
 }
 
-func TestErrorTextsAreNoDocumentation(t *testing.T) {
+func TestErrorTextsAreNotKept(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Rate limited or quota exceeded. Create a free API key at https://context7.com/dashboard for higher limits.":          false,
 		"Documentation not found or not finalized for this library. This might have happened because you used an invalid id.": false,
@@ -251,7 +251,7 @@ func TestDocumentationIsSplitByItsSources(t *testing.T) {
 	}
 }
 
-func TestSnippetsOfOnePlaceAreKeptTogether(t *testing.T) {
+func TestSnippetsOfOneSourceAreJoined(t *testing.T) {
 	old := "### A\nOne.\n\n### B\nTwo."
 	if got, want := agents.Merge(old, "### B\nTwo.\n\n### C\nThree."),
 		"### A\nOne.\n\n### B\nTwo.\n\n### C\nThree."; got != want {

@@ -2,7 +2,20 @@ package agents
 
 import "reflect"
 
-// SameJSON reports whether a file holds what it held before, when what was put in is taken out by its meaning.
+// PluginHooks returns the hooks file of a Claude Code plugin whose hooks run line.
+func PluginHooks(line string) string {
+	hooks := map[string][]any{}
+	for _, w := range claudeHooks(func(...string) string { return line }, Choice{}) {
+		hooks[w.Path[1]] = append(hooks[w.Path[1]], w.Value)
+	}
+	type file struct {
+		Description string           `json:"description"`
+		Hooks       map[string][]any `json:"hooks"`
+	}
+	return render(file{"Keeps the web pages and documentation that the agent reads", hooks}, "", "  ", "\n", true) + "\n"
+}
+
+// SameJSON reports whether after has everything that before has, by its meaning.
 func SameJSON(before, after []byte) bool {
 	x, errX := parseJSON(before)
 	y, errY := parseJSON(after)
@@ -15,7 +28,7 @@ func SameJSON(before, after []byte) bool {
 	return holds(plain(y.root), plain(x.root))
 }
 
-// holds reports whether everything of part is in whole, lists with more at their end.
+// holds reports whether whole has everything of part. Lists of whole may have more items at their end.
 func holds(whole, part any) bool {
 	switch part := part.(type) {
 	case map[string]any:

@@ -8,72 +8,72 @@ import (
 	"strings"
 )
 
-// Format is how a file is edited.
+// Format says how a file is edited.
 type Format int
 
-// Formats.
+// The formats.
 const (
 	JSON  Format = iota // members and list items of a JSON file, comments allowed
 	TOML                // tables of a TOML file, between two comments
-	Text                // a block of a text, between two comments
-	Whole               // a file of ours alone
+	Text                // a block of a text file, between two comments
+	Whole               // a file that is entirely ours
 )
 
-// File is a settings file of an agent, and what of ours belongs into it.
+// File is a settings file of an agent with the settings that readthru needs in it.
 type File struct {
 	Path   string
 	Format Format
-	About  string // what it is for, in a word or two
-	Wants  []Want // of JSON and TOML
-	Body   string // of Text and Whole
+	About  string // the purpose, in a word or two
+	Wants  []Want // for JSON and TOML
+	Body   string // for Text and Whole
 }
 
-// Want is a setting. Its path are the names of the objects that lead to it, its own name last.
+// Want is a setting. Path has the names of the enclosing objects and, last, its own name.
 type Want struct {
 	Path   []string `json:"path"`
-	Item   bool     `json:"item,omitempty"` // an item of the list at Path, beside those of others
+	Item   bool     `json:"item,omitempty"` // an item of the list at Path, which may have other items
 	Value  any      `json:"value"`
-	Group  string   `json:"group,omitempty"` // settings that are of use together alone: all are put in, or none
-	Common bool     `json:"-"`               // its value does not tell that it is ours
+	Group  string   `json:"group,omitempty"` // either all settings of a group are added or none
+	Common bool     `json:"-"`               // others may have the same setting with the same value
 }
 
-// Name is the setting's path as people write it.
+// Name returns the path of the setting with dots.
 func (w Want) Name() string { return strings.Join(w.Path, ".") }
 
-// Record remembers what was put into a file. The zero Record remembers nothing.
+// Record is a record of what Setup added to a file. The zero Record is that of a file without our settings.
 type Record struct {
 	Path    string     `json:"path"`
 	Format  Format     `json:"format"`
-	Created bool       `json:"created,omitempty"` // the file was not there before
-	Sum     string     `json:"sum"`               // hex SHA-256 of the file as we left it
+	Created bool       `json:"created,omitempty"` // Setup created the file
+	Sum     string     `json:"sum"`               // hex SHA-256 of the file after Setup
 	Put     []Splice   `json:"put"`
 	Wants   []Want     `json:"wants,omitempty"`
-	Made    [][]string `json:"made,omitempty"` // objects and lists that were not there before
+	Made    [][]string `json:"made,omitempty"` // objects and lists that Setup created
 }
 
-// File returns what the record is of, so that it can be removed.
+// File returns the file of the record, for [File.Remove].
 func (r Record) File() *File { return &File{Path: r.Path, Format: r.Format, Wants: r.Wants} }
 
-// Edit is what becomes of a file.
+// Edit is the result of an edit.
 type Edit struct {
 	Text   []byte
-	Gone   bool // the file is of no more use
+	Gone   bool // the file can be deleted
 	Record Record
-	Notes  []string // what could not be done, and why
+	Notes  []string // what was not done and why
 }
 
-// edited is a text with what was put into it.
+// edited is a text with the settings that were added to it.
 type edited struct {
 	text  []byte
 	put   []Splice
-	wants []Want // that were put in
+	wants []Want // the added settings
 	made  [][]string
 	notes []string
 }
 
-// Setup returns the file with our settings in it: now is its content, nil when it is not there, and rec what an earlier
-// Setup put in. Settings of others stay as they are; one that has another value already is told in Notes. Where all is
-// as it should be Text is now.
+// Setup returns the file with our settings. now is its content, or nil if the file does not exist; rec is the record of
+// an earlier Setup. Settings of others do not change. If a setting already has another value, Setup leaves it and says
+// so in Notes. If the file needs no change, Text is now.
 func (f *File) Setup(now []byte, rec Record) (Edit, error) {
 	base, taken, err := f.without(now, rec)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *File) Setup(now []byte, rec Record) (Edit, error) {
 		Path: f.Path, Format: f.Format, Created: created, Sum: sumOf(next.text), Put: next.put,
 		Wants: next.wants, Made: next.made,
 	}
-	if len(next.wants) == taken { // as many as it had: has it them all, somewhere?
+	if len(next.wants) == taken { // the same number as before; the file may already have them all
 		if again, err := f.add(now); err == nil && len(again.put) == 0 && string(next.text) != string(now) {
 			return Edit{Text: now, Record: rec, Notes: next.notes}, nil
 		}
@@ -107,8 +107,8 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Remove returns the file without our settings. A file that was not changed since Setup comes back to the byte; from
-// one that was, ours alone is taken. Where nothing of ours is in it Text is now.
+// Remove returns the file without our settings. If nobody changed the file since Setup, the result is exactly the file
+// before Setup. Otherwise only our settings are removed. If the file has none of them, Text is now.
 func (f *File) Remove(now []byte, rec Record) (Edit, error) {
 	base, _, err := f.without(now, rec)
 	if err != nil {
@@ -116,12 +116,12 @@ func (f *File) Remove(now []byte, rec Record) (Edit, error) {
 	}
 	e := Edit{Text: base, Gone: now != nil && (rec.Created || f.Format == Whole) && f.blank(base)}
 	if f.Format == Whole && len(base) > 0 {
-		e.Notes = append(e.Notes, "it was changed since it was written, or is not ours, and stays")
+		e.Notes = append(e.Notes, "kept: the file was changed or was not written by readthru")
 	}
 	return e, nil
 }
 
-// without returns the file as it is without ours, and how many settings of ours it had.
+// without returns the file without our settings, and how many of them it had.
 func (f *File) without(now []byte, rec Record) (base []byte, taken int, err error) {
 	if now == nil {
 		return nil, 0, nil
@@ -134,13 +134,13 @@ func (f *File) without(now []byte, rec Record) (base []byte, taken int, err erro
 	return f.take(now, rec)
 }
 
-// blank reports whether nothing is left in a file.
+// blank reports whether a file is empty.
 func (f *File) blank(text []byte) bool {
 	left := strings.Join(strings.Fields(strings.TrimPrefix(string(text), "\ufeff")), "")
 	return left == "" || f.Format == JSON && left == "{}"
 }
 
-// add puts in what is not there.
+// add adds the settings that are missing.
 func (f *File) add(text []byte) (edited, error) {
 	switch f.Format {
 	case JSON:
@@ -154,13 +154,13 @@ func (f *File) add(text []byte) (edited, error) {
 		return edited{text: text}, nil
 	}
 	if len(text) > 0 {
-		return edited{}, errors.New("there is a file of that name already, which is not ours or was changed since")
+		return edited{}, errors.New("a file with this name exists that was changed or was not written by readthru")
 	}
 	return edited{text: []byte(f.Body), put: []Splice{{0, f.Body}}, wants: make([]Want, 1)}, nil
 }
 
-// take takes ours out of a text that may have changed, and says how many settings that were. Without a record, what is
-// ours is told by its value.
+// take removes our settings from a text that may have changed, and returns how many there were. Without a record it
+// recognises them by their values.
 func (f *File) take(text []byte, rec Record) ([]byte, int, error) {
 	switch f.Format {
 	case JSON:

@@ -62,7 +62,7 @@ var jsonTexts = map[string]string{
 	"the last is a line comment":    "{\n  \"env\": {\n    \"A\": \"1\" // one\n  } // env\n}",
 }
 
-func TestJSONSettingsArePutInAndTakenOutToTheByte(t *testing.T) {
+func TestJSONSetupIsUndoneExactly(t *testing.T) {
 	for name, before := range jsonTexts {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range []*agents.File{
@@ -174,7 +174,7 @@ func TestSettingsLookAsIfWrittenByHand(t *testing.T) {
 	}
 }
 
-func TestAFileThatWasNotThereGoesAgain(t *testing.T) {
+func TestCreatedFileIsDeletedAgain(t *testing.T) {
 	for _, a := range agents.All() {
 		for _, f := range agents.Files(a, machine, choice) {
 			e := roundTrip(t, f, nil)
@@ -185,7 +185,7 @@ func TestAFileThatWasNotThereGoesAgain(t *testing.T) {
 	}
 }
 
-func TestWhatOthersChangedSinceStays(t *testing.T) {
+func TestLaterChangesOfOthersStay(t *testing.T) {
 	f := file(t, agents.Claude, choice, "settings.json")
 	e, err := f.Setup([]byte("{\n  \"model\": \"opus\"\n}\n"), agents.Record{})
 	if err != nil {
@@ -204,7 +204,7 @@ func TestWhatOthersChangedSinceStays(t *testing.T) {
 	}
 }
 
-func TestAnotherChoiceReplacesTheFirst(t *testing.T) {
+func TestNewChoiceReplacesTheOldOne(t *testing.T) {
 	before := []byte("{\n  \"model\": \"opus\"\n}\n")
 	f := file(t, agents.Claude, choice, "settings.json")
 	e, err := f.Setup(before, agents.Record{})
@@ -257,18 +257,18 @@ func TestSettingsOfOthersAreNeverOverwritten(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCannotBeEditedAreRefused(t *testing.T) {
+func TestFilesThatCannotBeEditedAreErrors(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"cut short":       {`{"hooks": {`, "line 1, column 12: parsing value: unexpected EOF"},
 		"no JSON":         {"hooks = 1", "line 1, column 1: invalid literal: hooks"},
-		"a list":          {"[]", "it holds no JSON object"},
-		"null":            {"null", "it holds no JSON object"},
+		"a list":          {"[]", "the file is not a JSON object"},
+		"null":            {"null", "the file is not a JSON object"},
 		"hooks is a text": {`{"hooks": "none"}`, "hooks is neither an object nor a list"},
 		"hooks is a list": {`{"hooks": []}`, "hooks is a list, not an object"},
 		"event no list":   {`{"hooks": {"PostToolUse": {}}}`, "hooks.PostToolUse is not a list"},
 		"event is null":   {`{"hooks": {"PostToolUse": null}}`, "hooks.PostToolUse is not a list"},
 		"two values":      {"{} {}", "line 1, column 4: invalid character '{' after top-level value"},
-		"nested too deep": {strings.Repeat(`{"a":`, 2000), "it nests over 1000 levels"},
+		"nested too deep": {strings.Repeat(`{"a":`, 2000), "the file nests deeper than 1000 levels"},
 		"binary":          {"\x00\x01", "line 1, column 1: invalid character '\\u0000' at start of value"},
 		"UTF-16":          {"\xff\xfe{\x00}\x00", "line 1, column 1: "},
 		"a comment cut":   {"{} /* a", "line 1, column 4: "},
@@ -292,7 +292,7 @@ var tomlTexts = map[string]string{
 	"arrays of tables":         "[[profiles]]\nname = \"a\"\n[[profiles]]\nname = \"b\"\n",
 }
 
-func TestTOMLSettingsArePutInAndTakenOutToTheByte(t *testing.T) {
+func TestTOMLSetupIsUndoneExactly(t *testing.T) {
 	f := file(t, agents.Codex, choice, "config.toml")
 	for name, before := range tomlTexts {
 		t.Run(name, func(t *testing.T) {
@@ -312,17 +312,17 @@ func TestTOMLSettingsArePutInAndTakenOutToTheByte(t *testing.T) {
 	}
 }
 
-func TestTOMLThatCannotBeAddedToIsToldAndLeftAlone(t *testing.T) {
+func TestTOMLThatCannotBeEditedIsReportedAndNotChanged(t *testing.T) {
 	f := file(t, agents.Codex, choice, "config.toml")
 	for name, tt := range map[string]struct{ text, note string }{
-		"the environment is an inline table": {"shell_environment_policy = { inherit = \"all\" }\n", "add it by hand"},
+		"the environment is an inline table": {"shell_environment_policy = { inherit = \"all\" }\n", "add this by hand"},
 		"the environment has another proxy": {
 			"[shell_environment_policy.set]\nHTTPS_PROXY = \"http://proxy.corp\"\n",
-			"shell_environment_policy.set.HTTPS_PROXY has another value already",
+			"shell_environment_policy.set.HTTPS_PROXY already has another value",
 		},
 		"the server is somebody's": {
 			"[mcp_servers.readthru]\ncommand = \"else\"\n",
-			"mcp_servers.readthru is there already with other values",
+			"mcp_servers.readthru already exists with other values",
 		},
 	} {
 		e, err := f.Setup([]byte(tt.text), agents.Record{})
@@ -344,7 +344,7 @@ func TestTOMLThatCannotBeAddedToIsToldAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestABlockOfTextComesAndGoes(t *testing.T) {
+func TestTextBlockIsAddedAndRemoved(t *testing.T) {
 	f := file(t, agents.Claude, choice, "CLAUDE.md")
 	for _, before := range []string{"", "# Mine\n", "# Mine", "\r\nwindows\r\n"} {
 		roundTrip(t, f, []byte(before))
@@ -363,7 +363,7 @@ func TestABlockOfTextComesAndGoes(t *testing.T) {
 	}
 }
 
-func TestAFileOfOursThatWasChangedStays(t *testing.T) {
+func TestChangedFileOfOursStays(t *testing.T) {
 	f := file(t, agents.OpenCode, choice, "readthru.js")
 	e, err := f.Setup(nil, agents.Record{})
 	if err != nil {
@@ -400,7 +400,7 @@ func FuzzJSONSettings(f *testing.F) {
 				t.Fatalf("settings of others changed from\n%q\nto\n%q", before, e.Text)
 			}
 			if strings.Contains(before, "readthru") {
-				continue // some of it may have been ours
+				continue // part of it may be ours
 			}
 			back, err := file.Remove(e.Text, e.Record)
 			if err != nil || string(back.Text) != before {

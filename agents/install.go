@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// Machine is what must be known of a machine to find the settings files on it.
+// Machine describes a machine, as far as the places of settings files depend on it.
 type Machine struct {
-	OS     string              // as runtime.GOOS has it
-	Home   string              // of the user
-	Config string              // where programs keep settings: ~/.config, %APPDATA%, ~/Library/Application Support
-	Getenv func(string) string // variables that move an agent's folder
+	OS     string              // as runtime.GOOS
+	Home   string              // the user's home directory
+	Config string              // the directory for settings: ~/.config, %APPDATA%, ~/Library/Application Support
+	Getenv func(string) string // for variables that move an agent's directory
 	Exists func(path string) bool
 }
 
-// Choice is what is to be set up.
+// Choice says what to set up.
 type Choice struct {
-	Command  []string   // this program, then flags that every command is to have
-	Env      []Variable // that sends web requests through the proxy; if nil they go as before
-	Text     bool       // a paragraph in the agent's instructions
-	Instead  bool       // answer from the cache in place of a tool that reads web pages
+	Command  []string   // this program, then the flags for every command
+	Env      []Variable // sends web requests through the proxy; if nil, requests do not change
+	Text     bool       // add a paragraph to the agent's instructions
+	Instead  bool       // answer from the cache instead of running a fetch tool
 	Prefetch bool       // fetch pages that the user's message names
-	Verbatim bool       // put the page in place of what a tool made of it
+	Verbatim bool       // replace a fetch tool's answer with the page
 }
 
-// Variable is one variable of the environment.
+// Variable is an environment variable.
 type Variable struct{ Name, Value string }
 
-// Dir is the folder that an agent keeps its settings in.
+// Dir returns the directory of an agent's settings.
 func (m Machine) Dir(a Agent) string {
 	moved := func(variable, folder string) string {
 		if dir := m.Getenv(variable); filepath.IsAbs(dir) {
@@ -54,7 +54,7 @@ func (m Machine) Dir(a Agent) string {
 	return filepath.Join(m.Home, ".config", "opencode")
 }
 
-// Programs are the names that an agent's program has.
+// Programs returns the names of an agent's program.
 func (a Agent) Programs() []string {
 	return map[Agent][]string{
 		Claude: {"claude"}, Codex: {"codex"}, Gemini: {"gemini"}, Cursor: {"cursor", "cursor-agent"},
@@ -62,11 +62,11 @@ func (a Agent) Programs() []string {
 	}[a]
 }
 
-// TakesEnv reports whether an agent's settings can hold an environment that reaches what it runs. Gemini CLI and
-// OpenCode take theirs from the shell that starts them.
+// TakesEnv reports whether an agent's settings can set the environment of the programs that it runs. Gemini CLI and
+// OpenCode inherit theirs from the shell.
 func (a Agent) TakesEnv() bool { return a != Gemini && a != OpenCode }
 
-// Files returns an agent's settings files with what of ours belongs into them.
+// Files returns an agent's settings files with the settings that readthru needs in them.
 func Files(a Agent, m Machine, c Choice) []*File {
 	dir := m.Dir(a)
 	switch a {
@@ -84,15 +84,15 @@ func Files(a Agent, m Machine, c Choice) []*File {
 	return openCodeFiles(dir, m, c)
 }
 
-// What hooks look out for. Gemini CLI, Codex CLI and Claude Code take regular expressions; the server's name may have
-// anything before and after it, as in a plugin.
+// The tools that hooks match. Gemini CLI, Codex CLI and Claude Code use regular expressions. The name of the server may
+// have a prefix and a suffix, as in a plugin.
 const (
 	docsMatcher       = `mcp__.*context7.*__(query-docs|get-library-docs)`
 	geminiDocsMatcher = `mcp_.*context7.*_(query-docs|get-library-docs)`
 	cursorMatcher     = `WebFetch|MCP:.*(query-docs|get-library-docs)`
 )
 
-// hookGroup and hook are how most agents write hooks.
+// hookGroup and hook are the form of hooks in the settings of most agents.
 type hookGroup struct {
 	Matcher string `json:"matcher,omitempty"`
 	Hooks   []hook `json:"hooks"`
@@ -106,10 +106,10 @@ type hook struct {
 	Timeout int    `json:"timeout,omitempty"`
 }
 
-// hookTimeout is what an agent gives a hook, in seconds (rule A18). Ours takes less.
+// hookTimeout is the timeout in the agents' settings, in seconds (rule A18). Our hooks take less.
 const hookTimeout = 10
 
-// claudeHooks are the groups by event (rule A20), in the shape that Claude Code and Codex CLI share.
+// claudeHooks returns the hook groups by event (rule A20), in the form that Claude Code and Codex CLI share.
 func claudeHooks(line func(flags ...string) string, c Choice) (list []Want) {
 	add := func(event, matcher string, flags ...string) {
 		group := hookGroup{matcher, []hook{{Type: "command", Command: line(flags...), Timeout: hookTimeout}}}
@@ -130,20 +130,7 @@ func claudeHooks(line func(flags ...string) string, c Choice) (list []Want) {
 	return list
 }
 
-// PluginHooks is the hooks file of a plugin for Claude Code, whose hooks run line.
-func PluginHooks(line string) string {
-	hooks := map[string][]any{}
-	for _, w := range claudeHooks(func(...string) string { return line }, Choice{}) {
-		hooks[w.Path[1]] = append(hooks[w.Path[1]], w.Value)
-	}
-	type file struct {
-		Description string           `json:"description"`
-		Hooks       map[string][]any `json:"hooks"`
-	}
-	return render(file{"Keeps the web pages and the documentation that are read", hooks}, "", "  ", "\n", true) + "\n"
-}
-
-// server is a tool server's entry; agents differ in the type they want named.
+// server is the entry of a tool server. Agents differ in the type that they require.
 type server struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
@@ -154,8 +141,8 @@ func (c Choice) server(kind string) server {
 	return server{kind, c.Command[0], append([]string{"mcp"}, c.Command[1:]...)}
 }
 
-// env returns wants that put the environment below a path. What the agent itself needs goes past the proxy: it works on
-// when none runs.
+// env returns the environment as settings below a path. The agent's own hosts bypass the proxy, so that the agent works
+// without it.
 func (c Choice) env(path []string, own ...string) (list []Want) {
 	for _, v := range c.Env {
 		if strings.EqualFold(v.Name, "no_proxy") {
@@ -184,7 +171,8 @@ func claudeFiles(dir string, m Machine, c Choice) []*File {
 }
 
 func codexFiles(dir, os string, c Choice) []*File {
-	hooks := claudeHooks(hookLine(os, c, Codex), Choice{Prefetch: c.Prefetch})[1:] // it reads no web pages by itself
+	// Codex CLI has no tool that reads web pages
+	hooks := claudeHooks(hookLine(os, c, Codex), Choice{Prefetch: c.Prefetch})[1:]
 	entry := c.server("")
 	wants := []Want{
 		{Path: []string{"mcp_servers", "readthru", "command"}, Value: entry.Command},
@@ -279,8 +267,8 @@ func vscodeFiles(dir string, m Machine, c Choice) []*File {
 	}, terminalFile(dir, m.OS, c)...)
 }
 
-// terminalFile is the settings file whose environment VS Code and Cursor give their terminals, the agent's own
-// included.
+// terminalFile returns the settings file with the environment of the terminals of VS Code and Cursor, including those
+// of the agent.
 func terminalFile(dir, os string, c Choice) []*File {
 	if c.Env == nil {
 		return nil
@@ -322,7 +310,7 @@ func withText(files []*File, path string, c Choice) []*File {
 	return files
 }
 
-// hookLine returns what writes the command line of an agent's hook for a shell.
+// hookLine returns a function that returns the command line of an agent's hook for a shell.
 func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 	return func(flags ...string) string {
 		words := append([]string{c.Command[0], "hook", string(a)}, flags...)
@@ -334,7 +322,7 @@ func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 	}
 }
 
-// quoted returns a word as a shell takes it for one.
+// quoted quotes a word for a shell.
 func quoted(os, word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||

@@ -12,11 +12,11 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxDepth bounds how deep a settings file may nest.
+// maxDepth is the maximum nesting of a settings file.
 const maxDepth = 1000
 
-// jsonText is a settings file in JSON, comments and trailing commas included, with the texts put into it. Its bytes are
-// never printed anew: what is put in goes between what stands there.
+// jsonText is a settings file in JSON, which may have comments and trailing commas, with the texts added to it. The
+// file is never reformatted: additions are inserted between the existing bytes.
 type jsonText struct {
 	text []byte
 	bom  int // length of the byte order mark
@@ -38,21 +38,21 @@ func (j *jsonText) parse() (err error) {
 	}
 	body := j.text[j.bom:]
 	if deeper(body, maxDepth) {
-		return fmt.Errorf("it nests over %d levels", maxDepth)
+		return fmt.Errorf("the file nests deeper than %d levels", maxDepth)
 	}
 	if j.root, err = hujson.Parse(body); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	if _, ok := j.root.Value.(*hujson.Object); !ok {
-		return errors.New("it holds no JSON object")
+		return errors.New("the file is not a JSON object")
 	}
 	return nil
 }
 
-// blank reports whether the file holds nothing yet.
+// blank reports whether the file is empty.
 func (j *jsonText) blank() bool { return len(bytes.TrimSpace(j.text[j.bom:])) == 0 }
 
-// deeper reports whether brackets nest deeper than limit, those in comments counted too.
+// deeper reports whether brackets nest deeper than limit, including those in comments.
 func deeper(text []byte, limit int) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -73,16 +73,16 @@ func deeper(text []byte, limit int) bool {
 	return false
 }
 
-// splice puts text in at an offset.
+// splice inserts text at an offset.
 func (j *jsonText) splice(at int, text string) {
 	j.text = slices.Concat(j.text[:at], []byte(text), j.text[at:])
 	j.put.insert(at, text)
 }
 
-// cut takes bytes out.
+// cut removes bytes.
 func (j *jsonText) cut(from, to int) { j.text = slices.Concat(j.text[:from], j.text[to:]) }
 
-// container is an object or a list by its offsets in the file.
+// container is an object or a list with its offsets in the file.
 type container struct {
 	open, end int // of its brackets
 	items     []item
@@ -90,7 +90,7 @@ type container struct {
 	object    bool
 }
 
-// item is a member of an object, from its name on, or an element of a list.
+// item is a member of an object, including its name, or an element of a list.
 type item struct {
 	name       string
 	start, end int
@@ -99,7 +99,7 @@ type item struct {
 	value      hujson.Value
 }
 
-// containerOf returns v as a container; ok is false when it is none.
+// containerOf returns v as a container. ok is false if v is not one.
 func (j *jsonText) containerOf(v hujson.Value) (c container, ok bool) {
 	c = container{open: v.StartOffset + j.bom, end: v.EndOffset - 1 + j.bom}
 	add := func(name string, start int, before []byte, v hujson.Value) {
@@ -127,7 +127,7 @@ func (j *jsonText) containerOf(v hujson.Value) (c container, ok bool) {
 	return c, true
 }
 
-// member returns the member of that name; of several the last, as readers do.
+// member returns the index of the member with a name. Of several it returns the last, as JSON parsers do.
 func (c container) member(name string) (int, bool) {
 	for i, it := range slices.Backward(c.items) {
 		if it.name == name {
@@ -137,8 +137,8 @@ func (c container) member(name string) (int, bool) {
 	return 0, false
 }
 
-// walk follows path through objects. It returns the deepest container that is there and how many names led to it. The
-// error tells of a name whose value is no container.
+// walk follows path through objects. It returns the deepest container that exists and how many names lead to it. It is
+// an error if the value of a name is not a container.
 func (j *jsonText) walk(path []string) (c container, n int, err error) {
 	c, _ = j.containerOf(j.root)
 	for n < len(path) {
@@ -155,7 +155,7 @@ func (j *jsonText) walk(path []string) (c container, n int, err error) {
 	return c, n, nil
 }
 
-// add puts an item into a container, after those that are there.
+// add appends an item to a container.
 func (j *jsonText) add(c container, name string, value any) {
 	newline, unit := j.newline(), j.unit()
 	multiline := len(c.items) == 0 || bytes.ContainsAny(j.text[c.open:c.end], "\n")
@@ -177,7 +177,7 @@ func (j *jsonText) add(c container, name string, value any) {
 	if len(c.items) == 0 {
 		tail := newline + base
 		if bytes.ContainsAny(c.rest, "\n") {
-			tail = "" // the line break before the bracket is there
+			tail = "" // there is a line break before the bracket
 		}
 		j.splice(c.open+1, lead+text+tail)
 		return
@@ -196,7 +196,7 @@ func (j *jsonText) add(c container, name string, value any) {
 	j.splice(last.end, ","+lead+text)
 }
 
-// remove takes the i-th item of a container out, with the space before it and the comma that is needed no more.
+// remove removes the item i of a container, with the space before it and its comma.
 func (j *jsonText) remove(c container, i int) {
 	it := c.items[i]
 	if len(c.items) == 1 && len(bytes.TrimSpace(it.before)) == 0 && len(bytes.TrimSpace(c.rest)) == 0 &&
@@ -223,7 +223,7 @@ func (j *jsonText) remove(c container, i int) {
 	}
 }
 
-// lineEnds reports whether nothing but space follows an offset in its line, nor a comma.
+// lineEnds reports whether only space follows an offset in its line, apart from a comma.
 func (j *jsonText) lineEnds(at, comma int) bool {
 	rest := j.text[at:]
 	if comma >= at {
@@ -233,7 +233,7 @@ func (j *jsonText) lineEnds(at, comma int) bool {
 	return found && len(bytes.TrimSpace(line)) == 0
 }
 
-// newline returns how the file's lines end.
+// newline returns the line ending of the file.
 func (j *jsonText) newline() string {
 	if bytes.Contains(j.text, []byte("\r\n")) {
 		return "\r\n"
@@ -241,7 +241,7 @@ func (j *jsonText) newline() string {
 	return "\n"
 }
 
-// unit returns what a level of the file is indented by: the indent of its first indented line, else two spaces.
+// unit returns the indentation of one level: that of the first indented line, else two spaces.
 func (j *jsonText) unit() string {
 	for line := range bytes.Lines(j.text) {
 		body := bytes.TrimLeft(line, " \t")
@@ -253,21 +253,21 @@ func (j *jsonText) unit() string {
 	return "  "
 }
 
-// indentAt returns the indent of the line that an offset lies in.
+// indentAt returns the indentation of the line at an offset.
 func (j *jsonText) indentAt(at int) string {
 	start := max(bytes.LastIndexByte(j.text[:at], '\n')+1, j.bom)
 	line := j.text[start:at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// lineStart returns the indent of the line that an offset lies in, and whether nothing else stands before the offset.
+// lineStart returns the indentation of the line at an offset, and whether there is nothing else before the offset.
 func (j *jsonText) lineStart(at int) (indent string, alone bool) {
 	indent = j.indentAt(at)
 	start := max(bytes.LastIndexByte(j.text[:at], '\n')+1, j.bom)
 	return indent, at-start == len(indent)
 }
 
-// render returns a value as JSON. Further lines, if there may be any, are indented.
+// render returns a value as JSON, on several indented lines if multiline is set.
 func render(value any, indent, unit, newline string, multiline bool) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -281,7 +281,7 @@ func render(value any, indent, unit, newline string, multiline bool) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", newline)
 }
 
-// plain returns a value of the file as encoding/json gives it.
+// plain returns a value of the file as encoding/json decodes it.
 func plain(v hujson.Value) any {
 	v = v.Clone()
 	v.Standardize()
@@ -292,14 +292,14 @@ func plain(v hujson.Value) any {
 	return out
 }
 
-// plainOf returns a value of ours likewise.
+// plainOf returns a value of this package as encoding/json decodes it.
 func plainOf(value any) any {
 	b, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // values are made in this package
 	}
 	var out any
-	_ = json.Unmarshal(b, &out) // it was just written
+	_ = json.Unmarshal(b, &out) // b was encoded above
 	return out
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// addJSON puts into a JSON file what it lacks of wants. A text without content becomes an object.
+// addJSON adds the missing settings to a JSON file. An empty file becomes an object.
 func addJSON(text []byte, wants []Want) (edited, error) {
 	j, err := parseJSON(text)
 	if err != nil {
@@ -23,13 +23,13 @@ func addJSON(text []byte, wants []Want) (edited, error) {
 		}
 	}
 	e := edited{}
-	taken := map[string]string{} // groups that cannot be put in whole, and the setting that stands against it
+	taken := map[string]string{} // groups that cannot be added completely, with the setting that prevents it
 	for _, w := range wants {
 		if state, err := j.state(w); err != nil {
 			return edited{}, err
 		} else if state == other && w.Group != "" && taken[w.Group] == "" {
 			taken[w.Group] = w.Name()
-			e.notes = append(e.notes, fmt.Sprintf("%s has another value already: %s was left out", w.Name(), w.Group))
+			e.notes = append(e.notes, fmt.Sprintf("%s already has another value: %s was not added", w.Name(), w.Group))
 		}
 	}
 	for _, w := range wants {
@@ -40,7 +40,7 @@ func addJSON(text []byte, wants []Want) (edited, error) {
 		case taken[w.Group] != "":
 		case state == equal:
 		case state == other:
-			e.notes = append(e.notes, w.Name()+" has another value already, and was left alone")
+			e.notes = append(e.notes, w.Name()+" already has another value and was not changed")
 		default:
 			made, err := j.want(w)
 			if err != nil {
@@ -50,22 +50,22 @@ func addJSON(text []byte, wants []Want) (edited, error) {
 		}
 	}
 	if len(j.put) == 1 && string(j.text[j.put[0].At:]) == "{}\n" {
-		j.text, j.put = text, nil // nothing to put in: it stays without content
+		j.text, j.put = text, nil // there is nothing to add: the file stays empty
 	}
 	e.text, e.put = j.text, j.put
 	return e, nil
 }
 
-// state is how a wanted setting stands in a file.
+// state is the state of a wanted setting in a file.
 type state int
 
 const (
 	absent state = iota
 	equal
-	other // it has another value
+	other // the setting has another value
 )
 
-// state looks a wanted setting up. The error tells that its place is taken by something else.
+// state returns the state of a wanted setting. It is an error if something else is in its place.
 func (j *jsonText) state(w Want) (state, error) {
 	c, n, err := j.walk(w.Path[:len(w.Path)-1])
 	if err != nil {
@@ -98,14 +98,14 @@ func (j *jsonText) state(w Want) (state, error) {
 	return absent, nil
 }
 
-// want puts a setting in that is absent, with the objects and the list that it lies in. It returns the paths of those
-// it made.
+// want adds an absent setting, with the objects and the list that it needs. It returns the paths of those that it
+// created.
 func (j *jsonText) want(w Want) (made [][]string, err error) {
 	c, n, err := j.walk(w.Path)
 	if err != nil {
 		return nil, err
 	}
-	if n == len(w.Path) { // the list is there
+	if n == len(w.Path) { // the list exists
 		j.add(c, "", w.Value)
 		return nil, j.parse()
 	}
@@ -123,8 +123,8 @@ func (j *jsonText) want(w Want) (made [][]string, err error) {
 	return made, j.parse()
 }
 
-// takeJSON takes out of a JSON file what was put in, and what names a command that wants name too, in whatever form;
-// then the objects and lists of made that are empty. It returns how many settings went.
+// takeJSON removes settings from a JSON file: those that were added, and those in any form with a command that wants
+// have too. Then it removes the objects and lists of made that are empty. It returns the number of removed settings.
 func takeJSON(text []byte, put, wants []Want, made [][]string) (rest []byte, n int, err error) {
 	j, err := parseJSON(text)
 	if err != nil || j.blank() {
@@ -151,7 +151,7 @@ func takeJSON(text []byte, put, wants []Want, made [][]string) (rest []byte, n i
 	for _, path := range made {
 		c, depth, err := j.walk(path[:len(path)-1])
 		if err != nil || depth < len(path)-1 || !c.object {
-			continue // it is no more what it was
+			continue // others have changed it
 		}
 		i, ok := c.member(path[len(path)-1])
 		if !ok {
@@ -169,8 +169,8 @@ func takeJSON(text []byte, put, wants []Want, made [][]string) (rest []byte, n i
 	return j.text, n, nil
 }
 
-// drop takes out one setting in w's place, and reports whether there was one. What stands in its way is somebody
-// else's.
+// drop removes one setting in the place of w, and reports whether there was one. A value of another kind in that place
+// belongs to others.
 func (j *jsonText) drop(w Want, is func(hujson.Value) bool) (bool, error) {
 	path := w.Path
 	if !w.Item {
@@ -178,7 +178,7 @@ func (j *jsonText) drop(w Want, is func(hujson.Value) bool) (bool, error) {
 	}
 	c, n, err := j.walk(path)
 	if err != nil || n < len(path) {
-		return false, nil //nolint:nilerr // nothing of ours is where its place is taken
+		return false, nil //nolint:nilerr // another kind of value is not ours
 	}
 	for i, it := range c.items {
 		if !w.Item && it.name != w.Path[len(w.Path)-1] || c.object == w.Item {
@@ -196,14 +196,14 @@ func (j *jsonText) drop(w Want, is func(hujson.Value) bool) (bool, error) {
 // ourCommand matches the command lines that this program writes.
 var ourCommand = regexp.MustCompile(`(?:^|[/\\'" ])readthru(?:\.exe)?['"]? (hook|mcp)(?: |$)`)
 
-// ours reports whether a value names one of our commands, the same that w names.
+// ours reports whether a value has the same command of ours as w.
 func ours(v hujson.Value, w Want) bool {
 	want := ourCommand.FindStringSubmatch(words(plainOf(w.Value)))
 	have := ourCommand.FindStringSubmatch(words(plain(v)))
 	return want != nil && have != nil && want[1] == have[1]
 }
 
-// words returns the texts of a value's command and args.
+// words returns the text of a value's command and arguments.
 func words(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -13,8 +13,8 @@ import (
 	"readthru/agents"
 )
 
-// TestThePluginHasTheHooksThatSetupInstalls holds the plugin folder against this package. -update rewrites its hooks.
-func TestThePluginHasTheHooksThatSetupInstalls(t *testing.T) {
+// TestPluginHasTheHooksThatSetupInstalls compares the plugin directory with this package. -update rewrites its hooks.
+func TestPluginHasTheHooksThatSetupInstalls(t *testing.T) {
 	dir := filepath.Join("..", "plugin")
 	name := filepath.Join(dir, "hooks", "hooks.json")
 	want := agents.PluginHooks("${CLAUDE_PLUGIN_ROOT}/hooks/run.sh")
@@ -37,8 +37,8 @@ func TestThePluginHasTheHooksThatSetupInstalls(t *testing.T) {
 	}
 }
 
-// TestThePluginIsSilentWithoutTheProgram runs the plugin's script in a PATH that has no readthru.
-func TestThePluginIsSilentWithoutTheProgram(t *testing.T) {
+// TestPluginIsSilentWithoutReadthru runs the plugin's script with a PATH that does not have readthru.
+func TestPluginIsSilentWithoutReadthru(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("there is no shell, which the script is for")
@@ -51,9 +51,9 @@ func TestThePluginIsSilentWithoutTheProgram(t *testing.T) {
 	}
 }
 
-// TestTheOpenCodePluginHandsEventsOver runs the plugin's hooks in Node, with a script in place of this program that
+// TestOpenCodePluginPassesEvents runs the plugin's hooks in Node, with a script in place of this program that
 // answers with what it was told.
-func TestTheOpenCodePluginHandsEventsOver(t *testing.T) {
+func TestOpenCodePluginPassesEvents(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		if os.Getenv("CI") != "" {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Splice is a text that was put into a file, and where it stands there now: At counts bytes. Splices are sorted and do
-// not overlap, so that taking them out again gives the file as it was, to the byte.
+// Splice is a text that was inserted into a file, with its offset in bytes in the resulting file. Splices are sorted
+// and do not overlap, so that removing them restores the file exactly.
 type Splice struct {
 	At   int    `json:"at"`
 	Text string `json:"text"`
 }
 
-// splices are the texts put into a file so far.
+// splices are the texts inserted into a file so far.
 type splices []Splice
 
-// insert notes that text was put in at an offset of the file as it is now.
+// insert records that text was inserted at an offset of the current file.
 func (s *splices) insert(at int, text string) {
 	for i := range *s {
 		have := &(*s)[i]
@@ -33,14 +33,14 @@ func (s *splices) insert(at int, text string) {
 	*s = append(*s, Splice{at, text})
 }
 
-// shift moves the splices from the i-th on.
+// shift moves the splices from index i on.
 func (s *splices) shift(i, by int) {
 	for ; i < len(*s); i++ {
 		(*s)[i].At += by
 	}
 }
 
-// Undo takes splices out of a file. It reports whether they stood where they were put.
+// Undo removes splices from a file. It returns false if they are not all where they were inserted.
 func Undo(now []byte, put []Splice) ([]byte, bool) {
 	out := string(now)
 	for _, s := range slices.Backward(put) {

@@ -11,9 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// addTOML puts into a TOML file what it lacks of wants: as tables between two marks at its end, or, where a table is
-// there already, between marks below its header. Every edit is read again, and is made only when it adds what it should
-// and changes nothing else.
+// addTOML adds the missing settings to a TOML file: as tables between two marks at its end or, if a table exists,
+// between marks below its header. It parses the result of every edit and discards an edit that changes anything else.
 func addTOML(text []byte, wants []Want) (edited, error) {
 	before, err := readTOML(text)
 	if err != nil {
@@ -39,14 +38,14 @@ func addTOML(text []byte, wants []Want) (edited, error) {
 	return e, nil
 }
 
-// table is the wants of one TOML table.
+// table has the wanted settings of one TOML table.
 type table struct {
 	path  []string
 	wants []Want
 	group string
 }
 
-// tables groups wants by the table they lie in, in their order.
+// tables groups settings by their table, in order.
 func tables(wants []Want) (list []table) {
 	for _, w := range wants {
 		path := w.Path[:len(w.Path)-1]
@@ -60,7 +59,7 @@ func tables(wants []Want) (list []table) {
 	return list
 }
 
-// addTable puts in one table. It returns no text when there is nothing to do or nothing can be done.
+// addTable adds one table. It returns no text if there is nothing to do or the edit is not possible.
 func addTable(text []byte, before map[string]any, t table) (next edited, note string) {
 	name := strings.Join(t.path, ".")
 	var missing []Want
@@ -70,9 +69,9 @@ func addTable(text []byte, before map[string]any, t table) (next edited, note st
 			missing = append(missing, w)
 		case reflect.DeepEqual(have, tomlOf(w.Value)):
 		case t.group != "":
-			return edited{}, fmt.Sprintf("%s has another value already: %s was left out", w.Name(), t.group)
+			return edited{}, fmt.Sprintf("%s already has another value: %s was not added", w.Name(), t.group)
 		default:
-			return edited{}, name + " is there already with other values, and was left alone"
+			return edited{}, name + " already exists with other values and was not changed"
 		}
 	}
 	if len(missing) == 0 {
@@ -97,10 +96,10 @@ func addTable(text []byte, before map[string]any, t table) (next edited, note st
 			return next, ""
 		}
 	}
-	return edited{}, name + " is written in a way that nothing can be added to it by itself: add it by hand\n" + keys
+	return edited{}, name + " has a form that cannot be edited automatically; add this by hand:\n" + keys
 }
 
-// addBelow puts a block below a table's header.
+// addBelow inserts a block below a table's header.
 func addBelow(text []byte, path []string, body string) edited {
 	at := 0
 	for line := range strings.Lines(string(text)) {
@@ -119,7 +118,7 @@ func addBelow(text []byte, path []string, body string) edited {
 	return edited{}
 }
 
-// headerNames splits the name of a table; quotes are taken off, and dots in quotes are not expected.
+// headerNames splits the name of a table and removes quotes. It does not support dots in quotes.
 func headerNames(header string) []string {
 	names := strings.Split(header, ".")
 	for i, n := range names {
@@ -128,7 +127,7 @@ func headerNames(header string) []string {
 	return names
 }
 
-// takeTOML takes our blocks out of a TOML file.
+// takeTOML removes our blocks from a TOML file.
 func takeTOML(text []byte) (rest []byte, n int, err error) {
 	if _, err := readTOML(text); err != nil {
 		return nil, 0, err
@@ -142,6 +141,7 @@ func takeTOML(text []byte) (rest []byte, n int, err error) {
 	return rest, leaves(before) - leaves(after), err
 }
 
+// leaves counts the values of a TOML document.
 func leaves(v any) (n int) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -155,7 +155,7 @@ func leaves(v any) (n int) {
 
 func readTOML(text []byte) (map[string]any, error) {
 	if deeper(text, maxDepth) {
-		return nil, fmt.Errorf("it nests over %d levels", maxDepth)
+		return nil, fmt.Errorf("the file nests deeper than %d levels", maxDepth)
 	}
 	m := map[string]any{}
 	err := toml.Unmarshal(text, &m)
@@ -166,7 +166,7 @@ func readTOML(text []byte) (map[string]any, error) {
 	return m, err
 }
 
-// settings writes wants as lines of a table.
+// settings returns settings as the lines of a table.
 func settings(wants []Want) (string, error) {
 	var b strings.Builder
 	for _, w := range wants {
@@ -179,10 +179,10 @@ func settings(wants []Want) (string, error) {
 	return b.String(), nil
 }
 
-// tomlKey writes names as the key of a table; ours need no quotes.
+// tomlKey returns names as the key of a table. Our names need no quotes.
 func tomlKey(path []string) string { return strings.Join(path, ".") }
 
-// tomlOf returns a value of ours as it is read from TOML.
+// tomlOf returns a value of this package as the TOML parser decodes it.
 func tomlOf(v any) any {
 	if list, ok := v.([]string); ok {
 		out := make([]any, len(list))
@@ -201,12 +201,12 @@ func lookup(m map[string]any, path []string) (any, bool) {
 	}
 	inner, ok := v.(map[string]any)
 	if !ok {
-		return v, true // its place is taken
+		return v, true // another value is in its place
 	}
 	return lookup(inner, path[1:])
 }
 
-// with returns m with a value at a path; nothing of m is changed.
+// with returns a copy of m with a value at a path.
 func with(m map[string]any, path []string, v any) map[string]any {
 	out := maps.Clone(m)
 	if out == nil {

@@ -1,18 +1,18 @@
 package agents
 
-// Work is what an event leaves to be done after the hook has answered. It outlives the process, as JSON.
+// Work is a task that remains after a hook has answered. It is stored as JSON and outlives the process.
 type Work struct {
-	URL      string `json:"url,omitempty"` // a page to keep
+	URL      string `json:"url,omitempty"` // a page to store
 	Prefetch bool   `json:"prefetch,omitempty"`
 
-	Name string `json:"name,omitempty"` // of the library that Docs is about
-	Docs string `json:"docs,omitempty"` // documentation to keep
+	Name string `json:"name,omitempty"` // name of the library that Docs is about
+	Docs string `json:"docs,omitempty"` // documentation to store
 
 	Agent   Agent  `json:"agent"`
 	Session string `json:"session,omitempty"`
 }
 
-// Work returns what an event leaves to be done: nothing before a tool runs.
+// Work returns the tasks that an event leaves. An event before a tool runs leaves none.
 func (e *Event) Work(agent Agent) (list []Work) {
 	if e.Stage == Before {
 		return nil

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Hands an event to readthru. Where that is not installed the event is dropped: no hook of ours stands in an agent's way.
+# Pass an event to readthru. If readthru is not installed, drop the event, so that the hook never disturbs the agent.
 command -v readthru >/dev/null 2>&1 || exit 0
 exec readthru hook claude
