@@ -24,7 +24,7 @@ import (
 // Errors of [Open].
 var (
 	ErrEncrypted = errors.New("the PDF needs a password")
-	ErrDamaged   = errors.New("the PDF has no pages that can be found")
+	ErrDamaged   = errors.New("no pages found in the PDF")
 )
 
 // The limits of reading one file. What exceeds them is left out, and [File.Cut] reports true.

@@ -98,8 +98,8 @@ func (r *reader) reset() {
 	r.crypt = nil
 }
 
-// definition reads "12 0 obj …" at an offset. It returns nothing when the object has another number than the one wanted;
-// -1 stands for any.
+// definition reads "12 0 obj …" at an offset. It returns nothing when the object has another number than the one
+// wanted; -1 stands for any.
 func (r *reader) definition(at int, want ref) (ref, any) {
 	if at < 0 || at >= len(r.b) {
 		return ref{}, nil

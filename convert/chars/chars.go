@@ -1,5 +1,5 @@
-// Package chars says what a reader makes of the characters of a text: which are seen, which are letters, where words
-// begin. It knows no markup.
+// Package chars knows what the characters of a plain text are to its reader: visible or invisible, letters, words,
+// white space. It knows nothing of markup.
 //
 // Invisible characters matter for two reasons: as typography (soft hyphens, joiners) they break searches, and some of
 // them (tags, variation selectors, bidirectional overrides) carry text to a model that no reader sees. [Visible] takes
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s without the characters that nobody sees: control characters, zero-width and bidirectional ones,
+// Visible returns s without its invisible characters: control characters, zero-width and bidirectional ones,
 // soft hyphens, tag characters, and variation selectors that select nothing. smuggled reports whether among them were
 // some that carry text past a reader's eyes (tags, bidirectional overrides, runs of selectors): those are counted, the
 // others are typography.
@@ -59,7 +59,7 @@ func joins(r rune) bool {
 		r >= 0x1f000 && r <= 0x1faff
 }
 
-// Invisible reports whether r leaves nothing on the screen by itself.
+// Invisible reports whether r shows nothing on a screen by itself.
 func Invisible(r rune) bool {
 	switch {
 	case r < ' ':
@@ -82,7 +82,7 @@ func Invisible(r rune) bool {
 // OneLine returns s on one line, with single spaces between its words.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Blank reports whether s has nothing but white space.
+// Blank reports whether s is empty or all white space.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // Letter reports whether c is an ASCII letter.
@@ -114,7 +114,7 @@ func Words(s string) (n int) {
 	return n
 }
 
-// FirstWord returns what stands before the first white space in s, after any at its start.
+// FirstWord returns the first word of s, "" when there is none. Words are separated by white space.
 func FirstWord(s string) string {
 	for field := range strings.FieldsSeq(s) {
 		return field

@@ -10,7 +10,7 @@ import (
 	"readthru/convert/dom"
 )
 
-// Styles are the declarations that hold for one element, of those in properties: property to value, both in lower case.
+// Styles are the declarations that hold for one element, by property. Names and values are in lower case.
 type Styles struct {
 	Sure  map[string]string // for every reader; nil when there is none
 	Maybe map[string]string // with what holds for some windows only; nil when nothing does
@@ -19,63 +19,63 @@ type Styles struct {
 
 // StylesOf returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the
 // attributes of colours that HTML had before CSS.
-func (t *Sheet) StylesOf(n *html.Node) (s Styles) {
-	rules, inline := t.about(n), ""
+func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
+	rules, inline := s.about(n), ""
 	for i := range n.Attr {
 		a := &n.Attr[i]
 		switch a.Key {
 		case "style":
 			inline = a.Val
 		case "bgcolor":
-			s.put("background-color", strings.ToLower(a.Val))
+			e.put("background-color", strings.ToLower(a.Val))
 		case "color":
 			if dom.Is(n, atom.Font) {
-				s.put("color", strings.ToLower(a.Val))
+				e.put("color", strings.ToLower(a.Val))
 			}
 		case "text":
 			if dom.Is(n, atom.Body) {
-				s.put("color", strings.ToLower(a.Val))
+				e.put("color", strings.ToLower(a.Val))
 			}
 		}
 	}
 	if rules == nil {
 		if inline != "" {
 			for name, value := range Declarations(inline) {
-				s.put(name, value)
+				e.put(name, value)
 			}
 		}
-		return s
+		return e
 	}
 	weights, some := map[string]int{}, map[string]int{}
-	s.by = map[string]*rule{}
+	e.by = map[string]*rule{}
 	conditional := slices.ContainsFunc(rules, func(r *rule) bool { return r.conditional })
 	if conditional {
-		s.Maybe = map[string]string{}
+		e.Maybe = map[string]string{}
 	}
 	for _, r := range rules {
 		for name, d := range r.set {
 			d.weight += r.weight
 			if conditional && d.weight >= some[name] {
-				s.Maybe[name], some[name] = d.value, d.weight
+				e.Maybe[name], some[name] = d.value, d.weight
 			}
 			if !r.conditional && d.weight >= weights[name] {
-				weights[name], s.by[name] = d.weight, r
-				s.put(name, d.value)
+				weights[name], e.by[name] = d.weight, r
+				e.put(name, d.value)
 			}
 		}
 	}
 	for name, d := range eachDeclaration(withoutComments(inline)) {
 		d.weight += inlineSet
 		if conditional && d.weight >= some[name] {
-			s.Maybe[name], some[name] = d.value, d.weight
+			e.Maybe[name], some[name] = d.value, d.weight
 		}
 		if d.weight >= weights[name] {
 			weights[name] = d.weight
-			delete(s.by, name)
-			s.put(name, d.value)
+			delete(e.by, name)
+			e.put(name, d.value)
 		}
 	}
-	return s
+	return e
 }
 
 func (s *Styles) put(name, value string) {

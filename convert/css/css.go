@@ -5,8 +5,8 @@
 // attributes that set colours before there was CSS. Style sheets that the page only links to are not at hand
 // ([Sheet.Unknown]).
 //
-// Every error is on the side of showing text: a selector or a condition that is not understood makes no rule, a rule
-// for some windows only is kept apart, and rules beyond the limits are left out, which [Sheet.Cut] tells.
+// In doubt text counts as visible. A selector or a condition that the package does not know makes no rule, a rule for
+// some windows only is kept apart, and rules beyond the limits are left out; then [Sheet.Cut] reports true.
 package css
 
 import (
@@ -18,7 +18,7 @@ import (
 	"readthru/convert/dom"
 )
 
-// The limits of reading style sheets. Beyond them a rule is not known, which keeps text rather than loses it.
+// The limits of reading style sheets. Rules beyond them are not known, so that text is kept rather than lost.
 const (
 	maxRules     = 20000
 	maxSelector  = 300     // bytes of one selector
@@ -67,7 +67,7 @@ var properties = map[string]bool{
 	"transition": true, "will-change": true,
 }
 
-// Cut reports whether the page has more rules, or takes more steps, than are read.
+// Cut reports whether rules were left out because the page has too many, or because they took too many comparisons.
 func (s *Sheet) Cut() bool { return s.cut || s.steps < 0 }
 
 // Read reads the style elements below root.
@@ -211,7 +211,7 @@ func (s *Sheet) add(selectors, block string, conditional bool) {
 	}
 }
 
-// SelectorEnd returns where the first selector of a list ends.
+// SelectorEnd returns the offset at which the first selector of a list ends.
 func SelectorEnd(list string) int {
 	depth := 0
 	for i := 0; i < len(list); i++ {

@@ -42,7 +42,7 @@ func eachDeclaration(block string) iter.Seq2[string, declared] {
 	}
 }
 
-// Declarations reads an inline style: property to value, both lower-case; of two values for one property the last
+// Declarations reads a style attribute: values by property, both in lower case. Of two values for one property the last
 // counts.
 func Declarations(style string) map[string]string {
 	set, weights := map[string]string{}, map[string]int{}
@@ -81,11 +81,11 @@ func withoutComments(css string) string {
 	}
 }
 
-// indexUnquoted returns where one of chars stands in css outside strings, or -1.
-func indexUnquoted(css, chars string) int {
+// indexUnquoted returns where one of signs stands in css outside strings, or -1.
+func indexUnquoted(css, signs string) int {
 	for i := 0; i < len(css); i++ {
 		switch c := css[i]; {
-		case strings.IndexByte(chars, c) >= 0:
+		case strings.IndexByte(signs, c) >= 0:
 			return i
 		case c == '\\':
 			i++

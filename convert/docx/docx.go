@@ -1,9 +1,9 @@
 // Package docx reads text documents of Microsoft Word and others (ECMA-376) as HTML, which a converter of HTML then
 // takes like any page.
 //
-// What a paragraph means follows from the name of its style, which documents in all languages keep in English, and from
-// outline levels and numbering. Every file is taken for hostile: unpacked bytes, nesting and written text are bounded,
-// and a damaged file is read as far as it goes. [Read] panics with a value for [guard.Run] when its context ends.
+// The meaning of a paragraph follows from the name of its style, which is English in documents of all languages, and
+// from outline levels and numbering. Every file is treated as hostile: unpacked bytes, nesting and output are bounded,
+// and a damaged file is read as far as possible. When its context ends, [Read] panics with a value for [guard.Run].
 package docx
 
 import (
@@ -30,18 +30,17 @@ const (
 	maxTarget = 4 << 10 // bytes of a link's address; longer ones are no links
 )
 
-// Is reports whether a zip file holds a text document: its parts are named near its start or in its directory at
-// the end.
+// Is reports whether a zip archive is a DOCX, by the names of its parts near its start and its end.
 func Is(content []byte) bool {
 	name := []byte("word/document")
 	return bytes.Contains(content[:min(len(content), 64<<10)], name) ||
 		bytes.Contains(content[max(0, len(content)-64<<10):], name)
 }
 
-// Document is the text of a DOCX as HTML, and what its properties say. A field that is not known is empty.
+// Document is the text of a DOCX as HTML, and its properties. An unknown property is empty.
 type Document struct {
 	Title, Author, Subject string
-	Date                   string // when it was created, as it stands
+	Date                   string // of creation, as written in the file
 	Lang                   string
 	Body                   string // HTML: blocks, then a list of the notes
 	Damaged                bool   // part of the file could not be read
@@ -50,7 +49,7 @@ type Document struct {
 
 // Read reads a DOCX (ECMA-376 part 1, §17): headings by style and outline level, lists by numbering, tables,
 // emphasis, links, footnotes and the descriptions of pictures. Deleted text and comments are left out. One part may
-// unpack to maxPart bytes, all together to half as much again. The error is that of a file that is no zip archive.
+// unpack to maxPart bytes, all together to half as much again. Read fails if content is not a zip archive.
 func Read(ctx context.Context, content []byte, maxPart int) (*Document, error) {
 	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package dom parses HTML and reads and changes its tree: what the rules of a conversion share on top of
-// golang.org/x/net/html.
+// Package dom parses HTML, and reads and changes its tree. It is a thin layer over golang.org/x/net/html that the rules
+// of a conversion share.
 //
 // [Parse] never fails for a page that nests too deep: it flattens such a page. The other functions are short moves on
 // one node. Those that walk all below a node say so, by "find", "below" or "text" in their comment.
@@ -15,7 +15,7 @@ import (
 	"readthru/convert/chars"
 )
 
-// Elements of our own that normalising puts into the tree for the renderer.
+// Elements that normalising puts into the tree for the renderer. HTML has no such elements.
 const (
 	MathElement    = "x-math"     // TeX as its text; attribute display when it is a block
 	RawElement     = "x-raw"      // markdown as its text
@@ -74,7 +74,7 @@ func HasClass(n *html.Node, names ...string) bool {
 	return false
 }
 
-// CutWord returns the first word of an attribute, "" when there is none, and what follows it.
+// CutWord returns the first word of an attribute, "" when there is none, and the rest.
 func CutWord(s string) (word, rest string) {
 	begin := 0
 	for begin < len(s) && s[begin] <= ' ' {
@@ -119,7 +119,7 @@ func Empty(n *html.Node) {
 	}
 }
 
-// MoveChildren puts the children of one node behind those of another.
+// MoveChildren moves the children of one node behind those of another.
 func MoveChildren(from, to *html.Node) {
 	for c := from.FirstChild; c != nil; c = from.FirstChild {
 		from.RemoveChild(c)
@@ -175,7 +175,7 @@ func Within(n *html.Node, names ...atom.Atom) bool {
 	return false
 }
 
-// Text returns the text below n as it stands.
+// Text returns the text below n unchanged.
 func Text(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data
@@ -206,7 +206,7 @@ func OneLine(n *html.Node) string {
 	return chars.OneLine(b.String())
 }
 
-// IsBlock reports whether n begins and ends a block of text.
+// IsBlock reports whether n is an element that begins and ends a block of text.
 func IsBlock(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
@@ -230,7 +230,7 @@ func IsBlock(n *html.Node) bool {
 // IsHeading reports whether n is one of h1 to h6.
 func IsHeading(n *html.Node) bool { return Is(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) }
 
-// Attached reports whether n still hangs below root.
+// Attached reports whether n is root or below it.
 func Attached(n, root *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if n == root {
@@ -260,7 +260,7 @@ func HasText(n *html.Node) bool {
 	return false
 }
 
-// OpensParent reports whether n is the first thing with text in its parent.
+// OpensParent reports whether there is no text before n in its parent.
 func OpensParent(n *html.Node) bool {
 	steps := 0
 	for p := n.PrevSibling; p != nil; p = p.PrevSibling {

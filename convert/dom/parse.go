@@ -41,7 +41,8 @@ func NewTokenizer(ctx context.Context, text []byte) *html.Tokenizer {
 	return html.NewTokenizer(untilDone{ctx, bytes.NewReader(text)})
 }
 
-// Parse parses text. Elements nested too deep for the parser are flattened, which deep reports.
+// Parse parses HTML. It flattens elements that nest too deep for the parser, and then sets deep. The error is that of
+// ctx, or of a page that cannot be parsed even when it is flat.
 func Parse(ctx context.Context, text []byte) (root *html.Node, deep bool, err error) {
 	if manyFormatting(text) {
 		text, deep = flatten(ctx, text), true
@@ -95,7 +96,7 @@ func manyFormatting(text []byte) bool {
 	}
 }
 
-// VoidElements holds the elements without an end tag.
+// VoidElements are the names of the elements without an end tag.
 var VoidElements = map[string]bool{
 	"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true,
 	"link": true, "meta": true,

@@ -1,9 +1,9 @@
-// Package guard bounds what one conversion costs: the limits that its rooms share, and the way to end a walk over a
-// hostile page in the middle of a deep recursion.
+// Package guard bounds the cost of a conversion. It holds the limits that the packages of a conversion share, and it
+// ends a walk over a hostile page in the middle of a deep recursion.
 //
-// A walk calls [Check] at every node. When the context has ended, Check panics with a value that only this package
-// knows, and [Run], at the entrance, turns it into the context's error. Any other panic is a bug, of which Run makes
-// [ErrPanic], so that one page never takes the process down.
+// A walk calls [Check] at every node. When the context has ended, Check panics with a value of this package, and [Run],
+// at the entrance, turns the panic into the context's error. Any other panic is a bug: Run turns it into [ErrPanic], so
+// that no page can end the process.
 package guard
 
 import (
@@ -11,7 +11,7 @@ import (
 	"errors"
 )
 
-// The limits of a conversion. Each is told by a warning when it bites; none cuts text silently.
+// The limits of a conversion. When one of them cuts something, a warning says so.
 const (
 	MaxInput = 10 << 20 // bytes of decoded text
 
@@ -40,11 +40,11 @@ func Check(ctx context.Context) {
 }
 
 var (
-	// ErrOutput is for [Stop].
-	ErrOutput = errors.New("the output grew out of proportion to the input")
+	// ErrOutput is the error of a page whose output exceeds [OutputLimit].
+	ErrOutput = errors.New("the output is too large for the input")
 
 	// ErrPanic is the error of a page that made the code panic: a bug here or in a library, answered by the text fallback.
-	ErrPanic = errors.New("the conversion failed inside")
+	ErrPanic = errors.New("internal error in the conversion")
 )
 
 // Run runs f. It returns the error given to [Stop], nil, or ErrPanic when f panicked otherwise.

@@ -1,11 +1,11 @@
-// Package hidden takes out of a page what its reader does not see: what attributes, inline styles and the page's own
-// style sheets hide, characters that leave nothing on the screen, comments and fallbacks, links into scripts.
+// Package hidden removes from a page what its reader does not see: text that attributes, inline styles or the page's own
+// style sheets hide, invisible characters, comments, fallback content, and links that run scripts.
 //
-// Such text may carry orders to a language model. None of it goes in silence: every piece is counted by kind and shown
-// in the [Report]. A page is not always what its styles say before its scripts have run, so that text which a control
-// opens, which appears as the reader scrolls, or which is the page itself is kept (shown.go).
+// Such text may carry orders to a language model. Every piece that is removed is counted by kind, and the [Report] shows
+// the first of each kind. Not everything that styles hide is removed: text stays when a control of the page opens it,
+// when it appears as the reader scrolls, or when it is the page itself, waiting for a script (shown.go).
 //
-// [New] comes before anything of the page is changed, [Cleaner.Clean] after the rules that need hidden elements, such
+// Call [New] before anything of the page is changed, and [Cleaner.Clean] after the rules that need hidden elements, such
 // as footnotes that a click shows.
 package hidden
 
@@ -25,7 +25,7 @@ import (
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{neverText, fallbacks, foldNames, entrances}
 
-// Cleaner takes hidden text out of one page.
+// Cleaner removes hidden text from one page.
 type Cleaner struct {
 	ctx      context.Context
 	sheet    *css.Sheet
@@ -36,12 +36,12 @@ type Cleaner struct {
 	kept     bool            // styles hide the page itself, until a script has run
 }
 
-// New reads the style sheets of the page root. It changes nothing yet: what is read must be the whole page.
+// New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
 func New(ctx context.Context, root *html.Node) *Cleaner {
 	return &Cleaner{ctx: ctx, sheet: css.Read(root), controls: map[string]bool{}}
 }
 
-// Report returns what [Cleaner.Clean] did.
+// Report returns what [Cleaner.Clean] removed.
 func (w *Cleaner) Report() Report {
 	r := w.reported.Report
 	r.PageShown, r.StylesCut = w.kept, w.sheet.Cut()

@@ -12,7 +12,7 @@ import (
 	"readthru/convert/dom"
 )
 
-// ByStyle reports whether a style attribute hides what is in its element.
+// ByStyle reports whether a style attribute hides its element.
 func ByStyle(style string) bool {
 	set := css.Declarations(style)
 	kind, _ := hiddenByStyle(set)

@@ -29,11 +29,11 @@ var markup = map[string]bool{
 	"tracking-link": true, "alt": true,
 }
 
-// Report says what was taken out of a page.
+// Report says what was removed from a page.
 type Report struct {
-	Removed   page.Removed // shared: never change it
+	Removed   page.Removed // shared: do not change it
 	Hidden    int          // pieces of hidden text
-	Notes     int          // pieces that speak to agents about the site
+	Notes     int          // pieces of it that tell agents how to read the site
 	PageShown bool         // styles hide the page itself until a script has run; it was kept
 	StylesCut bool         // the page has more style rules than were read; text that they hide may be left
 }
@@ -111,14 +111,14 @@ func (r *reporter) note(kind, text string) {
 	if n := r.Removed.Counts[kind]; n > maxOfKind && (!speaks || r.Notes > maxOfKind) {
 		return
 	}
-	chars, end := utf8.RuneCountInString(text), 0
+	length, end := utf8.RuneCountInString(text), 0
 	for i := range text {
 		if end++; end > maxPiece {
 			text = text[:i]
 			break
 		}
 	}
-	r.Removed.Pieces = append(r.Removed.Pieces, page.Piece{Kind: kind, Text: text, Chars: chars, Note: speaks})
+	r.Removed.Pieces = append(r.Removed.Pieces, page.Piece{Kind: kind, Text: text, Chars: length, Note: speaks})
 }
 
 // noteMarks are how sites tell agents where their markdown is.

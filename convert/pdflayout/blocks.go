@@ -13,7 +13,7 @@ import (
 	"readthru/convert/guard"
 )
 
-// Block is a paragraph, or what stands in the place of one.
+// Block is a paragraph, a heading, an item of a list, code or a table.
 type Block struct {
 	Kind   Kind
 	Level  int     // of a heading, from 1, or of a list's item, from 0
@@ -25,7 +25,7 @@ type Block struct {
 	left  float32 // of its first line
 }
 
-// Kind says what a [Block] is.
+// Kind is the kind of a [Block].
 type Kind int
 
 // The kinds of blocks.
@@ -47,7 +47,7 @@ type builder struct {
 	list    []*Block
 }
 
-// Blocks turns the lines of all pages into blocks.
+// Blocks returns the blocks of all pages.
 func Blocks(ctx context.Context, pages []*Page) []*Block {
 	b := &builder{ctx: ctx, known: map[string]bool{}}
 	b.measure(pages)

@@ -10,8 +10,8 @@ import (
 // margin is how much of a page's height, above and below, may hold what repeats on every page.
 const margin = .13
 
-// DropMargins takes running heads and feet out of pages: lines near the edges that come again, their numbers aside, on
-// many pages, and numbers that count the pages.
+// DropMargins removes headers and footers from pages: lines near the edges that many pages share, except for numbers in
+// them, and page numbers.
 func DropMargins(pages []*Page) {
 	if len(pages) < 3 {
 		return

@@ -1,10 +1,10 @@
 // Package pdflayout makes text of the glyphs on the pages of a PDF: glyphs become words, words lines, lines columns in
 // reading order, and those headings, paragraphs, lists, tables and code.
 //
-// A PDF says where each glyph stands and nothing about what they are together, so that all of this is judged by
-// distances, sizes and fonts: words by gaps (words.go), columns by strips in which no word stands (columns.go),
-// headings by sizes larger than that of most text (blocks.go). [NewPage] takes one page, [DropMargins] takes out
-// running heads and feet once all pages are there, and [Blocks] gives the result.
+// A PDF says where each glyph is and nothing about words or paragraphs, so that all of this is inferred from distances,
+// sizes and fonts: words from gaps (words.go), columns from strips without words (columns.go), headings from sizes
+// larger than that of most text (blocks.go). Call [NewPage] for each page, then [DropMargins] with all pages to remove
+// headers and footers, then [Blocks].
 package pdflayout
 
 import (
@@ -43,8 +43,8 @@ const (
 	cellGap = 1.5 // wider gaps part the cells of a row
 )
 
-// NewPage puts a page's glyphs into lines. Text that is turned comes after the rest. Linkable says of a link's URL
-// whether it is kept.
+// NewPage puts a page's glyphs into lines. Turned text comes after the rest. A link is kept if
+// linkable accepts its URL.
 func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *Page {
 	page := &Page{number: p.Number, width: float32(p.Width), height: float32(p.Height), Hidden: p.Hidden}
 	for turn := range uint8(4) {
@@ -74,7 +74,7 @@ func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *
 	return page
 }
 
-// Length is the size of the page's text, in bytes.
+// Length returns the size of the page's text, in bytes.
 func (p *Page) Length() (n int) {
 	for _, l := range p.lines {
 		n += len(l.text()) + 1
@@ -154,7 +154,7 @@ type cell struct {
 	x0, x1 float32
 }
 
-// Piece is text with the URL that it leads to, which may be empty.
+// Piece is text with the URL that it links to, if any.
 type Piece struct{ Text, URL string }
 
 // line is a line of a column.

@@ -1,5 +1,5 @@
-// Package xmlread reads XML as documents in the wild write it: it forgives errors, and it expands no entities but XML's
-// own, so that no document can name a file or swell.
+// Package xmlread reads XML as it is on the web: it tolerates errors, and it expands only the five entities of XML
+// itself, so that no document can include a file or multiply its size.
 package xmlread
 
 import (
@@ -14,7 +14,7 @@ import (
 	"readthru/convert/guard"
 )
 
-// NewDecoder returns a decoder that takes what real documents write, and that knows no entities but XML's own.
+// NewDecoder returns a decoder that tolerates errors and knows only the entities of XML itself. Its input is UTF-8.
 func NewDecoder(r io.Reader) *xml.Decoder {
 	dec := xml.NewDecoder(r)
 	dec.Strict = false
@@ -69,7 +69,8 @@ func Attr(t xml.StartElement, name string) string {
 	return ""
 }
 
-// WithoutDeclaration returns an XML text without its declaration: its encoding is not the text's any more.
+// WithoutDeclaration returns an XML text without its declaration. A text that was decoded to UTF-8 no longer has the
+// encoding that the declaration names.
 func WithoutDeclaration(text string) string {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "<?xml"); ok {
 		if _, rest, ok = strings.Cut(rest, "?>"); ok {
@@ -79,7 +80,8 @@ func WithoutDeclaration(text string) string {
 	return text
 }
 
-// DeclaredCharset states the encoding that the declaration of an XML text names, where contentType names none.
+// DeclaredCharset returns content with a content type that names its encoding: contentType if it does, else one with
+// the encoding in the XML declaration.
 func DeclaredCharset(content []byte, contentType string) ([]byte, string) {
 	if strings.Contains(strings.ToLower(contentType), "charset") {
 		return content, contentType
