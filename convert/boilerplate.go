@@ -29,7 +29,7 @@ func (t *outline) dropLabels(keep []bool) {
 		if !keep[i] || b.words > 6 || b.letters > longestLabel/2 {
 			continue
 		}
-		if labels[folded(b.first.Parent, longestLabel)] {
+		if labels[foldedText(b.first.Parent, longestLabel)] {
 			keep[i] = false
 		}
 	}
@@ -38,9 +38,9 @@ func (t *outline) dropLabels(keep []bool) {
 // longestLabel is the most bytes that a label is written with, in whatever spelling.
 const longestLabel = 80
 
-// folded returns the text of n as fold does, or "" when it has more than limit bytes or nodes: what a line stands in
+// foldedText returns the text of n as fold does, or "" when it has more than limit bytes or nodes: what a line stands in
 // may be a whole page.
-func folded(n *html.Node, limit int) string {
+func foldedText(n *html.Node, limit int) string {
 	var text strings.Builder
 	nodes := 0
 	for d := range n.Descendants() {

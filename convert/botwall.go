@@ -47,9 +47,9 @@ const smallWall = 10 << 10
 // wallClasses are the boxes of a challenge; on a small page they are the page.
 var wallClasses = []string{`class="g-recaptcha"`, `class="h-captcha"`, `class="cf-turnstile"`}
 
-// Wall looks for the marks of a bot wall in a response, in the first 512 KiB of its content, whatever its status: walls
-// come with status 200 too. It returns the mark that matched, or "" when there is none. Marks count in tags and
-// scripts, and phrases where the text is short: a page about bot walls is none.
+// Wall looks for the marks of a bot wall in a response, in the first 512 KiB of its content. It returns the mark that
+// matched, or "". The status does not decide, because many bot walls have status 200. Marks count in tags and scripts
+// only, and phrases only where the text is short, so that a page about bot walls does not match.
 func Wall(status int, header map[string][]string, content []byte) string {
 	if http.Header(header).Get("Cf-Mitigated") == "challenge" {
 		return "cf-mitigated: challenge"

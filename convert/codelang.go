@@ -14,18 +14,18 @@ import (
 // inside it, at up to three ancestors, not counting the parts of a table, and at the label beside the code. It never
 // guesses from the text.
 func codeLanguage(n *html.Node) string {
-	if l := stated(n, true); l != "" {
+	if l := statedLanguage(n, true); l != "" {
 		return l
 	}
 	root := codeRoot(n)
 	if inner := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Code) || editorText(d) }); inner != nil {
-		if l := stated(inner, true); l != "" {
+		if l := statedLanguage(inner, true); l != "" {
 			return l
 		}
 	}
 	p, levels := n.Parent, 0
 	for levels < 3 && p != nil && !dom.Is(p, atom.Body, atom.Main, atom.Article) {
-		if l := stated(p, false); l != "" {
+		if l := statedLanguage(p, false); l != "" {
 			return l
 		}
 		if !dom.Is(p, atom.Td, atom.Tr, atom.Tbody, atom.Table) && !codeBox(p) {
@@ -83,9 +83,9 @@ var langKeys = []string{
 	"data-programming-language", "data-syntax", "data-code-lang",
 }
 
-// stated returns the language that one element states. own says that n is the code itself, so that the bare name of a
-// language among its classes counts.
-func stated(n *html.Node, own bool) string {
+// statedLanguage returns the language that one element states. own says that n is the code itself, so that the bare
+// name of a language among its classes counts.
+func statedLanguage(n *html.Node, own bool) string {
 	for _, key := range langKeys {
 		if l := language(dom.Attr(n, key)); l != "" {
 			return l
@@ -183,12 +183,3 @@ var knownLanguages = set(`actionscript ada apache asm awk bash basic batch bibte
 	janet hy clojurescript cljs coffee livescript postcss hbs mustache smarty jsp asp aspx aspnet razor cshtml vb6 vba
 	foxpro rpg plaintex mermaidjs gnuplot nushell elvish xonsh shellscript nodejs jsonl ndjson geojson graphqls openapi
 	ql codeql datalog souffle`)
-
-// set makes a set of the words of s.
-func set(s string) map[string]bool {
-	m := map[string]bool{}
-	for word := range strings.FieldsSeq(s) {
-		m[word] = true
-	}
-	return m
-}

@@ -10,12 +10,12 @@ import (
 	"readthru/convert/guard"
 )
 
-// nothing names the choice of none of a page's text: it comes with the warning thin.
-const nothing = "nothing"
+// noContent names the choice of none of a page's text: it comes with the warning thin.
+const noContent = "nothing"
 
-// nothingCut is the cut below which a page of few words has no content: what there is, footers and notices, stands
+// noContentCut is the cut below which a page of few words has no content: what there is, footers and notices, stands
 // where scripts would have put the rest. An answer of nothing sends the caller to a browser.
-const nothingCut = .235
+const noContentCut = .235
 
 // smallPage is how many words a page has at least that is judged block by block. On a smaller one a wrong judgement
 // costs more than the little chrome that rules leave.
@@ -40,10 +40,10 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	chance := t.judge(d.kind, m.forest)
 	cut := t.bestCut(chance)
-	if cut < nothingCut && d.signs.Words > 20 && d.signs.Words < shellWords {
-		return choice{root: d.body, name: nothing, dropped: t.dropped(make([]bool, len(t.blocks)))}
+	if cut < noContentCut && d.signs.Words > 20 && d.signs.Words < shellWords {
+		return choice{root: d.body, name: noContent, dropped: t.dropped(make([]bool, len(t.blocks)))}
 	}
-	keep := t.decide(chance, cut*caution(d.kind))
+	keep := t.decide(chance, cut*cutFactor(d.kind))
 	t.keepTitle(keep, fold(d.head.title))
 	t.dropEchoes(keep)
 	switch d.kind {
@@ -72,10 +72,10 @@ func (d *Document) choose(ctx context.Context) choice {
 	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
 }
 
-// caution returns what the best cut is multiplied by. Outside articles a short block that is lost takes the structure
+// cutFactor returns what the best cut is multiplied by. Outside articles a short block that is lost takes the structure
 // around it along, a card's title or a list's item, and what is kept too much are a few words. Best of five on sites
 // that a model was not made from.
-func caution(kind pageType) float32 {
+func cutFactor(kind pageType) float32 {
 	if kind == article {
 		return 1
 	}
@@ -91,7 +91,7 @@ func (t *outline) judge(kind pageType, trees forest) []float32 {
 	for i := range t.blocks {
 		guard.Check(t.ctx)
 		t.features(i, facts, &f)
-		chance[i] = squeeze(trees.sum(&f))
+		chance[i] = sigmoid(trees.sum(&f))
 	}
 	if kind == article {
 		t.dropComments(chance)
@@ -99,8 +99,8 @@ func (t *outline) judge(kind pageType, trees forest) []float32 {
 	return chance
 }
 
-// squeeze turns log odds into a chance.
-func squeeze(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }
+// sigmoid turns log odds into a chance.
+func sigmoid(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }
 
 // bestCut returns the chance above which to keep blocks for the best expected F1 of words: half of that F1.
 func (t *outline) bestCut(p []float32) float32 {
@@ -240,11 +240,11 @@ func (t *outline) dropEchoes(keep []bool) {
 		if !keep[i] || b.tag == atom.Pre || b.tag == atom.Table {
 			continue
 		}
-		if b.words == 1 && b.letters == 7 && folded(b.first.Parent, longestLabel) == "loading" {
+		if b.words == 1 && b.letters == 7 && foldedText(b.first.Parent, longestLabel) == "loading" {
 			keep[i] = false
 			continue
 		}
-		if last >= 0 && echo(b, &t.blocks[last]) {
+		if last >= 0 && repeats(b, &t.blocks[last]) {
 			keep[i] = false
 			continue
 		}
@@ -252,9 +252,9 @@ func (t *outline) dropEchoes(keep []bool) {
 	}
 }
 
-// echo reports whether b says what the block before it says, in three words or more. Items of a list may well say the
+// repeats reports whether b says what the block before it says, in three words or more. Items of a list may well say the
 // same.
-func echo(b, before *block) bool {
+func repeats(b, before *block) bool {
 	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li &&
 		b.tag != atom.Dd
 }

@@ -4,19 +4,20 @@
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
 // in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go), normalise
-// elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and footnote), remove
-// what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the root (root.go), try
-// again more gently when too little is left (retry.go), render (render.go, pieces.go, escape.go, list.go, table.go).
+// elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and footnote),
+// remove what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the root
+// (root.go), try again more gently when too little is left (byrules.go), render (render.go, rendercopy.go, escape.go,
+// list.go, table.go).
 //
-// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (tabular.go), XML,
-// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout), DOCX (package docx), and bodies without
-// text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
+// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
+// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout), DOCX (package docx), and
+// bodies without text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
 //
-// Every byte is taken for hostile. Input, output, nesting and spans are bounded (package guard), the context is checked
-// at every node, and what fails for any reason gives the page's text alone, with the warning fallback-text. Nothing is
-// cut in silence.
+// Every byte is treated as hostile. Input, output, nesting and spans are bounded (package guard), and the context is
+// checked at every node. A conversion that fails for any reason gives the page's text alone, with the warning
+// fallback-text. Whenever something is cut, a warning says so.
 //
-// A new rule is a line in a table and a golden pair in testdata.
+// To add a rule, add a line to a table and a golden pair to testdata.
 package convert
 
 import (
@@ -25,20 +26,14 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
-	"github.com/cespare/xxhash/v2"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/css"
 	"readthru/convert/dom"
-	"readthru/convert/footnote"
-	"readthru/convert/formula"
 	"readthru/convert/guard"
 	"readthru/convert/hidden"
 	"readthru/markdown"
@@ -47,56 +42,27 @@ import (
 
 // Warnings of a [Result]; each is a token of the response field X-Readthru-Warning.
 const (
-	WarnHidden   = "hidden-text-removed" // followed by =N
-	WarnNote     = "agent-note"          // followed by =N: so many hidden notes tell agents how to read the site
-	WarnShown    = "hidden-page-shown"   // styles hide the page itself until a script has run; it was kept
-	WarnStyles   = "styles-cut"          // the page has more style rules than were read; text that they hide may be left
-	WarnThin     = "thin"
-	WarnShell    = "js-shell"
-	WarnLoose    = "loose" // the rules that tell content from chrome found too little; gentler ones were used
-	WarnFallback = "fallback-text"
-	WarnCharset  = "charset-guessed"
-	WarnDeep     = "too-deep"
-	WarnSpans    = "spans-cut"
-	WarnTooLarge = "too-large"
-	WarnSoft404  = "soft-404"
-	WarnError    = "error-page"
-	WarnLogin    = "login-wall"
-	WarnPaywall  = "paywall"
+	WarnHidden   = "hidden-text-removed" // followed by =N, the number of pieces of hidden text
+	WarnNote     = "agent-note"          // followed by =N, the number of hidden notes to agents about the site
+	WarnShown    = "hidden-page-shown"   // styles hide the page until a script runs; it was kept
+	WarnStyles   = "styles-cut"          // the page has more style rules than were read; hidden text may be left
+	WarnThin     = "thin"                // there is hardly any text
+	WarnShell    = "js-shell"            // scripts that have not run make the text
+	WarnLoose    = "loose"               // strict rules for the main content left too little; gentler rules were used
+	WarnFallback = "fallback-text"       // the conversion failed; the markdown is the page's text alone
+	WarnCharset  = "charset-guessed"     // nothing states the character encoding
+	WarnDeep     = "too-deep"            // elements nest too deep; some were flattened
+	WarnSpans    = "spans-cut"           // a table has cells with too large spans; they were cut
+	WarnTooLarge = "too-large"           // the body exceeds a limit; the rest was left out
+	WarnSoft404  = "soft-404"            // the page says that it does not exist, with status 200
+	WarnError    = "error-page"          // the page reports a failure of the server, with status 200
+	WarnLogin    = "login-wall"          // the page asks its reader to sign in
+	WarnPaywall  = "paywall"             // the article is cut off for readers who have not paid
 
-	WarnStructured = "structured-text" // the text is what the page's JSON-LD says; the page itself has hardly any
+	WarnStructured = "structured-text" // the page has hardly any text; the text of its JSON-LD was used
 )
 
-// edition counts the changes of output that no rule table shows.
-const edition = 8
-
-// Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It
-// is derived from edition and the rule tables.
-var Version = sync.OnceValue(version)
-
-// ruleTables are the rules that are data.
-var ruleTables = slices.Concat([]any{
-	gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks,
-	lazySources, trackers, spacerNames, callouts,
-	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes,
-	calloutTitles,
-}, footnote.Rules, formula.Rules, css.Rules, hidden.Rules, []any{
-	manualRoots,
-	manualLabels, tocNames,
-	trackingParameters, redirectors, adHosts, signInNames, signInPlea,
-	paywallPlea, failureNames, errorPhrases, wallMarks, wallPhrases,
-	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
-	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
-	authorNames, dateNames, modelText, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
-})
-
-func version() string {
-	h := xxhash.New()
-	fmt.Fprint(h, ruleTables...) //nolint:errcheck // a hash never fails
-	return strconv.Itoa(edition) + "-" + strconv.FormatUint(h.Sum64(), 36)[:8]
-}
-
-// Document is a parsed body. Its methods do not change it, so it may be used by several goroutines.
+// Document is a parsed body. It is safe for concurrent use.
 type Document struct {
 	url     *url.URL // final URL; may be nil
 	content []byte   // decoded
@@ -113,11 +79,13 @@ type Document struct {
 	pick     *pick        // what of the page is wanted; nil: all
 }
 
-// Parse decodes and parses content, whose content coding has been removed. u is the final URL and may be nil. The form
-// of content is that of contentType, or of its beginning and the path where contentType does not say: HTML, markdown,
-// plain text and source code, JSON, CSV, XML, feeds, PDF, DOCX; of what is none of them, an image say, the markdown
-// tells what it is. It fails for a text of more than 10 MiB ([ErrTooLarge]) and when ctx ends. What cannot be parsed
-// gives a Document all the same, whose conversion is what could be read, with a warning.
+// Parse decodes and parses content, from which any content coding must have been removed. u is the final URL and may be
+// nil. The format of content follows from contentType, or else from its beginning and the path of u: HTML, markdown,
+// plain text and source code, JSON, CSV, XML, feeds, PDF and DOCX. For other content, such as an image, the markdown
+// says what it is.
+//
+// Parse fails only for a text of more than 10 MiB ([ErrTooLarge]) and when ctx ends. Damaged content gives a Document
+// too: its conversion holds what could be read, and a warning.
 func Parse(ctx context.Context, content []byte, contentType string, u *url.URL) (*Document, error) {
 	d := &Document{url: u}
 	err := d.read(ctx, content, contentType)
@@ -208,21 +176,24 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.body = body
 }
 
-// Signs returns the facts that the cascade judges by.
+// Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place.
 func (d *Document) Signs() Signs { return d.signs }
 
-// Options say what of a page is wanted. The zero value is main content, links inline, images kept.
+// Options choose the part of a page to convert, and the form of links and images. The zero value is the main content
+// with inline links and images.
 type Options struct {
-	WholePage bool   // all of the body, not its main content alone
-	Selector  string // only the elements that match this CSS selector, outermost first; of the page as it was written
-	Drop      string // without the elements that match this CSS selector
-	// only the section of the element with this id: what its heading heads, or the element; instead of Selector
+	WholePage bool   // convert the whole body, not its main content alone
+	Selector  string // convert only the elements that match this CSS selector in the page as it was sent
+	Drop      string // leave out the elements that match this CSS selector
+
+	// Section converts only the section under the heading with this id, or the element with it. It excludes Selector.
 	Section string
-	Links   string // inline (default), reference, text (their text alone) or none
-	Images  string // keep (default), alt (their text alone) or none
+
+	Links  string // inline (default), reference, text (the text alone) or none
+	Images string // keep (default), alt (the alternative text alone) or none
 }
 
-// Result is a conversion.
+// Result is the result of a conversion.
 type Result struct {
 	Markdown                         string // without front matter; ends with one newline
 	Title, Description, CanonicalURL string
@@ -232,12 +203,12 @@ type Result struct {
 	HTMLTokens                       int          // of the decoded body, estimated
 	HTMLChars                        int          // of the decoded body, in Unicode code points
 	Warnings                         []string     // tokens of X-Readthru-Warning
-	Removed                          page.Removed // what was taken out because no reader sees it; shared: never change it
-	Path                             string       // which root and stage won, for attempts[]
+	Removed                          page.Removed // hidden text that was removed; shared: do not change it
+	Path                             string       // how the content was chosen, for attempts[]
 }
 
-// Convert returns the document as markdown. It fails when o.Selector cannot be read or matches nothing, when o names an
-// unknown form of links or images, and when ctx ends; whatever else goes wrong gives the page's text and the warning
+// Convert returns the document as markdown. It fails when o is not valid ([Options.Check]), when its selector or
+// section matches nothing ([ErrNoMatch]), and when ctx ends. Any other failure gives the page's text and the warning
 // fallback-text.
 func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	if err := o.Check(); err != nil {
@@ -255,7 +226,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	case d.body == nil && o.Section != "":
 		return d.headed(ctx, o)
 	case d.form != "" && d.body == nil && o.Selector != "":
-		return nil, fmt.Errorf("what selector %q names %w", o.Selector, ErrNoMatch)
+		return nil, fmt.Errorf("selector %q: %w", o.Selector, ErrNoMatch)
 	case d.form != "" && d.body == nil:
 		text, res.Path = d.ready, string(d.form)
 	case d.body == nil:
@@ -319,14 +290,14 @@ func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
 	}
 	begin, end, found := markdown.Section([]byte(res.Markdown), name)
 	if !found {
-		return nil, fmt.Errorf("section %q %w", name, ErrNoMatch)
+		return nil, fmt.Errorf("section %q: %w", name, ErrNoMatch)
 	}
 	res.Markdown = strings.TrimRight(res.Markdown[begin:end], "\n") + "\n"
 	res.Tokens = Tokens(res.Markdown)
 	return res, nil
 }
 
-// Check returns an error for a selector that cannot be read and for an unknown form of links or images.
+// Check returns an error for a malformed selector and for an unknown form of links or images.
 func (o Options) Check() error {
 	switch o.Links {
 	case "", "inline", "reference", "text", "none":
@@ -348,8 +319,8 @@ func (o Options) Check() error {
 	return nil
 }
 
-// ErrNoMatch is returned when a selector or a section chooses nothing of the page.
-var ErrNoMatch = errors.New("is not on the page")
+// ErrNoMatch is the error of a selector or a section that matches nothing on the page.
+var ErrNoMatch = errors.New("no match on the page")
 
 func (d *Document) render(ctx context.Context, o Options, res *Result) (string, error) {
 	var roots []*html.Node
@@ -375,7 +346,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		if c.stage >= chromeOnly {
 			res.Warnings = append(res.Warnings, WarnLoose)
 		}
-		if c.name == nothing && !d.signs.Thin {
+		if c.name == noContent && !d.signs.Thin {
 			res.Warnings = append(res.Warnings, WarnThin)
 		}
 	}

@@ -111,8 +111,8 @@ func TestBadOptionsAreErrors(t *testing.T) {
 		{convert.Options{Selector: "a b c d e"}, "more than 3"},
 		{convert.Options{Selector: strings.Repeat("a,", 300) + "b"}, "longer than"},
 		{convert.Options{Drop: "a:has(b)"}, "not supported"},
-		{convert.Options{Selector: "table"}, "is not on the page"},
-		{convert.Options{Section: "nowhere"}, "is not on the page"},
+		{convert.Options{Selector: "table"}, "no match on the page"},
+		{convert.Options{Section: "nowhere"}, "no match on the page"},
 		{convert.Options{Links: "blue"}, "blue"},
 		{convert.Options{Images: "big"}, "big"},
 	} {

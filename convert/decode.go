@@ -15,7 +15,8 @@ import (
 	"readthru/convert/guard"
 )
 
-// ErrTooLarge is returned for a body of more than 10 MiB of decoded text. The caller passes such a body on unconverted.
+// ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text, which the caller should pass on
+// unconverted.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
 // metaWindow is how far into a page a declared encoding is looked for. HTML says 1024 bytes; pages that begin with a

@@ -107,7 +107,7 @@ func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
 	}
 	ahead := before[max(around.begin, f.begin-near)] < before[f.begin]
 	after := before[min(around.end, f.end+near)] > before[f.end]
-	if t.kind == article && ahead != after && !dom.Is(f.node, atom.Figure) && leadsOn(p.node) {
+	if t.kind == article && ahead != after && !dom.Is(f.node, atom.Figure) && linksElsewhere(p.node) {
 		return false // to another article, or to its author
 	}
 	return ahead || after
@@ -119,8 +119,8 @@ func (t *outline) titleFirst(keep []bool) bool {
 	return i >= 0 && t.blocks[i].tag == atom.H1
 }
 
-// leadsOn reports whether a picture is a link to a page rather than to itself in full size.
-func leadsOn(img *html.Node) bool {
+// linksElsewhere reports whether a picture is a link to a page rather than to itself in full size.
+func linksElsewhere(img *html.Node) bool {
 	for n := img.Parent; n != nil && !dom.Is(n, atom.Body); n = n.Parent {
 		if dom.Is(n, atom.A) {
 			return !picture(dom.Attr(n, "href"))

@@ -18,8 +18,8 @@ import (
 
 // Warnings of bodies that are not HTML.
 const (
-	WarnBinary    = "binary"    // the body is no text: its markdown only says what it is
-	WarnScanned   = "scanned"   // a PDF without a text layer: its pages are pictures
+	WarnBinary    = "binary"    // the body is not text; the markdown only says what it is
+	WarnScanned   = "scanned"   // a PDF whose pages are pictures without text
 	WarnEncrypted = "encrypted" // a PDF that needs a password
 	WarnDamaged   = "damaged"   // part of the body could not be read
 )

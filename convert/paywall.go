@@ -11,18 +11,19 @@ import (
 	"readthru/convert/hidden"
 )
 
-// facts are what the judgements about a page go by: its names, how much it says, and what it asks for.
+// facts are what errorPage, softError, loginWall and paywall judge a page by: its names, how much it says, and what it
+// asks for.
 type facts struct {
 	title, h1 string // in lower case, on one line
-	text      string // what a reader sees, in lower case, on one line; empty for pages of over doorWords words
+	text      string // what a reader sees, in lower case, on one line; empty for pages of over contentWords words
 	words     int    // visible
 	passwords int    // fields for a password, outside navigation
 	locked    bool   // the page's own metadata says that it is not free to read
 	content   bool   // there is an article, or code
 }
 
-// doorWords is how many words a page has at least that is content, whatever it asks for besides.
-const doorWords = 400
+// contentWords is the number of visible words from which a page counts as content, whatever else it asks for.
+const contentWords = 400
 
 // lockedMark is how metadata says that an article is not free: in JSON-LD, or in the tiers of article:content_tier.
 var lockedMark = pattern(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
@@ -38,7 +39,7 @@ func factsOf(root, body *html.Node, c counts) facts {
 		case dom.Is(d, atom.Title) && d.Namespace == "" && f.title == "":
 			f.title = strings.ToLower(chars.OneLine(dom.Text(d)))
 		case dom.Is(d, atom.Input) && strings.EqualFold(dom.Attr(d, "type"), "password") &&
-			!dom.Within(d, atom.Nav, atom.Header, atom.Footer) && !keptBack(d):
+			!dom.Within(d, atom.Nav, atom.Header, atom.Footer) && !unshown(d):
 			f.passwords++
 		case dom.Is(d, atom.Script) && dom.Attr(d, "type") == "application/ld+json" && d.FirstChild != nil:
 			f.locked = f.locked || lockedMark().MatchString(d.FirstChild.Data)
@@ -46,14 +47,14 @@ func factsOf(root, body *html.Node, c counts) facts {
 			f.locked = f.locked || strings.EqualFold(dom.Attr(d, "content"), "locked")
 		}
 	}
-	if c.words < doorWords {
-		f.text = strings.ToLower(spoken(body))
+	if c.words < contentWords {
+		f.text = strings.ToLower(textOf(body))
 	}
 	return f
 }
 
-// spoken returns the text below n on one line, with a space at the edges of blocks and buttons.
-func spoken(n *html.Node) string {
+// textOf returns the text below n on one line, with a space at the edges of blocks and buttons.
+func textOf(n *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
@@ -77,8 +78,8 @@ func spoken(n *html.Node) string {
 	return chars.OneLine(b.String())
 }
 
-// keptBack reports whether a form or a box round n waits for a script: nobody is asked yet.
-func keptBack(n *html.Node) bool {
+// unshown reports whether n is in a form or a box that is hidden until a script shows it: it asks nobody yet.
+func unshown(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if dom.HasAttr(n, "hidden") || strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") || dom.Attr(n, "style") != "" &&
 			hidden.ByStyle(dom.Attr(n, "style")) {
@@ -88,46 +89,46 @@ func keptBack(n *html.Node) bool {
 	return false
 }
 
-// signInNames are how pages that ask to sign in are called.
+// signInNames are words in the titles of sign-in pages.
 var signInNames = []string{
-	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "please sign", "please log",
+	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "requestse sign", "requestse log",
 	"authentication required", "single sign-on",
 	"anmelden", "anmeldung", "einloggen", "connexion", "se connecter", "identifiez-vous", "iniciar sesión",
 	"inicia sesión", "acceder", "accedi", "entrar", "logowanie", "войти", "ログイン", "登录", "登錄",
 }
 
-// signInPlea are sentences by which a page keeps what it has for those who sign in.
-var signInPlea = []string{
-	"sign in to continue", "log in to continue", "login to continue", "please sign in", "please log in",
+// signInRequests are sentences by which a page asks its readers to sign in before it shows its content.
+var signInRequests = []string{
+	"sign in to continue", "log in to continue", "login to continue", "requestse sign in", "requestse log in",
 	"you must be logged in", "you need to be logged in", "you must log in", "you must sign in",
 	"you need to sign in", "sign in to view", "log in to view", "sign in to see", "log in to see", "members only",
 	"bitte melden sie sich an", "bitte anmelden", "veuillez vous connecter",
 }
 
-// loginWall returns the words by which a page asks to sign in instead of showing what it has; empty when it does not. A
-// field for a password beside content is none, and neither is a page about signing in.
+// loginWall returns the words by which a page asks its reader to sign in instead of showing its content, "" when it does
+// not. A page with content and a field for a password is not such a page, nor is a page about signing in.
 func (f facts) loginWall() string {
-	if f.words >= doorWords/2 {
+	if f.words >= contentWords/2 {
 		return ""
 	}
 	name := firstIn(signInNames, f.h1)
 	if name == "" {
 		name = firstIn(signInNames, f.title)
 	}
-	plea := firstIn(signInPlea, f.text)
+	request := firstIn(signInRequests, f.text)
 	switch {
-	case f.passwords > 0 && (name != "" || plea != ""):
-		return name + plea
+	case f.passwords > 0 && (name != "" || request != ""):
+		return name + request
 	case f.passwords > 0 && f.words > 0 && f.words < thinWords:
 		return "password"
-	case plea != "" && f.words < doorWords/4:
-		return plea
+	case request != "" && f.words < contentWords/4:
+		return request
 	}
 	return ""
 }
 
-// paywallPlea are sentences at which an article stops.
-var paywallPlea = []string{
+// paywallRequests are sentences at the place where an article is cut off for readers who have not paid.
+var paywallRequests = []string{
 	"subscribe to continue", "subscribe to read", "subscribe to keep reading", "subscribe to unlock",
 	"to continue reading", "to keep reading", "continue reading with", "already a subscriber",
 	"this article is for subscribers", "this content is for subscribers", "this story is for subscribers",
@@ -140,62 +141,18 @@ var paywallPlea = []string{
 	"contenido exclusivo para suscriptores", "para seguir leyendo",
 }
 
-// paywall returns the words by which an article stops for those who have not paid; empty when it does not. Metadata
-// alone says that somebody pays, not that the text is cut: many pages carry all of it.
+// paywall returns the words at which an article is cut off for readers who have not paid, "" when it is not cut off.
+// Metadata alone does not prove a cut: many pages that say that they are not free hold the whole text.
 func (f facts) paywall() string {
-	plea := firstIn(paywallPlea, f.text)
+	request := firstIn(paywallRequests, f.text)
 	switch {
-	case plea != "" && f.words < doorWords:
-		return plea
+	case request != "" && f.words < contentWords:
+		return request
 	case f.locked && f.words < shellWords:
 		return "isAccessibleForFree"
 	}
 	return ""
 }
-
-// softError returns the words by which a page that was answered with success says that it is not there; empty when it
-// does not. Long pages, and those with an article or code, are about errors rather than errors.
-func (f facts) softError() string {
-	if f.words >= shellWords || f.content {
-		return ""
-	}
-	if phrase := firstIn(errorPhrases, f.title); phrase != "" {
-		return phrase
-	}
-	return firstIn(errorPhrases, f.h1)
-}
-
-// failureNames are how pages are called that stand for a server in trouble.
-var failureNames = []string{
-	"internal server error", "bad gateway", "service unavailable", "service temporarily unavailable", "gateway timeout",
-	"gateway time-out", "502 bad", "503 service", "504 gateway", "500 internal",
-	"web server is down", "error establishing a database connection", "database error", "application error",
-	"server error in", "an error has occurred", "an error occurred", "something went wrong",
-	"site under maintenance", "under maintenance", "scheduled maintenance", "temporarily unavailable", "temporarily down",
-	"connection timed out", "origin is unreachable", "account suspended", "this account has been suspended",
-	"bandwidth limit exceeded", "too many requests", "rate limit exceeded", "403 forbidden", "401 unauthorized",
-	"request blocked",
-}
-
-// errorPage returns the name of an error that a page with few words bears; empty when it is none. A page about errors
-// has more to say, or code.
-func (f facts) errorPage() string {
-	if f.words >= failureWords {
-		return ""
-	}
-	for _, name := range []string{f.title, f.h1} {
-		if phrase := firstIn(failureNames, name); phrase != "" {
-			return phrase
-		}
-	}
-	if f.words < thinWords/2 {
-		return firstIn(failureNames, f.text)
-	}
-	return ""
-}
-
-// failureWords is how many words a page has at least that is no mere error.
-const failureWords = 120
 
 // firstIn returns the first of phrases that stands in text as whole words, or "".
 func firstIn(phrases []string, text string) string {

@@ -28,7 +28,7 @@ type renderer struct {
 	dropped map[*html.Node]bool // of the page: what is not rendered
 	nesting int                 // how many lists and quotes of the page are open
 	begun   bool                // something was written that rules may follow
-	copied  bool                // what is written is a copy, see pieces.go
+	copied  bool                // what is written is a copy, see rendercopy.go
 
 	bold, italic, strike, link, cells, headings int // depth of such elements round the current one
 

@@ -44,7 +44,7 @@ func parseSelector(s string) (selector, error) {
 	}
 	for _, one := range group {
 		if one.PseudoElement() != "" {
-			return nil, fmt.Errorf("parse selector %q: ::%s is no element", s, one.PseudoElement())
+			return nil, fmt.Errorf("parse selector %q: pseudo-element ::%s is not supported", s, one.PseudoElement())
 		}
 	}
 	for list := s; list != ""; {
@@ -143,9 +143,9 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 	}
 	if len(roots) == 0 {
 		if p.section != "" {
-			return nil, nil, fmt.Errorf("section %q %w", o.Section, ErrNoMatch)
+			return nil, nil, fmt.Errorf("section %q: %w", o.Section, ErrNoMatch)
 		}
-		return nil, nil, fmt.Errorf("what selector %q names %w", o.Selector, ErrNoMatch)
+		return nil, nil, fmt.Errorf("selector %q: %w", o.Selector, ErrNoMatch)
 	}
 	return other, housed(roots), nil
 }

@@ -12,18 +12,19 @@ import (
 	"readthru/convert/guard"
 )
 
-// Signs are facts that the cascade judges a page by.
+// Signs are facts by which a caller decides whether a response holds the page at all. A field of text is empty when the
+// page has no such sign.
 type Signs struct {
 	Words        int    // visible words: runs of letters and digits outside script, style, noscript, template and svg
-	Wall         string // bot wall: the mark that matched, else empty
-	JSShell      bool   // the text is made by scripts that have not run
-	Thin         bool   // there is hardly any text, and no script that would make more
-	SoftError    string // "not found" answered with status 200: the words that say so, else empty
-	ErrorPage    string // a server's trouble answered with status 200: its name, else empty
-	Login        string // the page asks to sign in instead of showing what it has: the words, else empty
-	Paywall      string // the article stops for those who have not paid: the words, else empty
-	MarkdownTwin string // absolute URL of <link rel=alternate type=text/markdown>, else empty
-	Canonical    string // absolute URL on the same site, else empty
+	Wall         string // the mark of a bot wall
+	JSShell      bool   // scripts that have not run make the text
+	Thin         bool   // there is hardly any text, and no script to make more
+	SoftError    string // the words that say "not found", with status 200
+	ErrorPage    string // the name of a server's failure, with status 200
+	Login        string // the words that ask the reader to sign in
+	Paywall      string // the words where the article is cut off for readers who have not paid
+	MarkdownTwin string // absolute URL of <link rel=alternate type=text/markdown>
+	Canonical    string // absolute URL of the canonical page, if it is on the same site
 }
 
 // The limits of a thin page, in visible words: under thinWords nothing else is asked, under shellWords a second sign

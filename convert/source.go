@@ -59,7 +59,7 @@ var fileNames = map[string]string{
 	".bashrc": "bash", ".profile": "sh", "build.bazel": "python", "justfile": "makefile",
 }
 
-// TypeOf returns a media type for a file by its name, as [Parse] understands it; empty when the name does not say.
+// TypeOf returns the media type of a file by its name, for [Parse]. It is empty when the name does not tell.
 func TypeOf(name string) string {
 	ending := strings.ToLower(path.Ext(name))
 	switch ending {

@@ -62,7 +62,7 @@ func TestTrainModel(t *testing.T) {
 		for i, s := range unseen {
 			chance := make([]float32, len(features[i]))
 			for j := range chance {
-				chance[j] = squeeze(trees.sum(&features[i][j]))
+				chance[j] = sigmoid(trees.sum(&features[i][j]))
 			}
 			o := newOutline(t.Context(), s.doc.body, s.choice, odds{})
 			keep := o.decide(chance, o.bestCut(chance))

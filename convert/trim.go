@@ -18,14 +18,14 @@ import (
 	"readthru/markdown"
 )
 
-// Trim is what a model is given of a page to convert (rules E10, E12), and what is left for us.
+// Trim is a page trimmed for a model that converts it (rules E10, E12).
 type Trim struct {
-	HTML string // main content in few elements, links absolute, nothing hidden; at most the limit's characters
-	Rest string // markdown of what came after, where not all fitted
+	HTML string // the main content in a few kinds of elements, with absolute links and without hidden text
+	Rest string // markdown of what did not fit into HTML
 }
 
-// ErrNoTree is returned by [Document.Trimmed] for a page of which there is no main content as elements.
-var ErrNoTree = errors.New("the page has no main content in elements")
+// ErrNoTree is the error of [Document.Trimmed] for a page that has no main content in HTML elements.
+var ErrNoTree = errors.New("the page has no HTML elements with main content")
 
 // keptElements are written into a Trim; of others their content is (rule E10, and what else holds text).
 var keptElements = set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code a " +
@@ -37,9 +37,9 @@ var keptAttributes = map[atom.Atom][]string{
 	atom.Ol: {"start"},
 }
 
-// Trimmed returns the main content, or what o chooses, as trimmed HTML of at most limit characters. Where it does not
-// fit it ends between blocks, and the rest is markdown: nothing is lost. The error is ErrNoTree, one of o's selectors
-// as [Document.Convert] has it, or that of ctx.
+// Trimmed returns the main content, or what o chooses, as HTML of at most limit characters. If that is too little, the
+// HTML ends between blocks and the rest is markdown. The error is ErrNoTree, one that [Document.Convert] would return
+// for o, or that of ctx.
 func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, err error) {
 	if d.body == nil || d.form != "" {
 		return nil, ErrNoTree

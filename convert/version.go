@@ -1,0 +1,61 @@
+package convert
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+
+	"readthru/convert/css"
+	"readthru/convert/footnote"
+	"readthru/convert/formula"
+	"readthru/convert/hidden"
+)
+
+// edition counts the changes of output that no rule table shows.
+const edition = 8
+
+// Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It
+// is derived from edition and the rule tables.
+var Version = sync.OnceValue(version)
+
+// ruleTables are the rules that are data.
+var ruleTables = slices.Concat([]any{
+	gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks,
+	lazySources, trackers, spacerNames, callouts,
+	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes,
+	calloutTitles,
+}, footnote.Rules, formula.Rules, css.Rules, hidden.Rules, []any{
+	manualRoots,
+	manualLabels, tocNames,
+	trackingParameters, redirectors, adHosts, signInNames, signInRequests,
+	paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
+	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
+	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
+	authorNames, dateNames, modelText, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
+})
+
+func version() string {
+	h := xxhash.New()
+	fmt.Fprint(h, ruleTables...) //nolint:errcheck // a hash never fails
+	return strconv.Itoa(edition) + "-" + strconv.FormatUint(h.Sum64(), 36)[:8]
+}
+
+// pattern compiles an expression when it is first needed: compiling all of them would take longer than all else at the
+// program's start.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+// set makes a set of the words of s.
+func set(s string) map[string]bool {
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(s) {
+		m[word] = true
+	}
+	return m
+}
