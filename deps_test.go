@@ -18,7 +18,7 @@ const policy = `
 	markdown              →
 	convert, summary, agents, knowledge → markdown
 	github                → markdown
-	llm                   → httpfield
+	llm                   → page, httpfield
 	fetch                 → markdown
 	certs                 →
 	render                →

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"readthru/page"
 )
 
 // guard decides which requests may be answered. It is the same for every path except that public paths need no token.
@@ -49,7 +51,7 @@ func (g guard) ours(hostport string, r *http.Request) bool {
 	if !ok {
 		return false
 	}
-	if host == "localhost" || host == "127.0.0.1" || host == "::1" || slices.Contains(g.hosts, host) {
+	if page.Loopback(host) || slices.Contains(g.hosts, host) {
 		return true
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"readthru/page"
+
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
@@ -186,10 +188,7 @@ func (t *Transport) pool(p policy) *http.Transport {
 // through reports whether requests to u go through the upstream proxy. What upstream.resolve names is reached directly,
 // and so is this machine: to the upstream, localhost is another one.
 func (t *Transport) through(u *url.URL) bool {
-	if t.upstream == nil || strings.EqualFold(u.Hostname(), "localhost") {
-		return false
-	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLoopback() {
+	if t.upstream == nil || page.Loopback(u.Hostname()) {
 		return false
 	}
 	_, mapped := t.dialer.mapped(hostPort(u))

@@ -16,11 +16,12 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"readthru/page"
 )
 
 // The names of providers, for [Options].Provider.
@@ -160,11 +161,7 @@ func (c *Client) Model() string { return c.o.Model }
 func (c *Client) Provider() string { return c.o.Provider }
 
 // Local reports whether the endpoint is on this machine, so that prompts do not leave it.
-func (c *Client) Local() bool {
-	host := c.base.Hostname()
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
-}
+func (c *Client) Local() bool { return page.Loopback(c.base.Hostname()) }
 
 // Room returns the maximum length of a prompt (System and User together, in bytes) whose answer may have maxTokens. It
 // returns 0 if the limit is not known.

@@ -76,7 +76,7 @@ func ourHost(field, addr string) bool {
 	if asked != port {
 		return false
 	}
-	return host == "localhost" || host == "127.0.0.1" || host == "::1" || host == ours
+	return page.Loopback(host) || host == ours
 }
 
 // prefixTarget returns the URL in a prefix-form target, or "". Some clients fold the two slashes into one.

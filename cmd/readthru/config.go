@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"readthru/page"
 )
 
 // config is the configuration. The yaml tags make up a key's path; oneof lists the values that a text may have.
@@ -297,11 +299,7 @@ func (s *settings) check() error {
 // loopback reports whether a listening address is reachable only from this machine.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && page.Loopback(host)
 }
 
 // allowPrivate reports whether proxied requests may reach private addresses.
