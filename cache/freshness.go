@@ -20,9 +20,9 @@ const (
 )
 
 // lifetime returns how long a stored response stays fresh after it was generated (RFC 9111 §4.2.1): s-maxage when
-// shared, else max-age, else Expires − Date, else Options.PageLifetime for a page, else a tenth of Date − Last-Modified,
-// at most HeuristicMax. A rule's lifetime stands before them all. It is 0 for a response that says nothing, and never
-// negative. What was asked with credentials never lives longer than its origin says.
+// shared, else max-age, else Expires − Date, else Options.PageLifetime for a page, else a tenth of Date −
+// Last-Modified, at most HeuristicMax. A rule's lifetime stands before them all. It is 0 for a response that says
+// nothing, and never negative. What was asked with credentials never lives longer than its origin says.
 func (p *policy) lifetime(q *request, r *store.Response, cc *control) (time.Duration, basis) {
 	stated, ok := p.explicitLifetime(r, cc)
 	if q.Method == http.MethodGet && r.Status == http.StatusOK && !q.credentials() && !setsCookie(r) {

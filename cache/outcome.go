@@ -49,7 +49,8 @@ type body struct {
 // Outcome implements what [OutcomeOf] looks for.
 func (b *body) Outcome() Outcome { return b.outcome }
 
-// A storedBody is the body of a response whose content is in the store: it knows its length and hash, and writes itself.
+// A storedBody is the body of a response whose content is in the store: it knows its length and hash, and writes
+// itself.
 type storedBody struct {
 	*store.Body
 	outcome Outcome

@@ -13,7 +13,8 @@ func TestOutcome(t *testing.T) {
 		read           Outcome // as it is read again: whole seconds
 	}{
 		{
-			Outcome{Hit: true, TTL: 59900 * time.Millisecond}, "readthru; hit; ttl=59", "hit",
+			Outcome{Hit: true, TTL: 59900 * time.Millisecond},
+			"readthru; hit; ttl=59", "hit",
 			Outcome{Hit: true, TTL: 59 * time.Second},
 		},
 		{
@@ -27,11 +28,13 @@ func TestOutcome(t *testing.T) {
 			Outcome{Forward: "uri-miss", Status: 200, Stored: true, Collapsed: true},
 		},
 		{
-			Outcome{Forward: "stale", Status: 304}, "readthru; fwd=stale; fwd-status=304", "revalidated",
+			Outcome{Forward: "stale", Status: 304},
+			"readthru; fwd=stale; fwd-status=304", "revalidated",
 			Outcome{Forward: "stale", Status: 304},
 		},
 		{
-			Outcome{Forward: "method", Status: 200}, "readthru; fwd=method; fwd-status=200", "bypass",
+			Outcome{Forward: "method", Status: 200},
+			"readthru; fwd=method; fwd-status=200", "bypass",
 			Outcome{Forward: "method", Status: 200},
 		},
 		{Outcome{}, "", "", Outcome{}},

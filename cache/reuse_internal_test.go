@@ -205,7 +205,10 @@ func TestPagesAndRulesGetLifetimesOfOurs(t *testing.T) {
 		{"never for Cookie", true, "Content-Type: text/html", "Cookie: a=b", validate, ""},
 		{"never with Set-Cookie", true, "Content-Type: text/plain\nSet-Cookie: a=b", "", validate, ""},
 		{"never with a Set-Cookie that was not kept", true, "Content-Type: text/html\nSet-Cookie: a=b", "", validate, ""},
-		{"no-cache holds against a lifetime for want of one", false, "Content-Type: text/html\nCache-Control: no-cache", "", validate, "override"},
+		{
+			"no-cache holds against a lifetime for want of one", false, "Content-Type: text/html\nCache-Control: no-cache", "",
+			validate, "override",
+		},
 		{"with force against no-cache", true, "Cache-Control: no-cache", "", reuse, "override"},
 		{"no-store holds", true, "Cache-Control: no-store", "", validate, "override"},
 		{"private holds in a shared cache", true, "Cache-Control: private", "", validate, "override"},

@@ -21,8 +21,8 @@ func (p *policy) control(h http.Header) control {
 }
 
 // targetedControl reads a targeted field, a Dictionary of Structured Fields (RFC 9213 §2.1, RFC 9651 §3.2). ok is false
-// if the field is malformed or empty, or a directive that we know has a value of the wrong type: then the field counts as
-// absent.
+// if the field is malformed or empty, or a directive that we know has a value of the wrong type: then the field counts
+// as absent.
 func targetedControl(lines []string) (cc control, ok bool) {
 	cc = parseControl(nil)
 	cc.targeted = true

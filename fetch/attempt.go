@@ -149,13 +149,13 @@ func (a *attempt) recipeOf(wanted string) string {
 	return digest(wanted + "\n" + mediaType(a.resp.Header) + ";" + charset(a.resp.Header) + "\n" + base.String())
 }
 
-// pageRecipe names a rendition that was not made of the origin's bytes: it stands in for them, and no longer when they
+// pageRecipe names, for a recipe, a rendition that was not made of the origin's bytes: it stands in for them until they
 // change. What an origin says when it refuses us does not matter: that may differ each time.
-func (a *attempt) pageRecipe() string {
+func (a *attempt) pageRecipe(recipe string) string {
 	if a.status != http.StatusOK {
-		return digest(a.recipe() + "\nrefused")
+		return digest(recipe + "\nrefused")
 	}
-	return digest(a.recipe() + "\n" + hex.EncodeToString(a.sum[:]))
+	return digest(recipe + "\n" + hex.EncodeToString(a.sum[:]))
 }
 
 // wanted returns what the rules of conversion and the options have to say in a recipe.

@@ -147,7 +147,7 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 		}
 	}
 	return &store.Rendition{
-		Source: a.sum, Recipe: a.pageRecipe(), Markdown: []byte(res.Markdown), From: page.Browser,
+		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(res.Markdown), From: page.Browser,
 		Expires: time.Now().Add(renderLifetime),
 		Title:   res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,

@@ -143,7 +143,7 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	}
 	markdown += "\n"
 	return &store.Rendition{
-		Source: a.sum, Recipe: a.pageRecipe(), Markdown: []byte(markdown), From: page.LLM, Expires: time.Now().Add(modelLife),
+		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(markdown), From: page.LLM, Expires: time.Now().Add(modelLife),
 		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: convert.Tokens(markdown), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings,

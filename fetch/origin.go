@@ -100,8 +100,8 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	return true
 }
 
-// request returns the request for a URL to send upstream: the client's fields, or ours, and the Accept that we want. It asks for
-// no content coding that the client did not accept, for what is no page passes to the client as it is.
+// request returns the request for a URL to send upstream: the client's fields, or ours, and the Accept that we want. It
+// asks for no content coding that the client did not accept, for what is no page passes to the client as it is.
 func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept string) *http.Request {
 	h := r.Header.Clone()
 	if h == nil {

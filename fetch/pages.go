@@ -249,7 +249,8 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 		f.try(ctx, a, names)
 		return context.Cause(ctx)
 	}
-	key := fmt.Sprintf("%s %x %s %s %t %t %d", a.key, a.sum, a.pageRecipe(), strings.Join(names, ","), a.req.NoRemote,
+	key := fmt.Sprintf("%s %x %s %s %t %t %d", a.key, a.sum, a.pageRecipe(a.recipe()), strings.Join(names, ","),
+		a.req.NoRemote,
 		a.req.Own, a.status)
 	//nolint:contextcheck // it must not end with the request that began it
 	done := f.flights.DoChan(key, func() (any, error) {
@@ -285,7 +286,7 @@ func (a *attempt) share(b *attempt) {
 		a.resp = new(*b.resp)
 		a.resp.Body = body
 	}
-	a.response.kind, a.response.doc = b.kind, b.doc
+	a.kind, a.doc = b.kind, b.doc
 	a.private, a.memorable = a.private || b.private, a.memorable && b.memorable
 	warnings, fetched := a.warnings, a.page.Info.FetchMS
 	a.made, a.page.Info = b.made, b.page.Info
@@ -336,7 +337,7 @@ func (f *Fetcher) keep(a *attempt) {
 		}
 		err = f.o.Store.PutRendition(a.best)
 	case page.Alternate, page.MarkdownNew, page.Browser, page.LLM:
-		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe() // complete made it ours
+		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe(a.recipe()) // complete made it ours
 		err = f.o.Store.PutPageRendition(a.key, a.best)
 	}
 	if err != nil && !errors.Is(err, store.ErrFull) {
@@ -347,11 +348,12 @@ func (f *Fetcher) keep(a *attempt) {
 // recall looks for a rendition of the bytes in hand, before they are read. A weak one is taken only when no other step
 // would be tried for it.
 func (f *Fetcher) recall(a *attempt) bool {
-	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe()); err == nil && a.started.Before(r.Expires) &&
+	recipe := a.recipe()
+	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe(recipe)); err == nil && a.started.Before(r.Expires) &&
 		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) &&
 		(!a.req.NoRemote || !f.byOthers(r)) {
 		a.best = r
-	} else if r, err := f.o.Store.Rendition(a.sum, a.recipe()); err == nil && a.status == http.StatusOK &&
+	} else if r, err := f.o.Store.Rendition(a.sum, recipe); err == nil && a.status == http.StatusOK &&
 		slices.Contains(a.cascade, "local") {
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&
 			!f.inVain("markdown_new "+a.key.String(), a.started) {

@@ -17,8 +17,8 @@ var connection = []string{
 // OfConnection reports whether the field with this canonical name concerns one connection alone.
 func OfConnection(name string) bool { return slices.Contains(connection, name) }
 
-// ConnectionNames yields the field names in Connection, as they are written. Its members are tokens, so a quote does not
-// hide a comma: a name must not escape because the next parser reads it otherwise.
+// ConnectionNames yields the field names in Connection, as they are written. Its members are tokens, so a quote does
+// not hide a comma: a name must not escape because the next parser reads it otherwise.
 func ConnectionNames(h http.Header) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range h["Connection"] {

@@ -315,7 +315,8 @@ func (x *exchange) blockedPage() *refusal {
 // prepare makes the client's request one of ours: what concerns one hop goes, Via is added.
 func (x *exchange) prepare() {
 	r := x.r
-	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") && httpfield.Has(r.Header, "Te", "trailers")
+	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") &&
+		httpfield.Has(r.Header, "Te", "trailers")
 	httpfield.RemoveConnection(r.Header)
 	if grpc {
 		r.Header.Set("Te", "trailers") // we do read trailers, and gRPC servers insist on hearing so

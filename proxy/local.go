@@ -134,7 +134,8 @@ func (x *exchange) servePrefix() {
 	answer, err := x.p.o.Fetch.Page(ctx, fetch.Request{
 		HTML: x.told.mode == "html" || x.told.mode == "raw", WaitFor: x.reader.waitFor,
 		Header: ask, CacheOnly: x.s.terms.Offline,
-		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens, View: x.told.view,
+		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens,
+		View:   x.told.view,
 		Render: x.told.render, Session: x.session,
 		Force:   httpfield.Has(x.r.Header, "Cache-Control", "no-cache"),
 		NoStore: httpfield.Has(x.r.Header, "Cache-Control", "no-store"),
@@ -221,7 +222,8 @@ func (x *exchange) serveBytes(contentType string, body []byte) {
 }
 
 // AutoConfig returns a proxy auto-configuration that sends everything but this machine's own addresses through addr. It
-// names no way past the proxy: with one, browsers would go directly to origins, unnoticed, as soon as the proxy is down.
+// names no way past the proxy: with one, browsers would go directly to origins, unnoticed, as soon as the proxy is
+// down.
 func AutoConfig(addr string) string {
 	return `function FindProxyForURL(url, host) {
   if (host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]") return "DIRECT";

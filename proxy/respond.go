@@ -86,8 +86,9 @@ func (b *bodyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// stream passes a response on as it comes, and closes it; outcome is what the cache did for it. What ends early on the origin's side ends early for the
-// client too: its connection, or its stream, is reset, for a body cut short must not look whole.
+// stream passes a response on as it comes, and closes it; outcome is what the cache did for it. What ends early on the
+// origin's side ends early for the client too: its connection, or its stream, is reset, for a body cut short must not
+// look whole.
 func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	defer resp.Body.Close()
 	x.rec.Status = resp.StatusCode
