@@ -71,7 +71,8 @@ func writeUntilKilled(dir string) {
 }
 
 // writeUnsynced stores responses on a disk whose first sync never ends, and prints the number of each 50 ms after the
-// store took it. What comes first is written while nothing is synced, the rest while the sync hangs.
+// store took it; it stores ten in these 50 ms, because a burst is another matter. What comes first is written while
+// nothing is synced, the rest while the sync hangs.
 func writeUnsynced(dir string) {
 	syncing := make(chan struct{})
 	s, err := store.OpenWithStuckSync(store.Options{Dir: dir}, sync.OnceFunc(func() { close(syncing) }))
@@ -79,18 +80,23 @@ func writeUnsynced(dir string) {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}
+	young := make(chan struct{}, 10)
 	for n := 0; ; n++ {
+		young <- struct{}{}
 		r := response(crashURL(n))
 		r.Class = strconv.Itoa(n)
 		if s.PutResponse(r, strings.NewReader(crashContent(n))) != nil {
+			<-young
 			continue // queue full
 		}
-		time.AfterFunc(50*time.Millisecond, func() { fmt.Println(n) })
+		time.AfterFunc(50*time.Millisecond, func() {
+			fmt.Println(n)
+			<-young
+		})
 		if n == 10 {
 			go func() { _ = s.Flush() }() // it hangs
 			<-syncing
 		}
-		time.Sleep(5 * time.Millisecond) // a page, then another: what is measured is not a burst
 	}
 }
 
