@@ -377,10 +377,10 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 			says   string
 		}{
 			{"a base that exists", create(api.NewBase{Name: "there"}), 409, "exists"},
-			{"a name that is a path", create(api.NewBase{Name: "../etc/passwd"}), 400, "is no name"},
+			{"a name that is a path", create(api.NewBase{Name: "../etc/passwd"}), 400, "invalid knowledge base name"},
 			{"a name in upper case", create(api.NewBase{Name: "Docs"}), 400, "lower-case"},
 			{"no name", create(api.NewBase{}), 400, "needs a name"},
-			{"a long name", create(api.NewBase{Name: strings.Repeat("a", 101)}), 400, "too long"},
+			{"a long name", create(api.NewBase{Name: strings.Repeat("a", 101)}), 400, "longer than"},
 			{"two sources", create(api.NewBase{Name: "x", Crawl: pageURL, Files: []string{"/tmp"}}), 400, "at most one of"},
 			{"a URL that is none", create(api.NewBase{Name: "x", Crawl: "example"}), 400, "example"},
 			{"a relative path", create(api.NewBase{Name: "x", Files: []string{"notes"}}), 400, "absolute"},

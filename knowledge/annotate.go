@@ -252,7 +252,7 @@ func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, loc
 		return now, nil
 	}
 	if wait := time.Until(a.rest); wait > 0 {
-		return now, fmt.Errorf("the model is left alone for %v", wait.Round(time.Second))
+		return now, fmt.Errorf("the model is not asked for another %v", wait.Round(time.Second))
 	}
 	list, err := normalise(ctx, a.o.model, d, p)
 	if err == nil {

@@ -14,7 +14,7 @@ const maxPassages = 1 << 15
 // maxArticle bounds a document's record in the index, in bytes.
 const maxArticle = 900 << 10
 
-// ErrTooManyPassages means that a document is cut into more passages than are indexed of one. Trying again is no use.
+// ErrTooManyPassages means that a document has more passages than the index takes. A retry fails again.
 var ErrTooManyPassages = errors.New("too many passages")
 
 // article is the index's record of a document: what its hits show and which passages it has.
@@ -102,7 +102,7 @@ func (a *article) encode() ([]byte, error) {
 		}
 		last = p
 		if len(b) > maxArticle {
-			return nil, fmt.Errorf("index %s: its headings take over %d bytes: %w", a.url, maxArticle, ErrTooManyPassages)
+			return nil, fmt.Errorf("index %s: headings longer than %d bytes: %w", a.url, maxArticle, ErrTooManyPassages)
 		}
 	}
 	return b, nil

@@ -34,7 +34,7 @@ const (
 // DefaultLimit is how many pages a crawl takes into a base that names no limit.
 const DefaultLimit = 1000
 
-// Base is a knowledge base: documents under a name, with what is needed to fetch them again (rule D1).
+// Base is a knowledge base: documents under a name, and where to fetch them again (rule D1).
 type Base struct {
 	ID          string `json:"id"`   // 16 hex digits
 	Name        string `json:"name"` // unique: lower-case letters, digits and ._-, a letter or digit first
@@ -65,10 +65,10 @@ type baseRecord struct {
 	LastGeneration     uint32 `json:"last_generation"` // given out last
 }
 
-// ErrBaseExists says that a knowledge base of this name is there already.
-var ErrBaseExists = errors.New("a knowledge base of this name exists")
+// ErrBaseExists means that a knowledge base with this name already exists.
+var ErrBaseExists = errors.New("a knowledge base with this name already exists")
 
-// ErrBuilding says that a knowledge base is being filled by somebody else.
+// ErrBuilding means that another caller is filling the knowledge base.
 var ErrBuilding = errors.New("the knowledge base is being filled")
 
 // UnknownBaseError says that there is no knowledge base of a name.
@@ -93,16 +93,16 @@ const maxBaseName = 100
 
 var baseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// CheckBaseName says what is wrong with a name for a knowledge base (rule D17).
+// CheckBaseName returns an error if name is not valid for a knowledge base (rule D17).
 func CheckBaseName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("a knowledge base needs a name")
 	case len(name) > maxBaseName:
-		return fmt.Errorf("%q… is too long a name for a knowledge base: %d characters are the most", cutRunes(name, 20),
+		return fmt.Errorf("knowledge base name %q… is longer than %d characters", cutRunes(name, 20),
 			maxBaseName)
 	case !baseName.MatchString(name) || strings.Contains(name, ".."):
-		return fmt.Errorf("%q is no name for a knowledge base: use lower-case letters, digits, . _ and -, a letter or "+
+		return fmt.Errorf("invalid knowledge base name %q: use lower-case letters, digits, . _ and -, a letter or "+
 			"digit first", name)
 	}
 	return nil
@@ -156,7 +156,7 @@ func (k *Knowledge) CreateBase(b Base) (Base, error) {
 	return b, nil
 }
 
-// Base returns the knowledge base of a name, with its counts. The error is an [*UnknownBaseError].
+// Base returns the knowledge base with a name, and its counts. The error is an [*UnknownBaseError].
 func (k *Knowledge) Base(name string) (Base, error) {
 	s := &k.bases
 	s.mu.Lock()
@@ -168,7 +168,7 @@ func (k *Knowledge) Base(name string) (Base, error) {
 	return k.counted(r), nil
 }
 
-// BaseByID returns the knowledge base of an id. The error is an [*UnknownBaseError].
+// BaseByID returns the knowledge base with an id. The error is an [*UnknownBaseError].
 func (k *Knowledge) BaseByID(id string) (Base, error) {
 	if raw, ok := parseBaseID(id); ok {
 		if name, err := k.records.Get(baseIDPrefix + string(raw[:])); err == nil {

@@ -20,9 +20,9 @@ import (
 // garbagePrefix begins k/mg/<generation>: a generation whose documents are to go.
 const garbagePrefix = "k/mg/"
 
-// Build fills a base anew: it gathers the documents of the next generation while the present one answers. It outlives
-// the process: [Knowledge.Build] takes up again what was neither committed nor aborted. It is for one goroutine at a
-// time.
+// Build collects the documents of the next generation of a base while the current one keeps answering. A build that was
+// neither committed nor aborted survives the process: [Knowledge.Build] continues it. A Build must not be used by two
+// goroutines at once.
 type Build struct {
 	k       *Knowledge
 	name    string
@@ -33,8 +33,8 @@ type Build struct {
 	byURL   map[string]page.Key // members of this one
 }
 
-// Build begins the next generation of a base, or takes up the one that was begun before. Whoever gets it ends it with
-// Commit, Abort or Close. The error is an [*UnknownBaseError], or wraps [ErrBuilding].
+// Build begins the next generation of a base, or continues one that was begun before. The caller ends it with Commit,
+// Abort or Close. The error is an [*UnknownBaseError], or wraps [ErrBuilding].
 func (k *Knowledge) Build(name string) (*Build, error) {
 	s := &k.bases
 	s.mu.Lock()
@@ -80,7 +80,7 @@ func (s *bases) each(g generation, f func(page.Key, member)) {
 	})
 }
 
-// Resumed reports whether the build was begun before.
+// Resumed reports whether the build continues an earlier one.
 func (b *Build) Resumed() bool { return b.resumed }
 
 // Len returns how many documents the generation has so far.
@@ -102,9 +102,9 @@ func normalURL(raw string) string {
 	return raw
 }
 
-// Add makes a document a member of the generation. A page that the store has is given by its Key alone; anything else
-// by URL, Title and Markdown, and is stored. A document with the URL of an earlier one takes its place; the same again
-// changes nothing. Add indexes what waits when that is much, so a crawl goes no faster than the index.
+// Add adds a document to the generation. For a page in the store, Key is enough; any other document needs URL, Title
+// and Markdown, and Add stores it. A document replaces an earlier one with the same URL. When many documents wait for
+// the index, Add indexes them first, so a crawl is no faster than the index.
 func (b *Build) Add(ctx context.Context, d Document) error {
 	if b.done {
 		return errors.New("add to a knowledge base: the build has ended")
@@ -193,7 +193,7 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 		return refuse("its URL has %d bytes, %d are the most", len(d.URL), maxURL)
 	}
 	if len(d.Markdown) > maxDocument {
-		return refuse("%w: %d bytes, %d are the most", ErrTooLarge, len(d.Markdown), maxDocument)
+		return refuse("%w: %d bytes, at most %d allowed", ErrTooLarge, len(d.Markdown), maxDocument)
 	}
 	if u, err := url.Parse(d.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		if page.HasSecret(u) {
@@ -222,13 +222,13 @@ const (
 	maxTitle = 1000    // code points
 )
 
-// Kinds of documents that are no pages.
+// Kinds of documents that are not pages.
 const (
 	KindFile = "file"
 	KindText = "text"
 )
 
-// ErrTooLarge says that a document is larger than any that is kept.
+// ErrTooLarge means that a document exceeds the size limit.
 var ErrTooLarge = errors.New("the document is too large")
 
 // documentKey is the key of a document that is no page.
@@ -240,9 +240,9 @@ func documentKey(base baseID, parts ...string) page.Key {
 	return sha256.Sum256(name)
 }
 
-// Commit waits until the generation is indexed and lets it answer in place of the present one, whose documents go
-// unless they are in this one, too. Texts that were ingested stay. On an error the present one goes on answering, and
-// the build can be taken up again.
+// Commit waits until the generation is indexed, then replaces the current generation with it and deletes documents that
+// only the old one had. Ingested texts stay. After an error the current generation keeps answering, and the build can
+// be continued.
 func (b *Build) Commit(ctx context.Context) (Base, error) {
 	if b.done {
 		return Base{}, errors.New("commit a knowledge base: the build has ended")
@@ -297,7 +297,7 @@ func (b *Build) keepTexts(from generation) error {
 	return err
 }
 
-// Abort gives the generation up. The present one goes on answering.
+// Abort discards the generation. The current one keeps answering.
 func (b *Build) Abort(ctx context.Context) error {
 	if b.done {
 		return nil
@@ -319,7 +319,7 @@ func (b *Build) Abort(ctx context.Context) error {
 	return nil
 }
 
-// Close lets go of the build. Unless it was committed or aborted, it can be taken up again.
+// Close releases the build. Unless it was committed or aborted, a later call of [Knowledge.Build] continues it.
 func (b *Build) Close() {
 	if b.done {
 		return

@@ -115,7 +115,8 @@ func (c *change) full(d *indexed) bool {
 // index notes that a document has the passages given and no others.
 func (c *change) index(d *Document, passages []Passage) error {
 	if len(passages) > maxPassages {
-		return fmt.Errorf("index %s: %d passages, %d are the most: %w", d.URL, len(passages), maxPassages, ErrTooManyPassages)
+		return fmt.Errorf("index %s: %d passages, at most %d allowed: %w", d.URL, len(passages), maxPassages,
+			ErrTooManyPassages)
 	}
 	c.seen[d.Key] = true
 	old, err := c.x.article(d.Key)
@@ -141,7 +142,7 @@ func (c *change) index(d *Document, passages []Passage) error {
 	for i := range passages {
 		p := &passages[i]
 		if p.Start < 0 || p.End < p.Start || p.End > len(d.Markdown) {
-			return fmt.Errorf("index %s: passage %d is no part of it", d.URL, i)
+			return fmt.Errorf("index %s: passage %d is outside the document", d.URL, i)
 		}
 		path := joinPath(p.Path)
 		number, ok := c.find(p.Hash)

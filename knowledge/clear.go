@@ -9,8 +9,8 @@ import (
 	"readthru/store"
 )
 
-// DeleteBase removes a base, and every document, passage and annotation that belongs to nothing else: pages that were
-// visited or belong to another base stay (rule D5). It returns the base as it was. The error is an [*UnknownBaseError],
+// DeleteBase deletes a base, and every document, passage and annotation that belongs to nothing else: pages that were
+// visited or belong to another base stay (rule D5). It returns the deleted base. The error is an [*UnknownBaseError],
 // or wraps [ErrBuilding].
 func (k *Knowledge) DeleteBase(ctx context.Context, name string) (Base, error) {
 	base, generations, err := k.dropBase(name)

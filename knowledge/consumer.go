@@ -278,8 +278,8 @@ func (k *Knowledge) relieve(ctx context.Context) error {
 	return err
 }
 
-// Drain indexes all that waits and returns when nothing does: for commands that do not leave it to Run. Documents that
-// fail are tried again at once and given up in the end. The error is that of ctx, or of a store that takes no writes.
+// Drain indexes all waiting documents and returns. It is for commands without Run. It retries documents that fail at
+// once, a few times. The error is that of ctx, or of a store that takes no writes.
 func (k *Knowledge) Drain(ctx context.Context) error {
 	for {
 		more, err := k.step(ctx, true)

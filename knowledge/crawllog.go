@@ -13,7 +13,7 @@ const crawlPrefix = "k/c/"
 // maxCrawlBatch is the most that one [CrawlLog.Save] takes, in bytes.
 const maxCrawlBatch = 512 << 10
 
-// CrawlLog keeps what a crawler must know to go on after its process died. It goes with the build.
+// CrawlLog stores the state that a crawler needs to continue after its process died. It is deleted with the build.
 type CrawlLog struct {
 	records *store.Records
 	prefix  string
@@ -44,7 +44,7 @@ func (l *CrawlLog) Load(f func(batch []byte) error) (err error) {
 // Save appends a batch of at most 512 KiB.
 func (l *CrawlLog) Save(batch []byte) error {
 	if len(batch) > maxCrawlBatch {
-		return fmt.Errorf("save crawl: a batch of %d bytes, %d are the most", len(batch), maxCrawlBatch)
+		return fmt.Errorf("save crawl: batch of %d bytes, at most %d allowed", len(batch), maxCrawlBatch)
 	}
 	key := string(binary.BigEndian.AppendUint32([]byte(l.prefix), l.next))
 	if err := l.records.Apply(store.Change{Key: key, Value: batch}); err != nil {

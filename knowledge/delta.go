@@ -8,7 +8,7 @@ import (
 	"readthru/markdown"
 )
 
-// SectionChange is a section of a page that differs from what it was. A section is a heading with what stands under it
+// SectionChange is a section of a page that has changed. A section is a heading with what stands under it
 // up to the next heading of any level; what stands before the first heading is one too.
 type SectionChange struct {
 	Kind     string `json:"kind"`               // added, changed or removed
@@ -30,9 +30,9 @@ const (
 // each with its neighbours.
 const longSection = 1500
 
-// Changes tells which sections of a markdown text without front matter differ from an older text, in the order of the
-// new text; those that are gone come last. A section that only moved, or whose parent got another name, has not
-// changed, and neither has one where just white space differs. It is nil when nothing changed.
+// Changes returns the sections of a markdown text without front matter that differ from an older text, in the order of
+// the new text; removed sections come last. A section that only moved, whose parent was renamed, or that differs only
+// in white space has not changed. The result is nil if nothing changed.
 func Changes(older, newer []byte) []SectionChange {
 	was, now := sections(older), sections(newer)
 	same := map[string]int{} // how many old sections have this text

@@ -178,7 +178,7 @@ func (v *vectors) enter(dimension int, sample [][]float32) error {
 	v.mu.RUnlock()
 	if dimension != space.Dimension {
 		if proved {
-			return fmt.Errorf("model %s gives vectors of %d numbers, it gave %d before: restart to embed everything anew",
+			return fmt.Errorf("model %s returned vectors of %d numbers instead of %d: restart to embed all passages again",
 				v.o.model.Model(), dimension, space.Dimension)
 		}
 		next := vectorSpace{Provider: v.o.model.Provider(), Model: v.o.model.Model(), Dimension: dimension}

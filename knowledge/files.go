@@ -24,7 +24,7 @@ const (
 	sniffLength = 8 << 10
 )
 
-// FileReport says what became of files.
+// FileReport is the result of adding files.
 type FileReport struct {
 	Files     int       `json:"files"`     // read
 	Documents int       `json:"documents"` // added
@@ -47,9 +47,8 @@ func (r *FileReport) skip(path string, line int, reason string) {
 }
 
 // AddFiles adds files, and the files in folders, to the build: markdown, text, HTML, PDF, and lines of JSON with the
-// fields "_id" or "url", "title" and "text". A file that is named must be taken; in folders, files of other kinds,
-// hidden ones and links are passed over. What cannot be taken is told in the report and is no error, unless nothing was
-// taken at all. Progress may be nil.
+// fields "_id" or "url", "title" and "text". In folders, it skips files of other kinds, hidden files and links. The
+// report lists files that could not be added; that is an error only if no file was added. Progress may be nil.
 func (b *Build) AddFiles(ctx context.Context, paths []string, progress Progress) (*FileReport, error) {
 	files, err := listFiles(ctx, paths)
 	if err != nil {
@@ -91,7 +90,7 @@ func listFiles(ctx context.Context, paths []string) (files []sourceFile, err err
 	seen := map[string]bool{}
 	add := func(f sourceFile) error {
 		if len(files) == maxFiles {
-			return fmt.Errorf("more than %d files: name fewer at a time", maxFiles)
+			return fmt.Errorf("more than %d files: add fewer at a time", maxFiles)
 		}
 		if !seen[f.path] {
 			seen[f.path] = true
@@ -114,7 +113,7 @@ func listFiles(ctx context.Context, paths []string) (files []sourceFile, err err
 			}
 			continue
 		case !info.IsDir():
-			return nil, fmt.Errorf("read %s: it is neither a file nor a folder", path)
+			return nil, fmt.Errorf("read %s: not a file or folder", path)
 		}
 		err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(d.Name(), ".") && at != root
@@ -234,7 +233,7 @@ func (f *filing) document(ctx context.Context, file sourceFile, form fileForm, i
 	switch form {
 	case convertedForm:
 		if f.b.k.convert == nil {
-			return nil, errors.New("HTML and PDF cannot be converted here")
+			return nil, errors.New("cannot convert HTML and PDF")
 		}
 		title, md, err := f.b.k.convert(ctx, filepath.Base(file.path), content)
 		if err != nil {
@@ -251,7 +250,7 @@ func (f *filing) document(ctx context.Context, file sourceFile, form fileForm, i
 		}
 	}
 	if len(bytes.TrimSpace(d.Markdown)) == 0 {
-		return nil, errors.New("no text in it")
+		return nil, errors.New("no text")
 	}
 	if d.Title == "" {
 		d.Title = titleOf(d.Markdown, filepath.Base(file.path))

@@ -121,8 +121,8 @@ func TestFilesOfAFolder(t *testing.T) {
 	slices.Sort(reasons)
 	wantReasons := []string{
 		"e.pdf:0: no page can be read", "g.md:0: binary, not text", "h.md:0: empty",
-		"z.jsonl:4: no JSON object with text fields", `z.jsonl:6: neither "_id" nor "url"`,
-		"z.jsonl:7: no JSON object with text fields", "z.jsonl:8: its URL carries a credential",
+		"z.jsonl:4: not a JSON object with text fields", `z.jsonl:6: no "_id" or "url"`,
+		"z.jsonl:7: not a JSON object with text fields", "z.jsonl:8: its URL carries a credential",
 	}
 	if diff := cmp.Diff(wantReasons, reasons); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)

@@ -190,7 +190,7 @@ func openIdle(o indexOptions) (*searchIndex, error) {
 	x.empty()
 	if err := x.load(); err != nil {
 		if !errors.Is(err, store.ErrNotFound) {
-			o.log.Warn("index is made anew", "reason", err)
+			o.log.Warn("rebuilding the index", "reason", err)
 		}
 		x.empty()
 		x.rebuilt, x.stained = true, true

@@ -15,7 +15,7 @@ import (
 // sourcePrefix begins k/du/<id8><hash16>: what was ingested into a base under a label and URL, as a key.
 const sourcePrefix = "k/du/"
 
-// Ingestion is a text that somebody hands in (rule A21).
+// Ingestion is a text to add that was not fetched (rule A21).
 type Ingestion struct {
 	Title    string
 	Label    string // where it comes from, such as context7-next.js; many texts may share one
@@ -25,7 +25,7 @@ type Ingestion struct {
 	KB       string // the base to put it into; empty: none
 }
 
-// Ingested says what became of an [Ingestion].
+// Ingested is the result of an [Ingestion].
 type Ingested struct {
 	Doc      string `json:"doc"`
 	URL      string `json:"url"`
@@ -53,15 +53,15 @@ func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) 
 
 func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	if strings.TrimSpace(in.Text) == "" {
-		return done, fmt.Errorf("the text is empty: %w", ErrInvalid)
+		return done, fmt.Errorf("empty text: %w", ErrInvalid)
 	}
 	if size := metadataSize(in.Metadata); len(in.Metadata) > maxMetadata || size > maxMetaText {
-		return done, fmt.Errorf("metadata: %d entries of %d bytes, %d of %d are the most: %w", len(in.Metadata), size,
+		return done, fmt.Errorf("metadata has %d entries of %d bytes, at most %d of %d allowed: %w", len(in.Metadata), size,
 			maxMetadata, maxMetaText, ErrInvalid)
 	}
 	_, text := page.SplitFrontMatter([]byte(strings.ToValidUTF8(in.Text, "\uFFFD")))
 	if len(text) > maxDocument {
-		return done, fmt.Errorf("%w: %d bytes, %d are the most", ErrTooLarge, len(text), maxDocument)
+		return done, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(text), maxDocument)
 	}
 	parts := compress(text)
 	s := &k.bases
@@ -117,14 +117,14 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	return done, err
 }
 
-// Ingested returns what was ingested last under a label and a URL, into no base. The error is store.ErrNotFound.
+// Ingested returns the last text ingested with a label and a URL and without a base. The error is store.ErrNotFound.
 func (k *Knowledge) Ingested(label, rawURL string) (*Document, error) {
 	key, err := k.records.Get(sourceKey(loose.base, cutRunes(label, maxLabel), rawURL))
 	if err != nil {
 		return nil, err
 	}
 	if len(key) != len(page.Key{}) {
-		return nil, fmt.Errorf("record of what was ingested: %w", store.ErrNotFound)
+		return nil, fmt.Errorf("ingested record: %w", store.ErrNotFound)
 	}
 	return k.Document(page.Key(key))
 }
@@ -158,7 +158,7 @@ func (k *Knowledge) drop(key page.Key) error {
 	return k.archive.delete(key, append(k.bases.leave(key), queued(key))...)
 }
 
-// DeleteDocument deletes a document that is no page, from all bases. The error is store.ErrNotFound.
+// DeleteDocument deletes a document that is not a page from all bases. It returns store.ErrNotFound if there is none.
 func (k *Knowledge) DeleteDocument(key page.Key) error {
 	k.bases.mu.Lock()
 	defer k.bases.mu.Unlock()

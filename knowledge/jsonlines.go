@@ -72,7 +72,7 @@ func parseRecord(line []byte) (*Document, error) {
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, []byte("\ufeff"))))
 	decoder.UseNumber() // an id of twenty digits stays what it is
 	if err := decoder.Decode(&r); err != nil {
-		return nil, fmt.Errorf("no JSON object with text fields: %w", err)
+		return nil, fmt.Errorf("not a JSON object with text fields: %w", err)
 	}
 	d := &Document{URL: r.URL, Title: strings.TrimSpace(r.Title), Kind: KindFile, Markdown: []byte(r.Text)}
 	switch id := r.ID.(type) {
@@ -84,13 +84,13 @@ func parseRecord(line []byte) (*Document, error) {
 	case json.Number:
 		d.URL = id.String()
 	default:
-		return nil, errors.New(`"_id" is neither text nor a number`)
+		return nil, errors.New(`"_id" is not a string or number`)
 	}
 	switch {
 	case d.URL == "":
-		return nil, errors.New(`neither "_id" nor "url"`)
+		return nil, errors.New(`no "_id" or "url"`)
 	case strings.TrimSpace(r.Text) == "" && d.Title == "":
-		return nil, errors.New(`neither "text" nor "title"`)
+		return nil, errors.New(`no "text" or "title"`)
 	case strings.TrimSpace(r.Text) == "":
 		d.Markdown = []byte(d.Title)
 	}

@@ -30,7 +30,7 @@ import (
 	"readthru/page"
 )
 
-// Document is what can be searched: a page that was read, or a document of a knowledge base that never was one.
+// Document is a searchable text: a page that was read, or another document of a knowledge base.
 type Document struct {
 	Key       page.Key
 	URL       string // what a hit shows: the page's normalised URL; of a record in a file its _id

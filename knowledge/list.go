@@ -73,7 +73,7 @@ func (k *Knowledge) entry(key page.Key) (Entry, error) {
 	return e, nil
 }
 
-// Note returns a document as a file that stands alone: front matter, then its markdown.
+// Note returns a document as a complete file: front matter, then markdown.
 func (d *Document) Note() []byte {
 	p := page.Page{Record: page.Record{Title: d.Title, URL: d.URL, FetchedAt: d.FetchedAt}}
 	return append([]byte(p.FrontMatter()), d.Markdown...)
@@ -121,5 +121,5 @@ func (a *archive) byDigits(digits string) (found page.Key, err error) {
 	case 1:
 		return found, nil
 	}
-	return page.Key{}, fmt.Errorf("find document: %q fits several, give more digits", digits)
+	return page.Key{}, fmt.Errorf("find document: %q matches several documents: give more digits", digits)
 }

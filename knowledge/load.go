@@ -25,7 +25,7 @@ func (x *searchIndex) load() error {
 	}
 	version, b := uvarint(b)
 	if version != analysis.Version {
-		return fmt.Errorf("format %d, this is %d", version, analysis.Version)
+		return fmt.Errorf("index format %d, want %d", version, analysis.Version)
 	}
 	for _, n := range []*uint32{&x.next.passage, &x.next.document} {
 		var v uint64
@@ -43,7 +43,7 @@ func (x *searchIndex) load() error {
 		return err
 	}
 	if n := len(x.segments); n > 0 && x.segments[n-1].last() >= x.next.passage || len(x.docs.rows) > int(x.next.document) {
-		return fmt.Errorf("numbers were given that are not noted: %w", errSegment) // records of another moment
+		return fmt.Errorf("passage numbers not recorded: %w", errSegment) // records of another moment
 	}
 	x.o.records.Walk(sharedPrefix, "", func(key string, b []byte) bool {
 		var numbers []uint32
@@ -101,7 +101,7 @@ func (x *searchIndex) loadSegments() error {
 	for _, s := range x.segments {
 		for i := range s.numbers {
 			if int(s.owners[i]) >= len(x.docs.rows) {
-				return fmt.Errorf("passage %d belongs to nobody: %w", s.numbers[i], errSegment)
+				return fmt.Errorf("passage %d belongs to no document: %w", s.numbers[i], errSegment)
 			}
 			if s.dead.has(uint32(i)) {
 				s.live--

@@ -216,7 +216,7 @@ func (x *searchIndex) swap(group []*segment, merged *segment) error {
 	defer x.write.Unlock()
 	at := slices.Index(x.segments, group[0])
 	if at < 0 { // the index was emptied
-		return errors.New("they are gone")
+		return errors.New("segments no longer exist")
 	}
 	// What changed while the segment was written is in the old ones.
 	shared := map[uint32][]uint32{}   // of passages

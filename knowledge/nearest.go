@@ -27,7 +27,7 @@ func (v *vectors) nearest(ctx context.Context, text string, n int, allow func(pa
 	space := v.space
 	if v.sketch == nil || len(query) != space.Dimension {
 		v.mu.RUnlock()
-		return nil, errors.New("the passages' vectors are not ready")
+		return nil, errors.New("passage vectors are not ready")
 	}
 	near := v.sketch.nearest(query, n, allow)
 	near = near[:min(len(near), max(n, mostExact))]
@@ -81,7 +81,7 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 	select {
 	case v.asking <- struct{}{}:
 	default:
-		return nil, errors.New("the model is slow: earlier queries still wait for their vectors")
+		return nil, errors.New("the model is slow: earlier queries are still waiting for vectors")
 	}
 	type result struct {
 		x   []float32
@@ -101,7 +101,7 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 	case r := <-answer:
 		return r.x, r.err
 	case <-timer.C:
-		return nil, fmt.Errorf("the query's vector took longer than %v", queryPatience)
+		return nil, fmt.Errorf("query vector not ready after %v", queryPatience)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -118,7 +118,7 @@ func (v *vectors) embedQuery(ctx context.Context, text string) ([]float32, error
 	dimension := v.space.Dimension
 	v.mu.RUnlock()
 	if len(x) != dimension {
-		return nil, fmt.Errorf("the query's vector has %d numbers, the passages' have %d", len(x), dimension)
+		return nil, fmt.Errorf("query vector has %d numbers, passage vectors have %d", len(x), dimension)
 	}
 	v.asked.Add(text, x)
 	return x, nil

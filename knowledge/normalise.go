@@ -59,7 +59,7 @@ func readStatements(answer *llm.Answer) ([]Statement, error) {
 	if n := len(v.Statements); n == 0 || n > maxStatements {
 		return nil, &llm.Error{
 			Kind:    llm.Malformed,
-			Message: fmt.Sprintf("%d statements, 1 to %d were asked for", n, maxStatements),
+			Message: fmt.Sprintf("%d statements, want 1 to %d", n, maxStatements),
 		}
 	}
 	list := make([]Statement, len(v.Statements))

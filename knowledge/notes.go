@@ -51,7 +51,7 @@ const (
 	maxNoteMetadata = 16 << 10 // bytes in all
 )
 
-// ErrInvalid says that something given cannot be used; the error that wraps it says what and why.
+// ErrInvalid means that an argument is invalid; the error that wraps it says which and why.
 var ErrInvalid = errors.New("not valid")
 
 // Keys of notes and relations. An end is n<id16> for a note and p<key32><hash4> for a passage.
@@ -79,7 +79,7 @@ type end string
 func noteEnd(id string) (end, error) {
 	b, err := hex.DecodeString(id)
 	if err != nil || len(b) != 16 {
-		return "", fmt.Errorf("note id %.40q: 32 hex digits are one: %w", id, ErrInvalid)
+		return "", fmt.Errorf("note id %.40q: want 32 hex digits: %w", id, ErrInvalid)
 	}
 	return "n" + end(b), nil
 }
@@ -165,11 +165,11 @@ func (s *notes) add(n *Note, now time.Time) error {
 	case strings.TrimSpace(n.Text) == "":
 		return fmt.Errorf("note without text: %w", ErrInvalid)
 	case len(n.Text) > maxNoteText:
-		return fmt.Errorf("note of %d bytes, %d are the most: %w", len(n.Text), maxNoteText, ErrInvalid)
+		return fmt.Errorf("note of %d bytes, at most %d allowed: %w", len(n.Text), maxNoteText, ErrInvalid)
 	case len(n.Label) > maxNoteLabel:
-		return fmt.Errorf("label of %d bytes, %d are the most: %w", len(n.Label), maxNoteLabel, ErrInvalid)
+		return fmt.Errorf("label of %d bytes, at most %d allowed: %w", len(n.Label), maxNoteLabel, ErrInvalid)
 	case size > maxNoteMetadata:
-		return fmt.Errorf("metadata of %d bytes, %d are the most: %w", size, maxNoteMetadata, ErrInvalid)
+		return fmt.Errorf("metadata of %d bytes, at most %d allowed: %w", size, maxNoteMetadata, ErrInvalid)
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails

@@ -39,8 +39,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Converter makes markdown of a file's content. Name ends as the file's does. The error says what is wrong with the
-// content.
+// Converter converts the content of a file to markdown. Name has the extension of the file.
 type Converter func(ctx context.Context, name string, content []byte) (title, markdown string, err error)
 
 // Knowledge is the index of what was read, and the knowledge bases. It is safe for concurrent use. Open makes one, Run
@@ -71,8 +70,8 @@ type Knowledge struct {
 	redoing atomic.Pointer[redo] // the same, for whoever only asks
 }
 
-// Open opens the knowledge in a store, which the caller closes after it. An index that is missing, damaged or of
-// another version is made anew by Run or Drain.
+// Open opens the knowledge in a store. The caller closes the store after the Knowledge. Run and Drain rebuild an index
+// that is missing, damaged or of another version.
 func Open(o Options) (*Knowledge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -126,7 +125,7 @@ func Open(o Options) (*Knowledge, error) {
 	return k, nil
 }
 
-// Run indexes what is read, until ctx ends. Then it returns nil.
+// Run indexes new pages and documents until ctx ends, then returns nil.
 func (k *Knowledge) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -138,7 +137,7 @@ func (k *Knowledge) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Close ends what Open started.
+// Close stops the background work of Open and waits for it.
 func (k *Knowledge) Close() error {
 	k.vectors.close()
 	return k.index.Close()
@@ -196,7 +195,7 @@ func (k *Knowledge) markdown(key page.Key) ([]byte, error) {
 		return md, nil
 	}
 	if _, missing := k.store.Page(key); missing == nil {
-		return nil, fmt.Errorf("the text of page %s is gone", key.Doc())
+		return nil, fmt.Errorf("the text of page %s no longer exists", key.Doc())
 	}
 	return k.archive.markdown(key)
 }

@@ -17,8 +17,8 @@ type Heading struct {
 	End      int    `json:"end"`   // to the next heading of this level or a higher one
 }
 
-// Outline returns the headings of a markdown text without front matter, in order. Fragments are made as GitHub makes
-// them, and differ from each other.
+// Outline returns the headings of a markdown text without front matter, in order. Fragments are those of GitHub, and
+// unique.
 func Outline(md []byte) []Heading {
 	var list []Heading
 	for _, h := range markdown.Headings(md) {
@@ -30,9 +30,9 @@ func Outline(md []byte) []Heading {
 	return list
 }
 
-// Section returns the section that a heading begins: the first whose fragment, title or heading path ("Install ›
-// Linux") is name, in any case, or failing that whose title begins with it. The error wraps store.ErrNotFound and names
-// headings that are there.
+// Section returns the first section whose fragment, title or heading path ("Install › Linux") equals name, ignoring
+// case, or else whose title begins with name. If there is none, the error wraps store.ErrNotFound and lists headings of
+// the text.
 func Section(md []byte, name string) (Heading, error) {
 	headings := Outline(md)
 	wanted := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(name), "#"))

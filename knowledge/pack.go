@@ -53,7 +53,7 @@ type packDocument struct {
 	Markdown  string            `json:"markdown"`
 }
 
-// Pack writes a base into w, signed. Paths of files are written relative to the folders that the base was made of.
+// Pack writes a signed copy of a base to w. Paths of files are relative to the folders that the base was filled from.
 // Progress may be nil. The error is an [*UnknownBaseError], or that of w.
 func (k *Knowledge) Pack(ctx context.Context, name string, s *Signer, w io.Writer, progress Progress) error {
 	base, err := k.Base(name)

@@ -36,8 +36,8 @@ type PassageSource struct {
 
 const maxSources = 100
 
-// Passage returns a passage by its id. The error wraps store.ErrNotFound, also when the document has changed and has no
-// such passage any more, or ErrInvalid when the id is none.
+// Passage returns a passage by its id. The error wraps store.ErrNotFound, also if the document has changed and no
+// longer has the passage, or ErrInvalid for a malformed id.
 func (k *Knowledge) Passage(id string) (*PassageInfo, error) {
 	key, hash, err := k.resolve(id)
 	if err != nil {
@@ -56,7 +56,7 @@ func (k *Knowledge) resolve(id string) (key page.Key, hash [16]byte, err error) 
 	d, err1 := hex.DecodeString(doc)
 	h, err2 := hex.DecodeString(part)
 	if err1 != nil || err2 != nil || len(d) != 8 || len(h) != 4 {
-		return key, hash, fmt.Errorf("16 hex digits, a hyphen and 8 hex digits are an id: %w", ErrInvalid)
+		return key, hash, fmt.Errorf("want 16 hex digits, a hyphen and 8 hex digits: %w", ErrInvalid)
 	}
 	err = store.ErrNotFound
 	prefix := articlePrefix + string(d)

@@ -7,7 +7,7 @@ import (
 	"readthru/markdown"
 )
 
-// Quote says where a quote stands in a text, or what comes nearest to it.
+// Quote is the place of a quote in a text, or the words most like it.
 type Quote struct {
 	Found    bool     `json:"found"`
 	Path     []string `json:"path,omitempty"`    // the headings it stands under
@@ -27,16 +27,16 @@ const (
 	minLikeness = 0.3
 )
 
-// FindQuote looks for a quote in a markdown text without front matter. White space, markdown's marks, the targets of
-// links, kinds of quotation marks, dashes and hyphens, and typographic forms of letters make no difference; everything
-// else does, case too. The error says that the quote is empty or over 10,000 bytes.
+// FindQuote finds a quote in a markdown text without front matter. It ignores white space, markup, the targets of
+// links, and the kind of quotation marks, dashes, hyphens and ligatures; it compares everything else, including case.
+// The error says that the quote is empty or longer than 10,000 bytes.
 func FindQuote(md []byte, quote string) (Quote, error) {
 	if len(quote) > maxQuote {
-		return Quote{}, errors.New("the quote has over 10,000 bytes")
+		return Quote{}, errors.New("quote longer than 10,000 bytes")
 	}
 	wanted := trimQuote(bare([]byte(quote)).text)
 	if len(wanted) == 0 {
-		return Quote{}, errors.New("the quote has no text")
+		return Quote{}, errors.New("quote has no text")
 	}
 	text := bare(md)
 	if q, ok := text.find(wanted); ok {

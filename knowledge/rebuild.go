@@ -58,8 +58,8 @@ func (k *Knowledge) empty() bool {
 	return empty
 }
 
-// Rebuild makes the index anew from the pages and documents that are stored. What was indexed again is found again at
-// once; a rebuild that is cut short goes on with Run or Drain. Progress may be nil.
+// Rebuild builds a new index from the stored pages and documents. Searches find each document as soon as it is indexed.
+// Run or Drain completes a rebuild that was interrupted. Progress may be nil.
 func (k *Knowledge) Rebuild(ctx context.Context, progress Progress) error {
 	if err := k.startRedo(ctx, progress); err != nil {
 		return fmt.Errorf("rebuild index: %w", err)

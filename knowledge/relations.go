@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// AddNote keeps a note. Its ID and CreatedAt are made here. The error wraps ErrInvalid when it cannot be taken as it
-// is, or store.ErrFull.
+// AddNote stores a note and sets its ID and CreatedAt. The error wraps ErrInvalid or store.ErrFull.
 func (k *Knowledge) AddNote(n Note) (Note, error) {
 	if err := k.notes.add(&n, time.Now()); err != nil {
 		return Note{}, fmt.Errorf("add note: %w", err)
@@ -15,7 +14,7 @@ func (k *Knowledge) AddNote(n Note) (Note, error) {
 	return n, nil
 }
 
-// Note returns a note. The error wraps store.ErrNotFound, or ErrInvalid when the id is none.
+// Note returns a note. The error wraps store.ErrNotFound, or ErrInvalid for a malformed id.
 func (k *Knowledge) Note(id string) (Note, error) {
 	e, err := noteEnd(id)
 	if err != nil {
@@ -28,13 +27,13 @@ func (k *Knowledge) Note(id string) (Note, error) {
 	return *n, nil
 }
 
-// Notes returns notes, oldest first, and a cursor for the next call, empty when these were the last. A limit of 0 means
+// Notes returns notes, oldest first, and a cursor for the next call, empty after the last note. A limit of 0 means
 // 50; at most 1000.
 func (k *Knowledge) Notes(cursor string, limit int) (list []Note, next string, err error) {
 	return k.notes.list(cursor, bounded(limit, 50))
 }
 
-// DeleteNote drops a note with its relations, and reports whether it was there.
+// DeleteNote deletes a note and its relations. It reports whether the note existed.
 func (k *Knowledge) DeleteNote(id string) (bool, error) {
 	e, err := noteEnd(id)
 	if err != nil {
@@ -43,15 +42,15 @@ func (k *Knowledge) DeleteNote(id string) (bool, error) {
 	return k.notes.delete(e)
 }
 
-// Relate relates a passage to a note, or to another passage: exactly one of r.Note and r.Other is given. A relation of
-// the same type between the two is replaced. A weight of 0 stands for 1. The error wraps store.ErrNotFound when one of
-// them is not there, or ErrInvalid.
+// Relate relates a passage to a note or to another passage: exactly one of r.Note and r.Other must be set. It replaces
+// a relation of the same type between the two. A weight of 0 means 1. The error wraps store.ErrNotFound if one of them
+// does not exist, or ErrInvalid.
 func (k *Knowledge) Relate(r Relation) (Relation, error) {
 	switch {
 	case (r.Note == "") == (r.Other == ""):
-		return r, fmt.Errorf("relate: a passage to either a note or another passage: %w", ErrInvalid)
+		return r, fmt.Errorf("relate: name either a note or another passage: %w", ErrInvalid)
 	case !isRelationType(r.Type):
-		return r, fmt.Errorf("relate: type %.80q is not of lower-case letters, digits, _ and -: %w", r.Type, ErrInvalid)
+		return r, fmt.Errorf("relate: type %.80q: use lower-case letters, digits, _ and -: %w", r.Type, ErrInvalid)
 	case math.IsNaN(r.Weight) || math.IsInf(r.Weight, 0):
 		return r, fmt.Errorf("relate: weight %v: %w", r.Weight, ErrInvalid)
 	case r.Weight == 0:
@@ -81,11 +80,11 @@ func (k *Knowledge) Relate(r Relation) (Relation, error) {
 	return r, k.notes.relate(t, tieRecord{Weight: r.Weight, Time: r.CreatedAt})
 }
 
-// Relations returns the relations that a query asks for. The error wraps ErrInvalid, or store.ErrNotFound when the
-// passage is not there.
+// Relations returns the relations that match a query. The error wraps ErrInvalid, or store.ErrNotFound if the passage
+// does not exist.
 func (k *Knowledge) Relations(q RelationQuery) ([]Relation, error) {
 	if q.Passage == "" && q.Note == "" && q.Type == "" {
-		return nil, fmt.Errorf("relations of a passage, of a note or of a type: %w", ErrInvalid)
+		return nil, fmt.Errorf("relations: name a passage, a note or a type: %w", ErrInvalid)
 	}
 	var passage, note end
 	var err error

@@ -29,7 +29,7 @@ func (x *searchIndex) Search(ctx context.Context, q Query) (*Results, error) {
 	var allow *roaring.Bitmap
 	if q.KB != "" {
 		if x.o.members == nil {
-			return nil, fmt.Errorf("search knowledge base %s: there are none", q.KB)
+			return nil, fmt.Errorf("search knowledge base %s: no knowledge bases exist", q.KB)
 		}
 		var err error
 		if allow, err = x.o.members(q.KB); err != nil {

@@ -35,7 +35,7 @@ func OpenSigner(dir string) (*Signer, error) {
 		return readSigner(dir) // somebody made it at the same time
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make the key that signs packs: %w", err)
+		return nil, fmt.Errorf("create signing key: %w", err)
 	}
 	_, err = f.WriteString(hex.EncodeToString(seed[:]) + "\n")
 	if e := errors.Join(f.Sync(), f.Close()); err == nil {
@@ -43,7 +43,7 @@ func OpenSigner(dir string) (*Signer, error) {
 	}
 	if err != nil {
 		_ = os.Remove(path)
-		return nil, fmt.Errorf("make the key that signs packs: %w", err)
+		return nil, fmt.Errorf("create signing key: %w", err)
 	}
 	return &Signer{ed25519.NewKeyFromSeed(seed[:])}, nil
 }
@@ -52,11 +52,11 @@ func readSigner(dir string) (*Signer, error) {
 	path := filepath.Join(dir, signerFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the key that signs packs: %w", err)
+		return nil, fmt.Errorf("read signing key: %w", err)
 	}
 	seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("%s holds no key of %d hex digits: move it away to have a new one made", path,
+		return nil, fmt.Errorf("%s does not hold a key of %d hex digits: move it away to create a new key", path,
 			2*ed25519.SeedSize)
 	}
 	return &Signer{ed25519.NewKeyFromSeed(seed)}, nil

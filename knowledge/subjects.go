@@ -113,7 +113,7 @@ func (q *PassageQuery) prefix() (string, error) {
 	case q.URL != "" && q.Subject == "" && q.Frame == "":
 		return sourceLookup(normalURL(q.URL)), nil
 	}
-	return "", fmt.Errorf("passages by one of subject, frame and URL: %w", ErrInvalid)
+	return "", fmt.Errorf("passages: name one of subject, frame and URL: %w", ErrInvalid)
 }
 
 // bounded returns a limit within 1 … 1000, or what stands for 0.

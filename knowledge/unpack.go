@@ -22,7 +22,7 @@ const (
 	maxUnpacked      = 8 << 30 // bytes of all documents, by default
 )
 
-// ErrBadPack says that a file is no pack, was cut short or changed, or is not what its signer made.
+// ErrBadPack means that a file is not a pack, or was cut short or changed after signing.
 var ErrBadPack = errors.New("not a valid pack")
 
 // UnknownSignerError says that a pack is intact, and signed by somebody who is not trusted.
@@ -31,7 +31,7 @@ type UnknownSignerError struct {
 }
 
 func (e *UnknownSignerError) Error() string {
-	return fmt.Sprintf("the pack is signed by %s, who is not known here", e.Signer)
+	return fmt.Sprintf("the pack is signed by %s, an unknown signer", e.Signer)
 }
 
 // UnpackOptions configures [Knowledge.Unpack]. The zero value trusts nobody.
@@ -52,8 +52,8 @@ type UnpackOptions struct {
 	Progress Progress
 }
 
-// Unpack makes a knowledge base of the pack in r, which has size bytes. Nothing is taken before the signature was
-// verified, and a base appears whole or not at all. The error wraps [ErrBadPack] or [ErrBaseExists], or is an
+// Unpack creates a knowledge base from the pack in r, which has size bytes. It stores nothing before it has verified
+// the signature, and a base appears whole or not at all. The error wraps [ErrBadPack] or [ErrBaseExists], or is an
 // [*UnknownSignerError].
 func (k *Knowledge) Unpack(ctx context.Context, r io.ReaderAt, size int64, o UnpackOptions) (Base, error) {
 	if o.MaxBytes == 0 {
@@ -91,7 +91,7 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 		return Base{}, err
 	}
 	if head.Documents < 0 || head.Documents > maxPackDocuments {
-		return Base{}, fmt.Errorf("%w: it says that it has %d documents", ErrBadPack, head.Documents)
+		return Base{}, fmt.Errorf("%w: it claims %d documents", ErrBadPack, head.Documents)
 	}
 	if o.Name != "" {
 		head.Name = o.Name
@@ -145,7 +145,7 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 		}
 	}
 	if rest, err := p.lines.Peek(1); len(rest) > 0 || !errors.Is(err, io.EOF) {
-		return Base{}, fmt.Errorf("%w: more in it than it says", ErrBadPack)
+		return Base{}, fmt.Errorf("%w: more documents than its header says", ErrBadPack)
 	}
 	return b.Commit(ctx)
 }
@@ -162,7 +162,7 @@ func (p *packReader) next(v any) error {
 	for {
 		part, err := p.lines.ReadSlice('\n')
 		if p.left -= int64(len(part)); p.left < 0 {
-			return fmt.Errorf("%w: larger than it may be", ErrTooLarge)
+			return fmt.Errorf("%w: larger than the limit", ErrTooLarge)
 		}
 		line = append(line, part...)
 		if len(line) > maxPackLine {
@@ -200,7 +200,7 @@ func verifyPack(r io.ReaderAt, size int64) (signer string, err error) {
 		return "", err
 	}
 	if !bytes.Equal(start, []byte(packMagic)) {
-		return "", fmt.Errorf("%w: it begins otherwise", ErrBadPack)
+		return "", fmt.Errorf("%w: wrong first bytes", ErrBadPack)
 	}
 	if _, err := io.Copy(hash, io.NewSectionReader(r, 0, size-ed25519.SignatureSize)); err != nil {
 		return "", err
@@ -211,7 +211,7 @@ func verifyPack(r io.ReaderAt, size int64) (signer string, err error) {
 	}
 	public := ed25519.PublicKey(trailer[:ed25519.PublicKeySize])
 	if !ed25519.Verify(public, append([]byte(packContext), hash.Sum(nil)...), trailer[ed25519.PublicKeySize:]) {
-		return "", fmt.Errorf("%w: its signature does not fit: it was changed or cut short", ErrBadPack)
+		return "", fmt.Errorf("%w: the signature does not match: the file was changed or cut short", ErrBadPack)
 	}
 	return signerID(public), nil
 }

@@ -8,7 +8,7 @@ import (
 	"readthru/page"
 )
 
-// Kind is a kind of summary (rule B20). Its text is the value of summary_type.
+// Kind is a kind of summary (rule B20), as named by summary_type.
 type Kind string
 
 // The kinds. Auto stands for the one that suits the page.
@@ -21,7 +21,7 @@ const (
 	Evaluation   Kind = "evaluation"   // maturity, dependencies, alternatives
 )
 
-// Parse returns the kind of a name. The error lists the names there are.
+// Parse returns the kind with a name. Its error lists the valid names.
 func Parse(name string) (Kind, error) {
 	switch k := Kind(name); k {
 	case Auto, Brief, Usage, API, Architecture, Evaluation:
@@ -42,8 +42,8 @@ var hints = []struct {
 	{" evaluate ", Evaluation},
 }
 
-// Choose returns the kind that suits a page, by what the reader's words ask for (rule B22: whole words in any case),
-// else by what the page is (rule B21).
+// Choose returns the kind of summary for a page: the kind that the words of hint ask for (rule B22: whole words,
+// ignoring case), else the kind that suits the page (rule B21).
 func Choose(p *page.Page, hint string) Kind {
 	said := " " + strings.Join(wordsOf(strings.ToLower(hint)), " ") + " "
 	for _, h := range hints {

@@ -1,14 +1,12 @@
-// Package summary says what a page is about, in one of five kinds of text (rules B20 to B24).
+// Package summary makes summaries of pages, of five kinds (rules B20 to B24).
 //
-// A [Maker] asks a model where one is configured and may be told of the page, and takes the sentences, commands and
-// signatures that carry the page where none is: that needs nothing and leaves nothing. What was made is kept through
-// [Options].Keep, one for each content of a page, kind and maker, so that a summary is made once and can be had later
-// without fetching anything (rule B6).
+// A [Maker] asks a model if one is configured and may see the page. Otherwise it selects the sentences, commands and
+// signatures that say most, on this machine alone. [Options].Keep stores summaries, one for each content of a page, kind
+// and maker, so that a summary is made once and is available later without a fetch (rule B6).
 //
-// A page is foreign text. To a model it is handed between marks that it cannot write itself, as material and not as
-// orders; what comes back is cleaned, bounded, and loses every link that the page does not have. A page that is not
-// stored (it is private, or was read with credentials) is never shown to a model, and neither is one that the gate of
-// [Options].MayLeave holds back.
+// A page is untrusted text. A model gets it between marks that the page cannot contain, as material and not as
+// instructions; the answer is cleaned, bounded, and loses every link that the page does not have. A model never sees a
+// page that is not stored (private, or read with credentials), nor one that [Options].MayLeave refuses.
 package summary
 
 import (
@@ -26,7 +24,7 @@ import (
 	"readthru/page"
 )
 
-// ErrNothing is returned for a page that has neither content nor anything else to summarise.
+// ErrNothing means that a page has nothing to summarise.
 var ErrNothing = errors.New("the page has nothing to summarise")
 
 // Warnings that a summary adds to its page.
@@ -56,14 +54,14 @@ type Options struct {
 	Log *slog.Logger // if nil, nothing is logged
 }
 
-// Wish is what kind of summary is wanted.
+// Wish is a request for a summary.
 type Wish struct {
 	Kind  Kind   // if empty, Auto
 	Hint  string // the reader's own words: they may choose the kind where that is Auto (rule B22)
 	Local bool   // nothing of the page may leave this machine
 }
 
-// Summary is a summary.
+// Summary is a summary of a page.
 type Summary struct {
 	Kind  Kind
 	Text  string    // markdown, never empty, at most 8,000 characters
@@ -92,9 +90,9 @@ func New(o Options) *Maker {
 	return &Maker{o}
 }
 
-// Make returns a summary of a page: one that is kept, else what a model says, else an extractive one. That a model
-// cannot be asked or fails is no error. The error is ErrNothing, that of an unknown kind, or that of ctx. The page is
-// not changed.
+// Make returns a summary of a page: a stored one, else the answer of a model, else an extractive one. A model that is
+// unavailable or fails is not an error. The error is ErrNothing, that of an unknown kind, or that of ctx. Make does not
+// change the page.
 func (m *Maker) Make(ctx context.Context, p *page.Page, w Wish) (*Summary, error) {
 	kind, err := Parse(string(cmp.Or(w.Kind, Auto)))
 	if err != nil {
@@ -140,7 +138,7 @@ func (m *Maker) Make(ctx context.Context, p *page.Page, w Wish) (*Summary, error
 	return s, nil
 }
 
-// Latest returns the newest kept summary of a page's present content, nil if there is none.
+// Latest returns the newest stored summary of a page's current content, or nil.
 func (m *Maker) Latest(p *page.Page) *Summary {
 	if kept := m.kept(p, Auto); len(kept) > 0 {
 		return &kept[0]
@@ -148,7 +146,7 @@ func (m *Maker) Latest(p *page.Page) *Summary {
 	return nil
 }
 
-// Attach gives a page its summary, with what it cost and how it was made.
+// Attach adds the summary to a page, with its cost and origin.
 func (s *Summary) Attach(p *page.Page) {
 	p.Summary, p.SummaryType = s.Text, string(s.Kind)
 	var tokens []string
