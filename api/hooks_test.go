@@ -71,7 +71,7 @@ func testHooks(t *testing.T, w *world, ops *api.Client) {
 	if got := tell(api.HookEvent{
 		Event: webFetch("PostToolUse", pageURL), Verbatim: true,
 		Wait: longWait,
-	}); !strings.Contains(got, `"updatedToolOutput":{"code":200,"result":"[readthru put`) ||
+	}); !strings.Contains(got, `"updatedToolOutput":{"code":200,"result":"[readthru replaced`) ||
 		!strings.Contains(got, "A cache keeps") {
 		t.Errorf("verbatim: %s", got)
 	}

@@ -20,14 +20,14 @@ type inProcess struct {
 	log     *slog.Logger
 }
 
-// errBrokenOff is what a reader gets where the handler panicked.
+// errBrokenOff is the error of an answer that its handler broke off without a reason.
 var errBrokenOff = errors.New("the answer was broken off")
 
 // RoundTrip implements [http.RoundTripper].
 func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	r := req.Clone(ctx)
-	r.RequestURI, r.RemoteAddr = req.URL.RequestURI(), "127.0.0.1:0" // who asks is on this machine
+	r.RequestURI, r.RemoteAddr = req.URL.RequestURI(), "127.0.0.1:0" // the caller is on this machine
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
@@ -62,6 +62,7 @@ func (t inProcess) serve(w *pipedResponse, r *http.Request) {
 		if fault := recover(); fault != nil {
 			w.broken = cmp.Or(w.broken, errBrokenOff)
 			if fault != http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
+				w.broken = fmt.Errorf("internal error: %v", fault)
 				t.log.Error("request failed", "path", r.URL.Path, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
 			}
 		} else {

@@ -48,6 +48,7 @@ func TestAnswersThatBreakOffAreErrors(t *testing.T) {
 		want   error // nil: any
 	}{
 		{"panic before the answer", func(http.ResponseWriter, context.CancelFunc) { panic(http.ErrAbortHandler) }, nil},
+		{"a fault before the answer", func(http.ResponseWriter, context.CancelFunc) { panic("fault") }, nil},
 		{"panic within it", func(w http.ResponseWriter, _ context.CancelFunc) {
 			_, _ = io.WriteString(w, strings.Repeat("x", 1<<20))
 			panic(http.ErrAbortHandler)

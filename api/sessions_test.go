@@ -96,7 +96,7 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 	}
 }
 
-func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
+func TestASessionsProxyIsOpenWhileItsRequestIs(t *testing.T) {
 	for _, over := range []string{"in process", "over HTTP"} {
 		t.Run(over, func(t *testing.T) {
 			w := newWorld(t, func(o *api.Options) { o.SessionProxies = newTaker() })
@@ -111,7 +111,7 @@ func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 				begun, done := make(chan string, 1), make(chan error, 1)
 				go func() { done <- ops.Open(ctx, "s", offline, func(addr string) { begun <- addr }) }()
 				if addr := <-begun; addr != want {
-					t.Errorf("the door is at %q, want %q", addr, want)
+					t.Errorf("the proxy is at %q, want %q", addr, want)
 				}
 				leave()
 				if err := <-done; err != nil {
@@ -120,17 +120,17 @@ func TestADoorIsOpenForAsLongAsWhoOpenedItStays(t *testing.T) {
 			}
 			if err := ops.Open(t.Context(), "busy", false, func(string) { t.Error("begun") }); err == nil ||
 				!strings.Contains(err.Error(), "no port is free") {
-				t.Errorf("a door that cannot be opened: %v", err)
+				t.Errorf("a proxy that cannot be opened: %v", err)
 			}
 		})
 	}
 }
 
-func TestAWishToBeOfflineThatCannotBeReadOpensNoDoor(t *testing.T) {
+func TestAMalformedOfflineFlagOpensNoProxy(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) { o.SessionProxies = newTaker() })
 	resp := ask(t, w.listen(t), "POST", "/api/v1/sessions/s/door?offline=yes", "", "Content-Type: application/json")
 	if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("X-Readthru-Proxy") != "" {
-		t.Errorf("status %d, a door at %q", resp.StatusCode, resp.Header.Get("X-Readthru-Proxy"))
+		t.Errorf("status %d, a proxy at %q", resp.StatusCode, resp.Header.Get("X-Readthru-Proxy"))
 	}
 }
 
