@@ -18,13 +18,14 @@ import (
 // A citation reads "rule B34", "rules B2, B3", "rules B20 to B24", or AD4 anywhere. A row of a test's table may begin
 // with ids.
 var (
-	ruleID    = regexp.MustCompile(`\b(?:AD\d+[a-z]?|[A-EXH]\d{1,2})\b`)
-	citation  = regexp.MustCompile(`\b[Rr]ules? ` + idList)
-	decision  = regexp.MustCompile(`\bAD\d+[a-z]?\b`)
-	testRow   = regexp.MustCompile("^[\"`]((?:(?:AD\\d+[a-z]?|[A-EX]\\d{1,2}) )+)[^\\d]")
-	idRange   = regexp.MustCompile(`\b([A-EXH])(\d{1,2})(?: to |–)[A-EXH](\d{1,2})\b`)
-	namedTest = regexp.MustCompile("`(Test\\w+)`")
-	namedFile = regexp.MustCompile("`([\\w./]+\\.(?:go|txtar))`")
+	ruleID       = regexp.MustCompile(`\b(?:AD\d+[a-z]?|[A-EXH]\d{1,2})\b`)
+	citation     = regexp.MustCompile(`\b[Rr]ules? ` + idList)
+	decision     = regexp.MustCompile(`\bAD\d+[a-z]?\b`)
+	testRow      = regexp.MustCompile("^[\"`]((?:(?:AD\\d+[a-z]?|[A-EX]\\d{1,2}) )+)[^\\d]")
+	idRange      = regexp.MustCompile(`\b([A-EXH])(\d{1,2})(?: to |–)[A-EXH](\d{1,2})\b`)
+	namedTest    = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`")
+	testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	namedFile    = regexp.MustCompile("`([\\w./]+\\.(?:go|txtar))`")
 )
 
 const idList = `(?:AD\d+[a-z]?|[A-EXH]\d{1,2})(?:(?:, | and | to |–)(?:AD\d+[a-z]?|[A-EXH]\d{1,2}))*`
@@ -39,28 +40,32 @@ func TestEveryCitedRuleHasALine(t *testing.T) {
 }
 
 func TestRulesNameFilesAndTestsThatExist(t *testing.T) {
-	files, tests := map[string]bool{}, map[string]bool{}
-	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	for path, text := range sources(t) {
-		files[filepath.Base(path)] = true
-		for _, m := range function.FindAllStringSubmatch(text, -1) {
-			tests[m[1]] = true
-		}
-	}
 	rules := ruleLines(t)
-	for _, id := range slices.Sorted(maps.Keys(rules)) {
-		named := namedFile.FindAllStringSubmatch(rules[id], -1)
-		if len(named) == 0 || !strings.Contains(rules[id], "`Test") {
+	for id, line := range rules {
+		if !namedFile.MatchString(line) || !namedTest.MatchString(line) {
 			t.Errorf("docs/rules.md: rule %s must name a file and a test", id)
 		}
-		for _, m := range named {
-			if !files[filepath.Base(m[1])] {
-				t.Errorf("docs/rules.md: rule %s names the file %s, which does not exist; name its successor", id, m[1])
+	}
+	files, functions := map[string]bool{}, map[string]bool{}
+	for path, text := range sources(t) {
+		files[filepath.Base(path)] = true
+		for _, m := range testFunction.FindAllStringSubmatch(text, -1) {
+			functions[m[1]] = true
+		}
+	}
+	for _, name := range []string{"docs/rules.md", "docs/rfc9111.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range namedFile.FindAllStringSubmatch(string(text), -1) {
+			if base := filepath.Base(m[1]); !files[base] {
+				t.Errorf("%s names the file %s, which does not exist; name its successor", name, m[1])
 			}
 		}
-		for _, m := range namedTest.FindAllStringSubmatch(rules[id], -1) {
-			if !tests[m[1]] {
-				t.Errorf("docs/rules.md: rule %s names %s, which does not exist; name its successor", id, m[1])
+		for _, m := range namedTest.FindAllStringSubmatch(string(text), -1) {
+			if !functions[m[1]] {
+				t.Errorf("%s names %s, which does not exist; name its successor", name, m[1])
 			}
 		}
 	}
