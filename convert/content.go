@@ -252,8 +252,8 @@ func (t *outline) dropEchoes(keep []bool) {
 	}
 }
 
-// repeats reports whether b says what the block before it says, in three words or more. Items of a list may well say the
-// same.
+// repeats reports whether b says what the block before it says, in three words or more. Items of a list may well say
+// the same.
 func repeats(b, before *block) bool {
 	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li &&
 		b.tag != atom.Dd

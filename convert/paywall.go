@@ -91,7 +91,8 @@ func unshown(n *html.Node) bool {
 
 // signInNames are words in the titles of sign-in pages.
 var signInNames = []string{
-	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "requestse sign", "requestse log",
+	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "requestse sign",
+	"requestse log",
 	"authentication required", "single sign-on",
 	"anmelden", "anmeldung", "einloggen", "connexion", "se connecter", "identifiez-vous", "iniciar sesión",
 	"inicia sesión", "acceder", "accedi", "entrar", "logowanie", "войти", "ログイン", "登录", "登錄",
@@ -105,8 +106,8 @@ var signInRequests = []string{
 	"bitte melden sie sich an", "bitte anmelden", "veuillez vous connecter",
 }
 
-// loginWall returns the words by which a page asks its reader to sign in instead of showing its content, "" when it does
-// not. A page with content and a field for a password is not such a page, nor is a page about signing in.
+// loginWall returns the words by which a page asks its reader to sign in instead of showing its content, "" when it
+// does not. A page with content and a field for a password is not such a page, nor is a page about signing in.
 func (f facts) loginWall() string {
 	if f.words >= contentWords/2 {
 		return ""
