@@ -24,7 +24,7 @@ const (
 	maxFrame    = 1 << 20
 )
 
-// Backup writes a consistent copy of everything to w, as of now. Restore reads it.
+// Backup writes a consistent copy of the store to w. Restore reads it.
 func (s *Store) Backup(w io.Writer) error {
 	if !s.kv.enter() {
 		return fmt.Errorf("back up store: it is not open: %w", ErrNotFound)
@@ -51,7 +51,7 @@ func (s *Store) Backup(w io.Writer) error {
 	return nil
 }
 
-// Restore reads a backup into dir, which must be missing or empty. After an error what was written is removed again.
+// Restore reads a backup into dir, which must be missing or empty. After an error it removes what it has written.
 func Restore(dir string, r io.Reader) (err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,7 @@ func Restore(dir string, r io.Reader) (err error) {
 	}
 	magic := make([]byte, len(backupMagic))
 	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != backupMagic {
-		return errors.New("restore store: this is no backup of readthru")
+		return errors.New("restore store: not a backup of readthru")
 	}
 	db := filepath.Join(dir, dbName)
 	if err := os.MkdirAll(db, 0o700); err != nil {
@@ -93,10 +93,10 @@ func load(dir string, r io.Reader) (err error) {
 		return err
 	}
 	if !frames.ended {
-		return errors.New("the backup goes on after its end")
+		return errors.New("the backup has data after its end")
 	}
 	if err := db.View(func(txn *badger.Txn) error { _, err := txn.Get([]byte(schemaKey)); return err }); err != nil {
-		return fmt.Errorf("the backup holds no schema record: %w", err)
+		return fmt.Errorf("the backup has no schema record: %w", err)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (f *frameReader) Read(p []byte) (int, error) {
 func (f *frameReader) next() error {
 	var head [12]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
-		return fmt.Errorf("the backup is cut: %w", noEOF(err))
+		return fmt.Errorf("the backup is incomplete: %w", noEOF(err))
 	}
 	length := binary.BigEndian.Uint32(head[:])
 	if length > maxFrame {
@@ -164,7 +164,7 @@ func (f *frameReader) next() error {
 	}
 	f.rest = f.buf[:length]
 	if _, err := io.ReadFull(f.r, f.rest); err != nil {
-		return fmt.Errorf("the backup is cut: %w", noEOF(err))
+		return fmt.Errorf("the backup is incomplete: %w", noEOF(err))
 	}
 	if xxhash.Sum64(f.rest) != binary.BigEndian.Uint64(head[4:]) {
 		return errors.New("the backup is damaged")

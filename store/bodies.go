@@ -151,7 +151,7 @@ func (s *Store) unrefer(b *batch, sum Sum, response bool, now time.Time) (last b
 func (s *Store) condemn(sums []Sum) {
 	if len(sums) > 0 {
 		s.pins.condemn(sums...)
-		s.nudge()
+		s.wakeHousekeeper()
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Body reads a stored body. Each part is verified before its first byte is handed out; when one is damaged, reading
-// returns an error and the body is forgotten. A Body is for one goroutine, like a file. Whoever gets one closes it.
+// Body reads a stored body. It verifies each part before it returns the part's first byte; after a damaged part
+// reading fails and the body is removed. A Body must not be used by several goroutines at once. The caller closes it.
 type Body struct {
 	s      *Store
 	sum    Sum
@@ -20,7 +20,7 @@ type Body struct {
 	pinned bool
 }
 
-// Body opens a stored body. The error is ErrNotFound when it is not there, or its beginning is damaged.
+// Body opens a stored body. The error is ErrNotFound when it does not exist or its beginning is damaged.
 func (s *Store) Body(sum Sum) (*Body, error) {
 	if whole, ok := s.bodies.get(sum); ok {
 		return &Body{s: s, sum: sum, length: int64(len(whole)), part: whole}, nil
@@ -93,7 +93,7 @@ func (b *Body) Sum() Sum { return b.sum }
 // Len returns the length of the whole body in bytes.
 func (b *Body) Len() int64 { return b.length }
 
-// Read reads from the present position.
+// Read reads from the current position.
 func (b *Body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -125,7 +125,7 @@ func (b *Body) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// WriteTo writes from the present position to the end, straight from memory.
+// WriteTo writes from the current position to the end, without copying.
 func (b *Body) WriteTo(w io.Writer) (written int64, err error) {
 	for {
 		rest, err := b.rest()
@@ -147,7 +147,7 @@ func (b *Body) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// Close ends reading. It returns no error.
+// Close closes the body. It returns no error.
 func (b *Body) Close() error {
 	if !b.closed {
 		b.closed = true

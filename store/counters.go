@@ -244,7 +244,7 @@ func (t *tallies) evictLocked() {
 	}
 }
 
-// Count adds n to a durable counter (class, id) and returns the new value. The disk has it within a second.
+// Count adds n to a durable counter (class, id) and returns the new value. It is on disk within a second.
 func (s *Store) Count(class, id string, n int64) int64 {
 	key := namedTallyKey(class, id)
 	t := &s.tallies
@@ -253,11 +253,11 @@ func (s *Store) Count(class, id string, n int64) int64 {
 	c.N += n
 	value := c.N
 	t.mu.Unlock()
-	s.nudge()
+	s.wakeHousekeeper()
 	return value
 }
 
-// HostTotal is what is known of a host's use.
+// HostTotal counts the use of a host.
 type HostTotal struct {
 	Host         string
 	Visits, Hits int64

@@ -14,7 +14,7 @@ import (
 	"readthru/page"
 )
 
-// The bounds of what sessions have fetched. What is over them goes, the oldest first.
+// The limits of sets. What exceeds them is removed, the oldest first.
 const (
 	maxSessions     = 128
 	maxFetched      = 500      // pages of a session
@@ -22,18 +22,19 @@ const (
 	maxSessionName  = 200      // bytes
 )
 
-// fetchedAgain is how long a page that is fetched again with the same content is not written again, in milliseconds.
+// fetchedAgain is how long a page fetched again with the same content is not written again, in milliseconds.
 const fetchedAgain = 60_000
 
-// ErrNoSession says that a text is no name of a session: it is empty, longer than 200 bytes, or has control characters.
-var ErrNoSession = errors.New("no name of a session")
+// ErrNoSession says that a text is not a session name: it is empty, longer than 200 bytes, not UTF-8, or has control
+// characters.
+var ErrNoSession = errors.New("not a session name")
 
-// FetchedSet is what a session has fetched (rule B37). Its contents are kept as long as they are in the set, whatever
-// becomes of the page's versions and of the cache.
+// FetchedSet is what a session has fetched (rule B37). The set keeps the content of its pages, even when the store
+// drops that version of a page or the cache its response.
 type FetchedSet struct {
-	Pages   []*page.Page // without content; the one obtained longest ago first
+	Pages   []*page.Page // without content; the one fetched longest ago first
 	Bytes   int64        // of their content
-	Dropped int64        // pages that went since the set was begun, because newer ones needed their place
+	Dropped int64        // pages removed from the set so far to make room for newer ones
 }
 
 // fetchedList is what fs/<session> holds.
@@ -55,9 +56,9 @@ type session struct {
 	ms   int64 // last use
 }
 
-// PutFetched puts a page with its content (markdown, or text) into a session's set. It returns how many pages had to go
-// for it; the page itself is one of them when its content does not fit at all. The store keeps the content: never
-// change it afterwards. The error wraps ErrNoSession or ErrFull.
+// PutFetched adds a page with its content (markdown or text) to a session's set. It returns how many pages were
+// removed to make room; the page itself is one of them when its content is too large. The store keeps the content:
+// never change it afterwards. The error wraps ErrNoSession or ErrFull.
 func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int, err error) {
 	if err := CheckSession(name); err != nil {
 		return 0, err
@@ -96,11 +97,11 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	return gone, nil
 }
 
-// CheckSession returns an error that wraps ErrNoSession when name cannot be a session's.
+// CheckSession returns an error that wraps ErrNoSession when name is not a session name.
 func CheckSession(name string) error {
 	if name == "" || len(name) > maxSessionName || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("session %.40q: %w: write 1 to %d bytes without control characters", name, ErrNoSession,
+		return fmt.Errorf("session %.40q: %w: use 1 to %d bytes without control characters", name, ErrNoSession,
 			maxSessionName)
 	}
 	return nil
@@ -139,7 +140,7 @@ func (s *Store) leave(b *batch, name string, list *fetchedList, at int) (dead []
 	return dead
 }
 
-// Fetched returns what a session has fetched; an empty set for a session that is not known.
+// Fetched returns what a session has fetched; an empty set for an unknown session.
 func (s *Store) Fetched(name string) FetchedSet {
 	list := s.fetchedList(&batch{}, name)
 	set := FetchedSet{Bytes: list.bytes(), Dropped: list.dropped}
@@ -172,7 +173,7 @@ func (s *Store) FetchedPage(name string, k page.Key) (*page.Page, error) {
 	return p, nil
 }
 
-// DropFetched takes a page out of a session's set, and reports whether it was there.
+// DropFetched removes a page from a session's set, and reports whether it was in it.
 func (s *Store) DropFetched(name string, k page.Key) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +182,7 @@ func (s *Store) DropFetched(name string, k page.Key) (bool, error) {
 	return was, s.applyDrop(b, dead)
 }
 
-// ForgetFetched takes a page out of the sets of all sessions, and returns out of how many.
+// ForgetFetched removes a page from the sets of all sessions, and returns from how many.
 func (s *Store) ForgetFetched(k page.Key) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +191,7 @@ func (s *Store) ForgetFetched(k page.Key) (n int, err error) {
 	return n, s.applyDrop(b, dead)
 }
 
-// ClearFetched empties a session's set, and returns how many pages it had.
+// ClearFetched empties a session's set, and returns the number of its pages.
 func (s *Store) ClearFetched(name string) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +204,7 @@ func (s *Store) ClearFetched(name string) (int, error) {
 	return n, s.applyDrop(b, dead)
 }
 
-// ClearAllFetched empties the sets of all sessions, and returns how many pages they had.
+// ClearAllFetched empties the sets of all sessions, and returns the number of their pages.
 func (s *Store) ClearAllFetched() (total int, err error) {
 	s.mu.Lock()
 	names := s.sessions(&batch{})
@@ -275,7 +276,7 @@ func (s *Store) useSession(b *batch, name string, ms int64) (dead []Sum) {
 	}
 	for len(all) >= maxSessions {
 		more, n := s.clearFetched(b, all[0].name)
-		s.log.Info("set of a session dropped: there are too many", "pages", n)
+		s.log.Info("session dropped: too many sessions", "pages", n)
 		dead, all = append(dead, more...), all[1:]
 	}
 	b.set(sessionsKey, encodeSessions(append(all, session{name, ms})))

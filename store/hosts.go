@@ -15,7 +15,7 @@ type Host struct {
 	RenderHelped time.Time            // when a page of its that was rendered had far more text than without
 }
 
-// Host returns what was learnt about a host; the zero value when nothing was. RejectsCA is shared: never change it.
+// Host returns what was learnt about a host; the zero value for an unknown host. RejectsCA is shared: never change it.
 func (s *Store) Host(name string) (Host, error) {
 	if name = cleanHost(name); name == "" {
 		return Host{}, nil
@@ -32,7 +32,7 @@ func (s *Store) Host(name string) (Host, error) {
 func (s *Store) UpdateHost(name string, f func(*Host)) error {
 	clean := cleanHost(name)
 	if clean == "" {
-		return fmt.Errorf("update host: %q is no host", name)
+		return fmt.Errorf("update host: %q is not a host", name)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *Store) UpdateHost(name string, f func(*Host)) error {
 	return s.kv.apply(b)
 }
 
-// Hosts calls f for each host that something was learnt about, in order of their names, until f returns false.
+// Hosts calls f for each known host, in the order of their names, until f returns false.
 func (s *Store) Hosts(f func(name string, h Host) bool) error {
 	s.settle()
 	prefix := "n/"

@@ -10,8 +10,8 @@ import (
 	"readthru/page"
 )
 
-// Job is one change of a page. The log keeps a page's newest job: a consumer that lags sees only the last of several
-// changes. A job may come twice, and done twice must change nothing.
+// Job is one change of a page. The log keeps only the newest job of a page, so a consumer that lags sees only the last
+// of several changes. A job may be delivered twice: doing it again must change nothing.
 type Job struct {
 	Seq      uint64
 	Kind     string // JobStored, JobChanged or JobDeleted
@@ -56,20 +56,20 @@ func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 	return seq
 }
 
-// JobsAdded returns a channel that gets a value, if it holds none, after jobs were added: whoever waits for jobs need
-// not ask again and again. There is one channel, for one waiting goroutine.
+// JobsAdded returns a channel that gets a value, unless it holds one, after jobs were added. There is one channel, for
+// one waiting goroutine.
 func (s *Store) JobsAdded() <-chan struct{} { return s.added }
 
 // checkConsumer refuses names that cannot stand in a key.
 func checkConsumer(name string) error {
 	if name == "" || strings.Contains(name, "\x00") {
-		return fmt.Errorf("change log: %q is no name for a consumer", name)
+		return fmt.Errorf("change log: %q is not a consumer name", name)
 	}
 	return nil
 }
 
-// Jobs returns the next jobs of a consumer, oldest first, jobs to retry included; at most limit (0: 50). A consumer
-// begins with its first call, at the beginning of the log.
+// Jobs returns the next jobs of a consumer, oldest first, with the jobs to retry; at most limit (0: 50). The first
+// call of a consumer starts at the beginning of the log.
 func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 	if err := checkConsumer(consumer); err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (s *Store) cursor(consumer string) uint64 {
 	return binary.BigEndian.Uint64(value)
 }
 
-// AckJobs notes durably that a consumer has done jobs. Those before the last of them that it was not asked about stay
-// to be done: they come back as jobs to retry.
+// AckJobs durably marks jobs of a consumer as done. Jobs before the last of them that are neither done nor to be
+// retried are retried.
 func (s *Store) AckJobs(consumer string, seqs ...uint64) error {
 	return s.settleJobs(consumer, seqs, nil)
 }

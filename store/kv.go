@@ -269,11 +269,11 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 		must = must && b.must
 		for i := range b.ops {
 			if o := &b.ops[i]; len(o.value) > maxRecord {
-				return fmt.Errorf("store record of class %s: %d bytes, %d are the most", class(o.key), len(o.value), maxRecord)
+				return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(o.key), len(o.value), maxRecord)
 			}
 		}
 		if b.bytes > maxTxnBytes {
-			return fmt.Errorf("store %d records together: %d bytes, %d are the most", len(b.ops), b.bytes, maxTxnBytes)
+			return fmt.Errorf("store %d records together: %d bytes, the limit is %d", len(b.ops), b.bytes, maxTxnBytes)
 		}
 	}
 	k.mu.Lock()

@@ -20,8 +20,7 @@ type Disclosure struct {
 // disclosed makes the keys of disclosures in one millisecond differ.
 var disclosed atomic.Uint32
 
-// Disclose writes a disclosure durably (synced) before it returns. On an error nothing may be sent: it is not on
-// record.
+// Disclose writes a disclosure and syncs it before it returns. After an error nothing may be sent.
 func (s *Store) Disclose(d Disclosure) error {
 	if d.Time.IsZero() {
 		d.Time = time.Now()
@@ -43,8 +42,8 @@ func (s *Store) Disclose(d Disclosure) error {
 	return nil
 }
 
-// Disclosures returns what was sent to third parties, newest first, and a cursor for the next call, empty when these
-// were the last. A limit of 0 means 50; at most 1000.
+// Disclosures returns the disclosures, newest first, and a cursor for the next call, which is empty after the last
+// one. limit is at most 1000; 0 means 50.
 func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next string, err error) {
 	sc := scan{prefix: "l/", back: true}
 	if sc.from, err = decodeCursor(cursor, sc.prefix); err != nil {

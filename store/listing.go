@@ -9,7 +9,7 @@ import (
 	"readthru/page"
 )
 
-// PageQuery selects pages. Host and Text narrow, empty they do not.
+// PageQuery selects pages. An empty Host or Text selects all.
 type PageQuery struct {
 	Host   string // exactly, with its port unless that is the default
 	Text   string // part of title or URL, in any case
@@ -18,13 +18,13 @@ type PageQuery struct {
 	Limit  int    // 0: 50; at most 1000
 }
 
-// Pages returns pages without content, and a cursor for the next call, empty when these were the last. Recent pages
-// come from an index; every other order, and a host's pages, are found by looking at all that could match.
+// Pages returns pages, and a cursor for the next call, which is empty after the last page. Recent pages of all hosts
+// come from an index; other lists are made by reading every page that could be in them.
 func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) {
 	switch q.Sort {
 	case "", "recent", "visits", "url", "tokens":
 	default:
-		return nil, "", fmt.Errorf(`list pages: sort %q is none of "recent", "visits", "url" and "tokens"`, q.Sort)
+		return nil, "", fmt.Errorf(`list pages: sort %q must be "recent", "visits", "url" or "tokens"`, q.Sort)
 	}
 	s.flushCounts()
 	s.settle()
@@ -35,9 +35,9 @@ func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) 
 	return s.sortedPages(q)
 }
 
-// PageKeys returns the keys of pages in their own order, from a key on, at most limit: the way to see every page once,
-// however many come, change or are visited meanwhile. A page that is stored while this goes on may be left out; the
-// change log has it.
+// PageKeys returns at most limit keys of pages in ascending order, beginning with from. It is the way to see every
+// page once, whatever is stored or visited meanwhile. It may leave out a page that is stored during the walk: the
+// change log has that page.
 func (s *Store) PageKeys(from page.Key, limit int) (keys []page.Key) {
 	s.kv.walk(scan{prefix: "p/", from: pageKey(from), keys: true}, func(key string, _ []byte) bool {
 		keys = append(keys, page.Key([]byte(key[len("p/"):])))

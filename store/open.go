@@ -39,10 +39,11 @@ type schema struct {
 	OldestReader int `json:"oldest_reader"`
 }
 
-// Open opens the store in o.Dir, or creates one. The error is a *LockedError when another process has it open, and
-// wraps ErrNewer when a newer version of this program wrote it. A damaged store is set aside (never deleted), an empty
-// one opened in its place, and Health says so. When the disk is below the free-space mark, the store runs without it:
-// everything is a miss, nothing is kept (opening would write, and a write to a full disk kills the process).
+// Open opens the store in o.Dir, or creates one. The error is a [*LockedError] when another process has opened it, and
+// wraps ErrNewer when a newer version of this program wrote it. Open moves a damaged store aside (it never deletes
+// one) and creates an empty one; Health reports that. When the disk is below the free-space mark, the store works
+// without it: every read is a miss and nothing is stored, because opening the engine writes, and the engine kills the
+// process when a write fails.
 func Open(o Options) (*Store, error) { return open(o, disk{diskSpace, syncEngine}) }
 
 // disk is what the store asks of the file system beside the engine.
@@ -90,7 +91,7 @@ func open(o Options, d disk) (*Store, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
-	s.wg.Go(func() { s.keepHouse(ctx) })
+	s.wg.Go(func() { s.housekeep(ctx) })
 	return s, nil
 }
 
@@ -117,7 +118,7 @@ func (s *Store) openEngine() error {
 	if err != nil {
 		cause := err
 		if s.setAside, err = setAside(dir, time.Now()); err != nil {
-			return fmt.Errorf("open store: %w; and it cannot be set aside: %w", cause, err)
+			return fmt.Errorf("open store: %w; it cannot be set aside: %w", cause, err)
 		}
 		s.log.Error("damaged store set aside", "path", s.setAside, "error", cause)
 		// The head belonged to what was set aside.
@@ -162,7 +163,7 @@ func openBadger(dir string, log *slog.Logger, unreadable *atomic.Int64) (db *bad
 	}
 	clean := filepath.Join(filepath.Dir(dir), cleanName)
 	_, dirty := os.Stat(clean)
-	if err = mend(dir, log, time.Now()); err == nil {
+	if err = moveUnreadable(dir, log, time.Now()); err == nil {
 		fresh, err = inspect(dir, dirty != nil)
 	}
 	if err == nil {
@@ -254,7 +255,7 @@ func (s *Store) readStart(db *badger.DB, fresh bool) error {
 	last := lastJob(k)
 	if !fresh && (!known || t.Uncertain || t.Seq < head.seq || t.Seq < last) {
 		s.lost = t.Seq < head.seq
-		s.log.Warn("store counts again", "lost_records", s.lost)
+		s.log.Warn("store recounts its totals", "lost_records", s.lost)
 		t = recount(k, t)
 	}
 	t.Seq = max(t.Seq, head.seq, last)
@@ -269,7 +270,7 @@ func checkSchema(k *kv, fresh bool, seq uint64) error {
 	value, err := k.read(schemaKey)
 	if err != nil {
 		if !fresh && !empty(k) {
-			return errors.New("the schema record cannot be read")
+			return errors.New("the schema record is unreadable")
 		}
 		return k.db.Update(func(txn *badger.Txn) error {
 			nothing := totals{Seq: seq}

@@ -15,7 +15,7 @@ import (
 // maxVersions is how many versions of a page are kept.
 const maxVersions = 50
 
-// Version is one content a page has had.
+// Version describes one content that a page had.
 type Version struct {
 	Time        time.Time   `json:"time"`
 	ContentHash string      `json:"content_hash"`
@@ -144,8 +144,7 @@ func pageHost(normalized string) string {
 	return cleanHost(u.Host)
 }
 
-// PageFailed keeps the last error on the page's record, if the page is known (rule X6). The error is ErrNotFound or
-// ErrFull.
+// PageFailed sets the error on the record of a known page (rule X6). The error is ErrNotFound or ErrFull.
 func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,8 +158,8 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	return s.kv.apply(b)
 }
 
-// Page returns a page's record with its visit counts, without content. What it points to (Meta, Warnings, Error) is
-// shared: never change that. The error is ErrNotFound.
+// Page returns a page's record and visits. Meta, Warnings and Error are shared: never change them. The error is
+// ErrNotFound.
 func (s *Store) Page(k page.Key) (*page.Page, error) {
 	record, err := decode[pageRecord](s.kv, pageKey(k))
 	if err != nil {
@@ -179,13 +178,13 @@ func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
 	return p
 }
 
-// FindPage takes a doc id, or a prefix of the page's key of at least 8 hex digits. The error is ErrNotFound, or says
-// that the id is none or fits several pages.
+// FindPage finds a page by its doc id or a prefix of its key of at least 8 hex digits. The error is ErrNotFound, or
+// says that doc is malformed or matches several pages.
 func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
 	doc = strings.ToLower(doc)
 	prefix, err := hex.DecodeString(doc[:len(doc)&^1])
 	if err != nil || len(doc) < 8 || len(doc) > 2*len(page.Key{}) {
-		return page.Key{}, nil, fmt.Errorf("find page: %q is no doc id (8 to 64 hex digits)", doc)
+		return page.Key{}, nil, fmt.Errorf("find page: %q is not a doc id (8 to 64 hex digits)", doc)
 	}
 	s.settle()
 	var found []page.Key
@@ -202,7 +201,7 @@ func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
 		p, err := s.Page(found[0])
 		return found[0], p, err
 	}
-	return page.Key{}, nil, fmt.Errorf("find page: %q fits several pages, give more digits", doc)
+	return page.Key{}, nil, fmt.Errorf("find page: %q matches several pages: give more digits", doc)
 }
 
 // Markdown returns the current content of a page. It is shared: never change it. The error is ErrNotFound.
@@ -214,7 +213,7 @@ func (s *Store) Markdown(k page.Key) ([]byte, error) {
 	return s.readWhole(list[len(list)-1].Body)
 }
 
-// Versions returns what a page has been, newest first; at most 50 are kept. The error is ErrNotFound.
+// Versions returns the versions of a page, newest first; at most 50 are kept. The error is ErrNotFound.
 func (s *Store) Versions(k page.Key) ([]Version, error) {
 	var list []versionRecord
 	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil {
@@ -227,8 +226,7 @@ func (s *Store) Versions(k page.Key) ([]Version, error) {
 	return versions, nil
 }
 
-// VersionMarkdown returns the content of one of a page's versions. It is shared: never change it. The error is
-// ErrNotFound.
+// VersionMarkdown returns the content of a version of a page. It is shared: never change it. The error is ErrNotFound.
 func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	var list []versionRecord
 	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil {
@@ -242,8 +240,8 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	return nil, ErrNotFound
 }
 
-// DeletePage removes a page, its versions, summaries, renditions and visits, takes it out of the sets of what sessions
-// have fetched, and writes a deleted job. Running totals of visits stay. The error is ErrNotFound.
+// DeletePage removes a page with its versions, summaries, renditions and visits, removes it from the sets of all
+// sessions, and writes a deleted job. Running totals of visits stay. The error is ErrNotFound.
 func (s *Store) DeletePage(k page.Key) error {
 	s.flushCounts()
 	s.settle()

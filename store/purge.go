@@ -19,7 +19,7 @@ func (s *Store) DeleteResponse(uri string, id EntryID) error {
 	return err
 }
 
-// DeleteResponses removes all stored responses of a URI, and says how many there were.
+// DeleteResponses removes all stored responses of a URI, and returns how many.
 func (s *Store) DeleteResponses(uri string) (int, error) {
 	return s.deleteWhere(uri, func(*Response) bool { return true })
 }
@@ -65,8 +65,8 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	return n, nil
 }
 
-// DeleteHostResponses removes the stored responses of a host (with its port unless that is the default), and says how
-// many.
+// DeleteHostResponses removes the stored responses of a host (with its port unless that is the default), and returns
+// how many.
 func (s *Store) DeleteHostResponses(host string) (int, error) {
 	if host = cleanHost(host); host == "" {
 		return 0, nil
@@ -74,7 +74,7 @@ func (s *Store) DeleteHostResponses(host string) (int, error) {
 	return s.deleteIndexed(hostPrefix(host), func(string) bool { return true }, nil)
 }
 
-// DeleteTaggedResponses removes the stored responses with a purge tag, and says how many.
+// DeleteTaggedResponses removes the stored responses with a purge tag, and returns how many.
 func (s *Store) DeleteTaggedResponses(tag string) (int, error) {
 	if len(indexTags([]string{tag})) == 0 {
 		return 0, nil
@@ -83,8 +83,8 @@ func (s *Store) DeleteTaggedResponses(tag string) (int, error) {
 		func(r *Response) bool { return slices.Contains(r.Tags, tag) })
 }
 
-// DeletePrefixResponses removes the stored responses whose URI begins with prefix, and says how many. The prefix must
-// hold at least a scheme and a whole host, followed by a slash.
+// DeletePrefixResponses removes the stored responses whose URI begins with prefix, and returns how many. The prefix
+// must have a scheme and a whole host, followed by a slash.
 func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	u, err := url.Parse(prefix)
 	if err != nil {
@@ -92,12 +92,12 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	}
 	host := hostOf(prefix)
 	if u.Scheme == "" || host == "" || !strings.Contains(prefix, "://"+u.Host+"/") {
-		return 0, fmt.Errorf("delete responses by prefix: %q has no scheme and whole host, as in https://host/", prefix)
+		return 0, fmt.Errorf("delete responses by prefix: %q must begin with a scheme and a host, as in https://host/", prefix)
 	}
 	return s.deleteIndexed(hostPrefix(host), func(uri string) bool { return strings.HasPrefix(uri, prefix) }, nil)
 }
 
-// ClearResponses removes all stored responses, and says how many.
+// ClearResponses removes all stored responses, and returns how many.
 func (s *Store) ClearResponses() (int, error) {
 	// The index of hosts lacks URIs without a proper host; that of uses has all, without their text.
 	return s.deleteURIs("u/", func(value []byte) string {
@@ -106,12 +106,12 @@ func (s *Store) ClearResponses() (int, error) {
 	}, nil)
 }
 
-// DeletePageRenditions removes the renditions kept by a page, and says how many there were.
+// DeletePageRenditions removes the renditions kept by a page, and returns how many.
 func (s *Store) DeletePageRenditions(k page.Key) (int, error) {
 	return s.deleteRenditions(pageRenditionPrefix(k))
 }
 
-// ClearPageRenditions removes the renditions kept by pages, and says how many there were.
+// ClearPageRenditions removes all renditions kept by page, and returns how many.
 func (s *Store) ClearPageRenditions() (int, error) { return s.deleteRenditions("rp/") }
 
 func (s *Store) deleteRenditions(prefix string) (total int, err error) {

@@ -17,22 +17,21 @@ const (
 	MaxChangeBytes = maxTxnBytes - 64<<10 // keys and values together, and 32 for each change
 )
 
-// Records are the keys under k/, which package knowledge lays out as it likes. They are checksummed as every record is,
-// are part of a backup, and are never evicted.
+// Records are the keys under k/, whose layout package knowledge defines. They are checksummed, part of a backup, and
+// never evicted.
 //
-// A change does not pass through the queue that pages are written by: an index is written in large pieces by one that
-// can wait, and what waits in the queue is held in memory. So Apply commits before it returns, and what it wrote is
-// seen by every read that begins afterwards. Like everything it survives the death of the process at once, that of the
-// machine within a second.
+// Changes do not pass through the queue of other writes: an index is written in large pieces by a writer that can
+// wait, and the queue is held in memory. So Apply commits before it returns, and every later read sees what it wrote.
+// As with all writes, a change survives the death of the process at once, and that of the machine after a second.
 //
-// Its methods are safe for concurrent use. There is no check for conflicts: who changes the same key from two
-// goroutines keeps them apart himself.
+// The methods are safe for concurrent use, but conflicts are not detected: callers that change the same key from
+// several goroutines must coordinate.
 type Records struct {
 	kv *kv
 	mu sync.Mutex // one commit at a time
 }
 
-// Change sets a key, or deletes it.
+// Change sets or deletes a key.
 type Change struct {
 	Key   string
 	Value []byte // below 1 MiB
@@ -42,7 +41,7 @@ type Change struct {
 // Records returns the records of package knowledge.
 func (s *Store) Records() *Records { return &s.records }
 
-// Get returns the value of a key, or ErrNotFound. The value belongs to the caller.
+// Get returns the value of a key, or ErrNotFound. The caller owns the value.
 func (r *Records) Get(key string) ([]byte, error) {
 	if !r.kv.enter() {
 		return nil, ErrNotFound
@@ -51,25 +50,25 @@ func (r *Records) Get(key string) ([]byte, error) {
 	return r.kv.read(key)
 }
 
-// Walk calls f for each key with the prefix, in ascending order from the key from on (from the first if that is empty),
-// until f returns false. It sees what was there when it began. The value belongs to f. Damaged records are left out.
+// Walk calls f for each key with the prefix, in ascending order beginning with from (with the first key if from is
+// empty), until f returns false. It does not see later changes. f owns the value. Damaged records are skipped.
 func (r *Records) Walk(prefix, from string, f func(key string, value []byte) bool) {
 	r.kv.walk(scan{prefix: prefix, from: from}, f)
 }
 
-// Keys is Walk without the values.
+// Keys is like Walk, without values.
 func (r *Records) Keys(prefix, from string, f func(key string) bool) {
 	r.kv.walk(scan{prefix: prefix, from: from, keys: true}, func(key string, _ []byte) bool { return f(key) })
 }
 
-// Apply makes changes together or not at all. At most [MaxChanges] changes of [MaxChangeBytes] together fit. The error
-// wraps ErrFull while the disk is nearly full (changes that only delete still go through then) and after Close.
+// Apply makes all changes or none: at most MaxChanges changes of MaxChangeBytes together. The error wraps ErrFull
+// while the disk is nearly full, unless all changes delete, and after Close.
 func (r *Records) Apply(changes ...Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
 	if len(changes) > MaxChanges {
-		return fmt.Errorf("store %d changes together: %d are the most", len(changes), MaxChanges)
+		return fmt.Errorf("store %d changes together: the limit is %d", len(changes), MaxChanges)
 	}
 	k := r.kv
 	if !k.enter() {
@@ -81,16 +80,16 @@ func (r *Records) Apply(changes ...Change) error {
 	for i := range changes {
 		c := &changes[i]
 		if !strings.HasPrefix(c.Key, recordsPrefix) || len(c.Key) > 1<<12 {
-			return fmt.Errorf("store record: %.40q is no key of these records", c.Key)
+			return fmt.Errorf("store record: %.40q is not a key of these records", c.Key)
 		}
 		if len(c.Value) > maxRecord {
-			return fmt.Errorf("store record of class %s: %d bytes, %d are the most", class(c.Key), len(c.Value), maxRecord)
+			return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(c.Key), len(c.Value), maxRecord)
 		}
 		bytes += len(c.Key) + len(c.Value) + 32
 		forgets = forgets && c.Gone
 	}
 	if bytes > MaxChangeBytes {
-		return fmt.Errorf("store %d changes together: %d bytes, %d are the most", len(changes), bytes, MaxChangeBytes)
+		return fmt.Errorf("store %d changes together: %d bytes, the limit is %d", len(changes), bytes, MaxChangeBytes)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,8 +126,8 @@ func (r *Records) commit(changes []Change) (err error) {
 	return txn.Commit()
 }
 
-// Snapshot returns the records as they are now, or ErrNotFound when there is no disk or the store is closed. It must be
-// closed: Close of the store waits for it.
+// Snapshot returns the records as they are now, or ErrNotFound without a disk or after Close. The caller closes it:
+// Close of the store waits for it.
 func (r *Records) Snapshot() (*RecordsSnapshot, error) {
 	if !r.kv.enter() {
 		return nil, ErrNotFound
@@ -136,22 +135,22 @@ func (r *Records) Snapshot() (*RecordsSnapshot, error) {
 	return &RecordsSnapshot{kv: r.kv, txn: r.kv.db.NewTransaction(false)}, nil
 }
 
-// RecordsSnapshot is [Records] at a moment. It is safe for concurrent use until it is closed.
+// RecordsSnapshot is a snapshot of Records. It is safe for concurrent use until it is closed.
 type RecordsSnapshot struct {
 	kv   *kv
 	txn  *badger.Txn
 	once sync.Once
 }
 
-// Get is [Records.Get] as of the snapshot.
+// Get is like [Records.Get].
 func (s *RecordsSnapshot) Get(key string) ([]byte, error) { return s.kv.readIn(s.txn, key) }
 
-// Walk is [Records.Walk] as of the snapshot.
+// Walk is like [Records.Walk].
 func (s *RecordsSnapshot) Walk(prefix, from string, f func(key string, value []byte) bool) {
 	s.kv.walkIn(s.txn, scan{prefix: prefix, from: from}, f)
 }
 
-// Close ends the snapshot. The second of two calls does nothing.
+// Close ends the snapshot. A second call does nothing.
 func (s *RecordsSnapshot) Close() {
 	s.once.Do(func() {
 		s.txn.Discard()

@@ -7,10 +7,10 @@ import (
 	"readthru/page"
 )
 
-// Rendition is markdown made of a source, with what is known about it so that a reader need not count and hash again.
-// Values handed out are shared: never change them.
+// Rendition is markdown made from a source, with what readers would otherwise count and hash again. Renditions
+// returned are shared: never change them.
 type Rendition struct {
-	Source Sum    // body it was made of; zero for one kept by page
+	Source Sum    // the body it was made from; zero for one kept by page
 	Recipe string // converter version + options, short
 	// without front matter; for From == Negotiated or Alternate the bytes as received
 	Markdown                                   []byte `json:"-"`
@@ -19,26 +19,26 @@ type Rendition struct {
 	Meta                                       page.Meta
 	Tokens, HTMLTokens, HTMLChars              int
 	Warnings                                   []string
-	// only for renditions kept by page: from then on it is not found. Zero: kept as long as the page
+	// only for renditions kept by page: when it is removed. Zero: with the page
 	Expires  time.Time
 	FinalURL string // what relative links were resolved against
 
-	Fresh     time.Time // until when a rendition kept by page answers by itself. Zero: the response it stands for tells
-	Validator string    // entity tag of what it was made of, where that is not stored
-	Bytes     int64     // length of that
-	Readme    Span      // of a repository: where its README stands in Markdown
-	SymbolMap Span      // of a repository: where its symbol map stands in Markdown
+	Fresh     time.Time // for renditions kept by page: when it must be validated. Zero: with its response
+	Validator string    // entity tag of the source, if the source is not stored
+	Bytes     int64     // length of the source, if the source is not stored
+	Readme    Span      // of a repository: its README in Markdown
+	SymbolMap Span      // of a repository: its symbol map in Markdown
 
-	FetchedAt     time.Time // when the content was first obtained, so that equal content gives equal bytes ever after
+	FetchedAt     time.Time // when the content was first fetched
 	ContentHash   string    // hex SHA-256 of the markdown without front matter
 	MarkdownChars int       // Unicode code points, of the same
-	Excerpt       string    // the same in at most 300 characters
+	Excerpt       string    // of the same, at most 300 characters
 }
 
-// Span is a part of a text, in bytes. The zero value is none.
+// Span is a range of bytes in a text. The zero value is empty.
 type Span struct{ From, To int }
 
-// Of returns the part of text.
+// Of returns the range of text.
 func (s Span) Of(text []byte) string {
 	if s.From < 0 || s.To > len(text) || s.From >= s.To {
 		return ""
@@ -72,8 +72,8 @@ func (s *Store) PutRendition(r *Rendition) error {
 	})
 }
 
-// PageRendition finds a rendition that does not come from the origin's bytes (browser, markdown.new, model). The error
-// is ErrNotFound, also when it has expired.
+// PageRendition returns a rendition kept by page: one not made from the origin's bytes alone (browser, markdown.new,
+// model). The error is ErrNotFound, also after it has expired.
 func (s *Store) PageRendition(k page.Key, recipe string) (*Rendition, error) {
 	r, err := s.rendition(pageRenditionKey(k, recipe), recipe)
 	if err == nil && !r.Expires.IsZero() && !time.Now().Before(r.Expires) {

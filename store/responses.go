@@ -12,8 +12,8 @@ import (
 // EntryID identifies a stored response.
 type EntryID [16]byte
 
-// Response is a stored response: what an origin said, without the content, which lies apart under Body. Values handed
-// out are shared: never change them.
+// Response is a stored response without its content, which is stored under Body. Responses returned are shared: never
+// change them.
 type Response struct {
 	ID EntryID // set by PutResponse when zero
 	// the cache key URI: scheme, lower-case host, no default port, path, raw query, no fragment
@@ -113,7 +113,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader) error {
 		s.bodies.add(c.sum, whole, c.length)
 	}
 	if s.kv.totals().Bytes > s.maxSize {
-		s.nudge()
+		s.wakeHousekeeper()
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func indexTags(tags []string) []string {
 
 // Touch notes a use of a URI, for eviction. Batched, at most once an hour reaches the disk.
 func (s *Store) Touch(uri string) {
-	if s.touches.note(uriKeyOf(uri), hourOf(time.Now())) {
-		s.nudge()
+	if s.uses.note(uriKeyOf(uri), hourOf(time.Now())) {
+		s.wakeHousekeeper()
 	}
 }

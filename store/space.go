@@ -59,7 +59,7 @@ func (k *kv) roomLocked() room {
 	switch {
 	case r == roomForAll && k.full != "":
 		k.full = ""
-		k.log.Info("store takes writes again", "free_bytes", free)
+		k.log.Info("store is writable again", "free_bytes", free)
 	case r != roomForAll:
 		if k.full == "" {
 			k.log.Warn("store is read-only", "free_bytes", free, "mark_bytes", freeMark(total))

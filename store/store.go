@@ -1,20 +1,20 @@
 // Package store keeps what the program remembers in one directory: stored responses, bodies, renditions, pages with
 // their versions and visits, counters, the change log and the disclosure ledger. It is the only package that knows the
-// engine underneath (Badger), and speaks in types of its own.
+// engine underneath (Badger).
 //
-// [Open] gives a [Store]; its methods may be called from many goroutines. Three promises shape the package:
+// [Open] returns a [Store], whose methods are safe for concurrent use. The package makes three promises:
 //
-//   - Nobody waits for the disk. A write is taken into a bounded queue and is visible to the next read at once;
-//     one goroutine compresses and commits. When the queue is full, or the disk nearly so, a write is refused
-//     with [ErrFull] and the caller goes on without. Only [Store.Flush], [Store.Disclose] and the acknowledging
-//     of jobs wait until their writes are synced, and listings until earlier writes can be listed.
-//   - Nothing wrong is handed out. Every record carries a hash over its key and value and is checked on each
-//     read; a record that does not verify is gone, counted in [Health], and looks like one that never was.
-//   - A damaged store never stops the program. It is set aside, an empty one takes its place, and [Health] says
-//     so.
+//   - Callers do not wait for the disk. A write goes to a bounded queue and is visible to the next read at once; one
+//     goroutine compresses and commits. When the queue or the disk is full, a write fails with [ErrFull] and the caller
+//     continues without it. Only [Store.Flush], [Store.Disclose] and the acknowledging of jobs wait until their writes
+//     are synced, and listings wait until earlier writes can be listed.
+//   - No damaged record is returned. Every record has a hash over its key and value, which each read checks. A record
+//     that does not verify counts in [Health] and is treated as missing.
+//   - A damaged store does not stop the program. It is moved aside, an empty store takes its place, and [Health]
+//     reports that.
 //
-// Reading on: kv.go (records, queue, reads), writer.go (commits), bodies.go (content by its hash), then a file per kind
-// of record; keys.go holds all keys.
+// To read the source, begin with kv.go (records, queue, reads), writer.go (commits) and bodies.go (content by its
+// hash). Then there is a file for each kind of record; keys.go has all keys.
 package store
 
 import (
@@ -26,21 +26,21 @@ import (
 	"sync"
 )
 
-// ErrNotFound is returned for a record that is not there (or that was damaged, which is the same to a caller).
+// ErrNotFound is returned for a record that does not exist or is damaged.
 var ErrNotFound = errors.New("not found")
 
-// ErrFull says that nothing is stored at the moment: the queue is full, the disk is below the free-space mark, or the
-// store runs in memory only. Callers go on without storing.
+// ErrFull says that the store cannot store anything at the moment: the queue is full, the disk is below the free-space
+// mark, or the store runs in memory only. Callers continue without storing.
 var ErrFull = errors.New("store takes no writes")
 
-// ErrCursor says that a list was asked to go on from where it never ended.
-var ErrCursor = errors.New("it is not one that this list gave")
+// ErrCursor says that a cursor was not returned by the list that got it.
+var ErrCursor = errors.New("not a cursor of this list")
 
-// ErrNewer says that a newer version of this program wrote the store in a form that this one cannot read. The store is
-// left as it is.
+// ErrNewer says that a newer version of this program wrote the store in a form that this version cannot read. The
+// store is not changed.
 var ErrNewer = errors.New("the store was written by a newer version of readthru")
 
-// LockedError says that another process has the directory open.
+// LockedError says that another process has opened the directory.
 type LockedError struct {
 	Dir string
 	PID int // of that process; 0 if unknown
@@ -76,9 +76,9 @@ type Options struct {
 	// Dir is the directory to keep everything in. It is created with mode 0700 when missing.
 	Dir string
 
-	// MaxSize bounds the bodies of stored responses, in bytes as received (equal bodies count once). Over it, what was
-	// used longest ago goes, down to nine tenths. If zero, 2 GiB. Pages and their versions are not counted and never
-	// evicted.
+	// MaxSize bounds the bodies of stored responses, in bytes as received; equal bodies count once. When it is exceeded,
+	// the least recently used responses are evicted until nine tenths of it remain. If zero, 2 GiB. Pages and their
+	// versions are not counted and never evicted.
 	MaxSize int64
 
 	// Log receives what an operator should know. If nil, nothing is logged.
@@ -87,12 +87,12 @@ type Options struct {
 
 // Health is the state of the store.
 type Health struct {
-	State    string // "ok", "read-only" (disk nearly full, or failing) or "memory-only" (nothing is read or kept)
+	State    string // "ok", "read-only" (disk nearly full, or failing) or "memory-only" (there is no disk)
 	Reason   string // for people; empty when ok
-	SetAside string // where a damaged store was moved at start, if one was
-	Dropped  int64  // writes not taken since start
-	Damaged  int64  // records found damaged since start
-	Lost     bool   // at start the store lacked records that had been written and synced
+	SetAside string // where a damaged store was moved at start; empty if none was
+	Dropped  int64  // writes rejected since start
+	Damaged  int64  // damaged records met since start
+	Lost     bool   // at start, records were missing that had been written and synced
 }
 
 // States of a store, see [Health].
@@ -122,7 +122,7 @@ type Store struct {
 	pins       pins
 	tallies    tallies
 	visits     visitLog
-	touches    touchLog
+	uses       useLog
 	records    Records
 
 	chores chan struct{} // wakes the housekeeper; capacity 1
@@ -138,8 +138,7 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// Flush waits until all that was accepted is on disk and synced. The error says what of it was lost on the way, if
-// anything.
+// Flush waits until all accepted writes are on disk and synced. The error says which of them were lost.
 func (s *Store) Flush() error {
 	s.flushCounts()
 	if err := s.kv.barrier(true); err != nil {
@@ -148,11 +147,12 @@ func (s *Store) Flush() error {
 	return nil
 }
 
-// settle waits until everything queued before can be found by walking. Writes that were lost on the way are no reason
-// not to walk: they were counted and logged where it happened.
+// settle waits until a walk can find everything queued before. A lost write is no error here: it was counted and
+// logged when it was lost.
 func (s *Store) settle() { _ = s.kv.barrier(false) }
 
-// Close writes what is queued, syncs and closes. Reads under way end first; later calls find nothing and store nothing.
+// Close writes what is queued, syncs and closes. It waits for running reads; later calls find nothing and store
+// nothing.
 func (s *Store) Close() error {
 	s.cancel()
 	s.wg.Wait()

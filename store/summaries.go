@@ -30,12 +30,12 @@ type Summary struct {
 	CompletionTokens int           `json:"completion_tokens,omitempty"`
 }
 
-// AddSummary keeps a summary as long as the page has a version of the content that it is about; it takes the place of
-// one of the same content, kind and maker. Of many the oldest goes. The error is ErrNotFound when the page has no such
-// version, or ErrFull.
+// AddSummary stores a summary as long as the page has a version of the content that the summary is about. It replaces
+// one of the same content, kind and maker; beyond a limit the oldest is removed. The error is ErrNotFound when the
+// page has no such version, or ErrFull.
 func (s *Store) AddSummary(k page.Key, sum Summary) error {
 	if len(sum.Text) > maxSummary {
-		return fmt.Errorf("store summary: %d bytes, %d are the most", len(sum.Text), maxSummary)
+		return fmt.Errorf("store summary: %d bytes, the limit is %d", len(sum.Text), maxSummary)
 	}
 	if sum.Time.IsZero() {
 		sum.Time = time.Now()

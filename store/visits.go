@@ -66,7 +66,7 @@ func (l *visitLog) uncounted() totals {
 	return l.delta.clone()
 }
 
-// AddVisit counts a visit; counters and the record reach the disk in batches. It never fails and never waits.
+// AddVisit counts a visit. Counters and the visit are written in batches. It never fails and never waits.
 func (s *Store) AddVisit(k page.Key, v Visit) {
 	if v.Time.IsZero() {
 		v.Time = time.Now()
@@ -103,7 +103,7 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	if full {
 		s.kv.dropped.Add(1)
 	}
-	s.nudge()
+	s.wakeHousekeeper()
 }
 
 // newUUID returns a random UUID (RFC 9562, version 4).

@@ -12,15 +12,15 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// mend moves files out of the engine's directory that would keep it from opening, and that hold nothing it could read:
-// logs that are empty, as a crash can leave them, or begin with another thing than a log, and an unreadable list of
-// encryption keys, of which the store uses none.
-func mend(dir string, log *slog.Logger, now time.Time) error {
+// moveUnreadable moves files out of the engine's directory that keep the engine from opening and hold nothing that it
+// could read: logs that are empty, as a crash can leave them, or do not begin like a log, and an unreadable list of
+// encryption keys, which the store does not use.
+func moveUnreadable(dir string, log *slog.Logger, now time.Time) error {
 	var bad []string
 	for _, pattern := range []string{"*.mem", "*.vlog"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
-			return fmt.Errorf("mend store: %w", err)
+			return fmt.Errorf("move unreadable files: %w", err)
 		}
 		for _, name := range names {
 			if !isLog(name) {
@@ -36,19 +36,19 @@ func mend(dir string, log *slog.Logger, now time.Time) error {
 	}
 	aside := freeName(dir+".files-", now)
 	if err := os.Mkdir(aside, 0o700); err != nil {
-		return fmt.Errorf("mend store: %w", err)
+		return fmt.Errorf("move unreadable files: %w", err)
 	}
 	for _, name := range bad {
 		if err := os.Rename(name, filepath.Join(aside, filepath.Base(name))); err != nil {
-			return fmt.Errorf("mend store: %w", err)
+			return fmt.Errorf("move unreadable files: %w", err)
 		}
 		log.Warn("damaged file set aside", "file", name, "path", aside)
 	}
 	return nil
 }
 
-// isLog reports whether a file begins as a log does: 8 bytes for the number of its encryption key, which is 0, and 12
-// more.
+// isLog reports whether a file begins like a log: with the number of its encryption key (8 bytes, which are 0) and 12
+// more bytes.
 func isLog(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func isLog(name string) bool {
 	return err == nil && binary.BigEndian.Uint64(head[:]) == 0
 }
 
-// keysReadable reports whether the list of encryption keys is missing, which is good, or can be read.
+// keysReadable reports whether the list of encryption keys can be read, or is missing.
 func keysReadable(dir string) bool {
 	if _, err := os.Stat(filepath.Join(dir, badger.KeyRegistryFileName)); err != nil {
 		return true

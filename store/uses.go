@@ -4,22 +4,22 @@ import (
 	"sync"
 )
 
-// touchLog holds uses of URIs that the disk does not know yet.
-type touchLog struct {
+// useLog holds the uses of URIs in the present hour, until they are written.
+type useLog struct {
 	mu      sync.Mutex
 	hour    uint32
-	noted   map[uriKey]bool // in hour; true: not written yet
+	noted   map[uriKey]bool // by URI; true: not written yet
 	waiting int
 }
 
-// maxTouched bounds the URIs whose use in this hour is remembered. Over it a use may be written again.
-const maxTouched = 1 << 16
+// maxUses is the most URIs in a useLog. Beyond it, a use may be written twice.
+const maxUses = 1 << 16
 
-// note reports whether a use has to be written.
-func (t *touchLog) note(u uriKey, hour uint32) bool {
+// note adds a use, and reports whether it must be written.
+func (t *useLog) note(u uriKey, hour uint32) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.hour != hour && t.waiting == 0 || t.noted == nil || len(t.noted) >= maxTouched {
+	if t.hour != hour && t.waiting == 0 || t.noted == nil || len(t.noted) >= maxUses {
 		t.hour, t.noted, t.waiting = hour, map[uriKey]bool{}, 0
 	}
 	if _, ok := t.noted[u]; ok {
@@ -30,8 +30,8 @@ func (t *touchLog) note(u uriKey, hour uint32) bool {
 	return true
 }
 
-// take returns the uses to write.
-func (t *touchLog) take() (hour uint32, all []uriKey) {
+// take returns the uses to write, and forgets that they wait.
+func (t *useLog) take() (hour uint32, all []uriKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiting == 0 {
@@ -47,9 +47,9 @@ func (t *touchLog) take() (hour uint32, all []uriKey) {
 	return t.hour, all
 }
 
-// flushTouches moves the uses in the eviction index.
-func (s *Store) flushTouches() {
-	hour, all := s.touches.take()
+// flushUses writes the uses to the eviction index.
+func (s *Store) flushUses() {
+	hour, all := s.uses.take()
 	for _, u := range all {
 		s.mu.Lock()
 		b := &batch{}
@@ -59,7 +59,7 @@ func (s *Store) flushTouches() {
 				b.set(useKey(hour, u), nil)
 				v.Used = hour
 				b.set(variantsKey(u), v.encode())
-				_ = s.kv.apply(b) // a use not written only makes eviction a little less right
+				_ = s.kv.apply(b) // a lost use makes eviction only a little worse
 			}
 		}
 		s.mu.Unlock()
