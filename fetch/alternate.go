@@ -45,7 +45,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
-	res := skipped("its twin was asked in vain a short while ago")
+	res := skipped("its twin failed a short while ago")
 	for _, u := range candidates {
 		if s.f.inVain("twin "+u.String(), a.started) {
 			continue
@@ -107,7 +107,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 		return nil, unfit("the twin is " + mediaType(resp.Header))
 	}
 	if httpfield.Directive(resp.Header, "no-store") || httpfield.Directive(resp.Header, "private") {
-		return nil, unfit("the twin must not be kept")
+		return nil, unfit("the twin must not be stored")
 	}
 	if err := twin.read(s.f.o.MaxBody); err != nil {
 		return nil, Explain(u, err)

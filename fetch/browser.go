@@ -156,8 +156,8 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 	}, nil
 }
 
-// PageClient returns the way by which the requests of a rendered page are made: through client, under the policy for
-// own fetches, and never to a blocked domain. Content codings are undone.
+// PageClient returns the transport for the requests of a rendered page: through client, under the policy for own
+// fetches, and never to a blocked domain. It removes content codings.
 func PageClient(client http.RoundTripper, blocked []string) http.RoundTripper {
 	return pageClient{client, blocked}
 }

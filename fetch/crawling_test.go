@@ -89,7 +89,7 @@ func TestDiscloseIsTheGateAndTheLedger(t *testing.T) {
 	for raw, want := range map[string]string{
 		"https://site.test/?a=1": "", "https://site.test/?token=abc": "credentials", "https://u:p@site.test/": "credentials",
 		"http://10.1.2.3/": "not public", "http://wiki.corp/": "not public",
-		"https://blocked.test/": "Blocked", "https://unmapped.test:444/": "cannot be shown to be public",
+		"https://blocked.test/": "Blocked", "https://unmapped.test:444/": "may not be public",
 	} {
 		err := c.Disclose(t.Context(), "firecrawl", parse(t, raw), 10, "it was asked for", "crawl.service firecrawl")
 		if (err == nil) != (want == "") || err != nil &&

@@ -19,7 +19,7 @@ import (
 
 var (
 	errTooLarge      = errors.New("the content is larger than fetch.max_body")
-	errUnknownCoding = errors.New("the content coding is not known")
+	errUnknownCoding = errors.New("the content coding is unknown")
 )
 
 // maxWindow is the largest zstd window, in bytes (RFC 9659 §3).
@@ -31,7 +31,7 @@ const maxWindow = 8 << 20
 func decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 	list := codings(h)
 	if len(list) > 3 {
-		return nil, fmt.Errorf("%w: %d codings on top of one another", errUnknownCoding, len(list))
+		return nil, fmt.Errorf("%w: %d codings", errUnknownCoding, len(list))
 	}
 	for _, coding := range slices.Backward(list) {
 		if raw, err = undo(raw, coding, limit); err != nil {

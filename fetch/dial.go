@@ -33,15 +33,15 @@ type (
 	http1Key    struct{} // the connection must not be one of HTTP/2: its request asks for an upgrade
 )
 
-// OwnPolicy marks a context: requests under it obey the policy for own fetches, which reaches public addresses only.
-// The mark is a value and survives [context.WithoutCancel].
+// OwnPolicy returns a context for own fetches, which reach public addresses only. The mark survives
+// [context.WithoutCancel].
 func OwnPolicy(ctx context.Context) context.Context { return context.WithValue(ctx, ownKey{}, true) }
 
 // Own reports whether a request is under [OwnPolicy].
 func Own(req *http.Request) bool { return req.Context().Value(ownKey{}) != nil }
 
-// Endpoint marks a context: a request under it goes to an endpoint that the operator configured, at u's host and port
-// and nowhere else, private or not. Its connections are never shared with other requests.
+// Endpoint returns a context for requests to an endpoint that the operator configured: they may go to u's host and
+// port only, which may be private. Their connections are never shared with other requests.
 func Endpoint(ctx context.Context, u *url.URL) context.Context {
 	return context.WithValue(ctx, endpointKey{}, hostPort(u))
 }

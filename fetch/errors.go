@@ -30,15 +30,15 @@ const (
 	KindUnsupported = "unsupported"
 )
 
-// Error says why a fetch gave nothing. Its text is one plain sentence.
+// Error says why a fetch failed. Its text is one plain sentence.
 type Error struct {
 	Kind   string // one of the Kind constants
 	URL    string // secrets masked
 	Status int    // KindHTTP: the origin's status
 	Type   string // error type for Proxy-Status (RFC 9209 §2.3): dns_error, connection_refused …; empty for KindHTTP
-	Cause  error  // its text is fit for people; nil where the kind says all
+	Cause  error  // with a text for people; nil when Kind says all
 
-	RetryAfter time.Duration // KindHTTP: how long the origin asks to be left alone, at most a week; 0: it says nothing
+	RetryAfter time.Duration // KindHTTP: how long the origin asks to wait, at most a week; 0: it does not ask
 }
 
 func (e *Error) Error() string {
@@ -67,8 +67,8 @@ func (e *Error) cause() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HTTPStatus is the status of the answer that tells a client of the error: 403 when we refuse, 504 when the origin was
-// too slow, the origin's own for KindHTTP, else 502.
+// HTTPStatus returns the status for the answer that reports the error: 403 when we refuse, 504 when the origin was too
+// slow, the origin's own for KindHTTP, else 502.
 func (e *Error) HTTPStatus() int {
 	switch e.Kind {
 	case KindBlocked:
@@ -104,7 +104,7 @@ var errIncomplete = errors.New("the response ended before its end")
 // errCoding says that content does not decode as its Content-Encoding says.
 var errCoding = errors.New("the content is not coded as its Content-Encoding says")
 
-// Explain turns any error of a round trip, or of reading a body, into an [*Error]. u may be nil.
+// Explain converts an error of a round trip, or of reading a body, to an [*Error]. u may be nil.
 func Explain(u *url.URL, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

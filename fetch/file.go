@@ -13,14 +13,14 @@ import (
 // fileRedirects is how many redirects are followed to a file (RFC 9309 §2.3.1.2 asks for at least five).
 const fileRedirects = 5
 
-// File is a file of a site that is no page: a sitemap, say.
+// File is a file of a site that is not a page, such as a sitemap.
 type File struct {
 	URL  *url.URL      // after redirects
 	Body io.ReadCloser // without content coding; as long as it comes, so readers set their limit
 }
 
-// File gets a file through the cache, under the policy for own fetches. It becomes no page. The error is an [*Error],
-// for a status that is no success too. The caller closes the body, and ends ctx when that takes too long.
+// File fetches a file through the cache, under the policy for own fetches. It does not make a page of it. The error is
+// an [*Error], also for a status other than success. The caller closes the body, and ends ctx to stop reading.
 func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	if _, err := page.Parse(u.String()); err != nil {
 		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(u), Type: "http_request_error", Cause: err}

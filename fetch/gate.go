@@ -73,9 +73,8 @@ func (d disclosure) refusal() string {
 	return ""
 }
 
-// Disclose lets u leave to a third party: when it returns nil, u has passed the gate of AD3 and is on the ledger. It is
-// an error where u or its host is not public, carries what looks like a credential or is blocked, or where the ledger
-// cannot be written; nothing may be sent then. size is how many bytes will leave; why and rule are for people.
+// Disclose checks that a third party may be told of u (see Tellable) and writes the disclosure to the ledger. After an
+// error nothing may be sent. size is the number of bytes to send; why and rule are for people.
 func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
 	if err := f.Blocked(u); err != nil {
 		return err
@@ -93,12 +92,12 @@ func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size
 	return nil
 }
 
-// Tellable says why a third party may not be told of u, nil when it may: it passes the gate of AD3. Nothing is written
-// into the ledger: who sends does that.
+// Tellable returns an error when a third party must not be told of u (rule AD3): u or its host is not public, looks
+// like it carries a credential, or is blocked. It writes nothing to the ledger.
 func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
 	if no == "" && f.mdnew.public(ctx, u) != nil {
-		no = "the host cannot be shown to be public"
+		no = "the host may not be public"
 	}
 	if no != "" {
 		return errors.New(no)
@@ -106,8 +105,8 @@ func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// MayLeave reports whether a third party may be told of u, from its text alone: a public host, not blocked, and nothing
-// that looks like a credential.
+// MayLeave reports whether a third party may be told of u, by its text alone: its host is public and not blocked, and
+// nothing in it looks like a credential.
 func (f *Fetcher) MayLeave(u *url.URL) bool {
 	return u.User == nil && !page.HasSecret(u) && publicName(u) && f.Blocked(u) == nil
 }

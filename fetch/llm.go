@@ -34,11 +34,11 @@ func (s model) Try(ctx context.Context, a *attempt) result {
 	}
 	vain := modelVain(a)
 	if s.f.inVain(vain, a.started) {
-		return skipped("it was asked in vain a short while ago")
+		return skipped("it failed for this page a short while ago")
 	}
 	if !s.f.o.LLM.Local() {
 		if err := s.f.mdnew.public(ctx, a.url); err != nil {
-			return skipped("the host cannot be shown to be public")
+			return skipped("the host may not be public")
 		}
 	}
 	caller := ctx
@@ -134,7 +134,7 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 		doubt = convert.DoubtModel(markdown, trim.HTML)
 	}
 	if doubt != convert.NoDoubt {
-		return nil, unfit("what the model wrote is not taken: " + string(doubt))
+		return nil, unfit("the answer of the model is rejected: " + string(doubt))
 	}
 	warnings := res.Warnings
 	if trim.Rest != "" {

@@ -79,14 +79,14 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	vain := "markdown_new " + a.key.String()
 	switch {
 	case m.base == nil || m.f.o.Direct == nil:
-		return skipped("markdown_new.base_url cannot be used")
+		return skipped("markdown_new.base_url is not usable")
 	case m.f.inVain(vain, now):
-		return skipped("it was asked in vain a short while ago")
+		return skipped("it failed for this page a short while ago")
 	case now.Unix() < m.pause.Load():
 		return skipped("the service asked for a pause")
 	}
 	if err := m.public(ctx, a.url); err != nil {
-		return skipped("the host cannot be shown to be public")
+		return skipped("the host may not be public")
 	}
 	day := now.UTC().Format(time.DateOnly)
 	r, err := m.breaker.Execute(func() (*store.Rendition, error) {
@@ -108,7 +108,7 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 		return skipped(string(no))
 	}
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return skipped("the service is in trouble: circuit open")
+		return skipped("the service fails: circuit open")
 	}
 	m.f.giveUp(ctx, vain)
 	if _, ok := errors.AsType[unfit](err); ok {
@@ -124,7 +124,7 @@ func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
 		Public(ctx context.Context, u *url.URL) error
 	})
 	if !ok {
-		return errors.New("the transport cannot tell")
+		return errors.New("the transport cannot resolve names")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -164,7 +164,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 		Why: why, Rule: "markdown_new.mode " + m.mode,
 	})
 	if err != nil {
-		return nil, unsentError("the ledger cannot be written")
+		return nil, unsentError("the ledger is not writable")
 	}
 	resp, err := m.f.o.Direct.RoundTrip(req)
 	if err != nil {
@@ -183,7 +183,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 		return nil, trouble(err)
 	}
 	if wall := convert.Wall(resp.StatusCode, resp.Header, answer.content); wall != "" {
-		return nil, unfit("markdown.new gave a bot wall")
+		return nil, unfit("markdown.new returned a bot wall")
 	}
 	r, err := readMarkdownNew(resp.Header, answer.content)
 	if err != nil {
@@ -268,21 +268,21 @@ func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
 			Error   string      `json:"error"`
 		}
 		if err := json.Unmarshal(content, &v); err != nil {
-			return nil, unfit("markdown.new gave JSON that cannot be read")
+			return nil, unfit("markdown.new returned malformed JSON")
 		}
 		if !v.Success {
-			return nil, unfit(strings.TrimSuffix("markdown.new did not succeed: "+v.Error, ": "))
+			return nil, unfit(strings.TrimSuffix("markdown.new failed: "+v.Error, ": "))
 		}
 		title, tokens, content = v.Title, v.Tokens.String(), []byte(v.Content)
 	case t == "", t == "text/plain", page.KindOf(t) == page.Markdown:
 	default:
-		return nil, unfit("markdown.new gave " + t)
+		return nil, unfit("markdown.new returned " + t)
 	}
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:
-		return nil, unfit("markdown.new gave nothing")
+		return nil, unfit("markdown.new returned nothing")
 	case disguised(content), !convert.LooksLikeMarkdown(content[:min(len(content), 16<<10)]):
-		return nil, unfit("what markdown.new gave does not look like markdown")
+		return nil, unfit("the answer of markdown.new does not look like markdown")
 	}
 	r := foreign(content, tokens, page.MarkdownNew)
 	if title != "" {
@@ -301,10 +301,10 @@ func (m *markdownNew) unfit(a *attempt, r *store.Rendition) string {
 		have = a.best.Tokens
 	}
 	if got := convert.Tokens(r.Markdown); 5*got < 4*have {
-		return fmt.Sprintf("markdown.new gave %d tokens, we have %d", got, have)
+		return fmt.Sprintf("markdown.new returned %d tokens, the page has %d", got, have)
 	}
 	if a.doc != nil && a.best == nil && 10*len(bytes.Fields(r.Markdown)) < a.doc.Signs().Words {
-		return "markdown.new gave less than a tenth of the page's words"
+		return "markdown.new returned less than a tenth of the page's words"
 	}
 	return ""
 }

@@ -19,10 +19,10 @@ const observeLimit = 10 << 20
 // waitingLimit is how much of such HTML may wait for its conversion, in bytes.
 const waitingLimit = 64 << 20
 
-// Observe wraps the body of a response that passes untouched to a client that wanted HTML: after its last byte the copy
-// becomes a page in the background. The bytes, and when they come, are not changed; a body that ends early leaves
-// nothing. It also notes in Vary that the URL has another form here. What is no page, or is not to be remembered, is
-// left alone.
+// Observe wraps the body of a response that passes unchanged to a client that wants HTML: after its last byte a copy
+// becomes a page in the background. The client gets the same bytes at the same time. A body that ends early leaves
+// nothing. Observe also adds to Vary that the URL has another form here. It ignores a response that is not a page or
+// must not be remembered.
 func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session string) {
 	if classify(false, resp.StatusCode, resp.Header) != htmlKind {
 		return

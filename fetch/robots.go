@@ -23,7 +23,7 @@ const (
 	robotsUnreachable = 30 * 24 * time.Hour
 )
 
-// Verdict says whether the robots.txt of a site lets us read a URL (RFC 9309).
+// Verdict says whether the robots.txt of a site allows us to read a URL (RFC 9309).
 type Verdict struct {
 	Allowed  bool
 	Reason   string        // why not, one plain sentence; empty when allowed
@@ -35,11 +35,11 @@ type Verdict struct {
 	Text   string // its first 8 KiB
 }
 
-// Allowed asks the robots.txt of u's site whether our product token, that of fetch.user_agent, may read u. It is
-// fetched through the cache, under the policy for own fetches, at most once in 24 hours and site. A site without one
-// (4xx) allows everything; one that cannot say (5xx, no connection) nothing, except by what it said before. Who takes a
-// robots.txt that is itself refused (Status 401 or 403) for a refusal of everything, as the reference fetch server
-// does, decides that by Status. The error is that of ctx, or says that u is no http or https URL.
+// Allowed asks the robots.txt of u's site whether the product token of fetch.user_agent may read u. The file is
+// fetched through the cache, under the policy for own fetches, at most once in 24 hours. A site without robots.txt
+// (4xx) allows everything. A site that fails to serve it (5xx, no connection) allows what it allowed before, and
+// otherwise nothing. Callers that treat a robots.txt with status 401 or 403 as a ban, as the reference fetch server
+// does, check Status. The error is that of ctx, or says that u is not an http or https URL.
 func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 	if _, err := page.Parse(u.String()); err != nil {
 		return Verdict{}, err

@@ -24,8 +24,8 @@ type Rule struct {
 // Rules are tried in order.
 type Rules []Rule
 
-// Match returns the first rule that matches. The host may carry a port, which does not matter. With path "" (at
-// CONNECT, when it is not known) only rules without a path can match.
+// Match returns the first rule that matches. The port of host is ignored. With an empty path, as at CONNECT, only
+// rules without a path match.
 func (r Rules) Match(host, urlPath string) (Rule, bool) {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

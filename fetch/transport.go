@@ -41,9 +41,10 @@ type TransportOptions struct {
 	Log       *slog.Logger
 }
 
-// Transport is the verifying, guarded way to origins. It takes the policy from a request's context (see [OwnPolicy] and
-// [Endpoint]); requests of different policies never share connections. It never decodes content, reads no proxy
-// variable of the environment and sets no limit to how long an origin may think: callers bound pages by their context.
+// Transport is the way to origins: it verifies certificates and refuses addresses that must not be reached. It takes
+// the policy from a request's context (see [OwnPolicy] and [Endpoint]); requests of different policies never share
+// connections. It does not decode content, ignores proxy variables of the environment, and sets no timeout for
+// responses: callers bound pages by their context.
 type Transport struct {
 	dialer    *dialer
 	tls       *tls.Config
@@ -53,7 +54,7 @@ type Transport struct {
 	pools     [3]*http.Transport           // by policy
 }
 
-// NewTransport returns a Transport, or an error that names the option it cannot use.
+// NewTransport returns a Transport. The error names the option that is not usable.
 func NewTransport(o TransportOptions) (*Transport, error) {
 	looked, _ := lru.New[string, resolved](1024) // fails for sizes below 1 only
 	t := &Transport{userAgent: o.UserAgent, looked: looked, dialer: &dialer{avoid: o.Avoid}}
@@ -133,8 +134,8 @@ func (t *Transport) Dial(ctx context.Context, network, addr string) (net.Conn, e
 	return t.dialThrough(ctx, network, addr)
 }
 
-// Public returns an error unless every address of u's host is public, as far as names can be resolved here. A host that
-// upstream.resolve names counts as public: the operator placed it.
+// Public returns an error unless every address of u's host is public. A host that upstream.resolve names counts as
+// public, because the operator configured it.
 func (t *Transport) Public(ctx context.Context, u *url.URL) error {
 	if _, ok := t.dialer.mapped(hostPort(u)); ok {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"readthru/store"
 )
 
-// View says what of a page is wanted, and how. The zero value is the page as the configuration has it: a view changes
-// an answer and never what is remembered of the page.
+// View says which parts of a page are wanted, and in which form. The zero value is the whole page as configured. A
+// view changes an answer and never what is stored of the page.
 type View struct {
 	WholePage bool   // all of the page, not its main content alone
 	Selector  string // only what this CSS selector matches
@@ -23,14 +23,14 @@ type View struct {
 	Links     string // inline, reference, text or none; empty: as configured
 	Images    string // keep, alt or none; empty: as configured
 	Section   string // only the section with this id or heading; empty: that of the URL's fragment, if it has one
-	Start     int    // code points of the content to leave out; a cut answer says where to go on (page.Page.Next)
-	Receipts  bool   // tell what was taken out because no reader sees it (page.Page.Removed)
+	Start     int    // code points of the content to skip; a cut answer says where to continue (page.Answer.Next)
+	Receipts  bool   // report what was removed because no reader sees it (page.Answer.Removed)
 }
 
-// Check returns an error for a view that no page can have.
+// Check returns an error for a malformed view.
 func (v View) Check() error {
 	if v.Start < 0 {
-		return errors.New("start is below 0")
+		return errors.New("start is negative")
 	}
 	return v.options(convert.Options{}).Check()
 }

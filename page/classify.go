@@ -76,8 +76,8 @@ func documentationPath(p string) bool {
 const displayMax = 40
 
 // Display returns a short name of u for people, at most 40 characters (rule B45): owner/repo, owner/repo/file,
-// owner/repo#N, owner/repo!N, else host/path. A host that is not written in ASCII is shown as the name system knows it,
-// so that none can pass for another; user info is never shown.
+// owner/repo#N, owner/repo!N, or host/path. A host that is not ASCII is shown in its DNS form, so that it cannot pass
+// for another. User info is never shown.
 func Display(u *url.URL) string {
 	return cut(oneLine(longName(u)), displayMax)
 }

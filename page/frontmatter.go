@@ -31,8 +31,8 @@ func (p *Page) FrontMatter() string {
 	return b.String()
 }
 
-// SplitFrontMatter separates the YAML block at the top of a markdown text from its body. Both share md's memory; the
-// block is empty when there is none.
+// SplitFrontMatter splits a markdown text into the YAML block at its top, which may be empty, and the rest. Both share
+// md's memory.
 func SplitFrontMatter(md []byte) (block, body []byte) {
 	rest, ok := bytes.CutPrefix(md, []byte("---\n"))
 	if !ok {

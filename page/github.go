@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// GitHubInfo is what a URL of GitHub, or of a host like it, names. Empty fields are not named by it.
+// GitHubInfo is what a URL of GitHub, or of an Enterprise Server, names. A field is empty if the URL does not name it.
 type GitHubInfo struct {
 	Owner       string `json:"owner"`
 	Repo        string `json:"repo"` // without ".git"
@@ -22,12 +22,12 @@ func (g *GitHubInfo) RepoURL() string { return "https://github.com/" + g.Owner +
 // CloneURL returns the address that git clones the repository from (rule B36).
 func (g *GitHubInfo) CloneURL() string { return g.RepoURL() + ".git" }
 
-// GitHubOf returns what u names on github.com or raw.githubusercontent.com, and as which type; nil when it names no
-// repository, file, issue or pull request there (rules B2, B3).
+// GitHubOf returns what u names on github.com or raw.githubusercontent.com, with its type; nil if that is not a
+// repository, a file, an issue or a pull request (rules B2, B3).
 //
-// A URL does not tell where the name of a branch with slashes ends. The first segment after blob is taken for the
-// branch, or what follows refs/heads and refs/tags; what is left over stands in Path. The address of the file's content
-// is the same wherever the two are parted.
+// A URL does not tell where the name of a branch with slashes ends. The first segment after blob, or after refs/heads
+// and refs/tags, is taken as the branch, and the rest as Path. The address of the file's content is the same wherever
+// they are divided.
 func GitHubOf(u *url.URL) (*GitHubInfo, Type) {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, ""

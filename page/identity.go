@@ -24,7 +24,7 @@ func (k Key) Doc() string { return hex.EncodeToString(k[:8]) }
 // String returns the whole key in hex.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// New returns a Page that knows what its URL alone tells: identity, type and display name.
+// New returns a Page with what the URL alone tells: identity, type and display name.
 func New(u *url.URL) *Page {
 	n := Normalize(u)
 	g, _ := GitHubOf(u)
@@ -34,7 +34,7 @@ func New(u *url.URL) *Page {
 	}}
 }
 
-// Parse reads an absolute http or https URL with a host, as a user or an agent typed it. The error says what is wrong
+// Parse parses an absolute http or https URL with a host, as typed by a user or an agent. The error says what is wrong
 // with it.
 func Parse(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)

@@ -1,8 +1,8 @@
 // Package page says what a page is, what identifies it and what kind of URL names it.
 //
-// A [Page] is what an agent reads at a URL: markdown with what is known about it. It is found by its [Key], the hash of
-// the normalised URL, so that spellings of one address are one page. The HTTP cache has a key of its own (the exact
-// URL): identity of a page never decides whether a stored response may be reused.
+// A [Page] is what an agent reads at a URL: markdown, with what is known about it. Its [Key] is the hash of the
+// normalised URL, so different spellings of an address are one page. The HTTP cache has a key of its own (the exact
+// URL): the identity of a page never decides whether a stored response may be reused.
 //
 // The package imports nothing of this program and does no I/O.
 package page
@@ -38,7 +38,7 @@ const (
 	Failed   = "failed"   // it gave an error
 )
 
-// Error says why there is no page. Its JSON form is the page object's error.
+// Error says why there is no page. Its JSON form is the member error of the page object.
 type Error struct {
 	Kind    string `json:"kind"`    // blocked, timeout, http, connect, tls, too_large or unsupported
 	Message string `json:"message"` // one plain sentence (rule A10)
@@ -59,8 +59,7 @@ type Info struct {
 	HTMLTokens          int    `json:"html_tokens,omitempty"`
 }
 
-// Meta is what a page says about itself, by the names of rule E7 (description, og:title, author, lang …). Only what is
-// there.
+// Meta is what a page says about itself, by the names of rule E7 (description, og:title, author, lang …).
 type Meta map[string]string
 
 // Record is what the store keeps of a page. Times are UTC; a zero time or an empty field is unknown and left out of

@@ -1,12 +1,12 @@
 package page
 
-// Removed tells what was taken out of a page because its reader does not see it: the receipts of a conversion.
+// Removed says what was removed from a page because its readers do not see it.
 type Removed struct {
-	Counts map[string]int `json:"counts"` // pieces by kind, all of them
-	Pieces []Piece        `json:"pieces"` // the first of each kind; fewer than Counts says where there were many
+	Counts map[string]int `json:"counts"` // number of pieces by kind
+	Pieces []Piece        `json:"pieces"` // the first ones of each kind
 }
 
-// Piece is one piece of text that was taken out.
+// Piece is a piece of text that was removed.
 type Piece struct {
 	// how it was kept from readers: display, colour, off-screen, comment, characters …
 	Kind  string `json:"kind"`

@@ -10,8 +10,8 @@ import (
 const mask = "***"
 
 // HasSecret reports whether u carries something that looks like a credential: user info, or a query or fragment
-// parameter whose name or value looks secret. Such a URL counts as a request with credentials: it passes, and is not
-// stored as a page, indexed, exported or sent on (AD4). This one function decides it for all of them.
+// parameter whose name or value looks secret. A request for such a URL counts as one with credentials: it is
+// forwarded, but the page is not stored, indexed, exported or disclosed (rule AD4).
 func HasSecret(u *url.URL) bool {
 	if u.User != nil {
 		return true
@@ -19,7 +19,7 @@ func HasSecret(u *url.URL) bool {
 	return anyParam(u.RawQuery, secretParam) || anyParam(u.EscapedFragment(), secretParam)
 }
 
-// Mask returns u as text with everything that looks secret replaced, for logs, ledger and error pages.
+// Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.
 func Mask(u *url.URL) string {
 	m := *u
 	if m.User != nil {
@@ -32,8 +32,7 @@ func Mask(u *url.URL) string {
 	return strings.ReplaceAll(m.String(), url.QueryEscape(mask), mask)
 }
 
-// MaskString masks a URL given as text. What cannot be parsed keeps only what stands before its query and
-// fragment.
+// MaskString is like Mask, for a URL as text. Of a malformed URL it keeps only what is before the query and fragment.
 func MaskString(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

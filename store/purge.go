@@ -92,7 +92,7 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	}
 	host := hostOf(prefix)
 	if u.Scheme == "" || host == "" || !strings.Contains(prefix, "://"+u.Host+"/") {
-		return 0, fmt.Errorf("delete responses by prefix: %q must begin with a scheme and a host, as in https://host/", prefix)
+		return 0, fmt.Errorf("delete responses by prefix: %q must begin with a scheme and a host: https://host/", prefix)
 	}
 	return s.deleteIndexed(hostPrefix(host), func(uri string) bool { return strings.HasPrefix(uri, prefix) }, nil)
 }
