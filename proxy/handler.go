@@ -33,8 +33,8 @@ type exchange struct {
 	began    time.Time
 	rec      Record
 	hijacked bool // its end is told by endTunnel
-	told     wishes
-	reader   readerWishes // with prefix
+	asked    options
+	reader   readerOptions // with prefix
 	rule     fetch.Rule
 	session  string              // whose request it is; empty is nobody's
 	page     *page.Page          // what was answered, if it was a page
@@ -97,7 +97,7 @@ func (x *exchange) serve() {
 	}
 	want := decide(facts{
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
-		asked: x.told.mode, rule: x.rule.Mode, user: user.Mode, config: x.p.o.Mode,
+		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode, config: x.p.o.Mode,
 	})
 	// a path below an intercepted host can be left alone, not tunnelled
 	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" {
@@ -301,7 +301,7 @@ func (x *exchange) permit() *refusal {
 			header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
 		}
 	}
-	return x.readWishes()
+	return x.readFields()
 }
 
 // blockedPage refuses a page of a host on the list of blocked domains (rule A11).
@@ -344,7 +344,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 		httpfield.Has(r.Header, "Pragma", "no-cache")
 	want.CacheOnly = x.s.terms.Offline
 	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
-	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.told.maxTokens, x.told.view, x.told.render,
+	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.maxTokens, x.asked.view, x.asked.render,
 		x.session, r.UserAgent()
 	ctx, hints := withEarlyHints(r.Context(), x)
 	answer, err := x.p.o.Fetch.Page(ctx, want)

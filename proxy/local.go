@@ -132,11 +132,11 @@ func (x *exchange) servePrefix() {
 	ctx, cancel := x.reader.within(x.r.Context())
 	defer cancel()
 	answer, err := x.p.o.Fetch.Page(ctx, fetch.Request{
-		HTML: x.told.mode == "html" || x.told.mode == "raw", WaitFor: x.reader.waitFor,
+		HTML: x.asked.mode == "html" || x.asked.mode == "raw", WaitFor: x.reader.waitFor,
 		Header: ask, CacheOnly: x.s.terms.Offline,
-		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.told.mode == "text", MaxTokens: x.told.maxTokens,
-		View:   x.told.view,
-		Render: x.told.render, Session: x.session,
+		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.asked.mode == "text", MaxTokens: x.asked.maxTokens,
+		View:   x.asked.view,
+		Render: x.asked.render, Session: x.session,
 		Force:   httpfield.Has(x.r.Header, "Cache-Control", "no-cache"),
 		NoStore: httpfield.Has(x.r.Header, "Cache-Control", "no-store"),
 		Agent:   x.r.UserAgent(),

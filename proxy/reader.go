@@ -13,8 +13,8 @@ import (
 	"readthru/page"
 )
 
-// readerWishes are what a client of Jina Reader asks for in fields of its own, beyond what fields of ours say.
-type readerWishes struct {
+// readerOptions are what a client of Jina Reader asks for in fields of its own, beyond what fields of ours say.
+type readerOptions struct {
 	waitFor string
 	timeout time.Duration
 	json    bool // an object with the page in it
@@ -23,7 +23,7 @@ type readerWishes struct {
 // readReader puts what a client of Jina Reader asks for into our fields, which go before: programs written for that
 // service come by the prefix form with no more than another address. Fields of it that are not named here change
 // nothing; a form that there is none of here is refused.
-func readReader(h http.Header) (w readerWishes, bad *refusal) {
+func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	set := func(name, value string) {
 		if value != "" && h.Get(name) == "" {
 			h.Set(name, value)
@@ -73,7 +73,7 @@ func yes(value string) bool {
 }
 
 // within returns ctx with the time that the client gives.
-func (w readerWishes) within(ctx context.Context) (context.Context, context.CancelFunc) {
+func (w readerOptions) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.timeout == 0 {
 		return context.WithCancel(ctx)
 	}
@@ -101,7 +101,7 @@ type readerUsage struct {
 }
 
 // wrap puts a page into such an object. What is no page stays as it is.
-func (w readerWishes) wrap(a *fetch.Answer) error {
+func (w readerOptions) wrap(a *fetch.Answer) error {
 	if !w.json || a.Page == nil || a.Status != http.StatusOK || a.Body == nil {
 		return nil
 	}

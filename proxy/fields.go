@@ -9,37 +9,37 @@ import (
 	"readthru/fetch"
 )
 
-// wishes are the X-Readthru fields of a request: for us, never sent on.
-type wishes struct {
+// options are the X-Readthru fields of a request: for us, never sent on.
+type options struct {
 	mode      string
 	maxTokens int
 	view      fetch.View
 	render    string
 }
 
-// readWishes reads the fields that are for us and takes them out of the request.
-func (x *exchange) readWishes() *refusal {
+// readFields reads the fields that are for us and takes them out of the request.
+func (x *exchange) readFields() *refusal {
 	h := x.r.Header
-	if !hasWishes(h) {
+	if !hasFields(h) {
 		return nil
 	}
-	x.told = wishes{mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode")))}
-	if !validMode(x.told.mode) {
-		return badRequest(fmt.Sprintf("X-Readthru-Mode is auto, markdown, text, html or raw, not %q.", clip(x.told.mode)))
+	x.asked = options{mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode")))}
+	if !validMode(x.asked.mode) {
+		return badRequest(fmt.Sprintf("X-Readthru-Mode is auto, markdown, text, html or raw, not %q.", clip(x.asked.mode)))
 	}
 	if tokens := h.Get("X-Readthru-Max-Tokens"); tokens != "" {
 		n, err := strconv.Atoi(tokens)
 		if err != nil || n < 0 {
 			return badRequest(fmt.Sprintf("X-Readthru-Max-Tokens is a number, not %q.", clip(tokens)))
 		}
-		x.told.maxTokens = n
+		x.asked.maxTokens = n
 	}
 	if bad := x.readView(h); bad != nil {
 		return bad
 	}
 	switch render := h.Get("X-Readthru-Render"); render {
 	case "", fetch.RenderAuto, fetch.RenderAlways, fetch.RenderNever:
-		x.told.render = render
+		x.asked.render = render
 	default:
 		return badRequest(fmt.Sprintf("X-Readthru-Render is auto, always or never, not %q.", clip(render)))
 	}
@@ -75,11 +75,11 @@ func (x *exchange) readView(h http.Header) *refusal {
 	if err := v.Check(); err != nil {
 		return badRequest("What of the page is wanted cannot be read: " + err.Error() + ".")
 	}
-	x.told.view = v
+	x.asked.view = v
 	return nil
 }
 
-func hasWishes(h http.Header) bool {
+func hasFields(h http.Header) bool {
 	for name := range h {
 		if strings.HasPrefix(name, "X-Readthru-") {
 			return true
