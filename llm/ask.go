@@ -43,8 +43,10 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 		return nil, c.explain(lost(caller, ctx, "", nil))
 	}
 	if rest := c.resting(time.Now()); rest > 0 {
-		return nil, c.explain(&Error{Kind: Limited, Message: "too many failures or requests; waiting before the next request",
-			RetryAfter: rest})
+		return nil, c.explain(&Error{
+			Kind: Limited, Message: "too many failures or requests; waiting before the next request",
+			RetryAfter: rest,
+		})
 	}
 	for attempt, adapted := 1, 0; ; attempt++ {
 		path, body, err := q.build()

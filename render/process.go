@@ -162,7 +162,8 @@ func profile(dir string, sweep bool) (string, error) {
 		return "", err
 	}
 	if sweep {
-		old, _ := filepath.Glob(filepath.Join(dir, profileMark+"*")) // an error means that dir is not a valid pattern; then nothing is removed
+		// An error means that dir is not a valid pattern; then nothing is removed.
+		old, _ := filepath.Glob(filepath.Join(dir, profileMark+"*"))
 		for _, d := range old {
 			removeProfile(d)
 		}

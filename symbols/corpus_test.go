@@ -28,8 +28,8 @@ var wantedKinds = map[string]string{
 // TestDefinitionsMatchThoseOfCtags compares with universal-ctags on the source trees in the directory
 // READTHRU_SYMBOLS_CORPUS, one directory each. It logs how many of the definitions of ctags are found by language,
 // which are missed, and how long both take; docs/benchmarks.md has the figures. READTHRU_SYMBOLS_TREE selects one tree.
-// Without a corpus it compares the sources of testdata, which are difficult on purpose: at least half of the definitions
-// of ctags must be found in each language, by the scanners too.
+// Without a corpus it compares the sources of testdata, which are difficult on purpose: at least half of the
+// definitions of ctags must be found in each language, by the scanners too.
 func TestDefinitionsMatchThoseOfCtags(t *testing.T) {
 	corpus, tree := os.Getenv("READTHRU_SYMBOLS_CORPUS"), cmp.Or(os.Getenv("READTHRU_SYMBOLS_TREE"), "*")
 	least := 0.0 // of the definitions are found, in each language
