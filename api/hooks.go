@@ -145,8 +145,8 @@ func (s *Server) promptNote(urls []string) string {
 	if len(urls) == 0 {
 		return ""
 	}
-	note := "The user's message names web pages. They are being fetched now, so that you can read them as whole markdown " +
-		"from a cache: " + strings.Join(urls, " ") + "."
+	note := "The user's message names web pages. They are being fetched now, so that you can read them as whole " +
+		"markdown from a cache: " + strings.Join(urls, " ") + "."
 	if s.o.Fetch.Stats().Render.Mode != "browser" {
 		note += " There is no browser here: content that a page creates with JavaScript may be missing. If that matters, " +
 			"tell the user."
