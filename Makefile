@@ -31,6 +31,7 @@ test: ## all tests, with the race detector
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
 	READTHRU_FULL_SIZE=1 go test -count=1 -run Hostile ./convert ./pdf # which the race detector would take minutes for
 	go test -count=1 -run 'TrueFirstTen|EstimatesAre' ./knowledge # arithmetic, which races with nothing
+	go run ./bench/ways # no request runs further through our own code than it did
 
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, TREES=dir of sources
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
