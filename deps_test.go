@@ -36,8 +36,8 @@ const policy = `
 	summary               → page, llm
 	agents                → page
 	cache                 → store, httpfield
-	knowledge/analysis    →
-	knowledge             → page, store, llm, knowledge/analysis
+	knowledge/analysis, knowledge/vector →
+	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
 	proxy                 → page, httpfield, store, cache, fetch, certs, recording

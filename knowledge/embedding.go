@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"readthru/knowledge/vector"
 	"readthru/llm"
 	"readthru/store"
 )
@@ -116,7 +117,7 @@ func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
 		}
 		if v.space.Dimension != 0 {
 			x := make([]float32, v.space.Dimension)
-			if value, err := v.o.records.Get(v.space.vector(p.hash)); err == nil && readHalf(x, value) {
+			if value, err := v.o.records.Get(v.space.vector(p.hash)); err == nil && vector.ReadHalf(x, value) {
 				v.add([]foundPassage{p}, [][]float32{x})
 				continue
 			}
@@ -130,7 +131,7 @@ func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
 	return list, nil
 }
 
-// embed asks for the vectors of passages, stores them and adds them to the sketch.
+// embed asks for the vectors of passages, stores them and adds them to the set in memory.
 func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 	prefix := prefixesOf(v.o.model.Model()).passage
 	texts := make([]string, len(list))
@@ -153,7 +154,7 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 		return err
 	}
 	for i, x := range answer.Vectors {
-		c := store.Change{Key: v.space.vector(list[i].hash), Value: appendHalf(nil, unit(x))}
+		c := store.Change{Key: v.space.vector(list[i].hash), Value: vector.AppendHalf(nil, vector.Unit(x))}
 		if bytes += len(c.Value); bytes > maxVectorWrite {
 			if err := write(); err != nil {
 				return err
@@ -199,25 +200,20 @@ func (v *vectors) enter(dimension int, sample [][]float32) error {
 	if v.sample == 0 {
 		centre := make([]float32, dimension)
 		for _, x := range sample {
-			for i, y := range unit(x) {
+			for i, y := range vector.Unit(x) {
 				centre[i] += y / float32(len(sample))
 			}
 		}
-		v.sketch, v.sample = newSketch(centre), len(sample)
+		v.near, v.sample = vector.NewQuantised(centre), len(sample)
 	}
 	return nil
 }
 
-// add puts the vectors of passages into the sketch.
+// add puts the vectors of passages into the set in memory.
 func (v *vectors) add(list []foundPassage, vectors [][]float32) {
 	v.mu.Lock()
 	for i := range list {
-		slot := v.sketch.slots
-		if last := len(v.free) - 1; last >= 0 {
-			slot, v.free = v.free[last], v.free[:last]
-		}
-		v.sketch.set(slot, list[i].number, list[i].hash, vectors[i])
-		v.slot[list[i].number] = slot
+		v.slot[list[i].number] = v.near.Add(list[i].number, list[i].hash, vectors[i])
 	}
 	space, poor := v.space, v.sample < goodSample && len(v.slot) >= 4*v.sample
 	v.mu.Unlock()

@@ -19,7 +19,7 @@
 //   - base.go, knowledge bases; member.go, whose a document is; build.go, a base filled anew; clear.go, a base
 //     that goes; archive.go, documents that are no pages; ingest.go and files.go, where those come from; pack.go
 //     and unpack.go, one file;
-//   - vectors.go, nearness in meaning, over sketch.go, and fusion.go, the two rankings together; annotate.go,
+//   - vectors.go, nearness in meaning, over package vector, and fusion.go, the two rankings together; annotate.go,
 //     what passages are about, with a model (normalise.go) or without (keywords.go); notes.go and relations.go,
 //     what agents add.
 package knowledge

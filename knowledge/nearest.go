@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
+
+	"readthru/knowledge/vector"
 )
 
 const (
-	queryPatience = 300 * time.Millisecond // that a search waits for its query's vector
-	queryTimeout  = 10 * time.Second       // until an answer that comes too late for its search is not waited for any more
-	sureOf        = 10                     // how many of the nearest are compared exactly, with all that may be among them
-	mostExact     = 400
+	queryPatience = 300 * time.Millisecond // a search waits so long for its query's vector
+	queryTimeout  = 10 * time.Second       // the model has so long to answer, for the sake of later searches
+	sureOf        = 10                     // passages that are exactly the nearest
+	mostExact     = 400                    // passages that are compared exactly for that, at most
 )
 
 // nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the
@@ -25,20 +28,20 @@ func (v *vectors) nearest(ctx context.Context, text string, n int, allow func(pa
 	}
 	v.mu.RLock()
 	space := v.space
-	if v.sketch == nil || len(query) != space.Dimension {
+	if v.near == nil || len(query) != space.Dimension {
 		v.mu.RUnlock()
 		return nil, errors.New("passage vectors are not ready")
 	}
-	near := v.sketch.nearest(query, n, allow)
+	near := v.near.Nearest(query, n, allow)
 	near = near[:min(len(near), max(n, mostExact))]
 	list, hashes := make([]scored, len(near)), make([][16]byte, len(near))
 	for i, c := range near {
-		b, j := v.sketch.at(c.slot)
-		list[i], hashes[i] = scored{passage: b.passage[j], score: float64(c.score)}, b.hash[j]
+		list[i].passage, hashes[i] = v.near.Passage(c.Slot)
+		list[i].score = float64(c.Score)
 	}
 	v.mu.RUnlock()
 
-	exact := unsure(near, min(n, sureOf), mostExact)
+	exact := vector.Unsure(near, min(n, sureOf), mostExact)
 	v.compare(space, query, list[:exact], hashes)
 	slices.SortStableFunc(list[:exact], func(a, b scored) int {
 		switch {
@@ -61,14 +64,18 @@ func (v *vectors) compare(space vectorSpace, query []float32, list []scored, has
 	defer stored.Close()
 	prefix := space.prefix()
 	const run = 16
-	inParallel((len(list)+run-1)/run, func(r int) {
-		x := make([]float32, space.Dimension)
-		for i := r * run; i < min((r+1)*run, len(list)); i++ {
-			if value, err := stored.Get(prefix + string(hashes[i][:])); err == nil && readHalf(x, value) {
-				list[i].score = float64(dot(x, query))
+	var wg sync.WaitGroup
+	for at := 0; at < len(list); at += run {
+		wg.Go(func() {
+			x := make([]float32, space.Dimension)
+			for i := at; i < min(at+run, len(list)); i++ {
+				if value, err := stored.Get(prefix + string(hashes[i][:])); err == nil && vector.ReadHalf(x, value) {
+					list[i].score = float64(vector.Dot(x, query))
+				}
 			}
-		}
-	})
+		})
+	}
+	wg.Wait()
 }
 
 // queryVector returns the unit vector of a query. It waits 300 ms for it. An answer that comes later is kept for the
@@ -113,7 +120,7 @@ func (v *vectors) embedQuery(ctx context.Context, text string) ([]float32, error
 	if err != nil {
 		return nil, err
 	}
-	x := unit(answer.Vectors[0])
+	x := vector.Unit(answer.Vectors[0])
 	v.mu.RLock()
 	dimension := v.space.Dimension
 	v.mu.RUnlock()

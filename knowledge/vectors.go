@@ -12,6 +12,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"readthru/knowledge/vector"
 	"readthru/llm"
 	"readthru/store"
 )
@@ -21,7 +22,7 @@ import (
 // They are made in the background and lie in the store under the hash of a passage's text, apart for each space:
 // vectors of two models, or of two dimensions, are never compared. What is missing is always found again (the passages
 // of the index without a vector), so nothing needs a queue on disk: an endpoint that is down costs nothing but time. In
-// memory there is a [sketch].
+// memory there is a [vector.Quantised] set.
 //
 // A nil *vectors is the feature switched off.
 type vectors struct {
@@ -34,13 +35,12 @@ type vectors struct {
 	queries sync.WaitGroup
 
 	mu     sync.RWMutex
-	space  vectorSpace    // zero until the dimension is known; changed by run alone
-	proved bool           // the endpoint gave vectors of this space since we started
-	sketch *sketch        // nil until loaded
-	slot   map[uint32]int // of a passage
-	free   []int          // slots
-	sample int            // how many vectors the sketch's centre is the mean of
-	swept  bool           // of run alone: what is of no use was deleted since the last load
+	space  vectorSpace       // zero until the dimension is known; changed by run alone
+	proved bool              // the endpoint gave vectors of this space since we started
+	near   *vector.Quantised // nil until loaded
+	slot   map[uint32]int    // of a passage
+	sample int               // how many vectors its centre is the mean of
+	swept  bool              // of run alone: what is of no use was deleted since the last load
 
 	news    sync.Mutex
 	waiting []uint32 // passages that may have no vector yet
@@ -190,7 +190,7 @@ func waitAfter(failures int, err error) time.Duration {
 	return wait
 }
 
-// load reads the vectors of a space into a new sketch. It returns the passages without one.
+// load reads the vectors of a space into a new set. It returns the passages without one.
 func (v *vectors) load(space vectorSpace) (missing []uint32) {
 	live := map[[16]byte]uint32{}
 	for n, hash := range v.o.passages() {
@@ -203,7 +203,7 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 	centre, sample := make([]float32, space.Dimension), 0
 	x := make([]float32, space.Dimension)
 	v.o.records.Walk(space.prefix(), "", func(_ string, value []byte) bool {
-		if readHalf(x, value) {
+		if vector.ReadHalf(x, value) {
 			sample++
 			for i := range x {
 				centre[i] += x[i]
@@ -214,19 +214,18 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 	for i := range centre {
 		centre[i] /= float32(max(sample, 1))
 	}
-	s, slot := newSketch(centre), make(map[uint32]int, len(live))
+	s, slot := vector.NewQuantised(centre), make(map[uint32]int, len(live))
 	v.o.records.Walk(space.prefix(), "", func(key string, value []byte) bool {
 		hash := [16]byte([]byte(key[len(key)-16:]))
-		if n, ok := live[hash]; ok && readHalf(x, value) {
-			slot[n] = s.slots
-			s.set(s.slots, n, hash, x)
+		if n, ok := live[hash]; ok && vector.ReadHalf(x, value) {
+			slot[n] = s.Add(n, hash, x)
 			delete(live, hash)
 		}
 		return v.life.Err() == nil
 	})
 	v.asked.Purge()
 	v.mu.Lock()
-	v.space, v.sketch, v.slot, v.free, v.sample = space, s, slot, nil, sample
+	v.space, v.near, v.slot, v.sample = space, s, slot, sample
 	v.mu.Unlock()
 	v.swept = false
 	return slices.Sorted(maps.Values(live)) // the oldest first
@@ -266,10 +265,9 @@ func (v *vectors) forgetRemoved() {
 		if !ok {
 			continue
 		}
-		b, i := v.sketch.at(slot)
-		hashes = append(hashes, b.hash[i])
-		v.sketch.free(slot)
-		v.free = append(v.free, slot)
+		_, hash := v.near.Passage(slot)
+		hashes = append(hashes, hash)
+		v.near.Remove(slot)
 		delete(v.slot, n)
 	}
 	v.mu.Unlock()

@@ -346,7 +346,7 @@ func TestAnIndexThatIsMadeAnewKeepsItsVectors(t *testing.T) {
 	eventually(t, "none in memory", settled(v, 0))
 	stop()
 	v, _ = start(t, r, s, modelAt(t, "http://127.0.0.1:1", "m")) // also over a restart, and with the endpoint down
-	eventually(t, "the sketch", func() bool { return v.state().Dimension == 64 })
+	eventually(t, "the vectors of the space", func() bool { return v.state().Dimension == 64 })
 	v.changed(s.put("a doctor helps", "the car is red"), nil)
 	eventually(t, "two vectors", settled(v, 2))
 	if got := e.count(); got != 2 {

@@ -1,5 +1,5 @@
 //go:build !race
 
-package knowledge
+package vector
 
 const raceFactor = 1

@@ -1,4 +1,4 @@
-package knowledge
+package vector
 
 import (
 	"math"
@@ -8,22 +8,25 @@ import (
 	"sync"
 )
 
-// A sketch finds the vectors nearest to a query in memory, from four bits a number: half a byte instead of the two or
-// four that are stored. Every vector is rotated, the centre of all is taken off, and what remains is rounded to one of
-// 16 levels a number. The bits lie in planes, one for each power of two, so that a word holds one bit of 64 numbers,
-// and an inner product with a query that is cut into planes likewise is a handful of AND and popcount:
+// Quantised is a set of vectors that finds those nearest to a query. It keeps four bits of each number, half a byte
+// instead of the two or four bytes of a stored vector. It rotates each vector, subtracts the centre, and rounds
+// the rest to one of 16 levels a number. The bits lie in planes, one for each power of two, so that a word holds one
+// bit of 64 numbers. A query is cut into planes likewise, and an inner product takes a few ANDs and popcounts:
 //
 //	<code, query> = Σi Σj 2^(i+j) · ones(plane i of the code AND plane j of the query)
 //
-// A query scans the two upper planes of all vectors, takes both lower ones into account for the best of these, and
-// tells how many of the best may belong to the first few: those the caller compares exactly. The idea of an unbiased
-// estimate from a rounded rotated vector, with a known spread, is that of RaBitQ (Gao, Long, SIGMOD 2024).
-type sketch struct {
+// A query scans the two upper planes of all vectors and uses both lower planes for the best of them. [Unsure] tells how
+// many of the result the caller must compare exactly. The unbiased estimate from a rounded rotated vector, with a known
+// spread, is the idea of RaBitQ (Gao, Long, SIGMOD 2024).
+//
+// Methods that change a set must not run at the same time as any other method.
+type Quantised struct {
 	rotation *rotation
 	centre   []float32 // rotated
 	words    int       // of a plane
-	blocks   []*sketchBlock
-	slots    int // used so far, free ones included
+	blocks   []*block
+	slots    int   // used so far, including free slots
+	free     []int // slots of removed vectors
 	scratch  []float32
 }
 
@@ -31,31 +34,31 @@ const (
 	blockSlots = 1024
 	noPassage  = 1<<32 - 1
 
-	// step is how far apart levels are, in standard deviations of the numbers: that of the smallest error for 16 levels
-	// and a normal distribution, which rotated vectors have.
+	// levelStep is the distance between levels, in standard deviations of the numbers. It gives the smallest error for
+	// 16 levels and a normal distribution, which rotated vectors have.
 	levelStep = 0.335
 
 	scanBits, scanClip     = 3, 2.4 // bits of a query's number in a scan, and how many standard deviations they span
 	refineBits, refineClip = 6, 4
 )
 
-// sketchBlock holds the vectors of 1024 slots.
-type sketchBlock struct {
-	upper   []uint64 // of a slot: the plane of 8s, the plane of 4s
-	lower   []uint64 // the plane of 2s, the plane of 1s
+// block holds the vectors of blockSlots slots.
+type block struct {
+	upper   []uint64 // for each slot the plane of 8s and the plane of 4s
+	lower   []uint64 // for each slot the plane of 2s and the plane of 1s
 	passage [blockSlots]uint32
 	hash    [blockSlots][16]byte
 	base    [blockSlots]float32 // <vector - centre, centre>
 	ones    [blockSlots]uint16  // 2·ones(plane of 8s) + ones(plane of 4s)
-	scaleUp [blockSlots]float32 // what makes <code, query> an estimate, for the upper planes alone
-	scale   [blockSlots]float32 // and for all four
-	spread  [blockSlots]float32 // standard deviation of the latter's error, for a query of length 1
+	scaleUp [blockSlots]float32 // turns <code, query> of the upper planes into an estimate
+	scale   [blockSlots]float32 // turns <code, query> of all four planes into an estimate
+	spread  [blockSlots]float32 // standard deviation of the error with all four planes, for a query of length 1
 }
 
-// newSketch returns an empty sketch. Centre is about the mean of the vectors to come: the nearer, the better the
-// estimates.
-func newSketch(centre []float32) *sketch {
-	s := &sketch{rotation: newRotation(len(centre))}
+// NewQuantised returns an empty set. Centre is about the mean of the vectors to come: the nearer it is, the better are
+// the estimates.
+func NewQuantised(centre []float32) *Quantised {
+	s := &Quantised{rotation: newRotation(len(centre))}
 	s.words = s.rotation.size / 64
 	s.centre = make([]float32, s.rotation.size)
 	copy(s.centre, centre)
@@ -64,25 +67,47 @@ func newSketch(centre []float32) *sketch {
 	return s
 }
 
-func (s *sketch) at(slot int) (*sketchBlock, int) {
+func (s *Quantised) at(slot int) (*block, int) {
 	return s.blocks[slot/blockSlots], slot % blockSlots
 }
 
-// free makes a slot none of any passage's.
-func (s *sketch) free(slot int) {
+// Passage returns the passage in a slot and the hash of its text.
+func (s *Quantised) Passage(slot int) (passage uint32, hash [16]byte) {
 	b, i := s.at(slot)
-	b.passage[i] = noPassage
+	return b.passage[i], b.hash[i]
 }
 
-// set puts a passage's unit vector into a slot: a free one, or the next.
-func (s *sketch) set(slot int, passage uint32, hash [16]byte, v []float32) {
-	if slot == s.slots {
-		if slot/blockSlots == len(s.blocks) {
-			n := 2 * blockSlots * s.words
-			s.blocks = append(s.blocks, &sketchBlock{upper: make([]uint64, n), lower: make([]uint64, n)})
-		}
-		s.slots++
+// Remove removes the vector in a slot, which a later one may take.
+func (s *Quantised) Remove(slot int) {
+	b, i := s.at(slot)
+	b.passage[i] = noPassage
+	s.free = append(s.free, slot)
+}
+
+// Add adds a passage's unit vector and returns its slot.
+func (s *Quantised) Add(passage uint32, hash [16]byte, v []float32) (slot int) {
+	slot = s.freeSlot()
+	s.set(slot, passage, hash, v)
+	return slot
+}
+
+// freeSlot returns the slot that was freed last, or a new one.
+func (s *Quantised) freeSlot() int {
+	if last := len(s.free) - 1; last >= 0 {
+		slot := s.free[last]
+		s.free = s.free[:last]
+		return slot
 	}
+	if s.slots/blockSlots == len(s.blocks) {
+		n := 2 * blockSlots * s.words
+		s.blocks = append(s.blocks, &block{upper: make([]uint64, n), lower: make([]uint64, n)})
+	}
+	s.slots++
+	return s.slots - 1
+}
+
+// set puts a vector into a slot.
+func (s *Quantised) set(slot int, passage uint32, hash [16]byte, v []float32) {
 	b, i := s.at(slot)
 	b.passage[i], b.hash[i] = passage, hash
 
@@ -125,25 +150,25 @@ func (s *sketch) set(slot int, passage uint32, hash [16]byte, v []float32) {
 	}
 }
 
-// sketchQuery is a query cut into planes.
-type sketchQuery struct {
+// query is a query that is cut into planes.
+type query struct {
 	base         float32 // <centre, query>
-	length       float32 // without the centre
+	length       float32 // of the query minus the centre
 	scan, refine levels
 }
 
-// levels are numbers rounded to low + step·u, with u cut into planes, the ones first.
+// levels are numbers rounded to low + step·u. U is cut into planes, the plane of 1s first.
 type levels struct {
 	low, step float32
 	sum       float32 // of the rounded numbers
 	planes    [][]uint64
 }
 
-func (s *sketch) query(v []float32) *sketchQuery {
+func (s *Quantised) query(v []float32) *query {
 	p := make([]float32, s.rotation.size)
 	copy(p, v)
 	s.rotation.apply(p)
-	q := &sketchQuery{}
+	q := &query{}
 	var length2 float64
 	for d, c := range s.centre {
 		q.base += p[d] * c
@@ -157,7 +182,7 @@ func (s *sketch) query(v []float32) *sketchQuery {
 	return q
 }
 
-// levelsOf cuts p's numbers, of which those beyond clip count as clip, into planes.
+// levelsOf cuts the numbers of p into planes. A number beyond clip counts as clip.
 func levelsOf(p []float32, planes int, clip float64) levels {
 	most := float32(int(1)<<planes - 1)
 	l := levels{low: float32(-clip), step: max(float32(2*clip)/most, 1e-20), planes: make([][]uint64, planes)}
@@ -174,8 +199,9 @@ func levelsOf(p []float32, planes int, clip float64) levels {
 	return l
 }
 
-// scan estimates a block's first n scores from the upper planes. Slots that are free, or not allowed, get -Inf.
-func (s *sketch) scan(q *sketchQuery, b *sketchBlock, allow func(passage uint32) bool, scores []float32) {
+// scan estimates the scores of a block's first slots from the upper planes. A slot that is free or not allowed gets
+// -Inf.
+func (s *Quantised) scan(q *query, b *block, allow func(passage uint32) bool, scores []float32) {
 	w := s.words
 	q0, q1, q2 := q.scan.planes[0][:w], q.scan.planes[1][:w], q.scan.planes[2][:w]
 	for i := range scores {
@@ -198,14 +224,14 @@ func (s *sketch) scan(q *sketchQuery, b *sketchBlock, allow func(passage uint32)
 }
 
 // refine estimates a slot's score from all planes.
-func (s *sketch) refine(q *sketchQuery, slot int) nearby {
+func (s *Quantised) refine(q *query, slot int) Near {
 	b, i := s.at(slot)
 	w := s.words
 	inner := 8*q.refine.inner(b.upper[2*i*w:][:w]) + 4*q.refine.inner(b.upper[(2*i+1)*w:][:w]) +
 		2*q.refine.inner(b.lower[2*i*w:][:w]) + q.refine.inner(b.lower[(2*i+1)*w:][:w])
-	return nearby{
-		slot: slot, spread: b.spread[i] * q.length,
-		score: q.base + b.base[i] + b.scale[i]*(inner-7.5*q.refine.sum),
+	return Near{
+		Slot: slot, Spread: b.spread[i] * q.length,
+		Score: q.base + b.base[i] + b.scale[i]*(inner-7.5*q.refine.sum),
 	}
 }
 
@@ -226,60 +252,61 @@ func (l *levels) inner(plane []uint64) float32 {
 	return l.low*float32(ones) + l.step*float32(weighed)
 }
 
-// nearby is a vector near a query.
-type nearby struct {
-	slot   int
-	score  float32 // estimate of the cosine
-	spread float32 // standard deviation of its error
+// Near is a vector near a query.
+type Near struct {
+	Slot   int
+	Score  float32 // estimate of the cosine
+	Spread float32 // standard deviation of its error
 }
 
-// nearest returns at least the n vectors with the best estimates among those allowed (allow may be nil), best first, if
-// there are so many.
-func (s *sketch) nearest(v []float32, n int, allow func(passage uint32) bool) []nearby {
+// Nearest returns the vectors with the best estimates among those allowed, best first: at least n if there are so many.
+// A nil allow allows all.
+func (s *Quantised) Nearest(v []float32, n int, allow func(passage uint32) bool) []Near {
 	q := s.query(v)
 	scores := make([]float32, s.slots)
 	inParallel(len(s.blocks), func(i int) {
 		s.scan(q, s.blocks[i], allow, scores[i*blockSlots:min((i+1)*blockSlots, s.slots)])
 	})
-	// A hundredth of all: of 100,000 random vectors, the hardest case, that held 99.8 % of the true first ten; a fiftieth
-	// all.
+	// Of 100,000 random vectors, the hardest case, the best hundredth held 99.8 % of the true first ten, and the best
+	// fiftieth held all.
 	best := largest(scores, max(s.slots/100, 2*n, 1000))
-	found := make([]nearby, len(best))
+	found := make([]Near, len(best))
 	const run = 64
 	inParallel((len(best)+run-1)/run, func(i int) {
 		for j := i * run; j < min((i+1)*run, len(best)); j++ {
 			found[j] = s.refine(q, best[j])
 		}
 	})
-	slices.SortFunc(found, func(a, b nearby) int {
+	slices.SortFunc(found, func(a, b Near) int {
 		switch {
-		case a.score > b.score:
+		case a.Score > b.Score:
 			return -1
-		case a.score < b.score:
+		case a.Score < b.Score:
 			return 1
 		}
-		return a.slot - b.slot
+		return a.Slot - b.Slot
 	})
 	return found
 }
 
-// unsure returns how many of the first in a list may belong to the first n, at most limit.
-func unsure(list []nearby, n, limit int) int {
+// Unsure returns how many of the first in a list from [Quantised.Nearest] may belong to the true first n, at most
+// limit. An exact comparison must settle it.
+func Unsure(list []Near, n, limit int) int {
 	if len(list) <= n {
 		return len(list)
 	}
-	// The difference of two estimates is off by 1.4 spreads as a rule. Of 100,000 vectors, 2 spreads in all kept .990 of
-	// the true first ten of random ones, 2.5 .992 and 3 .996, with 23, 28 and 34 to compare; of tight clusters all, with
-	// 76, 117 and 172.
-	bar := list[n-1].score - 1.5*list[n-1].spread
-	for n < min(len(list), limit) && list[n].score+list[n].spread > bar {
+	// The difference of two estimates is usually off by 1.4 spreads. Of 100,000 random vectors a margin of 2 spreads kept
+	// .990 of the true first ten, 2.5 spreads .992 and 3 spreads .996, with 23, 28 and 34 vectors to compare. Of tight
+	// clusters each kept all, with 76, 117 and 172.
+	bar := list[n-1].Score - 1.5*list[n-1].Spread
+	for n < min(len(list), limit) && list[n].Score+list[n].Spread > bar {
 		n++
 	}
 	return n
 }
 
-// largest returns the indices of about the n largest scores: all that are as large as the n-th, give or take a 4096th
-// of their range. Those that are -Inf do not count.
+// largest returns the indices of about the n largest scores: of all scores at least as large as the n-th, give or take
+// a 4096th of their range. Scores of -Inf do not count.
 func largest(scores []float32, n int) []int {
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
 	for _, x := range scores {
@@ -313,7 +340,7 @@ func largest(scores []float32, n int) []int {
 	return list
 }
 
-// inParallel calls f for 0 … n-1, on several processors when that is worth it.
+// inParallel calls f for 0 … n-1, on several processors if that is worth it.
 func inParallel(n int, f func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/2, 8)
 	if workers < 2 {
