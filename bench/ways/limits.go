@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// limits are what the ways have reached so far: lower them when one becomes shorter. Depths are exact. Functions have 3 %
-// of room, because some of what runs after an answer may run before it. A hit at most 8 deep and a page at most 12 deep
-// to the origin are goals that hold; fewer than 120 functions for a hit is one that does not yet.
+// limits are what the ways have reached so far: lower them when one becomes shorter. Depths are exact. Functions have
+// 3 % of room, because some of what runs after an answer may run before it. A hit at most 8 deep and a page at most 12
+// deep to the origin are goals that hold; fewer than 120 functions for a hit is one that does not yet.
 var limits = map[string]struct {
 	functions               int // until the answer
 	store, origin, renderer int // the deepest stack at the door
