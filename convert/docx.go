@@ -12,7 +12,7 @@ import (
 // maxPart is how many bytes one part of a DOCX may unpack to. A test lowers it.
 var maxPart = 32 << 20
 
-// docx makes a page of a text document in HTML, which is converted by the rules for HTML.
+// docx converts a DOCX to HTML, which the rules for HTML then convert.
 func (d *Document) docx(ctx context.Context, content []byte) {
 	doc, err := docx.Read(ctx, content, maxPart)
 	if err != nil {
@@ -29,7 +29,9 @@ func (d *Document) docx(ctx context.Context, content []byte) {
 	writeHead(&b, "author", doc.Author)
 	writeHead(&b, "date", doc.Date)
 	writeHead(&b, "description", doc.Subject)
-	b.WriteString("</head><body>" + doc.Body + "</body></html>")
+	b.WriteString("</head><body>")
+	b.WriteString(doc.Body)
+	b.WriteString("</body></html>")
 	if doc.Damaged {
 		d.warnings = append(d.warnings, WarnDamaged)
 	}
