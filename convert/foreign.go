@@ -9,31 +9,32 @@ import (
 	"readthru/markdown"
 )
 
-// Doubt says why markdown that others made is not taken as the page. The zero value is no doubt.
+// Doubt is a reason not to use markdown that came from elsewhere, such as the origin or a model. The zero value means
+// that there is no reason.
 type Doubt string
 
-// The doubts, in the words that attempts[] and logs show.
+// Doubts about markdown from elsewhere. attempts[] and logs show these texts.
 const (
 	NoDoubt    Doubt = ""
-	DoubtEmpty Doubt = "it is empty"
-	DoubtThin  Doubt = "it says next to nothing"
-	DoubtHTML  Doubt = "it is HTML in all but name"
-	DoubtWall  Doubt = "it is a bot wall"
-	DoubtError Doubt = "it is an error page"
-	DoubtHide  Doubt = "it hides text from readers"
-	DoubtCode  Doubt = "it has lost its code blocks"
-	DoubtLinks Doubt = "its links are broken"
-	DoubtLess  Doubt = "it has less than a quarter of the page's words"
-	DoubtTwin  Doubt = "it has lost the page's code blocks"
+	DoubtEmpty Doubt = "the markdown is empty"
+	DoubtThin  Doubt = "the markdown has fewer than 5 words"
+	DoubtHTML  Doubt = "the markdown is HTML"
+	DoubtWall  Doubt = "the markdown is a bot wall"
+	DoubtError Doubt = "the markdown is an error page"
+	DoubtHide  Doubt = "the markdown has text hidden from readers"
+	DoubtCode  Doubt = "the markdown has code without fences"
+	DoubtLinks Doubt = "the markdown has many broken links"
+	DoubtLess  Doubt = "the markdown has less than a quarter of the page's words"
+	DoubtTwin  Doubt = "the markdown lacks code blocks of the page"
 )
 
-// The thresholds of doubt. They are strict: who doubts asks the origin again.
+// The thresholds of doubt. They are strict, because a doubt costs another request to the origin.
 const (
 	thinMarkdown = 5 // words
-	lostLines    = 8 // lines of code outside blocks of code, where there are none, that say the blocks are lost
-	brokenShare  = 3 // one in so many links that lead nowhere
+	lostLines    = 8 // lines of code in a text without fences
+	brokenShare  = 3 // one broken link in so many
 
-	doubtWindow = 256 << 10 // bytes of markdown that are judged
+	doubtWindow = 256 << 10 // bytes of markdown that DoubtMarkdown reads
 	maxRewrite  = 4 << 20   // bytes of markdown whose links are made absolute
 )
 
@@ -43,8 +44,8 @@ var (
 	codeSyntax = pattern(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
 )
 
-// DoubtMarkdown judges markdown by itself, by its first 256 KiB. Whether it lost what the page holds is for
-// [DoubtAgainst], where the page is at hand.
+// DoubtMarkdown judges the first 256 KiB of markdown without knowing the page. [DoubtAgainst] compares it with the
+// page.
 func DoubtMarkdown(md []byte) Doubt {
 	md = md[:min(len(md), doubtWindow)]
 	prose := withoutCode(string(md))
@@ -70,8 +71,8 @@ func DoubtMarkdown(md []byte) Doubt {
 	return NoDoubt
 }
 
-// DoubtAgainst judges markdown that stands for a page whose HTML is at hand. Words are those of the page a reader sees,
-// its menus among them, which markdown rightly leaves out: hence a quarter and not a half.
+// DoubtAgainst compares markdown with the HTML of the same page. words is the number of visible words of the page.
+// Menus count among them and markdown rightly omits menus, so a quarter of the words is enough.
 func DoubtAgainst(md, html []byte, words int) Doubt {
 	switch {
 	case 4*len(bytes.Fields(md)) < words:
@@ -83,7 +84,7 @@ func DoubtAgainst(md, html []byte, words int) Doubt {
 	return NoDoubt
 }
 
-// withoutCode returns markdown without code: blocks and spans.
+// withoutCode returns markdown without code blocks and inline code.
 func withoutCode(md string) string {
 	var b strings.Builder
 	for line, kind := range markdown.Lines(md) {
@@ -101,7 +102,8 @@ func withoutCode(md string) string {
 	return b.String()
 }
 
-// soup reports whether prose is made of tags more than of text, or has those that no markdown has.
+// soup reports whether tags make up more than half of prose, or prose has tags that belong to a page and not to
+// markdown.
 func soup(prose string) bool {
 	lower := strings.ToLower(prose)
 	for _, tag := range []string{"<script", "<style", "<body", "<head>", "<meta ", "<!doctype"} {
@@ -117,7 +119,7 @@ func soup(prose string) bool {
 	return count >= 10 && tags*2 > len(prose)
 }
 
-// conceals reports whether markdown holds text that no reader of it, rendered, would see.
+// conceals reports whether markdown holds text that its reader would not see after rendering.
 func conceals(md string) bool {
 	if _, smuggled := chars.Visible(md); smuggled {
 		return true
@@ -139,10 +141,10 @@ func conceals(md string) bool {
 	}
 }
 
-// orderMarks are words that a comment says to a model, not to a writer.
+// orderMarks matches instructions to a language model.
 var orderMarks = pattern(`(?i)\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|prior|above|earlier|all)\b.{0,40}\b(?:instructions?|prompts?|rules?|context)\b|\bsystem prompt\b|\byou (?:are|must) now\b`)
 
-// saysError reports whether a short text under an error's name is all there is.
+// saysError reports whether markdown is only a short text under a heading that names an error.
 func saysError(md []byte, seen int) bool {
 	if seen >= shellWords || bytes.Contains(md, []byte("```")) {
 		return false
@@ -151,7 +153,7 @@ func saysError(md []byte, seen int) bool {
 	return len(headings) > 0 && firstIn(errorPhrases, strings.ToLower(headings[0].Title)) != ""
 }
 
-// lostCode reports whether code stands among prose, or a fence is never closed.
+// lostCode reports whether markdown without fences has many lines of code among its prose.
 func lostCode(md string) bool {
 	lines, run, fenced := 0, 0, false
 	for line, kind := range markdown.Lines(md) {
@@ -162,7 +164,7 @@ func lostCode(md string) bool {
 		bare := strings.TrimSpace(line)
 		switch {
 		case bare == "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"):
-			// a blank line ends no run: lost blocks often have one between their lines
+			// a run may have blank lines: unfenced code often does
 		case strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "|") || strings.HasPrefix(bare, ">") ||
 			strings.HasPrefix(bare, "- ") || strings.HasPrefix(bare, "* "), strings.Contains(bare, "]("):
 			run = 0
@@ -179,7 +181,8 @@ func lostCode(md string) bool {
 	return !fenced && lines >= lostLines
 }
 
-// deadLinks reports whether many links of prose have no address, or one that a program made of nothing.
+// deadLinks reports whether many links in prose have no address, or an address that shows a mistake of the program that
+// wrote it.
 func deadLinks(prose string) bool {
 	links, dead := 0, 0
 	for l := range markdown.Links([]byte(prose)) {
@@ -197,9 +200,8 @@ func deadLinks(prose string) bool {
 	return dead >= 3 && dead*brokenShare >= links
 }
 
-// AbsoluteLinks returns markdown in which every link and image leads to an absolute address, resolved against base, but
-// for those into the page itself. Code stays as it is. It returns markdown itself when nothing changes, and when it is
-// over 4 MiB.
+// AbsoluteLinks makes the addresses of links and images in markdown absolute, resolved against base. Fragments and code
+// stay as they are. If nothing changes, or if md is over 4 MiB, AbsoluteLinks returns md itself.
 func AbsoluteLinks(md []byte, base *url.URL) []byte {
 	if base == nil {
 		return md
@@ -213,9 +215,9 @@ func AbsoluteLinks(md []byte, base *url.URL) []byte {
 	})
 }
 
-// RelativeLinks returns markdown in which every link and image with a relative address leads to what resolve makes of
-// it; nil leaves it as it is. Those into the page itself and code stay. It returns markdown itself when nothing
-// changes, and when it is over 4 MiB.
+// RelativeLinks replaces each relative address of a link or an image in markdown by the URL that resolve returns; if
+// resolve returns nil, the address stays. Fragments and code stay as they are. If nothing changes, or if md is over 4
+// MiB, RelativeLinks returns md itself.
 func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
 	if len(md) > maxRewrite {
 		return md
@@ -239,8 +241,8 @@ func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
 	return b.Bytes()
 }
 
-// resolved returns what resolve makes of an address of markdown. ok is false for fragments, addresses with a scheme and
-// what cannot be resolved: those stay as they are.
+// resolved returns the URL that resolve returns for an address. ok is false if the address stays as it is: a fragment,
+// an address with a scheme, and an address that resolve cannot resolve.
 func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
 	if address == "" || address[0] == '#' {
 		return "", false

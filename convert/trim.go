@@ -27,19 +27,20 @@ type Trim struct {
 // ErrNoTree is the error of [Document.Trimmed] for a page that has no main content in HTML elements.
 var ErrNoTree = errors.New("the page has no HTML elements with main content")
 
-// keptElements are written into a Trim; of others their content is (rule E10, and what else holds text).
+// keptElements are the elements that a Trim keeps (rule E10, and others that hold text). Of other elements it keeps the
+// content.
 var keptElements = set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code a " +
 	"img dl dt dd details summary figcaption sub sup em strong b i del kbd samp br hr")
 
-// keptAttributes are written into a Trim, by element.
+// keptAttributes are the attributes that a Trim keeps, by element.
 var keptAttributes = map[atom.Atom][]string{
 	atom.A: {"href"}, atom.Img: {"src", "alt"}, atom.Td: {"colspan", "rowspan"}, atom.Th: {"colspan", "rowspan"},
 	atom.Ol: {"start"},
 }
 
-// Trimmed returns the main content, or what o chooses, as HTML of at most limit characters. If that is too little, the
-// HTML ends between blocks and the rest is markdown. The error is ErrNoTree, one that [Document.Convert] would return
-// for o, or that of ctx.
+// Trimmed returns the main content, or the part that o chooses, as HTML of at most limit characters. If the content is
+// longer, the HTML ends between blocks and Rest holds the rest as markdown. The error is ErrNoTree, one that
+// [Document.Convert] would return for o, or that of ctx.
 func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, err error) {
 	if d.body == nil || d.form != "" {
 		return nil, ErrNoTree
@@ -88,7 +89,7 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 	return t, nil
 }
 
-// trimmer writes trimmed HTML, a block at a time as long as they fit.
+// trimmer writes blocks of trimmed HTML as long as they fit.
 type trimmer struct {
 	ctx     context.Context
 	dropped map[*html.Node]bool
@@ -98,7 +99,8 @@ type trimmer struct {
 	written map[*html.Node]bool // what is dropped, or written already
 }
 
-// split writes n whole if it fits, else as many of its blocks, in order. It reports whether all of n is written.
+// split writes n whole if it fits, or else as many of its blocks as fit, in order. It reports whether it wrote all of
+// n.
 func (t *trimmer) split(n *html.Node) bool {
 	guard.Check(t.ctx)
 	if t.dropped[n] || n.Type == html.CommentNode {
@@ -135,7 +137,7 @@ func (t *trimmer) split(n *html.Node) bool {
 	return true
 }
 
-// write writes n with what is below it, and gives up over most bytes.
+// write writes n and its descendants, and stops when they take over most bytes.
 func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
 	guard.Check(t.ctx)
 	switch {
@@ -219,14 +221,14 @@ func spaced(s string) string {
 
 // Doubts about markdown that a model made.
 const (
-	DoubtNewLink  Doubt = "it has a link that the page has not"
-	DoubtHeadings Doubt = "it has a heading that the page has not"
-	DoubtWords    Doubt = "it has words that the page has not"
-	DoubtHalf     Doubt = "it has less than half of the page's words"
+	DoubtNewLink  Doubt = "the markdown has a link that is not on the page"
+	DoubtHeadings Doubt = "the markdown has a heading that is not on the page"
+	DoubtWords    Doubt = "over a tenth of the markdown's words are not on the page"
+	DoubtHalf     Doubt = "the markdown has less than half of the page's words"
 )
 
-// DoubtModel judges markdown that a model made of trimmed HTML: it may leave out and regroup, and must not add. Every
-// address and every heading must stand in the HTML, and so must nine in ten of its words.
+// DoubtModel judges markdown that a model made of trimmed HTML. The model may omit and regroup text and must not add
+// any: every address, every heading and nine in ten words must be in the HTML.
 func DoubtModel(md, trimmed string) Doubt {
 	text, addresses := sourceOf(trimmed)
 	source := fold(text)
@@ -267,7 +269,7 @@ func DoubtModel(md, trimmed string) Doubt {
 // modelLink matches addresses in markdown: of links, images and definitions, in elements, in angle brackets and bare.
 var modelLink = pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
 
-// sourceOf returns the text of trimmed HTML, and the addresses that its elements and its text hold.
+// sourceOf returns the text of trimmed HTML, and the addresses in its elements and its text.
 func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 	addresses = map[string]bool{}
 	var b strings.Builder
@@ -299,10 +301,10 @@ func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 	}
 }
 
-// inlineNames are elements of a Trim that do not part words.
+// inlineNames are elements of a Trim that do not separate words.
 var inlineNames = set("a code em strong b i del kbd samp sub sup")
 
-// sameAddress returns one spelling of an address.
+// sameAddress returns one spelling for equivalent addresses.
 func sameAddress(address string) string {
 	address = strings.TrimRight(html.UnescapeString(strings.ReplaceAll(address, `\`, "")), ".,;:!?*_`")
 	if u, err := url.Parse(address); err == nil {

@@ -51,7 +51,7 @@ func TestTrimmedHoldsTheContentAlone(t *testing.T) { // rule E10
 		"<th>Tide</th>", `<img src="https://site.test/harbour/basin.png" alt="at low water">`,
 	} {
 		if !strings.Contains(got.HTML, s) {
-			t.Errorf("%q is not in:\n%s", s, got.HTML)
+			t.Errorf("HTML lacks %q:\n%s", s, got.HTML)
 		}
 	}
 	for _, s := range []string{
@@ -59,11 +59,11 @@ func TestTrimmedHoldsTheContentAlone(t *testing.T) { // rule E10
 		"<input", "onclick", "style", "class=\"x", "<div",
 	} {
 		if strings.Contains(got.HTML, s) {
-			t.Errorf("%q is in:\n%s", s, got.HTML)
+			t.Errorf("HTML has %q:\n%s", s, got.HTML)
 		}
 	}
 	if got.Rest != "" {
-		t.Errorf("rest %q of what fitted", got.Rest)
+		t.Errorf("Rest = %q, want none", got.Rest)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestTrimmedLosesNothingAtAnyLimit(t *testing.T) { // rule E11
 			"basin.png", "mud",
 		} {
 			if n := strings.Count(got.HTML+"\n"+got.Rest, s); n != 1 {
-				t.Errorf("limit %d: %q stands %d times in %q and %q", limit, s, n, got.HTML, got.Rest)
+				t.Errorf("limit %d: %q occurs %d times in %q and %q, want 1", limit, s, n, got.HTML, got.Rest)
 			}
 		}
 	}
@@ -101,17 +101,17 @@ func TestTrimmedLosesNothingAtAnyLimit(t *testing.T) { // rule E11
 	}
 }
 
-func TestWhatHasNoElementsIsNotTrimmed(t *testing.T) {
+func TestTrimmedFailsWithoutElements(t *testing.T) {
 	doc, err := convert.Parse(t.Context(), []byte(`{"a": 1}`), "application/json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := doc.Trimmed(t.Context(), convert.Options{}, 1000); err == nil {
-		t.Errorf("trimmed JSON is %v", got)
+		t.Errorf("Trimmed of JSON = %v, want an error", got)
 	}
 }
 
-func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // rule E12
+func TestModelMarkdownWithAdditionsIsRejected(t *testing.T) { // rule E12
 	source, err := trimmed(t, 40_000)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestMarkdownOfAModelMustNotAdd(t *testing.T) { // rule E12
 	}
 }
 
-func TestTrimmedIsWhatSelectorsChoose(t *testing.T) {
+func TestTrimmedHoldsSelectedElements(t *testing.T) {
 	u, err := url.Parse("https://site.test/")
 	if err != nil {
 		t.Fatal(err)
@@ -177,6 +177,6 @@ func TestTrimmedIsWhatSelectorsChoose(t *testing.T) {
 		}
 	}
 	if _, err := doc.Trimmed(t.Context(), convert.Options{Selector: "table"}, 1000); !errors.Is(err, convert.ErrNoMatch) {
-		t.Errorf("a selector that matches nothing: %v, want ErrNoMatch", err)
+		t.Errorf("selector without a match: %v, want ErrNoMatch", err)
 	}
 }
