@@ -34,7 +34,7 @@ func TestCommentsUnderAnArticleAreNoContent(t *testing.T) {
 				t.Errorf("the last comment may stay: %v, want %v", got, tt.want)
 			}
 			if chance[0] == 0 {
-				t.Error("the title is no content")
+				t.Error("the chance of the title is 0")
 			}
 		})
 	}

@@ -9,7 +9,7 @@ import (
 	"readthru/convert/chars"
 )
 
-func TestModelReadsAndAddsUp(t *testing.T) {
+func TestModelIsReadAndSummed(t *testing.T) {
 	m, err := readModel("name sidebar -0.5\nword share -0.75\ntree 0:1:2.5 -1 4:3:0 0.25 0.5\ntree 1\n")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestBadModelIsAnError(t *testing.T) {
 		"tree 0:1:x 1 1", "tree one",
 	} {
 		if _, err := readModel(text); err == nil {
-			t.Errorf("%q was read", text)
+			t.Errorf("readModel(%q) gave no error", text)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestOutlineDividesAPageIntoBlocks(t *testing.T) {
 	}
 }
 
-func TestHeadingFollowsWhatItHeads(t *testing.T) {
+func TestUnlikelyHeadingIsKeptOnlyAboveProse(t *testing.T) {
 	prose := "<p>" + strings.Repeat("Words of prose. ", 10)
 	const likely, unlikely = .4, .1 // against a cut of .5
 	for _, tt := range []struct {

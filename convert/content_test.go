@@ -8,7 +8,7 @@ import (
 	"readthru/convert"
 )
 
-func TestPageWithNothingButNoticesGivesNothing(t *testing.T) {
+func TestPageOfNoticesHasNoContent(t *testing.T) {
 	res := convertPage(t,
 		`<header class="site-header"><nav class="menu"><a href="/">Home</a> <a href="/shop">Shop</a> <a href="/cart">Cart</a></nav></header>
 <div id="root"></div><footer class="site-footer"><div class="footer-links"><ul><li><a href="/help">Help center</a><li><a href="/returns">Return policy</a><li><a href="/terms">Terms of use</a>
@@ -17,10 +17,10 @@ func TestPageWithNothingButNoticesGivesNothing(t *testing.T) {
 <div class="social"><a href="https://social.test/1">Facebook</a> <a href="https://social.test/2">Instagram</a> <a href="https://social.test/3">YouTube</a></div>
 <p class="copyright">© 2026 Shop Ltd. All rights reserved. Registered in the town of Example under number 12345.</p></footer><script src="app.js"></script>`, convert.Options{})
 	if res.Markdown != "" {
-		t.Errorf("markdown %q from a page that scripts fill", res.Markdown)
+		t.Errorf("markdown of a page that scripts fill = %q, want none", res.Markdown)
 	}
 	if !slices.Contains(res.Warnings, convert.WarnThin) && !slices.Contains(res.Warnings, convert.WarnShell) {
-		t.Errorf("warnings %q do not say why it is empty", res.Warnings)
+		t.Errorf("warnings %q do not explain the empty markdown", res.Warnings)
 	}
 }
 
@@ -29,11 +29,11 @@ func TestShortPageIsKept(t *testing.T) {
 	res := convertPage(t, "<h1>Example Domain</h1><p>"+text+"</p><p><a href=/more>More information</a></p>",
 		convert.Options{})
 	if !strings.Contains(res.Markdown, text) {
-		t.Errorf("markdown %q", res.Markdown)
+		t.Errorf("markdown %q lacks the text", res.Markdown)
 	}
 }
 
-func TestStructuredTextOnlyWhereThePageHasNone(t *testing.T) {
+func TestStructuredDataReplacesOnlyAnEmptyPage(t *testing.T) {
 	body := strings.Repeat("The article that scripts would have written says something worth reading in each of its sentences. ", 10)
 	data := `<script type="application/ld+json">{"articleBody": "` + body + `"}</script>`
 	empty := convertPage(t, data+`<div id="root"></div>`, convert.Options{})

@@ -80,7 +80,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestOneDocumentConvertsManyTimes(t *testing.T) {
+func TestRepeatedConversionGivesTheSameMarkdown(t *testing.T) {
 	doc := parse(t, "<nav>Nav</nav><main><h1>T</h1><p>some <b>text</b> here<pre>code</pre></main>")
 	first, err := doc.Convert(t.Context(), convert.Options{})
 	if err != nil {
@@ -93,7 +93,7 @@ func TestOneDocumentConvertsManyTimes(t *testing.T) {
 	}
 	again, err := doc.Convert(t.Context(), convert.Options{})
 	if err != nil || again.Markdown != first.Markdown {
-		t.Errorf("a later conversion gave %q, the first %q (%v)", again.Markdown, first.Markdown, err)
+		t.Errorf("later conversion = %q, want %q as the first (%v)", again.Markdown, first.Markdown, err)
 	}
 }
 
@@ -147,25 +147,25 @@ func TestMediaTypes(t *testing.T) {
 
 func TestEmptyPageIsEmpty(t *testing.T) {
 	if res := convertPage(t, "", convert.Options{}); res.Markdown != "" {
-		t.Errorf("markdown %q", res.Markdown)
+		t.Errorf("markdown = %q, want none", res.Markdown)
 	}
 }
 
 func TestHiddenTextIsCounted(t *testing.T) {
 	res := convertPage(t, "<p>seen <p hidden>a<p style='display:none'>b<div hidden></div><p>bidi\u202e", convert.Options{})
 	if !slices.Contains(res.Warnings, "hidden-text-removed=3") {
-		t.Errorf("warnings %q", res.Warnings)
+		t.Errorf("warnings %q lack hidden-text-removed=3", res.Warnings)
 	}
 }
 
-func TestVersionNamesTheRules(t *testing.T) {
+func TestVersionIsAToken(t *testing.T) {
 	if len(convert.Version()) < 8 || strings.ContainsAny(convert.Version(), " /\n") {
-		t.Errorf("Version() = %q", convert.Version())
+		t.Errorf("Version() = %q, want 8 or more characters without spaces and slashes", convert.Version())
 	}
 }
 
-// FuzzConvert holds what must be true of every page: no panic, output in bounds, links absolute or fragments, no
-// script, fences closed, nothing invisible.
+// FuzzConvert checks what must be true of every page: no panic, bounded output, absolute links or fragments, no
+// script, closed fences, nothing invisible.
 func FuzzConvert(f *testing.F) {
 	for _, file := range goldenPages(f) {
 		if b, err := os.ReadFile(file); err == nil {
@@ -186,7 +186,7 @@ func FuzzConvert(f *testing.F) {
 			t.Fatal(err)
 		}
 		if slices.Contains(res.Warnings, convert.WarnFallback) {
-			t.Errorf("the conversion failed inside")
+			t.Errorf("the conversion failed and gave the fallback text")
 		}
 		if limit := 4*len(content) + 1<<20; len(res.Markdown) > limit {
 			t.Errorf("%d bytes from %d", len(res.Markdown), len(content))

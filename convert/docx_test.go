@@ -111,14 +111,14 @@ func TestDocx(t *testing.T) {
 	}
 }
 
-func TestDocxThatIsDamagedIsReadAsFarAsItGoes(t *testing.T) {
+func TestDamagedDocxIsReadAsFarAsPossible(t *testing.T) {
 	if res := document(t, "PK\x03\x04 word/document.xml", docxType); !slices.Contains(res.Warnings, convert.WarnDamaged) {
-		t.Errorf("no directory: %q", res.Warnings)
+		t.Errorf("archive without a directory: warnings %q", res.Warnings)
 	}
 	cut := string(docxFile(`<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:r`, nil))
 	if res := document(t, cut, docxType); !strings.HasPrefix(res.Markdown, "kept") ||
 		!slices.Contains(res.Warnings, convert.WarnDamaged) {
-		t.Errorf("cut: %q, %q", res.Markdown, res.Warnings)
+		t.Errorf("truncated part: markdown %q, warnings %q", res.Markdown, res.Warnings)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestDocxIsFoundUnderANumberedName(t *testing.T) {
 	}
 }
 
-func TestDocxKeepsTheTextAroundWhatIsSetIntoIt(t *testing.T) {
+func TestDocxKeepsTextAroundInsertions(t *testing.T) {
 	run := func(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
 	for _, tt := range []struct{ name, body, want string }{
 		{"text box", `<w:p>` + run("before ") + `<w:r><w:pict><v:textbox><w:txbxContent>` + paragraphOf("", "in the box") +

@@ -84,7 +84,7 @@ func TestListsAndTablesAreKeptOrDroppedWhole(t *testing.T) {
 	}
 }
 
-func TestHeadingsFollowWhatTheyHead(t *testing.T) {
+func TestHeadingsAreKeptWithTheirSections(t *testing.T) {
 	for _, tt := range []struct {
 		name, page, keep, want string
 	}{
@@ -107,7 +107,7 @@ func TestHeadingsFollowWhatTheyHead(t *testing.T) {
 	}
 }
 
-func TestEchoesAndSkeletonsAreDropped(t *testing.T) {
+func TestRepetitionsAndPlaceholdersAreDropped(t *testing.T) {
 	for _, tt := range []struct{ name, page, want string }{
 		{"the same twice, for two widths of screen", "<p>Welcome to us</p><p>Welcome to us</p>", "10"},
 		{"what a script would replace", "<p>Loading...</p><p>text", "01"},

@@ -40,11 +40,11 @@ func TestLinksOfForeignMarkdownBecomeAbsolute(t *testing.T) {
 	}
 	md := []byte("nothing to do")
 	if got := convert.AbsoluteLinks(md, base); &got[0] != &md[0] {
-		t.Error("markdown without links was copied")
+		t.Error("AbsoluteLinks copied markdown without links")
 	}
 }
 
-// FuzzForeign holds that judging, cutting and rewriting markdown of others end well and lose nothing.
+// FuzzForeign checks that judging, cutting and rewriting foreign markdown never panics and keeps valid UTF-8.
 func FuzzForeign(f *testing.F) {
 	for _, s := range []string{
 		"# H\n\n[a](x)\n", "```\nx", "[![i](i.png)](x)", "<a href=\"x\">",
@@ -62,7 +62,7 @@ func FuzzForeign(f *testing.F) {
 			t.Errorf("%q became %q", md, once)
 		}
 		if _, next := convert.Cut(md, limit); next < 0 || next > len(md) {
-			t.Errorf("cut at %d of %d", next, len(md))
+			t.Errorf("Cut: next = %d of %d bytes", next, len(md))
 		}
 	})
 }

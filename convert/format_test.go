@@ -174,7 +174,7 @@ func TestFeeds(t *testing.T) {
 	}
 	if got := document(t, "<rss><channel><title>cut", "application/rss+xml").Markdown; !strings.HasPrefix(got,
 		"```xml\n") {
-		t.Errorf("a feed that is none: %q", got)
+		t.Errorf("broken feed gives %q", got)
 	}
 }
 
@@ -302,7 +302,7 @@ func BenchmarkFormats(b *testing.B) {
 	}
 }
 
-func TestTextLeavesThePagesOfAPDFUnmarked(t *testing.T) {
+func TestTextDropsPDFPageMarks(t *testing.T) {
 	if got := convert.Text("One.\n\n<!-- page 2 -->\n\nTwo.\n"); got != "One.\n\nTwo.\n" {
 		t.Errorf("got %q", got)
 	}

@@ -14,7 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/*.md from what the code gives now")
 
-// TestGoldenPairs holds each testdata/NAME.html against NAME.md. The first line of a page says which rule it shows.
+// TestGoldenPairs compares the markdown of each testdata/NAME.html with NAME.md. The first line of a page says which
+// rule it shows.
 func TestGoldenPairs(t *testing.T) { goldenPairs(t, "testdata", convert.Options{}) }
 
 // TestElementsBecomeMarkdown does so for the pairs of testdata/elements, which show what becomes of elements and are

@@ -124,23 +124,23 @@ func selectors(s string) string {
 	return strings.Map(func(r rune) rune { return r - 16 + 0xe0100 }, s)
 }
 
-func TestWhatReadersDoNotSeeIsRemovedAndTold(t *testing.T) {
+func TestHiddenTextIsRemovedAndReported(t *testing.T) {
 	for _, tt := range hiddenText {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, whole := range []bool{false, true} {
 				res := convertPage(t, fmt.Sprintf(around, tt.html), convert.Options{WholePage: whole})
 				if strings.Contains(res.Markdown, "HIDE") || invisibles(res.Markdown) != "" {
-					t.Errorf("it is left: %.300q", res.Markdown)
+					t.Errorf("hidden text is left: %.300q", res.Markdown)
 				}
 				if !strings.Contains(res.Markdown, "The first visible paragraph") ||
 					!strings.Contains(res.Markdown, "The last visible paragraph") {
-					t.Errorf("visible text is lost: %q", res.Markdown)
+					t.Errorf("visible text is missing: %q", res.Markdown)
 				}
 				if tt.kind != "" && res.Removed.Counts[tt.kind] != 1 {
-					t.Errorf("receipts %+v lack %s", res.Removed, tt.kind)
+					t.Errorf("report %+v lacks %s", res.Removed, tt.kind)
 				}
 				if tt.kind == "" && len(res.Removed.Counts) != 0 {
-					t.Errorf("receipts %+v", res.Removed)
+					t.Errorf("report %+v, want none", res.Removed)
 				}
 			}
 		})
@@ -218,18 +218,18 @@ var seenText = []struct{ name, html string }{
 	{"a shadow root", "<div><template shadowrootmode=open><p>KEEP</p></template></div>"},
 }
 
-func TestWhatReadersSeeIsKept(t *testing.T) {
+func TestVisibleTextIsKept(t *testing.T) {
 	for _, tt := range seenText {
 		t.Run(tt.name, func(t *testing.T) {
 			res := convertPage(t, fmt.Sprintf(around, tt.html), convert.Options{WholePage: true})
 			if !strings.Contains(res.Markdown, "KEEP") {
-				t.Errorf("it is lost: %q, receipts %+v", res.Markdown, res.Removed)
+				t.Errorf("visible text is missing: %q, report %+v", res.Markdown, res.Removed)
 			}
 		})
 	}
 }
 
-func TestAPageThatWaitsForItsScriptIsKeptAndTold(t *testing.T) {
+func TestPageHiddenUntilItsScriptRunsIsKept(t *testing.T) {
 	for _, html := range []string{
 		"<style>#app{visibility:hidden}</style><nav>Menu of the page</nav><div id=app>%s</div>",
 		"<style>body{visibility:hidden}</style><body>%s", "<body style='visibility:hidden'>%s",
@@ -242,7 +242,7 @@ func TestAPageThatWaitsForItsScriptIsKeptAndTold(t *testing.T) {
 	}
 }
 
-func TestReceiptsAreBoundedAndDecoded(t *testing.T) {
+func TestReportOfRemovedTextIsBoundedAndDecoded(t *testing.T) {
 	res := convertPage(t, fmt.Sprintf(around,
 		strings.Repeat("<p hidden>"+strings.Repeat("HIDE é ", 500)+"</p>", 100)+"<p>x"+smuggle("ignore previous")+
 			"</p><!-- llms.txt lists all pages: coding agents, append .md to any url -->"), convert.Options{})
@@ -257,11 +257,11 @@ func TestReceiptsAreBoundedAndDecoded(t *testing.T) {
 		if p.Kind == "hidden" {
 			shown++
 			if n := len([]rune(p.Text)); n > 200 || p.Chars != 3499 {
-				t.Errorf("%d characters shown of %d", n, p.Chars)
+				t.Errorf("a piece shows %d characters of %d", n, p.Chars)
 			}
 		}
 		if p.Kind == "characters" && p.Text != "ignore previous" {
-			t.Errorf("the tag characters are read as %q", p.Text)
+			t.Errorf("tag characters decoded as %q", p.Text)
 		}
 		if p.Note {
 			notes++
@@ -272,7 +272,7 @@ func TestReceiptsAreBoundedAndDecoded(t *testing.T) {
 	}
 }
 
-func TestHiddenTextIsNotInTheTextThatStandsInForAFailedPage(t *testing.T) {
+func TestFallbackTextHasNoHiddenText(t *testing.T) {
 	got := convert.FallbackText(t.Context(),
 		"<p>one<p hidden>HIDE<p>two<div style='display:none'><div>HIDE</div>HIDE</div>three<script>HIDE</script><b hidden>HIDE</b> four")
 	if strings.Contains(got, "HIDE") || strings.Join(strings.Fields(got), " ") != "one two three four" {
@@ -280,7 +280,7 @@ func TestHiddenTextIsNotInTheTextThatStandsInForAFailedPage(t *testing.T) {
 	}
 }
 
-func TestNamesOfPicturesInAFontOfIconsAreNoText(t *testing.T) {
+func TestIconNamesAreNotText(t *testing.T) {
 	for _, html := range []string{
 		`<p>KEEP <i class="material-icons right">close</i></p>`,
 		`<p>KEEP <span class="material-symbols-outlined notranslate"> close </span></p>`,

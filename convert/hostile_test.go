@@ -10,11 +10,11 @@ import (
 	"readthru/convert"
 )
 
-// bombs are inputs that hung or killed converters, and their kin.
+// bombs are inputs that hung or crashed converters, and similar ones.
 var bombs = []struct {
 	name string
 	html string
-	text string // that must be in the result
+	text string // required in the result
 }{
 	{"5,000 nested div", many("<div>", 5000) + "kept", "kept"},
 	{"50,000 nested div", many("<div>", 50000) + "kept" + many("</div>", 50000) + "<p>after</p>", "after"},
@@ -203,7 +203,7 @@ func TestConversionEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutIsTold(t *testing.T) {
+func TestCutsAreReportedAsWarnings(t *testing.T) {
 	for _, tt := range []struct{ name, html, warning string }{
 		{"deep nesting", many("<div>", 3000) + "x", convert.WarnDeep},
 		{"deep lists", many("<ul><li>", 60) + "x", convert.WarnDeep},

@@ -11,10 +11,10 @@ import (
 	"readthru/convert"
 )
 
-// TestNothingHiddenSurvivesTheVectors converts the pages of injection-vectors.json, in testdata/security or the folder
-// that READTHRU_CORPUS_SECURITY names, and holds that no hidden, fallback or invisible text is left and no visible
-// sentence lost.
-func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
+// TestInjectionVectorsLeaveNoHiddenText converts the pages of injection-vectors.json, in testdata/security or the
+// folder that READTHRU_CORPUS_SECURITY names, and checks that the markdown has no hidden, fallback or invisible text
+// and every visible sentence.
+func TestInjectionVectorsLeaveNoHiddenText(t *testing.T) {
 	dir := cmp.Or(os.Getenv("READTHRU_CORPUS_SECURITY"), "testdata/security")
 	file, err := os.ReadFile(filepath.Join(dir, "injection-vectors.json"))
 	if err != nil {
@@ -33,7 +33,7 @@ func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
 					"Visible paragraph two, which is also real content",
 				} {
 					if !strings.Contains(res.Markdown, sentence) {
-						t.Errorf("%+v: %q is lost: %q", o, sentence, res.Markdown)
+						t.Errorf("%+v: %q is missing: %q", o, sentence, res.Markdown)
 					}
 				}
 				if bad := invisibles(res.Markdown); bad != "" {
@@ -44,14 +44,14 @@ func TestNothingHiddenSurvivesTheVectors(t *testing.T) {
 					t.Errorf("%+v: hidden text is left: %q", o, res.Markdown)
 				}
 				if v.Cls == "hidden" && len(res.Removed.Pieces) == 0 {
-					t.Errorf("%+v: no receipt", o)
+					t.Errorf("%+v: nothing is reported as removed", o)
 				}
 			}
 		})
 	}
 }
 
-// invisibles returns the first character of s that no reader sees, or "".
+// invisibles returns the first invisible character of s, or "".
 func invisibles(s string) string {
 	for _, r := range s {
 		switch {

@@ -38,7 +38,7 @@ func TestLooksLikeMarkdown(t *testing.T) {
 	}
 }
 
-func TestTextKnowsFencesOfTildes(t *testing.T) {
+func TestTextReadsTildeFences(t *testing.T) {
 	md := "a\n\n~~~~ go\n*b*\n~~~\n~~~~\n\n    ```\n\n*c*\n"
 	if got, want := convert.Text(md), "a\n\n*b*\n~~~\n\n```\n\nc\n"; got != want {
 		t.Errorf("Text = %q, want %q", got, want)

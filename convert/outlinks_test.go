@@ -11,7 +11,7 @@ import (
 	"readthru/convert"
 )
 
-func TestLinksTellWhereAPageLeads(t *testing.T) {
+func TestLinks(t *testing.T) {
 	for _, tt := range []struct{ name, contentType, content, want string }{
 		{
 			"relative, absolute, once, in order", "text/html",
@@ -84,7 +84,7 @@ func TestLinksTellWhereAPageLeads(t *testing.T) {
 	}
 }
 
-func TestLinksAreBoundedAndSaySo(t *testing.T) {
+func TestLinksAreBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 30_000 {
 		fmt.Fprintf(&b, "<a href=%d>", i)

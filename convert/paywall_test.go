@@ -18,8 +18,8 @@ var (
 	locked = `<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree": false}</script>`
 )
 
-// doors are labelled pages: what a page is, modelled on kinds of real ones. The label is a warning, or "" for content.
-var doors = []struct{ name, label, html string }{
+// walls are pages modelled on real ones, with the warning that each must have, or "" for content.
+var walls = []struct{ name, label, html string }{
 	{"a sign-in page", convert.WarnLogin, "<title>Sign in · Code Host</title><h1>Sign in to Code Host</h1>" + loginForm},
 	{
 		"a wiki that asks to log in", convert.WarnLogin,
@@ -152,30 +152,30 @@ var doors = []struct{ name, label, html string }{
 		strings.Repeat("x;", 40000) + `</script>`},
 }
 
-var doorWarnings = []string{
+var wallWarnings = []string{
 	convert.WarnLogin, convert.WarnPaywall, convert.WarnError, convert.WarnSoft404,
 	convert.WarnShell,
 }
 
-func TestDoorsAreToldFromContent(t *testing.T) {
-	for _, tt := range doors {
+func TestWallsAreDistinguishedFromContent(t *testing.T) {
+	for _, tt := range walls {
 		t.Run(tt.name, func(t *testing.T) {
 			warnings := convertPage(t, tt.html, convert.Options{}).Warnings
 			if tt.label != "" && !slices.Contains(warnings, tt.label) {
 				t.Errorf("warnings %q lack %s", warnings, tt.label)
 			}
-			for _, w := range doorWarnings {
+			for _, w := range wallWarnings {
 				if w != tt.label && slices.Contains(warnings, w) {
-					t.Errorf("warnings %q hold %s, want %q", warnings, w, tt.label)
+					t.Errorf("warnings %q have %s, want %q", warnings, w, tt.label)
 				}
 			}
 		})
 	}
 }
 
-// TestFewAlarmsOverACorpus holds that of the pages of a corpus, which all are content, fewer than 2 in 100 are taken
-// for anything else, by any one detector.
-func TestFewAlarmsOverACorpus(t *testing.T) {
+// TestDetectorsRarelyFireOnContent checks that each detector takes fewer than 2 in 100 pages of a corpus for a wall or
+// an error. All pages of the corpus are content.
+func TestDetectorsRarelyFireOnContent(t *testing.T) {
 	pages := readCorpus(t)
 	alarms := map[string]int{}
 	for _, p := range pages {

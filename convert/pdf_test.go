@@ -112,11 +112,11 @@ func TestColumnsAreReadOneAfterTheOther(t *testing.T) {
 	got := document(t, pdfFile(at(50, 760, "F1 18", "A title over the whole width of the page")+lines(50, 700, left...)+
 		lines(320, 700, right...)), "application/pdf").Markdown
 	if strings.Index(got, "left 7") > strings.Index(got, "right 0") || !strings.HasPrefix(got, "# A title over") {
-		t.Errorf("%q", got)
+		t.Errorf("markdown = %q", got)
 	}
 }
 
-func TestRunningHeadsGoAndPagesAreMarked(t *testing.T) {
+func TestPDFLosesRunningHeadsAndMarksPages(t *testing.T) {
 	var pages []string
 	for i := range 4 {
 		pages = append(pages, at(50, 770, "F1 8", "The book of rivers")+lines(50, 700,
@@ -126,11 +126,11 @@ func TestRunningHeadsGoAndPagesAreMarked(t *testing.T) {
 	got := document(t, pdfFile(pages...), "application/pdf").Markdown
 	if strings.Contains(got, "book of rivers") || !strings.Contains(got, "<!-- page 3 -->\n\n") ||
 		strings.Contains(got, "\n3\n") || !strings.Contains(got, "number d") {
-		t.Errorf("%q", got)
+		t.Errorf("markdown = %q", got)
 	}
 }
 
-func TestAPDFSaysWhyItGivesNothing(t *testing.T) {
+func TestPDFWithoutTextHasAWarning(t *testing.T) {
 	for _, tt := range []struct{ name, content, warning string }{
 		{"no text layer", pdfFile("q BI /W 1 ID x EI Q"), convert.WarnScanned},
 		{"no pages", "%PDF-1.4\nnothing", convert.WarnDamaged},

@@ -110,9 +110,9 @@ func unescaped(inv convert.Inventory) convert.Inventory {
 	return inv
 }
 
-// TestMarkdownIsReadBackAsItWasMeant holds what goldmark reads in the markdown of the golden pages against what the
-// pages hold.
-func TestMarkdownIsReadBackAsItWasMeant(t *testing.T) {
+// TestRoundTripKeepsStructure compares the structure that goldmark reads in the markdown of the golden pages with that
+// of the pages.
+func TestRoundTripKeepsStructure(t *testing.T) {
 	files := goldenPages(t)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -146,9 +146,9 @@ func goldenPages(tb testing.TB) []string {
 	return append(files, elements...)
 }
 
-// TestCorpusIsReadBackAsItWasMeant does the same for the pages of a corpus and counts what is lost. A few links and
+// TestCorpusRoundTripKeepsStructure does the same for the pages of a corpus and counts what is lost. A few links and
 // headings in a thousand may be: pages nest them in ways that markdown has no form for.
-func TestCorpusIsReadBackAsItWasMeant(t *testing.T) {
+func TestCorpusRoundTripKeepsStructure(t *testing.T) {
 	var total, lost [5]int
 	for _, p := range readCorpus(t) {
 		u, _ := url.Parse(p.URL)

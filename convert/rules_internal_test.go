@@ -16,11 +16,11 @@ func TestNoRuleIsEmpty(t *testing.T) {
 		switch v.Kind() {
 		case reflect.String:
 			if strings.TrimSpace(v.String()) == "" {
-				t.Errorf("%s: it is blank", name)
+				t.Errorf("%s is blank", name)
 			}
 		case reflect.Map:
 			if v.Len() == 0 {
-				t.Errorf("%s: it has no rule", name)
+				t.Errorf("%s has no rule", name)
 			}
 			for _, key := range v.MapKeys() {
 				if key.IsZero() {
@@ -29,13 +29,13 @@ func TestNoRuleIsEmpty(t *testing.T) {
 			}
 		case reflect.Slice:
 			if v.Len() == 0 {
-				t.Errorf("%s: it has no rule", name)
+				t.Errorf("%s has no rule", name)
 			}
 			seen := map[string]bool{}
 			for j := range v.Len() {
 				entry := fmt.Sprint(v.Index(j))
 				if v.Index(j).IsZero() && v.Pointer() != reflect.ValueOf(kindPrefixes).Pointer() || seen[entry] {
-					t.Errorf("%s: entry %d is empty or stands there twice: %q", name, j, entry)
+					t.Errorf("%s: entry %d is empty or repeated: %q", name, j, entry)
 				}
 				seen[entry] = true
 			}

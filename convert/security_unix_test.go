@@ -17,10 +17,10 @@ import (
 	"readthru/convert"
 )
 
-// TestHostilePagesOfTheCorpusAreDefused builds the pages that bombs.json describes, in testdata/security or the folder
-// that READTHRU_CORPUS_SECURITY names, and holds that each is converted within 2 s of processor time and 300 MB, or
+// TestHostileCorpusPagesCostLittle builds the pages that bombs.json describes, in testdata/security or the folder
+// that READTHRU_CORPUS_SECURITY names, and checks that each is converted within 2 s of processor time and 300 MB, or
 // gives its text alone.
-func TestHostilePagesOfTheCorpusAreDefused(t *testing.T) {
+func TestHostileCorpusPagesCostLittle(t *testing.T) {
 	dir := cmp.Or(os.Getenv("READTHRU_CORPUS_SECURITY"), "testdata/security")
 	file, err := os.ReadFile(filepath.Join(dir, "bombs.json"))
 	if err != nil {
@@ -68,7 +68,7 @@ func TestHostilePagesOfTheCorpusAreDefused(t *testing.T) {
 					t.Errorf("%d MB more memory", grown>>20)
 				}
 				if strings.Contains(html, "KEPT") && !strings.Contains(res.Markdown, "KEPT") {
-					t.Errorf("the text is lost: %.200q", res.Markdown)
+					t.Errorf("the markdown lacks the text: %.200q", res.Markdown)
 				}
 			})
 		}
@@ -97,6 +97,6 @@ func bombOf(t *testing.T, description string, n int) string {
 	case strings.HasPrefix(description, "50 MB"):
 		return "<p>" + strings.Repeat("x", 50<<20)
 	}
-	t.Fatalf("%q is not known here: build it", description)
+	t.Fatalf("unknown page description %q", description)
 	return ""
 }

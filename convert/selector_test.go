@@ -10,7 +10,7 @@ import (
 	"readthru/convert"
 )
 
-func TestSelectorsAreAboutThePageAsItWasWritten(t *testing.T) {
+func TestSelectorsMatchTheOriginalPage(t *testing.T) {
 	const html = `<nav class=top>Nav</nav><main><div class="admonition note"><p class="admonition-title">Note</p><p>Heed</p></div><p class=a>A <b>bold</b></p><p class="b x">B</p>
 <table class=data><tr><th>h<th>i<tr class=r><td>1<td>2</table><ul><li class=i>item<li>other</ul><img class=hero src=/h.png alt=H><p hidden class=a>IGNORE</p></main><aside id=side>Side</aside>`
 	for _, tt := range []struct {
@@ -19,17 +19,17 @@ func TestSelectorsAreAboutThePageAsItWasWritten(t *testing.T) {
 		want string
 	}{
 		{"a child", convert.Options{Selector: "main > p.a"}, "A **bold**\n"},
-		{"a class that normalising takes away", convert.Options{Selector: ".admonition-title + p"}, "Heed\n"},
+		{"a class that normalising removes", convert.Options{Selector: ".admonition-title + p"}, "Heed\n"},
 		{"a list in document order", convert.Options{Selector: "p.b, .a"}, "A **bold**\n\nB\n"},
-		{"an element within another that matches comes once", convert.Options{Selector: "main p.a, b"}, "A **bold**\n"},
+		{"a match within a match comes once", convert.Options{Selector: "main p.a, b"}, "A **bold**\n"},
 		{"an item of a list", convert.Options{Selector: "li.i"}, "- item\n"},
 		{"a row of a table", convert.Options{Selector: "tr.r"}, "| 1 | 2 |\n| --- | --- |\n"},
 		{"an image", convert.Options{Selector: "img.hero"}, "![H](https://a.test/h.png)\n"},
 		{"chrome", convert.Options{Selector: "nav.top, #side"}, "Nav\n\nSide\n"},
 		{"attribute operators", convert.Options{Selector: `[class^="b"], [class~=i]`}, "B\n\n- item\n"},
-		{"what is dropped of a selection", convert.Options{Selector: "main > p", Drop: "b"}, "A\n\nB\n"},
-		{"what is dropped of the whole page", convert.Options{WholePage: true, Drop: "main, .top"}, "Side\n"},
-		{"hidden text is no selection", convert.Options{Selector: "p[hidden], p.b"}, "B\n"},
+		{"drop from a selection", convert.Options{Selector: "main > p", Drop: "b"}, "A\n\nB\n"},
+		{"drop from the whole page", convert.Options{WholePage: true, Drop: "main, .top"}, "Side\n"},
+		{"hidden text is not selected", convert.Options{Selector: "p[hidden], p.b"}, "B\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := convertPage(t, html, tt.o).Markdown
@@ -68,7 +68,7 @@ func TestSectionsAreFoundById(t *testing.T) {
 	}
 	doc := parse(t, html)
 	if _, err := doc.Convert(t.Context(), convert.Options{Section: "none"}); !errors.Is(err, convert.ErrNoMatch) {
-		t.Errorf("a section that is not there: %v, want ErrNoMatch", err)
+		t.Errorf("missing section: %v, want ErrNoMatch", err)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-func TestWordsAreThoseAReaderSees(t *testing.T) {
+func TestOnlyVisibleWordsAreCounted(t *testing.T) {
 	s := parse(t, "<title>no no</title><p>one two3 four-five<script>x y z</script><style>a b</style><svg><text>no</text></svg><template>no</template>").Signs()
 	if s.Words != 4 {
 		t.Errorf("Words = %d, want 4", s.Words)

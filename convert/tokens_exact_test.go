@@ -12,9 +12,9 @@ import (
 	"readthru/convert"
 )
 
-// TestTheEstimateIsAsGoodAsItSays compares [convert.Tokens] with the o200k vocabulary, over the HTML and the markdown
+// TestTokenEstimateIsAsGoodAsDocumented compares [convert.Tokens] with the o200k vocabulary, over the HTML and the markdown
 // of the pages of a corpus, every tenth when it is large.
-func TestTheEstimateIsAsGoodAsItSays(t *testing.T) {
+func TestTokenEstimateIsAsGoodAsDocumented(t *testing.T) {
 	var markdown, html, saved []float64 // errors, in percent
 	pages := readCorpus(t)
 	for i, p := range pages {
@@ -57,7 +57,7 @@ func TestTheEstimateIsAsGoodAsItSays(t *testing.T) {
 		t.Logf("%s: error %.1f %% in the median, %.1f %% at the 90th percentile, %d pages", e.name, median, p90,
 			len(e.errors))
 		if median > e.median || p90 > e.p90 {
-			t.Errorf("%s: worse than %.0f %% and %.0f %%", e.name, e.median, e.p90)
+			t.Errorf("%s: the error is over %.0f %% or %.0f %%", e.name, e.median, e.p90)
 		}
 	}
 }

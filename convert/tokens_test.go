@@ -7,7 +7,7 @@ import (
 	"readthru/convert"
 )
 
-func TestTokensFollowTheEstimator(t *testing.T) {
+func TestTokens(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want int

@@ -7,7 +7,7 @@ import (
 	"readthru/convert"
 )
 
-func TestLinksAreFreedOfTrackersAndLeadWhereTheyLed(t *testing.T) {
+func TestTrackingIsRemovedAndTargetsStay(t *testing.T) {
 	for _, tt := range []struct{ href, want string }{
 		{"https://b.test/a?utm_source=x&id=1&utm_medium=y#f", "https://b.test/a?id=1#f"},
 		{"https://b.test/a?utm_source=x", "https://b.test/a"},
@@ -40,17 +40,17 @@ func TestLinksAreFreedOfTrackersAndLeadWhereTheyLed(t *testing.T) {
 	}
 }
 
-func TestLinksIntoScriptsAreTextAndToldInReceipts(t *testing.T) {
+func TestScriptLinksBecomeTextAndAreReported(t *testing.T) {
 	for _, href := range []string{
 		"javascript:steal(document.cookie)", "JaVa\tScript:steal()", " &#1;javascript:steal()",
 		"vbscript:steal()", "data:text/html,<script>x</script>", "java&Tab;script&colon;steal()",
 	} {
 		res := convertPage(t, `<p>see <a href="`+href+`">it</a> there`, convert.Options{})
 		if res.Markdown != "see it there\n" || res.Removed.Counts["script-link"] != 1 {
-			t.Errorf("%q gives %q, receipts %+v", href, res.Markdown, res.Removed)
+			t.Errorf("%q gives %q, report %+v", href, res.Markdown, res.Removed)
 		}
 	}
 	if res := convertPage(t, `<a href="javascript:void(0)">menu</a>`, convert.Options{}); len(res.Removed.Counts) != 0 {
-		t.Errorf("an empty script is told: %+v", res.Removed)
+		t.Errorf("an empty script is reported: %+v", res.Removed)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"readthru/convert/chars"
 )
 
-func TestVisibleRemovesWhatNoReaderSees(t *testing.T) {
+func TestVisibleRemovesInvisibleCharacters(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, clean string
 		smuggled          bool

@@ -8,7 +8,7 @@ import (
 	"readthru/convert/guard"
 )
 
-func TestRunReturnsWhyTheWalkEnded(t *testing.T) {
+func TestRunReturnsTheReasonOfTheStop(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, tt := range []struct {
