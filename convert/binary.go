@@ -11,7 +11,7 @@ import (
 	"readthru/page"
 )
 
-// describe says what a body is that has no text to give: its kind, its dimensions if it is a picture, and its size.
+// describe makes a page that says what a body without text is: its kind, the dimensions of a picture, and its size.
 func (d *Document) describe(content []byte, contentType string) {
 	what := kindOf(content, page.MediaType(contentType), d.path())
 	if w, h := dimensions(content); w > 0 && h > 0 {
@@ -29,7 +29,7 @@ func (d *Document) path() string {
 	return d.url.Path
 }
 
-// say writes what a body without text is.
+// say writes the description of a body without text.
 func (d *Document) say(b *strings.Builder, what string, size int) {
 	name := fileName(d.path())
 	d.head.title = name
@@ -40,7 +40,7 @@ func (d *Document) say(b *strings.Builder, what string, size int) {
 	d.warnings = append(d.warnings, WarnBinary)
 }
 
-// signatures are how files begin that [http.DetectContentType] does not know.
+// signatures are the first bytes of file formats that [http.DetectContentType] does not know.
 var signatures = []struct{ begin, name string }{
 	{"7z\xbc\xaf\x27\x1c", "7-Zip archive"},
 	{"\xfd7zXZ\x00", "XZ archive"},
@@ -66,7 +66,7 @@ var signatures = []struct{ begin, name string }{
 	{"8BPS", "Photoshop image"},
 }
 
-// officeTypes name documents that are zip files within.
+// officeTypes are the formats of documents in zip archives, by a part of the archive.
 var officeTypes = []struct{ part, name string }{
 	{"wordprocessingml", "Word document"},
 	{"spreadsheetml", "Excel workbook"},
@@ -141,7 +141,7 @@ var mediaNames = map[string]string{
 	"application/vnd.ms-fontobject": "OpenType font",
 }
 
-// dimensions returns a picture's width and height in pixels, 0 if they are not known.
+// dimensions returns the width and height of a picture in pixels, or 0 if they are unknown.
 func dimensions(b []byte) (width, height int) {
 	be, le := binary.BigEndian, binary.LittleEndian
 	switch {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// labels are lines of their own in an article that say nothing of it: what stands elsewhere, what is sold beside it,
-// and that nobody has commented.
+// labels are lines of an article that say nothing about its subject, such as links to other pages, offers, and the
+// number of comments.
 var labels = func() map[string]bool {
 	m := map[string]bool{}
 	for line := range strings.SplitSeq(`Advertisement,Advertisements,Story continues below advertisement,Article continues below advertisement,Continue reading below,Scroll to continue,Sponsored content,
@@ -22,7 +22,7 @@ var labels = func() map[string]bool {
 	return m
 }()
 
-// dropLabels drops such lines.
+// dropLabels drops blocks that hold only a label.
 func (t *outline) dropLabels(keep []bool) {
 	for i := range t.blocks {
 		b := &t.blocks[i]
@@ -35,11 +35,11 @@ func (t *outline) dropLabels(keep []bool) {
 	}
 }
 
-// longestLabel is the most bytes that a label is written with, in whatever spelling.
+// longestLabel is the longest label in bytes, however it is spelled.
 const longestLabel = 80
 
-// foldedText returns the text of n as fold does, or "" when it has more than limit bytes or nodes: what a line stands in
-// may be a whole page.
+// foldedText returns the text of n as fold does, or "" if n has more than limit bytes or nodes: the element around a
+// line may be a whole page.
 func foldedText(n *html.Node, limit int) string {
 	var text strings.Builder
 	nodes := 0

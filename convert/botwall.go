@@ -11,31 +11,30 @@ import (
 	"readthru/convert/chars"
 )
 
-// wallWindow is how much of a body is looked at for the marks of a bot wall: one was seen 128 KB into a body.
+// wallWindow is the number of bytes of a body that are searched for the marks of a bot wall. One wall had its mark 128
+// KB into the body.
 const wallWindow = 512 << 10
 
-// wallMarks are pieces of the machinery of bot walls, which a challenge has in its scripts and tags and nothing else
-// has.
+// wallMarks are names in the scripts and tags of challenges. Other pages do not have them there.
 var wallMarks = []string{
 	"_cf_chl_opt", "/cdn-cgi/challenge-platform/h/", "cf-challenge-running", "cf-browser-verification",
 	"__cf_chl_managed_tk__", "__cf_chl_f_tk=", "cf-error-code",
 }
 
-// wallSensors are scripts of bot walls that they put into the pages they let pass, too: a sign only where there is
-// little else.
+// wallSensors are scripts of bot walls that ordinary pages have too. They are a sign only on a page with few words.
 var wallSensors = []string{
 	"captcha-delivery.com", "window._pxAppId", "captcha.px-cdn.net", "_Incapsula_Resource", "KPSDK.scriptStart",
 	"awsWafCookieDomainList", "/_sec/cp_challenge/",
 }
 
-// sensorWords is how many visible words a page has at least that is no wall, whatever sensors watch it. Walls by these
-// firms say a sentence or two; the shortest of 600 real pages that has a sensor has about 200.
+// sensorWords is the number of visible words from which a page is not a wall, whatever sensors it has. The walls of
+// these firms have a sentence or two; of 600 real pages with a sensor the shortest has about 200 words.
 const sensorWords = 80
 
-// wallSentences are what some walls say at any size.
+// wallSentences are sentences of walls. They count in a body of any size if its text is short.
 var wallSentences = []string{"Incapsula incident ID", "Sucuri WebSite Firewall", "Pardon Our Interruption"}
 
-// wallPhrases are what small walls say. Under smallWall bytes of body they are believed.
+// wallPhrases are phrases of walls. They count only in a body of less than smallWall bytes.
 var wallPhrases = []string{
 	"Access Denied", "Checking your browser", "Just a moment",
 	"Access to This Page Has Been Blocked", "Request unsuccessful", "Attention Required! | Cloudflare",
@@ -44,7 +43,7 @@ var wallPhrases = []string{
 
 const smallWall = 10 << 10
 
-// wallClasses are the boxes of a challenge; on a small page they are the page.
+// wallClasses are the boxes of challenges. They count only in a body of less than smallWall bytes.
 var wallClasses = []string{`class="g-recaptcha"`, `class="h-captcha"`, `class="cf-turnstile"`}
 
 // Wall looks for the marks of a bot wall in a response, in the first 512 KiB of its content. It returns the mark that
@@ -84,8 +83,8 @@ func Wall(status int, header map[string][]string, content []byte) string {
 	return ""
 }
 
-// among returns those of each list of texts that content contains, in the order of the list. It looks at content once:
-// a bytes.Contains for each of twenty texts took a fifteenth of a conversion.
+// among returns, for each list, the texts of the list that content contains, in the order of the list. It reads content
+// once: bytes.Contains for each of twenty texts took a fifteenth of a conversion.
 func among(content []byte, lists ...[]string) [][]string {
 	var pairs [1 << 16 / 8]byte // bits: whether a text begins with these two bytes
 	var begins [256][]string    // the texts by their first byte
@@ -118,7 +117,7 @@ func among(content []byte, lists ...[]string) [][]string {
 	return found
 }
 
-// inMachinery returns the first mark that stands in a tag or a script, not in text or a comment.
+// inMachinery returns the first mark that is in a tag or a script, not in text or a comment.
 func inMachinery(content []byte, marks []string) string {
 	if len(marks) == 0 {
 		return ""

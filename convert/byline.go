@@ -11,10 +11,10 @@ import (
 	"readthru/page"
 )
 
-// bylineReach is how many elements after the first heading are searched for who wrote a page and when.
+// bylineReach is the number of elements after the first heading that are searched for author and date.
 const bylineReach = 400
 
-// readByline looks below a page's first heading for author and date, for pages whose metadata does not state them.
+// readByline finds the author and the date below the first heading of a page whose metadata does not state them.
 func readByline(meta page.Meta, root *html.Node) {
 	if meta["author"] != "" && meta["date"] != "" {
 		return
@@ -69,7 +69,7 @@ var (
 	bylineEnd   = pattern(`(?i)\s*(?:[|•·–—(@]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
 )
 
-// byline returns the name that a byline states, or "" for what is no name: one to eight words that begin with a letter.
+// byline returns the name in a byline, or "" if s is not a name: one to eight words that begin with a letter.
 func byline(s string) string {
 	s = strings.TrimSpace(bylineEnd().ReplaceAllString(bylineStart().ReplaceAllString(s, ""), ""))
 	s = strings.Trim(s, " ,;:/")
@@ -84,7 +84,7 @@ var dateNames = joined(`date published publish-date pub-date posted posted-on po
 
 var writtenDate = pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
 
-// elementDate returns the date that an element states by its attributes or, when its name says date, in its words.
+// elementDate returns the date in the attributes of an element or, when its name says that it is a date, in its text.
 func elementDate(n *html.Node) string {
 	if dom.Is(n, atom.Time) || strings.HasPrefix(dom.Attr(n, "itemprop"), "date") {
 		for _, s := range []string{dom.Attr(n, "datetime"), dom.Attr(n, "content")} {

@@ -9,7 +9,7 @@ import (
 	"readthru/convert/dom"
 )
 
-// choice is what the rules leave of a page: the root, and what is dropped below it.
+// choice is the content of a page by the rules: a root, and the elements dropped below it.
 type choice struct {
 	root    *html.Node
 	name    string // which rule chose the root
@@ -17,12 +17,12 @@ type choice struct {
 	dropped map[*html.Node]bool
 }
 
-// fewWords is how few words make a result suspicious where the page has more.
+// fewWords is the number of words under which a result is suspicious when the page has more.
 const fewWords = 50
 
-// byRules prunes a page and picks its root. When too little is left it tries again with gentler rules: the first stage
-// that keeps a quarter of the body's text wins, and the last one keeps all. The measure is the share of text, never
-// whether two results agree: both may be wrong alike.
+// byRules prunes a page and chooses its root. When too little is left, it tries again with gentler rules: the first
+// stage that keeps a quarter of the body's text wins, and the last stage keeps everything. Agreement between two
+// results is not a measure, because both may be wrong in the same way.
 func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 	bodyText := contentText(ctx, body)
 	all := measureAll(ctx, body)
@@ -48,7 +48,7 @@ func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 	return c
 }
 
-// contentText returns how much text the body holds outside what is chrome by its element alone.
+// contentText returns the amount of text in the body outside elements that are chrome by their tag.
 func contentText(ctx context.Context, body *html.Node) int32 {
 	chrome := map[*html.Node]bool{}
 	for d := range body.Descendants() {

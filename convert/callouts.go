@@ -13,7 +13,7 @@ import (
 // knows, or what the page itself wrote in Obsidian's form.
 const calloutAttr = "data-callout"
 
-// callouts says which of the names in an element's classes mean which kind of callout.
+// callouts maps names in the classes of an element to kinds of callouts.
 var callouts = map[string]string{
 	"note": "NOTE", "info": "NOTE", "information": "NOTE", "seealso": "NOTE", "secondary": "NOTE",
 	"admonition-todo": "NOTE",
@@ -134,7 +134,7 @@ func calloutTitle(n *html.Node) *html.Node {
 	})
 }
 
-// openCallouts shows what a folded callout holds: like the content of details it is a press away.
+// openCallouts shows the content of folded callouts, because a reader can unfold them as with details.
 func openCallouts(body *html.Node) {
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
 		return dom.HasClass(n, "callout-content") &&

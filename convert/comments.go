@@ -9,12 +9,12 @@ import (
 	"readthru/convert/dom"
 )
 
-// articleWords is how many words of prose, weighed by the chance that they are content, make what stands outside
-// comments an article.
+// articleWords is the number of words of prose outside comments, weighted by the chance that they are content, from
+// which a page has an article.
 const articleWords = 40
 
-// dropComments takes what readers wrote under an article for no content, where there is an article besides. Word for
-// word it looks like content, and a short article may have ten times as much of it.
+// dropComments drops the comments under an article, if the page has an article besides them. A comment by itself looks
+// like content, and a short article may have ten times as much text in comments.
 func (t *outline) dropComments(chance []float32) {
 	said := make([]bool, len(t.blocks))
 	next := int32(1) // the first block not looked at; what stands first is no comment
@@ -42,11 +42,11 @@ func (t *outline) dropComments(chance []float32) {
 	}
 }
 
-// commentNames are what boxes of comments are called, beside names that begin with comment.
+// commentNames are names of comment boxes that do not begin with "comment".
 var commentNames = set("respond disqus_thread")
 
-// commentBox reports whether a class or the id of n begins as those of boxes of comments do. A name that says forum
-// besides means the posts of a thread; a name in the middle of another may mean anything, a match's commentary say.
+// commentBox reports whether a class or the id of n begins like the name of a comment box. Names that also say forum
+// are for the posts of a thread. A name in the middle of another does not count: it may be the commentary on a match.
 func commentBox(n *html.Node) bool {
 	if dom.Is(n, atom.Html, atom.Body, atom.Main) {
 		return false

@@ -10,23 +10,23 @@ import (
 	"readthru/convert/guard"
 )
 
-// noContent names the choice of none of a page's text: it comes with the warning thin.
+// noContent is the name of the choice to keep nothing of a page. It comes with the warning thin.
 const noContent = "nothing"
 
-// noContentCut is the cut below which a page of few words has no content: what there is, footers and notices, stands
-// where scripts would have put the rest. An answer of nothing sends the caller to a browser.
+// noContentCut is the best cut below which a page of few words has no content. Such a page consists of footers and
+// notices around the place that scripts would fill. An empty answer makes the caller use a browser.
 const noContentCut = .235
 
-// smallPage is how many words a page has at least that is judged block by block. On a smaller one a wrong judgement
-// costs more than the little chrome that rules leave.
+// smallPage is the number of words from which a page is judged block by block. On smaller pages a wrong judgement loses
+// more than the little chrome that rules leave.
 const smallPage = 120
 
-// maxJudged is how many blocks of a page are judged. No page that is made for readers has as many, and judging takes
-// time.
+// maxJudged is the number of blocks of a page that are judged, because judging takes time. No page that is made for
+// readers has as many.
 const maxJudged = 30_000
 
-// choose decides what of the page is its content. On documentation the rules alone decide: they lose nothing there.
-// Elsewhere a model that knows what the rules say judges every block of text.
+// choose decides which part of the page is its content. On documentation the rules alone decide, because they lose
+// nothing there. Elsewhere a model judges every block of text; the decision of the rules is one of its features.
 func (d *Document) choose(ctx context.Context) choice {
 	rules := byRules(ctx, d.body, d.kind)
 	if d.kind == documentation {
@@ -72,9 +72,9 @@ func (d *Document) choose(ctx context.Context) choice {
 	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
 }
 
-// cutFactor returns what the best cut is multiplied by. Outside articles a short block that is lost takes the structure
-// around it along, a card's title or a list's item, and what is kept too much are a few words. Best of five on sites
-// that a model was not made from.
+// cutFactor returns the factor of the best cut for a type of page. Outside articles, losing a short block loses
+// structure, such as the title of a card or an item of a list, while keeping it costs a few words. The values are the
+// best of five on sites that the model was not trained on.
 func cutFactor(kind pageType) float32 {
 	if kind == article {
 		return 1
@@ -82,7 +82,7 @@ func cutFactor(kind pageType) float32 {
 	return .8
 }
 
-// judge returns for every block the chance that it is content.
+// judge returns the chance of each block to be content.
 func (t *outline) judge(kind pageType, trees forest) []float32 {
 	facts := t.facts(kind)
 	t.kind = kind
@@ -125,7 +125,7 @@ func (t *outline) bestCut(p []float32) float32 {
 	return f / 2
 }
 
-// decide says which blocks to keep.
+// decide returns which blocks to keep.
 func (t *outline) decide(chance []float32, cut float32) []bool {
 	keep := make([]bool, len(chance))
 	for i, p := range chance {
@@ -137,7 +137,7 @@ func (t *outline) decide(chance []float32, cut float32) []bool {
 	return keep
 }
 
-// keepCode keeps code that stands next to what is kept.
+// keepCode keeps code next to blocks that are kept.
 func (t *outline) keepCode(chance []float32, keep []bool) {
 	for i := range t.blocks {
 		if t.blocks[i].tag != atom.Pre || keep[i] {
@@ -147,8 +147,8 @@ func (t *outline) keepCode(chance []float32, keep []bool) {
 	}
 }
 
-// keepWhole keeps lists and tables whole when most of their words are kept, and drops them whole when hardly any are.
-// On a forum lists are made of other things: who writes, when, and the buttons under a post.
+// keepWhole keeps a list or table whole when most of its words are kept, and drops it whole when hardly any are. On a
+// forum it leaves lists alone: they hold authors, times and buttons.
 func (t *outline) keepWhole(keep []bool) {
 	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
 		x := &t.boxes[i]
@@ -173,8 +173,8 @@ func (t *outline) keepWhole(keep []bool) {
 	}
 }
 
-// keepHeadings keeps a heading when most of what it heads is kept and it is no unlikely one, or prose that is kept
-// follows it. It drops a heading when nothing of what it heads is kept.
+// keepHeadings keeps a heading when most of its section is kept and the heading itself is not unlikely, or when prose
+// that is kept follows it. It drops a heading when nothing of its section is kept.
 func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
 	for i := len(keep) - 1; i >= 0; i-- {
 		if level := t.blocks[i].tag; !headingTag(level) {
@@ -190,9 +190,9 @@ func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
 	}
 }
 
-// headed returns how many words heading i heads, and how many of them are kept. It heads what follows in the smallest
-// box that holds more than it; where that is a line or two, as under the title of a card, what follows in the box
-// around.
+// headed returns the number of words in the section of heading i, and how many of them are kept. The section is the
+// rest of the smallest box that holds more than the heading; if that is only a line or two, as under the title of a
+// card, it is the rest of the next larger box.
 func (t *outline) headed(i int, keep []bool) (kept, all int32) {
 	const (
 		most = 200 // blocks
@@ -217,7 +217,7 @@ func (t *outline) headed(i int, keep []bool) (kept, all int32) {
 	}
 }
 
-// keepTitle keeps the heading that is the page's title when it stands before what is kept.
+// keepTitle keeps the heading that is the title of the page when it precedes the blocks that are kept.
 func (t *outline) keepTitle(keep []bool, title string) {
 	for i := range t.blocks {
 		if keep[i] {
@@ -231,8 +231,8 @@ func (t *outline) keepTitle(keep []bool, title string) {
 	}
 }
 
-// dropEchoes drops what stands twice in a row, once for each width of screen, and what stands where a script would put
-// text.
+// dropEchoes drops a block that repeats the kept block before it, as pages do for two widths of screen, and
+// placeholders that a script would replace.
 func (t *outline) dropEchoes(keep []bool) {
 	last := -1 // kept
 	for i := range t.blocks {
@@ -252,8 +252,8 @@ func (t *outline) dropEchoes(keep []bool) {
 	}
 }
 
-// repeats reports whether b says what the block before it says, in three words or more. Items of a list may well say
-// the same.
+// repeats reports whether b has the same text as the block before it, of three words or more. Items of a list may
+// repeat one another.
 func repeats(b, before *block) bool {
 	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li &&
 		b.tag != atom.Dd

@@ -109,7 +109,7 @@ func (d *Document) parse(ctx context.Context) {
 	d.adopt(ctx, root)
 }
 
-// reportHidden takes what was removed as hidden, and warns of it.
+// reportHidden records what was removed as hidden, and warns of it.
 func (d *Document) reportHidden(r hidden.Report) {
 	d.removed = r.Removed
 	if r.Hidden > 0 {
@@ -126,7 +126,7 @@ func (d *Document) reportHidden(r hidden.Report) {
 	}
 }
 
-// adopt takes the tree of a page.
+// adopt makes the page with this root the content of d.
 func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.head = readHead(root, d.url)
 	d.signs.MarkdownTwin, d.signs.Canonical = d.head.twin, d.head.canonical
@@ -259,7 +259,8 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-// characters returns the number of Unicode code points in text. utf8.RuneCount copies what is not ASCII alone.
+// characters returns the number of Unicode code points in text. utf8.RuneCount would copy a text that is not ASCII
+// alone.
 func characters(text []byte) (n int) {
 	for i := 0; i < len(text); n++ {
 		if text[i] < utf8.RuneSelf {
@@ -272,7 +273,7 @@ func characters(text []byte) (n int) {
 	return n
 }
 
-// sourceTokens estimates the tokens of the body as it came.
+// sourceTokens estimates the tokens of the original body.
 func (d *Document) sourceTokens() int {
 	if d.form != "" {
 		return Tokens(d.content)

@@ -19,7 +19,7 @@ type rows struct {
 	n int
 }
 
-// add writes one row. The header needs as many cells as the widest row has.
+// add writes one row. The header must have as many cells as the widest row.
 func (t *rows) add(cells []string) {
 	t.b.WriteByte('|')
 	for _, c := range cells {
@@ -60,19 +60,19 @@ func writeCell(b *strings.Builder, s string) {
 	}
 }
 
-// escapedText returns plain text as markdown shows it as it stands. lineStart says that it begins a line, next is the
-// character that follows it.
+// escapedText escapes plain text so that markdown shows it unchanged. lineStart says that the text begins a line; next
+// is the character after it.
 func escapedText(s string, lineStart bool, next byte) string {
 	var b strings.Builder
 	writeEscaped(&b, s+string(next), lineStart, false)
 	return strings.TrimSuffix(b.String(), string(next))
 }
 
-// maxCSVColumns is how many columns a table may have. Wider ones are no tables that anyone reads, and swell: they stay
-// as they are.
+// maxCSVColumns is the number of columns up to which CSV becomes a table. Wider tables are unreadable and grow out of
+// proportion; they stay as they are.
 const maxCSVColumns = 1000
 
-// csv makes a table of comma-separated values (RFC 4180), whatever they are separated by in truth.
+// csv makes a table of comma-separated values (RFC 4180). It finds the actual separator in the text.
 func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	if d.url != nil {
 		d.head.title = fileName(d.url.Path)
@@ -126,7 +126,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	d.ready = strings.TrimRight(table.b.String(), "\n")
 }
 
-// tooWide reports whether a line of text has more columns than a table may have, before a reader makes room for them.
+// tooWide reports whether a line has more columns than a table may have. It runs before a CSV reader allocates them.
 func tooWide(text, comma string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if len(line) > maxCSVColumns && strings.Count(line, comma) >= maxCSVColumns && strings.IndexByte(line, '"') < 0 {
@@ -136,8 +136,8 @@ func tooWide(text, comma string) bool {
 	return false
 }
 
-// separator returns the character that separates values: that of the candidates which stands in the first lines,
-// outside quotes, most evenly.
+// separator returns the character that separates values: the candidate that occurs most evenly in the first lines,
+// outside quotes.
 func separator(text string) rune {
 	best, bestScore := ',', 0
 	for _, candidate := range []rune{',', '\t', ';', '|'} {

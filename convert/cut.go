@@ -9,10 +9,10 @@ import (
 	"readthru/markdown"
 )
 
-// Cut keeps the blocks of md, from the first, that come to at most limit tokens, and says under them that more
-// was left out. A block is never cut, but for a list, table or paragraph of many lines that alone is over the limit:
-// that is cut between lines. Next is where what was left out begins, in bytes; 0 when all was kept. Of a first block
-// that cannot be cut all is kept.
+// Cut returns the first blocks of md, up to limit tokens in all, and a note that more was left out. It cuts between
+// blocks; within a block it cuts only when a list, table or paragraph alone is over the limit, and then between lines.
+// The first of these pieces is kept even if it is over the limit. next is the offset in md of the first byte left out,
+// or 0 if Cut kept everything and added no note.
 func Cut(md []byte, limit int) (kept []byte, next int) {
 	tokens, end := 0, 0
 	for _, block := range cuttable(string(md), limit) {
@@ -31,7 +31,7 @@ func Cut(md []byte, limit int) (kept []byte, next int) {
 	return append([]byte(strings.TrimRight(string(md[:end]), "\n")+"\n"), note...), next
 }
 
-// cuttable splits markdown where it may be cut. Joined the pieces are the text again.
+// cuttable splits markdown into the pieces between which Cut may cut. Their concatenation is md.
 func cuttable(md string, limit int) []string {
 	var list []string
 	for _, block := range blocks(md) {
@@ -46,7 +46,7 @@ func cuttable(md string, limit int) []string {
 	return list
 }
 
-// blocks splits markdown after each blank line that is not within a fence. Joined they are the text again.
+// blocks splits markdown after each blank line outside fences. The concatenation of the blocks is md.
 func blocks(md string) []string {
 	var list []string
 	begin, at := 0, 0

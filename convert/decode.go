@@ -19,8 +19,8 @@ import (
 // unconverted.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
-// metaWindow is how far into a page a declared encoding is looked for. HTML says 1024 bytes; pages that begin with a
-// long comment or licence put it a little later.
+// metaWindow is the number of bytes of a page that are searched for a declared encoding. HTML says 1024 bytes; pages
+// that begin with a long comment or licence declare it a little later.
 const metaWindow = 4 << 10
 
 // metaCharset finds the encoding that a page declares in a meta element, in either form.
@@ -64,7 +64,7 @@ func decode(content []byte, contentType string) (text []byte, guessed bool, err 
 	return text, true, err
 }
 
-// convertFrom decodes content from the encoding with HTML's name for it.
+// convertFrom decodes content from the encoding of this name in HTML.
 func convertFrom(name string, content []byte) ([]byte, bool, error) {
 	if name == "utf-8" {
 		return utf8Text(content)

@@ -83,7 +83,7 @@ func (r *renderer) isDefinition(c *html.Node) bool {
 	return dom.Is(c, atom.Dd) && (r.copied || r.nesting < guard.MaxNesting)
 }
 
-// definition writes terms, which are copies, and what they mean. It reports whether another definition of the same
+// definition writes terms, which are copies, and their definition. It reports whether another definition of the same
 // terms may follow.
 func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Node) bool {
 	r.nesting++

@@ -9,7 +9,7 @@ import (
 	"readthru/convert/dom"
 )
 
-// dropped returns the nodes that hold nothing to keep, the largest possible.
+// dropped returns the largest nodes that hold nothing to keep.
 func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 	dropped := map[*html.Node]bool{}
 	before := keptBefore(keep)
@@ -54,7 +54,7 @@ func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 	return dropped
 }
 
-// keptBefore returns how many blocks are kept before each, and in all.
+// keptBefore returns the number of kept blocks before each block, and last the number of all.
 func keptBefore(keep []bool) []int32 {
 	before := make([]int32, len(keep)+1)
 	for i, k := range keep {
@@ -66,7 +66,7 @@ func keptBefore(keep []bool) []int32 {
 	return before
 }
 
-// shownBoxes tells which boxes hold pictures that belong to what is kept, though perhaps no text that is.
+// shownBoxes returns which boxes hold pictures that belong to kept blocks, even if no text in the box is kept.
 func (t *outline) shownBoxes(before []int32, top bool) []bool {
 	shown := make([]bool, len(t.boxes))
 	for _, p := range t.pictures {
@@ -80,8 +80,8 @@ func (t *outline) shownBoxes(before []int32, top bool) []bool {
 	return shown
 }
 
-// illustrates reports whether a picture belongs to the text around it that is kept: it stands, with at most a caption
-// that is not, close to kept blocks. top says that a title is the first of them.
+// illustrates reports whether a picture belongs to the kept text around it: kept blocks are close, and at most a
+// caption stands between. top says that the first kept block is a title.
 func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
 	const (
 		near    = 3  // blocks

@@ -14,8 +14,8 @@ import (
 	"readthru/convert/guard"
 )
 
-// escapeTree rewrites the text below root so that markdown shows it as it stands. It runs after white space has been
-// collapsed, knows which text begins a line, and takes time linear in the text: no character is looked at from afar.
+// escapeTree escapes the text below root so that markdown shows it unchanged. It runs after white space is collapsed,
+// so that it knows which text begins a line. It takes time linear in the text.
 func escapeTree(ctx context.Context, root *html.Node) {
 	lineStart := true
 	var b strings.Builder
@@ -49,7 +49,7 @@ func escapeTree(ctx context.Context, root *html.Node) {
 	walk(root, false)
 }
 
-// verbatim reports whether n's text is written as it stands.
+// verbatim reports whether the text of n is written without escapes.
 func verbatim(n *html.Node) bool {
 	return dom.Is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == dom.MathElement ||
 		n.Data == dom.RawElement
@@ -85,8 +85,8 @@ var escapes = [utf8.RuneSelf]bool{
 	'&': true, '~': true, '!': true,
 }
 
-// special reports whether the character at i is markup where it stands. At the edges of s, where the next character is
-// not known, it is taken for markup.
+// special reports whether the character at i is markup at this place. At the edges of s, where the neighbour is
+// unknown, it reports true.
 func special(s string, i int, inLink bool) bool {
 	next := byte(0)
 	if i+1 < len(s) {
@@ -146,7 +146,7 @@ func numbered(s string) bool {
 	return false
 }
 
-// entity reports whether s, after an ampersand, goes on as a character reference does.
+// entity reports whether s, the text after an ampersand, completes a character reference.
 func entity(s string) bool {
 	for i := range min(len(s), 32) {
 		switch c := s[i]; {

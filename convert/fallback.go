@@ -13,7 +13,8 @@ import (
 	"readthru/convert/hidden"
 )
 
-// fallback returns the page's text alone: of its tree, from which hidden text is gone already, or else of its tokens.
+// fallback returns the text of the page without structure: from its tree, which has no hidden text any more, or else
+// from its tokens.
 func (d *Document) fallback(ctx context.Context) string {
 	if d.body == nil {
 		return fallbackText(ctx, d.content)
@@ -50,9 +51,8 @@ func spacesForNewlines(s string) string {
 	}, s)
 }
 
-// fallbackText returns the text of a page that could not be converted, from the tokenizer alone: it needs no tree,
-// takes time linear in the input and cannot fail (rule B18). Blocks become paragraphs; nothing else of the structure is
-// left.
+// fallbackText returns the text of a page that could not be converted. It uses the tokenizer alone, needs no tree,
+// takes time linear in the input and cannot fail (rule B18). Blocks become paragraphs; other structure is lost.
 func fallbackText(ctx context.Context, content []byte) string {
 	var b strings.Builder
 	writeText(&b, dom.NewTokenizer(ctx, content))
@@ -75,7 +75,7 @@ func paragraphs(text string) string {
 	return out.String()
 }
 
-// writeText writes the text that z finds outside scripts, styles and the like, a newline at the edges of blocks.
+// writeText writes the text that z finds outside scripts, styles and the like, with a newline at the edges of blocks.
 func writeText(b *strings.Builder, z *html.Tokenizer) {
 	skip := 0       // depth in elements whose content is no text
 	var name []byte // of the element that hides what is in it, nil: none
@@ -125,13 +125,13 @@ func writeText(b *strings.Builder, z *html.Tokenizer) {
 	}
 }
 
-// impliedEnd holds the elements that the next of their name ends; the next block ends a p.
+// impliedEnd holds the elements that end where the next element of the same name begins; p ends also at the next block.
 var impliedEnd = map[string]bool{
 	"p": true, "li": true, "td": true, "th": true, "tr": true, "dt": true, "dd": true,
 	"option": true,
 }
 
-// rawText holds the elements whose content is no text of the page and holds no tags.
+// rawText holds the elements whose content is neither text of the page nor tags.
 var rawText = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Iframe: true, atom.Textarea: true, atom.Title: true,
 	atom.Noembed: true, atom.Noframes: true,

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// featureCount is the length of a block's feature vector. Which feature is which follows from the order in which they
-// are put: a change of it asks for a new model.
+// featureCount is the length of the feature vector of a block. The order of the calls of put defines the features; a
+// change of that order requires a new model.
 const featureCount = 148
 
 func headingTag(a atom.Atom) bool {
@@ -33,7 +33,7 @@ func lg(n int32) float32 {
 	return float32(math.Log2(float64(n) + 1))
 }
 
-// smallLogs holds lg of small numbers, which is asked for thirty times a block.
+// smallLogs holds lg of small numbers, which the features of one block need thirty times.
 var smallLogs = func() (logs [512]float32) {
 	for n := range logs {
 		logs[n] = float32(math.Log2(float64(n) + 1))
@@ -56,7 +56,7 @@ type vector struct {
 
 func (v *vector) put(values ...float32) { v.n += copy(v.f[v.n:], values) }
 
-// features fills f with what is known of block i.
+// features fills f with the features of block i.
 func (t *outline) features(i int, p *pageFacts, f *[featureCount]float32) {
 	v := &vector{f: f}
 	t.selfFeatures(v, i)
@@ -71,7 +71,7 @@ func (t *outline) features(i int, p *pageFacts, f *[featureCount]float32) {
 	t.titleFeatures(v, i, p)
 }
 
-// selfFeatures tell of the block itself.
+// selfFeatures puts features of the block itself.
 func (t *outline) selfFeatures(v *vector, i int) {
 	b := &t.blocks[i]
 	x := &t.boxes[t.blocks[i].box]
@@ -97,7 +97,7 @@ func (t *outline) selfFeatures(v *vector, i int) {
 	}
 }
 
-// roundFeatures tell of what stands round it.
+// roundFeatures puts features of the blocks around the block.
 func (t *outline) roundFeatures(v *vector, i int, p *pageFacts) {
 	n := len(t.blocks)
 	for _, d := range []int{-3, -2, -1, 1, 2, 3} {
@@ -126,7 +126,7 @@ func (t *outline) roundFeatures(v *vector, i int, p *pageFacts) {
 	}
 }
 
-// placeFeatures tell of where on the page it stands.
+// placeFeatures puts features of the place of the block on the page.
 func (t *outline) placeFeatures(v *vector, i int, p *pageFacts) {
 	x := &t.boxes[t.blocks[i].box]
 	n := len(t.blocks)
@@ -154,7 +154,7 @@ func (t *outline) placeFeatures(v *vector, i int, p *pageFacts) {
 	v.put(lg(x.depth))
 }
 
-// boxesFeatures tell of the boxes round it.
+// boxesFeatures puts features of the boxes around the block.
 func (t *outline) boxesFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
 	// The boxes around it, those that hold more than the one before.
@@ -200,7 +200,7 @@ func (t *outline) boxesFeatures(v *vector, i int, p *pageFacts) {
 	v.put(farDensity)
 }
 
-// namesFeatures tell of what names and words say.
+// namesFeatures puts features of the names and first words of the block and its boxes.
 func (t *outline) namesFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
 	x := &t.boxes[t.blocks[i].box]
@@ -227,7 +227,7 @@ func (t *outline) namesFeatures(v *vector, i int, p *pageFacts) {
 	}
 }
 
-// pageFeatures tell of what the rules say, and the page as a whole.
+// pageFeatures puts features of the decision of the rules and the page as a whole.
 func (t *outline) pageFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
 	x := &t.boxes[t.blocks[i].box]
@@ -249,7 +249,7 @@ func (t *outline) pageFeatures(v *vector, i int, p *pageFacts) {
 	v.put(flag(p.kind == product))
 }
 
-// styleFeatures tell of blocks that look like it, and the box an article extractor would choose.
+// styleFeatures puts features of blocks that look like the block, and the box that an article extractor would choose.
 func (t *outline) styleFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
 	st := p.styles[t.styleOf(b)]
@@ -288,7 +288,7 @@ func (t *outline) styleFeatures(v *vector, i int, p *pageFacts) {
 	}
 }
 
-// pictureFeatures tell of pictures beside it, and of the smallest box around it that holds one.
+// pictureFeatures puts features of the pictures beside the block, and the smallest box around it that holds one.
 func (t *outline) pictureFeatures(v *vector, i int, p *pageFacts) {
 	v.put(p.picturesAt[i], p.picturesAt[i+1])
 	up := float32(0)
@@ -303,14 +303,14 @@ func (t *outline) pictureFeatures(v *vector, i int, p *pageFacts) {
 	v.put(-1, -1, -1, up)
 }
 
-// emphasisFeatures tell how it is set: notes of an editor are slanted, or stand in brackets.
+// emphasisFeatures puts features of the emphasis of the block: notes of editors are in italics or in brackets.
 func (t *outline) emphasisFeatures(v *vector, i int) {
 	b := &t.blocks[i]
 	v.put(ratio(b.slanted, b.words), ratio(b.bold, b.words), flag(b.bracket))
 }
 
-// titleFeatures tell whether it says what the page's head says, and where it stands to the page's title and the text
-// below that.
+// titleFeatures puts features of the likeness of the block to the title and description of the page, and its place
+// relative to the title and the text below that.
 func (t *outline) titleFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
 	v.put(flag(b.hash == t.title), flag(b.hash == t.abstract), flag(t.abstract != 0))
@@ -329,7 +329,7 @@ func (t *outline) titleFeatures(v *vector, i int, p *pageFacts) {
 
 var typeNumbers = map[pageType]int{article: 0, service: 1, documentation: 2, listing: 3, product: 4, forum: 5}
 
-// saying sums up what a block's first words say: the lowest and the highest odds, and the mean.
+// saying sums up the odds of the first words of a block: the lowest, the highest, and the mean.
 func (b *block) saying() (low, high, mean float32) {
 	if b.said == 0 {
 		return 0, 0, 0

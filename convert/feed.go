@@ -18,8 +18,8 @@ import (
 	"readthru/convert/xmlread"
 )
 
-// feed makes the page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading that links to it, date
-// and author, and its content by the rules for HTML. It reports false for what cannot be read as a feed.
+// feed makes a page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading with a link to it, date
+// and author, and its content by the rules for HTML. It reports false if text cannot be read as a feed.
 func (d *Document) feed(ctx context.Context, text string) bool {
 	f, err := gofeed.NewParser().ParseString(strings.TrimLeft(xmlread.WithoutDeclaration(text), " \t\r\n"))
 	if err != nil || f == nil {
@@ -70,7 +70,7 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 	return true
 }
 
-// compose takes a page that was written here: nothing of it is pruned, and it is not judged as pages of others are.
+// compose takes a page that this package wrote. Such a page is neither pruned nor judged.
 func (d *Document) compose(ctx context.Context, markup []byte) {
 	d.content = markup
 	root, deep, err := dom.Parse(ctx, markup)
@@ -93,7 +93,7 @@ func (d *Document) compose(ctx context.Context, markup []byte) {
 	d.warnings, d.whole = kept, true
 }
 
-// writePart writes what a feed says in HTML, closed in itself: what one item leaves open must not swallow the next.
+// writePart writes HTML from a feed and closes its elements, so that an item cannot swallow the next.
 func writePart(ctx context.Context, b *bytes.Buffer, part string) {
 	if part == "" {
 		return
@@ -164,7 +164,7 @@ func people(list []*gofeed.Person) string {
 	return strings.Join(names, ", ")
 }
 
-// when returns the first of times that is known, in RFC 3339, or its day when it has no time.
+// when returns the first known time in RFC 3339, or only its day if it has no time.
 func when(times ...*time.Time) string {
 	for _, t := range times {
 		if t == nil || t.Year() < 1900 || t.Year() > 9999 {

@@ -24,7 +24,7 @@ const (
 	WarnDamaged   = "damaged"   // part of the body could not be read
 )
 
-// format is a way in which bodies are written. Its text is [Result.Path] of what is converted from it.
+// format is the format of a body. It is the [Result.Path] of bodies that are not HTML pages.
 type format string
 
 const (
@@ -47,8 +47,8 @@ var pageFormats = map[page.Kind]format{
 	page.HTML: htmlFormat, page.Markdown: markdownText, page.Feed: feedFormat, page.PDF: pdfFormat,
 }
 
-// typeFormats are the formats that other media types state. Types that end in +json and +xml, and all of text, image
-// and the like, are seen to in formatOf.
+// typeFormats are the formats of other media types. formatOf handles types that end in +json and +xml, and all types of
+// text, images and the like.
 var typeFormats = map[string]format{
 	"application/json": jsonFormat, "text/json": jsonFormat, "application/x-json": jsonFormat,
 	"application/manifest+json": jsonFormat,
@@ -58,11 +58,11 @@ var typeFormats = map[string]format{
 	"image/svg+xml": imageFormat,
 }
 
-// saysNothing are the media types that servers give to what they do not know.
+// saysNothing are the media types that servers use for unknown files.
 var saysNothing = set("text/plain application/octet-stream binary/octet-stream application/x-download " +
 	"application/force-download application/download application/zip application/unknown unknown/unknown")
 
-// endings are the formats of files that a server or a caller names only by their path.
+// endings are the formats of files by the end of their path, for servers and callers that name no type.
 var endings = map[string]format{
 	".html": htmlFormat, ".htm": htmlFormat, ".xhtml": htmlFormat, ".md": markdownText, ".markdown": markdownText,
 	".json": jsonFormat, ".geojson": jsonFormat,
@@ -70,9 +70,9 @@ var endings = map[string]format{
 	".svg": imageFormat,
 }
 
-// formatOf returns the format of content: that of its media type if it fits the bytes, else that of the bytes and the
-// path. A body that begins as PDF, as a picture or as a document in a zip file does is one, unless its type is one of
-// text.
+// formatOf returns the format of content: that of its media type if the bytes agree, else that of the bytes and the
+// path. A body that begins like a PDF, a picture or a document in a zip archive has that format unless its type is one
+// of text.
 func formatOf(content []byte, contentType string, u *url.URL) format {
 	t := page.MediaType(contentType)
 	f, stated := pageFormats[page.KindOf(t)]
@@ -109,8 +109,8 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 	return sourceFormat // of a type that is not known here, and text all the same
 }
 
-// undeclared returns the format of a text whose media type t says nothing. What is labelled as plain text is taken for
-// no more than its path says: a page's source may be shown so.
+// undeclared returns the format of a text whose media type t says nothing. For plain text only the path decides,
+// because a server may show the source of a page that way.
 func undeclared(content []byte, t string, u *url.URL) format {
 	if t != "text/plain" && looksLikeHTML(content) {
 		return htmlFormat
@@ -137,7 +137,7 @@ func undeclared(content []byte, t string, u *url.URL) format {
 	return plainFormat
 }
 
-// magic returns the format of content that begins as no text does; "" if it does not, or is not known.
+// magic returns the format of content by its first bytes, or "" if it begins like text or the format is unknown.
 func magic(content []byte) format {
 	switch {
 	case len(content) == 0:
@@ -157,8 +157,8 @@ func magic(content []byte) format {
 	return binaryFormat
 }
 
-// noText reports whether content is no text: a NUL among its first bytes, and no encoding that has such, or many bytes
-// that are neither UTF-8 nor any text's.
+// noText reports whether content is not text: it has a NUL among its first bytes and no byte order mark of UTF-16, or
+// it has many control characters and is not valid UTF-8.
 func noText(content []byte) bool {
 	head := content[:min(len(content), 8<<10)]
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
@@ -183,7 +183,7 @@ func looksLikeHTML(content []byte) bool {
 		bytes.Contains(bytes.ToLower(start), []byte("<body")) || bytes.Contains(bytes.ToLower(start), []byte("<head")))
 }
 
-// read takes content in.
+// read finds the format of content and reads it.
 func (d *Document) read(ctx context.Context, content []byte, contentType string) error {
 	f := formatOf(content, contentType, d.url)
 	switch f {
@@ -224,7 +224,8 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	return nil
 }
 
-// binary runs the reading of a body that is not one text.
+// binary calls reading, which reads a body that is not text. If reading fails, the document is empty and has the
+// warning damaged.
 func (d *Document) binary(ctx context.Context, f format, reading func()) error {
 	d.form = f
 	if guard.Run(reading) != nil && ctx.Err() == nil {

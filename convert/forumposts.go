@@ -5,14 +5,14 @@ import "readthru/convert/dom"
 // A forum's posts come with more than was written: who wrote it and when, which a reader needs, and what the forum
 // knows of its members, which no reader asked for, at every post again.
 
-// extras are what programs of forums (XenForo, phpBB, vBulletin, FluxBB, SMF, MyBB, Invision) call the boxes of that:
-// ranks, counts, signatures, reactions and controls.
+// extras are the names that forum programs (XenForo, phpBB, vBulletin, FluxBB, SMF, MyBB, Invision) give to boxes
+// around a post: ranks, counts, signatures, reactions and controls.
 var extras = joined(`signature sig-text post-signature extra-user-info userinfo-extra user-rank user-stats
 	author-statistics member-group post-group post-count profile-rank profile-posts profile-joined profile-location
 	profile-custom-field profile-contact reaction-summary reactions-bar likes-summary expand-link quote-expand
 	post-foot-left post-foot-right post-links flat-list message-attribution-opposite`)
 
-// dropExtras drops such boxes.
+// dropExtras drops the blocks in such boxes.
 func (t *outline) dropExtras(keep []bool) {
 	for i := range t.boxes {
 		if x := &t.boxes[i]; named(x.node, extras) {
@@ -23,8 +23,8 @@ func (t *outline) dropExtras(keep []bool) {
 	}
 }
 
-// keepNames keeps who wrote each post that is kept, and when: a short block in a post that begins it or is named so,
-// and a time, which may lie deeper.
+// keepNames keeps the author and the time of each post that is kept: a short block that begins the post or has such a
+// name, or a short block with a time, which may lie deeper.
 func (t *outline) keepNames(keep []bool) {
 	const near, deep = 4, 8
 	for i := range t.blocks {
@@ -43,7 +43,7 @@ func (t *outline) keepNames(keep []bool) {
 	}
 }
 
-// postNames are the names of elements that say who wrote a post, and when.
+// postNames are the names of elements that hold the author or the time of a post.
 var postNames = joined(`author username user-name post-author post-date post-time poster posted date time-stamp
 	author-name p-author topic-author comment-author comment-date`)
 

@@ -1,6 +1,6 @@
 package convert
 
-// grid is a table's cells in few pieces of memory: a large table has a million.
+// grid holds the cells of a table in few allocations: a large table has a million cells.
 type grid struct {
 	texts  []byte // of all cells, one after the other
 	cells  []cell
@@ -8,13 +8,14 @@ type grid struct {
 	widest int     // cells of the longest row
 }
 
-// cell is where a cell's markdown lies in the texts, and how many columns and rows it spans.
+// cell is the place of the markdown of a cell in the texts of the grid, and the number of columns and rows that it
+// spans.
 type cell struct {
 	begin, end    int32
 	columns, rows uint16
 }
 
-// place is a place in a line of the grid: which cell stands there, -1 for none, and how many rows it goes further down.
+// place is a place in a line of the grid: its cell, or -1 for none, and the number of further rows that the cell spans.
 type place struct{ cell, rows int32 }
 
 // text returns the markdown of a cell.
@@ -25,7 +26,7 @@ func (g *grid) text(cell int32) []byte {
 	return g.texts[g.cells[cell].begin:g.cells[cell].end]
 }
 
-// blank reports whether nothing stands in a line.
+// blank reports whether a line has no text.
 func (g *grid) blank(line []place) bool {
 	for _, p := range line {
 		if len(g.text(p.cell)) > 0 {
@@ -35,7 +36,7 @@ func (g *grid) blank(line []place) bool {
 	return true
 }
 
-// used tells in which columns something stands. It reports false when spans make far more places than there are cells.
+// used returns which columns have text. It reports false if spans make far more places than there are cells.
 func (g *grid) used() (used []bool, ok bool) {
 	limit := g.limit()
 	for line := range g.lines {
@@ -52,11 +53,11 @@ func (g *grid) used() (used []bool, ok bool) {
 	return used, true
 }
 
-// limit is how many places spans may make of the cells.
+// limit is the number of places that the spans of the cells may make.
 func (g *grid) limit() int { return 4*len(g.cells) + 1000 }
 
-// lines yields the rows with each cell repeated over the columns and rows that it spans. A line is valid until the
-// next, and cut where it alone is over the limit.
+// lines yields the rows, with each cell repeated over the columns and rows that it spans. A line is valid until the
+// next one. A line over the limit is cut.
 func (g *grid) lines(yield func(line []place) bool) {
 	var line, above []place
 	limit := g.limit()

@@ -14,20 +14,20 @@ import (
 	"readthru/convert/dom"
 )
 
-// lazySources are the attributes in which scripts that load images late keep the address.
+// lazySources are the attributes in which scripts that load images late store the address.
 var lazySources = []string{
 	"data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "data-url",
 	"data-image-src", "data-full-src",
 }
 
-// trackers are parts of addresses that only count visitors.
+// trackers are parts of the addresses of images that only count visitors.
 var trackers = []string{
 	"/pixel.gif", "/spacer.gif", "/blank.gif", "/1x1.", "/transparent.gif", "doubleclick.net/",
 	"google-analytics.com/", "facebook.com/tr", "scorecardresearch.com/", "/__utm.gif", "stats.wordpress.com/",
 	"pixel.wp.com/",
 }
 
-// smallest is the side, in pixels, under which an image is an icon, a spacer or a counter and no content.
+// smallest is the side, in pixels, under which an image is an icon, a spacer or a counter and not content.
 const smallest = 24
 
 // normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it.
@@ -79,7 +79,7 @@ func imageAddress(n *html.Node, base *url.URL) string {
 	return ""
 }
 
-// picture reports whether an address ends as those of images do.
+// picture reports whether an address ends like that of an image.
 func picture(address string) bool {
 	address, _, _ = strings.Cut(address, "?")
 	switch strings.ToLower(path.Ext(address)) {
@@ -135,7 +135,7 @@ func tracker(src string) bool {
 	return false
 }
 
-// spacerNames are what files are called that only fill space.
+// spacerNames are names of image files that only fill space.
 var spacerNames = set("clear cleardot spacer space blank pixel transparent trans 1x1 dot shim empty placeholder")
 
 // spacer reports whether an address names a file that only fills space.
@@ -149,8 +149,8 @@ func spacer(src string) bool {
 	return false
 }
 
-// dropOrnaments removes images without a text that stand on the page three times and more: bullets, stars, icons.
-// Inside a table they are marks in its cells and stay.
+// dropOrnaments removes images without alternative text that the page shows three times or more: bullets, stars, icons.
+// In tables they are marks in cells and stay.
 func dropOrnaments(body *html.Node) {
 	seen := map[string][]*html.Node{}
 	for d := range body.Descendants() {
@@ -170,7 +170,7 @@ func dropOrnaments(body *html.Node) {
 	}
 }
 
-// lazyImages puts an image that only a noscript element holds into the place of the empty one that a script would fill.
+// lazyImages replaces the empty image that a script would fill by the image in the noscript element beside it.
 func lazyImages(body *html.Node) {
 	for _, noscript := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Noscript) }) {
 		text := dom.Text(noscript)

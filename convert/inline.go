@@ -14,8 +14,8 @@ import (
 	"readthru/convert/dom"
 )
 
-// delimited writes emphasis. White space at its edges moves out, and it is left off where it would hold blocks or where
-// an element round it says the same.
+// delimited writes emphasis. White space at its edges moves out. It writes no marks around blocks and within an element
+// of the same emphasis.
 func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth *int) {
 	if *depth > 0 {
 		r.children(out, n)
@@ -61,9 +61,9 @@ const (
 	closers = ".,:;?!\"'”’»…、。：；，！？"
 )
 
-// flank moves punctuation out of emphasis where a mark between it and a letter would not count (CommonMark 6.2: a
-// delimiter run beside a letter must not have punctuation on its other side). It reports false when that cannot be
-// mended.
+// flank moves punctuation out of emphasis where a mark between the punctuation and a letter would not count (CommonMark
+// 6.2: a delimiter run beside a letter must not have punctuation on its other side). ok is false if moving does not
+// help.
 func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []byte, ok bool) {
 	inner = content
 	if last, _ := utf8.DecodeLastRune(before); len(before) > 0 && wordRune(last) {
@@ -90,8 +90,7 @@ func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []
 // wordRune reports whether r is neither white space nor punctuation.
 func wordRune(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsPunct(r) && !unicode.IsSymbol(r) }
 
-// runeAfter returns the first character that is written after n, a space where a line ends, and a star where that is
-// markup.
+// runeAfter returns the first character that is written after n: a space at the end of a line, and a star for markup.
 func runeAfter(n *html.Node) rune {
 	for range 8 {
 		for n.NextSibling == nil {
@@ -121,7 +120,8 @@ func runeAfter(n *html.Node) rune {
 	return ' '
 }
 
-// raised writes sub and sup as HTML where the meaning depends on it: digits, signs, single letters. Else as plain text.
+// raised writes sub and sup as HTML where the meaning depends on them: for digits, signs and single letters. Otherwise
+// it writes plain text.
 func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
 	text := chars.OneLine(dom.Text(n))
 	short := len([]rune(text)) == 1 || len(text) <= 4 && text != "" && strings.Trim(text, "0123456789+-−()") == ""
@@ -156,7 +156,8 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// inlineCode writes code within a line. When a link fills it, the link goes outside, where it works.
+// inlineCode writes code within a line. If the code is one link, the link goes outside, because markdown shows a link
+// in code as text.
 func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
 	text := dom.Text(n)
 	trimmed := chars.OneLine(strings.ReplaceAll(text, "\u00a0", " "))
@@ -227,7 +228,7 @@ func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
-// writeLink writes a link in the form that was asked for. text is its text before escaping, if it has any.
+// writeLink writes a link in the form of the options. text is its text before escaping, if any.
 func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text string) {
 	if tail := out.Bytes(); len(tail) > 0 && tail[len(tail)-1] == '!' && !bytes.HasSuffix(tail, []byte(`\!`)) {
 		out.Truncate(out.Len() - 1)

@@ -15,9 +15,9 @@ const (
 	maxTableColumns = 24 // and with at most as many members each: wider rows do not
 )
 
-// json makes the markdown of JSON (RFC 8259): indented between fences, numbers and order as they are. An array of equal
-// flat objects, alone or as a member of the outermost object, becomes a table. What is not JSON stays as it is, between
-// fences.
+// json makes the markdown of JSON (RFC 8259): indented code between fences, with numbers and order unchanged. An array
+// of flat objects with the same keys, alone or as a member of the outermost object, becomes a table. A text that is not
+// valid JSON stays unchanged between fences.
 func (d *Document) json(ctx context.Context, text string) {
 	if d.url != nil {
 		d.head.title = fileName(d.url.Path)
@@ -65,7 +65,8 @@ func (d *Document) json(ctx context.Context, text string) {
 	d.ready = fence(indented(rest.Bytes()), "json") + tables.String()
 }
 
-// indented returns valid JSON indented by two spaces a level, or as it is where that would grow out of proportion.
+// indented returns valid JSON indented by two spaces a level, or unchanged if indenting would make it grow out of
+// proportion.
 func indented(raw []byte) string {
 	size, depth, quoted := 0, 0, false
 	for i := 0; i < len(raw); i++ {
@@ -95,7 +96,7 @@ func indented(raw []byte) string {
 // member is a member of an object; key and value are JSON.
 type member struct{ key, value []byte }
 
-// jsonMembers returns the members of an object in their order; false for what is no object.
+// jsonMembers returns the members of an object in order, or false if raw is not an object.
 func jsonMembers(raw []byte) ([]member, bool) {
 	var list []member
 	ok := eachValue(raw, '{', func(key, value []byte) bool {
@@ -105,8 +106,9 @@ func jsonMembers(raw []byte) ([]member, bool) {
 	return list, ok
 }
 
-// eachValue calls do for the members of an object or the elements of an array, the kind of which open says, until do
-// returns false. raw is valid JSON. It returns false when raw is of another kind, or do was.
+// eachValue calls do for each member of an object or element of an array until do returns false. raw must be valid
+// JSON; open is the bracket that begins an object or an array. It returns false if raw does not begin with open or do
+// returned false.
 func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != open {
@@ -140,7 +142,8 @@ func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 	return true
 }
 
-// jsonTable returns an array of equal flat objects as a table; false for other values, short arrays and wide objects.
+// jsonTable returns an array of flat objects with the same keys as a table. It returns false for other values, short
+// arrays and wide objects.
 func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 	var header []string
 	table := rows{}
@@ -179,7 +182,7 @@ func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 	return strings.TrimRight(table.b.String(), "\n"), ok && table.n > minTableRows
 }
 
-// unquoted returns the text of a JSON string; other values as they are.
+// unquoted returns the text of a JSON string, and other values unchanged.
 func unquoted(raw []byte) string {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {

@@ -16,8 +16,8 @@ import (
 // maxStructured is the longest JSON-LD that is read, in bytes.
 const maxStructured = 256 << 10
 
-// readStructured takes author, date and the text of the article from JSON-LD, and whether the page sells one thing.
-// What cannot be parsed is passed over: it never fails a page.
+// readStructured reads author, date and the text of the article from JSON-LD, and whether the page sells one thing. It
+// ignores text that cannot be parsed.
 func readStructured(meta page.Meta, text string) (articleBody string, sells bool) {
 	if len(text) > maxStructured {
 		return "", false
@@ -72,8 +72,8 @@ func isType(v any, name string) bool {
 	return false
 }
 
-// structuredPage replaces the body's content by the article that its JSON-LD holds when there is hardly any text in the
-// page itself: scripts would have put it there. It reports whether it did.
+// structuredPage replaces the content of the body by the article in its JSON-LD if the page itself has hardly any text,
+// because scripts would have put the article there. It reports whether it did.
 func structuredPage(body *html.Node, c counts, articleBody string) bool {
 	if c.words >= thinWords || chars.Words(articleBody) < noscriptWords {
 		return false
@@ -99,8 +99,8 @@ func structuredPage(body *html.Node, c counts, articleBody string) bool {
 	return true
 }
 
-// repairJSON returns text without what pages put into JSON that JSON has not: comments and CDATA marks round or in it,
-// control characters in strings, commas before a closing bracket, semicolons after it.
+// repairJSON removes what pages put into JSON against its grammar: comments and CDATA marks, control characters in
+// strings, commas before a closing bracket, and semicolons at the end.
 func repairJSON(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -140,7 +140,7 @@ func closes(s string) bool {
 	return s != "" && (s[0] == '}' || s[0] == ']')
 }
 
-// comment returns the length of the comment, or the mark, with which s begins; at least 1.
+// comment returns the length of the comment or mark at the start of s, at least 1.
 func comment(s string) int {
 	for _, mark := range []struct{ open, end string }{{"/*", "*/"}, {"//", "\n"}} {
 		if strings.HasPrefix(s, mark.open) {

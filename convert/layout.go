@@ -7,8 +7,8 @@ import (
 	"readthru/convert/dom"
 )
 
-// normaliseTable leaves a table of data as it is, cuts one that holds headings between its rows at these, and turns a
-// table that only arranges its content into plain blocks.
+// normaliseTable leaves a table of data unchanged, splits a table at headings between its rows, and turns a layout
+// table into plain blocks.
 func normaliseTable(n *html.Node) {
 	switch {
 	case layout(n):
@@ -18,8 +18,8 @@ func normaliseTable(n *html.Node) {
 	}
 }
 
-// layout reports whether a table only arranges its content: it says so, it has one column or one row, or its cells hold
-// what no cell of data holds.
+// layout reports whether a table only arranges its content: it says so, it has one column or one row, or a cell holds
+// something that a cell of data never holds.
 func layout(n *html.Node) bool {
 	if role := dom.Attr(n, "role"); role == "presentation" || role == "none" {
 		return true
@@ -52,7 +52,7 @@ func layout(n *html.Node) bool {
 	}) != nil
 }
 
-// rowHeading returns the heading that a row without other text consists of, or nil.
+// rowHeading returns the heading of a row that has no other text, or nil.
 func rowHeading(row *html.Node) *html.Node {
 	var found *html.Node
 	for c := row.FirstChild; c != nil; c = c.NextSibling {
@@ -81,7 +81,7 @@ func headedRows(n *html.Node) bool {
 	return false
 }
 
-// splitTable turns a table into a box of headings and the tables between them.
+// splitTable turns a table into a box with its headings and the tables between them.
 func splitTable(n *html.Node) {
 	rows := tableRows(n)
 	dom.Rename(n, atom.Div)

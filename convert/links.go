@@ -11,12 +11,12 @@ import (
 	"readthru/convert/dom"
 )
 
-// schemes are those a link may have; a link with any other is dropped and its text kept.
+// schemes are the schemes that a link may have. A link with another scheme becomes its text.
 var schemes = set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 
-// absolute returns href as an absolute URL, or as a fragment where it points into the page itself. It is empty for what
-// is not a link that can be followed: javascript:, data:, nonsense. The bytes of an absolute URL stay as they are, but
-// for those that would end a link in markdown.
+// absolute returns href as an absolute URL, or as a fragment if it points into the page itself. It is empty if the link
+// cannot be followed, as with javascript: and data:. The bytes of an absolute URL stay unchanged except those that
+// would end a link in markdown.
 func absolute(base *url.URL, href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || chars.Invisible(r) {
@@ -70,7 +70,7 @@ func validScheme(s string) bool {
 var linkEscapes = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "\"", "%22", "`", "%60", "|",
 	"%7C", "*", "%2A")
 
-// linkBytes returns an address as it stands in a markdown link. Brackets stay where they are balanced.
+// linkBytes returns an address as a link destination of markdown. Balanced brackets stay.
 func linkBytes(s string) string {
 	s = linkEscapes.Replace(s)
 	if strings.IndexByte(s, ';') >= 0 {
@@ -94,7 +94,7 @@ func linkBytes(s string) string {
 	return s
 }
 
-// ampersands writes those ampersands of an address as references that would be read as the start of one.
+// ampersands replaces each ampersand that would begin a character reference by a reference.
 func ampersands(s string) string {
 	var b strings.Builder
 	from := 0
@@ -115,7 +115,7 @@ var permalinks = []string{
 	"copy-link",
 }
 
-// permalink reports whether a link is no text of the page but a handle on the heading beside it.
+// permalink reports whether a link only points at the heading beside it and is not text of the page.
 func permalink(n *html.Node) bool {
 	text := chars.OneLine(dom.Text(n))
 	switch text {
@@ -127,7 +127,7 @@ func permalink(n *html.Node) bool {
 		!dom.Contains(n, atom.Img)
 }
 
-// selfLink reports whether a link is a heading, made a handle on itself.
+// selfLink reports whether the text of a heading is one link to that heading.
 func selfLink(n *html.Node) bool {
 	id, ok := strings.CutPrefix(dom.Attr(n, "href"), "#")
 	if !ok || id == "" {
@@ -144,8 +144,7 @@ func selfLink(n *html.Node) bool {
 	return chars.OneLine(dom.Text(n)) == chars.OneLine(dom.Text(h))
 }
 
-// liftHeading turns a link round a heading, and perhaps more, into a heading that holds the link: markdown has no link
-// round blocks.
+// liftHeading moves a link around a heading into the heading, because a markdown link cannot hold blocks.
 func liftHeading(n *html.Node) {
 	h := dom.Find(n, dom.IsHeading)
 	if h == nil || n.Parent == nil {

@@ -117,7 +117,7 @@ func (r *renderer) isList(c *html.Node) bool {
 	return dom.Is(c, atom.Ul, atom.Ol) && (r.copied || r.nesting < guard.MaxNesting)
 }
 
-// followsList reports whether a list of the same kind ends right before n, and is not itself marked apart from one
+// followsList reports whether a list of the same kind ends right before n and is not itself set apart from the list
 // before it.
 func (r *renderer) followsList(n *html.Node) bool {
 	p := r.before(n)

@@ -8,15 +8,15 @@ import (
 	"readthru/convert/dom"
 )
 
-// manualRoots are the classes in which generators of documentation put the content of a page. They are hints: one
-// counts only where it holds most of what is left of the page.
+// manualRoots are the classes of the boxes in which documentation generators put content. A box counts only if it holds
+// most of what is left of the page.
 var manualRoots = set(`contents context refentry chapter appendix preface theme-doc-markdown md-content__inner
 	markdown-body markdown-section sl-markdown-content vp-doc theme-default-content td-content rst-content nextra-content
 	mw-parser-output ltx_document documentation-content doc-content docs-content docmaincontent docsmarkdown
 	content__default devsite-article-body refpage`)
 
-// manualRoot returns the box of a generator's content below root, when there is one that holds nearly all of root's own
-// text, else root.
+// manualRoot returns the box of a documentation generator below root if it holds nearly all text of root outside links;
+// otherwise it returns root.
 func manualRoot(root *html.Node, name string, left *remainder) (*html.Node, string) {
 	whole := left.of(root).own()
 	for d := range left.below(root) {

@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// sniffWindow is how much of a text is looked at to tell whether it is markdown.
+// sniffWindow is the number of bytes that LooksLikeMarkdown examines.
 const sniffWindow = 16 << 10
 
 var (
@@ -24,8 +24,9 @@ var (
 	}
 )
 
-// LooksLikeMarkdown reports whether the first 16 KiB of a text are markdown (rule A3): it is not empty, JSON, HTML or
-// XML, and it has a heading or front matter, or two kinds of fence, list, link, table rule and quote.
+// LooksLikeMarkdown reports whether a text looks like markdown, by its first 16 KiB (rule A3). The text must have a
+// heading, front matter, or two of these: a fence, a list, a link, a table and a quotation. An empty text, JSON, HTML
+// and XML are not markdown.
 func LooksLikeMarkdown(b []byte) bool {
 	b = b[:min(len(b), sniffWindow)]
 	text := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), " \t\r\n")
@@ -44,7 +45,7 @@ func LooksLikeMarkdown(b []byte) bool {
 	return kinds >= 2
 }
 
-// markupStart reports whether text, without leading space, begins as HTML or XML does.
+// markupStart reports whether text, which has no leading space, begins like HTML or XML.
 func markupStart(text []byte) bool {
 	start := bytes.ToLower(text[:min(len(text), 16)])
 	for _, prefix := range []string{"<!doctype", "<html", "<?xml", "<head", "<body", "<!--"} {
@@ -55,8 +56,7 @@ func markupStart(text []byte) bool {
 	return false
 }
 
-// jsonStart reports whether text begins as a JSON object or array does. A link at the top of a markdown text is no
-// array.
+// jsonStart reports whether text begins like a JSON object or array. A markdown link at the top of a text does not.
 func jsonStart(text []byte) bool {
 	if text[0] != '{' && text[0] != '[' {
 		return false

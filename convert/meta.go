@@ -14,7 +14,7 @@ import (
 	"readthru/page"
 )
 
-// metaKeys are the names of meta elements that are kept as they are; every article:* is too.
+// metaKeys are the names of meta elements that are kept unchanged, besides all that begin with "article:".
 var metaKeys = set("description og:title og:description og:image og:site_name og:type og:url twitter:title " +
 	"twitter:description twitter:image twitter:card author keywords robots")
 
@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// head is what a page says about itself.
+// head is the metadata of a page.
 type head struct {
 	meta      page.Meta
 	title     string
@@ -44,7 +44,7 @@ type head struct {
 	base        *url.URL
 }
 
-// readHead collects what the page at u says about itself, before anything of it is removed.
+// readHead collects the metadata of the page at u before anything is removed.
 func readHead(root *html.Node, u *url.URL) head {
 	h := head{meta: page.Meta{}, base: u}
 	other := map[string]string{}
@@ -143,7 +143,7 @@ func (h *head) link(n *html.Node, u *url.URL) {
 	}
 }
 
-// sameSite reports whether two URLs have one host, or hosts of which one lies below the other (www, m, amp).
+// sameSite reports whether two URLs have the same host, or one host is a subdomain of the other (www, m, amp).
 func sameSite(a, b *url.URL) bool {
 	x, y := strings.TrimPrefix(strings.ToLower(a.Hostname()), "www."),
 		strings.TrimPrefix(strings.ToLower(b.Hostname()), "www.")
@@ -188,7 +188,7 @@ func fold(s string) string {
 	}, s)
 }
 
-// dateForms are how pages write dates in their metadata. Those without a time give a day.
+// dateForms are formats of dates in metadata. A format without a time gives a day.
 var dateForms = []string{
 	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", time.RFC1123Z, time.RFC1123,
@@ -200,7 +200,7 @@ var dayForms = []string{
 	"2 January 2006", "2 Jan 2006", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
 }
 
-// date returns a date in RFC 3339, or its day alone, or "" for what is neither. Nothing is invented.
+// date returns a date in RFC 3339, or only its day, or "" if s is neither. It guesses nothing.
 func date(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) < 8 || len(s) > 40 {

@@ -63,8 +63,8 @@ func parseWeight(s string) (float32, error) {
 // forest is a sum of decision trees: log odds that a block is content.
 type forest [][]fork
 
-// fork is a place in a tree. Blocks whose feature is at most value go on at low, others at low+1; a leaf has feature -1
-// and answers value.
+// fork is a node of a tree. A block whose feature is at most value goes on at low, other blocks at low+1. A leaf has
+// feature -1 and the answer value.
 type fork struct {
 	feature, low int16
 	value        float32

@@ -8,7 +8,7 @@ import (
 	"readthru/convert/chars"
 )
 
-// odds say how often what bears a name, or begins with a word, is content: from -1, never, to 1, always.
+// odds hold how often blocks with a name, or with a first word, are content: from -1, never, to 1, always.
 type odds struct {
 	name, text map[string]float32
 }

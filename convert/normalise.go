@@ -15,8 +15,8 @@ import (
 	"readthru/convert/hidden"
 )
 
-// normalise rewrites the elements below body into the few forms that the renderer knows, while the classes and inputs
-// that tell what they are still stand. What no reader sees goes through w.
+// normalise rewrites the elements below body into the few forms that the renderer knows. It needs the classes and
+// inputs that later steps remove. w removes text that readers do not see.
 func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cleaner) {
 	unwrapShadowRoots(body)
 	lazyImages(body)
@@ -75,7 +75,7 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 	return false
 }
 
-// normaliseElement rewrites one element. It reports whether its children are still to be looked at.
+// normaliseElement rewrites one element. It reports whether its children need a visit.
 func normaliseElement(n *html.Node, base *url.URL) bool {
 	switch n.DataAtom {
 	case atom.A:
@@ -112,8 +112,8 @@ func raw(markdown string) *html.Node {
 	return n
 }
 
-// checkbox reports whether n is the box of a task: in an item of a list, and not for a reader to tick, or named a
-// task's. Boxes that a form or a label knows choose filters, and goods to compare.
+// checkbox reports whether n is the box of a task: it is in a list item, and it is disabled, is marked as a task, or
+// has no name, value and id. Boxes with a name, a value or an id choose filters, or goods to compare.
 func checkbox(n *html.Node) bool {
 	if !dom.Is(n, atom.Input) || !strings.EqualFold(dom.Attr(n, "type"), "checkbox") {
 		return false

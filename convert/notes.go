@@ -10,10 +10,10 @@ import (
 	"readthru/convert/guard"
 )
 
-// noteState says what is known of a footnote while a page is rendered.
+// noteState is the state of a footnote during rendering.
 type noteState struct{ wanted, placed bool }
 
-// meetNotes remembers the footnotes and references in n that are not dropped.
+// meetNotes records the footnotes and references in n that are not dropped.
 func (r *renderer) meetNotes(n *html.Node, dropped map[*html.Node]bool) {
 	guard.Check(r.ctx)
 	if dropped[n] || n.Type == html.CommentNode {
@@ -43,7 +43,7 @@ func (r *renderer) meetNote(n *html.Node) {
 	r.state[label] = s
 }
 
-// notesElsewhere returns the footnotes that what is rendered refers to, and which stand elsewhere on the page.
+// notesElsewhere returns the footnotes that the rendered elements refer to and that are elsewhere on the page.
 func (r *renderer) notesElsewhere() (elsewhere []*html.Node) {
 	for i := 0; i < len(r.wanted); i++ { // a footnote may refer to another
 		label := r.wanted[i]
@@ -55,7 +55,7 @@ func (r *renderer) notesElsewhere() (elsewhere []*html.Node) {
 	return elsewhere
 }
 
-// note writes a footnote. One that nothing refers to would not be shown, so it is written as text.
+// note writes a footnote. Markdown does not show a footnote without a reference, so note writes such a one as text.
 func (r *renderer) note(out *bytes.Buffer, n *html.Node) {
 	content := bytes.TrimLeftFunc(r.inner(n), unicode.IsSpace)
 	if len(content) == 0 {
@@ -71,7 +71,7 @@ func (r *renderer) note(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// noteRef writes a reference to a footnote, if there is one.
+// noteRef writes a reference to a footnote if the footnote exists.
 func (r *renderer) noteRef(out *bytes.Buffer, n *html.Node) {
 	if label := dom.Attr(n, "id"); r.state[label].placed {
 		out.WriteString("[^" + label + "]")

@@ -14,8 +14,8 @@ import (
 	"readthru/convert/guard"
 )
 
-// block is text that a page sets apart: a paragraph, a heading, a list item's own words, a table of data, a code block.
-// It is either one element or a run of inline siblings between blocks.
+// block is a block of text: a paragraph, a heading, the own words of a list item, a table of data, or a code block. It
+// is one element or a run of inline siblings between blocks.
 type block struct {
 	first, last *html.Node // siblings
 	box         int32      // index of the box around it
@@ -101,7 +101,7 @@ func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline
 	return t
 }
 
-// about tells t what the page's head calls the page and says of it.
+// about records the title and the description of the page.
 func (t *outline) about(h *head) {
 	t.title, t.abstract = hashOf(h.title), hashOf(h.meta["description"])
 }
@@ -190,7 +190,7 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 	}
 }
 
-// holdsBlocks reports whether a table's cells hold blocks of text, so that it is no table of data alone.
+// holdsBlocks reports whether cells of a table hold blocks of text, so that it is not only a table of data.
 func (t *outline) holdsBlocks(table *html.Node) bool {
 	count := 0
 	for _, row := range tableRows(table) {

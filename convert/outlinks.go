@@ -11,14 +11,14 @@ import (
 	"readthru/page"
 )
 
-// maxLinks is how many links of a page are told, at most. A documentation set's index has some thousands.
+// maxLinks is the largest number of links that Links returns. The index of a documentation set has some thousands.
 const maxLinks = 20_000
 
-// Links returns where a page leads: the http and https URLs it links to, absolute, without fragments, each once, in the
-// order of the text. They come from all of the page, its menus too, so that a crawl finds what the main content does
-// not name. What the page asks not to follow (rel and robots nofollow) is left out. content is decoded from its content
-// coding and is HTML, or markdown by contentType; what is neither leads nowhere. u is its final URL. more says that
-// there are over 20,000: the rest is not told.
+// Links returns the http and https URLs that a page links to: absolute, without fragments, each once, in document
+// order. It reads the whole page with its menus, because a crawl needs links outside the main content. It omits links
+// that the page asks not to follow (rel and robots nofollow). content is decoded from its content coding and is HTML
+// or, by contentType, markdown; other types have no links. u is the final URL of the page. more is true if the page has
+// over 20,000 links and the others are left out.
 func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
 	media, kind := page.MediaType(contentType), page.KindOf(contentType)
 	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {
@@ -77,7 +77,7 @@ func (c *linkList) add(href string) {
 	}
 }
 
-// html reads tags one after the other: no tree is needed to find links, and none is built.
+// html reads the tags one after another without building a tree.
 func (c *linkList) html(text []byte) {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	var templates []bool // that are open: is their content not on the page?
@@ -121,7 +121,7 @@ func (c *linkList) html(text []byte) {
 	}
 }
 
-// tag takes the link of an element. It reports whether the page says that none of its links are to be followed.
+// tag adds the link of an element. It reports whether the page asks not to follow any of its links.
 func (c *linkList) tag(name string, a linkAttributes) (nofollow bool) {
 	switch name {
 	case "base":
@@ -165,7 +165,7 @@ func (a linkAttributes) related(words ...string) bool {
 	return false
 }
 
-// attributes reads the attributes of the tag that z stands at. Of one given twice the first counts, as in HTML.
+// attributes reads the attributes of the current tag of z. The first of two equal names counts, as in HTML.
 func attributes(z *html.Tokenizer, more bool) (a linkAttributes) {
 	set := func(to *string, value []byte) {
 		if *to == "" {

@@ -43,7 +43,8 @@ func (t *outline) styleOf(b *block) uint64 {
 	return h
 }
 
-// topBox scores boxes as article extractors do: by the long blocks in them and their parents, less for links.
+// topBox returns the box with the best score of an article extractor: points for the long blocks in a box and its
+// parents, fewer if they hold links.
 func (t *outline) topBox() int32 {
 	scores := map[int32]float32{}
 	for i := range t.blocks {

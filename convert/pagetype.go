@@ -13,7 +13,7 @@ import (
 	"readthru/page"
 )
 
-// pageType is what a page is for. It changes rules and never loses text.
+// pageType is the purpose of a page. It selects rules and never loses text.
 type pageType string
 
 const (
@@ -32,14 +32,14 @@ var generators = []string{
 	"makeinfo", "jekyll just-the-docs", "pdoc", "pod::", "ford ", "ghp", "honkit", "docsify", "nikola docs", "quarto docs",
 }
 
-// documentationClasses stand on body or root of documentation whose generator does not name itself.
+// documentationClasses are classes of the body or root of documentation whose generator does not name itself.
 var documentationClasses = []string{
 	"rst-content", "theme-doc-markdown", "md-content", "rustdoc", "refentry",
 	"sphinxsidebar", "navheader", "DocPageMain", "markdown-section", "docs-wrapper", "memdoc", "documentwrapper",
 	"module-content",
 }
 
-// forumMarks are words of hosts, paths and the body's names that say forum.
+// forumMarks are words in hosts, paths and names of the body that mean a forum.
 var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin " +
 	"xenforo question questions answer answers showthread viewtopic viewforum community reddit")
 
@@ -103,7 +103,7 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 	return service
 }
 
-// manualLabels are the first labels of hosts that hold documentation.
+// manualLabels are the first labels of host names of documentation.
 var manualLabels = set("docs doc developer developers man manual manuals wiki")
 
 func manualHost(host string) bool {
@@ -111,8 +111,8 @@ func manualHost(host string) bool {
 	return manualLabels[strings.ToLower(label)] && strings.Contains(rest, ".")
 }
 
-// manualSigns reports whether a page, before it is normalised, shows code under headings that each have a handle to
-// link to: so do the pages of all generators of documentation, and few others.
+// manualSigns reports whether a page, before it is normalised, has code and headings with permalinks. Pages of all
+// documentation generators have both, and few other pages do.
 func manualSigns(body *html.Node) bool {
 	handles, blocks := 0, 0
 	for d := range body.Descendants() {
@@ -132,8 +132,8 @@ func manualSigns(body *html.Node) bool {
 // discourseTopic is the path of a topic, /t/SLUG/NUMBER.
 var discourseTopic = pattern(`/t/[^/]+/\d+(/\d+)?/?$`)
 
-// forumNames reports whether the page's address or its body's names say forum. In an address only the host's words and
-// short steps of the path count: an article's step is a sentence, and may hold any word.
+// forumNames reports whether the address or the names of the body mean a forum. In an address only the words of the
+// host and short segments of the path count: a segment for an article is a sentence and may hold any word.
 func forumNames(u *url.URL, body *html.Node) bool {
 	words := strings.FieldsFunc(dom.Attr(body, "class")+" "+dom.Attr(body, "id"),
 		func(r rune) bool { return strings.ContainsRune(" -_", r) })

@@ -11,8 +11,8 @@ import (
 	"readthru/convert/hidden"
 )
 
-// facts are what errorPage, softError, loginWall and paywall judge a page by: its names, how much it says, and what it
-// asks for.
+// facts are the facts by which errorPage, softError, loginWall and paywall judge a page: its names, its amount of text,
+// and its requests to the reader.
 type facts struct {
 	title, h1 string // in lower case, on one line
 	text      string // what a reader sees, in lower case, on one line; empty for pages of over contentWords words
@@ -78,7 +78,7 @@ func textOf(n *html.Node) string {
 	return chars.OneLine(b.String())
 }
 
-// unshown reports whether n is in a form or a box that is hidden until a script shows it: it asks nobody yet.
+// unshown reports whether n is in a form or a box that stays hidden until a script shows it.
 func unshown(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if dom.HasAttr(n, "hidden") || strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") || dom.Attr(n, "style") != "" &&

@@ -19,8 +19,8 @@ const (
 	maxPDFText   = 10 << 20 // bytes of text taken from one PDF
 )
 
-// pdf makes the markdown of a PDF. Package pdflayout makes blocks of its glyphs, pdfmarkdown.go writes them. Before the
-// first block of a page stands a comment with the page's number, so that what is quoted can be found.
+// pdf makes the markdown of a PDF. Package pdflayout makes blocks of its glyphs, and pdfmarkdown.go writes them. A
+// comment with the page number precedes the first block of each page, so that a reader can find a quotation.
 func (d *Document) pdf(ctx context.Context, content []byte) {
 	f, err := pdf.Open(ctx, content)
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	}
 }
 
-// sensibleTitle returns a title that a file states, unless it is what programs write for want of one.
+// sensibleTitle returns the title that a file states, or "" if it is a placeholder of the program that wrote the file.
 func sensibleTitle(s string) string {
 	s = chars.Clip(s)
 	lower := strings.ToLower(s)
@@ -92,7 +92,7 @@ func sensibleTitle(s string) string {
 	return s
 }
 
-// linkable reports whether a URL may stand in markdown as it is.
+// linkable reports whether a URL may be written in markdown unchanged.
 func linkable(u string) bool {
 	scheme, _, ok := strings.Cut(u, ":")
 	return ok && schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&

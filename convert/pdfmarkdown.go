@@ -94,7 +94,7 @@ func blockMarkdown(k *pdflayout.Block) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// leaders shortens the dots that lead from a title to its page's number.
+// leaders shortens the dots between a title and its page number.
 func leaders(s string) string {
 	for _, dots := range []string{" . . . .", "....", "․․․․", " .  .  . "} {
 		for {

@@ -2,8 +2,8 @@ package convert
 
 import "golang.org/x/net/html/atom"
 
-// keepPrice keeps what a thing costs: the first sums of money that stand alone a little below its kept name. Two of
-// them, since one may be what it cost before.
+// keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below
+// the kept title. The second may be the former price.
 func (t *outline) keepPrice(keep []bool) {
 	const near, sums = 20, 2
 	for i := range t.blocks {

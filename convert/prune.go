@@ -13,7 +13,7 @@ import (
 	"readthru/convert/guard"
 )
 
-// stage says which rules a conversion prunes by. Each stage is gentler than the one before; see retry.go.
+// stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.
 type stage int
 
 const (
@@ -25,8 +25,8 @@ const (
 
 func (s stage) String() string { return [...]string{"all", "no-names", "chrome", "whole"}[s] }
 
-// pruner decides what of a page is not its content. It marks and changes nothing, so that a gentler stage can start
-// anew.
+// pruner decides which elements of a page are not content. It marks elements and does not change the tree, so that a
+// gentler stage can start again.
 type pruner struct {
 	ctx     context.Context
 	all     map[*html.Node]measure
@@ -104,8 +104,8 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	return false
 }
 
-// misnamed reports whether n is content in spite of its name: a link in a heading; and in documentation, a section
-// whose id is made of its heading's words, or the list of a chapter's pages below its title.
+// misnamed reports whether n is content in spite of its name: a link in a heading and, in documentation, a section
+// whose id consists of the words of its heading, or the list of a chapter's pages below its title.
 func (p *pruner) misnamed(n *html.Node) bool {
 	if dom.Is(n, atom.A) {
 		return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
@@ -133,7 +133,7 @@ func opensBox(h, box *html.Node) bool {
 	return true
 }
 
-// handle returns the letters and digits of s in lower case: what generators make an id of.
+// handle returns the letters and digits of s in lower case, from which generators make ids.
 func handle(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -143,7 +143,7 @@ func handle(s string) string {
 	}, s)
 }
 
-// siteTitle reports whether a first-level heading is but a link to another page while the page has one of its own
+// siteTitle reports whether a first-level heading only links to another page and the page has a heading of its own
 // below.
 func siteTitle(h *html.Node) bool {
 	a := dom.Find(h, func(d *html.Node) bool { return dom.Is(d, atom.A) })
@@ -164,7 +164,7 @@ func siteTitle(h *html.Node) bool {
 	return false
 }
 
-// after returns the node that follows n and all it holds, in document order, or nil.
+// after returns the node after n and its descendants in document order, or nil.
 func after(n *html.Node) *html.Node {
 	for n != nil && n.NextSibling == nil {
 		n = n.Parent
@@ -206,7 +206,8 @@ func leadsAway(n *html.Node) bool {
 // soft reports whether n, which looks like chrome, may go.
 func (p *pruner) soft(n *html.Node) bool { return !p.guarded(n) }
 
-// guarded reports whether n holds what no rule may drop: most of the page's text, code, data, the only heading.
+// guarded reports whether n holds something that no rule may drop: much of the text of the page, code, or a table of
+// data.
 func (p *pruner) guarded(n *html.Node) bool {
 	m := p.all[n]
 	if m.text*5 > p.total*2 && m.links*2 < m.text {
@@ -238,7 +239,7 @@ var badNames = joined(`nav navbar navigation navigation-bar nav-menu nav-bar nav
 // forumKeeps are the names that are content on a forum and chrome elsewhere; they do not count on span and p.
 var forumKeeps = joined(`comment comment-list comments-area disqus respond reply replies`)
 
-// weakNames also mean layout: they count only for what is mostly links, or small.
+// weakNames may mean layout. They count only for elements that are small or mostly links.
 var weakNames = joined(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
 
 // joined makes a set of names without their hyphens.
@@ -284,7 +285,7 @@ func anyNamed(value string, names map[string]bool) bool {
 	return false
 }
 
-// cutPart returns what of a name stands before the first hyphen or the like, and what follows.
+// cutPart splits a name at its first hyphen or other separator.
 func cutPart(name string) (part, rest string) {
 	begin := 0
 	for begin < len(name) && parts(name[begin]) {

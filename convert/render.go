@@ -44,8 +44,8 @@ type renderer struct {
 	tooDeep, spansCut bool
 }
 
-// render returns the markdown of roots without what is dropped below them, with a newline at its end. The tree is not
-// changed.
+// render returns the markdown of roots without the elements in dropped, with a newline at its end. It does not change
+// the tree.
 func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) string {
 	if len(r.notes) > 0 {
 		for _, root := range roots {
@@ -161,21 +161,21 @@ func (r *renderer) children(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
-// inner returns what n's children write, tidied.
+// inner returns the tidied markdown of the children of n.
 func (r *renderer) inner(n *html.Node) []byte {
 	var buf bytes.Buffer
 	r.children(&buf, n)
 	return tidy(buf.Bytes())
 }
 
-// spend takes n bytes from the budget for indenting. It stops the conversion of a page that would grow without end.
+// spend takes n bytes from the budget for indenting. It stops a conversion whose output would grow without limit.
 func (r *renderer) spend(n int) {
 	if r.budget -= n; r.budget < 0 {
 		guard.Stop(guard.ErrOutput)
 	}
 }
 
-// oneLine returns what n's children write, on one line.
+// oneLine returns the markdown of the children of n on one line.
 func (r *renderer) oneLine(n *html.Node) []byte {
 	return bytes.Join(bytes.Fields(bytes.ReplaceAll(r.inner(n), []byte{codeNewline}, []byte{' '})), []byte{' '})
 }
@@ -259,8 +259,8 @@ func writeCodeBlock(out *bytes.Buffer, text, lang string) {
 	out.WriteString(string(codeNewline) + fence + "\n\n")
 }
 
-// tidy trims white space at the edges of text and at the ends of its blocks, and leaves one blank line at most between
-// them. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place.
+// tidy trims white space at the edges of text and at the ends of blocks, and leaves at most one blank line between
+// blocks. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place.
 func tidy(text []byte) []byte {
 	out := text[:0]
 	newlines := 0
@@ -300,7 +300,7 @@ func tidy(text []byte) []byte {
 	return bytes.TrimRight(out, " ")
 }
 
-// trimIndent takes a single space, left by collapsing, off the start of a block.
+// trimIndent removes a single space, which collapsing left, from the start of a block.
 func trimIndent(line []byte) []byte {
 	if len(line) > 1 && line[0] == ' ' && line[1] != ' ' {
 		return line[1:]

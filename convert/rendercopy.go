@@ -19,7 +19,7 @@ import (
 // that matter, a heading or a listing, or what stands between two blocks. White space does not reach from one piece
 // into another.
 
-// pieces writes the children of n, an element of the page or one that was put around it.
+// pieces writes the children of n, which is an element of the page or a wrapper.
 func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
 	run := dom.NewElement(atom.Div) // what stands between two blocks
 	r.gather(out, run, n)
@@ -55,12 +55,12 @@ func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 	}
 }
 
-// custom reports whether n is an element that HTML does not know and scripts give a meaning.
+// custom reports whether n is a custom element: HTML does not define it, scripts do.
 func custom(n *html.Node) bool {
 	return n.Type == html.ElementNode && n.DataAtom == 0 && !strings.HasPrefix(n.Data, "x-") // those are our own
 }
 
-// piece writes what is in holder, a copy, and empties it.
+// piece writes the content of holder, a copy, and empties it.
 func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
 	if holder.FirstChild == nil {
 		return
@@ -70,7 +70,7 @@ func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
 	dom.Empty(holder)
 }
 
-// prepare makes a copy ready for being written.
+// prepare makes a copy ready for writing.
 func (r *renderer) prepare(holder *html.Node) {
 	if !r.begun {
 		r.begun = dropRuleAtTop(holder)
@@ -79,7 +79,7 @@ func (r *renderer) prepare(holder *html.Node) {
 	escapeTree(r.ctx, holder)
 }
 
-// copyOf returns a block as a copy that is ready for being written, which asCopy does. A copy is its own.
+// copyOf returns a copy of a block, ready for writing by asCopy. For a copy it returns the block itself.
 func (r *renderer) copyOf(n *html.Node) *html.Node {
 	if r.copied {
 		return n
@@ -90,7 +90,7 @@ func (r *renderer) copyOf(n *html.Node) *html.Node {
 	return holder.FirstChild
 }
 
-// asCopy has write write copies.
+// asCopy calls write while the renderer takes elements for copies.
 func (r *renderer) asCopy(write func()) {
 	was := r.copied
 	r.copied = true
@@ -98,7 +98,7 @@ func (r *renderer) asCopy(write func()) {
 	r.copied = was
 }
 
-// nest writes a list, a quote or a definition of the page. Deeper than maxNesting it is a plain block.
+// nest writes a list, a quotation or a definition of the page, or a plain block below maxNesting levels.
 func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
 	r.nesting++
 	if r.nesting > guard.MaxNesting {
@@ -110,7 +110,7 @@ func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
 	r.nesting--
 }
 
-// kept yields the children of n that are not dropped, and instead of those that are no more than their children, these.
+// kept yields the children of n that are not dropped. It yields the children of transparent elements in their place.
 func (r *renderer) kept(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) { r.eachKept(n, yield) }
 }
@@ -130,8 +130,7 @@ func (r *renderer) eachKept(n *html.Node, yield func(*html.Node) bool) bool {
 	return true
 }
 
-// before returns the sibling before n, where kept would yield both, that is not white space alone; nil when there is
-// none.
+// before returns the sibling before n among those that kept yields, ignoring white space, or nil.
 func (r *renderer) before(n *html.Node) *html.Node {
 	for {
 		for n.PrevSibling == nil {
@@ -150,8 +149,8 @@ func (r *renderer) before(n *html.Node) *html.Node {
 	}
 }
 
-// copyKept copies n to the end of parent, without what is dropped. Elements that mean nothing in markdown give way to
-// their children, and lists and quotes nested deeper than maxNesting become plain blocks.
+// copyKept appends a copy of n without dropped elements to parent. Transparent elements give way to their children, and
+// lists and quotations nested deeper than maxNesting become plain blocks.
 func (r *renderer) copyKept(parent, n *html.Node) { r.copyNested(parent, n, r.nesting) }
 
 func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
@@ -181,7 +180,7 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 	parent.AppendChild(twin)
 }
 
-// transparent reports whether an element is no more than its children.
+// transparent reports whether an element means nothing in markdown and stands for its children.
 func transparent(n *html.Node) bool {
 	return dom.Is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym,
 		atom.Bdi,
@@ -193,8 +192,8 @@ func preformatted(n *html.Node) bool {
 	return dom.Is(n, atom.Pre) || n.Data == dom.MathElement || n.Data == dom.RawElement
 }
 
-// dropRuleAtTop removes rules that stand before everything else: they part nothing, and the first would look like the
-// start of front matter. It reports whether there is something else.
+// dropRuleAtTop removes rules before all other content: they separate nothing, and the first would look like the start
+// of front matter. It reports whether there is other content.
 func dropRuleAtTop(doc *html.Node) (begun bool) {
 	var rules []*html.Node
 	for d := range doc.Descendants() {

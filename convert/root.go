@@ -12,8 +12,8 @@ import (
 	"readthru/convert/guard"
 )
 
-// chooseRoot returns the element that holds a page's content, measured by what is left of it after pruning: text that
-// is not links, against all that is left. The name says which rule chose it.
+// chooseRoot returns the element with the content of a page. It measures what pruning left: text outside links in an
+// element, compared with all that is left. name is the rule that chose the element.
 func chooseRoot(body *html.Node, left *remainder) (root *html.Node, name string) {
 	total := left.of(body).own()
 	largest := func(match func(*html.Node) bool) *html.Node {
@@ -55,8 +55,8 @@ func chooseRoot(body *html.Node, left *remainder) (root *html.Node, name string)
 	return body, "body"
 }
 
-// linkPass adds to dropped the blocks below root that are but lists of links, like those to other pages of a site, and
-// the sections that lead away from an article. It does nothing where links are over half of the root: such a page is
+// linkPass adds to dropped the blocks below root that are only lists of links, such as links to other pages of the
+// site, and sections that lead away from an article. It does nothing if over half of the root is links: such a page is
 // itself a list.
 func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map[*html.Node]bool, kind pageType) {
 	whole := left.of(root)
@@ -101,7 +101,7 @@ func linkBlock(n *html.Node, m measure, total int32) bool {
 	return links >= 3 && length < 40*links
 }
 
-// elsewhereHeadings head the lists of other pages that follow an article.
+// elsewhereHeadings are the headings of lists of other pages below an article.
 var elsewhereHeadings = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.SplitSeq(`Related Articles,Related Stories,Related Posts,Related Content,Related Topics,Related News,Related Links,Related,More Stories,More News,More from this author,More on this,More on this topic,
@@ -124,8 +124,8 @@ func elsewhere(n *html.Node) bool {
 	return len(text) < 40 && elsewhereHeadings[text]
 }
 
-// dropSection drops a heading with what it heads: its siblings up to the next heading of its level or above, or all of
-// the box in which it comes first. It drops nothing that holds over a third of the root's text.
+// dropSection drops a heading and its section: its siblings up to the next heading of the same level or above, or the
+// whole box if the heading comes first in it. It drops nothing that holds over a third of the root's text.
 func dropSection(h, root *html.Node, left *remainder, dropped map[*html.Node]bool) {
 	first := h
 	for first.Parent != root && first.Parent != nil && leads(first) && left.of(first.Parent).text*3 < left.of(root).text {
@@ -151,7 +151,7 @@ func dropSection(h, root *html.Node, left *remainder, dropped map[*html.Node]boo
 	}
 }
 
-// leads reports whether nothing with text stands before n in its parent.
+// leads reports whether no text precedes n in its parent.
 func leads(n *html.Node) bool {
 	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
 		if !chars.Blank(dom.OneLine(p)) || p.Type == html.TextNode && !chars.Blank(p.Data) {

@@ -12,9 +12,9 @@ import (
 	"readthru/convert/guard"
 )
 
-// section returns the elements that make up the section which id names below body: what a heading heads, up to the next
-// heading of its level or above; a term with its definition; else the element itself. It is empty when nothing has that
-// id.
+// section returns the elements of the section that id names below body: a heading and what follows it up to the next
+// heading of the same level or above; a term and its definition; otherwise the element itself. It is empty if no
+// element has that id.
 func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	n := target(ctx, body, id)
 	if n == nil {
@@ -35,8 +35,8 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	return []*html.Node{n}
 }
 
-// target returns the element that a fragment points at (HTML, 7.4.6.3): by id, by the name of an anchor, or by the id
-// that GitHub gives it.
+// target returns the element that a fragment points at (HTML, 7.4.6.3): by its id, by the name of an anchor, or by the
+// id that GitHub gives it.
 func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	var named, prefixed *html.Node
 	for d := range body.Descendants() {
@@ -61,8 +61,7 @@ func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	return named
 }
 
-// blockOf returns the block that an anchor stands for: the one it stands in, or, when it stands alone, the one that
-// follows.
+// blockOf returns the block for an anchor: the block around it, or the next block if the anchor stands alone.
 func blockOf(n, body *html.Node) *html.Node {
 	for n != body {
 		if !dom.IsBlock(n) && chars.Blank(dom.OneLine(n)) {
@@ -107,10 +106,10 @@ func textBetween(from, to *html.Node) string {
 	return b.String()
 }
 
-// emptyTerm reports whether a dt has no definition of its own, so that it shares that of the next one.
+// emptyTerm reports whether a dt has no definition of its own and shares that of the next term.
 func emptyTerm(n *html.Node) bool { return dom.Is(nextElement(n), atom.Dt) }
 
-// following returns n and its siblings up to the first for which end holds.
+// following returns n and its siblings up to the first for which end returns true.
 func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
 	list := []*html.Node{n}
 	for s := n.NextSibling; s != nil && !end(s); s = s.NextSibling {
@@ -121,7 +120,7 @@ func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
 	return list
 }
 
-// headed returns a heading with what it heads.
+// headed returns a heading and the elements of its section.
 func headed(h, body *html.Node) []*html.Node {
 	level := h.Data
 	ends := func(s *html.Node) bool {
@@ -139,7 +138,7 @@ func headed(h, body *html.Node) []*html.Node {
 	return following(first, ends)
 }
 
-// leadsIn reports whether nothing with text stands before n in outer.
+// leadsIn reports whether no text precedes n in outer.
 func leadsIn(n, outer *html.Node) bool {
 	for n != outer {
 		for p := n.PrevSibling; p != nil; p = p.PrevSibling {

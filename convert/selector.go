@@ -57,8 +57,8 @@ func parseSelector(s string) (selector, error) {
 	return group, nil
 }
 
-// searches counts the combinators of one selector that look at more than one element: spaces and ~ outside brackets.
-// What stands in brackets after :not counts too.
+// searches counts the combinators of one selector that examine more than one element: spaces and ~ outside brackets.
+// Combinators in :not() count too.
 func searches(s string) (n int) {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, c := range []string{">", "+", "~"} {
@@ -67,7 +67,7 @@ func searches(s string) (n int) {
 	return strings.Count(s, " ") + strings.Count(s, "~") - strings.Count(s, "~=")
 }
 
-// pick narrows a page, before its elements are rewritten, to what a caller wants of it.
+// pick narrows a page to the part that the caller chose, before elements are rewritten.
 type pick struct {
 	keep    selector // nil: all
 	drop    selector // nil: nothing
@@ -76,7 +76,7 @@ type pick struct {
 	chosen []*html.Node // what keep or section chose, in document order
 }
 
-// apply drops what is not wanted below body and notes what was chosen.
+// apply drops elements below body and records the chosen ones.
 func (p *pick) apply(ctx context.Context, body *html.Node) {
 	if p.drop != nil {
 		for _, n := range outermost(ctx, p.drop, body) {
@@ -109,8 +109,8 @@ func outermost(ctx context.Context, s selector, body *html.Node) []*html.Node {
 	return found
 }
 
-// narrowed returns the page, parsed anew, with what o chooses of it: selectors are about the page as it was written,
-// and d has been rewritten. Roots are the elements chosen; they are nil when o only drops some.
+// narrowed parses the page again and returns it with the elements that o chooses: selectors refer to the original page,
+// and the elements of d are rewritten. roots are the chosen elements; they are nil if o only drops some.
 func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.Node, error) {
 	p := &pick{section: o.Section}
 	var err error
@@ -150,7 +150,8 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 	return other, housed(roots), nil
 }
 
-// housed gives elements that mean something inside a list or table only one of their own.
+// housed wraps list items, terms, rows and the like in a list or table of their own, because they mean nothing outside
+// one.
 func housed(roots []*html.Node) []*html.Node {
 	var list []*html.Node
 	for _, n := range roots {

@@ -10,8 +10,8 @@ import (
 	"readthru/convert/dom"
 )
 
-// unwrapShadowRoots puts the content of declarative shadow roots, which a rendered page carries, where a reader sees
-// it: in their host, whose own children take the places of the slots. Children without a slot follow at the end.
+// unwrapShadowRoots moves the content of declarative shadow roots, which a rendered page carries, to where a reader
+// sees it: into the host. The children of the host replace the slots; children without a slot follow at the end.
 func unwrapShadowRoots(body *html.Node) {
 	roots := dom.FindAll(body, func(n *html.Node) bool {
 		return dom.Is(n, atom.Template) &&
@@ -57,7 +57,7 @@ func unwrapShadowRoots(body *html.Node) {
 	}
 }
 
-// filled reports whether nodes hold more than white space; a slot with nothing else shows what it holds itself.
+// filled reports whether nodes hold more than white space. A slot with only white space shows its own content.
 func filled(nodes []*html.Node) bool {
 	for _, n := range nodes {
 		if n.Type == html.ElementNode || n.Type == html.TextNode && !chars.Blank(n.Data) {

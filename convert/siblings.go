@@ -46,7 +46,7 @@ func (t *outline) compare() {
 	}
 }
 
-// shapeOf tells elements apart that a page's author would style apart.
+// shapeOf returns equal values for elements that the author of a page would style alike.
 func shapeOf(n *html.Node) uint32 {
 	h := uint32(n.DataAtom) * 2654435761
 	class := dom.Attr(n, "class")

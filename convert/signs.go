@@ -12,8 +12,8 @@ import (
 	"readthru/convert/guard"
 )
 
-// Signs are facts by which a caller decides whether a response holds the page at all. A field of text is empty when the
-// page has no such sign.
+// Signs are facts by which a caller decides whether a response holds the page at all. A text field is empty if the page
+// lacks that sign.
 type Signs struct {
 	Words        int    // visible words: runs of letters and digits outside script, style, noscript, template and svg
 	Wall         string // the mark of a bot wall
@@ -35,7 +35,7 @@ const (
 	noscriptWords = 100 // a noscript element with as many is the page, when little else is
 )
 
-// counts is what one walk over a page's body finds.
+// counts holds what one walk over the body of a page counts.
 type counts struct {
 	words       int
 	scripts     bool
@@ -93,8 +93,8 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 	return c
 }
 
-// noscriptPage replaces the body's content by that of its noscript element when the page keeps its text there, as some
-// forums do for readers without JavaScript. It reports whether it did.
+// noscriptPage replaces the content of the body by that of its noscript element if the text of the page is there; some
+// forums do that for readers without JavaScript. It reports whether it did.
 func noscriptPage(body *html.Node, c counts) bool {
 	if c.words >= thinWords || c.noscript == nil {
 		return false
@@ -116,7 +116,7 @@ func noscriptPage(body *html.Node, c counts) bool {
 	return true
 }
 
-// judge fills the signs that follow from counting.
+// judge sets the signs that follow from the counts.
 func (s *Signs) judge(c counts, size int) {
 	s.Words = c.words
 	switch {
@@ -128,14 +128,14 @@ func (s *Signs) judge(c counts, size int) {
 	}
 }
 
-// errorPhrases say, in a title or first heading, that the page is not there.
+// errorPhrases are phrases in titles and first headings of pages that do not exist.
 var errorPhrases = []string{
 	"404", "not found", "page doesn't exist", "page does not exist", "no longer available",
 	"no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden",
 	"introuvable", "no encontrada",
 }
 
-// wordAt reports whether the n bytes at i stand as whole words in s.
+// wordAt reports whether the n bytes at i are whole words in s.
 func wordAt(s string, i, n int) bool {
 	alnum := func(c byte) bool { return c >= '0' && c <= '9' || chars.Letter(c) }
 	return (i == 0 || !alnum(s[i-1])) && (i+n == len(s) || !alnum(s[i+n]))

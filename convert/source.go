@@ -9,8 +9,8 @@ import (
 	"readthru/page"
 )
 
-// source makes the markdown of source code: fenced, with its language. The text of a type that names no language stays
-// as it is.
+// source makes the markdown of source code: a fenced block with its language. A text without a known language stays
+// unchanged.
 func (d *Document) source(text, contentType string) {
 	lang := ""
 	if d.url != nil {
@@ -27,13 +27,13 @@ func (d *Document) source(text, contentType string) {
 	d.ready = fence(text, lang)
 }
 
-// fence puts text between fences that are longer than any in it.
+// fence puts text between fences that are longer than any run of backticks in it.
 func fence(text, lang string) string {
 	marks := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	return marks + lang + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
 }
 
-// fileEndings are the languages of files whose ending is not the language's name.
+// fileEndings maps file name extensions that are not the name of a language to languages.
 var fileEndings = map[string]string{
 	"bat": "batch", "bzl": "python", "c++": "cpp", "cc": "cpp", "cjs": "javascript", "cl": "c", "clj": "clojure",
 	"cmd": "batch", "cr": "crystal", "cs": "csharp", "cts": "typescript",
@@ -51,7 +51,7 @@ var fileEndings = map[string]string{
 	"el": "lisp", "scm": "scheme", "bash": "bash", "astro": "astro",
 }
 
-// fileNames are the languages of files without an ending.
+// fileNames maps whole file names to languages.
 var fileNames = map[string]string{
 	"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile",
 	"cmakelists.txt": "cmake", "gemfile": "ruby", "rakefile": "ruby",
@@ -59,7 +59,7 @@ var fileNames = map[string]string{
 	".bashrc": "bash", ".profile": "sh", "build.bazel": "python", "justfile": "makefile",
 }
 
-// TypeOf returns the media type of a file by its name, for [Parse]. It is empty when the name does not tell.
+// TypeOf returns the media type of a file by its name, for [Parse], or "" if the name does not tell.
 func TypeOf(name string) string {
 	ending := strings.ToLower(path.Ext(name))
 	switch ending {
@@ -94,7 +94,7 @@ func TypeOf(name string) string {
 	return ""
 }
 
-// codePath returns the language that a path's ending or name says, or "".
+// codePath returns the language for the extension or the name of a file, or "".
 func codePath(p string) string {
 	name := strings.ToLower(path.Base(p))
 	if lang := fileNames[name]; lang != "" {

@@ -13,9 +13,9 @@ import (
 	"readthru/convert/guard"
 )
 
-// table writes a table of data in GitHub's form: its first row is the header when none is marked, spans repeat their
-// cell, and blocks in a cell are joined by <br>. A table with code blocks in it has no such form: its rows are the
-// items of a list.
+// table writes a table of data in GitHub's form: the first row is the header if none is marked, cells repeat over the
+// columns and rows that they span, and <br> joins the blocks in a cell. A table with code blocks has no such form: it
+// becomes a list with an item for each row.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := range r.kept(n) {
 		if dom.Is(c, atom.Caption) {
@@ -116,7 +116,7 @@ func (r *renderer) irregular(n *html.Node) bool {
 	return false
 }
 
-// rowsAsItems writes each row as an item of a list, its cells as blocks in it.
+// rowsAsItems writes each row as a list item with its cells as blocks.
 func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 	for row := range r.rows(n) {
@@ -153,8 +153,8 @@ func (r *renderer) grid(n *html.Node) *grid {
 	return g
 }
 
-// appendCell appends a cell's content, on one line. Pipes are escaped, also in code: the table is split before code is
-// read.
+// appendCell appends the content of a cell on one line. It escapes pipes in code too, because readers split a table
+// before they read code.
 func (r *renderer) appendCell(text []byte, n *html.Node) []byte {
 	r.cells++
 	content := r.inner(n)

@@ -9,11 +9,11 @@ import (
 	"readthru/convert/dom"
 )
 
-// maxTabLists is how many lists of tabs of one page are paired with panels by their order.
+// maxTabLists is the number of tab lists on a page that pairTabs may pair with panels.
 const maxTabLists = 200
 
-// labelTabs puts the name of its tab before every panel that a tab shows, and shows the panel: all of them are content,
-// one at a time. A panel that no tab leads to stays as hidden as it is.
+// labelTabs writes the name of the tab before each panel that a tab shows, and makes the panel visible: every panel is
+// content, though a reader sees one at a time. A panel without a tab stays hidden.
 func labelTabs(body *html.Node) {
 	var lists, panels, blocks []*html.Node
 	labels, ids := map[string]string{}, map[string]string{} // of panels by their id, of tabs by theirs
@@ -70,8 +70,8 @@ func showPanel(panel *html.Node, label string) {
 	}
 }
 
-// pairTabs labels panels by the order of their tabs, where neither names the other: the box round a list of tabs holds
-// as many panels as there are tabs.
+// pairTabs labels panels by the order of their tabs if neither names the other and the box around the tabs holds as
+// many panels as tabs.
 func pairTabs(list *html.Node, labelled map[*html.Node]bool) {
 	tabs := dom.FindAll(list, func(n *html.Node) bool { return dom.Attr(n, "role") == "tab" })
 	box := list.Parent
@@ -90,7 +90,7 @@ func pairTabs(list *html.Node, labelled map[*html.Node]bool) {
 	}
 }
 
-// tabbedSet labels the blocks of a set whose tabs are labels of radio buttons.
+// tabbedSet labels the blocks of a set whose tabs are the labels of radio buttons.
 func tabbedSet(set *html.Node) {
 	labels := dom.FindAll(set, func(n *html.Node) bool { return dom.Is(n, atom.Label) && dom.HasAttr(n, "for") })
 	blocks := dom.FindAll(set, func(n *html.Node) bool { return dom.HasClass(n, "tabbed-block") })

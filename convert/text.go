@@ -15,7 +15,7 @@ var (
 	blankLines = pattern(`\n(?:[ \t]*\n){2,}`)
 )
 
-// Text renders markdown as plain text: links, images and markup out, words and line structure kept (rule X9).
+// Text renders markdown as plain text: without links, images and markup, with its words and lines (rule X9).
 func Text(md string) string {
 	_, body := page.SplitFrontMatter([]byte(md))
 	var b strings.Builder
@@ -34,7 +34,7 @@ func Text(md string) string {
 	return strings.TrimSpace(blankLines().ReplaceAllString(b.String(), "\n\n")) + "\n"
 }
 
-// textLine returns the text of a line of markdown. Tabs divide the cells of a row.
+// textLine returns the text of a line of markdown. Tabs separate the cells of a row.
 func textLine(line []byte) string {
 	if row := bytes.TrimSpace(line); len(row) > 1 && row[0] == '|' && row[len(row)-1] == '|' {
 		cells := strings.ReplaceAll(string(row[1:len(row)-1]), `\|`, "\x00")

@@ -19,7 +19,7 @@ func (m *measure) add(o measure) { m.text += o.text; m.links += o.links; m.code 
 // own is the text that is not links.
 func (m measure) own() int32 { return m.text - m.links }
 
-// measureAll measures every element from n down. Those without text are left out of the answer.
+// measureAll measures n and every element below it. The result omits elements without text.
 func measureAll(ctx context.Context, n *html.Node) map[*html.Node]measure {
 	elements := 0
 	for d := range n.Descendants() {
@@ -32,7 +32,7 @@ func measureAll(ctx context.Context, n *html.Node) map[*html.Node]measure {
 	return t.all
 }
 
-// measureOf measures n alone, without what is dropped below it.
+// measureOf measures n alone, without the dropped elements below it.
 func measureOf(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) measure {
 	t := tape{ctx: ctx, dropped: dropped}
 	return t.measure(n, false, false)
@@ -75,15 +75,15 @@ func (t *tape) measure(n *html.Node, link, code bool) (m measure) {
 	return m
 }
 
-// remainder measures what is left of a page when some elements are dropped. Few elements hold some of that, so only
-// these are measured anew.
+// remainder measures what is left of a page after some elements are dropped. Few elements contain dropped ones, so it
+// measures only these again.
 type remainder struct {
 	all     map[*html.Node]measure
 	dropped map[*html.Node]bool
 	lost    map[*html.Node]measure // what of an element is dropped
 }
 
-// newRemainder measures what is left of the elements from n down. What is dropped later is not counted as dropped.
+// newRemainder measures what is left of n and the elements below it. Elements dropped later do not count as dropped.
 func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure,
 	dropped map[*html.Node]bool,
 ) *remainder {
@@ -109,13 +109,13 @@ func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure,
 	return r
 }
 
-// of returns the measure of an element that is not in a dropped one.
+// of returns the measure of an element outside the dropped ones.
 func (r *remainder) of(n *html.Node) measure {
 	m, lost := r.all[n], r.lost[n]
 	return measure{m.text - lost.text, m.links - lost.links, m.code - lost.code}
 }
 
-// below yields the elements below n that are left, in document order.
+// below yields the remaining elements below n in document order.
 func (r *remainder) below(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) { r.eachBelow(n, yield) }
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// vocabulary is o200k, which is embedded: it adds 12 MB to the program and takes a fraction of a second at first use.
+// vocabulary is o200k. It is embedded in the program, adds 12 MB to it and takes a fraction of a second at first use.
 var vocabulary = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
 
-// ExactTokens counts the tokens that the o200k vocabulary makes of text, at less than 1 MB a second. It is there only
-// in programs built with the tag tiktoken, which measure [Tokens] by it.
+// ExactTokens counts the tokens of text in the o200k vocabulary, at less than 1 MB a second. Only programs built with
+// the tag tiktoken have it, to measure [Tokens].
 func ExactTokens(text string) (int, error) {
 	codec, err := vocabulary()
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"readthru/page"
 )
 
-// trackingParameters are parameters of queries that only tell the site of the link's target where its reader came from.
-// No page is found by them. Those that end in * stand for all that begin so.
+// trackingParameters are query parameters that only tell a site where a visitor came from; the page does not depend on
+// them. A star at the end stands for any ending.
 var trackingParameters = strings.Fields(`utm_* gclid gclsrc dclid gbraid wbraid fbclid msclkid mc_cid mc_eid mkt_tok
 	yclid ymclid igshid igsh ttclid twclid li_fat_id _hsenc _hsmi __hssc __hstc __hsfp hsctatracking vero_id oly_enc_id
 	oly_anon_id rb_clickid wickedid ml_subscriber ml_subscriber_hash _openstat guccounter guce_referrer guce_referrer_sig`)
 
-// redirectors are addresses that only lead on to the one they carry, and count who goes there. Host and path must be
-// these; the parameter holds the target.
+// redirectors are addresses that count visitors and redirect to the target in their parameter. Host and path must be
+// equal.
 var redirectors = []struct{ host, path, parameter string }{
 	{"google.com", "/url", "q"},
 	{"google.com", "/url", "url"},
@@ -40,15 +40,15 @@ var redirectors = []struct{ host, path, parameter string }{
 	{"curseforge.com", "/linkout", "remoteurl"},
 }
 
-// adHosts serve advertisements: a link there that does not say where it leads is no link of the page.
+// adHosts serve advertisements. A link to one of them without a visible target is not a link of the page.
 var adHosts = []string{
 	"doubleclick.net", "googleadservices.com", "googlesyndication.com", "adnxs.com", "taboola.com",
 	"outbrain.com", "criteo.com",
 }
 
-// untracked returns an absolute link without what is there to watch who follows it: a redirector's target where the
-// link holds it, the link without parameters that name its reader's way here, and nothing for a link into an
-// advertisement. A link that carries a signature or another secret stays as it is: each byte of it may count.
+// untracked returns an absolute link without tracking: the target of a redirector if the link holds it, the link
+// without tracking parameters, and "" for a link into an advertisement. A link with a signature or another secret stays
+// unchanged, because each of its bytes may count.
 func untracked(link string) string {
 	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?") && !strings.Contains(link, "ad") &&
 		!strings.Contains(link, "click") && !strings.Contains(link, "taboola") && !strings.Contains(link, "outbrain") &&
@@ -72,7 +72,7 @@ func untracked(link string) string {
 	return link
 }
 
-// ledTo returns the address that a redirector carries; empty when u is none.
+// ledTo returns the target of a redirector, or "" if u is not one.
 func ledTo(u *url.URL) string {
 	for _, r := range redirectors {
 		if !onHost(u.Hostname(), r.host) || r.path != "" && u.Path != r.path {
@@ -90,7 +90,7 @@ func ledTo(u *url.URL) string {
 	return ""
 }
 
-// onHost reports whether host is one of names or lies below one.
+// onHost reports whether host is one of names or a subdomain of one.
 func onHost(host string, names ...string) bool {
 	host = strings.ToLower(host)
 	for _, name := range names {
@@ -101,7 +101,7 @@ func onHost(host string, names ...string) bool {
 	return false
 }
 
-// withoutTracking returns link, which u is, without its tracking parameters. The other bytes stay as they are.
+// withoutTracking returns link, whose parsed form is u, without its tracking parameters. Other bytes stay unchanged.
 func withoutTracking(u *url.URL, link string) string {
 	if u.RawQuery == "" || page.HasSecret(u) {
 		return link

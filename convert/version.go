@@ -45,8 +45,8 @@ func version() string {
 	return strconv.Itoa(edition) + "-" + strconv.FormatUint(h.Sum64(), 36)[:8]
 }
 
-// pattern compiles an expression when it is first needed: compiling all of them would take longer than all else at the
-// program's start.
+// pattern compiles an expression at its first use: compiling all of them would take most of the time of the start of
+// the program.
 func pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

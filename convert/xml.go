@@ -12,8 +12,8 @@ import (
 	"readthru/convert/xmlread"
 )
 
-// xml makes the markdown of XML: a feed is read item by item, a sitemap becomes a list of links, a picture says what it
-// shows, and all else stands between fences as it is. No entity but XML's own is ever expanded.
+// xml makes the markdown of XML: a feed becomes its items, a sitemap a list of links, a picture its description, and
+// everything else stays unchanged between fences. It expands only the five entities of XML itself.
 func (d *Document) xml(ctx context.Context, text string) {
 	root := xmlread.Root(text)
 	if strings.HasPrefix(text, "{") { // a JSON Feed
@@ -45,8 +45,8 @@ func (d *Document) xml(ctx context.Context, text string) {
 	d.ready = fence(text, "xml")
 }
 
-// sitemap returns the pages that a sitemap lists, with the date of their last change (sitemaps.org 0.9). Addresses that
-// are not absolute are left out; so is a list without any.
+// sitemap returns a list of the pages in a sitemap with the dates of their last change (sitemaps.org 0.9). It omits
+// addresses that are not absolute, and returns "" for a list without pages.
 func sitemap(ctx context.Context, text string) string {
 	var b strings.Builder
 	var loc, changed, title, field string
@@ -107,7 +107,7 @@ func writeEntry(b *strings.Builder, loc, changed, title string) {
 	b.WriteByte('\n')
 }
 
-// svg says what a picture shows, in its own words.
+// svg describes a picture by its title, description and text.
 func (d *Document) svg(ctx context.Context, text string) {
 	var words []string
 	var title, description, field string
@@ -175,7 +175,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 	d.ready = b.String()
 }
 
-// maxPictureText is how much of the text in a picture is told, in bytes.
+// maxPictureText is the number of bytes of the text in a picture that are kept.
 const maxPictureText = 64 << 10
 
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
