@@ -14,17 +14,17 @@ import (
 
 const (
 	hashName       = "pbkdf2-sha256"
-	hashIterations = 600_000    // OWASP's figure for PBKDF2 with SHA-256; some 0.1 s
-	hashMost       = 10_000_000 // above it a hash is a mistake or a trap
+	hashIterations = 600_000    // OWASP recommends it for PBKDF2 with SHA-256; takes about 0.1 s
+	maxIterations  = 10_000_000 // a hash with more is a mistake or an attack
 	hashSize       = 32
 	saltSize       = 16
 )
 
-// HashPassword returns what proxy.users holds for a password: pbkdf2-sha256$iterations$salt$hash, salt and hash in
-// unpadded base64.
+// HashPassword returns the hash of a password for proxy.users: pbkdf2-sha256$iterations$salt$hash, with salt and hash
+// in unpadded base64.
 func HashPassword(password string) (string, error) {
 	if password == "" {
-		return "", errors.New("hash password: it is empty")
+		return "", errors.New("hash password: the password is empty")
 	}
 	salt := make([]byte, saltSize)
 	rand.Read(salt)
@@ -41,7 +41,7 @@ func encodeHash(password string, salt []byte, iterations int) (string, error) {
 		"$"), nil
 }
 
-// passwordHash is a hash as HashPassword writes it, read.
+// passwordHash is a parsed result of HashPassword.
 type passwordHash struct {
 	iterations int
 	salt, sum  []byte
@@ -50,17 +50,17 @@ type passwordHash struct {
 func parseHash(s string) (passwordHash, error) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 4 || parts[0] != hashName {
-		return passwordHash{}, fmt.Errorf("a password hash has the form %s$iterations$salt$hash", hashName)
+		return passwordHash{}, fmt.Errorf("a password hash must have the form %s$iterations$salt$hash", hashName)
 	}
 	iterations, err := strconv.Atoi(parts[1])
-	if err != nil || iterations < 1 || iterations > hashMost {
-		return passwordHash{}, fmt.Errorf("iterations of a password hash are a number from 1 to %d, not %q", hashMost,
+	if err != nil || iterations < 1 || iterations > maxIterations {
+		return passwordHash{}, fmt.Errorf("password hash: iterations must be a number from 1 to %d, not %q", maxIterations,
 			clip(parts[1]))
 	}
 	salt, err1 := base64.RawStdEncoding.DecodeString(parts[2])
 	sum, err2 := base64.RawStdEncoding.DecodeString(parts[3])
 	if err1 != nil || err2 != nil || len(sum) != hashSize {
-		return passwordHash{}, errors.New("salt or hash of a password hash is not unpadded base64 of the right length")
+		return passwordHash{}, errors.New("password hash: salt or hash is not unpadded base64 of the right length")
 	}
 	return passwordHash{iterations, salt, sum}, nil
 }

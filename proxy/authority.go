@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// errAuthority says what an authority must look like.
+// errAuthority is returned for a malformed authority. Its text describes a valid one.
 var errAuthority = errors.New("the host must be a name or an address, and the port a plain number from 1 to 65535")
 
-// splitAuthority reads host and port of a request's target or Host field (RFC 9110 §4.2, RFC 9112 §3.2). The port is
-// defaultPort where none is given; with defaultPort "" it must be given. It is stricter than RFC 3986: no user info,
-// nothing percent-encoded, nothing that another parser might read as the end of the host. The host comes in lower case,
-// an IPv6 address without brackets, without a trailing dot.
+// splitAuthority parses host and port of a request's target or Host field (RFC 9110 §4.2, RFC 9112 §3.2). A missing
+// port is defaultPort; if defaultPort is empty, a missing port is an error. It is stricter than RFC 3986: it rejects
+// user info, percent-encoding, and any character that another parser might take for the end of the host. It returns the
+// host in lower case, without a trailing dot, and an IPv6 address without brackets.
 func splitAuthority(s, defaultPort string) (host, port string, err error) {
 	if rest, ok := strings.CutPrefix(s, "["); ok {
 		address, after, ok := strings.Cut(rest, "]")
@@ -49,7 +49,7 @@ func splitAuthority(s, defaultPort string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// plainPort reports whether s is a port in its one spelling: "443", not "0443" or "+443".
+// plainPort reports whether s is a port in canonical form: "443", not "0443" or "+443".
 func plainPort(s string) bool {
 	if s == "" || len(s) > 5 || s[0] == '0' {
 		return false
@@ -64,7 +64,7 @@ func plainPort(s string) bool {
 	return n <= 65535
 }
 
-// joinAuthority is the reverse of splitAuthority, in its one spelling.
+// joinAuthority is the inverse of splitAuthority. It returns the canonical form, without the default port.
 func joinAuthority(host, port, defaultPort string) string {
 	if port != defaultPort {
 		return net.JoinHostPort(host, port)

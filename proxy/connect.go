@@ -13,7 +13,7 @@ import (
 	"readthru/page"
 )
 
-// action is what becomes of a CONNECT.
+// action is the treatment of a CONNECT.
 type action int
 
 const (
@@ -22,33 +22,33 @@ const (
 	refuse
 )
 
-// verdict is the policy's answer to a CONNECT.
+// verdict is the policy's decision about a CONNECT.
 type verdict struct {
 	action  action
 	why     string   // for the log
 	refusal *refusal // with refuse
 }
 
-// connect is one CONNECT while it is served, and what requests inside it must know of it.
+// connect is a CONNECT being served. Requests inside it refer to it.
 type connect struct {
 	host, port string // the target, as splitAuthority gives them
 	named      string // the server's name in the TLS handshake inside, if intercepted
-	user       User   // who signed in, if anybody had to
-	session    string // in which session, if any
-	client     string // tells clients apart: address and User-Agent
+	user       User   // the signed-in user; zero if no users are configured
+	session    string // name of the session, or empty
+	client     string // identifies the client, see clientOf
 	verdict    verdict
 	end        func(status int, sent, received int64, err error) // logs a tunnel
 
 	secured time.Time // when the TLS handshake inside was done, if intercepted
-	spoke   bool      // a byte came after it
+	spoke   bool      // the client has sent a byte since secured
 }
 
 func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
 
-// judge says what becomes of a CONNECT to host and port: ports first, then the first rule that matches, then blocked
-// domains, the preset, and the memory of clients that rejected our certificate for the host. A blocked domain is
-// intercepted, so that no markdown of it is given (rule A11), while a browser still reads it. Requests inside an
-// intercepted connection are judged again, by path.
+// judge decides about a CONNECT to host and port. It checks, in this order, the allowed ports, the first matching rule,
+// blocked domains, the preset, and whether the client has rejected our certificate for the host. A blocked domain is
+// intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path apply to
+// the requests inside an intercepted connection.
 func (p *Proxy) judge(host, port, client string) verdict {
 	if host == localHost {
 		return verdict{action: intercept, why: "local"}
@@ -59,7 +59,7 @@ func (p *Proxy) judge(host, port, client string) verdict {
 	if !slices.Contains(p.ports, port) {
 		return verdict{refuse, "port", &refusal{
 			status: http.StatusForbidden, title: "Port refused", proxyError: "connection_refused",
-			detail: fmt.Sprintf("CONNECT to port %s is refused: add %s to proxy.connect_ports to allow it.", port, port),
+			detail: fmt.Sprintf("CONNECT to port %s is not allowed: to allow it, add %s to proxy.connect_ports.", port, port),
 		}}
 	}
 	if rule, ok := p.o.Rules.Match(host, ""); ok {
@@ -84,7 +84,8 @@ func (p *Proxy) judge(host, port, client string) verdict {
 	return verdict{action: intercept, why: "default"}
 }
 
-// serveConnect answers a CONNECT: malformed ones itself, the others through goproxy, which hijacks the connection.
+// serveConnect serves a CONNECT. It answers malformed ones itself and passes the others to goproxy, which hijacks the
+// connection.
 func (s *serving) serveConnect(x *exchange) {
 	host, port, err := splitAuthority(x.r.RequestURI, "")
 	if err != nil {
@@ -92,7 +93,7 @@ func (s *serving) serveConnect(x *exchange) {
 		return
 	}
 	if x.r.ContentLength != 0 { // -1 with Transfer-Encoding; RFC 9110 §9.3.6: no content
-		x.refuse(badRequest("A CONNECT request has no content."))
+		x.refuse(badRequest("A CONNECT request must not have content."))
 		return
 	}
 	if bad := s.p.looped(x.r.Header); bad != nil {
@@ -117,30 +118,31 @@ func (s *serving) serveConnect(x *exchange) {
 		x.count(c.verdict.refusal)
 		x.endTunnel(c.verdict.refusal.status, 0, 0, nil)
 	}
-	s.door.ServeHTTP(&replayWriter{x.w}, x.r.WithContext(context.WithValue(x.r.Context(), connectKey{}, c)))
+	s.dispatcher.ServeHTTP(&replayWriter{x.w}, x.r.WithContext(context.WithValue(x.r.Context(), connectKey{}, c)))
 }
 
 type connectKey struct{}
 
-// newDoor returns the goproxy that dispatches what serveConnect hands it, and relays upgrades (AD9). Nothing of it that
-// signs, dials or answers by itself is in use; its transport exists only because the type has one, and refuses to dial.
-func (s *serving) newDoor() *goproxy.ProxyHttpServer {
-	door := goproxy.NewProxyHttpServer()
-	door.Tr = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+// newDispatcher returns a goproxy server that dispatches the CONNECT requests of serveConnect and relays upgrades
+// (AD9). It never signs, dials or answers by itself. Its transport refuses to dial; it is set because goproxy requires
+// one.
+func (s *serving) newDispatcher() *goproxy.ProxyHttpServer {
+	dispatcher := goproxy.NewProxyHttpServer()
+	dispatcher.Tr = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, fmt.Errorf("the dispatcher does not dial")
 	}}
-	door.ConnectDial = nil
-	door.KeepAcceptEncoding = true
-	door.Logger = doorLog{s.p.log}
-	door.OnRequest().HandleConnectFunc(func(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
+	dispatcher.ConnectDial = nil
+	dispatcher.KeepAcceptEncoding = true
+	dispatcher.Logger = dispatcherLog{s.p.log}
+	dispatcher.OnRequest().HandleConnectFunc(func(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 		c, ok := ctx.Req.Context().Value(connectKey{}).(*connect)
 		if !ok {
-			//nolint:bodyclose // of bytes in memory, for goproxy to write
-			ctx.Resp = badRequest("This request did not come through the front.").response(ctx.Req)
+			//nolint:bodyclose // the body is in memory; goproxy writes it
+			ctx.Resp = badRequest("The dispatcher accepts only requests from the proxy's handler.").response(ctx.Req)
 			return &goproxy.ConnectAction{Action: goproxy.ConnectReject}, host
 		}
 		if c.verdict.action == refuse {
-			ctx.Resp = c.verdict.refusal.response(ctx.Req) //nolint:bodyclose // of bytes in memory, for goproxy to write
+			ctx.Resp = c.verdict.refusal.response(ctx.Req) //nolint:bodyclose // the body is in memory; goproxy writes it
 			return &goproxy.ConnectAction{Action: goproxy.ConnectReject}, host
 		}
 		return &goproxy.ConnectAction{
@@ -148,7 +150,7 @@ func (s *serving) newDoor() *goproxy.ProxyHttpServer {
 			Hijack: func(r *http.Request, conn net.Conn, _ *goproxy.ProxyCtx) {
 				ctx, cancel := context.WithCancel(r.Context())
 				defer cancel()
-				defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // no server ends what was hijacked from it
+				defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // hijacked: no server ends it
 				if c.verdict.action == tunnel {
 					s.tunnel(ctx, c, conn)
 					return
@@ -157,12 +159,12 @@ func (s *serving) newDoor() *goproxy.ProxyHttpServer {
 			},
 		}, host
 	})
-	door.OnRequest().DoFunc(relayed)
-	return door
+	dispatcher.OnRequest().DoFunc(relayed)
+	return dispatcher
 }
 
-// clientOf tells clients apart for the memory of those that rejected our certificate: programs on one machine trust
-// different stores, and many name themselves in their CONNECT.
+// clientOf returns an identifier of the client for remembering rejections of our certificate: its address and
+// User-Agent. Programs on one machine trust different certificate stores, and many send a User-Agent with CONNECT.
 func clientOf(r *http.Request) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

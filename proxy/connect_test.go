@@ -167,7 +167,7 @@ func TestOriginThatHalfClosesStillHearsTheClient(t *testing.T) {
 	}
 }
 
-func TestTunnelToNobodyIsExplained(t *testing.T) {
+func TestTunnelToUnreachableTargetIsAnsweredWithTheCause(t *testing.T) {
 	l, _ := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	closed := l.Addr().String()
 	_ = l.Close()

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// goproxy's own way of answering has defects (errors as 500, cut bodies made whole): only what the front hands it may
-// get there.
-func TestNothingButWhatTheFrontHandsOverReachesTheDispatcher(t *testing.T) {
+// goproxy's own request handling has defects: it answers errors with 500 and makes truncated bodies look complete. Only
+// requests that our handler passes to it may reach it.
+func TestDispatcherRefusesRequestsNotFromTheHandler(t *testing.T) {
 	s := &serving{p: &Proxy{log: slog.New(slog.DiscardHandler)}, open: map[net.Conn]struct{}{}}
-	door := s.newDoor()
+	dispatcher := s.newDispatcher()
 	origin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 		*http.Request,
 	) {
 		t.Error("an origin was reached")
 	}))
 	defer origin.Close()
-	front := httptest.NewServer(door)
+	front := httptest.NewServer(dispatcher)
 	defer front.Close()
 	for _, request := range []string{
 		"GET " + origin.URL + "/ HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n",

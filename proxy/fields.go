@@ -9,7 +9,7 @@ import (
 	"readthru/fetch"
 )
 
-// options are the X-Readthru fields of a request: for us, never sent on.
+// options are the X-Readthru fields of a request. They are for this proxy and are never forwarded.
 type options struct {
 	mode      string
 	maxTokens int
@@ -17,7 +17,7 @@ type options struct {
 	render    string
 }
 
-// readFields reads the fields that are for us and takes them out of the request.
+// readFields parses the X-Readthru fields and removes them from the request.
 func (x *exchange) readFields() *refusal {
 	h := x.r.Header
 	if !hasFields(h) {
@@ -25,12 +25,13 @@ func (x *exchange) readFields() *refusal {
 	}
 	x.asked = options{mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode")))}
 	if !validMode(x.asked.mode) {
-		return badRequest(fmt.Sprintf("X-Readthru-Mode is auto, markdown, text, html or raw, not %q.", clip(x.asked.mode)))
+		return badRequest(fmt.Sprintf("X-Readthru-Mode must be auto, markdown, text, html or raw, not %q.",
+			clip(x.asked.mode)))
 	}
 	if tokens := h.Get("X-Readthru-Max-Tokens"); tokens != "" {
 		n, err := strconv.Atoi(tokens)
 		if err != nil || n < 0 {
-			return badRequest(fmt.Sprintf("X-Readthru-Max-Tokens is a number, not %q.", clip(tokens)))
+			return badRequest(fmt.Sprintf("X-Readthru-Max-Tokens must be a number, not %q.", clip(tokens)))
 		}
 		x.asked.maxTokens = n
 	}
@@ -41,7 +42,7 @@ func (x *exchange) readFields() *refusal {
 	case "", fetch.RenderAuto, fetch.RenderAlways, fetch.RenderNever:
 		x.asked.render = render
 	default:
-		return badRequest(fmt.Sprintf("X-Readthru-Render is auto, always or never, not %q.", clip(render)))
+		return badRequest(fmt.Sprintf("X-Readthru-Render must be auto, always or never, not %q.", clip(render)))
 	}
 	for name := range h {
 		if strings.HasPrefix(name, "X-Readthru-") {
@@ -51,7 +52,7 @@ func (x *exchange) readFields() *refusal {
 	return nil
 }
 
-// readView reads the fields that say what of a page is wanted: X-Readthru-Content: whole, X-Readthru-Selector,
+// readView parses the fields that select a part of a page: X-Readthru-Content: whole, X-Readthru-Selector,
 // X-Readthru-Drop, X-Readthru-Section, X-Readthru-Start, X-Readthru-Links and X-Readthru-Images.
 func (x *exchange) readView(h http.Header) *refusal {
 	v := fetch.View{
@@ -63,17 +64,17 @@ func (x *exchange) readView(h http.Header) *refusal {
 	case "whole":
 		v.WholePage = true
 	default:
-		return badRequest(fmt.Sprintf("X-Readthru-Content is main or whole, not %q.", clip(content)))
+		return badRequest(fmt.Sprintf("X-Readthru-Content must be main or whole, not %q.", clip(content)))
 	}
 	if start := h.Get("X-Readthru-Start"); start != "" {
 		n, err := strconv.Atoi(start)
 		if err != nil {
-			return badRequest(fmt.Sprintf("X-Readthru-Start is a number, not %q.", clip(start)))
+			return badRequest(fmt.Sprintf("X-Readthru-Start must be a number, not %q.", clip(start)))
 		}
 		v.Start = n
 	}
 	if err := v.Check(); err != nil {
-		return badRequest("What of the page is wanted cannot be read: " + err.Error() + ".")
+		return badRequest("Invalid selection of a part of the page: " + err.Error() + ".")
 	}
 	x.asked.view = v
 	return nil

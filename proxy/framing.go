@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// framedConn looks at the heads of HTTP/1 requests as net/http reads them, for the one thing that net/http does not
-// tell its handler: that Content-Length and Transfer-Encoding were both there (RFC 9112 §6.1: an attempt to smuggle).
-// It takes the colon out of the second of the two, whereupon net/http answers 400 and closes. It looks from the start
-// of a connection, and from each moment it is idle again, to the end of the head; a request sent before the one before
-// it was answered may pass unseen, and is forwarded by its Transfer-Encoding alone.
+// framedConn scans the heads of HTTP/1 requests while net/http reads them, because net/http does not report to its
+// handler that a request had both Content-Length and Transfer-Encoding (RFC 9112 §6.1: a smuggling attempt). framedConn
+// removes the colon of the second field; net/http then answers 400 and closes the connection. It scans each head that
+// begins a connection or follows an idle moment. It may miss the head of a pipelined request; such a request is
+// forwarded by its Transfer-Encoding alone.
 type framedConn struct {
 	net.Conn
-	idle atomic.Bool // a head begins with the next byte
+	idle atomic.Bool // the next byte begins a head
 	scan headScan
 	out  gathering
 }
@@ -34,7 +34,7 @@ func (c *framedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// framedListener accepts framed connections.
+// framedListener wraps accepted connections in framedConn.
 type framedListener struct{ net.Listener }
 
 // Accept implements [net.Listener].
@@ -46,7 +46,7 @@ func (l framedListener) Accept() (net.Conn, error) {
 	return newFramedConn(c), nil
 }
 
-// CloseWrite half-closes the connection below, or closes it.
+// CloseWrite half-closes the underlying connection, or closes it if it cannot be half-closed.
 func (c *framedConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return h.CloseWrite()
@@ -54,17 +54,17 @@ func (c *framedConn) CloseWrite() error {
 	return c.Close()
 }
 
-// headScan reads a head byte by byte.
+// headScan parses a head byte by byte.
 type headScan struct {
-	inside         bool // not yet past the empty line
-	started        bool // past the empty lines before the request line
+	inside         bool // before the empty line that ends the head
+	started        bool // after the empty lines that may precede the request line
 	name           [len("transfer-encoding") + 1]byte
-	n              int // bytes of this line so far, as far as they matter
+	n              int // length of this line so far, at most len(name)
 	colon          bool
-	length, coding bool // the field was there
+	length, coding bool // the field was present
 }
 
-// read goes on with p. Where both fields are there it spoils the second.
+// read continues the scan with p. If both fields are present, it overwrites the colon of the second.
 func (s *headScan) read(p []byte) {
 	for i, c := range p {
 		switch {

@@ -6,41 +6,42 @@ import (
 )
 
 const (
-	// heldMost is what net/http writes at most before it goes on with the bytes of its handler: the size of its buffer.
-	heldMost = 4096
-	// gatherOver is the content from which on net/http needs two writes. Below it, head and content share its buffer.
+	// maxHeld is the size of net/http's write buffer: the most that it writes before the rest of the handler's bytes.
+	maxHeld = 4096
+	// gatherOver is the length of content above which net/http may need two writes. Shorter content shares its buffer with
+	// the head.
 	gatherOver = 2048
-	// recordMost is the content of a TLS record (RFC 8446 §5.1).
-	recordMost = 16 << 10
+	// maxRecord is the maximal content of a TLS record (RFC 8446 §5.1).
+	maxRecord = 16 << 10
 )
 
-// gathering is the part of a framedConn that lets a head and the content behind it leave in one write: a system call
-// costs more than all that is done to answer from memory. net/http writes its buffer first, which holds the head and
-// the beginning of the content, and then the rest.
+// gathering is the part of a framedConn that sends a head and its content in one write: one system call costs more than
+// the whole rest of an answer from memory. net/http writes its buffer first, with the head and the beginning of the
+// content, and then the rest.
 type gathering struct {
 	armed bool
-	held  []byte      // written by the server, not yet to the connection; a buffer from heads, or nil
+	held  []byte      // written by the server but not yet sent; a buffer from heads, or nil
 	parts [2][]byte   // of bufs
-	bufs  net.Buffers // what WriteTo consumes; here, so that it is not allocated
+	bufs  net.Buffers // consumed by WriteTo; a field, to save an allocation
 }
 
-// gather holds the next small write back, until another follows or release is called. Only the handler calls both,
-// while nobody else writes: the request has no content, so that no interim response is due.
+// gather holds back the next small write until another follows or release is called. Only the handler calls gather and
+// release, and nothing else writes in between: the request has no content, so no interim response is due.
 func (c *framedConn) gather() { c.out.armed = true }
 
-// release writes what is held back, if anything.
+// release writes the bytes held back, if any.
 func (c *framedConn) release() {
 	g := &c.out
 	g.armed = false
 	if g.held != nil {
-		c.Conn.Write(g.held) //nolint:errcheck // the next write fails too, and tells
+		c.Conn.Write(g.held) //nolint:errcheck // the next write fails too and reports it
 		g.drop()
 	}
 }
 
-// drop gives the buffer back: a connection that is idle holds none.
+// drop returns the buffer to the pool, so that idle connections hold none.
 func (g *gathering) drop() {
-	heads.Put((*[heldMost]byte)(g.held[:heldMost]))
+	heads.Put((*[maxHeld]byte)(g.held[:maxHeld]))
 	g.held = nil
 }
 
@@ -50,8 +51,8 @@ func (c *framedConn) Write(p []byte) (int, error) {
 	switch {
 	case !g.armed:
 		return c.Conn.Write(p)
-	case g.held == nil && len(p) <= heldMost:
-		head := heads.Get().(*[heldMost]byte)
+	case g.held == nil && len(p) <= maxHeld:
+		head := heads.Get().(*[maxHeld]byte)
 		g.held = head[:copy(head[:], p)]
 		return len(p), nil
 	}
@@ -65,8 +66,8 @@ func (c *framedConn) Write(p []byte) (int, error) {
 	return max(0, n-held), err
 }
 
-// writeBehind writes what is held and p. Where the system can gather, nothing is copied; into TLS goes what fills one
-// record.
+// writeBehind writes the bytes held back and then p. A TCP connection gets both in one gathering system call, without a
+// copy. A TLS connection gets as much as fills one record, and then the rest.
 func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 	g := &c.out
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
@@ -76,7 +77,7 @@ func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 		g.parts = [2][]byte{}
 		return int(n), err
 	}
-	record := records.Get().(*[recordMost]byte)
+	record := records.Get().(*[maxRecord]byte)
 	defer records.Put(record)
 	first := copy(record[:], g.held)
 	more := copy(record[first:], p)
@@ -90,6 +91,6 @@ func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 }
 
 var (
-	heads   = sync.Pool{New: func() any { return new([heldMost]byte) }}
-	records = sync.Pool{New: func() any { return new([recordMost]byte) }}
+	heads   = sync.Pool{New: func() any { return new([maxHeld]byte) }}
+	records = sync.Pool{New: func() any { return new([maxRecord]byte) }}
 )

@@ -43,7 +43,7 @@ func fromMemory(r *http.Request) (*http.Response, error) {
 
 // The sizes lie around every bound at which net/http or TLS begin another write. One connection takes them all: a byte
 // too many or held back shows in the next answer.
-func TestAnswersFromMemoryArriveWholeWhateverTheirSize(t *testing.T) {
+func TestAnswersFromMemoryOfAnySizeArriveWhole(t *testing.T) {
 	b := newBench(t, nil, func(o *proxy.Options) { o.Client = tripper(fromMemory) })
 	var sizes []int
 	for _, bound := range []int{0, 2048, 4096, 2 * 4096, 16 << 10, 64 << 10} {

@@ -16,42 +16,42 @@ import (
 	"readthru/recording"
 )
 
-// localHost is the name under which the proxy answers for itself.
+// localHost is the host name of the proxy's own pages.
 const localHost = "readthru.local"
 
-// exchange is one request while it is answered, and what its record will say.
+// exchange is a request being answered, with the data for its record.
 type exchange struct {
 	s        *serving
 	p        *Proxy
 	w        http.ResponseWriter
 	r        *http.Request
 	inside   *connect    // set for a request inside an intercepted connection
-	conn     *framedConn // what the request came by; nil with HTTP/2
-	prefix   *url.URL    // of the page that is asked for in prefix form; else nil
-	target   string      // of a CONNECT, or the masked URL; empty until it is needed
-	lost     bool        // the client does not take what is written
+	conn     *framedConn // connection of the request; nil with HTTP/2
+	prefix   *url.URL    // URL of the page requested in prefix form; else nil
+	target   string      // target of a CONNECT, or the masked URL; set on first use
+	lost     bool        // a write to the client failed
 	began    time.Time
 	rec      Record
-	hijacked bool // its end is told by endTunnel
+	hijacked bool // endTunnel writes the record, not end
 	asked    options
-	reader   readerOptions // with prefix
+	reader   readerOptions // used with prefix
 	rule     fetch.Rule
-	session  string              // whose request it is; empty is nobody's
-	page     *page.Page          // what was answered, if it was a page
-	recorded *recording.Exchange // w, while the session is recorded
-	cut      bool                // the answer broke off
+	session  string              // name of the session; may be empty
+	page     *page.Page          // the page answered, if any
+	recorded *recording.Exchange // equal to w while the session is recorded
+	cut      bool                // the answer ended early
 }
 
-// ServeHTTP answers every request of the proxy, plain, intercepted, and for itself.
+// ServeHTTP answers every request: plain ones, intercepted ones, and those for the proxy itself.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{s: s, p: s.p, w: w, r: r, session: s.terms.Session, began: time.Now()}
 	if l, ok := r.Context().Value(linkKey{}).(link); ok {
 		x.inside, x.conn = l.inside, l.conn
 	}
-	defer x.end() //nolint:contextcheck // a record is written whatever became of the request
+	defer x.end() //nolint:contextcheck // every request gets a record, even a cancelled one
 	if r.Method == http.MethodConnect {
 		if x.inside != nil {
-			x.refuse(badRequest("CONNECT inside an intercepted connection is refused."))
+			x.refuse(badRequest("CONNECT inside an intercepted connection is not allowed."))
 			return
 		}
 		s.serveConnect(x) //nolint:contextcheck // x has the request, and its context
@@ -60,7 +60,7 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.serve() //nolint:contextcheck // x has the request, and its context
 }
 
-// serve takes a request through the checks, in the order of the package's documentation, and answers it.
+// serve runs the checks in the order of the package documentation and answers the request.
 func (x *exchange) serve() {
 	if bad := x.wellFormed(); bad != nil {
 		x.refuse(bad)
@@ -99,7 +99,7 @@ func (x *exchange) serve() {
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
 		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode, config: x.p.o.Mode,
 	})
-	// a path below an intercepted host can be left alone, not tunnelled
+	// a rule can exempt a path of an intercepted host, but not tunnel it
 	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" {
 		want = asIs
 	}
@@ -114,7 +114,7 @@ func (x *exchange) serve() {
 	if x.s.terms.Offline {
 		storedOnly(x.r.Header)
 		if want == observed {
-			want = asIs // what is made of a page in the background may ask for more
+			want = asIs // observing could contact origins in the background
 		}
 	}
 	switch want {
@@ -125,14 +125,14 @@ func (x *exchange) serve() {
 	}
 }
 
-// wellFormed finds what the request is for, and refuses one that two parsers could read differently, or that has been
-// here before.
+// wellFormed resolves the request's target. It refuses a request that two parsers could interpret differently, and a
+// loop.
 func (x *exchange) wellFormed() *refusal {
-	aim := x.aim
+	resolve := x.resolve
 	if x.inside == nil && !x.r.URL.IsAbs() {
-		aim = x.aimDirect
+		resolve = x.resolveDirect
 	}
-	if bad := aim(); bad != nil {
+	if bad := resolve(); bad != nil {
 		return bad
 	}
 	if bad := x.p.looped(x.r.Header); bad != nil {
@@ -146,7 +146,7 @@ func (x *exchange) local() bool {
 	return x.prefix == nil && (x.r.URL.Host == "" || x.r.URL.Hostname() == localHost)
 }
 
-// url returns the URL that the request is for.
+// url returns the requested URL.
 func (x *exchange) url() *url.URL {
 	if x.prefix != nil {
 		return x.prefix
@@ -154,21 +154,21 @@ func (x *exchange) url() *url.URL {
 	return x.r.URL
 }
 
-// aim completes the request's URL from the connection it came by, in its one spelling, and refuses a target that two
-// parsers could read differently. An inner request is for the target of its CONNECT or the name of its TLS handshake,
-// or it is misdirected (RFC 9110 §15.5.20).
-func (x *exchange) aim() *refusal {
+// resolve completes the request's URL from its connection and brings it into canonical form. It refuses a target that
+// two parsers could interpret differently. A request inside an intercepted connection must be for the target of the
+// CONNECT or for the server name of the TLS handshake; any other is misdirected (RFC 9110 §15.5.20).
+func (x *exchange) resolve() *refusal {
 	r := x.r
 	if x.inside == nil {
-		return aimPlain(r)
+		return resolvePlain(r)
 	}
 	if r.URL.Host != "" || r.URL.Scheme != "" {
-		return badRequest("A request inside a tunnel has a path for its target, not a URL.")
+		return badRequest("The target of a request inside a tunnel must be a path, not a URL.")
 	}
 	if r.Method == http.MethodOptions && r.RequestURI == "*" {
 		r.URL.Path = ""
 	} else if !strings.HasPrefix(r.RequestURI, "/") && r.ProtoMajor == 1 {
-		return badRequest("A request inside a tunnel has a path for its target.")
+		return badRequest("The target of a request inside a tunnel must be a path.")
 	}
 	host, port, err := splitAuthority(r.Host, "443")
 	if err != nil {
@@ -177,13 +177,13 @@ func (x *exchange) aim() *refusal {
 	if port != x.inside.port || host != x.inside.host && host != x.inside.named {
 		return &refusal{
 			status: http.StatusMisdirectedRequest, title: "Misdirected request", proxyError: "http_request_denied",
-			detail: fmt.Sprintf("The request is for %s, the tunnel goes to %s.", clip(r.Host), x.inside.target()),
+			detail: fmt.Sprintf("The request is for %s, but the tunnel is to %s.", clip(r.Host), x.inside.target()),
 		}
 	}
 	return setTarget(r, "https", joinAuthority(host, port, "443"))
 }
 
-func aimPlain(r *http.Request) *refusal {
+func resolvePlain(r *http.Request) *refusal {
 	u := r.URL
 	defaultPort := "80"
 	switch u.Scheme {
@@ -191,10 +191,10 @@ func aimPlain(r *http.Request) *refusal {
 	case "https":
 		defaultPort = "443"
 	default:
-		return badRequest(fmt.Sprintf("Scheme %s: only http and https URLs are fetched.", clip(u.Scheme)))
+		return badRequest(fmt.Sprintf("Unsupported scheme %s: only http and https URLs are fetched.", clip(u.Scheme)))
 	}
 	if u.Opaque != "" {
-		return badRequest("The request's target is no URL with a host.")
+		return badRequest("The request's target must be a URL with a host.")
 	}
 	authority, bad := authorityOf(u, defaultPort)
 	if bad != nil {
@@ -203,10 +203,10 @@ func aimPlain(r *http.Request) *refusal {
 	return setTarget(r, u.Scheme, authority)
 }
 
-// authorityOf returns host and port of a target in their one spelling.
+// authorityOf returns host and port of a target in canonical form.
 func authorityOf(u *url.URL, defaultPort string) (string, *refusal) {
 	if u.User != nil {
-		return "", badRequest("User info has no place in a request's target (RFC 9110 §4.2.4).")
+		return "", badRequest("A request's target must not contain user info (RFC 9110 §4.2.4).")
 	}
 	host, port, err := splitAuthority(u.Host, defaultPort)
 	if err != nil {
@@ -221,7 +221,7 @@ func setTarget(r *http.Request, scheme, authority string) *refusal {
 	return nil
 }
 
-// escapeNonASCII percent-encodes what some clients send raw: net/url does it for a path, not for a query.
+// escapeNonASCII percent-encodes the raw characters that some clients send in a query. net/url does so only for paths.
 func escapeNonASCII(s string) string {
 	clean := true
 	for i := range len(s) {
@@ -244,13 +244,13 @@ func escapeNonASCII(s string) string {
 	return b.String()
 }
 
-// admit finds out who is asking, and takes the request into its session: the one that it names itself before the one of
-// its credentials.
+// admit authenticates the user and sets the request's session. A session named by the request takes precedence over
+// that of the credentials.
 func (x *exchange) admit() (user User, bad *refusal) {
 	switch {
 	case x.prefix != nil:
 		user, bad = x.signInAtListener()
-	case x.inside != nil: // who opened the tunnel
+	case x.inside != nil: // the user of the CONNECT
 		x.session, user = x.inside.session, x.inside.user
 	default:
 		user, bad = x.signIn(x.r.Header.Get("Proxy-Authorization"))
@@ -282,8 +282,8 @@ func (x *exchange) signIn(field string) (User, *refusal) {
 	return user, bad
 }
 
-// permit applies what can only be judged by request: rules with a path, TRACE, and the fields that are for us, which it
-// takes out of the request.
+// permit applies the checks that need the whole request: rules with a path, TRACE, and the X-Readthru fields, which it
+// removes from the request.
 func (x *exchange) permit() *refusal {
 	if len(x.p.o.Rules) > 0 {
 		host := x.url().Hostname()
@@ -297,7 +297,7 @@ func (x *exchange) permit() *refusal {
 	if x.r.Method == http.MethodTrace {
 		return &refusal{
 			status: http.StatusMethodNotAllowed, title: "Method not allowed", proxyError: "http_request_denied",
-			detail: "TRACE is refused: it would show the fields that other programs on the way add.",
+			detail: "TRACE is not allowed: it would reveal fields that other programs on the way add.",
 			header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
 		}
 	}
@@ -312,18 +312,18 @@ func (x *exchange) blockedPage() *refusal {
 	return nil
 }
 
-// prepare makes the client's request one of ours: what concerns one hop goes, Via is added.
+// prepare makes the client's request ready to be forwarded: it removes hop-by-hop fields and adds Via.
 func (x *exchange) prepare() {
 	r := x.r
 	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") &&
 		httpfield.Has(r.Header, "Te", "trailers")
 	httpfield.RemoveConnection(r.Header)
 	if grpc {
-		r.Header.Set("Te", "trailers") // we do read trailers, and gRPC servers insist on hearing so
+		r.Header.Set("Te", "trailers") // we read trailers, and gRPC servers require this field
 	}
 	x.p.addVia(r.Header, r.ProtoMajor, r.ProtoMinor)
 	if _, ok := r.Header["User-Agent"]; !ok {
-		r.Header["User-Agent"] = nil // or the transport would add Go's
+		r.Header["User-Agent"] = nil // else the transport would add Go's
 	}
 	r.RequestURI = ""
 	r.Close = false // the client's connection, not ours
@@ -332,11 +332,11 @@ func (x *exchange) prepare() {
 	case r.Trailer != nil:
 		x.r = sendTrailers(r)
 	case r.ContentLength == 0:
-		r.Body = http.NoBody // over HTTP/2 it is another empty body, which no cache answers and no transport sends again
+		r.Body = http.NoBody // an empty HTTP/2 body would prevent cache hits and retries
 	}
 }
 
-// answerPage has the page fetched. What turns out to be no page passes through as the origin sent it.
+// answerPage fetches and sends the page. A response that is not a page passes unchanged.
 func (x *exchange) answerPage(want fetch.Request) {
 	r := x.r
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
@@ -356,7 +356,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 	x.send(answer)
 }
 
-// passThrough has the cache answer and streams what it says.
+// passThrough streams the cache's response. If observe is set, a page in it is stored in the background.
 func (x *exchange) passThrough(observe bool) {
 	ctx, hints := withEarlyHints(x.r.Context(), x)
 	req := x.r.WithContext(ctx)
@@ -374,7 +374,7 @@ func (x *exchange) passThrough(observe bool) {
 	x.stream(resp, outcome)
 }
 
-// fail answers for an origin that did not. A client that has gone is answered by nobody.
+// fail refuses a request after an error of the origin. It aborts the response if the client has gone.
 func (x *exchange) fail(u *url.URL, err error) {
 	if x.r.Context().Err() != nil {
 		x.rec.Status, x.rec.Error, x.cut = statusGone, "the client went away", true
@@ -383,10 +383,10 @@ func (x *exchange) fail(u *url.URL, err error) {
 	x.refuse(x.p.explain(u, err))
 }
 
-// statusGone stands in records for a client that went away before there was an answer, as elsewhere in the field.
+// statusGone is the status in records of clients that went away before the answer: nginx's 499.
 const statusGone = 499
 
-// refuse answers with a problem.
+// refuse answers with the problem document of bad.
 func (x *exchange) refuse(bad *refusal) {
 	x.count(bad)
 	body, fields := bad.fields()
@@ -394,11 +394,11 @@ func (x *exchange) refuse(bad *refusal) {
 	maps.Copy(h, fields)
 	x.p.addVia(h, x.r.ProtoMajor, x.r.ProtoMinor)
 	if bad.status == http.StatusBadRequest && x.r.ProtoMajor == 1 {
-		h.Set("Connection", "close") // where the next request begins is anybody's guess
+		h.Set("Connection", "close") // the start of the next request is unknown
 	}
 	x.w.WriteHeader(bad.status)
 	if x.r.Method != http.MethodHead {
-		n, _ := x.w.Write(body) // a client that has gone needs no answer
+		n, _ := x.w.Write(body) // fails only if the client has gone
 		x.rec.BytesOut += int64(n)
 	}
 }
@@ -413,7 +413,7 @@ func (x *exchange) count(bad *refusal) {
 	}
 }
 
-// end writes the request's record.
+// end counts the request and writes its record.
 func (x *exchange) end() {
 	if x.hijacked {
 		return
@@ -422,10 +422,10 @@ func (x *exchange) end() {
 	if x.inside != nil {
 		x.p.stats.intercepted.Add(1)
 	}
-	x.note()
+	x.writeRecord()
 }
 
-// endTunnel writes the record of a tunnel. status is what its CONNECT was answered with.
+// endTunnel writes the record of a tunnel. status is that of the answer to the CONNECT.
 func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 	x.rec.Status = status
 	x.rec.BytesIn, x.rec.BytesOut = sent, received
@@ -435,10 +435,10 @@ func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 	if status == http.StatusOK {
 		x.p.sessions.count(x.session, func(st *SessionStats) { st.Tunnels++ })
 	}
-	x.note()
+	x.writeRecord()
 }
 
-func (x *exchange) note() {
+func (x *exchange) writeRecord() {
 	x.p.stats.total.Add(1)
 	x.rec.Time, x.rec.Method, x.rec.URL = x.began.UTC(), x.r.Method, x.masked()
 	x.rec.MS, x.rec.Agent = time.Since(x.began).Milliseconds(), clip(x.r.UserAgent())

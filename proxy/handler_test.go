@@ -146,7 +146,7 @@ func TestRequestThatComesBackIsALoop(t *testing.T) {
 	}
 }
 
-func TestOneProxyAfterAnotherIsNoLoop(t *testing.T) {
+func TestTwoProxiesInAChainAreNoLoop(t *testing.T) {
 	far := newBench(t, origins{"a.test:80": plainOrigin(t, say)}, nil)
 	near := newBench(t, origins{"a.test:80": far.addr}, nil)
 	conn := near.dial()
@@ -171,7 +171,7 @@ func TestUsersMustSignInBeforeAnythingElseIsDecided(t *testing.T) {
 		want               string
 	}{
 		{"nothing", "GET http://a.test/", "", "407"},
-		{"blocked is not told to strangers", "GET http://blocked.test/", "", "407"},
+		{"sign-in comes before the check for blocked hosts", "GET http://blocked.test/", "", "407"},
 		{"wrong password", "GET http://a.test/", basic("ali:wrong"), "407"},
 		{"wrong name", "GET http://a.test/", basic("baba:open sesame"), "407"},
 		{"another scheme", "GET http://a.test/", "Proxy-Authorization: Bearer x\r\n", "407"},
@@ -287,7 +287,7 @@ func TestWebSocketIsRelayedWithItsFirstFrames(t *testing.T) {
 	}
 }
 
-func TestUpgradeToNobodyIsExplained(t *testing.T) {
+func TestUpgradeToUnreachableOriginIsAnsweredWithTheCause(t *testing.T) {
 	l, _ := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	closed := l.Addr().String()
 	_ = l.Close()

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// handshakeTime is how long a client may take from our answer to its CONNECT to the end of its TLS handshake.
+// handshakeTime limits the time from our answer to a CONNECT to the end of the client's TLS handshake.
 const handshakeTime = 10 * time.Second
 
 // recordHandshake is the first byte of a TLS connection (RFC 8446 §5.1).
 const recordHandshake = 0x16
 
-// intercept answers the CONNECT, terminates TLS and hands the connection to the server for intercepted ones. A client
-// that says something else than TLS is tunnelled; one that says nothing is closed.
+// intercept answers the CONNECT, terminates TLS and passes the connection to the server for intercepted connections. A
+// client that does not speak TLS is tunnelled. The connection of a client that sends nothing is closed.
 func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	untrack := s.track(conn)
 	defer untrack()
@@ -49,7 +49,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	below := &innerConn{replayConn: replay, connect: c}
 	inner := tls.Server(below, s.p.tls)
 	if err := inner.HandshakeContext(ctx); err != nil {
-		s.handshakeFailed(below, err) // first: a client may come back as soon as it sees the end
+		s.handshakeFailed(below, err) // before hangUp: the client may reconnect as soon as its connection ends
 		hangUp(conn)
 		return
 	}
@@ -75,9 +75,10 @@ func (s *serving) handshakeFailed(below *innerConn, err error) {
 	}
 }
 
-// rejectsCertificate reports whether a handshake that failed after our certificate was sent failed because of it: an
-// alert that says so (RFC 8446 §6.2), or a connection closed at that point. In TLS 1.3 OpenSSL's alert comes under keys
-// of which crypto/tls knows nothing yet: it shows as a record that cannot be read.
+// rejectsCertificate reports whether the client rejected our certificate, given the error of a handshake that failed
+// after the certificate was sent: the client sent an alert about it (RFC 8446 §6.2) or closed the connection. In TLS
+// 1.3, OpenSSL encrypts its alert with keys that crypto/tls does not have yet, so that the alert appears as a bad
+// record.
 func rejectsCertificate(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		switch op.Op + ": " + strings.TrimPrefix(op.Err.Error(), "tls: ") {
@@ -90,21 +91,20 @@ func rejectsCertificate(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// innerConn is what lies below the TLS of an intercepted connection. It is found again as hello.Conn and
-// tls.Conn.NetConn.
+// innerConn is the connection below the TLS of an intercepted connection. hello.Conn and tls.Conn.NetConn return it.
 type innerConn struct {
 	*replayConn
 	connect *connect
-	signed  atomic.Bool // a certificate of ours was chosen for it
+	signed  atomic.Bool // our certificate was chosen for it
 }
 
-// newTLSConfig returns the configuration of all intercepted connections. It is one, so that session tickets resume.
+// newTLSConfig returns the configuration for all intercepted connections. They share it so that session tickets resume.
 func (p *Proxy) newTLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"},
-		// Small records at the start of a connection help a page to begin over a slow line; our line is this machine, or its
-		// network, and each record costs a system call.
+		// Small records at the start of a connection make a page appear sooner over a slow line. Our clients are on this
+		// machine or its network, and each record costs a system call.
 		DynamicRecordSizingDisabled: true,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			name := hello.ServerName
@@ -121,7 +121,7 @@ func (p *Proxy) newTLSConfig() *tls.Config {
 	}
 }
 
-// takeEarly returns what a hijacked connection has read already.
+// takeEarly returns the bytes that were read from a hijacked connection before.
 func takeEarly(c net.Conn) []byte {
 	if r, ok := c.(*replayConn); ok {
 		return r.take()
@@ -129,7 +129,7 @@ func takeEarly(c net.Conn) []byte {
 	return nil
 }
 
-// bare returns the connection below a replayConn that has nothing left to give again.
+// bare returns the connection below a replayConn without early bytes, and c itself if it is no replayConn.
 func bare(c net.Conn) net.Conn {
 	if r, ok := c.(*replayConn); ok {
 		return r.Conn
@@ -141,7 +141,7 @@ func (c *connect) targetURL() *url.URL {
 	return &url.URL{Scheme: "https", Host: joinAuthority(c.host, c.port, "443")}
 }
 
-// handover is a listener whose connections are handed to it.
+// handover is a listener for connections that were accepted elsewhere.
 type handover struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -152,7 +152,7 @@ func newHandover(addr net.Addr) *handover {
 	return &handover{make(chan net.Conn), make(chan struct{}), addr}
 }
 
-// hand gives c to whoever accepts. It is false when the listener was closed; then c is still the caller's.
+// hand makes c the result of an Accept. It returns false if the listener is closed; the caller then still owns c.
 func (h *handover) hand(c net.Conn) bool {
 	select {
 	case h.conns <- c:

@@ -15,15 +15,15 @@ import (
 	"readthru/page"
 )
 
-// aimDirect finds what a request is for that came to the listener itself, not through it as a proxy: the page at
-// readthru.local, or a page in the prefix form GET /https://host/path, which answers markdown to a client without any
-// proxy setting. A web page in the user's browser can send such requests too; so the Host field must be ours, against
-// rebinding of names, and the browser must not say that another site asks.
-func (x *exchange) aimDirect() *refusal {
+// resolveDirect resolves a request sent to the listener as an origin server, not as a proxy: for the page at
+// readthru.local, or in the prefix form GET /https://host/path, which answers markdown to a client without proxy
+// settings. A web page in the user's browser can send such requests too. Therefore the Host field must name this
+// listener (against DNS rebinding), and Sec-Fetch-Site must not name another site.
+func (x *exchange) resolveDirect() *refusal {
 	if !ourHost(x.r.Host, x.ourAddr()) {
 		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
-			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send http://%s/ requests through it, or ask "+
+			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send requests for http://%s/ through it, or open "+
 				"http://%s/.", clip(x.r.Host), clip(x.r.Host), x.ourAddr()),
 		}
 	}
@@ -32,7 +32,7 @@ func (x *exchange) aimDirect() *refusal {
 	default:
 		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
-			detail: "Another site's page may not ask here.",
+			detail: "A page of another site may not send requests to this listener.",
 		}
 	}
 	target := prefixTarget(x.r.RequestURI)
@@ -51,16 +51,16 @@ func (x *exchange) aimDirect() *refusal {
 	return bad
 }
 
-// ourAddr is the address by which the client reached us, host:port. The listener's own may be 0.0.0.0, which is no
-// address to tell anybody.
+// ourAddr returns the address that the client connected to, host:port. The listener's own address may be 0.0.0.0, which
+// a client cannot use.
 func (x *exchange) ourAddr() string {
 	if at, ok := x.r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !at.IP.IsUnspecified() {
-		return (&net.TCPAddr{IP: at.IP, Port: at.Port}).String() // without a zone, which means nothing elsewhere
+		return (&net.TCPAddr{IP: at.IP, Port: at.Port}).String() // without the zone, which has no meaning on another machine
 	}
 	return x.s.addr.String()
 }
 
-// ourHost reports whether a Host field names the address by which the client reached us.
+// ourHost reports whether a Host field names readthru.local or addr, the address that the client connected to.
 func ourHost(field, addr string) bool {
 	ours, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -90,7 +90,8 @@ func prefixTarget(uri string) string {
 	return ""
 }
 
-// signInAtListener returns who asks in the prefix form. A client without proxy setting signs in as to any origin.
+// signInAtListener returns the user of a request in prefix form. A client without proxy settings signs in as at an
+// origin server: with Authorization.
 func (x *exchange) signInAtListener() (User, *refusal) {
 	if len(x.p.auth.users) == 0 {
 		return User{}, nil
@@ -103,8 +104,8 @@ func (x *exchange) signInAtListener() (User, *refusal) {
 	return user, bad
 }
 
-// servePrefix answers with the page that the prefix form names, fetched as one of our own: no field of the client goes
-// along.
+// servePrefix answers with the page that the prefix form names. The proxy fetches it for itself, without the client's
+// fields.
 func (x *exchange) servePrefix() {
 	if bad := x.blockedPage(); bad != nil {
 		x.refuse(bad)
@@ -113,11 +114,11 @@ func (x *exchange) servePrefix() {
 	if x.p.o.Fetch == nil {
 		x.refuse(&refusal{
 			status: http.StatusServiceUnavailable, title: "Unavailable",
-			detail: "This proxy fetches no pages of its own.",
+			detail: "The prefix form is not available: this proxy does not fetch pages.",
 		})
 		return
 	}
-	// What is no page comes as the origin sent it: under our origin, it must not run.
+	// An answer that is not a page keeps the origin server's content. It must not run as a script of our web origin.
 	h := x.w.Header()
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -164,11 +165,11 @@ func (x *exchange) servePrefix() {
 }
 
 var notAllowed = &refusal{
-	status: http.StatusMethodNotAllowed, title: "Method not allowed", detail: "Only GET and HEAD are answered here.",
+	status: http.StatusMethodNotAllowed, title: "Method not allowed", detail: "Only GET and HEAD are allowed here.",
 	header: http.Header{"Allow": {"GET, HEAD"}},
 }
 
-// serveLocal answers what readthru.local has: the page that tells how to trust us, our certificate, and a proxy
+// serveLocal serves readthru.local: a page that explains how to trust our certificate, the certificate, and the proxy
 // auto-configuration.
 func (x *exchange) serveLocal() {
 	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
@@ -202,7 +203,7 @@ func (x *exchange) serveLocal() {
 	default:
 		x.refuse(&refusal{
 			status: http.StatusNotFound, title: "Not found",
-			detail: "There is no such page here: try /, /ca.pem, /ca.der, /proxy.pac, or /https://HOST/PATH for a page in " +
+			detail: "Page not found: try /, /ca.pem, /ca.der, /proxy.pac, or /https://HOST/PATH for a page in " +
 				"markdown.",
 		})
 	}
@@ -217,13 +218,12 @@ func (x *exchange) serveBytes(contentType string, body []byte) {
 	if x.r.Method == http.MethodHead {
 		return
 	}
-	n, _ := x.w.Write(body) // a client that has gone needs no answer
+	n, _ := x.w.Write(body) // the client has gone if the write fails
 	x.rec.BytesOut += int64(n)
 }
 
-// AutoConfig returns a proxy auto-configuration that sends everything but this machine's own addresses through addr. It
-// names no way past the proxy: with one, browsers would go directly to origins, unnoticed, as soon as the proxy is
-// down.
+// AutoConfig returns a proxy auto-configuration that sends all requests through addr, except those for this machine. It
+// has no DIRECT fallback: with one, browsers would silently bypass the proxy while it is down.
 func AutoConfig(addr string) string {
 	return `function FindProxyForURL(url, host) {
   if (host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]") return "DIRECT";
@@ -239,14 +239,14 @@ var localPage = template.Must(template.New("local").Parse(`<!doctype html>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}code,pre{background:#8881;padding:.1em .3em;border-radius:4px}pre{padding:.7em;overflow:auto}</style>
 </head><body>
 <h1>readthru</h1>
-<p>You read this page, so the proxy at <code>{{.Proxy}}</code> works. Pages over https need one more step: trust its certificate,
-which was made on this machine and is like no other.</p>
+<p>The proxy at <code>{{.Proxy}}</code> works. Pages over https need one more step: trust its certificate authority,
+which was made on this machine and is unique to it.</p>
 <p><a href="/ca.pem">ca.pem</a> · <a href="/ca.der">ca.der</a> · <a href="/proxy.pac">proxy.pac</a>{{if .Admin}} · <a href="{{.Admin}}">admin port</a>{{end}}</p>
-<h2>The short way</h2>
-<pre>readthru run -- COMMAND     # one program, nothing installed
-eval "$(readthru env)"      # this shell
-readthru ca install         # this system and its browsers</pre>
-<h2>By hand</h2>
+<h2>Automatically</h2>
+<pre>readthru run -- COMMAND     # for one program, installs nothing
+eval "$(readthru env)"      # for this shell
+readthru ca install         # for this system and its browsers</pre>
+<h2>Manually</h2>
 <ul>
 <li><b>Debian, Ubuntu, Alpine</b>: <code>sudo cp {{.Cert}} /usr/local/share/ca-certificates/readthru.crt &amp;&amp; sudo update-ca-certificates</code></li>
 <li><b>Fedora, RHEL</b>: <code>sudo cp {{.Cert}} /etc/pki/ca-trust/source/anchors/readthru.pem &amp;&amp; sudo update-ca-trust</code></li>
@@ -257,7 +257,7 @@ readthru ca install         # this system and its browsers</pre>
 <li><b>Node, Deno</b>: <code>NODE_EXTRA_CA_CERTS={{.Cert}}</code>, <code>DENO_CERT={{.Cert}}</code></li>
 <li><b>Python, curl, Go, git</b>: <code>SSL_CERT_FILE</code>, <code>REQUESTS_CA_BUNDLE</code>, <code>CURL_CA_BUNDLE</code>, <code>GIT_SSL_CAINFO</code> = <code>{{.Bundle}}</code></li>
 </ul>
-<h2>Without any setting</h2>
+<h2>Without configuration</h2>
 <pre>curl http://{{.Proxy}}/https://go.dev/doc/</pre>
 </body></html>
 `))

@@ -25,7 +25,7 @@ func (b *bench) direct(request string) (reply, string) {
 	return answer, answer.Body
 }
 
-func TestOnboardingPageIsThereThroughTheProxyAndAtTheListener(t *testing.T) {
+func TestOnboardingPageIsServedThroughTheProxyAndAtTheListener(t *testing.T) {
 	b := newBench(t, nil, func(o *proxy.Options) { o.AdminURL = "http://127.0.0.1:7888/" })
 	for _, get := range []func() (reply, string){
 		func() (reply, string) { return b.get("http://readthru.local/") },
@@ -43,7 +43,7 @@ func TestOnboardingPageIsThereThroughTheProxyAndAtTheListener(t *testing.T) {
 	}
 }
 
-func TestCertificateAndAutoConfigurationAreToBeHad(t *testing.T) {
+func TestCertificateAndAutoConfigurationAreServed(t *testing.T) {
 	b := newBench(t, nil, nil)
 	if _, body := b.get("http://readthru.local/ca.pem"); body != string(b.authority.PEM()) {
 		t.Errorf("ca.pem: %q", body)
@@ -96,7 +96,7 @@ type addressed struct {
 
 func (c addressed) LocalAddr() net.Addr { return c.local }
 
-func TestListenerOnAllAddressesNamesTheOneItWasReachedBy(t *testing.T) {
+func TestListenerOnAllAddressesNamesTheAddressTheClientUsed(t *testing.T) {
 	b := newBench(t, nil, nil)
 	for _, at := range []string{"192.0.2.9", "2001:db8::9", "::ffff:192.0.2.9"} {
 		inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// Keys of the canonical line, one per request or tunnel, written at info when it ends with the message "request".
+// Keys of the canonical log line. Each request or tunnel writes one when it ends, at level info with the message
+// "request".
 const (
 	KeyMethod   = "method"
 	KeyURL      = "url" // masked
 	KeyStatus   = "status"
 	KeyCache    = "cache"  // hit, miss, revalidated, stale or bypass
-	KeySource   = "source" // where markdown came from
+	KeySource   = "source" // how the markdown was obtained
 	KeyBytesIn  = "bytes_in"
 	KeyBytesOut = "bytes_out"
 	KeyDuration = "dur_ms"
@@ -24,8 +25,9 @@ const (
 	KeyError    = "error"
 )
 
-// Record is one request that ended, as /api/v1/requests shows it. The URL is masked. BytesIn are those of the origin's
-// content, BytesOut those written to the client; of a tunnel (method CONNECT) what the client and what the origin sent.
+// Record describes a finished request, as /api/v1/requests shows it. The URL is masked. BytesIn counts the origin's
+// content and BytesOut the bytes written to the client; for a tunnel (method CONNECT) they count the bytes that the
+// client and the origin sent.
 type Record struct {
 	Time     time.Time `json:"time"`
 	Method   string    `json:"method"`
@@ -75,7 +77,7 @@ func (g *ring) add(r Record) {
 	g.mu.Unlock()
 }
 
-// newestFirst returns a copy.
+// newestFirst returns a copy of the records, newest first.
 func (g *ring) newestFirst() []Record {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,11 +89,11 @@ func (g *ring) newestFirst() []Record {
 	return records
 }
 
-// doorLog takes what goproxy prints to debug.
-type doorLog struct{ log *slog.Logger }
+// dispatcherLog logs goproxy's messages at level debug.
+type dispatcherLog struct{ log *slog.Logger }
 
 // Printf implements goproxy's Logger.
-func (l doorLog) Printf(format string, args ...any) {
+func (l dispatcherLog) Printf(format string, args ...any) {
 	if l.log.Enabled(context.Background(), slog.LevelDebug) {
 		l.log.Debug("dispatcher", "text", strings.TrimSpace(fmt.Sprintf(format, args...)))
 	}

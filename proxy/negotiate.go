@@ -9,19 +9,19 @@ import (
 	"readthru/page"
 )
 
-// form is what a request is answered with.
+// form is the form of an answer.
 type form int
 
 const (
-	asIs      form = iota // the origin's bytes; nobody looks at them
-	observed              // the origin's bytes; a copy of a page becomes a page in the background
-	markdown              // markdown where the answer is a page
-	plainText             // the text of it
+	asIs      form = iota // the origin's bytes, not inspected
+	observed              // the origin's bytes; a page among them is stored in the background
+	markdown              // markdown if the answer is a page
+	plainText             // plain text if the answer is a page
 )
 
 func (f form) String() string { return [...]string{"as is", "observed", "markdown", "text"}[f] }
 
-// facts are what decides the form of an answer.
+// facts are the input of decide.
 type facts struct {
 	method string
 	url    *url.URL
@@ -29,7 +29,7 @@ type facts struct {
 	asked  string      // X-Readthru-Mode: auto, markdown, text, html, raw, or a mode as below; empty is unset
 	rule   string      // the rule's mode: auto, always, negotiate, never; empty is unset
 	user   string      // the proxy user's mode, likewise
-	config string      // the listener's mode, likewise; empty is auto
+	config string      // the configured mode, likewise; empty is auto
 }
 
 // validMode reports whether X-Readthru-Mode may have this value.
@@ -41,9 +41,10 @@ func validMode(asked string) bool {
 	return false
 }
 
-// decide says what a request is answered with (AD1, AD1a): only GET and HEAD, never a range; what the request itself
-// asks for; never what would break a tool; then the mode of the first that has one: request, rule, user, listener. It
-// acts as if every origin offered its pages as text/markdown too (RFC 9110 §12.5.1).
+// decide returns the form of the answer to a request (AD1, AD1a). Only GET and HEAD without a range may get markdown. A
+// form named by the request itself comes first. Requests of tools, subresources and scripts get the origin's bytes. The
+// others get the form of the first mode that is set: the request's, the rule's, the user's, or the configured one.
+// decide acts as if every origin offered its pages as text/markdown too (RFC 9110 §12.5.1).
 func decide(f facts) form {
 	if f.method != http.MethodGet && f.method != http.MethodHead || f.header["Range"] != nil {
 		return asIs
@@ -78,15 +79,15 @@ func decide(f facts) form {
 	return observed
 }
 
-// accept is what an Accept field says that matters here. Weights are thousandths.
+// accept is a parsed Accept field, reduced to what decide needs. Weights are in thousandths.
 type accept struct {
-	markdown int  // of text/markdown, where it is named
-	html     int  // of HTML, where it is named
-	anything bool // there is no field, or it names only wildcards
+	markdown int  // weight of text/markdown; 0 if not named
+	html     int  // weight of HTML; 0 if not named
+	anything bool // the field is absent or names only wildcards
 }
 
-// parseAccept reads the lines of an Accept field. Only weights decide, not the order (RFC 9110 §12.5.1). What cannot be
-// read is passed over.
+// parseAccept parses the lines of an Accept field. Only weights matter, not the order (RFC 9110 §12.5.1). It skips
+// malformed items.
 func parseAccept(lines []string) accept {
 	var a accept
 	ranges, wildcards := 0, 0
@@ -118,7 +119,8 @@ func parseAccept(lines []string) accept {
 	return a
 }
 
-// weightOf returns the q parameter in thousandths, 1000 when there is none. It is false for a weight that is not one.
+// weightOf returns the q parameter in thousandths, or 1000 if there is none. It returns false if the parameter is
+// malformed.
 func weightOf(params string) (int, bool) {
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
@@ -126,7 +128,7 @@ func weightOf(params string) (int, bool) {
 			continue
 		}
 		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || !(q >= 0 && q <= 1) { // NaN is none either
+		if err != nil || !(q >= 0 && q <= 1) { // the negation rejects NaN too
 			return 0, false
 		}
 		return int(q*1000 + 0.5), true
@@ -134,13 +136,13 @@ func weightOf(params string) (int, bool) {
 	return 1000, true
 }
 
-// isNavigation reports whether a browser's user goes to a page. Node's fetch sends Sec-Fetch-Mode: cors alone and is no
-// browser.
+// isNavigation reports whether a browser navigates to a page. Node's fetch is not a browser: it sends only
+// Sec-Fetch-Mode: cors.
 func isNavigation(h http.Header) bool {
 	return h.Get("Sec-Fetch-Mode") == "navigate" || h["Sec-Fetch-Dest"] != nil || h["Sec-Fetch-Site"] != nil
 }
 
-// isSubresource reports whether a page in a browser loads something: an image, a script, what its script fetches.
+// isSubresource reports whether a page in a browser loads a subresource: an image, a script, or a script's fetch.
 func isSubresource(h http.Header) bool {
 	switch h.Get("Sec-Fetch-Dest") {
 	case "document", "iframe", "frame":
@@ -151,7 +153,7 @@ func isSubresource(h http.Header) bool {
 	return h.Get("Sec-Fetch-Mode") != "navigate"
 }
 
-// isXHR reports whether a script in a browser asks over plain http, where browsers send no Sec-Fetch fields.
+// isXHR reports whether the request is by a script in a browser. Over plain http browsers send no Sec-Fetch fields.
 func isXHR(u *url.URL, h http.Header) bool {
 	if h["X-Requested-With"] != nil {
 		return true
@@ -160,7 +162,7 @@ func isXHR(u *url.URL, h http.Header) bool {
 		(h["Referer"] != nil || h["Origin"] != nil) && parseAccept(h["Accept"]).anything
 }
 
-// isTool reports whether a program asks that reads pages as a protocol: git, and package managers.
+// isTool reports whether the request is by git or a package manager, which parse the origin's bytes.
 func isTool(u *url.URL, h http.Header) bool {
 	if strings.Contains(u.RawQuery, "go-get=1") || strings.Contains(u.RawQuery, "service=git-") {
 		query := u.Query()
@@ -180,8 +182,8 @@ func isTool(u *url.URL, h http.Header) bool {
 	return false
 }
 
-// toolAgents are how the User-Agent of git and of package managers begins. A runtime's own name (deno, bun,
-// go-http-client) is not here: its programs read pages with it.
+// toolAgents are prefixes of the User-Agent of git and of package managers. Names of runtimes (deno, bun,
+// go-http-client) are not among them, because programs that read pages send them too.
 var toolAgents = []string{
 	"git/", "git-lfs/", "jgit/", "libgit2", "go-git/",
 	"npm/", "pnpm/", "yarn/", "corepack", "pip/", "uv/", "poetry/", "pdm/", "pipenv/", "conda/", "mamba/", "micromamba",

@@ -81,7 +81,7 @@ func TestWhoGetsMarkdown(t *testing.T) {
 		{"anything refused", "", "Accept: */*;q=0", "", observed},
 		{"two lines are one list", "", "Accept: text/html\nAccept: text/markdown", "", markdown},
 		{"case does not count", "", "Accept: TEXT/Markdown", "", markdown},
-		{"weights that are none are passed over", "", "Accept: text/html;q=x, text/markdown;q=0.1", "", markdown},
+		{"malformed weights are skipped", "", "Accept: text/html;q=x, text/markdown;q=0.1", "", markdown},
 		{"an empty field is an absent one", "", "Accept: ", "", markdown},
 		{"XHTML is HTML", "", "Accept: application/xhtml+xml, */*;q=0.5", "", observed},
 
@@ -103,7 +103,7 @@ func TestWhoGetsMarkdown(t *testing.T) {
 			"always", markdown,
 		},
 		{"always never breaks a tool", "", "User-Agent: git/2", "always", asIs},
-		{"always leaves images", "", "Sec-Fetch-Dest: image\nSec-Fetch-Site: none", "always", asIs},
+		{"always does not affect images", "", "Sec-Fetch-Dest: image\nSec-Fetch-Site: none", "always", asIs},
 		{"never", "", "Accept: text/markdown", "never", observed},
 		{"negotiate, named", "", "Accept: text/markdown, */*", "negotiate", markdown},
 		{"negotiate, anything", "", "Accept: */*", "negotiate", observed},
@@ -140,7 +140,7 @@ func TestWhoGetsMarkdown(t *testing.T) {
 	}
 }
 
-func TestPresetTunnelsServicesAndNotWhatIsThereToRead(t *testing.T) {
+func TestPresetTunnelsServicesButNotTheirDocumentation(t *testing.T) {
 	for host, want := range map[string]bool{
 		"api.anthropic.com": true, "claude.ai": true, "api2.cursor.sh": true, "accounts.google.com": true, "pypi.org": true,
 		"checkout.stripe.com": true,

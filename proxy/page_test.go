@@ -209,7 +209,7 @@ func TestBlockedDomainGivesNoMarkdownButABrowserReadsIt(t *testing.T) {
 	}
 }
 
-func TestPrefixFormAnswersMarkdownAndCarriesNothingOfTheClient(t *testing.T) {
+func TestPrefixFormAnswersMarkdownAndForwardsNoClientFields(t *testing.T) {
 	b, s := newSiteBench(t, nil)
 	host := "Host: " + b.addr + "\r\n"
 	for _, target := range []string{"/https://a.test/page", "/http://a.test/page", "/https:/a.test/page"} {
@@ -242,7 +242,7 @@ func TestPrefixFormAnswersMarkdownAndCarriesNothingOfTheClient(t *testing.T) {
 	}
 }
 
-// TestClientsOfJinaReaderComeByThePrefixForm sends the fields that such clients send.
+// TestPrefixFormAcceptsTheFieldsOfJinaReader sends the fields that such clients send.
 func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 	b, s := newSiteBench(t, nil)
 	for _, tt := range []struct {
@@ -253,14 +253,14 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 		{"X-Respond-With: markdown", 200, "# On Foxes", "<p>"},
 		{"X-Return-Format: html", 200, "<nav>Home About</nav>", "---"},
 		{"X-Respond-With: text", 200, "The quick brown fox", "# On Foxes"},
-		{"X-Respond-With: pageshot", 400, "X-Respond-With is markdown, html or text here", "Foxes"},
+		{"X-Respond-With: pageshot", 400, "X-Respond-With must be markdown, html or text", "Foxes"},
 		{"X-Target-Selector: nav", 200, "Home About", "The quick brown fox"},
 		{"X-Remove-Selector: h1", 200, "The quick brown fox", "# On Foxes"},
 		{"X-Target-Selector: nav\r\nX-Readthru-Selector: p", 200, "The quick brown fox", "Home About"},
 		{"X-Retain-Links: text", 200, "More", "rel/x"},
 		{"X-Max-Tokens: 20", 200, "# On Foxes", "eat what people leave behind"},
 		{"X-Timeout: 30", 200, "# On Foxes", "<p>"},
-		{"X-Timeout: 900", 400, "X-Timeout is a number of seconds from 1 to 180", "Foxes"},
+		{"X-Timeout: 900", 400, "X-Timeout must be a number of seconds from 1 to 180", "Foxes"},
 		{"Accept: application/json, text/plain, */*", 200, "# On Foxes", `"content"`},
 		{"Accept: application/json;q=0.9", 200, `"content":"# On Foxes`, "<p>"},
 		{
@@ -286,7 +286,7 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 	}
 }
 
-func TestPrefixFormWantsTheUsersSignInWhereThereAreUsers(t *testing.T) {
+func TestPrefixFormRequiresSignInIfUsersAreConfigured(t *testing.T) {
 	hash := proxy.QuickHash(t, "pw")
 	b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = []proxy.User{{Name: "ali", PasswordHash: hash}} })
 	head := "GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n"

@@ -8,52 +8,53 @@ import (
 )
 
 const (
-	// silentTime is how soon after its handshake a client that rejects our certificate leaves.
-	silentTime = 2 * time.Second
-	// silentTimes is how often a client must leave so before it counts: once may be a connection made in advance.
-	silentTimes = 2
-	// suspectsKept bounds the memory of clients that left once.
-	suspectsKept = 1024
+	// silentWithin is how soon after the handshake a client that rejects our certificate closes the connection.
+	silentWithin = 2 * time.Second
+	// silentLimit is the number of silent connections that mean a rejection. A single one may be a connection opened in
+	// advance.
+	silentLimit = 2
+	// maxSilentClients bounds the number of clients remembered for a silent connection.
+	maxSilentClients = 1024
 )
 
-// suspects counts clients that end an intercepted connection right after a complete handshake without a word. Some
-// (Node among them) look at a certificate only then.
-type suspects struct {
+// silentClients counts, by client, the intercepted connections that ended right after a complete handshake, without a
+// request. Some clients, such as Node, check the certificate only then.
+type silentClients struct {
 	mu    sync.Mutex
-	times *lru.Cache[suspect, int]
+	times *lru.Cache[silentClient, int]
 }
 
-type suspect struct{ client, host string }
+type silentClient struct{ client, host string }
 
-func newSuspects() *suspects {
-	times, _ := lru.New[suspect, int](suspectsKept) // fails for sizes below 1 only
-	return &suspects{times: times}
+func newSilentClients() *silentClients {
+	times, _ := lru.New[silentClient, int](maxSilentClients) // fails for sizes below 1 only
+	return &silentClients{times: times}
 }
 
-// again notes that c left silently, and reports whether that was once too often.
-func (s *suspects) again(c *connect) bool {
+// countSilent counts a silent connection and reports whether the client has reached silentLimit.
+func (s *silentClients) countSilent(c *connect) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	who := suspect{c.client, c.host}
-	n, _ := s.times.Get(who)
-	if n++; n >= silentTimes {
-		s.times.Remove(who)
+	client := silentClient{c.client, c.host}
+	n, _ := s.times.Get(client)
+	if n++; n >= silentLimit {
+		s.times.Remove(client)
 		return true
 	}
-	s.times.Add(who, n)
+	s.times.Add(client, n)
 	return false
 }
 
-// clear forgets what is noted of c's client and host: it has spoken.
-func (s *suspects) clear(c *connect) { s.times.Remove(suspect{c.client, c.host}) }
+// clear resets the count of c's client and host, because a request came.
+func (s *silentClients) clear(c *connect) { s.times.Remove(silentClient{c.client, c.host}) }
 
-// leftSilently is called when an intercepted connection ends before the first byte of a request. A client that does so
-// at once, time after time, probably rejects our certificate: it is remembered as one that does.
+// leftSilently handles the end of an intercepted connection before the first byte of a request. A client that
+// repeatedly closes right after the handshake probably rejects our certificate and is remembered as such.
 func (s *serving) leftSilently(c *connect) {
-	if s.draining.Err() != nil || time.Since(c.secured) > silentTime {
+	if s.draining.Err() != nil || time.Since(c.secured) > silentWithin {
 		return
 	}
-	rejected := s.p.suspects.again(c)
+	rejected := s.p.silentClients.countSilent(c)
 	s.p.log.Debug("connection ended after its handshake", "host", c.target(), "rejected_ca", rejected)
 	if rejected && s.p.o.NoteRejectsCA != nil {
 		s.p.o.NoteRejectsCA(c.client, c.host)

@@ -7,11 +7,11 @@ import (
 	"readthru/page"
 )
 
-// banks is the one category whose www hosts are tunnelled too: people sign in there.
+// banks is the only category whose www hosts are tunnelled too, because people sign in there.
 const banks = "banks and payment"
 
-// tunnelPreset are hosts that are tunnelled unless a rule says otherwise, by category: their traffic is nobody's page,
-// and much of it is secret (AD2). An entry stands for itself and what is below it.
+// tunnelPreset lists, by category, the hosts that are tunnelled unless a rule matches them: their traffic has no pages
+// to read, and much of it is secret (AD2). An entry includes its subdomains.
 var tunnelPreset = []struct {
 	category string
 	hosts    []string
@@ -58,17 +58,17 @@ var tunnelPreset = []struct {
 	}},
 }
 
-// readable are first labels of hosts that hold pages to read, whoever they belong to.
-var readable = []string{
+// readableLabels are first labels of hosts that serve pages to read, even below a host of tunnelPreset.
+var readableLabels = []string{
 	"docs", "doc", "developer", "developers", "dev", "help", "support", "blog", "learn", "status", "investor", "investors",
 	"about", "news",
 }
 
-// presetTunnel returns the category for which host is tunnelled by default, or "". What is there to be read is not: the
-// documentation of a payment service is no payment.
+// presetTunnel returns the category of a host that is tunnelled by default, or "". Hosts with pages to read, such as
+// the documentation of a payment service, are not tunnelled.
 func presetTunnel(host string) string {
 	first, _, _ := strings.Cut(host, ".")
-	if slices.Contains(readable, first) {
+	if slices.Contains(readableLabels, first) {
 		return ""
 	}
 	for _, p := range tunnelPreset {

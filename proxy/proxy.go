@@ -1,12 +1,12 @@
-// Package proxy is how an agent reaches us: a forward proxy that tunnels or intercepts, and decides who gets markdown.
+// Package proxy is the forward proxy: it tunnels or intercepts connections and decides which requests get markdown.
 //
-// One handler answers every request, whether it came plain, in absolute form, or inside a CONNECT whose TLS ends here
-// ([Proxy.Serve]). It asks, in this order: is the request for us ourselves (readthru.local); is it well-formed; has it
-// been here before; who is asking; may they; and which form of the answer do they want ([decide]). A page in markdown
-// comes from [fetch.Fetcher.Page]; everything else streams through the cache byte for byte, and an upgrade past it.
+// One handler answers every request, whether it came in origin form, in absolute form, or inside an intercepted CONNECT
+// ([Proxy.Serve]). It refuses malformed requests and loops, answers requests for the proxy itself (readthru.local),
+// authenticates the user, applies the rules, and chooses the form of the answer ([decide]). Pages in markdown come from
+// [fetch.Fetcher.Page]; all other responses stream through the cache byte for byte. Upgrades bypass the cache.
 //
-// goproxy dispatches CONNECT and relays WebSockets. Nothing else of it is in use: not its certificates, not its
-// dialers, not its own handling of requests.
+// goproxy dispatches CONNECT and relays WebSockets. Its certificates, its dialers and its own handling of requests are
+// not used.
 package proxy
 
 import (
@@ -32,83 +32,83 @@ import (
 )
 
 const (
-	headTime    = 10 * time.Second // for a request's head
-	idleTime    = 90 * time.Second // between requests of a connection
-	drainTime   = 30 * time.Second // for requests under way when Serve is told to end
-	lastAnswers = 5 * time.Second  // for answers under way when a recording is told to end
+	headTime       = 10 * time.Second // to read a request's head
+	idleTime       = 90 * time.Second // between requests of a connection
+	drainTime      = 30 * time.Second // for requests in progress when Serve's context ends
+	recordingGrace = 5 * time.Second  // for answers in progress when a recording ends
 
-	maxHead = 64 << 10 // bytes of a request's head, 431 above
+	maxHead = 64 << 10 // bytes of a request's head; larger ones are answered 431
 )
 
-// User may sign in to the proxy. PasswordHash is as [HashPassword] makes it; Mode, if not empty, is the user's own.
+// User is a user of the proxy. PasswordHash is a result of [HashPassword]. Mode, if not empty, overrides Options.Mode.
 type User struct{ Name, PasswordHash, Mode string }
 
 // Options configures a Proxy.
 type Options struct {
-	// Fetch gets pages for clients that want markdown. If nil, everything passes untouched.
+	// Fetch fetches pages for clients that want markdown. If nil, every response passes unchanged.
 	Fetch *fetch.Fetcher
 
-	// Client is the cache: it answers everything that is not a page. It must not be nil.
+	// Client is the cache. It answers every request that Fetch does not. It must not be nil.
 	Client http.RoundTripper
 
-	// Transport goes past the cache: upgrades. It must not be nil.
+	// Transport sends upgrade requests past the cache. It must not be nil.
 	Transport http.RoundTripper
 
-	// Dial reaches the targets of tunnels, under the address policy for proxied requests. It must not be nil.
+	// Dial dials the targets of tunnels under the address policy for proxied requests. It must not be nil.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	// Authority signs for intercepted hosts. It must not be nil.
+	// Authority signs certificates for intercepted hosts. It must not be nil.
 	Authority *certs.Authority
 
-	// Replay, if set, answers every request that is not for the proxy itself, in the place of pages, cache and origins,
-	// and every host is intercepted.
+	// Replay, if not nil, answers every request that is not for the proxy itself, instead of pages, cache and origins.
+	// Every host is then intercepted.
 	Replay *recording.Recording
 
 	Rules          fetch.Rules
 	Mode           string // auto, always, negotiate or never; if empty auto
-	Users          []User // if empty, nobody has to sign in
+	Users          []User // if empty, no sign-in is required
 	ConnectPorts   []int  // if nil 443
 	BlockedDomains []string
-	AdminURL       string // for the page at readthru.local; if empty it names none
+	AdminURL       string // shown on the page at readthru.local; may be empty
 
-	// RejectsCA and NoteRejectsCA remember clients that rejected our certificate for a host: it is tunnelled for them from
-	// then on. If nil, nothing is remembered.
+	// NoteRejectsCA remembers that a client rejected our certificate for a host, and RejectsCA reports it. The host is
+	// tunnelled for this client from then on. If nil, rejections are not remembered.
 	RejectsCA     func(client, host string) bool
 	NoteRejectsCA func(client, host string)
 
-	// Log gets one line per request at info, and the path taken at debug. If nil, nothing is logged.
+	// Log receives one line per request at level info, and details at level debug. If nil, nothing is logged.
 	Log *slog.Logger
 }
 
-// Proxy is the door. Its methods are safe for concurrent use.
+// Proxy is a forward proxy. Its methods are safe for concurrent use.
 type Proxy struct {
-	o         Options
-	log       *slog.Logger
-	ports     []string
-	auth      *signInDesk
-	tls       *tls.Config
-	suspects  *suspects
-	sessions  *sessions
-	pseudonym string // our name in Via; new with each process, so that a chain of two readthrus is no loop
-	via11     string // our entry for HTTP/1.1, which nearly all messages have
+	o             Options
+	log           *slog.Logger
+	ports         []string
+	auth          *authenticator
+	tls           *tls.Config
+	silentClients *silentClients
+	sessions      *sessions
+	pseudonym     string // our name in Via; new with each process, so that two readthrus in a chain are no loop
+	via11         string // our Via entry for HTTP/1.1, the most frequent one
 
 	records ring
 	stats   struct{ total, intercepted, tunnelled, blocked, errors atomic.Int64 }
 }
 
-// New returns a proxy that serves nothing yet. Options that cannot be met are an error that names them.
+// New returns a proxy that does not serve yet. The error for an invalid option names the option.
 func New(o Options) (*Proxy, error) {
 	if o.Client == nil || o.Transport == nil || o.Dial == nil || o.Authority == nil {
-		return nil, errors.New("new proxy: Client, Transport, Dial and Authority must be given")
+		return nil, errors.New("new proxy: Client, Transport, Dial and Authority must not be nil")
 	}
 	if !validConfigMode(o.Mode) {
 		return nil, fmt.Errorf("new proxy: mode %q is not auto, always, negotiate or never", o.Mode)
 	}
-	auth, err := newSignInDesk(o.Users)
+	auth, err := newAuthenticator(o.Users)
 	if err != nil {
 		return nil, fmt.Errorf("new proxy: %w", err)
 	}
-	p := &Proxy{o: o, log: o.Log, auth: auth, suspects: newSuspects(), sessions: newSessions()}
+	p := &Proxy{o: o, log: o.Log, auth: auth, silentClients: newSilentClients(), sessions: newSessions()}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -117,7 +117,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	for _, port := range o.ConnectPorts {
 		if port < 1 || port > 65535 {
-			return nil, fmt.Errorf("new proxy: connect port %d is not from 1 to 65535", port)
+			return nil, fmt.Errorf("new proxy: connect port %d is not in the range from 1 to 65535", port)
 		}
 		p.ports = append(p.ports, strconv.Itoa(port))
 	}
@@ -129,8 +129,8 @@ func New(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Stats counts since start: requests answered and tunnels closed, of them those inside intercepted connections,
-// tunnels, refusals by policy, and errors of origins.
+// Stats are counters since the start. Total counts answered requests and closed tunnels; Intercepted counts requests
+// inside intercepted connections, Blocked refusals by policy, and Errors failures of origins.
 type Stats struct{ Total, Intercepted, Tunnelled, Blocked, Errors int64 }
 
 // Stats returns the counters.
@@ -139,30 +139,31 @@ func (p *Proxy) Stats() Stats {
 	return Stats{s.total.Load(), s.intercepted.Load(), s.tunnelled.Load(), s.blocked.Load(), s.errors.Load()}
 }
 
-// Recent returns the last 500 requests at most, newest first.
+// Recent returns the most recent requests, at most 500, newest first.
 func (p *Proxy) Recent() []Record { return p.records.newestFirst() }
 
-// Serve accepts on l until ctx ends. Then it stops accepting, gives requests under way 30 s to end, intercepted ones
-// too, closes tunnels and relays, and returns nil. It closes l. It may be called for several listeners at once.
+// Serve accepts connections on l until ctx ends. Then it stops accepting, waits up to 30 s for requests in progress,
+// including intercepted ones, closes tunnels and relays, and returns nil. It closes l. It may be called concurrently
+// for several listeners.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	return p.ServeSession(ctx, l, Terms{})
 }
 
-// Terms are how the clients of a listener are served.
+// Terms configure how the clients of a listener are served.
 type Terms struct {
-	Session string // whose requests are that name no other session; empty is nobody's
-	Offline bool   // what is stored is answered, however stale it may be, and no origin is asked
+	Session string // session of requests that do not name another one; may be empty
+	Offline bool   // answer from stored responses, however stale, and never contact an origin
 }
 
-// ServeSession is Serve for a listener with terms of its own.
+// ServeSession is like Serve, but with terms for the listener.
 func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) error {
 	s := &serving{p: p, terms: terms, addr: l.Addr(), inner: newHandover(l.Addr()), open: map[net.Conn]struct{}{}}
 	var drain context.CancelFunc
 	s.draining, drain = context.WithCancel(ctx)
 	defer drain()
-	s.door = s.newDoor()
+	s.dispatcher = s.newDispatcher()
 	front, inside := s.server(), s.server()
-	// its connections come with their TLS done; this switches HTTP/2 on
+	// inside gets connections after their TLS handshake; this enables HTTP/2
 	inside.TLSConfig = &tls.Config{NextProtos: p.tls.NextProtos}
 	ended := make(chan error, 2)
 	go func() { ended <- front.Serve(framedListener{l}) }()
@@ -189,7 +190,7 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	}
 	servers.Wait()
 	for ; running > 0; running-- {
-		<-ended //nolint:errcheck // they end because they were told to
+		<-ended //nolint:errcheck // they end because of the Shutdown above
 	}
 	s.closeAll()
 	return failed
@@ -197,20 +198,20 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 
 // serving is a proxy on one listener.
 type serving struct {
-	p     *Proxy
-	terms Terms
-	addr  net.Addr
-	inner *handover
-	door  *goproxy.ProxyHttpServer
+	p          *Proxy
+	terms      Terms
+	addr       net.Addr
+	inner      *handover
+	dispatcher *goproxy.ProxyHttpServer
 
-	draining context.Context // ends when serving is told to end: nothing is dialled from then on
+	draining context.Context // ends with the context of Serve; then nothing is dialled anymore
 
-	mu     sync.Mutex
-	open   map[net.Conn]struct{} // hijacked connections, which no http.Server knows any more; nil once closed
-	leases sync.WaitGroup
+	mu      sync.Mutex
+	open    map[net.Conn]struct{} // hijacked connections, which http.Server does not track; nil once closed
+	tracked sync.WaitGroup        // one for each tracked connection, until it is unregistered
 }
 
-// link is what a request must know of the connection it came by.
+// link describes the connection that a request came by.
 type link struct {
 	conn   *framedConn // nil with HTTP/2
 	inside *connect    // set inside an intercepted connection
@@ -245,7 +246,7 @@ func (s *serving) server() *http.Server {
 	}
 }
 
-// connState is told by a server what becomes of its connections.
+// connState is the ConnState callback of both servers.
 func (s *serving) connState(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateIdle:
@@ -255,7 +256,7 @@ func (s *serving) connState(c net.Conn, state http.ConnState) {
 	case http.StateActive:
 		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
 			inside.spoke = true
-			s.p.suspects.clear(inside)
+			s.p.silentClients.clear(inside)
 		}
 	case http.StateClosed:
 		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
@@ -264,7 +265,7 @@ func (s *serving) connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// track registers a hijacked connection, to be closed when serving ends. The function it returns unregisters it.
+// track registers a hijacked connection, which closeAll then closes. The returned function unregisters it.
 func (s *serving) track(c net.Conn) (untrack func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,16 +275,16 @@ func (s *serving) track(c net.Conn) (untrack func()) {
 	}
 	c = bare(c)
 	s.open[c] = struct{}{}
-	s.leases.Add(1)
+	s.tracked.Add(1)
 	return func() {
 		s.mu.Lock()
 		delete(s.open, c)
 		s.mu.Unlock()
-		s.leases.Done()
+		s.tracked.Done()
 	}
 }
 
-// closeAll closes the connections that are tracked and waits for those who hold them.
+// closeAll closes the tracked connections and waits until all are unregistered.
 func (s *serving) closeAll() {
 	s.mu.Lock()
 	for c := range s.open {
@@ -291,5 +292,5 @@ func (s *serving) closeAll() {
 	}
 	s.open = nil
 	s.mu.Unlock()
-	s.leases.Wait()
+	s.tracked.Wait()
 }

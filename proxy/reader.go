@@ -13,16 +13,16 @@ import (
 	"readthru/page"
 )
 
-// readerOptions are what a client of Jina Reader asks for in fields of its own, beyond what fields of ours say.
+// readerOptions are the options in Jina Reader's request fields that have no X-Readthru field.
 type readerOptions struct {
 	waitFor string
 	timeout time.Duration
-	json    bool // an object with the page in it
+	json    bool // answer with a JSON object that contains the page
 }
 
-// readReader puts what a client of Jina Reader asks for into our fields, which go before: programs written for that
-// service come by the prefix form with no more than another address. Fields of it that are not named here change
-// nothing; a form that there is none of here is refused.
+// readReader translates the fields of Jina Reader into X-Readthru fields, so that programs written for that service
+// work with the prefix form when only their base URL changes. An X-Readthru field takes precedence. Unknown fields are
+// ignored; a form that readthru does not offer is refused.
 func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	set := func(name, value string) {
 		if value != "" && h.Get(name) == "" {
@@ -33,7 +33,7 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	case "", "markdown", "content", "html", "text":
 		set("X-Readthru-Mode", map[string]string{"html": "html", "text": "text"}[form])
 	default:
-		return w, badRequest(fmt.Sprintf("X-Respond-With is markdown, html or text here, not %q.", clip(form)))
+		return w, badRequest(fmt.Sprintf("X-Respond-With must be markdown, html or text, not %q.", clip(form)))
 	}
 	set("X-Readthru-Selector", h.Get("X-Target-Selector"))
 	set("X-Readthru-Drop", h.Get("X-Remove-Selector"))
@@ -47,7 +47,7 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	if w.waitFor = h.Get("X-Wait-For-Selector"); w.waitFor != "" {
 		set("X-Readthru-Render", fetch.RenderAlways)
 	}
-	if yes(h.Get("X-No-Cache")) {
+	if isTrue(h.Get("X-No-Cache")) {
 		h.Add("Cache-Control", "no-cache")
 	} else if age, err := strconv.ParseUint(h.Get("X-Cache-Tolerance"), 10, 31); err == nil {
 		h.Add("Cache-Control", "max-age="+strconv.FormatUint(age, 10))
@@ -58,21 +58,21 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	if text := h.Get("X-Timeout"); text != "" {
 		seconds, err := strconv.Atoi(text)
 		if err != nil || seconds < 1 || seconds > 180 {
-			return w, badRequest(fmt.Sprintf("X-Timeout is a number of seconds from 1 to 180, not %q.", clip(text)))
+			return w, badRequest(fmt.Sprintf("X-Timeout must be a number of seconds from 1 to 180, not %q.", clip(text)))
 		}
 		w.timeout = time.Duration(seconds) * time.Second
 	}
-	// JSON alone: some libraries name it before text/plain and */* in every request.
+	// JSON must be the first type: some libraries send "application/json, text/plain, */*" with every request.
 	media, _, _ := strings.Cut(h.Get("Accept"), ";")
 	w.json = strings.EqualFold(strings.TrimSpace(media), "application/json")
 	return w, nil
 }
 
-func yes(value string) bool {
+func isTrue(value string) bool {
 	return value != "" && value != "0" && !strings.EqualFold(value, "false")
 }
 
-// within returns ctx with the time that the client gives.
+// within returns ctx with the client's timeout, if it set one.
 func (w readerOptions) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.timeout == 0 {
 		return context.WithCancel(ctx)
@@ -80,7 +80,7 @@ func (w readerOptions) within(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, w.timeout)
 }
 
-// readerAnswer is a page as Jina Reader has it in JSON.
+// readerAnswer is a page in Jina Reader's JSON format.
 type readerAnswer struct {
 	Code   int        `json:"code"`
 	Status int        `json:"status"`
@@ -100,13 +100,13 @@ type readerUsage struct {
 	Tokens int `json:"tokens"`
 }
 
-// wrap puts a page into such an object. What is no page stays as it is.
+// wrap replaces the body of a page by a readerAnswer if the client asked for JSON. Other answers stay unchanged.
 func (w readerOptions) wrap(a *fetch.Answer) error {
 	if !w.json || a.Page == nil || a.Status != http.StatusOK || a.Body == nil {
 		return nil
 	}
 	p := a.Page
-	_, content := page.SplitFrontMatter(a.Body) // what it says has places of its own
+	_, content := page.SplitFrontMatter(a.Body) // the object has members for the front matter
 	body, err := json.Marshal(readerAnswer{http.StatusOK, 20000, readerPage{
 		Title: p.Title, Description: p.Description, URL: firstOf(p.FinalURL, p.URL), Content: string(content),
 		Warning: strings.Join(p.Warnings, "; "), Usage: readerUsage{p.Tokens},
@@ -116,6 +116,6 @@ func (w readerOptions) wrap(a *fetch.Answer) error {
 	}
 	a.Body = body
 	a.Header.Set("Content-Type", "application/json")
-	a.Header.Del("Etag") // of the markdown
+	a.Header.Del("Etag") // it belongs to the markdown
 	return nil
 }

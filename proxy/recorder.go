@@ -13,16 +13,16 @@ import (
 	"readthru/store"
 )
 
-// recorder is a recording under way.
+// recorder is a recording in progress.
 type recorder struct {
 	to    *recording.Writer
-	ended chan struct{} // closed when the recording is to end
+	ended chan struct{} // closed to end the recording
 	once  sync.Once
-	done  chan struct{} // closed when it has ended
+	done  chan struct{} // closed after the recording is written
 	err   error         // set before done is closed
 }
 
-// writer returns what a session is recorded to, or nil.
+// writer returns the writer of a session's recording, or nil if the session is not recorded.
 func (s *sessions) writer(name string) *recording.Writer {
 	if name == "" {
 		return nil
@@ -35,11 +35,12 @@ func (s *sessions) writer(name string) *recording.Writer {
 	return nil
 }
 
-// ErrRecording is wrapped when a session is recorded already, or is not.
+// ErrRecording is wrapped by errors of [Proxy.Record] for a session that is already recorded, and of
+// [Proxy.EndRecording] for one that is not.
 var ErrRecording = errors.New("recording")
 
-// Record writes what a session is answered to w, as package recording describes it, until [Proxy.EndRecording] or ctx
-// ends it. It calls begun when everything that is answered from then on is recorded, and writes nothing before.
+// Record writes the answers of a session to w, in the format of package recording, until [Proxy.EndRecording] or ctx
+// ends it. It calls begun once every later request is recorded, and writes nothing before.
 func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer, begun func()) error {
 	if err := store.CheckSession(session); err != nil {
 		return fmt.Errorf("record: %w", err)
@@ -49,7 +50,7 @@ func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer,
 	s.mu.Lock()
 	if s.recording[session] != nil {
 		s.mu.Unlock()
-		return fmt.Errorf("%w: session %s is recorded already", ErrRecording, session)
+		return fmt.Errorf("%w: session %s is already being recorded", ErrRecording, session)
 	}
 	s.recording[session] = r
 	s.mu.Unlock()
@@ -64,7 +65,7 @@ func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer,
 	select {
 	case <-r.ended:
 		var cancel context.CancelFunc
-		closing, cancel = context.WithTimeout(ctx, lastAnswers)
+		closing, cancel = context.WithTimeout(ctx, recordingGrace)
 		defer cancel()
 	case <-ctx.Done():
 	}
@@ -72,14 +73,14 @@ func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer,
 	return r.err
 }
 
-// EndRecording ends the recording of a session, and waits until it is written. Answers under way have a few seconds to
-// end.
+// EndRecording ends the recording of a session and waits until it is written. Answers in progress have a few seconds to
+// finish.
 func (p *Proxy) EndRecording(ctx context.Context, session string) error {
 	p.sessions.mu.Lock()
 	r := p.sessions.recording[session]
 	p.sessions.mu.Unlock()
 	if r == nil {
-		return fmt.Errorf("%w: session %.40q is not recorded", ErrRecording, session)
+		return fmt.Errorf("%w: session %.40q is not being recorded", ErrRecording, session)
 	}
 	r.once.Do(func() { close(r.ended) })
 	select {
@@ -90,7 +91,7 @@ func (p *Proxy) EndRecording(ctx context.Context, session string) error {
 	}
 }
 
-// record begins to record the answer if the session is recorded.
+// record starts recording the answer if the session is recorded.
 func (x *exchange) record() {
 	to := x.p.sessions.writer(x.session)
 	if to == nil {
@@ -101,7 +102,7 @@ func (x *exchange) record() {
 	}
 }
 
-// recordedURL is the URL under which a recording has the answer: that of the prefix form begins with a slash.
+// recordedURL returns the URL that identifies the answer in a recording. For the prefix form it begins with a slash.
 func (x *exchange) recordedURL() string {
 	if x.prefix != nil {
 		return "/" + x.masked()
@@ -109,8 +110,8 @@ func (x *exchange) recordedURL() string {
 	return x.masked()
 }
 
-// replay answers a request from the recording. What it does not have is the gateway's timeout, as for a cache that may
-// not ask (RFC 9111 §5.2.1.7).
+// replay answers a request from the recording. It answers 504 if the recording has no answer, like a cache to
+// only-if-cached (RFC 9111 §5.2.1.7).
 func (x *exchange) replay() {
 	resp, err := x.p.o.Replay.Respond(x.r, x.recordedURL())
 	if err == nil {

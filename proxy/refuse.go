@@ -13,13 +13,13 @@ import (
 	"readthru/fetch"
 )
 
-// refusal is an answer of the proxy's own: a problem (RFC 9457) with one plain sentence, and the reason in Proxy-Status
-// (RFC 9209).
+// refusal is an error response of the proxy itself: a problem document (RFC 9457) with a detail in plain words, and a
+// Proxy-Status field (RFC 9209) with the reason.
 type refusal struct {
 	status     int
 	title      string
-	detail     string // one sentence that makes sense alone: many agents show nothing else
-	proxyError string // an error type of RFC 9209 §2.3; empty: the request was at fault, and there is no Proxy-Status
+	detail     string // must be understandable alone: many agents show nothing else
+	proxyError string // an error type of RFC 9209 §2.3; if empty there is no Proxy-Status
 	header     http.Header
 	cause      error // for the log
 }
@@ -35,7 +35,7 @@ func blockedRefusal(host string) *refusal {
 	}
 }
 
-// explain turns an error of a round trip or a dial into a refusal that names its cause.
+// explain returns the refusal for an error of a round trip or a dial.
 func (p *Proxy) explain(u *url.URL, err error) *refusal {
 	e := fetch.Explain(u, err)
 	status := e.HTTPStatus()
@@ -49,7 +49,7 @@ func (p *Proxy) explain(u *url.URL, err error) *refusal {
 	return &refusal{status: status, title: title, detail: e.Error(), proxyError: e.Type, cause: err}
 }
 
-// fields returns the refusal's content and fields.
+// fields returns the content and the header fields of the refusal.
 func (f *refusal) fields() (body []byte, h http.Header) {
 	body, err := json.Marshal(struct {
 		Type   string `json:"type"`
@@ -58,7 +58,7 @@ func (f *refusal) fields() (body []byte, h http.Header) {
 		Detail string `json:"detail"`
 	}{"about:blank", f.title, f.status, f.detail})
 	if err != nil {
-		panic("proxy: a problem of strings cannot be written: " + err.Error())
+		panic("proxy: marshal problem: " + err.Error())
 	}
 	body = append(body, '\n')
 	h = http.Header{}
@@ -72,7 +72,7 @@ func (f *refusal) fields() (body []byte, h http.Header) {
 	return body, h
 }
 
-// response returns the refusal as the last response of a connection. r may be nil.
+// response returns the refusal as a response that closes the connection. r may be nil.
 func (f *refusal) response(r *http.Request) *http.Response {
 	body, h := f.fields()
 	return &http.Response{
@@ -81,7 +81,8 @@ func (f *refusal) response(r *http.Request) *http.Response {
 	}
 }
 
-// quoted returns s as a string of a structured field (RFC 9651 §3.3.3): printable ASCII, anything else a question mark.
+// quoted returns s as a String of a structured field (RFC 9651 §3.3.3). It replaces everything but printable ASCII by
+// question marks.
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -100,7 +101,7 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// printable reports whether s is plain ASCII without control characters.
+// printable reports whether s contains only printable ASCII.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -110,7 +111,7 @@ func printable(s string) bool {
 	return true
 }
 
-// clip shortens foreign text for a sentence or a record, and takes control characters out of it.
+// clip shortens foreign text for an error text or a record and removes control characters.
 func clip(s string) string {
 	const most = 200
 	if len(s) <= most && printable(s) {

@@ -12,8 +12,8 @@ import (
 	"readthru/httpfield"
 )
 
-// relay asks the origin for a WebSocket, past the cache. Where it agrees, goproxy carries the frames; any other answer
-// is one like others.
+// relay forwards a WebSocket request to the origin, past the cache. If the origin switches protocols, goproxy copies
+// the frames; any other response is streamed as usual.
 func (x *exchange) relay() {
 	r := x.r
 	x.prepare()
@@ -35,17 +35,17 @@ func (x *exchange) relay() {
 	x.rec.Status = resp.StatusCode
 	w := &relayWriter{ResponseWriter: x.w, s: x.s}
 	defer w.close()
-	x.s.door.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), relayKey{}, resp)))
+	x.s.dispatcher.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), relayKey{}, resp)))
 }
 
 type relayKey struct{}
 
-// relayed gives goproxy the origin's answer that relay holds. Nothing else may come here: it would be answered by
-// goproxy.
+// relayed gives goproxy the origin's response that relay obtained. It refuses every other request, which goproxy would
+// otherwise forward by itself.
 func relayed(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
 	resp, ok := r.Context().Value(relayKey{}).(*http.Response)
 	if !ok {
-		return r, badRequest("This request did not come through the front.").response(r)
+		return r, badRequest("The dispatcher accepts only requests from the proxy's handler.").response(r)
 	}
 	ctx.RoundTripper = goproxy.RoundTripperFunc(func(*http.Request,
 		*goproxy.ProxyCtx,
@@ -55,8 +55,8 @@ func relayed(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Respo
 	return r, nil
 }
 
-// relayWriter is a ResponseWriter that knows the connection hijacked from it: goproxy leaves it open when the origin
-// ends.
+// relayWriter is a ResponseWriter that remembers the connection hijacked from it, to close it: goproxy leaves it open
+// after the origin closes its side.
 type relayWriter struct {
 	http.ResponseWriter
 	s       *serving

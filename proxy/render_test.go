@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAFieldSaysWhetherAPageIsRendered(t *testing.T) { // rule C7
+func TestRenderFieldControlsRendering(t *testing.T) { // rule C7
 	b, _ := newSiteBench(t, nil) // it has no browser
 	for field, want := range map[string]bool{
 		"X-Readthru-Render: always": true, "X-Readthru-Render: auto": false,

@@ -18,7 +18,7 @@ import (
 	"readthru/httpfield"
 )
 
-// send writes a page, or streams what is none.
+// send writes the page of an answer, or streams its response if it is not a page.
 func (x *exchange) send(a *fetch.Answer) {
 	if a.Response != nil {
 		x.stream(a.Response, a.Cache)
@@ -58,8 +58,8 @@ func (x *exchange) send(a *fetch.Answer) {
 	}
 }
 
-// gather makes head and content of this length, which is at hand, leave in one write, where it can. The function it
-// returns is called when all is written.
+// gather makes the head and a content of this length leave in one write, where possible. The whole content must be in
+// memory. The caller calls release after writing it.
 func (x *exchange) gather(length int64) (release func()) {
 	if x.conn == nil || length <= gatherOver || x.r.ContentLength != 0 {
 		return func() {}
@@ -70,12 +70,12 @@ func (x *exchange) gather(length int64) (release func()) {
 	}
 	x.conn.gather()
 	return func() {
-		flusher.Flush() // what net/http still has in its buffer goes with what is held
+		flusher.Flush() // net/http's buffer joins the bytes held back
 		x.conn.release()
 	}
 }
 
-// bodyWriter is an exchange as the way of content to its client.
+// bodyWriter writes content to the client of an exchange and counts it.
 type bodyWriter exchange
 
 // Write implements [io.Writer].
@@ -86,17 +86,17 @@ func (b *bodyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// stream passes a response on as it comes, and closes it; outcome is what the cache did for it. What ends early on the
-// origin's side ends early for the client too: its connection, or its stream, is reset, for a body cut short must not
-// look whole.
+// stream forwards a response as it arrives and closes its body. outcome is the cache's outcome for the request. If the
+// body ends early, stream resets the client's connection or HTTP/2 stream, so that the truncated body does not look
+// complete.
 func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	defer resp.Body.Close()
 	x.rec.Status = resp.StatusCode
 	if resp.StatusCode < 200 || resp.StatusCode > 999 {
 		x.refuse(&refusal{
 			status: http.StatusBadGateway, title: "Bad gateway", proxyError: "http_protocol_error",
-			detail: "Connection error fetching " + x.masked() + ": the origin answered status " + strconv.Itoa(resp.StatusCode) +
-				" to a request that did not ask for it.",
+			detail: "Connection error fetching " + x.masked() + ": the origin server answered with status " +
+				strconv.Itoa(resp.StatusCode) + ", which was not requested.",
 		})
 		return
 	}
@@ -117,12 +117,12 @@ func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	}
 }
 
-// writeHead writes status and fields of a response, and returns the trailer fields it announced.
+// writeHead writes status and fields of a response and returns the names of the trailer fields that it announced.
 func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announced []string) {
 	h := x.w.Header()
 	httpfield.RemoveConnection(resp.Header)
 	maps.Copy(h, resp.Header)
-	if x.p.o.Replay == nil { // else these fields are there as they were recorded
+	if x.p.o.Replay == nil { // a replayed response has these fields as recorded
 		outcome.AddTo(h)
 		x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
 	}
@@ -133,7 +133,7 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 	switch {
 	case x.r.Method == http.MethodHead:
 	case resp.StatusCode == http.StatusNoContent, resp.StatusCode == http.StatusNotModified:
-		delete(h, "Content-Length") // over HTTP/2 a length without content is an error of the stream
+		delete(h, "Content-Length") // in HTTP/2 a length without content is a stream error
 	case resp.ContentLength >= 0:
 		h["Content-Length"] = []string{strconv.FormatInt(resp.ContentLength, 10)}
 	case resp.ContentLength < 0:
@@ -151,8 +151,8 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// copyBody writes the body: one that is stored straight from memory, any other as it comes. A body of unknown length,
-// and events, go out with each read (RFC 9112 §7.1).
+// copyBody writes the body: a stored one directly from memory, any other one as it arrives. It flushes after each read
+// if the body is an event stream or has no known length (RFC 9112 §7.1).
 func (x *exchange) copyBody(resp *http.Response) {
 	flush := resp.ContentLength < 0 || isEvents(resp.Header)
 	if stored, ok := resp.Body.(io.WriterTo); ok && !flush && x.rec.Cache == "hit" {
@@ -164,7 +164,7 @@ func (x *exchange) copyBody(resp *http.Response) {
 	}
 	out := http.NewResponseController(x.w)
 	if flush {
-		out.Flush() //nolint:errcheck // the next write tells
+		out.Flush() //nolint:errcheck // the next write reports the error
 	}
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
@@ -195,7 +195,7 @@ func isEvents(h http.Header) bool {
 	return false
 }
 
-// ended cuts the response short if its content ended with an error.
+// ended aborts the response if its content ended with an error.
 func (x *exchange) ended(err error) {
 	if err == nil {
 		return
@@ -204,24 +204,24 @@ func (x *exchange) ended(err error) {
 		x.abort("the client went away")
 	}
 	x.p.stats.errors.Add(1)
-	x.abort("the origin's answer broke off: " + err.Error())
+	x.abort("the origin's response ended early: " + err.Error())
 }
 
-// abort ends a response that cannot be finished, so that the client sees it was cut.
+// abort ends a response that cannot be completed, so that the client notices the truncation.
 func (x *exchange) abort(why string) {
 	x.rec.Error, x.cut = why, true
 	panic(http.ErrAbortHandler)
 }
 
-// earlyHints passes on the interim responses of an origin while its answer is waited for (RFC 9110 §15.2).
+// earlyHints forwards the interim responses of an origin until its final response arrives (RFC 9110 §15.2).
 type earlyHints struct {
 	mu      sync.Mutex
 	x       *exchange
 	stopped bool
 }
 
-// withEarlyHints returns a context under which a round trip passes interim responses on to x, until stop. HTTP/1.0
-// knows none.
+// withEarlyHints returns a context under which a round trip forwards interim responses to x until stop is called.
+// HTTP/1.0 has no interim responses.
 func withEarlyHints(ctx context.Context, x *exchange) (context.Context, *earlyHints) {
 	hints := &earlyHints{x: x, stopped: !x.r.ProtoAtLeast(1, 1)}
 	if hints.stopped {
@@ -231,7 +231,7 @@ func withEarlyHints(ctx context.Context, x *exchange) (context.Context, *earlyHi
 }
 
 func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
-	// net/http answers the one, and knows the other
+	// net/http sends 100 (Continue) itself; 101 is a final response
 	if code == http.StatusContinue || code == http.StatusSwitchingProtocols {
 		return nil
 	}
@@ -255,8 +255,8 @@ func (e *earlyHints) stop() {
 	e.mu.Unlock()
 }
 
-// sendTrailers returns a copy of r whose trailer fields go on: those announced, as far as they may. Their values are
-// known when the body has been read; the server then puts them into r.
+// sendTrailers returns a copy of r that forwards the announced trailer fields, except those that must not be forwarded.
+// Their values become known when the body has been read; the server then sets them in r.
 func sendTrailers(r *http.Request) *http.Request {
 	out := r.WithContext(r.Context())
 	out.Trailer = http.Header{}

@@ -7,19 +7,19 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// sessionsKept is how many sessions' figures are remembered.
-const sessionsKept = 1024
+// maxSessions is the number of sessions whose statistics are kept.
+const maxSessions = 1024
 
-// SessionStats counts what a session was answered since its first request: Hits and Pages are of the Requests, pages
-// those that came as markdown or text; Tunnels are connections whose content nobody looked at, WebSockets among them.
-// Tokens are those of the pages, HTMLTokens what they would have had.
+// SessionStats counts the requests of a session. Hits, Pages and Errors are among the Requests; Pages counts the
+// answers in markdown or text. Tunnels counts connections whose content was not inspected, WebSockets included. Tokens
+// are those of the pages, HTMLTokens those of their HTML.
 type SessionStats struct {
 	Requests, Pages, Hits, Errors, Tunnels int64
 	Tokens, HTMLTokens                     int64
 }
 
-// sessions knows the sessions by their names: whatever requests came under one, by X-Readthru-Session or as the name
-// that a client gives the proxy.
+// sessions holds the statistics and recordings of sessions by name. A client names its session in X-Readthru-Session or
+// as its user name for the proxy.
 type sessions struct {
 	mu        sync.Mutex
 	stats     *lru.Cache[string, *SessionStats]
@@ -27,11 +27,11 @@ type sessions struct {
 }
 
 func newSessions() *sessions {
-	stats, _ := lru.New[string, *SessionStats](sessionsKept) // fails for sizes below 1 only
+	stats, _ := lru.New[string, *SessionStats](maxSessions) // fails for sizes below 1 only
 	return &sessions{stats: stats, recording: map[string]*recorder{}}
 }
 
-// count has f count something of a session.
+// count calls f with the statistics of a session. It does nothing if name is empty.
 func (s *sessions) count(name string, f func(*SessionStats)) {
 	if name == "" {
 		return
@@ -46,7 +46,7 @@ func (s *sessions) count(name string, f func(*SessionStats)) {
 	f(st)
 }
 
-// Session returns the figures of a session. One that made no request, or long ago, has none.
+// Session returns the statistics of a session. They are zero for an unknown session and for one evicted by newer ones.
 func (p *Proxy) Session(name string) SessionStats {
 	p.sessions.mu.Lock()
 	defer p.sessions.mu.Unlock()
@@ -56,7 +56,7 @@ func (p *Proxy) Session(name string) SessionStats {
 	return SessionStats{}
 }
 
-// tally counts the exchange for its session, and ends its recording.
+// tally counts the exchange for its session and ends its recording.
 func (x *exchange) tally() {
 	if x.recorded != nil {
 		x.recorded.End(x.cut)

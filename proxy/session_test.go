@@ -58,7 +58,7 @@ func undated(answer string) string {
 	return regexp.MustCompile(`Date:\[[^]]*\] `).ReplaceAllString(answer, "")
 }
 
-func TestASessionIsWhoAProxyUserIsOrAFieldNames(t *testing.T) {
+func TestSessionIsNamedByTheProxyUserOrAField(t *testing.T) {
 	hash := proxy.QuickHash(t, "secret")
 	for name, tt := range map[string]struct {
 		users          []proxy.User
@@ -146,7 +146,7 @@ func (b *bench) recorded(session string) (end func() *recording.Recording) {
 	}
 }
 
-func TestARecordedSessionIsAnsweredAgainWithoutAnyOrigin(t *testing.T) {
+func TestRecordedSessionIsReplayedWithoutAnyOrigin(t *testing.T) {
 	// the last is tunnelled by the preset otherwise
 	for _, base := range []string{"http://a.test", "https://a.test", "https://registry.npmjs.org"} {
 		t.Run(base, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestThePrefixFormIsRecordedToo(t *testing.T) {
 	}
 }
 
-func TestARecordingEndsWithWhoTakesIt(t *testing.T) {
+func TestRecordingEndsWithItsContext(t *testing.T) {
 	b, _ := newSiteBench(t, nil)
 	ctx, leave := context.WithCancel(t.Context())
 	begun, done := make(chan struct{}), make(chan error, 1)
@@ -243,7 +243,7 @@ func TestATunnelIsCountedForItsSession(t *testing.T) {
 	}
 }
 
-// TestAnOfflineSessionIsAnsweredFromWhatIsStored asks through a listener that is offline, of a proxy that is not.
+// TestOfflineSessionIsAnsweredFromStoredResponses asks through a listener that is offline, of a proxy that is not.
 func TestAnOfflineSessionIsAnsweredFromWhatIsStored(t *testing.T) {
 	b, s := newSiteBench(t, nil)
 	b.get("https://a.test/page", "Accept: */*")

@@ -18,55 +18,55 @@ import (
 )
 
 const (
-	maxChecks       = 32   // passwords that are checked or wait for it, over all clients
-	maxClientChecks = 4    // of them those of one client
-	wrongKept       = 1024 // credentials remembered as wrong
+	maxChecks       = 32   // passwords being checked or waiting, over all clients
+	maxClientChecks = 4    // the same for a single client
+	maxWrong        = 1024 // credentials remembered as wrong
 )
 
-// signInDesk knows who may use the proxy. Checking a password is slow on purpose, so one is checked at a time, few
-// wait, and of one client fewer: guessing takes neither the machine nor the turn of others. What was checked before is
-// not checked again; the same credentials, asked for at once, are checked once.
-type signInDesk struct {
+// authenticator checks the credentials of proxy users. Checking a password is slow on purpose. Therefore it checks one
+// at a time and limits the waiting checks, in all and by client, so that a guessing client blocks neither the machine
+// nor other clients. It remembers results, and concurrent requests with the same credentials share one check.
+type authenticator struct {
 	users  map[string]User
 	hashes map[string]passwordHash
-	dummy  passwordHash  // costs an unknown name the same time
+	dummy  passwordHash  // checked for unknown names, to take the same time
 	turn   chan struct{} // held while a password is checked
-	key    []byte        // makes credentials into names that tell nothing; new with each process
+	key    []byte        // key of the HMAC that credentials are; new with each process
 
 	mu     sync.Mutex
 	right  map[credentials]User // at most one for each user
 	wrong  *lru.Cache[credentials, struct{}]
 	checks map[credentials]*check
-	asking map[string]int // checks under way, by client
+	asking map[string]int // number of checks in progress, by client
 }
 
-// credentials are a name and a password, under the desk's key.
+// credentials is the HMAC of a name and a password under the authenticator's key.
 type credentials [sha256.Size]byte
 
-// check is a password that is being checked.
+// check is a password check in progress.
 type check struct {
 	name, password, client string
 
-	waiting int           // requests that want to know; guarded by the desk's mu
-	done    chan struct{} // closed when right is known
+	waiting int           // requests waiting for the result; guarded by the authenticator's mu
+	done    chan struct{} // closed when right is set
 	right   bool
 }
 
-// newSignInDesk returns a desk that lets users in, or everybody when there are none.
-func newSignInDesk(users []User) (*signInDesk, error) {
-	wrong, _ := lru.New[credentials, struct{}](wrongKept) // fails for sizes below 1 only
-	d := &signInDesk{
+// newAuthenticator returns an authenticator for users. Without users it admits everybody.
+func newAuthenticator(users []User) (*authenticator, error) {
+	wrong, _ := lru.New[credentials, struct{}](maxWrong) // fails for sizes below 1 only
+	a := &authenticator{
 		users: map[string]User{}, hashes: map[string]passwordHash{}, turn: make(chan struct{}, 1), key: make([]byte, 32),
 		dummy: passwordHash{hashIterations, make([]byte, saltSize), make([]byte, hashSize)},
 		right: map[credentials]User{}, wrong: wrong, checks: map[credentials]*check{}, asking: map[string]int{},
 	}
-	rand.Read(d.key)
+	rand.Read(a.key)
 	for _, u := range users {
 		if u.Name == "" || strings.Contains(u.Name, ":") {
-			return nil, fmt.Errorf("proxy user %q: a name is not empty and has no colon", u.Name)
+			return nil, fmt.Errorf("proxy user %q: the name must not be empty or contain a colon", u.Name)
 		}
-		if _, twice := d.users[u.Name]; twice {
-			return nil, fmt.Errorf("proxy user %q is there twice", u.Name)
+		if _, twice := a.users[u.Name]; twice {
+			return nil, fmt.Errorf("proxy user %q is listed twice", u.Name)
 		}
 		h, err := parseHash(u.PasswordHash)
 		if err != nil {
@@ -75,129 +75,129 @@ func newSignInDesk(users []User) (*signInDesk, error) {
 		if !validConfigMode(u.Mode) {
 			return nil, fmt.Errorf("proxy user %q: mode %q is not auto, always, negotiate or never", u.Name, u.Mode)
 		}
-		d.users[u.Name], d.hashes[u.Name] = u, h
+		a.users[u.Name], a.hashes[u.Name] = u, h
 	}
-	return d, nil
+	return a, nil
 }
 
-// signIn checks Basic credentials (RFC 7617) that came from remote, and returns their user and the session that they
-// name, or why not. Without users everybody is the zero User, and a name is the session's; with users that is what
-// follows the last plus sign of a name that is no user's.
-func (d *signInDesk) signIn(ctx context.Context, remote, field string) (user User, session string, bad *refusal) {
+// signIn checks Basic credentials (RFC 7617) from the address remote. It returns their user and the session that they
+// name, or a refusal. Without configured users it returns the zero User and takes the name for the session. With users,
+// the session follows the last plus sign of a name that is not itself a user's.
+func (a *authenticator) signIn(ctx context.Context, remote, field string) (user User, session string, bad *refusal) {
 	scheme, encoded, _ := strings.Cut(field, " ")
 	isBasic := strings.EqualFold(scheme, "Basic")
 	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	name, password, _ := strings.Cut(string(decoded), ":")
 	switch {
-	case len(d.users) == 0:
+	case len(a.users) == 0:
 		if isBasic && err == nil && store.CheckSession(name) == nil {
 			session = name
 		}
 		return User{}, session, nil
 	case !isBasic:
 		return User{}, "",
-			challenge("The proxy wants a name and a password: set them in its URL, as in http://NAME:PASSWORD@127.0.0.1:7887.")
+			challenge("The proxy requires a name and a password: set them in its URL, as in http://NAME:PASSWORD@127.0.0.1:7887.")
 	case err != nil:
 		return User{}, "",
-			challenge("The proxy wants a name and a password in the form of Basic authentication, which these are not.")
+			challenge("The proxy requires a name and a password; the Basic credentials sent are malformed.")
 	}
-	if _, known := d.users[name]; !known {
+	if _, known := a.users[name]; !known {
 		if plus := strings.LastIndexByte(name, '+'); plus >= 0 && store.CheckSession(name[plus+1:]) == nil {
 			name, session = name[:plus], name[plus+1:]
 		}
 	}
-	user, bad = d.verify(ctx, remote, name, password)
+	user, bad = a.verify(ctx, remote, name, password)
 	return user, session, bad
 }
 
-// verify returns the user that a name with a password is, or why none.
-func (d *signInDesk) verify(ctx context.Context, remote, name, password string) (User, *refusal) {
-	who := d.credentials([]byte(name + ":" + password))
-	d.mu.Lock()
-	if user, ok := d.right[who]; ok {
-		d.mu.Unlock()
+// verify returns the user with this name and password, or a refusal.
+func (a *authenticator) verify(ctx context.Context, remote, name, password string) (User, *refusal) {
+	creds := a.credentials([]byte(name + ":" + password))
+	a.mu.Lock()
+	if user, ok := a.right[creds]; ok {
+		a.mu.Unlock()
 		return user, nil
 	}
-	if d.wrong.Contains(who) {
-		d.mu.Unlock()
+	if a.wrong.Contains(creds) {
+		a.mu.Unlock()
 		return User{}, wrongPassword()
 	}
-	c := d.checks[who]
+	c := a.checks[creds]
 	if c == nil {
 		client := clientNetwork(remote)
-		if len(d.checks) >= maxChecks || d.asking[client] >= maxClientChecks {
-			d.mu.Unlock()
+		if len(a.checks) >= maxChecks || a.asking[client] >= maxClientChecks {
+			a.mu.Unlock()
 			return User{}, &refusal{
 				status: http.StatusServiceUnavailable, title: "Too many sign-ins", proxyError: "http_request_denied",
-				detail: "Too many passwords are being checked just now: try again in a second.",
+				detail: "Too many passwords are being checked: try again in a second.",
 				header: http.Header{"Retry-After": {"1"}},
 			}
 		}
 		c = &check{name: name, password: password, client: client, done: make(chan struct{})}
-		d.checks[who] = c
-		d.asking[client]++
-		go d.run(who, c)
+		a.checks[creds] = c
+		a.asking[client]++
+		go a.run(creds, c)
 	}
 	c.waiting++
-	d.mu.Unlock()
+	a.mu.Unlock()
 	select {
 	case <-c.done:
 		if c.right {
-			return d.users[c.name], nil
+			return a.users[c.name], nil
 		}
 		return User{}, wrongPassword()
 	case <-ctx.Done():
-		d.mu.Lock()
+		a.mu.Lock()
 		c.waiting--
-		d.mu.Unlock()
+		a.mu.Unlock()
 		return User{}, &refusal{status: statusGone, title: "Client gone", detail: "the client went away"}
 	}
 }
 
-// run waits for its turn and checks c, unless nobody wants to know any more.
-func (d *signInDesk) run(who credentials, c *check) {
-	d.turn <- struct{}{}
-	defer func() { <-d.turn }()
-	d.mu.Lock()
+// run waits for its turn and then checks c, unless no request waits for the result anymore.
+func (a *authenticator) run(creds credentials, c *check) {
+	a.turn <- struct{}{}
+	defer func() { <-a.turn }()
+	a.mu.Lock()
 	if c.waiting == 0 {
-		d.forget(who, c)
-		d.mu.Unlock()
+		a.forget(creds, c)
+		a.mu.Unlock()
 		return
 	}
-	d.mu.Unlock()
-	hash, known := d.hashes[c.name]
+	a.mu.Unlock()
+	hash, known := a.hashes[c.name]
 	if !known {
-		hash = d.dummy
+		hash = a.dummy
 	}
 	c.right = hash.matches(c.password) && known
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if c.right {
-		d.right[who] = d.users[c.name]
+		a.right[creds] = a.users[c.name]
 	} else {
-		d.wrong.Add(who, struct{}{})
+		a.wrong.Add(creds, struct{}{})
 	}
-	d.forget(who, c)
+	a.forget(creds, c)
 	close(c.done)
 }
 
-// forget ends c. The caller holds mu.
-func (d *signInDesk) forget(who credentials, c *check) {
-	delete(d.checks, who)
-	if d.asking[c.client]--; d.asking[c.client] == 0 {
-		delete(d.asking, c.client)
+// forget removes c from the checks in progress. The caller holds mu.
+func (a *authenticator) forget(creds credentials, c *check) {
+	delete(a.checks, creds)
+	if a.asking[c.client]--; a.asking[c.client] == 0 {
+		delete(a.asking, c.client)
 	}
 }
 
-func (d *signInDesk) credentials(decoded []byte) (sum credentials) {
-	mac := hmac.New(sha256.New, d.key)
+func (a *authenticator) credentials(decoded []byte) (sum credentials) {
+	mac := hmac.New(sha256.New, a.key)
 	mac.Write(decoded)
 	mac.Sum(sum[:0])
 	return sum
 }
 
-// clientNetwork is whose checks are counted together: an address, or the 64 bits of an IPv6 address that one host can
-// change the rest of at will.
+// clientNetwork returns the network whose checks are counted together: the address itself for IPv4, and the /64 for
+// IPv6, because a host can choose the other 64 bits freely.
 func clientNetwork(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -220,5 +220,5 @@ func challenge(detail string) *refusal {
 }
 
 func wrongPassword() *refusal {
-	return challenge("The proxy does not know this name with this password.")
+	return challenge("Wrong name or password for the proxy.")
 }

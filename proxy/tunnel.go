@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tunnel dials the target of c and joins it with the client until both sides are done. The client hears of a target
-// that cannot be reached in an answer to its CONNECT.
+// tunnel dials the target of c and copies between it and the client until both sides are done. If it cannot reach the
+// target, it reports that in the answer to the CONNECT.
 func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 	defer hangUp(client)
 	defer s.track(client)()
@@ -20,8 +20,8 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 		bad := s.p.explain(c.targetURL(), err)
 		s.p.stats.errors.Add(1)
 		c.end(bad.status, 0, 0, err)
-		client.SetWriteDeadline(time.Now().Add(handshakeTime)) //nolint:errcheck // the write below tells
-		//nolint:bodyclose // of bytes in memory; the client is told, or is gone
+		client.SetWriteDeadline(time.Now().Add(handshakeTime)) //nolint:errcheck // the write below reports the error
+		//nolint:bodyclose // the body is in memory; the write fails only if the client has gone
 		_ = bad.response(nil).Write(client)
 		return
 	}
@@ -33,7 +33,8 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 	s.join(c, client, origin)
 }
 
-// tunnelAfterAll joins a client with the target after its CONNECT was answered 200 already: its first byte was not TLS.
+// tunnelAfterAll tunnels a client whose CONNECT was to be intercepted and was answered 200, but whose first byte is not
+// TLS.
 func (s *serving) tunnelAfterAll(ctx context.Context, c *connect, client net.Conn) {
 	defer hangUp(client)
 	if s.terms.Offline {
@@ -59,9 +60,9 @@ func (s *serving) join(c *connect, client, origin net.Conn) {
 // established answers a CONNECT (RFC 9110 §9.3.6).
 const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 
-// pipe copies between two connections until both directions have ended, and closes both. A side that has said all it
-// wants to say is half-closed towards the other, which may still answer. There is no deadline: dead peers are found by
-// TCP keep-alive. A direction that fails ends the other too.
+// pipe copies between two connections in both directions until both have ended, and closes the connections. When one
+// side ends, pipe half-closes the other side, which may still send. There is no deadline: TCP keep-alive detects dead
+// peers. An error in one direction ends both.
 func pipe(client, origin net.Conn) (sent, received int64, err error) {
 	defer hangUp(client, origin)
 	done := make(chan error, 1)
@@ -77,11 +78,11 @@ func pipe(client, origin net.Conn) (sent, received int64, err error) {
 	return sent, received, err
 }
 
-// pump copies from src to dst to its end and half-closes dst. On an error it closes both, so that the other direction
+// pump copies from src to dst until EOF and half-closes dst. On an error it closes both, so that the other direction
 // ends.
 func pump(dst, src net.Conn) (n int64, err error) {
 	if r, ok := src.(*replayConn); ok {
-		// What was read early goes first; then the bare connection, which the kernel can splice.
+		// Write the early bytes first. Then copy from the bare connection, which the kernel can splice.
 		if early := r.take(); len(early) > 0 {
 			m, err := dst.Write(early)
 			n += int64(m)
@@ -105,24 +106,23 @@ func pump(dst, src net.Conn) (n int64, err error) {
 	return n, nil
 }
 
-// closeWrite says to a peer that nothing more will come, where its connection can say so without ending what the peer
-// still sends; else it closes.
+// closeWrite half-closes c for writing. It closes c if its type cannot be half-closed.
 func closeWrite(c net.Conn) {
 	if h, ok := c.(interface{ CloseWrite() error }); ok {
-		h.CloseWrite() //nolint:errcheck // the peer may be gone; then there is nobody to tell
+		h.CloseWrite() //nolint:errcheck // fails only if the peer has gone
 		return
 	}
 	hangUp(c)
 }
 
-// hangUp closes connections, and servers, that are of no more use: all that mattered has been said, or cannot be.
+// hangUp closes connections and servers and ignores the errors: nothing more can be sent on them.
 func hangUp(done ...io.Closer) {
 	for _, c := range done {
 		c.Close()
 	}
 }
 
-// replayConn is a connection of which some bytes were read early. Read gives them again.
+// replayConn is a connection from which some bytes were read early. Read returns them first.
 type replayConn struct {
 	net.Conn
 	early []byte
@@ -140,14 +140,14 @@ func (c *replayConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// take returns the early bytes and forgets them.
+// take returns and removes the early bytes.
 func (c *replayConn) take() []byte {
 	early := c.early
 	c.early = nil
 	return early
 }
 
-// CloseWrite half-closes the connection below, or closes it.
+// CloseWrite half-closes the underlying connection, or closes it if it cannot be half-closed.
 func (c *replayConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return h.CloseWrite()
@@ -155,8 +155,9 @@ func (c *replayConn) CloseWrite() error {
 	return c.Close()
 }
 
-// replayWriter is a ResponseWriter whose hijacked connection gives again what the server had read behind the request's
-// head: goproxy drops the server's buffer, and with it what a client sent without waiting for its answer.
+// replayWriter is a ResponseWriter whose hijacked connection returns first the bytes that the server had read beyond
+// the request's head. goproxy drops the server's buffer, which may contain bytes that a client sent without waiting for
+// the answer.
 type replayWriter struct{ http.ResponseWriter }
 
 // Hijack implements [http.Hijacker].
@@ -166,7 +167,7 @@ func (w *replayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	if f, ok := conn.(*framedConn); ok {
-		conn = f.Conn // no more heads come
+		conn = f.Conn // no further heads to scan
 	}
 	early := make([]byte, rw.Reader.Buffered())
 	if _, err := io.ReadFull(rw.Reader, early); err != nil {

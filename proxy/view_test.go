@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFieldsSayWhatOfAPageIsWanted(t *testing.T) {
+func TestFieldsSelectAPartOfAPage(t *testing.T) {
 	b, s := newSiteBench(t, nil)
 	_, whole := b.get("http://a.test/page", "Accept: */*")
 	for field, want := range map[string]struct{ has, lacks string }{
