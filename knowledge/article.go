@@ -44,21 +44,10 @@ func joinPath(path []string) string {
 	for {
 		s := strings.Join(path, " › ")
 		if len(s) <= maxPath || len(path) == 1 {
-			return clip(s, maxPath)
+			return truncateBytes(s, maxPath)
 		}
 		path = path[1:]
 	}
-}
-
-// clip cuts a text to at most n bytes, at a character's end.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }
 
 // What a passage shares with the one before.
@@ -70,7 +59,7 @@ const (
 
 func (a *article) encode() ([]byte, error) {
 	b := binary.AppendUvarint(nil, uint64(a.number))
-	for _, s := range []string{clip(a.url, 1<<14), clip(a.title, 1<<12), a.host, a.kind} {
+	for _, s := range []string{truncateBytes(a.url, 1<<14), truncateBytes(a.title, 1<<12), a.host, a.kind} {
 		b = appendText(b, s)
 	}
 	b = binary.AppendVarint(b, a.fetched.UnixMilli())

@@ -86,7 +86,7 @@ func (e *UnknownBaseError) Error() string {
 	} else if n > 0 {
 		known = "known are " + strings.Join(e.Known, ", ")
 	}
-	return fmt.Sprintf("unknown knowledge base %q: %s", cutRunes(e.Name, maxBaseName), known)
+	return fmt.Sprintf("unknown knowledge base %q: %s", truncateRunes(e.Name, maxBaseName), known)
 }
 
 const maxBaseName = 100
@@ -99,7 +99,7 @@ func CheckBaseName(name string) error {
 	case name == "":
 		return errors.New("a knowledge base needs a name")
 	case len(name) > maxBaseName:
-		return fmt.Errorf("knowledge base name %q… is longer than %d characters", cutRunes(name, 20),
+		return fmt.Errorf("knowledge base name %q… is longer than %d characters", truncateRunes(name, 20),
 			maxBaseName)
 	case !baseName.MatchString(name) || strings.Contains(name, ".."):
 		return fmt.Errorf("invalid knowledge base name %q: use lower-case letters, digits, . _ and -, a letter or "+

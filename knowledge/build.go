@@ -119,7 +119,7 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 		return fmt.Errorf("add %s to knowledge base %s: %w", page.MaskString(d.URL), b.name, err)
 	}
 	b.k.poke()
-	return b.k.relieve(ctx)
+	return b.k.stepIfMuchAdded(ctx)
 }
 
 func (b *Build) addPage(key page.Key) error {
@@ -212,7 +212,7 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 	}
 	sum := sha256.Sum256(d.Markdown)
 	return head{
-		URL: d.URL, Title: cutRunes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
+		URL: d.URL, Title: truncateRunes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
 		Hash: hex.EncodeToString(sum[:]), Length: len(d.Markdown),
 	}, nil
 }

@@ -126,7 +126,7 @@ func (c *change) index(d *Document, passages []Passage) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", d.URL, err)
 	}
-	a := &article{url: d.URL, title: clip(d.Title, maxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
+	a := &article{url: d.URL, title: truncateBytes(d.Title, maxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
 	before := map[uint32]place{}
 	if old != nil {
 		a.number = old.number

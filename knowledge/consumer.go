@@ -71,14 +71,14 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 
 // tasks returns what waits and is due.
 func (k *Knowledge) tasks(now bool) (tasks []*task, err error) {
-	jobs, err := k.store.Jobs(consumerName, min(stepDocuments+k.doubts.waiting(), 1000))
+	jobs, err := k.store.Jobs(consumerName, min(stepDocuments+k.retries.len(), 1000))
 	if err != nil {
 		return nil, err
 	}
 	byKey := map[page.Key]*task{}
 	at := time.Now()
 	get := func(key page.Key) *task {
-		if !now && !k.doubts.due(key, at) {
+		if !now && !k.retries.due(key, at) {
 			return nil
 		}
 		t := byKey[key]
@@ -168,7 +168,7 @@ func indexable(p *page.Page) bool {
 // nothing can be indexed now.
 func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key) (failed map[page.Key]error, err error) {
 	for _, key := range gone {
-		if err := k.vanish(ctx, key); err != nil {
+		if err := k.removeDocument(ctx, key); err != nil {
 			return nil, err
 		}
 	}
@@ -201,8 +201,8 @@ func (k *Knowledge) putEach(ctx context.Context, batch []indexed) (failed map[pa
 	return failed, nil
 }
 
-// vanish takes a document out of the index. One that is no longer anywhere, or cannot be read, leaves its bases, too.
-func (k *Knowledge) vanish(ctx context.Context, key page.Key) error {
+// removeDocument removes a document from the index, and from its bases if it is stored nowhere or cannot be read.
+func (k *Knowledge) removeDocument(ctx context.Context, key page.Key) error {
 	if err := k.index.Delete(ctx, key); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	var changes []store.Change
 	for _, t := range tasks {
 		cause := failed[t.key]
-		if cause != nil && k.doubts.again(t, time.Now()) {
+		if cause != nil && k.retries.add(t, time.Now()) {
 			for _, j := range t.jobs {
 				if err := k.store.RetryJob(consumerName, j, cause); err != nil {
 					return err
@@ -246,7 +246,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 		if cause != nil {
 			k.log.Warn("document not indexed", "doc", t.key.Doc(), "err", cause)
 		}
-		if c, ok := k.doubts.settle(t.key, cause); ok {
+		if c, ok := k.retries.settle(t.key, cause); ok {
 			changes = append(changes, c)
 		}
 	}
@@ -269,8 +269,8 @@ func (k *Knowledge) unqueue(tasks []*task, changes []store.Change) error {
 	return k.records.Apply(changes...)
 }
 
-// relieve works on the queue when much was added to it.
-func (k *Knowledge) relieve(ctx context.Context) error {
+// stepIfMuchAdded indexes some of the queue if many documents were added to it.
+func (k *Knowledge) stepIfMuchAdded(ctx context.Context) error {
 	if k.added.Add(1) < stepDocuments {
 		return nil
 	}

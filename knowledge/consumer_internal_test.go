@@ -22,7 +22,7 @@ func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.
 		t.Fatalf("FindDocument: %v", err)
 	}
 	// The consumer had looked for the document when it was not there, and now acts on that.
-	if err := k.vanish(t.Context(), d.Key); err != nil {
+	if err := k.removeDocument(t.Context(), d.Key); err != nil {
 		t.Fatalf("vanish: %v", err)
 	}
 	if err := k.Drain(t.Context()); err != nil {

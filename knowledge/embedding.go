@@ -137,7 +137,7 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 	texts := make([]string, len(list))
 	for i := range list {
 		p := &list[i]
-		texts[i] = clip(prefix+p.doc.Title+"\n"+p.path+"\n"+p.text, maxEmbedBytes)
+		texts[i] = truncateBytes(prefix+p.doc.Title+"\n"+p.path+"\n"+p.text, maxEmbedBytes)
 	}
 	answer, err := v.o.model.Embed(ctx, texts, aboutPassages(list), fmt.Sprintf("embeddings of %d passages", len(list)))
 	if err != nil {

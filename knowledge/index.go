@@ -114,9 +114,9 @@ type indexed struct {
 type searchIndex struct {
 	o indexOptions
 
-	write   sync.Mutex // held over a change, from reading what was to the memory being as the disk
-	build   *builder   // under write
-	stained bool       // under write: records of an index that is given up are still to be deleted
+	write   sync.Mutex      // held over a change, from reading what was to the memory being as the disk
+	build   *segmentBuilder // under write
+	stained bool            // under write: records of an index that is given up are still to be deleted
 
 	mu       sync.RWMutex // guards what follows; searches hold it while they read segments
 	segments []*segment   // in order of their passages' numbers
@@ -185,7 +185,7 @@ func openIdle(o indexOptions) (*searchIndex, error) {
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)
 	}
-	x := &searchIndex{o: o, build: newBuilder(), blocks: newBlockCache(blockCacheBytes), pruneFrom: worthPruning}
+	x := &searchIndex{o: o, build: newSegmentBuilder(), blocks: newBlockCache(blockCacheBytes), pruneFrom: worthPruning}
 	x.merging.wake = make(chan struct{}, 1)
 	x.empty()
 	if err := x.load(); err != nil {

@@ -48,7 +48,7 @@ func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) 
 		return Ingested{}, fmt.Errorf("ingest: %w", err)
 	}
 	k.poke()
-	return done, k.relieve(ctx)
+	return done, k.stepIfMuchAdded(ctx)
 }
 
 func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
@@ -78,7 +78,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 			into = append(into, generation{r.id(), r.BuildingGeneration})
 		}
 	}
-	label := cutRunes(in.Label, maxLabel)
+	label := truncateRunes(in.Label, maxLabel)
 	key := documentKey(into[0].base, "ingested", label, in.URL, string(text))
 	d := Document{Key: key, URL: ingestedURL(in, label, key), Title: in.Title, Kind: KindText, Markdown: text}
 	h, err := k.prepare(&d)
@@ -119,7 +119,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 
 // Ingested returns the last text ingested with a label and a URL and without a base. The error is store.ErrNotFound.
 func (k *Knowledge) Ingested(label, rawURL string) (*Document, error) {
-	key, err := k.records.Get(sourceKey(loose.base, cutRunes(label, maxLabel), rawURL))
+	key, err := k.records.Get(sourceKey(loose.base, truncateRunes(label, maxLabel), rawURL))
 	if err != nil {
 		return nil, err
 	}

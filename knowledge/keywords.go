@@ -122,7 +122,7 @@ func readParts(md []byte) passageParts {
 		}
 	}
 	counts := map[string]int{}
-	for _, s := range identifier().FindAllString(clip(code.String(), 16<<10), 500) {
+	for _, s := range identifier().FindAllString(truncateBytes(code.String(), 16<<10), 500) {
 		if telling(s) {
 			if counts[s]++; counts[s] == 2 { // what code names once is seldom what it is about
 				p.identifiers = append(p.identifiers, s)

@@ -2,26 +2,27 @@
 // them, ranks hits, and holds the knowledge bases. It runs behind every request, never on its path, and needs no model
 // and no network.
 //
-// [Open] makes a [Knowledge] over a store, [Knowledge.Run] keeps it up to date, [Knowledge.Search] asks it. All that it
-// keeps lies under k/ in the store; the index can be made anew from the rest at any time ([Knowledge.Rebuild]).
+// [Open] makes a [Knowledge] over a store, [Knowledge.Run] keeps it up to date, and [Knowledge.Search] asks it. All its
+// records have keys that begin with k/; [Knowledge.Rebuild] makes the index again from the others at any time.
 //
-// To read it, in this order:
+// Read the files in this order:
 //
-//   - open.go, the front door; consumer.go and rebuild.go, how what is stored comes into the index, and
-//     doubts.go, when it fails;
-//   - passage.go and cut.go, how markdown is cut at its blocks; outline.go and quote.go, what is found in it;
-//   - index.go, what is kept of an index; package analysis and builder.go, from text to terms; segment.go, postings.go
-//     and table.go, how they lie on the disk; change.go and commit.go, one transaction; merging.go, many
-//     segments become one; load.go, the start;
-//   - search.go, a query from words to hits, over query.go, score.go, prune.go, phrases.go, proximity.go and
-//     prefix.go, with the figures in ranking.go; filter.go, what may be found; hits.go, snippet.go and
-//     explain.go, what is shown;
-//   - base.go, knowledge bases; member.go, whose a document is; build.go, a base filled anew; clear.go, a base
-//     that goes; archive.go, documents that are no pages; ingest.go and files.go, where those come from; pack.go
-//     and unpack.go, one file;
-//   - vectors.go, nearness in meaning, over package vector, and fusion.go, the two rankings together; annotate.go,
-//     what passages are about, with a model (normalise.go) or without (keywords.go); notes.go and relations.go,
-//     what agents add.
+//   - open.go opens the knowledge; consumer.go and rebuild.go bring stored documents into the index, and retry.go
+//     repeats what failed;
+//   - passage.go cuts markdown into passages, and longblock.go a block that is too long for one; outline.go finds
+//     headings and sections, quote.go finds quotes, and delta.go finds what changed between two texts;
+//   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go, postings.go and
+//     table.go lay them out on disk; change.go and commit.go make one transaction; merging.go and mergeterms.go merge
+//     segments; load.go reads the index at the start, and lookup.go a passage by its number;
+//   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and prefix.go, with
+//     the constants in ranking.go; filter.go limits what may be found; hits.go, snippet.go, plainline.go and explain.go
+//     show it;
+//   - base.go holds knowledge bases, member.go which documents belong to them; build.go fills a base, and clear.go
+//     deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them; pack.go and
+//     unpack.go write and read a base as one file;
+//   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and fusion.go
+//     combines the two rankings; annotate.go describes passages, with a model (normalise.go) or without (keywords.go);
+//     notes.go and relations.go keep what agents add.
 package knowledge
 
 import (

@@ -116,7 +116,7 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 
 func (v *vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	prefix := prefixesOf(v.o.model.Model()).query
-	answer, err := v.o.model.Embed(ctx, []string{clip(prefix+text, maxEmbedBytes)}, "", "embedding of a search query")
+	answer, err := v.o.model.Embed(ctx, []string{truncateBytes(prefix+text, maxEmbedBytes)}, "", "embedding of a search query")
 	if err != nil {
 		return nil, err
 	}

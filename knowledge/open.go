@@ -63,9 +63,9 @@ type Knowledge struct {
 	garbage atomic.Bool   // a generation was marked and not cleared
 	added   atomic.Int64  // documents queued since the queue was last worked on
 
-	work   sync.Mutex // held over a step of indexing
-	doubts doubts
-	redo   *redo // a rebuild under way; under work
+	work    sync.Mutex // held over a step of indexing
+	retries retries
+	redo    *redo // a rebuild under way; under work
 
 	redoing atomic.Pointer[redo] // the same, for whoever only asks
 }
@@ -116,7 +116,7 @@ func Open(o Options) (*Knowledge, error) {
 		busy: map[baseID]bool{},
 	}
 	k.bases.load()
-	k.doubts.load(k.records)
+	k.retries.load(k.records)
 	k.garbage.Store(true)
 	if err := k.openRedo(); err != nil {
 		_ = k.Close()
@@ -221,7 +221,7 @@ func (k *Knowledge) Stats() Stats {
 	stats := Stats{Passages: s.Passages, Documents: s.Documents, Segments: s.Segments}
 	stats.Queued = k.store.Totals().QueuedJobs
 	k.records.Keys(queuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })
-	stats.Failed = k.doubts.failed()
+	stats.Failed = k.retries.failed()
 	stats.Rebuilding = k.rebuilding()
 	stats.Vectors = k.vectors.state()
 	k.bases.mu.Lock()
@@ -263,7 +263,7 @@ func (k *Knowledge) consume(ctx context.Context) {
 			continue
 		}
 		wait = 0
-		timer := time.NewTimer(min(idleTime, k.doubts.next(time.Now())))
+		timer := time.NewTimer(min(idleTime, k.retries.wait(time.Now())))
 		select {
 		case <-ctx.Done():
 		case <-k.wake:

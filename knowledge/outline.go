@@ -8,6 +8,9 @@ import (
 	"readthru/store"
 )
 
+// maxHeadingChars is how much of a heading stands in a path, in code points.
+const maxHeadingChars = 200
+
 // Heading is a heading of a markdown text, with the section that it begins.
 type Heading struct {
 	Level    int    `json:"level"` // 1 to 6
@@ -22,8 +25,8 @@ type Heading struct {
 func Outline(md []byte) []Heading {
 	var list []Heading
 	for _, h := range markdown.Headings(md) {
-		if short := cutRunes(h.Title, maxHeadingChars); short != h.Title {
-			h.Title = short + goesOn
+		if short := truncateRunes(h.Title, maxHeadingChars); short != h.Title {
+			h.Title = short + ellipsis
 		}
 		list = append(list, Heading{Level: h.Level, Title: h.Title, Fragment: h.Fragment, Start: h.Start, End: h.End})
 	}
@@ -55,7 +58,8 @@ func Section(md []byte, name string) (Heading, error) {
 			}
 		}
 	}
-	return Heading{}, fmt.Errorf("section %q: %w%s", cutRunes(name, maxHeadingChars), store.ErrNotFound, among(headings))
+	return Heading{}, fmt.Errorf("section %q: %w%s", truncateRunes(name, maxHeadingChars), store.ErrNotFound,
+		among(headings))
 }
 
 func hasPrefixFold(s, prefix string) bool {
@@ -76,4 +80,36 @@ func among(headings []Heading) string {
 		names = append(names, "…")
 	}
 	return ": it has " + strings.Join(names, ", ")
+}
+
+// titleText returns the text of a heading's markdown: plain, with single spaces, at most 200 code points.
+func titleText(md []byte) string {
+	title, _ := markdown.OwnID(md)
+	text := strings.Join(strings.Fields(markdown.Plain(title)), " ")
+	if short := truncateRunes(text, maxHeadingChars); short != text {
+		return short + ellipsis
+	}
+	return text
+}
+
+// headingStack holds the headings above the current place.
+type headingStack struct {
+	levels []int
+	titles []string
+	shared []string // a copy of titles that passages keep; nil when it must be made again
+}
+
+func (s *headingStack) push(level int, title string) {
+	n := len(s.levels)
+	for n > 0 && s.levels[n-1] >= level {
+		n--
+	}
+	s.levels, s.titles, s.shared = append(s.levels[:n], level), append(s.titles[:n], title), nil
+}
+
+func (s *headingStack) path() []string {
+	if s.shared == nil && len(s.titles) > 0 {
+		s.shared = append([]string(nil), s.titles...)
+	}
+	return s.shared
 }

@@ -23,9 +23,6 @@ const (
 	mostPassages = 20_000
 )
 
-// goesOn stands before the rest of a line that was cut, so that the rest is not read as the beginning of something.
-const goesOn = "…"
-
 // SplitOptions says how large passages are.
 type SplitOptions struct {
 	// MaxChars is the most code points a passage has, with all that it repeats. If zero, 4000; at least 320.
@@ -174,27 +171,27 @@ func (p *packer) cut(b *markdown.Block) {
 	if b.Kind == markdown.Heading {
 		b.Kind = markdown.Text // as long as that, it is more than its path keeps
 	}
-	c := newCutter(p.md, b, p.limit)
-	limit := p.limit - utf8.RuneCountInString(c.closing) - utf8.RuneCountInString(goesOn)
+	c := newBlockCutter(p.md, b, p.limit)
+	limit := p.limit - utf8.RuneCountInString(c.closing) - utf8.RuneCountInString(ellipsis)
 	for p.end > 0 && p.chars+utf8.RuneCount(p.md[p.end:b.Start]) > p.limit/4 {
 		p.flush()
 	}
 	for at, midline := b.Start, false; ; {
 		if p.end == 0 {
-			p.before = c.repeat(at, midline)
+			p.before = c.prefix(at, midline)
 			p.start, p.end, p.chars = at, at, utf8.RuneCountInString(p.before)
 		}
 		p.chars += utf8.RuneCount(p.md[p.end:at])
-		next := c.piece(at, p.target-(at-p.start), limit-p.chars)
-		if c.misread(at, next) {
+		next := c.pieceEnd(at, p.target-(at-p.start), limit-p.chars)
+		if c.looksLikeFence(at, next) {
 			if p.start < at {
 				p.flush()
 				continue
 			}
-			p.before += goesOn
+			p.before += ellipsis
 		}
 		p.extend(b, next, p.chars+utf8.RuneCount(p.md[at:next]), c.closing)
-		if at, midline = c.skip(next); at >= c.end {
+		if at, midline = c.nextPiece(next); at >= c.end {
 			break
 		}
 		p.flush()
@@ -214,28 +211,6 @@ func unclosed(b *markdown.Block) string {
 		return ""
 	}
 	return "\n" + b.Fence.Closing()
-}
-
-// headingStack holds the headings that the present place stands under.
-type headingStack struct {
-	levels []int
-	titles []string
-	shared []string // a copy of titles that passages keep; nil when it must be made again
-}
-
-func (s *headingStack) push(level int, title string) {
-	n := len(s.levels)
-	for n > 0 && s.levels[n-1] >= level {
-		n--
-	}
-	s.levels, s.titles, s.shared = append(s.levels[:n], level), append(s.titles[:n], title), nil
-}
-
-func (s *headingStack) path() []string {
-	if s.shared == nil && len(s.titles) > 0 {
-		s.shared = append([]string(nil), s.titles...)
-	}
-	return s.shared
 }
 
 // passageHash returns the hash that a passage with this text has.

@@ -73,7 +73,7 @@ func shorterStems(prefix string) []string {
 		stems = append(stems, stem)
 	}
 	for n := len(prefix) - 1; n >= max(3, len(prefix)-4); n-- {
-		if s := clip(prefix, n); !slices.Contains(stems, s) {
+		if s := truncateBytes(prefix, n); !slices.Contains(stems, s) {
 			stems = append(stems, s)
 		}
 	}

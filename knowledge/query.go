@@ -44,7 +44,7 @@ type phrase struct {
 // parseQuery reads a query. Nothing in it is an error: "quotes" that pair make a phrase, a word with a * at its end is
 // a prefix, and everything else that is no word separates words.
 func parseQuery(text string) query {
-	text = clip(text, maxQueryText)
+	text = truncateBytes(text, maxQueryText)
 	var q query
 	words := q.words(text)
 	quoted := 0

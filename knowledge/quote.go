@@ -34,11 +34,11 @@ func FindQuote(md []byte, quote string) (Quote, error) {
 	if len(quote) > maxQuote {
 		return Quote{}, errors.New("quote longer than 10,000 bytes")
 	}
-	wanted := trimQuote(bare([]byte(quote)).text)
+	wanted := trimQuote(stripMarkup([]byte(quote)).text)
 	if len(wanted) == 0 {
 		return Quote{}, errors.New("quote has no text")
 	}
-	text := bare(md)
+	text := stripMarkup(md)
 	if q, ok := text.find(wanted); ok {
 		q.locate(md)
 		return q, nil

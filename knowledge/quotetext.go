@@ -11,22 +11,24 @@ import (
 	"readthru/markdown"
 )
 
-// bareText is a markdown text without what makes no difference to a quote. Where a byte of it came from is found again
-// line by line: a table of all bytes would be larger than the text.
-type bareText struct {
+// strippedText is a markdown text without what makes no difference to a quote: markup, and the kinds of spaces, dashes
+// and quotation marks. It keeps where each line came from, and strips a line again to find where a byte came from: a
+// table of all bytes would be larger than the text.
+type strippedText struct {
 	md    []byte
 	text  []byte
-	lines []bareLine
+	lines []strippedLine
 }
 
-type bareLine struct{ text, md int } // where the line begins in each
+type strippedLine struct{ text, md int } // where the line begins in each
 
-func bare(md []byte) *bareText {
-	b := &bareText{md: md, text: make([]byte, 0, len(md))}
+// stripMarkup strips a markdown text.
+func stripMarkup(md []byte) *strippedText {
+	b := &strippedText{md: md, text: make([]byte, 0, len(md))}
 	for at := 0; at < len(md); {
 		line, next := markdown.LineAt(md, at)
-		b.lines = append(b.lines, bareLine{len(b.text), at})
-		w := barer{text: b.text}
+		b.lines = append(b.lines, strippedLine{len(b.text), at})
+		w := lineStripper{text: b.text}
 		w.line(line)
 		w.space(len(line))
 		b.text, at = w.text, next
@@ -35,19 +37,19 @@ func bare(md []byte) *bareText {
 	return b
 }
 
-// source returns which bytes of the markdown a range of the text stands for.
-func (b *bareText) source(start, end int) (from, to int) {
+// source returns the bytes of the markdown that a range of the text came from.
+func (b *strippedText) source(start, end int) (from, to int) {
 	from = b.sourceOf(start)
 	to = b.sourceOf(end - 1)
 	_, n := utf8.DecodeRune(b.md[to:])
 	return from, to + n
 }
 
-func (b *bareText) sourceOf(at int) int {
+func (b *strippedText) sourceOf(at int) int {
 	i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].text > at }) - 1
 	l := b.lines[i]
 	line, _ := markdown.LineAt(b.md, l.md)
-	w := barer{text: []byte(" ")[:min(l.text, 1)], from: []int{0}[:min(l.text, 1)]} // a space before, as there was
+	w := lineStripper{text: []byte(" ")[:min(l.text, 1)], from: []int{0}[:min(l.text, 1)]} // a space before, as there was
 	skip := len(w.text)
 	if l.text > 0 && b.text[l.text-1] != ' ' {
 		w.text[0] = 'x'
@@ -60,14 +62,14 @@ func (b *bareText) sourceOf(at int) int {
 	return l.md + len(bytes.TrimRightFunc(line, unicode.IsSpace))
 }
 
-// barer strips lines. With from not nil it notes for each byte of text where it came from in the line.
-type barer struct {
+// lineStripper strips lines. If from is not nil, it records there for each byte of text where in the line it came from.
+type lineStripper struct {
 	text []byte
 	from []int
-	at   int // where the piece at hand begins in the line
+	at   int // where the current piece begins in the line
 }
 
-func (w *barer) put(s string) {
+func (w *lineStripper) put(s string) {
 	w.text = append(w.text, s...)
 	if w.from != nil {
 		for range len(s) {
@@ -76,15 +78,15 @@ func (w *barer) put(s string) {
 	}
 }
 
-func (w *barer) space(at int) {
+func (w *lineStripper) space(at int) {
 	if n := len(w.text); n > 0 && w.text[n-1] != ' ' {
 		w.at = at
 		w.put(" ")
 	}
 }
 
-// line strips one line: marks of headings, quotes and lists at its beginning, and what stands within.
-func (w *barer) line(line []byte) {
+// line strips one line: the markers of headings, quotes and lists at its beginning, and the markup within it.
+func (w *lineStripper) line(line []byte) {
 	if markdown.OpensFence(line) || markdown.IsDelimiterRow(line) {
 		return
 	}
@@ -92,11 +94,11 @@ func (w *barer) line(line []byte) {
 	w.inline(line, i, len(line), 0)
 }
 
-// maxNested is how deep links and images within each other are read.
+// maxNested is the depth to which links and images within each other are read.
 const maxNested = 4
 
 // inline strips part of a line.
-func (w *barer) inline(line []byte, i, end, depth int) {
+func (w *lineStripper) inline(line []byte, i, end, depth int) {
 	for i < end {
 		w.at = i
 		switch c := line[i]; {
@@ -153,8 +155,8 @@ func (w *barer) inline(line []byte, i, end, depth int) {
 	}
 }
 
-// runes puts characters in their plain form.
-func (w *barer) runes(s string) {
+// runes writes characters in their plain form.
+func (w *lineStripper) runes(s string) {
 	for _, r := range s {
 		switch plain, ok := plainForms[r]; {
 		case ok:
@@ -167,7 +169,7 @@ func (w *barer) runes(s string) {
 	}
 }
 
-// plainForms are characters that typography puts in place of others.
+// plainForms maps typographic characters to plain ones.
 var plainForms = map[rune]string{
 	'‘': "'", '’': "'", '‚': "'", '‛': "'", '′': "'", '‹': "'", '›': "'",
 	'“': `"`, '”': `"`, '„': `"`, '‟': `"`, '″': `"`, '«': `"`, '»': `"`,
@@ -176,7 +178,7 @@ var plainForms = map[rune]string{
 }
 
 // find returns where a stripped quote stands.
-func (b *bareText) find(quote []byte) (q Quote, ok bool) {
+func (b *strippedText) find(quote []byte) (q Quote, ok bool) {
 	for at := 0; q.Count < maxOccurrences; {
 		n := bytes.Index(b.text[at:], quote)
 		if n < 0 {
@@ -197,8 +199,8 @@ func (b *bareText) find(quote []byte) (q Quote, ok bool) {
 	return q, q.Found
 }
 
-// nearest returns the run of words that shares most with a stripped quote.
-func (b *bareText) nearest(quote []byte) (q Quote) {
+// nearest returns the run of words that shares the most words with a stripped quote.
+func (b *strippedText) nearest(quote []byte) (q Quote) {
 	need := map[string]int{}
 	words := 0
 	for word := range bytes.FieldsFuncSeq(bytes.ToLower(quote), notWord) {
@@ -244,7 +246,7 @@ func (b *bareText) nearest(quote []byte) (q Quote) {
 	if q.Likeness < minLikeness {
 		return Quote{Likeness: q.Likeness}
 	}
-	q.Nearest = cutRunes(string(b.text[q.Start:q.End]), maxQuote)
+	q.Nearest = truncateRunes(string(b.text[q.Start:q.End]), maxQuote)
 	q.Start, q.End = b.source(q.Start, q.End)
 	return q
 }
@@ -267,8 +269,8 @@ func eachWord(text []byte, f func(start, end int)) {
 	}
 }
 
-// trimQuote takes marks off a stripped quote that those who quote put there: quotation marks around it, and dots that
-// stand for what was left out.
+// trimQuote removes from a stripped quote what its author added: quotation marks around it, and dots that stand for
+// omitted text.
 func trimQuote(quote []byte) []byte {
 	s := strings.TrimSpace(string(quote))
 	for _, mark := range []string{`"`, `'`} {

@@ -40,7 +40,7 @@ type entry struct {
 	term     string
 	forms    []string
 	others   bool // there are forms beyond those listed
-	goesOn   bool
+	ellipsis bool
 	postings int // of the whole term
 	chunks   []byte
 }
@@ -113,12 +113,12 @@ func (w *segmentWriter) end() error {
 		if len(w.block) == 0 {
 			w.refs = append(w.refs, blockRef{first: strings.Clone(w.entry.term), goes: i > 0})
 		}
-		w.entry.goesOn = j < len(w.cuts)
+		w.entry.ellipsis = j < len(w.cuts)
 		w.entry.chunks = w.payload[from:w.cuts[j-1]]
 		w.block = appendEntry(w.block, &w.entry, w.last)
 		w.last = w.entry.term
 		from, i = w.cuts[j-1], j
-		if w.entry.goesOn || len(w.block) >= blockTarget {
+		if w.entry.ellipsis || len(w.block) >= blockTarget {
 			if err := w.flush(); err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ func appendEntry(b []byte, e *entry, before string) []byte {
 	if e.others {
 		flags |= flagOthers
 	}
-	if e.goesOn {
+	if e.ellipsis {
 		flags |= flagGoesOn
 	}
 	b = append(b, flags)
@@ -214,7 +214,7 @@ func (r *blockReader) next() (bool, error) {
 // entry returns the entry moved to. Its chunks are shared with the block.
 func (r *blockReader) entry() (entry, error) {
 	e := entry{
-		term: string(r.term), others: r.flags&flagOthers != 0, goesOn: r.flags&flagGoesOn != 0, postings: r.n,
+		term: string(r.term), others: r.flags&flagOthers != 0, ellipsis: r.flags&flagGoesOn != 0, postings: r.n,
 		chunks: r.data,
 	}
 	b := r.forms
@@ -277,7 +277,7 @@ func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
 				l = &list{entry: e}
 			}
 			l.parts = append(l.parts, e.chunks)
-			if !e.goesOn {
+			if !e.ellipsis {
 				return l, nil
 			}
 		}
@@ -323,7 +323,7 @@ func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, 
 				open = &list{entry: e}
 			}
 			open.parts = append(open.parts, e.chunks)
-			if !e.goesOn {
+			if !e.ellipsis {
 				return open, nil
 			}
 		}

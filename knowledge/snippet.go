@@ -48,12 +48,12 @@ type spot struct {
 func (q *query) spots(line string) []spot {
 	begins := map[string]bool{} // what a word with one of the query's stems begins with
 	for i := range q.terms {
-		begins[clip(q.terms[i].stem, 2)] = true
+		begins[truncateBytes(q.terms[i].stem, 2)] = true
 	}
 	var spots []spot
 	at, chars := 0, 0
 	analysis.Tokenise(line, func(t analysis.Token) {
-		if t.Surface[0] < utf8.RuneSelf && !begins[clip(string(t.Surface), 2)] {
+		if t.Surface[0] < utf8.RuneSelf && !begins[truncateBytes(string(t.Surface), 2)] {
 			return
 		}
 		weight, term := q.weightOf(string(t.Surface))
@@ -120,18 +120,18 @@ func window(line string, spots []spot) (from, to int) {
 		score -= .05
 	}
 	if most > 0 {
-		// What room is left goes a third before, the rest behind.
+		// A third of the room that is left goes before the words, the rest after them.
 		used := spots[last].char - spots[first].char
-		from = back(line, spots[first].start, (room-used)/3)
+		from = runesBefore(line, spots[first].start, (room-used)/3)
 	}
-	if to = forth(line, from, room); to == len(line) {
-		from = back(line, to, room)
+	if to = runesAfter(line, from, room); to == len(line) {
+		from = runesBefore(line, to, room)
 	}
 	return wholeWords(line, from, to)
 }
 
-// back returns the byte n characters before at, forth that n characters after.
-func back(s string, at, n int) int {
+// runesBefore returns the byte offset n characters before at.
+func runesBefore(s string, at, n int) int {
 	for ; n > 0 && at > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:at])
 		at -= size
@@ -139,7 +139,8 @@ func back(s string, at, n int) int {
 	return at
 }
 
-func forth(s string, at, n int) int {
+// runesAfter returns the byte offset n characters after at.
+func runesAfter(s string, at, n int) int {
 	for ; n > 0 && at < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[at:])
 		at += size
@@ -147,7 +148,7 @@ func forth(s string, at, n int) int {
 	return at
 }
 
-// wholeWords moves the ends of a range inwards to spaces, where there is one nearby.
+// wholeWords moves each end of a range inwards to a space if there is one nearby.
 func wholeWords(s string, from, to int) (int, int) {
 	const near = 24
 	if from > 0 && s[from-1] != ' ' {

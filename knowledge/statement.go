@@ -29,7 +29,7 @@ const (
 
 // tidy makes a foreign statement one of ours: within bounds, its lists without repeats, its frame a word.
 func (s *Statement) tidy() {
-	s.NormalizedText = clip(strings.Join(strings.Fields(printable(s.NormalizedText)), " "), maxStatementLen)
+	s.NormalizedText = truncateBytes(strings.Join(strings.Fields(printable(s.NormalizedText)), " "), maxStatementLen)
 	if s.Frame = strings.ToUpper(strings.TrimSpace(s.Frame)); !isFrame(s.Frame) {
 		s.Frame = defaultFrame
 	}
@@ -102,5 +102,5 @@ func subjects(statements []Statement) []string {
 
 // foldSubject returns a subject as it stands in keys: two that differ in case or white space are one.
 func foldSubject(subject string) string {
-	return clip(strings.ToLower(strings.Join(strings.Fields(printable(subject)), " ")), maxItemBytes)
+	return truncateBytes(strings.ToLower(strings.Join(strings.Fields(printable(subject)), " ")), maxItemBytes)
 }

@@ -97,8 +97,8 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 		head.Name = o.Name
 	}
 	base, err := k.CreateBase(Base{
-		Name: head.Name, Description: cutRunes(head.Description, maxTitle), Source: head.Source,
-		URL:   cutRunes(head.URL, maxURL),
+		Name: head.Name, Description: truncateRunes(head.Description, maxTitle), Source: head.Source,
+		URL:   truncateRunes(head.URL, maxURL),
 		Limit: head.Limit, Depth: head.Depth, Include: head.Include, Exclude: head.Exclude,
 	})
 	if err != nil {
@@ -127,17 +127,17 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 			return Base{}, err
 		}
 		d := Document{
-			URL: line.URL, Title: line.Title, Kind: cutRunes(line.Kind, 40), FetchedAt: line.FetchedAt.UTC(),
+			URL: line.URL, Title: line.Title, Kind: truncateRunes(line.Kind, 40), FetchedAt: line.FetchedAt.UTC(),
 			Markdown: []byte(line.Markdown),
 		}
-		more := head{Ingested: line.Ingested, Label: cutRunes(line.Label, maxLabel)}
+		more := head{Ingested: line.Ingested, Label: truncateRunes(line.Label, maxLabel)}
 		if size := metadataSize(line.Metadata); len(line.Metadata) <= maxMetadata && size <= maxMetaText {
 			more.Metadata = line.Metadata
 		}
 		if err := b.addDocument(&d, more); err != nil {
 			return Base{}, fmt.Errorf("document %d: %w", i+1, err)
 		}
-		if err := k.relieve(ctx); err != nil {
+		if err := k.stepIfMuchAdded(ctx); err != nil {
 			return Base{}, err
 		}
 		if progress != nil {

@@ -17,8 +17,8 @@ type lengths struct {
 // averages are the mean lengths of the passages that have the field at all.
 type averages struct{ text, title, path float64 }
 
-// builder collects the postings of new passages until they are written as a segment.
-type builder struct {
+// segmentBuilder collects the postings of new passages until they are written as a segment.
+type segmentBuilder struct {
 	stems map[string]string // of the surface forms met; bounded
 
 	words   map[string]word // by surface form
@@ -50,23 +50,23 @@ type buildPosting struct {
 // maxStems bounds what is remembered of stems across segments.
 const maxStems = 1 << 16
 
-func newBuilder() *builder {
-	b := &builder{stems: map[string]string{}}
+func newSegmentBuilder() *segmentBuilder {
+	b := &segmentBuilder{stems: map[string]string{}}
 	b.reset()
 	return b
 }
 
-func (b *builder) reset() {
+func (b *segmentBuilder) reset() {
 	b.words, b.terms, b.lengths, b.ord = map[string]word{}, map[string]*buildTerm{}, nil, 0
 	if len(b.stems) > maxStems {
 		b.stems = map[string]string{}
 	}
 }
 
-func (b *builder) len() int { return len(b.lengths) }
+func (b *segmentBuilder) len() int { return len(b.lengths) }
 
 // add analyses a passage; its ordinal is how many were added before.
-func (b *builder) add(text, title, path string) {
+func (b *segmentBuilder) add(text, title, path string) {
 	b.ord = uint32(len(b.lengths))
 	var l lengths
 	l.title = uint8(min(b.field(title, fieldTitle), 255))
@@ -76,7 +76,7 @@ func (b *builder) add(text, title, path string) {
 }
 
 // field analyses a field and returns its length in words.
-func (b *builder) field(s string, f field) int {
+func (b *segmentBuilder) field(s string, f field) int {
 	n := 0
 	analysis.Tokenise(s, func(t analysis.Token) {
 		if !t.Part {
@@ -87,7 +87,7 @@ func (b *builder) field(s string, f field) int {
 	return n
 }
 
-func (b *builder) occurrence(t analysis.Token, f field) {
+func (b *segmentBuilder) occurrence(t analysis.Token, f field) {
 	w, ok := b.words[string(t.Surface)]
 	if !ok {
 		w = b.word(string(t.Surface))
@@ -127,7 +127,7 @@ func (b *builder) occurrence(t analysis.Token, f field) {
 }
 
 // word makes a place for a surface form.
-func (b *builder) word(surface string) word {
+func (b *segmentBuilder) word(surface string) word {
 	stem, ok := b.stems[surface]
 	if !ok {
 		stem = strings.Clone(analysis.Stem(surface))
@@ -150,7 +150,7 @@ func (b *builder) word(surface string) word {
 }
 
 // write hands the terms to a segment's writer, in order.
-func (b *builder) write(w *segmentWriter) error {
+func (b *segmentBuilder) write(w *segmentWriter) error {
 	names := make([]string, 0, len(b.terms))
 	for name := range b.terms {
 		names = append(names, name)

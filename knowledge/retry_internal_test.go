@@ -15,39 +15,39 @@ func TestDocumentThatFailsIsTriedFiveTimes(t *testing.T) {
 		t.Fatalf("open store: %v", err)
 	}
 	defer s.Close() //nolint:errcheck // nothing in it is needed again
-	var d doubts
-	d.load(s.Records())
+	var r retries
+	r.load(s.Records())
 	key := page.KeyOf("https://a.test/")
 	now := time.Unix(1_000_000, 0)
 	for i := range 4 {
 		wait := time.Second << i
-		if !d.due(key, now) || !d.again(&task{key: key}, now) {
+		if !r.due(key, now) || !r.add(&task{key: key}, now) {
 			t.Fatalf("attempt %d: it is not tried again", i+1)
 		}
-		if d.due(key, now.Add(wait-1)) || d.next(now) != wait {
-			t.Errorf("attempt %d: it is due again in %v, want %v", i+1, d.next(now), wait)
+		if r.due(key, now.Add(wait-1)) || r.wait(now) != wait {
+			t.Errorf("attempt %d: it is due again in %v, want %v", i+1, r.wait(now), wait)
 		}
 		now = now.Add(wait)
 	}
-	if d.again(&task{key: key}, now) {
+	if r.add(&task{key: key}, now) {
 		t.Errorf("after five attempts it is tried again")
 	}
 	cause := errors.New("cause")
-	c, ok := d.settle(key, cause)
-	if !ok || c.Gone || d.failed() != 1 || d.waiting() != 0 {
-		t.Errorf("given up: change %+v, %d failed, %d waiting", c, d.failed(), d.waiting())
+	c, ok := r.settle(key, cause)
+	if !ok || c.Gone || r.failed() != 1 || r.len() != 0 {
+		t.Errorf("given up: change %+v, %d failed, %d waiting", c, r.failed(), r.len())
 	}
 	if err := s.Records().Apply(c); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
-	d.load(s.Records())
-	if d.failed() != 1 {
-		t.Errorf("%d failed after loading again, want 1", d.failed())
+	r.load(s.Records())
+	if r.failed() != 1 {
+		t.Errorf("%d failed after loading again, want 1", r.failed())
 	}
-	if c, ok := d.settle(key, nil); !ok || !c.Gone || d.failed() != 0 {
-		t.Errorf("indexed at last: change %+v, %d failed", c, d.failed())
+	if c, ok := r.settle(key, nil); !ok || !c.Gone || r.failed() != 0 {
+		t.Errorf("indexed at last: change %+v, %d failed", c, r.failed())
 	}
-	if d.again(&task{key: key, jobs: []store.Job{{Attempts: 7}}}, now) {
+	if r.add(&task{key: key, jobs: []store.Job{{Attempts: 7}}}, now) {
 		t.Errorf("attempts of an earlier process do not count")
 	}
 }

@@ -11,21 +11,21 @@ import (
 // maxLead is how many bytes of block-quote markers are repeated before a header.
 const maxLead = 24
 
-// cutter cuts one block that is too long for a passage.
-type cutter struct {
+// blockCutter cuts one block that is too long for a passage into pieces.
+type blockCutter struct {
 	md      []byte
 	b       *markdown.Block
-	end     int    // where the last piece ends; of a fence, before its closing line
+	end     int    // where the last piece ends: for a fence, before its closing line
 	opening string // repeated before every piece but the first: the line that opens a fence, or the header of a table
-	closing string // put after every piece of a fence, with a line break before
+	closing string // follows every piece of a fence; it begins with a line break
 }
 
-func newCutter(md []byte, b *markdown.Block, limit int) *cutter {
-	c := &cutter{md: md, b: b, end: b.End}
+func newBlockCutter(md []byte, b *markdown.Block, limit int) *blockCutter {
+	c := &blockCutter{md: md, b: b, end: b.End}
 	switch b.Kind {
 	case markdown.Code:
 		closing := b.Fence.Closing()
-		c.opening, c.closing = closing+cutRunes(b.Fence.Info, limit/8)+"\n", "\n"+closing
+		c.opening, c.closing = closing+truncateRunes(b.Fence.Info, limit/8)+"\n", "\n"+closing
 		if b.Close >= 0 {
 			c.end = b.Start + len(bytes.TrimRight(md[b.Start:b.Close], " \t\r\n\v\f"))
 		}
@@ -35,8 +35,8 @@ func newCutter(md []byte, b *markdown.Block, limit int) *cutter {
 	return c
 }
 
-// repeat returns what stands before the piece that begins at at.
-func (c *cutter) repeat(at int, midline bool) string {
+// prefix returns the text to repeat before the piece that begins at at.
+func (c *blockCutter) prefix(at int, midline bool) string {
 	var s string
 	if at > c.b.Start && (c.b.Kind != markdown.Table || at >= c.b.Rows) {
 		s = c.opening
@@ -45,14 +45,14 @@ func (c *cutter) repeat(at int, midline bool) string {
 		if c.b.Kind == markdown.Code && c.b.Fence.Quoted {
 			s += c.b.Fence.Lead()
 		}
-		s += goesOn
+		s += ellipsis
 	}
 	return s
 }
 
-// piece returns where the piece that begins at at ends: after as many lines as have size bytes, at least one; a line of
-// more than chars code points is cut, at a space if there is one near the end.
-func (c *cutter) piece(at, size, chars int) int {
+// pieceEnd returns where the piece that begins at at ends: after as many lines as fit in size bytes, at least one. It
+// cuts a line of more than chars code points, at a space if there is one near the end.
+func (c *blockCutter) pieceEnd(at, size, chars int) int {
 	end, count := -1, 0
 	for line := at; line < c.end; {
 		window := c.md[line:min(c.end, line+utf8.UTFMax*chars+1)]
@@ -82,8 +82,8 @@ func (c *cutter) piece(at, size, chars int) int {
 	return end
 }
 
-// skip returns where the next piece begins when one ends at at, and whether that is within a line.
-func (c *cutter) skip(at int) (next int, midline bool) {
+// nextPiece returns where the piece after one that ends at at begins, and whether that is within a line.
+func (c *blockCutter) nextPiece(at int) (next int, midline bool) {
 	for at < c.end && (c.md[at] == ' ' || c.md[at] == '\t' || c.md[at] == '\r') {
 		at++
 	}
@@ -100,8 +100,8 @@ func (c *cutter) skip(at int) (next int, midline bool) {
 	return c.end, false
 }
 
-// misread reports whether a piece begins with a line that only now, being cut, looks as if it opened or closed a fence.
-func (c *cutter) misread(at, next int) bool {
+// looksLikeFence reports whether the cut makes a piece begin with a line that looks as if it opened or closed a fence.
+func (c *blockCutter) looksLikeFence(at, next int) bool {
 	line, _ := markdown.LineAt(c.md[:next], at)
 	if c.b.Kind == markdown.Code {
 		return at > c.b.Start && c.b.Fence.ClosedBy(line)
@@ -109,8 +109,8 @@ func (c *cutter) misread(at, next int) bool {
 	return markdown.OpensFence(line)
 }
 
-// tableHeader returns the header and delimiter rows of a table, both ending in a line break. When they have more than
-// limit code points, the first cells stand for all.
+// tableHeader returns the header and delimiter rows of a table, each with its line break. If they have more than limit
+// code points, only the first cells remain.
 func tableHeader(rows []byte, quote, limit int) string {
 	if utf8.RuneCount(rows) <= limit {
 		return strings.TrimRight(string(rows), "\r\n") + "\n"
@@ -121,7 +121,7 @@ func tableHeader(rows []byte, quote, limit int) string {
 	for cell := range strings.SplitSeq(strings.Trim(string(header), "| \t\r"), "|") {
 		cell = strings.TrimSpace(cell)
 		if utf8.RuneCountInString(names)+utf8.RuneCountInString(cell) > limit-16 || len(rule) > limit {
-			names += " " + goesOn + " |"
+			names += " " + ellipsis + " |"
 			rule += " --- |"
 			break
 		}
