@@ -18,16 +18,18 @@ const (
 	maxChangeBytes = 600 << 10
 )
 
-// Index makes d's passages those given. See indexAll.
+// Index replaces the passages of d with those given. See indexAll.
 func (x *searchIndex) Index(ctx context.Context, d *Document, passages []Passage) error {
 	return x.indexAll(ctx, []indexed{{d, passages}})
 }
 
-// indexAll does Index for several documents, which is faster: their passages come into one segment, up to
-// segmentPassages. It ends at the first error. What was indexed by then stays; doing all again does the rest.
+// indexAll indexes several documents, which is faster than one at a time: it puts up to segmentPassages of their
+// passages into one segment. It returns at the first error and keeps what it has indexed by then; a repeated call does
+// the rest.
 //
-// A text that another passage has, white space aside, is not indexed again: the passage has two owners then. Title and
-// path stay those it was indexed with. The error wraps ErrTooManyPassages when a document has too many.
+// A text that another passage has, apart from white space, is not indexed again: the passage gets a second owner, and
+// keeps the title and the path that it was indexed with. The error wraps ErrTooManyPassages when a document has too
+// many.
 func (x *searchIndex) indexAll(ctx context.Context, docs []indexed) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -83,7 +85,7 @@ func (x *searchIndex) deleteAll(ctx context.Context, keys []page.Key) error {
 	return c.commit()
 }
 
-// change is what one transaction will do. Memory changes after it was committed.
+// change collects what one transaction will do. Memory changes only after it is committed.
 type change struct {
 	x     *searchIndex
 	next  counters
@@ -112,7 +114,7 @@ func (c *change) full(d *indexed) bool {
 		c.x.build.len()+len(d.passages) > segmentPassages
 }
 
-// index notes that a document has the passages given and no others.
+// index records that a document has the passages given and no others.
 func (c *change) index(d *Document, passages []Passage) error {
 	if len(passages) > maxPassages {
 		return fmt.Errorf("index %s: %d passages, at most %d allowed: %w", d.URL, len(passages), maxPassages,
@@ -184,8 +186,8 @@ func (c *change) index(d *Document, passages []Passage) error {
 	return nil
 }
 
-// stale reports whether a passage that a document has anyway must be indexed anew, because the document's title or the
-// headings over it changed. One that others have, too, stays as it is.
+// stale reports whether a passage that a document keeps must be indexed again because the title of the document or the
+// headings above the passage changed. A passage that other documents also have stays as it is.
 func (c *change) stale(a, old *article, before map[uint32]place, number uint32, path string) bool {
 	p, mine := before[number]
 	if !mine || p.path == path && old.title == a.title {
@@ -194,7 +196,7 @@ func (c *change) stale(a, old *article, before map[uint32]place, number uint32, 
 	return slices.Equal(c.ownersOf(number), []uint32{a.number})
 }
 
-// delete notes that a document goes.
+// delete records that a document is deleted.
 func (c *change) delete(key page.Key) error {
 	a, err := c.x.article(key)
 	if errors.Is(err, store.ErrNotFound) {
@@ -216,7 +218,7 @@ func (c *change) delete(key page.Key) error {
 	return nil
 }
 
-// row notes a row of the documents' table.
+// row records a new row of the table of documents.
 func (c *change) row(number uint32, row docRow) {
 	block := number / documentBlock
 	fresh := true
@@ -239,7 +241,7 @@ func (c *change) find(hash [16]byte) (uint32, bool) {
 	return number, ok
 }
 
-// ownersOf returns who owns a passage as things stand in this change.
+// ownersOf returns the owners of a passage according to this change.
 func (c *change) ownersOf(number uint32) []uint32 {
 	if owners, ok := c.owners[number]; ok {
 		return owners

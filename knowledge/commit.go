@@ -9,8 +9,8 @@ import (
 	"readthru/store"
 )
 
-// commit writes a change and then makes memory agree with the disk. Its last transaction decides: what a new segment
-// needs that does not fit in there goes before it, and counts for nothing until then.
+// commit writes a change and then makes memory agree with the disk. Its last transaction decides: the parts of a new
+// segment that do not fit into it are written before, and nothing lists them until then.
 func (c *change) commit() error {
 	if len(c.puts) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func sizeOf(changes []store.Change) int {
 	return n
 }
 
-// applyAll applies changes that need not come together, in as few transactions as they fit in.
+// applyAll applies independent changes in as few transactions as possible.
 func applyAll(r records, changes []store.Change) error {
 	for len(changes) > 0 {
 		n, bytes := 0, 0
@@ -94,7 +94,7 @@ func applyAll(r records, changes []store.Change) error {
 	return nil
 }
 
-// segment makes a segment of the new passages, nil if there are none, and the records of its blocks.
+// segment returns a segment of the new passages and the records of its blocks, or nil if there are no new passages.
 func (c *change) segment() (*segment, []store.Change, error) {
 	if len(c.hashes) == 0 {
 		return nil, nil, nil
@@ -132,7 +132,7 @@ func (s *segment) writer(out func([]byte) error) *segmentWriter {
 	return &segmentWriter{out: out, bound: func(p *posting) uint8 { return norm.bound(p, s.lengths[p.ord]) }}
 }
 
-// owned is what becomes of the ownership of a passage.
+// owned is the new ownership of a passage.
 type owned struct {
 	s      *segment
 	ord    uint32
@@ -146,8 +146,8 @@ type ownership struct {
 	puts     []store.Change
 }
 
-// plan works out the records of ownership: which passages die or lose the owner in their table, and what documents own
-// beside.
+// plan computes the records of ownership: which passages die or lose the owner in their table, and which further
+// passages documents own.
 func (c *change) plan(fresh *segment) *ownership {
 	x := c.x
 	o := &ownership{sharedBy: map[uint32][]uint32{}}
@@ -239,7 +239,7 @@ func (c *change) plan(fresh *segment) *ownership {
 	return o
 }
 
-// own notes who owns a passage from now on.
+// own records the owners of a passage.
 func (s *segment) own(ord uint32, owners []uint32) {
 	s.dead.remove(ord)
 	s.orphans.remove(ord)

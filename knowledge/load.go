@@ -17,7 +17,7 @@ func (c counters) encode() []byte {
 	return b
 }
 
-// load reads the index into memory. The error is store.ErrNotFound when there is none.
+// load reads the index into memory. The error is store.ErrNotFound if there is no index.
 func (x *searchIndex) load() error {
 	b, err := x.o.records.Get(indexVersionKey)
 	if err != nil {
@@ -130,7 +130,7 @@ func (x *searchIndex) loadShared(doc uint32, numbers []uint32) {
 	x.sharedBy[doc] = numbers
 }
 
-// sweep deletes what a change that never happened left behind: parts of segments that are not listed.
+// sweep deletes what an uncommitted change left behind: parts of segments that are not listed.
 func (x *searchIndex) sweep() error {
 	listed := map[uint32]bool{}
 	for _, s := range x.segments {
@@ -160,7 +160,7 @@ func (x *searchIndex) sweep() error {
 	return nil
 }
 
-// unreadable notes that a segment could not be read. The caller holds mu for reading.
+// unreadable records that a segment could not be read. The caller holds mu for reading.
 func (x *searchIndex) unreadable(s *segment, err error) {
 	if !x.damaged.Swap(true) {
 		x.o.log.Error("index is damaged and must be made anew", "segment", s.id, "error", err)

@@ -6,9 +6,9 @@ import "slices"
 type source struct {
 	refs   []blockRef
 	blocks blockSource
-	renum  []uint32 // new ordinals; gone for passages that are left out
+	renum  []uint32 // new ordinals; gone for passages that the merge leaves out
 
-	// Of its walk over the terms.
+	// State of the walk over its terms.
 	next func() (*list, error)
 	head *list
 }
@@ -16,8 +16,8 @@ type source struct {
 // gone marks a passage that a merge leaves out.
 const gone = 1<<32 - 1
 
-// mergeTerms writes the terms of several segments as those of one. Ordinals of a later source come after those of an
-// earlier.
+// mergeTerms writes the terms of several segments as those of one. The ordinals of each source follow those of the
+// source before.
 func mergeTerms(sources []*source, w *segmentWriter) error {
 	for _, s := range sources {
 		s.next = walkTerms(s.refs, s.blocks, "")
@@ -93,7 +93,7 @@ func mergedForms(sources []*source, term string) (forms []string, others bool) {
 	return forms, others
 }
 
-// formBits returns for every combination of a list's forms the same among those given.
+// formBits maps each combination of a list's forms to the bits of the same forms among those given.
 func formBits(l *list, forms []string) *[256]uint8 {
 	if !l.others && len(l.forms) <= len(forms) && slices.Equal(l.forms, forms[:len(l.forms)]) {
 		return &sameBits

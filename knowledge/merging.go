@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// mergeWidth is how many neighbouring segments become one at least. A merge must make mergeGrowth times of its largest
-	// segment: so a passage is copied a few times at most, however few come at a time.
+	// mergeWidth is the least number of neighbouring segments to merge. The result must have mergeGrowth times the size
+	// of the largest: so a passage is copied only a few times, even if passages arrive in small numbers.
 	mergeWidth  = 8
 	mergeGrowth = 4
 
 	// fewDead is how many dead passages a segment may have, whatever its size.
 	fewDead = 128
 
-	// mergeBlocks is how many blocks a merge writes at once: a change waits for one such transaction at most.
+	// mergeBlocks is how many blocks a merge writes at once. A change waits for at most one such transaction.
 	mergeBlocks = 6
 
-	// largestSegment bounds what a merge makes, in passages.
+	// largestSegment is the largest result of a merge, in passages.
 	largestSegment = 1 << 20
 )
 
@@ -66,7 +66,7 @@ func (x *searchIndex) stopMerging() {
 	x.merging.wg.Wait()
 }
 
-// mergeAll merges until nothing is to be merged.
+// mergeAll merges until no segments need it.
 func (x *searchIndex) mergeAll(ctx context.Context) error {
 	for {
 		x.mu.RLock()
@@ -87,7 +87,7 @@ func (x *searchIndex) mergeAll(ctx context.Context) error {
 	}
 }
 
-// suspect notes that the index is damaged if that is why segments could not be merged.
+// suspect marks the index as damaged if that is why a merge failed.
 func (x *searchIndex) suspect(group []*segment, err error) {
 	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errSegment) {
 		return
@@ -99,11 +99,11 @@ func (x *searchIndex) suspect(group []*segment, err error) {
 	}
 }
 
-// segmentSize is what the choice of a merge depends on, in passages.
+// segmentSize is the size of a segment in passages. The choice of a merge depends on it.
 type segmentSize struct{ all, live int }
 
-// toMerge chooses neighbouring segments to be made one, [from, to); an empty range if none should be. A segment of
-// which a third is dead is written anew alone.
+// toMerge returns the range [from, to) of neighbouring segments to merge, which is empty if there are none. A segment
+// of which a third is dead is rewritten alone.
 func toMerge(sizes []segmentSize) (from, to int) {
 	if from, to = neighbours(sizes, 0, len(sizes)); from < to {
 		return from, to
@@ -116,7 +116,7 @@ func toMerge(sizes []segmentSize) (from, to int) {
 	return 0, 0
 }
 
-// neighbours is toMerge's choice within a range: all of it, or a part that its largest segment is not in.
+// neighbours makes the choice of toMerge within a range: all of it, or a part without its largest segment.
 func neighbours(sizes []segmentSize, from, to int) (int, int) {
 	if to-from < mergeWidth {
 		return 0, 0
@@ -137,8 +137,7 @@ func neighbours(sizes []segmentSize, from, to int) (int, int) {
 	return neighbours(sizes, from, largest)
 }
 
-// merge makes one segment of neighbouring ones. Searches and changes go on meanwhile; only the swap at the end excludes
-// them.
+// merge merges neighbouring segments. Searches and changes go on meanwhile; only the swap at the end excludes them.
 func (x *searchIndex) merge(ctx context.Context, group []*segment) error {
 	merged := &segment{id: x.lastSegment.Add(1)}
 	x.mu.RLock()
@@ -183,7 +182,7 @@ func (x *searchIndex) merge(ctx context.Context, group []*segment) error {
 	return nil
 }
 
-// writeMerged writes terms and table of a segment that is not listed yet.
+// writeMerged writes the terms and the table of a segment that is not listed yet.
 func (x *searchIndex) writeMerged(ctx context.Context, merged *segment, sources []*source) error {
 	var pending []store.Change
 	block := uint32(0)
@@ -210,7 +209,7 @@ func (x *searchIndex) writeMerged(ctx context.Context, merged *segment, sources 
 	return flush()
 }
 
-// swap lists the merged segment in place of those it is made of, on disk and in memory.
+// swap replaces the merged segments with the new one in the list of segments, on disk and in memory.
 func (x *searchIndex) swap(group []*segment, merged *segment) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -218,7 +217,7 @@ func (x *searchIndex) swap(group []*segment, merged *segment) error {
 	if at < 0 { // the index was emptied
 		return errors.New("segments no longer exist")
 	}
-	// What changed while the segment was written is in the old ones.
+	// The old segments have what changed while the new one was written.
 	shared := map[uint32][]uint32{}   // of passages
 	sharedBy := map[uint32][]uint32{} // of documents
 	for _, s := range group {
@@ -235,7 +234,7 @@ func (x *searchIndex) swap(group []*segment, merged *segment) error {
 			if rest := without(owners, merged.owners[ord]); len(rest) > 0 {
 				shared[number] = rest
 			}
-			// Who was the table's owner before, and is no more, owns it beside.
+			// A document that was the owner in the old table, but is not in the new one, is a further owner.
 			if old := s.owners[i]; old != merged.owners[ord] && !s.orphans.has(uint32(i)) && len(owners) > 0 {
 				if sharedBy[old] == nil {
 					sharedBy[old] = slices.Clone(x.sharedBy[old])
@@ -291,7 +290,7 @@ func (s *segment) changed(part int) bool {
 	return false
 }
 
-// drop deletes the terms and tables of a segment that is not listed.
+// drop deletes the terms and the table of a segment that is not listed.
 func (x *searchIndex) drop(id uint32) error {
 	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
 		if err := deletePrefix(x.o.records, prefix+bigEndian(id)); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// cursor walks the postings of a list to given passages, reading only the chunks they are in.
+// cursor moves through the postings of a list to given passages and reads only the chunks that have them.
 type cursor struct {
 	list    *list
 	part    int    // in list.parts
@@ -40,7 +40,7 @@ func (c *cursor) advance() {
 	c.i, c.decoded, c.places = 0, false, nil
 }
 
-// seek moves to the first posting not before ord and returns its passage; false at the end.
+// seek moves to the first posting not before ord and returns its passage, or false at the end.
 func (c *cursor) seek(ord uint32) (uint32, bool) {
 	for !c.done && c.c.last < ord {
 		c.advance()
@@ -65,7 +65,7 @@ func (c *cursor) seek(ord uint32) (uint32, bool) {
 	return c.c.ords[c.i], true
 }
 
-// positions returns where the term stands in the title and in the text of the posting moved to.
+// positions returns where the term stands in the title and in the text of the current posting.
 func (c *cursor) positions() (title, text []uint32) {
 	if c.places == nil {
 		c.places = make([][]byte, 0, c.c.n)
@@ -101,8 +101,8 @@ func cursorsOf(lists []*list) []*cursor {
 	return cursors
 }
 
-// occurrences calls f for each passage in which the terms stand at the offsets from each other, with how often they do
-// in title and text.
+// occurrences calls f for each passage in which the terms stand at these offsets from each other, with how often they
+// do so in the title and in the text.
 func occurrences(lists []*list, offsets []int, f func(ord uint32, title, text int)) error {
 	cursors := cursorsOf(lists)
 	for ord := uint32(0); ; ord++ {
@@ -183,8 +183,8 @@ func (s *scorer) loadPhrase(p phrase) scoredPhrase {
 	return loaded
 }
 
-// scorePhrases adds to the passages of a segment what the query's phrases are worth in them. Of a query that is nothing
-// else, what has none is no hit.
+// scorePhrases adds the worth of the query's phrases to the scores of a segment's passages. If the query has only
+// phrases, a passage without any is not a hit.
 func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
 	seg := s.x.segments[n]
 	var with bitset
@@ -218,7 +218,7 @@ func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
 	}
 }
 
-// phraseWorth returns what a phrase is worth that stands in title and text so often.
+// phraseWorth returns the worth of a phrase that occurs so often in the title and in the text.
 func (s *scorer) phraseWorth(p *scoredPhrase, l lengths, title, text int) float32 {
 	return float32(p.idf) * float32(k1+1) * saturated(s.norms.weighted(l, text, title, 0))
 }

@@ -20,7 +20,7 @@ import (
 //	forms      count bytes, which of the term's forms occur; only when the term has several
 //	positions  for each posting those in the title (at most 3) and those in the text, each as uvarint differences
 //
-// so that scoring touches no position, and a chunk that cannot matter is skipped without being read.
+// so that scoring reads no positions and skips a chunk that cannot matter.
 const chunkLen = 128
 
 const (
@@ -34,7 +34,7 @@ type posting struct {
 	text        uint16 // how often the term stands in each field
 	title, path uint8
 	forms       uint8  // bit per form, see entry
-	places      []byte // encoded positions
+	places      []byte // encoded positions of the term
 }
 
 var errSegment = errors.New("segment is damaged")
@@ -97,7 +97,7 @@ func appendChunk(b []byte, postings []posting, several bool, bound uint8) []byte
 	return b
 }
 
-// head reads a chunk's head from b and returns what follows the chunk.
+// head reads the head of a chunk from b and returns the bytes after the chunk.
 func (c *chunk) head(b []byte, several bool) (rest []byte, err error) {
 	n, b := uvarint(b)
 	first, b := uvarint(b)
@@ -129,7 +129,7 @@ func (c *chunk) head(b []byte, several bool) (rest []byte, err error) {
 	return b[bodyLen+places:], nil
 }
 
-// decode reads the columns of a chunk whose head was read.
+// decode reads the columns of a chunk after head.
 func (c *chunk) decode(several bool) error {
 	b := c.body
 	ord := c.first
@@ -219,7 +219,7 @@ func (c *chunk) posting(i int, places []byte) posting {
 	}
 }
 
-// uvarint reads a number; nothing is left after one that is cut or too large.
+// uvarint reads a number and returns the rest of b, which is empty if the number is incomplete or too large.
 func uvarint(b []byte) (uint64, []byte) {
 	v, n := binary.Uvarint(b)
 	if n <= 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// nearWords is how far apart two words may stand to count as being together.
+// nearWords is the largest distance at which two words count as near each other.
 const nearWords = 8
 
 // pair is two neighbouring words of a query.
@@ -14,7 +14,7 @@ type pair struct {
 	idf  float64
 }
 
-// pairs returns the neighbours among the query's words. A word that says little says little with another.
+// pairs returns the neighbours among the words of the query. A pair is as rare as the more frequent of its words.
 func (s *scorer) pairs() []pair {
 	order := make([]int, 0, len(s.terms))
 	for i := range s.terms {
@@ -33,7 +33,7 @@ func (s *scorer) pairs() []pair {
 	return pairs
 }
 
-// together adds to the best passages what they gain by having the query's neighbours near each other.
+// together raises the scores of the best passages in which neighbours of the query stand near each other.
 func (s *scorer) together() {
 	pairs := s.pairs()
 	if len(pairs) == 0 {
@@ -56,7 +56,7 @@ func (s *scorer) together() {
 	}
 }
 
-// cursors returns a cursor for each term in a segment; nil where the segment lacks it.
+// cursors returns a cursor for each term in a segment, nil for a term that the segment does not have.
 func (s *scorer) cursors(seg int) []*cursor {
 	cursors := make([]*cursor, len(s.terms))
 	for t := range s.terms {
@@ -70,7 +70,7 @@ func (s *scorer) cursors(seg int) []*cursor {
 // termPlaces is where a term stands in a passage.
 type termPlaces struct{ title, text []uint32 }
 
-// placesIn returns where the terms of cursors stand in a passage. Cursors only go on.
+// placesIn returns where the terms of cursors stand in a passage. Cursors only move forward.
 func placesIn(cursors []*cursor, ord uint32) []termPlaces {
 	places := make([]termPlaces, len(cursors))
 	for t, c := range cursors {
@@ -91,7 +91,7 @@ func (s *scorer) pairWorth(p pair, places []termPlaces, l lengths) float32 {
 	return float32(pairWeight*p.idf) * float32(k1+1) * saturated(w)
 }
 
-// closeness counts how often two words stand near each other: next to each other in order for one, else for less.
+// closeness counts how often two words stand near each other. Adjacent words in order count 1, others less.
 func closeness(a, b []uint32) float32 {
 	sum := float32(0)
 	j := 0

@@ -1,6 +1,6 @@
 package knowledge
 
-// most returns what a posting of a list is worth at most. A short list is not looked at for that.
+// most returns the most that a posting of a list can be worth. It does not read a short list for that.
 func (s *scorer) most(seg *segment, l *list) float64 {
 	if l.postings < s.x.pruneFrom {
 		return 1
@@ -19,10 +19,10 @@ func (s *scorer) most(seg *segment, l *list) float64 {
 	return loosened(bound, growth(seg.avg, s.avg))
 }
 
-// worthPruning is how many postings make it worth looking whether they are needed.
+// worthPruning is the number of postings from which it pays to check whether they are needed.
 const worthPruning = 4096
 
-// mostLeft returns for each term the most that it and those after it can be worth together in a passage of a segment.
+// mostLeft returns for each term the most that it and the terms after it can add to a passage of a segment.
 func (s *scorer) mostLeft(n int) []float32 {
 	left := make([]float32, len(s.terms)+1)
 	for i := len(s.terms) - 1; i >= 0; i-- {
@@ -34,8 +34,8 @@ func (s *scorer) mostLeft(n int) []float32 {
 	return left
 }
 
-// leastOfBest returns a score that the last of the best will have at least: that of the last by now, in the segments
-// done or in this one; 0 while there are too few.
+// leastOfBest returns a lower bound of the score that the last of the best will have: the score of the last so far, in
+// earlier segments or in this one, or 0 while there are too few.
 func (s *scorer) leastOfBest() float32 {
 	least := float32(0)
 	if s.top.full() {
@@ -54,7 +54,7 @@ func (s *scorer) leastOfBest() float32 {
 	return nthLargest(scores, s.top.max)
 }
 
-// nthLargest returns the nth largest of numbers, which it moves about. N is from 1 to their count.
+// nthLargest returns the nth largest number of list, and reorders list. N is from 1 to len(list).
 func nthLargest(list []float32, n int) float32 {
 	for len(list) > 1 {
 		pivot := list[len(list)/2]
@@ -83,7 +83,7 @@ func nthLargest(list []float32, n int) float32 {
 	return list[0]
 }
 
-// above returns the passages that have at least a score. What rounding may take off is allowed for.
+// above returns the passages whose score is at least least, with a margin for rounding errors.
 func (s *scorer) above(least float32) []uint32 {
 	least -= least * 1e-4
 	open := []uint32{}
@@ -95,7 +95,7 @@ func (s *scorer) above(least float32) []uint32 {
 	return open
 }
 
-// lookUp adds what a term is worth to the scores of certain passages, in ascending order.
+// lookUp adds the worth of a term to the scores of the passages in ords, which ascend.
 func (s *scorer) lookUp(ords []uint32, seg *segment, l *termList) error {
 	c := newCursor(l.list)
 	for _, ord := range ords {

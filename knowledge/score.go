@@ -8,7 +8,7 @@ import (
 	"readthru/knowledge/analysis"
 )
 
-// Documents are made of the best passages: of so many, or of so many for each hit wanted.
+// Documents are ranked by the best passages: this many, or this many for each hit wanted.
 const (
 	best           = 300
 	passagesPerHit = 3
@@ -23,8 +23,8 @@ type scorer struct {
 	terms   []scoredTerm
 	phrases []scoredPhrase
 	top     top
-	acc     []float32 // scores by ordinal, of the segment being read
-	scores  []float32 // room for leastOfBest
+	acc     []float32 // scores in the current segment, by ordinal
+	scores  []float32 // scratch space of leastOfBest
 }
 
 // scoredTerm is a term of the query with its postings in each segment.
@@ -40,12 +40,12 @@ type termList struct {
 	*list
 	exact uint8   // bits of the query's own form
 	only  uint8   // if not 0, only postings with one of these forms count
-	most  float64 // what a posting is worth at most, see saturated
+	most  float64 // the most that a posting is worth, see saturated
 
 	plain, own float32 // what saturated is multiplied with: of other forms, and of the query's own
 }
 
-// newScorer returns a scorer for a query. The caller holds mu, as long as it uses it.
+// newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.
 func (x *searchIndex) newScorer(q *query) *scorer {
 	s := &scorer{x: x, avg: x.sums.averages()}
 	s.norms = newNorms(s.avg)
@@ -104,7 +104,7 @@ func (s *scorer) load(q *query) {
 	}
 }
 
-// formBit returns the bit of a form in a list's postings; 0 if no posting has it.
+// formBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
 func formBit(l *list, form string) uint8 {
 	if i := slices.Index(l.forms, form); i >= 0 {
 		return 1 << i
@@ -115,11 +115,11 @@ func formBit(l *list, form string) uint8 {
 	return 0
 }
 
-// score ranks the passages of a segment. Allowed says which may be hits; nil means all.
+// score ranks the passages of a segment. Only passages in allowed may be hits; nil allows all.
 //
-// The terms come rarest first. As soon as those that are left cannot lift a passage that has none of the others among
-// the best, only passages that still can get there are looked up in their postings, and the chunks between are skipped:
-// of a common word that hardly matters most is never read.
+// It reads the rarest term first. Once the remaining terms cannot lift a passage that has no other term among the best,
+// it looks up only the passages that can still get there and skips the chunks between them, so that it never reads most
+// postings of a common word.
 func (s *scorer) score(n int, q *query, allowed bitset) {
 	seg := s.x.segments[n]
 	if cap(s.acc) < seg.len() {
@@ -131,7 +131,7 @@ func (s *scorer) score(n int, q *query, allowed bitset) {
 	if left[0] == 0 {
 		return
 	}
-	var open []uint32 // passages that can still be among the best; nil: all
+	var open []uint32 // passages that can still be among the best; nil means all
 	var c chunk
 	for i := range s.terms {
 		l := &s.terms[i].lists[n]
@@ -166,7 +166,7 @@ func (s *scorer) score(n int, q *query, allowed bitset) {
 	}
 }
 
-// addChunk adds what a term is worth in the passages of a chunk to their scores: the innermost loop of a search.
+// addChunk adds the worth of a term in the passages of a chunk to their scores. It is the innermost loop of a search.
 func (s *scorer) addChunk(c *chunk, seg *segment, l *termList, allowed bitset) {
 	acc, lens, norms := s.acc, seg.lengths, s.norms
 	exact, only, plain, own := l.exact, l.only, l.plain, l.own

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The terms of a segment stand in order in blocks, each a record. A block is entries; an entry is
+// A segment keeps its terms in order in blocks, each a record. A block is entries; an entry is
 //
 //	shared, rest  uvarints: bytes shared with the term before in the block; bytes of its own, which follow
 //	flags         1 byte: 3 bits how many forms are listed, 1 bit there are others, 1 bit the next block goes
@@ -16,12 +16,12 @@ import (
 //	postings      uvarint, in how many passages of the segment the term stands
 //	length        uvarint, of the chunks that follow
 //
-// A form is how words of the term are written: the term "connect" has "connected" and "connection". Postings tell which
+// A form is a spelling of the words of a term: the term "connect" has "connected" and "connection". Postings tell which
 // of the first maxForms occur; the bit after them stands for all others.
 const (
-	blockTarget   = 32 << 10 // bytes; a block is cut after this, and ends at most one chunk later
+	blockTarget   = 32 << 10 // bytes; a block ends at most one chunk after this
 	maxForms      = 7
-	maxChunkBytes = 16 << 10 // of positions, after which a chunk is cut
+	maxChunkBytes = 16 << 10 // of positions; a chunk ends after this
 
 	flagOthers   = 8
 	flagGoesOn   = 16
@@ -29,27 +29,27 @@ const (
 	otherFormBit = 1 << maxForms
 )
 
-// blockRef is what memory holds of a block.
+// blockRef is the part of a block that is kept in memory.
 type blockRef struct {
 	first string // its first term
 	goes  bool   // its first entry began in the block before
 }
 
-// entry is a term as a block holds it.
+// entry is a term in a block.
 type entry struct {
 	term     string
 	forms    []string
-	others   bool // there are forms beyond those listed
+	others   bool // the term has forms that are not listed
 	ellipsis bool
 	postings int // of the whole term
 	chunks   []byte
 }
 
-// several reports whether postings tell forms apart.
+// several reports whether postings distinguish forms.
 func (e *entry) several() bool { return len(e.forms) > 1 || e.others }
 
-// segmentWriter lays terms out in blocks. Terms come in order, each by begin, then add for each of its postings, then
-// end.
+// segmentWriter writes terms into blocks. The caller passes the terms in order: for each it calls begin, then add for
+// each posting, then end.
 type segmentWriter struct {
 	bound func(p *posting) uint8
 	out   func(block []byte) error
@@ -91,7 +91,7 @@ func (w *segmentWriter) chunk() {
 	w.pending, w.pendingN = w.pending[:0], 0
 }
 
-// end writes the term. A term without postings leaves no trace.
+// end writes the term. It writes nothing for a term without postings.
 func (w *segmentWriter) end() error {
 	if len(w.pending) > 0 {
 		w.chunk()
@@ -155,7 +155,7 @@ func appendEntry(b []byte, e *entry, before string) []byte {
 	return append(b, e.chunks...)
 }
 
-// appendShared writes s as what it shares with before and what not.
+// appendShared appends s as the length of the prefix that it shares with before, and the rest.
 func appendShared(b []byte, s, before string) []byte {
 	n := 0
 	for n < len(s) && n < len(before) && s[n] == before[n] {
@@ -166,8 +166,7 @@ func appendShared(b []byte, s, before string) []byte {
 	return append(b, s[n:]...)
 }
 
-// blockReader walks the entries of a block. Only its skip and the comparisons are fast: forms are decoded when asked
-// for.
+// blockReader walks over the entries of a block. It decodes the forms of an entry only on request.
 type blockReader struct {
 	rest  []byte
 	term  []byte
@@ -177,7 +176,7 @@ type blockReader struct {
 	data  []byte // chunks
 }
 
-// next moves to the next entry. It reports false at the end, with an error if that is not the block's.
+// next moves to the next entry. It reports false at the end, with an error if that is not the end of the block.
 func (r *blockReader) next() (bool, error) {
 	b := r.rest
 	if len(b) == 0 {
@@ -211,7 +210,7 @@ func (r *blockReader) next() (bool, error) {
 	return true, nil
 }
 
-// entry returns the entry moved to. Its chunks are shared with the block.
+// entry returns the current entry. It shares its chunks with the block.
 func (r *blockReader) entry() (entry, error) {
 	e := entry{
 		term: string(r.term), others: r.flags&flagOthers != 0, ellipsis: r.flags&flagGoesOn != 0, postings: r.n,
@@ -231,7 +230,7 @@ func (r *blockReader) entry() (entry, error) {
 	return e, nil
 }
 
-// blockSource gives the blocks of a segment.
+// blockSource returns the blocks of a segment.
 type blockSource func(n int) ([]byte, error)
 
 // blockOf returns the first block that may hold a term, or len(refs).
@@ -249,7 +248,7 @@ type list struct {
 	parts [][]byte // chunks of each part
 }
 
-// find returns the postings of a term; nil if the segment lacks it.
+// find returns the postings of a term, or nil if the segment does not have it.
 func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
 	var l *list
 	for i := blockOf(refs, term); i < len(refs) && refs[i].first <= term; i++ {
@@ -285,8 +284,8 @@ func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
 	return l, nil
 }
 
-// walkTerms returns the lists of a segment's terms one after the other, from the first one not before from on, then
-// nil.
+// walkTerms returns a function that returns the postings of one term after the other, beginning with the first term not
+// before from, and then nil.
 func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, error) {
 	n := blockOf(refs, from)
 	r := blockReader{}

@@ -19,19 +19,19 @@ func (s bitset) has(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
 func (s bitset) add(i uint32)      { s[i>>6] |= 1 << (i & 63) }
 func (s bitset) remove(i uint32)   { s[i>>6] &^= 1 << (i & 63) }
 
-// segment is what memory holds of a segment: the table of its passages and where its terms are. Terms, numbers, hashes,
-// lengths and the owners that the table names never change; the two sets do.
+// segment is the part of a segment that is kept in memory: the table of its passages and the places of its terms.
+// Terms, numbers, hashes, lengths and the owners that the table names never change; the two sets do.
 type segment struct {
 	id      uint32
 	refs    []blockRef
-	avg     averages // that the bounds of its chunks were made with
+	avg     averages // used to compute the bounds of its chunks
 	bytes   int64    // of its blocks
 	numbers []uint32 // of its passages, ascending
 	hashes  [][16]byte
-	owners  []uint32 // document each passage was indexed for
+	owners  []uint32 // the document that each passage was indexed for
 	lengths []lengths
 
-	dead    bitset // passages that nobody owns any more
+	dead    bitset // passages that no document owns any more
 	orphans bitset // passages that the document in owners no longer owns
 	live    int
 }
@@ -41,7 +41,7 @@ func (s *segment) len() int { return len(s.numbers) }
 // last returns the number of the segment's last passage.
 func (s *segment) last() uint32 { return s.numbers[s.len()-1] }
 
-// ordinal returns where a passage stands in the segment.
+// ordinal returns the position of a passage in the segment.
 func (s *segment) ordinal(number uint32) (uint32, bool) {
 	n := len(s.numbers)
 	if n == 0 || number < s.numbers[0] || number > s.numbers[n-1] {
@@ -54,7 +54,7 @@ func (s *segment) ordinal(number uint32) (uint32, bool) {
 	return uint32(i), ok
 }
 
-// A segment's table is stored in parts of tablePart passages, what changes of it in parts of changesPart.
+// The table of a segment is stored in parts of tablePart passages, the sets that change in parts of changesPart.
 const (
 	tablePart   = 1 << 13
 	changesPart = 1 << 16
@@ -105,12 +105,12 @@ func (s *segment) decodeTable(b []byte) error {
 	return nil
 }
 
-// ready makes room for what changes, once the table is whole.
+// ready allocates the sets that change, once the table is complete.
 func (s *segment) ready() {
 	s.dead, s.orphans, s.live = newBitset(s.len()), newBitset(s.len()), s.len()
 }
 
-// encodeMeta returns the segment's record, but for the table.
+// encodeMeta returns the record of the segment without its table.
 func (s *segment) encodeMeta() []byte {
 	b := binary.AppendUvarint(nil, uint64(s.len()))
 	for _, v := range []float64{s.avg.text, s.avg.title, s.avg.path} {
@@ -130,7 +130,7 @@ func (s *segment) encodeMeta() []byte {
 	return b
 }
 
-// decodeMeta reads encodeMeta's record and returns how many passages the table has.
+// decodeMeta reads the record that encodeMeta wrote and returns how many passages the table has.
 func (s *segment) decodeMeta(b []byte) (passages int, err error) {
 	n, b := uvarint(b)
 	for _, v := range []*float64{&s.avg.text, &s.avg.title, &s.avg.path} {
@@ -160,7 +160,7 @@ func (s *segment) decodeMeta(b []byte) (passages int, err error) {
 	return int(n), nil
 }
 
-// encodeChanges returns which passages of a range are dead, and which lost the owner that the table names.
+// encodeChanges encodes which passages of a range are dead, and which lost the owner that the table names.
 func (s *segment) encodeChanges(part int) []byte {
 	from, to := uint32(part*changesPart), uint32(min((part+1)*changesPart, s.len()))
 	dead, orphans := roaring.New(), roaring.New()
@@ -207,7 +207,7 @@ func (s *segment) decodeChanges(part int, b []byte) error {
 	return nil
 }
 
-// docRow is what memory holds of a document.
+// docRow is the part of a document that is kept in memory.
 type docRow struct {
 	key     page.Key
 	host    uint32 // its name's number in docTable.names
@@ -216,7 +216,7 @@ type docRow struct {
 	live    bool
 }
 
-// docTable is all documents by number. Its rows are stored in blocks of documentBlock.
+// docTable holds all documents by number. Its rows are stored in blocks of documentBlock.
 type docTable struct {
 	rows  []docRow
 	names names // hosts and kinds
@@ -225,7 +225,7 @@ type docTable struct {
 
 const documentBlock = 128
 
-// encodeBlock returns a block of rows as changed says they will be.
+// encodeBlock encodes a block of rows with the changes of changed.
 func (d *docTable) encodeBlock(block uint32, changed map[uint32]docRow) []byte {
 	from := block * documentBlock
 	to := min(from+documentBlock, uint32(len(d.rows)))
@@ -299,7 +299,7 @@ func (d *docTable) set(number uint32, row docRow) {
 	d.rows[number] = row
 }
 
-// names gives strings that repeat a number.
+// names assigns numbers to strings that occur often.
 type names struct {
 	list    []string
 	numbers map[string]uint32
@@ -360,7 +360,7 @@ func decodeNumbers(b []byte) ([]uint32, error) {
 	return numbers, nil
 }
 
-// segmentOf returns the segment that a passage's number falls into. Segments are in order of numbers.
+// segmentOf returns the segment whose range of numbers has a passage's number. Segments are in the order of numbers.
 func segmentOf(segments []*segment, number uint32) *segment {
 	i := sort.Search(len(segments), func(i int) bool {
 		return segments[i].last() >= number
