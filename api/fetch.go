@@ -100,7 +100,7 @@ func (s *Server) summarise(ctx context.Context, p *page.Page, r FetchRequest, pr
 	if r.Summary == "" {
 		return nil
 	}
-	made, err := s.o.Summary.Make(ctx, p, summary.Wish{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
+	made, err := s.o.Summary.Make(ctx, p, summary.Request{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
 		r.local()})
 	if errors.Is(err, summary.ErrNothing) {
 		warn(p, "nothing-to-summarise")

@@ -124,7 +124,7 @@ func (d *document) fill(o *scrapeOptions, markdown string, links []string, sourc
 func (s *Service) summarise(ctx context.Context, d *document, p *page.Page, markdown string, local bool) error {
 	whole := *p
 	whole.Content, whole.ContentFormat = markdown, "markdown"
-	made, err := s.o.Summary.Make(ctx, &whole, summary.Wish{Kind: "brief", Local: local})
+	made, err := s.o.Summary.Make(ctx, &whole, summary.Request{Kind: "brief", Local: local})
 	switch {
 	case errors.Is(err, summary.ErrNothing):
 		d.Summary = new(string)

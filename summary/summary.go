@@ -1,8 +1,8 @@
 // Package summary makes summaries of pages, of five kinds (rules B20 to B24).
 //
 // A [Maker] asks a model if one is configured and may see the page. Otherwise it selects the sentences, commands and
-// signatures that say most, on this machine alone. [Options].Keep stores summaries, one for each content of a page, kind
-// and maker, so that a summary is made once and is available later without a fetch (rule B6).
+// signatures that say most, on this machine alone. [Options].Keep stores summaries, one for each content of a page,
+// kind and maker, so that a summary is made once and is available later without a fetch (rule B6).
 //
 // A page is untrusted text. A model gets it between marks that the page cannot contain, as material and not as
 // instructions; the answer is cleaned, bounded, and loses every link that the page does not have. A model never sees a
@@ -33,15 +33,15 @@ const (
 	WarnPart       = "summary-of-part"    // the page is longer than a summary takes: it is of the beginning alone
 )
 
-// extractor is By of what was made without a model.
+// extractor is the By of a summary made without a model.
 const extractor = "extract " + edition
 
 // Options configures a Maker. The zero value makes extractive summaries and keeps nothing.
 type Options struct {
 	Model *llm.Client // if nil, no model is asked
 
-	// MayLeave says why a third party must not be told of a page; nil when it may. It is not asked for a model on this
-	// machine. If nil, nothing may leave.
+	// MayLeave returns why a third party must not learn of a page, or nil if it may. It is not called for a model on
+	// this machine. If MayLeave is nil, no page may leave.
 	MayLeave func(ctx context.Context, u *url.URL) error
 
 	// Content returns the whole markdown of a stored page as ContentHash names it. If nil, or where it reports false, the
@@ -54,10 +54,10 @@ type Options struct {
 	Log *slog.Logger // if nil, nothing is logged
 }
 
-// Wish is a request for a summary.
-type Wish struct {
+// Request asks for a summary.
+type Request struct {
 	Kind  Kind   // if empty, Auto
-	Hint  string // the reader's own words: they may choose the kind where that is Auto (rule B22)
+	Hint  string // the reader's own words: they choose the kind if Kind is Auto (rule B22)
 	Local bool   // nothing of the page may leave this machine
 }
 
@@ -65,9 +65,9 @@ type Wish struct {
 type Summary struct {
 	Kind  Kind
 	Text  string    // markdown, never empty, at most 8,000 characters
-	By    string    // who made it, and by which edition of the rules
-	Model string    // empty for an extractive one
-	Part  bool      // it is of the page's beginning alone
+	By    string    // its maker, and the edition of the rules
+	Model string    // empty for an extractive summary
+	Part  bool      // it covers only the beginning of the page
 	Time  time.Time // when it was made
 
 	Usage llm.Usage
@@ -90,19 +90,19 @@ func New(o Options) *Maker {
 	return &Maker{o}
 }
 
-// Make returns a summary of a page: a stored one, else the answer of a model, else an extractive one. A model that is
-// unavailable or fails is not an error. The error is ErrNothing, that of an unknown kind, or that of ctx. Make does not
-// change the page.
-func (m *Maker) Make(ctx context.Context, p *page.Page, w Wish) (*Summary, error) {
-	kind, err := Parse(string(cmp.Or(w.Kind, Auto)))
+// Make returns a summary of a page: a stored one, else the answer of a model, else an extractive one. It is not an
+// error if the model is unavailable or fails. The error is ErrNothing, that of an unknown kind, or that of ctx. Make
+// does not change the page.
+func (m *Maker) Make(ctx context.Context, p *page.Page, r Request) (*Summary, error) {
+	kind, err := Parse(string(cmp.Or(r.Kind, Auto)))
 	if err != nil {
 		return nil, err
 	}
 	if kind == Auto {
-		kind = Choose(p, w.Hint)
+		kind = Choose(p, r.Hint)
 	}
 	kept := m.kept(p, kind)
-	if s := madeBy(kept, m.model()); s != nil && (!w.Local || m.o.Model.Local()) {
+	if s := madeBy(kept, m.model()); s != nil && (!r.Local || m.o.Model.Local()) {
 		return s, nil
 	}
 	content, whole := m.content(p)
@@ -110,7 +110,7 @@ func (m *Maker) Make(ctx context.Context, p *page.Page, w Wish) (*Summary, error
 		return nil, ErrNothing
 	}
 	begun := time.Now()
-	s, err := m.ask(ctx, p, kind, content, w.Local)
+	s, err := m.ask(ctx, p, kind, content, r.Local)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -123,7 +123,7 @@ func (m *Maker) Make(ctx context.Context, p *page.Page, w Wish) (*Summary, error
 		} else {
 			m.o.Log.Warn("model made no summary", "url", page.MaskString(p.URL), "kind", kind, "error", err)
 		}
-		if s = second(kept, w.Local); s != nil {
+		if s = second(kept, r.Local); s != nil {
 			s.attempt = told
 			return s, nil
 		}
@@ -174,7 +174,7 @@ func (s *Summary) Attach(p *page.Page) {
 	}
 }
 
-// model names the configured model as By does; empty without one.
+// model returns the By of the configured model, or "" without a model.
 func (m *Maker) model() string {
 	if m.o.Model == nil {
 		return ""
@@ -182,7 +182,7 @@ func (m *Maker) model() string {
 	return m.o.Model.Provider() + " " + m.o.Model.Model() + " " + edition
 }
 
-// kept returns what is kept of a page's present content: of a kind, or of all kinds with Auto.
+// kept returns the stored summaries of a page's current content of a kind, or with Auto of all kinds.
 func (m *Maker) kept(p *page.Page, kind Kind) []Summary {
 	if !p.Stored || p.ContentHash == "" {
 		return nil
@@ -190,7 +190,7 @@ func (m *Maker) kept(p *page.Page, kind Kind) []Summary {
 	return slices.DeleteFunc(slices.Clone(m.o.Kept(p)), func(s Summary) bool { return kind != Auto && s.Kind != kind })
 }
 
-// madeBy returns the one of list by a maker; nil if there is none.
+// madeBy returns the summary in list by a maker, or nil if there is none.
 func madeBy(list []Summary, maker string) *Summary {
 	if i := slices.IndexFunc(list, func(s Summary) bool { return maker != "" && s.By == maker }); i >= 0 {
 		return &list[i]
@@ -198,7 +198,7 @@ func madeBy(list []Summary, maker string) *Summary {
 	return nil
 }
 
-// second returns the best of what is kept where the configured model says nothing: another model's, or an extractive
+// second returns the best stored summary to use if the configured model fails: that of another model, or an extractive
 // one.
 func second(list []Summary, local bool) *Summary {
 	if i := slices.IndexFunc(list, func(s Summary) bool { return s.Model != "" && !local }); i >= 0 {
@@ -207,8 +207,8 @@ func second(list []Summary, local bool) *Summary {
 	return madeBy(list, extractor)
 }
 
-// content returns the markdown that a summary is made of. whole reports whether it is all that ContentHash names: a
-// summary of less must not stand for it.
+// content returns the markdown to summarise. whole reports whether it is all that ContentHash names: a summary of less
+// must not be stored for it.
 func (m *Maker) content(p *page.Page) (markdown string, whole bool) {
 	if p.Stored && m.o.Content != nil {
 		if markdown, ok := m.o.Content(p); ok {
@@ -222,12 +222,12 @@ func (m *Maker) content(p *page.Page) (markdown string, whole bool) {
 	return p.Content, hex.EncodeToString(sum[:]) == p.ContentHash
 }
 
-// heldBackError says why no model is asked.
+// heldBackError says why the model must not be asked.
 type heldBackError string
 
 func (h heldBackError) Error() string { return string(h) }
 
-// refusal returns why no model is asked about a page; nil when one is.
+// refusal returns why the model must not be asked about a page, or nil if it may be asked.
 func (m *Maker) refusal(ctx context.Context, p *page.Page, local bool) error {
 	switch {
 	case m.o.Model == nil:
@@ -258,10 +258,10 @@ func (m *Maker) refusal(ctx context.Context, p *page.Page, local bool) error {
 	return nil
 }
 
-// tries is how often a prompt is made shorter, by half each time, for a model that takes no longer one.
+// tries is how often a prompt that is too long for the model is cut in half.
 const tries = 4
 
-// ask asks the model. Its error says why there is no summary of it.
+// ask asks the model for a summary. The error says why the model gave none.
 func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string, local bool) (*Summary, error) {
 	if err := m.refusal(ctx, p, local); err != nil {
 		return nil, err

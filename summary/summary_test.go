@@ -63,12 +63,12 @@ func TestAHintChoosesOnlyWithAuto(t *testing.T) { // rule B22
 		"": summary.API, summary.Auto: summary.API,
 		summary.Brief: summary.Brief,
 	} {
-		s, err := m.Make(t.Context(), stored(guide), summary.Wish{Kind: kind, Hint: "the api"})
+		s, err := m.Make(t.Context(), stored(guide), summary.Request{Kind: kind, Hint: "the api"})
 		if err != nil || s.Kind != want {
 			t.Errorf("with kind %q: %v, %v, want %s", kind, s, err, want)
 		}
 	}
-	if _, err := m.Make(t.Context(), stored(guide), summary.Wish{Kind: "poem"}); err == nil {
+	if _, err := m.Make(t.Context(), stored(guide), summary.Request{Kind: "poem"}); err == nil {
 		t.Error("a kind that there is not was taken")
 	}
 }
@@ -84,7 +84,7 @@ func TestEveryProviderSummarisesInEveryKind(t *testing.T) { // rule B20
 			} {
 				p := stored(guide)
 				s, err := summary.New((&shelf{}).options(summary.Options{Model: model(t, d, provider, true)})).Make(t.Context(), p,
-					summary.Wish{Kind: kind})
+					summary.Request{Kind: kind})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -116,7 +116,7 @@ func TestThePageIsHandedOverAsMaterial(t *testing.T) {
 	p := stored(hostile)
 	p.URL = "https://site.test/guide?token=hunter2hunter2"
 	if _, err := summary.New((&shelf{}).options(summary.Options{Model: model(t, d, llm.OpenAI, true)})).Make(t.Context(),
-		p, summary.Wish{}); err != nil {
+		p, summary.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	user, system := d.asked()[0], d.systems[0]
@@ -138,24 +138,24 @@ func TestWhatMustNotLeaveIsNotToldToAModel(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		remote bool
-		change func(*page.Page, *summary.Options, *summary.Wish)
+		change func(*page.Page, *summary.Options, *summary.Request)
 		asked  bool
 	}{
-		{"a public page, remote model", true, func(*page.Page, *summary.Options, *summary.Wish) {}, true},
+		{"a public page, remote model", true, func(*page.Page, *summary.Options, *summary.Request) {}, true},
 		{
-			"a page that is not stored", true, func(p *page.Page, _ *summary.Options, _ *summary.Wish) { p.Stored = false },
+			"a page that is not stored", true, func(p *page.Page, _ *summary.Options, _ *summary.Request) { p.Stored = false },
 			false,
 		},
 		{
 			"a page that is not stored, model on this machine", false,
-			func(p *page.Page, _ *summary.Options, _ *summary.Wish) { p.Stored = false }, false,
+			func(p *page.Page, _ *summary.Options, _ *summary.Request) { p.Stored = false }, false,
 		},
-		{"a private host", true, func(_ *page.Page, o *summary.Options, _ *summary.Wish) { o.MayLeave = refuse }, false},
+		{"a private host", true, func(_ *page.Page, o *summary.Options, _ *summary.Request) { o.MayLeave = refuse }, false},
 		{
 			"a private host, model on this machine", false,
-			func(_ *page.Page, o *summary.Options, _ *summary.Wish) { o.MayLeave = refuse }, true,
+			func(_ *page.Page, o *summary.Options, _ *summary.Request) { o.MayLeave = refuse }, true,
 		},
-		{"redirected to a private host", true, func(p *page.Page, o *summary.Options, _ *summary.Wish) {
+		{"redirected to a private host", true, func(p *page.Page, o *summary.Options, _ *summary.Request) {
 			p.FinalURL = "https://intranet.test/"
 			o.MayLeave = func(_ context.Context, u *url.URL) error {
 				if u.Host == "intranet.test" {
@@ -165,21 +165,21 @@ func TestWhatMustNotLeaveIsNotToldToAModel(t *testing.T) {
 			}
 		}, false},
 		{"no-transform", true, func(p *page.Page, _ *summary.Options,
-			_ *summary.Wish,
+			_ *summary.Request,
 		) {
 			p.Warnings = []string{"no-transform"}
 		}, false},
-		{"the caller forbids it", true, func(_ *page.Page, _ *summary.Options, w *summary.Wish) { w.Local = true }, false},
+		{"the caller forbids it", true, func(_ *page.Page, _ *summary.Options, r *summary.Request) { r.Local = true }, false},
 		{
 			"the caller forbids it, model on this machine", false,
-			func(_ *page.Page, _ *summary.Options, w *summary.Wish) { w.Local = true }, true,
+			func(_ *page.Page, _ *summary.Options, r *summary.Request) { r.Local = true }, true,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDouble(t, func(string) (int, string) { return 200, about })
 			var kept shelf
 			o, p, w := kept.options(summary.Options{Model: model(t, d, llm.OpenAI, tt.remote)}), stored(guide),
-				summary.Wish{Kind: summary.Brief}
+				summary.Request{Kind: summary.Brief}
 			tt.change(p, &o, &w)
 			s, err := summary.New(o).Make(t.Context(), p, w)
 			if err != nil {
@@ -219,7 +219,7 @@ func TestAModelInTroubleLeavesAnExtractiveSummary(t *testing.T) { // rule B24
 			d := newDouble(t, say)
 			p := stored(guide)
 			s, err := summary.New((&shelf{}).options(summary.Options{Model: model(t, d, llm.OpenAI, true)})).Make(t.Context(), p,
-				summary.Wish{Kind: summary.Brief})
+				summary.Request{Kind: summary.Brief})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestASummaryIsMadeOnce(t *testing.T) { // rule B6
 	get := func(m *summary.Maker, kind summary.Kind, want string, asked int) {
 		t.Helper()
 		p := stored(guide)
-		s, err := m.Make(t.Context(), p, summary.Wish{Kind: kind})
+		s, err := m.Make(t.Context(), p, summary.Request{Kind: kind})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestASummaryOfAPartDoesNotStandForThePage(t *testing.T) {
 	o := kept.options(summary.Options{})
 	o.Content = nil
 	p := stored(guide[:300]) // cut for the reader: its hash is another
-	if _, err := summary.New(o).Make(t.Context(), p, summary.Wish{}); err != nil {
+	if _, err := summary.New(o).Make(t.Context(), p, summary.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(kept.kept) != 0 {
@@ -291,7 +291,7 @@ func TestALongPageIsCutAndSaidSo(t *testing.T) { // rule B23
 	long := guide + strings.Repeat("Ein Satz über Häfen. ", 10_000)
 	p := stored(long)
 	m := summary.New((&shelf{}).options(summary.Options{Model: model(t, d, llm.Anthropic, true)}))
-	s, err := m.Make(t.Context(), p, summary.Wish{})
+	s, err := m.Make(t.Context(), p, summary.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestAPromptIsMadeShorterForAModelThatTakesNoLongerOne(t *testing.T) {
 			return 200, about
 		})
 		s, err := summary.New((&shelf{}).options(summary.Options{Model: model(t, d, llm.OpenAI, true)})).Make(t.Context(),
-			stored(long), summary.Wish{})
+			stored(long), summary.Request{})
 		if err != nil || s.Text != about || !s.Part || len(d.asked()) != 3 {
 			t.Errorf("%v, %v after %d requests, want the summary of a part after 3", s, err, len(d.asked()))
 		}
@@ -325,7 +325,7 @@ func TestAPromptIsMadeShorterForAModelThatTakesNoLongerOne(t *testing.T) {
 		d := newDouble(t, func(string) (int, string) { return 200, about })
 		small := model(t, d, llm.Ollama, false, func(o *llm.Options) { o.MaxContext = 8192 })
 		s, err := summary.New((&shelf{}).options(summary.Options{Model: small})).Make(t.Context(), stored(long),
-			summary.Wish{})
+			summary.Request{})
 		if err != nil || s.Text != about || !s.Part || len(d.asked()) != 1 {
 			t.Errorf("%v, %v after %d requests, want the summary of a part after 1", s, err, len(d.asked()))
 		}
@@ -341,7 +341,7 @@ func TestAModelThatThinksLongIsGivenMoreRoom(t *testing.T) {
 		return 200, about
 	})
 	s, err := summary.New((&shelf{}).options(summary.Options{Model: model(t, d, llm.OpenAI, true)})).Make(t.Context(),
-		stored(guide), summary.Wish{})
+		stored(guide), summary.Request{})
 	if err != nil || s.Text != about || len(d.limits) != 2 || d.limits[1] <= d.limits[0] {
 		t.Errorf("%v, %v with limits of %v tokens, want the summary of a second request with more", s, err, d.limits)
 	}
@@ -349,12 +349,13 @@ func TestAModelThatThinksLongIsGivenMoreRoom(t *testing.T) {
 
 func TestNothingToSummarise(t *testing.T) {
 	p := &page.Page{Record: page.Record{URL: "https://site.test/", Stored: true}}
-	if _, err := summary.New(summary.Options{}).Make(t.Context(), p, summary.Wish{}); !errors.Is(err, summary.ErrNothing) {
+	if _, err := summary.New(summary.Options{}).Make(t.Context(), p, summary.Request{}); !errors.Is(err,
+		summary.ErrNothing) {
 		t.Errorf("error %v, want ErrNothing", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := summary.New(summary.Options{}).Make(ctx, stored(guide), summary.Wish{}); !errors.Is(err,
+	if _, err := summary.New(summary.Options{}).Make(ctx, stored(guide), summary.Request{}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
