@@ -162,21 +162,6 @@ func TestHostileDocxIsCutInTime(t *testing.T) {
 	}
 }
 
-func TestDocxIsFoundUnderANumberedName(t *testing.T) {
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	w, err := z.Create("word/document2.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// a buffer takes everything
-	_, _ = w.Write([]byte("<w:document><w:body>" + paragraphOf("", "text") + "</w:body></w:document>"))
-	_ = z.Close()
-	if res := document(t, out.String(), ""); res.Markdown != "text\n" {
-		t.Errorf("got %q", res.Markdown)
-	}
-}
-
 func TestDocxKeepsTextAroundInsertions(t *testing.T) {
 	run := func(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
 	for _, tt := range []struct{ name, body, want string }{
