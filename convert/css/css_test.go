@@ -50,14 +50,18 @@ func TestStylesOf(t *testing.T) {
 			"<p data-subject class=a style='display:block'>", "none", "",
 		},
 		{"style attribute beats rule", ".a" + set, "<p data-subject class=a style='display:block'>", "block", ""},
-		{"media query of every window", "@media screen and (min-width:1px){.a{display:none}}", "<p data-subject class=a>",
-			"none", ""},
+		{
+			"media query of every window", "@media screen and (min-width:1px){.a{display:none}}", "<p data-subject class=a>",
+			"none", "",
+		},
 		{"media query of some windows", "@media (max-width:600px){.a{display:none}}", "<p data-subject class=a>", "", "none"},
 		{"media query of paper", "@media print{.a{display:none}}", "<p data-subject class=a>", "", ""},
 		{"nested at-rules", "@layer x{@supports (display:grid){.a{display:none}}}", "<p data-subject class=a>", "none", ""},
 		{"keyframes", "@keyframes x{from{opacity:0}.a{display:none}}", "<p data-subject class=a>", "", ""},
-		{"comments and strings", "/* } */ .z::before{content:'}/*'} .a{display:none}", "<p data-subject class=a>", "none",
-			""},
+		{
+			"comments and strings", "/* } */ .z::before{content:'}/*'} .a{display:none}", "<p data-subject class=a>", "none",
+			"",
+		},
 		{"open block", ".a{display:none", "<p data-subject class=b>", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,15 +36,21 @@ func TestRead(t *testing.T) {
 		damaged, cut           bool
 	}{
 		{"paragraph", "word/document.xml", paragraph("", "text"), "<p>text</p>", false, false},
-		{"heading by outline level", "word/document.xml", paragraph(`<w:outlineLvl w:val="1"/>`, "Two"), "<h2>Two</h2>",
-			false, false},
+		{
+			"heading by outline level", "word/document.xml", paragraph(`<w:outlineLvl w:val="1"/>`, "Two"), "<h2>Two</h2>",
+			false, false,
+		},
 		{"document under a numbered name", "word/document2.xml", paragraph("", "text"), "<p>text</p>", false, false},
-		{"deleted text", "word/document.xml", "<w:p><w:del><w:r><w:t>no</w:t></w:r></w:del><w:r><w:t>yes</w:t></w:r></w:p>",
-			"<p>yes</p>", false, false},
+		{
+			"deleted text", "word/document.xml", "<w:p><w:del><w:r><w:t>no</w:t></w:r></w:del><w:r><w:t>yes</w:t></w:r></w:p>",
+			"<p>yes</p>", false, false,
+		},
 		{"markup that is text", "word/document.xml", paragraph("", "&lt;b&gt;"), "<p>&lt;b&gt;</p>", false, false},
 		{"truncated part", "word/document.xml", paragraph("", "kept") + "<w:p><w:r", "<p>kept</p>", true, false},
-		{"part over the limit", "word/document.xml", paragraph("", "kept") + paragraph("", strings.Repeat("x", maxPart)),
-			"<p>kept</p>", false, true},
+		{
+			"part over the limit", "word/document.xml", paragraph("", "kept") + paragraph("", strings.Repeat("x", maxPart)),
+			"<p>kept</p>", false, true,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			content := file(map[string]string{tt.part: "<w:document><w:body>" + tt.body})

@@ -41,8 +41,10 @@ func texOf(body *html.Node) string {
 
 func TestNormalise(t *testing.T) {
 	for _, tt := range []struct{ name, page, want string }{
-		{"MathML powers", "<math><msup><mi>a</mi><mn>2</mn></msup><mo>+</mo><msub><mi>b</mi><mi>i</mi></msub></math>",
-			"a^{2} + b_{i}"},
+		{
+			"MathML powers", "<math><msup><mi>a</mi><mn>2</mn></msup><mo>+</mo><msub><mi>b</mi><mi>i</mi></msub></math>",
+			"a^{2} + b_{i}",
+		},
 		{
 			"MathML fraction and root",
 			"<math><mfrac><mrow><mo>−</mo><mi>b</mi><mo>±</mo><msqrt><mi>x</mi></msqrt></mrow><mi>a</mi></mfrac></math>",
@@ -59,8 +61,10 @@ func TestNormalise(t *testing.T) {
 			`$$\begin{pmatrix} a & b \end{pmatrix}$$`,
 		},
 		{"MathML text that is markup of TeX", "<math><mtext>if </mtext><mo>{</mo><mo>%</mo></math>", `\text{if } \{ \%`},
-		{"annotation before MathML",
-			`<math><semantics><mi>y</mi><annotation encoding="application/x-tex">y_1</annotation></semantics></math>`, "y_1"},
+		{
+			"annotation before MathML",
+			`<math><semantics><mi>y</mi><annotation encoding="application/x-tex">y_1</annotation></semantics></math>`, "y_1",
+		},
 		{"script of MathJax", `<p>Text <script type="math/tex; mode=display">\int_0^1 x</script>`, `$$\int_0^1 x$$`},
 		{"attribute", `<span class=math-inline data-math="\alpha x"><span>αx</span></span>`, `\alpha x`},
 		{"query of an image", `<img src="https://draw.test/equation?tex=%5Csqrt%7Bx%7D">`, `\sqrt{x}`},

@@ -1,12 +1,12 @@
-// Package hidden removes from a page what its reader does not see: text that attributes, inline styles or the page's own
-// style sheets hide, invisible characters, comments, fallback content, and links that run scripts.
+// Package hidden removes from a page what its reader does not see: text that attributes, inline styles or the page's
+// own style sheets hide, invisible characters, comments, fallback content, and links that run scripts.
 //
-// Such text may carry orders to a language model. Every piece that is removed is counted by kind, and the [Report] shows
-// the first of each kind. Not everything that styles hide is removed: text stays when a control of the page opens it,
-// when it appears as the reader scrolls, or when it is the page itself, waiting for a script (shown.go).
+// Such text may carry instructions to a language model. The [Report] counts every removed piece by kind and shows the
+// first of each kind. Not everything that styles hide is removed: text stays when a control of the page opens it, when
+// it appears as the reader scrolls, or when it is the page itself, waiting for a script (shown.go).
 //
-// Call [New] before anything of the page is changed, and [Cleaner.Clean] after the rules that need hidden elements, such
-// as footnotes that a click shows.
+// Call [New] before the page is changed, and [Cleaner.Clean] after the rules that need hidden elements, such as
+// footnotes that a click shows.
 package hidden
 
 import (
@@ -32,7 +32,7 @@ type Cleaner struct {
 	reported reporter
 	total    int             // bytes of text below the body
 	controls map[string]bool // ids of what a control of the page opens: panels of tabs, folded sections
-	gone     []*html.Node    // elements to take out, when all have been looked at: styles speak of neighbours
+	gone     []*html.Node    // elements to remove after the walk, because selectors refer to neighbours
 	kept     bool            // styles hide the page itself, until a script has run
 }
 
@@ -48,7 +48,7 @@ func (w *Cleaner) Report() Report {
 	return r
 }
 
-// look is what an element inherits of how it is painted.
+// look is the inherited style of an element.
 type look struct {
 	size       float64 // of the font, in pixels
 	color      string  // as colour gives it; "" unknown
@@ -83,7 +83,7 @@ func (w *Cleaner) Clean(body *html.Node) {
 	}
 }
 
-// control notes what d opens, when it is a control: the panel of a tab, the section under a button.
+// control records the elements that d opens if it is a control: the panel of a tab, the section under a button.
 func (w *Cleaner) control(d *html.Node) {
 	if len(d.Attr) < 2 {
 		return

@@ -67,9 +67,11 @@ func TestBlocks(t *testing.T) {
 			"table", append(append(lines(50, 650, "Year", "2021", "2022"), lines(150, 650, "Revenue", "1,200", "1,400")...),
 				lines(250, 650, "Profit", "100", "150")...), "T: Year|Revenue|Profit 2021|1,200|100 2022|1,400|150\n",
 		},
-		{"hyphen at the end of a line", lines(50, 650, "Words of the charac-",
-			"teristics that all pages have, as it seems to all."),
-			"P: Words of the characteristics that all pages have, as it seems to all.\n"},
+		{
+			"hyphen at the end of a line", lines(50, 650, "Words of the charac-",
+				"teristics that all pages have, as it seems to all."),
+			"P: Words of the characteristics that all pages have, as it seems to all.\n",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := layOut(t, tt.glyphs, filler); got != tt.want+fill {
