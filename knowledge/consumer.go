@@ -13,35 +13,35 @@ import (
 	"readthru/store"
 )
 
-// Two queues feed the index: the store's change log, for pages, and k/q/<key>, for documents that are no pages. Either
-// only says that a key is to be looked at: what is indexed then is what is there, so that a key may come twice or late.
+// Two queues feed the index: the store's change log, for pages, and k/q/<key>, for other documents. Either only names a
+// key to look at. The index then takes what is stored under the key, so that a key may come twice or late.
 const (
 	consumerName = "index"
 	queuePrefix  = "k/q/"
 )
 
-// A step takes at most so much.
+// A step takes at most this many documents and bytes.
 const (
 	stepDocuments = 256
 	stepBytes     = 16 << 20
 )
 
-// queued returns the change that has a document looked at. The value tells one request from the next.
+// queued returns the change that queues a document. The value distinguishes one request from the next.
 func queued(key page.Key) store.Change {
 	nonce := make([]byte, 8)
 	rand.Read(nonce) // never fails
 	return store.Change{Key: queuePrefix + string(key[:]), Value: nonce}
 }
 
-// task is a key to look at, and who asked.
+// task is a key to look at, and the queues that name it.
 type task struct {
 	key   page.Key
 	jobs  []store.Job // of the change log
 	nonce []byte      // of k/q/; nil if it is not from there
 }
 
-// step indexes some of what waits, and reports whether there may be more. With now, documents that failed are tried at
-// once.
+// step indexes some of the documents that wait, and reports whether there may be more. With now, it retries failed
+// documents at once.
 func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	k.work.Lock()
 	defer k.work.Unlock()
@@ -186,7 +186,7 @@ func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key) (
 	return failed, err
 }
 
-// putEach indexes documents one by one, because together they failed.
+// putEach indexes documents one by one, after they failed together.
 func (k *Knowledge) putEach(ctx context.Context, batch []indexed) (failed map[page.Key]error, err error) {
 	failed = map[page.Key]error{}
 	for _, d := range batch {
@@ -225,7 +225,7 @@ func (k *Knowledge) removeDocument(ctx context.Context, key page.Key) error {
 	return k.records.Apply(changes...)
 }
 
-// settle takes tasks off the queues; those that failed come again later, or are given up.
+// settle removes tasks from the queues. A task that failed is tried again later, or given up.
 func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	var done []uint64
 	var changes []store.Change
@@ -256,7 +256,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	return k.store.AckJobs(consumerName, done...)
 }
 
-// unqueue takes tasks off k/q/ that nobody asked for again meanwhile, and makes changes with that.
+// unqueue removes from k/q/ the tasks that were not queued again meanwhile, and applies changes with that.
 func (k *Knowledge) unqueue(tasks []*task, changes []store.Change) error {
 	k.bases.mu.Lock() // held where tasks are queued
 	defer k.bases.mu.Unlock()

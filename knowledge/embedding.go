@@ -21,8 +21,7 @@ type embedding struct {
 	refused int // single passages in a row
 }
 
-// next embeds a batch and reports whether more passages wait. After an error nothing is lost: the batch waits as
-// before.
+// next embeds a batch and reports whether more passages wait. After an error the batch waits as before.
 func (b *embedding) next(ctx context.Context) (more bool, err error) {
 	v := b.v
 	v.news.Lock()
@@ -96,8 +95,8 @@ func (v *vectors) withheld() {
 	v.without++
 }
 
-// wanting returns the passages of a batch that are still there and have no vector. One whose text has a vector in the
-// store already gets that.
+// wanting returns the passages of a batch that still exist and have no vector. A passage whose text already has a
+// vector in the store gets that one.
 func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
 	var list []foundPassage
 	slices.Sort(batch)

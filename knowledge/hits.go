@@ -18,8 +18,8 @@ type ranked struct {
 	count int
 }
 
-// groupByDocument ranks documents by their passages, which are in order: the best, and less and less of the second and
-// third.
+// groupByDocument ranks documents by their passages, which are in order: the score of the best, and decreasing shares
+// of the second and third.
 func groupByDocument(found []match) []ranked {
 	at := map[uint32]int{}
 	var docs []ranked
@@ -51,7 +51,7 @@ func groupByDocument(found []match) []ranked {
 	return docs
 }
 
-// shown is a hit with what later documents are compared with.
+// shown is a hit with the passages that later documents are compared with.
 type shown struct {
 	best     uint32
 	passages []uint32 // ascending

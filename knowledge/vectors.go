@@ -17,12 +17,11 @@ import (
 	"readthru/store"
 )
 
-// vectors keeps an embedding of every passage, so that a query finds what means the same in other words.
+// vectors keeps an embedding of every passage, so that a query finds passages that mean the same in other words.
 //
-// They are made in the background and lie in the store under the hash of a passage's text, apart for each space:
-// vectors of two models, or of two dimensions, are never compared. What is missing is always found again (the passages
-// of the index without a vector), so nothing needs a queue on disk: an endpoint that is down costs nothing but time. In
-// memory there is a [vector.Quantised] set.
+// It makes them in the background and stores them under the hash of a passage's text, apart for each space: vectors of
+// two models, or of two dimensions, are never compared. It needs no queue on disk, because the index tells which
+// passages have no vector: an endpoint that is down costs only time. In memory it keeps a [vector.Quantised] set.
 //
 // A nil *vectors is the feature switched off.
 type vectors struct {
@@ -36,7 +35,7 @@ type vectors struct {
 
 	mu     sync.RWMutex
 	space  vectorSpace       // zero until the dimension is known; changed by run alone
-	proved bool              // the endpoint gave vectors of this space since we started
+	proved bool              // the endpoint has returned vectors of this space since the start
 	near   *vector.Quantised // nil until loaded
 	slot   map[uint32]int    // of a passage
 	sample int               // how many vectors its centre is the mean of
@@ -55,8 +54,8 @@ type vectorOptions struct {
 	passages func() iter.Seq2[uint32, [16]byte]
 	passage  func(n uint32) (foundPassage, error)
 	byHash   func(hash [16]byte) (uint32, bool)
-	whole    func() bool            // false while the index is made anew
-	withhold func(d *Document) bool // may nothing of it be told to the model? May be nil
+	whole    func() bool            // false during a rebuild of the index
+	withhold func(d *Document) bool // reports whether the model must not see a document; may be nil
 	log      *slog.Logger
 }
 
@@ -171,7 +170,7 @@ func (v *vectors) run(ctx context.Context) error {
 	return nil
 }
 
-// note keeps what the background waits for, and reports whether waiting began or ended with it.
+// note records what the background waits for, and reports whether waiting began or ended with it.
 func (v *vectors) note(trouble string) bool {
 	v.news.Lock()
 	defer v.news.Unlock()
@@ -231,14 +230,14 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 	return slices.Sorted(maps.Values(live)) // the oldest first
 }
 
-// await has passages embedded.
+// await adds passages to those that wait for a vector.
 func (v *vectors) await(passages []uint32) {
 	v.news.Lock()
 	defer v.news.Unlock()
 	v.waiting = append(v.waiting, passages...)
 }
 
-// erase deletes records. What fails is found again at the next start.
+// erase deletes records. The next start finds again what could not be deleted.
 func (v *vectors) erase(keys []string) {
 	for chunk := range slices.Chunk(keys, 1000) {
 		changes := make([]store.Change, len(chunk))
@@ -278,8 +277,8 @@ func (v *vectors) forgetRemoved() {
 	}
 }
 
-// dead returns the keys of those vectors whose text no passage has. It reports false while the index is made anew: then
-// nobody knows.
+// dead returns the keys of the vectors whose text no passage has. It reports false during a rebuild of the index: they
+// are not known then.
 func (v *vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
 	for _, hash := range hashes {
 		if _, live := v.o.byHash(hash); !live {
@@ -289,8 +288,8 @@ func (v *vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
 	return keys, v.o.whole() // asked last: the index may have been emptied while we looked
 }
 
-// sweep deletes, once, the vectors of models that are not asked any more and of passages that are gone. It reports
-// false when it has to be called again: while the index is made anew, nobody knows which are.
+// sweep deletes, once, the vectors of models that are no longer configured and of passages that are gone. It reports
+// false if it must be called again: during a rebuild of the index it is not known which passages are gone.
 func (v *vectors) sweep() bool {
 	if v.swept || v.space.Dimension == 0 {
 		return true

@@ -10,7 +10,7 @@ import (
 	"readthru/page"
 )
 
-// vectorSpace is what vectors must share to be compared.
+// vectorSpace is what two vectors must have in common to be compared.
 type vectorSpace struct {
 	Provider  string `json:"provider"`
 	Model     string `json:"model"`
@@ -60,7 +60,7 @@ func (v *vectors) findSpace() (found vectorSpace, ok bool) {
 	return found, ok
 }
 
-// dropOtherSpaces deletes the vectors of models that are not asked any more.
+// dropOtherSpaces deletes the vectors of models that are no longer configured.
 func (v *vectors) dropOtherSpaces() {
 	var others []vectorSpace
 	v.spaces(func(s vectorSpace) bool {
@@ -80,7 +80,7 @@ func (v *vectors) dropOtherSpaces() {
 	}
 }
 
-// prefixes are what models were trained to find before a query and before a passage.
+// prefixes are the texts that a model expects before a query and before a passage.
 type prefixes struct{ query, passage string }
 
 func prefixesOf(model string) prefixes {

@@ -16,14 +16,14 @@ const (
 	heading
 	code
 	item  // of a list
-	table // a row of it
+	table // a row of a table
 )
 
 // block is a block of a page's markdown.
 type block struct {
 	kind    blockKind
 	level   int    // of a heading
-	text    string // plain, on one line; of code as it stands
+	text    string // plain, on one line; code is unchanged
 	lang    string // of code
 	raw     string // markdown on one line
 	section string // text of the nearest heading above, in lower case
@@ -58,11 +58,11 @@ func blocksOf(text string) []block {
 	return l.blocks
 }
 
-// blockList gathers blocks.
+// blockList collects blocks.
 type blockList struct {
 	md      []byte
 	blocks  []block
-	open    []string // lines of the block that is being read
+	open    []string // lines of the current block
 	kind    blockKind
 	section string
 }
@@ -72,7 +72,7 @@ func (l *blockList) add(b block) {
 	l.blocks = append(l.blocks, b)
 }
 
-// end ends the block that is being read.
+// end ends the current block.
 func (l *blockList) end() {
 	if len(l.open) > 0 {
 		raw := strings.Join(l.open, " ")
@@ -140,7 +140,7 @@ func plain(line string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// abbreviations end with a full stop and no sentence.
+// abbreviations end with a full stop that does not end a sentence.
 var abbreviations = map[string]bool{
 	"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "dr": true, "mr": true, "mrs": true, "ms": true,
 	"st": true, "no": true, "fig": true, "approx": true,
@@ -188,7 +188,7 @@ func sentences(text string) []string {
 	return list
 }
 
-// short returns text of at most limit characters, cut between words and marked.
+// short cuts text to at most limit characters, between words, and marks the cut.
 func short(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text

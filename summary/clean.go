@@ -19,15 +19,15 @@ var (
 	refusal  = pattern(`(?i)^(?:i['’]?m sorry|i am sorry|sorry[,.]|i can(?:['’]t|not)\b|i can not\b|i['’]m (?:unable|not able)|i am (?:unable|not able)|i won['’]t|as an ai\b|unfortunately,? i\b|i apologi[sz]e)`)
 
 	image    = pattern(`!\[((?:\\.|[^\]\\])*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])`)
-	asImage  = pattern(`(^|\W)!\[`) // after a letter it is Rust's vec![…]
+	asImage  = pattern(`(^|\W)!\[`) // not after a letter: that is Rust's vec![…]
 	link     = pattern(`\[((?:\\.|[^\[\]\\])*)\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
 	linkDef  = pattern(`(?m)^ {0,3}\[[^\]\n]+\]:\s*(\S+).*\n?`)
 	bareLink = pattern(`(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]"'` + "`" + `]+`)
 	markup   = pattern(`(?i)</?(?:script|style|img|iframe|object|embed|svg|form|input|link|meta|base|video|audio|a)\b[^<>]*>|<!--[\s\S]*?(?:-->|$)`)
 )
 
-// clean brings a model's answer into the form of a summary: without wrapper, images and HTML that loads something,
-// without links that the page does not have, and bounded. The error says why the answer is none.
+// clean makes a summary of a model's answer: it removes the wrapper, images, HTML that loads something, and links that
+// the page does not have, and bounds the length. The error says why the answer is not a summary.
 func clean(text string, in input) (string, error) {
 	text = unwrap(text)
 	said := wordsOf(strings.ToLower(text))
@@ -44,7 +44,7 @@ func clean(text string, in input) (string, error) {
 	return bound(ownLinks(text, in), maxText), nil
 }
 
-// unwrap takes off what models put around an answer although they were asked not to.
+// unwrap removes what models put around an answer although the prompt forbids it.
 func unwrap(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' ||
@@ -69,7 +69,7 @@ func unwrap(text string) string {
 	return text
 }
 
-// fenced returns what stands in a fence round all of a text.
+// fenced returns the content of a fence around the whole text.
 func fenced(text string) (body string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "```")
 	if !ok {
@@ -85,7 +85,7 @@ func fenced(text string) (body string, ok bool) {
 	return strings.TrimSpace(body), true
 }
 
-// babble reports whether a text of some length goes round in a circle.
+// babble reports whether a text, if not short, mostly repeats itself.
 func babble(said []string) bool {
 	if len(said) < 60 {
 		return false
@@ -115,8 +115,8 @@ func akin(said []string, in input) bool {
 	return len(wordsOf(text)) < 5 // there is hardly a word to share
 }
 
-// ownLinks takes out images, tags that load something, and links that the page does not have: a page that got hold of
-// the model must not send the summary's reader anywhere.
+// ownLinks removes images, tags that load something, and links that the page does not have: a page that controls the
+// model must not lead the reader of the summary anywhere.
 func ownLinks(text string, in input) string {
 	source := in.url + "\n" + in.readme + "\n" + in.content + "\n" + in.description + "\n" + in.symbolMap
 	known := func(address string) bool { return strings.HasPrefix(address, "#") || strings.Contains(source, address) }
@@ -144,7 +144,7 @@ func ownLinks(text string, in input) string {
 	return image().ReplaceAllString(text, "$1") // one that the other replacements put together
 }
 
-// bound returns a text of at most limit characters, cut after a paragraph or line, and says so under it.
+// bound cuts a text to at most limit characters, after a paragraph or line, and adds a note if it did.
 func bound(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	const note = "\n\n[Cut here.]"

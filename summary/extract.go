@@ -12,7 +12,8 @@ import (
 // maxExtract is the longest extractive summary, in characters.
 const maxExtract = 4000
 
-// extract makes a summary of a kind of the page's own sentences, commands, signatures and headings. It is never empty.
+// extract makes a summary of a kind from the sentences, commands, signatures and headings of the page. It is never
+// empty.
 func extract(kind Kind, in input) string {
 	blocks := append(blocksOf(in.readme), blocksOf(in.content)...)
 	var text string
@@ -38,12 +39,12 @@ func lead(in input, blocks []block) string { return brief(in, blocks, 2) }
 // sentence is a candidate for a brief summary.
 type sentence struct {
 	text      string
-	paragraph int // that it stands in
-	order     int // in the page
+	paragraph int // number of its paragraph
+	order     int // place in the page
 	score     float64
 }
 
-// maxSentences is how many sentences of a page are looked at, from the first.
+// maxSentences is how many sentences of a page are candidates, from the first.
 const maxSentences = 600
 
 // brief returns the n sentences that carry the page, in its order and paragraphs: those early in the page and in their
@@ -72,13 +73,13 @@ func brief(in input, blocks []block, n int) string {
 	return written(in, kept)
 }
 
-// written puts the description and the sentences of a page into paragraphs.
+// written joins the description and the sentences of a page to paragraphs.
 func written(in input, kept []sentence) string {
 	var b strings.Builder
 	if d := plain(in.description); utf8.RuneCountInString(d) >= 30 {
 		b.WriteString(short(d, 400))
 	}
-	// of the paragraph being written; a new one is begun when it is long or far from the last sentence
+	// of the current paragraph; a new one begins when it is long or far from the last sentence
 	length, last := 1000, -1
 	for _, s := range kept {
 		switch {
@@ -108,7 +109,7 @@ func written(in input, kept []sentence) string {
 	return short(strings.Join(strings.Fields(in.readme+" "+in.content), " "), 600)
 }
 
-// escaped keeps a sentence from becoming a heading, list or quote where it begins a paragraph.
+// escaped keeps a sentence at the beginning of a paragraph from becoming a heading, list or quote.
 func escaped(s string) string {
 	if strings.HasPrefix(s, "#") || strings.HasPrefix(s, ">") || bullet().MatchString(s) {
 		return `\` + s
@@ -116,7 +117,7 @@ func escaped(s string) string {
 	return s
 }
 
-// candidates returns the sentences of prose that can stand for themselves.
+// candidates returns the sentences of prose that can stand alone.
 func candidates(blocks []block) []sentence {
 	var list []sentence
 	number := 0
@@ -154,7 +155,7 @@ func asideSection(section string) bool {
 		func(s string) bool { return strings.HasPrefix(section, s) })
 }
 
-// wide reports whether text is of a script whose letters are words.
+// wide reports whether text is in a script whose letters are words.
 func wide(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r >= 0x2e80 })
 }
@@ -246,7 +247,7 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// leansBack reports whether a sentence begins with a word that needs the one before it.
+// leansBack reports whether a sentence begins with a word that refers to the sentence before.
 func leansBack(text string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(text), " ")
 	switch strings.Trim(word, ",") {
@@ -257,7 +258,7 @@ func leansBack(text string) bool {
 	return false
 }
 
-// alike reports whether two sentences say much the same: most terms of the shorter one are in the other.
+// alike reports whether most terms of the shorter of two sentences are in the other.
 func alike(a, b string) bool {
 	short, long := terms(a), terms(b)
 	if len(short) > len(long) {
@@ -279,8 +280,8 @@ func alike(a, b string) bool {
 	return n*4 >= len(short)*3
 }
 
-// codeBlock returns lines of code in a fence that they cannot end; of more than most lines the rest is left out, and
-// told.
+// codeBlock returns lines of code in a fence that they cannot close. It replaces lines after the first most ones with
+// "…".
 func codeBlock(lang, text string, most int) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, l := range lines {

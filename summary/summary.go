@@ -258,7 +258,7 @@ func (m *Maker) refusal(ctx context.Context, p *page.Page, local bool) error {
 	return nil
 }
 
-// tries is how often a prompt that is too long for the model is cut in half.
+// tries bounds how often a prompt is shortened, or the model asked again with room for a longer answer.
 const tries = 4
 
 // ask asks the model for a summary. The error says why the model gave none.
@@ -282,7 +282,7 @@ func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string
 			case e.TooLong:
 				limit = min(limit, in.chars) / 2
 				continue
-			case e.Kind == llm.Cut && most == answerTokens: // it thinks before it speaks, perhaps
+			case e.Kind == llm.Cut && most == answerTokens: // the model may have used the tokens for reasoning
 				most = answerMost
 				continue
 			}
