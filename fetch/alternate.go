@@ -18,15 +18,15 @@ import (
 	"readthru/store"
 )
 
-// alternateLifetime is how long a twin stands in for the page that named it, before it is asked for again.
+// alternateLifetime is how long a twin replaces its page before it is fetched again.
 const alternateLifetime = time.Hour
 
-// maxTwins is how many addresses are asked for the twin of a page.
+// maxTwins is the maximal number of addresses tried for the twin of a page.
 const maxTwins = 2
 
-// alternate asks for a markdown twin of an HTML page: one that the page names in a Link field or in its head, or, on
-// hosts where one has worked before, the page's address with .md. A twin is asked for under the policy for own fetches,
-// without the client's fields: a page decides that it is asked for, not the client.
+// alternate fetches a markdown twin of an HTML page: one that the page names in a Link field or in its head, or the
+// page's address with .md on hosts where that has worked before. It fetches under the policy for own fetches and
+// without the client's fields, because the page and not the client chose the address.
 type alternate struct{ f *Fetcher }
 
 func (alternate) Name() string { return "alternate" }
@@ -45,7 +45,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
-	res := skipped("its twin failed a short while ago")
+	res := skipped("its twin failed recently")
 	for _, u := range candidates {
 		if s.f.inVain("twin "+u.String(), a.started) {
 			continue
@@ -57,7 +57,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 			}
 			return result{rendition: r, good: true, reason: page.Mask(u)}
 		}
-		s.f.giveUp(ctx, "twin "+u.String())
+		s.f.noteFailedStep(ctx, "twin "+u.String())
 		res = result{outcome: page.Failed, reason: err.Error()}
 		if _, ok := errors.AsType[unfit](err); ok {
 			res.outcome = page.Rejected
@@ -82,7 +82,7 @@ func (alternate) excluded(a *attempt) string {
 	return ""
 }
 
-// unfit says why what a twin's address gave is not taken.
+// unfit is the reason why a fetched twin or an answer of a third party is rejected.
 type unfit string
 
 func (u unfit) Error() string { return string(u) }
@@ -127,7 +127,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	return r, nil
 }
 
-// unfitTwin says why a twin is not taken for a page of which the HTML is in hand; empty when it is.
+// unfitTwin returns why a twin of a page with this HTML is rejected, or "" if it is accepted.
 func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 	switch {
 	case len(bytes.TrimSpace(markdown)) == 0:
@@ -142,14 +142,14 @@ func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 		doubt = convert.DoubtAgainst(markdown, html, words)
 	}
 	if doubt != convert.NoDoubt {
-		return "the twin is not taken: " + string(doubt)
+		return "the twin is rejected: " + string(doubt)
 	}
 	return ""
 }
 
-// twins returns the addresses at which a page may have a markdown twin, the likeliest first: what the Link field names
-// (RFC 8288), what the head names, and the guess; maxTwins at most. Never the page itself, never http for an https
-// page, nothing with a secret.
+// twins returns at most maxTwins addresses where a page may have a markdown twin, the likeliest first: those of the
+// Link field (RFC 8288), of the head, and the guessed one. It omits the page itself, http addresses for an https page,
+// and addresses with a secret.
 func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	var list []*url.URL
 	self := *u
@@ -184,8 +184,8 @@ func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	return list
 }
 
-// guessed returns where sites with twins keep that of u: page.md, or index.md in a directory; nil for a page with a
-// query.
+// guessed returns the usual address of the twin of u: page.md, or index.md in a directory. It returns nil for a URL
+// with a query.
 func guessed(u *url.URL) *url.URL {
 	if u.RawQuery != "" {
 		return nil

@@ -17,20 +17,20 @@ import (
 
 // When a page is rendered: the values of render.mode, of a rule's render and of [Request.Render].
 const (
-	RenderAuto   = "auto"   // when what was converted here is a JavaScript shell or thin, or was so elsewhere on the host
-	RenderAlways = "always" // whatever was converted here
+	RenderAuto   = "auto"   // if the local result is a JavaScript shell or thin, or if rendering helped on the host before
+	RenderAlways = "always" // whatever the local result
 	RenderNever  = "never"
 )
 
 const (
-	thinWords      = 50                  // a rendered page with fewer has nothing to say
-	renderTime     = 20 * time.Second    // for one page, so that something is left of the time for pages to fall back
-	renderReserve  = 2 * time.Second     // that
-	renderLifetime = 24 * time.Hour      // of what was rendered, and of what was learnt of a host by it
-	renderHelps    = 30 * 24 * time.Hour // how long a host is rendered at once after rendering helped there
+	minRenderedWords = 50                  // a rendered page with fewer is thin
+	renderTime       = 20 * time.Second    // for one page; leaves time to fall back
+	renderReserve    = 2 * time.Second     // the time left to fall back
+	renderLifetime   = 24 * time.Hour      // of rendered pages, and of what they taught about their host
+	renderHelps      = 30 * 24 * time.Hour // how long pages of a host are rendered directly after rendering helped there
 )
 
-// browser renders the page in hand and converts what it became (rules C1 to C5, AD3).
+// browser renders the page and converts the result (rules C1 to C5, AD3).
 type browser struct{ f *Fetcher }
 
 func (browser) Name() string { return "browser" }
@@ -49,7 +49,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	seen, err := s.f.o.Browser.Render(ctx, a.rendering())
 	a.page.Info.RenderMS = time.Since(begun).Milliseconds()
 	if err != nil {
-		s.f.giveUp(ctx, renderVain(a))
+		s.f.noteFailedStep(ctx, renderKey(a))
 		if errors.Is(err, render.ErrNoBrowser) {
 			s.warnAbsent(a)
 		} else {
@@ -65,7 +65,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	}
 	s.learn(a, r)
 	if warns(r.Warnings, weak...) {
-		s.f.giveUp(ctx, renderVain(a))
+		s.f.noteFailedStep(ctx, renderKey(a))
 	}
 	if seen.Unsettled != "" {
 		r.Warnings = addWarning(r.Warnings, "render-incomplete")
@@ -73,32 +73,32 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	return result{rendition: r, good: !warns(r.Warnings, weak...), reason: strings.Join(r.Warnings, ", ")}
 }
 
-// refusal returns why the page is not rendered; empty when it is.
+// refusal returns why the page is not rendered, or "" if it is.
 func (s browser) refusal(a *attempt) string {
 	mode := s.f.renderMode(a)
 	switch {
 	case mode == RenderNever:
-		return "rendering is switched off here"
+		return "rendering is switched off"
 	case a.kind != htmlKind || a.status != http.StatusOK:
-		return "there is no page to render"
+		return "the response is not a page to render"
 	case a.wall != "":
 		return "a bot wall is not rendered"
 	case a.credentials:
-		return "the request carries credentials, which the browser has not"
+		return "the request carries credentials, which the browser does not have"
 	case mode == RenderAlways || a.best == nil || warns(a.best.Warnings, weak...) || s.f.rendersHost(a):
 		return ""
 	}
 	return "not needed"
 }
 
-// warnAbsent says what a page lacks without a browser, if it lacks it (rule C4).
+// warnAbsent warns if the page would need a browser (rule C4).
 func (s browser) warnAbsent(a *attempt) {
 	if a.best == nil || warns(a.best.Warnings, convert.WarnShell) || s.f.renderMode(a) == RenderAlways {
 		a.warn("no-browser")
 	}
 }
 
-// rendering is what the browser is asked.
+// rendering returns the request to the browser.
 func (a *attempt) rendering() render.Request {
 	h := http.Header{}
 	for _, name := range []string{
@@ -115,7 +115,7 @@ func (a *attempt) rendering() render.Request {
 	}
 }
 
-// renderBudget is the time for rendering within what is left.
+// renderBudget returns the time for rendering within the deadline of ctx.
 func renderBudget(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -142,7 +142,7 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 	}
 	if i := slices.Index(res.Warnings, convert.WarnShell); i >= 0 { // its scripts have run
 		res.Warnings = slices.Delete(res.Warnings, i, i+1)
-		if doc.Signs().Words < thinWords {
+		if doc.Signs().Words < minRenderedWords {
 			res.Warnings = addWarning(res.Warnings, convert.WarnThin)
 		}
 	}
@@ -187,7 +187,7 @@ func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// renderState tells how the browser is, for who looks at all of the program.
+// renderState returns the state of rendering for [Stats].
 func (f *Fetcher) renderState() render.State {
 	if f.o.Render == RenderNever {
 		return render.State{Mode: "http", Reason: "render.mode is never"}
@@ -195,26 +195,26 @@ func (f *Fetcher) renderState() render.State {
 	return f.browserState()
 }
 
-// browserState tells whether there is a browser to be had.
+// browserState returns the state of the browser.
 func (f *Fetcher) browserState() render.State {
 	if f.o.Browser == nil {
-		return render.State{Mode: "http", Reason: "none is configured"}
+		return render.State{Mode: "http", Reason: "no browser is configured"}
 	}
 	return f.o.Browser.State()
 }
 
-// renderVain names a page that was rendered in vain.
-func renderVain(a *attempt) string { return "browser " + a.key.String() }
+// renderKey identifies the rendering of a page among failed steps.
+func renderKey(a *attempt) string { return "browser " + a.key.String() }
 
-// rendersStill reports whether a page of which a weak local rendition is stored would be rendered now. When it would be
-// if there were a browser, it says so.
+// rendersStill reports whether a page with a weak stored local rendition would be rendered now. If only the browser is
+// missing, it adds a warning.
 func (f *Fetcher) rendersStill(a *attempt, r *store.Rendition) bool {
 	if !slices.Contains(a.cascade, "browser") {
 		return false
 	}
 	s, b := browser{f}, *a
 	b.best = r
-	if s.refusal(&b) != "" || f.inVain(renderVain(a), a.started) {
+	if s.refusal(&b) != "" || f.inVain(renderKey(a), a.started) {
 		return false
 	}
 	if f.browserState().Mode == "browser" {
@@ -228,10 +228,10 @@ func (f *Fetcher) rendersStill(a *attempt, r *store.Rendition) bool {
 	return false
 }
 
-// looks reports whether the request wants what only a browser can tell: nothing stored answers it then.
+// looks reports whether the request needs a browser. Nothing stored answers it then.
 func (r *Request) looks() bool { return r.Screenshot || r.Console || r.WaitFor != "" }
 
-// renderMode returns when the page is rendered: as the request says, else the rule, else the configuration.
+// renderMode returns the render mode for the page: the request's, else the rule's, else the configured one.
 func (f *Fetcher) renderMode(a *attempt) string {
 	switch {
 	case a.req.Render != "":
@@ -245,12 +245,12 @@ func (f *Fetcher) renderMode(a *attempt) string {
 	return f.o.Render
 }
 
-// rendersHost reports whether rendering gave far more than converting on this host a while ago.
+// rendersHost reports whether rendering recently gave much more text on this host than local conversion.
 func (f *Fetcher) rendersHost(a *attempt) bool {
 	return a.started.Sub(a.host.RenderHelped) < renderHelps
 }
 
-// wantsMore reports whether a good local result is not the end: the page is to be rendered all the same.
+// wantsMore reports whether the page is to be rendered even though its local result is good.
 func (f *Fetcher) wantsMore(a *attempt) bool {
 	switch f.renderMode(a) {
 	case RenderAlways:
@@ -261,8 +261,8 @@ func (f *Fetcher) wantsMore(a *attempt) bool {
 	return f.rendersHost(a) && f.browserState().Mode == "browser"
 }
 
-// learn notes for the host whether rendering gives more than twice the text. What was learnt is renewed once a day
-// while it holds, and forgotten with the first page for which it does not.
+// learn records for the host whether rendering gives more than twice the text. The record is renewed once a day and
+// removed by the first page for which rendering does not help.
 func (s browser) learn(a *attempt, r *store.Rendition) {
 	if a.best == nil || !a.memorable {
 		return

@@ -10,22 +10,22 @@ import (
 	"readthru/page"
 )
 
-// kind is what the head of a response says its content is, for us.
+// kind classifies a response by its head.
 type kind int
 
 const (
-	opaque       kind = iota // no page: it passes untouched
+	opaque       kind = iota // not a page: passes unchanged
 	htmlKind                 // HTML or XHTML
-	documentKind             // another form that is converted here: PDF and feeds; in own fetches whatever there is
+	documentKind             // another convertible form: PDF and feeds; in own fetches any form
 	markdownKind             // labelled as markdown
-	textKind                 // plain text or unlabelled: markdown if it looks so (own fetches only)
+	textKind                 // plain text or unlabelled: markdown if it looks like it (own fetches only)
 )
 
-// converted reports whether the markdown of content of this kind is always made here, and kept.
+// converted reports whether content of this kind is always converted to markdown locally and stored.
 func (k kind) converted() bool { return k == htmlKind || k == documentKind }
 
-// classify says what a response is from its head. Of what is proxied, HTML, PDF and feeds are pages and nothing else is
-// (AD1a): plain text and JSON may be files that a tool reads. A stream without an end is never one.
+// classify returns the kind of a response from its head. Of proxied responses only HTML, markdown, PDF and feeds are
+// pages (AD1a), because plain text and JSON may be files that a tool reads. Endless streams are never pages.
 func classify(own bool, status int, h http.Header) kind {
 	if status == http.StatusPartialContent || status == http.StatusNoContent || status < 200 || status >= 300 &&
 		status < 400 {
@@ -51,10 +51,10 @@ func classify(own bool, status int, h http.Header) kind {
 	return opaque
 }
 
-// mediaType returns the media type that a response names.
+// mediaType returns the media type of Content-Type.
 func mediaType(h http.Header) string { return page.MediaType(h.Get("Content-Type")) }
 
-// charset returns the charset that Content-Type names, in lower case; empty if none.
+// charset returns the charset of Content-Type in lower case, or "" if it names none.
 func charset(h http.Header) string {
 	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil {
@@ -69,7 +69,7 @@ func markdownPath(p string) bool {
 	return ext == ".md" || ext == ".markdown"
 }
 
-// disguised reports whether content labelled as markdown is HTML or XML all the same (rule A3).
+// disguised reports whether content labelled as markdown is in fact HTML or XML (rule A3).
 func disguised(content []byte) bool {
 	s := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(content[:min(len(content), 512)]), "\ufeff"),
 		" \t\r\n\f"))
@@ -81,7 +81,7 @@ func disguised(content []byte) bool {
 	return false
 }
 
-// noText reports whether content is no text: it holds a NUL, and does not begin as UTF-16 does.
+// noText reports whether content is not text: it contains a NUL and does not begin with a UTF-16 byte order mark.
 func noText(content []byte) bool {
 	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) &&
 		!bytes.HasPrefix(content, []byte("\xfe\xff"))

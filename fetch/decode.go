@@ -25,9 +25,9 @@ var (
 // maxWindow is the largest zstd window, in bytes (RFC 9659 §3).
 const maxWindow = 8 << 20
 
-// decode undoes the content codings of h (RFC 9110 §8.4) on a whole body. It returns raw itself where there are none,
-// errTooLarge when more than limit bytes come out of one of them, errUnknownCoding, or errCoding for a body that is cut
-// or not so coded. A message has one coding, seldom two: more than three is an attempt to make us work.
+// decode removes the content codings of h (RFC 9110 §8.4) from a whole body. Without codings it returns raw itself. It
+// returns errTooLarge if a coding yields more than limit bytes, errUnknownCoding, or errCoding for a body that is
+// truncated or malformed. It rejects more than three codings as an attack: messages have one, rarely two.
 func decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 	list := codings(h)
 	if len(list) > 3 {
@@ -72,7 +72,7 @@ func codings(h http.Header) []string {
 	return list
 }
 
-// decoder returns a reader that undoes one coding.
+// decoder returns a reader that removes one coding.
 func decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
@@ -96,7 +96,7 @@ func decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
 	return rc, nil
 }
 
-// inflate reads "deflate", which is the zlib format (RFC 9110 §8.4.1.2) and, from some origins, bare deflate.
+// inflate decodes "deflate": the zlib format (RFC 9110 §8.4.1.2) or, from some origins, raw deflate.
 func inflate(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReader(r)
 	head, err := b.Peek(2)
@@ -106,13 +106,13 @@ func inflate(r io.Reader) (io.ReadCloser, error) {
 	return flate.NewReader(b), nil
 }
 
-// replay is a body whose beginning was read already.
+// replay is a body whose beginning was read before.
 type replay struct {
 	io.Reader
 	io.Closer
 }
 
-// replayed returns a body that gives read first and then what is left of rest.
+// replayed returns a body that consists of read and then rest.
 func replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
 	return replay{io.MultiReader(bytes.NewReader(read), rest), rest}
 }

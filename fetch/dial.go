@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// connectTimeout bounds what it takes to reach an origin: name, connection and TLS handshake together.
+// connectTimeout limits the time to connect to an origin: name lookup, connection and TLS handshake together.
 const connectTimeout = 10 * time.Second
 
-// policy says whose wish a connection serves, and so which addresses it may reach.
+// policy says on whose behalf a connection is made, and thus which addresses it may reach.
 type policy int
 
 const (
 	proxied  policy = iota // a client's own request
-	own                    // a fetch of ours, or one that a page caused
+	own                    // a fetch by readthru itself or caused by a page
 	operator               // an endpoint that the operator configured
 )
 
 type (
 	ownKey      struct{}
 	endpointKey struct{}
-	http1Key    struct{} // the connection must not be one of HTTP/2: its request asks for an upgrade
+	http1Key    struct{} // the connection must not use HTTP/2: its request asks for an upgrade
 )
 
 // OwnPolicy returns a context for own fetches, which reach public addresses only. The mark survives
@@ -40,8 +40,8 @@ func OwnPolicy(ctx context.Context) context.Context { return context.WithValue(c
 // Own reports whether a request is under [OwnPolicy].
 func Own(req *http.Request) bool { return req.Context().Value(ownKey{}) != nil }
 
-// Endpoint returns a context for requests to an endpoint that the operator configured: they may go to u's host and
-// port only, which may be private. Their connections are never shared with other requests.
+// Endpoint returns a context for requests to an endpoint that the operator configured. They may go only to u's host and
+// port, which may be private, and never share connections with other requests.
 func Endpoint(ctx context.Context, u *url.URL) context.Context {
 	return context.WithValue(ctx, endpointKey{}, hostPort(u))
 }
@@ -56,17 +56,17 @@ func policyOf(ctx context.Context) policy {
 	return proxied
 }
 
-// dialer opens guarded connections. One net.Dialer per connection costs nothing beside the connection.
+// dialer opens guarded connections. It makes a net.Dialer for each one, which is cheap compared with the connection.
 type dialer struct {
 	resolve  []mapping
 	upstream string // host:port of the upstream proxy, which may be private; empty if there is none
 	private  [3]bool
 	avoid    func() []netip.AddrPort
-	resolver *net.Resolver // nil: the system's
+	resolver *net.Resolver // if nil, the system's
 }
 
-// dial connects to addr (host:port) under the policy. Every address that a name resolves to is checked when it is
-// dialled, so that no second look-up can give another one.
+// dial connects to addr (host:port) under the policy. It checks each resolved address at the moment of dialling, so
+// that a second lookup cannot substitute another address.
 func (d *dialer) dial(ctx context.Context, p policy, network, addr string) (net.Conn, error) {
 	g := guard{allowPrivate: d.private[p] || addr == d.upstream}
 	if d.avoid != nil {
@@ -116,7 +116,7 @@ type mapping struct {
 	to         netip.AddrPort
 }
 
-// parseMapping reads host:port=addr:port. The host may be *, an IPv6 address stands in brackets.
+// parseMapping parses host:port=addr:port. The host may be *; IPv6 addresses are in brackets.
 func parseMapping(s string) (mapping, error) {
 	from, to, ok := strings.Cut(s, "=")
 	if !ok {
@@ -150,7 +150,7 @@ func validPort(port string) error {
 	return nil
 }
 
-// hostPort returns the address to dial for u, with the scheme's default port where u names none.
+// hostPort returns the address to dial for u, with the scheme's default port if u has none.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

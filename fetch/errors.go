@@ -30,15 +30,15 @@ const (
 	KindUnsupported = "unsupported"
 )
 
-// Error says why a fetch failed. Its text is one plain sentence.
+// Error describes why a fetch failed. Its text is one plain sentence.
 type Error struct {
 	Kind   string // one of the Kind constants
 	URL    string // secrets masked
 	Status int    // KindHTTP: the origin's status
 	Type   string // error type for Proxy-Status (RFC 9209 §2.3): dns_error, connection_refused …; empty for KindHTTP
-	Cause  error  // with a text for people; nil when Kind says all
+	Cause  error  // with a readable text; nil if Kind is sufficient
 
-	RetryAfter time.Duration // KindHTTP: how long the origin asks to wait, at most a week; 0: it does not ask
+	RetryAfter time.Duration // KindHTTP: the delay that the origin asks for, at most a week; 0: none
 }
 
 func (e *Error) Error() string {
@@ -67,8 +67,8 @@ func (e *Error) cause() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HTTPStatus returns the status for the answer that reports the error: 403 when we refuse, 504 when the origin was too
-// slow, the origin's own for KindHTTP, else 502.
+// HTTPStatus returns the status for the response that reports the error: 403 for KindBlocked, 504 for KindTimeout, the
+// origin's status for KindHTTP, and otherwise 502.
 func (e *Error) HTTPStatus() int {
 	switch e.Kind {
 	case KindBlocked:
@@ -83,10 +83,10 @@ func (e *Error) HTTPStatus() int {
 	return http.StatusBadGateway
 }
 
-// page returns the error as a page's record keeps it.
+// page returns the error in the form stored with a page.
 func (e *Error) page() page.Error { return page.Error{Kind: e.Kind, Message: e.Error()} }
 
-// plain is a cause in words for people; the error itself stays within reach of errors.Is and errors.As.
+// plain is a cause with a readable text. It wraps the original error for errors.Is and errors.As.
 type plain struct {
 	text string
 	err  error
@@ -95,14 +95,14 @@ type plain struct {
 func (p *plain) Error() string { return p.text }
 func (p *plain) Unwrap() error { return p.err }
 
-// errTimeout is the cause of a context that ended because a page took too long.
+// errTimeout is the cancellation cause of a page that took too long.
 var errTimeout = errors.New("the page took too long")
 
-// errIncomplete says that a body ended before its end.
-var errIncomplete = errors.New("the response ended before its end")
+// errIncomplete is returned for a truncated body.
+var errIncomplete = errors.New("the response is incomplete")
 
-// errCoding says that content does not decode as its Content-Encoding says.
-var errCoding = errors.New("the content is not coded as its Content-Encoding says")
+// errCoding is returned for content that does not match its Content-Encoding.
+var errCoding = errors.New("the content does not match its Content-Encoding")
 
 // Explain converts an error of a round trip, or of reading a body, to an [*Error]. u may be nil.
 func Explain(u *url.URL, err error) *Error {
@@ -208,7 +208,7 @@ func explainConnection(e *Error, text *string, err error) bool {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Type, *text = "connection_refused", "the connection was refused"
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
-		e.Type, *text = "destination_ip_unroutable", "there is no way to the address"
+		e.Type, *text = "destination_ip_unroutable", "the network cannot reach the address"
 	case errors.Is(err, errCoding):
 		e.Type, *text = "http_response_content_coding", errCoding.Error()
 	case errors.Is(err, errIncomplete), errors.Is(err, io.ErrUnexpectedEOF):
@@ -216,14 +216,14 @@ func explainConnection(e *Error, text *string, err error) bool {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF):
 		*text = "the origin closed the connection"
 	case errors.Is(err, context.Canceled):
-		*text = "the request was given up"
+		*text = "the request was cancelled"
 	default:
 		return false
 	}
 	return true
 }
 
-// explainHTTP knows net/http's errors by their text, for they have no type.
+// explainHTTP recognises net/http's errors by their text, because they have no type.
 func explainHTTP(e *Error, text *string, err error) bool {
 	s := err.Error()
 	switch {
@@ -242,7 +242,7 @@ func explainHTTP(e *Error, text *string, err error) bool {
 	return true
 }
 
-// bare strips what net/http and net/url put round an error: the method and the URL, which may hold secrets.
+// bare unwraps an error from *url.Error, whose text contains the method and the URL, which may contain secrets.
 func bare(err error) error {
 	for {
 		ue, ok := errors.AsType[*url.Error](err)

@@ -47,7 +47,7 @@ func TestErrorsAreExplained(t *testing.T) {
 		},
 		{
 			"no route", dial(os.NewSyscallError("connect", syscall.ENETUNREACH)), "connect", "destination_ip_unroutable", 502,
-			"there is no way",
+			"the network cannot reach",
 		},
 		{
 			"reset", os.NewSyscallError("read", syscall.ECONNRESET), "connect", "connection_terminated", 502,
@@ -55,7 +55,7 @@ func TestErrorsAreExplained(t *testing.T) {
 		},
 		{
 			"short body", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "connect", "http_response_incomplete", 502,
-			"ended before its end",
+			"the response is incomplete",
 		},
 		{
 			"large head", errors.New("net/http: server response headers exceeded 262144 bytes; aborted"), "connect",

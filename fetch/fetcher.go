@@ -1,15 +1,15 @@
-// Package fetch gets pages in the form asked for.
+// Package fetch fetches pages in the requested form.
 //
-// A [Fetcher] asks an origin once per page, naming markdown first and HTML second, and hands what came back to an
-// ordered list of steps (see [Step]): the first good result is the answer. What is no page (assets, downloads, streams,
-// redirects) comes back as the origin's response, untouched and unread. The HTTP cache stands between the Fetcher and
-// the origin as an [http.RoundTripper]; markdown made here is a rendition, kept in the store under the hash of the
-// bytes it was made of, so that a hit converts nothing and reads no body.
+// A [Fetcher] sends one request per page to the origin, which prefers markdown to HTML, and passes the response to an
+// ordered list of steps (see [Step]): the first good result is the answer. A response that is not a page (an asset,
+// download, stream or redirect) is returned unchanged and unread. The HTTP cache stands between the Fetcher and the
+// origin as an [http.RoundTripper]. Markdown made from a response is a rendition. The store keeps it under the hash of
+// the source bytes, so that a hit converts nothing and reads no body.
 //
-// A [Transport] is the way to origins: it verifies, refuses addresses that must not be reached, and obeys one of two
-// policies, for what a client asked (proxied) and for what we or a page asked (own). Whoever calls [Fetcher.Page] with
-// credentials in the request gets the page and leaves nothing behind: no page, rendition, visit or request to a third
-// party.
+// A [Transport] sends requests to origins: it verifies certificates, refuses prohibited addresses, and applies one
+// policy to requests of clients (proxied) and another to fetches by readthru itself or caused by a page (own). A call
+// of [Fetcher.Page] with credentials in the request returns the page and leaves no page, rendition or visit behind; no
+// third party learns of it.
 package fetch
 
 import (
@@ -48,25 +48,25 @@ type Options struct {
 	// prefer, markdown_new comes right after alternate.
 	Cascade []string
 
-	Timeout          time.Duration // for a page in all, not for what passes untouched; if zero 30 s
+	Timeout          time.Duration // for a whole page, not for responses that pass unchanged; if zero 30 s
 	MaxBody          int64         // largest content converted, in bytes, coded and decoded; if zero 32 MiB
 	UserAgent        string        // of own fetches
-	BlockedDomains   []string      // suffixes of hosts that are never fetched as pages
+	BlockedDomains   []string      // host suffixes; pages of these hosts are never fetched
 	Rules            Rules
 	PagesWithCookies string // skip (default), reread, remember
-	Private          bool   // the cache is private: what was read with credentials may be kept
-	FrontMatter      bool   // pages we made begin with front matter
+	Private          bool   // the cache is private: pages read with credentials may be stored
+	FrontMatter      bool   // answers begin with front matter
 	Convert          convert.Options
 	MarkdownNew      MarkdownNew
-	Browser          *render.Browser // if nil nothing is rendered
+	Browser          *render.Browser // if nil, no page is rendered
 	Render           string          // RenderAuto (default), RenderAlways, RenderNever
-	LLM              *llm.Client     // of step llm; if nil it is skipped
-	MaxHTMLChars     int             // of a page's HTML into that model; if zero 40,000
-	Workers          int             // conversions at once; if zero GOMAXPROCS
+	LLM              *llm.Client     // for step llm; if nil the step is skipped
+	MaxHTMLChars     int             // limit of a page's HTML sent to that model; if zero 40,000
+	Workers          int             // concurrent conversions; if zero GOMAXPROCS
 	GitHub           github.Options  // Get, Dial, Symbols and Log are set by New
 	// RepositoryLifetime is how long the page of a repository is fresh; if zero 24 h
 	RepositoryLifetime time.Duration
-	Symbols            *symbols.Engine // makes the symbol maps of repositories; if nil they have none
+	Symbols            *symbols.Engine // makes the symbol maps of repositories; if nil there are none
 	Log                *slog.Logger
 }
 
@@ -74,28 +74,28 @@ type Options struct {
 type MarkdownNew struct {
 	Mode       string // off, fallback (default), prefer
 	BaseURL    string // if empty https://markdown.new
-	DailyLimit int    // requests a day (UTC); if zero 500, negative: none at all
+	DailyLimit int    // requests per day (UTC); if zero 500, if negative none
 }
 
-// Fetcher gets pages in the form asked for. It is safe for concurrent use.
+// Fetcher fetches pages in the requested form. It is safe for concurrent use.
 type Fetcher struct {
-	o       Options
-	steps   map[string]Step
-	wanted  string // recipe of o.Convert
-	mdnew   *markdownNew
-	github  *github.Reader
-	workers *semaphore.Weighted
-	flights singleflight.Group
-	tried   *lru.Cache[string, time.Time] // what was asked in vain, and until when it is not asked again
+	o           Options
+	steps       map[string]Step
+	wanted      string // recipe of o.Convert
+	mdnew       *markdownNew
+	github      *github.Reader
+	workers     *semaphore.Weighted
+	flights     singleflight.Group
+	failedSteps *lru.Cache[string, time.Time] // failed steps, and until when they are not repeated
 
-	failed     *lru.Cache[string, failure]   // own fetches that gave nothing
-	identities *lru.Cache[string, *identity] // of URLs as they were spelt
+	failed     *lru.Cache[string, failure]   // failed own fetches
+	identities *lru.Cache[string, *identity] // by URL as written
 	robots     robotsCache
 
-	mu      sync.Mutex // guards closed and adding to running
+	mu      sync.Mutex // guards closed and additions to running
 	closed  bool
 	running sync.WaitGroup
-	ctx     context.Context // ends at Close: for work that outlives its request
+	ctx     context.Context // ends at Close; for work that outlives its request
 	cancel  context.CancelFunc
 	queue   chan func(context.Context)
 	waiting atomic.Int64 // bytes of observed pages in queue
@@ -134,14 +134,14 @@ func New(o Options) *Fetcher {
 		o.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	}
 	o.Cascade = order(o.Cascade, o.MarkdownNew.Mode)
-	tried, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
+	failedSteps, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
 	failed, _ := lru.New[string, failure](1024)
 	identities, _ := lru.New[string, *identity](1024)
 	f := &Fetcher{
-		o:       o,
-		wanted:  wanted(o.Convert),
-		workers: semaphore.NewWeighted(int64(o.Workers)),
-		tried:   tried,
+		o:           o,
+		wanted:      wanted(o.Convert),
+		workers:     semaphore.NewWeighted(int64(o.Workers)),
+		failedSteps: failedSteps,
 
 		failed:     failed,
 		identities: identities,
@@ -158,8 +158,8 @@ func New(o Options) *Fetcher {
 	return f
 }
 
-// order puts markdown_new where its mode wants it: "prefer" right before the steps that convert here. Where a model is
-// listed and local is not, local follows it: a page must not depend on a model (rule E12).
+// order moves markdown_new to the place that its mode requires: with "prefer", before the steps that convert locally.
+// If llm is listed without local, order adds local after it: a page must not depend on a model (rule E12).
 func order(cascade []string, mode string) []string {
 	if i := slices.Index(cascade, "llm"); i >= 0 && !slices.Contains(cascade, "local") {
 		cascade = slices.Insert(slices.Clone(cascade), i+1, "local")
@@ -173,7 +173,7 @@ func order(cascade []string, mode string) []string {
 	return slices.Insert(moved, to, "markdown_new")
 }
 
-// Close gives up what runs in the background and waits for it. What was queued and has not begun is dropped.
+// Close cancels the background work and waits for it to end. It drops queued work that has not begun.
 func (f *Fetcher) Close() error {
 	f.mu.Lock()
 	f.closed = true
@@ -183,19 +183,20 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-// work takes what was queued, one at a time, until Close.
+// work runs the queued jobs, one at a time, until Close.
 func (f *Fetcher) work() {
 	for {
 		select {
 		case job := <-f.queue:
-			_ = f.guarded(func() { job(f.ctx) }) // it is logged, and the next job may be better
+			_ = f.guarded(func() { job(f.ctx) }) // guarded logs a panic; the other jobs go on
 		case <-f.ctx.Done():
 			return
 		}
 	}
 }
 
-// enqueue hands work to the background, or drops it when much is waiting: nothing on a request's path waits for it.
+// enqueue queues a job for the background and reports whether it did. It drops the job if the queue is full, so that
+// requests never wait.
 func (f *Fetcher) enqueue(job func(context.Context)) bool {
 	select {
 	case f.queue <- job:
@@ -206,73 +207,73 @@ func (f *Fetcher) enqueue(job func(context.Context)) bool {
 	}
 }
 
-// Request is one wish for a page.
+// Request describes a requested page.
 type Request struct {
 	URL    *url.URL
 	Method string      // GET (default) or HEAD
 	Header http.Header // proxied: the client's fields, hop-by-hop and X-Readthru-* gone; own fetch: nil
 	Own    bool        // own-fetch policy; false: a client's proxied request
-	Force  bool        // validate or fetch anew (no-cache)
-	// answer from what is stored and fresh, and ask nobody: what is not there is an error with status 504
+	Force  bool        // validate or fetch again (no-cache)
+	// answer only from fresh stored responses; the error for a missing one has status 504
 	CacheOnly bool
 	NoRemote  bool // no third party
-	NoStore   bool // leave no page, visit or rendition
+	NoStore   bool // store no page, visit or rendition
 	Text      bool // plain text instead of markdown
-	// the origin's HTML, decoded to UTF-8, instead of markdown; what is not HTML comes as without it
+	// the origin's HTML, decoded to UTF-8, instead of markdown; has no effect on other content
 	HTML      bool
 	Cascade   []string // if nil the rule's, else the config's
-	MaxTokens int      // cut at a block boundary and say so; 0 no limit
+	MaxTokens int      // truncate at a block boundary and report it; 0: no limit
 	Agent     string   // User-Agent for the visit
-	Session   string   // kept with the visit
-	// the set of fetched pages that the page goes into (rule B37); if empty that of Session, if it is named
+	Session   string   // stored with the visit
+	// set of fetched pages to add the page to (rule B37); if empty the set of Session, if any
 	Set        string
 	View       View
 	Render     string // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
-	WaitFor    string // CSS: a page that is rendered is waited for until this matches
-	Console    bool   // tell what a page that is rendered logs as errors: Answer.Console
-	Screenshot bool   // take a picture of the page: Answer.Screenshot
+	WaitFor    string // CSS selector: rendering waits until it matches
+	Console    bool   // return the errors that a rendered page logs: Answer.Console
+	Screenshot bool   // take a screenshot: Answer.Screenshot
 
-	NoVisit bool // no reader is served: the page is kept and no visit counted (rule E13)
-	Links   bool // tell where the page leads: Answer.Links
-	Source  bool // tell the page's HTML too: Answer.Source
-	Trimmed bool // and of that what the view wants, in few elements: Answer.Trimmed
+	NoVisit bool // store the page but count no visit, because there is no reader (rule E13)
+	Links   bool // return the page's links: Answer.Links
+	Source  bool // return the page's HTML too: Answer.Source
+	Trimmed bool // return the part of the HTML that the view selects, simplified: Answer.Trimmed
 
-	// Follow is asked before an own fetch follows a redirect. Its error ends the fetch and is found by errors.As. If nil,
-	// all redirects that the own policy allows are followed.
+	// Follow is called before an own fetch follows a redirect. If it returns an error, the fetch fails with an error that
+	// wraps it. If nil, the fetch follows all redirects that the own policy allows.
 	Follow func(next *url.URL) error
 }
 
-// Answer is a page, or the origin's response when that is not a page.
+// Answer is a page, or the origin's response if that is not a page.
 type Answer struct {
 	Page   *page.Page // without Content (it is Body)
 	Status int        // the origin's
 	Header http.Header
-	Cache  cache.Outcome // what the cache did for it; Header does not say so
+	Cache  cache.Outcome // the cache's outcome; Header does not contain it
 
-	// Body is markdown or text, with front matter where configured. It is nil for HEAD unless the rendition is known; then
-	// it is there to tell Content-Length. Header has no Content-Length.
+	// Body is markdown or text, with front matter if configured. For HEAD it is nil unless the rendition is known; the
+	// caller then derives Content-Length from it. Header has no Content-Length.
 	Body []byte
 
-	// Links are the URLs that all of the page links to, where they were asked for: absolute, without fragments, as the
-	// page orders them. A page with more than 20,000 has the warning links-cut.
+	// Links are the URLs that the whole page links to, if requested: absolute, without fragments, in the order of the
+	// page. A page with more than 20,000 links has the warning links-cut.
 	Links []string
 
-	// Source is the HTML that the page was made of, in UTF-8: the origin's, or what a browser made of it. Trimmed is what
-	// the view wants of it as HTML: without what nobody reads, its links absolute. They are empty where they were not
-	// asked for, and of what is no HTML; Trimmed also of a page in which there is no content.
+	// Source is the HTML that the page was made from, in UTF-8: the origin's, or the browser's after rendering. Trimmed is
+	// the part of it that the view selects, without hidden elements and with absolute links. They are empty if not
+	// requested and for content that is not HTML; Trimmed is also empty for a page without content.
 	Source, Trimmed []byte
 
-	// Private says that request or response concern one reader: nothing of it may go to others.
+	// Private reports that the request or response concerns a single reader and must not be shared.
 	Private bool
 
-	Console    []string // what the page logged as errors while it was rendered
+	Console    []string // errors that the page logged during rendering
 	Screenshot []byte   // PNG
 
-	// Response is set when Page is nil: the caller streams it and closes its body.
+	// Response is set if Page is nil. The caller streams it and closes its body.
 	Response *http.Response
 }
 
-// Stats counts since start.
+// Stats are counters since the start.
 type Stats struct {
 	Render                   render.State
 	BySource                 map[page.Source]int64
@@ -282,7 +283,7 @@ type Stats struct {
 	Converted, ConvertFailed int64
 }
 
-// Stats returns the counts since start.
+// Stats returns the counters.
 func (f *Fetcher) Stats() Stats {
 	s := Stats{
 		Render: f.renderState(), BySource: map[page.Source]int64{}, Converted: f.converted.Load(),
@@ -295,19 +296,19 @@ func (f *Fetcher) Stats() Stats {
 	return s
 }
 
-// vainLifetime is how long a step that failed for a page is not tried again.
-const vainLifetime = 10 * time.Minute
+// failedStepLifetime is how long a failed step is not repeated for a page.
+const failedStepLifetime = 10 * time.Minute
 
-// inVain reports whether what was asked in vain a short while ago.
-func (f *Fetcher) inVain(what string, now time.Time) bool {
-	until, ok := f.tried.Get(digest(what))
+// inVain reports whether the step identified by key failed recently.
+func (f *Fetcher) inVain(key string, now time.Time) bool {
+	until, ok := f.failedSteps.Get(digest(key))
 	return ok && now.Before(until)
 }
 
-// giveUp notes that what was asked in vain, unless the asking ended before its time.
-func (f *Fetcher) giveUp(ctx context.Context, what string) {
+// noteFailedStep records that the step identified by key failed, unless ctx ended it.
+func (f *Fetcher) noteFailedStep(ctx context.Context, key string) {
 	if ctx.Err() == nil {
-		f.tried.Add(digest(what), time.Now().Add(vainLifetime))
+		f.failedSteps.Add(digest(key), time.Now().Add(failedStepLifetime))
 	}
 }
 

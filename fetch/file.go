@@ -10,17 +10,17 @@ import (
 	"readthru/page"
 )
 
-// fileRedirects is how many redirects are followed to a file (RFC 9309 §2.3.1.2 asks for at least five).
+// fileRedirects is the maximal number of redirects to a file (RFC 9309 §2.3.1.2 requires at least five).
 const fileRedirects = 5
 
-// File is a file of a site that is not a page, such as a sitemap.
+// File is a file that is not a page, such as a sitemap.
 type File struct {
 	URL  *url.URL      // after redirects
-	Body io.ReadCloser // without content coding; as long as it comes, so readers set their limit
+	Body io.ReadCloser // without content coding; its length is not limited
 }
 
-// File fetches a file through the cache, under the policy for own fetches. It does not make a page of it. The error is
-// an [*Error], also for a status other than success. The caller closes the body, and ends ctx to stop reading.
+// File fetches a file through the cache, under the policy for own fetches, without making a page of it. The error is an
+// [*Error]; any status but 200 is an error. The caller closes the body, and cancels ctx to stop reading.
 func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	if _, err := page.Parse(u.String()); err != nil {
 		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(u), Type: "http_request_error", Cause: err}
@@ -39,8 +39,8 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	return &File{URL: at, Body: resp.Body}, nil
 }
 
-// plainly sends one request for what is no page and follows redirects. The response's body is decoded; at is where it
-// came from. One redirect too many is the response.
+// plainly requests a file that is not a page and follows redirects. It decodes the response's body and returns its
+// final URL. If there are too many redirects, it returns the last redirect response.
 func (f *Fetcher) plainly(ctx context.Context, u *url.URL, accept string,
 	h http.Header,
 ) (resp *http.Response, at *url.URL, err error) {
@@ -62,7 +62,7 @@ func (f *Fetcher) plainly(ctx context.Context, u *url.URL, accept string,
 	}
 }
 
-// decoded takes the content coding off a response. On an error its body is closed.
+// decoded removes the content coding of a response. On an error it closes the body.
 func decoded(resp *http.Response) error {
 	list := codings(resp.Header)
 	if len(list) == 0 {
@@ -74,7 +74,7 @@ func decoded(resp *http.Response) error {
 		return errUnknownCoding
 	}
 	r, err := decoder(body, list[0])
-	if errors.Is(err, io.EOF) { // nothing is no file with a coding
+	if errors.Is(err, io.EOF) { // an empty body has no coding
 		body.Close()
 		resp.Body = http.NoBody
 		return nil

@@ -17,19 +17,19 @@ import (
 	"readthru/store"
 )
 
-// disclosure is a wish to tell a third party of a URL, as far as the gate judges it.
+// disclosure is an intended disclosure of a URL to a third party, with the facts that decide whether it is allowed.
 type disclosure struct {
 	mode        string // off, fallback, prefer
 	url         *url.URL
 	blocked     []string
-	status      int    // the origin's
-	have        bool   // there is a rendition
+	status      int    // of the origin's response
+	have        bool   // a rendition exists
 	noRemote    bool   // the caller forbids third parties
 	credentials bool   // in the request
-	private     bool   // the request or the response said so
-	noTransform bool   // the response said so
+	private     bool   // the request or the response is private
+	noTransform bool   // the response has no-transform
 	wall        string // mark of a bot wall
-	content     []byte // what the origin answered
+	content     []byte // of the origin's response
 }
 
 func (m *markdownNew) wish(a *attempt) disclosure {
@@ -40,8 +40,8 @@ func (m *markdownNew) wish(a *attempt) disclosure {
 	}
 }
 
-// refusal is the gate (AD3): it says why the URL must not leave, in a few words; empty when it may. A bot challenge, a
-// login and a paywall are no refusal to get round.
+// refusal returns why the URL must not be disclosed (AD3), or "" if it may be. A bot challenge, a login and a paywall
+// must not be circumvented.
 func (d disclosure) refusal() string {
 	switch {
 	case d.mode != "fallback" && d.mode != "prefer":
@@ -59,7 +59,7 @@ func (d disclosure) refusal() string {
 	case !publicName(d.url):
 		return "the host is not public"
 	case d.wall != "":
-		return "the origin asks for a human"
+		return "the origin requires a human"
 	case d.status != http.StatusOK && !refusing(d.status):
 		return fmt.Sprintf("the origin answered HTTP %d", d.status)
 	}
@@ -73,8 +73,9 @@ func (d disclosure) refusal() string {
 	return ""
 }
 
-// Disclose checks that a third party may be told of u (see Tellable) and writes the disclosure to the ledger. After an
-// error nothing may be sent. size is the number of bytes to send; why and rule are for people.
+// Disclose checks that u may be disclosed to a third party (see Tellable) and writes the disclosure to the ledger.
+// After an error nothing may be sent. size is the number of bytes to send; why and rule are explanations for the reader
+// of the ledger.
 func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
 	if err := f.Blocked(u); err != nil {
 		return err
@@ -92,8 +93,8 @@ func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size
 	return nil
 }
 
-// Tellable returns an error when a third party must not be told of u (rule AD3): u or its host is not public, looks
-// like it carries a credential, or is blocked. It writes nothing to the ledger.
+// Tellable returns an error if u must not be disclosed to a third party (rule AD3): its host is not public or is
+// blocked, or u seems to contain a credential. It writes nothing to the ledger.
 func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
 	if no == "" && f.mdnew.public(ctx, u) != nil {
@@ -105,13 +106,13 @@ func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// MayLeave reports whether a third party may be told of u, by its text alone: its host is public and not blocked, and
-// nothing in it looks like a credential.
+// MayLeave reports whether u may be disclosed to a third party, judged by its text alone: its host is public and not
+// blocked, and nothing in it looks like a credential.
 func (f *Fetcher) MayLeave(u *url.URL) bool {
 	return u.User == nil && !page.HasSecret(u) && publicName(u) && f.Blocked(u) == nil
 }
 
-// asksPassword reports whether HTML in lower case has a field for a password, be it in a script.
+// asksPassword reports whether lower-case HTML has a password field, even inside a script.
 func asksPassword(content []byte) bool {
 	for {
 		_, rest, ok := bytes.Cut(content, []byte("<input"))
@@ -126,7 +127,7 @@ func asksPassword(content []byte) bool {
 	}
 }
 
-// why says, for the ledger and the attempts, what the third party is asked for.
+// why returns the reason for the disclosure, for the ledger and the attempts.
 func (d disclosure) why() string {
 	switch {
 	case d.status != http.StatusOK:
@@ -139,8 +140,8 @@ func (d disclosure) why() string {
 	return "there is no local result"
 }
 
-// refusing reports whether a status says that the origin refused us, and not that there is nothing or that one must
-// sign in.
+// refusing reports whether a status means that the origin refused the request, and not that the page is missing or
+// requires signing in.
 func refusing(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests:
@@ -149,19 +150,19 @@ func refusing(status int) bool {
 	return status >= 500 && status != http.StatusNetworkAuthenticationRequired
 }
 
-// Marks in lower case. Both begin with a literal, which keeps the search for them fast whatever the content.
+// Patterns for lower-case content. Both begin with a literal, which keeps the search fast.
 var (
 	passwordMark = regexp.MustCompile(`type\s*=\s*["']?password\b`)
 	paywallMark  = regexp.MustCompile(`"isaccessibleforfree"\s*:\s*"?false`)
 )
 
-// privateNames are endings of names that are nobody's in public.
+// privateNames are name suffixes that do not exist in public DNS.
 var privateNames = []string{
 	"local", "localhost", "internal", "intranet", "private", "corp", "home", "lan",
 	"localdomain", "home.arpa", "onion", "i2p",
 }
 
-// publicName reports whether a URL's host may be public, from its text alone.
+// publicName reports whether a URL's host may be public, judged by its text alone.
 func publicName(u *url.URL) bool {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {

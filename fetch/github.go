@@ -21,11 +21,11 @@ import (
 
 const (
 	defaultRepositoryLifetime = 24 * time.Hour
-	discussionLifetime        = time.Minute // what GitHub's API says of its answers
+	discussionLifetime        = time.Minute // as in Cache-Control of GitHub's API
 	staleLifetime             = 7 * 24 * time.Hour
 )
 
-// newGitHub returns the reader of GitHub, which reaches it through the cache and the transport of f.
+// newGitHub returns a GitHub reader that uses the cache and the transport of f.
 func newGitHub(f *Fetcher) *github.Reader {
 	o := f.o.GitHub
 	o.Get, o.Symbols, o.Log = f.getGitHub, f.o.Symbols, f.o.Log
@@ -62,7 +62,7 @@ func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 		if !redirected {
 			return resp, u, decoded(resp)
 		}
-		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
+		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be reused
 		resp.Body.Close()
 		if err := follow(u, next); err != nil {
 			return nil, nil, err
@@ -71,7 +71,7 @@ func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 	}
 }
 
-// githubTarget returns what an own fetch reads from GitHub in place of the page; nil if it needs the page itself.
+// githubTarget returns what an own fetch reads from GitHub instead of the page, or nil if it needs the page itself.
 func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 	r := &a.req
 	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.looks() || r.Render == RenderAlways ||
@@ -110,7 +110,7 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 		left := kept.Fresh.Sub(a.started).Truncate(time.Second)
 		return f.answerMade(ctx, a, t, kept, cache.Outcome{Hit: true, TTL: min(-time.Second, left)})
 	case m.err != nil:
-		f.o.Log.Debug("github page asked for itself", "url", page.Mask(a.req.URL), "err", m.err)
+		f.o.Log.Debug("github target failed, fetching the page itself", "url", page.Mask(a.req.URL), "err", m.err)
 		return nil, nil //nolint:nilerr // the page itself may answer
 	}
 	a.private, a.memorable = a.private || m.Private, a.memorable && (!m.Private || f.o.Private)
@@ -124,7 +124,7 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 	return f.answerMade(ctx, a, t, m.rendition, outcome)
 }
 
-// githubPage is what came of reading a target.
+// githubPage is the result of reading a target.
 type githubPage struct {
 	*github.Page
 	rendition *store.Rendition
@@ -132,7 +132,7 @@ type githubPage struct {
 	err       error
 }
 
-// readGitHub makes the page of a target and stores it, once for all requests that wait for it.
+// readGitHub makes and stores the page of a target, once for all concurrent requests.
 func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, kept *store.Rendition,
 	recipe string,
 ) (m githubPage) {
@@ -177,8 +177,8 @@ func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, 
 	}
 }
 
-// keepGitHub returns the rendition of a page made of a target, stored if it may be. The rendition of an unchanged page
-// is the one kept, with a new lifetime.
+// keepGitHub returns the rendition of a page made from a target, and stores it if allowed. For an unchanged page it
+// renews the lifetime of the kept rendition.
 func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept *store.Rendition,
 	recipe string,
 ) *store.Rendition {
@@ -208,7 +208,7 @@ func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept 
 	return b.best
 }
 
-// githubRendition returns a page made of a target as a rendition.
+// githubRendition returns the rendition for a page made from a target.
 func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 	return &store.Rendition{
 		From: page.Local, FinalURL: a.req.URL.String(), Title: m.Title, Description: m.Description, Meta: m.Meta,
@@ -217,7 +217,7 @@ func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 	}
 }
 
-// answerMade answers with a page made of a target; outcome says whether it was kept.
+// answerMade answers with a page made from a target. outcome says whether it came from the store.
 func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *github.Target, r *store.Rendition,
 	outcome cache.Outcome,
 ) (*Answer, error) {
@@ -230,7 +230,7 @@ func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *github.Target, 
 	return f.narrowed(ctx, a, outcome.Hit)
 }
 
-// nameGitHub sets what the page tells of its target.
+// nameGitHub sets the page's fields about its target.
 func (a *attempt) nameGitHub(t *github.Target) {
 	a.page.GitHub = t.GitHubInfo
 	if t.GitHubInfo != nil {
@@ -239,7 +239,7 @@ func (a *attempt) nameGitHub(t *github.Target) {
 	}
 }
 
-// madeResponse stands in for the response of a page that was made of several responses.
+// madeResponse returns a substitute response for a page made from several responses.
 func madeResponse(r *store.Rendition) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Body: http.NoBody, ContentLength: r.Bytes,
@@ -247,7 +247,7 @@ func madeResponse(r *store.Rendition) *http.Response {
 	}
 }
 
-// githubFile answers with a file (rule B14). One that is not text is converted as it is elsewhere.
+// githubFile answers with a file (rule B14). It converts a file that is not text like any other document.
 func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
 	begun := time.Now()
 	ref, err := f.askRaw(ctx, a, t)
@@ -275,7 +275,7 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 	}
 	if err := a.read(f.o.MaxBody); err != nil || noText(a.content) || !utf8.Valid(a.content) {
 		if a.kind == textKind && err == nil {
-			a.kind = documentKind // its bytes say what it is
+			a.kind = documentKind // the converter detects its type
 		}
 		return f.convertible(ctx, a)
 	}
@@ -291,7 +291,7 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 	return f.narrowed(ctx, a, false)
 }
 
-// askRaw requests the content of a file under each of its references until it is found, and returns the last reference
+// askRaw requests the content of a file under each possible reference until it is found. It returns the last reference
 // requested.
 func (f *Fetcher) askRaw(ctx context.Context, a *attempt, t *github.Target) (ref string, err error) {
 	for _, ref = range t.Refs() {
@@ -308,7 +308,7 @@ func (f *Fetcher) askRaw(ctx context.Context, a *attempt, t *github.Target) (ref
 	return ref, nil
 }
 
-// narrowed answers with what the view wants of a page.
+// narrowed answers with the part of a page that the view selects.
 func (f *Fetcher) narrowed(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
 	if err := f.narrow(ctx, a); err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// guardError says that an address must not be dialled.
+// guardError is the error for an address that must not be dialled.
 type guardError struct {
 	addr netip.AddrPort
-	why  string // "a metadata address", read after "which is"
+	why  string // completes "which is", as in "a metadata address"
 	loop bool   // the address is one of our own listeners
 }
 
@@ -21,18 +21,18 @@ func (e *guardError) Error() string {
 	return fmt.Sprintf("the address is %s, which is %s", e.addr, e.why)
 }
 
-// guard decides which resolved addresses may be dialled. It is pure: it never resolves a name.
+// guard decides which resolved addresses may be dialled. It never resolves names.
 type guard struct {
-	allowPrivate bool             // special-purpose ranges are allowed, metadata never
+	allowPrivate bool             // allow special-purpose ranges, but never metadata
 	avoid        []netip.AddrPort // our own listeners
 	local        []netip.Addr     // addresses of this machine, for listeners on an unspecified address
 }
 
-// public is the list of special-purpose ranges. NAT64's prefix passes it, or nothing could be fetched from an IPv6-only
-// network; the IPv4 address within is then judged as if it had been dialled itself.
+// public rejects special-purpose ranges. It accepts the NAT64 prefix, without which nothing could be fetched from an
+// IPv6-only network; check then judges the embedded IPv4 address too.
 var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork(), ssrf.WithAllowedV6Prefixes(ssrf.IPv6NAT64Prefix))
 
-// check returns a [*guardError] when addr must not be dialled.
+// check returns a [*guardError] if addr must not be dialled.
 func (g guard) check(addr netip.AddrPort) error {
 	ip := addr.Addr().WithZone("").Unmap()
 	forms := append(embedded(ip), ip)
@@ -55,8 +55,8 @@ func (g guard) check(addr netip.AddrPort) error {
 	return nil
 }
 
-// ours reports whether addr is one of our listeners: the same address and port, or any address of this machine where
-// the listener has none of its own. An unspecified destination reaches the loopback interface.
+// ours reports whether addr is one of our listeners: the same address and port, or any address of this machine for a
+// listener on an unspecified address. An unspecified destination reaches the loopback interface.
 func (g guard) ours(addr netip.AddrPort) bool {
 	for _, l := range g.avoid {
 		if l.Port() != addr.Port() {
@@ -73,7 +73,7 @@ func (g guard) ours(addr netip.AddrPort) bool {
 	return false
 }
 
-// metadata are the addresses at which clouds hand out credentials. Nothing of ours ever asks there.
+// metadata are the addresses at which cloud providers serve credentials. They are never dialled.
 var metadata = []netip.Prefix{
 	netip.MustParsePrefix("169.254.0.0/16"),
 	netip.MustParsePrefix("100.100.100.200/32"),
@@ -94,8 +94,8 @@ var (
 	localhostIPv6 = netip.IPv6Loopback()
 )
 
-// embedded returns the IPv4 addresses that an IPv6 address carries, in whichever form; none for an IPv4 address. (A
-// mapped address is the IPv4 address itself after Unmap.)
+// embedded returns the IPv4 addresses embedded in an IPv6 address; none for an IPv4 address. (Unmap has already
+// converted mapped addresses.)
 func embedded(ip netip.Addr) []netip.Addr {
 	if !ip.Is6() || ip == localhostIPv6 || ip.IsUnspecified() {
 		return nil
@@ -121,7 +121,7 @@ func embedded(ip netip.Addr) []netip.Addr {
 	return v4
 }
 
-// localAddrs returns the addresses of this machine's interfaces; none when they cannot be read.
+// localAddrs returns the addresses of this machine's interfaces, or none on an error.
 func localAddrs() []netip.Addr {
 	nets, err := net.InterfaceAddrs()
 	if err != nil {

@@ -9,7 +9,7 @@ type link struct {
 	mediaType string // parameter type, without parameters of its own
 }
 
-// has reports whether the link is of a relation type.
+// has reports whether the link has the relation type rel.
 func (l link) has(rel string) bool {
 	for r := range strings.FieldsSeq(l.rel) {
 		if strings.EqualFold(r, rel) {
@@ -19,8 +19,8 @@ func (l link) has(rel string) bool {
 	return false
 }
 
-// parseLinks reads Link fields, several lines and several links a line. What is not well-formed ends its line; links
-// before it count. Of a parameter given twice the first counts (RFC 8288 §3.3).
+// parseLinks parses Link fields: several lines with several links each. It ignores the rest of a line after a malformed
+// link. Of a repeated parameter the first counts (RFC 8288 §3.3).
 func parseLinks(lines []string) []link {
 	var links []link
 	for _, s := range lines {
@@ -42,7 +42,7 @@ func parseLinks(lines []string) []link {
 	return links
 }
 
-// params reads ;name=value pairs and returns what follows them.
+// params parses ;name=value pairs and returns the rest of s.
 func (l *link) params(s string) string {
 	for {
 		rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t"), ";")
@@ -68,7 +68,7 @@ func (l *link) params(s string) string {
 	}
 }
 
-// paramValue reads a token or a quoted string at the start of s.
+// paramValue parses a token or a quoted string at the start of s.
 func paramValue(s string) (value, rest string) {
 	if !strings.HasPrefix(s, `"`) {
 		end := strings.IndexAny(s, ";,")

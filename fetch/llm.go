@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	maxHTMLChars = 40_000             // of HTML into a model, where nothing else is configured (rule E11)
-	modelReserve = 3 * time.Second    // of the time for a page is left for the steps that follow
-	modelLife    = 7 * 24 * time.Hour // of what a model wrote: the same bytes are not paid for again
-	modelTries   = 4                  // how often what a model is given is made shorter
+	maxHTMLChars  = 40_000             // default limit of HTML sent to a model (rule E11)
+	modelReserve  = 3 * time.Second    // time left for the following steps
+	modelLifetime = 7 * 24 * time.Hour // of a model's rendition, so that the same bytes are not paid for again
+	maxModelTries = 4                  // requests with ever shorter HTML
 )
 
-// model has the page in hand converted by a model (rule E12). It runs only where fetch.cascade lists it, never for a
-// page that is not kept, and what it writes is taken only when it adds nothing to the page.
+// model has a language model convert the page (rule E12). It runs only if fetch.cascade lists it, and never for a page
+// that is not stored. It rejects an answer that adds anything to the page.
 type model struct{ f *Fetcher }
 
 func (model) Name() string { return "llm" }
@@ -32,9 +32,9 @@ func (s model) Try(ctx context.Context, a *attempt) result {
 	if no := s.refusal(a); no != "" {
 		return skipped(no)
 	}
-	vain := modelVain(a)
-	if s.f.inVain(vain, a.started) {
-		return skipped("it failed for this page a short while ago")
+	key := modelKey(a)
+	if s.f.inVain(key, a.started) {
+		return skipped("it failed for this page recently")
 	}
 	if !s.f.o.LLM.Local() {
 		if err := s.f.mdnew.public(ctx, a.url); err != nil {
@@ -53,23 +53,23 @@ func (s model) Try(ctx context.Context, a *attempt) result {
 	case err == nil:
 		return result{rendition: r, good: !warns(r.Warnings, weak...), reason: strings.Join(r.Warnings, ", ")}
 	case unfit:
-		s.f.giveUp(caller, vain)
+		s.f.noteFailedStep(caller, key)
 		return rejected(doubt.Error())
 	}
-	s.f.giveUp(caller, vain)
+	s.f.noteFailedStep(caller, key)
 	return failedWith(err)
 }
 
-// modelVain names a page that a model was asked about in vain.
-func modelVain(a *attempt) string { return "llm " + a.key.String() + " " + a.sum.String() }
+// modelKey identifies the conversion of a page by a model among failed steps.
+func modelKey(a *attempt) string { return "llm " + a.key.String() + " " + a.sum.String() }
 
-// refusal returns why no model is told of the page, from what is known of it; empty when one is.
+// refusal returns why the page must not be sent to a model, or "" if it may be.
 func (s model) refusal(a *attempt) string {
 	switch {
 	case s.f.o.LLM == nil:
 		return "no model is configured"
 	case a.kind != htmlKind || a.status != http.StatusOK:
-		return "there is no page of HTML"
+		return "the page is not HTML"
 	case a.wall != "":
 		return "a bot wall is not converted"
 	case a.credentials:
@@ -77,23 +77,23 @@ func (s model) refusal(a *attempt) string {
 	case a.private:
 		return "the page is private"
 	case !a.memorable:
-		return "the page is not kept, so no model is told of it"
+		return "the page is not stored, so it is not sent to a model"
 	case s.f.o.LLM.Local():
 		return ""
 	}
 	gate := s.f.mdnew.wish(a)
-	gate.mode = "fallback" // markdown_new's own mode is not the model's
+	gate.mode = "fallback" // the mode of markdown_new does not apply to the model
 	return gate.refusal()
 }
 
-// modelStill reports whether a model would be asked about a page of which a local rendition is stored.
+// modelStill reports whether a page with a stored local rendition would be sent to a model now.
 func (f *Fetcher) modelStill(a *attempt, r *store.Rendition) bool {
 	for _, name := range a.cascade {
 		switch {
 		case name == "local" && !warns(r.Warnings, weak...):
 			return false
 		case name == "llm":
-			return model{f}.refusal(a) == "" && !f.inVain(modelVain(a), a.started)
+			return model{f}.refusal(a) == "" && !f.inVain(modelKey(a), a.started)
 		}
 	}
 	return false
@@ -143,7 +143,7 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	}
 	markdown += "\n"
 	return &store.Rendition{
-		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(markdown), From: page.LLM, Expires: time.Now().Add(modelLife),
+		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(markdown), From: page.LLM, Expires: time.Now().Add(modelLifetime),
 		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: convert.Tokens(markdown), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings,
@@ -151,7 +151,7 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	}, nil
 }
 
-// document returns what is converted: what a browser saw, where one has looked, else the content in hand.
+// document returns the document to convert: the rendered page, if any, else the fetched content.
 func (s model) document(ctx context.Context, a *attempt) (*convert.Document, error) {
 	if a.seen == nil {
 		return s.f.document(ctx, a)
@@ -163,7 +163,7 @@ func (s model) document(ctx context.Context, a *attempt) (*convert.Document, err
 	return convert.Parse(ctx, a.seen.HTML, "text/html; charset=utf-8", a.seen.URL)
 }
 
-// locally converts as one of the workers.
+// locally runs a conversion as one of the workers.
 func (s model) locally(ctx context.Context, do func() (*convert.Result, error)) (*convert.Result, error) {
 	if err := s.f.workers.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (s model) locally(ctx context.Context, do func() (*convert.Result, error)) 
 	return do()
 }
 
-// ask has the model convert as much of the main content as it may be given, less where it takes no more.
+// ask has the model convert as much of the main content as the limit allows, or less if that is too long for the model.
 func (s model) ask(ctx context.Context, a *attempt, doc *convert.Document) (*convert.Trim, *llm.Answer, error) {
 	client := s.f.o.LLM
 	limit := s.f.o.MaxHTMLChars
@@ -187,12 +187,12 @@ func (s model) ask(ctx context.Context, a *attempt, doc *convert.Document) (*con
 		}
 		q := modelPrompt(trim.HTML, page.Mask(a.url))
 		size := len(q.System) + len(q.User)
-		if room := client.Room(q.MaxTokens); room > 0 && size > room && try < modelTries {
+		if room := client.Room(q.MaxTokens); room > 0 && size > room && try < maxModelTries {
 			limit = min(limit, len(trim.HTML)) * room / size * 9 / 10
 			continue
 		}
 		answer, err := client.Chat(ctx, q)
-		if e, ours := errors.AsType[*llm.Error](err); ours && e.TooLong && try < modelTries {
+		if e, ours := errors.AsType[*llm.Error](err); ours && e.TooLong && try < maxModelTries {
 			limit = min(limit, len(trim.HTML)) / 2
 			continue
 		}
@@ -208,18 +208,19 @@ Keep every word of the content in its order, and its structure: headings with th
 Leave out navigation, footers, advertisements and whatever else is not the page's content.
 Write links as [text](address) and images as ![text](address), with the addresses exactly as they stand in the HTML. Add no link, no heading and no word that is not there.`
 
-// modelPrompt asks for markdown. The marks round the HTML hold its own hash: no page can write the mark that ends it.
+// modelPrompt returns the prompt for the conversion. The marks round the HTML contain its hash, so that no page can
+// contain its own end mark.
 func modelPrompt(trimmed, about string) llm.Prompt {
 	sum := sha256.Sum256([]byte(trimmed))
 	mark := "html-" + hex.EncodeToString(sum[:8])
 	return llm.Prompt{
 		System: modelSystem, User: "<" + mark + ">\n" + trimmed + "\n</" + mark + ">\n\nConvert this HTML to markdown.\n",
-		MaxTokens: convert.Tokens(trimmed) + 500, // markdown is shorter than what it is made of
+		MaxTokens: convert.Tokens(trimmed) + 500, // markdown is shorter than its HTML
 		About:     about, Why: "llm in fetch.cascade: the page is converted by a model",
 	}
 }
 
-// unfenced takes off a fence that a model puts round all that it wrote, although it was asked not to.
+// unfenced removes the fence that some models put round the whole answer despite the prompt.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	for _, open := range []string{"```markdown\n", "```md\n"} {

@@ -9,10 +9,10 @@ import (
 	"readthru/store"
 )
 
-// convertBudget bounds the conversion of one page.
+// convertBudget limits the time to convert one page.
 const convertBudget = 10 * time.Second
 
-// local converts the content in hand (rule A8).
+// local converts the fetched content (rule A8).
 type local struct{ f *Fetcher }
 
 func (local) Name() string { return "local" }

@@ -28,16 +28,16 @@ const (
 	markdownNewCounter  = "markdown.new" // class of the durable counter, by UTC day
 )
 
-// markdownNew has a page converted by the third party markdown.new. Only what passes the gate leaves, every request is
-// written into the ledger before it is sent, a durable count keeps to the daily limit, and a circuit breaker to a
-// service in trouble.
+// markdownNew has a page converted by the third party markdown.new. It sends only URLs that pass the gate and writes
+// every request to the ledger before sending it. A durable counter enforces the daily limit; a circuit breaker spares a
+// failing service.
 type markdownNew struct {
 	f       *Fetcher
 	mode    string
-	base    *url.URL // nil when the address cannot be used
-	limit   int64    // a day
+	base    *url.URL // nil if the configured address is invalid
+	limit   int64    // requests per day
 	breaker *gobreaker.CircuitBreaker[*store.Rendition]
-	pause   atomic.Int64 // Unix seconds until which the service asked to be left alone
+	pause   atomic.Int64 // Unix time until which the service asked for no requests
 }
 
 func newMarkdownNew(f *Fetcher) *markdownNew {
@@ -76,12 +76,12 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 		return skipped(no)
 	}
 	now := time.Now()
-	vain := "markdown_new " + a.key.String()
+	key := "markdown_new " + a.key.String()
 	switch {
 	case m.base == nil || m.f.o.Direct == nil:
 		return skipped("markdown_new.base_url is not usable")
-	case m.f.inVain(vain, now):
-		return skipped("it failed for this page a short while ago")
+	case m.f.inVain(key, now):
+		return skipped("it failed for this page recently")
 	case now.Unix() < m.pause.Load():
 		return skipped("the service asked for a pause")
 	}
@@ -110,15 +110,15 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
 		return skipped("the service fails: circuit open")
 	}
-	m.f.giveUp(ctx, vain)
+	m.f.noteFailedStep(ctx, key)
 	if _, ok := errors.AsType[unfit](err); ok {
 		return rejected(err.Error())
 	}
 	return failedWith(err)
 }
 
-// public asks the transport whether the host's addresses are public. A name that a private network alone resolves must
-// not leave, whatever it looks like.
+// public checks that the host's addresses are public, by means of the transport. A name that only a private network
+// resolves must not be disclosed, whatever it looks like.
 func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
 	t, ok := m.f.o.Direct.(interface {
 		Public(ctx context.Context, u *url.URL) error
@@ -131,23 +131,23 @@ func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
 	return t.Public(ctx, u)
 }
 
-// unsentError says why nothing was sent after all.
+// unsentError is the reason why no request was sent.
 type unsentError string
 
 func (n unsentError) Error() string { return string(n) }
 
-// serviceError is trouble of the service itself, which the breaker counts: it cannot be reached, or answered 429 or
-// 5xx.
+// serviceError is a failure of the service itself: it cannot be reached, or answered 429 or 5xx. The breaker counts
+// these.
 type serviceError struct{ error }
 
 func (e serviceError) Unwrap() error { return e.error }
 
-// ask sends one request. The ledger knows of it first.
+// ask writes the request to the ledger and sends it.
 func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.Rendition, error) {
 	caller := ctx
 	trouble := func(err error) error {
 		if caller.Err() != nil {
-			return context.Cause(caller) // who asked has left: the service is not to blame
+			return context.Cause(caller) // the client has gone; the service did not fail
 		}
 		return serviceError{Explain(m.base, err)}
 	}
@@ -171,7 +171,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 		return nil, trouble(err)
 	}
 	defer func(body io.Closer) { body.Close() }(resp.Body)
-	m.heed(resp, time.Now())
+	m.noteLimits(resp, time.Now())
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
 		return nil, serviceError{fmt.Errorf("markdown.new answered HTTP %d", resp.StatusCode)}
 	}
@@ -193,8 +193,8 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 	return r, nil
 }
 
-// remoteMethod is how the service is to convert: in its browser what is a JavaScript shell here and no browser has
-// rendered, else as it likes.
+// remoteMethod returns the service's conversion method: "browser" for a JavaScript shell that was not rendered locally,
+// else "auto".
 func remoteMethod(a *attempt) string {
 	if a.best != nil && warns(a.best.Warnings, convert.WarnShell) && a.seen == nil {
 		return "browser"
@@ -202,8 +202,8 @@ func remoteMethod(a *attempt) string {
 	return "auto"
 }
 
-// request returns the request for a URL without fragment. The GET form would mix its query with the service's own
-// options, so what has a query or an escape is sent in the POST form.
+// request returns the request for a URL without fragment. It uses the POST form for URLs with a query or an escape,
+// because the GET form would mix the query with the service's own options.
 func (m *markdownNew) request(ctx context.Context, target, how string) (*http.Request, error) {
 	method, address, body := http.MethodGet, m.base.String()+"/"+target, []byte(nil)
 	if how != "auto" {
@@ -229,8 +229,8 @@ func (m *markdownNew) request(ctx context.Context, target, how string) (*http.Re
 	return req, nil
 }
 
-// heed keeps to what the service says of its limits: Retry-After, and the requests that remain today.
-func (m *markdownNew) heed(resp *http.Response, now time.Time) {
+// noteLimits records the limits in a response: Retry-After and the number of requests that remain today.
+func (m *markdownNew) noteLimits(resp *http.Response, now time.Time) {
 	until := time.Time{}
 	if wait := retryAfter(resp, now); wait > 0 {
 		until = now.Add(wait)
@@ -243,10 +243,11 @@ func (m *markdownNew) heed(resp *http.Response, now time.Time) {
 	}
 }
 
-// maxRetryAfter is the longest wait that a response may ask for.
+// maxRetryAfter is the longest delay accepted from a response.
 const maxRetryAfter = 7 * 24 * time.Hour
 
-// retryAfter returns how long a response with status 429 or 5xx asks to wait, at most maxRetryAfter; 0 if it does not.
+// retryAfter returns the delay that a response with status 429 or 5xx asks for, at most maxRetryAfter, or 0 if it asks
+// for none.
 func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < 500 {
 		return 0
@@ -255,7 +256,7 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	return wait
 }
 
-// readMarkdownNew reads an answer, JSON or markdown by its Content-Type.
+// readMarkdownNew parses an answer as JSON or markdown, depending on its Content-Type.
 func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
 	title, tokens := "", h.Get("X-Markdown-Tokens")
 	switch t := mediaType(h); {
@@ -291,10 +292,11 @@ func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
 	return r, nil
 }
 
-// unfit says why an answer is not taken: it holds markedly less than what we have.
+// unfit returns why an answer is rejected, or "" if it is accepted. It rejects an answer with markedly less content
+// than the local result.
 func (m *markdownNew) unfit(a *attempt, r *store.Rendition) string {
 	if a.status != http.StatusOK {
-		return "" // what we have is an error page
+		return "" // the local result is an error page
 	}
 	have := 0
 	if a.best != nil {
@@ -309,7 +311,7 @@ func (m *markdownNew) unfit(a *attempt, r *store.Rendition) string {
 	return ""
 }
 
-// state is what [Stats] tells of the service.
+// state returns the service's part of [Stats].
 func (m *markdownNew) state(now time.Time) (state string, sent, left int64) {
 	if m.mode == "off" || m.base == nil {
 		return "off", 0, 0

@@ -12,7 +12,7 @@ import (
 	"readthru/store"
 )
 
-// negotiate takes the markdown that the origin answered (rules A2 to A4). The bytes stay as they came.
+// negotiate accepts markdown sent by the origin (rules A2 to A4), without changing its bytes.
 type negotiate struct{ f *Fetcher }
 
 func (negotiate) Name() string { return "negotiate" }
@@ -22,7 +22,7 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	case a.kind == htmlKind:
 		return skipped("the origin answered HTML")
 	case a.kind == documentKind, a.kind == textKind && noText(a.content):
-		return skipped("the origin answered another form")
+		return skipped("the origin answered another format")
 	case disguised(a.content):
 		labelled := a.kind == markdownKind
 		a.kind = htmlKind
@@ -47,8 +47,8 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	return result{rendition: r, good: true}
 }
 
-// doubt judges what the origin gave as its page in markdown. A file that is markdown is what it is, and an error page
-// too.
+// doubt judges whether the origin's markdown can be the page. It accepts markdown files and error pages unless they are
+// empty.
 func (negotiate) doubt(a *attempt) convert.Doubt {
 	if len(bytes.TrimSpace(a.content)) == 0 {
 		return convert.DoubtEmpty
@@ -59,8 +59,8 @@ func (negotiate) doubt(a *attempt) convert.Doubt {
 	return convert.DoubtMarkdown(a.content)
 }
 
-// reject keeps in mind that the host's markdown is not to be had, and asks for the HTML instead, once: the next request
-// names HTML first. Where there is no HTML the markdown is served all the same, and the warning tells.
+// reject records that the host's markdown is unusable, so that later requests prefer HTML, and requests the HTML once.
+// If there is no HTML, it serves the markdown with a warning.
 func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, doubt convert.Doubt) result {
 	asked := false
 	if h, err := s.f.o.Store.Host(a.url.Hostname()); err == nil {
@@ -80,18 +80,18 @@ func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, d
 	return result{rendition: r, reason: string(doubt)}
 }
 
-// preferHTML makes the next request to the host name HTML first: its markdown is worth nothing. The response must not
-// be replayed for it.
+// preferHTML makes later requests to the host prefer HTML, because its markdown is unusable, and removes the stored
+// response.
 func (f *Fetcher) preferHTML(a *attempt) {
 	if a.status != http.StatusOK {
-		return // an error says nothing of the host's markdown
+		return // an error page says nothing about the host's markdown
 	}
 	f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.PreferHTML },
 		func(h *store.Host) { h.PreferHTML = true })
 	f.forget(a)
 }
 
-// learn notes something about a host unless it is known.
+// learn records a fact about a host unless it is already known.
 func (f *Fetcher) learn(host string, known func(*store.Host) bool, note func(*store.Host)) {
 	if h, err := f.o.Store.Host(host); err == nil && known(&h) {
 		return
@@ -101,8 +101,7 @@ func (f *Fetcher) learn(host string, known func(*store.Host) bool, note func(*st
 	}
 }
 
-// foreign returns markdown that others made as a rendition. An origin's count of tokens is taken when it is one (rule
-// A4).
+// foreign returns a rendition for markdown made by others. It uses their token count if it is a number (rule A4).
 func foreign(markdown []byte, tokens string, from page.Source) *store.Rendition {
 	r := &store.Rendition{Markdown: markdown, From: from}
 	if n, err := strconv.ParseUint(strings.TrimSpace(tokens), 10, 31); err == nil {
@@ -114,7 +113,7 @@ func foreign(markdown []byte, tokens string, from page.Source) *store.Rendition 
 	return r
 }
 
-// titleOf returns the title that markdown names: in its front matter, else its first heading of level one.
+// titleOf returns the title in markdown's front matter, else its first heading of level one.
 func titleOf(markdown []byte) string {
 	block, body := page.SplitFrontMatter(markdown)
 	for line := range bytes.Lines(block) {

@@ -13,16 +13,16 @@ import (
 	"readthru/page"
 )
 
-// observeLimit is the largest HTML kept aside for a page that a browser reads, in bytes.
+// observeLimit is the largest HTML copied while it passes to a browser, in bytes.
 const observeLimit = 10 << 20
 
-// waitingLimit is how much of such HTML may wait for its conversion, in bytes.
+// waitingLimit is the total size of copied HTML that may wait for its conversion, in bytes.
 const waitingLimit = 64 << 20
 
-// Observe wraps the body of a response that passes unchanged to a client that wants HTML: after its last byte a copy
-// becomes a page in the background. The client gets the same bytes at the same time. A body that ends early leaves
-// nothing. Observe also adds to Vary that the URL has another form here. It ignores a response that is not a page or
-// must not be remembered.
+// Observe wraps the body of a response that passes unchanged to a client that wants HTML. After the last byte a copy of
+// the body becomes a page in the background; the client gets its bytes without delay. A truncated body leaves nothing.
+// Observe also adds Accept to Vary, because the URL has another representation here. It ignores a response that is not
+// a page or must not be remembered.
 func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session string) {
 	if classify(false, resp.StatusCode, resp.Header) != htmlKind {
 		return
@@ -69,10 +69,10 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	}}
 }
 
-// observer copies what is read of a body, up to a limit, and hands the copy over when the body has ended well.
+// observer copies a body while it is read, up to a limit, and calls whole with the copy at EOF.
 type observer struct {
 	io.ReadCloser
-	limit int // bytes; 0: the end is awaited, nothing is copied
+	limit int // bytes; 0: call whole at EOF without a copy
 	copy  bytes.Buffer
 	over  bool
 	whole func([]byte) // nil once called
@@ -94,7 +94,7 @@ func (o *observer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// observed makes a page of HTML that has passed. It asks nobody: local conversion only.
+// observed makes a page from HTML that passed to a client. It converts locally and sends no requests.
 func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 	content, err := decode(raw, a.resp.Header, observeLimit)
 	if err != nil {
@@ -118,13 +118,14 @@ func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 	f.answer(a, false)
 }
 
-// reread gets a page that was read with cookies once more without them, in the background and under our own policy.
+// reread fetches a page that was read with cookies again without them, in the background and under the policy for own
+// fetches.
 func (f *Fetcher) reread(a *attempt) {
 	what := "reread " + a.key.String()
 	if f.inVain(what, a.started) {
 		return
 	}
-	f.giveUp(f.ctx, what)
+	f.noteFailedStep(f.ctx, what)
 	u := *a.url
 	f.enqueue(func(ctx context.Context) {
 		ans, err := f.Page(ctx, Request{URL: &u, Own: true, NoRemote: true, Agent: a.req.Agent, Session: a.req.Session})

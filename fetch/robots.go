@@ -16,30 +16,30 @@ import (
 
 const (
 	robotsLifetime    = 24 * time.Hour   // RFC 9309 §2.4
-	robotsRetry       = 10 * time.Minute // how long one that could not be had is not asked for again
+	robotsRetry       = 10 * time.Minute // how long a failed request is not repeated
 	robotsTimeout     = 15 * time.Second
-	robotsText        = 8 << 10  // bytes of a robots.txt that a Verdict shows
+	robotsText        = 8 << 10  // bytes of a robots.txt in a Verdict
 	robotsCacheLimit  = 16 << 20 // bytes of rules kept in memory
 	robotsUnreachable = 30 * 24 * time.Hour
 )
 
-// Verdict says whether the robots.txt of a site allows us to read a URL (RFC 9309).
+// Verdict reports whether the robots.txt of a site allows us to read a URL (RFC 9309).
 type Verdict struct {
 	Allowed  bool
-	Reason   string        // why not, one plain sentence; empty when allowed
-	Delay    time.Duration // what its Crawl-delay asks for between requests; 0: none
-	Sitemaps []string      // URLs of sitemaps that it names, absolute; at most 100
+	Reason   string        // why not, in one plain sentence; empty if allowed
+	Delay    time.Duration // Crawl-delay between requests; 0: none
+	Sitemaps []string      // absolute URLs of the sitemaps that it names; at most 100
 
 	URL    string // of robots.txt
-	Status int    // the one it came with; 0: it could not be had
+	Status int    // of its response; 0: none was received
 	Text   string // its first 8 KiB
 }
 
-// Allowed asks the robots.txt of u's site whether the product token of fetch.user_agent may read u. The file is
-// fetched through the cache, under the policy for own fetches, at most once in 24 hours. A site without robots.txt
-// (4xx) allows everything. A site that fails to serve it (5xx, no connection) allows what it allowed before, and
-// otherwise nothing. Callers that treat a robots.txt with status 401 or 403 as a ban, as the reference fetch server
-// does, check Status. The error is that of ctx, or says that u is not an http or https URL.
+// Allowed reports whether the robots.txt of u's site allows the product token of fetch.user_agent to read u. It fetches
+// the file through the cache, under the policy for own fetches, at most once in 24 hours. A site without robots.txt
+// (4xx) allows everything. A site that fails to serve it (5xx, no connection) allows what it allowed before, or nothing
+// if that is unknown. Callers that treat status 401 or 403 as a ban, as the reference fetch server does, check Status.
+// Allowed returns the error of ctx, or an error if u is not an http or https URL.
 func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 	if _, err := page.Parse(u.String()); err != nil {
 		return Verdict{}, err
@@ -68,7 +68,7 @@ func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 	return v, nil
 }
 
-// robotsToken is the product token by which a robots.txt knows us.
+// robotsToken returns our product token for robots.txt.
 func (f *Fetcher) robotsToken() string {
 	if token := productToken(f.o.UserAgent); token != "" {
 		return token
@@ -76,20 +76,20 @@ func (f *Fetcher) robotsToken() string {
 	return "readthru"
 }
 
-// siteRobots is what is known of a site's robots.txt.
+// siteRobots is a site's parsed robots.txt, or the failure to fetch it.
 type siteRobots struct {
 	rules    robotsRules
 	sitemaps []string // absolute
 	status   int
 	text     string
-	why      string    // it could not be had, and everything is disallowed
-	said     time.Time // when the rules were had
-	until    time.Time // when to ask again
+	why      string    // if not empty, everything is disallowed for this reason
+	fetched  time.Time // when the rules were fetched
+	until    time.Time // when to fetch again
 }
 
-// freshRobots gets a site's robots.txt once for all who wait for it. The error is that of ctx.
+// freshRobots fetches a site's robots.txt, once for all concurrent callers. It returns the error of ctx.
 func (f *Fetcher) freshRobots(ctx context.Context, site url.URL, known *siteRobots) (*siteRobots, error) {
-	//nolint:contextcheck // it must not end with the request that began it
+	//nolint:contextcheck // must not end with the request that began it
 	done := f.flights.DoChan("robots "+site.String(), func() (any, error) {
 		var got *siteRobots
 		err := f.detached(f.o.Timeout, func(ctx context.Context) {
@@ -109,14 +109,13 @@ func (f *Fetcher) freshRobots(ctx context.Context, site url.URL, known *siteRobo
 	}
 }
 
-// askRobots gets a site's robots.txt and judges what came. known, which may be nil, still holds where nothing better
-// comes.
+// askRobots fetches and parses a site's robots.txt. If that fails, known remains in force; it may be nil.
 func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots) *siteRobots {
 	ctx, cancel := context.WithTimeout(OwnPolicy(ctx), robotsTimeout)
 	defer cancel()
 	now := time.Now()
 	status, text, err := f.readRobots(ctx, &site)
-	got := &siteRobots{status: status, said: now, until: now.Add(robotsLifetime)}
+	got := &siteRobots{status: status, fetched: now, until: now.Add(robotsLifetime)}
 	switch {
 	case err == nil && status >= 200 && status < 300:
 		got.rules = parseRobots(text, f.robotsToken())
@@ -132,7 +131,7 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 		return got
 	}
 	got.until = now.Add(robotsRetry)
-	if known != nil && known.why == "" && now.Sub(known.said) < robotsUnreachable {
+	if known != nil && known.why == "" && now.Sub(known.fetched) < robotsUnreachable {
 		kept := *known
 		kept.until = got.until
 		return &kept
@@ -145,8 +144,8 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 	return got
 }
 
-// readRobots returns the status that robots.txt came with, after redirects, and its text up to the limit. A line that
-// the limit cuts is dropped: half a rule is another rule.
+// readRobots returns the status of robots.txt, after redirects, and its text up to the limit. It drops a line cut by
+// the limit, because half a rule is a different rule.
 func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, text []byte, err error) {
 	resp, _, err := f.plainly(ctx, site, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
 	if err != nil {
@@ -166,8 +165,8 @@ func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, te
 	return resp.StatusCode, text, nil
 }
 
-// robotsCache keeps what sites said, up to robotsCacheLimit bytes; what was asked for longest ago goes. The zero value
-// is empty.
+// robotsCache keeps the robots.txt of sites, up to robotsCacheLimit bytes. It evicts the oldest ones. The zero value is
+// empty.
 type robotsCache struct {
 	mu    sync.Mutex
 	sites map[string]*siteRobots
@@ -182,7 +181,7 @@ func (c *robotsCache) get(site string) *siteRobots {
 }
 
 func (c *robotsCache) put(site string, r *siteRobots) {
-	r.text = strings.Clone(r.text) // not the rest of the file
+	r.text = strings.Clone(r.text) // a copy that does not retain the rest of the file
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sites == nil {

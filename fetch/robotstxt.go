@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// robotsLimit is how much of a robots.txt is read, in bytes (RFC 9309 §2.5).
+// robotsLimit is the number of bytes read of a robots.txt (RFC 9309 §2.5).
 const robotsLimit = 500 << 10
 
-// robotsRules are what a robots.txt says to one crawler (RFC 9309 §2.2).
+// robotsRules are the rules of a robots.txt for one crawler (RFC 9309 §2.2).
 type robotsRules struct {
 	rules    []robotsRule
-	delay    time.Duration // Crawl-delay, which is no part of the RFC; 0: none
+	delay    time.Duration // Crawl-delay, which is not part of the RFC; 0: none
 	sitemaps []string      // as written
 }
 
 // robotsRule is one allow or disallow line.
 type robotsRule struct {
 	allow  bool
-	length int      // of the pattern, in octets: the most specific rule is the longest one
-	parts  []string // of the pattern between its asterisks
+	length int      // length of the pattern in octets; the longest pattern is the most specific
+	parts  []string // the pattern, split at its asterisks
 	ends   bool     // the pattern ends with $
 }
 
-// parseRobots reads what text says to the crawler with a product token. What cannot be read is passed over, line by
-// line. Groups for the same crawler count as one; those for * only where no group names it (RFC 9309 §2.2.1).
-// Crawl-delay and Sitemap lines, which the RFC knows as other records, end no group (§2.2.4).
+// parseRobots returns the rules in text for the crawler with a product token. It skips malformed lines. Several groups
+// for the same crawler count as one; groups for * apply only if no group names the crawler (RFC 9309 §2.2.1).
+// Crawl-delay and Sitemap lines, which are "other records" in the RFC, do not end a group (§2.2.4).
 func parseRobots(text []byte, token string) robotsRules {
 	var ours, everyone robotsRules
 	var sitemaps []string
-	named := false              // a group names us
-	toUs, toAll := false, false // whom the group speaks to
-	begun := false              // the group has a rule: the next user-agent line begins another one
+	named := false              // a group names the crawler
+	toUs, toAll := false, false // whether the group names the crawler, or *
+	begun := false              // the group has a rule; the next user-agent line begins another group
 	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")),
 		func(r rune) bool { return r == '\n' || r == '\r' }) {
 		key, value := robotsLine(string(line))
@@ -85,17 +85,17 @@ func parseRobots(text []byte, token string) robotsRules {
 	return ours
 }
 
-// robotsLine returns the key of a line in lower case, and its value, without comment.
+// robotsLine returns the lower-case key and the value of a line, without comment.
 func robotsLine(line string) (key, value string) {
 	line, _, _ = strings.Cut(line, "#")
 	key, value, ok := strings.Cut(line, ":")
-	if !ok { // a colon forgotten
+	if !ok { // the colon is missing
 		key, value, _ = strings.Cut(strings.TrimSpace(line), " ")
 	}
 	return strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
 }
 
-// productToken returns the product token that a user-agent line or field begins with (RFC 9309 §2.2.1): letters, - and
+// productToken returns the product token at the start of a user-agent line or field (RFC 9309 §2.2.1): letters, - and
 // _.
 func productToken(agent string) string {
 	end := strings.IndexFunc(agent, func(r rune) bool {
@@ -121,8 +121,8 @@ func newRobotsRule(allow bool, pattern string) robotsRule {
 	return r
 }
 
-// matches reports whether the rule matches a path as robotsPath gives it: from its first octet, in time proportional to
-// path and pattern. An asterisk is any octets (RFC 9309 §2.2.3).
+// matches reports whether the rule matches a result of robotsPath, from its first octet. An asterisk matches any octets
+// (RFC 9309 §2.2.3). It takes time proportional to the lengths of path and pattern.
 func (r robotsRule) matches(path string) bool {
 	first, rest := r.parts[0], r.parts[1:]
 	path, ok := strings.CutPrefix(path, first)
@@ -143,8 +143,8 @@ func (r robotsRule) matches(path string) bool {
 	return strings.Contains(path, last)
 }
 
-// allows reports whether a path may be read: the longest rule that matches decides, of two of a length the one that
-// allows, and what no rule matches is allowed (RFC 9309 §2.2.2).
+// allows reports whether a path may be read. The longest matching rule decides; among rules of equal length, allow
+// wins. A path that no rule matches is allowed (RFC 9309 §2.2.2).
 func (rs robotsRules) allows(path string) bool {
 	longest, allowed := -1, true
 	for _, r := range rs.rules {
@@ -155,7 +155,7 @@ func (rs robotsRules) allows(path string) bool {
 	return allowed
 }
 
-// size is about how many bytes the rules take in memory.
+// size returns the approximate memory size of the rules in bytes.
 func (rs robotsRules) size() int {
 	n := 0
 	for _, r := range rs.rules {
@@ -167,8 +167,8 @@ func (rs robotsRules) size() int {
 	return n
 }
 
-// robotsPath returns what rules are held against: path and query, in octets. An asterisk or dollar sign of the URL
-// stands for itself, as an escaped one of a pattern does.
+// robotsPath returns path and query of u for matching, normalised by robotsOctets. It escapes asterisks and dollar
+// signs, so that they match only escaped ones in a pattern.
 func robotsPath(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {
@@ -180,8 +180,8 @@ func robotsPath(u *url.URL) string {
 	return robotsOctets(path, "*$")
 }
 
-// robotsOctets makes escapes uniform (RFC 9309 §2.2.2): what need not be escaped is not, what must be is, and so are
-// the octets in also.
+// robotsOctets normalises percent-encoding (RFC 9309 §2.2.2): it decodes unreserved octets and encodes those that must
+// be encoded and those in also.
 func robotsOctets(s, also string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

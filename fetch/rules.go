@@ -14,11 +14,11 @@ import (
 type Rule struct {
 	Host, Path string        // patterns: "*.example.com" (also example.com itself), "/docs/*"; empty matches all
 	Action     string        // intercept, tunnel, block or empty
-	Mode       string        // as proxy.mode; empty: that
-	TTL        time.Duration // how long answers stay fresh, whatever the origin says; 0: as it says
-	Bypass     bool          // past the cache
+	Mode       string        // as proxy.mode; if empty, proxy.mode applies
+	TTL        time.Duration // lifetime of answers, overriding the origin's; 0: no override
+	Bypass     bool          // bypass the cache
 	Cascade    []string
-	Render     string // as render.mode; empty: that
+	Render     string // as render.mode; if empty, render.mode applies
 }
 
 // Rules are tried in order.
@@ -39,7 +39,7 @@ func (r Rules) Match(host, urlPath string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// Cache returns what the rules say to the cache about a URL.
+// Cache returns the cache's part of the rule for a URL.
 func (r Rules) Cache(u *url.URL) cache.Rule {
 	rule, _ := r.Match(u.Hostname(), u.Path)
 	return cache.Rule{Lifetime: rule.TTL, Bypass: rule.Bypass}
@@ -55,7 +55,7 @@ func matchHost(pattern, host string) bool {
 	return glob(pattern, host)
 }
 
-// matchPath compares the path as an origin would resolve it: "/docs/../admin" is "/admin".
+// matchPath matches the path as an origin would resolve it: "/docs/../admin" is "/admin".
 func matchPath(pattern, urlPath string) bool {
 	if pattern == "" {
 		return true
@@ -70,8 +70,8 @@ func matchPath(pattern, urlPath string) bool {
 	return glob(pattern, clean)
 }
 
-// glob reports whether s matches a pattern in which * stands for any text, the empty one included. It takes time in
-// proportion to the product of the lengths at worst: a * only ever retries from the latest one.
+// glob reports whether s matches a pattern in which * stands for any text, including none. It backtracks only to the
+// latest *, so it takes at most time proportional to the product of the lengths.
 func glob(pattern, s string) bool {
 	p, i, star, mark := 0, 0, -1, 0
 	for i < len(s) {

@@ -8,10 +8,10 @@ import (
 	"readthru/page"
 )
 
-// origins reports whether something is wanted beside the page that only the origin's content has.
+// origins reports whether the request needs the origin's content beside the page.
 func (r *Request) origins() bool { return r.Links || r.Source || r.Trimmed }
 
-// shape makes of a page what the request wants of it, and beside it.
+// shape applies the view to a page and adds the HTML that the request wants beside it.
 func (f *Fetcher) shape(ctx context.Context, a *attempt) error {
 	if err := f.narrow(ctx, a); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (f *Fetcher) shape(ctx context.Context, a *attempt) error {
 	return f.beside(ctx, a)
 }
 
-// beside finds the HTML that is wanted beside the page.
+// beside sets the HTML that the request wants beside the page.
 func (f *Fetcher) beside(ctx context.Context, a *attempt) error {
 	rendered := a.best != nil && a.best.From == page.Browser && a.seen != nil
 	if !a.req.Source && !a.req.Trimmed || a.best == nil || !rendered && (a.kind != htmlKind || a.content == nil) {
@@ -45,14 +45,14 @@ func (f *Fetcher) beside(ctx context.Context, a *attempt) error {
 	return f.trim(ctx, a, doc)
 }
 
-// trim writes what the view wants of a document. A selector that matches nothing leaves the page as it is, as in its
-// markdown.
+// trim sets the part of the document's HTML that the view selects. As for markdown, a selector that matches nothing
+// selects the whole page.
 func (f *Fetcher) trim(ctx context.Context, a *attempt, doc *convert.Document) error {
 	if err := f.workers.Acquire(ctx, 1); err != nil {
 		return err
 	}
 	defer f.workers.Release(1)
-	o, limit := a.req.View.options(a.convert), 8*len(a.content)+64<<10 // links grow when they become absolute
+	o, limit := a.req.View.options(a.convert), 8*len(a.content)+64<<10 // absolute links are longer
 	t, err := doc.Trimmed(ctx, o, limit)
 	if errors.Is(err, convert.ErrNoMatch) {
 		o.Selector = ""

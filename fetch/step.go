@@ -9,20 +9,21 @@ import (
 	"readthru/store"
 )
 
-// Step is one way to the markdown of a page. Steps share an attempt: what one has fetched or parsed, the next one uses.
+// Step is a way to obtain the markdown of a page. Steps share an attempt, so that each uses what earlier ones fetched
+// or parsed.
 type Step interface {
 	// Name is the step's name in fetch.cascade.
 	Name() string
 
-	// Try returns a rendition, or says why it has none. It never ends the cascade by an error: the next step is tried.
+	// Try returns a rendition, or the reason why it has none. An error never ends the cascade: the next step is tried.
 	Try(ctx context.Context, a *attempt) result
 }
 
-// result is what a step has to say.
+// result is the result of a step.
 type result struct {
-	rendition *store.Rendition // nil: none
+	rendition *store.Rendition // may be nil
 	good      bool             // the cascade ends here
-	outcome   string           // of page.Attempt; empty for a rendition
+	outcome   string           // for page.Attempt; empty if there is a rendition
 	reason    string           // for page.Attempt
 }
 
@@ -30,14 +31,14 @@ func skipped(why string) result   { return result{outcome: page.Skipped, reason:
 func rejected(why string) result  { return result{outcome: page.Rejected, reason: why} }
 func failedWith(err error) result { return result{outcome: page.Failed, reason: err.Error()} }
 
-// absent is a step whose part is not there.
+// absent is a step that is not available.
 type absent struct{ name, why string }
 
 func (s absent) Name() string                         { return s.name }
 func (s absent) Try(context.Context, *attempt) result { return skipped(s.why) }
 
-// try runs steps in order until one gives a good rendition. The best one stays in a.best; when none is good that is
-// still what is served, with the warnings it carries.
+// try runs steps in order until one gives a good rendition. It sets a.best to the best rendition, which is served with
+// its warnings even if it is not good.
 func (f *Fetcher) try(ctx context.Context, a *attempt, names []string) {
 	answered := -1
 	for _, name := range names {
@@ -47,29 +48,29 @@ func (f *Fetcher) try(ctx context.Context, a *attempt, names []string) {
 		}
 		begun := time.Now()
 		res := step.Try(ctx, a)
-		told := page.Attempt{Step: name, Outcome: res.outcome, Reason: res.reason, MS: time.Since(begun).Milliseconds()}
+		entry := page.Attempt{Step: name, Outcome: res.outcome, Reason: res.reason, MS: time.Since(begun).Milliseconds()}
 		if res.rendition != nil {
-			told.Outcome = page.Answered
+			entry.Outcome = page.Answered
 			if better(res, a.best) {
 				if answered >= 0 {
 					a.attempts[answered].Outcome = page.Rejected
 				}
 				a.best, answered = res.rendition, len(a.attempts)
 			} else {
-				told.Outcome = page.Rejected
+				entry.Outcome = page.Rejected
 			}
 		}
-		a.attempts = append(a.attempts, told)
+		a.attempts = append(a.attempts, entry)
 		if res.good || ctx.Err() != nil {
 			return
 		}
 	}
 }
 
-// better reports whether a step's rendition takes the place of the best so far.
+// better reports whether a step's rendition replaces the best one so far.
 func better(res result, best *store.Rendition) bool {
 	return best == nil || res.good || res.rendition.Tokens > best.Tokens
 }
 
-// weak are the warnings of a rendition that is not good in the sense of the cascade: later steps may have a better one.
+// weak are the warnings that make a rendition not good for the cascade: later steps may have a better one.
 var weak = []string{convert.WarnThin, convert.WarnShell, convert.WarnFallback, convert.WarnSoft404, convert.WarnError}

@@ -21,11 +21,10 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// TransportOptions configures the way to origins. The zero value reaches public addresses only, with the system's
-// roots.
+// TransportOptions configures a Transport. The zero value allows only public addresses and uses the system's roots.
 type TransportOptions struct {
-	// Resolve names addresses to dial in place of others: host:port=addr:port, where host may be *. An address named here
-	// is exempt from the guard, for connections made through its entry.
+	// Resolve lists addresses to dial instead of others: host:port=addr:port, where host may be *. Connections made
+	// through an entry are exempt from the address policy.
 	Resolve []string
 
 	CAFile   string // PEM file of extra roots; empty: none
@@ -34,27 +33,27 @@ type TransportOptions struct {
 	AllowPrivateOwn     bool // own fetches may reach private addresses
 	AllowPrivateProxied bool // clients' requests may reach private addresses
 
-	// Avoid returns our own listeners, which are never dialled. If nil, there are none.
+	// Avoid returns our own listeners, which must not be dialled. If nil, there are none.
 	Avoid func() []netip.AddrPort
 
-	UserAgent string // for own requests that carry none
+	UserAgent string // for own requests without one
 	Log       *slog.Logger
 }
 
-// Transport is the way to origins: it verifies certificates and refuses addresses that must not be reached. It takes
-// the policy from a request's context (see [OwnPolicy] and [Endpoint]); requests of different policies never share
-// connections. It does not decode content, ignores proxy variables of the environment, and sets no timeout for
-// responses: callers bound pages by their context.
+// Transport sends requests to origins: it verifies certificates and refuses prohibited addresses. It takes the policy
+// from a request's context (see [OwnPolicy] and [Endpoint]); requests of different policies never share connections. It
+// does not decode content, ignores the environment's proxy variables, and sets no timeout for responses, which callers
+// limit by their context.
 type Transport struct {
 	dialer    *dialer
 	tls       *tls.Config
-	upstream  *url.URL // nil: none
+	upstream  *url.URL // may be nil
 	userAgent string
-	looked    *lru.Cache[string, resolved] // names looked up for the upstream
+	looked    *lru.Cache[string, resolved] // lookups of checkBehindUpstream
 	pools     [3]*http.Transport           // by policy
 }
 
-// NewTransport returns a Transport. The error names the option that is not usable.
+// NewTransport returns a Transport. The error for an invalid option names the option.
 func NewTransport(o TransportOptions) (*Transport, error) {
 	looked, _ := lru.New[string, resolved](1024) // fails for sizes below 1 only
 	t := &Transport{userAgent: o.UserAgent, looked: looked, dialer: &dialer{avoid: o.Avoid}}
@@ -102,7 +101,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.WithContext(context.WithValue(ctx, http1Key{}, true))
 	}
 	if _, ok := req.Header["User-Agent"]; !ok {
-		// net/http would name itself: a client that says nothing of itself stays so.
+		// Without this net/http would send its own name for a client that sends none.
 		agent := ""
 		if p != proxied {
 			agent = t.userAgent
@@ -177,7 +176,7 @@ func (t *Transport) pool(p policy) *http.Transport {
 		TLSHandshakeTimeout:    connectTimeout,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
-		DisableCompression:     true, // what is stored and passed on are the origin's bytes
+		DisableCompression:     true, // store and forward the origin's bytes
 		MaxIdleConns:           512,
 		MaxIdleConnsPerHost:    64,
 		IdleConnTimeout:        90 * time.Second,
@@ -186,8 +185,8 @@ func (t *Transport) pool(p policy) *http.Transport {
 	}
 }
 
-// through reports whether requests to u go through the upstream proxy. What upstream.resolve names is reached directly,
-// and so is this machine: to the upstream, localhost is another one.
+// through reports whether requests to u go through the upstream proxy. Hosts in upstream.resolve and this machine are
+// contacted directly, because localhost is a different machine for the upstream proxy.
 func (t *Transport) through(u *url.URL) bool {
 	if t.upstream == nil || page.Loopback(u.Hostname()) {
 		return false
@@ -196,7 +195,7 @@ func (t *Transport) through(u *url.URL) bool {
 	return !mapped
 }
 
-// dialTLS connects and shakes hands within connectTimeout, for both together.
+// dialTLS connects and performs the TLS handshake, both together within connectTimeout.
 func (t *Transport) dialTLS(ctx context.Context, p policy, network, addr string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -221,7 +220,7 @@ func (t *Transport) dialTLS(ctx context.Context, p policy, network, addr string)
 	return conn, nil
 }
 
-// lookup returns the addresses of a host, which may be an address itself.
+// lookup returns the addresses of a host. The host may be an address.
 func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{ip}, nil
@@ -233,7 +232,8 @@ func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) 
 	return r.LookupNetIP(ctx, "ip", host)
 }
 
-// rootsWith returns the system's roots and those of a PEM file; nil, which means the system's, when file is empty.
+// rootsWith returns the system's roots and those of a PEM file. If file is empty it returns nil, which means the
+// system's roots.
 func rootsWith(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -244,7 +244,7 @@ func rootsWith(file string) (*x509.CertPool, error) {
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
-		pool = x509.NewCertPool() // a machine without roots still has those of the file
+		pool = x509.NewCertPool() // the machine has no roots: use only those of the file
 	}
 	if !pool.AppendCertsFromPEM(pem) {
 		return nil, fmt.Errorf("read extra roots: %s holds no PEM certificate", file)
@@ -252,10 +252,10 @@ func rootsWith(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// errWeakKey refuses what crypto/tls accepts: it verifies RSA keys of 1024 bits.
+// errWeakKey is returned for weak RSA keys, which crypto/tls accepts from 1024 bits.
 var errWeakKey = errors.New("the certificate has an RSA key of less than 2048 bits")
 
-// refuseWeakKeys fails unless one verified chain has no RSA key under 2048 bits.
+// refuseWeakKeys returns an error unless a verified chain has no RSA key under 2048 bits.
 func refuseWeakKeys(cs tls.ConnectionState) error {
 	weak := func(c *x509.Certificate) bool {
 		k, ok := c.PublicKey.(*rsa.PublicKey)

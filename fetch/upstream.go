@@ -18,7 +18,7 @@ import (
 	"readthru/page"
 )
 
-// parseUpstream reads the URL of an upstream proxy: http, https or socks5, with user info where it asks for it.
+// parseUpstream parses the URL of an upstream proxy: http, https or socks5, optionally with user info.
 func parseUpstream(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -104,7 +104,7 @@ func connect(ctx context.Context, conn net.Conn, user *url.Userinfo, addr string
 	return &bufferedConn{Conn: conn, r: r}, nil
 }
 
-// bufferedConn reads first what was read ahead of it.
+// bufferedConn returns buffered bytes before those of the connection.
 type bufferedConn struct {
 	net.Conn
 	r *bufio.Reader
@@ -112,7 +112,7 @@ type bufferedConn struct {
 
 func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// CloseWrite ends our side only, so that a tunnel can close by halves.
+// CloseWrite half-closes the connection.
 func (c *bufferedConn) CloseWrite() error {
 	switch conn := c.Conn.(type) {
 	case *net.TCPConn:
@@ -123,15 +123,16 @@ func (c *bufferedConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// resolved is what a name gave when it was looked up to be judged; no addresses when it could not be resolved.
+// resolved is the cached result of a lookup; it has no addresses if the lookup failed.
 type resolved struct {
 	ips   []netip.Addr
 	until time.Time
 }
 
-// checkBehindUpstream judges a destination that the upstream proxy will resolve: an address as it stands, a name as far
-// as we can resolve it within half a second. What we cannot resolve is the upstream's to guard: networks that need an
-// upstream often have no names of the outside. An answer, or that there was none, holds for a minute.
+// checkBehindUpstream checks a destination that the upstream proxy will resolve: an address, or the addresses to which
+// we can resolve a name within half a second. It accepts a name that we cannot resolve, because networks that require
+// an upstream proxy often do not resolve external names; the upstream proxy must guard these. Lookups, including failed
+// ones, are cached for a minute.
 func (t *Transport) checkBehindUpstream(ctx context.Context, p policy, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"readthru/store"
 )
 
-// View says which parts of a page are wanted, and in which form. The zero value is the whole page as configured. A
-// view changes an answer and never what is stored of the page.
+// View selects parts of a page and their form. The zero value selects the page as configured. A view affects the answer
+// but never the stored page.
 type View struct {
-	WholePage bool   // all of the page, not its main content alone
-	Selector  string // only what this CSS selector matches
-	Drop      string // without what this CSS selector matches
+	WholePage bool   // the whole page instead of its main content
+	Selector  string // only elements that match this CSS selector
+	Drop      string // without elements that match this CSS selector
 	Links     string // inline, reference, text or none; empty: as configured
 	Images    string // keep, alt or none; empty: as configured
-	Section   string // only the section with this id or heading; empty: that of the URL's fragment, if it has one
-	Start     int    // code points of the content to skip; a cut answer says where to continue (page.Answer.Next)
-	Receipts  bool   // report what was removed because no reader sees it (page.Answer.Removed)
+	Section   string // only the section with this id or heading; if empty, that of the URL's fragment, if any
+	Start     int    // code points of the content to skip; a truncated answer says where to continue (page.Answer.Next)
+	Receipts  bool   // report removed hidden text (page.Answer.Removed)
 }
 
 // Check returns an error for a malformed view.
@@ -35,7 +35,7 @@ func (v View) Check() error {
 	return v.options(convert.Options{}).Check()
 }
 
-// options returns what a conversion is to do, on top of the configured options.
+// options returns the configured conversion options o, modified by the view.
 func (v View) options(o convert.Options) convert.Options {
 	o.WholePage, o.Selector, o.Drop = o.WholePage || v.WholePage, v.Selector, v.Drop
 	if v.Links != "" {
@@ -47,11 +47,11 @@ func (v View) options(o convert.Options) convert.Options {
 	return o
 }
 
-// chooses reports whether a view is about elements, which markdown no longer has.
+// chooses reports whether a view selects elements, which markdown no longer has.
 func (v View) chooses() bool { return v.WholePage || v.Selector != "" || v.Drop != "" }
 
-// section returns the name of the section that is wanted; empty for all of the page. Fragments that scripts route by,
-// and those that highlight text, name none.
+// section returns the name of the selected section, or "" for the whole page. It ignores fragments for routing by
+// scripts and for highlighting text.
 func (v View) section(u *url.URL) string {
 	if v.Section != "" {
 		return strings.TrimPrefix(v.Section, "#")
@@ -64,7 +64,7 @@ func (v View) section(u *url.URL) string {
 	return name
 }
 
-// narrow makes a.shown what the view wants of a page, when that is not the page as it is kept.
+// narrow sets a.shown to the part of a page that the view selects, unless that is the page as stored.
 func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 	v := a.req.View
 	o := v.options(a.convert)
@@ -92,8 +92,8 @@ func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 	return f.narrowPage(ctx, a, o)
 }
 
-// narrowPage converts the content in hand as the view wants it. A selector or section that is not on the page leaves
-// the page as it is, with a warning.
+// narrowPage converts the fetched content with the options of the view. If a selector or section is not on the page, it
+// adds a warning and ignores the selector or section.
 func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options) error {
 	ctx, cancel := context.WithTimeout(ctx, convertBudget)
 	defer cancel()
@@ -128,7 +128,7 @@ func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options)
 	return nil
 }
 
-// convertAs converts the content in hand.
+// convertAs converts the fetched content with the options o.
 func (f *Fetcher) convertAs(ctx context.Context, a *attempt, o convert.Options) (*convert.Result, error) {
 	doc, err := f.document(ctx, a)
 	if err != nil {
@@ -141,8 +141,8 @@ func (f *Fetcher) convertAs(ctx context.Context, a *attempt, o convert.Options) 
 	return doc.Convert(ctx, o)
 }
 
-// narrowMarkdown cuts the section that is wanted out of markdown that others made. What else a view may want needs
-// elements, which markdown no longer has: it is left undone and told.
+// narrowMarkdown selects a section of markdown made by others. Other options of a view need elements, which markdown no
+// longer has; it ignores them with a warning.
 func (a *attempt) narrowMarkdown(o convert.Options) {
 	section := o.Section
 	if o.Section = ""; o != a.convert {
@@ -163,7 +163,7 @@ func (a *attempt) narrowMarkdown(o convert.Options) {
 	a.shown, a.page.Section = &shown, section
 }
 
-// from returns markdown from the code point at which a view begins; nothing when it begins after the end.
+// from returns md without its first start code points.
 func from(md []byte, start int) []byte {
 	for ; start > 0 && len(md) > 0; start-- {
 		_, size := utf8.DecodeRune(md)
