@@ -116,7 +116,8 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 
 func (v *vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	prefix := prefixesOf(v.o.model.Model()).query
-	answer, err := v.o.model.Embed(ctx, []string{truncateBytes(prefix+text, maxEmbedBytes)}, "", "embedding of a search query")
+	texts := []string{truncateBytes(prefix+text, maxEmbedBytes)}
+	answer, err := v.o.model.Embed(ctx, texts, "", "embedding of a search query")
 	if err != nil {
 		return nil, err
 	}
