@@ -116,7 +116,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	if w.store, err = store.Open(store.Options{Dir: tb.TempDir()}); err != nil {
 		tb.Fatal(err)
 	}
-	c := cache.New(cache.Options{Page: page.IsPage, Store: w.store, Next: transport})
+	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: w.store, Next: transport})
 	fo := fetch.Options{
 		Client: c, Direct: transport, Store: w.store, FrontMatter: true,
 		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},

@@ -75,6 +75,11 @@ type Options struct {
 	// It must be pure. If nil, nothing is a page.
 	Page func(contentType string) bool
 
+	// Markdown reports whether content of this media type is markdown. If a request names text/markdown and the origin
+	// answers with markdown but without Vary: Accept, only requests that name it get the stored response. It must be pure.
+	// If nil, nothing is markdown.
+	Markdown func(contentType string) bool
+
 	// ForPage reports whether the answer to a request may become a page, whatever its media type. A shared cache answers
 	// such a request with nothing that was asked for with credentials. It must be pure. If nil, no request is for a page.
 	ForPage func(*http.Request) bool
@@ -127,7 +132,8 @@ func New(o Options) *Cache {
 		store: o.Store, next: o.Next, maxBody: o.MaxBody, log: o.Log,
 		policy: policy{
 			shared: !o.Private, offline: o.Offline, staleLimit: o.StaleLimit, heuristicMax: o.HeuristicMax,
-			key: o.PartitionKey, secret: o.Secret, page: o.Page, forPage: o.ForPage, pageLifetime: o.PageLifetime, rule: o.Rule,
+			key: o.PartitionKey, secret: o.Secret, page: o.Page, markdown: o.Markdown, forPage: o.ForPage,
+			pageLifetime: o.PageLifetime, rule: o.Rule,
 			targeted: o.Targeted,
 		},
 		budget: budget{limit: spoolLimit},

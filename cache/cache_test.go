@@ -328,21 +328,25 @@ func TestCredentialsOfOneClientNeverAnswerAnother(t *testing.T) {
 }
 
 func TestMarkdownForOneIsNotServedToAll(t *testing.T) {
-	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
-		if strings.Contains(req.Header.Get("Accept"), "text/markdown") {
-			respond(w, 200, "# md", "Cache-Control: max-age=60", "Content-Type: text/markdown") // no Vary: a common mistake
-			return
-		}
-		respond(w, 200, "<p>html", "Cache-Control: max-age=60", "Content-Type: text/html")
-	})
-	agent, browser := "Accept: text/markdown, text/html;q=0.9", "Accept: text/html"
-	r.get(agent)
-	if g := r.get(browser); g.body != "<p>html" {
-		t.Errorf("browser got %q", g.body)
-	}
-	r.wantAsked(2)
-	if g := r.get(browser); g.body != "<p>html" || !strings.Contains(g.status, "hit") {
-		t.Errorf("browser again: %q %q", g.body, g.status)
+	for _, markdown := range []string{"text/markdown", "Text/X-Markdown; charset=utf-8"} {
+		t.Run(markdown, func(t *testing.T) {
+			r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+				if strings.Contains(req.Header.Get("Accept"), "text/markdown") {
+					respond(w, 200, "# md", "Cache-Control: max-age=60", "Content-Type: "+markdown) // no Vary: a common mistake
+					return
+				}
+				respond(w, 200, "<p>html", "Cache-Control: max-age=60", "Content-Type: text/html")
+			})
+			agent, browser := "Accept: text/markdown, text/html;q=0.9", "Accept: text/html"
+			r.get(agent)
+			if g := r.get(browser); g.body != "<p>html" {
+				t.Errorf("browser got %q", g.body)
+			}
+			r.wantAsked(2)
+			if g := r.get(browser); g.body != "<p>html" || !strings.Contains(g.status, "hit") {
+				t.Errorf("browser again: %q %q", g.body, g.status)
+			}
+		})
 	}
 }
 

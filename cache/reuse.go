@@ -20,6 +20,7 @@ type policy struct {
 	targeted     []string
 	secret       func(*url.URL) bool
 	page         func(contentType string) bool
+	markdown     func(contentType string) bool
 	forPage      func(*http.Request) bool
 	pageLifetime time.Duration
 	rule         func(*url.URL) Rule

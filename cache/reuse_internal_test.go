@@ -15,9 +15,11 @@ var (
 	epoch  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	shared = policy{
 		shared: true, staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k"), page: page.IsPage,
+		markdown: page.IsMarkdown,
 	}
 	private = policy{
 		staleLimit: 7 * 24 * time.Hour, heuristicMax: 7 * 24 * time.Hour, key: []byte("k"), page: page.IsPage,
+		markdown: page.IsMarkdown,
 	}
 )
 

@@ -36,7 +36,7 @@ func newRig(t *testing.T, o cache.Options, handler http.HandlerFunc) *rig {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{DisableCompression: true}
-	o.Page = page.IsPage
+	o.Page, o.Markdown = page.IsPage, page.IsMarkdown
 	o.Store, o.Log = r.store, slog.New(slog.DiscardHandler)
 	if o.Next == nil {
 		o.Next = transport

@@ -24,9 +24,10 @@ const (
 	classRange = "range "
 )
 
-// unmarked reports whether the answer to q is markdown sent to who names it, without a Vary that says so.
-func unmarked(q *request, h http.Header, vary []string) bool {
-	return mediaType(h) == "text/markdown" && namesMarkdown(q.Header) && !slices.Contains(vary, "accept")
+// unmarked reports whether the answer to q is markdown that q asked for by name, without a Vary that says so.
+func (p *policy) unmarked(q *request, h http.Header, vary []string) bool {
+	return p.markdown != nil && p.markdown(h.Get("Content-Type")) && namesMarkdown(q.Header) &&
+		!slices.Contains(vary, "accept")
 }
 
 // setsCookie reports whether the stored response arrived with Set-Cookie.
@@ -81,7 +82,7 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 		Length: resp.ContentLength, Total: -1, Tags: tagsOf(h),
 	}
 	var class []string
-	if unmarked(q, h, names) {
+	if p.unmarked(q, h, names) {
 		class = append(class, classMarkdown)
 	}
 	if p.shared && p.isPage(h) && len(h["Set-Cookie"]) > 0 {

@@ -148,7 +148,7 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	maps.Copy(fresh.Header, update)
 	if names, _ := varyNames(fresh.Header); !slices.Equal(names, r.Vary) {
 		fresh.Vary, fresh.Selecting = names, selecting(names, q.Header, p.key)
-		if !strings.Contains(r.Class, classMarkdown) && unmarked(q, fresh.Header, names) {
+		if !strings.Contains(r.Class, classMarkdown) && p.unmarked(q, fresh.Header, names) {
 			fresh.Class = strings.Trim(classMarkdown+","+r.Class, ",")
 		}
 	}

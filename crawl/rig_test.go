@@ -127,7 +127,7 @@ func newRig(tb testing.TB, h http.Handler, change ...func(*crawl.Config, *fetch.
 	}
 	tb.Cleanup(func() { _ = st.Close() })
 	c := cache.New(cache.Options{
-		Page:  page.IsPage,
+		Page: page.IsPage, Markdown: page.IsMarkdown,
 		Store: st, Next: s,
 		PageLifetime: 24 * time.Hour,
 	})

@@ -85,7 +85,7 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 		f(&opts)
 	}
 	c.cache = cache.New(cache.Options{
-		Page:  page.IsPage,
+		Page: page.IsPage, Markdown: page.IsMarkdown,
 		Store: c.store, Next: c.transport, Private: opts.Private,
 		PartitionKey: []byte("test"), PageLifetime: 24 * time.Hour,
 	})

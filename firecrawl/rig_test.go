@@ -128,7 +128,7 @@ func newRig(tb testing.TB, pages map[string]string) *rig {
 		tb.Fatal(err)
 	}
 	c := cache.New(cache.Options{
-		Page:  page.IsPage,
+		Page: page.IsPage, Markdown: page.IsMarkdown,
 		Store: st, Next: s,
 		PageLifetime: 24 * time.Hour,
 	})

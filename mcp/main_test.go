@@ -68,7 +68,7 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := cache.New(cache.Options{Page: page.IsPage, Store: db, Next: transport})
+	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: db, Next: transport})
 	f := fetch.New(fetch.Options{
 		Client: c, Direct: transport, Store: db, FrontMatter: true, UserAgent: userAgent,
 		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},

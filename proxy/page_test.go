@@ -69,7 +69,7 @@ func newSiteBench(t *testing.T, adjust func(*proxy.Options)) (*bench, *site) {
 	t.Cleanup(func() { _ = st.Close() })
 	names := origins{"*:80": plainOrigin(t, s.ServeHTTP), "*:443": tlsOrigin(t, s.ServeHTTP)}
 	return newBench(t, names, func(o *proxy.Options) {
-		c := cache.New(cache.Options{Page: page.IsPage, Store: st, Next: o.Transport})
+		c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: st, Next: o.Transport})
 		f := fetch.New(fetch.Options{
 			Client: c, Direct: o.Transport, Store: st, FrontMatter: true, BlockedDomains: []string{"blocked.test"},
 			MarkdownNew: fetch.MarkdownNew{Mode: "off"},

@@ -96,7 +96,8 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	c.cache = cache.New(cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
-		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Page: page.IsPage, ForPage: fetch.Own,
+		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Page: page.IsPage, Markdown: page.IsMarkdown,
+		ForPage:      fetch.Own,
 		PageLifetime: s.Cache.PageTTL, Rule: s.rules().Cache, Log: log,
 	})
 	third := s.MarkdownNew.Mode
