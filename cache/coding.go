@@ -17,14 +17,14 @@ import (
 	"readthru/httpfield"
 )
 
-// A codingState is what verifying the content coding of a body found.
+// A codingState is the result of verifying the content coding of a body.
 type codingState int
 
 const (
-	codingWhole codingState = iota // it ended where the coding ends, or the coding is not one we know
-	// not that coding at all, with something behind its end, or too large decoded: do not store.
+	codingWhole codingState = iota // it is complete, or its coding is unknown
+	// not in that coding, with trailing bytes, or too large when decoded: do not store.
 	codingUnknown
-	codingBroken // it began well and was cut or damaged
+	codingBroken // it began correctly but is truncated or damaged
 )
 
 var errUnknownCoding = errors.New("unknown content coding")
@@ -32,8 +32,9 @@ var errUnknownCoding = errors.New("unknown content coding")
 // zstdWindow is the largest window of a zstd frame that HTTP allows, in bytes (RFC 9659).
 const zstdWindow = 8 << 20
 
-// verifyCoding decodes a copy of a body to learn whether its content codings ended well: framing that did tells nothing
-// of a gzip stream that was cut before it was framed. It decodes at most limit bytes. The error names what is wrong.
+// verifyCoding decodes a copy of a body to check that its content codings are complete: correct framing does not
+// exclude a gzip stream that was truncated before it was framed. It decodes at most limit bytes. The error describes
+// the damage.
 func verifyCoding(fields []string, body io.Reader, limit int64) (codingState, error) {
 	var codings []string
 	for coding := range httpfield.Elements(fields) {
@@ -49,13 +50,13 @@ func verifyCoding(fields []string, body io.Reader, limit int64) (codingState, er
 	}
 	buffered := bufio.NewReader(body)
 	if _, err := buffered.Peek(1); err != nil {
-		return codingWhole, nil // empty, as the answer to a HEAD would be
+		return codingWhole, nil // empty, like the response to a HEAD
 	}
 	var decoded io.Reader = buffered
-	for _, coding := range slices.Backward(codings) { // the last one applied comes off first
+	for _, coding := range slices.Backward(codings) { // remove the last applied one first
 		next, closer, err := decoder(coding, decoded)
 		if errors.Is(err, errUnknownCoding) {
-			return codingWhole, nil // only framing tells
+			return codingWhole, nil // only the framing can be checked
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			return codingBroken, fmt.Errorf("decode %s: %w", coding, err)
@@ -73,14 +74,14 @@ func verifyCoding(fields []string, body io.Reader, limit int64) (codingState, er
 	case err == nil && n > limit:
 		return codingUnknown, nil
 	case errors.Is(err, gzip.ErrHeader) && n > 0:
-		return codingUnknown, nil // something behind the last gzip member: not ours to refuse
+		return codingUnknown, nil // trailing bytes after the last gzip member: pass them on
 	case err != nil:
 		return codingBroken, fmt.Errorf("decode %s: %w", strings.Join(codings, ", "), err)
 	}
 	return codingWhole, nil
 }
 
-// decoder returns a reader that takes a coding off r, and what to call when done with it.
+// decoder returns a reader that removes a coding from r, and a function to call when done with it.
 func decoder(coding string, r io.Reader) (decoded io.Reader, done func(), err error) {
 	switch coding {
 	case "gzip", "x-gzip":
@@ -100,7 +101,7 @@ func decoder(coding string, r io.Reader) (decoded io.Reader, done func(), err er
 			z, err := zlib.NewReader(b)
 			return z, nil, err
 		}
-		return flate.NewReader(b), nil, nil // bare, as some origins send it
+		return flate.NewReader(b), nil, nil // raw deflate, as some origins send it
 	}
 	return nil, nil, errUnknownCoding
 }

@@ -9,7 +9,7 @@ import (
 	"readthru/store"
 )
 
-// complete makes of a stored part and the rest that has come a response with the whole (RFC 9111 §3.4).
+// complete combines a stored part with the rest just received into a complete response (RFC 9111 §3.4).
 func (f *flight) complete(r *store.Response, resp *http.Response, sent, received time.Time) (*store.Response, bool) {
 	body, err := f.cache.store.Body(r.Body)
 	if err != nil {

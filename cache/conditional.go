@@ -18,8 +18,8 @@ func forOriginOnly(h http.Header) bool {
 	return len(h["If-Match"]) > 0 || len(h["If-Unmodified-Since"]) > 0
 }
 
-// notModified reports whether the client that sent h holds what r holds already, so that 304 answers it (RFC 9110
-// §13.1.2, §13.1.3, RFC 9111 §4.3.2). If-None-Match, where present, alone decides.
+// notModified reports whether the client that sent h already has the representation r, so that 304 answers it (RFC 9110
+// §13.1.2, §13.1.3, RFC 9111 §4.3.2). If-None-Match takes precedence over If-Modified-Since.
 func notModified(h http.Header, r *store.Response) bool {
 	if tags := h["If-None-Match"]; len(tags) > 0 {
 		return MatchesETag(tags, r.Header.Get("ETag"))
@@ -40,7 +40,7 @@ func notModified(h http.Header, r *store.Response) bool {
 }
 
 // MatchesETag reports whether the lines of an If-None-Match field name the entity tag of a representation, compared
-// weakly, so that 304 answers the request (RFC 9110 §13.1.2). "*" matches whatever there is.
+// weakly, so that 304 answers the request (RFC 9110 §13.1.2). "*" matches any representation.
 func MatchesETag(lines []string, etag string) bool {
 	for tag := range httpfield.EntityTags(lines) {
 		if tag == "*" || etag != "" && weakMatch(tag, etag) {

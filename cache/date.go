@@ -53,7 +53,7 @@ func rfc850Date(s string, now time.Time) (time.Time, bool) {
 	return t, ok
 }
 
-// date makes a time of its parts; clock is "08:49:37". It refuses days that a month does not have.
+// date returns the time with these parts; clock is "08:49:37". It rejects days that the month does not have.
 func date(year int, month string, day int, clock string) (time.Time, bool) {
 	m := time.Month(0)
 	for i := time.January; i <= time.December; i++ {
@@ -111,7 +111,7 @@ func shaped(s, shape string) bool {
 	return true
 }
 
-// number is the value of a string of few digits.
+// number returns the value of a short string of digits.
 func number(digits string) int {
 	n := 0
 	for i := range len(digits) {

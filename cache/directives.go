@@ -9,10 +9,10 @@ import (
 	"readthru/httpfield"
 )
 
-// absent marks a directive that a field does not carry. Every lifetime that is carried is at least 0.
+// absent is the value of a missing lifetime directive. Every lifetime that is present is at least 0.
 const absent time.Duration = -1
 
-// maxDelta is the largest delta-seconds we count with; what is larger means it (RFC 9111 §1.2.2).
+// maxDelta is the largest delta-seconds value; larger ones are reduced to it (RFC 9111 §1.2.2).
 const maxDelta = (1 << 31) * time.Second
 
 // A control is a parsed Cache-Control field, of a request or a response (RFC 9111 §5.2). Unknown directives are
@@ -24,7 +24,7 @@ type control struct {
 	staleWhileRevalidate, staleIfError time.Duration // RFC 5861; absent, or the argument
 
 	noStore, onlyIfCached           bool
-	noCache, private                bool // without field names: the whole response is meant
+	noCache, private                bool // without field names, for the whole response
 	public, mustUnderstand          bool
 	mustRevalidate, proxyRevalidate bool
 
@@ -33,7 +33,7 @@ type control struct {
 	noCacheFields, privateFields []string // the qualified forms, no-cache="a, b" (§5.2.2.4, §5.2.2.7)
 }
 
-// parseControl reads all lines of a Cache-Control field.
+// parseControl parses all lines of a Cache-Control field.
 func parseControl(lines []string) control {
 	cc := control{
 		maxAge: absent, sMaxAge: absent, maxStale: absent, minFresh: absent,
@@ -86,7 +86,7 @@ func parseControl(lines []string) control {
 	return cc
 }
 
-// requestControl reads what a request says to caches: Cache-Control, or Pragma where there is none (RFC 9111 §5.4).
+// requestControl parses a request's Cache-Control, or its Pragma if it has no Cache-Control (RFC 9111 §5.4).
 func requestControl(h http.Header) control {
 	lines := h["Cache-Control"]
 	cc := parseControl(lines)
@@ -100,15 +100,15 @@ func requestControl(h http.Header) control {
 	return cc
 }
 
-// setLifetime sets d, unless it is set, to the seconds in arg, or to 0 if arg is none.
+// setLifetime sets d, unless it is set, to the seconds in arg, or to 0 if arg is not a number.
 func setLifetime(d *time.Duration, arg string) {
 	if *d == absent {
 		*d, _ = deltaSeconds(unquote(arg))
 	}
 }
 
-// setLeniency sets d, unless it is set, to the seconds in arg, and leaves it alone if arg is none: a damaged argument
-// must never allow more.
+// setLeniency sets d, unless it is set, to the seconds in arg. It leaves d unchanged if arg is not a number: a
+// malformed argument must never allow more.
 func setLeniency(d *time.Duration, arg string) {
 	if seconds, ok := deltaSeconds(unquote(arg)); ok && *d == absent {
 		*d = seconds

@@ -15,8 +15,8 @@ type Line struct {
 	Text    string
 }
 
-// Explain tells, by section of RFC 9111, why each stored response of req's URL is or is not reused for req now, newest
-// first. It asks nobody and changes nothing. Without stored responses it returns nothing.
+// Explain explains, by section of RFC 9111, why each stored response of req's URL is or is not reused for req now,
+// newest first. It sends no request and changes nothing. Without stored responses it returns nil.
 func (c *Cache) Explain(req *http.Request) ([]Line, error) {
 	q := c.policy.request(req)
 	stored, err := c.store.Responses(q.key)
@@ -26,8 +26,7 @@ func (c *Cache) Explain(req *http.Request) ([]Line, error) {
 	return c.policy.explain(q, stored, time.Now()), nil
 }
 
-// Fresh reports whether a stored response answers req now, without a question to its origin. It asks nobody and changes
-// nothing.
+// Fresh reports whether a stored response answers req now without validation. It sends no request and changes nothing.
 func (c *Cache) Fresh(req *http.Request) (bool, error) {
 	q := c.policy.request(req)
 	stored, err := c.store.Responses(q.key)
@@ -42,13 +41,13 @@ func (c *Cache) Fresh(req *http.Request) (bool, error) {
 	return v.action == reuse && v.ttl > 0, nil
 }
 
-// mask keeps a query, which may be secret, out of messages.
+// mask removes the query, which may be secret, from a key for messages.
 func (c *Cache) mask(key string) string {
 	head, _, _ := strings.Cut(key, "?")
 	return head
 }
 
-// explain is Explain, of the stored responses and the time given.
+// explain implements Explain for these stored responses and this time.
 func (p *policy) explain(q *request, stored []*store.Response, now time.Time) []Line {
 	sel := p.choose(q, stored)
 	var lines []Line
@@ -60,7 +59,7 @@ func (p *policy) explain(q *request, stored []*store.Response, now time.Time) []
 	return lines
 }
 
-// explainOne tells about one stored response, sel being what q selects of all.
+// explainOne explains one stored response. sel is what q selects among all of them.
 func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now time.Time) []Line {
 	if p.shared && q.secret {
 		return []Line{
@@ -113,7 +112,7 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 	return append(lines, p.explainVerdict(q, r, sel, now))
 }
 
-// explainVerdict says what judge decides about what q selects.
+// explainVerdict returns the decision of judge about the selected response.
 func (p *policy) explainVerdict(q *request, r *store.Response, sel *selection, now time.Time) Line {
 	if r == sel.part && len(q.Header["Range"]) == 0 {
 		return conclude("completed: the origin is asked for the rest (§3.4)")
@@ -136,7 +135,7 @@ func (p *policy) explainVerdict(q *request, r *store.Response, sel *selection, n
 
 func conclude(text string) Line { return Line{"", "→ " + text} }
 
-// explainSelection tells whether q selects r, field by field.
+// explainSelection explains, field by field, whether q selects r.
 func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, selected bool) {
 	if starred(r.Header) {
 		lines = append(lines, Line{"4.1", "Vary: *: no request selects it"})
@@ -153,7 +152,7 @@ func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, 
 	if strings.Contains(r.Class, classMarkdown) && !namesMarkdown(q.Header) {
 		lines = append(lines, Line{
 			"4.1",
-			"markdown, sent to who named text/markdown, without Vary: Accept: for who names it alone",
+			"markdown sent to a request naming text/markdown, without Vary: Accept: only requests naming it select it",
 		})
 	}
 	if len(lines) == 0 {
@@ -162,7 +161,7 @@ func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, 
 	return lines, p.matches(q, r)
 }
 
-// basisText says where a lifetime comes from.
+// basisText describes the basis of a lifetime.
 func (p *policy) basisText(r *store.Response, cc *control, from basis) string {
 	switch {
 	case from == ofPages:
@@ -183,7 +182,7 @@ func (p *policy) basisText(r *store.Response, cc *control, from basis) string {
 	return "several Expires"
 }
 
-// staleLine says whether a stale response may be served.
+// staleLine describes whether a stale response may be served.
 func (p *policy) staleLine(cc *control) Line {
 	switch {
 	case cc.mustRevalidate:
@@ -198,7 +197,7 @@ func (p *policy) staleLine(cc *control) Line {
 	return Line{"4.2.4", "served stale when the origin cannot be reached, for at most " + short(p.staleLimit)}
 }
 
-// requestText says what the request itself asks of caches.
+// requestText describes the request's own cache directives.
 func requestText(q *request) string {
 	var asks []string
 	for _, d := range []struct {
@@ -236,5 +235,5 @@ func partText(r *store.Response) string {
 	return fmt.Sprintf("a part: %d bytes from %d on", r.Length, r.Offset)
 }
 
-// short writes a duration in whole seconds.
+// short formats a duration in whole seconds.
 func short(d time.Duration) string { return d.Truncate(time.Second).String() }

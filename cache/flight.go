@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// headWait is how long a request waits for the head of an answer that another request asked for. An answer that cannot
-	// be shared must not make its followers slow.
+	// headWait is how long a request waits for the head of another request's answer. An answer that cannot be shared must
+	// not delay its followers much.
 	headWait = 10 * time.Second
 	// headAlone is how long a flight whose clients have all left may wait for its head.
 	headAlone = 30 * time.Second
@@ -25,11 +25,11 @@ const (
 	bodyAlone = 2 * time.Minute
 )
 
-// A flight is one exchange with the origin, on its own goroutine, for one client or for many. It does not end when its
-// client leaves, as long as what it brings can be stored: an impatient agent asks again.
+// A flight is one exchange with the origin, on its own goroutine, for one client or for many. It continues after its
+// client has left if its response can be stored, because an impatient agent repeats the request.
 type flight struct {
 	cache  *Cache
-	group  string   // what its followers share; empty if it takes none
+	group  string   // identifies requests that may follow; empty if none may
 	q      *request // the leader's, a copy
 	sel    selection
 	leader context.Context // of the leader's request
@@ -43,19 +43,19 @@ type flight struct {
 	mu          sync.Mutex
 	interest    int // clients waiting for the head, plus one while the body has readers
 	alone       *time.Timer
-	limit       time.Duration // what alone is set to; 0 for no clock
+	limit       time.Duration // duration of the timer alone; 0 for none
 	leaderLeft  bool
-	invalidated bool          // an unsafe request made what it brings unusable for others
-	writing     chan struct{} // closed when the write to the store that is under way is done; nil if none is
+	invalidated bool          // an unsafe request made its response unusable for others
+	writing     chan struct{} // closed when the current write to the store is done; nil if there is none
 }
 
-// An outcome is what a flight brought.
+// An outcome is the result of a flight.
 type outcome struct {
-	err    error           // the origin gave no answer, or none that is better than what is stored
+	err    error           // the origin did not answer, or its answer is no better than the stored response
 	status int             // with err: the server error the origin answered; 0 if it did not answer
-	resp   *http.Response  // an answer for the leader alone: not storable; its body comes straight from the origin
+	resp   *http.Response  // a response for the leader alone, not storable; its body comes directly from the origin
 	entry  *store.Response // otherwise: a stored response, validated, or about to be stored
-	alone  bool            // with a validated entry: it is not for others
+	alone  bool            // with a validated entry: it must not answer others
 	own    http.Header     // with a validated entry: fields for the leader alone
 	reader *spoolReader    // the leader's body; nil with a validated entry
 	head   http.Header     // the leader's fields, with reader
@@ -64,21 +64,21 @@ type outcome struct {
 	later  http.Header     // with reader: the trailer fields announced, without values
 }
 
-// newFlight prepares a flight for q. ctx is the leader's; the flight keeps its values but not its end.
+// newFlight returns a flight for q. ctx is the leader's; the flight keeps its values but not its cancellation.
 func (c *Cache) newFlight(ctx context.Context, q *request, sel selection, group string) *flight {
 	f := &flight{cache: c, group: group, sel: sel, ready: make(chan struct{}), limit: headAlone}
 	f.det = detach(ctx)
 	f.ctx, f.end = context.WithCancelCause(f.det)
 	own := *q
-	own.Request = q.Clone(f.ctx) //nolint:contextcheck // it comes from ctx, and outlives it on purpose
+	own.Request = q.Clone(f.ctx) //nolint:contextcheck // derived from ctx, and outlives it on purpose
 	f.q, f.leader = &own, ctx
 	return f
 }
 
-// join counts one more client that waits for the head.
+// join adds a client that waits for the head.
 func (f *flight) join() { f.count(1) }
 
-// leave counts one less. A leader that leaves closes what it did not take.
+// leave removes a client. If the leader leaves, it closes the response that it did not take.
 func (f *flight) leave(leader bool) {
 	if leader {
 		f.det.leave()
@@ -90,13 +90,13 @@ func (f *flight) leave(leader bool) {
 			resp.Body.Close()
 		}
 		if reader != nil {
-			reader.Close() //nolint:errcheck // it only leaves the spool
+			reader.Close() //nolint:errcheck // only detaches the reader from the spool
 		}
 	}
 	f.count(-1)
 }
 
-// count changes the interest in the flight; without any it may go on only for a limited time.
+// count changes the interest in the flight. Without interest the flight may continue only for a limited time.
 func (f *flight) count(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +104,7 @@ func (f *flight) count(n int) {
 	f.setAlone()
 }
 
-// setAlone starts or stops the clock of a flight that nobody waits for. The caller holds mu.
+// setAlone starts the timer of a flight without interest, or stops it. The caller holds mu.
 func (f *flight) setAlone() {
 	if f.alone != nil {
 		f.alone.Stop()
@@ -115,8 +115,8 @@ func (f *flight) setAlone() {
 	}
 }
 
-// spoil keeps what the flight brings from followers and, from now on, out of the store. What it is writing there just
-// now is there when the channel, if any, is closed.
+// spoil makes the flight's response unavailable to followers and prevents further writes to the store. If a write is in
+// progress, it returns a channel that is closed when the write is done.
 func (f *flight) spoil() (writing <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +124,7 @@ func (f *flight) spoil() (writing <-chan struct{}) {
 	return f.writing
 }
 
-// write runs a write to the store, unless the flight was spoiled.
+// write runs a write to the store, unless the flight is spoiled.
 func (f *flight) write(do func()) {
 	f.mu.Lock()
 	if f.invalidated {
@@ -143,14 +143,14 @@ func (f *flight) write(do func()) {
 	do()
 }
 
-// gone reports whether the flight was spoiled.
+// gone reports whether the flight is spoiled.
 func (f *flight) gone() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.invalidated
 }
 
-// limitAlone sets how long the flight may go on with nobody waiting, from now on; 0 is no limit. It reports whether the
+// limitAlone sets how long the flight may continue without interest, from now on; 0 is no limit. It reports whether the
 // leader has left.
 func (f *flight) limitAlone(d time.Duration) (leaderLeft bool) {
 	f.mu.Lock()
@@ -160,7 +160,7 @@ func (f *flight) limitAlone(d time.Duration) (leaderLeft bool) {
 	return f.leaderLeft
 }
 
-// readers is the spool's word on whether it has any.
+// readers is the spool's idle callback: it counts the presence of readers as interest.
 func (f *flight) readers(any, keeping bool) {
 	switch {
 	case any:
@@ -172,8 +172,8 @@ func (f *flight) readers(any, keeping bool) {
 	}
 }
 
-// run is the flight, from the request to the last byte. It ends f.ctx, except where the leader still reads from the
-// origin.
+// run executes the flight, from the request to the last byte. It cancels f.ctx, except if the leader still reads from
+// the origin.
 func (f *flight) run() {
 	defer f.cache.forget(f)
 	resp, entry, out := f.exchange()
@@ -190,7 +190,7 @@ func (f *flight) run() {
 	}
 }
 
-// publish sets the outcome for all who wait, and reports whether the leader is still there.
+// publish sets the outcome for all waiting clients and reports whether the leader has not left.
 func (f *flight) publish(out outcome) (led bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,7 +199,7 @@ func (f *flight) publish(out outcome) (led bool) {
 	return !f.leaderLeft
 }
 
-// handOver gives the leader an answer that is for it alone: from now on the exchange is tied to the leader.
+// handOver gives the leader a response for it alone. From now on the exchange ends with the leader.
 func (f *flight) handOver(resp *http.Response) {
 	stop := context.AfterFunc(f.leader, func() { f.end(context.Cause(f.leader)) })
 	resp.Body = &tiedBody{ReadCloser: resp.Body, release: func() { stop(); f.end(nil) }}
@@ -210,7 +210,7 @@ func (f *flight) handOver(resp *http.Response) {
 	}
 }
 
-// A tiedBody is a body that comes straight from the origin. Closing it ends the exchange.
+// A tiedBody is a body that comes directly from the origin. Closing it ends the exchange.
 type tiedBody struct {
 	io.ReadCloser
 	release func()
@@ -222,8 +222,8 @@ func (b *tiedBody) Close() error {
 	return err
 }
 
-// keep spools an answer that may be stored, publishes it at once, and stores it when it is whole and its content coding
-// ended well. Only then do readers see its end.
+// keep spools and publishes a storable response, and stores it once it is complete and its content coding is valid.
+// Readers see its end only after that.
 func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	defer resp.Body.Close()
 	s := newSpool(&f.cache.budget, f.cache.maxBody, f.readers)
@@ -233,7 +233,7 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 		out.reader = s.join(f.leader)
 	}
 	if led := f.publish(out); !led && out.reader != nil {
-		out.reader.Close() //nolint:errcheck // it only leaves the spool
+		out.reader.Close() //nolint:errcheck // only detaches the reader from the spool
 	}
 	err := s.fill(f.ctx, resp.Body, resp.ContentLength)
 	var stored func() (io.ReadSeekCloser, error)
@@ -249,22 +249,22 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	} else if !errors.Is(err, errAbandoned) {
 		err = fmt.Errorf("read %s: %w", f.q.key, err)
 	}
-	f.cache.ungroup(f) // before anyone sees the end: who asks now finds the store, or asks the origin
+	f.cache.ungroup(f) // before readers see the end: later requests use the store or the origin
 	s.end(err, resp.Trailer, stored)
 }
 
-// commit stores a whole body, and returns its sum if the store has taken it. The error, if any, is the readers', too:
-// the content is cut or damaged.
+// commit stores a complete body and returns its sum if the store has accepted it. It returns an error, which readers
+// get too, if the content is truncated or damaged.
 func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool, err error) {
-	stored := *entry // others read entry meanwhile
+	stored := *entry // a copy, because other goroutines read entry
 	if entry.Status == http.StatusPartialContent {
 		if stored.Length = s.size; !storablePart(f.q, &stored) {
-			return sum, false, nil // passed on as it is, never stored
+			return sum, false, nil // pass it on but do not store it
 		}
 	}
 	state, err := verifyCoding(entry.Header["Content-Encoding"], s.content(), f.cache.maxBody)
 	if entry.Status == http.StatusPartialContent {
-		state, err = codingWhole, nil // a part of a coded whole ends anywhere
+		state, err = codingWhole, nil // a part of coded content may end anywhere
 	}
 	if state != codingWhole {
 		return sum, false, err
@@ -273,8 +273,8 @@ func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool
 	return stored.Body, ok, nil
 }
 
-// exchange asks the origin. It returns the origin's response with the entry that it would become, or without one if it
-// may not be stored; or no response, and the outcome.
+// exchange sends the request to the origin. It returns the origin's response and, if it may be stored, the entry for
+// it; or no response, and the outcome.
 func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	c, p := f.cache, &f.cache.policy
 	req := f.q.Clone(f.ctx)
@@ -331,7 +331,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	}
 }
 
-// keepable returns entry if it may be stored and there is room for it, otherwise nil.
+// keepable returns entry if it may be stored and there is room for it, and otherwise nil.
 func (f *flight) keepable(entry *store.Response) *store.Response {
 	c := f.cache
 	if !c.policy.storable(f.q, entry) || entry.Length > c.maxBody || !c.budget.room(max(entry.Length, 0)) {
@@ -348,9 +348,9 @@ func unconditional(ctx context.Context, from *http.Request) *http.Request {
 	return req
 }
 
-// validated freshens the stored response r that a 304 with the fields h names, and stores it so. When r is not what the
-// request selected, its content is stored for this request's selecting fields, too. shared says that it may answer
-// others, ok that its content is there.
+// validated freshens and stores the stored response r that a 304 with the fields h names. If r is not the response that
+// the request selected, it also stores r's content under this request's selecting fields. shared reports whether it may
+// answer others, ok whether its content still exists.
 func (f *flight) validated(r *store.Response, h http.Header, sent,
 	received time.Time,
 ) (fresh *store.Response, shared, ok bool) {
@@ -376,8 +376,8 @@ func (f *flight) validated(r *store.Response, h http.Header, sent,
 	return fresh, shared, true
 }
 
-// freshenOthers updates the other stored responses that the request selects and the 304 with the fields h names (RFC
-// 9111 §4.3.4). One that answers no request that fresh does not answer goes.
+// freshenOthers updates the other stored responses that the request selects and that the 304 with the fields h names
+// (RFC 9111 §4.3.4). It deletes those that fresh makes redundant.
 func (f *flight) freshenOthers(fresh *store.Response, h http.Header, sent, received time.Time) {
 	c := f.cache
 	for _, o := range f.sel.variants {

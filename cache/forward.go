@@ -8,7 +8,7 @@ import (
 	"readthru/store"
 )
 
-// head answers a HEAD from the origin, and lets the answer update or drop what is stored (RFC 9111 §4.3.5).
+// head answers a HEAD from the origin. The answer updates or removes stored responses (RFC 9111 §4.3.5).
 func (c *Cache) head(q *request, sel selection, why string) (*http.Response, error) {
 	r, sent := sel.complete, time.Now()
 	resp, fresh, err := c.askHead(q, r)
@@ -45,8 +45,9 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 	return resp, nil
 }
 
-// askHead sends a HEAD with the validators of the stored response r, if there is one, and again without any condition
-// when a 304 names what neither we nor the client hold. It returns the response, or r as a 304 freshened it.
+// askHead sends a HEAD with the validators of the stored response r, if any. If a 304 names a representation that
+// neither we nor the client have, it repeats the request without conditions. It returns the response, or r freshened by
+// a 304.
 func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fresh *store.Response, err error) {
 	req := q.Clone(q.Context())
 	var v validation
@@ -75,7 +76,8 @@ func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fre
 	}
 }
 
-// pass forwards a request that the store cannot answer, and drops what its answer makes unusable (RFC 9111 §4.4).
+// pass forwards a request that the store cannot answer, and removes the stored responses that its answer invalidates
+// (RFC 9111 §4.4).
 func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	c.bypass.Add(1)
 	if c.next == nil || c.policy.offline {
@@ -102,8 +104,8 @@ func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	return resp, nil
 }
 
-// keepPost stores the answer to a POST that says where it can be got (RFC 9110 §9.3.3), and returns it; nil if it is
-// none.
+// keepPost stores and returns the response to a POST if its Content-Location allows that (RFC 9110 §9.3.3); otherwise
+// it returns nil.
 func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.Response {
 	entry := c.policy.entry(q, resp, sent, time.Now())
 	if !c.policy.storable(q, entry) || resp.ContentLength > c.maxBody || !c.budget.room(max(resp.ContentLength, 0)) {

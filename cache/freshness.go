@@ -8,21 +8,21 @@ import (
 	"readthru/store"
 )
 
-// A basis says where a freshness lifetime comes from.
+// A basis is the source of a freshness lifetime.
 type basis int
 
 const (
 	unstated  basis = iota // nothing: the lifetime is 0
 	explicit               // the response states it
 	heuristic              // a guess from Last-Modified (RFC 9111 §4.2.2)
-	ofPages                // Options.PageLifetime, for want of anything else
-	forced                 // a Rule, against what the response states
+	ofPages                // Options.PageLifetime, because the response states none
+	forced                 // a Rule, which overrides the response
 )
 
 // lifetime returns how long a stored response stays fresh after it was generated (RFC 9111 §4.2.1): s-maxage when
 // shared, else max-age, else Expires − Date, else Options.PageLifetime for a page, else a tenth of Date −
-// Last-Modified, at most HeuristicMax. A rule's lifetime stands before them all. It is 0 for a response that says
-// nothing, and never negative. What was asked with credentials never lives longer than its origin says.
+// Last-Modified, at most HeuristicMax. A rule's lifetime overrides them all. It is 0 for a response without any of
+// these, and never negative. A response to a request with credentials never stays fresh longer than its origin says.
 func (p *policy) lifetime(q *request, r *store.Response, cc *control) (time.Duration, basis) {
 	stated, ok := p.explicitLifetime(r, cc)
 	if q.Method == http.MethodGet && r.Status == http.StatusOK && !q.credentials() && !setsCookie(r) {
@@ -42,7 +42,7 @@ func (p *policy) lifetime(q *request, r *store.Response, cc *control) (time.Dura
 	return 0, unstated
 }
 
-// explicitLifetime returns the lifetime that a response states, and whether it states one. A damaged one counts as 0.
+// explicitLifetime returns the lifetime that a response states, and whether it states one. A malformed one counts as 0.
 func (p *policy) explicitLifetime(r *store.Response, cc *control) (time.Duration, bool) {
 	switch expires := r.Header["Expires"]; {
 	case p.shared && cc.sMaxAge != absent:
@@ -54,7 +54,7 @@ func (p *policy) explicitLifetime(r *store.Response, cc *control) (time.Duration
 	default:
 		for _, line := range expires[1:] {
 			if line != expires[0] {
-				return 0, true // two different answers are none
+				return 0, true // contradictory values count as expired
 			}
 		}
 		t, ok := parseDate(expires[0], r.ResponseTime)
@@ -87,16 +87,16 @@ func heuristicStatus(status int) bool {
 	return false
 }
 
-// age returns the current age of a stored response (RFC 9111 §4.2.3). Time since its arrival is never negative, should
-// the clock have been set back.
+// age returns the current age of a stored response (RFC 9111 §4.2.3). The time since its arrival is never negative,
+// even if the clock was set back.
 func age(r *store.Response, now time.Time) time.Duration {
-	apparent := r.ResponseTime.Truncate(time.Second).Sub(dateOf(r)) // Date knows whole seconds only
+	apparent := r.ResponseTime.Truncate(time.Second).Sub(dateOf(r)) // Date has only whole seconds
 	corrected := statedAge(r.Header) + r.ResponseTime.Sub(r.RequestTime).Truncate(time.Second)
 	resident := max(now.Sub(r.ResponseTime), 0)
 	return max(apparent, corrected, 0) + resident
 }
 
-// statedAge returns the Age that a response arrived with: the first element of all lines, 0 if that is no number
+// statedAge returns the Age that a response arrived with: the first element of all lines, or 0 if that is not a number
 // (RFC 9111 §5.1).
 func statedAge(h http.Header) time.Duration {
 	for element := range httpfield.Elements(h["Age"]) {
@@ -106,7 +106,7 @@ func statedAge(h http.Header) time.Duration {
 	return 0
 }
 
-// dateOf returns when a stored response was generated, by its Date or, where that is damaged, its arrival.
+// dateOf returns when a stored response was generated: its Date or, if that is malformed, its arrival.
 func dateOf(r *store.Response) time.Time {
 	if lines := r.Header["Date"]; len(lines) > 0 {
 		if t, ok := parseDate(lines[0], r.ResponseTime); ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// safe reports whether a method is known as safe (RFC 9110 §9.2.1 and the IANA registry). One we do not know is not.
+// safe reports whether a method is safe (RFC 9110 §9.2.1 and the IANA registry). Unknown methods are not.
 func safe(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "PROPFIND", "REPORT", "SEARCH", "QUERY":
@@ -15,8 +15,8 @@ func safe(method string) bool {
 	return false
 }
 
-// invalidated returns the cache keys that the answer to an unsafe request makes unusable (RFC 9111 §4.4): that of the
-// request, and those that Location and Content-Location name on the same origin. None after an error.
+// invalidated returns the cache keys that the answer to an unsafe request invalidates (RFC 9111 §4.4): that of the
+// request, and those of Location and Content-Location on the same origin. An error status invalidates none.
 func invalidated(q *request, status int, h http.Header) []string {
 	if safe(q.Method) || status < 200 || status >= 400 {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"readthru/store"
 )
 
-// An Outcome is what the cache did for one request, in the terms of the response field Cache-Status (RFC 9211 §2). It
-// rides with the response, see [OutcomeOf]; the field is written where the response leaves the program. The zero value
-// is that of a response that no cache answered.
+// An Outcome describes how the cache handled a request, in the terms of the response field Cache-Status (RFC 9211 §2).
+// The response carries it, see [OutcomeOf]; the field is written when the response leaves the program. The zero value
+// is for a response that did not pass a cache.
 type Outcome struct {
 	Hit       bool
-	TTL       time.Duration // of a hit: what is left of its freshness lifetime, negative when it is stale
-	Forward   string        // why the request went on, when it is no hit: the parameter fwd
-	Status    int           // what the origin answered; 0 if it did not: the parameter fwd-status
+	TTL       time.Duration // of a hit: its remaining freshness lifetime, negative if stale
+	Forward   string        // why the request was forwarded, if not a hit: the parameter fwd
+	Status    int           // the origin's status; 0 if it did not answer: the parameter fwd-status
 	Stored    bool
 	Collapsed bool
 	Detail    string
@@ -27,12 +27,12 @@ type Outcome struct {
 
 // Details of an outcome.
 const (
-	DetailOnlyIfCached = "only-if-cached" // nothing stored answers, and the origin must not be asked
+	DetailOnlyIfCached = "only-if-cached" // no stored response answers, and the request must not be forwarded
 	DetailRendition    = "rendition"      // the answer was made from a stored response before
 )
 
-// OutcomeOf returns what the cache did for the request that resp answers. It is the zero value if no cache answered, or
-// if resp.Body was replaced since.
+// OutcomeOf returns the outcome that resp carries. It is the zero value if resp did not pass a cache or if resp.Body
+// was replaced.
 func OutcomeOf(resp *http.Response) Outcome {
 	if body, ok := resp.Body.(interface{ Outcome() Outcome }); ok {
 		return body.Outcome()
@@ -49,8 +49,8 @@ type body struct {
 // Outcome implements what [OutcomeOf] looks for.
 func (b *body) Outcome() Outcome { return b.outcome }
 
-// A storedBody is the body of a response whose content is in the store: it knows its length and hash, and writes
-// itself.
+// A storedBody is the body of a response whose content is in the store. It has a length and a hash, and implements
+// io.WriterTo.
 type storedBody struct {
 	*store.Body
 	outcome Outcome
@@ -99,15 +99,17 @@ func (o Outcome) String() string {
 	return string(b)
 }
 
-// AddTo adds the outcome to Cache-Status, behind what caches nearer to the origin said. The zero value adds nothing.
+// AddTo adds the outcome to Cache-Status, after the members of caches nearer to the origin. The zero value adds
+// nothing.
 func (o Outcome) AddTo(h http.Header) {
 	if text := o.String(); text != "" {
 		h["Cache-Status"] = append(slices.Clip(h["Cache-Status"]), text)
 	}
 }
 
-// ParseOutcome returns the outcome that another run of this program wrote into Cache-Status: its last member, as those
-// before it are of caches nearer to the origin. It is the zero value if that member is not ours or is malformed.
+// ParseOutcome parses the outcome that another run of this program wrote into Cache-Status: the last member, because
+// earlier ones are of caches nearer to the origin. It returns the zero value if that member is not readthru's or is
+// malformed.
 func ParseOutcome(h http.Header) Outcome {
 	list, err := httpsfv.UnmarshalList(h["Cache-Status"])
 	if err != nil || len(list) == 0 {
@@ -135,8 +137,7 @@ func parameter[T any](item httpsfv.Item, name string) T {
 	return t
 }
 
-// Summary says in one word how a request was answered: hit, stale, revalidated, miss or bypass; empty for the zero
-// value.
+// Summary returns the outcome in one word: hit, stale, revalidated, miss or bypass, or "" for the zero value.
 func (o Outcome) Summary() string {
 	switch {
 	case o.Hit && o.TTL < 0:
@@ -155,7 +156,7 @@ func (o Outcome) Summary() string {
 	return ""
 }
 
-// floorSeconds returns d in whole seconds, rounded down also below zero.
+// floorSeconds returns d in whole seconds, rounded towards negative infinity.
 func floorSeconds(d time.Duration) int64 {
 	s := int64(d / time.Second)
 	if d < 0 && d%time.Second != 0 {

@@ -14,7 +14,7 @@ import (
 // of bytes wanted from the end; last is -1 in an open range.
 type byteRange struct{ first, last int64 }
 
-// parseRange reads a Range field. ok is false when it is in another unit or damaged: then it is ignored (RFC 9110
+// parseRange parses a Range field. ok is false if it is malformed or in another unit: then it is ignored (RFC 9110
 // §14.2).
 func parseRange(lines []string) (ranges []byteRange, ok bool) {
 	if len(lines) != 1 {
@@ -62,8 +62,8 @@ func position(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// resolve returns the positions of the first and the last byte that r means in a representation of total bytes, and
-// whether there are any.
+// resolve returns the positions of the first and the last byte of r in a representation of total bytes, and whether
+// there are any.
 func (r byteRange) resolve(total int64) (first, last int64, ok bool) {
 	switch {
 	case r.first < 0: // suffix
@@ -79,10 +79,10 @@ func (r byteRange) resolve(total int64) (first, last int64, ok bool) {
 // A contentRange is a parsed Content-Range field; total is -1 if unknown.
 type contentRange struct{ first, last, total int64 }
 
-// length is the number of bytes in the range.
+// length returns the number of bytes in the range.
 func (c contentRange) length() int64 { return c.last - c.first + 1 }
 
-// parseContentRange reads "bytes 0-4/10" or "bytes 0-4/*" (RFC 9110 §14.4); ok is false for anything else, or if the
+// parseContentRange parses "bytes 0-4/10" or "bytes 0-4/*" (RFC 9110 §14.4); ok is false for anything else, or if the
 // positions contradict each other.
 func parseContentRange(s string) (c contentRange, ok bool) {
 	unit, rest, _ := strings.Cut(s, " ")
@@ -100,9 +100,9 @@ func parseContentRange(s string) (c contentRange, ok bool) {
 	return contentRange{first, last, length}, true
 }
 
-// storablePart reports whether a 206 may be stored: it is one part, as long as its Content-Range says. A part as long
-// as the Range asked for whose Content-Range is miscounted is kept, too, but only for who asks for exactly the same:
-// see verbatim.
+// storablePart reports whether a 206 may be stored: it is one part, as long as its Content-Range says. A part with a
+// wrong Content-Range but of the requested length may be stored too, but answers only the same Range again: see
+// verbatim.
 func storablePart(q *request, r *store.Response) bool {
 	if len(q.Header["Range"]) != 1 || len(r.Header["Content-Range"]) != 1 {
 		return false
@@ -118,11 +118,11 @@ func storablePart(q *request, r *store.Response) bool {
 	return asked[0].first < 0 && asked[0].last == r.Length || asked[0].last-asked[0].first == r.Length-1
 }
 
-// verbatim reports whether the stored part r answers nothing but the Range it answered first.
+// verbatim reports whether the stored part r answers only the Range that it answered first.
 func verbatim(r *store.Response) bool { return strings.Contains(r.Class, classRange) }
 
-// usablePart reports whether the stored part r holds the one range that q asks for or, if q asks for the whole, its
-// beginning.
+// usablePart reports whether the stored part r contains the single range that q requests or, if q requests the whole,
+// its beginning.
 func usablePart(q *request, r *store.Response) bool {
 	if q.Method != http.MethodGet {
 		return false // Range has a meaning for GET alone (RFC 9110 §14.2)
@@ -146,7 +146,7 @@ func usablePart(q *request, r *store.Response) bool {
 // part r holds them all.
 func within(asked byteRange, r *store.Response) (first, last int64, ok bool) {
 	total := r.Total
-	if total < 0 { // without the total only a range with both ends has a meaning
+	if total < 0 { // without the total only a range with both ends can be resolved
 		if asked.first < 0 || asked.last < 0 {
 			return 0, 0, false
 		}
@@ -156,17 +156,18 @@ func within(asked byteRange, r *store.Response) (first, last int64, ok bool) {
 	return first, last, ok && first >= r.Offset && last < r.Offset+r.Length
 }
 
-// A cut is how a stored response answers a request.
+// A cut describes which part of a stored response answers a request.
 type cut struct {
 	status      int   // the stored one, or 206, 304, 416
 	content     bool  // with content
-	whole       bool  // all of what is stored
+	whole       bool  // the whole stored content
 	first, last int64 // otherwise: the first and the last byte of the representation
 }
 
-// cutFor decides how the stored response r answers q: with 304 where the client has it already; with all of it, or a
-// part where q asks for one range that is there. Several ranges, and those whose If-Range fails, give the whole; one
-// beyond the end gives 416 (RFC 9110 §14.2, §15.5.17). ok is false if r is a part that does not hold what q asks for.
+// cutFor decides how the stored response r answers q: with 304 if the client already has it, with a part if q requests
+// a single available range, and otherwise with all of it. Several ranges, and those whose If-Range fails, give the
+// whole; a range beyond the end gives 416 (RFC 9110 §14.2, §15.5.17). ok is false if r is a part that does not contain
+// what q requests.
 func cutFor(q *request, r *store.Response) (c cut, ok bool) {
 	whole := cut{status: r.Status, content: true, whole: true}
 	switch {

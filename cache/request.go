@@ -8,18 +8,18 @@ import (
 	"readthru/store"
 )
 
-// A request is a client's request with what the cache needs to know of it, read once.
+// A request is a client's request with the facts that the cache needs, parsed once.
 type request struct {
 	*http.Request
 	key    string  // the cache key URI
-	cc     control // what it says to caches
-	rule   Rule    // what the operator rules for its URL
+	cc     control // its cache directives
+	rule   Rule    // the operator's rule for its URL
 	secret bool    // its URL carries a credential
 	// its answer may become a page that others read
 	forPage bool
 }
 
-// request reads a client's request.
+// request parses a client's request.
 func (p *policy) request(req *http.Request) *request {
 	if req.Header == nil {
 		req = req.Clone(req.Context())
@@ -81,8 +81,8 @@ func (q *request) credentials() bool {
 	return q.secret || q.authorization() != "" || len(q.Header["Cookie"]) > 0
 }
 
-// partition names whose stored responses the answer to q belongs to: everyone's when shared; otherwise those of who
-// sends the same Authorization and, where the answer is for one cookie only, the same Cookie.
+// partition returns the name of the partition that the answer to q belongs to: the empty one if it may be shared, and
+// otherwise one for requests with the same Authorization and, if the answer is for one cookie only, the same Cookie.
 func (p *policy) partition(q *request, private, variesByCookie bool) string {
 	if p.shared {
 		return ""
@@ -108,7 +108,8 @@ func (p *policy) cookiePartition(q *request) string {
 	return "-"
 }
 
-// owns reports whether the stored response r is in a partition that q may read, and may be what q is for.
+// owns reports whether q may read the partition of the stored response r, and whether r may answer a request of q's
+// purpose.
 func (p *policy) owns(q *request, r *store.Response) bool {
 	if p.shared {
 		return r.Partition == "" && (!q.forPage || !strings.Contains(r.Class, classCredentials))

@@ -9,14 +9,14 @@ import (
 	"readthru/store"
 )
 
-// A policy is what the decisions of this package depend on beside request, stored response and time. Its methods are
-// pure.
+// A policy holds the options that decisions of this package depend on, beside request, stored response and time. Its
+// methods are pure.
 type policy struct {
 	shared       bool
 	offline      bool
 	staleLimit   time.Duration
 	heuristicMax time.Duration
-	key          []byte // of the hashes of credentials
+	key          []byte // for the hashes of credentials
 	targeted     []string
 	secret       func(*url.URL) bool
 	page         func(contentType string) bool
@@ -26,11 +26,11 @@ type policy struct {
 	rule         func(*url.URL) Rule
 }
 
-// An action is what to do about a request for which a response is stored.
+// An action is the treatment of a request for which a response is stored.
 type action int
 
 const (
-	validate        action = iota // ask the origin
+	validate        action = iota // validate with the origin
 	reuse                         // answer with the stored response
 	reuseRefreshing               // answer with it, and validate it in the background
 )
@@ -38,12 +38,12 @@ const (
 // A verdict is the outcome of judge.
 type verdict struct {
 	action action
-	ttl    time.Duration // what is left of the freshness lifetime; negative when stale
-	why    string        // the fwd parameter of Cache-Status, when the origin is asked
+	ttl    time.Duration // remaining freshness lifetime; negative if stale
+	why    string        // the fwd parameter of Cache-Status, if the request is forwarded
 	detail string        // the detail parameter of Cache-Status, if any
 }
 
-// hit returns the outcome of a request that is answered as judged.
+// hit returns the outcome of a hit with this verdict.
 func (v verdict) hit() Outcome { return Outcome{Hit: true, TTL: v.ttl, Detail: v.detail} }
 
 // judge decides whether the stored response r, which q selects, may answer q at the time now (RFC 9111 §4).
@@ -75,7 +75,7 @@ func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	return v
 }
 
-// staleAllowed reports whether the client takes the response as stale as it is (RFC 9111 §5.2.1.2), or we are offline.
+// staleAllowed reports whether the client accepts a response this stale (RFC 9111 §5.2.1.2), or we are offline.
 func (p *policy) staleAllowed(q *request, cc *control, v *verdict) bool {
 	limit := q.cc.maxStale
 	if p.offline {
@@ -84,13 +84,13 @@ func (p *policy) staleAllowed(q *request, cc *control, v *verdict) bool {
 	return limit != absent && -v.ttl <= limit && p.mayServeStale(cc)
 }
 
-// mayServeStale reports whether a response leaves it to caches to serve it stale (RFC 9111 §4.2.4).
+// mayServeStale reports whether a response allows caches to serve it stale (RFC 9111 §4.2.4).
 func (p *policy) mayServeStale(cc *control) bool {
 	return !cc.mustRevalidate && !cc.noCache && (!p.shared || !cc.proxyRevalidate && cc.sMaxAge == absent)
 }
 
-// reusableOnError decides whether r may answer q after the origin could not be reached (status 0) or answered a server
-// error (RFC 9111 §4.2.4, RFC 5861 §4). A client that asked for validation gets the error.
+// reusableOnError decides whether r may answer q after the origin could not be reached (status 0) or answered with a
+// server error (RFC 9111 §4.2.4, RFC 5861 §4). A client that requested validation gets the error.
 func (p *policy) reusableOnError(q *request, r *store.Response, status int, now time.Time) (verdict, bool) {
 	cc := p.control(r.Header)
 	life, _ := p.lifetime(q, r, &cc)
@@ -106,7 +106,7 @@ func (p *policy) reusableOnError(q *request, r *store.Response, status int, now 
 	return v, -v.ttl <= limit
 }
 
-// serverError reports whether a status is one that stale-if-error covers (RFC 5861 §4).
+// serverError reports whether stale-if-error covers a status (RFC 5861 §4).
 func serverError(status int) bool {
 	switch status {
 	case 500, 502, 503, 504:
@@ -115,14 +115,14 @@ func serverError(status int) bool {
 	return false
 }
 
-// A selection is what is stored for a request.
+// A selection holds the stored responses for a request.
 type selection struct {
-	variants []*store.Response // all that is stored for its URI and may be seen by its client, newest first
-	complete *store.Response   // the newest that it selects, other than a part; nil if none
-	part     *store.Response   // a part that holds what it asks for, or the beginning of the whole; nil if none
+	variants []*store.Response // all stored responses of its URI that its client may see, newest first
+	complete *store.Response   // the newest selected one that is not a part; nil if none
+	part     *store.Response   // a part that contains the requested range, or the beginning of the whole; nil if none
 }
 
-// choose finds among what is stored for q's URI what q selects (RFC 9111 §4, §4.1).
+// choose returns the selection of q among the stored responses of its URI (RFC 9111 §4, §4.1).
 func (p *policy) choose(q *request, stored []*store.Response) selection {
 	var s selection
 	for _, r := range stored {
@@ -143,7 +143,7 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 		}
 	}
 	if s.part != nil && s.complete != nil && strongMatch(s.part.Header.Get("ETag"), s.complete.Header.Get("ETag")) {
-		s.part = nil // of one representation, the whole serves better
+		s.part = nil // prefer the whole to a part of the same representation
 	}
 	return s
 }

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxChunk is the largest piece of memory a spool takes at a time, in bytes.
+	// maxChunk is the largest chunk of memory that a spool allocates, in bytes.
 	maxChunk = 64 << 10
-	// minChunk is the first piece for a body of unknown length.
+	// minChunk is the first chunk for a body of unknown length.
 	minChunk = 4 << 10
-	// window is how far the origin may run ahead of the slowest reader of a body that is not stored, in bytes.
+	// window is how far the origin may be ahead of the slowest reader of a body that is not stored, in bytes.
 	window = 1 << 20
-	// stallWait is how long the readers of a body that is complete and stored may still read it from memory.
+	// stallWait is how long readers of a complete, stored body may still read it from memory.
 	stallWait = time.Second
 )
 
-// errAbandoned ends the reading of a body that nobody stores and nobody reads any more.
+// errAbandoned ends the reading of a body that is neither stored nor read anymore.
 var errAbandoned = errors.New("read the origin's response: no reader is left")
 
-// A budget bounds the bytes that all spools hold together.
+// A budget limits the bytes that all spools hold together.
 type budget struct {
 	used  atomic.Int64
 	limit int64
 }
 
-// take reserves n bytes and reports whether there was room for them. If not, they are counted all the same.
+// take reserves n bytes and reports whether there was room for them. It counts them even if there was not.
 func (b *budget) take(n int64) bool { return b.used.Add(n) <= b.limit }
 
 func (b *budget) give(n int64) { b.used.Add(-n) }
@@ -39,30 +39,30 @@ func (b *budget) give(n int64) { b.used.Add(-n) }
 // room reports whether n more bytes would fit.
 func (b *budget) room(n int64) bool { return b.used.Load()+n <= b.limit }
 
-// A spool holds a body on its way from the origin to the store. Any number of readers follow it, each at its own pace,
-// and none slows the origin's side or another. When the body proves too large to be stored, the spool keeps only what
-// its slowest reader has not seen, and the origin waits for that reader.
+// A spool holds a body on its way from the origin to the store. Any number of readers follow it at their own pace, and
+// none delays the origin or another reader. If the body is too large to be stored, the spool keeps only what its
+// slowest reader has not read, and the origin waits for that reader.
 //
 // One goroutine fills it: fill, then end.
 type spool struct {
 	budget  *budget
-	maxBody int64                       // bytes; what is larger is not kept
-	idle    func(readers, keeping bool) // told when a first reader comes and the last one leaves; must not call back
+	maxBody int64                       // bytes; larger bodies are not stored
+	idle    func(readers, keeping bool) // called at the first join and the last leave; must not call the spool
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at each change that someone may wait for
-	chunks  [][]byte      // from index base on; only the last has room left
-	base    int           // chunks dropped in front
+	changed chan struct{} // closed and replaced at each change that a goroutine may wait for
+	chunks  [][]byte      // from index base on; only the last may have room left
+	base    int           // number of chunks dropped at the front
 	held    int64         // bytes of memory in chunks
 	size    int64         // bytes received
 	visible int64         // bytes that readers may see
-	keeping bool          // the body is still to be stored
+	keeping bool          // the body may still be stored
 	ended   bool
-	err     error // with ended: what readers get behind the last byte, io.EOF when all is well
+	err     error // with ended: the readers' error after the last byte, io.EOF on success
 	trailer http.Header
 	readers map[*spoolReader]struct{}
-	settle  *time.Timer // runs until the readers are sent to the store; nil if they are not
-	settled bool        // they are, and there will be no more
+	settle  *time.Timer // runs until readers are moved to the store; nil if they are not to be
+	settled bool        // readers were moved, and no others may join
 }
 
 func newSpool(b *budget, maxBody int64, idle func(readers, keeping bool)) *spool {
@@ -72,8 +72,8 @@ func newSpool(b *budget, maxBody int64, idle func(readers, keeping bool)) *spool
 	}
 }
 
-// fill reads body to its end, of length bytes, or of unknown length if that is -1. It returns nil when the body is
-// whole. The last bytes of a body of known length stay invisible until end: no client sees the last byte before it is
+// fill reads body to its end. length is its length, or -1 if unknown. It returns nil if the body is complete. The last
+// bytes of a body of known length stay invisible until end, so that no client sees the last byte before the body is
 // stored.
 func (s *spool) fill(ctx context.Context, body io.Reader, length int64) error {
 	for empty := 0; empty < 100; {
@@ -99,7 +99,7 @@ func (s *spool) fill(ctx context.Context, body io.Reader, length int64) error {
 	return io.ErrNoProgress
 }
 
-// spare returns memory behind what was received, making more if there is none. Readers never look there.
+// spare returns free memory after the received bytes, and allocates it if necessary. Readers do not access it.
 func (s *spool) spare(length int64) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *spool) spare(length int64) []byte {
 	}
 	want := min(max(minChunk, s.size), maxChunk)
 	if length >= 0 {
-		want = min(max(length-s.size, 0)+1, maxChunk) // the byte more finds the end without another chunk
+		want = min(max(length-s.size, 0)+1, maxChunk) // the extra byte detects the end without another chunk
 	}
 	chunk := make([]byte, 0, want)
 	s.chunks = append(s.chunks, chunk)
@@ -121,8 +121,8 @@ func (s *spool) spare(length int64) []byte {
 	return chunk[:cap(chunk)]
 }
 
-// add counts n bytes that were read into spare. When the body is not kept, it waits until the slowest reader has come
-// near.
+// add accounts for n bytes read into spare. If the body is not to be stored, it waits until the slowest reader is
+// within the window.
 func (s *spool) add(ctx context.Context, n int, length int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,13 +151,13 @@ func (s *spool) add(ctx context.Context, n int, length int64) error {
 	return nil
 }
 
-// broadcast wakes all who wait. The caller holds mu.
+// broadcast wakes all waiting goroutines. The caller holds mu.
 func (s *spool) broadcast() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// wait returns after the next change, or when ctx ends. The caller holds mu, which is free meanwhile.
+// wait returns after the next change, or when ctx ends. The caller holds mu, which wait releases meanwhile.
 func (s *spool) wait(ctx context.Context) error {
 	changed := s.changed
 	s.mu.Unlock()
@@ -186,23 +186,22 @@ func (s *spool) trim() {
 	}
 }
 
-// kept reports whether the body is still to be stored.
+// kept reports whether the body may still be stored.
 func (s *spool) kept() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keeping
 }
 
-// content returns a reader of all that is held, for who verifies and stores the body.
+// content returns a reader of the whole content, to verify and store it.
 func (s *spool) content() io.Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &chunkReader{chunks: slices.Clone(s.chunks)}
 }
 
-// end lets readers go on to err behind the last byte, io.EOF when all is well. After another error the invisible bytes
-// stay so. stored, unless nil, opens the body in the store: a reader that takes long goes on there, and the memory is
-// free.
+// end makes readers get err after the last byte, io.EOF on success. After any other error the invisible bytes stay
+// invisible. stored, unless nil, opens the body in the store: slow readers continue there, which frees the memory.
 func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCloser, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,8 +216,8 @@ func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCl
 	s.release()
 }
 
-// moveTo lets the readers of a body that has ended go on in the store, and gives the memory back. A body that cannot be
-// opened there stays here.
+// moveTo moves the readers of an ended body to the store and frees the memory. If the stored body cannot be opened,
+// they stay.
 func (s *spool) moveTo(stored func() (io.ReadSeekCloser, error)) {
 	s.mu.Lock()
 	s.settled = true
@@ -250,13 +249,13 @@ func (s *spool) moveTo(stored func() (io.ReadSeekCloser, error)) {
 	}
 }
 
-// drop gives the memory back. The caller holds mu.
+// drop frees the memory. The caller holds mu.
 func (s *spool) drop() {
 	s.budget.give(s.held)
 	s.chunks, s.held = nil, 0
 }
 
-// release gives the memory back when the body has ended and nobody reads it. The caller holds mu.
+// release frees the memory if the body has ended and has no readers. The caller holds mu.
 func (s *spool) release() {
 	if s.ended && len(s.readers) == 0 {
 		s.drop()
@@ -266,8 +265,8 @@ func (s *spool) release() {
 	}
 }
 
-// join adds a reader from the first byte on, for whom reading ends with ctx. It returns nil when that byte is gone, or
-// the body failed.
+// join adds a reader that starts at the first byte; its reads end with ctx. It returns nil if the first byte was
+// dropped or the body failed.
 func (s *spool) join(ctx context.Context) *spoolReader {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,26 +9,27 @@ import (
 	"sync"
 )
 
-// A spoolReader is the body of one response that a spool feeds.
+// A spoolReader is the body of a response, read from a spool.
 type spoolReader struct {
 	spool   *spool
-	ctx     context.Context // of the request that is answered: a body lives as long
+	ctx     context.Context // of the answered request; reads end with it
 	outcome Outcome
-	resp    *http.Response // whose trailer is set at the end; nil if nobody wants it. Set before the first Read
+	resp    *http.Response // its trailer is set at the end; may be nil. Set before the first Read
 
 	reading sync.Mutex // held while body is read or closed
 
 	// Guarded by spool.mu.
-	chunk, offset int               // where it is
-	pos           int64             // the same as bytes from the start
-	err           error             // how it ended
-	body          io.ReadSeekCloser // where it goes on, when the body has left the spool
+	chunk, offset int               // read position
+	pos           int64             // the same in bytes from the start
+	err           error             // the error at its end
+	body          io.ReadSeekCloser // the stored body, after the spool moved the reader to the store
 }
 
 // Outcome implements what [OutcomeOf] looks for.
 func (r *spoolReader) Outcome() Outcome { return r.outcome }
 
-// more returns the next bytes, at most limit, waiting for them. Without an error or any, they are in r.body.
+// more waits for the next bytes and returns at most limit of them. If it returns neither bytes nor an error, reading
+// continues in r.body.
 func (r *spoolReader) more(limit int) ([]byte, error) {
 	s := r.spool
 	s.mu.Lock()
@@ -58,7 +59,7 @@ func (r *spoolReader) more(limit int) ([]byte, error) {
 	return nil, r.err
 }
 
-// take moves over the next bytes of a chunk and returns them. There is at least one.
+// take returns the next bytes of a chunk, at least one, and advances past them.
 func (r *spoolReader) take(limit int) []byte {
 	s := r.spool
 	data := s.chunks[r.chunk-s.base]
@@ -66,7 +67,7 @@ func (r *spoolReader) take(limit int) []byte {
 		r.chunk, r.offset = r.chunk+1, 0
 		data = s.chunks[r.chunk-s.base]
 		if !s.keeping && !s.ended {
-			s.broadcast() // the origin may be waiting for us
+			s.broadcast() // fill may be waiting for this reader
 		}
 	}
 	n := min(int64(limit), int64(len(data)-r.offset), s.visible-r.pos)
@@ -76,7 +77,7 @@ func (r *spoolReader) take(limit int) []byte {
 	return data
 }
 
-// Read reads what has come from the origin, and waits when there is nothing.
+// Read reads the bytes received from the origin, and waits for the next ones if there are none.
 func (r *spoolReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -88,7 +89,7 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 	return copy(p, data), err
 }
 
-// readStored reads on in the store.
+// readStored continues reading in the store.
 func (r *spoolReader) readStored(p []byte) (int, error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
@@ -100,7 +101,7 @@ func (r *spoolReader) readStored(p []byte) (int, error) {
 	r.spool.mu.Lock()
 	defer r.spool.mu.Unlock()
 	if r.pos += int64(n); errors.Is(err, io.EOF) && r.pos == r.spool.size {
-		err = nil // the next Read tells it, with the trailer
+		err = nil // the next Read returns it, with the trailer
 	} else if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
@@ -110,7 +111,7 @@ func (r *spoolReader) readStored(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the reading.
+// Close detaches the reader from the spool.
 func (r *spoolReader) Close() error {
 	if body := r.leave(); body != nil {
 		r.reading.Lock()
@@ -120,7 +121,7 @@ func (r *spoolReader) Close() error {
 	return nil
 }
 
-// leave takes r off its spool, and returns the stored body that it read, if any.
+// leave removes r from its spool and returns the stored body that it read, if any.
 func (r *spoolReader) leave() io.Closer {
 	s := r.spool
 	s.mu.Lock()
@@ -138,7 +139,7 @@ func (r *spoolReader) leave() io.Closer {
 	s.broadcast()
 	s.release()
 	if r.body == nil {
-		return nil // not a nil body in an interface that is none
+		return nil // not an interface that holds a nil body
 	}
 	return r.body
 }
@@ -146,7 +147,7 @@ func (r *spoolReader) leave() io.Closer {
 // A chunkReader reads chunks one after another.
 type chunkReader struct {
 	chunks [][]byte
-	offset int // in the first
+	offset int // in the first chunk
 }
 
 func (r *chunkReader) Read(p []byte) (int, error) {

@@ -14,11 +14,12 @@ import (
 // Marks that make up store.Response.Class. They keep apart what Vary does not.
 const (
 	// classMarkdown marks markdown that was sent to a request naming text/markdown, without Vary: Accept. Only requests
-	// that name it, too, are answered with it: origins that negotiate forget Vary.
+	// that name it, too, are answered with it: origins that negotiate often omit Vary.
 	classMarkdown = "markdown"
-	// classCookies marks a page whose Set-Cookie was not kept.
+	// classCookies marks a page whose Set-Cookie was removed.
 	classCookies = "cookies"
-	// classCredentials marks what a shared cache stored for a request with credentials. It never becomes a page (AD4).
+	// classCredentials marks a response that a shared cache stored for a request with credentials. It never becomes a page
+	// (AD4).
 	classCredentials = "credentials"
 	// classRange begins the mark of a part whose Content-Range contradicts its length, with the Range that it answered.
 	classRange = "range "
@@ -35,7 +36,7 @@ func setsCookie(r *store.Response) bool {
 	return len(r.Header["Set-Cookie"]) > 0 || strings.Contains(r.Class, classCookies)
 }
 
-// forbids reports whether r says, to a cache of our kind, that it may not be stored, or that no request matches it.
+// forbids reports whether r forbids a cache of this kind to store it, or no request can match it.
 func (p *policy) forbids(r *store.Response, cc *control) bool {
 	// §5.2.2.3
 	return starred(r.Header) || cc.noStore && (!cc.mustUnderstand || !understood(r.Status)) || cc.mustUnderstand &&
@@ -43,26 +44,25 @@ func (p *policy) forbids(r *store.Response, cc *control) bool {
 		cc.private && p.shared
 }
 
-// admits reports whether an answer to q with r's fields may be stored as far as q is concerned: its directives, and the
-// credentials that it carries.
+// admits reports whether the directives and the credentials of q allow storing an answer with r's fields.
 func (p *policy) admits(q *request, r *store.Response, cc *control) bool {
 	switch {
 	case q.cc.noStore:
 		return false
 	case !p.shared:
-		return true // its partition is its own
+		return true // it has its own partition
 	case q.secret:
-		return false // the URL is a credential
+		return false // the URL contains a credential
 	case q.authorization() != "" && !cc.public && !cc.mustRevalidate && cc.sMaxAge == absent:
 		return false // §3.5
 	case q.credentials() && p.isPage(r.Header):
-		return false // what one agent read with its credentials is never another's page
+		return false // a page read with one agent's credentials must not answer another agent
 	}
 	return true
 }
 
-// entry makes the stored response that the answer to q would become, without its content. It shares nothing with resp.
-// It says nothing about whether the answer may be stored: see storable.
+// entry returns the stored response for the answer to q, without its content. It shares no memory with resp. Whether
+// the answer may be stored is the question of storable.
 func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time) *store.Response {
 	h := resp.Header.Clone()
 	httpfield.RemoveConnection(h)
@@ -105,7 +105,7 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 	return r
 }
 
-// storable reports whether the answer r to q may be stored and is worth it (RFC 9111 §3). It does not look at sizes.
+// storable reports whether the answer r to q may be stored and is worth storing (RFC 9111 §3). It ignores sizes.
 func (p *policy) storable(q *request, r *store.Response) bool {
 	cc := p.control(r.Header)
 	if p.forbids(r, &cc) || !p.admits(q, r, &cc) || mediaType(r.Header) == "text/event-stream" ||
@@ -141,15 +141,15 @@ func understood(status int) bool {
 	return http.StatusText(status) != "" && status != http.StatusNotModified
 }
 
-// retain returns when a stored response is of no more use: a while past the end of its freshness, as it may be served
-// when the origin cannot be reached, and later if it can be validated.
+// retain returns when a stored response may be removed: some time after it became stale, because it may be served while
+// the origin cannot be reached, and later if it can be validated.
 func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
 	life, _ := p.lifetime(q, r, cc)
 	keep := max(p.staleLimit, 24*time.Hour)
 	if validatorsOf(r.Header) {
 		keep = max(keep, 30*24*time.Hour)
 	}
-	// A year is forever: a lifetime of decades must not overflow, and a page that nobody asked for in a year may go.
+	// At most a year: a lifetime of decades must not overflow, and a page not requested for a year may be removed.
 	return r.ResponseTime.Add(min(life, 365*24*time.Hour) + keep)
 }
 
@@ -166,7 +166,7 @@ func tagsOf(h http.Header) []string {
 	return slices.Compact(tags)
 }
 
-// isPage reports whether a response is of a type that is read as a page.
+// isPage reports whether the media type of a response is that of a page.
 func (p *policy) isPage(h http.Header) bool { return p.page != nil && p.page(h.Get("Content-Type")) }
 
 // mediaType returns the media type of a response in lower case without parameters, empty if it has none.

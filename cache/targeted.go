@@ -7,8 +7,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// control reads what a response says to us: the first of the targeted fields that is there and well-formed, else
-// Cache-Control. Where it is one of the former, Expires does not count either (RFC 9213 §2.2).
+// control parses the cache directives of a response: the first targeted field that is present and well-formed, else
+// Cache-Control. A targeted field also overrides Expires (RFC 9213 §2.2).
 func (p *policy) control(h http.Header) control {
 	for _, name := range p.targeted {
 		if lines := h[http.CanonicalHeaderKey(name)]; len(lines) > 0 {
@@ -20,8 +20,8 @@ func (p *policy) control(h http.Header) control {
 	return parseControl(h["Cache-Control"])
 }
 
-// targetedControl reads a targeted field, a Dictionary of Structured Fields (RFC 9213 §2.1, RFC 9651 §3.2). ok is false
-// if the field is malformed or empty, or a directive that we know has a value of the wrong type: then the field counts
+// targetedControl parses a targeted field, a Dictionary of Structured Fields (RFC 9213 §2.1, RFC 9651 §3.2). ok is
+// false if the field is malformed or empty, or a known directive has a value of the wrong type: then the field counts
 // as absent.
 func targetedControl(lines []string) (cc control, ok bool) {
 	cc = parseControl(nil)
@@ -46,13 +46,13 @@ func targetedControl(lines []string) (cc control, ok bool) {
 		seconds, isNumber := item.Value.(int64)
 		set, isBoolean := item.Value.(bool)
 		switch {
-		case flag == nil && lifetime == nil: // a directive that we do not know
+		case flag == nil && lifetime == nil: // an unknown directive
 		case lifetime != nil && isNumber && seconds >= 0:
 			*lifetime = time.Duration(min(seconds, int64(maxDelta/time.Second))) * time.Second
 		case flag != nil && isBoolean:
 			*flag = set
 		case !isNumber && (name == "no-cache" || name == "private"):
-			*flag = true // with field names: we mean the whole response, which is never wrong
+			*flag = true // with field names: applying it to the whole response is always safe
 		default:
 			return cc, false
 		}

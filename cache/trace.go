@@ -8,14 +8,14 @@ import (
 )
 
 // A detached context keeps the values of a client's request and outlives it. Of the client's [httptrace.ClientTrace] it
-// keeps only the hook for interim responses, and calls it only until the client has its answer or has left: the hook
-// may write to a connection that is then gone.
+// keeps only the hook for interim responses. It stops calling the hook once the client has its answer or has left,
+// because the hook may write to a connection that is closed by then.
 type detached struct {
 	context.Context
 	trace *httptrace.ClientTrace
 
 	mu   sync.Mutex
-	hook func(code int, header textproto.MIMEHeader) error // nil when the client is gone
+	hook func(code int, header textproto.MIMEHeader) error // nil after leave
 }
 
 // detach returns a detached context for ctx's request.
@@ -37,7 +37,7 @@ func (d *detached) Value(key any) any {
 	return v
 }
 
-// interim hands an interim response to the client that is still there.
+// interim passes an interim response to the client, unless it has left.
 func (d *detached) interim(code int, header textproto.MIMEHeader) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,7 +47,7 @@ func (d *detached) interim(code int, header textproto.MIMEHeader) error {
 	return d.hook(code, header)
 }
 
-// leave ends the client's part: when it returns, its hook is not running and will not run again.
+// leave removes the client's hook: when leave returns, the hook is not running and will not run again.
 func (d *detached) leave() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

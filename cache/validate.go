@@ -22,9 +22,9 @@ type validation struct {
 	ownTags    bool              // it also carries entity tags that only the client knows
 }
 
-// conditions sets in h, the fields of a request about to be sent, the validators of what is stored: those of the
-// selected response, and the entity tags of the other variants, any of which the origin may name. The client's own
-// entity tags stay.
+// conditions sets in h, the fields of a request to be sent, the validators of the stored responses: those of the
+// selected response, and the entity tags of the other variants, any of which the origin may name. It keeps the client's
+// own entity tags.
 func (p *policy) conditions(q *request, s *selection, h http.Header) validation {
 	if s.part != nil && s.complete == nil && len(h["Range"]) == 0 && !conditional(h) {
 		return askRest(s.part, h)
@@ -66,8 +66,8 @@ func (p *policy) conditions(q *request, s *selection, h http.Header) validation 
 	return v
 }
 
-// askRest makes of a request for a whole one for what is missing behind the stored part r. If-Range makes the origin
-// send the whole where the representation has changed; without a strong validator we look at what comes (RFC 9111
+// askRest changes a request for the whole into one for the bytes after the stored part r. If-Range makes the origin
+// send the whole if the representation has changed; without a strong validator completes checks the response (RFC 9111
 // §3.4).
 func askRest(r *store.Response, h http.Header) validation {
 	h.Set("Range", "bytes="+strconv.FormatInt(r.Length, 10)+"-")
@@ -87,11 +87,11 @@ func completes(r *store.Response, resp *http.Response) bool {
 		(resp.ContentLength < 0 || resp.ContentLength == c.length())
 }
 
-// A naming says which representation a 304 is about.
+// A naming says which representation a 304 names.
 type naming int
 
 const (
-	namesNone   naming = iota // none that we or the client hold: ask again without conditions
+	namesNone   naming = iota // none that we or the client have: repeat the request without conditions
 	namesStored               // a stored response
 	namesOwn                  // the client's own copy: the 304 is for the client
 )
@@ -109,7 +109,7 @@ func (v *validation) named(q *request, h http.Header) (naming, *store.Response) 
 			return namesOwn, nil
 		}
 		if len(v.candidates) > 0 && v.candidates[0].Header.Get("ETag") == "" && len(v.candidates) == 1 && !v.ownTags {
-			return namesStored, v.candidates[0] // asked about by date, answered with a tag
+			return namesStored, v.candidates[0] // requested by date, answered with a tag
 		}
 		return namesNone, nil
 	}
@@ -129,8 +129,8 @@ func (v *validation) named(q *request, h http.Header) (naming, *store.Response) 
 	return namesNone, nil
 }
 
-// freshen returns r as the fields of a 304, or of the answer to a HEAD, update it (RFC 9111 §3.2, §4.3.4, §4.3.5). What
-// describes the content that is stored stays: its length, coding and range. r itself is not changed.
+// freshen returns a copy of r updated with the fields of a 304 or of the answer to a HEAD (RFC 9111 §3.2, §4.3.4,
+// §4.3.5). It keeps the fields that describe the stored content: length, coding and range.
 func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, received time.Time) *store.Response {
 	fresh := *r
 	fresh.Header = r.Header.Clone()
@@ -164,7 +164,8 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	return &fresh
 }
 
-// own returns the fields h of a 304 that are for the client that asked alone: cookies, and what the 304 calls private.
+// own returns those fields h of a 304 that are only for the requesting client: cookies, and fields that the 304 calls
+// private.
 func (p *policy) own(h http.Header) http.Header {
 	cc := p.control(h)
 	own := http.Header{}

@@ -13,8 +13,8 @@ import (
 	"readthru/store"
 )
 
-// varyNames returns the fields that a response names in all its Vary lines, in lower case, sorted, each once. star says
-// that one of them is "*", which no request matches (RFC 9111 §4.1).
+// varyNames returns the field names in all Vary lines of a response, in lower case, sorted, without duplicates. star
+// reports that one of them is "*", which no request matches (RFC 9111 §4.1).
 func varyNames(h http.Header) (names []string, star bool) {
 	for name := range httpfield.Elements(h["Vary"]) {
 		if name == "*" {
@@ -26,7 +26,7 @@ func varyNames(h http.Header) (names []string, star bool) {
 	return slices.Compact(names), false
 }
 
-// starred reports whether a response varies by more than its request (RFC 9111 §4.1).
+// starred reports whether Vary contains "*" (RFC 9111 §4.1).
 func starred(h http.Header) bool {
 	for name := range httpfield.Elements(h["Vary"]) {
 		if name == "*" {
@@ -37,8 +37,8 @@ func starred(h http.Header) bool {
 }
 
 // selecting returns the normalised values that a request has for the named fields. A field the request lacks is left
-// out. Values of Authorization and Cookie are kept as a keyed hash: they compare, and tell nothing to who reads the
-// disk.
+// out. Values of Authorization and Cookie are replaced by a keyed hash: it can be compared, but reveals nothing to a
+// reader of the disk.
 func selecting(names []string, h http.Header, key []byte) map[string]string {
 	if len(names) == 0 {
 		return nil
@@ -65,8 +65,8 @@ func selectingValue(name string, h http.Header, key []byte) (value string, ok bo
 	return value, true
 }
 
-// normalise returns what two field values that mean the same have in common (RFC 9111 §4.1): lines joined, space around
-// commas gone and, for fields of negotiation, letters in lower case and elements in one order.
+// normalise returns the same string for field values of the same meaning (RFC 9111 §4.1): it joins lines, removes space
+// around commas and, for fields of negotiation, lower-cases letters and sorts elements.
 func normalise(name string, lines []string) string {
 	if len(lines) == 1 && !strings.ContainsAny(lines[0], ", \t") && !strings.HasPrefix(name, "accept") {
 		return lines[0]
@@ -109,8 +109,8 @@ func selects(r *store.Response, h http.Header, key []byte) bool {
 	return true
 }
 
-// prefers reports whether the one language of a stored response is what an Accept-Language field ranks above all
-// others: the origin, too, would answer in it.
+// prefers reports whether an Accept-Language field ranks the only language of a stored response above all others, so
+// that the origin would choose it too.
 func prefers(accept, contentLanguage []string) bool {
 	if len(contentLanguage) != 1 {
 		return false
@@ -129,7 +129,7 @@ func prefers(accept, contentLanguage []string) bool {
 }
 
 // qualityOf splits an element of a negotiation field into its value and its weight (RFC 9110 §12.4.2): 1 if it states
-// none, 0 if what it states is no weight.
+// none, 0 if the weight is malformed.
 func qualityOf(element string) (value string, q float64) {
 	value, params, _ := strings.Cut(element, ";")
 	q = 1
@@ -154,7 +154,7 @@ func namesMarkdown(h http.Header) bool {
 	return false
 }
 
-// keyedHash is a short HMAC-SHA256 of a secret value.
+// keyedHash returns a short HMAC-SHA256 of a secret value.
 func keyedHash(key []byte, value string) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(value))
