@@ -189,7 +189,7 @@ func putResponse(t *testing.T, s *store.Store, uri string, retain time.Time) {
 		URL: uri, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}},
 		RequestTime: time.Now(), ResponseTime: time.Now(), Total: -1, Retain: retain,
 	}
-	if err := s.PutResponse(r, strings.NewReader("content of "+uri)); err != nil {
+	if err := s.PutResponse(r, strings.NewReader("content of "+uri), nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@
 package cache
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -117,11 +118,10 @@ type Cache struct {
 
 	mu     sync.Mutex
 	groups map[string]*flight   // flights that take followers
+	landed time.Time            // when the last of them ended
 	live   map[*flight]struct{} // all
 	closed bool
 	wg     sync.WaitGroup
-
-	landed atomic.Uint64 // how many flights that took followers have ended
 
 	hits, misses, revalidated, stale, bypass, collapsed, stored atomic.Int64
 }
@@ -195,8 +195,8 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	case req.ContentLength != 0 && req.Body != nil && req.Body != http.NoBody:
 		return c.pass(q, "bypass")
 	}
-	landed := c.landed.Load()
-	sel := c.lookup(q)
+	found, _ := q.Context().Value(foundKey{}).(*store.Found)
+	sel, at := c.lookup(q, found)
 	why := "uri-miss"
 	if len(sel.variants) > 0 {
 		why = "vary-miss"
@@ -224,17 +224,31 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 		c.misses.Add(1)
 		return gatewayTimeout(q, why), nil
 	}
-	return c.fetch(q, sel, why, landed)
+	return c.fetch(q, sel, why, at)
 }
 
-// lookup finds what is stored for q. A store that cannot answer has nothing.
-func (c *Cache) lookup(q *request) selection {
+// lookup returns what is stored for q, and as of when. It takes it from what was found before, unless that is nil or
+// answers another URI. A store that cannot answer has nothing.
+func (c *Cache) lookup(q *request, found *store.Found) (selection, time.Time) {
+	at := time.Now()
 	if c.policy.shared && q.secret {
-		return selection{}
+		return selection{}, at
+	}
+	if found != nil && found.URI == q.key {
+		return c.policy.choose(q, found.Responses), found.At
 	}
 	stored, err := c.store.Responses(q.key)
 	c.warn("look up stored responses", q.key, err)
-	return c.policy.choose(q, stored)
+	return c.policy.choose(q, stored), at
+}
+
+// foundKey is the key of what was found for a request, in its context.
+type foundKey struct{}
+
+// WithFound returns a context for one request, with what its caller has just found for it in the cache's store: the
+// cache then does not read it again.
+func WithFound(ctx context.Context, found *store.Found) context.Context {
+	return context.WithValue(ctx, foundKey{}, found)
 }
 
 // invalidate drops what is stored for a key, and what is on its way there.
@@ -278,20 +292,16 @@ func (c *Cache) update(q *request, r, fresh *store.Response) bool {
 // put stores r and reports whether the store took it. Those that it makes obsolete go; the store bounds how many a URI
 // has.
 func (c *Cache) put(q *request, r *store.Response, content io.Reader) (ok bool) {
-	older, err := c.store.Responses(q.key)
-	c.warn("look up stored responses", q.key, err)
-	if err := c.store.PutResponse(r, content); err != nil {
+	err := c.store.PutResponse(r, content, func(o *store.Response) bool {
+		return c.policy.owns(q, o) && o.Class == r.Class && supersedes(r, o) && c.policy.matches(q, o)
+	})
+	if err != nil {
 		if !errors.Is(err, store.ErrFull) {
 			c.warn("store a response", q.key, err)
 		}
 		return false
 	}
 	c.stored.Add(1)
-	for _, o := range older {
-		if o.ID != r.ID && c.policy.owns(q, o) && o.Class == r.Class && supersedes(r, o) && c.policy.matches(q, o) {
-			c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, o.ID))
-		}
-	}
 	return true
 }
 

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// fetch answers q from the origin, or from what another request is bringing from there just now. landed are the
-// landings before q was looked up.
-func (c *Cache) fetch(q *request, sel selection, why string, landed uint64) (*http.Response, error) {
+// fetch answers q from the origin, or from what another request is bringing from there just now. at is when q was
+// looked up.
+func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*http.Response, error) {
 	if q.Method == http.MethodHead {
 		return c.head(q, sel, why)
 	}
@@ -21,7 +21,7 @@ func (c *Cache) fetch(q *request, sel selection, why string, landed uint64) (*ht
 	if c.policy.shareable(q) {
 		group = groupOf(q)
 	}
-	if group != "" && c.missed(group, landed) {
+	if group != "" && c.missed(group, at) {
 		if resp := c.meanwhile(q); resp != nil {
 			return resp, nil
 		}
@@ -53,12 +53,11 @@ func (c *Cache) fetch(q *request, sel selection, why string, landed uint64) (*ht
 	return c.lead(q, sel, why, f)
 }
 
-// missed reports whether the flight of a group may have ended since there were so many landings: what it brought may be
-// stored.
-func (c *Cache) missed(group string, landed uint64) bool {
+// missed reports whether the flight of a group may have ended since a lookup: what it brought may be stored.
+func (c *Cache) missed(group string, lookup time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.landed.Load() != landed && c.groups[group] == nil
+	return !c.landed.Before(lookup) && c.groups[group] == nil
 }
 
 // board returns the flight under way for a group, or a new one whose leader the caller is. An empty group is always
@@ -94,7 +93,7 @@ func (c *Cache) ungroup(f *flight) {
 	defer c.mu.Unlock()
 	if c.groups[f.group] == f {
 		delete(c.groups, f.group)
-		c.landed.Add(1)
+		c.landed = time.Now()
 	}
 }
 
@@ -218,7 +217,8 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 // meanwhile answers q with what came into the store while it waited, if that is fresh: a short answer is there and done
 // before the last of its followers wakes.
 func (c *Cache) meanwhile(q *request) *http.Response {
-	r := c.lookup(q).complete
+	sel, _ := c.lookup(q, nil)
+	r := sel.complete
 	if r == nil {
 		return nil
 	}

@@ -35,7 +35,13 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 	}
 	switch {
 	case cut.content:
-		body, err := c.store.Body(r.Body)
+		var body *store.Body
+		var err error
+		if o.Hit {
+			body, err = c.store.Use(r)
+		} else {
+			body, err = c.store.Body(r.Body)
+		}
 		if err == nil {
 			err = cut.setContent(resp, r, body)
 		}
@@ -61,7 +67,9 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 	default:
 		c.stale.Add(1)
 	}
-	c.store.Touch(q.key)
+	if !cut.content {
+		c.store.Touch(q.key)
+	}
 	return resp
 }
 

@@ -157,8 +157,7 @@ func (f *Fetcher) complete(a *attempt) {
 	if t, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
 		r.FetchedAt = t.UTC()
 	}
-	if known, err := f.o.Store.Page(a.key); a.memorable && err == nil && known.ContentHash == r.ContentHash &&
-		!known.FetchedAt.IsZero() {
+	if known := f.known(a); a.memorable && known.ContentHash == r.ContentHash && !known.FetchedAt.IsZero() {
 		r.FetchedAt = known.FetchedAt
 	}
 	a.best = &r

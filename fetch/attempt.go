@@ -29,10 +29,12 @@ type attempt struct {
 	response
 	made
 
-	url       *url.URL   // of the response: the request's, or where redirects led
-	host      store.Host // what is known of url's host
-	private   bool       // request or response say that it concerns one reader, or is not to be kept
-	memorable bool       // what comes of it may be kept
+	url       *url.URL     // of the response: the request's, or where redirects led
+	host      store.Host   // what is known of url's host
+	found     *store.Found // what the store had when the cache was asked; nil once that may be out of date
+	known     *page.Page   // the page's record before this visit, once it was read; empty where there is none
+	private   bool         // request or response say that it concerns one reader, or is not to be kept
+	memorable bool         // what comes of it may be kept
 }
 
 // asked is what is known before anybody is asked.
@@ -136,6 +138,10 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	if stored, ok := resp.Body.(interface{ Sum() store.Sum }); ok {
 		a.sum, a.hasSum = stored.Sum(), true
 	}
+	if a.found != nil && (!a.outcome.Hit || len(a.found.Responses) == 0 || a.found.Responses[0].Body != a.sum ||
+		a.found.Responses[0].Header.Get("Content-Type") != resp.Header.Get("Content-Type")) {
+		a.found = nil // the origin was asked meanwhile, or the answer is another than the newest response
+	}
 }
 
 // recipe names what, besides the bytes, decides what a rendition is: the rules of conversion, what is wanted of the
@@ -143,10 +149,13 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 func (a *attempt) recipe() string { return a.recipeOf(a.wanted) }
 
 // recipeOf is recipe for other options.
-func (a *attempt) recipeOf(wanted string) string {
-	base := *a.url
+func (a *attempt) recipeOf(wanted string) string { return recipe(wanted, a.resp.Header, a.url) }
+
+// recipe is that of a response with the head h to a request for u.
+func recipe(wanted string, h http.Header, u *url.URL) string {
+	base := *u
 	base.Fragment, base.RawFragment = "", ""
-	return digest(wanted + "\n" + mediaType(a.resp.Header) + ";" + charset(a.resp.Header) + "\n" + base.String())
+	return digest(wanted + "\n" + mediaType(h) + ";" + charset(h) + "\n" + base.String())
 }
 
 // pageRecipe names, for a recipe, a rendition that was not made of the origin's bytes: it stands in for them until they
@@ -155,8 +164,11 @@ func (a *attempt) pageRecipe(recipe string) string {
 	if a.status != http.StatusOK {
 		return digest(recipe + "\nrefused")
 	}
-	return digest(recipe + "\n" + hex.EncodeToString(a.sum[:]))
+	return madeFrom(recipe, a.sum)
 }
+
+// madeFrom is pageRecipe for a page whose origin's bytes are known by their sum.
+func madeFrom(recipe string, sum store.Sum) string { return digest(recipe + "\n" + sum.String()) }
 
 // wanted returns what the rules of conversion and the options have to say in a recipe.
 func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version(), o) }

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"readthru/cache"
 	"readthru/convert"
 	"readthru/httpfield"
 	"readthru/page"
+	"readthru/store"
 )
 
 // What is asked of origins (RFC 9110 §12.5.1). Never markdown alone: a strict origin would answer 406, and its HTML is
@@ -31,12 +33,13 @@ const maxRedirects = 10
 // without text/markdown when the origin answers 406.
 func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	for hop := 0; ; hop++ {
-		a.host, _ = f.o.Store.Host(a.url.Hostname()) // nothing, where nothing is known
+		a.found = f.lookup(a)
+		a.host = a.found.Host
 		accept := acceptMarkdown
 		if a.host.PreferHTML || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
 			accept = acceptHTML
 		}
-		resp, err := f.o.Client.RoundTrip(f.request(ctx, a.req, a.url, accept))
+		resp, err := f.o.Client.RoundTrip(f.request(cache.WithFound(ctx, a.found), a.req, a.url, accept))
 		if err != nil {
 			return err
 		}
@@ -58,6 +61,19 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 			return err
 		}
 	}
+}
+
+// lookup reads what the store has for a request at once: the cache answers from it, and a page that is a hit needs no
+// more.
+func (f *Fetcher) lookup(a *attempt) *store.Found {
+	q := store.Query{URI: cacheKey(a.url), Host: a.url.Hostname(), Page: a.key}
+	if a.recalls() {
+		q.Recipes = func(r *store.Response) (ofPage, ofBody string) {
+			ofBody = recipe(a.wanted, r.Header, a.url)
+			return madeFrom(ofBody, r.Body), ofBody
+		}
+	}
+	return f.o.Store.Lookup(q)
 }
 
 // askAgain sends a second request after a 406. It returns the first response when that helps nothing.

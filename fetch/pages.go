@@ -145,8 +145,7 @@ func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.Read
 
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
-	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.memorable && !a.req.HTML && !a.req.looks() &&
-		!a.headOfView() && f.recall(a) {
+	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.recalls() && f.recall(a) {
 		if a.req.origins() && a.req.Method != http.MethodHead { // it is not in the rendition
 			if err := a.read(f.o.MaxBody); err != nil {
 				return nil, err
@@ -181,6 +180,11 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 		return f.untouched(a, "too-large")
 	}
 	return f.untouched(a, "unconverted")
+}
+
+// recalls reports whether a stored rendition may be the answer.
+func (a *attempt) recalls() bool {
+	return a.memorable && !a.req.HTML && !a.req.looks() && !a.headOfView()
 }
 
 // headOfView reports whether only the head of what a view shows is asked for, which is not known before it is made.
@@ -245,6 +249,7 @@ func (f *Fetcher) forget(a *attempt) {
 // render runs the steps, once for all who wait for the same page of the same bytes. Who leaves does not stop it for the
 // others.
 func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error {
+	a.found = nil // it may be out of date when the steps are done
 	if !a.memorable || a.credentials || a.req.looks() || a.req.Method == http.MethodHead {
 		f.try(ctx, a, names)
 		return context.Cause(ctx)
@@ -270,7 +275,11 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 		if res.Err != nil {
 			return res.Err
 		}
-		a.share(res.Val.(*attempt))
+		b := res.Val.(*attempt)
+		a.share(b)
+		if !res.Shared { // else another may have recorded the page since
+			a.known = b.known
+		}
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -348,13 +357,19 @@ func (f *Fetcher) keep(a *attempt) {
 // recall looks for a rendition of the bytes in hand, before they are read. A weak one is taken only when no other step
 // would be tried for it.
 func (f *Fetcher) recall(a *attempt) bool {
-	recipe := a.recipe()
-	if r, err := f.o.Store.PageRendition(a.key, a.pageRecipe(recipe)); err == nil && a.started.Before(r.Expires) &&
-		slices.Contains(a.cascade, string(r.From)) && (r.From != page.Browser || f.renderMode(a) != RenderNever) &&
+	var ofPage, ofBody *store.Rendition // nil if there is none
+	if a.found != nil {
+		ofPage, ofBody = a.found.OfPage, a.found.OfBody
+	} else {
+		recipe := a.recipe()
+		ofPage, _ = f.o.Store.PageRendition(a.key, a.pageRecipe(recipe))
+		ofBody, _ = f.o.Store.Rendition(a.sum, recipe)
+	}
+	if r := ofPage; r != nil && a.started.Before(r.Expires) && slices.Contains(a.cascade, string(r.From)) &&
+		(r.From != page.Browser || f.renderMode(a) != RenderNever) &&
 		(!a.req.NoRemote || !f.byOthers(r)) {
 		a.best = r
-	} else if r, err := f.o.Store.Rendition(a.sum, recipe); err == nil && a.status == http.StatusOK &&
-		slices.Contains(a.cascade, "local") {
+	} else if r := ofBody; r != nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&
 			!f.inVain("markdown_new "+a.key.String(), a.started) {
 			return false

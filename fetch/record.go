@@ -27,13 +27,10 @@ func (f *Fetcher) lasting(a *attempt) bool {
 // loses the record and not the answer.
 func (f *Fetcher) record(a *attempt, markdown []byte) {
 	p := a.page
-	known, err := f.o.Store.Page(a.key)
-	if err != nil {
-		known = &page.Page{}
-	}
+	known := f.known(a)
 	same := known.ContentHash == p.ContentHash && known.FinalURL == p.FinalURL && known.Title == p.Title
 	// who chooses elements may have got another form
-	if err == nil && known.Error == nil && (same || a.req.View.chooses()) {
+	if known.NormalizedURL != "" && known.Error == nil && (same || a.req.View.chooses()) {
 		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
 	} else if kept, err := f.put(a, markdown); err == nil {
 		p.CreatedAt, p.UpdatedAt, p.Stored = kept.CreatedAt, kept.UpdatedAt, true
@@ -54,6 +51,21 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
 	})
 	f.putFetched(a)
+}
+
+// known returns the page's record before this visit; an empty one where there is none.
+func (f *Fetcher) known(a *attempt) *page.Page {
+	switch {
+	case a.known != nil:
+	case a.found != nil:
+		a.known = a.found.Page
+	default:
+		a.known, _ = f.o.Store.Page(a.key) // nothing, where nothing is known
+	}
+	if a.known == nil {
+		a.known = &page.Page{}
+	}
+	return a.known
 }
 
 // putFetched puts the page, as the store has it, into the set of what the session has fetched.

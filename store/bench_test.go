@@ -34,7 +34,7 @@ func BenchmarkPut(b *testing.B) {
 	}
 	for i := 0; b.Loop(); i++ {
 		if err := s.PutResponse(response(fmt.Sprint("https://a.test/", i)),
-			strings.NewReader(fmt.Sprint(i)+contents[i%64])); err != nil {
+			strings.NewReader(fmt.Sprint(i)+contents[i%64]), nil); err != nil {
 			if err := s.Flush(); err != nil { // the queue is full: the writer sets the pace
 				b.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func writeUntilKilled(dir string) {
 		r := response(crashURL(n))
 		r.Class = strconv.Itoa(n)
 		content := crashContent(n)
-		if err := s.PutResponse(r, strings.NewReader(content)); err != nil {
+		if err := s.PutResponse(r, strings.NewReader(content), nil); err != nil {
 			continue // queue full
 		}
 		p, md, k := newPage(crashURL(n), content)
@@ -85,7 +85,7 @@ func writeUnsynced(dir string) {
 		young <- struct{}{}
 		r := response(crashURL(n))
 		r.Class = strconv.Itoa(n)
-		if s.PutResponse(r, strings.NewReader(crashContent(n))) != nil {
+		if s.PutResponse(r, strings.NewReader(crashContent(n)), nil) != nil {
 			<-young
 			continue // queue full
 		}

@@ -84,7 +84,7 @@ func response(uri string) *store.Response {
 
 func put(tb testing.TB, s *store.Store, r *store.Response, content string) *store.Response {
 	tb.Helper()
-	if err := s.PutResponse(r, strings.NewReader(content)); err != nil {
+	if err := s.PutResponse(r, strings.NewReader(content), nil); err != nil {
 		tb.Fatalf("PutResponse(%s): %v", r.URL, err)
 	}
 	return r

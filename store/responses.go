@@ -89,10 +89,11 @@ func newestFirst(list []*Response) {
 }
 
 // PutResponse stores r with its content; a stored response with the same ID, or the same URL, Selecting, Partition and
-// Class (and for a 206 the same offset), is replaced, and gets an ID of its own. Body, Length and ID are filled in on
-// r. It does not wait for the disk, and what it stored is visible to the next call. The error is that of content,
-// ErrFull, or says that the head is too large; nothing is stored then.
-func (s *Store) PutResponse(r *Response, content io.Reader) error {
+// Class (and for a 206 the same offset), is replaced, and gets an ID of its own. So are those of the URI that are
+// obsolete, a function that must be quick, because other writes wait; nil: none. Body, Length and ID are filled in on r.
+// It does not wait for the disk, and what it stored is visible to the next call. The error is that of content, ErrFull,
+// or says that the head is too large; nothing is stored then.
+func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Response) bool) error {
 	c, err := s.kv.readContent(content)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader) error {
 	}
 	now := time.Now()
 	stored.clampRetain(now)
-	if err := s.putResponse(stored, c, now); err != nil {
+	if err := s.putResponse(stored, c, obsolete, now); err != nil {
 		s.kv.release(c.reserved)
 		return err
 	}
@@ -118,7 +119,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader) error {
 	return nil
 }
 
-func (s *Store) putResponse(r *Response, c *content, now time.Time) error {
+func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bool, now time.Time) error {
 	u := uriKeyOf(r.URL)
 	record := r.encode()
 	s.mu.Lock()
@@ -130,7 +131,7 @@ func (s *Store) putResponse(r *Response, c *content, now time.Time) error {
 	var dead []Sum
 	keep := []*Response{r}
 	for i, old := range list {
-		if old.ID == r.ID || old.sameSlot(r) || i >= maxVariants-1 {
+		if old.ID == r.ID || old.sameSlot(r) || i >= maxVariants-1 || obsolete != nil && obsolete(old) {
 			dead = append(dead, s.dropEntry(b, u, old, now)...)
 		} else {
 			keep = append(keep, old)
@@ -271,6 +272,15 @@ func indexTags(tags []string) []string {
 		}
 	}
 	return list
+}
+
+// Use opens the content of a stored response that answers a request, and notes the use. The error is that of Body.
+func (s *Store) Use(r *Response) (*Body, error) {
+	body, err := s.Body(r.Body)
+	if err == nil {
+		s.Touch(r.URL)
+	}
+	return body, err
 }
 
 // Touch notes a use of a URI, for eviction. Batched, at most once an hour reaches the disk.

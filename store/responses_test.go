@@ -113,7 +113,7 @@ func TestBrokenContentStoresNothing(t *testing.T) {
 	s := openStore(t, store.Options{})
 	cause := errors.New("connection reset")
 	content := io.MultiReader(strings.NewReader(strings.Repeat("x", 3*store.PartSize)), iotest.ErrReader(cause))
-	if err := s.PutResponse(response("https://a.test/"), content); !errors.Is(err, cause) {
+	if err := s.PutResponse(response("https://a.test/"), content, nil); !errors.Is(err, cause) {
 		t.Errorf("PutResponse: %v, want the content's error", err)
 	}
 	if list := responses(t, s, "https://a.test/"); len(list) != 0 {
@@ -127,7 +127,7 @@ func TestBrokenContentStoresNothing(t *testing.T) {
 func TestContentOverTheQueueIsRefusedAndGivesItsRoomBack(t *testing.T) {
 	s := openStore(t, store.Options{})
 	for range 3 {
-		err := s.PutResponse(response("https://a.test/"), io.LimitReader(zeros{}, store.MaxQueued+1))
+		err := s.PutResponse(response("https://a.test/"), io.LimitReader(zeros{}, store.MaxQueued+1), nil)
 		if !errors.Is(err, store.ErrFull) {
 			t.Fatalf("PutResponse: %v, want ErrFull", err)
 		}
@@ -345,7 +345,7 @@ func TestConcurrentUseKeepsCountsAndBodiesRight(t *testing.T) {
 				case 0, 1:
 					r := response(uri)
 					r.Class = fmt.Sprint(i % 3)
-					if err := s.PutResponse(r, strings.NewReader(strings.Repeat(fmt.Sprint(i%5), 5000))); err != nil {
+					if err := s.PutResponse(r, strings.NewReader(strings.Repeat(fmt.Sprint(i%5), 5000)), nil); err != nil {
 						t.Errorf("PutResponse: %v", err)
 					}
 				case 2:

@@ -27,7 +27,7 @@ func TestFullDiskStopsWritesAndNothingElse(t *testing.T) {
 	flush(t, s)
 
 	free.Store(200 << 20)
-	_ = s.PutResponse(response("https://a.test/late"), strings.NewReader("late")) // taken before anybody looked
+	_ = s.PutResponse(response("https://a.test/late"), strings.NewReader("late"), nil) // taken before anybody looked
 	if err := s.Flush(); !errors.Is(err, store.ErrFull) {
 		t.Errorf("Flush: %v, want ErrFull", err)
 	}
@@ -81,7 +81,7 @@ func TestStoreOnAFullDiskOpensInMemoryOnly(t *testing.T) {
 	if h := s.Health(); h.State != "memory-only" || h.Reason == "" {
 		t.Errorf("Health() = %+v", h)
 	}
-	if err := s.PutResponse(response("https://a.test/"), strings.NewReader("x")); !errors.Is(err, store.ErrFull) {
+	if err := s.PutResponse(response("https://a.test/"), strings.NewReader("x"), nil); !errors.Is(err, store.ErrFull) {
 		t.Errorf("PutResponse: %v, want ErrFull", err)
 	}
 	p, md, k := newPage("https://a.test/", "x")
@@ -170,7 +170,7 @@ func TestBodyOfSeveralPartsIsOnDiskWholeOrNotAtAll(t *testing.T) {
 		_, _ = rand.NewChaCha8([32]byte{1}).Read(content)
 		looks.Store(int64(after) + 1)
 		r := response("https://a.test/")
-		if s.PutResponse(r, bytes.NewReader(content)) == nil {
+		if s.PutResponse(r, bytes.NewReader(content), nil) == nil {
 			_ = s.Flush()
 			s.Chill()
 			for _, found := range responses(t, s, r.URL) {

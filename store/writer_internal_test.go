@@ -69,7 +69,7 @@ func TestCountsAreRightAgainAfterWritesWereDropped(t *testing.T) {
 	}
 	s.kv.w.stop() // we are the writer now: all of this is one drain
 	r := &Response{URL: "https://a.test/", Status: http.StatusOK}
-	if err := s.PutResponse(r, strings.NewReader("content")); err != nil {
+	if err := s.PutResponse(r, strings.NewReader("content"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.DeleteResponses(r.URL); err != nil {

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"time"
+
+	"readthru/page"
+)
+
+// Query names what is read together to answer a request for a page.
+type Query struct {
+	URI  string // of the stored responses, as for [Store.Responses]
+	Host string
+	Page page.Key
+
+	// Recipes returns the recipes of the renditions that suit a stored response: the one kept by page, and the one made of
+	// the response's body. If nil, no rendition is read.
+	Recipes func(*Response) (ofPage, ofBody string)
+}
+
+// Found is what the store has for a [Query]. All of it is shared: never change it.
+type Found struct {
+	URI       string
+	At        time.Time   // what was stored after it may be missing
+	Responses []*Response // newest first
+	Host      Host
+
+	// The rest is read only where there are responses. Nil: there is none.
+	Page           *page.Page
+	OfPage, OfBody *Rendition // of the newest response; nil without Query.Recipes
+}
+
+// Lookup reads what answers a request for a page from the store: the stored responses of its URI, the renditions of the
+// newest one, the page's record, and what was learnt about the host.
+func (s *Store) Lookup(q Query) *Found {
+	found := &Found{URI: q.URI, At: time.Now()}
+	found.Host, _ = s.Host(q.Host)          // nothing, where nothing is known
+	found.Responses, _ = s.Responses(q.URI) // none, where they cannot be read
+	if len(found.Responses) == 0 {
+		return found
+	}
+	found.Page, _ = s.Page(q.Page)
+	if q.Recipes != nil {
+		newest := found.Responses[0]
+		ofPage, ofBody := q.Recipes(newest)
+		found.OfPage, _ = s.PageRendition(q.Page, ofPage)
+		found.OfBody, _ = s.Rendition(newest.Body, ofBody)
+	}
+	return found
+}
