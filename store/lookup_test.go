@@ -37,7 +37,8 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 		t.Errorf("found: %+v", found)
 	}
 	q.URI = "https://a.test/other"
-	if found = s.Lookup(q); len(found.Responses) != 0 || found.Page != nil || found.OfPage != nil || !found.Host.PreferHTML {
+	found = s.Lookup(q)
+	if len(found.Responses) != 0 || found.Page != nil || found.OfPage != nil || !found.Host.PreferHTML {
 		t.Errorf("found without responses: %+v", found)
 	}
 }
