@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,6 +33,10 @@ type leakChecked struct{ m *testing.M }
 func (l leakChecked) Run() int {
 	if signal.Ignored(syscall.SIGHUP) { // as under nohup: commands would ignore it, too, and never end by it
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	// Scripts wait for processes more than they compute: more of them run at once than there are processors.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	code := l.m.Run()
 	if code == 0 {
