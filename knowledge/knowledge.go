@@ -7,22 +7,23 @@
 //
 // Read the files in this order:
 //
-//   - open.go opens the knowledge; consumer.go and rebuild.go bring stored documents into the index, and retry.go
-//     repeats what failed;
-//   - passage.go cuts markdown into passages, and longblock.go a block that is too long for one; outline.go finds
-//     headings and sections, quote.go finds quotes, and delta.go finds what changed between two texts;
-//   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go, postings.go
-//     and table.go lay them out on disk; change.go and commit.go make one transaction; merging.go and mergeterms.go merge
-//     segments; load.go reads the index at the start, and lookup.go a passage by its number;
-//   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and prefix.go, with
-//     the constants in ranking.go; filter.go limits what may be found; hits.go, snippet.go, plainline.go and explain.go
-//     show it;
-//   - base.go holds knowledge bases, member.go which documents belong to them; build.go fills a base, and clear.go
-//     deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them; pack.go and
-//     unpack.go write and read a base as one file;
+//   - open.go opens the knowledge; consumer.go and rebuild.go bring stored documents into the index, and
+//     retry.go repeats what failed;
+//   - passage.go cuts markdown into passages, and longblock.go a block that is too long for one; outline.go
+//     finds headings and sections, quote.go finds quotes, and delta.go finds what changed between two texts;
+//   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go,
+//     postings.go and table.go lay them out on disk; change.go and commit.go make one transaction; merging.go
+//     and mergeterms.go merge segments; load.go reads the index at the start, and lookup.go a passage by its
+//     number;
+//   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and
+//     prefix.go, with the constants in ranking.go; filter.go limits what may be found; hits.go, snippet.go,
+//     plainline.go and explain.go show it;
+//   - base.go holds knowledge bases, member.go which documents belong to them; build.go fills a base, and
+//     clear.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
+//     pack.go and unpack.go write and read a base as one file;
 //   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and
-//     fusion.go combines the two rankings; annotate.go describes passages, with a model (normalise.go) or without (keywords.go);
-//     notes.go and relations.go keep what agents add.
+//     fusion.go combines the two rankings; annotate.go describes passages, with a model (normalise.go) or
+//     without (keywords.go); notes.go and relations.go keep what agents add.
 package knowledge
 
 import (

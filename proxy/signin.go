@@ -96,7 +96,8 @@ func (a *authenticator) signIn(ctx context.Context, remote, field string) (user 
 		return User{}, session, nil
 	case !isBasic:
 		return User{}, "",
-			challenge("The proxy requires a name and a password: set them in its URL, as in http://NAME:PASSWORD@127.0.0.1:7887.")
+			challenge("The proxy requires a name and a password: set them in its URL, as in " +
+				"http://NAME:PASSWORD@127.0.0.1:7887.")
 	case err != nil:
 		return User{}, "",
 			challenge("The proxy requires a name and a password; the Basic credentials sent are malformed.")
