@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -20,8 +21,9 @@ import (
 const lastAnswers = 10 * time.Second
 
 // Serve speaks the protocol on a pair of streams, one message per line, until in or ctx ends. Calls that run when in
-// ends have ten seconds to be answered; when ctx ends they end, too. A message that is not JSON, or over 4 MiB, is
-// answered with an error and does not end the session. Serve closes in if it is an [io.Closer].
+// ends have ten seconds to be answered; when ctx ends they end, too. A client that closes its end of out ends the
+// session, which is not an error. A message that is not JSON, or over 4 MiB, is answered with an error and does not end
+// the session. Serve closes in if it is an [io.Closer].
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	st := &stream{
 		in: in, out: out, messages: make(chan jsonrpc.Message), stop: make(chan struct{}),
@@ -35,8 +37,9 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer release()
 	err = session.Wait()
 	_ = st.Close() // the session has ended: stop its goroutine
-	if errors.Is(err, io.EOF) || errors.Is(err, errStopped) {
-		return nil
+	if errors.Is(err, io.EOF) || errors.Is(err, errStopped) ||
+		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
+		return nil // the client has left
 	}
 	return err
 }

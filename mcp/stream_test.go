@@ -13,17 +13,18 @@ import (
 
 // raw is a session whose messages a test writes itself.
 type raw struct {
-	t   *testing.T
-	in  *io.PipeWriter
-	out *bufio.Reader
-	end chan error
+	t      *testing.T
+	in     *io.PipeWriter
+	out    *bufio.Reader
+	closer io.Closer // of out
+	end    chan error
 }
 
 func (w *world) raw(t *testing.T) *raw {
 	t.Helper()
 	toServer, in := io.Pipe()
 	out, fromServer := io.Pipe()
-	r := &raw{t: t, in: in, out: bufio.NewReader(out), end: make(chan error, 1)}
+	r := &raw{t: t, in: in, out: bufio.NewReader(out), closer: out, end: make(chan error, 1)}
 	go func() {
 		r.end <- w.server.Serve(context.Background(), toServer, fromServer)
 		_ = fromServer.Close()
@@ -122,6 +123,22 @@ func TestCallsThatRunWhenTheInputEndsAreAnswered(t *testing.T) {
 	}
 	if err := <-r.end; err != nil {
 		t.Errorf("serve: %v", err)
+	}
+}
+
+func TestAClientThatStopsReadingEndsTheSessionWithoutError(t *testing.T) {
+	w := newWorld(t, nil)
+	for range 200 { // the end of the input and the failure of the answer race
+		r := w.raw(t)
+		r.send(strings.Replace(initialize, "VERSION", "2025-06-18", 1))
+		r.receive()
+		r.send(initialized)
+		r.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		_ = r.closer.Close()
+		_ = r.in.Close()
+		if err := <-r.end; err != nil {
+			t.Fatalf("serve: %v, want nil", err)
+		}
 	}
 }
 
