@@ -53,7 +53,7 @@ func TestRulesNameFilesAndTestsThatExist(t *testing.T) {
 			functions[m[1]] = true
 		}
 	}
-	for _, name := range []string{"docs/rules.md", "docs/rfc9111.md"} {
+	for _, name := range []string{"docs/rules.md", "docs/rfc9111.md", "docs/security.md"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
