@@ -21,7 +21,7 @@ const policy = `
 	llm                   → page, httpfield
 	fetch                 → markdown
 	certs                 →
-	render                →
+	render                → page
 	convert/chars, convert/guard →
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
@@ -35,7 +35,7 @@ const policy = `
 	store                 → page
 	summary               → page, llm
 	agents                → page
-	cache                 → store, httpfield
+	cache                 → page, store, httpfield
 	knowledge/analysis, knowledge/vector →
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols

@@ -310,7 +310,7 @@ func (c *Client) Hook(ctx context.Context, h HookEvent) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxHook))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, MaxHook))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}

@@ -45,9 +45,11 @@ const (
 	hookTokens  = 10_000
 	hookWait    = 25 * time.Millisecond // with the start of its process a hook answers within 50
 	maxHookWait = time.Minute
-	maxHook     = 32 << 20 // bytes of an event
 	maxLabelled = 256 << 10
 )
+
+// MaxHook is the largest event of a hook that is taken, in bytes.
+const MaxHook = 32 << 20
 
 // hook handles an event and returns the answer for the agent, which may be empty (rules A17 to A19, B8).
 //

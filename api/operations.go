@@ -66,7 +66,7 @@ var (
 			"LLM.invalidate_url_cache, LLM.clear_url_cache", "", (*Server).serveRPC, exchanges[rpcRequest, rpcResponse])
 	postHook = stream("postHook", "POST /api/v1/hooks/{agent}",
 		"takes an event of an agent's hook, as the agent writes it; the answer is in the agent's own form", "",
-		(*Server).serveHook, exchanges[map[string]any, map[string]any], takes(maxHook))
+		(*Server).serveHook, exchanges[map[string]any, map[string]any], takes(MaxHook))
 
 	listVisits = op("listVisits", "GET /api/v1/visits", "lists deliveries of pages to readers, newest first",
 		(*Server).listVisits)

@@ -17,6 +17,7 @@ import (
 	"readthru/fetch"
 	"readthru/firecrawl"
 	"readthru/knowledge"
+	"readthru/page"
 	"readthru/store"
 	"readthru/summary"
 )
@@ -31,7 +32,7 @@ type Options struct {
 	Hosts    []string // names besides the loopback ones that the Host field may carry
 	Token    string   // required on every path but the public ones, unless it is empty
 	Offline  bool
-	MaxBody  int64 // largest content of a response that is not a page, in bytes; if zero, 32 MiB
+	MaxBody  int64 // largest content of a response that is not a page, in bytes; if zero, page.DefaultMaxBody
 
 	MarkdownNewMode string
 
@@ -80,7 +81,7 @@ type Server struct {
 // New returns a Server. It starts nothing.
 func New(o Options) *Server {
 	if o.MaxBody == 0 {
-		o.MaxBody = 32 << 20
+		o.MaxBody = page.DefaultMaxBody
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

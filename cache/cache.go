@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -52,7 +53,8 @@ type Options struct {
 	// secret, and the same at each start: with another key what was stored for credentials is not found.
 	PartitionKey []byte
 
-	// MaxBody is the largest content stored, in bytes. Larger responses pass through unstored. If zero, 32 MiB.
+	// MaxBody is the largest content stored, in bytes. Larger responses pass through unstored. If zero,
+	// [page.DefaultMaxBody].
 	MaxBody int64
 
 	// StaleLimit is how stale a response may be that answers when the origin cannot be reached. If zero, 168 h.
@@ -140,7 +142,7 @@ func New(o Options) *Cache {
 		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
 	}
 	if c.maxBody == 0 {
-		c.maxBody = 32 << 20
+		c.maxBody = page.DefaultMaxBody
 	}
 	if c.policy.staleLimit == 0 {
 		c.policy.staleLimit = 7 * 24 * time.Hour

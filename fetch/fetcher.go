@@ -49,7 +49,7 @@ type Options struct {
 	Cascade []string
 
 	Timeout          time.Duration // for a whole page, not for responses that pass unchanged; if zero 30 s
-	MaxBody          int64         // largest content converted, in bytes, coded and decoded; if zero 32 MiB
+	MaxBody          int64         // largest content converted, in bytes, coded and decoded; if zero, page.DefaultMaxBody
 	UserAgent        string        // of own fetches
 	BlockedDomains   []string      // host suffixes; pages of these hosts are never fetched
 	Rules            Rules
@@ -110,7 +110,7 @@ func New(o Options) *Fetcher {
 		o.Timeout = 30 * time.Second
 	}
 	if o.MaxBody == 0 {
-		o.MaxBody = 32 << 20
+		o.MaxBody = page.DefaultMaxBody
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -7,6 +7,10 @@ import "strings"
 // is kept from other readers when it was read with credentials (AD4).
 type Kind int
 
+// DefaultMaxBody is the largest content that is stored, rendered or converted when the configuration names none
+// (fetch.max_body), in bytes.
+const DefaultMaxBody = 32 << 20
+
 // The kinds of a page.
 const (
 	NoPage   Kind = iota // an asset, data or a download; also text/plain, which a tool may read as a file

@@ -25,6 +25,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"readthru/page"
 )
 
 // Options configures a Browser.
@@ -43,7 +45,7 @@ type Options struct {
 	// for a full browser, but at most four per processor.
 	Concurrency int
 	Timeout     time.Duration // of one page, including the wait for its turn; if zero, 30 s
-	MaxBody     int64         // maximum size of one response's content, in bytes; if zero, 32 MiB
+	MaxBody     int64         // maximum size of one response's content, in bytes; if zero, page.DefaultMaxBody
 	UserAgent   string        // sent with every request
 	Sandbox     bool          // refuse to run without Chromium's sandbox, which does not work as root
 	Log         *slog.Logger  // if nil, nothing is logged
@@ -133,7 +135,7 @@ func New(o Options) *Browser {
 		o.Timeout = 30 * time.Second
 	}
 	if o.MaxBody == 0 {
-		o.MaxBody = 32 << 20
+		o.MaxBody = page.DefaultMaxBody
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -160,13 +162,13 @@ func (b *Browser) Render(ctx context.Context, r Request) (*Page, error) {
 	defer b.running.Done()
 	ctx, cancel := context.WithTimeout(ctx, b.o.Timeout)
 	defer cancel()
-	page, err := b.renderInTurn(ctx, r)
+	rendered, err := b.renderInTurn(ctx, r)
 	if err != nil {
 		b.count.failed.Add(1)
 		return nil, err
 	}
 	b.count.pages.Add(1)
-	return page, nil
+	return rendered, nil
 }
 
 // renderInTurn waits for a free slot and renders a page.
@@ -184,12 +186,12 @@ func (b *Browser) renderInTurn(ctx context.Context, r Request) (*Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		page, err := p.render(ctx, b.o, r)
+		rendered, err := p.render(ctx, b.o, r)
 		dead := p.dead()
 		b.release(p, err == nil) //nolint:contextcheck // the check of the browser is independent of this page
 		switch {
 		case err == nil:
-			return page, nil
+			return rendered, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case b.life.Err() != nil:

@@ -13,14 +13,6 @@ type Definition struct {
 	Line int
 }
 
-// Language returns the name of the language that a path is read as, or "".
-func Language(path string) string {
-	if l := languageOf(path); l != nil {
-		return l.name
-	}
-	return ""
-}
-
 // Generated reports whether content looks generated.
 var Generated = generated
 

@@ -141,7 +141,7 @@ func defaults() *config {
 	c.Admin.Listen = "127.0.0.1:7888"
 	c.BlockedDomains = []string{"medium.com", "substack.com"}
 	c.Fetch.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
-	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, 32<<20, "readthru/"+version
+	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, page.DefaultMaxBody, "readthru/"+version
 	c.GitHub.BaseURL, c.GitHub.Git = "https://github.com", "git"
 	c.MarkdownNew.Mode, c.MarkdownNew.BaseURL, c.MarkdownNew.DailyLimit = "fallback", "https://markdown.new", 500
 	c.Fetch.MaxHTMLChars = 40_000

@@ -16,7 +16,6 @@ import (
 const (
 	hookDeadline = 3 * time.Second // of a hook (rule A18)
 	hookShare    = hookDeadline * 4 / 5
-	maxHookInput = 32 << 20 // bytes of an event
 )
 
 func (p *program) hookCommand() *cli.Command {
@@ -62,7 +61,7 @@ func quietly() { _ = recover() }
 // the rest for the next process that opens the store.
 func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 	var err error
-	if h.Event, err = io.ReadAll(io.LimitReader(p.in, maxHookInput+1)); err != nil || len(h.Event) > maxHookInput {
+	if h.Event, err = io.ReadAll(io.LimitReader(p.in, api.MaxHook+1)); err != nil || len(h.Event) > api.MaxHook {
 		return nil
 	}
 	e, ok := agents.Parse(h.Event)
