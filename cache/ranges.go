@@ -189,15 +189,31 @@ func cutFor(q *request, r *store.Response) (c cut, ok bool) {
 		whole.content = whole.content && r.Status != http.StatusNoContent && r.Status != http.StatusNotModified
 		return whole, true
 	}
-	ranges, valid := parseRange(q.Header["Range"])
-	if !valid || len(ranges) != 1 || !ifRangeHolds(q.Header, r) {
-		return whole, true
+	status, first, last := partOf(q.Header, r)
+	return cut{status, status != http.StatusRequestedRangeNotSatisfiable, status == http.StatusOK, first, last}, true
+}
+
+// PartOf decides which part of a representation answers a GET with the fields req (RFC 9110 §14.2). The representation
+// has the fields h, of which ETag and Last-Modified count, and length bytes. The status is 206 with the positions of
+// the first and the last byte, 416 if there are no such bytes, or 200 for the whole.
+func PartOf(req, h http.Header, length int64) (status int, first, last int64) {
+	if len(req["Range"]) == 0 {
+		return http.StatusOK, 0, 0
+	}
+	return partOf(req, &store.Response{Status: http.StatusOK, Header: h, Length: length, ResponseTime: time.Now()})
+}
+
+// partOf is PartOf for a stored response 200.
+func partOf(req http.Header, r *store.Response) (status int, first, last int64) {
+	ranges, valid := parseRange(req["Range"])
+	if !valid || len(ranges) != 1 || !ifRangeHolds(req, r) {
+		return http.StatusOK, 0, 0
 	}
 	first, last, satisfiable := ranges[0].resolve(r.Length)
 	if !satisfiable {
-		return cut{status: http.StatusRequestedRangeNotSatisfiable}, true
+		return http.StatusRequestedRangeNotSatisfiable, 0, 0
 	}
-	return cut{http.StatusPartialContent, true, false, first, last}, true
+	return http.StatusPartialContent, first, last
 }
 
 // ifRangeHolds evaluates If-Range against r: an entity tag by strong comparison, or a date that is exactly r's

@@ -59,11 +59,12 @@ func TestValidatorsOfOursStayHere(t *testing.T) {
 		{"others alone", "If-None-Match: \"a\"\nIf-Modified-Since: x", "If-Modified-Since: x\nIf-None-Match: \"a\""},
 		{"any", "If-None-Match: *", "If-None-Match: *"},
 		{"range of ours", "Range: bytes=0-1\nIf-Range: \"rt-1\"", ""},
+		{"If-Match of ours", "If-Match: \"rt-1\"", ""},
 		{"range of theirs", "If-Range: \"a\"\nRange: bytes=0-1", "If-Range: \"a\"\nRange: bytes=0-1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := header(strings.Split(tt.in, "\n")...)
-			fetch.WithoutOurs(h)
+			fetch.RemoveOurTags(h)
 			var got []string
 			for name, values := range h {
 				got = append(got, name+": "+values[0])

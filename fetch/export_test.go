@@ -67,7 +67,6 @@ var (
 	Order          = order
 	AddVary        = addVary
 	CanonicalLink  = canonicalLink
-	WithoutOurs    = withoutOurs
 	UnfitTwin      = unfitTwin
 	CacheKey       = cacheKey
 	ErrTooLarge    = errTooLarge

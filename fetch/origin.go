@@ -46,6 +46,9 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 		if resp.StatusCode == http.StatusNotAcceptable {
 			resp = f.askAgain(f.request(ctx, a.req, a.url, acceptNoMD), resp)
 		}
+		if resp, err = f.askWhole(ctx, a, accept, resp); err != nil {
+			return err
+		}
 		next, redirected := location(a.url, resp)
 		if !a.req.Own || !redirected {
 			f.look(a, resp)
@@ -124,7 +127,7 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 		h = http.Header{}
 	}
 	h.Set("Accept", accept)
-	withoutOurs(h)
+	RemoveOurTags(h)
 	if r.Own {
 		if h.Get("User-Agent") == "" && f.o.UserAgent != "" {
 			h.Set("User-Agent", f.o.UserAgent)
@@ -156,35 +159,6 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 	req := &http.Request{Method: method, URL: &u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	return req.WithContext(ctx)
 }
-
-// withoutOurs takes validators of our renditions out of a request: the origin does not know them (RFC 9110 §13.1).
-func withoutOurs(h http.Header) {
-	ours := false
-	var theirs []string
-	for _, line := range h.Values("If-None-Match") {
-		for tag := range strings.SplitSeq(line, ",") {
-			if tag = strings.TrimSpace(tag); ourTag(tag) {
-				ours = true
-			} else if tag != "" {
-				theirs = append(theirs, tag)
-			}
-		}
-	}
-	if ours {
-		h.Del("If-None-Match")
-		h.Del("If-Modified-Since")
-		if len(theirs) > 0 {
-			h.Set("If-None-Match", strings.Join(theirs, ", "))
-		}
-	}
-	if ourTag(h.Get("If-Range")) {
-		h.Del("If-Range")
-		h.Del("Range")
-	}
-}
-
-// ourTag reports whether an entity tag is one of a rendition of ours.
-func ourTag(tag string) bool { return strings.HasPrefix(strings.TrimPrefix(tag, "W/"), `"rt-`) }
 
 // location returns where a response redirects to, resolved against u; false when it does not redirect or not to a URL.
 func location(u *url.URL, resp *http.Response) (*url.URL, bool) {

@@ -358,6 +358,13 @@ func (x *exchange) answerPage(want fetch.Request) {
 
 // passThrough streams the cache's response. If observe is set, a page in it is stored in the background.
 func (x *exchange) passThrough(observe bool) {
+	if !fetch.RemoveOurTags(x.r.Header) {
+		x.refuse(&refusal{
+			status: http.StatusPreconditionFailed, title: "Precondition failed",
+			detail: "If-Match names the markdown of the page. This request is for what the origin has.",
+		})
+		return
+	}
 	ctx, hints := withEarlyHints(x.r.Context(), x)
 	req := x.r.WithContext(ctx)
 	resp, err := x.p.o.Client.RoundTrip(req)

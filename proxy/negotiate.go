@@ -41,12 +41,13 @@ func validMode(asked string) bool {
 	return false
 }
 
-// decide returns the form of the answer to a request (AD1, AD1a). Only GET and HEAD without a range may get markdown. A
-// form named by the request itself comes first. Requests of tools, subresources and scripts get the origin's bytes. The
-// others get the form of the first mode that is set: the request's, the rule's, the user's, or the configured one.
-// decide acts as if every origin offered its pages as text/markdown too (RFC 9110 §12.5.1).
+// decide returns the form of the answer to a request (AD1, AD1a). Only GET and HEAD may get markdown. A range does not
+// matter: a client that continues a download must get the form that it began with. A form named by the request itself
+// comes first. Requests of tools, subresources and scripts get the origin's bytes. The others get the form of the first
+// mode that is set: the request's, the rule's, the user's, or the configured one. decide acts as if every origin
+// offered its pages as text/markdown too (RFC 9110 §12.5.1).
 func decide(f facts) form {
-	if f.method != http.MethodGet && f.method != http.MethodHead || f.header["Range"] != nil {
+	if f.method != http.MethodGet && f.method != http.MethodHead {
 		return asIs
 	}
 	switch f.asked {

@@ -85,8 +85,8 @@ func TestWhoGetsMarkdown(t *testing.T) {
 		{"an empty field is an absent one", "", "Accept: ", "", markdown},
 		{"XHTML is HTML", "", "Accept: application/xhtml+xml, */*;q=0.5", "", observed},
 
-		{"range", "", "Accept: */*\nRange: bytes=0-9", "", asIs},
-		{"range beats the wish", "", "Range: bytes=0-9\nX-Mode: markdown", "", asIs},
+		{"range", "", "Accept: */*\nRange: bytes=0-9", "", markdown},
+		{"range of a tool", "", "Accept: */*\nRange: bytes=0-9\nUser-Agent: debian apt-http/1.3", "", asIs},
 		{"POST", "", "M: POST\nAccept: text/markdown", "", asIs},
 		{"HEAD", "", "M: HEAD\nAccept: text/markdown", "", markdown},
 		{"PUT with a wish", "", "M: PUT\nX-Mode: markdown", "", asIs},

@@ -62,6 +62,12 @@ func (s *site) count() int {
 func newSiteBench(t *testing.T, adjust func(*proxy.Options)) (*bench, *site) {
 	t.Helper()
 	s := &site{}
+	return newBenchOf(t, s, adjust), s
+}
+
+// newBenchOf is newSiteBench for another origin.
+func newBenchOf(t *testing.T, s http.Handler, adjust func(*proxy.Options)) *bench {
+	t.Helper()
 	st, err := store.Open(store.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +88,7 @@ func newSiteBench(t *testing.T, adjust func(*proxy.Options)) (*bench, *site) {
 		if adjust != nil {
 			adjust(o)
 		}
-	}), s
+	})
 }
 
 func TestAgentReadsMarkdownAndTheSecondTimeTheOriginIsNotAsked(t *testing.T) {

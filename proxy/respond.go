@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -36,26 +37,55 @@ func (x *exchange) send(a *fetch.Answer) {
 			x.rec.Attempts = a.Page.Attempts
 		}
 	}
-	if a.Status == http.StatusOK && cache.MatchesETag(x.r.Header["If-None-Match"], h.Get("Etag")) {
-		for _, name := range []string{"Content-Type", "Content-Length", "Content-Language"} {
-			h.Del(name)
-		}
-		x.rec.Status = http.StatusNotModified
-		x.w.WriteHeader(http.StatusNotModified)
-		return
+	status, body := a.Status, a.Body
+	if status == http.StatusOK {
+		status, body = x.conditional(h, body)
+		x.rec.Status = status
 	}
-	bodiless := a.Status == http.StatusNotModified || a.Status == http.StatusNoContent
-	if !bodiless && (a.Body != nil || x.r.Method != http.MethodHead) {
-		h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
+	bodiless := status == http.StatusNotModified || status == http.StatusNoContent
+	if !bodiless && (body != nil || x.r.Method != http.MethodHead) {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
-	x.w.WriteHeader(a.Status)
+	x.w.WriteHeader(status)
 	if bodiless || x.r.Method == http.MethodHead {
 		return
 	}
-	defer x.gather(int64(len(a.Body)))()
-	if _, err := (*bodyWriter)(x).Write(a.Body); err != nil {
+	defer x.gather(int64(len(body)))()
+	if _, err := (*bodyWriter)(x).Write(body); err != nil {
 		x.abort("the client went away")
 	}
+}
+
+// conditional evaluates the conditions and the range of the request against the page with the fields h, and against
+// nothing else: the origin's representation is another one (RFC 9110 §13.2.2). It returns the status and the content of
+// the answer, and changes h to suit.
+func (x *exchange) conditional(h http.Header, body []byte) (int, []byte) {
+	asked := x.r.Header
+	tag := h.Get("Etag") // none after HEAD for a page without a rendition at hand
+	if lines := asked["If-Match"]; tag != "" && len(lines) > 0 && !cache.MatchesETag(lines, tag) {
+		h.Del("Content-Type")
+		return http.StatusPreconditionFailed, nil
+	}
+	if cache.MatchesETag(asked["If-None-Match"], tag) {
+		for _, name := range []string{"Content-Type", "Content-Length", "Content-Language"} {
+			h.Del(name)
+		}
+		return http.StatusNotModified, nil
+	}
+	if x.r.Method != http.MethodGet {
+		return http.StatusOK, body
+	}
+	status, first, last := cache.PartOf(asked, h, int64(len(body)))
+	switch status {
+	case http.StatusPartialContent:
+		h["Content-Range"] = []string{fmt.Sprintf("bytes %d-%d/%d", first, last, len(body))}
+		return status, body[first : last+1]
+	case http.StatusRequestedRangeNotSatisfiable:
+		h["Content-Range"] = []string{fmt.Sprintf("bytes */%d", len(body))}
+		h.Del("Content-Type")
+		return status, nil
+	}
+	return status, body
 }
 
 // gather makes the head and a content of this length leave in one write, where possible. The whole content must be in

@@ -1,0 +1,116 @@
+package fetch
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"readthru/httpfield"
+	"readthru/page"
+)
+
+// ourTag reports whether an entity tag is one of a rendition of ours.
+func ourTag(tag string) bool { return strings.HasPrefix(strings.TrimPrefix(tag, "W/"), `"rt-`) }
+
+// RemoveOurTags removes conditions that name our renditions from a request to an origin, which does not know them (RFC
+// 9110 §13.1). A range of a rendition is removed with its If-Range, so that the answer is whole. It reports whether the
+// request may be sent: not if all that its If-Match allows is a rendition.
+func RemoveOurTags(h http.Header) (ok bool) {
+	if theirs, ours := withoutOurs(h["If-None-Match"]); ours {
+		h.Del("If-None-Match")
+		h.Del("If-Modified-Since")
+		if len(theirs) > 0 {
+			h.Set("If-None-Match", strings.Join(theirs, ", "))
+		}
+	}
+	if slices.ContainsFunc(h["If-Range"], ourTag) {
+		h.Del("If-Range")
+		h.Del("Range")
+	}
+	theirs, ours := withoutOurs(h["If-Match"])
+	if !ours {
+		return true
+	}
+	h.Del("If-Match")
+	if len(theirs) > 0 {
+		h.Set("If-Match", strings.Join(theirs, ", "))
+	}
+	return len(theirs) > 0
+}
+
+// withoutOurs returns the entity tags in lines that are not ours, and whether there were others.
+func withoutOurs(lines []string) (theirs []string, ours bool) {
+	for tag := range httpfield.EntityTags(lines) {
+		if ourTag(tag) {
+			ours = true
+		} else {
+			theirs = append(theirs, tag)
+		}
+	}
+	return theirs, ours
+}
+
+// askWhole returns the origin's whole response to a request for a page, in place of first. A client that wants markdown
+// has conditions and ranges of the rendition, and those of the HTML say nothing about it: bytes of the two must never
+// be joined. For what is not a page first is the answer.
+func (f *Fetcher) askWhole(ctx context.Context, a *attempt, accept string, first *http.Response) (
+	*http.Response, error,
+) {
+	switch first.StatusCode {
+	case http.StatusPartialContent, http.StatusNotModified, http.StatusRequestedRangeNotSatisfiable:
+	default:
+		return first, nil
+	}
+	if a.req.Own || !f.partOfPage(ctx, a, accept, first) {
+		return first, nil
+	}
+	first.Body.Close()
+	return f.o.Client.RoundTrip(f.wholeRequest(ctx, a, accept))
+}
+
+// wholeRequest returns the request of the attempt without conditions and ranges.
+func (f *Fetcher) wholeRequest(ctx context.Context, a *attempt, accept string) *http.Request {
+	req := f.request(ctx, a.req, a.url, accept)
+	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
+		req.Header.Del(name)
+	}
+	return req
+}
+
+// partOfPage reports whether first, a 206, 304 or 416, is about a page that we would convert. If neither it nor the
+// store tells, a HEAD does.
+func (f *Fetcher) partOfPage(ctx context.Context, a *attempt, accept string, first *http.Response) bool {
+	h := first.Header
+	if httpfield.Directive(a.req.Header, "no-transform") || httpfield.Directive(h, "no-transform") {
+		return false
+	}
+	if first.StatusCode == http.StatusPartialContent && !strings.HasPrefix(mediaType(h), "multipart/") {
+		_, total, _ := strings.Cut(h.Get("Content-Range"), "/")
+		if size, err := strconv.ParseInt(total, 10, 64); err == nil && size > f.o.MaxBody {
+			return false // too large for a rendition
+		}
+		return rendered(h)
+	}
+	if a.found != nil {
+		for _, r := range a.found.Responses {
+			if r.Status == http.StatusOK || r.Status == http.StatusPartialContent {
+				return rendered(r.Header)
+			}
+		}
+	}
+	req := f.wholeRequest(ctx, a, accept)
+	req.Method = http.MethodHead
+	head, err := f.o.Client.RoundTrip(req)
+	if err != nil {
+		return false
+	}
+	head.Body.Close()
+	return head.StatusCode == http.StatusOK && rendered(head.Header)
+}
+
+// rendered reports whether content with these fields becomes markdown for clients of the proxy.
+func rendered(h http.Header) bool {
+	return page.IsPage(h.Get("Content-Type")) && !httpfield.Directive(h, "no-transform")
+}
