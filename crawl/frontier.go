@@ -31,19 +31,19 @@ type frontier struct {
 	added  []item                // since take was called last
 	raw    map[string]struct{}   // URLs as they were linked: saves parsing a menu again on every page
 	seen   map[page.Key]struct{} // by normalised URL
-	twins  map[string]twin       // by stem
+	forms  map[string]formats    // by formatless URL
 	hashes map[string]struct{}   // of pages yielded
 	traps  traps
 	report Report
 }
 
-// twin says which forms of a page are known: its HTML, its markdown, or both.
-type twin struct{ html, markdown bool }
+// formats says which forms of a page are known: its HTML, its markdown, or both.
+type formats struct{ html, markdown bool }
 
 func newFrontier(s scope, limit, depth int) *frontier {
 	return &frontier{
 		scope: s, limit: limit, depth: depth, most: min(max(20_000, 50*limit), max(200_000, 2*limit)),
-		raw: map[string]struct{}{}, seen: map[page.Key]struct{}{}, twins: map[string]twin{}, hashes: map[string]struct{}{},
+		raw: map[string]struct{}{}, seen: map[page.Key]struct{}{}, forms: map[string]formats{}, hashes: map[string]struct{}{},
 		report: Report{Outcomes: map[Outcome]int{}},
 	}
 }
@@ -103,13 +103,13 @@ func (f *frontier) see(u *url.URL) bool {
 		return false
 	}
 	f.seen[k] = struct{}{}
-	name, markdown := stem(u)
-	t := f.twins[name]
+	name, markdown := formatless(u)
+	t := f.forms[name]
 	if markdown && t.html || !markdown && t.markdown {
 		return false
 	}
 	t.markdown, t.html = t.markdown || markdown, t.html || !markdown
-	f.twins[name] = t
+	f.forms[name] = t
 	return true
 }
 
@@ -119,8 +119,9 @@ func (f *frontier) knows(u *url.URL) bool {
 	return known
 }
 
-// stem returns what the URLs of a page and of its markdown twin have in common, and whether u is that of the twin.
-func stem(u *url.URL) (name string, markdown bool) {
+// formatless returns what the URLs of a page and of its markdown form have in common, and whether u is the URL of the
+// markdown.
+func formatless(u *url.URL) (name string, markdown bool) {
 	p := u.EscapedPath()
 	switch ext := strings.ToLower(path.Ext(p)); ext {
 	case ".md", ".markdown":

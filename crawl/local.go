@@ -271,8 +271,8 @@ func variant(raw, canonical string) (c, u *url.URL) {
 	}
 	a, b := *c, *u
 	a.RawQuery, b.RawQuery = "", ""
-	one, _ := stem(&a)
-	other, _ := stem(&b)
+	one, _ := formatless(&a)
+	other, _ := formatless(&b)
 	if !strings.EqualFold(one, other) {
 		return nil, nil
 	}

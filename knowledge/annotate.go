@@ -118,8 +118,8 @@ func newAnnotator(o annotatorOptions) *annotator {
 	return &annotator{o: o, wake: make(chan struct{}, 1), fallen: map[page.Key]bool{}}
 }
 
-// poke says that there may be work.
-func (a *annotator) poke() {
+// notify says that there may be work.
+func (a *annotator) notify() {
 	select {
 	case a.wake <- struct{}{}:
 	default:
@@ -361,6 +361,6 @@ func (k *Knowledge) annotateAnew(batch []indexed) error {
 			jobs = append(jobs, annotationJob(key))
 		}
 	}
-	defer k.annotator.poke()
+	defer k.annotator.notify()
 	return k.records.Apply(jobs...)
 }

@@ -181,8 +181,8 @@ func (a *archive) clear(k page.Key) error {
 	return a.records.Apply(store.Change{Key: writingKey(k), Gone: true})
 }
 
-// mend removes what a death left of documents that were being written or deleted.
-func (a *archive) mend() error {
+// repair removes what a death left of documents that were being written or deleted.
+func (a *archive) repair() error {
 	var keys []page.Key
 	a.records.Keys(writingPrefix, "", func(key string) bool {
 		if k, ok := keyIn(key, writingPrefix); ok {

@@ -118,7 +118,7 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 	if err != nil {
 		return fmt.Errorf("add %s to knowledge base %s: %w", page.MaskString(d.URL), b.name, err)
 	}
-	b.k.poke()
+	b.k.notify()
 	return b.k.stepIfMuchAdded(ctx)
 }
 

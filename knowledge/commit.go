@@ -31,7 +31,7 @@ func (c *change) commit() error {
 	if x.o.changed != nil && len(added)+len(removed) > 0 {
 		x.o.changed(added, removed)
 	}
-	x.merging.poke()
+	x.merging.notify()
 	return nil
 }
 

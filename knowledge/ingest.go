@@ -47,7 +47,7 @@ func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) 
 	if err != nil {
 		return Ingested{}, fmt.Errorf("ingest: %w", err)
 	}
-	k.poke()
+	k.notify()
 	return done, k.stepIfMuchAdded(ctx)
 }
 
@@ -165,6 +165,6 @@ func (k *Knowledge) DeleteDocument(key page.Key) error {
 	if _, err := k.archive.head(key); err != nil {
 		return err
 	}
-	defer k.poke()
+	defer k.notify()
 	return k.drop(key)
 }

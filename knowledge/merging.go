@@ -34,7 +34,7 @@ type merging struct {
 	wg     sync.WaitGroup
 }
 
-func (m *merging) poke() {
+func (m *merging) notify() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -56,7 +56,7 @@ func (x *searchIndex) startMerging() {
 			}
 		}
 	})
-	x.merging.poke()
+	x.merging.notify()
 }
 
 func (x *searchIndex) stopMerging() {
@@ -81,14 +81,14 @@ func (x *searchIndex) mergeAll(ctx context.Context) error {
 			return nil
 		}
 		if err := x.merge(ctx, group); err != nil {
-			x.suspect(group, err)
+			x.markIfDamaged(group, err)
 			return err
 		}
 	}
 }
 
-// suspect marks the index as damaged if that is why a merge failed.
-func (x *searchIndex) suspect(group []*segment, err error) {
+// markIfDamaged marks the index as damaged if that is why a merge failed.
+func (x *searchIndex) markIfDamaged(group []*segment, err error) {
 	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errSegment) {
 		return
 	}

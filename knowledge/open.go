@@ -82,7 +82,7 @@ func Open(o Options) (*Knowledge, error) {
 		wake:  make(chan struct{}, 1),
 	}
 	k.archive = archive{k.records}
-	if err := k.archive.mend(); err != nil {
+	if err := k.archive.repair(); err != nil {
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
 	k.notes.records = k.records
@@ -230,9 +230,9 @@ func (k *Knowledge) Stats() Stats {
 	return stats
 }
 
-// poke wakes the consumer and the annotator.
-func (k *Knowledge) poke() {
-	k.annotator.poke()
+// notify wakes the consumer and the annotator.
+func (k *Knowledge) notify() {
+	k.annotator.notify()
 	select {
 	case k.wake <- struct{}{}:
 	default:

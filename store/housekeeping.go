@@ -29,7 +29,7 @@ func (s *Store) flushCounts() {
 }
 
 // wakeHousekeeper makes the housekeeper run within flushEvery.
-func (s *Store) wakeHousekeeper() { poke(s.chores) }
+func (s *Store) wakeHousekeeper() { signal(s.chores) }
 
 // housekeep waits to be woken; then it writes counts, deletes condemned bodies and evicts responses over the quota.
 // When nothing has happened for calmAfter, it returns memory to the system.

@@ -298,7 +298,7 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 		k.live.add(b.delta, 1)
 		k.queue = append(k.queue, b)
 	}
-	k.w.poke()
+	k.w.signal()
 	return nil
 }
 
@@ -342,7 +342,7 @@ func (k *kv) barrier(synced bool) error {
 	b := &batch{barrier: make(chan error, 1), sync: synced}
 	k.queue = append(k.queue, b)
 	k.mu.Unlock()
-	k.w.poke()
+	k.w.signal()
 	return <-b.barrier
 }
 

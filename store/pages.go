@@ -89,7 +89,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	}
 	s.seq = max(s.seq, record.Job)
 	if changed {
-		poke(s.added)
+		signal(s.added)
 	}
 	s.condemn(dead)
 	p.Doc, p.Stored, p.CreatedAt, p.UpdatedAt = record.Page.Doc, true, record.Page.CreatedAt, record.Page.UpdatedAt
@@ -282,7 +282,7 @@ func (s *Store) DeletePage(k page.Key) error {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
 	}
 	s.seq = max(s.seq, job)
-	poke(s.added)
+	signal(s.added)
 	s.condemn(dead)
 	s.deleteVisits(k)
 	return nil

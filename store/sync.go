@@ -46,7 +46,7 @@ func (s *syncer) committed(seq uint64) {
 	s.mu.Lock()
 	s.dirty, s.seq = true, seq
 	s.mu.Unlock()
-	poke(s.due)
+	signal(s.due)
 }
 
 // touched notes that there is something to sync that is no job.
@@ -54,7 +54,7 @@ func (s *syncer) touched() {
 	s.mu.Lock()
 	s.dirty = true
 	s.mu.Unlock()
-	poke(s.due)
+	signal(s.due)
 }
 
 // await has w answered when everything committed so far is synced.
@@ -62,7 +62,7 @@ func (s *syncer) await(w waiter) {
 	s.mu.Lock()
 	s.waiting = append(s.waiting, w)
 	s.mu.Unlock()
-	poke(s.now)
+	signal(s.now)
 }
 
 // stop ends the goroutine after a last sync. The writer has ended before.
@@ -71,7 +71,7 @@ func (s *syncer) stop() {
 	<-s.done
 }
 
-func poke(c chan struct{}) {
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -29,7 +29,7 @@ type writer struct {
 	ops     int
 }
 
-func (w *writer) poke() { poke(w.wake) }
+func (w *writer) signal() { signal(w.wake) }
 
 func (w *writer) stop() {
 	close(w.quit)

@@ -36,9 +36,9 @@ func clean(text string, in input) (string, error) {
 		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer says next to nothing"}
 	case refusal().MatchString(text) && len(text) < 600:
 		return "", &llm.Error{Kind: llm.Refused, Message: "the model would not summarise the page"}
-	case babble(said):
+	case repetitive(said):
 		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer repeats itself without end"}
-	case !akin(said, in):
+	case !sharesWord(said, in):
 		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer has no word of the page"}
 	}
 	return bound(ownLinks(text, in), maxText), nil
@@ -85,8 +85,8 @@ func fenced(text string) (body string, ok bool) {
 	return strings.TrimSpace(body), true
 }
 
-// babble reports whether a text, if not short, mostly repeats itself.
-func babble(said []string) bool {
+// repetitive reports whether a text, if not short, mostly repeats itself.
+func repetitive(said []string) bool {
 	if len(said) < 60 {
 		return false
 	}
@@ -97,9 +97,9 @@ func babble(said []string) bool {
 	return len(distinct)*10 < min(len(said), 400)
 }
 
-// akin reports whether an answer has a word of the page: a long one or a number, or any letter of a script without
-// spaces.
-func akin(said []string, in input) bool {
+// sharesWord reports whether an answer has a word of the page: a long one or a number, or any letter of a script
+// without spaces.
+func sharesWord(said []string, in input) bool {
 	text := strings.ToLower(in.title + "\n" + in.description + "\n" + in.readme + "\n" + in.symbolMap + "\n" + in.content)
 	for _, w := range said {
 		if r, _ := utf8.DecodeRuneInString(w); (utf8.RuneCountInString(w) >= 4 || unicode.IsDigit(r)) &&

@@ -58,7 +58,7 @@ func (k *Knowledge) clearAll(ctx context.Context, generations ...generation) {
 			k.log.Warn("knowledge base not cleared yet", "err", err)
 		}
 	}
-	k.poke()
+	k.notify()
 }
 
 // clearMarked clears the generations that were marked and not cleared.
