@@ -20,7 +20,15 @@ const (
 	window = 1 << 20
 	// stallWait is how long readers of a complete, stored body may still read it from memory.
 	stallWait = time.Second
+	// patience is how long in all the readers of a body that is not stored wait for a slower one. What they waited is
+	// forgiven at a tenth of the time that passes: two readers of about the same speed never lose patience.
+	patience = 2 * time.Second
+	// patienceStep is how often it is looked whether readers wait for a slower one.
+	patienceStep = 100 * time.Millisecond
 )
+
+// ErrLagging ends a body that was read so slowly that other readers of it waited too long. It was not read to its end.
+var ErrLagging = errors.New("it was read too slowly while other clients waited for the same body")
 
 // errAbandoned ends the reading of a body that is neither stored nor read anymore.
 var errAbandoned = errors.New("read the origin's response: no reader is left")
@@ -41,7 +49,8 @@ func (b *budget) room(n int64) bool { return b.used.Load()+n <= b.limit }
 
 // A spool holds a body on its way from the origin to the store. Any number of readers follow it at their own pace, and
 // none delays the origin or another reader. If the body is too large to be stored, the spool keeps only what its
-// slowest reader has not read, and the origin waits for that reader.
+// slowest reader has not read, and the origin waits for that reader. If other readers wait for it, too, it loses its
+// place after a while.
 //
 // One goroutine fills it: fill, then end.
 type spool struct {
@@ -122,7 +131,7 @@ func (s *spool) spare(length int64) []byte {
 }
 
 // add accounts for n bytes read into spare. If the body is not to be stored, it waits until the slowest reader is
-// within the window.
+// within the window, or has lost its place.
 func (s *spool) add(ctx context.Context, n int, length int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +153,36 @@ func (s *spool) add(ctx context.Context, n int, length int64) error {
 		if s.held <= window {
 			break
 		}
-		if err := s.wait(ctx); err != nil {
+		if err := s.awaitSlowest(ctx); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// awaitSlowest waits for a change, or a step of patience. Readers that are behind owe the time for which others had
+// nothing to read meanwhile, and who owes too much loses its place. The caller holds mu.
+func (s *spool) awaitSlowest(ctx context.Context) error {
+	began := time.Now()
+	step := time.NewTimer(patienceStep)
+	defer step.Stop()
+	if err := s.wait(ctx, step.C); err != nil {
+		return err
+	}
+	now := time.Now()
+	var starved time.Duration
+	for r := range s.readers {
+		if !r.hungry.IsZero() {
+			starved = max(starved, min(now.Sub(r.hungry), now.Sub(began)))
+		}
+	}
+	if starved == 0 {
+		return nil
+	}
+	for r := range s.readers {
+		if s.visible-r.pos > window/2 && r.owe(starved, now) > patience {
+			r.err = ErrLagging
+			delete(s.readers, r)
 		}
 	}
 	return nil
@@ -157,13 +194,16 @@ func (s *spool) broadcast() {
 	s.changed = make(chan struct{})
 }
 
-// wait returns after the next change, or when ctx ends. The caller holds mu, which wait releases meanwhile.
-func (s *spool) wait(ctx context.Context) error {
+// wait returns after the next change, at a time if one is given, or when ctx ends. The caller holds mu, which wait
+// releases meanwhile.
+func (s *spool) wait(ctx context.Context, at <-chan time.Time) error {
 	changed := s.changed
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	select {
 	case <-changed:
+		return nil
+	case <-at:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // A spoolReader is the body of a response, read from a spool.
@@ -23,6 +24,9 @@ type spoolReader struct {
 	pos           int64             // the same in bytes from the start
 	err           error             // the error at its end
 	body          io.ReadSeekCloser // the stored body, after the spool moved the reader to the store
+	owed          time.Duration     // how long other readers waited for this one, less what is forgiven
+	reckoned      time.Time         // when owed was last changed
+	hungry        time.Time         // since when it waits for bytes; zero if it does not
 }
 
 // Outcome implements what [OutcomeOf] looks for.
@@ -52,7 +56,12 @@ func (r *spoolReader) more(limit int) ([]byte, error) {
 				}
 				maps.Copy(r.resp.Trailer, s.trailer)
 			}
-		} else if err := s.wait(r.ctx); err != nil {
+			continue
+		}
+		if r.hungry.IsZero() {
+			r.hungry = time.Now()
+		}
+		if err := s.wait(r.ctx, nil); err != nil {
 			r.err = err
 		}
 	}
@@ -74,7 +83,18 @@ func (r *spoolReader) take(limit int) []byte {
 	data = data[r.offset : r.offset+int(n)]
 	r.offset += int(n)
 	r.pos += n
+	r.hungry = time.Time{}
 	return data
+}
+
+// owe adds a time for which other readers waited for r, and returns what it owes them. The caller holds spool.mu.
+func (r *spoolReader) owe(waited time.Duration, now time.Time) time.Duration {
+	if !r.reckoned.IsZero() {
+		r.owed = max(0, r.owed-now.Sub(r.reckoned)/10)
+	}
+	r.owed += waited
+	r.reckoned = now
+	return r.owed
 }
 
 // Read reads the bytes received from the origin, and waits for the next ones if there are none.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,4 +100,49 @@ func TestFollowersGetTrailersAndTheirAnnouncement(t *testing.T) {
 			t.Errorf("%s: trailer X-Sum = %q, want 1", who, got)
 		}
 	}
+}
+
+// A client that stops reading a body too large to be stored loses its place, and the others get all of it.
+func TestAStalledClientOfALargeBodyStopsNobody(t *testing.T) {
+	block := strings.Repeat("0123456789abcdef", 64<<10)
+	const blocks = 40 // of 1 MiB, without Content-Length: the spool learns late that they are not stored
+	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=60")
+		for range blocks {
+			if _, err := io.WriteString(w, block); err != nil {
+				return
+			}
+		}
+	}, func(b *bubble) {
+		stalled, err := b.open(b.t.Context()) // reads nothing
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		defer stalled.Body.Close()
+		begin := time.Now()
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				resp, err := b.open(b.t.Context())
+				if err != nil {
+					b.t.Error(err)
+					return
+				}
+				defer resp.Body.Close()
+				if n, err := io.Copy(io.Discard, resp.Body); n != blocks<<20 || err != nil {
+					b.t.Errorf("another client: %d bytes, %v", n, err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(begin); took > 5*time.Second {
+			b.t.Errorf("the others waited %v", took)
+		}
+		if n, err := io.Copy(io.Discard, stalled.Body); err == nil || n == blocks<<20 {
+			b.t.Errorf("the stalled client: %d bytes, %v; want an error", n, err)
+		}
+		if n := b.asked.Load(); n != 1 {
+			b.t.Errorf("requests to the origin = %d, want 1", n)
+		}
+	})
 }

@@ -233,6 +233,9 @@ func (x *exchange) ended(err error) {
 	if x.lost || x.r.Context().Err() != nil {
 		x.abort("the client went away")
 	}
+	if errors.Is(err, cache.ErrLagging) {
+		x.abort(err.Error())
+	}
 	x.p.stats.errors.Add(1)
 	x.abort("the origin's response ended early: " + err.Error())
 }
