@@ -77,7 +77,7 @@ var (
 		"application/x-ndjson", (*Server).serveRecording)
 	endRecording = op("endRecording", "DELETE /api/v1/sessions/{name}/recording",
 		"ends the recording of a session", (*Server).endRecording)
-	openSession = stream("openSession", "POST /api/v1/sessions/{name}/door",
+	openSession = stream("openSession", "POST /api/v1/sessions/{name}/listener",
 		"opens a proxy for a session, at the address in X-Readthru-Proxy, for as long as the request stays open",
 		"text/plain", (*Server).serveSessionProxy)
 	holdDaemon = stream("holdDaemon", "GET /api/v1/lease",

@@ -128,7 +128,7 @@ func TestASessionsProxyIsOpenWhileItsRequestIs(t *testing.T) {
 
 func TestAMalformedOfflineFlagOpensNoProxy(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) { o.SessionProxies = newTaker() })
-	resp := ask(t, w.listen(t), "POST", "/api/v1/sessions/s/door?offline=yes", "", "Content-Type: application/json")
+	resp := ask(t, w.listen(t), "POST", "/api/v1/sessions/s/listener?offline=yes", "", "Content-Type: application/json")
 	if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("X-Readthru-Proxy") != "" {
 		t.Errorf("status %d, a proxy at %q", resp.StatusCode, resp.Header.Get("X-Readthru-Proxy"))
 	}

@@ -144,7 +144,7 @@ func startCore(t *testing.T) (*core, *http.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := c.proxy(authority, "")
+	handler, err := c.proxy(authority, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func startCore(t *testing.T) (*core, *http.Client) {
 	c.listening.Store(new([]netip.AddrPort{addrPort(l)}))
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- door.Serve(ctx, l) }()
+	go func() { served <- handler.Serve(ctx, l) }()
 	transport := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: l.Addr().String()})}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
