@@ -153,7 +153,7 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 		return nil, out.err
 	case out.resp != nil:
 		c.misses.Add(1)
-		Outcome{Forward: why, Status: out.resp.StatusCode}.carry(out.resp)
+		Outcome{Forward: why, Status: f.answered}.carry(out.resp)
 		out.resp.Request = q.Request
 		return out.resp, nil
 	case out.spool != nil:
@@ -161,7 +161,7 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 		if out.reader == nil {
 			return nil, context.Cause(q.Context())
 		}
-		return streamed(q, f, out.head, out.reader, Outcome{Forward: why, Status: out.entry.Status, Stored: true}), nil
+		return streamed(q, f, out.head, out.reader, Outcome{Forward: why, Status: f.answered, Stored: true}), nil
 	default:
 		c.revalidated.Add(1)
 		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified}, true)
@@ -210,7 +210,7 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 		return nil, nil, false
 	}
 	c.collapsed.Add(1)
-	o := Outcome{Forward: why, Status: out.entry.Status, Stored: true, Collapsed: true}
+	o := Outcome{Forward: why, Status: f.answered, Stored: true, Collapsed: true}
 	return streamed(q, f, out.entry.Header.Clone(), reader, o), nil, true
 }
 

@@ -50,6 +50,9 @@ func MatchesETag(lines []string, etag string) bool {
 	return false
 }
 
+// isWeak reports whether an entity tag is a weak one (RFC 9110 §8.8.3).
+func isWeak(tag string) bool { return strings.HasPrefix(tag, "W/") }
+
 // weakMatch is the weak comparison of RFC 9110 §8.8.3.2.
 func weakMatch(a, b string) bool {
 	return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/")

@@ -17,7 +17,7 @@ const maxDelta = (1 << 31) * time.Second
 
 // A control is a parsed Cache-Control field, of a request or a response (RFC 9111 §5.2). Unknown directives are
 // ignored, of duplicates the first wins (§4.2.1). A lifetime whose argument is not a number of seconds counts as 0, as
-// §4.2.1 advises.
+// §4.2.1 advises, and what is malformed restricts as much as it may have been meant to.
 type control struct {
 	maxAge, sMaxAge                    time.Duration // absent, or the argument
 	maxStale, minFresh                 time.Duration // absent, or the argument; max-stale without one is maxDelta
@@ -39,15 +39,14 @@ func parseControl(lines []string) control {
 		maxAge: absent, sMaxAge: absent, maxStale: absent, minFresh: absent,
 		staleWhileRevalidate: absent, staleIfError: absent,
 	}
-	for element := range httpfield.Elements(lines) {
-		name, arg, hasArg := strings.Cut(element, "=")
-		switch strings.ToLower(name) {
+	for name, arg := range httpfield.Directives(lines) {
+		switch name {
 		case "max-age":
 			setLifetime(&cc.maxAge, arg)
 		case "s-maxage":
 			setLifetime(&cc.sMaxAge, arg)
 		case "max-stale":
-			if !hasArg && cc.maxStale == absent {
+			if arg == "" && cc.maxStale == absent {
 				cc.maxStale = maxDelta
 			}
 			setLeniency(&cc.maxStale, arg)

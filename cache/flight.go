@@ -37,6 +37,8 @@ type flight struct {
 	ctx    context.Context
 	end    context.CancelCauseFunc
 
+	answered int // the origin's status; set before ready is closed
+
 	ready chan struct{} // closed when out is set
 	out   outcome
 
@@ -290,6 +292,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 			return nil, nil, outcome{err: err}
 		}
 		httpfield.RemoveConnection(resp.Header)
+		f.answered = resp.StatusCode // before complete makes a 206 a 200
 		if resp.StatusCode == http.StatusNotModified && len(v.candidates) > 0 {
 			resp.Body.Close()
 			naming, r := v.named(f.q, resp.Header)

@@ -117,6 +117,7 @@ func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.
 		return nil
 	}
 	f := c.newFlight(q.Context(), q, selection{}, "")
+	f.answered = resp.StatusCode
 	f.join()
 	c.live[f] = struct{}{}
 	c.wg.Go(func() {

@@ -78,10 +78,10 @@ func (p *policy) heuristicLifetime(r *store.Response, cc *control) time.Duration
 	return min(date.Sub(modified)/10, p.heuristicMax)
 }
 
-// heuristicStatus reports whether a status is defined as heuristically cacheable (RFC 9110 §15.1).
+// heuristicStatus reports whether a status is defined as heuristically cacheable (RFC 9110 §15.1, RFC 7725 §3 for 451).
 func heuristicStatus(status int) bool {
 	switch status {
-	case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501:
+	case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 451, 501:
 		return true
 	}
 	return false

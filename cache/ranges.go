@@ -31,12 +31,12 @@ func parseRange(lines []string) (ranges []byteRange, ok bool) {
 		}
 		r := byteRange{-1, -1}
 		if from != "" {
-			if r.first, ok = position(from); !ok {
+			if r.first, ok = bound(from); !ok {
 				return nil, false
 			}
 		}
 		if to != "" {
-			if r.last, ok = position(to); !ok {
+			if r.last, ok = bound(to); !ok {
 				return nil, false
 			}
 		}
@@ -46,6 +46,18 @@ func parseRange(lines []string) (ranges []byteRange, ok bool) {
 		ranges = append(ranges, r)
 	}
 	return ranges, len(ranges) > 0
+}
+
+// farthest is the largest position that counts: no representation has as many bytes.
+const farthest = 1 << 62
+
+// bound parses a position in a Range field. One that is too large for a number means the end of every representation.
+func bound(s string) (int64, bool) {
+	n, ok := position(s)
+	if !ok && s != "" && strings.Trim(s, "0123456789") == "" {
+		return farthest, true
+	}
+	return min(n, farthest), ok
 }
 
 // position parses a byte position or a length.

@@ -109,7 +109,7 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 func (p *policy) storable(q *request, r *store.Response) bool {
 	cc := p.control(r.Header)
 	if p.forbids(r, &cc) || !p.admits(q, r, &cc) || mediaType(r.Header) == "text/event-stream" ||
-		r.Status < 200 || r.Status == http.StatusNotModified || r.Status == http.StatusRequestedRangeNotSatisfiable {
+		!storableStatus(r.Status) {
 		return false
 	}
 	life, from := p.lifetime(q, r, &cc)
@@ -129,6 +129,17 @@ func (p *policy) storable(q *request, r *store.Response) bool {
 		return false
 	}
 	return life > 0 || validatorsOf(r.Header)
+}
+
+// storableStatus reports whether a response with this status may be stored at all. RFC 6585 forbids it for the statuses
+// that it defines: they are about the one who asked, or about the moment.
+func storableStatus(status int) bool {
+	switch status {
+	case http.StatusNotModified, http.StatusRequestedRangeNotSatisfiable, http.StatusPreconditionRequired,
+		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusNetworkAuthenticationRequired:
+		return false
+	}
+	return status >= 200
 }
 
 // validatorsOf reports whether a response can be validated (RFC 9110 §8.8).

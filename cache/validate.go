@@ -97,11 +97,12 @@ const (
 )
 
 // named finds the stored response that a 304 validates (RFC 9111 §4.3.4): the one whose entity tag it names; without
-// one, the only one that was asked about, or the one with its Last-Modified.
+// one, the one with its Last-Modified; without either, the only one that was asked about. A strong tag names only what
+// is stored with the same strong tag.
 func (v *validation) named(q *request, h http.Header) (naming, *store.Response) {
 	if tag := h.Get("ETag"); tag != "" {
 		for _, r := range v.candidates {
-			if weakMatch(tag, r.Header.Get("ETag")) {
+			if stored := r.Header.Get("ETag"); strongMatch(tag, stored) || isWeak(tag) && weakMatch(tag, stored) {
 				return namesStored, r
 			}
 		}
@@ -116,14 +117,13 @@ func (v *validation) named(q *request, h http.Header) (naming, *store.Response) 
 	if v.ownTags {
 		return namesNone, nil // it may mean the client's copy as well as ours
 	}
-	if len(v.candidates) == 1 {
+	modified := h.Get("Last-Modified")
+	if modified == "" && len(v.candidates) == 1 {
 		return namesStored, v.candidates[0]
 	}
-	if modified := h.Get("Last-Modified"); modified != "" {
-		for _, r := range v.candidates {
-			if r.Header.Get("Last-Modified") == modified {
-				return namesStored, r
-			}
+	for _, r := range v.candidates {
+		if modified != "" && r.Header.Get("Last-Modified") == modified {
+			return namesStored, r
 		}
 	}
 	return namesNone, nil

@@ -128,3 +128,45 @@ func TestVariantsOfOneURLAreBounded(t *testing.T) {
 		t.Errorf("the newest: %q", g.status)
 	}
 }
+
+// RFC 9111 §4.3.4: a 304 freshens only what its validators name. Another Last-Modified, or a strong tag where the
+// stored one is weak, names nothing we have.
+func TestA304WithOtherValidatorsFreshensNothing(t *testing.T) {
+	for _, tt := range []struct{ name, stored, confirmed string }{
+		{
+			"another Last-Modified", "Last-Modified: Fri, 02 Jan 2026 03:04:05 GMT",
+			"Last-Modified: Sat, 03 Jan 2026 03:04:05 GMT",
+		},
+		{"another Last-Modified beside a tag", `ETag: "a"`, "Last-Modified: Sat, 03 Jan 2026 03:04:05 GMT"},
+		{"a strong tag for a weak one", `ETag: W/"a"`, `ETag: "a"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+				if req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "" {
+					respond(w, 304, "", tt.confirmed, "Cache-Control: max-age=60")
+					return
+				}
+				respond(w, 200, "body", tt.stored, "Cache-Control: max-age=0")
+			})
+			r.get()
+			if g := r.get(); g.code != 200 || strings.Contains(g.status, "fwd-status=304") || g.header.Get("Age") != "" {
+				t.Errorf("validated: %d %q", g.code, g.status)
+			}
+			r.wantAsked(3)
+			if g := r.get("If-Range: \"a\"", "Range: bytes=0-1"); tt.stored != `ETag: "a"` && g.code != 200 {
+				t.Errorf("a range of the strong tag: %d", g.code)
+			}
+		})
+	}
+	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("If-None-Match") != "" {
+			respond(w, 304, "", `ETag: W/"a"`, "Cache-Control: max-age=60")
+			return
+		}
+		respond(w, 200, "body", `ETag: "a"`, "Cache-Control: max-age=0")
+	})
+	r.get()
+	if g := r.get(); !strings.Contains(g.status, "fwd-status=304") {
+		t.Errorf("a weak tag for a strong one: %q", g.status)
+	}
+}

@@ -66,8 +66,13 @@ func selectingValue(name string, h http.Header, key []byte) (value string, ok bo
 }
 
 // normalise returns the same string for field values of the same meaning (RFC 9111 §4.1): it joins lines, removes space
-// around commas and, for fields of negotiation, lower-cases letters and sorts elements.
+// around commas and, for fields of negotiation, lower-cases letters and sorts elements. Fields that are no lists keep
+// every byte.
 func normalise(name string, lines []string) string {
+	switch name {
+	case "user-agent", "referer", "origin", "from", "authorization", "cookie":
+		return strings.Join(lines, ",")
+	}
 	if len(lines) == 1 && !strings.ContainsAny(lines[0], ", \t") && !strings.HasPrefix(name, "accept") {
 		return lines[0]
 	}

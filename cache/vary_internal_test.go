@@ -35,6 +35,8 @@ func TestVary(t *testing.T) {
 			"the language answered is not preferred", "Vary: Accept-Language\nContent-Language: de", "Accept-Language: en, de",
 			"Accept-Language: fr, de;q=0.5", false,
 		},
+		{"User-Agent is no list", "Vary: User-Agent", "User-Agent: A (x, y)", "User-Agent: A (x,y)", false},
+		{"nor is Referer", "Vary: Referer", "Referer: http://a/?b,c", "Referer: http://a/?b, c", false},
 		{"cookies are compared, hashed", "Vary: Cookie", "Cookie: a=1", "Cookie: a=2", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -55,14 +55,3 @@ func Has(h http.Header, field, member string) bool {
 	}
 	return false
 }
-
-// Directive reports whether Cache-Control has a directive, with or without an argument.
-func Directive(h http.Header, name string) bool {
-	for element := range Elements(h["Cache-Control"]) {
-		token, _, _ := strings.Cut(element, "=")
-		if strings.EqualFold(strings.TrimSpace(token), name) {
-			return true
-		}
-	}
-	return false
-}
