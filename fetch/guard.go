@@ -13,11 +13,15 @@ import (
 // guardError is the error for an address that must not be dialled.
 type guardError struct {
 	addr netip.AddrPort
+	name string // of the host, where only that is known
 	why  string // completes "which is", as in "a metadata address"
 	loop bool   // the address is one of our own listeners
 }
 
 func (e *guardError) Error() string {
+	if e.name != "" {
+		return fmt.Sprintf("the host is %s, which is %s", e.name, e.why)
+	}
 	return fmt.Sprintf("the address is %s, which is %s", e.addr, e.why)
 }
 
@@ -40,7 +44,7 @@ func (g guard) check(addr netip.AddrPort) error {
 		if g.ours(netip.AddrPortFrom(form, addr.Port())) {
 			return &guardError{addr: addr, why: "readthru itself", loop: true}
 		}
-		if slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(form) }) {
+		if isMetadata(form) {
 			return &guardError{addr: addr, why: "a cloud metadata address"}
 		}
 	}
@@ -71,15 +75,6 @@ func (g guard) ours(addr netip.AddrPort) bool {
 		}
 	}
 	return false
-}
-
-// metadata are the addresses at which cloud providers serve credentials. They are never dialled.
-var metadata = []netip.Prefix{
-	netip.MustParsePrefix("169.254.0.0/16"),
-	netip.MustParsePrefix("100.100.100.200/32"),
-	netip.MustParsePrefix("168.63.129.16/32"),
-	netip.MustParsePrefix("fd00:ec2::254/128"),
-	netip.MustParsePrefix("fd20:ce::254/128"),
 }
 
 var (

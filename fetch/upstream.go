@@ -131,12 +131,16 @@ type resolved struct {
 
 // checkBehindUpstream checks a destination that the upstream proxy will resolve: an address, or the addresses to which
 // we can resolve a name within half a second. It accepts a name that we cannot resolve, because networks that require
-// an upstream proxy often do not resolve external names; the upstream proxy must guard these. Lookups, including failed
+// an upstream proxy often do not resolve external names; the upstream proxy must guard these. The names of metadata
+// services are refused whatever they resolve to. Lookups, including failed
 // ones, are cached for a minute.
 func (t *Transport) checkBehindUpstream(ctx context.Context, p policy, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("read the address %q: %w", addr, err)
+	}
+	if namesMetadata(host) {
+		return &guardError{name: host, why: "the name of a cloud metadata service"}
 	}
 	now := time.Now()
 	known, ok := t.looked.Get(host)

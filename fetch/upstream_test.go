@@ -168,7 +168,8 @@ func TestUpstreamProxies(t *testing.T) {
 			before := len(up.asked)
 			for _, raw := range []string{
 				"https://10.0.0.1/", "https://inside.test/", "https://169.254.169.254/",
-				"https://[::ffff:10.0.0.1]/",
+				"https://[::ffff:10.0.0.1]/", "https://192.0.0.192/", "http://metadata.google.internal/",
+				"http://Metadata.Google.Internal./", "http://metadata.tencentyun.com/", "http://ｍetadata.packet.net/",
 			} {
 				if _, _, err := get(ctx, t, tr, raw); err == nil || fetch.Explain(nil, err).Type != "destination_ip_prohibited" {
 					t.Errorf("%s: %v, want it refused before the upstream is asked", raw, err)
