@@ -16,9 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
-
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"readthru/httpfield"
+	"readthru/page"
 )
 
 // TransportOptions configures a Transport. The zero value allows only public addresses and uses the system's roots.
@@ -83,7 +84,7 @@ func NewTransport(o TransportOptions) (*Transport, error) {
 	return t, nil
 }
 
-// RoundTrip sends req under the policy of its context.
+// RoundTrip sends req under the policy of its context. The response has no fields in our name ([httpfield.RemoveOurs]).
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, p := req.Context(), policyOf(req.Context())
 	if p == operator && ctx.Value(endpointKey{}) != hostPort(req.URL) {
@@ -113,7 +114,12 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.Header["User-Agent"] = []string{agent}
 		req = &r
 	}
-	return t.pools[p].RoundTrip(req)
+	resp, err := t.pools[p].RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	httpfield.RemoveOurs(resp.Header)
+	return resp, nil
 }
 
 // Dial opens a connection for a tunnel, under the policy of ctx and through the upstream proxy if there is one.

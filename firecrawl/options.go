@@ -133,7 +133,7 @@ func checkHeaders(list map[string]string) error {
 			return bad("headers: %q is not a valid field name, or its value is not valid", name)
 		}
 		if slices.Contains(ours, canonical) || httpfield.OfConnection(canonical) ||
-			strings.HasPrefix(canonical, "X-Readthru-") {
+			strings.HasPrefix(canonical, httpfield.OurPrefix) {
 			return bad("headers: %s cannot be set here", canonical)
 		}
 	}

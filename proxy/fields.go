@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"readthru/fetch"
+	"readthru/httpfield"
 )
 
 // options are the X-Readthru fields of a request. They are for this proxy and are never forwarded.
@@ -45,7 +46,7 @@ func (x *exchange) readFields() *refusal {
 		return badRequest(fmt.Sprintf("X-Readthru-Render must be auto, always or never, not %q.", clip(render)))
 	}
 	for name := range h {
-		if strings.HasPrefix(name, "X-Readthru-") {
+		if strings.HasPrefix(name, httpfield.OurPrefix) {
 			delete(h, name)
 		}
 	}
@@ -82,7 +83,7 @@ func (x *exchange) readView(h http.Header) *refusal {
 
 func hasFields(h http.Header) bool {
 	for name := range h {
-		if strings.HasPrefix(name, "X-Readthru-") {
+		if strings.HasPrefix(name, httpfield.OurPrefix) {
 			return true
 		}
 	}

@@ -42,7 +42,7 @@ func malformed(r *http.Request) *refusal {
 }
 
 // endToEndTrailer reports whether a trailer field may be forwarded: fields that frame, route or authenticate may not
-// (RFC 9110 §6.5.1).
+// (RFC 9110 §6.5.1), nor those of this proxy.
 func endToEndTrailer(name string) bool {
 	switch name = http.CanonicalHeaderKey(name); name {
 	case "Content-Length", "Transfer-Encoding", "Host", "Trailer", "Content-Encoding", "Content-Type", "Content-Range",
@@ -51,7 +51,7 @@ func endToEndTrailer(name string) bool {
 		"Www-Authenticate":
 		return false
 	}
-	return !httpfield.OfConnection(name)
+	return !httpfield.OfConnection(name) && !strings.HasPrefix(name, httpfield.OurPrefix)
 }
 
 // viaValue returns our entry for a message received with this protocol version (RFC 9110 §7.6.3).

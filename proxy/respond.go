@@ -136,6 +136,7 @@ func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 		return
 	}
 	x.copyBody(resp)
+	httpfield.RemoveOurs(resp.Trailer)
 	h := x.w.Header()
 	for name, values := range resp.Trailer {
 		switch {
@@ -275,6 +276,7 @@ func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
 	}
 	interim := http.Header(fields).Clone()
 	httpfield.RemoveConnection(interim)
+	httpfield.RemoveOurs(interim)
 	h := e.x.w.Header()
 	maps.Copy(h, interim)
 	e.x.w.WriteHeader(code)

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log/slog"
@@ -129,12 +131,16 @@ func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 	}
 }
 
-// startCore serves a proxy on a core with the default configuration, and returns a client that uses it.
-func startCore(t *testing.T) (*core, *http.Client) {
+// startCore serves a proxy on a core with the default configuration, adjusted, and returns a client that uses it and
+// trusts its authority.
+func startCore(t *testing.T, adjust ...func(*settings)) (*core, *http.Client) {
 	t.Helper()
 	dir := t.TempDir()
 	s := &settings{config: defaults(), source: map[string]string{}, dataDir: dir}
 	s.MarkdownNew.Mode, s.Render.Mode, s.Fetch.AllowPrivate = "off", "never", true
+	for _, f := range adjust {
+		f(s)
+	}
 	c, err := openCore(s, dir, false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +162,12 @@ func startCore(t *testing.T) (*core, *http.Client) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- handler.Serve(ctx, l) }()
-	transport := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: l.Addr().String()})}
+	roots := x509.NewCertPool()
+	roots.AddCert(authority.Certificate())
+	transport := &http.Transport{
+		Proxy:           http.ProxyURL(&url.URL{Scheme: "http", Host: l.Addr().String()}),
+		TLSClientConfig: &tls.Config{RootCAs: roots},
+	}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		cancel()
