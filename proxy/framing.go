@@ -15,10 +15,18 @@ type framedConn struct {
 	idle atomic.Bool // the next byte begins a head
 	scan headScan
 	out  gathering
+	pace *pace // of the writes to the client
+
+	overTLS bool // then the connection below keeps the pace
 }
 
 func newFramedConn(c net.Conn) *framedConn {
 	f := &framedConn{Conn: c}
+	if below := belowTLS(c); below != nil {
+		f.pace, f.overTLS = &below.pace, true
+	} else {
+		f.pace = new(pace)
+	}
 	f.idle.Store(true)
 	return f
 }

@@ -34,7 +34,7 @@ func (c *framedConn) release() {
 	g := &c.out
 	g.armed = false
 	if g.held != nil {
-		c.Conn.Write(g.held) //nolint:errcheck // the next write fails too and reports it
+		c.send(g.held) //nolint:errcheck // the next write fails too and reports it
 		g.drop()
 	}
 }
@@ -50,7 +50,7 @@ func (c *framedConn) Write(p []byte) (int, error) {
 	g := &c.out
 	switch {
 	case !g.armed:
-		return c.Conn.Write(p)
+		return c.send(p)
 	case g.held == nil && len(p) <= maxHeld:
 		head := heads.Get().(*[maxHeld]byte)
 		g.held = head[:copy(head[:], p)]
@@ -58,12 +58,20 @@ func (c *framedConn) Write(p []byte) (int, error) {
 	}
 	g.armed = false
 	if g.held == nil {
-		return c.Conn.Write(p)
+		return c.send(p)
 	}
 	held := len(g.held)
 	n, err := c.writeBehind(p)
 	g.drop()
 	return max(0, n-held), err
+}
+
+// send writes p now.
+func (c *framedConn) send(p []byte) (int, error) {
+	if c.overTLS {
+		return c.Conn.Write(p)
+	}
+	return c.pace.write(c.Conn, p)
 }
 
 // writeBehind writes the bytes held back and then p. A TCP connection gets both in one gathering system call, without a
@@ -73,7 +81,7 @@ func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		g.parts = [2][]byte{g.held, p}
 		g.bufs = g.parts[:]
-		n, err := g.bufs.WriteTo(tcp)
+		n, err := c.pace.writeAll(tcp, &g.bufs)
 		g.parts = [2][]byte{}
 		return int(n), err
 	}

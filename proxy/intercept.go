@@ -47,6 +47,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 		return
 	}
 	below := &innerConn{replayConn: replay, connect: c}
+	below.pace.off.Store(true) // the handshake has a deadline of its own
 	inner := tls.Server(below, s.p.tls)
 	if err := inner.HandshakeContext(ctx); err != nil {
 		s.handshakeFailed(below, err) // before hangUp: the client may reconnect as soon as its connection ends
@@ -54,6 +55,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 		return
 	}
 	conn.SetDeadline(time.Time{}) //nolint:errcheck // as above
+	below.pace.off.Store(false)
 	state := inner.ConnectionState()
 	c.named, c.secured = strings.ToLower(strings.TrimSuffix(state.ServerName, ".")), time.Now()
 	var served net.Conn = inner // HTTP/2 needs the *tls.Conn itself
@@ -96,6 +98,25 @@ type innerConn struct {
 	*replayConn
 	connect *connect
 	signed  atomic.Bool // our certificate was chosen for it
+	pace    pace
+}
+
+// belowTLS returns the connection below the TLS of c; nil if c is no intercepted connection.
+func belowTLS(c net.Conn) *innerConn {
+	if t, ok := c.(*tls.Conn); ok {
+		below, _ := t.NetConn().(*innerConn)
+		return below
+	}
+	return nil
+}
+
+// Write implements [net.Conn].
+func (c *innerConn) Write(p []byte) (int, error) { return c.pace.write(c.Conn, p) }
+
+// SetWriteDeadline implements [net.Conn]. A deadline of crypto/tls, for its last alert, stands above the pace.
+func (c *innerConn) SetWriteDeadline(t time.Time) error {
+	c.pace.off.Store(!t.IsZero())
+	return c.Conn.SetWriteDeadline(t)
 }
 
 // newTLSConfig returns the configuration for all intercepted connections. They share it so that session tickets resume.

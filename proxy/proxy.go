@@ -224,10 +224,8 @@ func linkOf(c net.Conn) link {
 	if f, ok := c.(*framedConn); ok {
 		l.conn, c = f, f.Conn
 	}
-	if t, ok := c.(*tls.Conn); ok {
-		if below, ok := t.NetConn().(*innerConn); ok {
-			l.inside = below.connect
-		}
+	if below := belowTLS(c); below != nil {
+		l.inside = below.connect
 	}
 	return l
 }

@@ -68,6 +68,9 @@ type relayWriter struct {
 func (w *relayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
+		if f, ok := conn.(*framedConn); ok {
+			f.pace.stop(conn) // what pauses may go on later
+		}
 		w.conn, w.untrack = conn, w.s.track(conn)
 	}
 	return conn, rw, err

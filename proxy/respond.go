@@ -109,8 +109,12 @@ func (x *exchange) gather(length int64) (release func()) {
 type bodyWriter exchange
 
 // Write implements [io.Writer].
-func (b *bodyWriter) Write(p []byte) (int, error) {
-	n, err := b.w.Write(p)
+func (b *bodyWriter) Write(p []byte) (n int, err error) {
+	if b.r.ProtoMajor == 2 {
+		n, err = writePieces(b.w, p)
+	} else {
+		n, err = b.w.Write(p)
+	}
 	b.rec.BytesOut += int64(n)
 	b.lost = b.lost || err != nil
 	return n, err
