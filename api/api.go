@@ -156,6 +156,10 @@ type Stats struct {
 	Render      RenderStats      `json:"render"`
 	MarkdownNew MarkdownNewStats `json:"markdown_new"`
 	Hosts       []HostStats      `json:"hosts"`
+
+	// RejectedCA are hosts, at most a hundred, that are tunnelled for a client because it rejected our authority's
+	// certificate there.
+	RejectedCA []HostFact `json:"rejected_ca"`
 }
 
 // RequestStats counts the proxy's requests since start.
@@ -235,8 +239,7 @@ type Readiness struct {
 	Ready bool            `json:"ready"`
 	Parts map[string]Part `json:"parts"`
 
-	// Distrusted are hosts, at most a hundred, that are tunnelled for a client because it rejected our authority's
-	// certificate there.
+	// Distrusted are the hosts of Stats.RejectedCA.
 	Distrusted []string `json:"distrusted,omitempty"`
 }
 

@@ -488,12 +488,14 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		"notes": note.ID,
 	}[strings.Split(path+"///", "/")[3]]
 	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden",
-		"{subject}", "quince", "{id}", id).Replace(path)
+		"{subject}", "quince", "{id}", id, "{host}", "a.test").Replace(path)
 	switch route {
 	case "GET /api/v1/cache", "DELETE /api/v1/cache":
 		path += "?url=" + pageURL
 	case "GET /api/v1/robots":
 		path += "?url=" + pageURL
+	case "DELETE /api/v1/hosts":
+		path += "?all=1"
 	case "GET /api/v1/context/page":
 		path += "?url=" + pageURL
 	case "POST /api/v1/detect", "POST /api/v1/detect-and-fetch":

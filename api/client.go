@@ -16,6 +16,7 @@ import (
 
 	"readthru/knowledge"
 	"readthru/page"
+	"readthru/store"
 )
 
 // Client asks for the operations: of a running daemon ([NewClient]), or of a [Server] in this process
@@ -123,6 +124,26 @@ func (c *Client) Detect(ctx context.Context, text string) (*Detection, error) {
 // DetectAndFetch fetches the first pages that a text names.
 func (c *Client) DetectAndFetch(ctx context.Context, r DetectRequest) (*FetchedText, error) {
 	return call(ctx, c, detectAndFetch, r)
+}
+
+// HostFacts lists what was learnt about all hosts.
+func (c *Client) HostFacts(ctx context.Context, q HostQuery) (*HostFacts, error) {
+	return call(ctx, c, listHosts, q)
+}
+
+// Host lists what was learnt about a host.
+func (c *Client) Host(ctx context.Context, host string) (*HostFacts, error) {
+	return call(ctx, c, getHost, hostRef{host})
+}
+
+// ForgetHost forgets what was learnt about a host.
+func (c *Client) ForgetHost(ctx context.Context, host string) (*Removed, error) {
+	return call(ctx, c, forgetHost, hostRef{host})
+}
+
+// ForgetHosts forgets what was learnt about all hosts: a trait, or everything if trait is empty.
+func (c *Client) ForgetHosts(ctx context.Context, trait store.Trait) (*Removed, error) {
+	return call(ctx, c, forgetHosts, hostsQuery{HostQuery{string(trait)}, trait == ""})
 }
 
 // Context lists what a session has fetched; with a URL only that page, with its content.

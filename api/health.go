@@ -2,7 +2,7 @@ package api
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"readthru/store"
 )
@@ -47,25 +47,18 @@ func (s *Server) getReadiness(_ context.Context, q readinessQuery) (*Readiness, 
 		}
 		return &Readiness{Ready: ready, Parts: parts}, nil
 	}
-	distrusted, err := s.distrusted()
+	rejected, err := s.hostFacts(store.RejectsCA, maxRejected)
 	if err != nil {
 		return nil, err
 	}
-	return &Readiness{Ready: ready, Parts: parts, Distrusted: distrusted}, nil
-}
-
-// maxDistrusted bounds Readiness.Distrusted.
-const maxDistrusted = 100
-
-func (s *Server) distrusted() (hosts []string, err error) {
-	err = s.o.Store.Hosts(func(name string, h store.Host) bool {
-		if len(h.RejectsCA) > 0 {
-			hosts = append(hosts, name)
+	ans := &Readiness{Ready: ready, Parts: parts}
+	for _, f := range rejected.Facts {
+		if !slices.Contains(ans.Distrusted, f.Host) {
+			ans.Distrusted = append(ans.Distrusted, f.Host)
 		}
-		return len(hosts) < maxDistrusted
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read hosts: %w", err)
 	}
-	return hosts, nil
+	return ans, nil
 }
+
+// maxRejected bounds Stats.RejectedCA and Readiness.Distrusted.
+const maxRejected = 100

@@ -91,6 +91,15 @@ var (
 		"removes all stored responses and what sessions have fetched; pages stay", (*Server).clearCache)
 	sweepCache = op("sweepCache", "POST /api/v1/cache/gc", "removes stored responses that are no longer of use",
 		(*Server).sweepCache)
+
+	listHosts = op("listHosts", "GET /api/v1/hosts", "lists what was learnt about hosts, and until when it holds",
+		(*Server).listHosts)
+	getHost    = op("getHost", "GET /api/v1/hosts/{host}", "lists what was learnt about a host", (*Server).getHost)
+	forgetHost = op("forgetHost", "DELETE /api/v1/hosts/{host}", "forgets what was learnt about a host",
+		(*Server).forgetHost)
+	forgetHosts = op("forgetHosts", "DELETE /api/v1/hosts", "forgets what was learnt about all hosts",
+		(*Server).forgetHosts)
+
 	listDisclosures = op("listDisclosures", "GET /api/v1/disclosures",
 		"lists what was sent to third parties, newest first", (*Server).listDisclosures)
 	_ = op("listRequests", "GET /api/v1/requests",

@@ -16,6 +16,9 @@ type SessionStats struct {
 	Errors   int64      `json:"errors"`
 	Tunnels  int64      `json:"tunnels"`
 	Tokens   TokenStats `json:"tokens"`
+
+	// RejectedCA are hosts, at most twenty, where a client of the session's own proxy rejected our certificate.
+	RejectedCA []string `json:"rejected_ca,omitempty"`
 }
 
 // SessionProxies opens proxies that serve one session each, for clients that do not name their session. The methods

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"readthru/page"
+	"readthru/store"
 )
 
 // topHosts is how many hosts Stats lists.
@@ -46,6 +47,11 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 		st.Cache = s.o.Cache()
 	}
 	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, st.Cache.ratio()
+	rejected, err := s.hostFacts(store.RejectsCA, maxRejected)
+	if err != nil {
+		return nil, err
+	}
+	st.RejectedCA = rejected.Facts
 	hosts, err := s.o.Store.TopHosts(topHosts)
 	if err != nil {
 		return nil, fmt.Errorf("read hosts: %w", err)

@@ -41,7 +41,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	}
 	signs := doc.Signs()
 	host, _ := s.f.o.Store.Host(a.url.Hostname())
-	candidates := twins(a.url, a.resp.Header, signs.MarkdownTwin, host.Twins)
+	candidates := twins(a.url, a.resp.Header, signs.MarkdownTwin, host.Knows(store.Twins, a.started))
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
@@ -53,7 +53,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 		r, err := s.fetch(ctx, a, u, signs)
 		if err == nil {
 			if t := guessed(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path && a.memorable {
-				s.f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.Twins }, func(h *store.Host) { h.Twins = true })
+				s.f.learn(a, store.Twins)
 			}
 			return result{rendition: r, good: true, reason: page.Mask(u)}
 		}

@@ -23,11 +23,10 @@ const (
 )
 
 const (
-	minRenderedWords = 50                  // a rendered page with fewer is thin
-	renderTime       = 20 * time.Second    // for one page; leaves time to fall back
-	renderReserve    = 2 * time.Second     // the time left to fall back
-	renderLifetime   = 24 * time.Hour      // of rendered pages, and of what they taught about their host
-	renderHelps      = 30 * 24 * time.Hour // how long pages of a host are rendered directly after rendering helped there
+	minRenderedWords = 50               // a rendered page with fewer is thin
+	renderTime       = 20 * time.Second // for one page; leaves time to fall back
+	renderReserve    = 2 * time.Second  // the time left to fall back
+	renderLifetime   = 24 * time.Hour   // of rendered pages
 )
 
 // browser renders the page and converts the result (rules C1 to C5, AD3).
@@ -247,7 +246,7 @@ func (f *Fetcher) renderMode(a *attempt) string {
 
 // rendersHost reports whether rendering recently gave much more text on this host than local conversion.
 func (f *Fetcher) rendersHost(a *attempt) bool {
-	return a.started.Sub(a.host.RenderHelped) < renderHelps
+	return a.host.Knows(store.NeedsBrowser, a.started)
 }
 
 // wantsMore reports whether the page is to be rendered even though its local result is good.
@@ -261,23 +260,23 @@ func (f *Fetcher) wantsMore(a *attempt) bool {
 	return f.rendersHost(a) && f.browserState().Mode == "browser"
 }
 
-// learn records for the host whether rendering gives more than twice the text. The record is renewed once a day and
-// removed by the first page for which rendering does not help.
+// learn notes whether rendering gives more than twice the text on the host. The first page for which it does not ends
+// it.
 func (s browser) learn(a *attempt, r *store.Rendition) {
 	if a.best == nil || !a.memorable {
 		return
 	}
-	helped := r.Tokens > 2*a.best.Tokens && r.Tokens-a.best.Tokens > 50
-	h, err := s.f.o.Store.Host(a.url.Hostname())
-	since := a.started.Sub(h.RenderHelped)
-	if err != nil || helped && since < renderLifetime || !helped && since >= renderHelps {
+	if r.Tokens > 2*a.best.Tokens && r.Tokens-a.best.Tokens > 50 {
+		s.f.learn(a, store.NeedsBrowser)
 		return
 	}
-	at := time.Time{}
-	if helped {
-		at = time.Now().UTC()
+	if h, err := s.f.o.Store.Host(a.url.Hostname()); err != nil || !h.Knows(store.NeedsBrowser, a.started) {
+		return
 	}
-	if err := s.f.o.Store.UpdateHost(a.url.Hostname(), func(h *store.Host) { h.RenderHelped = at }); err != nil {
-		s.f.o.Log.Debug("host not noted", "host", a.url.Hostname(), "err", err)
+	_, err := s.f.o.Store.Forget(a.url.Hostname(), a.started, func(f store.Fact) bool {
+		return f.Trait == store.NeedsBrowser
+	})
+	if err != nil {
+		s.f.o.Log.Debug("host not forgotten", "host", a.url.Hostname(), "error", err)
 	}
 }

@@ -154,7 +154,7 @@ func TestRenderingIsDecidedByRequestRuleAndHost(t *testing.T) { // rule C7
 func TestAHostWhereRenderingHelpedIsRenderedAtOnce(t *testing.T) {
 	c := withBrowser(t, "", http.HandlerFunc(spa))
 	c.read(t, "https://site.test/app")
-	if h, err := c.store.Host("site.test"); err != nil || h.RenderHelped.IsZero() {
+	if h, err := c.store.Host("site.test"); err != nil || !h.Knows(store.NeedsBrowser, time.Now()) {
 		t.Fatalf("host %+v, %v: not learnt", h, err)
 	}
 	if ans := c.read(t, "https://site.test/whole"); outcome(ans.Page, "browser") != page.Rejected &&
@@ -165,12 +165,11 @@ func TestAHostWhereRenderingHelpedIsRenderedAtOnce(t *testing.T) {
 
 func TestWhatWasLearntOfAHostIsForgottenWhenItHoldsNoMore(t *testing.T) {
 	c := withBrowser(t, "", http.HandlerFunc(spa))
-	if err := c.store.UpdateHost("site.test",
-		func(h *store.Host) { h.RenderHelped = time.Now().Add(-48 * time.Hour) }); err != nil {
+	if _, _, err := c.store.Learn("site.test", store.NeedsBrowser, "", time.Now().Add(-48*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	c.read(t, "https://site.test/whole")
-	if h, err := c.store.Host("site.test"); err != nil || !h.RenderHelped.IsZero() {
+	if h, err := c.store.Host("site.test"); err != nil || len(h.Facts) != 0 {
 		t.Errorf("host %+v, %v: not forgotten", h, err)
 	}
 	if n := c.Stats().Render.Pages; n != 1 {

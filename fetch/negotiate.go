@@ -41,8 +41,7 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 		return s.reject(ctx, a, r, doubt)
 	}
 	if a.kind == markdownKind && a.status == http.StatusOK && a.memorable {
-		s.f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.Negotiates },
-			func(h *store.Host) { h.Negotiates = true })
+		s.f.learn(a, store.Negotiates)
 	}
 	return result{rendition: r, good: true}
 }
@@ -62,10 +61,8 @@ func (negotiate) doubt(a *attempt) convert.Doubt {
 // reject records that the host's markdown is unusable, so that later requests prefer HTML, and requests the HTML once.
 // If there is no HTML, it serves the markdown with a warning.
 func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, doubt convert.Doubt) result {
-	asked := false
-	if h, err := s.f.o.Store.Host(a.url.Hostname()); err == nil {
-		asked = h.PreferHTML
-	}
+	h, _ := s.f.o.Store.Host(a.url.Hostname()) // nothing, where nothing is known
+	asked := h.Knows(store.MarkdownOff, a.started)
 	s.f.preferHTML(a)
 	a.warn("markdown-rejected")
 	if !asked && a.status == http.StatusOK && a.req.Method != http.MethodHead && s.f.askHTML(ctx, a) {
@@ -86,18 +83,14 @@ func (f *Fetcher) preferHTML(a *attempt) {
 	if a.status != http.StatusOK {
 		return // an error page says nothing about the host's markdown
 	}
-	f.learn(a.url.Hostname(), func(h *store.Host) bool { return h.PreferHTML },
-		func(h *store.Host) { h.PreferHTML = true })
+	f.learn(a, store.MarkdownOff)
 	f.forget(a)
 }
 
-// learn records a fact about a host unless it is already known.
-func (f *Fetcher) learn(host string, known func(*store.Host) bool, note func(*store.Host)) {
-	if h, err := f.o.Store.Host(host); err == nil && known(&h) {
-		return
-	}
-	if err := f.o.Store.UpdateHost(host, note); err != nil {
-		f.o.Log.Debug("host not noted", "host", host, "err", err)
+// learn notes a trait of the page's host.
+func (f *Fetcher) learn(a *attempt, t store.Trait) {
+	if _, _, err := f.o.Store.Learn(a.url.Hostname(), t, "", a.started); err != nil {
+		f.o.Log.Debug("host not noted", "host", a.url.Hostname(), "error", err)
 	}
 }
 

@@ -36,7 +36,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 		a.found = f.lookup(a)
 		a.host = a.found.Host
 		accept := acceptMarkdown
-		if a.host.PreferHTML || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
+		if a.host.Knows(store.MarkdownOff, a.started) || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
 			accept = acceptHTML
 		}
 		resp, err := f.o.Client.RoundTrip(f.request(cache.WithFound(ctx, a.found), a.req, a.url, accept))

@@ -216,26 +216,33 @@ func (b *bench) dial() *net.TCPConn {
 func (b *bench) connect(target string) (net.Conn, reply) {
 	b.t.Helper()
 	c := b.dial()
-	io.WriteString(c, "CONNECT "+target+" HTTP/1.1\r\nHost: "+target+"\r\n\r\n")
+	return c, b.ask(c, "CONNECT "+target+" HTTP/1.1\r\nHost: "+target+"\r\n\r\n")
+}
+
+// ask sends a CONNECT and reads the answer, but nothing of what follows if it is 200.
+func (b *bench) ask(c net.Conn, request string) reply {
+	b.t.Helper()
+	io.WriteString(c, request)
+	target, _, _ := strings.Cut(request, "\r\n")
 	var head []byte
 	for one := make([]byte, 1); !bytes.HasSuffix(head, []byte("\r\n\r\n")); head = append(head, one...) {
 		if _, err := io.ReadFull(c, one); err != nil {
-			b.t.Fatalf("CONNECT %s: %v", target, err)
+			b.t.Fatalf("%s: %v", target, err)
 		}
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), c)),
 		&http.Request{Method: http.MethodConnect})
 	if err != nil {
-		b.t.Fatalf("CONNECT %s: %v", target, err)
+		b.t.Fatalf("%s: %v", target, err)
 	}
 	if resp.StatusCode == http.StatusOK {
 		resp.Body = http.NoBody // what follows is the tunnel's
 	}
 	got, err := read(resp)
 	if err != nil {
-		b.t.Fatalf("CONNECT %s: body: %v", target, err)
+		b.t.Fatalf("%s: body: %v", target, err)
 	}
-	return c, got
+	return got
 }
 
 // secure opens a tunnel and makes TLS with the proxy in it.

@@ -25,7 +25,7 @@ const (
 // verdict is the policy's decision about a CONNECT.
 type verdict struct {
 	action  action
-	why     string   // for the log
+	why     string   // for the log; of a tunnel as in tunnelField
 	refusal *refusal // with refuse
 }
 
@@ -36,6 +36,7 @@ type connect struct {
 	user       User   // the signed-in user; zero if no users are configured
 	session    string // name of the session, or empty
 	client     string // identifies the client, see clientOf
+	rejecting  bool   // the client rejected our certificate for host before
 	verdict    verdict
 	end        func(status int, sent, received int64, err error) // logs a tunnel
 
@@ -45,11 +46,12 @@ type connect struct {
 
 func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
 
-// judge decides about a CONNECT to host and port. It checks, in this order, the allowed ports, the first matching rule,
-// blocked domains, the preset, and whether the client has rejected our certificate for the host. A blocked domain is
+// judge decides about a CONNECT. It checks, in this order, the allowed ports, the first matching rule,
+// blocked domains, the preset, and whether the client rejected our certificate for the host lately. A blocked domain is
 // intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path apply to
 // the requests inside an intercepted connection.
-func (p *Proxy) judge(host, port, client string) verdict {
+func (s *serving) judge(c *connect) verdict {
+	p, host, port := s.p, c.host, c.port
 	if host == localHost {
 		return verdict{action: intercept, why: "local"}
 	}
@@ -76,10 +78,10 @@ func (p *Proxy) judge(host, port, client string) verdict {
 		return verdict{action: intercept, why: "blocked domain"}
 	}
 	if category := presetTunnel(host); category != "" {
-		return verdict{action: tunnel, why: category}
+		return verdict{action: tunnel, why: fmt.Sprintf("preset; category=%q", category)}
 	}
-	if p.o.RejectsCA != nil && p.o.RejectsCA(client, host) {
-		return verdict{action: tunnel, why: "client rejected our certificate"}
+	if until, ok := s.rejects(c); ok {
+		return verdict{action: tunnel, why: fmt.Sprintf("client-rejected-ca; until=%q", until.Format(time.RFC3339))}
 	}
 	return verdict{action: intercept, why: "default"}
 }
@@ -106,14 +108,17 @@ func (s *serving) serveConnect(x *exchange) {
 		return
 	}
 	x.rec.User = user.Name
-	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r)}
-	c.verdict = s.p.judge(host, port, c.client)
+	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r, user)}
+	c.verdict = s.judge(c)
 	if s.terms.Offline && c.verdict.action == tunnel {
 		c.verdict = verdict{refuse, "offline", offlineRefusal(c.target())}
 	}
 	x.target = c.target()
 	x.hijacked = true
-	c.end = x.endTunnel
+	c.end = func(status int, sent, received int64, err error) {
+		x.rec.Tunnel = c.verdict.why
+		x.endTunnel(status, sent, received, err)
+	}
 	if c.verdict.action == refuse {
 		x.count(c.verdict.refusal)
 		x.endTunnel(c.verdict.refusal.status, 0, 0, nil)
@@ -161,14 +166,4 @@ func (s *serving) newDispatcher() *goproxy.ProxyHttpServer {
 	})
 	dispatcher.OnRequest().DoFunc(relayed)
 	return dispatcher
-}
-
-// clientOf returns an identifier of the client for remembering rejections of our certificate: its address and
-// User-Agent. Programs on one machine trust different certificate stores, and many send a User-Agent with CONNECT.
-func clientOf(r *http.Request) string {
-	address, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		address = r.RemoteAddr
-	}
-	return address + " " + clip(r.UserAgent())
 }

@@ -3,13 +3,11 @@ package proxy_test
 import (
 	"bufio"
 	"crypto/tls"
-	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -267,84 +265,6 @@ func TestRulesAreAskedAgainInsideTheTunnel(t *testing.T) {
 	if resp.StatusCode != http.StatusForbidden || !strings.Contains(body, `"detail":"Blocked`) {
 		t.Errorf("private: %d %s", resp.StatusCode, body)
 	}
-}
-
-func TestClientThatRejectsOurCertificateIsTunnelledFromThenOn(t *testing.T) {
-	origin := tlsOrigin(t, say)
-	var mu sync.Mutex
-	rejected := map[string]bool{}
-	adjust := func(o *proxy.Options) {
-		o.NoteRejectsCA = func(client, host string) { mu.Lock(); rejected[client+"|"+host] = true; mu.Unlock() }
-		o.RejectsCA = func(client, host string) bool { mu.Lock(); defer mu.Unlock(); return rejected[client+"|"+host] }
-		o.BlockedDomains = []string{"blocked.test"}
-	}
-	onlyOrigins := x509.NewCertPool()
-	onlyOrigins.AddCert(originCA(t).Certificate())
-	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		t.Run(tls.VersionName(version), func(t *testing.T) {
-			clear(rejected)
-			b := newBench(t, origins{"*:443": origin}, adjust)
-			for try := range 2 {
-				c, _ := b.connect("pinned.test:443")
-				s := tls.Client(c, &tls.Config{RootCAs: onlyOrigins, ServerName: "pinned.test", MaxVersion: version})
-				err := s.HandshakeContext(t.Context())
-				if (err == nil) != (try == 1) {
-					t.Fatalf("handshake %d: %v", try, err)
-				}
-				if err != nil {
-					_, _ = io.ReadAll(c) // until the proxy closes
-				}
-				_ = s.Close()
-			}
-			if _, body := b.get("https://other.test/"); body != "GET other.test/ " {
-				t.Errorf("another host: %q", body)
-			}
-		})
-	}
-	for name, leave := range map[string]func(c net.Conn){
-		"closed after the certificate": func(c net.Conn) { _ = c.Close() },
-		"OpenSSL's alert under keys not yet known": func(c net.Conn) {
-			io.WriteString(c, "\x17\x03\x03\x00\x13"+strings.Repeat("x", 0x13))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			noted := make(chan string, 1)
-			b := newBench(t, origins{"*:443": origin}, func(o *proxy.Options) {
-				o.NoteRejectsCA = func(_, host string) { noted <- host }
-			})
-			c, _ := b.connect("leaves.test:443")
-			s := tls.Client(c, &tls.Config{
-				InsecureSkipVerify: true, ServerName: "leaves.test",
-				VerifyConnection: func(tls.ConnectionState) error {
-					leave(c)
-					return io.ErrClosedPipe
-				},
-			})
-			s.HandshakeContext(t.Context()) //nolint:errcheck // it fails, which is the point
-			select {
-			case host := <-noted:
-				if host != "leaves.test" {
-					t.Errorf("remembered %s, want leaves.test", host)
-				}
-			case <-time.After(5 * time.Second):
-				t.Error("nothing was remembered")
-			}
-		})
-	}
-	t.Run("another failure is no rejection", func(t *testing.T) {
-		clear(rejected)
-		b := newBench(t, origins{"*:443": origin}, adjust)
-		c, _ := b.connect("old.test:443")
-		//nolint:errcheck // likewise
-		tls.Client(c, &tls.Config{
-			ServerName: "old.test", MinVersion: tls.VersionTLS10,
-			MaxVersion: tls.VersionTLS11,
-		}).HandshakeContext(t.Context())
-		b.stop()
-		if len(rejected) != 0 {
-			t.Errorf("remembered %v, want nothing", rejected)
-		}
-	})
 }
 
 // The bubble's clock runs; no real time passes.

@@ -25,7 +25,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	untrack := s.track(conn)
 	defer untrack()
 	conn.SetDeadline(time.Now().Add(handshakeTime)) //nolint:errcheck // a closed connection shows below
-	if _, err := io.WriteString(conn, established); err != nil {
+	if _, err := io.WriteString(conn, established("")); err != nil {
 		hangUp(conn)
 		return
 	}
@@ -67,13 +67,13 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	}
 }
 
-// handshakeFailed remembers a client that does not trust our certificate: its next CONNECT to this host is tunnelled.
+// handshakeFailed handles the end of a handshake with a client that may not trust our certificate.
 func (s *serving) handshakeFailed(below *innerConn, err error) {
 	c := below.connect
 	rejected := below.signed.Load() && rejectsCertificate(err)
 	s.p.log.Debug("handshake failed", "host", c.target(), "rejected_ca", rejected, "error", err)
-	if rejected && s.p.o.NoteRejectsCA != nil {
-		s.p.o.NoteRejectsCA(c.client, c.host)
+	if rejected {
+		s.rejected(c)
 	}
 }
 

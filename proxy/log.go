@@ -22,6 +22,7 @@ const (
 	KeyDuration = "dur_ms"
 	KeyUser     = "user"
 	KeyAgent    = "agent"
+	KeyTunnel   = "tunnel" // why it is one, as in X-Readthru-Tunnel
 	KeyError    = "error"
 )
 
@@ -40,6 +41,7 @@ type Record struct {
 	MS       int64     `json:"ms"`
 	User     string    `json:"user,omitempty"`
 	Agent    string    `json:"agent,omitempty"`
+	Tunnel   string    `json:"tunnel,omitempty"` // why the connection was tunnelled, if it was
 	Attempts any       `json:"attempts,omitempty"`
 	Error    string    `json:"error,omitempty"`
 }
@@ -54,7 +56,12 @@ func (r *Record) write(log *slog.Logger) {
 		slog.Int64(KeyBytesIn, r.BytesIn), slog.Int64(KeyBytesOut, r.BytesOut), slog.Int64(KeyDuration, r.MS),
 	}
 	for _, a := range []struct{ key, value string }{
-		{KeyCache, r.Cache}, {KeySource, r.Source}, {KeyUser, r.User}, {KeyAgent, r.Agent}, {KeyError, r.Error},
+		{KeyCache, r.Cache},
+		{KeySource, r.Source},
+		{KeyUser, r.User},
+		{KeyAgent, r.Agent},
+		{KeyTunnel, r.Tunnel},
+		{KeyError, r.Error},
 	} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.key, a.value))

@@ -55,8 +55,8 @@ func (s *serving) leftSilently(c *connect) {
 		return
 	}
 	rejected := s.p.silentClients.countSilent(c)
-	s.p.log.Debug("connection ended after its handshake", "host", c.target(), "rejected_ca", rejected)
-	if rejected && s.p.o.NoteRejectsCA != nil {
-		s.p.o.NoteRejectsCA(c.client, c.host)
+	if rejected {
+		s.rejected(c)
 	}
+	s.p.log.Debug("connection ended after its handshake", "host", c.target(), "rejected_ca", rejected)
 }

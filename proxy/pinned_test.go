@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"readthru/proxy"
+	"readthru/store"
 )
 
 // Node shakes hands before it looks at the certificate, and then closes. A connection made in advance and given up once
@@ -14,9 +15,9 @@ import (
 func TestClientThatLeavesTwiceRightAfterTheHandshakeRejectsOurCertificate(t *testing.T) {
 	for _, protocol := range []string{"", "http/1.1", "h2"} {
 		t.Run(protocol, func(t *testing.T) {
-			noted := make(chan string, 9)
+			var st *store.Store
 			b := newBench(t, origins{"*:443": tlsOrigin(t, say)}, func(o *proxy.Options) {
-				o.NoteRejectsCA = func(_, host string) { noted <- host }
+				st = remember(t, o)
 			})
 			ended := 0
 			leave := func(host string) {
@@ -40,18 +41,25 @@ func TestClientThatLeavesTwiceRightAfterTheHandshakeRejectsOurCertificate(t *tes
 				t.Fatalf("%q", got)
 			}
 			leave("speaks.test")
-			if len(noted) != 0 {
-				t.Errorf("remembered %s after it left once", <-noted)
+			if got := rejected(t, st); len(got) != 0 {
+				t.Errorf("remembered %s after it left once", got)
 			}
 			leave("node.test")
 			leave("node.test")
 			b.stop()
-			if len(noted) != 1 {
-				t.Fatalf("%d rejections remembered, want 1", len(noted))
-			}
-			if host := <-noted; host != "node.test" {
-				t.Errorf("remembered %s, want node.test", host)
+			if got := rejected(t, st); len(got) != 1 || got[0] != "node.test" {
+				t.Fatalf("remembered %s, want node.test", got)
 			}
 		})
 	}
+}
+
+// rejected lists the hosts where a client rejected our certificate.
+func rejected(t *testing.T, st *store.Store) (hosts []string) {
+	t.Helper()
+	err := st.Hosts(func(name string, _ store.Host) bool { hosts = append(hosts, name); return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hosts
 }

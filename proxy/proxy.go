@@ -29,6 +29,7 @@ import (
 	"readthru/certs"
 	"readthru/fetch"
 	"readthru/recording"
+	"readthru/store"
 )
 
 const (
@@ -71,10 +72,9 @@ type Options struct {
 	BlockedDomains []string
 	AdminURL       string // shown on the page at readthru.local; may be empty
 
-	// NoteRejectsCA remembers that a client rejected our certificate for a host, and RejectsCA reports it. The host is
-	// tunnelled for this client from then on. If nil, rejections are not remembered.
-	RejectsCA     func(client, host string) bool
-	NoteRejectsCA func(client, host string)
+	// Store remembers which clients rejected our certificate for which hosts; the host is tunnelled for the client for a
+	// while (see rejection.go). If nil, rejections are not remembered.
+	Store *store.Store
 
 	// Log receives one line per request at level info, and details at level debug. If nil, nothing is logged.
 	Log *slog.Logger
@@ -254,7 +254,7 @@ func (s *serving) connState(c net.Conn, state http.ConnState) {
 	case http.StateActive:
 		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
 			inside.spoke = true
-			s.p.silentClients.clear(inside)
+			s.accepted(inside)
 		}
 	case http.StateClosed:
 		if inside := linkOf(c).inside; inside != nil && !inside.spoke {

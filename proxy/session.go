@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -16,6 +18,19 @@ const maxSessions = 1024
 type SessionStats struct {
 	Requests, Pages, Hits, Errors, Tunnels int64
 	Tokens, HTMLTokens                     int64
+
+	// Rejected are hosts, at most maxRejected, separated by spaces, where a client of the session's own listener rejected
+	// our certificate.
+	Rejected string
+}
+
+// maxRejected bounds SessionStats.Rejected.
+const maxRejected = 20
+
+func (st *SessionStats) reject(host string) {
+	if known := strings.Fields(st.Rejected); len(known) < maxRejected && !slices.Contains(known, host) {
+		st.Rejected = strings.Join(append(known, host), " ")
+	}
 }
 
 // sessions holds the statistics and recordings of sessions by name. A client names its session in X-Readthru-Session or

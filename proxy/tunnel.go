@@ -25,7 +25,7 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 		_ = bad.response(nil).Write(client)
 		return
 	}
-	if _, err := io.WriteString(client, established); err != nil {
+	if _, err := io.WriteString(client, established(c.verdict.why)); err != nil {
 		hangUp(origin)
 		c.end(statusGone, 0, 0, err)
 		return
@@ -37,6 +37,7 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 // TLS.
 func (s *serving) tunnelAfterAll(ctx context.Context, c *connect, client net.Conn) {
 	defer hangUp(client)
+	c.verdict.why = "not-tls"
 	if s.terms.Offline {
 		c.end(http.StatusOK, 0, 0, errOffline)
 		return
@@ -57,8 +58,17 @@ func (s *serving) join(c *connect, client, origin net.Conn) {
 	c.end(http.StatusOK, sent, received, err)
 }
 
-// established answers a CONNECT (RFC 9110 §9.3.6).
-const established = "HTTP/1.1 200 Connection established\r\n\r\n"
+// established answers a CONNECT (RFC 9110 §9.3.6). If it is tunnelled, why is the reason.
+func established(why string) string {
+	if why != "" {
+		why = tunnelField + ": " + why + "\r\n"
+	}
+	return "HTTP/1.1 200 Connection established\r\n" + why + "\r\n"
+}
+
+// tunnelField says in the answer to a CONNECT that it is tunnelled, and why: preset, rule or client-rejected-ca, with
+// parameters (an item of RFC 9651).
+const tunnelField = "X-Readthru-Tunnel"
 
 // pipe copies between two connections in both directions until both have ended, and closes the connections. When one
 // side ends, pipe half-closes the other side, which may still send. There is no deadline: TCP keep-alive detects dead

@@ -3,19 +3,123 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// Host is what was learnt about a host.
-type Host struct {
-	Negotiates   bool                 // answered text/markdown to a request that named it
-	Twins        bool                 // a .md twin worked
-	RejectsCA    map[string]time.Time // clients (by address or user) that rejected our CA here, and when
-	PreferHTML   bool                 // its negotiated markdown was rejected
-	RenderHelped time.Time            // when a page of its that was rendered had far more text than without
+// A Trait is a kind of thing that is learnt about a host.
+type Trait string
+
+// The traits.
+const (
+	Negotiates   Trait = "negotiates"     // it answers text/markdown to a request that names it
+	MarkdownOff  Trait = "markdown-off"   // the markdown that it negotiated was unusable: it is asked for HTML
+	Twins        Trait = "markdown-twins" // a page has its markdown at the page's address with .md
+	NeedsBrowser Trait = "needs-browser"  // a rendered page had far more text than the same page without
+	RejectsCA    Trait = "rejects-ca"     // a client rejected our certificate there: it is tunnelled
+)
+
+// lifetimes says how long each trait holds: first when it is learnt, then twice as long each time it is learnt again
+// after it has ended, and longest at most.
+var lifetimes = map[Trait]struct{ first, longest time.Duration }{
+	Negotiates:   {30 * day, 30 * day},
+	MarkdownOff:  {day, 30 * day},
+	Twins:        {30 * day, 30 * day},
+	NeedsBrowser: {30 * day, 30 * day},
+	RejectsCA:    {10 * time.Minute, day},
 }
 
-// Host returns what was learnt about a host; the zero value for an unknown host. RejectsCA is shared: never change it.
+const day = 24 * time.Hour
+
+// Fact is one thing that was learnt about a host. It holds until Until. Then it is kept for as long as the longest
+// lifetime of its trait, only to hold for longer if it is learnt again.
+type Fact struct {
+	Trait  Trait     `json:"trait"`
+	Client string    `json:"client,omitempty"` // whom it is true for; empty: everybody
+	Since  time.Time `json:"since"`            // when it was last learnt
+	Until  time.Time `json:"until"`
+	Times  int       `json:"times"` // how often it was learnt, each time after it had ended
+}
+
+// Host is what was learnt about a host.
+type Host struct {
+	Facts []Fact `json:"facts,omitempty"`
+}
+
+// maxFacts bounds the facts of a host. There is one for each client that rejects our certificate.
+const maxFacts = 256
+
+// Knows reports whether a trait that is true for everybody holds at now.
+func (h Host) Knows(t Trait, now time.Time) bool {
+	f, ok := h.Fact(t, "")
+	return ok && f.Holds(now)
+}
+
+// Fact returns what was learnt of a trait for a client, although it may have ended.
+func (h Host) Fact(t Trait, client string) (Fact, bool) {
+	if i := h.index(t, client); i >= 0 {
+		return h.Facts[i], true
+	}
+	return Fact{}, false
+}
+
+// Holding returns the facts that hold at now.
+func (h Host) Holding(now time.Time) (facts []Fact) {
+	for _, f := range h.Facts {
+		if f.Holds(now) {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+func (h Host) index(t Trait, client string) int {
+	return slices.IndexFunc(h.Facts, func(f Fact) bool { return f.Trait == t && f.Client == client })
+}
+
+// Holds reports whether f holds at now.
+func (f Fact) Holds(now time.Time) bool { return now.Before(f.Until) }
+
+// kept reports whether f, which may have ended, still counts if it is learnt again.
+func (f Fact) kept(now time.Time) bool { return now.Before(f.Until.Add(lifetimes[f.Trait].longest)) }
+
+// recent reports whether f holds for most of its lifetime. To learn it then is no news: clients open several
+// connections at once, which teach the same.
+func (f Fact) recent(now time.Time) bool { return f.Until.Sub(now) > f.Until.Sub(f.Since)/2 }
+
+// learn notes a trait and returns the fact, and whether it is news.
+func (h *Host) learn(t Trait, client string, now time.Time) (f Fact, news bool) {
+	now = now.UTC()
+	life := lifetimes[t]
+	f = Fact{Trait: t, Client: client, Since: now, Times: 1}
+	if old, known := h.Fact(t, client); known {
+		switch {
+		case old.recent(now):
+			return old, false
+		case old.Holds(now):
+			f.Times = old.Times
+		case old.kept(now):
+			f.Times = old.Times + 1
+		}
+		i := h.index(t, client)
+		h.Facts = slices.Delete(h.Facts, i, i+1)
+	}
+	lifetime := life.first
+	for n := 1; n < f.Times && lifetime < life.longest; n++ {
+		lifetime *= 2
+	}
+	f.Until = now.Add(min(lifetime, life.longest))
+	if len(h.Facts) >= maxFacts {
+		h.Facts = slices.DeleteFunc(h.Facts, func(f Fact) bool { return !f.Holds(now) })
+	}
+	for len(h.Facts) >= maxFacts {
+		h.Facts = slices.Delete(h.Facts, 0, 1) // the one learnt longest ago
+	}
+	h.Facts = append(h.Facts, f)
+	return f, true
+}
+
+// Host returns what was learnt about a host; the zero value for an unknown host. It is shared: never change it.
 func (s *Store) Host(name string) (Host, error) {
 	if name = cleanHost(name); name == "" {
 		return Host{}, nil
@@ -27,9 +131,55 @@ func (s *Store) Host(name string) (Host, error) {
 	return *h, nil
 }
 
-// UpdateHost lets f change what was learnt about a host. F must be quick: other writes wait. The error is ErrFull, or
-// says that name is no host.
-func (s *Store) UpdateHost(name string, f func(*Host)) error {
+// Learn notes that a trait of a host was seen at now, for a client or, if client is empty, for everybody. It returns
+// the fact, and whether that is news. The error is ErrFull, or says that host is no host.
+func (s *Store) Learn(host string, t Trait, client string, now time.Time) (f Fact, news bool, err error) {
+	if h, err := s.Host(host); err == nil {
+		if f, known := h.Fact(t, client); known && f.recent(now) {
+			return f, false, nil
+		}
+	}
+	err = s.changeHost(host, func(h *Host) bool {
+		f, news = h.learn(t, client, now)
+		return news
+	})
+	return f, news, err
+}
+
+// Forget removes the facts of a host that match, and returns how many of them held at now.
+func (s *Store) Forget(host string, now time.Time, match func(Fact) bool) (held int, err error) {
+	err = s.changeHost(host, func(h *Host) bool {
+		before := len(h.Facts)
+		h.Facts = slices.DeleteFunc(h.Facts, func(f Fact) bool {
+			gone := match(f)
+			if gone && f.Holds(now) {
+				held++
+			}
+			return gone
+		})
+		return len(h.Facts) < before
+	})
+	return held, err
+}
+
+// ForgetEverywhere removes the facts of all hosts that match, and returns how many of them held at now.
+func (s *Store) ForgetEverywhere(now time.Time, match func(Fact) bool) (held int, err error) {
+	var names []string
+	if err := s.Hosts(func(name string, _ Host) bool { names = append(names, name); return true }); err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		n, err := s.Forget(name, now, match)
+		held += n
+		if err != nil {
+			return held, err
+		}
+	}
+	return held, nil
+}
+
+// changeHost writes what change makes of the facts of a host, if change returns true. Without facts there is no record.
+func (s *Store) changeHost(name string, change func(*Host) bool) error {
 	clean := cleanHost(name)
 	if clean == "" {
 		return fmt.Errorf("update host: %q is not a host", name)
@@ -39,12 +189,20 @@ func (s *Store) UpdateHost(name string, f func(*Host)) error {
 	b := &batch{}
 	var h Host
 	_ = s.kv.getJSON(b, learntKey(clean), &h) // nothing learnt yet, or forgotten
-	f(&h)
-	b.set(learntKey(clean), encodeJSON(h))
+	if !change(&h) {
+		return nil
+	}
+	if len(h.Facts) == 0 {
+		b.must = true
+		b.del(learntKey(clean))
+	} else {
+		b.set(learntKey(clean), encodeJSON(h))
+	}
 	return s.kv.apply(b)
 }
 
-// Hosts calls f for each known host, in the order of their names, until f returns false.
+// Hosts calls f for each host of which something was learnt, in the order of their names, until f returns false. Facts
+// may have ended.
 func (s *Store) Hosts(f func(name string, h Host) bool) error {
 	s.settle()
 	prefix := "n/"
@@ -56,4 +214,24 @@ func (s *Store) Hosts(f func(name string, h Host) bool) error {
 		return f(key[len(prefix):len(key)-1], h)
 	})
 	return nil
+}
+
+// sweepHosts removes facts that ended long ago.
+func (s *Store) sweepHosts(now time.Time) error {
+	stale := map[string]bool{}
+	err := s.Hosts(func(name string, h Host) bool {
+		if len(h.Facts) == 0 || slices.ContainsFunc(h.Facts, func(f Fact) bool { return !f.kept(now) }) {
+			stale[name] = true
+		}
+		return true
+	})
+	for name := range stale {
+		if err == nil {
+			err = s.changeHost(name, func(h *Host) bool {
+				h.Facts = slices.DeleteFunc(h.Facts, func(f Fact) bool { return !f.kept(now) })
+				return true
+			})
+		}
+	}
+	return err
 }

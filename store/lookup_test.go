@@ -3,6 +3,7 @@ package store_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"readthru/page"
 	"readthru/store"
@@ -22,7 +23,7 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	putPage(t, s, url, "content")
-	if err := s.UpdateHost("a.test", func(h *store.Host) { h.PreferHTML = true }); err != nil {
+	if _, _, err := s.Learn("a.test", store.MarkdownOff, "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	q := store.Query{URI: url, Host: "a.test", Page: page.KeyOf(url), Recipes: func(r *store.Response) (string, string) {
@@ -32,13 +33,15 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 		return "page", "body"
 	}}
 	found := s.Lookup(q)
-	if len(found.Responses) != 2 || found.Page == nil || !found.Host.PreferHTML || found.OfPage == nil ||
+	if len(found.Responses) != 2 || found.Page == nil || !found.Host.Knows(store.MarkdownOff, time.Now()) ||
+		found.OfPage == nil ||
 		found.OfPage.Title != "of the page" || found.OfBody == nil || found.OfBody.Title != "of the body" {
 		t.Errorf("found: %+v", found)
 	}
 	q.URI = "https://a.test/other"
 	found = s.Lookup(q)
-	if len(found.Responses) != 0 || found.Page != nil || found.OfPage != nil || !found.Host.PreferHTML {
+	if len(found.Responses) != 0 || found.Page != nil || found.OfPage != nil ||
+		!found.Host.Knows(store.MarkdownOff, time.Now()) {
 		t.Errorf("found without responses: %+v", found)
 	}
 }

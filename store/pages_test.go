@@ -322,7 +322,7 @@ func TestCountersHostsAndLedgerSurvive(t *testing.T) {
 	if got := s.Count("markdown.new", "2026-01-01", 2); got != 2 {
 		t.Errorf("Count = %d, want 2", got)
 	}
-	if err := s.UpdateHost("A.test", func(h *store.Host) { h.Twins = true }); err != nil {
+	if _, _, err := s.Learn("A.test", store.Twins, "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -335,7 +335,7 @@ func TestCountersHostsAndLedgerSurvive(t *testing.T) {
 	if got := s.Count("markdown.new", "2026-01-01", 3); got != 5 {
 		t.Errorf("Count = %d, want 5", got)
 	}
-	if h, err := s.Host("a.test"); err != nil || !h.Twins {
+	if h, err := s.Host("a.test"); err != nil || !h.Knows(store.Twins, time.Now()) {
 		t.Errorf("Host = %+v, %v", h, err)
 	}
 	var names []string

@@ -18,8 +18,9 @@ const evictTo = 90
 const sweepChunk = 256
 
 // Sweep deletes what is useless by now: stored responses past their Retain, expired renditions, bodies that nobody
-// refers to, old visits, sets of sessions that are as old. It also enforces MaxSize. It returns how many stored
-// responses went, with the damaged records that it met. To be called every few minutes; ctx ends it early.
+// refers to, old visits, sets of sessions that are as old, and what was learnt about hosts long ago. It also enforces
+// MaxSize. It returns how many stored responses went, with the damaged records that it met. To be called every few
+// minutes; ctx ends it early.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	now := time.Now()
 	s.settle()
@@ -37,6 +38,9 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	}
 	if err == nil {
 		err = s.sweepFetched(now.Add(-keepVisits))
+	}
+	if err == nil {
+		err = s.sweepHosts(now)
 	}
 	if err == nil {
 		s.trimJobs()

@@ -24,9 +24,13 @@ func (p *program) caCommand() *cli.Command {
 			})},
 			{
 				Name: "install", Usage: "make this system trust the authority",
-				Action: p.withAuthority(func(a *certs.Authority) error {
-					return p.changeTrust("install the authority", a.Install)
-				}),
+				Action: func(c *cli.Context) error {
+					return p.withAuthority(func(a *certs.Authority) error {
+						err := p.changeTrust("install the authority", a.Install)
+						p.forgetRejections(c.Context)
+						return err
+					})(c)
+				},
 			},
 			{
 				Name: "uninstall", Usage: "make this system stop trusting the authority",

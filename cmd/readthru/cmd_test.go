@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,7 +16,6 @@ import (
 
 	"readthru/api"
 	"readthru/page"
-	"readthru/store"
 )
 
 func TestFlagsMayStandAfterArguments(t *testing.T) {
@@ -187,25 +184,6 @@ func TestPartitionKeyIsKept(t *testing.T) {
 	}
 	if _, err := partitionKey(dir); err == nil {
 		t.Error("a short key was taken")
-	}
-}
-
-func TestClientsRememberedForAHostAreBounded(t *testing.T) {
-	st, err := store.Open(store.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = st.Close() }()
-	c := &core{store: st, log: slog.New(slog.DiscardHandler)}
-	for i := range maxRejecting + 50 {
-		c.noteRejectsCA(fmt.Sprint("client ", i), "a.test")
-	}
-	h, err := st.Host("a.test")
-	if err != nil || len(h.RejectsCA) != maxRejecting {
-		t.Errorf("%d clients are remembered, %v, want %d", len(h.RejectsCA), err, maxRejecting)
-	}
-	if last := fmt.Sprint("client ", maxRejecting+49); !c.rejectsCA(last, "a.test") {
-		t.Errorf("%s is forgotten, which came last", last)
 	}
 }
 

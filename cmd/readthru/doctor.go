@@ -215,7 +215,7 @@ func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 // examineStore checks the store, and lists hosts where a client rejected the authority.
 func (p *program) examineStore(ctx context.Context) []finding {
 	f := finding{Name: "store", State: good}
-	var distrusted []string
+	var rejected []api.HostFact
 	err := p.withClient(ctx, func(b *api.Client) error {
 		rd, err := b.Readiness(ctx)
 		if err != nil {
@@ -225,7 +225,7 @@ func (p *program) examineStore(ctx context.Context) []finding {
 		if err != nil {
 			return err
 		}
-		distrusted = rd.Distrusted
+		rejected = st.RejectedCA
 		f.Detail = fmt.Sprintf("%s, %s of %s", count(st.Pages.Total, "page"), count(st.Cache.Entries, "stored response"),
 			bytesText(st.Cache.Bytes))
 		if part := rd.Parts["store"]; part.State != "ok" || part.Reason != "" {
@@ -237,12 +237,8 @@ func (p *program) examineStore(ctx context.Context) []finding {
 		f.State, f.Detail, f.Remedy = failed, err.Error(), hintOf(err)
 	}
 	found := []finding{f}
-	if len(distrusted) > 0 {
-		found = append(found, finding{
-			"trust of clients", warning,
-			"tunnelled because a client rejected the authority: " + strings.Join(distrusted, ", "),
-			"use the environment of \"readthru env\", or run \"readthru ca install\"",
-		})
+	if len(rejected) > 0 {
+		found = append(found, distrust(rejected))
 	}
 	return found
 }

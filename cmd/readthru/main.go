@@ -134,6 +134,7 @@ func (p *program) app() *cli.App {
 			p.kbCommand(),
 			p.indexCommand(),
 			p.cacheCommand(),
+			p.hostsCommand(),
 			p.caCommand(),
 			p.passwordCommand(),
 			p.hookCommand(),

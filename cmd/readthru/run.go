@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -166,6 +167,13 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 	if err != nil {
 		p.note("no summary of the session: %s", err)
 		return
+	}
+	if hosts := slices.DeleteFunc(st.RejectedCA, func(h string) bool {
+		return slices.Contains(before.RejectedCA, h)
+	}); len(hosts) > 0 {
+		p.note("warning: the command rejected our certificate for %s", strings.Join(hosts, ", "))
+		p.note(`hint: it uses other certificates than those in its environment; the rule {host: %s, action: tunnel} lets it pass`,
+			hosts[0])
 	}
 	requests, tunnels := st.Requests-before.Requests, st.Tunnels-before.Tunnels
 	if requests+tunnels == 0 {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -194,7 +194,7 @@ func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, er
 		Fetch: c.fetcher, Client: c.cache, Transport: c.transport, Dial: c.transport.Dial, Authority: authority,
 		Rules: s.rules(), Mode: s.Proxy.Mode, Users: users, ConnectPorts: s.Proxy.ConnectPorts,
 		BlockedDomains: s.BlockedDomains,
-		AdminURL:       admin, RejectsCA: c.rejectsCA, NoteRejectsCA: c.noteRejectsCA, Log: c.log,
+		AdminURL:       admin, Store: c.store, Log: c.log,
 	}
 	if c.offline {
 		o.Transport, o.Dial = disconnected{}, disconnected{}.Dial
@@ -238,7 +238,8 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, instance
 			n := running.Session(name)
 			return api.SessionStats{
 				Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
-				Tokens: api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
+				RejectedCA: strings.Fields(n.Rejected),
+				Tokens:     api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
 			}
 		}
 		o.MCP = func(s *api.Server) http.Handler {
@@ -249,36 +250,6 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, instance
 		}
 	}
 	return api.New(o)
-}
-
-// rejectsCA and noteRejectsCA remember clients that reject our authority for a host: they are tunnelled there.
-func (c *core) rejectsCA(client, host string) bool {
-	h, err := c.store.Host(host)
-	if err != nil {
-		return false // unknown: intercept to find out
-	}
-	_, rejects := h.RejectsCA[client]
-	return rejects
-}
-
-// maxRejecting bounds the clients remembered for a host.
-const maxRejecting = 256
-
-func (c *core) noteRejectsCA(client, host string) {
-	err := c.store.UpdateHost(host, func(h *store.Host) {
-		if h.RejectsCA == nil {
-			h.RejectsCA = map[string]time.Time{}
-		}
-		h.RejectsCA[client] = time.Now().UTC()
-		for len(h.RejectsCA) > maxRejecting { // drop the oldest
-			delete(h.RejectsCA, slices.MinFunc(slices.Collect(maps.Keys(h.RejectsCA)), func(a, b string) int {
-				return h.RejectsCA[a].Compare(h.RejectsCA[b])
-			}))
-		}
-	})
-	if err != nil {
-		c.log.Warn("client that rejects the authority not stored", "host", host, "error", err)
-	}
 }
 
 // asFetched is the request that a fetch of a URL makes of the cache.

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"readthru/store"
+)
+
+// HostFact is one thing that was learnt about a host, and until when it holds. Traits are negotiates, markdown-off,
+// markdown-twins, needs-browser and rejects-ca.
+type HostFact struct {
+	Host string `json:"host"`
+	store.Fact
+}
+
+// HostFacts lists what was learnt about hosts, in the order of their names.
+type HostFacts struct {
+	Facts []HostFact `json:"facts"`
+}
+
+// HostQuery chooses what was learnt.
+type HostQuery struct {
+	Trait string `query:"trait" doc:"only this trait: negotiates, markdown-off, markdown-twins, needs-browser or rejects-ca"`
+}
+
+// hostRef names a host.
+type hostRef struct {
+	Host string `path:"host"`
+}
+
+// hostsQuery chooses what to forget.
+type hostsQuery struct {
+	HostQuery
+	All bool `query:"all" doc:"1: everything; else name a trait"`
+}
+
+// listHosts lists what was learnt about all hosts and holds now.
+func (s *Server) listHosts(_ context.Context, q HostQuery) (*HostFacts, error) {
+	trait, err := traitOf(q.Trait)
+	if err != nil {
+		return nil, err
+	}
+	return s.hostFacts(trait, 0)
+}
+
+// getHost lists what was learnt about a host and holds now.
+func (s *Server) getHost(_ context.Context, ref hostRef) (*HostFacts, error) {
+	name, err := learntHost(ref.Host)
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.o.Store.Host(name)
+	if err != nil {
+		return nil, fmt.Errorf("read host %s: %w", name, err)
+	}
+	list := &HostFacts{Facts: []HostFact{}}
+	for _, f := range h.Holding(time.Now()) {
+		list.Facts = append(list.Facts, HostFact{name, f})
+	}
+	return list, nil
+}
+
+// forgetHost forgets what was learnt about a host.
+func (s *Server) forgetHost(_ context.Context, ref hostRef) (*Removed, error) {
+	name, err := learntHost(ref.Host)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.o.Store.Forget(name, time.Now(), func(store.Fact) bool { return true })
+	if err != nil {
+		return nil, fmt.Errorf("forget host %s: %w", name, err)
+	}
+	return &Removed{Removed: n}, nil
+}
+
+// forgetHosts forgets what was learnt about all hosts: of one trait, or everything.
+func (s *Server) forgetHosts(_ context.Context, q hostsQuery) (*Removed, error) {
+	trait, err := traitOf(q.Trait)
+	if err != nil {
+		return nil, err
+	}
+	if q.All == (trait != "") {
+		return nil, problem(http.StatusBadRequest, "name a trait, or all")
+	}
+	n, err := s.o.Store.ForgetEverywhere(time.Now(), func(f store.Fact) bool { return q.All || f.Trait == trait })
+	if err != nil {
+		return nil, fmt.Errorf("forget hosts: %w", err)
+	}
+	return &Removed{Removed: n}, nil
+}
+
+// hostFacts lists what holds now, of one trait unless it is empty, limit facts at most unless it is 0.
+func (s *Server) hostFacts(trait store.Trait, limit int) (*HostFacts, error) {
+	now := time.Now()
+	list := &HostFacts{Facts: []HostFact{}}
+	err := s.o.Store.Hosts(func(name string, h store.Host) bool {
+		for _, f := range h.Holding(now) {
+			if limit > 0 && len(list.Facts) == limit {
+				return false
+			}
+			if trait == "" || f.Trait == trait {
+				list.Facts = append(list.Facts, HostFact{name, f})
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read hosts: %w", err)
+	}
+	return list, nil
+}
+
+func traitOf(name string) (store.Trait, error) {
+	switch t := store.Trait(name); t {
+	case "", store.Negotiates, store.MarkdownOff, store.Twins, store.NeedsBrowser, store.RejectsCA:
+		return t, nil
+	}
+	return "", problem(http.StatusBadRequest, "no such trait: %q", name)
+}
+
+// learntHost returns a host as it is learnt about: in lower case, without a port.
+func learntHost(raw string) (string, error) {
+	name := strings.ToLower(raw)
+	if host, _, err := net.SplitHostPort(name); err == nil {
+		name = host
+	}
+	if name = strings.Trim(name, "[]"); name == "" || strings.ContainsAny(name, "/ ") {
+		return "", problem(http.StatusBadRequest, "%q is not a host like a.example", raw)
+	}
+	return name, nil
+}

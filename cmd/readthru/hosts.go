@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/store"
+)
+
+func (p *program) hostsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "hosts",
+		Usage: "show and forget what was learnt about hosts",
+		Description: "What is learnt holds for a while:\n" +
+			"  rejects-ca      the client rejected our certificate there: it is tunnelled; 10 minutes, then twice as long " +
+			"each " +
+			"time, at most a day\n" +
+			"  markdown-off    its own markdown was unusable: it is asked for HTML; a day, then twice as long, at most 30 " +
+			"days\n" +
+			"  negotiates      it answers markdown when asked for it; 30 days\n" +
+			"  markdown-twins  its pages have markdown at their address with .md; 30 days\n" +
+			"  needs-browser   its pages have far more text in a browser; 30 days, or until one has not",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list what was learnt about all hosts, and until when it holds",
+				Flags: []cli.Flag{traitFlag("list only `TRAIT`, such as rejects-ca"), jsonFlag()}, Action: p.hostsList,
+			},
+			{
+				Name: "show", Usage: "print what was learnt about a host", ArgsUsage: "HOST", Flags: []cli.Flag{jsonFlag()},
+				Action: p.hostsShow,
+			},
+			{
+				Name: "forget", Usage: "forget what was learnt about a host, or one trait of all", ArgsUsage: "HOST",
+				Flags: []cli.Flag{
+					traitFlag("forget `TRAIT` of all hosts"),
+					&cli.BoolFlag{Name: "all", Usage: "forget everything about all hosts"}, jsonFlag(),
+				},
+				Action: p.hostsForget,
+			},
+		},
+	}
+}
+
+func traitFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "trait", Usage: usage} }
+
+func (p *program) hostsList(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		list, err := b.HostFacts(c.Context, api.HostQuery{Trait: c.String("trait")})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for _, f := range list.Facts {
+			rows = append(rows, []string{f.Host, string(f.Trait), day(f.Since), day(f.Until), f.Client})
+		}
+		return p.table([]string{"HOST", "TRAIT", "SINCE", "UNTIL", "CLIENT"}, rows)
+	})
+}
+
+func (p *program) hostsShow(c *cli.Context) error {
+	host, err := oneArg(c.Args().Slice(), "HOST")
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		list, err := b.Host(c.Context, host)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		if len(list.Facts) == 0 {
+			return fmt.Errorf("nothing is known about %s", host)
+		}
+		for _, f := range list.Facts {
+			if err := p.print(explained(f) + "\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// explained says what a fact means, and until when it holds.
+func explained(f api.HostFact) string {
+	text := map[store.Trait]string{
+		store.Negotiates:   "it answers markdown when asked for it",
+		store.MarkdownOff:  "its own markdown was unusable: it is asked for HTML",
+		store.Twins:        "its pages have markdown at their address with .md",
+		store.NeedsBrowser: "its pages have far more text in a browser: they are rendered at once",
+		store.RejectsCA:    "rejected our certificate: it is tunnelled, so it gets no markdown and no cache",
+	}[f.Trait]
+	if f.Client != "" {
+		text = f.Client + " " + text
+	}
+	text = fmt.Sprintf("%-15s %s, until %s", f.Trait, text, day(f.Until))
+	if f.Times > 1 {
+		text += fmt.Sprintf(" (learnt %d times)", f.Times)
+	}
+	return text
+}
+
+func (p *program) hostsForget(c *cli.Context) error {
+	host, trait := c.Args().First(), c.String("trait")
+	chosen := 0
+	for _, set := range []bool{host != "", trait != "", c.Bool("all")} {
+		if set {
+			chosen++
+		}
+	}
+	if chosen != 1 || c.NArg() > 1 {
+		return usagef("name exactly one of HOST, --trait and --all")
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		var gone *api.Removed
+		var err error
+		if host != "" {
+			gone, err = b.ForgetHost(c.Context, host)
+		} else {
+			gone, err = b.ForgetHosts(c.Context, store.Trait(trait))
+		}
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(gone)
+		}
+		if gone.Removed == 0 {
+			return p.print("nothing was known\n")
+		}
+		return p.print("forgot " + count(gone.Removed, "fact") + "\n")
+	})
+}
+
+// forgetRejections forgets which clients rejected our certificate, because they may trust it now.
+func (p *program) forgetRejections(ctx context.Context) {
+	err := p.withClient(ctx, func(b *api.Client) error {
+		gone, err := b.ForgetHosts(ctx, store.RejectsCA)
+		if err == nil && gone.Removed > 0 {
+			p.note("forgot %s of our certificate: those clients are intercepted again", count(gone.Removed, "rejection"))
+		}
+		return err
+	})
+	if err != nil {
+		p.note("warning: clients that rejected our certificate are not forgotten: %s", err)
+	}
+}
+
+// distrust is doctor's finding about clients that rejected our certificate.
+func distrust(facts []api.HostFact) finding {
+	text := "tunnelled because a client rejected the authority:"
+	for i, f := range facts {
+		if i > 0 {
+			text += ";"
+		}
+		text += fmt.Sprintf(" %s (%s, until %s)", f.Host, f.Client, f.Until.Local().Format(time.TimeOnly))
+	}
+	return finding{
+		"trust of clients", warning, text,
+		`use the environment of "readthru env", or run "readthru ca install"; "readthru hosts forget HOST" ends it now`,
+	}
+}

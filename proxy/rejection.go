@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"net"
+	"net/http"
+	"time"
+
+	"readthru/store"
+)
+
+// A client that does not trust our certificate breaks the handshake off. Its next connections to the host are
+// tunnelled, so that it reaches the origin: for ten minutes, then for twice as long each time that it rejects the
+// certificate again, for a day at most. The store keeps that, and drops it when the authority is installed. The door of
+// a run applies and teaches none of it: the command has our certificate in its environment, and is told if it does not
+// use it.
+
+// clientOf returns an identifier of the client for remembering rejections of our certificate: the proxy's user, the
+// address, and the User-Agent of the CONNECT. Programs on one machine trust different certificate stores, and many send
+// a User-Agent.
+//
+// A fingerprint of the TLS handshake is no part of it. The answer to the CONNECT, which says that it is tunnelled and
+// that the origin is reached, precedes the handshake; and the mistake to survive, one program started with and then
+// without our certificate, has one fingerprint.
+func clientOf(r *http.Request, user User) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		address = r.RemoteAddr
+	}
+	if user.Name != "" {
+		address = user.Name + "@" + address
+	}
+	if agent := clip(r.UserAgent()); agent != "" {
+		address += " " + agent
+	}
+	return address
+}
+
+// rejects reports whether the client is known to reject our certificate for the host, and until when that is believed.
+func (s *serving) rejects(c *connect) (until time.Time, ok bool) {
+	if s.p.o.Store == nil || s.terms.Session != "" {
+		return time.Time{}, false
+	}
+	h, err := s.p.o.Store.Host(c.host)
+	if err != nil {
+		return time.Time{}, false // unknown: intercept to find out
+	}
+	f, known := h.Fact(store.RejectsCA, c.client)
+	c.rejecting = known
+	return f.Until, known && f.Holds(time.Now())
+}
+
+// rejected remembers that the client rejected our certificate for the host.
+func (s *serving) rejected(c *connect) {
+	if s.terms.Session != "" {
+		s.p.sessions.count(s.terms.Session, func(st *SessionStats) { st.reject(c.host) })
+		s.p.log.Warn("client rejects our certificate", "host", c.host, "client", c.client, "session", s.terms.Session,
+			"remedy", "use the certificate variables that readthru run sets, or add a rule that tunnels the host")
+		return
+	}
+	if s.p.o.Store == nil {
+		return
+	}
+	f, news, err := s.p.o.Store.Learn(c.host, store.RejectsCA, c.client, time.Now())
+	switch {
+	case err != nil:
+		s.p.log.Warn("client that rejects our certificate not remembered", "host", c.host, "client", c.client, "error", err)
+	case news:
+		s.p.log.Warn("client rejects our certificate: the host is tunnelled for it", "host", c.host, "client", c.client,
+			"until", f.Until.Format(time.RFC3339), "times", f.Times,
+			"remedy", "readthru ca install, or the environment of readthru env; readthru hosts forget "+c.host)
+	}
+}
+
+// accepted forgets that the client rejected our certificate for the host, because it sent a request.
+func (s *serving) accepted(c *connect) {
+	s.p.silentClients.clear(c)
+	if !c.rejecting {
+		return
+	}
+	_, err := s.p.o.Store.Forget(c.host, time.Now(), func(f store.Fact) bool {
+		return f.Trait == store.RejectsCA && f.Client == c.client
+	})
+	if err != nil {
+		s.p.log.Warn("client that accepts our certificate not remembered", "host", c.host, "client", c.client, "error", err)
+	}
+}

@@ -1,0 +1,125 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"readthru/store"
+)
+
+var monday = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+func learn(t *testing.T, s *store.Store, host string, trait store.Trait, client string,
+	at time.Time,
+) (store.Fact, bool) {
+	t.Helper()
+	f, news, err := s.Learn(host, trait, client, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, news
+}
+
+func TestARejectionHoldsForTenMinutesAndTwiceAsLongEachTime(t *testing.T) {
+	s := openStore(t, store.Options{})
+	at := monday
+	for n, want := range []time.Duration{10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440} {
+		want *= time.Minute
+		f, news := learn(t, s, "a.test", store.RejectsCA, "curl", at)
+		if !news || f.Until.Sub(at) != want || f.Times != n+1 {
+			t.Fatalf("rejection %d at %s: %+v, %t, want it to hold for %s", n+1, at, f, news, want)
+		}
+		// the client's other connections, which were open already
+		if again, news := learn(t, s, "a.test", store.RejectsCA, "curl", at.Add(want/4)); news || again != f {
+			t.Fatalf("another connection is news: %+v, %t", again, news)
+		}
+		if f.Holds(f.Until) || !f.Holds(f.Until.Add(-1)) {
+			t.Fatalf("%+v does not hold until its end", f)
+		}
+		at = f.Until.Add(time.Minute)
+	}
+	if f, _ := learn(t, s, "a.test", store.RejectsCA, "curl", at.Add(3*24*time.Hour)); f.Times != 1 {
+		t.Errorf("a rejection after two days of none: %+v, want it to count anew", f)
+	}
+}
+
+func TestARejectionIsOfOneClientAndHost(t *testing.T) {
+	s := openStore(t, store.Options{})
+	learn(t, s, "a.test", store.RejectsCA, "curl", monday)
+	learn(t, s, "b.test", store.RejectsCA, "wget", monday)
+	for _, tt := range []struct {
+		host, client string
+		want         bool
+	}{{"a.test", "curl", true}, {"a.test", "wget", false}, {"b.test", "curl", false}, {"a.test", "", false}} {
+		h, err := s.Host(tt.host)
+		if _, got := h.Fact(store.RejectsCA, tt.client); err != nil || got != tt.want {
+			t.Errorf("%s at %s: %t, %v, want %t", tt.client, tt.host, got, err, tt.want)
+		}
+	}
+}
+
+func TestWhatIsLearntCanBeForgotten(t *testing.T) {
+	s := openStore(t, store.Options{})
+	for _, host := range []string{"a.test", "b.test"} {
+		learn(t, s, host, store.RejectsCA, "curl", monday)
+		learn(t, s, host, store.NeedsBrowser, "", monday)
+	}
+	rejections := func(f store.Fact) bool { return f.Trait == store.RejectsCA }
+	if n, err := s.ForgetEverywhere(monday.Add(time.Minute), rejections); n != 2 || err != nil {
+		t.Errorf("forgot %d, %v, want 2", n, err)
+	}
+	if n, err := s.Forget("a.test", monday, func(store.Fact) bool { return true }); n != 1 || err != nil {
+		t.Errorf("forgot %d, %v, want 1", n, err)
+	}
+	got := map[string]int{}
+	if err := s.Hosts(func(name string, h store.Host) bool { got[name] = len(h.Facts); return true }); err != nil ||
+		len(got) != 1 || got["b.test"] != 1 {
+		t.Errorf("left: %v, %v, want one fact of b.test", got, err)
+	}
+	if _, err := s.Forget("no/host", monday, rejections); err == nil {
+		t.Error("a name that is no host is accepted")
+	}
+}
+
+func TestAHostHasABoundedNumberOfFacts(t *testing.T) {
+	s := openStore(t, store.Options{})
+	for i := range 300 {
+		learn(t, s, "a.test", store.RejectsCA, fmt.Sprint("client ", i), monday)
+	}
+	h, err := s.Host("a.test")
+	if err != nil || len(h.Facts) != 256 {
+		t.Errorf("%d facts, %v, want 256", len(h.Facts), err)
+	}
+	if _, known := h.Fact(store.RejectsCA, "client 299"); !known {
+		t.Error("the last client is forgotten")
+	}
+	// those that have ended go first
+	learn(t, s, "a.test", store.RejectsCA, "late", monday.Add(time.Hour))
+	if h, _ = s.Host("a.test"); len(h.Facts) != 1 {
+		t.Errorf("%d facts, want only the one that holds", len(h.Facts))
+	}
+}
+
+func TestTheSweepRemovesFactsThatEndedLongAgo(t *testing.T) {
+	s := openStore(t, store.Options{})
+	now := time.Now()
+	learn(t, s, "ended.test", store.RejectsCA, "curl", now.Add(-25*time.Hour))
+	learn(t, s, "half.test", store.RejectsCA, "curl", now.Add(-25*time.Hour))
+	learn(t, s, "half.test", store.RejectsCA, "wget", now.Add(-23*time.Hour)) // it ended, but counts if it comes again
+	learn(t, s, "holds.test", store.NeedsBrowser, "", now.Add(-25*time.Hour))
+	if _, err := s.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := s.Hosts(func(name string, h store.Host) bool {
+		got = append(got, fmt.Sprint(name, " ", len(h.Facts)))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"half.test 1", "holds.test 1"}; !slices.Equal(got, want) {
+		t.Errorf("left: %q, want %q", got, want)
+	}
+}
