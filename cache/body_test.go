@@ -80,9 +80,39 @@ func TestContentCodings(t *testing.T) {
 			for i := range 2 {
 				if g := r.get(); g.body != tt.body || strings.Contains(g.status, "hit") != (i == 1 && tt.wantHit) {
 					t.Errorf("request %d: %d bytes, %q", i, len(g.body), g.status)
+				} else if i == 0 && strings.Contains(g.status, "; stored") != tt.wantHit {
+					t.Errorf("%q, although the store has it: %t", g.status, tt.wantHit)
 				}
 			}
 		})
+	}
+}
+
+// What streams is not known to be stored when the answer begins.
+func TestStoredIsSaidOnlyOfWhatIsStored(t *testing.T) {
+	for name, size := range map[string]int{"a stream": 1 << 10, "larger than MaxBody": 2 << 20} {
+		first := make(chan struct{})
+		r := newRig(t, cache.Options{MaxBody: 1 << 20}, func(w http.ResponseWriter, _ *http.Request) {
+			respond(w, 200, "a", "Cache-Control: max-age=60")
+			w.(http.Flusher).Flush()
+			<-first
+			_, _ = w.Write(make([]byte, size))
+		})
+		resp, err := r.cache.RoundTrip(r.request("GET", "/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := cache.OutcomeOf(resp); o.Stored {
+			t.Errorf("%s: %q before its end", name, o)
+		}
+		close(first)
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Fatal(err)
+		}
+		if o := cache.OutcomeOf(resp); o.Stored != (size < 1<<20) {
+			t.Errorf("%s: %q at its end", name, o)
+		}
+		resp.Body.Close()
 	}
 }
 

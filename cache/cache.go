@@ -79,13 +79,19 @@ type Options struct {
 	Page func(contentType string) bool
 
 	// Markdown reports whether content of this media type is markdown. If a request names text/markdown and the origin
-	// answers with markdown but without Vary: Accept, only requests that name it get the stored response. It must be pure.
-	// If nil, nothing is markdown.
+	// answers with markdown but without Vary: Accept, only requests that name it get the stored response; and a page that
+	// was stored for others answers them only when the origin cannot be asked. It must be pure. If nil, nothing is
+	// markdown.
 	Markdown func(contentType string) bool
 
 	// ForPage reports whether the answer to a request may become a page, whatever its media type. A shared cache answers
 	// such a request with nothing that was asked for with credentials. It must be pure. If nil, no request is for a page.
 	ForPage func(*http.Request) bool
+
+	// Untrusted reports whether an error of Next means that the origin did not prove to be who it should be, such as a
+	// certificate that has expired. A stale response hides such an error only from a client that says max-stale or
+	// stale-if-error. It must be pure. If nil, every error counts as an origin that cannot be reached.
+	Untrusted func(error) bool
 
 	// PageLifetime is how long a page stays fresh that states no lifetime, in place of a guess. It counts for answers 200
 	// to GET, and not where credentials or cookies are involved. If zero, pages live as all other responses do.
@@ -135,7 +141,7 @@ func New(o Options) *Cache {
 		policy: policy{
 			shared: !o.Private, offline: o.Offline, staleLimit: o.StaleLimit, heuristicMax: o.HeuristicMax,
 			key: o.PartitionKey, secret: o.Secret, page: o.Page, markdown: o.Markdown, forPage: o.ForPage,
-			pageLifetime: o.PageLifetime, rule: o.Rule,
+			untrusted: o.Untrusted, pageLifetime: o.PageLifetime, rule: o.Rule,
 			targeted: o.Targeted,
 		},
 		budget: budget{limit: spoolLimit},
@@ -186,15 +192,23 @@ func (c *Cache) Close() error {
 }
 
 // RoundTrip answers req from the store or from the origin; [OutcomeOf] the response says which. When its body is the
-// complete stored content, it knows that content's Len and Sum.
+// complete stored content, it knows that content's Len and Sum. An error carries an outcome, too: see [OutcomeOfError].
 func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	q := c.policy.request(req)
+	resp, err := c.answer(q)
+	if err != nil {
+		return nil, &unanswered{err, Outcome{Forward: q.why}}
+	}
+	return resp, nil
+}
+
+func (c *Cache) answer(q *request) (*http.Response, error) {
 	switch {
-	case len(req.Header["Upgrade"]) > 0, forOriginOnly(req.Header), q.rule.Bypass:
+	case len(q.Header["Upgrade"]) > 0, forOriginOnly(q.Header), q.rule.Bypass:
 		return c.pass(q, "bypass")
-	case req.Method != http.MethodGet && req.Method != http.MethodHead:
+	case q.Method != http.MethodGet && q.Method != http.MethodHead:
 		return c.pass(q, "method")
-	case req.ContentLength != 0 && req.Body != nil && req.Body != http.NoBody:
+	case q.ContentLength != 0 && q.Body != nil && q.Body != http.NoBody:
 		return c.pass(q, "bypass")
 	}
 	found, _ := q.Context().Value(foundKey{}).(*store.Found)
@@ -223,6 +237,13 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 		why = "partial"
 	}
 	if q.cc.onlyIfCached || c.policy.offline || c.next == nil {
+		if r := sel.unasked; r != nil && sel.complete == nil {
+			if v := c.policy.judge(q, r, time.Now()); v.action != validate {
+				if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
+					return resp, nil
+				}
+			}
+		}
 		c.misses.Add(1)
 		return gatewayTimeout(q, why), nil
 	}

@@ -353,6 +353,53 @@ func TestMarkdownForOneIsNotServedToAll(t *testing.T) {
 	}
 }
 
+// An origin that negotiates without Vary is asked for its markdown although its HTML is stored.
+func TestHTMLForOthersIsNotTheAnswerForWhoNamesMarkdown(t *testing.T) {
+	const agent, browser = "Accept: text/markdown, text/html;q=0.9", "Accept: text/html"
+	for _, negotiates := range []bool{true, false} {
+		t.Run(fmt.Sprint("negotiates ", negotiates), func(t *testing.T) {
+			var down atomic.Bool
+			r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+				switch {
+				case down.Load():
+					panic(http.ErrAbortHandler)
+				case negotiates && strings.Contains(req.Header.Get("Accept"), "text/markdown"):
+					respond(w, 200, "# md", "Cache-Control: max-age=60", "Content-Type: text/markdown")
+				default:
+					respond(w, 200, "<p>html", "Cache-Control: max-age=60", "Content-Type: text/html", `ETag: "a"`)
+				}
+			})
+			want := "<p>html"
+			if negotiates {
+				want = "# md"
+			}
+			r.get(browser)
+			if g := r.get(agent, "Cache-Control: only-if-cached"); g.body != "<p>html" {
+				t.Errorf("without the origin: %d %q", g.code, g.body)
+			}
+			down.Store(true)
+			if g := r.get(agent); g.body != "<p>html" || !strings.Contains(g.status, "detail=disconnected") {
+				t.Errorf("while the origin is down: %d %q %q", g.code, g.body, g.status)
+			}
+			down.Store(false)
+			asked := r.asked.Load()
+			for range 2 {
+				if g := r.get(agent); g.body != want {
+					t.Errorf("agent: %q, want %q", g.body, want)
+				}
+				if g := r.get(browser); g.body != "<p>html" {
+					t.Errorf("browser: %q", g.body)
+				}
+			}
+			r.wantAsked(asked + 1)
+		})
+	}
+	r := newRig(t, cache.Options{}, fixed("<p>html", "Cache-Control: max-age=60", "Content-Type: text/html"))
+	r.get(agent)
+	r.get(browser)
+	r.wantAsked(1)
+}
+
 func TestInterimResponsesReachTheClientThatAsked(t *testing.T) {
 	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Link", "</a.css>; rel=preload")

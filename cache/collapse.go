@@ -14,6 +14,7 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 	if q.Method == http.MethodHead {
 		return c.head(q, sel, why)
 	}
+	q.why = why
 	if q.cc.noStore {
 		sel = selection{} // what is stored stays as it is, too (RFC 9111 §5.2.1.5)
 	}
@@ -42,11 +43,26 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 			return c.pass(q, why)
 		}
 	}
-	select {
-	case <-f.ready:
-	case <-q.Context().Done():
-		f.leave(true)
-		return nil, context.Cause(q.Context())
+	var silence <-chan time.Time
+	if sel.lastResort() != nil {
+		timer := time.NewTimer(headWait)
+		defer timer.Stop()
+		silence = timer.C
+	}
+	for ready := false; !ready; {
+		select {
+		case <-f.ready:
+			ready = true
+		case <-silence:
+			if resp := c.despiteSilence(q, sel); resp != nil {
+				f.leave(true)
+				return resp, nil
+			}
+			silence = nil
+		case <-q.Context().Done():
+			f.leave(true)
+			return nil, context.Cause(q.Context())
+		}
 	}
 	f.det.leave()
 	defer f.count(-1)
@@ -161,7 +177,7 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 		if out.reader == nil {
 			return nil, context.Cause(q.Context())
 		}
-		return streamed(q, f, out.head, out.reader, Outcome{Forward: why, Status: f.answered, Stored: true}), nil
+		return streamed(q, f, out.head, out.reader, Outcome{Forward: why, Status: f.answered}), nil
 	default:
 		c.revalidated.Add(1)
 		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified}, true)
@@ -181,7 +197,8 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 	select {
 	case <-f.ready:
 	case <-wait.C:
-		return nil, nil, false
+		resp := c.despiteSilence(q, sel)
+		return resp, nil, resp != nil
 	case <-q.Context().Done():
 		return nil, context.Cause(q.Context()), true
 	}
@@ -190,7 +207,7 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 		if resp := c.onError(q, sel, out.status); resp != nil {
 			return resp, nil, true
 		}
-		return nil, out.err, out.status == 0
+		return nil, out.err, out.status <= 0
 	}
 	if out.entry == nil || out.alone || !c.policy.owns(q, out.entry) || !c.policy.matches(q, out.entry) || f.gone() {
 		return nil, nil, false
@@ -210,7 +227,7 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 		return nil, nil, false
 	}
 	c.collapsed.Add(1)
-	o := Outcome{Forward: why, Status: f.answered, Stored: true, Collapsed: true}
+	o := Outcome{Forward: why, Status: f.answered, Collapsed: true}
 	return streamed(q, f, out.entry.Header.Clone(), reader, o), nil, true
 }
 
@@ -229,14 +246,24 @@ func (c *Cache) meanwhile(q *request) *http.Response {
 	return c.fromStore(q, r, v.hit(), false)
 }
 
+// despiteSilence answers with a stored page, where that is allowed, when its origin has said nothing for long. The
+// question goes on, so that its answer is stored.
+func (c *Cache) despiteSilence(q *request, sel selection) *http.Response {
+	if r := sel.lastResort(); r == nil || r.Status != http.StatusOK || !c.policy.isPage(r.Header) {
+		return nil // an API may be slow
+	}
+	return c.onError(q, sel, unreachable)
+}
+
 // onError answers with what is stored when the origin did not answer, or with a server error, where that is allowed.
 func (c *Cache) onError(q *request, sel selection, code int) *http.Response {
-	if sel.complete == nil || q.Context().Err() != nil {
+	r := sel.lastResort()
+	if r == nil || q.Context().Err() != nil {
 		return nil
 	}
-	v, ok := c.policy.reusableOnError(q, sel.complete, code, time.Now())
+	v, ok := c.policy.reusableOnError(q, r, code, time.Now())
 	if !ok {
 		return nil
 	}
-	return c.fromStore(q, sel.complete, v.hit(), false)
+	return c.fromStore(q, r, v.hit(), false)
 }

@@ -155,6 +155,12 @@ func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, 
 			"markdown sent to a request naming text/markdown, without Vary: Accept: only requests naming it select it",
 		})
 	}
+	if unnamed(q, r) {
+		lines = append(lines, Line{
+			"4.1",
+			"sent to a request not naming text/markdown, without Vary: Accept: its origin may have markdown for this one",
+		})
+	}
 	if len(lines) == 0 {
 		lines = append(lines, Line{"4.1", "no Vary: every request selects it"})
 	}

@@ -46,6 +46,10 @@ func TestExplainSaysWhatJudgeDecides(t *testing.T) {
 			"page of this cache's lifetime", &pages, "Content-Type: text/html", "",
 			[]string{"4.2.1 lifetime 24h0m0s: this cache's own", "→ reused (override)"},
 		},
+		{
+			"a page for others", &pages, "Content-Type: text/html", "Accept: text/markdown",
+			[]string{"4.1 sent to a request not naming text/markdown", "→ not reused"},
+		},
 		{"nothing stated", &shared, "ETag: \"a\"", "", []string{"4.2.1 lifetime 0s: none is stated", "→ validated"}},
 		{
 			"stale-while-revalidate", &shared, "Cache-Control: max-age=60, stale-while-revalidate=7200", "",

@@ -54,7 +54,7 @@ type flight struct {
 // An outcome is the result of a flight.
 type outcome struct {
 	err    error           // the origin did not answer, or its answer is no better than the stored response
-	status int             // with err: the server error the origin answered; 0 if it did not answer
+	status int             // with err: the server error the origin answered, unreachable or untrusted
 	resp   *http.Response  // a response for the leader alone, not storable; its body comes directly from the origin
 	entry  *store.Response // otherwise: a stored response, validated, or about to be stored
 	alone  bool            // with a validated entry: it must not answer others
@@ -289,7 +289,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 			if cause := context.Cause(f.ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 				err = cause
 			}
-			return nil, nil, outcome{err: err}
+			return nil, nil, outcome{err: err, status: p.failure(err)}
 		}
 		httpfield.RemoveConnection(resp.Header)
 		f.answered = resp.StatusCode // before complete makes a 206 a 200
@@ -321,7 +321,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 			req, v = unconditional(f.ctx, f.q.Request), validation{}
 			continue
 		}
-		if r := f.sel.complete; r != nil && serverError(resp.StatusCode) {
+		if r := f.sel.lastResort(); r != nil && serverError(resp.StatusCode) {
 			if _, ok := p.reusableOnError(f.q, r, resp.StatusCode, received); ok {
 				resp.Body.Close()
 				return nil, nil, outcome{

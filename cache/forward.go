@@ -10,12 +10,15 @@ import (
 
 // head answers a HEAD from the origin. The answer updates or removes stored responses (RFC 9111 §4.3.5).
 func (c *Cache) head(q *request, sel selection, why string) (*http.Response, error) {
+	q.why = why
 	r, sent := sel.complete, time.Now()
 	resp, fresh, err := c.askHead(q, r)
 	if err != nil || fresh == nil && serverError(resp.StatusCode) {
-		code := 0
+		var code int
 		if err == nil {
 			code = resp.StatusCode
+		} else {
+			code = c.policy.failure(err)
 		}
 		if stale := c.onError(q, sel, code); stale != nil {
 			if err == nil {
@@ -79,6 +82,7 @@ func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fre
 // pass forwards a request that the store cannot answer, and removes the stored responses that its answer invalidates
 // (RFC 9111 §4.4).
 func (c *Cache) pass(q *request, why string) (*http.Response, error) {
+	q.why = why
 	c.bypass.Add(1)
 	if c.next == nil || c.policy.offline {
 		return gatewayTimeout(q, why), nil

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -39,6 +40,23 @@ func OutcomeOf(resp *http.Response) Outcome {
 	}
 	return Outcome{}
 }
+
+// OutcomeOfError returns the outcome that an error of [Cache.RoundTrip] carries: why the request was forwarded to an
+// origin that did not answer. It is the zero value for other errors.
+func OutcomeOfError(err error) Outcome {
+	if u, ok := errors.AsType[*unanswered](err); ok {
+		return u.outcome
+	}
+	return Outcome{}
+}
+
+// unanswered is the error for a request that the origin did not answer, with the outcome that it carries.
+type unanswered struct {
+	error
+	outcome Outcome
+}
+
+func (u *unanswered) Unwrap() error { return u.error }
 
 // A body is the body of a response, with the outcome that it carries.
 type body struct {

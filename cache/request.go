@@ -17,6 +17,7 @@ type request struct {
 	secret bool    // its URL carries a credential
 	// its answer may become a page that others read
 	forPage bool
+	why     string // why it is forwarded: the parameter fwd of Cache-Status; empty before it is
 }
 
 // request parses a client's request.

@@ -138,6 +138,7 @@ func streamed(q *request, f *flight, h http.Header, body *spoolReader, o Outcome
 		Header: h, Body: body, ContentLength: f.out.length, Trailer: f.out.later.Clone(), Request: q.Request,
 	}
 	body.outcome = o
+	body.spool.awaitShort(q.Context(), f.out.length)
 	return body.resp
 }
 

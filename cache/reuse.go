@@ -22,6 +22,7 @@ type policy struct {
 	page         func(contentType string) bool
 	markdown     func(contentType string) bool
 	forPage      func(*http.Request) bool
+	untrusted    func(error) bool
 	pageLifetime time.Duration
 	rule         func(*url.URL) Rule
 }
@@ -89,8 +90,16 @@ func (p *policy) mayServeStale(cc *control) bool {
 	return !cc.mustRevalidate && !cc.noCache && (!p.shared || !cc.proxyRevalidate && cc.sMaxAge == absent)
 }
 
-// reusableOnError decides whether r may answer q after the origin could not be reached (status 0) or answered with a
-// server error (RFC 9111 §4.2.4, RFC 5861 §4). A client that requested validation gets the error.
+// What an origin can do instead of answering with a status.
+const (
+	unreachable = 0  // it did not answer
+	untrusted   = -1 // what answered did not prove to be it: see Options.Untrusted
+)
+
+// reusableOnError decides whether r may answer q after the origin answered with a server error, status, or did not
+// answer, unreachable or untrusted (RFC 9111 §4.2.4, RFC 5861 §4). A server error of a page counts as if the origin
+// could not be reached: it never replaces a good page. Where the origin is untrusted, the client itself must have
+// consented to a stale answer. A client that requested validation gets the error.
 func (p *policy) reusableOnError(q *request, r *store.Response, status int, now time.Time) (verdict, bool) {
 	cc := p.control(r.Header)
 	life, _ := p.lifetime(q, r, &cc)
@@ -99,11 +108,24 @@ func (p *policy) reusableOnError(q *request, r *store.Response, status int, now 
 		return v, false
 	}
 	limit := max(cc.staleIfError, q.cc.staleIfError)
-	if status == 0 {
+	switch {
+	case status == unreachable:
 		v.detail = "disconnected"
+		limit = max(limit, p.staleLimit)
+	case status == untrusted:
+		limit = max(q.cc.staleIfError, q.cc.maxStale)
+	case r.Status == http.StatusOK && p.isPage(r.Header):
 		limit = max(limit, p.staleLimit)
 	}
 	return v, -v.ttl <= limit
+}
+
+// failure returns what an error of Options.Next says about the origin: unreachable or untrusted.
+func (p *policy) failure(err error) int {
+	if p.untrusted != nil && p.untrusted(err) {
+		return untrusted
+	}
+	return unreachable
 }
 
 // serverError reports whether stale-if-error covers a status (RFC 5861 §4).
@@ -119,7 +141,16 @@ func serverError(status int) bool {
 type selection struct {
 	variants []*store.Response // all stored responses of its URI that its client may see, newest first
 	complete *store.Response   // the newest selected one that is not a part; nil if none
+	unasked  *store.Response   // a page of classUnasked that would be selected; nil if none
 	part     *store.Response   // a part that contains the requested range, or the beginning of the whole; nil if none
+}
+
+// lastResort returns the stored response that answers when the origin cannot, where that is allowed; nil if none.
+func (s *selection) lastResort() *store.Response {
+	if s.complete != nil {
+		return s.complete
+	}
+	return s.unasked
 }
 
 // choose returns the selection of q among the stored responses of its URI (RFC 9111 §4, §4.1).
@@ -131,6 +162,9 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 		}
 		s.variants = append(s.variants, r)
 		if !p.matches(q, r) {
+			if s.unasked == nil && r.Status == http.StatusOK && unnamed(q, r) && selects(r, q.Header, p.key) {
+				s.unasked = r
+			}
 			continue
 		}
 		switch {
@@ -150,8 +184,14 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 
 // matches reports whether q selects r, by Vary and by class.
 func (p *policy) matches(q *request, r *store.Response) bool {
-	if strings.Contains(r.Class, classMarkdown) && !namesMarkdown(q.Header) {
+	if strings.Contains(r.Class, classMarkdown) && !namesMarkdown(q.Header) || unnamed(q, r) {
 		return false
 	}
 	return selects(r, q.Header, p.key)
+}
+
+// unnamed reports whether q names markdown and r was sent to a request that did not, by an origin that may have
+// markdown for q.
+func unnamed(q *request, r *store.Response) bool {
+	return strings.Contains(r.Class, classUnasked) && namesMarkdown(q.Header)
 }

@@ -20,6 +20,10 @@ const (
 	window = 1 << 20
 	// stallWait is how long readers of a complete, stored body may still read it from memory.
 	stallWait = time.Second
+	// shortBody is the length of bodies whose end an answer waits for before it begins, to tell whether it is stored.
+	shortBody = 64 << 10
+	// shortWait is how long it waits.
+	shortWait = time.Second
 	// patience is how long in all the readers of a body that is not stored wait for a slower one. What they waited is
 	// forgiven at a tenth of the time that passes: two readers of about the same speed never lose patience.
 	patience = 2 * time.Second
@@ -67,6 +71,7 @@ type spool struct {
 	visible int64         // bytes that readers may see
 	keeping bool          // the body may still be stored
 	ended   bool
+	stored  bool  // with ended: the store has the body
 	err     error // with ended: the readers' error after the last byte, io.EOF on success
 	trailer http.Header
 	readers map[*spoolReader]struct{}
@@ -188,6 +193,24 @@ func (s *spool) awaitSlowest(ctx context.Context) error {
 	return nil
 }
 
+// awaitShort waits until a short body has ended and, if it may be, is stored. Its readers see its end no sooner, and
+// the head of the answer can then tell whether it is stored. It does not wait long for an origin that is slow.
+func (s *spool) awaitShort(ctx context.Context, length int64) {
+	if length < 0 || length > shortBody {
+		return
+	}
+	timer := time.NewTimer(shortWait)
+	defer timer.Stop()
+	began := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.ended && time.Since(began) < shortWait {
+		if s.wait(ctx, timer.C) != nil {
+			return
+		}
+	}
+}
+
 // broadcast wakes all waiting goroutines. The caller holds mu.
 func (s *spool) broadcast() {
 	close(s.changed)
@@ -248,7 +271,7 @@ func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCl
 	if errors.Is(err, io.EOF) {
 		s.visible = s.size
 	}
-	s.ended, s.err, s.trailer, s.keeping = true, err, trailer, false
+	s.ended, s.err, s.trailer, s.keeping, s.stored = true, err, trailer, false, stored != nil
 	s.broadcast()
 	if stored != nil && len(s.readers) > 0 {
 		s.settle = time.AfterFunc(stallWait, func() { s.moveTo(stored) })

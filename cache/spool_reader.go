@@ -29,8 +29,14 @@ type spoolReader struct {
 	hungry        time.Time         // since when it waits for bytes; zero if it does not
 }
 
-// Outcome implements what [OutcomeOf] looks for.
-func (r *spoolReader) Outcome() Outcome { return r.outcome }
+// Outcome implements what [OutcomeOf] looks for. It says that the response is stored only once it is.
+func (r *spoolReader) Outcome() Outcome {
+	r.spool.mu.Lock()
+	defer r.spool.mu.Unlock()
+	o := r.outcome
+	o.Stored = r.spool.stored
+	return o
+}
 
 // more waits for the next bytes and returns at most limit of them. If it returns neither bytes nor an error, reading
 // continues in r.body.

@@ -16,6 +16,9 @@ const (
 	// classMarkdown marks markdown that was sent to a request naming text/markdown, without Vary: Accept. Only requests
 	// that name it, too, are answered with it: origins that negotiate often omit Vary.
 	classMarkdown = "markdown"
+	// classUnasked marks another page than markdown that was sent to a request not naming markdown, without Vary: Accept.
+	// A request that names markdown is answered with it only when the origin cannot be asked.
+	classUnasked = "unasked"
 	// classCookies marks a page whose Set-Cookie was removed.
 	classCookies = "cookies"
 	// classCredentials marks a response that a shared cache stored for a request with credentials. It never becomes a page
@@ -28,6 +31,13 @@ const (
 // unmarked reports whether the answer to q is markdown that q asked for by name, without a Vary that says so.
 func (p *policy) unmarked(q *request, h http.Header, vary []string) bool {
 	return p.markdown != nil && p.markdown(h.Get("Content-Type")) && namesMarkdown(q.Header) &&
+		!slices.Contains(vary, "accept")
+}
+
+// unasked reports whether the answer to q is a page in another form than markdown, which q did not name, without a Vary
+// that says so.
+func (p *policy) unasked(q *request, h http.Header, vary []string) bool {
+	return p.markdown != nil && p.isPage(h) && !p.markdown(h.Get("Content-Type")) && !namesMarkdown(q.Header) &&
 		!slices.Contains(vary, "accept")
 }
 
@@ -84,6 +94,9 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 	var class []string
 	if p.unmarked(q, h, names) {
 		class = append(class, classMarkdown)
+	}
+	if p.unasked(q, h, names) {
+		class = append(class, classUnasked)
 	}
 	if p.shared && p.isPage(h) && len(h["Set-Cookie"]) > 0 {
 		class = append(class, classCookies)

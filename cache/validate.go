@@ -37,7 +37,7 @@ func (p *policy) conditions(q *request, s *selection, h http.Header) validation 
 	for _, r := range s.variants {
 		other := r != s.complete && r.Status == http.StatusOK && r.Header.Get("ETag") != ""
 		if other && len(v.candidates) < maxSentTags &&
-			(!strings.Contains(r.Class, classMarkdown) || namesMarkdown(q.Header)) {
+			(!strings.Contains(r.Class, classMarkdown) || namesMarkdown(q.Header)) && !unnamed(q, r) {
 			v.candidates = append(v.candidates, r)
 		}
 	}

@@ -197,6 +197,7 @@ func (r *response) read(limit int64) error {
 		return err
 	}
 	raw := buf.Bytes()
+	r.outcome = cache.OutcomeOf(r.resp) // now it is known whether the response is stored
 	r.resp.Body = replayed(raw, body)
 	if n > limit {
 		return errTooLarge

@@ -156,6 +156,10 @@ func explainTime(e *Error, err error) bool {
 	return true
 }
 
+// Untrusted reports whether an error of a round trip means that TLS with the origin failed, so that nobody knows who
+// answered.
+func Untrusted(err error) bool { return Explain(nil, err).Kind == KindTLS }
+
 func explainTLS(e *Error, text *string, err error) bool {
 	e.Type = "tls_certificate_error"
 	if errors.Is(err, errWeakKey) {

@@ -387,7 +387,18 @@ func (x *exchange) fail(u *url.URL, err error) {
 		x.rec.Status, x.rec.Error, x.cut = statusGone, "the client went away", true
 		panic(http.ErrAbortHandler)
 	}
-	x.refuse(x.p.explain(u, err))
+	bad := x.p.explain(u, err)
+	x.tellOutcome(bad, cache.OutcomeOfError(err))
+	x.refuse(bad)
+}
+
+// tellOutcome adds the cache's outcome to a refusal.
+func (x *exchange) tellOutcome(bad *refusal, outcome cache.Outcome) {
+	x.rec.Cache = outcome.Summary()
+	if bad.header == nil {
+		bad.header = http.Header{}
+	}
+	outcome.AddTo(bad.header)
 }
 
 // statusGone is the status in records of clients that went away before the answer: nginx's 499.

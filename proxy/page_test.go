@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"readthru/cache"
 	"readthru/fetch"
@@ -68,17 +69,24 @@ func newSiteBench(t *testing.T, adjust func(*proxy.Options)) (*bench, *site) {
 // newBenchOf is newSiteBench for another origin.
 func newBenchOf(t *testing.T, s http.Handler, adjust func(*proxy.Options)) *bench {
 	t.Helper()
+	return newBenchAt(t, origins{"*:80": plainOrigin(t, s.ServeHTTP), "*:443": tlsOrigin(t, s.ServeHTTP)}, 0, adjust)
+}
+
+// newBenchAt is newSiteBench for these origins, with a limit for a page; 0 is fetch's own.
+func newBenchAt(t *testing.T, names origins, timeout time.Duration, adjust func(*proxy.Options)) *bench {
+	t.Helper()
 	st, err := store.Open(store.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	names := origins{"*:80": plainOrigin(t, s.ServeHTTP), "*:443": tlsOrigin(t, s.ServeHTTP)}
 	return newBench(t, names, func(o *proxy.Options) {
-		c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: st, Next: o.Transport})
+		c := cache.New(cache.Options{
+			Page: page.IsPage, Markdown: page.IsMarkdown, Untrusted: fetch.Untrusted, Store: st, Next: o.Transport,
+		})
 		f := fetch.New(fetch.Options{
 			Client: c, Direct: o.Transport, Store: st, FrontMatter: true, BlockedDomains: []string{"blocked.test"},
-			MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+			MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Timeout: timeout,
 		})
 		t.Cleanup(func() {
 			_ = f.Close()

@@ -17,6 +17,7 @@ import (
 	"readthru/cache"
 	"readthru/fetch"
 	"readthru/httpfield"
+	"readthru/page"
 )
 
 // send writes the page of an answer, or streams its response if it is not a page.
@@ -127,11 +128,13 @@ func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	defer resp.Body.Close()
 	x.rec.Status = resp.StatusCode
 	if resp.StatusCode < 200 || resp.StatusCode > 999 {
-		x.refuse(&refusal{
+		bad := &refusal{
 			status: http.StatusBadGateway, title: "Bad gateway", proxyError: "http_protocol_error",
 			detail: "Connection error fetching " + x.masked() + ": the origin server answered with status " +
 				strconv.Itoa(resp.StatusCode) + ", which was not requested.",
-		})
+		}
+		x.tellOutcome(bad, outcome)
+		x.refuse(bad)
 		return
 	}
 	announced := x.writeHead(resp, outcome)
@@ -160,6 +163,9 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 	if x.p.o.Replay == nil { // a replayed response has these fields as recorded
 		outcome.AddTo(h)
 		x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
+		if outcome.Hit && outcome.TTL < 0 && page.IsPage(resp.Header.Get("Content-Type")) {
+			h["X-Readthru-Warning"] = append(slices.Clip(h["X-Readthru-Warning"]), "stale")
+		}
 	}
 	x.rec.Cache = outcome.Summary()
 	if _, ok := resp.Header["Content-Type"]; !ok {

@@ -97,7 +97,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
 		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Page: page.IsPage, Markdown: page.IsMarkdown,
-		ForPage:      fetch.Own,
+		ForPage: fetch.Own, Untrusted: fetch.Untrusted,
 		PageLifetime: s.Cache.PageTTL, Rule: s.rules().Cache, Log: log,
 	})
 	third := s.MarkdownNew.Mode

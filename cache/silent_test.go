@@ -1,0 +1,144 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"readthru/cache"
+	"readthru/page"
+	"readthru/store"
+)
+
+// A later error never replaces a good page.
+func TestAStoredPageIsServedStaleWhenItsOriginFails(t *testing.T) {
+	for _, tt := range []struct {
+		name, stored string
+		status       int
+		request      string
+		want         int
+	}{
+		{"503", "", 503, "", 200},
+		{"504", "", 504, "", 200},
+		{"500 that may be stored", "", 500, "", 200},
+		{"404 is an answer", "", 404, "", 404},
+		{"must-revalidate", ", must-revalidate", 503, "", 503},
+		{"a client that wants it validated", "", 503, "Cache-Control: no-cache", 503},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answers := 0
+			r := newRig(t, cache.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+				if answers++; answers > 1 {
+					respond(w, tt.status, "sorry", "Content-Type: text/html", "Cache-Control: max-age=60")
+					return
+				}
+				respond(w, 200, "held", "Content-Type: text/html", `ETag: "a"`, "Cache-Control: max-age=0"+tt.stored)
+			})
+			r.get()
+			var fields []string
+			if tt.request != "" {
+				fields = append(fields, tt.request)
+			}
+			for range 2 {
+				if g := r.get(fields...); g.code != tt.want {
+					t.Errorf("%d %q, want %d", g.code, g.status, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// silent is an origin that answers a page once and is silent from then on, whatever it is asked.
+type silent struct{ answered bool }
+
+func (s *silent) RoundTrip(req *http.Request) (*http.Response, error) {
+	if s.answered {
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	}
+	s.answered = true
+	h := http.Header{}
+	h.Set("Content-Type", req.Header.Get("X-Type"))
+	h.Set("Cache-Control", "max-age=0")
+	h.Set("Etag", `"a"`)
+	return &http.Response{
+		StatusCode: 200, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req,
+		Body: io.NopCloser(strings.NewReader("held")), ContentLength: 4,
+	}, nil
+}
+
+func TestAStoredPageIsServedStaleWhenItsOriginIsSilent(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(store.Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = st.Close() }()
+		for _, kind := range []string{"text/html", "application/json"} {
+			c := cache.New(cache.Options{Store: st, Next: &silent{}, Page: page.IsPage, Log: slog.New(slog.DiscardHandler)})
+			ask := func() (string, time.Duration) {
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://a.test/"+kind, http.NoBody)
+				req.Header.Set("X-Type", kind)
+				began := time.Now()
+				resp, err := c.RoundTrip(req)
+				if err != nil {
+					return "error " + cache.OutcomeOfError(err).String(), time.Since(began)
+				}
+				defer resp.Body.Close()
+				body, _ := io.ReadAll(resp.Body)
+				return string(body) + " " + cache.OutcomeOf(resp).String(), time.Since(began)
+			}
+			ask()
+			time.Sleep(time.Second)
+			got, took := ask()
+			if page.IsPage(kind) {
+				if !strings.HasPrefix(got, "held readthru; hit; ttl=-1") || took > 15*time.Second {
+					t.Errorf("%s: %q after %v", kind, got, took)
+				}
+			} else if got != "error readthru; fwd=stale" || took < 29*time.Second {
+				t.Errorf("%s: %q after %v", kind, got, took)
+			}
+			_ = c.Close()
+		}
+	})
+}
+
+// errStranger is the error for an origin that did not prove who it is.
+var errStranger = errors.New("certificate expired")
+
+func TestAnUntrustedOriginIsHiddenOnlyWithConsent(t *testing.T) {
+	var stranger bool
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	next := roundTripper(func(req *http.Request) (*http.Response, error) {
+		if stranger {
+			return nil, errStranger
+		}
+		return transport.RoundTrip(req)
+	})
+	r := newRig(t, cache.Options{Next: next, Untrusted: func(err error) bool { return errors.Is(err, errStranger) }},
+		fixed("held", "Content-Type: text/html", "Cache-Control: max-age=0, stale-if-error=60", `ETag: "a"`))
+	r.get()
+	stranger = true
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		_, err := r.try(r.request(method, "/"))
+		if !errors.Is(err, errStranger) || cache.OutcomeOfError(err).String() != "readthru; fwd=stale" {
+			t.Errorf("%s: %v, %v", method, err, cache.OutcomeOfError(err))
+		}
+		for _, consent := range []string{"max-stale=60", "max-stale", "stale-if-error=60"} {
+			if g, err := r.try(r.request(method, "/", "Cache-Control: "+consent)); err != nil || g.code != 200 ||
+				!strings.Contains(g.status, "hit") {
+				t.Errorf("%s with %s: %v %q", method, consent, err, g.status)
+			}
+		}
+	}
+}
