@@ -179,6 +179,18 @@ func (s *Server) Stop() {
 	}
 }
 
+// Running returns the number of jobs that run.
+func (s *Server) Running() (n int) {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	for _, j := range s.jobs.list {
+		if now, _ := j.snapshot(); now.State == JobRunning {
+			n++
+		}
+	}
+	return n
+}
+
 // listJobs lists the jobs that are remembered, newest first.
 func (s *Server) listJobs(context.Context, none) (*JobList, error) {
 	s.jobs.mu.Lock()

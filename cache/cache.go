@@ -173,6 +173,13 @@ func (c *Cache) Stats() Stats {
 	}
 }
 
+// Open returns the number of exchanges with origins in progress.
+func (c *Cache) Open() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.live)
+}
+
 // Close waits a little for background work (validations, fetches finished for the store), then ends it. Requests that
 // come later pass through.
 func (c *Cache) Close() error {

@@ -57,6 +57,8 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveConnect(x) //nolint:contextcheck // x has the request, and its context
 		return
 	}
+	s.p.open.Add(1)
+	defer s.p.open.Add(-1)
 	x.serve() //nolint:contextcheck // x has the request, and its context
 }
 

@@ -93,6 +93,7 @@ type Proxy struct {
 	via11         string // our Via entry for HTTP/1.1, the most frequent one
 
 	records ring
+	open    atomic.Int64 // requests in progress
 	stats   struct{ total, intercepted, tunnelled, blocked, errors atomic.Int64 }
 }
 
@@ -138,6 +139,9 @@ func (p *Proxy) Stats() Stats {
 	s := &p.stats
 	return Stats{s.total.Load(), s.intercepted.Load(), s.tunnelled.Load(), s.blocked.Load(), s.errors.Load()}
 }
+
+// Open returns the number of requests in progress, without tunnels.
+func (p *Proxy) Open() int64 { return p.open.Load() }
 
 // Recent returns the most recent requests, at most 500, newest first.
 func (p *Proxy) Recent() []Record { return p.records.newestFirst() }

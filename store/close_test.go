@@ -1,8 +1,12 @@
 package store_test
 
 import (
+	"os"
+	"strings"
 	"sync"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"readthru/store"
 )
@@ -24,4 +28,24 @@ func TestStoreMayBeClosedByTwo(t *testing.T) {
 		}
 		wg.Wait()
 	}
+}
+
+// The engine tries for ever to write what it has in memory.
+func TestAStoreWithoutItsDirectoryCloses(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, response("https://a.test/"), "content")
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "the directory is gone") {
+		t.Errorf("Close: %v, want it to say that the directory is gone", err)
+	}
+	leftByEngine = append(leftByEngine, goleak.IgnoreCurrent())
 }

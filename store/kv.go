@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -362,12 +364,46 @@ func (k *kv) close() error {
 	k.w.stop()
 	k.syncer.stop()
 	k.readers.Wait()
-	err := k.db.Close()
+	err := k.closeEngine()
 	if err == nil {
 		err = os.WriteFile(filepath.Join(k.dir, cleanName), nil, 0o600)
 	}
 	k.seal.close()
 	return errors.Join(err, k.syncer.head.close())
+}
+
+const (
+	closeWait  = 10 * time.Second // for the engine to write what it has in memory
+	closeProbe = 100 * time.Millisecond
+)
+
+// closeEngine closes the engine. The engine tries for ever to write what it has in memory, so it is left to itself after
+// closeWait, or as soon as its directory is gone.
+func (k *kv) closeEngine() error {
+	done := make(chan error, 1)
+	go func() { done <- k.db.Close() }()
+	limit, probe := time.NewTimer(closeWait), time.NewTicker(closeProbe)
+	defer limit.Stop()
+	defer probe.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-limit.C:
+			return fmt.Errorf("close store %s: it was not written within %s: the next start reads its log", k.dir, closeWait)
+		case <-probe.C:
+			if _, err := os.Stat(filepath.Join(k.dir, dbName)); errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("close store %s: the directory is gone", k.dir)
+			}
+		}
+	}
+}
+
+// queuedBytes returns the size of what waits to be written.
+func (k *kv) queuedBytes() int64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.queued
 }
 
 func (k *kv) closed() bool {

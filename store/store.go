@@ -90,6 +90,7 @@ type Health struct {
 	State    string // "ok", "read-only" (disk nearly full, or failing) or "memory-only" (there is no disk)
 	Reason   string // for people; empty when ok
 	SetAside string // where a damaged store was moved at start; empty if none was
+	Queued   int64  // bytes that wait to be written
 	Dropped  int64  // writes rejected since start
 	Damaged  int64  // damaged records met since start
 	Lost     bool   // at start, records were missing that had been written and synced
@@ -133,7 +134,7 @@ type Store struct {
 
 // Health returns the store's state now.
 func (s *Store) Health() Health {
-	h := Health{SetAside: s.setAside, Lost: s.lost, Dropped: s.kv.dropped.Load(), Damaged: s.kv.damaged.Load()}
+	h := Health{SetAside: s.setAside, Lost: s.lost, Queued: s.kv.queuedBytes(), Dropped: s.kv.dropped.Load(), Damaged: s.kv.damaged.Load()}
 	h.State, h.Reason = s.kv.state()
 	return h
 }

@@ -129,8 +129,50 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	return d, nil
 }
 
-// Run serves until ctx ends or a part fails. Then it waits for open requests and closes everything.
+// stopTime limits the time from the end of Run's context to the end of Run. The proxy waits 30 s for its requests.
+const stopTime = 45 * time.Second
+
+// Run serves until ctx ends or a part fails. Then it waits for open requests and closes everything, for stopTime at
+// most. Once a second it logs what it waits for.
 func (d *daemon) Run(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	return awaitEnd(ended, func(text string) { d.core.log.Info(text, d.awaited()...) })
+}
+
+// awaitEnd returns what ended says, or an error after stopTime. It calls say at once and once a second.
+func awaitEnd(ended <-chan error, say func(text string)) error {
+	say("stopping")
+	limit, tick := time.NewTimer(stopTime), time.NewTicker(time.Second)
+	defer limit.Stop()
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-tick.C:
+			say("still stopping")
+		case <-limit.C:
+			say("stopped waiting")
+			return fmt.Errorf("stop the daemon: it did not end within %s", stopTime)
+		}
+	}
+}
+
+// awaited says what the end of the daemon waits for, as attributes of a log line.
+func (d *daemon) awaited() []any {
+	return []any{
+		"requests", d.proxy.Open(), "origin_requests", d.core.cache.Open(), "jobs", d.server.Running(),
+		"unwritten_bytes", d.core.store.Health().Queued,
+	}
+}
+
+func (d *daemon) run(ctx context.Context) error {
 	dir := d.core.settings.dataDir
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return d.proxy.Serve(ctx, d.listener) })
