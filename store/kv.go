@@ -385,15 +385,23 @@ func (k *kv) closeEngine() error {
 	limit, probe := time.NewTimer(closeWait), time.NewTicker(closeProbe)
 	defer limit.Stop()
 	defer probe.Stop()
+	gone := func() bool {
+		_, err := os.Stat(filepath.Join(k.dir, dbName))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	errGone := fmt.Errorf("close store %s: the directory is gone", k.dir)
 	for {
 		select {
 		case err := <-done:
+			if err != nil && gone() {
+				return errGone
+			}
 			return err
 		case <-limit.C:
 			return fmt.Errorf("close store %s: it was not written within %s: the next start reads its log", k.dir, closeWait)
 		case <-probe.C:
-			if _, err := os.Stat(filepath.Join(k.dir, dbName)); errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("close store %s: the directory is gone", k.dir)
+			if gone() {
+				return errGone
 			}
 		}
 	}
