@@ -5,9 +5,9 @@
 // them, of a daemon over HTTP or of a Server in its own process, so a command works alike with and without a daemon. A
 // failure is an [*Error] with a [Code] for programs; on the wire it is application/problem+json (RFC 9457).
 //
-// Over HTTP every path is guarded: the Host field must name this server (DNS rebinding), an Origin field must be ours,
-// cross-site requests of browsers are refused, POST takes only JSON or bytes, and a token is required if one is
-// configured.
+// Over HTTP every path is guarded (guard.go): the Host field must name this server (DNS rebinding), an Origin field
+// must be ours, cross-site requests of browsers are refused, POST takes only JSON or bytes, and who asks must be the
+// user that the server runs as, by a token, a sign-in or the socket at the other end.
 package api
 
 import (
@@ -232,6 +232,7 @@ type Liveness struct {
 	Status   string `json:"status"` // ok
 	Instance string `json:"instance"`
 	Version  string `json:"version"`
+	Proof    string `json:"proof,omitempty"` // that it knows the secret of daemon.json, if it was challenged
 }
 
 // Readiness is the state of each part. Ready is false when a part keeps the daemon from its main job.

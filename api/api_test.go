@@ -132,8 +132,13 @@ func testOperations(t *testing.T, w *world, ops *api.Client) {
 		st.Version != "test" {
 		t.Errorf("stats: %v, %+v", err, st)
 	}
-	if l, err := ops.Liveness(ctx); err != nil || l.Instance != "instance-1" {
-		t.Errorf("liveness: %v, %+v", err, l)
+	if err := ops.Recognise(ctx, "secret"); err != nil {
+		t.Errorf("the daemon is not recognised: %v", err)
+	}
+	for _, wrong := range []string{"", "Secret"} {
+		if err := ops.Recognise(ctx, wrong); err == nil {
+			t.Errorf("the daemon is recognised by %q", wrong)
+		}
 	}
 	if rd, err := ops.Readiness(ctx); err != nil || !rd.Ready || rd.Parts["store"].State != "ok" {
 		t.Errorf("readiness: %v, %+v", err, rd)
@@ -520,6 +525,8 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 			t.Fatal(err)
 		}
 		path, body = path+"?name=copy", pack.String()
+	case "POST /api/v1/signin":
+		body = `{"page":"/stats"}`
 	case "POST /api/v1/ingest":
 		body = `{"text":"Medlars are eaten soft."}`
 	case "GET /api/v1/passages", "GET /api/v1/relations":
@@ -546,6 +553,7 @@ func TestFilesAreTakenForCallersOnThisMachineAlone(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://kb.test/api/v1/kbs", bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer token")
 		r.RemoteAddr = peer
 		rec := httptest.NewRecorder()
 		w.server.ServeHTTP(rec, r)

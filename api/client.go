@@ -3,6 +3,8 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -217,14 +219,30 @@ func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	return call(ctx, c, getStats, none{})
 }
 
-// Liveness says which daemon answers.
-func (c *Client) Liveness(ctx context.Context) (*Liveness, error) {
-	return call(ctx, c, getLiveness, none{})
+// Recognise returns an error unless the daemon that answers knows secret, which only its own user can read. It does not
+// send the token: after a crash, anybody may listen where the daemon did.
+func (c *Client) Recognise(ctx context.Context, secret string) error {
+	stranger := *c
+	stranger.token = ""
+	challenge := rand.Text()
+	l, err := call(ctx, &stranger, getLiveness, livenessQuery{challenge})
+	if err != nil {
+		return err
+	}
+	if secret == "" || !hmac.Equal([]byte(l.Proof), []byte(proof(secret, challenge))) {
+		return errors.New("another program answers in place of the daemon")
+	}
+	return nil
+}
+
+// SigninLink returns a link that signs a browser in and leads to a path of the admin port.
+func (c *Client) SigninLink(ctx context.Context, path string) (*SigninLink, error) {
+	return call(ctx, c, createLink, SigninRequest{path})
 }
 
 // Readiness returns the state of each part.
 func (c *Client) Readiness(ctx context.Context) (*Readiness, error) {
-	return call(ctx, c, getReadiness, readinessQuery{})
+	return call(ctx, c, getReadiness, none{})
 }
 
 // Search finds documents by their passages, best first.

@@ -8,8 +8,8 @@ func (s *Server) Routes() (list [][2]string) {
 	return list
 }
 
-// Public reports whether a path is answered without the token.
-func (s *Server) Public(path string) bool { return s.public[path] }
+// Open reports whether strangers are answered on a path.
+func (s *Server) Open(path string) bool { return s.open[path] }
 
 // CutChars is cutChars.
 func CutChars(s string, limit int) (string, bool) { return cutChars(s, limit) }

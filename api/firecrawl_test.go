@@ -27,6 +27,7 @@ func (w *world) firecrawlExample(t *testing.T, route string) (path, body string)
 	serve := func(method, path, body string) (job struct{ ID string }) {
 		r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer token")
 		rec := httptest.NewRecorder()
 		w.server.ServeHTTP(rec, r)
 		if err := json.NewDecoder(rec.Body).Decode(&job); err != nil || rec.Code != http.StatusOK {

@@ -1,50 +1,103 @@
 package api
 
 import (
+	"context"
 	"crypto/subtle"
 	"mime"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 )
 
-// guard decides which requests may be answered. It is the same for every path except that public paths need no token.
+// guard decides who may ask. It is the same for every path except that strangers are answered on open paths.
 type guard struct {
-	hosts []string // names in lower case, without port, that the Host field may carry beside the loopback names
-	token string   // if empty, no token is required
+	hosts     []string  // names in lower case, without port, that the Host field may carry beside the loopback names
+	token     string    // makes who shows it known; if empty, nobody can show it
+	trustUser bool      // programs of this process's own user are known without it
+	browsers  *browsers // that signed in
 }
 
-// check returns why r is refused, or nil. The rules, in order: Host names this server (DNS rebinding), Origin is absent
-// or ours, no browser calls the request cross-site or same-site (another port of this machine is same-site), the
-// content has a type that no form has, the token is right.
-func (g guard) check(r *http.Request, open bool) *Error {
+// check returns whether the asker is known, or why r is refused. The rules, in order: Host names this server (DNS
+// rebinding), Origin is absent or ours, no browser calls the request cross-site or same-site (another port of this
+// machine is same-site), the content has a type that no form has, and the asker is known unless the path is open.
+func (g *guard) check(r *http.Request, open bool) (known bool, refused *Error) {
 	if !g.ours(r.Host, r) {
-		return problem(http.StatusForbidden,
+		return false, problem(http.StatusForbidden,
 			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 0 && !sameOrigin(origins, r.Host) {
-		return problem(http.StatusForbidden, "origin %q may not use this server", origins[0])
+		return false, problem(http.StatusForbidden, "origin %q may not use this server", origins[0])
 	}
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" {
-			return problem(http.StatusForbidden, "%s requests of browsers may not use this server", site)
+			return false, problem(http.StatusForbidden, "%s requests of browsers may not use this server", site)
 		}
 	}
 	if e := contentType(r); e != nil {
-		return e
+		return false, e
 	}
-	if !open && !g.admits(r.Header.Values("Authorization")) {
-		return problem(http.StatusUnauthorized,
-			`this server requires a token: send "Authorization: Bearer TOKEN" with the value of admin.token`)
+	if known = g.knows(r); !known && !open {
+		return false, problem(http.StatusUnauthorized, "this server answers the user it runs as: send "+
+			`"Authorization: Bearer TOKEN" with what "readthru token" prints, or sign in with "readthru open"`)
 	}
-	return nil
+	return known, nil
 }
+
+// knows reports whether the asker is the user that this process runs as: by the token, by having signed in with a
+// browser, or by the socket at the other end.
+func (g *guard) knows(r *http.Request) bool {
+	return g.shows(r.Header.Values("Authorization")) || g.browsers.know(r) || g.trustUser && fromOurUser(r)
+}
+
+// shows reports whether the one Authorization field carries the token. The comparison takes the same time for every
+// token of one length.
+func (g *guard) shows(fields []string) bool {
+	if g.token == "" || len(fields) != 1 {
+		return false
+	}
+	scheme, token, _ := strings.Cut(fields[0], " ")
+	return strings.EqualFold(scheme, "Bearer") &&
+		subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(g.token)) == 1
+}
+
+// forwarding are the fields by which a proxy says that it only passes a request on: whose socket it came by then says
+// nothing about who asks.
+var forwarding = []string{"Via", "Forwarded", "X-Forwarded-For", "X-Real-Ip"}
+
+// fromOurUser reports whether a request came straight from a program of our user on this machine.
+func fromOurUser(r *http.Request) bool {
+	if slices.ContainsFunc(forwarding, func(name string) bool { return len(r.Header.Values(name)) > 0 }) {
+		return false
+	}
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	local, err := netip.ParseAddrPort(at.String())
+	if err != nil || !local.Addr().Unmap().IsLoopback() {
+		return false
+	}
+	remote, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && remote.Addr().Unmap().IsLoopback() && ownedByUs(local, remote)
+}
+
+// knownKey marks the context of a request whose asker is known.
+type knownKey struct{}
+
+// asKnown returns r with a mark that its asker is known.
+func asKnown(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), knownKey{}, true))
+}
+
+// isKnown reports whether the asker of a request that was let in is known. On paths that are not open everybody is.
+func isKnown(ctx context.Context) bool { return ctx.Value(knownKey{}) != nil }
 
 // ours reports whether the Host field names this server: a loopback name, a configured name, or the address that the
 // connection came in at.
-func (g guard) ours(hostport string, r *http.Request) bool {
+func (g *guard) ours(hostport string, r *http.Request) bool {
 	host, ok := hostName(hostport)
 	if !ok {
 		return false
@@ -98,18 +151,4 @@ func contentType(r *http.Request) *Error {
 		}
 	}
 	return problem(http.StatusUnsupportedMediaType, "content must be JSON: send Content-Type: application/json")
-}
-
-// admits reports whether the one Authorization field carries the token. The comparison takes the same time for every
-// token of one length.
-func (g guard) admits(fields []string) bool {
-	if g.token == "" {
-		return true
-	}
-	if len(fields) != 1 {
-		return false
-	}
-	scheme, token, _ := strings.Cut(fields[0], " ")
-	return strings.EqualFold(scheme, "Bearer") &&
-		subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(g.token)) == 1
 }

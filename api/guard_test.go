@@ -191,7 +191,7 @@ func TestOnlyJSONIsTaken(t *testing.T) {
 	}
 }
 
-func TestTheTokenIsAskedForEverywhereButOnPublicPaths(t *testing.T) {
+func TestTheTokenIsAskedForEverywhereButOnOpenPaths(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) { o.Token = "open sesame" })
 	addr := w.listen(t)
 	for _, rt := range w.server.Routes() {
@@ -213,7 +213,7 @@ func TestTheTokenIsAskedForEverywhereButOnPublicPaths(t *testing.T) {
 				method = "HEAD" // GET stays open
 			}
 			resp := ask(t, addr, method, strings.ReplaceAll(rt[1], "{doc}", "0123456789abcdef"), "", tt.fields...)
-			want := !tt.admits && !w.server.Public(rt[1])
+			want := !tt.admits && !w.server.Open(rt[1])
 			if got := resp.StatusCode == http.StatusUnauthorized; got != want {
 				t.Errorf("%s %s, token %s: status %d, refused should be %v", rt[0], rt[1], tt.name, resp.StatusCode, want)
 			}

@@ -2,24 +2,38 @@ package api
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 
 	"readthru/store"
 )
 
-// getLiveness says which daemon answers.
-func (s *Server) getLiveness(context.Context, none) (*Liveness, error) {
-	return &Liveness{Status: "ok", Instance: s.o.Instance, Version: s.o.Version}, nil
+// livenessQuery asks whether the daemon is alive, and who it is. It is asked before a token is sent.
+type livenessQuery struct {
+	Challenge string `header:"X-Readthru-Challenge"` // random, for Liveness.Proof
 }
 
-// readinessQuery asks for the state of each part.
-type readinessQuery struct {
-	Authorization []string `header:"Authorization"`
+// getLiveness says which daemon answers.
+func (s *Server) getLiveness(_ context.Context, q livenessQuery) (*Liveness, error) {
+	l := &Liveness{Status: "ok", Instance: s.o.Instance, Version: s.o.Version}
+	if q.Challenge != "" && s.o.Secret != "" {
+		l.Proof = proof(s.o.Secret, q.Challenge)
+	}
+	return l, nil
+}
+
+// proof is what only those can say about a challenge who know the secret of the daemon.
+func proof(secret, challenge string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(challenge))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // getReadiness returns the state of each part. A store that takes no writes leaves the daemon ready: it still answers
-// pages. The path is public: without the token the answer names neither files nor hosts that were visited.
-func (s *Server) getReadiness(_ context.Context, q readinessQuery) (*Readiness, error) {
+// pages. The path is open to all: to strangers the answer names neither files nor hosts that were visited.
+func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 	h := s.o.Store.Health()
 	st := Part{State: h.State, Reason: h.Reason}
 	if st.Reason == "" && h.SetAside != "" {
@@ -41,7 +55,7 @@ func (s *Server) getReadiness(_ context.Context, q readinessQuery) (*Readiness, 
 	if s.o.Proxy == nil || s.o.Proxy() == "" {
 		parts["proxy"], ready = Part{State: "down", Reason: "no proxy runs"}, false
 	}
-	if !s.guard.admits(q.Authorization) {
+	if !isKnown(ctx) {
 		for name, part := range parts {
 			parts[name] = Part{State: part.State}
 		}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -132,7 +133,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 		Knowledge: w.know, Dir: tb.TempDir(),
 		Crawl:     func() (crawl.Service, error) { return crawl.New("local", crawl.Config{Fetcher: f, Interval: -1}) },
 		Firecrawl: firecrawl.New(firecrawl.Options{Crawl: crawl.Config{Fetcher: f, Interval: -1}, Dir: tb.TempDir()}),
-		Fetch:     f, Store: w.store, Version: "test", Instance: "instance-1", MarkdownNewMode: "off",
+		Fetch:     f, Store: w.store, Version: "test", Instance: "instance-1", Secret: "secret", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" }, AutoConfig: proxy.AutoConfig,
 		CA: func() []byte { return pemOf(w.origin.Certificate()) },
 		Fresh: func(ctx context.Context, url string) (bool, error) {
@@ -150,6 +151,8 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	if change != nil {
 		change(&o)
 	}
+	o.TrustUser = o.Token == "" // else the test shows it
+	o.Token = cmp.Or(o.Token, "token")
 	w.server = api.New(o)
 	w.client = w.server.Client("agent/1")
 	tb.Cleanup(func() {

@@ -58,7 +58,7 @@ func (o *operation) describe() map[string]any {
 			"default": map[string]any{"description": "what went wrong", "content": wrong},
 		},
 	}
-	if !o.public {
+	if !o.open {
 		op["security"] = []any{map[string]any{}, map[string]any{"token": []string{}}}
 	}
 	var params []any

@@ -19,7 +19,7 @@ type operation struct {
 	content      string       // media type of what goes in
 	media        string       // media type of a result that is not JSON
 	limit        int64        // largest content of a request, in bytes
-	public       bool         // answered without the token: it reveals nothing that a stranger may not know
+	open         bool         // strangers are answered too: it reveals nothing that they may not know
 	serve        func(s *Server, w http.ResponseWriter, r *http.Request) error
 }
 
@@ -86,8 +86,8 @@ func row[In any](id, pattern, summary string,
 	return o
 }
 
-// public answers without the token.
-func public(o *operation) { o.public = true }
+// openToAll answers strangers too.
+func openToAll(o *operation) { o.open = true }
 
 // takes sets the largest content of a request, in bytes.
 func takes(limit int64) func(*operation) { return func(o *operation) { o.limit = limit } }

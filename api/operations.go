@@ -14,16 +14,19 @@ var (
 	getStats = op("getStats", "GET /api/v1/stats", "returns the same figures", (*Server).getStats)
 	_        = stream("getMetrics", "GET /metrics", "returns figures for Prometheus", "text/plain",
 		(*Server).serveMetrics)
-	getLiveness  = op("getLiveness", "GET /healthz", "reports that the daemon is alive", (*Server).getLiveness, public)
+	getLiveness  = op("getLiveness", "GET /healthz", "reports that the daemon is alive", (*Server).getLiveness, openToAll)
 	getReadiness = op("getReadiness", "GET /readyz",
-		"returns the state of each part; 503 when the daemon cannot do its main job", (*Server).getReadiness, public)
+		"returns the state of each part; 503 when the daemon cannot do its main job", (*Server).getReadiness, openToAll)
+	createLink = op("createSigninLink", "POST /api/v1/signin", "returns a link that signs one browser in, within a minute",
+		(*Server).createLink)
+	_ = stream("signIn", "GET /signin", "signs a browser in by such a link", "text/html", (*Server).serveSignin, openToAll)
 	_ = op("getOpenAPI", "GET /openapi.json", "describes all paths", (*Server).getOpenAPI)
 	_ = stream("getAuthority", "GET /ca.pem", "returns the certificate of the authority, PEM",
-		"application/x-pem-file", (*Server).serveCAPEM, public)
+		"application/x-pem-file", (*Server).serveCAPEM, openToAll)
 	_ = stream("getAuthorityDER", "GET /ca.der", "returns the certificate of the authority, DER",
-		"application/x-x509-ca-cert", (*Server).serveCADER, public)
+		"application/x-x509-ca-cert", (*Server).serveCADER, openToAll)
 	_ = stream("getProxySettings", "GET /proxy.pac", "returns proxy settings for browsers",
-		"application/x-ns-proxy-autoconfig", (*Server).servePAC, public)
+		"application/x-ns-proxy-autoconfig", (*Server).servePAC, openToAll)
 
 	fetchPage = op("fetchPage", "POST /api/v1/fetch",
 		"fetches a page as markdown; a failed fetch answers its own status and a page object whose error is set",

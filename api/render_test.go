@@ -64,7 +64,7 @@ func withBrowser(t *testing.T, name string) string {
 		t.Skipf("no browser: %s", s.Reason)
 	}
 	server := httptest.NewServer(api.New(api.Options{
-		Fetch: f, Store: st, Version: "test",
+		Fetch: f, Store: st, Version: "test", TrustUser: true,
 		Proxy: func() string { return "127.0.0.1:7887" },
 	}))
 	t.Cleanup(server.Close)

@@ -29,10 +29,16 @@ type Options struct {
 	Dir      string // the data directory, for files beside the store
 	Version  string
 	Instance string   // random, identifies the daemon
+	Secret   string   // with it the daemon proves to its own commands who it is; if empty it proves nothing
 	Hosts    []string // names besides the loopback ones that the Host field may carry
-	Token    string   // required on every path but the public ones, unless it is empty
-	Offline  bool
-	MaxBody  int64 // largest content of a response that is not a page, in bytes; if zero, page.DefaultMaxBody
+
+	// Token makes who shows it known. Strangers are answered on open paths alone. If it is empty, nobody can show it.
+	Token string
+	// TrustUser makes programs of this machine known that run as the user of this process, where the kernel tells.
+	TrustUser bool
+
+	Offline bool
+	MaxBody int64 // largest content of a response that is not a page, in bytes; if zero, page.DefaultMaxBody
 
 	MarkdownNewMode string
 
@@ -68,11 +74,11 @@ type Options struct {
 type Server struct {
 	o       Options
 	started time.Time
-	guard   guard
+	guard   *guard
 	mux     *http.ServeMux
 	metrics http.Handler
 	table   []*operation
-	public  map[string]bool // paths that are answered without the token
+	open    map[string]bool // paths on which strangers are answered
 	holds   *holds
 	jobs    *jobs
 	hooks   *hookQueue
@@ -90,8 +96,9 @@ func New(o Options) *Server {
 		o.Summary = summary.New(summary.Options{})
 	}
 	s := &Server{
-		o: o, started: time.Now(), guard: guard{token: o.Token}, mux: http.NewServeMux(), holds: newHolds(),
-		jobs: newJobs(), table: slices.Clone(operations), public: map[string]bool{},
+		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
+		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers()},
+		jobs:  newJobs(), table: slices.Clone(operations), open: map[string]bool{},
 	}
 	for _, h := range o.Hosts {
 		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
@@ -125,13 +132,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if e := s.guard.check(r, s.public[r.URL.Path]); e != nil {
+	known, e := s.guard.check(r, s.open[r.URL.Path])
+	if e != nil {
+		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
 		if e.Status == http.StatusUnauthorized {
 			h.Set("WWW-Authenticate", `Bearer realm="readthru"`)
+			if wantsPage(r) {
+				_ = s.showSignin(w, e.Status, "") // an error is a client that has gone
+				return
+			}
 		}
-		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
 		s.refuse(w, r, e)
 		return
+	}
+	if known {
+		r = asKnown(r)
 	}
 	s.mux.ServeHTTP(w, r)
 }
@@ -139,7 +154,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Client returns a client whose requests this server answers in process: without a guard, and without limits on the
 // size of requests.
 func (s *Server) Client(agent string) *Client {
-	return &Client{base: "http://localhost", token: s.o.Token, agent: agent, http: asIs(inProcess{s.mux, s.o.Log})}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, asKnown(r)) })
+	return &Client{base: "http://localhost", agent: agent, http: asIs(inProcess{handler, s.o.Log})}
 }
 
 // mount registers the operations: one handler for each path, which chooses by method and answers 405 with Allow for
@@ -148,7 +164,7 @@ func (s *Server) mount() {
 	byPath := map[string][]*operation{}
 	for _, o := range s.table {
 		byPath[o.path] = append(byPath[o.path], o)
-		s.public[o.path] = s.public[o.path] || o.public
+		s.open[o.path] = s.open[o.path] || o.open
 	}
 	for path, list := range byPath {
 		pattern := path

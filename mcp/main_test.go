@@ -81,7 +81,7 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 		Session: "s1",
 	}
 	o.Client = func(context.Context) (*api.Client, error) {
-		return api.NewLocalClient(http.HandlerFunc(w.watched), "", userAgent), nil
+		return api.NewLocalClient(http.HandlerFunc(w.watched), "token", userAgent), nil
 	}
 	if change != nil {
 		change(&o)
@@ -89,8 +89,8 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	w.server = mcp.New(o)
 	w.api = api.New(api.Options{
 		Fetch: f, Store: db, Knowledge: w.know, Dir: tb.TempDir(), Version: "test", Instance: "instance",
-		MarkdownNewMode: "off",
-		MCP:             func(*api.Server) http.Handler { return w.server },
+		MarkdownNewMode: "off", Token: "token", TrustUser: true,
+		MCP: func(*api.Server) http.Handler { return w.server },
 	})
 	front := httptest.NewServer(w.api)
 	w.addr = front.Listener.Addr().String()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -189,13 +188,14 @@ func TestPartitionKeyIsKept(t *testing.T) {
 
 func TestADaemonThatIsAboutToStopIsNotUsed(t *testing.T) {
 	s := &settings{config: defaults(), dataDir: t.TempDir()}
-	d := &daemonInfo{Instance: newInstance()}
+	d := &daemonInfo{Instance: newInstance(), Secret: "secret"}
+	proving := api.New(api.Options{Secret: d.Secret})
 	asked := 0
 	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.URL.Path == "/healthz":
-			_ = json.NewEncoder(w).Encode(api.Liveness{Status: "ok", Instance: d.Instance})
+			proving.ServeHTTP(w, r)
 		case asked < 2:
 			asked++
 			w.WriteHeader(http.StatusServiceUnavailable)

@@ -21,7 +21,8 @@ type daemonInfo struct {
 	PID      int       `json:"pid"`
 	Proxy    string    `json:"proxy"` // host:port
 	Admin    string    `json:"admin"` // host:port
-	Token    string    `json:"token,omitempty"`
+	Token    string    `json:"token"`
+	Secret   string    `json:"secret"` // random; with it the daemon proves who it is before it is sent the token
 	Offline  bool      `json:"offline,omitempty"`
 	Started  time.Time `json:"started"`
 }
@@ -80,10 +81,9 @@ func findDaemon(ctx context.Context, dir string) *daemonInfo {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	// The token is not sent before the daemon has proved its identity.
-	client := api.NewClient(d.Admin, "", agentName)
+	client := api.NewClient(d.Admin, d.Token, agentName)
 	defer client.Close()
-	if l, err := client.Liveness(ctx); err != nil || l.Instance != d.Instance {
+	if client.Recognise(ctx, d.Secret) != nil {
 		return nil
 	}
 	return d
@@ -196,7 +196,7 @@ func (p *program) withDaemonOr(ctx context.Context, asked func(*api.Client) erro
 			err = cerr
 		}
 	}()
-	server := c.server(nil, nil, "", "")
+	server := c.server(nil, nil, &daemonInfo{})
 	defer server.Stop()
 	return here(server)
 }

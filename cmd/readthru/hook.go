@@ -115,7 +115,7 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 			told <- answer{}
 			return
 		}
-		server := c.server(nil, nil, "", "")
+		server := c.server(nil, nil, &daemonInfo{})
 		server.TakeUpHooks()
 		text, err := server.Client(agentName).Hook(ctx, h)
 		told <- answer{text, err == nil}

@@ -137,6 +137,8 @@ func (p *program) app() *cli.App {
 			p.hostsCommand(),
 			p.caCommand(),
 			p.passwordCommand(),
+			p.tokenCommand(),
+			p.openCommand(),
 			p.hookCommand(),
 			p.setupCommand(),
 			p.doctorCommand(),

@@ -89,8 +89,7 @@ func (l *link) client(ctx context.Context) (*api.Client, error) {
 func (l *link) alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	now, err := l.shared.client.Liveness(ctx)
-	return err == nil && now.Instance == l.shared.Instance
+	return l.shared.client.Recognise(ctx, l.shared.Secret) == nil
 }
 
 // open finds a daemon, or starts one.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -98,7 +99,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 		return nil, err
 	}
 	d := &daemon{info: &daemonInfo{
-		Instance: newInstance(), PID: os.Getpid(), Token: s.Admin.Token, Offline: offline,
+		Instance: newInstance(), PID: os.Getpid(), Secret: rand.Text(), Offline: offline,
 		Started: time.Now().UTC(),
 	}}
 	//nolint:contextcheck // opening the store takes none
@@ -111,6 +112,9 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 			_ = d.core.Close() // the first error is returned
 		}
 	}()
+	if d.info.Token, err = adminToken(s); err != nil {
+		return nil, err
+	}
 	if d.authority, err = certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")}); err != nil {
 		return nil, fmt.Errorf("open the authority: %w", err)
 	}
@@ -125,7 +129,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	if d.proxy, err = d.core.proxy(d.authority, "http://"+d.info.Admin); err != nil {
 		return nil, err
 	}
-	d.server = d.core.server(d.proxy, d.authority, d.info.Instance, d.info.Proxy)
+	d.server = d.core.server(d.proxy, d.authority, d.info)
 	return d, nil
 }
 

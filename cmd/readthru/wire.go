@@ -202,14 +202,15 @@ func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, er
 	return proxy.New(o)
 }
 
-// server returns the operations over the core. running is nil if no proxy runs; authority may be nil, too.
-func (c *core) server(running *proxy.Proxy, authority *certs.Authority, instance, proxyAddr string) *api.Server {
+// server returns the operations over the core. running is nil if no proxy runs, and d is then zero; authority may be
+// nil, too. Who configures a token wants it from everybody; otherwise the user's own programs need none.
+func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemonInfo) *api.Server {
 	o := api.Options{
-		Fetch: c.fetcher, Store: c.store, Version: version, Instance: instance, Hosts: c.settings.Admin.Hosts,
-		Token:   c.settings.Admin.Token,
+		Fetch: c.fetcher, Store: c.store, Version: version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
+		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
 		Offline: c.offline, MaxBody: int64(c.settings.Fetch.MaxBody), MarkdownNewMode: c.settings.MarkdownNew.Mode,
 		Log:   c.log,
-		Proxy: func() string { return proxyAddr }, AutoConfig: proxy.AutoConfig,
+		Proxy: func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
 		Cache: func() api.CacheStats {
 			n := c.cache.Stats()
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}

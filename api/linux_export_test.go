@@ -1,0 +1,6 @@
+//go:build linux
+
+package api
+
+// OwnedByUs is ownedByUs.
+var OwnedByUs = ownedByUs
