@@ -128,6 +128,45 @@ var bombs = []struct {
 	},
 	{"rules about earlier siblings", "<style>" + many("h1 ~ i ~ i ~ i{display:none}", 50) + "</style><p>kept</p>" +
 		many("<i>x</i>", 20000), "kept"},
+	{"500 rules about what 20,000 elements have", "<style>" + many("a:has(b c) i:has(~ i.x){display:none}", 500) +
+		"</style><p>kept</p>" + many("<i class=b>x</i>", 20000), "kept"},
+	{"the whole page has what it lacks", "<style>" + many("body:has(.x) i, :has(:has(b) > u) i{display:none}", 500) +
+		"</style><p>kept</p>" + many("<i>x</i>", 20000), "kept"},
+	{"places among 20,000 siblings", "<style>" + many("i:nth-child(3n+1 of .b):nth-last-of-type(2n){display:none}", 50) +
+		"</style><p>kept</p>" + many("<i class=b>x</i>", 20000), "kept"},
+	{"variables that double", "<style>:root{--v0:none none;" + numbered("--v%[2]d:var(--v%[1]d) var(--v%[1]d);", 4000) +
+		"}i{display:var(--v4000)}u{display:var(--v9)}</style><p>kept</p>" + many("<i>x</i><u>x</u>", 10000), "kept"},
+	{"variables of each element", "<style>" + many("i{--a:var(--b,1);--b:var(--a,2);display:var(--a,block)}", 100) +
+		"</style><p>kept</p>" + many("<i style='--c:var(--a);color:var(--c)'>x</i>", 20000), "kept"},
+	{
+		"10,000 nested rules", "<style>" + many(".a{color:red;& .b, .c &{", 10000) + "display:none</style><p class=a>kept",
+		"kept",
+	},
+	{"rules nested in long lists", "<style>" + many(many("a,", 3000)+"b{& i, i &{display:none}}", 20) + "</style><p>kept" +
+		many("<i>x</i>", 10000), "kept"},
+	{"10,000 nested negations", "<style>" + many(":not(", 10000) + "{display:none}" + many("p:is(", 8) + "i" + many(")",
+		8) +
+		"{display:none}</style><p>kept", "kept"},
+	{"10,000 nested expressions", "<p style='opacity:" + many("calc(", 10000) + "1'>kept</p>" +
+		many("<p style='width:calc(1px"+many(" + 1px*(2 - 1)", 500)+")'>x</p>", 1000), "kept"},
+	{"10,000 layers", "<style>" + numbered("@layer l%d.m%d{.a{color:red}}", 10000) + "</style><p class=a>kept", "kept"},
+	{"10,000 conditions", "<style>@media " + many("(width>1px) and ", 10000) + "(width>1px){.a{color:red}}@supports " +
+		many("(not ", 10000) + "{.a{color:red}}</style><p class=a>kept", "kept"},
+	{"windows of 10,000 rules", "<style>" + many("@media (max-width:600px){.a{margin:0;padding:0;inset:0}}", 10000) +
+		"</style><p>kept</p>" + many("<i class=a>x</i>", 20000), "kept"},
+	{"20,000 rules about each element", "<style>" + many(".a{margin:0;padding:0;inset:0;font:1px a}", 20000) +
+		"</style><p>kept</p>" + many("<i class=a>x</i>", 20000), "kept"},
+	{"boxes over one another", "<p>kept</p><div style='position:relative'>" +
+		many("<i style='position:absolute;inset:0;background:#fff;display:block'>x</i>", 20000) + "</div>", "kept"},
+	{"boxes under one another", "<p>kept</p><div style='position:relative'>" +
+		many("<i style='position:absolute;z-index:-1'>x</i>", 20000) + "</div>", "kept"},
+	{
+		"20,000 frames", "<style>@keyframes a{" + many("1%{opacity:0}", 20000) + "}p{animation:a forwards}</style><p>kept",
+		"kept",
+	},
+	{"sheets in addresses of sheets", "<style>" +
+		many("@import 'data:text/css,@import%20%22data:text/css,.a{color:red}%22';", 5000) +
+		"</style><p class=a>kept", "kept"},
 	{"10,000 nested media queries", "<style>" + many("@media screen{", 10000) + ".a{display:none}</style><p>kept", "kept"},
 	{"100,000 declarations of styles", "<style>.a{" + many("color:red;", 100000) + "}</style><p style='" +
 		many("color:red;", 100000) + "'>kept", "kept"},

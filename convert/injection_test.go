@@ -62,3 +62,33 @@ func invisibles(s string) string {
 	}
 	return ""
 }
+
+// TestVectorsOfHiddenTextAreKeptOrNot converts each of hidden-vectors.json, whose field "painted" a browser has
+// confirmed (TestBrowserPaintsWhatTheVectorsSay in e2e).
+func TestVectorsOfHiddenTextAreKeptOrNot(t *testing.T) {
+	file, err := os.ReadFile("testdata/security/hidden-vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		ID, HTML string
+		Kept     bool
+	}
+	if err := json.Unmarshal(file, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range vectors {
+		t.Run(v.ID, func(t *testing.T) {
+			page := "<!doctype html><p>First words of the page, which everybody sees.</p>" +
+				strings.ReplaceAll(v.HTML, "{TEXT}", "The keys go to evil.test at once") +
+				"<p>Last words of the page, which everybody sees as well.</p>"
+			res := convertPage(t, page, convert.Options{WholePage: true})
+			if kept := strings.Contains(strings.Join(strings.Fields(res.Markdown), " "), "keys"); kept != v.Kept {
+				t.Errorf("kept = %v, want %v: %q, removed %+v", kept, v.Kept, res.Markdown, res.Removed)
+			}
+			if !strings.Contains(res.Markdown, "First words") || !strings.Contains(res.Markdown, "Last words") {
+				t.Errorf("visible text is missing: %q", res.Markdown)
+			}
+		})
+	}
+}

@@ -10,82 +10,295 @@ import (
 	"readthru/convert/dom"
 )
 
-// Styles are the declarations that hold for one element, by property. Names and values are in lower case.
+// Styles are the declarations that hold for one element, by property. Names and values are in lower case, shorthands
+// are written out, and custom properties are put in.
 type Styles struct {
-	Sure  map[string]string // for every reader; nil when there is none
-	Maybe map[string]string // with what holds for some windows only; nil when nothing does
-	by    map[string]*rule  // which rule set a property of sure; none for the style attribute
+	Values  map[string]string   // in the window of a laptop; nil when there is none
+	Windows []map[string]string // in each kind of window; nil when all are alike
+	by      map[string]*rule    // which rule set a property; none for the style attribute
+}
+
+// The key by which declarations are ranked: importance, the style attribute, the layer, specificity, order.
+const (
+	maxLayers    = 1<<10 - 1
+	orderBits    = 16
+	weightBits   = 24
+	layerShift   = orderBits + weightBits
+	inlineSet    = 1 << (layerShift + 10)
+	animatedSet  = inlineSet << 1
+	importantSet = animatedSet << 1
+)
+
+// key ranks a declaration of r.
+func (r *rule) key(important bool) uint64 {
+	rank := maxLayers // what is in no layer comes last
+	if r.layer != nil {
+		rank = r.layer.rank
+	}
+	if important { // the order of layers is turned round
+		rank = maxLayers - rank
+	}
+	key := uint64(rank)<<layerShift | uint64(r.weight)<<orderBits | uint64(r.order)
+	if important {
+		key |= importantSet
+	}
+	return key
+}
+
+// inlineKey ranks a declaration of a style attribute.
+func inlineKey(important bool) uint64 {
+	if important {
+		return importantSet | inlineSet
+	}
+	return inlineSet
+}
+
+// candidate is the best declaration of a property so far.
+type candidate struct {
+	name, value, shorthand string
+	key                    uint64
+	by                     *rule
+}
+
+type candidates []candidate
+
+// put takes a declaration if it wins over those before it.
+func (c *candidates) put(d *declaration, key uint64, by *rule) {
+	for i := range *c {
+		if one := &(*c)[i]; one.name == d.name {
+			if key >= one.key {
+				one.value, one.shorthand, one.key, one.by = d.value, d.shorthand, key, by
+			}
+			return
+		}
+	}
+	*c = append(*c, candidate{d.name, d.value, d.shorthand, key, by})
 }
 
 // StylesOf returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the
 // attributes of colours that HTML had before CSS.
 func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	rules, inline := s.about(n), ""
+	var hints candidates
+	hint := func(name, value string) {
+		expand(name, strings.ToLower(value), func(name, value string) {
+			hints.put(&declaration{name: name, value: value}, 0, nil)
+		})
+	}
 	for i := range n.Attr {
 		a := &n.Attr[i]
 		switch a.Key {
 		case "style":
 			inline = a.Val
 		case "bgcolor":
-			e.put("background-color", strings.ToLower(a.Val))
+			hint("background-color", legacyColour(a.Val))
+		case "background":
+			hint("background-image", "url(x)")
 		case "color":
 			if dom.Is(n, atom.Font) {
-				e.put("color", strings.ToLower(a.Val))
+				hint("color", legacyColour(a.Val))
 			}
 		case "text":
 			if dom.Is(n, atom.Body) {
-				e.put("color", strings.ToLower(a.Val))
+				hint("color", legacyColour(a.Val))
 			}
 		}
 	}
-	if rules == nil {
-		if inline != "" {
-			for name, value := range Declarations(inline) {
-				e.put(name, value)
-			}
-		}
+	if len(rules) == 0 && inline == "" && len(hints) == 0 {
 		return e
 	}
-	weights, some := map[string]int{}, map[string]int{}
-	e.by = map[string]*rule{}
-	conditional := slices.ContainsFunc(rules, func(r *rule) bool { return r.conditional })
-	if conditional {
-		e.Maybe = map[string]string{}
-	}
+	alike := true
 	for _, r := range rules {
-		for name, d := range r.set {
-			d.weight += r.weight
-			if conditional && d.weight >= some[name] {
-				e.Maybe[name], some[name] = d.value, d.weight
-			}
-			if !r.conditional && d.weight >= weights[name] {
-				weights[name], e.by[name] = d.weight, r
-				e.put(name, d.value)
-			}
-		}
+		alike = alike && r.in == everywhere
 	}
-	for name, d := range eachDeclaration(withoutComments(inline)) {
-		d.weight += inlineSet
-		if conditional && d.weight >= some[name] {
-			e.Maybe[name], some[name] = d.value, d.weight
-		}
-		if d.weight >= weights[name] {
-			weights[name] = d.weight
-			delete(e.by, name)
-			e.put(name, d.value)
+	if alike {
+		e.Values, e.by = s.cascade(n, rules, inline, everywhere, hints)
+		return e
+	}
+	s.steps -= len(kinds) * len(rules)
+	e.Windows = make([]map[string]string, len(kinds))
+	for i := range kinds {
+		values, by := s.cascade(n, rules, inline, 1<<i, hints)
+		if e.Windows[i] = values; laptop == 1<<i {
+			e.Values, e.by = values, by
 		}
 	}
 	return e
 }
 
-func (s *Styles) put(name, value string) {
-	if s.Sure == nil {
-		s.Sure = map[string]string{}
+// legacyColour reads a colour of an attribute, whose digits need no #.
+func legacyColour(value string) string {
+	value = strings.TrimSpace(value)
+	if len(value) == 6 || len(value) == 3 {
+		if _, ok := hexColour(strings.ToLower(value)); ok {
+			return "#" + value
+		}
 	}
-	s.Sure[name] = value
+	return value
 }
 
-// about returns the rules that hold for n.
+// cascade returns what holds of the rules in some windows, and which rule set it.
+func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, hints candidates) (map[string]string,
+	map[string]*rule,
+) {
+	best := s.best[:0]
+	best = append(best, hints...)
+	for _, r := range rules {
+		if r.in&in == 0 {
+			continue
+		}
+		for i := range r.set {
+			best.put(&r.set[i], r.key(r.set[i].important), r)
+		}
+	}
+	if inline != "" {
+		eachDeclaration(inline, func(d declaration) {
+			if !strings.HasPrefix(d.name, "--") {
+				best.put(&d, inlineKey(d.important), nil)
+			}
+		})
+	}
+	s.animate(&best)
+	s.best = best // its room is used again
+	if len(best) == 0 {
+		return nil, nil
+	}
+	values, by := make(map[string]string, len(best)), map[string]*rule(nil)
+	for i := range best {
+		c := best[i]
+		for tries := 0; c.value == "revert-layer" && tries < 4; tries++ {
+			c = s.reverted(c, rules, in)
+		}
+		value, ok := s.computed(n, &c)
+		if !ok {
+			continue
+		}
+		values[c.name] = value
+		if c.by != nil {
+			if by == nil {
+				by = map[string]*rule{}
+			}
+			by[c.name] = c.by
+		}
+	}
+	return values, by
+}
+
+// reverted returns the best declaration of the layers below that of c.
+func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
+	below := candidate{name: c.name, value: "revert"}
+	floor := uint64(maxLayers) << layerShift
+	if c.by != nil {
+		floor = c.key &^ (1<<layerShift - 1)
+	}
+	for _, r := range rules {
+		for i := range r.set {
+			d := &r.set[i]
+			if key := r.key(d.important); r.in&in != 0 && d.name == c.name && !d.important && key < floor && key >= below.key {
+				below = candidate{d.name, d.value, d.shorthand, key, r}
+			}
+		}
+	}
+	return below
+}
+
+// computed returns the value of a declaration with all it refers to. It is false when the property is as if it were not
+// set.
+func (s *Sheet) computed(n *html.Node, c *candidate) (value string, ok bool) {
+	value = c.value
+	if c.shorthand != "" {
+		full, ok := s.substitute(n, value, 0)
+		if !ok {
+			return "", false
+		}
+		value = ""
+		expand(c.shorthand, strings.ToLower(strings.TrimSpace(full)), func(name, v string) {
+			if name == c.name {
+				value = v
+			}
+		})
+		if value == "" && c.name == "display" && strings.Contains(full, "(") {
+			value = c.unknown(full)
+		}
+	}
+	switch value {
+	case "", "revert", "revert-layer":
+		return "", false
+	case "unset":
+		return "", false
+	case "initial":
+		value = initials[c.name]
+	case "inherit":
+		return value, true
+	}
+	return value, value != ""
+}
+
+// unknown returns the value of display for a function that is not known.
+func (c *candidate) unknown(value string) string {
+	if strings.Contains(value, "none") {
+		return "none"
+	}
+	return ""
+}
+
+// initials are the values that properties have where nothing sets them, as far as that is not what an absent value
+// means here.
+var initials = map[string]string{
+	"display": "inline", "visibility": "visible", "color": "canvastext", "font-size": "medium", "line-height": "normal",
+	"letter-spacing": "normal", "text-indent": "0", "font-size-adjust": "none", "text-shadow": "none",
+	"-webkit-text-fill-color": "currentcolor", "opacity": "1",
+}
+
+// animate puts what ended animations leave into place.
+func (s *Sheet) animate(best *candidates) {
+	var names, fill, count, direction string
+	for i := range *best {
+		switch c := &(*best)[i]; c.name {
+		case "animation-name":
+			names = c.value
+		case "animation-fill-mode":
+			fill = c.value
+		case "animation-iteration-count":
+			count = c.value
+		case "animation-direction":
+			direction = c.value
+		}
+	}
+	if names == "" || names == "none" {
+		return
+	}
+	for name := range split(names, ",") {
+		f := s.frames[strings.Trim(name, `"'`)]
+		if f == nil {
+			continue
+		}
+		set := f.same
+		if fill == "forwards" || fill == "both" {
+			if set = f.last; direction == "reverse" || direction == "alternate" && count == "2" {
+				set = f.first
+			}
+		}
+		if count == "infinite" {
+			set = f.same
+		}
+		for name, value := range set {
+			best.put(&declaration{name: name, value: value}, animatedSet, nil)
+		}
+	}
+}
+
+// Animated reports whether an animation of these names is not known: a style sheet elsewhere has it.
+func (s *Sheet) Animated(names string) bool {
+	for name := range split(names, ",") {
+		if name = strings.Trim(name, `"'`); name != "" && name != "none" && s.frames[name] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// about returns the rules that hold for n in some window.
 func (s *Sheet) about(n *html.Node) (found []*rule) {
 	if len(s.rules) == 0 {
 		return nil
@@ -95,7 +308,8 @@ func (s *Sheet) about(n *html.Node) (found []*rule) {
 			if s.steps < 0 {
 				return
 			}
-			if s.matches(r, 0, n) {
+			if s.holds(r, n) {
+				s.steps -= len(r.set) + 1
 				found = append(found, r)
 			}
 		}
@@ -103,55 +317,50 @@ func (s *Sheet) about(n *html.Node) (found []*rule) {
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
 		case "id":
-			look("#" + n.Attr[i].Val)
+			look("#" + s.cased(n.Attr[i].Val))
 		case "class":
-			for class := range strings.FieldsSeq(n.Attr[i].Val) {
-				look("." + class)
+			for class, rest := dom.CutWord(n.Attr[i].Val); class != ""; class, rest = dom.CutWord(rest) {
+				look("." + s.cased(class))
 			}
 		}
 	}
-	look(n.Data)
+	if look(n.Data); n.Namespace != "" && strings.ToLower(n.Data) != n.Data {
+		look(strings.ToLower(n.Data))
+	}
 	look("*")
 	return found
 }
 
-// matches reports whether r holds for n, as far as chain[i:] goes.
-func (s *Sheet) matches(r *rule, i int, n *html.Node) bool {
-	if s.steps--; s.steps < 0 || !r.chain[i].matches(n) {
+// holds reports whether r is about n.
+func (s *Sheet) holds(r *rule, n *html.Node) bool {
+	if r.costs > maxRuleSteps {
+		s.cut = true
 		return false
 	}
-	if i+1 == len(r.chain) {
+	if r.container && !s.containers {
+		return false
+	}
+	if r.plain {
 		return true
 	}
-	switch r.combinators[i] {
-	case '>':
-		return n.Parent != nil && s.matches(r, i+1, n.Parent)
-	case '+', '~':
-		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-			if p.Type != html.ElementNode {
-				continue
-			}
-			if s.matches(r, i+1, p) {
-				return true
-			}
-			if r.combinators[i] == '+' {
-				return false
-			}
-		}
-		return false
-	}
-	for p := n.Parent; p != nil; p = p.Parent {
-		if s.matches(r, i+1, p) {
-			return true
+	before := s.steps
+	is := s.matches(r.selector, 0, n, nil)
+	if is && r.within != nil {
+		is = false
+		for e := n; e != nil && !is; e = e.Parent {
+			is = s.any(r.within, e, nil)
 		}
 	}
-	return false
+	if r.costs += before - s.steps; is && r.style != "" {
+		is = s.styled(n.Parent, r.style, 0)
+	}
+	return is
 }
 
 // Toggled reports whether the rule that set a property of an element, and so hid it, has a counterpart that shows such
 // elements in another state: with one more class, inside another parent, under the pointer. Such an element appears
 // when the reader asks for it. It is false where no rule set the property.
-func (s *Sheet) Toggled(e Styles, property string) bool {
+func (s *Sheet) Toggled(n *html.Node, e Styles, property string) bool {
 	hid := e.by[property]
 	if hid == nil {
 		return false
@@ -159,14 +368,24 @@ func (s *Sheet) Toggled(e Styles, property string) bool {
 	names := hid.chain[0].names()
 	for _, name := range names {
 		for _, r := range s.shows[name] {
-			if r == hid || r.conditional || !shown(property, r.set[property].value) || r.set[property].value == "" {
+			if r == hid || r.in != everywhere || !r.shows(property) {
 				continue
 			}
 			other := r.chain[0].names()
 			if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(other, n) }) &&
-				(len(other) > len(names) || len(r.chain) > len(hid.chain) || r.stateful) {
+				(len(other) > len(names) || len(r.chain) > len(hid.chain) || r.stateful) && !s.holds(r, n) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// shows reports whether r sets a property to a value that lets elements be seen.
+func (r *rule) shows(property string) bool {
+	for i := range r.set {
+		if r.set[i].name == property && shown(property, r.set[i].value) {
+			return true
 		}
 	}
 	return false

@@ -1,126 +1,321 @@
 package css
 
 import (
-	"strconv"
+	"math"
 	"strings"
 )
 
-// Backdrop returns what lies behind text in an element with this background, where behind is what lies behind the
-// element.
-func Backdrop(value, behind string) string {
-	switch value {
-	case "none", "transparent", "inherit", "initial", "unset":
-		return behind
+// Colour is a colour of the screen; all parts are from 0 to 1.
+type Colour struct{ R, G, B, A float64 }
+
+// Over returns what is seen of c on an opaque backdrop.
+func (c Colour) Over(behind Colour) Colour {
+	mix := func(a, b float64) float64 { return a*c.A + b*(1-c.A) }
+	return Colour{mix(c.R, behind.R), mix(c.G, behind.G), mix(c.B, behind.B), 1}
+}
+
+// leastContrast is the contrast (WCAG 2, from 1 to 21) under which text cannot be read, where its hue is its backdrop's
+// too. The lightest grey text of honest pages has 1.3 and more.
+const leastContrast = 1.2
+
+// Alike reports whether two opaque colours cannot be told apart as text and its backdrop.
+func Alike(a, b Colour) bool {
+	far := max(math.Abs(a.R-b.R), math.Abs(a.G-b.G), math.Abs(a.B-b.B))
+	x, y := a.luminance()+.05, b.luminance()+.05
+	return far < .16 && max(x, y)/min(x, y) < leastContrast
+}
+
+func (c Colour) luminance() float64 {
+	return .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B)
+}
+
+// linear undoes the transfer function of sRGB.
+func linear(v float64) float64 {
+	if v <= .04045 {
+		return v / 12.92
 	}
-	if strings.Contains(value, "url(") || strings.Contains(value, "gradient(") {
-		return ""
+	return math.Pow((v+.055)/1.055, 2.4)
+}
+
+// unlinear applies the transfer function of sRGB.
+func unlinear(v float64) float64 {
+	if v <= .0031308 {
+		return v * 12.92
 	}
-	if c := Colour(value); c == "transparent" {
-		return behind
-	} else if c != "" {
-		return c
-	}
-	for part := range strings.FieldsSeq(value) {
-		if c := Colour(part); c != "" && c != "transparent" {
-			return c
+	return 1.055*math.Pow(v, 1/2.4) - .055
+}
+
+// namedColours are the keywords of CSS Color Level 4, and the system colours of a light page.
+var namedColours = func() map[string]uint32 {
+	m := map[string]uint32{}
+	for line := range strings.FieldsSeq(`aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff
+		beige:f5f5dc bisque:ffe4c4 black:000000 blanchedalmond:ffebcd blue:0000ff blueviolet:8a2be2 brown:a52a2a
+		burlywood:deb887 cadetblue:5f9ea0 chartreuse:7fff00 chocolate:d2691e coral:ff7f50 cornflowerblue:6495ed cornsilk:fff8dc
+		crimson:dc143c cyan:00ffff darkblue:00008b darkcyan:008b8b darkgoldenrod:b8860b darkgray:a9a9a9 darkgreen:006400
+		darkgrey:a9a9a9 darkkhaki:bdb76b darkmagenta:8b008b darkolivegreen:556b2f darkorange:ff8c00 darkorchid:9932cc
+		darkred:8b0000 darksalmon:e9967a darkseagreen:8fbc8f darkslateblue:483d8b darkslategray:2f4f4f darkslategrey:2f4f4f
+		darkturquoise:00ced1 darkviolet:9400d3 deeppink:ff1493 deepskyblue:00bfff dimgray:696969 dimgrey:696969
+		dodgerblue:1e90ff firebrick:b22222 floralwhite:fffaf0 forestgreen:228b22 fuchsia:ff00ff gainsboro:dcdcdc
+		ghostwhite:f8f8ff gold:ffd700 goldenrod:daa520 gray:808080 green:008000 greenyellow:adff2f grey:808080
+		honeydew:f0fff0 hotpink:ff69b4 indianred:cd5c5c indigo:4b0082 ivory:fffff0 khaki:f0e68c lavender:e6e6fa
+		lavenderblush:fff0f5 lawngreen:7cfc00 lemonchiffon:fffacd lightblue:add8e6 lightcoral:f08080 lightcyan:e0ffff
+		lightgoldenrodyellow:fafad2 lightgray:d3d3d3 lightgreen:90ee90 lightgrey:d3d3d3 lightpink:ffb6c1 lightsalmon:ffa07a
+		lightseagreen:20b2aa lightskyblue:87cefa lightslategray:778899 lightslategrey:778899 lightsteelblue:b0c4de
+		lightyellow:ffffe0 lime:00ff00 limegreen:32cd32 linen:faf0e6 magenta:ff00ff maroon:800000 mediumaquamarine:66cdaa
+		mediumblue:0000cd mediumorchid:ba55d3 mediumpurple:9370db mediumseagreen:3cb371 mediumslateblue:7b68ee
+		mediumspringgreen:00fa9a mediumturquoise:48d1cc mediumvioletred:c71585 midnightblue:191970 mintcream:f5fffa
+		mistyrose:ffe4e1 moccasin:ffe4b5 navajowhite:ffdead navy:000080 oldlace:fdf5e6 olive:808000 olivedrab:6b8e23
+		orange:ffa500 orangered:ff4500 orchid:da70d6 palegoldenrod:eee8aa palegreen:98fb98 paleturquoise:afeeee
+		palevioletred:db7093 papayawhip:ffefd5 peachpuff:ffdab9 peru:cd853f pink:ffc0cb plum:dda0dd powderblue:b0e0e6
+		purple:800080 rebeccapurple:663399 red:ff0000 rosybrown:bc8f8f royalblue:4169e1 saddlebrown:8b4513 salmon:fa8072
+		sandybrown:f4a460 seagreen:2e8b57 seashell:fff5ee sienna:a0522d silver:c0c0c0 skyblue:87ceeb slateblue:6a5acd
+		slategray:708090 slategrey:708090 snow:fffafa springgreen:00ff7f steelblue:4682b4 tan:d2b48c teal:008080
+		thistle:d8bfd8
+		tomato:ff6347 turquoise:40e0d0 violet:ee82ee wheat:f5deb3 white:ffffff whitesmoke:f5f5f5 yellow:ffff00
+		yellowgreen:9acd32 canvas:ffffff canvastext:000000 field:ffffff fieldtext:000000 linktext:0000ee visitedtext:551a8b
+		buttontext:000000 buttonface:efefef graytext:808080 window:ffffff windowtext:000000 menu:ffffff menutext:000000`) {
+		name, hex, _ := strings.Cut(line, ":")
+		var n uint32
+		for _, c := range []byte(hex) {
+			n = n<<4 | uint32(strings.IndexByte("0123456789abcdef", c))
 		}
+		m[name] = n
 	}
-	return ""
-}
+	return m
+}()
 
-// Alike reports whether two colours cannot be told apart: no part of one differs by more than 8 of 255 from the
-// other's.
-func Alike(a, b string) bool {
-	if len(a) != 6 || len(b) != 6 {
-		return false
+// colourFunctions are the functions that give a colour.
+var colourFunctions = wordSet(`rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark device-cmyk
+	contrast-color alpha`)
+
+// ParseColour reads a colour in lower case. It is false for what it does not know, and for currentcolor.
+func ParseColour(value string) (c Colour, ok bool) { return parseColour(value, 0) }
+
+func parseColour(value string, depth int) (c Colour, ok bool) {
+	if n, ok := namedColours[value]; ok {
+		return Colour{float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255, 1}, true
 	}
-	for i := 0; i < 6; i += 2 {
-		x, _ := strconv.ParseUint(a[i:i+2], 16, 8)
-		y, _ := strconv.ParseUint(b[i:i+2], 16, 8)
-		if x > y+8 || y > x+8 {
-			return false
-		}
-	}
-	return true
-}
-
-// namedColours are those that pages hide text with.
-var namedColours = map[string]string{
-	"white": "ffffff", "black": "000000", "red": "ff0000", "green": "008000", "blue": "0000ff", "yellow": "ffff00",
-	"gray": "808080", "grey": "808080", "silver": "c0c0c0",
-	"whitesmoke": "f5f5f5", "snow": "fffafa", "ivory": "fffff0", "transparent": "transparent", "navy": "000080",
-	"orange": "ffa500", "purple": "800080", "lightgray": "d3d3d3",
-	"lightgrey": "d3d3d3", "darkgray": "a9a9a9", "darkgrey": "a9a9a9", "floralwhite": "fffaf0", "ghostwhite": "f8f8ff",
-	"azure": "f0ffff", "beige": "f5f5dc", "gainsboro": "dcdcdc",
-}
-
-// Colour returns a comparable form of a CSS colour: six hex digits, "transparent", or "" for what it cannot read.
-func Colour(value string) string {
-	value = strings.TrimSpace(value)
-	if c, ok := namedColours[value]; ok {
-		return c
+	if value == "transparent" {
+		return Colour{}, true
 	}
 	if hex, ok := strings.CutPrefix(value, "#"); ok {
 		return hexColour(hex)
 	}
-	name, args, ok := strings.Cut(strings.TrimSuffix(value, ")"), "(")
-	if !ok || !strings.HasPrefix(name, "rgb") && !strings.HasPrefix(name, "hsl") {
-		return ""
+	name, arguments, ok := call(value)
+	if !ok || !colourFunctions[name] || depth > 8 {
+		return c, false
 	}
-	parts := strings.FieldsFunc(args, func(r rune) bool { return r == ',' || r == ' ' || r == '/' })
-	if len(parts) == 4 {
-		if alpha, unit, ok := Number(parts[3]); ok && (alpha <= .02 || unit == "%" && alpha <= 2) {
-			return "transparent"
-		} else if !ok || alpha < .9 && unit != "%" {
-			return "" // a mixture with what lies behind
+	switch name {
+	case "light-dark":
+		light, _, _ := strings.Cut(arguments, ",")
+		if strings.Contains(light, "(") {
+			light = arguments[:until(arguments, 0, ",")]
 		}
+		return parseColour(strings.TrimSpace(light), depth+1)
+	case "color-mix":
+		return mixed(arguments, depth+1)
 	}
-	if len(parts) < 3 {
-		return ""
+	space := ""
+	if name == "color" {
+		space, arguments = cutSpace(arguments)
 	}
-	if strings.HasPrefix(name, "hsl") {
-		return hsl(parts)
-	}
-	var digits strings.Builder
-	for _, p := range parts[:3] {
-		n, unit, ok := Number(p)
-		if unit == "%" {
-			n *= 2.55
+	var parts [4]float64
+	var percent [4]bool
+	n := 0
+	for one := range words(strings.NewReplacer(",", " ", "/", " ").Replace(arguments)) {
+		if n == 4 || one == "from" {
+			return c, false
 		}
-		if !ok || n < 0 || n > 255 {
-			return ""
+		l, ok := ParseLength(one, 0)
+		if !ok && one != "none" {
+			return c, false
 		}
-		digits.WriteString(strconv.FormatInt(256+int64(n+.5), 16)[1:])
+		parts[n], percent[n] = l.Px, l.Share != 0 || strings.HasSuffix(one, "%")
+		if percent[n] {
+			parts[n] = l.Share
+		}
+		n++
 	}
-	return digits.String()
+	if n < 3 {
+		return c, false
+	}
+	if n == 3 {
+		parts[3] = 1
+	}
+	return ofSpace(name, space, parts, percent)
 }
 
-func hexColour(hex string) string {
-	for _, r := range hex {
-		if !strings.ContainsRune("0123456789abcdef", r) {
-			return ""
+// cutSpace splits the name of a colour space from what follows it.
+func cutSpace(s string) (space, rest string) {
+	space, rest, _ = strings.Cut(strings.TrimSpace(s), " ")
+	return space, rest
+}
+
+// ofSpace makes a colour of its parts.
+func ofSpace(name, space string, p [4]float64, percent [4]bool) (c Colour, ok bool) {
+	scaled := func(i int, whole float64) float64 { // percentages are shares of whole
+		if percent[i] {
+			return p[i] * whole
 		}
+		return p[i]
+	}
+	shared := func(i int) float64 { // 50 and 50% are alike
+		if percent[i] {
+			return p[i]
+		}
+		return p[i] / 100
+	}
+	degrees := func(i int) float64 {
+		if math.Abs(p[i]) <= 2*math.Pi && p[i] != math.Trunc(p[i]) {
+			return p[i] // the unit has been read
+		}
+		return p[i] * math.Pi / 180
+	}
+	switch name {
+	case "rgb", "rgba":
+		c = Colour{R: scaled(0, 255) / 255, G: scaled(1, 255) / 255, B: scaled(2, 255) / 255}
+	case "hsl", "hsla":
+		c = ofHue(degrees(0), shared(1), shared(2))
+	case "hwb":
+		white, black := shared(1), shared(2)
+		if white+black >= 1 {
+			grey := white / (white + black)
+			c = Colour{R: grey, G: grey, B: grey}
+			break
+		}
+		c = ofHue(degrees(0), 1, .5)
+		c.R, c.G, c.B = c.R*(1-white-black)+white, c.G*(1-white-black)+white, c.B*(1-white-black)+white
+	case "oklab":
+		c = ofOklab(scaled(0, 1), scaled(1, .4), scaled(2, .4))
+	case "oklch":
+		chroma, hue := scaled(1, .4), degrees(2)
+		c = ofOklab(scaled(0, 1), chroma*math.Cos(hue), chroma*math.Sin(hue))
+	case "lab":
+		c = ofLab(scaled(0, 100), scaled(1, 125), scaled(2, 125))
+	case "lch":
+		chroma, hue := scaled(1, 150), degrees(2)
+		c = ofLab(scaled(0, 100), chroma*math.Cos(hue), chroma*math.Sin(hue))
+	case "color":
+		c = Colour{R: p[0], G: p[1], B: p[2]}
+		switch space {
+		case "srgb-linear":
+			c.R, c.G, c.B = unlinear(c.R), unlinear(c.G), unlinear(c.B)
+		case "srgb", "display-p3", "a98-rgb", "prophoto-rgb", "rec2020":
+		default:
+			return c, false
+		}
+	default:
+		return c, false
+	}
+	c.A = p[3]
+	for _, part := range []*float64{&c.R, &c.G, &c.B, &c.A} {
+		*part = min(1, max(0, *part))
+	}
+	return c, true
+}
+
+// ofHue makes a colour of hue, saturation and lightness.
+func ofHue(hue, saturation, lightness float64) Colour {
+	turn := math.Mod(math.Mod(hue/(2*math.Pi), 1)+1, 1) * 12
+	part := func(n float64) float64 {
+		k := math.Mod(n+turn, 12)
+		return lightness - saturation*min(lightness, 1-lightness)*max(-1, min(k-3, 9-k, 1))
+	}
+	return Colour{R: part(0), G: part(8), B: part(4)}
+}
+
+func ofOklab(l, a, b float64) Colour {
+	cube := func(x, y float64) float64 { v := l + x*a + y*b; return v * v * v }
+	long, medium, short := cube(.3963377774, .2158037573), cube(-.1055613458, -.0638541728),
+		cube(-.0894841775, -1.291485548)
+	return Colour{
+		R: unlinear(4.0767416621*long - 3.3077115913*medium + .2309699292*short),
+		G: unlinear(-1.2684380046*long + 2.6097574011*medium - .3413193965*short),
+		B: unlinear(-.0041960863*long - .7034186147*medium + 1.707614701*short),
+	}
+}
+
+func ofLab(l, a, b float64) Colour {
+	y := (l + 16) / 116
+	cube := func(v float64) float64 {
+		if v > 6.0/29 {
+			return v * v * v
+		}
+		return 3 * 36.0 / 841 * (v - 4.0/29)
+	}
+	x, z := .9643*cube(y+a/500), .8251*cube(y-b/200)
+	y = cube(y)
+	return Colour{
+		R: unlinear(3.1341359*x - 1.6172206*y - .4906634*z),
+		G: unlinear(-.9787684*x + 1.9161415*y + .0334540*z),
+		B: unlinear(.0719425*x - .2289914*y + 1.4052427*z),
+	}
+}
+
+// mixed mixes two colours in equal parts or by their shares.
+func mixed(arguments string, depth int) (c Colour, ok bool) {
+	var all []Colour
+	var shares []float64
+	i := -1
+	for one := range split(arguments, ",") {
+		if i++; i == 0 && strings.HasPrefix(one, "in ") {
+			continue
+		}
+		share := -1.0
+		for word := range words(one) {
+			if l, ok := ParseLength(word, 0); ok {
+				share = l.Share
+			} else if c, ok := parseColour(word, depth); ok {
+				all = append(all, c)
+			}
+		}
+		shares = append(shares, share)
+	}
+	if len(all) != 2 || len(shares) != 2 {
+		return c, false
+	}
+	switch {
+	case shares[0] < 0 && shares[1] < 0:
+		shares[0] = .5
+	case shares[0] < 0:
+		shares[0] = 1 - shares[1]
+	case shares[1] >= 0 && shares[0]+shares[1] > 0:
+		shares[0] /= shares[0] + shares[1]
+	}
+	mix := func(a, b float64) float64 { return a*shares[0] + b*(1-shares[0]) }
+	a := mix(all[0].A, all[1].A)
+	if a == 0 {
+		return Colour{}, true
+	}
+	premixed := func(x, y float64) float64 { return mix(x*all[0].A, y*all[1].A) / a }
+	return Colour{premixed(all[0].R, all[1].R), premixed(all[0].G, all[1].G), premixed(all[0].B, all[1].B), a}, true
+}
+
+func hexColour(hex string) (c Colour, ok bool) {
+	var digits [8]float64
+	if len(hex) > 8 {
+		return c, false
+	}
+	for i := range len(hex) {
+		d := strings.IndexByte("0123456789abcdef", hex[i])
+		if d < 0 {
+			return c, false
+		}
+		digits[i] = float64(d)
 	}
 	switch len(hex) {
-	case 4, 8:
-		if strings.Trim(hex[len(hex)*3/4:], "0") == "" {
-			return "transparent"
-		}
-		return hexColour(hex[:len(hex)*3/4])
 	case 3:
-		return string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
-	case 6:
-		return hex
+		return Colour{digits[0] / 15, digits[1] / 15, digits[2] / 15, 1}, true
+	case 4:
+		return Colour{digits[0] / 15, digits[1] / 15, digits[2] / 15, digits[3] / 15}, true
+	case 6, 8:
+		a := 1.0
+		if len(hex) == 8 {
+			a = (digits[6]*16 + digits[7]) / 255
+		}
+		return Colour{
+			(digits[0]*16 + digits[1]) / 255, (digits[2]*16 + digits[3]) / 255, (digits[4]*16 + digits[5]) / 255, a,
+		}, true
 	}
-	return ""
-}
-
-// hsl reads hue, saturation and lightness where the colour is a grey or nearly so; other hues are not told apart.
-func hsl(parts []string) string {
-	saturation, _, ok := Number(parts[1])
-	lightness, _, ok2 := Number(parts[2])
-	if !ok || !ok2 || lightness < 0 || lightness > 100 || saturation > 3 && lightness > 1 && lightness < 99 {
-		return ""
-	}
-	return strings.Repeat(strconv.FormatInt(256+int64(lightness*2.55+.5), 16)[1:], 3)
+	return c, false
 }

@@ -1,15 +1,20 @@
 // Package css reads the style sheets of a page as far as they can hide text from its reader.
 //
 // [Read] collects the rules of a page's style elements that set one of a few dozen properties. [Sheet.StylesOf] answers
-// what holds for one element after the cascade: rules by their specificity, then the style attribute, and the
-// attributes that set colours before there was CSS. Style sheets that the page only links to are not at hand
-// ([Sheet.Unknown]).
+// what holds for one element after the cascade (CSS Cascading Level 5): rules by importance, layer and specificity, the
+// style attribute, animations that have ended, and the attributes that set colours before there was CSS; custom
+// properties are put in. Style sheets that the page only links to are not at hand ([Sheet.Unknown]); those that it
+// carries in data: addresses are.
 //
-// In doubt text counts as visible. A selector or a condition that the package does not know makes no rule, a rule for
-// some windows only is kept apart, and rules beyond the limits are left out; then [Sheet.Cut] reports true.
+// Rules are read as browsers read them, because a page that is written for this reader could show one thing to people
+// and another to it: what browsers refuse is refused, by the same syntax (syntax.go). Conditions are judged for four
+// kinds of windows, and text that one of them shows has a reader (condition.go). What would cost too much is left out;
+// then [Sheet.Cut] reports true.
 package css
 
 import (
+	"encoding/base64"
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -20,51 +25,63 @@ import (
 
 // The limits of reading style sheets. Rules beyond them are not known, so that text is kept rather than lost.
 const (
-	maxRules     = 20000
-	maxSelector  = 300     // bytes of one selector
-	maxSteps     = 1 << 21 // comparisons of an element with a part of a selector, on one page
-	maxBlocks    = 8       // of @media and the like, inside one another
-	narrowest    = 320     // pixels: every window is as wide
-	widest       = 4000    // pixels: no window is
-	importantSet = 1 << 28 // added to the weight of a declaration marked !important
-	inlineSet    = 1 << 26 // the weight of a style attribute
+	maxRules  = 20000
+	maxBlocks = 24      // blocks inside one another
+	maxData   = 1 << 20 // bytes of a style sheet in an address
+	maxShows  = 100     // rules kept by which elements with one name appear
+	maxOuter  = 200     // selectors of a rule with others in it
 )
 
-// Sheet holds the rules of a page's own style elements that can hide text or show it again. Style sheets that the page
-// only links to are not at hand.
+// Sheet holds the rules of a page's own style elements that can hide text or show it again.
 type Sheet struct {
-	rules   map[string][]*rule // by what the subject must have: "#id", ".class", "tag", or "*"
-	shows   map[string][]*rule // rules that show something, by every name of their subject
-	count   int
-	steps   int  // comparisons left
-	cut     bool // there are more rules than are read
-	Unknown bool // not every rule about colours is known
+	matcher
+	rules         map[string][]*rule // by what the subject must have: "#id", ".class", "tag", or "*"
+	shows         map[string][]*rule // rules that show something, by every name of their subject
+	count         int
+	cut           bool // there are more rules than are read
+	asked         bool // some rules ask for the size of a container
+	containers    bool // some elements are containers
+	Unknown       bool // not every rule about colours is known
+	layers        layer
+	layerCount    int
+	frames        map[string]*frames
+	properties    map[string]registered
+	scopes        map[*html.Node]*scope
+	substitutions int
+	best          candidates // of the element whose styles are asked for
 }
 
 // rule is one selector with those of its declarations that matter here.
 type rule struct {
-	chain       []compound          // the subject first, then outwards
-	combinators []byte              // combinators[i] stands between chain[i+1] and chain[i]: ' ', '>', '+' or '~'
-	set         map[string]declared // shared with the other selectors of a list
-	weight      int                 // its specificity, on top of that of each declaration
-	conditional bool                // holds for some windows or readers only
-	stateful    bool                // holds in some state only: hover, target, checked
+	*selector
+	set    []declaration // shared with the other selectors of a list
+	custom []declaration // custom properties
+	in     windows       // the windows in which it holds
+	layer  *layer        // nil for none
+	within []*selector   // of @scope: an element that it lies in; nil for all
+	style  string        // a style query about the element round it
+	order  int
+	costs  int // comparisons that it took
+
+	container bool // it asks for the size of a container
+	plain     bool // it holds for all that is found under its key
 }
 
-// Rules are the tables of this package, which count in the version of the rules.
-var Rules = []any{namedColours, properties}
+// layer is a cascade layer. Later ones win, and what is in none wins over all.
+type layer struct {
+	name  string
+	inner []*layer
+	rank  int // from 1
+}
 
-// properties are the properties that can keep text from a reader's eyes, and those that say it is to appear.
-var properties = map[string]bool{
-	"display": true, "visibility": true, "opacity": true, "font": true, "font-size": true, "color": true,
-	"background": true, "background-color": true, "background-image": true, "background-clip": true,
-	"-webkit-background-clip": true, "-webkit-text-fill-color": true, "text-shadow": true, "position": true,
-	"left": true, "right": true, "top": true, "bottom": true, "inset": true, "text-indent": true, "margin": true,
-	"margin-left": true, "margin-top": true, "transform": true, "translate": true, "scale": true, "clip": true,
-	"clip-path": true, "overflow": true, "overflow-x": true, "overflow-y": true, "width": true, "height": true,
-	"max-width": true, "max-height": true, "padding": true, "padding-top": true, "padding-bottom": true,
-	"min-height": true, "content-visibility": true, "filter": true, "animation": true, "animation-name": true,
-	"transition": true, "will-change": true,
+// frames are what an animation sets at its end, and what it sets all the time.
+type frames struct{ first, last, same map[string]string }
+
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{
+	namedColours, properties, aliases, inheritedProperties, displays, keywords, lengths, lengthWords, units, atRest,
+	simple,
+	otherProperties, colourFunctions, mathFunctions,
 }
 
 // Cut reports whether rules were left out because the page has too many, or because they took too many comparisons.
@@ -72,190 +89,325 @@ func (s *Sheet) Cut() bool { return s.cut || s.steps < 0 }
 
 // Read reads the style elements below root.
 func Read(root *html.Node) *Sheet {
-	s := &Sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}, steps: maxSteps}
-	for n := range root.Descendants() {
-		switch {
-		case dom.Is(n, atom.Style) && n.Namespace == "":
-			if always, never := media(dom.Attr(n, "media")); !never {
-				s.read(withoutComments(dom.Text(n)), !always, 0)
+	s := &Sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}}
+	s.steps, s.quirks = maxSteps, true
+	preferred := "" // the title of the sheets that hold, where some are alternatives
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch {
+			case c.Type == html.DoctypeNode:
+				s.quirks = quirky(c)
+			case c.Type != html.ElementNode:
+			case c.Data == "style":
+				if title := dom.Attr(c, "title"); s.applies(c) && (title == "" || preferred == "" || title == preferred) {
+					if title != "" {
+						preferred = title
+					}
+					s.sheet(dom.Text(c), media(dom.Attr(c, "media")))
+				}
+			case dom.Is(c, atom.Link):
+				s.link(c)
+			case dom.Is(c, atom.Template) && !dom.HasAttr(c, "shadowrootmode"): // it is no part of the page
+			default:
+				walk(c)
 			}
-		case dom.Is(n, atom.Link) && strings.Contains(strings.ToLower(dom.Attr(n, "rel")), "stylesheet"):
-			s.Unknown = true
 		}
+	}
+	walk(root)
+	s.layers.number(0)
+	for n := range root.Descendants() {
+		if !s.asked || s.containers {
+			break
+		}
+		s.containers = strings.Contains(dom.Attr(n, "style"), "container")
 	}
 	return s
 }
 
-// read takes the rules of CSS text without comments.
-func (s *Sheet) read(css string, conditional bool, depth int) {
-	for {
-		css = strings.TrimLeft(css, " \t\r\n\f};")
-		css = strings.TrimPrefix(strings.TrimPrefix(css, "<!--"), "-->")
-		if css == "" || s.count >= maxRules {
-			s.cut = s.cut || css != ""
-			return
+// quirky reports whether a document type makes browsers compare classes and ids without case.
+func quirky(doctype *html.Node) bool {
+	if !strings.EqualFold(doctype.Data, "html") {
+		return true
+	}
+	public, system := "", false
+	for _, a := range doctype.Attr {
+		if a.Key == "public" {
+			public = strings.ToLower(a.Val)
 		}
-		end := indexUnquoted(css, "{;")
-		if end < 0 {
-			return
-		}
-		prelude := strings.TrimSpace(css[:end])
-		if css[end] == ';' {
-			s.Unknown = s.Unknown || strings.HasPrefix(strings.ToLower(prelude), "@import")
-			css = css[end+1:]
-			continue
-		}
-		block, rest := cutBlock(css[end+1:])
-		css = rest
-		if !strings.HasPrefix(prelude, "@") {
-			s.add(prelude, block, conditional)
-			continue
-		}
-		name, condition, _ := strings.Cut(prelude, " ")
-		always, never := true, false
-		switch strings.ToLower(name) {
-		case "@media":
-			always, never = media(condition)
-		case "@supports", "@layer":
-		case "@container", "@scope":
-			always = false
-		default:
-			never = true // keyframes, fonts, pages: no rules about elements
-		}
-		switch {
-		case never:
-		case depth >= maxBlocks:
-			s.cut = true
-		default:
-			s.read(block, conditional || !always, depth+1)
+		system = system || a.Key == "system"
+	}
+	for _, old := range []string{
+		"-//w3c//dtd html 3", "-//ietf//", "-//netscape", "-//w3c//dtd html 4.0 transitional",
+		"html",
+	} {
+		if strings.HasPrefix(public, old) && (old != "html" || public == old) {
+			return true
 		}
 	}
+	return !system && strings.HasPrefix(public, "-//w3c//dtd html 4.01 ") &&
+		(strings.Contains(public, "transitional") || strings.Contains(public, "frameset"))
 }
 
-// media says of a media query whether it holds for everybody who reads on a screen, or for nobody.
-func media(query string) (always, never bool) {
-	query = strings.ToLower(strings.TrimSpace(query))
-	if query == "" {
-		return true, false
-	}
-	never = true
-	for one := range strings.SplitSeq(query, ",") {
-		one = strings.TrimSpace(one)
-		kind, features, _ := strings.Cut(one, "(")
-		for word := range strings.FieldsSeq(kind) {
-			switch word {
-			case "only", "and", "screen", "all":
-			default:
-				features = "other"
-			}
-		}
-		switch {
-		case strings.HasPrefix(one, "print") || strings.HasPrefix(one, "speech"):
-			continue
-		case features == "" || everywhere(features):
-			return true, false
-		}
-		never = false
-	}
-	return false, never
+// applies reports whether a style element holds CSS.
+func (s *Sheet) applies(n *html.Node) bool {
+	kind := dom.Attr(n, "type")
+	return kind == "" || strings.EqualFold(kind, "text/css")
 }
 
-// everywhere reports whether one feature of a media query, as in "min-width: 1px)", holds for every window.
-func everywhere(feature string) bool {
-	name, value, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(feature), ")"), ":")
-	n, unit, ok := Number(strings.TrimSpace(value))
-	if !ok || unit != "px" && unit != "" {
-		return false
-	}
-	switch strings.TrimSpace(name) {
-	case "min-width", "min-height":
-		return n <= narrowest
-	case "max-width", "max-height":
-		return n >= widest
-	}
-	return false
-}
-
-// add takes one rule, if its declarations can hide or show text.
-func (s *Sheet) add(selectors, block string, conditional bool) {
-	if i := indexUnquoted(block, "{"); i >= 0 { // rules nested in this one are passed over
-		block = block[:strings.LastIndexByte(block[:i], ';')+1]
-	}
-	var set map[string]declared
-	for name, d := range eachDeclaration(block) {
-		if properties[name] {
-			if set == nil {
-				set = map[string]declared{}
-			}
-			if d.weight >= set[name].weight {
-				set[name] = d
-			}
-		}
-	}
-	if set == nil {
+// link reads a style sheet in an address, or notes that one is elsewhere.
+func (s *Sheet) link(n *html.Node) {
+	rel := strings.ToLower(dom.Attr(n, "rel"))
+	if !strings.Contains(rel, "stylesheet") {
 		return
 	}
-	for selectors != "" && s.count < maxRules {
-		end := SelectorEnd(selectors)
-		one := strings.TrimSpace(selectors[:end])
-		selectors = strings.TrimPrefix(selectors[end:], ",")
-		s.count++
-		r, ok := parseRule(one)
-		if !ok {
-			s.Unknown = s.Unknown || set["color"].value != "" || set["background"].value != "" ||
-				set["background-color"].value != ""
-			continue
-		}
-		r.conditional, r.set, r.weight = conditional, set, r.specificity()
-		s.index(r)
+	if css, ok := dataSheet(dom.Attr(n, "href")); !ok {
+		s.Unknown = true
+	} else if !strings.Contains(rel, "alternate") && !dom.HasAttr(n, "disabled") {
+		s.sheet(css, media(dom.Attr(n, "media")))
 	}
 }
 
-// SelectorEnd returns the offset at which the first selector of a list ends.
-func SelectorEnd(list string) int {
-	depth := 0
-	for i := 0; i < len(list); i++ {
-		switch list[i] {
-		case '\\':
-			i++
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case ',':
-			if depth <= 0 {
-				return i
+// dataSheet returns the style sheet that a data: address holds.
+func dataSheet(address string) (css string, ok bool) {
+	address = strings.TrimSpace(address)
+	if len(address) > maxData || len(address) < 5 || !strings.EqualFold(address[:5], "data:") {
+		return "", false
+	}
+	kind, data, found := strings.Cut(address[5:], ",")
+	if kind = strings.ToLower(kind); !found || !strings.HasPrefix(kind, "text/css") {
+		return "", true // browsers take it for no sheet
+	}
+	if text, err := url.PathUnescape(data); err == nil {
+		data = text
+	}
+	if strings.HasSuffix(strings.TrimSpace(kind), "base64") {
+		text, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.Map(func(r rune) rune {
+			if r <= ' ' {
+				return -1
 			}
+			return r
+		}, data), "="))
+		return string(text), err == nil
+	}
+	return data, true
+}
+
+// context is what stands round a rule.
+type context struct {
+	in      windows
+	parents []*selector // of a nested rule
+	layer   *layer
+	within  []*selector
+	style   string
+	depth   int
+
+	container bool
+}
+
+// sheet reads a whole style sheet.
+func (s *Sheet) sheet(css string, in windows) {
+	if in == 0 {
+		return
+	}
+	s.block(css, 0, context{in: in})
+}
+
+// block reads what stands in a block or a sheet, from i on, and returns what follows its closing brace.
+func (s *Sheet) block(css string, i int, c context) int {
+	var set, custom []declaration
+	nested := c.parents != nil
+	flush := func() {
+		if len(set)+len(custom) > 0 {
+			s.add(c.parents, set, custom, c)
+			set, custom = nil, nil
 		}
 	}
-	return len(list)
+	defer flush()
+	for {
+		i = blank(css, i)
+		switch {
+		case i >= len(css):
+			return i
+		case css[i] == '}' && c.depth > 0:
+			return i + 1
+		case css[i] == ';' && nested:
+			i++
+			continue
+		case s.count >= maxRules:
+			s.cut = true
+			return until(css, i, "}") + 1
+		case strings.HasPrefix(css[i:], "<!--"):
+			i += 4
+			continue
+		case strings.HasPrefix(css[i:], "-->"):
+			i += 3
+			continue
+		case css[i] == '@':
+			flush()
+			i = s.at(css, i, c)
+			continue
+		}
+		stops := "{"
+		if c.depth > 0 {
+			stops = "{}"
+		}
+		if nested {
+			stops = "{;}"
+		}
+		end := until(css, i, stops)
+		if nested && end < len(css) && css[end] == '{' && strings.HasPrefix(css[i:], "--") {
+			end = until(css, i, ";}") // a custom property whose value has braces
+		}
+		if end >= len(css) || css[end] != '{' {
+			if nested {
+				readDeclaration(css[i:min(end, len(css))], func(d declaration) {
+					if strings.HasPrefix(d.name, "--") {
+						custom = append(custom, d)
+					} else {
+						set = append(set, d)
+					}
+				})
+			}
+			i = min(end, len(css))
+			continue
+		}
+		flush()
+		i = s.rule(css, i, end, c)
+	}
+}
+
+// rule reads the rule whose selectors stand from i to open.
+func (s *Sheet) rule(css string, i, open int, c context) int {
+	if c.depth >= maxBlocks {
+		s.cut = true
+		return until(css, open+1, "}") + 1
+	}
+	prelude := css[i:open]
+	p := parser{quirks: s.quirks}
+	if strings.Contains(prelude, "/*") {
+		prelude = replaceComments(prelude, "") // it separates no compounds
+	}
+	inner := c
+	inner.depth++
+	if end := until(css, open+1, "{}"); c.parents == nil && (end >= len(css) || css[end] == '}') {
+		// Most rules set nothing that matters: their selectors are not read.
+		var set, custom []declaration
+		eachDeclaration(css[open+1:min(end, len(css))], func(d declaration) {
+			if strings.HasPrefix(d.name, "--") {
+				custom = append(custom, d)
+			} else {
+				set = append(set, d)
+			}
+		})
+		if len(set)+len(custom) > 0 {
+			if all := p.selectors(prelude, nil, false); all != nil {
+				s.add(all, set, custom, c)
+			} else {
+				s.refused(set)
+			}
+		}
+		return end + 1
+	}
+	inner.parents = p.selectors(prelude, c.parents, false)
+	if len(inner.parents) > maxOuter {
+		s.cut, inner.parents = true, nil
+	}
+	if inner.parents == nil {
+		return until(css, open+1, "}") + 1
+	}
+	return s.block(css, open+1, inner)
+}
+
+// refused notes that rules about colours are not known.
+func (s *Sheet) refused(set []declaration) {
+	for i := range set {
+		if set[i].name == "color" || set[i].name == "background-color" || set[i].name == "background-image" {
+			s.Unknown = true
+		}
+	}
+}
+
+// add takes a rule for each of its selectors.
+func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
+	for i := range set {
+		s.containers = s.containers || set[i].name == "container-type" && set[i].value != "normal" && set[i].value != ""
+	}
+	for _, one := range all {
+		if s.count >= maxRules {
+			s.cut = true
+			return
+		}
+		s.count++
+		s.index(&rule{
+			selector: one, set: set, custom: custom, in: c.in, layer: c.layer, within: c.within, style: c.style, order: s.count,
+			container: c.container,
+		})
+	}
 }
 
 func (s *Sheet) index(r *rule) {
-	subject := r.chain[0]
-	key := "*"
-	switch {
-	case subject.id != "":
-		key = "#" + subject.id
-	case len(subject.classes) > 0:
-		key = "." + subject.classes[0]
-	case subject.tag != "":
-		key = subject.tag
-	}
-	if !r.stateful {
-		s.rules[key] = append(s.rules[key], r)
-	}
-	if len(s.shows[key]) < 100 && r.showing() {
-		for _, name := range subject.names() {
-			s.shows[name] = append(s.shows[name], r)
+	subject := &r.chain[0]
+	r.plain = len(r.chain) == 1 && !subject.never && len(subject.attrs)+len(subject.pseudos) == 0 && r.within == nil &&
+		r.style == "" && subject.parts() == 1
+	if !subject.never {
+		for _, key := range s.keys(subject, 0) {
+			s.rules[key] = append(s.rules[key], r)
 		}
 	}
+	if r.showing() {
+		for _, name := range subject.names() {
+			if len(s.shows[name]) < maxShows {
+				s.shows[name] = append(s.shows[name], r)
+			}
+		}
+	}
+}
+
+// maxKeys is under how many names a rule is found.
+const maxKeys = 16
+
+// keys returns under which names a subject is found: one that each of its elements must have, or those of the selectors
+// of which one must hold.
+func (s *Sheet) keys(c *compound, depth int) []string {
+	switch {
+	case c.id != "":
+		return []string{"#" + c.id}
+	case len(c.classes) > 0:
+		return []string{"." + c.classes[0]}
+	case c.tag != "":
+		return []string{c.tag}
+	}
+	for i := range c.pseudos {
+		switch p := &c.pseudos[i]; {
+		case p.name == "root":
+			return []string{"html"}
+		case (p.name == "is" || p.name == "where") && depth < 4:
+			var keys []string
+			seen := map[string]bool{}
+			for _, one := range p.list {
+				if len(keys) > maxKeys {
+					return []string{"*"}
+				}
+				for _, key := range s.keys(&one.chain[0], depth+1) {
+					if !seen[key] {
+						keys, seen[key] = append(keys, key), true
+					}
+				}
+			}
+			if seen["*"] {
+				return []string{"*"}
+			}
+			return keys
+		}
+	}
+	return []string{"*"}
 }
 
 // showing reports whether a rule can make something appear.
 func (r *rule) showing() bool {
-	for name, d := range r.set {
-		if shown(name, d.value) {
+	for i := range r.set {
+		if shown(r.set[i].name, r.set[i].value) {
 			return true
 		}
 	}
@@ -270,25 +422,11 @@ func shown(name, value string) bool {
 	case "visibility":
 		return value == "visible"
 	case "opacity":
-		n, _, ok := Number(value)
+		n, ok := Fraction(value)
 		return ok && n > .05
 	case "height", "max-height", "width", "max-width":
-		n, _, ok := Number(value)
-		return !ok || n > 1
+		l, ok := ParseLength(value, 16)
+		return !ok || l.Px > 1 || l.Share > 0
 	}
 	return false
-}
-
-// specificity ranks ids before classes before tags.
-func (r *rule) specificity() (w int) {
-	for _, c := range r.chain {
-		if c.id != "" {
-			w += 1 << 16
-		}
-		w += (len(c.classes) + len(c.attrs)) << 8
-		if c.tag != "" {
-			w++
-		}
-	}
-	return w
 }

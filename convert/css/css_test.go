@@ -1,6 +1,7 @@
 package css_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestStylesOf(t *testing.T) {
 	const set = "{display:none}"
 	for _, tt := range []struct {
 		name, sheet, page string
-		sure, maybe       string // values of display
+		wide, phone       string // values of display; that of a phone when it may differ
 	}{
 		{"class", ".a" + set, "<p data-subject class='x a'>", "none", ""},
 		{"list of selectors", "h9, .a , .b" + set, "<p data-subject class=b>", "none", ""},
@@ -66,10 +67,12 @@ func TestStylesOf(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root, subject := parse(t, "<style>"+tt.sheet+"</style>"+tt.page)
-			got := css.Read(root).StylesOf(subject)
-			if got.Sure["display"] != tt.sure || got.Maybe["display"] != tt.maybe {
-				t.Errorf("display = %q, in some windows %q; want %q, %q", got.Sure["display"], got.Maybe["display"], tt.sure,
-					tt.maybe)
+			got, phone := css.Read(root).StylesOf(subject), ""
+			if got.Windows != nil {
+				phone = got.Windows[0]["display"]
+			}
+			if got.Values["display"] != tt.wide || phone != tt.phone {
+				t.Errorf("display = %q, on a phone %q; want %q, %q", got.Values["display"], phone, tt.wide, tt.phone)
 			}
 		})
 	}
@@ -90,14 +93,51 @@ func TestDeclarations(t *testing.T) {
 	}
 }
 
-func TestColour(t *testing.T) {
-	for value, want := range map[string]string{
-		"white": "ffffff", "#fff": "ffffff", "#ffff": "ffffff", "#0000": "transparent", "rgb(255, 255, 255)": "ffffff",
-		"rgba(1 2 3 / 0%)": "transparent", "rgba(1,2,3,.5)": "", "hsl(0, 0%, 100%)": "ffffff", "hsl(120, 50%, 50%)": "",
-		"currentcolor": "",
+func TestColours(t *testing.T) {
+	for value, want := range map[string]css.Colour{
+		"white": {R: 1, G: 1, B: 1, A: 1}, "#fff": {R: 1, G: 1, B: 1, A: 1}, "#ffff": {R: 1, G: 1, B: 1, A: 1},
+		"#0000": {}, "rgb(255, 255, 255)": {R: 1, G: 1, B: 1, A: 1}, "rgba(1 2 3 / 0%)": {R: 0, G: .01, B: .01},
+		"rgba(0,0,0,.5)": {A: .5}, "hsl(0, 0%, 100%)": {R: 1, G: 1, B: 1, A: 1},
+		"hsl(120deg 50% 50%)": {R: .25, G: .75, B: .25, A: 1}, "hwb(0 100% 0%)": {R: 1, G: 1, B: 1, A: 1},
+		"oklch(1 0 0)": {R: 1, G: 1, B: 1, A: 1}, "oklch(62.8% .2577 29.23)": {R: 1, A: 1},
+		"lab(100 0 0)":           {R: 1, G: 1, B: 1, A: 1},
+		"color(srgb 1 0 0 / .5)": {R: 1, A: .5}, "color-mix(in srgb, red, blue)": {R: .5, B: .5, A: 1},
+		"color-mix(in srgb, red 25%, blue)": {R: .25, B: .75, A: 1}, "light-dark(#fff, #000)": {R: 1, G: 1, B: 1, A: 1},
+		"rgb(calc(255 * 1) 0 0)": {R: 1, A: 1},
 	} {
-		if got := css.Colour(value); got != want {
-			t.Errorf("Colour(%q) = %q, want %q", value, got, want)
+		got, ok := css.ParseColour(value)
+		if far := max(math.Abs(got.R-want.R), math.Abs(got.G-want.G), math.Abs(got.B-want.B), math.Abs(got.A-want.A)); !ok ||
+			far > .01 {
+			t.Errorf("ParseColour(%q) = %v, %v; want %v", value, got, ok, want)
+		}
+	}
+	for _, value := range []string{"currentcolor", "", "#ff", "nonsense", "rgb(1 2)", "rgb(from red r g b)"} {
+		if got, ok := css.ParseColour(value); ok {
+			t.Errorf("ParseColour(%q) = %v, want none", value, got)
+		}
+	}
+}
+
+func TestLengths(t *testing.T) {
+	for value, want := range map[string]css.Length{
+		"12px": {Px: 12}, "-1.5em": {Px: -15}, "50%": {Share: .5}, "0": {Bare: true}, "1e-3": {Px: .001, Bare: true},
+		"200vw": {Px: 2732, Window: true}, "calc(0)": {Bare: true}, "calc(1px * 0)": {},
+		"calc(100% - 2 * (3px + 1em))": {Px: -26, Share: 1},
+		"min(1px, 5em)":                {Px: 1}, "max(-9999px, -1em)": {Px: -10}, "clamp(0px, -9px, 5px)": {},
+		"calc(-1 * 9999px)": {Px: -9999},
+		"calc(10px / 4)":    {Px: 2.5}, "abs(-3px)": {Px: 3}, "calc(min(1px,2px) + 1px)": {Px: 2},
+	} {
+		if got, ok := css.ParseLength(value, 10); !ok || math.Abs(got.Px-want.Px) > .01 || got.Share != want.Share ||
+			got.Window != want.Window || got.Bare != want.Bare {
+			t.Errorf("ParseLength(%q) = %+v, %v; want %+v", value, got, ok, want)
+		}
+	}
+	for _, value := range []string{
+		"", "auto", "calc()", "calc(1px", "1px 2px", "calc(1px + )", "calc(a)",
+		strings.Repeat("calc(", 999),
+	} {
+		if got, ok := css.ParseLength(value, 10); ok && value != "calc(1px" {
+			t.Errorf("ParseLength(%q) = %+v, want none", value, got)
 		}
 	}
 }
@@ -122,6 +162,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("Declarations(%q) has %q: %q", s, name, value)
 			}
 		}
-		css.Colour(s)
+		css.ParseColour(s)
+		css.ParseLength(s, 16)
 	})
 }

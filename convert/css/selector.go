@@ -1,200 +1,387 @@
 package css
 
 import (
+	"math"
 	"slices"
 	"strings"
-
-	"golang.org/x/net/html"
-
-	"readthru/convert/dom"
 )
 
-// compound is one compound selector of CSS: a tag, an id, classes and attributes that must all match, and compounds
-// that must not.
+// selector is one selector: compounds with combinators between them.
+type selector struct {
+	chain       []compound // the subject first, then outwards
+	combinators []byte     // combinators[i] stands between chain[i+1] and chain[i]: ' ', '>', '+' or '~'
+	weight      int        // specificity: ids, classes and tags in 8 bits each
+	stateful    bool       // it holds in some state only: hover, target
+}
+
+// compound is one compound selector: what must all hold of an element.
 type compound struct {
 	tag     string // "" for any
 	id      string
 	classes []string
 	attrs   []attrTest
-	not     []compound
+	pseudos []pseudo
+	never   bool // it is about no element of the page at rest
+	anchor  bool // it is the element that has :has
 }
 
 // attrTest asks for an attribute, and for its value where operator is not 0.
 type attrTest struct {
 	key, value string
 	operator   byte // '=', '~', '|', '^', '$' or '*' as in [a^=b]
+	fold       bool // compare without case
 }
 
-func (t attrTest) matches(n *html.Node) bool {
-	if !dom.HasAttr(n, t.key) {
-		return false
-	}
-	v := dom.Attr(n, t.key)
-	switch t.operator {
-	case '=':
-		return v == t.value
-	case '~':
-		for word := range strings.FieldsSeq(v) {
-			if word == t.value {
-				return true
-			}
-		}
-		return false
-	case '|':
-		return v == t.value || strings.HasPrefix(v, t.value+"-")
-	case '^':
-		return t.value != "" && strings.HasPrefix(v, t.value)
-	case '$':
-		return t.value != "" && strings.HasSuffix(v, t.value)
-	case '*':
-		return t.value != "" && strings.Contains(v, t.value)
-	}
-	return true
+// pseudo is a pseudo-class with its argument.
+type pseudo struct {
+	name string
+	list []*selector // of is, not, has, and nth-child(… of …)
+	a, b int         // of nth-child
+	word string      // of lang and dir
 }
 
-func (c compound) matches(n *html.Node) bool {
-	if n.Type != html.ElementNode || c.tag != "" && n.Data != c.tag || c.id != "" && dom.Attr(n, "id") != c.id {
-		return false
-	}
-	for _, class := range c.classes {
-		if !dom.HasClass(n, class) {
-			return false
-		}
-	}
-	for _, t := range c.attrs {
-		if !t.matches(n) {
-			return false
-		}
-	}
-	for _, other := range c.not {
-		if other.matches(n) {
-			return false
-		}
-	}
-	return true
+// The limits of a selector.
+const (
+	maxSelector = 2 << 10 // bytes of a list of selectors in a rule, and of a selector in it
+	maxArgument = 8       // lists inside one another
+)
+
+// parser reads selectors.
+type parser struct {
+	quirks bool
+	depth  int
 }
 
-// names lists what an element must have to match.
-func (c compound) names() (names []string) {
-	if c.id != "" {
-		names = append(names, "#"+c.id)
+// selectors reads a list of selectors. Parents are those of the rule that this rule is nested in. It is nil when
+// browsers refuse the list; a forgiving list leaves out the selectors that they refuse.
+func (p *parser) selectors(list string, parents []*selector, forgiving bool) (all []*selector) {
+	if p.depth++; p.depth > maxArgument {
+		return nil
 	}
-	for _, class := range c.classes {
-		names = append(names, "."+class)
+	defer func() { p.depth-- }()
+	for one := range split(list, ",") {
+		s := p.selector(one, parents)
+		if s == nil && !forgiving {
+			return nil
+		}
+		if s != nil {
+			all = append(all, s)
+		}
 	}
-	for _, t := range c.attrs {
-		names = append(names, "["+t.key+string(t.operator)+t.value)
+	if all == nil && forgiving {
+		return []*selector{}
 	}
-	if c.tag != "" {
-		names = append(names, c.tag)
-	}
-	return names
+	return all
 }
 
-// parseRule reads one selector of a style sheet. It is false for one that is not about elements, or not known here.
-func parseRule(selector string) (*rule, bool) {
-	if selector == "" || len(selector) > maxSelector {
-		return nil, false
+// SelectorEnd returns the offset at which the first selector of a list ends.
+func SelectorEnd(list string) int { return until(list, 0, ",") }
+
+// parentReference is the compound that & stands for.
+func parentReference(parents []*selector) pseudo { return pseudo{name: "is", list: parents} }
+
+// selector reads one selector. Nested in another rule it is relative to that rule's elements, unless it names them.
+func (p *parser) selector(s string, parents []*selector) *selector {
+	if s = strings.TrimSpace(s); s == "" || len(s) > maxSelector {
+		return nil
 	}
-	r := &rule{}
-	rest, combinator := selector, byte(0)
+	r := &selector{}
+	var chain []compound
+	var combinators []byte
+	if strings.IndexByte(">+~", s[0]) >= 0 {
+		if parents == nil {
+			return nil
+		}
+		chain = append(chain, compound{pseudos: []pseudo{parentReference(parents)}})
+		combinators = append(combinators, s[0])
+		s = strings.TrimLeft(s[1:], " \t\r\n\f")
+	} else if parents != nil && !strings.Contains(s, "&") {
+		chain = append(chain, compound{pseudos: []pseudo{parentReference(parents)}})
+		combinators = append(combinators, ' ')
+	}
 	for {
-		c, after, stateful, ok := parseCompound(rest)
+		c, after, ok := p.compound(s, parents, r)
 		if !ok {
-			return nil, false
+			return nil
 		}
-		r.stateful = r.stateful || stateful
-		r.chain = append(r.chain, c)
-		if combinator != 0 {
-			r.combinators = append(r.combinators, combinator)
+		chain = append(chain, c)
+		s = strings.TrimLeft(after, " \t\r\n\f")
+		if s == "" {
+			break
 		}
-		rest = strings.TrimLeft(after, " \t\r\n\f")
-		if rest == "" {
-			slices.Reverse(r.chain)
-			slices.Reverse(r.combinators)
-			return r, true
+		combinator := byte(' ')
+		if strings.IndexByte(">+~", s[0]) >= 0 {
+			combinator, s = s[0], strings.TrimLeft(s[1:], " \t\r\n\f")
+		} else if len(s) == len(after) {
+			return nil
 		}
-		combinator = ' '
-		if strings.IndexByte(">+~", rest[0]) >= 0 {
-			combinator, rest = rest[0], strings.TrimLeft(rest[1:], " \t\r\n\f")
-		} else if len(rest) == len(after) {
-			return nil, false
-		}
+		combinators = append(combinators, combinator)
 	}
+	for i := range chain {
+		r.weight = added(r.weight, chain[i].weight())
+	}
+	slices.Reverse(chain)
+	slices.Reverse(combinators)
+	r.chain, r.combinators = chain, combinators
+	return r
 }
 
-// parseCompound reads one compound from the start of s and returns what follows it. Stateful says that it holds in some
-// state of the element only.
-func parseCompound(s string) (c compound, rest string, stateful, ok bool) {
-	begun := s
-	if s, ok = strings.CutPrefix(s, "*"); !ok {
+// added adds two specificities; each part ends at 255.
+func added(a, b int) (sum int) {
+	for _, shift := range []int{0, 8, 16} {
+		sum |= min(255, a>>shift&255+b>>shift&255) << shift
+	}
+	return sum
+}
+
+// weight ranks ids before classes before tags.
+func (c *compound) weight() (w int) {
+	if c.id != "" {
+		w += 1 << 16
+	}
+	w += min(255, len(c.classes)+len(c.attrs)) << 8
+	if c.tag != "" {
+		w++
+	}
+	for i := range c.pseudos {
+		heaviest := 0
+		for _, s := range c.pseudos[i].list {
+			heaviest = max(heaviest, s.weight)
+		}
+		switch c.pseudos[i].name {
+		case "where":
+		case "is", "not", "has":
+			w = added(w, heaviest)
+		default:
+			w = added(w, 1<<8+heaviest)
+		}
+	}
+	return w
+}
+
+// compound reads one compound from the start of s and returns what follows it.
+func (p *parser) compound(s string, parents []*selector, of *selector) (c compound, rest string, ok bool) {
+	begun := len(s)
+	if s != "" && s[0] == '&' {
+		c.pseudos, s = append(c.pseudos, p.parent(parents)), s[1:]
+	}
+	s = strings.TrimPrefix(strings.TrimPrefix(s, "*|"), "|")
+	if after, any := strings.CutPrefix(s, "*"); any {
+		s = after
+	} else {
 		c.tag, s = cutName(s)
 		c.tag = strings.ToLower(c.tag)
 	}
+	if after, namespaced := strings.CutPrefix(s, "|"); namespaced { // svg|a
+		c.tag, s = cutName(strings.TrimPrefix(after, "*"))
+		c.tag = strings.ToLower(c.tag)
+	}
 	for s != "" {
-		kind := s[0]
-		switch kind {
+		switch kind := s[0]; kind {
 		case '#', '.':
 			var name string
 			if name, s = cutName(s[1:]); name == "" {
-				return c, s, false, false
+				return c, s, false
 			}
-			if kind == '#' {
-				c.id = name
-			} else {
-				c.classes = append(c.classes, name)
+			switch {
+			case kind == '.':
+				c.classes = append(c.classes, p.cased(name))
+			case c.id != "" && c.id != p.cased(name):
+				c.never = true
+			default:
+				c.id = p.cased(name)
 			}
 		case '[':
-			inside, after, found := strings.Cut(s[1:], "]")
-			if !found {
-				return c, s, false, false
+			end := until(s, 1, "]")
+			t, ok := parseAttrTest(s[1:end])
+			if !ok {
+				return c, s, false
 			}
-			c.attrs = append(c.attrs, parseAttrTest(inside))
-			s = after
+			c.attrs, s = append(c.attrs, t), s[min(end+1, len(s)):]
+		case '&':
+			c.pseudos, s = append(c.pseudos, p.parent(parents)), s[1:]
 		case ':':
-			name, after := cutName(s[1:])
-			s = after
-			argument := ""
-			if strings.HasPrefix(s, "(") {
-				end := strings.IndexByte(s, ')')
-				if end < 0 {
-					return c, s, false, false
-				}
-				argument, s = s[1:end], s[end+1:]
-			}
-			switch strings.ToLower(name) {
-			case "not":
-				other, left, _, ok := parseCompound(argument)
-				if !ok || strings.TrimSpace(left) != "" {
-					stateful = true
-					continue
-				}
-				c.not = append(c.not, other)
-			case "root":
-				c.tag = "html"
-			case "hover", "focus", "active", "target", "checked", "focus-within", "focus-visible", "disabled", "enabled",
-				"visited", "link", "open", "invalid", "valid":
-				stateful = true
-			default:
-				return c, s, false, false // ::before, :nth-child and the like
+			if s, ok = p.pseudo(&c, s, parents, of); !ok {
+				return c, s, false
 			}
 		default:
-			return c, s, stateful, len(s) < len(begun)
+			return c, s, len(s) < begun
 		}
 	}
-	return c, "", stateful, len(s) < len(begun)
+	return c, "", begun > 0
 }
 
-func parseAttrTest(inside string) attrTest {
+// parent returns what & stands for: the elements of the outer rule, or the root of the page.
+func (p *parser) parent(parents []*selector) pseudo {
+	if parents == nil {
+		return pseudo{name: "root"}
+	}
+	return parentReference(parents)
+}
+
+// cased returns a class or an id as it is compared: without case in pages of the old kind.
+func (p *parser) cased(name string) string {
+	if p.quirks {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+// atRest are the pseudo-classes that hold for no element until somebody acts.
+var atRest = wordSet(`hover focus active target focus-within focus-visible target-within target-current visited invalid
+	user-invalid user-valid out-of-range indeterminate autofill -webkit-autofill fullscreen -webkit-full-screen modal
+	popover-open picture-in-picture playing seeking buffering stalled muted current past future active-view-transition
+	interest-source interest-target state -webkit-drag`)
+
+// simple are the pseudo-classes without an argument that match knows.
+var simple = wordSet(`root scope empty first-child last-child only-child first-of-type last-of-type only-of-type link
+	any-link -webkit-any-link checked disabled enabled required optional read-only read-write default placeholder-shown
+	valid in-range defined open host paused volume-locked local-link blank`)
+
+// nths are the pseudo-classes that count.
+var nths = wordSet("nth-child nth-last-child nth-of-type nth-last-of-type")
+
+// pseudo reads a pseudo-class or a pseudo-element from the start of s.
+func (p *parser) pseudo(c *compound, s string, parents []*selector, of *selector) (rest string, ok bool) {
+	element := strings.HasPrefix(s, "::")
+	name, s := cutName(strings.TrimLeft(s, ":"))
+	name = strings.ToLower(name)
+	argument, called := "", strings.HasPrefix(s, "(")
+	if called {
+		end := until(s, 1, ")")
+		argument, s = strings.TrimSpace(s[1:end]), s[min(end+1, len(s)):]
+	}
+	switch {
+	case name == "":
+		return s, false
+	case element || name == "before" || name == "after" || name == "first-line" || name == "first-letter":
+		c.never = true
+		return s, true
+	case atRest[name]:
+		c.never, of.stateful = true, true
+		return s, true
+	case name == "checked", name == "open":
+		of.stateful = true
+	}
+	one := pseudo{name: name}
+	switch {
+	case name == "matches" || name == "-webkit-any":
+		one.name = "is"
+		fallthrough
+	case name == "is" || name == "where":
+		one.list = p.selectors(argument, orNone(parents, argument), true)
+		if one.list == nil {
+			return s, false
+		}
+	case name == "not":
+		if one.list = p.selectors(argument, orNone(parents, argument), false); one.list == nil {
+			return s, false
+		}
+	case name == "has":
+		if one.list = p.relative(argument, parents); one.list == nil {
+			return s, false
+		}
+	case nths[name]:
+		formula, list, isOf := strings.Cut(strings.ToLower(argument), " of ")
+		if one.a, one.b, ok = parseNth(formula); !ok {
+			return s, false
+		}
+		if isOf {
+			if one.list = p.selectors(argument[len(argument)-len(list):], nil, false); one.list == nil {
+				return s, false
+			}
+		}
+	case name == "lang" || name == "dir":
+		one.word = strings.ToLower(strings.Trim(argument, `"'`))
+	case name == "host" || name == "host-context":
+		c.never = true
+	case !simple[name] || called:
+		return s, false
+	}
+	c.pseudos = append(c.pseudos, one)
+	return s, true
+}
+
+// orNone returns the parents for an argument that names them: a selector in an argument is not relative.
+func orNone(parents []*selector, argument string) []*selector {
+	if strings.Contains(argument, "&") {
+		return parents
+	}
+	return nil
+}
+
+// relative reads the argument of :has.
+func (p *parser) relative(list string, parents []*selector) (all []*selector) {
+	for one := range split(list, ",") {
+		leading := byte(' ')
+		if one != "" && strings.IndexByte(">+~", one[0]) >= 0 {
+			leading, one = one[0], one[1:]
+		}
+		if p.depth++; p.depth > maxArgument {
+			return nil
+		}
+		s := p.selector(one, orNone(parents, one))
+		p.depth--
+		if s == nil {
+			return nil
+		}
+		s.chain, s.combinators = append(s.chain, compound{anchor: true}), append(s.combinators, leading)
+		all = append(all, s)
+	}
+	return all
+}
+
+// parseNth reads an+b, odd, even or a number.
+func parseNth(s string) (a, b int, ok bool) {
+	s = strings.Join(strings.Fields(s), "")
+	switch s {
+	case "odd":
+		return 2, 1, true
+	case "even":
+		return 2, 0, true
+	}
+	step, offset, found := strings.Cut(s, "n")
+	if !found {
+		step, offset = "0", s
+	}
+	switch step {
+	case "", "+":
+		step = "1"
+	case "-":
+		step = "-1"
+	}
+	x, unit, ok := Number(step)
+	y := 0.0
+	if ok && unit == "" && offset != "" {
+		y, unit, ok = Number(offset)
+	}
+	if !ok || unit != "" || math.Abs(x) > 1e6 || math.Abs(y) > 1e6 {
+		return 0, 0, false
+	}
+	return int(x), int(y), true
+}
+
+func parseAttrTest(inside string) (t attrTest, ok bool) {
 	key, value, hasValue := strings.Cut(inside, "=")
-	t := attrTest{key: strings.ToLower(strings.TrimSpace(key))}
-	if !hasValue {
-		return t
+	t = attrTest{key: strings.ToLower(strings.TrimSpace(key))}
+	if hasValue {
+		t.operator = '='
+		if end := len(t.key) - 1; end > 0 && strings.IndexByte("~|^$*", t.key[end]) >= 0 {
+			t.operator, t.key = t.key[end], strings.TrimSpace(t.key[:end])
+		}
+		value = strings.TrimSpace(value)
+		if value != "" && (value[0] == '"' || value[0] == '\'') {
+			end := stringEnd(value, 0)
+			flag := strings.ToLower(strings.TrimSpace(value[end:]))
+			value, t.fold = strings.TrimSuffix(value[1:end], value[:1]), flag == "i"
+		} else if bare, flag, two := strings.Cut(value, " "); two {
+			value, t.fold = bare, strings.EqualFold(strings.TrimSpace(flag), "i")
+		}
+		t.value = unescape(value)
 	}
-	t.operator = '='
-	if end := len(t.key) - 1; end > 0 && strings.IndexByte("~|^$*", t.key[end]) >= 0 {
-		t.operator, t.key = t.key[end], strings.TrimSpace(t.key[:end])
+	if _, name, namespaced := strings.Cut(t.key, "|"); namespaced {
+		t.key = name
 	}
-	t.value = strings.Trim(strings.TrimSpace(value), `"'`)
-	return t
+	t.key = unescape(t.key)
+	return t, t.key != ""
 }

@@ -147,7 +147,10 @@ func texOf(n *html.Node) (tex string, display bool) {
 			return d.Data == "annotation" && strings.Contains(strings.ToLower(dom.Attr(d, "encoding")), "tex")
 		}); a != nil {
 			tex = dom.Text(a)
-		} else if tex = dom.Attr(n, "alttext"); tex == "" {
+		} else {
+			tex = dom.Attr(n, "alttext")
+		}
+		if tex == "" || !shows(n, tex) {
 			tex = fromMathML(n)
 		}
 		return cleanTeX(tex), display

@@ -11,7 +11,9 @@ package hidden
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -33,6 +35,8 @@ type Cleaner struct {
 	total    int             // bytes of text below the body
 	controls map[string]bool // ids of what a control of the page opens: panels of tabs, folded sections
 	gone     []*html.Node    // elements to remove after the walk, because selectors refer to neighbours
+	covers   int             // elements for which a box that covers others was looked for
+	covered  int             // nodes looked at below such boxes
 	kept     bool            // styles hide the page itself, until a script has run
 }
 
@@ -48,16 +52,6 @@ func (w *Cleaner) Report() Report {
 	return r
 }
 
-// look is the inherited style of an element.
-type look struct {
-	size       float64 // of the font, in pixels
-	color      string  // as colour gives it; "" unknown
-	background string  // likewise, of what lies behind
-	visibility string
-	hidden     string           // the kind of hiding when text with this look is not seen, else ""
-	piece      *strings.Builder // where such text goes
-}
-
 // Clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs,
 // comments, invisible characters.
 func (w *Cleaner) Clean(body *html.Node) {
@@ -70,12 +64,12 @@ func (w *Cleaner) Clean(body *html.Node) {
 		w.control(d)
 	}
 	placeStreamed(body)
-	l := look{size: 16}
-	if !w.sheet.Unknown {
-		l.color, l.background = "000000", "ffffff"
+	l := w.plain()
+	if root := body.Parent; root != nil && root.Type == html.ElementNode {
+		l = w.paint(root, l, w.sheet.StylesOf(root))
 	}
 	if l = w.paint(body, l, w.sheet.StylesOf(body)); l.unseen() != "" {
-		l, w.kept = look{size: 16}, true // the page itself waits for a script
+		l, w.kept = w.plain(), true // the page itself waits for a script
 	}
 	w.walk(body, l)
 	for _, n := range w.gone {
@@ -83,8 +77,22 @@ func (w *Cleaner) Clean(body *html.Node) {
 	}
 }
 
+// Unshown reports n, which has been taken out of the page because browsers do not show it.
+func (w *Cleaner) Unshown(n *html.Node) {
+	if n.Type == html.TextNode {
+		w.reported.add("display", n.Data)
+		return
+	}
+	w.reported.addNode("display", n)
+}
+
 // control records the elements that d opens if it is a control: the panel of a tab, the section under a button.
 func (w *Cleaner) control(d *html.Node) {
+	for _, key := range [...]string{"popovertarget", "commandfor"} {
+		if id := dom.Attr(d, key); id != "" {
+			w.controls[id] = true
+		}
+	}
 	if len(d.Attr) < 2 {
 		return
 	}
@@ -116,7 +124,7 @@ func (w *Cleaner) walk(n *html.Node, l look) {
 		case c.Type == html.TextNode:
 			w.text(c, l)
 		case c.Type != html.ElementNode:
-		case neverText[c.DataAtom] || c.Namespace == "svg":
+		case neverText[c.DataAtom] && !openDialog(c) || c.Namespace == "svg":
 			if dom.Is(c, atom.Button) && label(c) {
 				dom.Rename(c, atom.Span)
 				w.walk(c, l)
@@ -127,6 +135,9 @@ func (w *Cleaner) walk(n *html.Node, l look) {
 			}
 			w.gone = append(w.gone, c)
 		case glyph(c):
+			w.gone = append(w.gone, c)
+		case unshown(c):
+			w.reported.addNode("display", c)
 			w.gone = append(w.gone, c)
 		default:
 			w.element(c, l)
@@ -151,7 +162,7 @@ func (w *Cleaner) text(n *html.Node, l look) {
 
 func (w *Cleaner) element(n *html.Node, outer look) {
 	style := w.sheet.StylesOf(n)
-	if kind := w.hides(n, style); kind != "" {
+	if kind := w.hides(n, style, outer); kind != "" {
 		w.reported.addNode(kind, n)
 		w.gone = append(w.gone, n)
 		return
@@ -168,10 +179,15 @@ func (w *Cleaner) element(n *html.Node, outer look) {
 		w.scriptLink(n)
 	case atom.Img:
 		w.image(n, l)
+	case atom.Dialog:
+		dom.Rename(n, atom.Div)
 	}
 	w.walk(n, l)
 	if l.piece != nil && l.piece != outer.piece {
 		w.reported.add(l.hidden, l.piece.String())
+	}
+	if covers(n, style.Values) {
+		w.cover(n)
 	}
 }
 
@@ -249,34 +265,68 @@ func label(n *html.Node) bool {
 	return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt)
 }
 
+// openDialog reports whether n is a dialog that the page shows.
+func openDialog(n *html.Node) bool { return dom.Is(n, atom.Dialog) && dom.HasAttr(n, "open") }
+
+// unshown reports whether browsers show nothing of n, whatever its style: the sources of a formula, and what stands in
+// for ruby text elsewhere. Parentheses round ruby text stay, because they keep it apart.
+func unshown(n *html.Node) bool {
+	switch {
+	case dom.Is(n, atom.Rp):
+		text := chars.OneLine(dom.Text(n))
+		return len([]rune(text)) > 2 || strings.ContainsFunc(text, func(r rune) bool {
+			return unicode.IsLetter(r) || unicode.IsDigit(r)
+		})
+	case n.Namespace == "math":
+		return n.Data == "annotation" || n.Data == "annotation-xml" || n.Data == "mphantom"
+	}
+	return false
+}
+
 // hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change
 // is taken out of style.
-func (w *Cleaner) hides(n *html.Node, style css.Styles) string {
-	switch v := dom.Attr(n, "hidden"); {
-	case dom.HasAttr(n, "hidden") && v != "until-found" && v != "false" && style.Sure["display"] == "":
+func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
+	switch display := style.Values["display"]; {
+	case dom.HasAttr(n, "hidden") && display == "":
 		return w.unlessShown("hidden", n)
+	case dom.HasAttr(n, "popover") && display == "" && !openDialog(n):
+		return w.unlessShown("popover", n)
 	case strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") && !dom.Is(n, atom.Span, atom.Math, atom.Img, atom.A):
 		return w.unlessShown("aria-hidden", n)
-	case style.Sure == nil:
+	case style.Values == nil && style.Windows == nil:
 		return ""
 	}
-	if v := style.Sure["visibility"]; (v == "hidden" || v == "collapse") &&
-		w.appears(n, style, "visibility", style.Maybe["visibility"] == "visible") {
-		delete(style.Sure, "visibility")
+	if v := style.Values["visibility"]; (v == "hidden" || v == "collapse") &&
+		(w.appears(n, style, "visibility") || seenSomewhere(style)) {
+		delete(style.Values, "visibility")
 	}
-	kind, property := hiddenByStyle(style.Sure)
+	em := fontSize(style.Values, outer.size)
+	kind, property := hiddenByStyle(style.Values, em)
+	if kind == "" && outer.covered && below(style.Values) || w.under(n, style.Values) {
+		kind, property = "covered", ""
+	}
 	if kind == "" {
 		return ""
 	}
-	seen := false // by some readers
-	if style.Maybe != nil {
-		again, _ := hiddenByStyle(style.Maybe)
-		seen = again == ""
-	}
-	if seen || property != "" && w.appears(n, style, property, false) {
+	seen := slices.ContainsFunc(style.Windows, func(values map[string]string) bool {
+		other, _ := hiddenByStyle(values, em)
+		return other == "" && kind != "covered"
+	})
+	if seen || property != "" && w.appears(n, style, property) {
+		delete(style.Values, "opacity")
 		return ""
 	}
 	return kind
+}
+
+// seenSomewhere reports whether an element is visible in some kinds of windows.
+func seenSomewhere(style css.Styles) bool {
+	for _, values := range style.Windows {
+		if values["visibility"] == "visible" {
+			return true
+		}
+	}
+	return false
 }
 
 // unlessShown returns kind, or "" for what a control opens and for the page itself.
@@ -287,15 +337,18 @@ func (w *Cleaner) unlessShown(kind string, n *html.Node) string {
 	return kind
 }
 
-// appears reports whether n, hidden by a property, is there to be seen: for some readers, in another state, when the
-// reader comes to it or opens it, or because it is the page itself.
-func (w *Cleaner) appears(n *html.Node, style css.Styles, property string, seen bool) bool {
-	if seen || w.sheet.Toggled(style, property) {
+// appears reports whether n, hidden by a property, is there to be seen: in another state, when the reader comes to it
+// or opens it, or because it is the page itself.
+func (w *Cleaner) appears(n *html.Node, style css.Styles, property string) bool {
+	switch property {
+	case "entrance":
 		return true
+	case "opacity", "visibility":
+		if entrance(n) || w.sheet.Animated(style.Values["animation-name"]) {
+			return true
+		}
 	}
-	return (property == "opacity" || property == "visibility") &&
-		(entrance(n) || style.Sure["animation-name"] != "" || style.Sure["animation"] != "") ||
-		w.unlessShown(property, n) == ""
+	return w.sheet.Toggled(n, style, property) || w.unlessShown(property, n) == ""
 }
 
 // saidOutside is how many words beside a hidden element make it a hidden part of a page, and not the page.

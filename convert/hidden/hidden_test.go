@@ -32,6 +32,8 @@ func clean(t *testing.T, markup string) (string, hidden.Report) {
 // hiddenText are ways to hide text from readers, and the kind that is reported. HIDE must not be left.
 var hiddenText = []struct{ name, html, kind string }{
 	{"a hidden attribute", "<p hidden>HIDE</p>", "hidden"},
+	{"a hidden attribute that search finds", "<p hidden=until-found>HIDE</p>", "hidden"},
+	{"a hidden attribute with a value", "<p hidden=false>HIDE</p>", "hidden"},
 	{"aria-hidden", "<div aria-hidden=true>HIDE</div>", "aria-hidden"},
 	{"display", "<p style='display: NONE !important'>HIDE</p>", "display"},
 	{"display with a comment inside", "<p style='display:/**/none'>HIDE</p>", "display"},
@@ -176,7 +178,10 @@ var visibleText = []struct{ name, html string }{
 	{"a moved box", "<p style='position:relative;left:-20px;margin-left:-15px'>KEEP</p>"},
 	{"waiting for its entrance", "<p style='opacity:0;transform:translateY(20px)'>KEEP</p>"},
 	{"waiting for its entrance by a name", "<p class=wow style='visibility:hidden'>KEEP</p>"},
-	{"found by search", "<p hidden=until-found>KEEP</p>"},
+	{
+		"found by search under its head",
+		"<div class=faq><h3>Question?</h3><div hidden=until-found><p>KEEP</p></div></div>",
+	},
 	{"closed details", "<details><summary>More</summary><p>KEEP</p></details>"},
 	{
 		"the panel of a tab",

@@ -1,271 +1,294 @@
 package hidden
 
 import (
-	"math"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
 	"readthru/convert/css"
 	"readthru/convert/dom"
 )
 
-// ByStyle reports whether a style attribute hides its element.
-func ByStyle(style string) bool {
-	set := css.Declarations(style)
-	kind, _ := hiddenByStyle(set)
-	return kind != "" || set["visibility"] == "hidden" || set["color"] == "transparent"
+// look is how text in an element is shown: what it inherits, and what the elements round it do to it.
+type look struct {
+	size       float64 // of the font, in pixels
+	scale      float64 // by zoom and transforms
+	opacity    float64 // of the elements round it, together
+	line       float64 // the height of a line in pixels; negative for normal
+	spacing    float64 // between letters, in pixels
+	indent     css.Length
+	oneLine    bool   // lines do not wrap
+	cut        bool   // it lies in a box that cuts off what is too large for it
+	masked     bool   // each letter is shown as a dot
+	visibility string // "" for visible
+	color      ink
+	fill       ink // what glyphs are filled with, if not the colour
+	outlined   bool
+	background ink  // what lies behind
+	covered    bool // a box round it paints over what lies below the page's plane
+
+	hidden string           // the kind of hiding when text with this look is not seen, else ""
+	piece  *strings.Builder // where such text goes
 }
 
-// hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
-// "". The property is the one that a script would change to show it; empty for kinds that nobody hides text with that
-// is to appear.
-func hiddenByStyle(style map[string]string) (kind, property string) {
-	if len(style) == 0 {
-		return "", ""
-	}
-	if style["display"] == "none" {
-		return "display", "display"
-	}
-	if style["content-visibility"] == "hidden" {
-		return "display", ""
-	}
-	// A moved element that is transparent waits for its entrance: it is content.
-	moved := style["transform"] != "" || style["transition"] != "" || style["will-change"] != "" ||
-		style["animation"] != "" || style["animation-name"] != ""
-	if n, _, ok := css.Number(style["opacity"]); ok && n <= .05 && !moved {
-		return "opacity", "opacity"
-	}
-	if arg, ok := strings.CutPrefix(style["filter"], "opacity("); ok {
-		if n, _, ok := css.Number(arg); ok && n <= .05 {
-			return "opacity", ""
-		}
-	}
-	if offScreen(style) {
-		return "off-screen", ""
-	}
-	if clipped(style) {
-		return "clipped", ""
-	}
-	if property := collapsed(style); property != "" {
-		return "size", property
-	}
-	return "", ""
+// ink is a colour, if it is known.
+type ink struct {
+	css.Colour
+	known bool
 }
 
-// paint returns the look of n's own text: what it inherits and what its style says.
-func (w *Cleaner) paint(n *html.Node, l look, s css.Styles) look {
-	style := s.Sure
-	if v := style["visibility"]; v != "" && v != "inherit" {
-		l.visibility = v
-	}
-	if size, ok := fontSize(style, l.size); ok {
-		l.size = size
-	}
-	if style["color"] != "" {
-		l.color = inherited(style["color"], l.color)
-	} else if dom.Is(n, atom.A) && dom.HasAttr(n, "href") {
-		l.color = ""
-	}
-	if v := style["-webkit-text-fill-color"]; v != "" {
-		l.color = inherited(v, l.color)
-	}
-	if clip := style["background-clip"] + style["-webkit-background-clip"]; strings.Contains(clip, "text") ||
-		style["text-shadow"] != "" && style["text-shadow"] != "none" {
-		l.color = ""
-	}
-	switch background := style["background-color"]; {
-	case strings.Contains(style["background-image"], "("):
-		l.background = ""
-	case background != "" && style["background"] == "":
-		l.background = css.Backdrop(background, l.background)
-	case style["background"] != "":
-		l.background = css.Backdrop(style["background"], l.background)
-	case w.sheet.Unknown && len(n.Attr) > 0 && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
-		l.background = "" // a style sheet elsewhere may say
-	case dom.Is(n, atom.Mark):
-		l.background = "ffff00"
+// none are the colours of pages that do not say.
+var white, black = ink{css.Colour{R: 1, G: 1, B: 1, A: 1}, true}, ink{css.Colour{A: 1}, true}
+
+// plain is the look of a page without styles. Colours are unknown when a style sheet elsewhere may set them.
+func (w *Cleaner) plain() look {
+	l := look{size: 16, scale: 1, opacity: 1, line: -1}
+	if !w.sheet.Unknown {
+		l.color, l.background = black, white
 	}
 	return l
 }
 
-// unseen returns the kind of hiding of text with this look, or "".
-func (l look) unseen() string {
-	switch {
-	case l.visibility == "hidden" || l.visibility == "collapse":
-		return "visibility"
-	case l.size < smallestFont:
-		return "size"
-	case l.color == "transparent", l.color != "" && css.Alike(l.color, l.background):
-		return "colour"
+// paint returns the look of n's own text: what it inherits and what its style says.
+func (w *Cleaner) paint(n *html.Node, l look, s css.Styles) look {
+	style := s.Values
+	if style == nil {
+		w.plainly(n, &l)
+		return l
 	}
-	return ""
+	switch v := style["visibility"]; v {
+	case "", "inherit":
+	default:
+		l.visibility = v
+	}
+	l.size = fontSize(style, l.size)
+	l.scale *= zoom(style)
+	if n, ok := css.Fraction(style["opacity"]); ok {
+		l.opacity *= min(1, max(0, n))
+	}
+	l.spaced(style)
+	l.cut = l.cut || cutsOff(style)
+	if v := style["-webkit-text-security"]; v != "" && v != "inherit" {
+		l.masked = v != "none"
+	}
+	if dom.Is(n, atom.A) && dom.HasAttr(n, "href") && style["color"] == "" {
+		l.color = ink{} // a link
+	}
+	l.color = inked(style["color"], l.color, l.color)
+	l.fill = inked(style["-webkit-text-fill-color"], l.fill, ink{})
+	switch v := style["text-shadow"] + style["-webkit-text-stroke"]; {
+	case v == "", v == "inherit":
+	case style["text-shadow"] == "none" && style["-webkit-text-stroke"] == "":
+		l.outlined = false
+	default:
+		l.outlined = w.outlines(style, l)
+	}
+	w.backdrop(n, &l, style)
+	l.stacked(n, style)
+	return l
+}
+
+// plainly paints an element without a style of its own.
+func (w *Cleaner) plainly(n *html.Node, l *look) {
+	switch {
+	case n.DataAtom == atom.A && dom.HasAttr(n, "href"):
+		l.color = ink{}
+	case n.DataAtom == atom.Mark:
+		l.background = ink{css.Colour{R: 1, G: 1, A: 1}, true}
+		return
+	}
+	if w.sheet.Unknown && l.background.known && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")) {
+		l.background = ink{} // a style sheet elsewhere may say
+	}
+}
+
+// spaced sets how lines and letters stand.
+func (l *look) spaced(style map[string]string) {
+	if v := style["line-height"]; v == "normal" {
+		l.line = -1
+	} else if h, ok := css.ParseLength(v, l.size); ok {
+		if l.line = h.Px + h.Share*l.size; h.Bare {
+			l.line = h.Px * l.size
+		}
+	}
+	if v := style["letter-spacing"]; v == "normal" {
+		l.spacing = 0
+	} else if s, ok := css.ParseLength(v, l.size); ok {
+		l.spacing = s.Px + s.Share*l.size
+	}
+	if indent, ok := css.ParseLength(style["text-indent"], l.size); ok {
+		l.indent = indent
+	}
+	switch style["white-space"] {
+	case "":
+	case "nowrap", "pre":
+		l.oneLine = true
+	default:
+		l.oneLine = false
+	}
+}
+
+// inked returns a colour of a style, or what was inherited. Current is what currentcolor stands for.
+func inked(value string, inherited, current ink) ink {
+	switch value {
+	case "", "inherit":
+		return inherited
+	case "currentcolor":
+		return current
+	}
+	c, ok := css.ParseColour(value)
+	return ink{c, ok}
+}
+
+// outlines reports whether a shadow or an outline of letters can be seen where the letters cannot.
+func (w *Cleaner) outlines(style map[string]string, l look) bool {
+	if v := style["-webkit-text-stroke"]; v != "" && v != "0" && v != "0px" && v != "none" && v != "inherit" {
+		return true
+	}
+	for _, c := range coloursIn(style["text-shadow"]) {
+		if !c.known || !l.lost(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// coloursIn returns the colours that a value names, an unknown one where it names none.
+func coloursIn(value string) (all []ink) {
+	for part := range css.Parts(value) {
+		if c, ok := css.ParseColour(part); ok {
+			all = append(all, ink{c, true})
+		}
+	}
+	if all == nil {
+		all = []ink{{}}
+	}
+	return all
+}
+
+// backdrop sets what lies behind n's text, and the colour of letters that are cut out of a background.
+func (w *Cleaner) backdrop(n *html.Node, l *look, style map[string]string) {
+	own, has := ink{}, false // of n's box
+	switch image := style["background-image"]; {
+	case strings.Contains(image, "("):
+		own, has = gradient(image), true
+	case style["background-color"] == "currentcolor":
+		own, has = l.color, true
+	case style["background-color"] != "" && style["background-color"] != "inherit":
+		own, has = inked(style["background-color"], ink{}, l.color), true
+	case w.sheet.Unknown && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
+		l.background = ink{} // a style sheet elsewhere may say
+		return
+	case dom.Is(n, atom.Mark):
+		own, has = ink{css.Colour{R: 1, G: 1, A: 1}, true}, true
+	}
+	if !has {
+		return
+	}
+	if own.known && own.A == 0 {
+		return
+	}
+	painted := own
+	if own.known && own.A < 1 {
+		if painted.Colour = own.Over(l.background.Colour); !l.background.known {
+			painted = ink{}
+		}
+	}
+	if style["background-clip"] == "text" {
+		if letters := l.letters(); !letters.known || letters.A < .05 {
+			l.fill = painted
+			l.outlined = l.outlined || !painted.known
+		}
+		return
+	}
+	l.background = painted
+}
+
+// gradient returns the colour of a gradient that has only one.
+func gradient(image string) ink {
+	if strings.Contains(image, "url(") || !strings.Contains(image, "gradient(") {
+		return ink{}
+	}
+	all := coloursIn(image)
+	for _, c := range all {
+		if !c.known || c.A != all[0].A || c.A > 0 && !css.Alike(c.Colour, all[0].Colour) {
+			return ink{}
+		}
+	}
+	return all[0]
+}
+
+// letters returns the colour of letters.
+func (l *look) letters() ink {
+	if l.fill.known {
+		return l.fill
+	}
+	return l.color
 }
 
 // smallestFont is the size, in pixels, under which text cannot be read. Pages of flowing boxes set 0 and give their
 // children a size of their own.
 const smallestFont = 3
 
-// fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent.
-func fontSize(style map[string]string, parent float64) (float64, bool) {
-	size := style["font-size"]
-	if font := style["font"]; size == "" && font != "" {
-		for part := range strings.FieldsSeq(font) {
-			part, _, _ = strings.Cut(part, "/") // size/line-height
-			if _, unit, ok := css.Number(part); ok && unit != "" {
-				size = part
-			}
-		}
-	}
-	switch size {
-	case "":
-		return 0, false
-	case "inherit", "unset":
-		return parent, true
-	case "smaller":
-		return parent * .83, true
-	case "larger":
-		return parent * 1.2, true
-	}
-	n, unit, ok := css.Number(size)
-	if !ok {
-		return 16, true // medium, calc(…) and the like
-	}
-	switch unit {
-	case "px", "":
-		return n, true
-	case "pt":
-		return n * 4 / 3, true
-	case "em":
-		return n * parent, true
-	case "%":
-		return n * parent / 100, true
-	case "rem":
-		return n * 16, true
-	case "vw", "vh":
-		return n * 8, true
-	}
-	return 16, true
-}
-
-// inherited returns a colour as colour does, or the parent's for the words that say so.
-func inherited(value, parent string) string {
-	switch value {
-	case "inherit", "currentcolor", "unset":
-		return parent
-	}
-	return css.Colour(value)
-}
-
-// offScreen reports an element moved out of every window.
-func offScreen(style map[string]string) bool {
-	switch style["position"] {
-	case "absolute", "fixed", "relative":
-		if far(style["left"]) || far(style["top"]) || far(style["right"]) || far(style["bottom"]) ||
-			far(chars.FirstWord(style["inset"])) {
-			return true
-		}
-	}
-	if far(style["text-indent"]) || far(style["margin-left"]) || far(style["margin-top"]) {
-		return true
-	}
-	for part := range strings.FieldsSeq(style["margin"]) {
-		if far(part) {
-			return true
-		}
-	}
-	for part := range strings.FieldsSeq(style["translate"]) {
-		if far(part) {
-			return true
-		}
-	}
-	transform := style["transform"]
-	for {
-		i := strings.Index(transform, "translate")
-		if i < 0 {
-			break
-		}
-		args, rest, _ := strings.Cut(transform[i+len("translate"):], ")")
-		for part := range strings.FieldsFuncSeq(args, func(r rune) bool { return strings.ContainsRune("xyz3d(, ", r) }) {
-			if far(part) {
-				return true
-			}
-		}
-		transform = rest
-	}
-	for _, scaled := range []string{strings.TrimPrefix(style["transform"], "scale("), style["scale"]} {
-		if n, _, ok := css.Number(scaled); ok && scaled != style["transform"] && math.Abs(n) <= .05 {
-			return true
-		}
-	}
-	return false
-}
-
-// far reports a length that leads out of every window.
-func far(value string) bool {
-	if value == "" {
-		return false
-	}
-	value = strings.TrimLeft(strings.TrimPrefix(value, "calc("), " (")
-	n, unit, ok := css.Number(value)
-	if !ok {
-		return false
-	}
-	switch strings.TrimRight(unit, " )") {
-	case "em", "rem", "vw", "vh", "%":
-		return n <= -90 && unit != "%" || n <= -150 || n >= 900
-	}
-	return n <= -900 || n >= 9000
-}
-
-// clipped reports an element of which nothing is left to see.
-func clipped(style map[string]string) bool {
-	shape, args, _ := strings.Cut(strings.TrimSuffix(style["clip-path"], ")"), "(")
-	switch n, unit, ok := css.Number(chars.FirstWord(args)); {
-	case shape == "inset" && ok && unit == "%" && n >= 50, (shape == "circle" || shape == "ellipse") && ok && n == 0:
-		return true
-	case shape == "polygon" && args != "" && onePoint(args):
-		return true
-	}
-	if rect, ok := strings.CutPrefix(style["clip"], "rect("); ok {
-		for part := range strings.FieldsFuncSeq(rect, func(r rune) bool { return r == ',' || r == ' ' || r == ')' }) {
-			if n, _, ok := css.Number(part); !ok || n > 1 {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// onePoint reports whether all points of a polygon are one.
-func onePoint(args string) bool {
-	first, rest, _ := strings.Cut(args, ",")
-	for point := range strings.SplitSeq(rest, ",") {
-		if chars.OneLine(point) != chars.OneLine(first) {
-			return false
-		}
-	}
-	return true
-}
-
-// collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "".
-func collapsed(style map[string]string) string {
-	overflow := style["overflow"] + style["overflow-x"] + style["overflow-y"]
-	if !strings.Contains(overflow, "hidden") && !strings.Contains(overflow, "clip") {
+// unseen returns the kind of hiding of text with this look, or "".
+func (l *look) unseen() string {
+	switch {
+	case l.visibility == "hidden" || l.visibility == "collapse":
+		return "visibility"
+	case l.size*l.scale < smallestFont, l.cut && l.line >= 0 && l.line <= 1, l.masked,
+		l.spacing < 0 && l.spacing <= -.75*l.size:
+		return "size"
+	case l.opacity <= faintest:
+		return "opacity"
+	case l.indent.Px <= -900 || l.indent.Px >= 9000 || l.indent.Share <= -1.5,
+		l.indent.Share >= .99 && l.oneLine && l.cut, l.indent.Window && l.indent.Px > 1300, l.spacing > 300:
+		return "off-screen"
+	case l.outlined:
 		return ""
 	}
-	for _, name := range []string{"padding", "padding-top", "padding-bottom", "min-height"} {
-		if n, _, ok := css.Number(chars.FirstWord(style[name])); style[name] != "" && (!ok || n != 0) {
-			return "" // room by other means
-		}
-	}
-	for _, name := range []string{"height", "max-height", "width", "max-width"} {
-		if n, _, ok := css.Number(style[name]); ok && n <= 1 && n >= 0 {
-			return name
-		}
+	if c := l.letters(); c.known && l.lost(c) {
+		return "colour"
 	}
 	return ""
+}
+
+// lost reports whether a known colour cannot be told from what lies behind.
+func (l *look) lost(c ink) bool {
+	return c.A <= faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
+}
+
+// faintest is the share of a colour under which nothing is seen of it.
+const faintest = .05
+
+// fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent.
+func fontSize(style map[string]string, parent float64) float64 {
+	if n, ok := css.Fraction(style["font-size-adjust"]); ok && n == 0 {
+		return 0
+	}
+	switch size := style["font-size"]; size {
+	case "", "inherit":
+		return parent
+	case "smaller":
+		return parent * .83
+	case "larger":
+		return parent * 1.2
+	default:
+		if l, ok := css.ParseLength(size, parent); ok {
+			return l.Px + l.Share*parent
+		}
+	}
+	return 16 // medium and the like
+}
+
+// zoom returns by how much a style scales its element.
+func zoom(style map[string]string) float64 {
+	scale := 1.0
+	if n, ok := css.Fraction(style["zoom"]); ok && n > 0 {
+		scale = n
+	}
+	if m, ok := transformed(style, 16); ok {
+		scale *= min(1, m.smallest())
+	}
+	return scale
 }

@@ -1,0 +1,197 @@
+package css
+
+import (
+	"slices"
+	"strings"
+)
+
+// at reads the at-rule at i.
+func (s *Sheet) at(css string, i int, c context) int {
+	end := until(css, i, "{;}")
+	if end >= len(css) || css[end] == '}' {
+		end = min(end, len(css))
+		s.statement(css[i:end], c)
+		return end
+	}
+	if css[end] == ';' {
+		s.statement(css[i:end], c)
+		return end + 1
+	}
+	name, prelude := cutName(css[i+1 : end])
+	prelude = strings.TrimSpace(withoutComments(prelude))
+	name = strings.ToLower(name)
+	inner := c
+	inner.depth++
+	switch name {
+	case "media":
+		inner.in &= media(prelude)
+	case "supports":
+		if !supports(prelude) {
+			inner.in = 0
+		}
+	case "layer":
+		inner.layer = s.named(c.layer, prelude)
+	case "container":
+		in, style := container(prelude)
+		inner.in &= in
+		inner.style, inner.container, s.asked = style, style == "", true
+	case "scope":
+		from, _, limited := strings.Cut(prelude, ") to")
+		p := parser{quirks: s.quirks}
+		inner.within = p.selectors(strings.Trim(strings.TrimSpace(from), "()"), nil, true)
+		if limited || len(inner.within) == 0 {
+			inner.in = 0 // in doubt text is seen
+		}
+	case "keyframes", "-webkit-keyframes":
+		return s.keyframes(strings.Trim(prelude, `"'`), css, end+1)
+	case "property":
+		return s.property(prelude, css, end+1)
+	default: // fonts, pages and the like: no rules about elements
+		inner.in = 0
+	}
+	if inner.in == 0 || c.depth >= maxBlocks {
+		s.cut = s.cut || c.depth >= maxBlocks
+		return until(css, end+1, "}") + 1
+	}
+	return s.block(css, end+1, inner)
+}
+
+// statement reads an at-rule without a block.
+func (s *Sheet) statement(text string, c context) {
+	name, prelude := cutName(text[1:])
+	switch prelude = strings.TrimSpace(withoutComments(prelude)); strings.ToLower(name) {
+	case "layer":
+		for one := range split(prelude, ",") {
+			s.named(c.layer, one)
+		}
+	case "import":
+		s.imported(prelude)
+	}
+}
+
+// imported reads a style sheet that another one names, if its address holds it.
+func (s *Sheet) imported(prelude string) {
+	address, rest := prelude, ""
+	if name, _, ok := strings.Cut(prelude, "("); ok && strings.EqualFold(name, "url") {
+		end := until(prelude, 4, ")")
+		if unquotedURL(prelude, 3) {
+			end = urlEnd(prelude, 4) - 1
+		}
+		address, rest = prelude[4:max(4, min(end, len(prelude)))], prelude[min(end+1, len(prelude)):]
+	} else if prelude != "" {
+		end := stringEnd(prelude, 0)
+		address, rest = prelude[:end], prelude[end:]
+	}
+	css, ok := dataSheet(strings.Trim(strings.TrimSpace(address), `"'`))
+	if !ok {
+		s.Unknown = true
+		return
+	}
+	in := everywhere
+	if rest = strings.TrimSpace(rest); rest != "" && !strings.HasPrefix(rest, "layer") &&
+		!strings.HasPrefix(rest, "supports") {
+		in = media(rest)
+	}
+	if in != 0 && s.count < maxRules {
+		s.block(css, 0, context{in: in})
+	}
+}
+
+// named returns the layer of a name in l, as in "a.b". One without a name is new. Layers beyond the limit are one.
+func (s *Sheet) named(l *layer, path string) *layer {
+	if l == nil {
+		l = &s.layers
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		name = strings.TrimSpace(name)
+		at := slices.IndexFunc(l.inner, func(one *layer) bool { return one.name == name && name != "" })
+		switch {
+		case at >= 0:
+			l = l.inner[at]
+		case s.layerCount >= maxLayers-1:
+			s.cut = true
+			return l
+		default:
+			s.layerCount++
+			l.inner = append(l.inner, &layer{name: name})
+			l = l.inner[len(l.inner)-1]
+		}
+	}
+	return l
+}
+
+// number ranks l and the layers in it: those inside come before what is in l itself.
+func (l *layer) number(last int) int {
+	for _, one := range l.inner {
+		last = one.number(last)
+	}
+	l.rank = min(last+1, maxLayers)
+	return l.rank
+}
+
+// keyframes reads the frames of an animation.
+func (s *Sheet) keyframes(name, css string, i int) int {
+	end := until(css, i, "}")
+	body := css[i:min(end, len(css))]
+	f := &frames{first: map[string]string{}, last: map[string]string{}}
+	count := 0
+	for i := blank(body, 0); i < len(body); i = blank(body, i) {
+		open := until(body, i, "{")
+		if open >= len(body) {
+			break
+		}
+		shut := until(body, open+1, "}")
+		set := map[string]string{}
+		eachDeclaration(body[open+1:min(shut, len(body))], func(d declaration) {
+			if d.shorthand == "" && !d.important && !strings.HasPrefix(d.name, "--") {
+				set[d.name] = d.value
+			}
+		})
+		for at := range split(strings.ToLower(withoutComments(body[i:open])), ",") {
+			into := map[string]map[string]string{"from": f.first, "0%": f.first, "to": f.last, "100%": f.last}[at]
+			for name, value := range set {
+				if into != nil {
+					into[name] = value
+				}
+			}
+		}
+		if count++; count == 1 {
+			f.same = set
+		} else {
+			for name, value := range f.same {
+				if set[name] != value {
+					delete(f.same, name)
+				}
+			}
+		}
+		i = shut + 1
+	}
+	if count < 2 {
+		f.same = nil // it moves to and from what the element has
+	}
+	if s.frames == nil {
+		s.frames = map[string]*frames{}
+	}
+	s.frames[strings.ToLower(name)] = f
+	return end + 1
+}
+
+// property reads what @property says of a custom property.
+func (s *Sheet) property(name, css string, i int) int {
+	end := until(css, i, "}")
+	r := registered{inherits: true}
+	for one := range split(css[i:min(end, len(css))], ";") {
+		key, value, _ := strings.Cut(one, ":")
+		switch value = strings.TrimSpace(value); strings.ToLower(strings.TrimSpace(key)) {
+		case "initial-value":
+			r.initial = value
+		case "inherits":
+			r.inherits = value != "false"
+		}
+	}
+	if s.properties == nil {
+		s.properties = map[string]registered{}
+	}
+	s.properties[name] = r
+	return end + 1
+}

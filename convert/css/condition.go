@@ -1,0 +1,393 @@
+package css
+
+import (
+	"strings"
+)
+
+// windows is a set of the kinds of windows in which a rule holds. Text that is seen in one of them has a reader.
+type windows uint8
+
+// The kinds of windows.
+const (
+	phone windows = 1 << iota
+	tablet
+	laptop
+	desktop
+	everywhere = phone | tablet | laptop | desktop
+)
+
+// window is what a media query asks for.
+type window struct {
+	width, height float64
+	touch, dark   bool
+	density       float64
+}
+
+var kinds = [...]window{
+	{width: 360, height: 740, touch: true, dark: true, density: 3},
+	{width: 820, height: 1180, touch: true, density: 2},
+	{width: windowWidth, height: windowHeight, density: 1},
+	{width: 1920, height: 1080, dark: true, density: 2},
+}
+
+// truth says of a condition where it holds and where it does not. What is not known is neither.
+type truth struct{ yes, no windows }
+
+func always(yes bool) truth {
+	if yes {
+		return truth{yes: everywhere}
+	}
+	return truth{no: everywhere}
+}
+
+// media returns the windows in which a list of media queries holds.
+func media(list string) windows {
+	list = strings.ToLower(strings.TrimSpace(withoutComments(list)))
+	if list == "" {
+		return everywhere
+	}
+	var yes windows
+	for query := range split(list, ",") {
+		yes |= mediaQuery(query)
+	}
+	return yes
+}
+
+func mediaQuery(query string) windows {
+	kind, rest := cutName(query)
+	not := false
+	if kind == "only" || kind == "not" && !strings.HasPrefix(strings.TrimSpace(rest), "(") {
+		not = kind == "not"
+		kind, rest = cutName(strings.TrimSpace(rest))
+	}
+	if kind == "" || kind == "not" {
+		return conditions(query, mediaFeature, 0).yes
+	}
+	t := always(kind == "screen" || kind == "all")
+	if rest = strings.TrimSpace(rest); rest != "" {
+		condition, ok := strings.CutPrefix(rest, "and")
+		if !ok {
+			return 0
+		}
+		c := conditions(condition, mediaFeature, 0)
+		t = truth{t.yes & c.yes, t.no | c.no}
+	}
+	if not {
+		return t.no
+	}
+	return t.yes
+}
+
+// conditions evaluates a condition with "and", "or", "not" and parentheses. Feature evaluates what stands between
+// parentheses, or a function with its name.
+func conditions(s string, feature func(name, inside string) truth, depth int) truth {
+	s = strings.TrimSpace(s)
+	if depth > maxNested || s == "" {
+		return truth{}
+	}
+	if rest, ok := strings.CutPrefix(s, "not"); ok && rest != "" && (rest[0] <= ' ' || rest[0] == '(') {
+		t := conditions(rest, feature, depth+1)
+		return truth{t.no, t.yes}
+	}
+	total, operator := truth{}, ""
+	for s != "" {
+		open := strings.IndexByte(s, '(')
+		if open < 0 {
+			return truth{}
+		}
+		name := strings.TrimSpace(s[:open])
+		if operator != "" {
+			var is bool
+			if name, is = strings.CutPrefix(name, operator); !is {
+				return truth{}
+			}
+			name = strings.TrimSpace(name)
+		}
+		end := until(s, open+1, ")")
+		inside := strings.TrimSpace(s[open+1 : min(end, len(s))])
+		var t truth
+		switch {
+		case name == "not":
+			t = conditions("("+inside+")", feature, depth+1)
+			t = truth{t.no, t.yes}
+		case name == "" && (strings.HasPrefix(inside, "(") || strings.HasPrefix(inside, "not ") ||
+			strings.HasPrefix(inside, "not(")):
+			t = conditions(inside, feature, depth+1)
+		default:
+			t = feature(name, inside)
+		}
+		switch operator {
+		case "":
+			total = t
+		case "and":
+			total = truth{total.yes & t.yes, total.no | t.no}
+		case "or":
+			total = truth{total.yes | t.yes, total.no & t.no}
+		}
+		s = strings.TrimSpace(s[min(end+1, len(s)):])
+		if operator == "" {
+			switch {
+			case strings.HasPrefix(s, "and"):
+				operator = "and"
+			case strings.HasPrefix(s, "or"):
+				operator = "or"
+			}
+		}
+	}
+	return total
+}
+
+// mediaFeature evaluates one feature of a media query.
+func mediaFeature(name, inside string) truth {
+	if name != "" {
+		return truth{}
+	}
+	var t truth
+	for i, w := range kinds {
+		is, known := w.has(inside)
+		switch {
+		case known && is:
+			t.yes |= 1 << i
+		case known:
+			t.no |= 1 << i
+		}
+	}
+	return t
+}
+
+// has reports whether a window has a feature, as in "min-width: 600px" or "width >= 600px".
+func (w window) has(feature string) (is, known bool) {
+	if i := strings.IndexAny(feature, "<>="); i >= 0 {
+		return w.hasRange(feature)
+	}
+	name, value, hasValue := strings.Cut(feature, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	name = strings.Replace(name, "-webkit-m", "m", 1)
+	bare := strings.TrimPrefix(strings.TrimPrefix(name, "min-"), "max-")
+	if has, ok := w.measure(bare); ok {
+		want, ok := quantity(value)
+		switch {
+		case !hasValue:
+			return has > 0, true
+		case !ok:
+			return false, false
+		case strings.HasPrefix(name, "min-"):
+			return has >= want, true
+		case strings.HasPrefix(name, "max-"):
+			return has <= want, true
+		}
+		return has == want, true
+	}
+	is, known = w.is(name, value)
+	return is, known
+}
+
+// hasRange reads "width >= 600px", "600px <= width" and "300px < width < 600px".
+func (w window) hasRange(feature string) (is, known bool) {
+	var parts []string
+	var operators []string
+	begun := 0
+	for i := 0; i < len(feature); i++ {
+		if strings.IndexByte("<>=", feature[i]) < 0 {
+			continue
+		}
+		parts = append(parts, strings.TrimSpace(feature[begun:i]))
+		operator := feature[i : i+1]
+		if i+1 < len(feature) && feature[i+1] == '=' {
+			i++
+			operator += "="
+		}
+		operators = append(operators, operator)
+		begun = i + 1
+	}
+	parts = append(parts, strings.TrimSpace(feature[begun:]))
+	is = true
+	for i, operator := range operators {
+		a, ok := w.value(parts[i])
+		b, ok2 := w.value(parts[i+1])
+		if !ok || !ok2 {
+			return false, false
+		}
+		switch operator {
+		case "<":
+			is = is && a < b
+		case "<=":
+			is = is && a <= b
+		case ">":
+			is = is && a > b
+		case ">=":
+			is = is && a >= b
+		default:
+			is = is && a == b
+		}
+	}
+	return is, true
+}
+
+// value returns a measure of the window, or a quantity.
+func (w window) value(s string) (float64, bool) {
+	if has, ok := w.measure(s); ok {
+		return has, true
+	}
+	return quantity(s)
+}
+
+// measure returns a feature that is a quantity.
+func (w window) measure(name string) (float64, bool) {
+	switch name {
+	case "width", "device-width", "inline-size":
+		return w.width, true
+	case "height", "device-height", "block-size":
+		return w.height, true
+	case "aspect-ratio", "device-aspect-ratio":
+		return w.width / w.height, true
+	case "resolution", "device-pixel-ratio", "-webkit-device-pixel-ratio":
+		return w.density, true
+	case "color":
+		return 8, true
+	case "color-index", "monochrome", "grid":
+		return 0, true
+	}
+	return 0, false
+}
+
+// quantity reads a length in pixels, a ratio, a resolution or a number.
+func quantity(s string) (float64, bool) {
+	if a, b, ok := strings.Cut(s, "/"); ok && !strings.Contains(s, "(") {
+		x, ok := quantity(a)
+		y, ok2 := quantity(b)
+		return x / max(y, 1e-9), ok && ok2
+	}
+	s = strings.TrimSpace(s)
+	if n, unit, ok := Number(s); ok {
+		switch unit {
+		case "dppx", "x":
+			return n, true
+		case "dpi":
+			return n / 96, true
+		case "dpcm":
+			return n / 37.8, true
+		}
+	}
+	l, ok := ParseLength(s, 16)
+	return l.Px, ok && l.Share == 0
+}
+
+// is reports whether the window has a feature that is a word; without a value, whether it has any but "none".
+func (w window) is(name, value string) (is, known bool) {
+	var has string
+	switch name {
+	case "orientation":
+		has = map[bool]string{true: "landscape", false: "portrait"}[w.width >= w.height]
+	case "hover", "any-hover":
+		has = map[bool]string{true: "none", false: "hover"}[w.touch]
+	case "pointer", "any-pointer":
+		has = map[bool]string{true: "coarse", false: "fine"}[w.touch]
+	case "prefers-color-scheme":
+		has = map[bool]string{true: "dark", false: "light"}[w.dark]
+	case "prefers-reduced-motion":
+		has = map[bool]string{true: "reduce", false: "no-preference"}[w.touch && w.dark]
+	case "prefers-contrast", "prefers-reduced-transparency", "prefers-reduced-data":
+		has = "no-preference"
+	case "scripting":
+		has = "enabled"
+	case "update":
+		has = "fast"
+	case "display-mode":
+		has = "browser"
+	case "scan":
+		has = "progressive"
+	case "forced-colors", "inverted-colors", "overflow-inline":
+		has = "none"
+	case "overflow-block":
+		has = "scroll"
+	case "color-gamut", "video-color-gamut":
+		has = "srgb"
+	case "dynamic-range", "video-dynamic-range":
+		has = "standard"
+	default:
+		return false, false
+	}
+	if value == "" {
+		return has != "none" && has != "no-preference", true
+	}
+	return value == has, true
+}
+
+// supports reports whether a condition of @supports holds.
+func supports(condition string) bool {
+	return conditions(strings.ToLower(withoutComments(condition)), func(name, inside string) truth {
+		switch name {
+		case "":
+			return always(supported(inside))
+		case "selector":
+			l := (&parser{}).selectors(inside, nil, false)
+			return always(l != nil)
+		case "font-tech", "font-format":
+			return always(true)
+		}
+		return truth{}
+	}, 0).yes != 0
+}
+
+// supported reports whether browsers know a declaration.
+func supported(declaration string) bool {
+	name, value, ok := strings.Cut(declaration, ":")
+	if !ok {
+		return false
+	}
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if bare, _, marked := strings.Cut(value, "!"); marked {
+		value = strings.TrimSpace(bare)
+	}
+	switch {
+	case strings.HasPrefix(name, "--"):
+		return true
+	case aliases[name] != "":
+		name = aliases[name]
+	case !properties[name]:
+		return otherProperties[name] && !strings.HasPrefix(value, "-moz-")
+	}
+	if refers(value) {
+		return true
+	}
+	set := false
+	expand(name, value, func(string, string) { set = true })
+	return set
+}
+
+// otherProperties are properties that style sheets ask for and that hide nothing.
+var otherProperties = wordSet(`align-content align-items align-self appearance -webkit-appearance aspect-ratio
+	backdrop-filter -webkit-backdrop-filter border-radius box-decoration-break -webkit-box-decoration-break box-shadow
+	box-sizing caret-color color-scheme column-count columns cursor flex flex-direction flex-wrap flex-basis flex-grow
+	flex-shrink float font-family font-variant-numeric font-variation-settings font-weight gap grid grid-area
+	grid-auto-flow grid-gap grid-template grid-template-areas grid-template-columns hyphens image-rendering
+	initial-letter justify-content justify-items justify-self line-clamp -webkit-line-clamp mask-composite object-fit
+	object-position offset-path order outline overflow-anchor overflow-clip-margin overflow-wrap overscroll-behavior
+	paint-order perspective place-content place-items pointer-events print-color-adjust resize row-gap column-gap
+	scroll-behavior scroll-snap-type scrollbar-color scrollbar-gutter scrollbar-width shape-outside tab-size
+	text-decoration text-decoration-color text-decoration-thickness text-overflow text-underline-offset text-wrap
+	touch-action transform-style transition-behavior user-select -webkit-user-select vertical-align view-transition-name
+	word-break writing-mode animation-timeline anchor-name field-sizing interpolate-size position-anchor position-try
+	text-box-trim -webkit-font-smoothing -webkit-text-size-adjust`)
+
+// container returns the windows in which a condition of @container holds for a container of the window's width, and
+// the custom property that it asks for.
+func container(prelude string) (in windows, style string) {
+	at := strings.IndexByte(prelude, '(')
+	if at < 0 {
+		return 0, ""
+	}
+	name := strings.TrimSpace(prelude[:at])
+	for _, word := range []string{"style", "not"} { // what is not the container's name
+		if name == word || strings.HasSuffix(name, " "+word) {
+			at -= at - strings.LastIndex(prelude[:at], word)
+			break
+		}
+	}
+	condition := strings.TrimSpace(prelude[at:])
+	if fn, inside, ok := call(condition); ok && fn == "style" {
+		return everywhere, strings.TrimSpace(inside)
+	}
+	return conditions(strings.ToLower(condition), mediaFeature, 0).yes, ""
+}

@@ -1,0 +1,386 @@
+package css
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+)
+
+// maxSteps is how many comparisons of an element with a part of a selector one page may cost; no rule may take more
+// than a sixteenth of them, so that costly rules leave the others their share.
+const (
+	maxSteps     = 1 << 21
+	maxRuleSteps = maxSteps / 16
+)
+
+// matcher compares elements with selectors.
+type matcher struct {
+	steps  int  // comparisons left
+	quirks bool // classes and ids are compared without case
+	places map[*html.Node]place
+	had    map[had]bool
+}
+
+// place counts the elements around an element, from 1: among all of its parent, and among those of its name.
+type place struct{ child, last, ofType, lastOfType int32 }
+
+// had is a question about :has that has been answered.
+type had struct {
+	s *selector
+	n *html.Node
+}
+
+// matches reports whether s holds for n, as far as chain[i:] goes. Anchor is the element of a :has round s.
+func (m *matcher) matches(s *selector, i int, n, anchor *html.Node) bool {
+	if m.steps--; m.steps < 0 {
+		return false
+	}
+	if c := &s.chain[i]; c.anchor {
+		return n == anchor
+	} else if !m.compound(c, n, anchor) {
+		return false
+	}
+	if i+1 == len(s.chain) {
+		return true
+	}
+	switch s.combinators[i] {
+	case '>':
+		return n.Parent != nil && m.matches(s, i+1, n.Parent, anchor)
+	case '+', '~':
+		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+			if p.Type != html.ElementNode {
+				continue
+			}
+			if m.matches(s, i+1, p, anchor) {
+				return true
+			}
+			if s.combinators[i] == '+' || m.steps < 0 {
+				return false
+			}
+		}
+		return false
+	}
+	for p := n.Parent; p != nil && m.steps >= 0; p = p.Parent {
+		if m.matches(s, i+1, p, anchor) {
+			return true
+		}
+	}
+	return false
+}
+
+// compound reports whether all that c asks for holds of n.
+func (m *matcher) compound(c *compound, n, anchor *html.Node) bool {
+	if c.never || n.Type != html.ElementNode || c.tag != "" && n.Data != c.tag && !strings.EqualFold(n.Data, c.tag) {
+		return false
+	}
+	if c.id != "" && m.cased(dom.Attr(n, "id")) != c.id {
+		return false
+	}
+	if len(c.classes) > 0 {
+		attr := dom.Attr(n, "class")
+		for _, class := range c.classes {
+			if !m.hasClass(attr, class) {
+				return false
+			}
+		}
+	}
+	for i := range c.attrs {
+		if !c.attrs[i].matches(n) {
+			return false
+		}
+	}
+	for i := range c.pseudos {
+		if !m.pseudo(&c.pseudos[i], n, anchor) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *matcher) cased(s string) string {
+	if m.quirks {
+		return strings.ToLower(s)
+	}
+	return s
+}
+
+func (m *matcher) hasClass(attr, class string) bool {
+	for word, rest := dom.CutWord(attr); word != ""; word, rest = dom.CutWord(rest) {
+		if word == class || m.quirks && strings.ToLower(word) == class {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *attrTest) matches(n *html.Node) bool {
+	if !dom.HasAttr(n, t.key) {
+		return false
+	}
+	v, want := dom.Attr(n, t.key), t.value
+	if t.fold {
+		v, want = strings.ToLower(v), strings.ToLower(want)
+	}
+	switch t.operator {
+	case '=':
+		return v == want
+	case '~':
+		for word := range strings.FieldsSeq(v) {
+			if word == want {
+				return true
+			}
+		}
+		return false
+	case '|':
+		return v == want || strings.HasPrefix(v, want+"-")
+	case '^':
+		return want != "" && strings.HasPrefix(v, want)
+	case '$':
+		return want != "" && strings.HasSuffix(v, want)
+	case '*':
+		return want != "" && strings.Contains(v, want)
+	}
+	return true
+}
+
+// any reports whether one of the selectors holds for n.
+func (m *matcher) any(list []*selector, n, anchor *html.Node) bool {
+	for _, s := range list {
+		if m.matches(s, 0, n, anchor) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
+	switch p.name {
+	case "is", "where":
+		return m.any(p.list, n, anchor)
+	case "not":
+		return !m.any(p.list, n, anchor)
+	case "has":
+		for _, s := range p.list {
+			if m.has(s, n) {
+				return true
+			}
+		}
+		return false
+	case "root", "scope":
+		return n.Parent != nil && n.Parent.Type == html.DocumentNode
+	case "empty":
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.Type == html.ElementNode || c.Type == html.TextNode && c.Data != "" {
+				return false
+			}
+		}
+		return true
+	case "lang":
+		for e := n; e != nil; e = e.Parent {
+			if lang := strings.ToLower(dom.Attr(e, "lang")); lang != "" {
+				return lang == p.word || strings.HasPrefix(lang, p.word+"-")
+			}
+		}
+		return false
+	case "dir":
+		for e := n; e != nil; e = e.Parent {
+			if dir := strings.ToLower(dom.Attr(e, "dir")); dir != "" {
+				return dir == p.word
+			}
+		}
+		return p.word == "ltr"
+	}
+	if p.counts() {
+		return m.nth(p, n)
+	}
+	return inState(p.name, n)
+}
+
+// counts reports whether p is about the place of an element among its siblings.
+func (p *pseudo) counts() bool {
+	return nths[p.name] || strings.HasSuffix(p.name, "-child") || strings.HasSuffix(p.name, "-of-type")
+}
+
+// inState reports whether n has a state that its attributes show.
+func inState(name string, n *html.Node) bool {
+	input := dom.Is(n, atom.Input, atom.Textarea, atom.Select)
+	control := input || dom.Is(n, atom.Button, atom.Fieldset, atom.Option, atom.Optgroup)
+	switch name {
+	case "link", "any-link", "-webkit-any-link":
+		return dom.Is(n, atom.A, atom.Area) && dom.HasAttr(n, "href")
+	case "checked":
+		return dom.Is(n, atom.Input) && dom.HasAttr(n, "checked") || dom.Is(n, atom.Option) && dom.HasAttr(n, "selected")
+	case "disabled":
+		return control && dom.HasAttr(n, "disabled")
+	case "enabled":
+		return control && !dom.HasAttr(n, "disabled")
+	case "required":
+		return input && dom.HasAttr(n, "required")
+	case "optional":
+		return input && !dom.HasAttr(n, "required")
+	case "read-only":
+		return !dom.Is(n, atom.Input, atom.Textarea) && !dom.HasAttr(n, "contenteditable")
+	case "read-write":
+		return dom.Is(n, atom.Input, atom.Textarea) || dom.HasAttr(n, "contenteditable")
+	case "open":
+		return dom.Is(n, atom.Details, atom.Dialog) && dom.HasAttr(n, "open")
+	case "defined": // scripts define the elements that HTML does not know
+		return true
+	case "valid":
+		return dom.Is(n, atom.Form, atom.Fieldset) || input && !dom.HasAttr(n, "required")
+	}
+	return false
+}
+
+// has reports whether an element to which n stands as s says matches s.
+func (m *matcher) has(s *selector, n *html.Node) bool {
+	key := had{s, n}
+	if is, known := m.had[key]; known {
+		return is
+	}
+	is := false
+	switch s.combinators[len(s.combinators)-1] {
+	case '+', '~':
+		for e := n.NextSibling; e != nil && !is && m.steps >= 0; e = e.NextSibling {
+			is = e.Type == html.ElementNode && m.matches(s, 0, e, n)
+			if len(s.chain) > 2 && !is {
+				is = m.hasBelow(s, e, n)
+			}
+		}
+	default:
+		is = m.hasBelow(s, n, n)
+	}
+	if m.had == nil {
+		m.had = map[had]bool{}
+	}
+	m.had[key] = is
+	return is
+}
+
+func (m *matcher) hasBelow(s *selector, top, anchor *html.Node) bool {
+	for d := range top.Descendants() {
+		if m.steps < 0 {
+			return false
+		}
+		if d.Type == html.ElementNode && m.matches(s, 0, d, anchor) {
+			return true
+		}
+	}
+	return false
+}
+
+// nth reports whether n has the place that p asks for.
+func (m *matcher) nth(p *pseudo, n *html.Node) bool {
+	if n.Parent == nil {
+		return false
+	}
+	if p.list != nil {
+		return m.nthOf(p, n)
+	}
+	at := m.place(n)
+	switch p.name {
+	case "first-child":
+		return at.child == 1
+	case "last-child":
+		return at.last == 1
+	case "only-child":
+		return at.child == 1 && at.last == 1
+	case "first-of-type":
+		return at.ofType == 1
+	case "last-of-type":
+		return at.lastOfType == 1
+	case "only-of-type":
+		return at.ofType == 1 && at.lastOfType == 1
+	case "nth-child":
+		return p.counted(at.child)
+	case "nth-last-child":
+		return p.counted(at.last)
+	case "nth-of-type":
+		return p.counted(at.ofType)
+	}
+	return p.counted(at.lastOfType)
+}
+
+// counted reports whether i is a·n+b for some n from 0 on.
+func (p *pseudo) counted(i int32) bool {
+	rest := int(i) - p.b
+	if p.a == 0 {
+		return rest == 0
+	}
+	return rest%p.a == 0 && rest/p.a >= 0
+}
+
+// nthOf counts only the siblings that match the list of p.
+func (m *matcher) nthOf(p *pseudo, n *html.Node) bool {
+	if !m.any(p.list, n, nil) {
+		return false
+	}
+	count := int32(1)
+	next := func(e *html.Node) *html.Node { return e.PrevSibling }
+	if p.name == "nth-last-child" {
+		next = func(e *html.Node) *html.Node { return e.NextSibling }
+	}
+	for e := next(n); e != nil && m.steps >= 0; e = next(e) {
+		if e.Type == html.ElementNode && m.any(p.list, e, nil) {
+			count++
+		}
+	}
+	return p.counted(count)
+}
+
+// place returns the place of n. The places of all its siblings are found at once.
+func (m *matcher) place(n *html.Node) place {
+	if at, known := m.places[n]; known {
+		return at
+	}
+	if m.places == nil {
+		m.places = map[*html.Node]place{}
+	}
+	ofType := map[string]int32{}
+	count := int32(0)
+	for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			count++
+			ofType[c.Data]++
+			m.places[c] = place{child: count, ofType: ofType[c.Data]}
+		}
+	}
+	for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
+		if at, is := m.places[c]; is {
+			at.last, at.lastOfType = count-at.child+1, ofType[c.Data]-at.ofType+1
+			m.places[c] = at
+		}
+	}
+	return m.places[n]
+}
+
+// parts counts the names that c asks for.
+func (c *compound) parts() (count int) {
+	if count = len(c.classes); c.id != "" {
+		count++
+	}
+	if c.tag != "" {
+		count++
+	}
+	return count
+}
+
+// names lists what an element must have to match.
+func (c *compound) names() (names []string) {
+	if c.id != "" {
+		names = append(names, "#"+c.id)
+	}
+	for _, class := range c.classes {
+		names = append(names, "."+class)
+	}
+	for _, t := range c.attrs {
+		names = append(names, "["+t.key+string(t.operator)+t.value)
+	}
+	if c.tag != "" {
+		names = append(names, c.tag)
+	}
+	return names
+}

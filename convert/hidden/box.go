@@ -1,0 +1,362 @@
+package hidden
+
+import (
+	"math"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"readthru/convert/chars"
+	"readthru/convert/css"
+)
+
+// ByStyle reports whether a style attribute hides its element.
+func ByStyle(style string) bool {
+	set := css.Declarations(style)
+	kind, _ := hiddenByStyle(set, 16)
+	return kind != "" || set["visibility"] == "hidden" || set["color"] == "transparent"
+}
+
+// hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
+// "". The property is the one that a script would change to show it; empty for kinds that nobody hides text with that
+// is to appear. The font of the element has em pixels.
+func hiddenByStyle(style map[string]string, em float64) (kind, property string) {
+	if len(style) == 0 {
+		return "", ""
+	}
+	switch display := style["display"]; {
+	case display == "none":
+		return "display", "display"
+	case strings.HasPrefix(display, "table-column"), style["content-visibility"] == "hidden",
+		strings.HasPrefix(style["content"], "url("):
+		return "display", ""
+	}
+	// A moved element that is transparent waits for its entrance: it is content.
+	moved := style["transform"] != "" || style["transition"] != "" || style["will-change"] != ""
+	if n, ok := css.Fraction(style["opacity"]); ok && n <= faintest {
+		if moved {
+			return "opacity", "entrance"
+		}
+		return "opacity", "opacity"
+	}
+	switch {
+	case filtered(style["filter"], em), masked(style):
+		return "opacity", ""
+	case offScreen(style, em):
+		return "off-screen", ""
+	case clipped(style, em):
+		return "clipped", ""
+	}
+	if property := collapsed(style, em); property != "" {
+		return "size", property
+	}
+	return "", ""
+}
+
+// filtered reports whether a filter leaves nothing of an element that can be read.
+func filtered(filter string, em float64) bool {
+	for f := range css.Words(filter) {
+		name, argument, _ := strings.Cut(strings.TrimSuffix(f, ")"), "(")
+		switch name {
+		case "opacity":
+			if n, ok := css.Fraction(argument); ok && n <= faintest {
+				return true
+			}
+		case "blur":
+			if l, ok := css.ParseLength(argument, em); ok && l.Px >= blurred {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blurred is the radius in pixels from which on blurred text is a grey bar.
+const blurred = 16
+
+// masked reports whether a mask lets nothing of an element through.
+func masked(style map[string]string) bool {
+	mask := style["mask-image"]
+	if size := style["mask-size"]; mask != "" && mask != "none" && size != "" {
+		for part := range css.Words(size) {
+			if l, ok := css.ParseLength(part, 16); ok && l.Px <= 0 && l.Share <= 0 {
+				return true
+			}
+		}
+	}
+	c := ink{}
+	if strings.Contains(mask, "gradient(") {
+		c = gradient(mask)
+	}
+	return c.known && c.A <= faintest
+}
+
+// The distances from which on a box lies outside every window.
+const (
+	farBack    = -900.0 // pixels to the left or upwards, where nobody scrolls
+	farOn      = 9000.0
+	farFixed   = 4000.0 // of a box that does not scroll with the page
+	windowWide = 1366.0
+	windowHigh = 768.0
+)
+
+// offScreen reports an element moved out of every window, or seen from its edge or its back.
+func offScreen(style map[string]string, em float64) bool {
+	switch style["position"] {
+	case "fixed":
+		if fixedAway(style, em) {
+			return true
+		}
+	case "absolute", "relative":
+		for _, side := range [...]string{"left", "right", "top", "bottom"} {
+			if far(style[side], em, side == "left" || side == "right") {
+				return true
+			}
+		}
+	}
+	if far(style["margin-left"], em, true) || far(style["margin-top"], em, false) {
+		return true
+	}
+	m, ok := transformed(style, em)
+	if !ok {
+		return false
+	}
+	return m.smallest() <= .02 || m.away() && style["backface-visibility"] == "hidden" || distant(m.move[0], true) ||
+		distant(m.move[1], false)
+}
+
+// fixedAway reports whether a box that stays where it is in the window lies outside it.
+func fixedAway(style map[string]string, em float64) bool {
+	for _, side := range [...]string{"left", "right", "top", "bottom"} {
+		l, ok := css.ParseLength(style[side], em)
+		whole := windowWide
+		if side == "top" || side == "bottom" {
+			whole = windowHigh
+		}
+		if ok && (l.Share >= 1 || l.Share <= -1 || l.Window && math.Abs(l.Px) >= .98*whole || l.Px <= farBack ||
+			l.Px >= farFixed) {
+			return true
+		}
+	}
+	return false
+}
+
+// far reports a length that leads out of every window.
+func far(value string, em float64, across bool) bool {
+	if value == "" {
+		return false
+	}
+	l, ok := css.ParseLength(value, em)
+	return ok && distant(l, across)
+}
+
+func distant(l css.Length, across bool) bool {
+	return l.Px <= farBack || l.Px >= farOn || l.Share <= -1.5 || l.Share >= 9 ||
+		l.Window && (across && math.Abs(l.Px) >= .98*windowWide || l.Px >= 4*windowHigh)
+}
+
+// clipped reports an element of which nothing is left to see.
+func clipped(style map[string]string, em float64) bool {
+	if path := style["clip-path"]; path != "" && clippedTo(path, em) {
+		return true
+	}
+	rect, ok := strings.CutPrefix(style["clip"], "rect(")
+	if !ok || style["position"] != "absolute" && style["position"] != "fixed" {
+		return false
+	}
+	sides := lengths(strings.NewReplacer(",", " ", ")", " ").Replace(rect), em)
+	return len(sides) == 4 && (empty(sides[0], sides[2]) || empty(sides[3], sides[1]))
+}
+
+// empty reports whether there is next to nothing between two edges of a rectangle.
+func empty(from, to *css.Length) bool {
+	if to == nil {
+		return false
+	}
+	begin := css.Length{}
+	if from != nil {
+		begin = *from
+	}
+	return to.Px-begin.Px <= 1 && to.Share-begin.Share <= 0
+}
+
+// lengths reads lengths between spaces; nil stands for what is none, as auto.
+func lengths(list string, em float64) (all []*css.Length) {
+	for word := range css.Words(list) {
+		if l, ok := css.ParseLength(word, em); ok {
+			all = append(all, &l)
+		} else {
+			all = append(all, nil)
+		}
+	}
+	return all
+}
+
+// clippedTo reports whether a shape has next to no area.
+func clippedTo(path string, em float64) bool {
+	shape, arguments, _ := strings.Cut(path, "(")
+	if end := strings.LastIndexByte(arguments, ')'); end >= 0 {
+		arguments = arguments[:end]
+	}
+	switch shape {
+	case "inset":
+		arguments, _, _ = strings.Cut(arguments, " round ")
+		four := lengths(arguments, em)
+		if len(four) == 0 || len(four) > 4 {
+			return false
+		}
+		order := [4][4]int{{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 1, 2, 1}, {0, 1, 2, 3}}[len(four)-1]
+		return meet(four[order[0]], four[order[2]]) || meet(four[order[1]], four[order[3]])
+	case "circle", "ellipse":
+		radii, _, _ := strings.Cut(arguments, "at ")
+		for _, r := range lengths(radii, em) {
+			if r != nil && r.Px <= 1 && r.Share <= .005 {
+				return true
+			}
+		}
+	case "polygon":
+		return flat(arguments, em)
+	case "rect":
+		if sides := lengths(arguments, em); len(sides) == 4 {
+			return empty(sides[0], sides[2]) || empty(sides[3], sides[1])
+		}
+	case "xywh":
+		if sides := lengths(arguments, em); len(sides) >= 4 {
+			return empty(nil, sides[2]) || empty(nil, sides[3])
+		}
+	case "path":
+		return strings.Count(strings.Join(strings.FieldsFunc(arguments, func(r rune) bool {
+			return r != '.' && r != '-' && (r < '0' || r > '9')
+		}), " "), " ") < 4 // two points are no area
+	}
+	return false
+}
+
+// meet reports whether two opposite sides of a box are moved inwards until nothing is between them.
+func meet(a, b *css.Length) bool {
+	return a != nil && b != nil && (a.Share+b.Share >= .99 && a.Px+b.Px >= 0 || a.Px+b.Px >= farOn)
+}
+
+// flat reports whether a polygon has no area, in a box of 300 by 60 pixels.
+func flat(points string, em float64) bool {
+	var xs, ys []float64
+	for point := range css.List(points) {
+		at := lengths(point, em)
+		if len(at) != 2 || at[0] == nil || at[1] == nil {
+			continue // a rule of filling
+		}
+		xs, ys = append(xs, at[0].Px+at[0].Share*300), append(ys, at[1].Px+at[1].Share*60)
+	}
+	area := 0.0
+	outside := len(xs) > 0
+	for i := range xs {
+		j := (i + 1) % len(xs)
+		area += xs[i]*ys[j] - xs[j]*ys[i]
+		outside = outside && (xs[i] <= 0 || ys[i] <= 0)
+	}
+	return len(xs) > 0 && (math.Abs(area) < 8 || outside)
+}
+
+// cutsOff reports whether a box cuts off what is too large for it.
+func cutsOff(style map[string]string) bool {
+	for _, overflow := range [...]string{style["overflow-x"], style["overflow-y"]} {
+		if overflow != "" && overflow != "visible" && overflow != "inherit" {
+			return true
+		}
+	}
+	contain := style["contain"]
+	return strings.Contains(contain, "paint") || strings.Contains(contain, "strict") ||
+		strings.Contains(contain, "content")
+}
+
+// collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "".
+func collapsed(style map[string]string, em float64) string {
+	if !cutsOff(style) {
+		return ""
+	}
+	contain := style["contain"]
+	sized := strings.Contains(contain, "strict") || strings.HasPrefix(contain, "size") ||
+		strings.Contains(contain, " size")
+	if sized && (style["height"] == "" || style["height"] == "auto") && !room(style, em, "min-height", "padding-top",
+		"padding-bottom") {
+		return "contain"
+	}
+	for _, name := range [...]string{"height", "max-height", "width", "max-width"} {
+		value := style[name]
+		l, ok := css.ParseLength(value, em)
+		high := strings.HasSuffix(name, "height")
+		if !ok || l.Px > 1 || l.Px < 0 || l.Share > 0 || high && strings.HasSuffix(value, "%") {
+			continue
+		}
+		if high && !room(style, em, "min-height", "padding-top", "padding-bottom") ||
+			!high && !room(style, em, "min-width", "padding-left", "padding-right") {
+			return name
+		}
+	}
+	return ""
+}
+
+// room reports whether one of some properties makes room in a box.
+func room(style map[string]string, em float64, names ...string) bool {
+	for _, name := range names {
+		if value := chars.FirstWord(style[name]); value != "" {
+			if l, ok := css.ParseLength(value, em); !ok && value != "auto" || l.Px > 1 || l.Share > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stacked notes whether n paints over what lies below the page's plane.
+func (l *look) stacked(n *html.Node, style map[string]string) {
+	if stacks(style) {
+		l.covered = false
+		return
+	}
+	if n.Parent != nil && n.Parent.Type == html.ElementNode && n.Data != "body" && opaque(style) {
+		l.covered = true
+	}
+}
+
+// opaque reports whether a style paints over what lies behind its element.
+func opaque(style map[string]string) bool {
+	c := inked(style["background-color"], ink{}, ink{css.Colour{A: 1}, true})
+	return c.known && c.A >= .95 && style["display"] != "inline" && style["background-clip"] != "text"
+}
+
+// stacks reports whether an element keeps what lies below its plane above its own background.
+func stacks(style map[string]string) bool {
+	if len(style) == 0 {
+		return false
+	}
+	position := style["position"]
+	if position == "fixed" || position == "sticky" || position != "" && position != "static" && depth(style) != "" {
+		return true
+	}
+	if n, ok := css.Fraction(style["opacity"]); ok && n < 1 {
+		return true
+	}
+	for _, name := range [...]string{"transform", "translate", "scale", "rotate", "filter", "clip-path", "mask-image"} {
+		if v := style[name]; v != "" && v != "none" {
+			return true
+		}
+	}
+	return style["isolation"] == "isolate" || style["contain"] != "" && style["contain"] != "none" ||
+		style["mix-blend-mode"] != "" && style["mix-blend-mode"] != "normal"
+}
+
+// depth returns the z-index of a style, "" for none.
+func depth(style map[string]string) string {
+	if z := style["z-index"]; z != "auto" && z != "inherit" {
+		return z
+	}
+	return ""
+}
+
+// below reports whether a style puts its element below the page's plane.
+func below(style map[string]string) bool {
+	z, ok := css.ParseLength(depth(style), 16)
+	position := style["position"]
+	return ok && z.Px < 0 && position != "" && position != "static"
+}

@@ -1,0 +1,99 @@
+package hidden
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/css"
+	"readthru/convert/dom"
+)
+
+// The limits of looking for boxes that cover others.
+const (
+	maxNeighbours = 20   // elements beside one
+	maxCovers     = 1000 // elements of a page for which they are looked at, or boxes that cover some
+	maxCovered    = 1 << 16
+)
+
+// under reports whether a style puts n below the page's plane, where an opaque box beside it lies over it.
+func (w *Cleaner) under(n *html.Node, style map[string]string) bool {
+	if position := style["position"]; !below(style) || position != "absolute" && position != "fixed" ||
+		n.Parent == nil || w.covers >= maxCovers {
+		return false
+	}
+	w.covers++
+	count := 0
+	for c := n.Parent.FirstChild; c != nil && count < maxNeighbours; c = c.NextSibling {
+		if c.Type == html.ElementNode && c != n {
+			if count++; opaque(w.sheet.StylesOf(c).Values) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// covers reports whether n is an opaque box as large as the box that it is placed in.
+func covers(n *html.Node, style map[string]string) bool {
+	if style["position"] != "absolute" || !opaque(style) || below(style) || dom.Is(n.Parent, atom.Body) {
+		return false
+	}
+	at := func(side string) bool {
+		l, ok := css.ParseLength(style[side], 16)
+		return ok && l.Px <= 0 && l.Share <= 0
+	}
+	all := func(size string) bool {
+		l, ok := css.ParseLength(style[size], 16)
+		return ok && l.Share >= .99
+	}
+	return at("top") && at("left") && (at("bottom") || all("height")) && (at("right") || all("width"))
+}
+
+// cover removes the text before n in the box that n is placed in. What may lie above n stays, as does a box that is
+// most of the page: a script takes the cover away.
+func (w *Cleaner) cover(n *html.Node) {
+	if w.covers++; w.covers > maxCovers {
+		return
+	}
+	box := n.Parent
+	for !placed(w.sheet.StylesOf(box).Values) {
+		if box = box.Parent; box == nil || box.Type != html.ElementNode || dom.Is(box, atom.Body) {
+			return
+		}
+	}
+	if w.isPage(box) {
+		return
+	}
+	var below []*html.Node
+	var walk func(e *html.Node) bool
+	walk = func(e *html.Node) bool { // false once n has been reached
+		for c := e.FirstChild; c != nil; c = c.NextSibling {
+			if w.covered++; c == n || w.covered > maxCovered {
+				return false
+			}
+			if c.Type == html.TextNode && !chars.Blank(c.Data) {
+				below = append(below, c)
+			}
+			if c.Type == html.ElementNode && !neverText[c.DataAtom] {
+				z, ok := css.ParseLength(depth(w.sheet.StylesOf(c).Values), 16)
+				if !(ok && z.Px > 0) && !walk(c) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	walk(box)
+	for _, text := range below {
+		w.reported.add("covered", text.Data)
+		dom.Remove(text)
+	}
+}
+
+// placed reports whether what lies in an element is placed by its edges.
+func placed(style map[string]string) bool {
+	position := style["position"]
+	return position != "" && position != "static" && position != "inherit" || style["transform"] != "" &&
+		style["transform"] != "none"
+}

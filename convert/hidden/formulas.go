@@ -1,0 +1,58 @@
+package hidden
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+)
+
+// Formulas removes what readers do not see of the formulas below body: a formula is written anew from its parts, and
+// then nothing tells any more which of them were shown.
+func (w *Cleaner) Formulas(body *html.Node) {
+	for _, formula := range dom.FindAll(body,
+		func(n *html.Node) bool { return n.Data == "math" || n.Data == "mjx-math" }) {
+		w.formula(formula, w.plain())
+	}
+}
+
+func (w *Cleaner) formula(n *html.Node, outer look) {
+	style := w.sheet.StylesOf(n)
+	var kind string
+	switch l := w.paint(n, outer, style); {
+	case n.Data == "mphantom":
+		kind = "visibility"
+	case dom.HasAttr(n, "hidden") && style.Values["display"] == "":
+		kind = "hidden"
+	case l.visibility == "hidden" && n.FirstChild != nil && n.FirstChild.Type == html.ElementNode: // a part may be visible
+		w.formulaParts(n, l)
+		return
+	default:
+		if kind, _ = hiddenByStyle(style.Values, l.size); kind == "" {
+			kind = l.unseen()
+		}
+		if kind == "" {
+			w.formulaParts(n, l)
+			return
+		}
+	}
+	w.reported.addNode(kind, n)
+	dom.Remove(n)
+}
+
+// formulaParts goes on to the children of n that browsers show.
+func (w *Cleaner) formulaParts(n *html.Node, l look) {
+	shown := 0
+	for c := n.FirstChild; c != nil; {
+		next := c.NextSibling
+		if c.Type == html.ElementNode && c.Data != "annotation" && c.Data != "annotation-xml" {
+			if shown++; shown > 1 && (n.Data == "semantics" || n.Data == "maction") {
+				w.reported.addNode("display", c)
+				n.RemoveChild(c)
+			} else if !dom.Is(c, atom.Script) {
+				w.formula(c, l)
+			}
+		}
+		c = next
+	}
+}
