@@ -122,10 +122,12 @@ func containsFold(text []byte, lower string) bool {
 	}
 }
 
-// attribute is an attribute of a tag: its name and the range of its value, without quotation marks.
+// attribute is an attribute of a tag: its name and the range of its value, without quotation marks. An attribute
+// without a value has an empty range. whole is the range of the attribute with the white space before it.
 type attribute struct {
 	name       string
 	start, end int
+	whole      [2]int
 }
 
 // maxTag is how long a tag may be, in bytes. It bounds what hostile text costs.
@@ -135,9 +137,13 @@ const maxTag = 2000
 // 6.6).
 func tagEnd(text []byte) int { return readTag(text, nil) }
 
-// readTag is tagEnd, and calls attr for every attribute with a value.
+// readTag is tagEnd, and calls attr for every attribute.
 func readTag(text []byte, attr func(attribute)) int {
-	text = text[:min(len(text), maxTag)]
+	return scanTag(text[:min(len(text), maxTag)], attr)
+}
+
+// scanTag is readTag without a limit.
+func scanTag(text []byte, attr func(attribute)) int {
 	at := 1
 	closing := at < len(text) && text[at] == '/'
 	if closing {
@@ -179,6 +185,9 @@ func readTag(text []byte, attr func(attribute)) int {
 			next++
 		}
 		if next >= len(text) || text[next] != '=' {
+			if attr != nil {
+				attr(attribute{string(bytes.ToLower(key)), at, at, [2]int{space, at}})
+			}
 			continue
 		}
 		for next++; next < len(text) && isSpace(text[next]); {
@@ -206,7 +215,7 @@ func readTag(text []byte, attr func(attribute)) int {
 			at = end
 		}
 		if attr != nil {
-			attr(attribute{string(bytes.ToLower(key)), start, end})
+			attr(attribute{string(bytes.ToLower(key)), start, end, [2]int{space, at}})
 		}
 	}
 }

@@ -24,6 +24,7 @@ type Link struct {
 	Kind               LinkKind
 	Start, End         int // the address as written, without < and >
 	TextStart, TextEnd int // the text of an inline link or image
+	Begin, After       int // all of it: from its first bracket to behind its last; of a definition, without its line break
 }
 
 // Address returns the address of a link of a text, without escapes.
@@ -60,7 +61,7 @@ func Links(md []byte) iter.Seq[Link] {
 			}
 			switch kind {
 			case Prose, ATX, HTML:
-				l.add(at, at+r.content, at+len(line))
+				l.add(md, at, at+r.content, at+len(line))
 			case Indented:
 				l.bareURLs(line, at)
 			}
@@ -76,14 +77,18 @@ type links struct {
 	yield   func(Link) bool
 	stopped bool
 
-	// The paragraph being gathered. Its text is the part of md from start on, with what stands before the content of its
-	// lines as spaces; it is a copy only when there is something to blank.
+	paragraph
+	openers  []opener
+	inactive int // openers of links before this one open nothing
+	ticks    lastTicks
+}
+
+// paragraph gathers the lines of a paragraph. Its text is the part of md from start on, with what stands before the
+// content of its lines as spaces; it is a copy only when there is something to blank.
+type paragraph struct {
 	start, end int
 	text       []byte
 	copied     bool
-	openers    []opener
-	inactive   int // openers of links before this one open nothing
-	ticks      [maxTicks + 1]int
 }
 
 // opener is a bracket that may open a link.
@@ -95,34 +100,40 @@ type opener struct {
 // maxTicks is how long the marks of a code span may be.
 const maxTicks = 64
 
-func (l *links) add(at, content, end int) {
-	if l.end == 0 {
-		l.start, l.copied = content, false
+// add adds the line of md that begins at at. Its content begins at content.
+func (p *paragraph) add(md []byte, at, content, end int) {
+	if p.end == 0 {
+		p.start, p.copied = content, false
 		at = content
 	}
-	if content > at && !l.copied {
-		l.text, l.copied = append(l.text[:0], l.md[l.start:at]...), true
+	if content > at && !p.copied {
+		p.text, p.copied = append(p.text[:0], md[p.start:at]...), true
 	}
-	if l.copied {
-		l.text = append(l.text, l.md[l.start+len(l.text):at]...)
+	if p.copied {
+		p.text = append(p.text, md[p.start+len(p.text):at]...)
 		for range content - at {
-			l.text = append(l.text, ' ')
+			p.text = append(p.text, ' ')
 		}
-		l.text = append(l.text, l.md[content:end]...)
+		p.text = append(p.text, md[content:end]...)
 	}
-	l.end = end
+	p.end = end
+}
+
+// take returns the text that was gathered, or nil if there is none. The next line begins another paragraph.
+func (p *paragraph) take(md []byte) []byte {
+	if p.end == 0 {
+		return nil
+	}
+	text := md[p.start:p.end]
+	if p.copied {
+		text = p.text
+	}
+	p.end = 0
+	return text
 }
 
 func (l *links) flush() {
-	if l.end == 0 {
-		return
-	}
-	text := l.md[l.start:l.end]
-	if l.copied {
-		text = l.text
-	}
-	l.end = 0
-	if bytes.ContainsAny(text, "]<:") {
+	if text := l.take(l.md); bytes.ContainsAny(text, "]<:") {
 		l.inline(text, l.definitions(text))
 	}
 }
@@ -132,6 +143,8 @@ func (l *links) put(link Link) {
 	link.End += l.start
 	link.TextStart += l.start
 	link.TextEnd += l.start
+	link.Begin += l.start
+	link.After += l.start
 	l.stopped = l.stopped || !l.yield(link)
 }
 
@@ -143,7 +156,10 @@ func (l *links) definitions(text []byte) int {
 		if !ok {
 			return at
 		}
-		l.put(Link{Kind: Definition, Start: at + start, End: at + end})
+		l.put(Link{
+			Kind: Definition, Start: at + start, End: at + end,
+			Begin: at + Indentation(line), After: at + trimmed(line),
+		})
 		at = next
 	}
 	return len(text)
@@ -191,10 +207,10 @@ func (l *links) inline(text []byte, at int) {
 			}
 		case '`':
 			if !counted {
-				l.countTicks(text)
+				l.ticks = countTicks(text)
 				counted = true
 			}
-			at = l.skipCode(text, at)
+			at = skipCode(text, at, &l.ticks)
 			continue
 		case '<':
 			at = l.angle(text, at)
@@ -211,7 +227,7 @@ func (l *links) inline(text []byte, at int) {
 			continue
 		case 'h', 'H':
 			if end := bareURL(text, at); end > 0 {
-				l.put(Link{Kind: BareURL, Start: at, End: end})
+				l.put(Link{Kind: BareURL, Start: at, End: end, Begin: at, After: end})
 				at = end
 				continue
 			}
@@ -220,28 +236,30 @@ func (l *links) inline(text []byte, at int) {
 	}
 }
 
-// countTicks notes where the last run of backticks of each length begins.
-func (l *links) countTicks(text []byte) {
-	l.ticks = [maxTicks + 1]int{}
+// lastTicks says where the last run of backticks of each length begins.
+type lastTicks [maxTicks + 1]int
+
+func countTicks(text []byte) (last lastTicks) {
 	for at := 0; at < len(text); at++ {
 		run := at
 		for at < len(text) && text[at] == '`' {
 			at++
 		}
 		if n := at - run; n > 0 && n <= maxTicks {
-			l.ticks[n] = run
+			last[n] = run
 		}
 	}
+	return last
 }
 
 // skipCode returns where the code span ends that begins at at, or the run of backticks when it opens none.
-func (l *links) skipCode(text []byte, at int) int {
+func skipCode(text []byte, at int, last *lastTicks) int {
 	start := at
 	for at < len(text) && text[at] == '`' {
 		at++
 	}
 	run := at - start
-	if run > maxTicks || l.ticks[run] <= start {
+	if run > maxTicks || last[run] <= start {
 		return at
 	}
 	for end := at; end < len(text); {
@@ -259,16 +277,22 @@ func (l *links) skipCode(text []byte, at int) int {
 // angle reads what begins with < at at: an autolink, or a tag with addresses. It returns where to read on.
 func (l *links) angle(text []byte, at int) int {
 	if inner := address(text[at:]); inner != nil {
-		l.put(Link{Kind: Autolink, Start: at + 1, End: at + 1 + len(inner)})
+		l.put(Link{
+			Kind: Autolink, Start: at + 1, End: at + 1 + len(inner), Begin: at, After: at + len(inner) + 2,
+		})
 		return at + len(inner) + 2
 	}
 	var found [2]Link
 	n := readTag(text[at:], func(a attribute) {
 		switch a.name {
 		case "href":
-			found[0] = Link{Kind: Href, Start: at + a.start, End: at + a.end}
+			found[0] = Link{
+				Kind: Href, Start: at + a.start, End: at + a.end, Begin: at + a.whole[0], After: at + a.whole[1],
+			}
 		case "src":
-			found[1] = Link{Kind: Src, Start: at + a.start, End: at + a.end}
+			found[1] = Link{
+				Kind: Src, Start: at + a.start, End: at + a.end, Begin: at + a.whole[0], After: at + a.whole[1],
+			}
 		}
 	})
 	if n == 0 {
@@ -303,13 +327,13 @@ func (l *links) close(text []byte, at int) int {
 	if after < 0 {
 		return at + 1
 	}
-	kind := InlineLink
+	kind, begin := InlineLink, o.at-1
 	if o.image {
-		kind = InlineImage
+		kind, begin = InlineImage, o.at-2
 	} else {
 		l.inactive = n - 1
 	}
-	l.put(Link{Kind: kind, Start: start, End: end, TextStart: o.at, TextEnd: at})
+	l.put(Link{Kind: kind, Start: start, End: end, TextStart: o.at, TextEnd: at, Begin: begin, After: after})
 	return after
 }
 
@@ -417,7 +441,7 @@ func (l *links) bareURLs(line []byte, at int) {
 			continue
 		}
 		if end := bareURL(line, i); end > 0 {
-			l.put(Link{Kind: BareURL, Start: i, End: end})
+			l.put(Link{Kind: BareURL, Start: i, End: end, Begin: i, After: end})
 			i = end
 		}
 	}
