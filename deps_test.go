@@ -29,7 +29,7 @@ const policy = `
 	convert/docx          → convert/guard, convert/chars, convert/xmlread
 	convert/css           → convert/chars, convert/dom
 	convert/pdflayout     → pdf, convert/chars, convert/guard
-	convert/hidden        → page, convert/chars, convert/dom, convert/guard, convert/css
+	convert/hidden        → page, markdown, convert/chars, convert/dom, convert/guard, convert/css
 	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
 	convert               → convert/xmlread, convert/docx, convert/css, convert/hidden, convert/pdflayout
 	store                 → page

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -75,6 +76,7 @@ type Document struct {
 	ready   string     // markdown of a body that has no tree
 
 	warnings []string
+	unseen   hidden.Report
 	removed  page.Removed // what no reader of the page sees
 	pick     *pick        // what of the page is wanted; nil: all
 }
@@ -109,9 +111,14 @@ func (d *Document) parse(ctx context.Context) {
 	d.adopt(ctx, root)
 }
 
-// reportHidden records what was removed as hidden, and warns of it.
+// reportHidden records what was removed as hidden, and warns of it. What was recorded before counts as well: a feed is
+// cleaned as a text, and then as a page.
 func (d *Document) reportHidden(r hidden.Report) {
-	d.removed = r.Removed
+	r = d.unseen.With(r)
+	d.unseen, d.removed = r, r.Removed
+	d.warnings = slices.DeleteFunc(d.warnings, func(w string) bool {
+		return strings.HasPrefix(w, WarnHidden+"=") || strings.HasPrefix(w, WarnNote+"=")
+	})
 	if r.Hidden > 0 {
 		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(r.Hidden))
 	}

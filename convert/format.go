@@ -12,6 +12,7 @@ import (
 	"readthru/convert/chars"
 	"readthru/convert/docx"
 	"readthru/convert/guard"
+	"readthru/convert/hidden"
 	"readthru/convert/xmlread"
 	"readthru/page"
 )
@@ -207,6 +208,15 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	if guessed {
 		d.warnings = append(d.warnings, WarnCharset)
 	}
+	var unseen hidden.Report
+	switch f {
+	case htmlFormat:
+	case markdownText, plainFormat:
+		text, unseen = hidden.Markdown(text, d.url)
+	default:
+		text, unseen = hidden.Text(text)
+	}
+	d.reportHidden(unseen)
 	d.content = text
 	if f == htmlFormat {
 		if guard.Run(func() { d.parse(ctx) }) != nil {

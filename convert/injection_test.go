@@ -2,7 +2,9 @@ package convert_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	stdhtml "html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,20 +13,55 @@ import (
 	"readthru/convert"
 )
 
-// TestInjectionVectorsLeaveNoHiddenText converts the pages of injection-vectors.json, in testdata/security or the
-// folder that READTHRU_CORPUS_SECURITY names, and checks that the markdown has no hidden, fallback or invisible text
-// and every visible sentence.
-func TestInjectionVectorsLeaveNoHiddenText(t *testing.T) {
+// vector is a page of injection-vectors.json with text that a reader does not see.
+type vector struct{ ID, Cls, HTML, Note string }
+
+// shown reports whether the text of the vector that looks like an attack is content.
+func (v *vector) shown() bool {
+	return v.Cls == "role" || strings.Contains(v.Note, "legitimate") || v.ID == "img-alt" || v.ID == "md-alt-break"
+}
+
+// characters reports whether what is hidden is characters.
+func (v *vector) characters() bool { return v.Cls == "unicode" || v.Cls == "invisible" }
+
+// fragment returns the content of a vector's page with its style sheets, as it may stand in markdown. A control
+// character stands there as it is.
+func fragment(v *vector) string {
+	var b strings.Builder
+	for style := range strings.SplitSeq(v.HTML, "<style>") {
+		if sheet, _, found := strings.Cut(style, "</style>"); found {
+			b.WriteString("<style>" + sheet + "</style>\n\n")
+		}
+	}
+	_, body, _ := strings.Cut(v.HTML, "<body>")
+	for _, end := range []string{"</article>", "</main>", "</body>"} {
+		body, _, _ = strings.Cut(body, end)
+	}
+	body = strings.NewReplacer("<article>", "", "<main>", "").Replace(body)
+	if v.characters() {
+		body = stdhtml.UnescapeString(body)
+	}
+	return b.String() + body
+}
+
+// vectors reads injection-vectors.json, in testdata/security or the folder that READTHRU_CORPUS_SECURITY names.
+func vectors(t *testing.T) (list []vector) {
+	t.Helper()
 	dir := cmp.Or(os.Getenv("READTHRU_CORPUS_SECURITY"), "testdata/security")
 	file, err := os.ReadFile(filepath.Join(dir, "injection-vectors.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var vectors []struct{ ID, Cls, HTML, Note string }
-	if err := json.Unmarshal(file, &vectors); err != nil {
+	if err := json.Unmarshal(file, &list); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range vectors {
+	return list
+}
+
+// TestInjectionVectorsLeaveNoHiddenText converts the vectors as pages, and checks that the markdown has no hidden,
+// fallback or invisible text and every visible sentence.
+func TestInjectionVectorsLeaveNoHiddenText(t *testing.T) {
+	for _, v := range vectors(t) {
 		t.Run(v.ID, func(t *testing.T) {
 			for _, o := range []convert.Options{{}, {WholePage: true}} {
 				res := convertPage(t, v.HTML, o)
@@ -39,12 +76,56 @@ func TestInjectionVectorsLeaveNoHiddenText(t *testing.T) {
 				if bad := invisibles(res.Markdown); bad != "" {
 					t.Errorf("%+v: %s is left in %q", o, bad, res.Markdown)
 				}
-				content := v.Cls == "role" || strings.Contains(v.Note, "legitimate") || v.ID == "img-alt" || v.ID == "md-alt-break"
-				if !content && strings.Contains(res.Markdown, "PWN") {
+				if !v.shown() && strings.Contains(res.Markdown, "PWN") {
 					t.Errorf("%+v: hidden text is left: %q", o, res.Markdown)
 				}
 				if v.Cls == "hidden" && len(res.Removed.Pieces) == 0 {
 					t.Errorf("%+v: nothing is reported as removed", o)
+				}
+			}
+		})
+	}
+}
+
+// TestInjectionVectorsInMarkdownLeaveNoHiddenText gives the vectors as an origin would that calls them markdown, plain
+// text or data. In data only characters are hidden.
+func TestInjectionVectorsInMarkdownLeaveNoHiddenText(t *testing.T) {
+	paragraphs := strings.NewReplacer("<h1>", "# ", "</h1>", "\n\n", "<p>Visible", "\n\nVisible", ".</p>", ".\n\n")
+	for _, v := range vectors(t) {
+		t.Run(v.ID, func(t *testing.T) {
+			page := fragment(&v)
+			data, err := json.Marshal(map[string]string{"page": page})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for form, text := range map[string]string{
+				"text/markdown": paragraphs.Replace(page), "text/x-markdown": page + "\n\n# Heading\n",
+				"text/plain": paragraphs.Replace(page), "application/json": string(data),
+			} {
+				doc, err := convert.Parse(context.Background(), []byte(text), form, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := doc.Convert(context.Background(), convert.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, sentence := range []string{
+					"Visible paragraph one of the real article",
+					"Visible paragraph two, which is also real content",
+				} {
+					if !strings.Contains(res.Markdown, sentence) {
+						t.Errorf("%s: %q is missing: %q", form, sentence, res.Markdown)
+					}
+				}
+				if bad := invisibles(res.Markdown); bad != "" {
+					t.Errorf("%s: %+q is left in %q", form, bad, res.Markdown)
+				}
+				if form != "application/json" && !v.shown() && strings.Contains(res.Markdown, "PWN") {
+					t.Errorf("%s: hidden text is left: %q", form, res.Markdown)
+				}
+				if (v.Cls == "hidden" && form != "application/json" || invisibles(text) != "") && len(res.Removed.Pieces) == 0 {
+					t.Errorf("%s: nothing is reported as removed", form)
 				}
 			}
 		})

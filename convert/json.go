@@ -50,7 +50,7 @@ func (d *Document) json(ctx context.Context, text string) {
 		rest.WriteByte(':')
 		if table, ok := jsonTable(ctx, m.value); ok {
 			tables.WriteString("\n\n## ")
-			tables.WriteString(escapedText(chars.OneLine(unquoted(m.key)), true, '\n'))
+			tables.WriteString(escapedText(chars.Clip(unquoted(m.key)), true, '\n'))
 			tables.WriteString("\n\n" + table)
 			rest.WriteString(`"(the table below)"`)
 			continue

@@ -121,6 +121,8 @@ func terminalSequence(text []byte) int {
 			return i + 1
 		case c == escape && i+1 < len(text) && text[i+1] == '\\':
 			return i + 2
+		case c == escape: // ends the string, and begins another sequence
+			return i
 		}
 	}
 	return 0

@@ -26,7 +26,10 @@ func TestVisibleRemovesInvisibleCharacters(t *testing.T) {
 		{"a run of variation selectors is smuggled text", "x\ufe01\ufe02", "x", true},
 		{"a colour of a terminal goes whole", "\x1b[1;31mred\x1b[0m", "red", false},
 		{"a title of a window goes whole", "a\x1b]0;HIDE\ab\x1b]2;HIDE\x1b\\c", "abc", false},
-		{"a sequence without an end takes nothing visible", "\x1b[1;31\nkeep \x1b]0;keep\nkeep", "[1;31\nkeep ]0;keep\nkeep", false},
+		{
+			"a sequence without an end takes nothing visible", "\x1b[1;31\nkeep \x1b]0;keep\nkeep", "[1;31\nkeep ]0;keep\nkeep",
+			false,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if clean, smuggled := chars.Visible(tt.text); clean != tt.clean || smuggled != tt.smuggled {

@@ -25,7 +25,9 @@ import (
 )
 
 // Rules are the tables of this package, which count in the version of the rules.
-var Rules = []any{neverText, fallbacks, foldNames, entrances}
+var Rules = []any{
+	neverText, fallbacks, foldNames, entrances, unsafeSchemes, mutedElements, endsWithBlock, endTagless, blockNames, ownNames,
+}
 
 // Cleaner removes hidden text from one page.
 type Cleaner struct {
@@ -199,8 +201,8 @@ func (w *Cleaner) scriptLink(n *html.Node) {
 		}
 		return r
 	}, dom.Attr(n, "href")[:min(len(dom.Attr(n, "href")), 200)]))
-	for _, scheme := range []string{"javascript:", "vbscript:", "data:"} {
-		if code, ok := strings.CutPrefix(href, scheme); ok {
+	for _, scheme := range unsafeSchemes {
+		if code, ok := strings.CutPrefix(href, scheme+":"); ok {
 			if !noScript[strings.TrimRight(code, ";")] {
 				w.reported.add("script-link", dom.Attr(n, "href"))
 			}

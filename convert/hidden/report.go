@@ -2,7 +2,9 @@ package hidden
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -36,6 +38,22 @@ type Report struct {
 	Notes     int          // pieces of it that tell agents how to read the site
 	PageShown bool         // styles hide the page itself until a script has run; it was kept
 	StylesCut bool         // the page has more style rules than were read; text that they hide may be left
+}
+
+// With returns a report of what r and more say.
+func (r Report) With(more Report) Report {
+	if len(r.Removed.Counts) == 0 {
+		return more
+	}
+	r.Removed.Counts = maps.Clone(r.Removed.Counts)
+	for kind, n := range more.Removed.Counts {
+		r.Removed.Counts[kind] += n
+	}
+	r.Removed.Pieces = slices.Concat(r.Removed.Pieces, more.Removed.Pieces)
+	r.Hidden += more.Hidden
+	r.Notes += more.Notes
+	r.PageShown, r.StylesCut = r.PageShown || more.PageShown, r.StylesCut || more.StylesCut
+	return r
 }
 
 // reporter is a report in the making.

@@ -1,0 +1,68 @@
+package convert
+
+import (
+	"bytes"
+	"mime"
+	"net/url"
+
+	"golang.org/x/net/html/charset"
+
+	"readthru/convert/hidden"
+	"readthru/page"
+)
+
+// Cleaned is a text that others wrote, without what its reader does not see.
+type Cleaned struct {
+	Text     []byte       // the content itself, or else UTF-8
+	Changed  bool         // something was removed
+	Removed  page.Removed // what it was
+	Warnings []string     // of what was removed: tokens of X-Readthru-Warning
+}
+
+// CleanMarkdown removes from markdown or plain text what its reader does not see or must not follow: invisible
+// characters, comments, hidden elements, addresses of scripts. It marks names in front matter that only ours has. Code
+// keeps everything but invisible characters. contentType names the charset; base is the URL of the text and may be nil.
+// What needs nothing stays as it is, byte for byte.
+func CleanMarkdown(content []byte, contentType string, base *url.URL) Cleaned {
+	return cleaned(content, contentType, func(text []byte) ([]byte, hidden.Report) { return hidden.Markdown(text, base) })
+}
+
+// CleanText removes invisible characters from a text of any kind: data, source code, a title.
+func CleanText(content []byte, contentType string) Cleaned {
+	return cleaned(content, contentType, hidden.Text)
+}
+
+func cleaned(content []byte, contentType string, clean func([]byte) ([]byte, hidden.Report)) Cleaned {
+	text, report := clean(inUTF8(content, contentType))
+	if report.Hidden == 0 {
+		return Cleaned{Text: content}
+	}
+	d := Document{}
+	d.reportHidden(report)
+	return Cleaned{text, true, d.removed, d.warnings}
+}
+
+// inUTF8 returns a text in UTF-8 if its byte order mark or contentType says that it is in another charset, else as it
+// is.
+func inUTF8(content []byte, contentType string) []byte {
+	name := ""
+	switch {
+	case bytes.HasPrefix(content, []byte{0xfe, 0xff}):
+		name = "utf-16be"
+	case bytes.HasPrefix(content, []byte{0xff, 0xfe}):
+		name = "utf-16le"
+	case contentType != "":
+		if _, params, err := mime.ParseMediaType(contentType); err == nil {
+			name = params["charset"]
+		}
+	}
+	e, name := charset.Lookup(name)
+	if e == nil || name == "utf-8" || name == "replacement" {
+		return content
+	}
+	text, err := e.NewDecoder().Bytes(content)
+	if err != nil {
+		return content
+	}
+	return bytes.TrimPrefix(text, []byte("\ufeff"))
+}
