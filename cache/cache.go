@@ -122,6 +122,7 @@ type Cache struct {
 	policy  policy
 	maxBody int64
 	budget  budget
+	tried   *tried
 	log     *slog.Logger
 
 	mu     sync.Mutex
@@ -144,7 +145,7 @@ func New(o Options) *Cache {
 			untrusted: o.Untrusted, pageLifetime: o.PageLifetime, rule: o.Rule,
 			targeted: o.Targeted,
 		},
-		budget: budget{limit: spoolLimit},
+		budget: budget{limit: spoolLimit}, tried: newTried(),
 		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
 	}
 	if c.maxBody == 0 {
@@ -283,6 +284,7 @@ func WithFound(ctx context.Context, found *store.Found) context.Context {
 
 // invalidate drops what is stored for a key, and what is on its way there.
 func (c *Cache) invalidate(key string) {
+	c.tried.forget(key)
 	var writing []<-chan struct{}
 	c.mu.Lock()
 	for f := range c.live {

@@ -6,7 +6,13 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"readthru/store"
 )
+
+// maxFollowed is how many flights a request waits for: one whose answer turns out to be another variant, and one of its
+// own variant.
+const maxFollowed = 3
 
 // fetch answers q from the origin, or from what another request is bringing from there just now. at is when q was
 // looked up.
@@ -21,52 +27,82 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 	group := ""
 	if c.policy.shareable(q) {
 		group = groupOf(q)
+		if len(sel.variants) > 0 {
+			group = c.policy.variantOf(group, q, sel.variants[0])
+		}
+	}
+	if failed := c.tried.failing(group); failed != nil && c.policy.tells(q, failed) {
+		return c.retell(q, sel, why, failed)
 	}
 	if group != "" && c.missed(group, at) {
 		if resp := c.meanwhile(q); resp != nil {
 			return resp, nil
 		}
 	}
-	f, leader := c.board(q, sel, group)
-	if f == nil {
-		return c.pass(q, why)
-	}
-	if !leader {
-		resp, err, ok := c.follow(q, sel, why, f)
-		if ok {
+	for range maxFollowed {
+		if group == "" || c.tried.passes(group) {
+			break
+		}
+		f, leader := c.board(q, sel, group, group)
+		if f == nil {
+			return c.pass(q, why)
+		}
+		if leader {
+			return c.fly(q, sel, why, f)
+		}
+		resp, err, next := c.follow(q, sel, why, f)
+		if resp != nil || err != nil {
 			return resp, err
 		}
 		if resp := c.meanwhile(q); resp != nil {
 			return resp, nil
 		}
-		if f, _ = c.board(q, sel, ""); f == nil { // on our own
-			return c.pass(q, why)
+		if next == group {
+			break
 		}
+		group = next
 	}
+	f, _ := c.board(q, sel, "", group) // on our own
+	if f == nil {
+		return c.pass(q, why)
+	}
+	return c.fly(q, sel, why, f)
+}
+
+// fly answers q from the flight that was made for it.
+func (c *Cache) fly(q *request, sel selection, why string, f *flight) (*http.Response, error) {
+	resp, err := c.awaitHead(q, sel, f)
+	if resp != nil || err != nil {
+		f.leave(true)
+		return resp, err
+	}
+	f.det.leave()
+	defer f.count(-1)
+	return c.lead(q, sel, why, f)
+}
+
+// awaitHead waits for the head of a flight. It answers before that if the origin is silent for long and a stored page
+// may stand for it, and returns an error if the client leaves.
+func (c *Cache) awaitHead(q *request, sel selection, f *flight) (*http.Response, error) {
 	var silence <-chan time.Time
 	if sel.lastResort() != nil {
 		timer := time.NewTimer(headWait)
 		defer timer.Stop()
 		silence = timer.C
 	}
-	for ready := false; !ready; {
+	for {
 		select {
 		case <-f.ready:
-			ready = true
+			return nil, nil
 		case <-silence:
 			if resp := c.despiteSilence(q, sel); resp != nil {
-				f.leave(true)
 				return resp, nil
 			}
 			silence = nil
 		case <-q.Context().Done():
-			f.leave(true)
 			return nil, context.Cause(q.Context())
 		}
 	}
-	f.det.leave()
-	defer f.count(-1)
-	return c.lead(q, sel, why, f)
 }
 
 // missed reports whether the flight of a group may have ended since a lookup: what it brought may be stored.
@@ -77,11 +113,12 @@ func (c *Cache) missed(group string, lookup time.Time) bool {
 }
 
 // board returns the flight under way for a group, or a new one whose leader the caller is. An empty group is always
-// new. Without a flight, the cache is closed.
-func (c *Cache) board(q *request, sel selection, group string) (f *flight, leader bool) {
+// new, and so is one whose flight has waited for its head for long. name is what is learnt from the flight noted under.
+// Without a flight, the cache is closed.
+func (c *Cache) board(q *request, sel selection, group, name string) (f *flight, leader bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f := c.groups[group]; group != "" && f != nil {
+	if f := c.groups[group]; group != "" && f != nil && !f.overdue() {
 		f.join()
 		return f, false
 	}
@@ -89,6 +126,7 @@ func (c *Cache) board(q *request, sel selection, group string) (f *flight, leade
 		return nil, false
 	}
 	f = c.newFlight(q.Context(), q, sel, group)
+	f.name = name
 	f.join()
 	c.depart(f)
 	return f, true
@@ -126,7 +164,7 @@ func (c *Cache) forget(f *flight) {
 func (c *Cache) refresh(q *request, sel selection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	group := groupOf(q)
+	group := c.policy.variantOf(groupOf(q), q, sel.variants[0])
 	if c.closed || c.next == nil || c.groups[group] != nil {
 		return
 	}
@@ -137,7 +175,7 @@ func (c *Cache) refresh(q *request, sel selection) {
 		alone.Header.Del(name)
 	}
 	f := c.newFlight(context.Background(), &alone, sel, group)
-	f.leaderLeft = true
+	f.name, f.leaderLeft = group, true
 	f.count(0) // starts its clock: nobody waits
 	c.depart(f)
 }
@@ -154,6 +192,18 @@ func groupOf(q *request) string {
 	group := q.key + "\n" + q.authorization() + "\n" + strings.Join(q.Header["Cookie"], ";")
 	if namesMarkdown(q.Header) {
 		group += "\nmarkdown"
+	}
+	return group
+}
+
+// variantOf narrows a group to those requests that the response r answers alike, as far as Vary says.
+func (p *policy) variantOf(group string, q *request, r *store.Response) string {
+	for _, name := range r.Vary {
+		value, sent := selectingValue(name, q.Header, p.key)
+		group += "\n" + name
+		if sent {
+			group += ": " + value
+		}
 	}
 	return group
 }
@@ -189,46 +239,51 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 	}
 }
 
-// follow answers q with what another request's flight brings, if that suits. If not, ok is false.
-func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *http.Response, err error, ok bool) {
+// follow answers q with what another request's flight brings, if that suits. If not, it returns neither response nor
+// error, but the group of a flight that may suit better, which may be the one that f has.
+func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *http.Response, err error, next string) {
 	defer f.count(-1)
-	wait := time.NewTimer(headWait)
-	defer wait.Stop()
-	select {
-	case <-f.ready:
-	case <-wait.C:
-		resp := c.despiteSilence(q, sel)
-		return resp, nil, resp != nil
-	case <-q.Context().Done():
-		return nil, context.Cause(q.Context()), true
+	if resp, err := c.awaitHead(q, sel, f); resp != nil || err != nil {
+		return resp, err, ""
 	}
 	out := &f.out
-	if out.err != nil {
+	switch {
+	case out.err != nil:
 		if resp := c.onError(q, sel, out.status); resp != nil {
-			return resp, nil, true
+			return resp, nil, ""
 		}
-		return nil, out.err, out.status <= 0
-	}
-	if out.entry == nil || out.alone || !c.policy.owns(q, out.entry) || !c.policy.matches(q, out.entry) || f.gone() {
-		return nil, nil, false
-	}
-	if out.spool == nil { // validated while we asked for the same: as good as if we had done it
+		if out.status <= 0 && f.q.forPage == q.forPage {
+			return nil, out.err, ""
+		}
+		return nil, nil, f.group
+	case out.entry == nil || out.alone || !c.policy.owns(q, out.entry) || f.gone():
+		return nil, nil, f.group
+	case !c.policy.matches(q, out.entry):
+		return nil, nil, c.policy.variantOf(groupOf(q), q, out.entry)
+	case out.spool == nil: // validated while we asked for the same: as good as if we had done it
 		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified, Collapsed: true}, true)
 		if resp != nil {
 			c.collapsed.Add(1)
 		}
-		return resp, nil, resp != nil
-	}
-	if c.policy.judge(q, out.entry, time.Now()).action != reuse {
-		return nil, nil, false
+		return resp, nil, f.group
+	case out.failed && f.q.forPage != q.forPage,
+		!out.failed && c.policy.judge(q, out.entry, time.Now()).action != reuse:
+		return nil, nil, f.group
 	}
 	reader := out.spool.join(q.Context())
-	if reader == nil {
-		return nil, nil, false
+	switch {
+	case reader == nil && out.failed:
+		if failed := f.failure(); failed != nil { // it is over
+			resp, err := c.retell(q, sel, why, failed)
+			return resp, err, ""
+		}
+		return nil, nil, f.group
+	case reader == nil:
+		return nil, nil, f.group
 	}
 	c.collapsed.Add(1)
 	o := Outcome{Forward: why, Status: f.answered, Collapsed: true}
-	return streamed(q, f, out.entry.Header.Clone(), reader, o), nil, true
+	return streamed(q, f, out.entry.Header.Clone(), reader, o), nil, ""
 }
 
 // meanwhile answers q with what came into the store while it waited, if that is fresh: a short answer is there and done

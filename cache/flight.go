@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// headWait is how long a request waits for the head of another request's answer. An answer that cannot be shared must
-	// not delay its followers much.
+	// headWait is how long several clients wait for the head of one answer before it is asked for a second time.
 	headWait = 10 * time.Second
-	// headAlone is how long a flight whose clients have all left may wait for its head.
+	// headAlone is how long a flight whose clients have all left may wait for its head, and how long a flight without a
+	// head takes followers.
 	headAlone = 30 * time.Second
 	// bodyAlone is how long it may read a body that is to be stored.
 	bodyAlone = 2 * time.Minute
@@ -29,7 +29,9 @@ const (
 // client has left if its response can be stored, because an impatient agent repeats the request.
 type flight struct {
 	cache  *Cache
-	group  string   // identifies requests that may follow; empty if none may
+	group  string // identifies requests that may follow; empty if none may
+	name   string // the group under which is noted what the flight learns; empty if nothing is
+	began  time.Time
 	q      *request // the leader's, a copy
 	sel    selection
 	leader context.Context // of the leader's request
@@ -49,6 +51,7 @@ type flight struct {
 	leaderLeft  bool
 	invalidated bool          // an unsafe request made its response unusable for others
 	writing     chan struct{} // closed when the current write to the store is done; nil if there is none
+	failed      *failure      // with out.failed: what is left of the response at its end; nil if it is too much
 }
 
 // An outcome is the result of a flight.
@@ -58,6 +61,7 @@ type outcome struct {
 	resp   *http.Response  // a response for the leader alone, not storable; its body comes directly from the origin
 	entry  *store.Response // otherwise: a stored response, validated, or about to be stored
 	alone  bool            // with a validated entry: it must not answer others
+	failed bool            // the entry is a server error, for those who wait; it is not stored
 	own    http.Header     // with a validated entry: fields for the leader alone
 	reader *spoolReader    // the leader's body; nil with a validated entry
 	head   http.Header     // the leader's fields, with reader
@@ -68,7 +72,7 @@ type outcome struct {
 
 // newFlight returns a flight for q. ctx is the leader's; the flight keeps its values but not its cancellation.
 func (c *Cache) newFlight(ctx context.Context, q *request, sel selection, group string) *flight {
-	f := &flight{cache: c, group: group, sel: sel, ready: make(chan struct{}), limit: headAlone}
+	f := &flight{cache: c, group: group, sel: sel, began: time.Now(), ready: make(chan struct{}), limit: headAlone}
 	f.det = detach(ctx)
 	f.ctx, f.end = context.WithCancelCause(f.det)
 	own := *q
@@ -181,15 +185,54 @@ func (f *flight) run() {
 	resp, entry, out := f.exchange()
 	switch {
 	case resp == nil:
+		f.noteResult(out)
 		f.cache.ungroup(f)
 		f.publish(out)
 		f.end(nil)
 	case entry == nil:
+		f.cache.tried.pass(f.name)
 		f.handOver(resp)
 	default:
 		f.keep(resp, entry)
 		f.end(nil)
 	}
+}
+
+// noteResult notes what an outcome without a response says about the next requests of its group.
+func (f *flight) noteResult(out outcome) {
+	switch {
+	case out.err == nil:
+		f.cache.tried.shared(f.name)
+	case out.status <= 0 && f.ctx.Err() == nil:
+		f.cache.tried.fail(f.name, &failure{err: out.err, forPage: f.q.forPage})
+	}
+}
+
+// overdue reports whether the flight has waited too long for its head to take more followers.
+func (f *flight) overdue() bool {
+	select {
+	case <-f.ready:
+		return false
+	default:
+		return time.Since(f.began) > headAlone
+	}
+}
+
+// failure returns what is left of a server error after its end; nil if nothing is.
+func (f *flight) failure() *failure {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
+}
+
+// others returns how many clients wait for the head beside the leader.
+func (f *flight) others() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.leaderLeft {
+		return f.interest
+	}
+	return f.interest - 1
 }
 
 // publish sets the outcome for all waiting clients and reports whether the leader has not left.
@@ -225,12 +268,18 @@ func (b *tiedBody) Close() error {
 }
 
 // keep spools and publishes a storable response, and stores it once it is complete and its content coding is valid.
-// Readers see its end only after that.
+// Readers see its end only after that. A server error that is for those who wait is spooled and not stored.
 func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	defer resp.Body.Close()
-	s := newSpool(&f.cache.budget, f.cache.maxBody, f.readers)
+	out := outcome{entry: entry, head: resp.Header, length: resp.ContentLength, later: resp.Trailer.Clone()}
+	keep := f.cache.maxBody
+	if out.failed = f.isFailure(entry); out.failed {
+		keep = maxFailureBody
+	}
+	s := newSpool(&f.cache.budget, keep, f.readers)
+	out.spool = s
+	f.noteShared(&out)
 	left := f.limitAlone(bodyAlone)
-	out := outcome{entry: entry, spool: s, head: resp.Header, length: resp.ContentLength, later: resp.Trailer.Clone()}
 	if !left {
 		out.reader = s.join(f.leader)
 	}
@@ -239,7 +288,11 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	}
 	err := s.fill(f.ctx, resp.Body, resp.ContentLength)
 	var stored func() (io.ReadSeekCloser, error)
-	if err == nil && s.kept() {
+	switch {
+	case err != nil || !s.kept():
+	case out.failed:
+		f.noteFailure(entry, s)
+	default:
 		var sum store.Sum
 		var ok bool
 		if sum, ok, err = f.commit(entry, s); ok {
@@ -275,15 +328,69 @@ func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool
 	return stored.Body, ok, nil
 }
 
+// ask sends req. If there is no head after headWait, and others wait for it beside the leader, it sends req once more,
+// because the connection may be lost, and takes the first answer.
+func (f *flight) ask(req *http.Request) (*http.Response, error) {
+	next := f.cache.next
+	if f.group == "" {
+		return next.RoundTrip(req)
+	}
+	type answer struct {
+		resp *http.Response
+		err  error
+		by   int
+	}
+	answers, done := make(chan answer), make(chan struct{})
+	defer close(done)
+	var cancels []context.CancelFunc
+	send := func() {
+		ctx, cancel := context.WithCancel(req.Context())
+		by := len(cancels)
+		cancels = append(cancels, cancel)
+		f.cache.wg.Go(func() {
+			resp, err := next.RoundTrip(req.WithContext(ctx)) //nolint:bodyclose // who takes it closes it
+			select {
+			case answers <- answer{resp, err, by}:
+			case <-done:
+				if err == nil {
+					resp.Body.Close()
+				}
+			}
+		})
+	}
+	send()
+	wait := time.NewTicker(headWait)
+	defer wait.Stop()
+	for pending := 1; ; {
+		select {
+		case <-wait.C:
+			if len(cancels) == 1 && f.others() > 0 {
+				send()
+				pending++
+			}
+		case a := <-answers:
+			if pending--; a.err != nil && pending > 0 {
+				continue
+			}
+			for by, cancel := range cancels {
+				if by != a.by || a.err != nil {
+					cancel()
+				}
+			}
+			return a.resp, a.err
+		}
+	}
+}
+
 // exchange sends the request to the origin. It returns the origin's response and, if it may be stored, the entry for
 // it; or no response, and the outcome.
 func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
-	c, p := f.cache, &f.cache.policy
+	p := &f.cache.policy
 	req := f.q.Clone(f.ctx)
 	v := p.conditions(f.q, &f.sel, req.Header)
 	for attempt := 0; ; attempt++ {
 		sent := time.Now()
-		resp, err := c.next.RoundTrip(req)
+		resp, err := f.ask(req)
 		received := time.Now()
 		if err != nil {
 			if cause := context.Cause(f.ctx); cause != nil && !errors.Is(cause, context.Canceled) {
@@ -334,10 +441,46 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	}
 }
 
-// keepable returns entry if it may be stored and there is room for it, and otherwise nil.
+// isFailure reports whether entry, which is kept, is a server error for those who wait.
+func (f *flight) isFailure(entry *store.Response) bool {
+	return f.q.Method == http.MethodGet && entry.Status >= 500 && !f.cache.policy.storable(f.q, entry)
+}
+
+// noteShared notes whether the response that begins answers other requests, too. One that can be validated, and is the
+// first of its kind, may be shared the next time: its validation is.
+func (f *flight) noteShared(out *outcome) {
+	switch p := &f.cache.policy; {
+	case out.failed:
+	case p.judge(f.q, out.entry, time.Now()).action == reuse:
+		f.cache.tried.shared(f.name)
+	case f.sel.complete != nil || !validatorsOf(out.entry.Header):
+		f.cache.tried.pass(f.name)
+	}
+}
+
+// noteFailure notes a server error whose body is complete.
+func (f *flight) noteFailure(entry *store.Response, s *spool) {
+	body, err := io.ReadAll(s.content())
+	if err != nil {
+		return
+	}
+	failed := &failure{forPage: f.q.forPage, entry: entry, body: body}
+	f.mu.Lock()
+	f.failed = failed
+	f.mu.Unlock()
+	f.cache.tried.fail(f.name, failed)
+}
+
+// keepable returns entry if it may be stored and there is room for it, or if it is a server error for those who wait;
+// otherwise nil.
 func (f *flight) keepable(entry *store.Response) *store.Response {
 	c := f.cache
-	if !c.policy.storable(f.q, entry) || entry.Length > c.maxBody || !c.budget.room(max(entry.Length, 0)) {
+	switch {
+	case c.policy.storable(f.q, entry):
+		if entry.Length > c.maxBody || !c.budget.room(max(entry.Length, 0)) {
+			return nil
+		}
+	case f.name == "" || !c.policy.tellable(f.q, entry) || !c.budget.room(maxFailureBody):
 		return nil
 	}
 	return entry

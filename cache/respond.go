@@ -57,7 +57,7 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 		resp.ContentLength = r.Length
 		h["Content-Length"] = []string{strconv.FormatInt(r.Length, 10)}
 	}
-	resp.Status = strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode)
+	resp.Status = statusLine(resp.StatusCode)
 	o.carry(resp)
 	switch {
 	case !o.Hit:
@@ -72,6 +72,9 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 	}
 	return resp
 }
+
+// statusLine returns the Status of a response.
+func statusLine(code int) string { return strconv.Itoa(code) + " " + http.StatusText(code) }
 
 // setNotModified makes resp a 304, which has no content and does not describe any (RFC 9110 §15.4.5).
 func setNotModified(resp *http.Response) {
@@ -133,7 +136,7 @@ func setNotSatisfiable(resp *http.Response, length int64) {
 func streamed(q *request, f *flight, h http.Header, body *spoolReader, o Outcome) *http.Response {
 	code := f.out.entry.Status
 	body.resp = &http.Response{
-		Status: strconv.Itoa(code) + " " + http.StatusText(code), StatusCode: code,
+		Status: statusLine(code), StatusCode: code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: h, Body: body, ContentLength: f.out.length, Trailer: f.out.later.Clone(), Request: q.Request,
 	}
