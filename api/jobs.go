@@ -3,19 +3,22 @@ package api
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"readthru/knowledge"
+	"readthru/store"
 )
 
-// Job is work that outlives the request that started it. It is kept in the daemon's memory; what it has stored stays
-// when the daemon ends.
+// Job is work that outlives the request that started it. The store keeps its last state: a daemon that ends leaves its
+// jobs to the next, which continues them under the same id.
 type Job struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"` // crawl, scrape, file or rebuild
@@ -32,6 +35,7 @@ type Job struct {
 	Documents int                 `json:"documents"`           // of the base, once it is done
 	Passages  int                 `json:"passages"`            // likewise (rule D12)
 	Outcomes  map[string]int      `json:"outcomes,omitempty"`  // of a crawl's URLs
+	Kept      int                 `json:"kept,omitempty"`      // documents that a refresh could not read and kept
 	NotTaken  int                 `json:"not_taken,omitempty"` // number of files and lines skipped
 	Skipped   []knowledge.Skipped `json:"skipped,omitempty"`   // the first hundred of them, with the reason
 	Remarks   []string            `json:"remarks,omitempty"`   // what a crawl left out, in words
@@ -57,8 +61,17 @@ const (
 	maxRunning = 16  // at once
 )
 
+// jobPrefix begins the keys of jobs, k/job/<began, ms, u64><id>, so that they are in the order in which they began.
+const jobPrefix = "k/job/"
+
+// saveEvery is how often the progress of a job is saved.
+const saveEvery = 2 * time.Second
+
 // jobs runs jobs and remembers them.
 type jobs struct {
+	records *store.Records
+	log     *slog.Logger
+
 	ctx     context.Context // ends at stop
 	stop    context.CancelCauseFunc
 	running sync.WaitGroup
@@ -69,8 +82,11 @@ type jobs struct {
 
 // job is a Job that runs or has ended.
 type job struct {
+	of *jobs
+
 	mu      sync.Mutex
 	now     Job
+	saved   time.Time
 	changed chan struct{} // closed and replaced at every change
 	cancel  context.CancelCauseFunc
 }
@@ -80,15 +96,45 @@ var (
 	errCancelled = errors.New("cancelled")
 )
 
-func newJobs() *jobs {
-	j := new(jobs)
-	j.ctx, j.stop = context.WithCancelCause(context.Background())
-	return j
+// newJobs returns the jobs that the store remembers. One that ran when its process ended is interrupted.
+func newJobs(records *store.Records, log *slog.Logger) *jobs {
+	l := &jobs{records: records, log: log}
+	l.ctx, l.stop = context.WithCancelCause(context.Background())
+	records.Walk(jobPrefix, "", func(_ string, value []byte) bool {
+		j := &job{of: l, changed: make(chan struct{}), cancel: func(error) {}}
+		if json.Unmarshal(value, &j.now) == nil {
+			if j.now.State == JobRunning {
+				j.now.State, j.now.Error = JobInterrupted, errStopping.Error()
+			}
+			l.list = append(l.list, j)
+		}
+		return true
+	})
+	return l
 }
 
-// start starts a job, unless too many run or the server is stopping.
+func (j *Job) key() string {
+	return jobPrefix + string(binary.BigEndian.AppendUint64(nil, uint64(j.Began.UnixMilli()))) + j.ID
+}
+
+// interrupted returns the last job that filled a base, if it was interrupted.
+func (l *jobs) interrupted(kb string) (Job, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range slices.Backward(l.list) {
+		if now, _ := j.snapshot(); now.KB == kb {
+			return now, now.State == JobInterrupted
+		}
+	}
+	return Job{}, false
+}
+
+// start starts a job, unless too many run or the server is stopping. One with an ID continues the job that had it.
 func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (Job, error) {
-	first.ID, first.State, first.Began = rand.Text()[:16], JobRunning, time.Now().UTC()
+	if first.ID == "" {
+		first.ID, first.Began = rand.Text()[:16], time.Now().UTC()
+	}
+	first.State = JobRunning
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
@@ -104,14 +150,17 @@ func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (J
 		return Job{}, NewError(http.StatusServiceUnavailable, CodeBusy,
 			fmt.Sprintf("%d jobs run, which is the limit: wait for one, or cancel one", running))
 	}
-	j := &job{now: first, changed: make(chan struct{})}
+	j := &job{of: l, now: first, changed: make(chan struct{})}
 	var ctx context.Context
 	ctx, j.cancel = context.WithCancelCause(l.ctx)
+	l.list = slices.DeleteFunc(l.list, func(old *job) bool { return old.now.ID == first.ID })
 	if len(l.list) >= maxJobs { // maxRunning is smaller: one has ended
 		i := slices.IndexFunc(l.list, func(j *job) bool { return !j.running() })
+		l.forget(l.list[i])
 		l.list = slices.Delete(l.list, i, i+1)
 	}
 	l.list = append(l.list, j)
+	j.update(func(*Job) {})
 	l.running.Go(func() {
 		err := work(ctx, j)
 		cause := context.Cause(ctx)
@@ -138,10 +187,21 @@ func (j *job) running() bool {
 	return now.State == JobRunning
 }
 
+// update changes a job. The beginning, the end, and now and then the progress are saved.
 func (j *job) update(f func(now *Job)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	f(&j.now)
+	if at := time.Now(); j.now.State != JobRunning || at.Sub(j.saved) >= saveEvery {
+		j.saved = at
+		value, err := json.Marshal(j.now)
+		if err == nil {
+			err = j.of.records.Apply(store.Change{Key: j.now.key(), Value: value})
+		}
+		if err != nil {
+			j.of.log.Warn("state of a job not saved", "job", j.now.ID, "error", err)
+		}
+	}
 	close(j.changed)
 	j.changed = make(chan struct{})
 }
@@ -155,6 +215,14 @@ func (j *job) snapshot() (Job, <-chan struct{}) {
 	return now, j.changed
 }
 
+// forget deletes the record of a job. Under mu.
+func (l *jobs) forget(j *job) {
+	now, _ := j.snapshot()
+	if err := l.records.Apply(store.Change{Key: now.key(), Gone: true}); err != nil {
+		l.log.Warn("old job not deleted", "job", now.ID, "error", err)
+	}
+}
+
 func (l *jobs) find(id string) (*job, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +231,7 @@ func (l *jobs) find(id string) (*job, error) {
 			return j, nil
 		}
 	}
-	return nil, problem(http.StatusNotFound, "unknown job %q: the daemon remembers the last %d until it ends", id,
+	return nil, problem(http.StatusNotFound, "unknown job %q: the last %d are remembered", id,
 		maxJobs)
 }
 
@@ -247,8 +315,8 @@ func (j *job) watch(ctx context.Context, f func(Job) error) error {
 	}
 }
 
-// cancelJob cancels a job and waits until it has ended. What the job was building is deleted, and what answered before
-// still answers.
+// cancelJob cancels a job and waits until it has ended. What answered before still answers; a base that was filled for
+// the first time keeps what was read, and the next refresh continues.
 func (s *Server) cancelJob(ctx context.Context, ref jobRef) (*Job, error) {
 	j, err := s.jobs.find(ref.ID)
 	if err != nil {

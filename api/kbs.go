@@ -42,7 +42,7 @@ type baseRef struct {
 // refreshQuery asks to fill a knowledge base again.
 type refreshQuery struct {
 	Name  string `path:"name"`
-	Limit int    `query:"limit" range:"1" doc:"most pages of the crawl; default: as before"`
+	Limit int    `query:"limit" range:"1" doc:"most pages of this crawl; default: the limit of the base"`
 }
 
 // documentQuery asks for the documents of a knowledge base.
@@ -193,7 +193,7 @@ func (n NewBase) base() (knowledge.Base, error) {
 	return b, nil
 }
 
-// refreshBase fills a knowledge base again from its source. A limit above 0 replaces that of the base.
+// refreshBase fills a knowledge base again from its source. A limit above 0 is for this time only.
 func (s *Server) refreshBase(_ context.Context, q refreshQuery) (*Filling, error) {
 	k, err := s.index()
 	if err != nil {
@@ -207,9 +207,7 @@ func (s *Server) refreshBase(_ context.Context, q refreshQuery) (*Filling, error
 		return nil, problem(http.StatusConflict, "%s holds ingested texts and has no source to refresh from", q.Name)
 	}
 	if q.Limit > 0 {
-		if b, err = k.UpdateBase(q.Name, func(b *knowledge.Base) { b.Limit = q.Limit }); err != nil {
-			return nil, err
-		}
+		b.Limit = q.Limit
 	}
 	j, err := s.fill(b) //nolint:contextcheck // the job outlives the request
 	if err != nil {
@@ -226,7 +224,7 @@ func (s *Server) Resume() {
 	}
 	for _, b := range s.o.Knowledge.Bases() {
 		begun := b.Building || b.Generation == 0
-		if !begun || b.Source == knowledge.SourceText || s.o.Offline && b.Source != knowledge.SourceFile {
+		if !begun || b.Paused || b.Source == knowledge.SourceText || s.o.Offline && b.Source != knowledge.SourceFile {
 			continue
 		}
 		if _, err := s.fill(b); err != nil {
@@ -235,13 +233,19 @@ func (s *Server) Resume() {
 	}
 }
 
-// fill starts the job that fills a knowledge base. If the job fails, a base that was never filled is deleted.
+// fill starts the job that fills a knowledge base. If the job fails or is cancelled, the base stays as it was. One that
+// is filled for the first time keeps what was read until then, and the next refresh continues; if nothing was read, the
+// base is deleted.
 func (s *Server) fill(b knowledge.Base) (Job, error) {
 	build, err := s.o.Knowledge.Build(b.Name)
 	if err != nil {
 		return Job{}, err
 	}
-	j, err := s.jobs.start(Job{Kind: b.Source, KB: b.Name, Resumed: build.Resumed()},
+	first := Job{Kind: b.Source, KB: b.Name, Resumed: build.Resumed()}
+	if was, ok := s.jobs.interrupted(b.Name); ok && build.Resumed() {
+		first.ID, first.Began = was.ID, was.Began
+	}
+	j, err := s.jobs.start(first,
 		func(ctx context.Context, j *job) error {
 			defer build.Close()
 			err := s.gather(ctx, j, b, build)
@@ -255,6 +259,13 @@ func (s *Server) fill(b knowledge.Base) (Job, error) {
 				return err // a later process continues
 			}
 			end := context.WithoutCancel(ctx)
+			if b.Generation == 0 && build.Len() > 0 {
+				if perr := build.Pause(); perr != nil {
+					s.o.Log.Warn("unfinished build not paused", "kb", b.Name, "error", perr)
+				}
+				j.update(func(now *Job) { now.Documents = build.Len() })
+				return err
+			}
 			if aerr := build.Abort(end); aerr != nil {
 				s.o.Log.Warn("unfinished build not deleted", "kb", b.Name, "error", aerr)
 			}
@@ -317,7 +328,7 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 	outcomes := map[string]int{}
 	report, err := service.Crawl(ctx, crawl.Options{
 		URL: b.URL, Limit: b.Limit, Depth: b.Depth, Include: b.Include, Exclude: b.Exclude, Refresh: b.Generation > 0,
-		Known: build.Known, State: build.CrawlLog(),
+		Known: build.Known, Held: build.Held(), State: build.CrawlLog(),
 	}, func(e crawl.Event) error {
 		refused := ""
 		if e.Page != nil {
@@ -344,14 +355,40 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 	if report != nil {
 		j.update(func(now *Job) { now.Outcomes, now.Remarks = tally(report, outcomes), remarks(report) })
 	}
-	if err == nil && build.Len() == 0 {
-		now, _ := j.snapshot()
-		err = fmt.Errorf("no page could be fetched from %s", b.URL)
-		if len(now.Failures) > 0 {
-			err = fmt.Errorf("no page could be fetched: %s", now.Failures[0])
-		}
+	if err != nil {
+		return err
+	}
+	if err := enoughRead(build, j, b); err != nil {
+		return err
+	}
+	kept, err := build.Keep(report.Lost)
+	if kept > 0 {
+		j.update(func(now *Job) { now.Kept = kept })
 	}
 	return err
+}
+
+// enoughRead returns an error if a crawl read nothing, or less than half of what a refresh should: a site that is in
+// trouble, or that asks to sign in, would empty the base.
+func enoughRead(build *knowledge.Build, j *job, b knowledge.Base) error {
+	held := 0
+	for range build.Held() {
+		held++
+	}
+	if b.Limit > 0 {
+		held = min(held, b.Limit)
+	}
+	if build.Len() >= max(1, (held+1)/2) {
+		return nil
+	}
+	reason := ""
+	if now, _ := j.snapshot(); len(now.Failures) > 0 {
+		reason = ": " + now.Failures[0]
+	}
+	if held == 0 {
+		return fmt.Errorf("no page could be fetched from %s%s", b.URL, reason)
+	}
+	return fmt.Errorf("only %d of %d pages could be fetched, so %s stays as it was%s", build.Len(), held, b.Name, reason)
 }
 
 // add adds a crawled page to a build. A page that we fetched and did not store may not be kept (AD4, AD6).

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"readthru/api"
+	"readthru/crawl"
 	"readthru/knowledge"
 )
 
@@ -227,7 +229,7 @@ func TestASiteIsCrawledAndRefreshed(t *testing.T) {
 		f, err := ops.CreateBase(ctx, api.NewBase{Name: "site", Crawl: "https://example.com/site/", Limit: 10})
 		last := finished(t, ops, f, err)
 		if last.State != api.JobDone || last.Kind != knowledge.SourceCrawl || last.Documents != 3 || last.I != 3 ||
-			last.Outcomes["new"] != 3 || last.Outcomes["failed"] != 1 {
+			last.Outcomes["new"] != 3 || last.Outcomes["gone"] != 1 {
 			t.Fatalf("crawl: %+v, want 3 new pages and one that failed", last)
 		}
 		if len(last.Failures) != 1 || !strings.Contains(last.Failures[0], "/site/gone") {
@@ -352,12 +354,24 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 	offline.Resume()
 	next := offline.Client("agent/1")
 	list, err := next.Jobs(t.Context())
-	if err != nil || len(list.Jobs) != 1 || list.Jobs[0].KB != "unfilled" {
-		t.Fatalf("jobs offline: %v, %+v, want the files alone", err, list)
+	if err != nil || len(list.Jobs) != 2 || list.Jobs[0].KB != "unfilled" || list.Jobs[0].State != api.JobRunning ||
+		list.Jobs[1].ID != slow.Job.ID || list.Jobs[1].State != api.JobInterrupted {
+		t.Fatalf("jobs offline: %v, %+v, want the files at work and the crawl remembered", err, list)
 	}
 	if last := finished(t, next, &api.Filling{KB: knowledge.Base{Name: "unfilled"}, Job: &list.Jobs[0]},
 		nil); last.State != api.JobDone || last.Documents != 1 {
 		t.Errorf("job %+v, want the file read", last)
+	}
+	offline.Stop()
+
+	online := api.New(api.Options{
+		Store: w.store, Knowledge: w.know, Dir: t.TempDir(),
+		Crawl: func() (crawl.Service, error) { return nil, errors.New("no crawler") },
+	})
+	t.Cleanup(online.Stop)
+	online.Resume()
+	if j, err := online.Client("agent/1").Job(t.Context(), slow.Job.ID); err != nil || !j.Resumed {
+		t.Errorf("job: %v, %+v, want it continued under its id", err, j)
 	}
 }
 
@@ -415,7 +429,10 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 				"not found",
 			},
 			{"a job never begun", func() error { _, err := ops.Job(ctx, "none"); return err }(), 404, "unknown job"},
-			{"cancel a job never begun", func() error { _, err := ops.CancelJob(ctx, "none"); return err }(), 404, "unknown job"},
+			{
+				"cancel a job never begun", func() error { _, err := ops.CancelJob(ctx, "none"); return err }(), 404,
+				"unknown job",
+			},
 			{"watch a job never begun", ops.WatchJob(ctx, "none", nil), 404, "unknown job"},
 			{"a passage that is none", func() error { _, err := ops.Passage(ctx, "what"); return err }(), 400, "passage"},
 		} {

@@ -13,8 +13,10 @@ package crawl
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 
 	"readthru/fetch"
@@ -101,6 +103,10 @@ type Options struct {
 	// crawl. If nil, every page is new.
 	Known func(url string) (hash string, ok bool)
 
+	// Held yields the URLs of pages that the caller holds from an earlier crawl. At the end the local crawler reads those
+	// on the site that no link led to. Firecrawl ignores it.
+	Held iter.Seq[string]
+
 	// State lets an interrupted crawl resume. If nil, the crawl begins at the start. Firecrawl ignores it.
 	State State
 }
@@ -148,6 +154,7 @@ const (
 	Moved     Outcome = "moved"     // a redirect; its target is crawled as a URL of its own if it is on the site
 	Skipped   Outcome = "skipped"   // not a page
 	Forbidden Outcome = "forbidden" // robots.txt forbids it
+	Gone      Outcome = "gone"      // the origin says that there is no such page: 404 or 410
 	Failed    Outcome = "failed"    // fetching it failed: Event.Err
 	Waiting   Outcome = "waiting"   // the service is still crawling and has I of Total pages
 )
@@ -188,4 +195,38 @@ type Report struct {
 	Trapped  int             // links left out because they look endless: calendars, sessions, facets
 	Dropped  int             // links left out because the list of URLs was full
 	Sitemaps []string        // one sentence for each sitemap that could not be read
+
+	outcomes map[page.Key]Outcome // by normalised URL, including the earlier runs of a resumed crawl
+	full     bool                 // the crawl reached its limit
+}
+
+// Lost reports whether a page that the caller holds from an earlier crawl is no longer there: the origin says so, or a
+// crawl without a failure did not find it. After a failure, or at the limit, a page that was not met may still be
+// there.
+func (r *Report) Lost(url string) bool {
+	switch r.outcomes[page.KeyOf(normalized(url))] {
+	case Gone:
+		return true
+	case Failed, Added, Changed, Unchanged:
+		return false
+	}
+	return r.Outcomes[Failed] == 0 && !r.full && r.GaveUp == ""
+}
+
+// normalized returns the normalised form of a URL, or the URL itself if it is malformed.
+func normalized(raw string) string {
+	if u, err := url.Parse(raw); err == nil {
+		return page.Normalize(u)
+	}
+	return raw
+}
+
+func newReport() *Report {
+	return &Report{Outcomes: map[Outcome]int{}, outcomes: map[page.Key]Outcome{}}
+}
+
+// count counts the outcome of a URL.
+func (r *Report) count(url string, o Outcome) {
+	r.Outcomes[o]++
+	r.outcomes[page.KeyOf(normalized(url))] = o
 }

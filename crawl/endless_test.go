@@ -97,7 +97,7 @@ func TestMaintenanceURLsAndFilesAreNotCrawled(t *testing.T) {
 	r := newRig(t, pages{"/": html("Home", "/_sources/index.rst.txt", "/w/index.php?title=A&amp;action=edit",
 		"/w/index.php?title=A", "/?oldid=7", "/wp-json/", "/wp-json-is-a-word", "/blog/feed/", "/data.json", "/a.PDF")})
 	list, _ := must3(t)(r.run(t, crawl.Options{}))
-	if diff := cmp.Diff(told{"new /", "failed /w/index.php?title=A", "failed /wp-json-is-a-word", "failed /a.PDF"},
+	if diff := cmp.Diff(told{"new /", "gone /w/index.php?title=A", "gone /wp-json-is-a-word", "gone /a.PDF"},
 		list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}

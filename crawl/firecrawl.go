@@ -79,7 +79,7 @@ func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 // Crawl has the server crawl a site, waits until the server is done, and yields its pages. Meanwhile events with the
 // outcome Waiting report progress. If the crawl ends early, it is cancelled on the server.
 func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error) {
-	report := &Report{Outcomes: map[Outcome]int{}}
+	report := newReport()
 	u, err := page.Parse(o.URL)
 	if err != nil {
 		return report, err
@@ -97,6 +97,7 @@ func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) err
 	}
 	c := collector{o: o, report: report, yield: yield, seen: map[page.Key]bool{}, hashes: map[string]bool{}}
 	finished, err := fc.follow(ctx, u, job, &c)
+	report.full = report.Pages >= o.Limit
 	if err != nil && !finished {
 		fc.cancel(ctx, job)
 	}
@@ -215,6 +216,8 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 		return nil, errors.New("the URL carries what looks like a credential")
 	case fc.Fetcher.Blocked(u) != nil:
 		return nil, fc.Fetcher.Blocked(u)
+	case status == "404" || status == "410":
+		return nil, goneError(status)
 	case meta["error"] != "":
 		return nil, errors.New(fc.oneLine(meta["error"]))
 	case len(status) == 3 && status[0] >= '4':
@@ -228,6 +231,11 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 		Hash: hex.EncodeToString(sum[:]),
 	}, nil
 }
+
+// goneError is the status by which an origin says that there is no such page.
+type goneError string
+
+func (e goneError) Error() string { return "HTTP " + string(e) }
 
 // cancel cancels a job on the server, even if ctx has ended.
 func (fc *Firecrawl) cancel(ctx context.Context, job string) {
@@ -256,6 +264,9 @@ func (c *collector) waiting(u *url.URL, got statusAnswer) error {
 
 // take yields one page, or the error in its place.
 func (c *collector) take(address string, p *Page, err error) error {
+	if _, is := errors.AsType[goneError](err); is {
+		return c.emit(Event{URL: address, Outcome: Gone, Err: err})
+	}
 	if err != nil {
 		return c.emit(Event{URL: address, Outcome: Failed, Err: err})
 	}
@@ -289,7 +300,7 @@ func (c *collector) failures(got errorsAnswer, fc *Firecrawl) error {
 
 // emit counts an event and yields it.
 func (c *collector) emit(e Event) error {
-	c.report.Outcomes[e.Outcome]++
+	c.report.count(e.URL, e.Outcome)
 	e.I, e.Total = c.report.Pages, min(max(c.total, c.report.Pages), c.o.Limit)
 	return c.yield(e)
 }

@@ -94,14 +94,14 @@ func TestFirecrawlCrawlInBothVersions(t *testing.T) {
 				r := withFirecrawl(t, d)
 				list, report := must3(t)(r.run(t, crawl.Options{Include: []string{"/docs/*"}, Exclude: []string{"re:^/x"}, Depth: 3, Limit: 500}))
 				want := told{
-					"waiting /", "waiting /", "waiting /", "waiting /", "new /", "new /a", "failed /empty", "failed /404",
+					"waiting /", "waiting /", "waiting /", "waiting /", "new /", "new /a", "failed /empty", "gone /404",
 					"failed /err", "new /by-url", "duplicate /a", "duplicate /copy",
 					"failed /", "failed /?token=s3cret", "duplicate /", "failed /broken", "forbidden /private",
 				}
 				if diff := cmp.Diff(want, list); diff != "" {
 					t.Errorf("crawl (-want +got):\n%s", diff)
 				}
-				if report.Pages != 3 || report.Outcomes[crawl.Failed] != 6 {
+				if report.Pages != 3 || report.Outcomes[crawl.Failed] != 5 {
 					t.Errorf("report %+v", report)
 				}
 				wantBody := `/v2/crawl {"crawlEntireDomain":true,"excludePaths":["^/x"],"includePaths":["^/docs/.*$"],"limit":500,"maxDiscoveryDepth":3,"scrapeOptions":{"formats":["markdown"],"onlyMainContent":true,"maxAge":0,"skipTlsVerification":false},"sitemap":"include","url":"http://site.test/"}`

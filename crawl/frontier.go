@@ -44,7 +44,7 @@ func newFrontier(s scope, limit, depth int) *frontier {
 	return &frontier{
 		scope: s, limit: limit, depth: depth, most: min(max(20_000, 50*limit), max(200_000, 2*limit)),
 		raw: map[string]struct{}{}, seen: map[page.Key]struct{}{}, forms: map[string]formats{}, hashes: map[string]struct{}{},
-		report: Report{Outcomes: map[Outcome]int{}},
+		report: *newReport(),
 	}
 }
 
@@ -171,12 +171,12 @@ func (f *frontier) pageless() int {
 }
 
 // done counts the outcome of a URL.
-func (f *frontier) done(o Outcome, hash string) {
-	f.report.Outcomes[o]++
-	switch o {
+func (f *frontier) done(d done) {
+	f.report.count(d.URL, d.Outcome)
+	switch d.Outcome {
 	case Added, Changed, Unchanged:
 		f.report.Pages++
-		f.hashes[hash] = struct{}{}
+		f.hashes[d.Hash] = struct{}{}
 	}
 }
 

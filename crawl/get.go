@@ -74,6 +74,9 @@ func (r *run) get(ctx context.Context, it item) result {
 		if moved, ok := errors.AsType[*movedError](err); ok {
 			return result{outcome: Moved, moved: moved.to, err: fmt.Errorf("redirects %w", moved)}
 		}
+		if e, ok := errors.AsType[*fetch.Error](err); ok && e.Kind == fetch.KindHTTP && gone(e.Status) {
+			return result{outcome: Gone, err: err}
+		}
 		e, trouble := originTrouble(err)
 		got := result{outcome: Failed, err: err, trouble: trouble}
 		if !trouble || ctx.Err() != nil {
@@ -90,6 +93,9 @@ func (r *run) get(ctx context.Context, it item) result {
 		r.pacer.pause(host, wait)
 	}
 }
+
+// gone reports whether a status says that there is no such page.
+func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 // originTrouble reports whether an error says that the origin is in trouble, which may pass, rather than one page.
 func originTrouble(err error) (*fetch.Error, bool) {

@@ -58,7 +58,7 @@ func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (
 	}
 	r := &run{local: l, o: o, yield: yield, pacer: newPacer(l.Interval), frontier: newFrontier(scope{}, o.Limit, o.Depth)}
 	err := r.crawl(ctx)
-	r.frontier.report.Queued = r.frontier.queued()
+	r.frontier.report.Queued, r.frontier.report.full = r.frontier.queued(), r.frontier.report.Pages >= o.Limit
 	return &r.frontier.report, err
 }
 
@@ -89,12 +89,30 @@ func (r *run) crawl(ctx context.Context) error {
 		}
 		round := r.frontier.next()
 		if len(round) == 0 {
-			return nil
+			if !r.queueHeld() {
+				return nil
+			}
+			if err := r.save(batch{}); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := r.round(ctx, round); err != nil {
 			return err
 		}
 	}
+}
+
+// queueHeld queues the pages that the caller holds and that no link led to. It reports whether there are any to read.
+func (r *run) queueHeld() bool {
+	f := r.frontier
+	if r.o.Held == nil || f.report.Pages >= f.limit {
+		return false
+	}
+	for raw := range r.o.Held {
+		f.add(item{URL: raw, Depth: f.depth, Listed: true})
+	}
+	return f.queued() > 0
 }
 
 // resume replays a round of an earlier run.
@@ -129,7 +147,7 @@ func (r *run) begin(ctx context.Context, include, exclude patterns) error {
 		return context.Cause(ctx)
 	case got.outcome == Skipped || got.outcome == Forbidden || got.outcome == Moved:
 		return fmt.Errorf("crawl %s: %w", page.Mask(u), got.err)
-	case got.outcome == Failed:
+	case got.outcome == Failed || got.outcome == Gone:
 		return got.err
 	}
 	r.enter(u, include, exclude)
@@ -228,7 +246,7 @@ func (r *run) handle(it item, got result) (done, error) {
 			follow = nil // its links are queued already
 		}
 	}
-	f.done(d.Outcome, d.Hash)
+	f.done(d)
 	for _, link := range follow {
 		f.add(item{URL: link, Depth: it.Depth + 1})
 	}

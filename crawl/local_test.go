@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -276,13 +277,13 @@ func TestURLsThatAreNoPagesAreReported(t *testing.T) {
 	})
 	list, report := must3(t)(r.run(t, crawl.Options{}))
 	want := told{
-		"new /", "skipped /film", "failed /gone", "failed /500", "failed /wall", "failed /empty", "failed /soft",
+		"new /", "skipped /film", "gone /gone", "failed /500", "failed /wall", "failed /empty", "failed /soft",
 		"new /a",
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
 	}
-	if report.Outcomes[crawl.Failed] != 5 || report.Pages != 2 {
+	if report.Outcomes[crawl.Failed] != 4 || report.Pages != 2 {
 		t.Errorf("report %+v", report)
 	}
 }
@@ -336,5 +337,58 @@ func must3(t *testing.T) func(told, *crawl.Report, error) (told, *crawl.Report) 
 	return func(l told, r *crawl.Report, err error) (told, *crawl.Report) {
 		t.Helper()
 		return must(t, l, r, err)
+	}
+}
+
+// TestARefreshReadsTheHeldPages: a page that the caller holds is read although no link leads to it, and is lost only if
+// the origin says so, or if a crawl without a failure does not find it.
+func TestARefreshReadsTheHeldPages(t *testing.T) {
+	site := pages{
+		"/": html("Home", "/list"), "/list": "!500", "/a": html("A"), "/b": "!503", "/out": ">http://other.test/",
+	}
+	held := []string{
+		"http://site.test/", "http://site.test/a", "http://site.test/b", "http://site.test/c",
+		"http://site.test/out", "http://other.test/x",
+	}
+	for _, tt := range []struct {
+		name string
+		o    crawl.Options
+		list string
+		want told
+		lost []string
+	}{
+		{
+			"failures",
+			crawl.Options{},
+			"!500",
+			told{"new /", "failed /list", "new /a", "failed /b", "gone /c", "moved /out"},
+			[]string{"http://site.test/c"},
+		},
+		{"the limit", crawl.Options{Limit: 1}, "!500", told{"new /"}, nil},
+		{
+			"no failure",
+			crawl.Options{Exclude: []string{"/b"}},
+			html("List", "/a"),
+			told{"new /", "new /list", "new /a", "gone /c", "moved /out"},
+			[]string{"http://site.test/b", "http://site.test/c", "http://site.test/out", "http://other.test/x"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			site["/list"] = tt.list
+			tt.o.Held = slices.Values(held)
+			list, report := must3(t)(newRig(t, site).run(t, tt.o))
+			if diff := cmp.Diff(tt.want, list); diff != "" {
+				t.Errorf("crawl (-want +got):\n%s", diff)
+			}
+			var lost []string
+			for _, u := range held {
+				if report.Lost(u) {
+					lost = append(lost, u)
+				}
+			}
+			if diff := cmp.Diff(tt.lost, lost); diff != "" {
+				t.Errorf("lost (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -121,7 +121,7 @@ func (f *frontier) play(b batch) error {
 			if d.URL != round[i].URL {
 				return fmt.Errorf("a round has %s, want %s", d.URL, round[i].URL)
 			}
-			f.done(d.Outcome, d.Hash)
+			f.done(d)
 		}
 	}
 	for _, it := range b.Added {

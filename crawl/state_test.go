@@ -57,7 +57,7 @@ func TestInterruptedCrawlResumes(t *testing.T) {
 		if diff := cmp.Diff(whole, order); diff != "" {
 			t.Errorf("killed after %d, the crawl differs from a whole one:\n%s", after, diff)
 		}
-		if diff := cmp.Diff(wholeReport, report); diff != "" {
+		if diff := cmp.Diff(wholeReport, report, cmp.AllowUnexported(crawl.Report{})); diff != "" {
 			t.Errorf("killed after %d, the report differs:\n%s", after, diff)
 		}
 		if again := r.count("site.test/p/") + before; after > 20 && again > 2*100 {

@@ -204,7 +204,7 @@ func (s *Service) crawl(ctx context.Context, j *job, crawler crawl.Service, o cr
 			return j.add(d, e.URL, e.Total)
 		case e.Outcome == crawl.Forbidden:
 			j.forbidden(e.URL)
-		case e.Outcome == crawl.Failed:
+		case e.Outcome == crawl.Failed || e.Outcome == crawl.Gone:
 			j.failed(e.URL, e.Err)
 		}
 		return nil

@@ -53,6 +53,7 @@ type Base struct {
 	LastCrawl  time.Time `json:"last_crawl,omitzero"` // when it was last filled from its source
 	Generation uint32    `json:"generation"`          // the one that answers; 0 until it was first filled
 	Building   bool      `json:"building,omitempty"`  // a next one was begun and neither committed nor given up
+	Paused     bool      `json:"paused,omitempty"`    // it is not continued until somebody asks
 
 	Documents int `json:"documents"` // as of the call
 	Passages  int `json:"passages"`
@@ -190,26 +191,6 @@ func (k *Knowledge) Bases() []Base {
 	return list
 }
 
-// UpdateBase lets f change the description, source and settings of a base. The error is an [*UnknownBaseError] or that
-// of the store.
-func (k *Knowledge) UpdateBase(name string, f func(*Base)) (Base, error) {
-	s := &k.bases
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old, err := s.named(name)
-	if err != nil {
-		return Base{}, err
-	}
-	r := *old
-	f(&r.Base)
-	r.ID, r.Name, r.CreatedAt, r.LastCrawl, r.Generation = old.ID, old.Name, old.CreatedAt, old.LastCrawl, old.Generation
-	r.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
-	if err := s.save(&r); err != nil {
-		return Base{}, fmt.Errorf("change knowledge base %s: %w", name, err)
-	}
-	return k.counted(&r), nil
-}
-
 // counted returns a base as callers see it. Under bases.mu.
 func (k *Knowledge) counted(r *baseRecord) Base {
 	b := r.Base
@@ -223,8 +204,16 @@ func (r *baseRecord) id() baseID {
 	return id
 }
 
-// live is the generation that answers.
-func (r *baseRecord) live() generation { return generation{r.id(), r.Generation} }
+// live is the generation that answers: the committed one, or the one that is being built for the first time.
+func (r *baseRecord) live() generation {
+	if r.Generation == 0 {
+		return generation{r.id(), r.BuildingGeneration}
+	}
+	return r.committed()
+}
+
+// committed is the generation that was committed last; number 0 has the texts ingested before the first was.
+func (r *baseRecord) committed() generation { return generation{r.id(), r.Generation} }
 
 // load reads all bases.
 func (s *bases) load() {

@@ -258,8 +258,8 @@ func TestInterruptedBuildIsTakenUpAgain(t *testing.T) {
 	k.shut(t)
 
 	k = open(t, dir, knowledge.Options{})
-	if base, err := k.Base("docs"); err != nil || !base.Building || base.Documents != 0 {
-		t.Errorf("base %+v, %v: want one that is being built and has nothing yet", base, err)
+	if base, err := k.Base("docs"); err != nil || !base.Building || base.Documents != 2 {
+		t.Errorf("base %+v, %v: want one that is being built, with the two documents read so far", base, err)
 	}
 	b = k.build(t, "docs")
 	if !b.Resumed() || b.Len() != 2 {

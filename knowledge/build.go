@@ -9,7 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"net/url"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -29,8 +32,14 @@ type Build struct {
 	g       generation
 	resumed bool
 	done    bool
-	before  map[string]string   // content hashes of the generation that answers, by URL
+	before  map[string]held     // documents of the generation that answers, by URL
 	byURL   map[string]page.Key // members of this one
+}
+
+// held is a document that a base has when a build begins.
+type held struct {
+	key  page.Key
+	hash string // of the content
 }
 
 // Build begins the next generation of a base, or continues one that was begun before. The caller ends it with Commit,
@@ -47,20 +56,23 @@ func (k *Knowledge) Build(name string) (*Build, error) {
 		return nil, fmt.Errorf("fill knowledge base %s: %w", name, ErrBuilding)
 	}
 	b := &Build{
-		k: k, name: name, resumed: old.BuildingGeneration != 0, before: map[string]string{},
+		k: k, name: name, resumed: old.BuildingGeneration != 0, before: map[string]held{},
 		byURL: map[string]page.Key{},
 	}
-	if !b.resumed {
+	if !b.resumed || old.Paused {
 		r := *old
-		r.LastGeneration++
-		r.BuildingGeneration = r.LastGeneration
+		r.Paused = false
+		if !b.resumed {
+			r.LastGeneration++
+			r.BuildingGeneration = r.LastGeneration
+		}
 		if err := s.save(&r); err != nil {
 			return nil, fmt.Errorf("fill knowledge base %s: %w", name, err)
 		}
 		old = &r
 	}
 	b.g = generation{old.id(), old.BuildingGeneration}
-	s.each(old.live(), func(_ page.Key, m member) { b.before[m.URL] = m.Hash })
+	s.each(old.committed(), func(k page.Key, m member) { b.before[m.URL] = held{k, m.Hash} })
 	if b.resumed {
 		s.each(b.g, func(k page.Key, m member) { b.byURL[m.URL] = k })
 	}
@@ -88,10 +100,45 @@ func (b *Build) Len() int { return len(b.byURL) }
 
 // Known returns the hash of what the base held at a URL when the build began: hex SHA-256 of the markdown.
 func (b *Build) Known(rawURL string) (hash string, ok bool) {
-	if hash, ok = b.before[rawURL]; !ok {
-		hash, ok = b.before[normalURL(rawURL)]
+	was, ok := b.before[rawURL]
+	if !ok {
+		was, ok = b.before[normalURL(rawURL)]
 	}
-	return hash, ok
+	return was.hash, ok
+}
+
+// Held yields the URLs of the documents that the base's source gave before, sorted.
+func (b *Build) Held() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, u := range slices.Sorted(maps.Keys(b.before)) {
+			if h, err := b.k.archive.head(b.before[u].key); (err != nil || !h.Ingested) && !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+// Keep makes the documents that the build did not meet and that are not lost members of this generation, too. It
+// returns their number.
+func (b *Build) Keep(lost func(url string) bool) (kept int, err error) {
+	s := &b.k.bases
+	for u := range b.Held() {
+		if _, met := b.byURL[u]; met || lost(u) {
+			continue
+		}
+		was := b.before[u]
+		s.mu.Lock()
+		if err = b.k.records.Apply(join(b.g, was.key, member{u, was.hash})...); err == nil {
+			s.joined(b.g, was.key)
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return kept, fmt.Errorf("keep %s in knowledge base %s: %w", page.MaskString(u), b.name, err)
+		}
+		b.byURL[u] = was.key
+		kept++
+	}
+	return kept, nil
 }
 
 // normalURL returns the normalised form of an http or https URL, and anything else as it is.
@@ -267,11 +314,11 @@ func (b *Build) commit(ctx context.Context) (base Base, old generation, err erro
 	if err != nil {
 		return base, old, err
 	}
-	if err := b.keepTexts(was.live()); err != nil {
+	old = was.committed()
+	if err := b.keepTexts(old); err != nil {
 		return base, old, err
 	}
 	r := *was
-	old = was.live()
 	r.Generation, r.BuildingGeneration = b.g.number, 0
 	r.LastCrawl = time.Now().UTC().Truncate(time.Millisecond)
 	r.UpdatedAt = r.LastCrawl
@@ -316,6 +363,27 @@ func (b *Build) Abort(ctx context.Context) error {
 	}
 	b.Close()
 	b.k.clearAll(ctx, b.g)
+	return nil
+}
+
+// Pause releases the build and marks it as one that waits until somebody asks for more.
+func (b *Build) Pause() error {
+	if b.done {
+		return nil
+	}
+	s := &b.k.bases
+	s.mu.Lock()
+	was, err := s.named(b.name)
+	if err == nil {
+		r := *was
+		r.Paused = true
+		err = s.save(&r)
+	}
+	s.mu.Unlock()
+	b.Close()
+	if err != nil {
+		return fmt.Errorf("pause filling knowledge base %s: %w", b.name, err)
+	}
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (k *Knowledge) dropBase(name string) (Base, []generation, error) {
 	}
 	base := k.counted(r)
 	id := r.id()
-	generations := []generation{r.live()}
+	generations := []generation{r.committed()}
 	if r.BuildingGeneration != 0 {
 		generations = append(generations, generation{id, r.BuildingGeneration})
 	}

@@ -73,7 +73,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 		if err != nil {
 			return done, err
 		}
-		into[0] = r.live()
+		into[0] = r.committed()
 		if r.BuildingGeneration != 0 {
 			into = append(into, generation{r.id(), r.BuildingGeneration})
 		}

@@ -77,7 +77,10 @@ func (p *program) kbCommand() *cli.Command {
 				},
 				Action: p.unpackBase,
 			},
-			{Name: "jobs", Usage: "list the jobs that fill bases", Flags: []cli.Flag{jsonFlag()}, Action: p.listJobs},
+			{
+				Name: "jobs", Usage: "list the jobs that fill bases, and the last that did", Flags: []cli.Flag{jsonFlag()},
+				Action: p.listJobs,
+			},
 			{Name: "cancel", Usage: "cancel a job", ArgsUsage: "ID", Action: p.cancelJob},
 		},
 	}
@@ -183,6 +186,10 @@ func (p *program) filled(c *cli.Context, b *api.Client, f *api.Filling, done str
 	if last != nil {
 		p.tellJob(last)
 	}
+	if err != nil && last != nil && last.Documents > 0 && last.State != api.JobInterrupted {
+		return withHint(err, fmt.Sprintf("%s read so far answer searches; readthru kb refresh %s goes on",
+			count(last.Documents, "document"), f.KB.Name))
+	}
 	if err != nil {
 		return err
 	}
@@ -204,6 +211,9 @@ func (p *program) tellJob(j *api.Job) {
 	}
 	if len(outcomes) > 0 {
 		p.note("URLs: %s", strings.Join(outcomes, ", "))
+	}
+	if j.Kept > 0 {
+		p.note("kept %s that could not be fetched again", count(j.Kept, "document"))
 	}
 	for _, r := range j.Remarks {
 		p.note("remark: %s", r)
@@ -237,10 +247,11 @@ func (p *program) watch(ctx context.Context, b *api.Client, id string) (*api.Job
 	})
 	bar.clear()
 	if err != nil && ctx.Err() != nil {
-		if _, cerr := b.CancelJob(context.WithoutCancel(ctx), id); cerr != nil {
-			return last, cerr
+		last, err = b.CancelJob(context.WithoutCancel(ctx), id)
+		if err != nil {
+			return last, err
 		}
-		return last, errors.New("cancelled")
+		return last, context.Canceled
 	}
 	if err == nil && last.State != api.JobDone {
 		err = errors.New(last.Error)

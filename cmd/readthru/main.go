@@ -67,20 +67,37 @@ func run(ctx context.Context, args []string, std stdio) int {
 	}
 	app := p.app() //nolint:contextcheck // each action has its own context
 	err := app.RunContext(ctx, hoist(app, args))
+	if sig, ok := errors.AsType[interruptError](context.Cause(ctx)); ok &&
+		(errors.Is(err, context.Canceled) || errors.Is(err, sig)) {
+		err = sig.as(err)
+	}
 	return p.report(err)
+}
+
+// An interruptError says that a signal ended the program's work. The exit status is that of the signal, 128 and more.
+type interruptError struct{ signal os.Signal }
+
+func (e interruptError) Error() string { return "interrupted" }
+
+// as returns the error of work that e ended, with the hint of that work's own error.
+func (e interruptError) as(err error) error {
+	if h, ok := errors.AsType[hintError](err); ok {
+		return withHint(e, h.hint)
+	}
+	return e
 }
 
 // withSignals returns a context that the first interrupt ends, so that the program shuts down; the second ends the
 // program at once. release stops listening for signals and ends the context.
 func withSignals(parent context.Context) (ctx context.Context, release func()) {
-	ctx, cancel := context.WithCancel(parent)
+	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	done := make(chan struct{})
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		select {
-		case <-ch:
-			cancel()
+		case s := <-ch:
+			cancel(interruptError{s})
 		case <-done:
 			return
 		}
@@ -98,7 +115,7 @@ func withSignals(parent context.Context) (ctx context.Context, release func()) {
 		released = true
 		signal.Stop(ch)
 		close(done)
-		cancel()
+		cancel(nil)
 	}
 }
 
@@ -286,6 +303,12 @@ func (p *program) report(err error) int {
 		return int(status)
 	}
 	p.tell(err)
+	if sig, ok := errors.AsType[interruptError](err); ok {
+		if n, ok := sig.signal.(syscall.Signal); ok {
+			return 128 + int(n)
+		}
+		return 130
+	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return 2
 	}

@@ -82,6 +82,7 @@ func TestScripts(t *testing.T) {
 			"firecrawl":    startFirecrawl,
 			"embedded":     waitEmbedded,
 			"origin-count": originCount,
+			"asked":        waitAsked,
 			"ready":        waitReady,
 			"taken":        takePort,
 		},
@@ -139,6 +140,8 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/data.json":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"answer":42}`)
+	case "/silent":
+		<-r.Context().Done() // until the client leaves
 	case "/image":
 		w.Header().Set("Content-Type", "image/png")
 		_, _ = io.WriteString(w, "\x89PNG\r\n\x1a\n")
@@ -176,6 +179,28 @@ func originCount(ts *testscript.TestScript, neg bool, args []string) {
 	defer o.mu.Unlock()
 	if got := fmt.Sprint(o.count[args[0]]); got != args[1] {
 		ts.Fatalf("the origin was asked %s times for %s, want %s", got, args[0], args[1])
+	}
+}
+
+// waitAsked waits until the origin is asked for a path.
+func waitAsked(ts *testscript.TestScript, neg bool, args []string) {
+	v, ok := origins.Load(ts.Getenv("WORK"))
+	if neg || len(args) != 1 || !ok {
+		ts.Fatalf("usage: asked PATH, after origin")
+	}
+	o := v.(*origin)
+	end := time.Now().Add(30 * time.Second)
+	for poll := time.NewTicker(5 * time.Millisecond); ; <-poll.C {
+		o.mu.Lock()
+		n := o.count[args[0]]
+		o.mu.Unlock()
+		if n > 0 {
+			poll.Stop()
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("the origin was not asked for %s", args[0])
+		}
 	}
 }
 

@@ -15,11 +15,23 @@ import (
 type bar struct {
 	w     io.Writer
 	live  bool
+	began time.Time
 	last  time.Time
+	part  float64 // of the work, as drawn: it never shrinks, though the total of a crawl grows
 	drawn bool
 }
 
-func newBar(w io.Writer) *bar { return &bar{w: w, live: terminal(w)} }
+func newBar(w io.Writer) *bar { return &bar{w: w, live: terminal(w), began: time.Now()} }
+
+// left says how long the rest of the work takes at the speed so far, or nothing as long as that is a guess.
+func (b *bar) left(now time.Time) string {
+	spent := now.Sub(b.began)
+	if spent < 3*time.Second || b.part < .02 || b.part >= 1 {
+		return ""
+	}
+	rest := time.Duration(float64(spent) * (1 - b.part) / b.part)
+	return "about " + rest.Round(time.Second).String() + " left "
+}
 
 // lineEvery is how often a line is written without a terminal.
 const lineEvery = 5 * time.Second
@@ -30,14 +42,18 @@ func (b *bar) draw(i, total int, what string) {
 		return
 	}
 	of := fmt.Sprint(i)
+	now := time.Now()
+	left := ""
 	if total > 0 {
 		of = fmt.Sprintf("%d/%d", i, total)
+		b.part = max(b.part, float64(min(i, total))/float64(total))
+		left = b.left(now)
 	}
 	if !b.live {
-		if now := time.Now(); now.Sub(b.last) >= lineEvery {
+		if now.Sub(b.last) >= lineEvery {
 			b.last = now
 			//nolint:errcheck // there is no other place to report it
-			fmt.Fprintf(b.w, "readthru: %s\n", strings.TrimSpace(of+" "+printable(what)))
+			fmt.Fprintf(b.w, "readthru: %s\n", strings.TrimSpace(of+" "+left+printable(what)))
 		}
 		return
 	}
@@ -47,9 +63,9 @@ func (b *bar) draw(i, total int, what string) {
 			width = w
 		}
 	}
-	line := of + " "
+	line := of + " " + left
 	if total > 0 {
-		full := 20 * min(i, total) / total
+		full := int(20 * b.part)
 		line = "[" + strings.Repeat("#", full) + strings.Repeat(".", 20-full) + "] " + line
 	}
 	line += printable(strings.ReplaceAll(what, "\n", " "))
