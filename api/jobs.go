@@ -69,8 +69,9 @@ const saveEvery = 2 * time.Second
 
 // jobs runs jobs and remembers them.
 type jobs struct {
-	records *store.Records
-	log     *slog.Logger
+	store *store.Store
+	log   *slog.Logger
+	load  sync.Once // of what the store remembers
 
 	ctx     context.Context // ends at stop
 	stop    context.CancelCauseFunc
@@ -96,11 +97,21 @@ var (
 	errCancelled = errors.New("cancelled")
 )
 
-// newJobs returns the jobs that the store remembers. One that ran when its process ended is interrupted.
-func newJobs(records *store.Records, log *slog.Logger) *jobs {
-	l := &jobs{records: records, log: log}
+func newJobs(s *store.Store, log *slog.Logger) *jobs {
+	l := &jobs{store: s, log: log}
 	l.ctx, l.stop = context.WithCancelCause(context.Background())
-	records.Walk(jobPrefix, "", func(_ string, value []byte) bool {
+	return l
+}
+
+// lock locks the list, which begins with the jobs that the store remembers.
+func (l *jobs) lock() {
+	l.mu.Lock()
+	l.load.Do(l.remember)
+}
+
+// remember reads the jobs of earlier processes. One that ran when its process ended is interrupted.
+func (l *jobs) remember() {
+	l.store.Records().Walk(jobPrefix, "", func(_ string, value []byte) bool {
 		j := &job{of: l, changed: make(chan struct{}), cancel: func(error) {}}
 		if json.Unmarshal(value, &j.now) == nil {
 			if j.now.State == JobRunning {
@@ -110,7 +121,6 @@ func newJobs(records *store.Records, log *slog.Logger) *jobs {
 		}
 		return true
 	})
-	return l
 }
 
 func (j *Job) key() string {
@@ -119,7 +129,7 @@ func (j *Job) key() string {
 
 // interrupted returns the last job that filled a base, if it was interrupted.
 func (l *jobs) interrupted(kb string) (Job, bool) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	for _, j := range slices.Backward(l.list) {
 		if now, _ := j.snapshot(); now.KB == kb {
@@ -135,7 +145,7 @@ func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (J
 		first.ID, first.Began = rand.Text()[:16], time.Now().UTC()
 	}
 	first.State = JobRunning
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
 		return Job{}, NewError(http.StatusServiceUnavailable, CodeStopping, errStopping.Error())
@@ -196,7 +206,7 @@ func (j *job) update(f func(now *Job)) {
 		j.saved = at
 		value, err := json.Marshal(j.now)
 		if err == nil {
-			err = j.of.records.Apply(store.Change{Key: j.now.key(), Value: value})
+			err = j.of.store.Records().Apply(store.Change{Key: j.now.key(), Value: value})
 		}
 		if err != nil {
 			j.of.log.Warn("state of a job not saved", "job", j.now.ID, "error", err)
@@ -218,13 +228,13 @@ func (j *job) snapshot() (Job, <-chan struct{}) {
 // forget deletes the record of a job. Under mu.
 func (l *jobs) forget(j *job) {
 	now, _ := j.snapshot()
-	if err := l.records.Apply(store.Change{Key: now.key(), Gone: true}); err != nil {
+	if err := l.store.Records().Apply(store.Change{Key: now.key(), Gone: true}); err != nil {
 		l.log.Warn("old job not deleted", "job", now.ID, "error", err)
 	}
 }
 
 func (l *jobs) find(id string) (*job, error) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	for _, j := range l.list {
 		if j.now.ID == id { // never changes
@@ -261,7 +271,7 @@ func (s *Server) Running() (n int) {
 
 // listJobs lists the jobs that are remembered, newest first.
 func (s *Server) listJobs(context.Context, none) (*JobList, error) {
-	s.jobs.mu.Lock()
+	s.jobs.lock()
 	defer s.jobs.mu.Unlock()
 	list := &JobList{Jobs: []Job{}}
 	for _, j := range slices.Backward(s.jobs.list) {

@@ -98,7 +98,7 @@ func New(o Options) *Server {
 	s := &Server{
 		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
 		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers()},
-		jobs:  newJobs(o.Store.Records(), o.Log), table: slices.Clone(operations), open: map[string]bool{},
+		jobs:  newJobs(o.Store, o.Log), table: slices.Clone(operations), open: map[string]bool{},
 	}
 	for _, h := range o.Hosts {
 		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))

@@ -26,7 +26,7 @@ import (
 // Service gets the pages of sites.
 type Service interface {
 	// Scrape gets one page. The error is a [*fetch.Error] if the fetch failed.
-	Scrape(ctx context.Context, url string) (*Page, error)
+	Scrape(ctx context.Context, rawURL string) (*Page, error)
 
 	// Crawl gets the pages of a site and calls yield for each URL handled, from one goroutine. Crawl stops and returns
 	// the error when yield fails or ctx ends. The report is never nil; after an error it covers the work done before.
@@ -203,8 +203,8 @@ type Report struct {
 // Lost reports whether a page that the caller holds from an earlier crawl is no longer there: the origin says so, or a
 // crawl without a failure did not find it. After a failure, or at the limit, a page that was not met may still be
 // there.
-func (r *Report) Lost(url string) bool {
-	switch r.outcomes[page.KeyOf(normalized(url))] {
+func (r *Report) Lost(rawURL string) bool {
+	switch r.outcomes[page.KeyOf(normalized(rawURL))] {
 	case Gone:
 		return true
 	case Failed, Added, Changed, Unchanged:
@@ -226,7 +226,7 @@ func newReport() *Report {
 }
 
 // count counts the outcome of a URL.
-func (r *Report) count(url string, o Outcome) {
+func (r *Report) count(rawURL string, o Outcome) {
 	r.Outcomes[o]++
-	r.outcomes[page.KeyOf(normalized(url))] = o
+	r.outcomes[page.KeyOf(normalized(rawURL))] = o
 }

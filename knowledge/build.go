@@ -120,7 +120,7 @@ func (b *Build) Held() iter.Seq[string] {
 
 // Keep makes the documents that the build did not meet and that are not lost members of this generation, too. It
 // returns their number.
-func (b *Build) Keep(lost func(url string) bool) (kept int, err error) {
+func (b *Build) Keep(lost func(rawURL string) bool) (kept int, err error) {
 	s := &b.k.bases
 	for u := range b.Held() {
 		if _, met := b.byURL[u]; met || lost(u) {
