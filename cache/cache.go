@@ -74,7 +74,7 @@ type Options struct {
 	Secret func(*url.URL) bool
 
 	// Page reports whether content of this media type, the value of a Content-Type field, is read as a page. A shared
-	// cache stores no page that was asked for with credentials, whatever its origin allows, and no Set-Cookie of a page.
+	// cache stores no page that was asked for with credentials, whatever its origin allows.
 	// It must be pure. If nil, nothing is a page.
 	Page func(contentType string) bool
 

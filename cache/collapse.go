@@ -4,9 +4,9 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"strings"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -189,7 +189,7 @@ func (p *policy) shareable(q *request) bool {
 // groupOf names the requests that may follow one flight. Whether they do is decided when its head is there: this only
 // spares those a wait that could never share it.
 func groupOf(q *request) string {
-	group := q.key + "\n" + q.authorization() + "\n" + strings.Join(q.Header["Cookie"], ";")
+	group := q.key + "\n" + q.authorization() + "\n" + httpfield.Credentials(q.Header)
 	if namesMarkdown(q.Header) {
 		group += "\nmarkdown"
 	}

@@ -25,7 +25,7 @@ const (
 // these, and never negative. A response to a request with credentials never stays fresh longer than its origin says.
 func (p *policy) lifetime(q *request, r *store.Response, cc *control) (time.Duration, basis) {
 	stated, ok := p.explicitLifetime(r, cc)
-	if q.Method == http.MethodGet && r.Status == http.StatusOK && !q.credentials() && !setsCookie(r) {
+	if q.Method == http.MethodGet && r.Status == http.StatusOK && !q.credentials && !setsCookie(r) {
 		switch {
 		case q.rule.Lifetime > 0:
 			return q.rule.Lifetime, forced

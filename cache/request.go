@@ -2,9 +2,11 @@ package cache
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"readthru/httpfield"
 	"readthru/store"
 )
 
@@ -15,6 +17,8 @@ type request struct {
 	cc     control // its cache directives
 	rule   Rule    // the operator's rule for its URL
 	secret bool    // its URL carries a credential
+	// it carries credentials of any kind, in its URL or in any field
+	credentials bool
 	// its answer may become a page that others read
 	forPage bool
 	why     string // why it is forwarded: the parameter fwd of Cache-Status; empty before it is
@@ -36,6 +40,7 @@ func (p *policy) request(req *http.Request) *request {
 	} else {
 		q.secret = p.secret(req.URL)
 	}
+	q.credentials = q.secret || req.URL.User != nil || httpfield.HasCredentials(req.Header)
 	return q
 }
 
@@ -77,20 +82,19 @@ func (q *request) authorization() string {
 	return ""
 }
 
-// credentials reports whether the request carries credentials of any kind.
-func (q *request) credentials() bool {
-	return q.secret || q.authorization() != "" || len(q.Header["Cookie"]) > 0
-}
-
-// partition returns the name of the partition that the answer to q belongs to: the empty one if it may be shared, and
-// otherwise one for requests with the same Authorization and, if the answer is for one cookie only, the same Cookie.
-func (p *policy) partition(q *request, private, variesByCookie bool) string {
+// partition returns the name of the partition that the answer r to q belongs to: the empty one if it may be shared, and
+// otherwise one for requests with the same Authorization; if the answer is for one cookie only, the same Cookie; and if
+// it is a page, the same other credentials.
+func (p *policy) partition(q *request, r *store.Response, private bool) string {
 	if p.shared {
 		return ""
 	}
 	part := p.authPartition(q)
-	if private || variesByCookie {
+	if private || slices.Contains(r.Vary, "cookie") {
 		part += "." + p.cookiePartition(q)
+	}
+	if others := p.othersPartition(q); others != "" && p.isPage(r.Header) {
+		part += "~" + others
 	}
 	return part
 }
@@ -109,13 +113,25 @@ func (p *policy) cookiePartition(q *request) string {
 	return "-"
 }
 
+// othersPartition is empty for a request without other credentials.
+func (p *policy) othersPartition(q *request) string {
+	if others := httpfield.Credentials(q.Header, "Authorization", "Cookie"); others != "" {
+		return keyedHash(p.key, others)
+	}
+	return ""
+}
+
 // owns reports whether q may read the partition of the stored response r, and whether r may answer a request of q's
 // purpose.
 func (p *policy) owns(q *request, r *store.Response) bool {
 	if p.shared {
 		return r.Partition == "" && (!q.forPage || !strings.Contains(r.Class, classCredentials))
 	}
-	auth, cookie, bound := strings.Cut(r.Partition, ".")
+	part, others, _ := strings.Cut(r.Partition, "~")
+	if p.isPage(r.Header) && others != p.othersPartition(q) {
+		return false
+	}
+	auth, cookie, bound := strings.Cut(part, ".")
 	return auth == p.authPartition(q) && (!bound || cookie == p.cookiePartition(q))
 }
 

@@ -19,7 +19,7 @@ const (
 	// classUnasked marks another page than markdown that was sent to a request not naming markdown, without Vary: Accept.
 	// A request that names markdown is answered with it only when the origin cannot be asked.
 	classUnasked = "unasked"
-	// classCookies marks a page whose Set-Cookie was removed.
+	// classCookies marks a response whose Set-Cookie was removed.
 	classCookies = "cookies"
 	// classCredentials marks a response that a shared cache stored for a request with credentials. It never becomes a page
 	// (AD4).
@@ -46,6 +46,10 @@ func setsCookie(r *store.Response) bool {
 	return len(r.Header["Set-Cookie"]) > 0 || strings.Contains(r.Class, classCookies)
 }
 
+// dropsCookies reports whether a response with the fields h loses its Set-Cookie before it is stored: the cookie is for
+// the one who asked first, and no answer for the next. Plain text keeps it, as RFC 9111 §7.3 has it.
+func (p *policy) dropsCookies(h http.Header) bool { return p.shared && mediaType(h) != "text/plain" }
+
 // forbids reports whether r forbids a cache of this kind to store it, or no request can match it.
 func (p *policy) forbids(r *store.Response, cc *control) bool {
 	// §5.2.2.3
@@ -65,7 +69,9 @@ func (p *policy) admits(q *request, r *store.Response, cc *control) bool {
 		return false // the URL contains a credential
 	case q.authorization() != "" && !cc.public && !cc.mustRevalidate && cc.sMaxAge == absent:
 		return false // §3.5
-	case q.credentials() && p.isPage(r.Header):
+	case len(q.Header["Cookie"]) > 0 && !cc.public && cc.sMaxAge == absent && !slices.Contains(r.Vary, "cookie"):
+		return false // stricter than §3.5, which knows Authorization only: it may be what the cookie's owner may see
+	case q.credentials && p.isPage(r.Header):
 		return false // a page read with one agent's credentials must not answer another agent
 	}
 	return true
@@ -98,11 +104,11 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 	if p.unasked(q, h, names) {
 		class = append(class, classUnasked)
 	}
-	if p.shared && p.isPage(h) && len(h["Set-Cookie"]) > 0 {
+	if p.dropsCookies(h) && len(h["Set-Cookie"]) > 0 {
 		class = append(class, classCookies)
-		h.Del("Set-Cookie")
+		delete(h, "Set-Cookie")
 	}
-	if p.shared && q.credentials() {
+	if p.shared && q.credentials {
 		class = append(class, classCredentials)
 	}
 	if resp.StatusCode == http.StatusPartialContent {
@@ -113,7 +119,7 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 		}
 	}
 	r.Class = strings.Join(class, ",")
-	r.Partition = p.partition(q, cc.private, slices.Contains(names, "cookie"))
+	r.Partition = p.partition(q, r, cc.private)
 	r.Retain = p.retain(q, r, &cc)
 	return r
 }

@@ -106,7 +106,7 @@ func (t *tried) forget(key string) {
 func (p *policy) tellable(q *request, r *store.Response) bool {
 	cc := p.control(r.Header)
 	return r.Status >= 500 && storableStatus(r.Status) && !p.forbids(r, &cc) && !cc.private && !cc.noCache &&
-		!setsCookie(r) && !q.credentials() && mediaType(r.Header) != "text/event-stream"
+		!setsCookie(r) && !q.credentials && mediaType(r.Header) != "text/event-stream"
 }
 
 // tells reports whether the failure of an exchange may answer q. Fetches of our own reach other addresses than those of

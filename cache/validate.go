@@ -140,7 +140,7 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Range"} {
 		delete(update, name)
 	}
-	if p.shared && p.isPage(r.Header) {
+	if p.dropsCookies(r.Header) {
 		delete(update, "Set-Cookie")
 	}
 	delete(fresh.Header, "Age")
@@ -158,7 +158,7 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 			delete(fresh.Header, name)
 		}
 	}
-	fresh.Partition = p.partition(q, cc.private, slices.Contains(fresh.Vary, "cookie"))
+	fresh.Partition = p.partition(q, &fresh, cc.private)
 	fresh.Retain = p.retain(q, &fresh, &cc)
 	fresh.Tags = tagsOf(fresh.Header)
 	return &fresh

@@ -37,8 +37,8 @@ func starred(h http.Header) bool {
 }
 
 // selecting returns the normalised values that a request has for the named fields. A field the request lacks is left
-// out. Values of Authorization and Cookie are replaced by a keyed hash: it can be compared, but reveals nothing to a
-// reader of the disk.
+// out. Values of fields that count as credentials are replaced by a keyed hash: it can be compared, but reveals nothing to
+// a reader of the disk.
 func selecting(names []string, h http.Header, key []byte) map[string]string {
 	if len(names) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func selectingValue(name string, h http.Header, key []byte) (value string, ok bo
 		return "", false
 	}
 	value = normalise(name, lines)
-	if name == "authorization" || name == "cookie" {
+	if !httpfield.Impersonal(http.CanonicalHeaderKey(name)) {
 		value = keyedHash(key, value)
 	}
 	return value, true

@@ -81,7 +81,7 @@ func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 			mux.Handle("/page", respond(200, tt.html, fields...))
 			mux.Handle("/page.md", tt.twin)
 			c := newChain(t, mux, func(o *fetch.Options) { o.BlockedDomains = []string{"medium.com"} })
-			ans := c.read(t, "https://site.test"+tt.path, "X-Client: secret")
+			ans := c.read(t, "https://site.test"+tt.path, "X-Request-Id: secret")
 			if ans.Page.Source != tt.want {
 				t.Fatalf("source %s, want %s; attempts %+v", ans.Page.Source, tt.want, ans.Page.Attempts)
 			}
@@ -96,7 +96,7 @@ func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 			if string(ans.Body) != twin {
 				t.Errorf("body %.80q, want the twin as its origin made it", ans.Body)
 			}
-			if r := c.origin.last(t); r.URL.Path != "/page.md" || r.Header.Get("X-Client") != "" ||
+			if r := c.origin.last(t); r.URL.Path != "/page.md" || r.Header.Get("X-Request-Id") != "" ||
 				r.Header.Get("User-Agent") != "readthru/test" {
 				t.Errorf("the twin was asked for with %v, want our own fields", r.Header)
 			}

@@ -89,7 +89,7 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 		a.cascade = r.Cascade
 	}
 	secret := page.HasSecret(r.URL)
-	a.credentials = secret || len(r.Header["Authorization"]) > 0 || len(r.Header["Cookie"]) > 0
+	a.credentials = secret || httpfield.HasCredentials(r.Header)
 	a.private = httpfield.Directive(r.Header, "no-store")
 	a.memorable = !r.NoStore && !a.private && !secret && (!a.credentials || f.o.Private)
 	return a

@@ -313,6 +313,7 @@ func TestCredentialsLeaveNothingBehind(t *testing.T) { // AD4
 	for _, tt := range []struct{ name, url, field, response string }{
 		{"Authorization", "https://site.test/", "Authorization: Bearer alice", ""},
 		{"Cookie", "https://site.test/", "Cookie: session=1", ""},
+		{"any other field that is not known as harmless", "https://site.test/", "X-Api-Key: alice", ""},
 		{"secret in the query", "https://site.test/?access_token=abc", "Accept: */*", ""},
 		{"user info", "https://alice:pw@site.test/", "Accept: */*", ""},
 		{"response is private", "https://site.test/", "Accept: */*", "Cache-Control: private, max-age=60"},

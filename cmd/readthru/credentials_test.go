@@ -22,8 +22,9 @@ import (
 	"readthru/store"
 )
 
-// A page that was read with credentials is for that reader alone (AD4), whatever its origin says about caching. What is
-// no page follows RFC 9111: it may be shared unless it was read with Authorization (§3.5).
+// A page that was read with credentials is for that reader alone (AD4), whatever field they are in and whatever its
+// origin says about caching. What is no page follows RFC 9111: it may be shared unless it was read with Authorization
+// (§3.5) or, stricter, with a cookie, and its origin does not say public.
 func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 	types := []struct {
 		contentType, body string // the body has a %s for the reader
@@ -50,20 +51,25 @@ func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 		shared                    bool // whether what is no page may be shared
 	}{
 		{"none", "", "max-age=3600", true},
-		{"cookie", "Cookie: sid=ALICE", "max-age=3600", true},
+		{"cookie", "Cookie: sid=ALICE", "max-age=3600", false},
+		{"public-cookie", "Cookie: sid=ALICE", "public, max-age=3600", true},
+		{"key", "X-Api-Key: ALICE", "max-age=3600", true},
+		{"silent-key", "X-Api-Key: ALICE", "", false},
+		{"unheard-of", "Whatever: ALICE", "s-maxage=3600", true},
 		{"authorization", "Authorization: Bearer ALICE", "max-age=3600", false},
 		{"public", "Authorization: Bearer ALICE", "public, max-age=3600", true},
 	}
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for i, tt := range types {
 			if strings.HasPrefix(r.URL.Path, fmt.Sprintf("/%d/", i)) {
-				reader := strings.TrimSpace(r.Header.Get("Cookie") + r.Header.Get("Authorization"))
+				reader := r.Header.Get("Cookie") + r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") +
+					r.Header.Get("Whatever")
 				if reader == "" {
 					reader = "nobody"
 				}
 				w.Header().Set("Content-Type", tt.contentType)
 				for _, cred := range credentials {
-					if strings.Contains(r.URL.Path, "/"+cred.name+"/") {
+					if strings.Contains(r.URL.Path, "/"+cred.name+"/") && cred.cacheControl != "" {
 						w.Header().Set("Cache-Control", cred.cacheControl)
 					}
 				}
@@ -85,8 +91,8 @@ func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 						t.Errorf("a reader without credentials gets what was read with them: %t, want %t\n%s", leaks, want, body)
 					}
 					status, _ := read(t, client, target, "Accept: "+accept)
-					if !strings.Contains(status, "hit") {
-						t.Errorf("the third answer is no hit: %q", status)
+					if hit := cred.cacheControl != "" || tt.page; strings.Contains(status, "hit") != hit {
+						t.Errorf("the third answer: %q, want a hit: %t", status, hit)
 					}
 				})
 			}
