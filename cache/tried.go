@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"errors"
 	"hash/maphash"
 	"io"
 	"net/http"
@@ -77,8 +78,17 @@ func (t *tried) fail(group string, f *failure) {
 	}
 	f.at = time.Now()
 	before, ok := t.failed.Get(group)
-	f.repeated = ok && f.at.Sub(before.at) < 2*failTime
+	f.repeated = ok && f.at.Sub(before.at) < 2*failTime || retried(f.err)
 	t.failed.Add(group, f)
+}
+
+// retried reports whether an error says that the request failed on more than one connection.
+func retried(err error) bool {
+	r, ok := errors.AsType[interface {
+		error
+		Retried() bool
+	}](err)
+	return ok && r.Retried()
 }
 
 // failing returns the failure of a group that has just repeated itself; nil if there is none. One failure alone says

@@ -114,8 +114,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.Header["User-Agent"] = []string{agent}
 		req = &r
 	}
-	resp, err := t.pools[p].RoundTrip(req)
-	if err != nil {
+	var x exchange
+	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(req.Context())))
+	if resp, err = x.end(resp, err); err != nil {
 		return nil, err
 	}
 	httpfield.RemoveOurs(resp.Header)
@@ -173,10 +174,18 @@ func (t *Transport) pool(p policy) *http.Transport {
 			return nil, nil
 		},
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return t.dialer.dial(ctx, p, network, addr)
+			conn, err := t.dialer.dial(ctx, p, network, addr)
+			if err != nil || t.upstream == nil {
+				return conn, err
+			}
+			return &watchedConn{Conn: conn}, nil // net/http speaks TLS over it, through the upstream proxy
 		},
 		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return t.dialTLS(ctx, p, network, addr)
+			conn, err := t.dialTLS(ctx, p, network, addr)
+			if err != nil || addr != t.dialer.upstream {
+				return conn, err
+			}
+			return &watchedConn{Conn: conn}, nil // as above
 		},
 		TLSClientConfig:        t.tls.Clone(), // for origins behind the upstream proxy
 		TLSHandshakeTimeout:    connectTimeout,
@@ -218,7 +227,7 @@ func (t *Transport) dialTLS(ctx context.Context, p policy, network, addr string)
 	if addr == t.dialer.upstream || ctx.Value(http1Key{}) != nil {
 		cfg.NextProtos = []string{"http/1.1"} // CONNECT and upgrades are written as HTTP/1.1
 	}
-	conn := tls.Client(raw, cfg)
+	conn := tls.Client(&watchedConn{Conn: raw}, cfg)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		_ = raw.Close()
 		return nil, err

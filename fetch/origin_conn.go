@@ -1,0 +1,103 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// A watchedConn is a connection to an origin below its TLS, which remembers that its peer has closed it. crypto/tls
+// reads on until it gets close_notify, so the end of a TLS connection is a clean one only if the end of the connection
+// below was not met before. crypto/tls itself takes both for the same.
+type watchedConn struct {
+	net.Conn
+	ended atomic.Bool
+}
+
+func (c *watchedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, io.EOF) {
+		c.ended.Store(true)
+	}
+	return n, err
+}
+
+// cutTLS reports whether c is a TLS connection that ended without close_notify.
+func cutTLS(c net.Conn) bool {
+	t, ok := c.(*tls.Conn)
+	if !ok {
+		return false
+	}
+	below, ok := t.NetConn().(*watchedConn)
+	return ok && below.ended.Load()
+}
+
+// errCut is the end of a body that was cut below TLS.
+var errCut = fmt.Errorf("the connection was closed without TLS close_notify: %w", io.ErrUnexpectedEOF)
+
+// An exchange is one round trip of a pool, which may take several connections.
+type exchange struct {
+	conn net.Conn // the last one
+	n    int
+}
+
+// observe returns a context under which a round trip tells x its connections. net/http repeats a request when a
+// connection that was idle fails, on all other idle ones if need be: an origin that resets every request would get it
+// dozens of times. The first repetition gets a new connection, because the idle ones are closed.
+func (x *exchange) observe(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		x.conn = info.Conn
+		if x.n++; x.n > 1 && info.Reused && !speaksHTTP2(info.Conn) {
+			info.Conn.Close() // before anything is written to it
+		}
+	}})
+}
+
+func speaksHTTP2(c net.Conn) bool {
+	t, ok := c.(*tls.Conn)
+	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// end completes the result of the round trip: an error says whether the request was repeated, and a body that ends with
+// its connection fails if the end was not a clean one (RFC 9112 §8).
+func (x *exchange) end(resp *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		if x.n > 1 {
+			err = &retriedError{err}
+		}
+		return nil, err
+	}
+	if resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 &&
+		resp.StatusCode != http.StatusSwitchingProtocols {
+		resp.Body = &lastBody{resp.Body, x.conn}
+	}
+	return resp, nil
+}
+
+// A lastBody is a body that ends with its connection.
+type lastBody struct {
+	io.ReadCloser
+	conn net.Conn
+}
+
+func (b *lastBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF && cutTLS(b.conn) { //nolint:errorlint // a wrapped EOF is no end of a body
+		err = errCut
+	}
+	return n, err
+}
+
+// A retriedError is the error of a request that failed on more than one connection.
+type retriedError struct{ error }
+
+// Retried implements what [cache.Cache] looks for: the failure is none of a single connection.
+func (e *retriedError) Retried() bool { return true }
+
+func (e *retriedError) Unwrap() error { return e.error }

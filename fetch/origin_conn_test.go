@@ -1,0 +1,127 @@
+package fetch_test
+
+import (
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"readthru/fetch"
+)
+
+// cutter answers one request on each TLS connection with a body that ends with the connection, with close_notify or
+// without.
+func cutter(t *testing.T, answer string, clean bool) (addr, ca string) {
+	t.Helper()
+	origin := httptest.NewUnstartedServer(nil)
+	origin.StartTLS()
+	t.Cleanup(origin.Close)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		wg.Wait()
+	})
+	wg.Go(func() {
+		for {
+			raw, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn := tls.Server(raw, &tls.Config{Certificates: origin.TLS.Certificates})
+			_, _ = conn.Read(make([]byte, 4096)) // the request
+			io.WriteString(conn, answer)
+			if clean {
+				_ = conn.Close()
+			}
+			_ = raw.Close()
+		}
+	})
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: origin.Certificate().Raw})
+	if err := os.WriteFile(file, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String(), file
+}
+
+// A body that ends with its connection is whole only if TLS was ended, too (RFC 9112 §8). One that states where it ends
+// needs no such thing.
+func TestABodyCutBelowTLSIsIncomplete(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n"
+	for _, tt := range []struct {
+		name, answer string
+		clean, whole bool
+	}{
+		{"ends with its connection, cleanly", head + "\r\nhello", true, true},
+		{"ends with its connection, cut", head + "\r\nhello", false, false},
+		{"empty, cut", head + "\r\n", false, false},
+		{"has a length, cut", head + "Content-Length: 5\r\n\r\nhello", false, true},
+		{"chunked, cut", head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			addr, ca := cutter(t, tt.answer, tt.clean)
+			tr := newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true, CAFile: ca})
+			_, body, err := get(t.Context(), t, tr, "https://"+addr)
+			if whole := err == nil; whole != tt.whole {
+				t.Fatalf("got %q, %v; whole: want %t", body, err, tt.whole)
+			}
+			if tt.whole {
+				return
+			}
+			if e := fetch.Explain(nil, err); e.Type != "http_response_incomplete" {
+				t.Errorf("explained as %q: %v", e.Type, e)
+			}
+		})
+	}
+}
+
+// An origin that resets every request gets it twice, however many idle connections there are.
+func TestARequestIsRepeatedOnOneNewConnection(t *testing.T) {
+	var asked atomic.Int64
+	reset := make(chan struct{})
+	arrived := make(chan struct{}, 20)
+	origin := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			arrived <- struct{}{}
+			<-reset
+			return
+		}
+		asked.Add(1)
+		panic(http.ErrAbortHandler)
+	}))
+	defer origin.Close()
+	tr := newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true})
+	var wg sync.WaitGroup
+	for range cap(arrived) {
+		wg.Go(func() {
+			if _, _, err := get(t.Context(), t, tr, origin.URL+"/"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range cap(arrived) {
+		<-arrived
+	}
+	close(reset)
+	wg.Wait()
+	_, _, err := get(t.Context(), t, tr, origin.URL+"/reset")
+	var retried interface{ Retried() bool }
+	if !errors.As(err, &retried) || !retried.Retried() {
+		t.Errorf("error = %v, want one that was retried", err)
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("the origin got the request %d times, want 2", n)
+	}
+}
