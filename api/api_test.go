@@ -467,7 +467,7 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		}
 	}
 	if _, err := w.know.Base("garden"); err != nil {
-		f, err := w.client.CreateBase(ctx, api.NewBase{Name: "garden", Files: []string{file}})
+		f, err := fillFrom(t, w.client, "garden", file)
 		if last := finished(t, w.client, f, err); last.State != api.JobDone {
 			t.Fatalf("job %+v", last)
 		}
@@ -525,6 +525,14 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 			t.Fatal(err)
 		}
 		path, body = path+"?name=copy", pack.String()
+	case "POST /api/v1/kbs/{name}/files":
+		path, body = strings.ReplaceAll(path, "garden", "another"), parcelOf(t, file).String()
+	case "POST /api/v1/kbs/{name}/refresh":
+		path = strings.ReplaceAll(path, "garden", "scraped")
+		f, err := w.client.CreateBase(ctx, api.NewBase{Name: "scraped", Scrape: pageURL})
+		if last := finished(t, w.client, f, err); last.State != api.JobDone {
+			t.Fatalf("job %+v", last)
+		}
 	case "POST /api/v1/signin":
 		body = `{"page":"/stats"}`
 	case "POST /api/v1/ingest":
@@ -537,30 +545,6 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		body = `{"text":"Medlars too."}`
 	}
 	return path, body
-}
-
-func TestFilesAreTakenForCallersOnThisMachineAlone(t *testing.T) {
-	w := newWorld(t, func(o *api.Options) { o.Hosts = []string{"kb.test"} })
-	file := filepath.Join(t.TempDir(), "note.md")
-	write(t, file, "# A note\n\nOf this machine.\n")
-	body, err := json.Marshal(api.NewBase{Name: "files", Files: []string{file}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for peer, want := range map[string]int{
-		"192.0.2.7:4000":     http.StatusForbidden,
-		"[2001:db8::7]:4000": http.StatusForbidden, "127.0.0.1:4000": http.StatusOK,
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://kb.test/api/v1/kbs", bytes.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer token")
-		r.RemoteAddr = peer
-		rec := httptest.NewRecorder()
-		w.server.ServeHTTP(rec, r)
-		if rec.Code != want {
-			t.Errorf("from %s: status %d: %s, want %d", peer, rec.Code, rec.Body, want)
-		}
-	}
 }
 
 func TestMetricsAreTheSameFigures(t *testing.T) {

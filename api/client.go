@@ -37,7 +37,7 @@ type Client struct {
 func NewClient(addr, token, agent string) *Client {
 	t := &http.Transport{
 		DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, MaxIdleConnsPerHost: 4,
-		IdleConnTimeout: 30 * time.Second,
+		IdleConnTimeout: 30 * time.Second, ExpectContinueTimeout: 5 * time.Second,
 	}
 	base := "http://" + addr
 	return &Client{base: base, token: token, agent: agent, http: asIs(t), daemon: base}
@@ -275,6 +275,11 @@ func (c *Client) CreateBase(ctx context.Context, n NewBase) (*Filling, error) {
 	return call(ctx, c, createBase, n)
 }
 
+// FillFromFiles creates a knowledge base of files, or fills it again, from a parcel that [knowledge.PackFiles] writes.
+func (c *Client) FillFromFiles(ctx context.Context, q FilesQuery, parcel io.Reader) (*Filling, error) {
+	return read[Filling](open(ctx, c, fillFromFiles, q, parcel)) //nolint:bodyclose // read closes it
+}
+
 // DeleteBase deletes a knowledge base.
 func (c *Client) DeleteBase(ctx context.Context, name string) (*knowledge.Base, error) {
 	return call(ctx, c, deleteBase, baseRef{name})
@@ -465,6 +470,9 @@ func (c *Client) do(ctx context.Context, o *operation, in any, content io.Reader
 	req.Header = fields
 	if o.method == http.MethodPost {
 		req.Header.Set("Content-Type", o.content)
+		if o.body == nil && content != nil { // which may be long: a refusal comes before it
+			req.Header.Set("Expect", "100-continue")
+		}
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -14,14 +14,13 @@ import (
 	"readthru/page"
 )
 
-// NewBase asks for a knowledge base: its name and its source. At most one of Crawl, Scrape and Files is given; without
-// them the base is for texts that are ingested.
+// NewBase asks for a knowledge base: its name and its source. At most one of Crawl and Scrape is given; without them
+// the base is for texts that are ingested. For a base of files see [FilesQuery].
 type NewBase struct {
 	Name        string   `json:"name"` // lower-case letters, digits and ._-
 	Description string   `json:"description,omitempty"`
 	Crawl       string   `json:"crawl,omitempty"`   // URL at which a crawl starts
 	Scrape      string   `json:"scrape,omitempty"`  // URL of a single page
-	Files       []string `json:"files,omitempty"`   // absolute paths of files and folders on the daemon's machine
 	Limit       int      `json:"limit,omitempty"`   // most pages of a crawl; default 1000
 	Depth       int      `json:"depth,omitempty"`   // most links from the start; default any
 	Include     []string `json:"include,omitempty"` // patterns of paths, "re:" before a regular expression
@@ -114,15 +113,10 @@ func (s *Server) deleteBase(ctx context.Context, ref baseRef) (*knowledge.Base, 
 		return nil, err
 	}
 	b, err := k.DeleteBase(ctx, ref.Name)
-	return &b, err
-}
-
-// from refuses to read files of this machine for callers on another.
-func (n *NewBase) from(r *http.Request) error {
-	if at, err := netip.ParseAddrPort(r.RemoteAddr); len(n.Files) > 0 && (err != nil || !at.Addr().Unmap().IsLoopback()) {
-		return problem(http.StatusForbidden, "only callers on this machine may name its files")
+	if err == nil {
+		_ = os.Remove(s.parcelOf(b)) // few bases have one
 	}
-	return nil
+	return &b, err
 }
 
 // createBase creates a knowledge base and starts to fill it.
@@ -141,7 +135,7 @@ func (s *Server) createBase(ctx context.Context, n NewBase) (*Filling, error) {
 	if b.Source == knowledge.SourceText {
 		return &Filling{KB: b}, nil
 	}
-	j, err := s.fill(b) //nolint:contextcheck // the job outlives the request
+	j, err := s.fill(b, "") //nolint:contextcheck // the job outlives the request
 	if err != nil {
 		_, derr := k.DeleteBase(ctx, b.Name)
 		return nil, errors.Join(err, derr)
@@ -173,18 +167,9 @@ func (n NewBase) base() (knowledge.Base, error) {
 		b.Source, b.URL = raw.source, u.String()
 		given++
 	}
-	if len(n.Files) > 0 {
-		b.Source, b.Files = knowledge.SourceFile, n.Files
-		given++
-		for _, f := range n.Files {
-			if !filepath.IsAbs(f) {
-				return b, problem(http.StatusBadRequest, "%q is not an absolute path", f)
-			}
-		}
-	}
 	switch {
 	case given > 1:
-		return b, problem(http.StatusBadRequest, "name at most one of crawl, scrape and files")
+		return b, problem(http.StatusBadRequest, "name at most one of crawl and scrape")
 	case n.Limit < 0 || n.Depth < 0:
 		return b, problem(http.StatusBadRequest, "limit or depth is negative")
 	case n.Crawl == "" && (n.Limit > 0 || n.Depth > 0 || len(n.Include)+len(n.Exclude) > 0):
@@ -206,10 +191,13 @@ func (s *Server) refreshBase(_ context.Context, q refreshQuery) (*Filling, error
 	if b.Source == knowledge.SourceText {
 		return nil, problem(http.StatusConflict, "%s holds ingested texts and has no source to refresh from", q.Name)
 	}
+	if b.Source == knowledge.SourceFile {
+		return nil, problem(http.StatusConflict, `%s is filled from files, which "readthru kb refresh" sends`, q.Name)
+	}
 	if q.Limit > 0 {
 		b.Limit = q.Limit
 	}
-	j, err := s.fill(b) //nolint:contextcheck // the job outlives the request
+	j, err := s.fill(b, "") //nolint:contextcheck // the job outlives the request
 	if err != nil {
 		return nil, err
 	}
@@ -222,24 +210,35 @@ func (s *Server) Resume() {
 	if s.o.Knowledge == nil {
 		return
 	}
+	if cut, err := filepath.Glob(filepath.Join(s.o.Dir, "parcel.*")); err == nil && s.o.Dir != "" {
+		for _, name := range cut { // files that were not sent whole
+			_ = os.Remove(name) // one that stays does no harm
+		}
+	}
 	for _, b := range s.o.Knowledge.Bases() {
 		begun := b.Building || b.Generation == 0
 		if !begun || b.Paused || b.Source == knowledge.SourceText || s.o.Offline && b.Source != knowledge.SourceFile {
 			continue
 		}
-		if _, err := s.fill(b); err != nil {
+		if _, err := s.fill(b, ""); err != nil {
 			s.o.Log.Warn("knowledge base not filled", "kb", b.Name, "error", err)
 		}
 	}
 }
 
-// fill starts the job that fills a knowledge base. If the job fails or is cancelled, the base stays as it was. One that
-// is filled for the first time keeps what was read until then, and the next refresh continues; if nothing was read, the
-// base is deleted.
-func (s *Server) fill(b knowledge.Base) (Job, error) {
+// fill starts the job that fills a knowledge base, from a parcel if it is one of files that does not have its own yet.
+// If the job fails or is cancelled, the base stays as it was. One that is filled for the first time keeps what was read
+// until then, and the next refresh continues; if nothing was read, the base is deleted.
+func (s *Server) fill(b knowledge.Base, parcel string) (Job, error) {
 	build, err := s.o.Knowledge.Build(b.Name)
 	if err != nil {
 		return Job{}, err
+	}
+	if parcel != "" {
+		if err := os.Rename(parcel, s.parcelOf(b)); err != nil {
+			build.Close()
+			return Job{}, fmt.Errorf("keep the files: %w", err)
+		}
 	}
 	first := Job{Kind: b.Source, KB: b.Name, Resumed: build.Resumed()}
 	if was, ok := s.jobs.interrupted(b.Name); ok && build.Resumed() {
@@ -251,6 +250,7 @@ func (s *Server) fill(b knowledge.Base) (Job, error) {
 			err := s.gather(ctx, j, b, build)
 			if err == nil {
 				if b, err = build.Commit(ctx); err == nil {
+					_ = os.Remove(s.parcelOf(b)) // few bases have one
 					j.update(func(now *Job) { now.Documents, now.Passages = b.Documents, b.Passages })
 					return nil
 				}
@@ -258,6 +258,7 @@ func (s *Server) fill(b knowledge.Base) (Job, error) {
 			if errors.Is(context.Cause(ctx), errStopping) {
 				return err // a later process continues
 			}
+			_ = os.Remove(s.parcelOf(b)) // as above
 			end := context.WithoutCancel(ctx)
 			if b.Generation == 0 && build.Len() > 0 {
 				if perr := build.Pause(); perr != nil {
@@ -287,13 +288,7 @@ func (s *Server) fill(b knowledge.Base) (Job, error) {
 func (s *Server) gather(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build) error {
 	switch b.Source {
 	case knowledge.SourceFile:
-		report, err := build.AddFiles(ctx, b.Files, func(i, total int, url string) {
-			j.update(func(now *Job) { now.I, now.Total, now.URL = i, total, url })
-		})
-		if report != nil {
-			j.update(func(now *Job) { now.NotTaken, now.Skipped = report.Skipped, report.Reasons })
-		}
-		return err
+		return s.addFiles(ctx, j, b, build)
 	case knowledge.SourceScrape:
 		service, err := s.crawler()
 		if err != nil {

@@ -130,7 +130,7 @@ func TestABaseOfFilesIsMadeSearchedPackedAndDeleted(t *testing.T) {
 {"_id":"r2","title":"Medlars","text":"A medlar is eaten when it has gone soft."}
 not JSON at all
 `)
-		f, err := ops.CreateBase(ctx, api.NewBase{Name: "fruit", Description: "of the garden", Files: []string{file}})
+		f, err := fillFrom(t, ops, "fruit", file)
 		last := finished(t, ops, f, err)
 		if last.State != api.JobDone || last.Kind != knowledge.SourceFile || last.Documents != 2 || last.Passages != 2 ||
 			last.Ended.IsZero() {
@@ -185,7 +185,7 @@ not JSON at all
 		write(t, file, `{"_id":"r1","title":"Quinces","text":"A quince is a hard and yellow fruit."}
 {"_id":"r3","title":"Sloes","text":"A sloe wants frost."}
 `)
-		f, err = ops.RefreshBase(ctx, "fruit", 0)
+		f, err = ops.FillFromFiles(ctx, api.FilesQuery{Name: "fruit", Refresh: true}, parcelOf(t, file))
 		if last := finished(t, ops, f, err); last.State != api.JobDone || last.Documents != 2 {
 			t.Errorf("refresh: %+v", last)
 		}
@@ -264,10 +264,6 @@ func TestWhatCannotBeFilledLeavesNothingBehind(t *testing.T) {
 		binary := filepath.Join(dir, "binary.md")
 		write(t, binary, "\x00\x01\x02\xff\xfe")
 		for name, n := range map[string]api.NewBase{
-			"no file":              {Files: []string{filepath.Join(dir, "none.md")}},
-			"an empty file":        {Files: []string{empty}},
-			"a binary file":        {Files: []string{binary}},
-			"an empty folder":      {Files: []string{t.TempDir()}},
 			"a page not there":     {Scrape: "https://example.com/none"},
 			"a page not to keep":   {Scrape: "https://example.com/secret"},
 			"a site not there":     {Crawl: "https://example.com/none/"},
@@ -276,14 +272,26 @@ func TestWhatCannotBeFilledLeavesNothingBehind(t *testing.T) {
 		} {
 			n.Name = "x"
 			f, err := ops.CreateBase(ctx, n)
-			if last := finished(t, ops, f, err); last.State != api.JobFailed || last.Error == "" {
-				t.Errorf("%s: %+v, want it failed, with a reason", name, last)
-			}
-			if _, err := ops.Base(ctx, "x"); statusOf(err) != http.StatusNotFound {
-				t.Errorf("%s: a base is there: %v", name, err)
-			}
+			leavesNothing(t, ops, name, f, err)
+		}
+		for name, file := range map[string]string{
+			"an empty file": empty, "a binary file": binary, "an empty folder": t.TempDir(),
+		} {
+			f, err := fillFrom(t, ops, "x", file)
+			leavesNothing(t, ops, name, f, err)
 		}
 	})
+}
+
+// leavesNothing fails the test unless the filling of x fails, and x is gone then.
+func leavesNothing(t *testing.T, ops *api.Client, name string, f *api.Filling, err error) {
+	t.Helper()
+	if last := finished(t, ops, f, err); last.State != api.JobFailed || last.Error == "" {
+		t.Errorf("%s: %+v, want it failed, with a reason", name, last)
+	}
+	if _, err := ops.Base(t.Context(), "x"); statusOf(err) != http.StatusNotFound {
+		t.Errorf("%s: a base is there: %v", name, err)
+	}
 }
 
 func TestAJobIsCancelledForGood(t *testing.T) {
@@ -328,10 +336,10 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.know.CreateBase(knowledge.Base{
-		Name: "unfilled", Source: knowledge.SourceFile,
-		Files: []string{file},
-	}); err != nil {
+	unfilled, err := w.know.CreateBase(knowledge.Base{
+		Name: "unfilled", Source: knowledge.SourceFile, Files: []string{file},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	w.server.Stop()
@@ -349,18 +357,33 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 		t.Fatalf("base: %v, %+v, want it there, to be gone on with", err, b)
 	}
 
-	offline := api.New(api.Options{Store: w.store, Knowledge: w.know, Offline: true, Dir: t.TempDir()})
+	dir := t.TempDir()
+	kept, err := os.Create(filepath.Join(dir, "parcel-"+unfilled.ID+".tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(knowledge.PackFiles(t.Context(), kept, []string{file}, ""), kept.Close()); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "parcel.123"), "files that were not sent whole")
+	offline := api.New(api.Options{Store: w.store, Knowledge: w.know, Offline: true, Dir: dir})
 	t.Cleanup(offline.Stop)
 	offline.Resume()
 	next := offline.Client("agent/1")
 	list, err := next.Jobs(t.Context())
-	if err != nil || len(list.Jobs) != 2 || list.Jobs[0].KB != "unfilled" || list.Jobs[0].State != api.JobRunning ||
+	if err != nil || len(list.Jobs) != 2 || list.Jobs[0].KB != "unfilled" ||
 		list.Jobs[1].ID != slow.Job.ID || list.Jobs[1].State != api.JobInterrupted {
 		t.Fatalf("jobs offline: %v, %+v, want the files at work and the crawl remembered", err, list)
 	}
-	if last := finished(t, next, &api.Filling{KB: knowledge.Base{Name: "unfilled"}, Job: &list.Jobs[0]},
-		nil); last.State != api.JobDone || last.Documents != 1 {
+	var last api.Job
+	if err := next.WatchJob(t.Context(), list.Jobs[0].ID, func(now api.Job) error { last = now; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if last.State != api.JobDone || last.Documents != 1 {
 		t.Errorf("job %+v, want the file read", last)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v are left of the files", left, err)
 	}
 	offline.Stop()
 
@@ -383,6 +406,10 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		create := func(n api.NewBase) error { _, err := ops.CreateBase(ctx, n); return err }
+		send := func(q api.FilesQuery) error {
+			_, err := ops.FillFromFiles(ctx, q, strings.NewReader(""))
+			return err
+		}
 		search := func(q api.SearchQuery) error { _, err := ops.Search(ctx, q); return err }
 		for _, tt := range []struct {
 			name   string
@@ -391,13 +418,17 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 			says   string
 		}{
 			{"a base that exists", create(api.NewBase{Name: "there"}), 409, "exists"},
+			{"files for a base that exists", send(api.FilesQuery{Name: "there"}), 409, "exists"},
+			{"files for a base of texts", send(api.FilesQuery{Name: "there", Refresh: true}), 409, "not a base of files"},
+			{"files for a base that is none", send(api.FilesQuery{Name: "none", Refresh: true}), 404, "none"},
+			{"files for a path", send(api.FilesQuery{Name: "../x"}), 400, "invalid knowledge base name"},
 			{"a name that is a path", create(api.NewBase{Name: "../etc/passwd"}), 400, "invalid knowledge base name"},
 			{"a name in upper case", create(api.NewBase{Name: "Docs"}), 400, "lower-case"},
 			{"no name", create(api.NewBase{}), 400, "needs a name"},
 			{"a long name", create(api.NewBase{Name: strings.Repeat("a", 101)}), 400, "longer than"},
-			{"two sources", create(api.NewBase{Name: "x", Crawl: pageURL, Files: []string{"/tmp"}}), 400, "at most one of"},
+			{"two sources", create(api.NewBase{Name: "x", Crawl: pageURL, Scrape: pageURL}), 400, "at most one of"},
 			{"a URL that is none", create(api.NewBase{Name: "x", Crawl: "example"}), 400, "example"},
-			{"a relative path", create(api.NewBase{Name: "x", Files: []string{"notes"}}), 400, "absolute"},
+			{"a relative path", send(api.FilesQuery{Name: "x", Paths: []string{"notes"}}), 400, "absolute"},
 			{"a limit below 0", create(api.NewBase{Name: "x", Crawl: pageURL, Limit: -1}), 400, "limit"},
 			{"a limit of no crawl", create(api.NewBase{Name: "x", Limit: 5}), 400, "need crawl"},
 			{

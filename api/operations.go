@@ -116,6 +116,10 @@ var (
 	listBases  = op("listBases", "GET /api/v1/kbs", "lists the knowledge bases", (*Server).listBases)
 	createBase = op("createBase", "POST /api/v1/kbs", "creates a knowledge base and starts to fill it",
 		(*Server).createBase)
+	fillFromFiles = stream("fillFromFiles", "POST /api/v1/kbs/{name}/files",
+		"creates a knowledge base of files, or fills it again; the content is a tar file of them, as the command line "+
+			"sends it",
+		"", (*Server).serveFiles, takesBytes, takes(maxFiles), answers[Filling])
 	getBase    = op("getBase", "GET /api/v1/kbs/{name}", "returns a knowledge base", (*Server).getBase)
 	deleteBase = op("deleteBase", "DELETE /api/v1/kbs/{name}",
 		"deletes a knowledge base and what no other base holds", (*Server).deleteBase)

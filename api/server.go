@@ -121,6 +121,7 @@ const (
 	maxMCP     = 4 << 20  // also enough for the URLs of a batch
 	maxIngest  = 64 << 20 // a text of 32 MiB, escaped as JSON
 	maxPack    = 4 << 30  // goes to a file
+	maxFiles   = 64 << 30 // likewise: a large collection
 )
 
 // ServeHTTP guards and answers a request.

@@ -46,25 +46,22 @@ func (r *FileReport) skip(path string, line int, reason string) {
 	}
 }
 
-// AddFiles adds files, and the files in folders, to the build: markdown, text, HTML, PDF, and lines of JSON with the
-// fields "_id" or "url", "title" and "text". In folders, it skips files of other kinds, hidden files and links. The
-// report lists files that could not be added; that is an error only if no file was added. Progress may be nil.
-func (b *Build) AddFiles(ctx context.Context, paths []string, progress Progress) (*FileReport, error) {
-	files, err := listFiles(ctx, paths)
-	if err != nil {
-		return nil, err
-	}
+// AddFiles adds the files of a parcel to the build, which [PackFiles] wrote: markdown, text, HTML, PDF, and lines of
+// JSON with the fields "_id" or "url", "title" and "text". It reads no other file. The report lists files that could
+// not be added; that is an error only if no file was added. Progress may be nil.
+func (b *Build) AddFiles(ctx context.Context, parcel io.Reader, progress Progress) (*FileReport, error) {
 	r := &FileReport{}
-	f := &filing{b: b, report: r, progress: progress, total: len(files)}
-	for _, file := range files {
-		if err := f.add(ctx, file); err != nil {
-			return r, err
-		}
+	f := &filing{b: b, report: r, progress: progress}
+	more := 0 // than files: lines
+	err := unpackFiles(parcel, func(file parcelled, total int) error {
+		more += max(0, file.lines-1)
+		f.total = total + more
+		return f.add(ctx, file)
+	})
+	if err == nil && r.Documents == 0 {
+		err = fmt.Errorf("no document in the files: %s", r.why())
 	}
-	if r.Documents == 0 {
-		return r, fmt.Errorf("no document in %s: %s", strings.Join(paths, ", "), r.why())
-	}
-	return r, nil
+	return r, err
 }
 
 // why says why nothing was taken.
@@ -85,8 +82,9 @@ type sourceFile struct {
 	named bool   // by the caller, not found in a folder
 }
 
-// listFiles returns files and those in folders, each once, in order of their paths within each folder.
-func listFiles(ctx context.Context, paths []string) (files []sourceFile, err error) {
+// listFiles returns files and those in folders, each once, in order of their paths within each folder, and none of the
+// folder private.
+func listFiles(ctx context.Context, paths []string, private string) (files []sourceFile, err error) {
 	seen := map[string]bool{}
 	add := func(f sourceFile) error {
 		if len(files) == maxFiles {
@@ -105,6 +103,8 @@ func listFiles(ctx context.Context, paths []string) (files []sourceFile, err err
 		}
 		info, err := os.Stat(root)
 		switch {
+		case within(private, root):
+			return nil, fmt.Errorf("read %s: files of the data directory are not read", path)
 		case err != nil:
 			return nil, fmt.Errorf("read files: %w", err)
 		case info.Mode().IsRegular():
@@ -120,7 +120,7 @@ func listFiles(ctx context.Context, paths []string) (files []sourceFile, err err
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case d.IsDir() && (hidden || d.Name() == "node_modules"):
+			case d.IsDir() && (hidden || d.Name() == "node_modules" || within(private, at)):
 				return fs.SkipDir
 			case err == nil && !hidden && d.Type().IsRegular() && formOf(at) != unknownForm:
 				return add(sourceFile{path: at})
@@ -176,23 +176,21 @@ func (f *filing) did(name string) {
 }
 
 // add reads one file. An error ends everything; a file that cannot be taken is reported.
-func (f *filing) add(ctx context.Context, file sourceFile) error {
+func (f *filing) add(ctx context.Context, file parcelled) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	in, err := os.Open(file.path)
-	if err != nil {
-		f.report.skip(file.path, 0, reasonOf(err))
+	if file.failed != "" {
+		f.report.skip(file.path, 0, file.failed)
 		f.did(file.path)
 		return nil
 	}
-	defer in.Close() //nolint:errcheck // it was only read
 	form := formOf(file.path)
 	if form == linesForm {
 		f.report.Files++
-		return f.lines(ctx, file.path, in)
+		return f.lines(ctx, file.path, file)
 	}
-	d, err := f.document(ctx, file, form, in)
+	d, err := f.document(ctx, file, form)
 	defer f.did(file.path)
 	if err != nil {
 		f.report.skip(file.path, 0, reasonOf(err))
@@ -211,8 +209,8 @@ func (f *filing) add(ctx context.Context, file sourceFile) error {
 }
 
 // document reads a file that is one document.
-func (f *filing) document(ctx context.Context, file sourceFile, form fileForm, in *os.File) (*Document, error) {
-	content, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+func (f *filing) document(ctx context.Context, file parcelled, form fileForm) (*Document, error) {
+	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return nil, err
 	}
@@ -226,10 +224,7 @@ func (f *filing) document(ctx context.Context, file sourceFile, form fileForm, i
 	case form != convertedForm && looksBinary(content):
 		return nil, errors.New("binary, not text")
 	}
-	d := &Document{URL: fileURL(file.path), Kind: KindFile, Markdown: content}
-	if info, err := in.Stat(); err == nil {
-		d.FetchedAt = info.ModTime().UTC()
-	}
+	d := &Document{URL: fileURL(file.path), Kind: KindFile, Markdown: content, FetchedAt: file.modTime.UTC()}
 	switch form {
 	case convertedForm:
 		if f.b.k.convert == nil {

@@ -1,9 +1,11 @@
 package knowledge_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,12 +41,22 @@ func upper(_ context.Context, name string, content []byte) (title, markdown stri
 	return "Converted " + name, "---\ntitle: x\n---\n\n" + strings.ToUpper(string(content)), nil
 }
 
+// parcel packs files.
+func parcel(t *testing.T, paths ...string) io.Reader {
+	t.Helper()
+	var b bytes.Buffer
+	if err := knowledge.PackFiles(t.Context(), &b, paths, ""); err != nil {
+		t.Fatalf("PackFiles: %v", err)
+	}
+	return &b
+}
+
 // filed adds paths to a new base and returns the report and the documents: "title: first line".
 func filed(t *testing.T, k *opened, paths ...string) (*knowledge.FileReport, []string, error) {
 	t.Helper()
 	k.newBase(t, "files", knowledge.SourceFile)
 	b := k.build(t, "files")
-	r, err := b.AddFiles(t.Context(), paths, nil)
+	r, err := b.AddFiles(t.Context(), parcel(t, paths...), nil)
 	if err != nil {
 		return r, nil, err
 	}
@@ -166,7 +178,54 @@ func TestNothingToTakeIsAnError(t *testing.T) {
 		"one empty file":  filepath.Join(folder(t, "a.md", ""), "a.md"),
 		"broken JSON end": folder(t, "a.jsonl", `{"_id": "x", "text"`),
 	} {
-		if r, err := b.AddFiles(t.Context(), []string{path}, nil); err == nil {
+		var parcel bytes.Buffer
+		err := knowledge.PackFiles(t.Context(), &parcel, []string{path}, "")
+		var r *knowledge.FileReport
+		if err == nil {
+			r, err = b.AddFiles(t.Context(), &parcel, nil)
+		}
+		if err == nil {
+			t.Errorf("%s: no error, report %+v", name, r)
+		}
+	}
+}
+
+func TestFilesOfTheDataDirectoryAreNotPacked(t *testing.T) {
+	dir := folder(t, "a.md", "# A", "data/ca/ca.key", "secret", "data/b.md", "# Secret")
+	private := filepath.Join(dir, "data")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(private, "ca"), link); err != nil {
+		t.Fatal(err)
+	}
+	var parcel bytes.Buffer
+	if err := knowledge.PackFiles(t.Context(), &parcel, []string{dir}, private); err != nil {
+		t.Fatal(err)
+	}
+	if text := parcel.String(); !strings.Contains(text, "# A") || strings.Contains(text, "ecret") {
+		t.Errorf("the parcel of the folder above is %q", text)
+	}
+	for _, path := range []string{
+		private, filepath.Join(private, "ca"), filepath.Join(private, "ca", "ca.key"), filepath.Join(link, "ca.key"), link,
+	} {
+		if err := knowledge.PackFiles(t.Context(), io.Discard, []string{path}, private); err == nil {
+			t.Errorf("%s is packed", path)
+		}
+	}
+}
+
+func TestWhatIsNoParcelIsAnError(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	k.newBase(t, "files", knowledge.SourceFile)
+	b := k.build(t, "files")
+	whole, err := io.ReadAll(parcel(t, folder(t, "a.md", "# A\n\nText.")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"nothing": "", "text": strings.Repeat("text ", 1000), "cut in the content": string(whole[:3*512+600]),
+		"cut in a header": string(whole[:700]),
+	} {
+		if r, err := b.AddFiles(t.Context(), strings.NewReader(content), nil); err == nil {
 			t.Errorf("%s: no error, report %+v", name, r)
 		}
 	}
@@ -178,7 +237,7 @@ func TestProgressCountsEveryDocument(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
 	k.newBase(t, "files", knowledge.SourceFile)
 	var got []string
-	_, err := k.build(t, "files").AddFiles(t.Context(), []string{dir}, func(i, total int, url string) {
+	_, err := k.build(t, "files").AddFiles(t.Context(), parcel(t, dir), func(i, total int, url string) {
 		got = append(got, fmt.Sprintf("%d/%d %s", i, total, filepath.Base(url)))
 	})
 	if err != nil {

@@ -51,7 +51,7 @@ func TestPackedBaseIsTheSameElsewhere(t *testing.T) {
 		t.Fatalf("CreateBase: %v", err)
 	}
 	build := from.build(t, "docs")
-	if _, err := build.AddFiles(t.Context(), b.Files, nil); err != nil {
+	if _, err := build.AddFiles(t.Context(), parcel(t, b.Files...), nil); err != nil {
 		t.Fatalf("AddFiles: %v", err)
 	}
 	if err := build.Add(t.Context(), knowledge.Document{Key: from.read(t, "https://a.test/x", prose("walrus", 1),

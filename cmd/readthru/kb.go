@@ -114,6 +114,10 @@ func (p *program) newBase(c *cli.Context) error {
 		Name: name, Description: c.String("description"), Crawl: c.String("crawl"), Scrape: c.String("scrape"),
 		Limit: c.Int("limit"), Depth: c.Int("depth"), Include: c.StringSlice("include"), Exclude: c.StringSlice("exclude"),
 	}
+	if c.IsSet("file") && (n.Limit > 0 || n.Depth > 0 || len(n.Include)+len(n.Exclude) > 0) {
+		return usagef("--limit, --depth, --include and --exclude need --crawl")
+	}
+	var paths []string
 	for _, f := range c.StringSlice("file") {
 		abs, err := filepath.Abs(f)
 		if err == nil {
@@ -122,10 +126,16 @@ func (p *program) newBase(c *cli.Context) error {
 		if err != nil {
 			return usageError{err}
 		}
-		n.Files = append(n.Files, abs)
+		paths = append(paths, abs)
 	}
 	return p.withClient(c.Context, func(b *api.Client) error {
-		f, err := b.CreateBase(c.Context, n)
+		var f *api.Filling
+		var err error
+		if paths == nil {
+			f, err = b.CreateBase(c.Context, n)
+		} else {
+			f, err = p.sendFiles(c.Context, b, api.FilesQuery{Name: name, Description: n.Description, Paths: paths})
+		}
 		switch api.CodeOf(err) {
 		case api.CodeBaseExists, api.CodeBaseBuilding:
 			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it again; readthru kb delete %s deletes it", name,
@@ -147,12 +157,42 @@ func (p *program) refreshBase(c *cli.Context) error {
 		return err
 	}
 	return p.withClient(c.Context, func(b *api.Client) error {
-		f, err := b.RefreshBase(c.Context, name, c.Int("limit"))
+		kb, err := b.Base(c.Context, name)
+		if err != nil {
+			return err
+		}
+		var f *api.Filling
+		if kb.Source == knowledge.SourceFile {
+			f, err = p.sendFiles(c.Context, b, api.FilesQuery{Name: name, Paths: kb.Files, Refresh: true})
+		} else {
+			f, err = b.RefreshBase(c.Context, name, c.Int("limit"))
+		}
 		if err != nil {
 			return whileBuilding(err)
 		}
 		return p.filled(c, b, f, "refreshed")
 	})
+}
+
+// sendFiles fills a base from files of this user. The files are read here: a daemon reads no path that it is told.
+func (p *program) sendFiles(ctx context.Context, b *api.Client, q api.FilesQuery) (*api.Filling, error) {
+	dir, _, err := dataDir(p.dataDirFlag)
+	if err != nil {
+		return nil, err
+	}
+	parcel, out := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		err := knowledge.PackFiles(ctx, out, q.Paths, dir)
+		_ = out.CloseWithError(err) // a pipe's never fails
+		packed <- err
+	}()
+	f, err := b.FillFromFiles(ctx, q, parcel)
+	_ = parcel.Close() // as above
+	if perr := <-packed; perr != nil && !errors.Is(perr, io.ErrClosedPipe) {
+		return nil, perr // the cause
+	}
+	return f, err
 }
 
 // above0 returns an error for a flag that is given and not above 0.
