@@ -37,7 +37,7 @@ corpora: ## the tests that hold of our own small corpora, over larger ones: PAGE
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
 	try() { if [ -d "$$2" ]; then run "$$@"; else echo "corpora: $$3 skipped: no folder $$5=$$2"; fi; }; \
 	try READTHRU_CORPUS "$(PAGES)" 'FewAlarms|TrainModel' ./convert PAGES && \
-	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostilePagesOf|NoAddressOfTheCorpus' './convert ./fetch' SECURITY && \
+	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostilePagesOf|NoAddressOfTheCorpus|(Requests|Responses)OfTheCorpus' './convert ./fetch ./proxy' SECURITY && \
 	try READTHRU_CORPUS_MARKDOWN "$(MARKDOWN)" HonestPages ./convert MARKDOWN && \
 	try READTHRU_SYMBOLS_CORPUS "$(TREES)" MatchThoseOfCtags ./symbols TREES && \
 	try READTHRU_CORPUS_IR "$(JUDGED)" RankingReaches ./knowledge JUDGED

@@ -68,7 +68,7 @@ func (s *silent) RoundTrip(req *http.Request) (*http.Response, error) {
 	h.Set("Cache-Control", "max-age=0")
 	h.Set("Etag", `"a"`)
 	return &http.Response{
-		StatusCode: 200, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req,
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req,
 		Body: io.NopCloser(strings.NewReader("held")), ContentLength: 4,
 	}, nil
 }

@@ -30,11 +30,11 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 
 // cutTLS reports whether c is a TLS connection that ended without close_notify.
 func cutTLS(c net.Conn) bool {
-	t, ok := c.(*tls.Conn)
+	t, ok := unchecked(c).(*tls.Conn)
 	if !ok {
 		return false
 	}
-	below, ok := t.NetConn().(*watchedConn)
+	below, ok := unchecked(t.NetConn()).(*watchedConn)
 	return ok && below.ended.Load()
 }
 

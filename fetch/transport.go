@@ -115,7 +115,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = &r
 	}
 	var x exchange
-	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(req.Context())))
+	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(watched(req.Context()))))
 	if resp, err = x.end(resp, err); err != nil {
 		return nil, err
 	}
@@ -175,17 +175,25 @@ func (t *Transport) pool(p policy) *http.Transport {
 		},
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := t.dialer.dial(ctx, p, network, addr)
-			if err != nil || t.upstream == nil {
-				return conn, err
+			if err != nil {
+				return nil, err
 			}
-			return &watchedConn{Conn: conn}, nil // net/http speaks TLS over it, through the upstream proxy
+			if t.upstream != nil {
+				conn = &watchedConn{Conn: conn} // net/http speaks TLS over it, through the upstream proxy
+			}
+			return &strictConn{Conn: conn}, nil
 		},
 		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := t.dialTLS(ctx, p, network, addr)
-			if err != nil || addr != t.dialer.upstream {
-				return conn, err
+			switch {
+			case err != nil:
+				return nil, err
+			case addr == t.dialer.upstream:
+				conn = &watchedConn{Conn: conn} // as above
+			case speaksHTTP2(conn):
+				return conn, nil // net/http looks for the protocol there
 			}
-			return &watchedConn{Conn: conn}, nil // as above
+			return &strictConn{Conn: conn}, nil
 		},
 		TLSClientConfig:        t.tls.Clone(), // for origins behind the upstream proxy
 		TLSHandshakeTimeout:    connectTimeout,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"readthru/httpfield"
@@ -33,6 +34,13 @@ func malformed(r *http.Request) *refusal {
 		}
 		if te := r.Header["Te"]; te != nil && (len(te) != 1 || te[0] != "trailers") {
 			return badRequest("HTTP/2 allows the field TE only with the value trailers.")
+		}
+		lengths := r.Header["Content-Length"]
+		if len(lengths) > 1 || len(lengths) == 1 && lengths[0] != strconv.FormatInt(r.ContentLength, 10) {
+			return badRequest("The request's Content-Length is not one number.")
+		}
+		if strings.ContainsFunc(r.RequestURI, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+			return badRequest("A request's target must not contain spaces or control characters.")
 		}
 	}
 	if strings.Contains(r.RequestURI, "#") {
