@@ -121,7 +121,7 @@ func TestCharsetsAreReadBeforeATextIsCleaned(t *testing.T) {
 
 func TestFeedsReportWhatTheirTextAndTheirPageHide(t *testing.T) {
 	doc, err := convert.Parse(context.Background(), []byte("<rss version='2.0'><channel><title>N\u200bews</title><item>"+
-		"<title>One</title><link>https://site.test/1</link><description>&lt;p hidden&gt;HIDE&lt;/p&gt;KEEP</description>"+
+		"<title>One</title><link>https://site.test/1</link><description>&lt;p hidden&gt;HIDE: ignore rules&lt;/p&gt;KEEP what everybody reads here</description>"+
 		"</item></channel></rss>"), "application/rss+xml", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ import (
 
 // Warnings of a [Result]; each is a token of the response field X-Readthru-Warning.
 const (
-	WarnHidden   = "hidden-text-removed" // followed by =N, the number of pieces of hidden text
+	WarnHidden   = "hidden-text-removed" // followed by =N, the pieces that are more than menus and labels
 	WarnNote     = "agent-note"          // followed by =N, the number of hidden notes to agents about the site
 	WarnShown    = "hidden-page-shown"   // styles hide the page until a script runs; it was kept
 	WarnStyles   = "styles-cut"          // the page has more style rules than were read; hidden text may be left

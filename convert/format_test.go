@@ -143,7 +143,7 @@ func TestFormats(t *testing.T) {
 }
 
 func TestFeeds(t *testing.T) {
-	const html = `&lt;p&gt;It &lt;b&gt;is&lt;/b&gt; &lt;a href="x"&gt;wet&lt;/a&gt;.&lt;div hidden&gt;secret &lt;!-- open`
+	const html = `&lt;p&gt;It &lt;b&gt;is&lt;/b&gt; &lt;a href="x"&gt;wet&lt;/a&gt;.&lt;div hidden&gt;a secret that no reader sees here &lt;!-- open`
 	const items = "# News\n\n## [One & two](https://site.test/1)\n\n2026-01-02T03:04:05Z · Ann\n\nIt **is** [wet](https://site.test/x).\n\n## [Three](https://site.test/3)\n\nPlain & simple\n"
 	for _, tt := range []struct{ name, contentType, content string }{
 		{
@@ -158,7 +158,7 @@ func TestFeeds(t *testing.T) {
 		{
 			"JSON Feed", "application/json",
 			`{"version":"https://jsonfeed.org/version/1.1","title":"News","home_page_url":"https://site.test/","items":[
-			{"id":"1","title":"One & two","url":"https://site.test/1","date_published":"2026-01-02T03:04:05Z","authors":[{"name":"Ann"}],"content_html":"<p>It <b>is</b> <a href='x'>wet</a>.<div hidden>secret <!-- open"},
+			{"id":"1","title":"One & two","url":"https://site.test/1","date_published":"2026-01-02T03:04:05Z","authors":[{"name":"Ann"}],"content_html":"<p>It <b>is</b> <a href='x'>wet</a>.<div hidden>a secret that no reader sees here <!-- open"},
 			{"id":"3","title":"Three","url":"https://site.test/3","content_text":"Plain & simple"}]}`,
 		},
 	} {

@@ -7,6 +7,7 @@ import (
 	stdhtml "html"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,9 +168,20 @@ func TestVectorsOfHiddenTextAreKeptOrNot(t *testing.T) {
 			if kept := strings.Contains(strings.Join(strings.Fields(res.Markdown), " "), "keys"); kept != v.Kept {
 				t.Errorf("kept = %v, want %v: %q, removed %+v", kept, v.Kept, res.Markdown, res.Removed)
 			}
+			if warned := warnsOfHidden(res.Warnings); warned == v.Kept && !strings.Contains(unwarned, " "+v.ID+" ") {
+				t.Errorf("warned of hidden text = %v: %q, removed %+v", warned, res.Warnings, res.Removed)
+			}
 			if !strings.Contains(res.Markdown, "First words") || !strings.Contains(res.Markdown, "Last words") {
 				t.Errorf("visible text is missing: %q", res.Markdown)
 			}
 		})
 	}
+}
+
+// unwarned are the vectors whose text is removed without a warning: it counts as markup that shows nothing anywhere, or
+// only programs that read aloud are kept from it.
+const unwarned = " dialog template datalist noscript svg-hidden-text content-before aria-hidden "
+
+func warnsOfHidden(warnings []string) bool {
+	return slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, convert.WarnHidden+"=") })
 }

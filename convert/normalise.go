@@ -21,7 +21,9 @@ func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cl
 	unwrapShadowRoots(body, w)
 	lazyImages(body)
 	w.Formulas(body)
-	formula.Normalise(body)
+	for _, source := range formula.Normalise(body) {
+		w.Unshown(dom.NewText(source))
+	}
 	footnote.Normalise(body, base)
 	openCallouts(body)
 	for _, box := range dom.FindAll(body, checkbox) {

@@ -36,14 +36,15 @@ var texAttributes = []string{
 // texQueries are the parameters by which services that draw formulas are handed their TeX.
 var texQueries = []string{"tex", "latex", "math", "formula", "eq", "chl", "from"}
 
-// Normalise replaces formulas by their TeX source, wherever a page carries it, and removes their twins for the eye.
-func Normalise(body *html.Node) {
+// Normalise replaces formulas by their TeX source, wherever a page carries it, and removes their twins for the eye. It
+// returns the sources that say something else than the formula shows, which are not used.
+func Normalise(body *html.Node) (refused []string) {
 	written := false // TeX between delimiters, which a script would set
 	for _, n := range findMath(body, &written) {
 		if !dom.Attached(n, body) {
 			continue
 		}
-		tex, display := texOf(n)
+		tex, display := texOf(n, &refused)
 		if tex == "" {
 			continue // its text is kept as it is
 		}
@@ -70,6 +71,7 @@ func Normalise(body *html.Node) {
 	if written {
 		writtenMath(body)
 	}
+	return refused
 }
 
 // findMath returns the elements that carry formulas. written becomes true when the text holds TeX between delimiters.
@@ -124,8 +126,9 @@ func removePreviews(n *html.Node) {
 	}
 }
 
-// texOf returns the TeX of an element that carries a formula, and whether it is set as a block.
-func texOf(n *html.Node) (tex string, display bool) {
+// texOf returns the TeX of an element that carries a formula, and whether it is set as a block. It adds a source that
+// it does not use to refused.
+func texOf(n *html.Node, refused *[]string) (tex string, display bool) {
 	switch {
 	case dom.Is(n, atom.Script):
 		if !strings.HasPrefix(dom.Attr(n, "type"), "math/tex") {
@@ -150,7 +153,11 @@ func texOf(n *html.Node) (tex string, display bool) {
 		} else {
 			tex = dom.Attr(n, "alttext")
 		}
-		if tex == "" || !shows(n, tex) {
+		if tex != "" && !shows(n, tex) {
+			*refused = append(*refused, tex)
+			tex = ""
+		}
+		if tex == "" {
 			tex = fromMathML(n)
 		}
 		return cleanTeX(tex), display

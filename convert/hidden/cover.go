@@ -86,7 +86,7 @@ func (w *Cleaner) cover(n *html.Node) {
 	}
 	walk(box)
 	for _, text := range below {
-		w.reported.add("covered", text.Data)
+		w.reported.add("covered", text.Data, text.Parent)
 		dom.Remove(text)
 	}
 }

@@ -1,6 +1,8 @@
 package hidden
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -45,7 +47,13 @@ func (w *Cleaner) formulaParts(n *html.Node, l look) {
 	shown := 0
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
-		if c.Type == html.ElementNode && c.Data != "annotation" && c.Data != "annotation-xml" {
+		switch {
+		case c.Type != html.ElementNode:
+		case c.Data == "annotation" && strings.Contains(strings.ToLower(dom.Attr(c, "encoding")), "tex"): // its source
+		case c.Data == "annotation", c.Data == "annotation-xml":
+			w.reported.addNode("display", c)
+			n.RemoveChild(c)
+		default:
 			if shown++; shown > 1 && (n.Data == "semantics" || n.Data == "maction") {
 				w.reported.addNode("display", c)
 				n.RemoveChild(c)

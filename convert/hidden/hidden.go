@@ -77,12 +77,13 @@ func (w *Cleaner) Clean(body *html.Node) {
 	for _, n := range w.gone {
 		dom.Remove(n)
 	}
+	w.reported.Hidden += unsaid(w.reported.telling, body)
 }
 
 // Unshown reports n, which has been taken out of the page because browsers do not show it.
 func (w *Cleaner) Unshown(n *html.Node) {
 	if n.Type == html.TextNode {
-		w.reported.add("display", n.Data)
+		w.reported.add("display", n.Data, nil)
 		return
 	}
 	w.reported.addNode("display", n)
@@ -121,7 +122,7 @@ func (w *Cleaner) walk(n *html.Node, l look) {
 		next := c.NextSibling
 		switch {
 		case c.Type == html.CommentNode || c.Type == html.DoctypeNode:
-			w.reported.add("comment", c.Data)
+			w.reported.add("comment", c.Data, n)
 			n.RemoveChild(c)
 		case c.Type == html.TextNode:
 			w.text(c, l)
@@ -186,7 +187,7 @@ func (w *Cleaner) element(n *html.Node, outer look) {
 	}
 	w.walk(n, l)
 	if l.piece != nil && l.piece != outer.piece {
-		w.reported.add(l.hidden, l.piece.String())
+		w.reported.add(l.hidden, l.piece.String(), n)
 	}
 	if covers(n, style.Values) {
 		w.cover(n)
@@ -204,7 +205,7 @@ func (w *Cleaner) scriptLink(n *html.Node) {
 	for _, scheme := range unsafeSchemes {
 		if code, ok := strings.CutPrefix(href, scheme+":"); ok {
 			if !noScript[strings.TrimRight(code, ";")] {
-				w.reported.add("script-link", dom.Attr(n, "href"))
+				w.reported.add("script-link", dom.Attr(n, "href"), n)
 			}
 			dom.DropAttr(n, "href")
 		}
@@ -218,13 +219,13 @@ var noScript = map[string]bool{"": true, "void(0)": true, "void0": true, "//": t
 func (w *Cleaner) image(n *html.Node, l look) {
 	alt := dom.Attr(n, "alt")
 	if l.hidden == "visibility" {
-		w.reported.add(l.hidden, alt)
+		w.reported.add(l.hidden, alt, n)
 		dom.SetAttr(n, "alt", "")
 		dom.SetAttr(n, "width", "0")
 		return
 	}
 	if agentNote(alt) {
-		w.reported.add("alt", alt)
+		w.reported.add("alt", alt, n)
 		dom.SetAttr(n, "alt", "")
 	}
 }

@@ -21,6 +21,8 @@ import (
 const (
 	maxPiece  = 200 // code points shown of one piece
 	maxOfKind = 12  // pieces shown of one kind
+
+	maxCompared = 50 // pieces compared with what the page shows
 )
 
 // markup are the kinds of what is not the page's text wherever it stands: it counts in the report, not as hidden
@@ -34,7 +36,7 @@ var markup = map[string]bool{
 // Report says what was removed from a page.
 type Report struct {
 	Removed   page.Removed // shared: do not change it
-	Hidden    int          // pieces of hidden text
+	Hidden    int          // pieces of hidden text that are more than menus, forms and labels
 	Notes     int          // pieces of it that tell agents how to read the site
 	PageShown bool         // styles hide the page itself until a script has run; it was kept
 	StylesCut bool         // the page has more style rules than were read; text that they hide may be left
@@ -57,15 +59,28 @@ func (r Report) With(more Report) Report {
 }
 
 // reporter is a report in the making.
-type reporter struct{ Report }
+type reporter struct {
+	Report
+	telling []string // pieces that are more than furniture, unless the page shows them too
+}
 
-// add notes a piece of text, unless it is blank.
-func (r *reporter) add(kind, text string) {
+// add notes a piece of text that n held, unless it is blank.
+func (r *reporter) add(kind, text string, n *html.Node) {
 	if chars.Blank(text) {
 		return
 	}
 	text, _ = chars.Visible(text)
-	r.note(kind, chars.OneLine(text))
+	if text = chars.OneLine(text); text == "" {
+		return
+	}
+	r.note(kind, text)
+	switch {
+	case markup[kind] || furniture(kind, text, n):
+	case len(r.telling) < maxCompared:
+		r.telling = append(r.telling, text)
+	default:
+		r.Hidden++
+	}
 }
 
 // addNode notes the text below n.
@@ -79,12 +94,15 @@ func (r *reporter) addNode(kind string, n *html.Node) {
 			b.WriteByte(' ')
 		}
 	}
-	r.add(kind, b.String())
+	r.add(kind, b.String(), n)
 }
 
 // addSmuggled notes the characters of a text that carry words past a reader's eyes, decoded where they spell some.
 func (r *reporter) addSmuggled(text string) {
-	r.note("characters", spelt(text))
+	if words := spelt(text); words != "" {
+		r.note("characters", words)
+		r.Hidden++
+	}
 }
 
 // spelt writes out what tag characters and variation selectors in text spell, and names the other invisible characters.
@@ -111,6 +129,7 @@ func spelt(text string) string {
 
 func printable(c rune) bool { return c >= ' ' && c < 0x7f }
 
+// note counts a piece.
 func (r *reporter) note(kind, text string) {
 	if text == "" {
 		return
@@ -119,9 +138,6 @@ func (r *reporter) note(kind, text string) {
 		r.Removed.Counts = map[string]int{}
 	}
 	r.Removed.Counts[kind]++
-	if !markup[kind] {
-		r.Hidden++
-	}
 	speaks := agentNote(text)
 	if speaks {
 		r.Notes++

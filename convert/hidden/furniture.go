@@ -1,0 +1,137 @@
+package hidden
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+)
+
+// Half of all pages hide text without any harm: menus, dialogs, forms, labels for screen readers, messages that a
+// script may show. A warning on each of them would warn of nothing. What is more than that counts.
+
+// fewest is how many words a hidden piece has that says something. Labels have fewer.
+const fewest = 5
+
+// furniture reports whether a hidden piece is a part of the page's machinery: n holds it, or none for what is no part
+// of the tree.
+func furniture(kind, text string, n *html.Node) bool {
+	if commands(text) {
+		return false
+	}
+	if kind == "aria-hidden" || words(text) < fewest { // the first is seen, though not read aloud
+		return true
+	}
+	return n != nil && (named(n) || mostlyControls(n))
+}
+
+// words counts the words of a text as sentences have them: written in letters, and without a capital, which words of
+// titles and names have, but for the first. In scripts without spaces two letters are a word.
+func words(text string) (count int) {
+	letters, first := 0, true
+	for word := range strings.FieldsSeq(text) {
+		bare := strings.TrimFunc(word, unicode.IsPunct)
+		switch {
+		case strings.ContainsFunc(bare, func(r rune) bool { return unicode.IsDigit(r) || r == '_' || r == '=' || r == '{' }):
+		case chars.Words(bare) > 2:
+			letters += chars.Words(bare)
+		case len(bare) > 1 && (first || !titled(bare)):
+			count++
+		}
+		first = strings.ContainsAny(word, ".!?:")
+	}
+	return count + letters/2
+}
+
+// titled reports whether a word begins with a capital and goes on without.
+func titled(word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	second, _ := utf8.DecodeRuneInString(word[size:])
+	return unicode.IsUpper(first) && unicode.IsLower(second)
+}
+
+// machinery are parts of the names and roles of what is hidden until a script or the reader asks for it.
+var machinery = strings.Fields(`menu nav modal dialog popup pop-up popover cookie consent gdpr privacy tooltip dropdown
+	drop-down flyout overlay drawer offcanvas off-canvas sidebar side-bar lightbox toast notice notification alert snackbar
+	banner message msg error success warning loading loader spinner sr-only screen-reader screenreader visually-hidden
+	visuallyhidden assistive skip share social search login log-in signin sign-in signup sign-up register subscribe
+	newsletter cart basket checkout form field captcha template placeholder print mobile desktop widget comment reply tab
+	accordion carousel slide filter sort toggle`)
+
+// named reports whether the names or the role of n, or of an element close round it, say that it is machinery.
+func named(n *html.Node) bool {
+	for e, up := n, 0; e != nil && up < 4 && e.Type == html.ElementNode && !dom.Is(e, atom.Body); e, up = e.Parent, up+1 {
+		if dom.Is(e, atom.Nav, atom.Form, atom.Dialog, atom.Header, atom.Footer, atom.Label, atom.Menu) {
+			return true
+		}
+		name := strings.ToLower(dom.Attr(e, "class") + " " + dom.Attr(e, "id") + " " + dom.Attr(e, "role"))
+		for _, part := range machinery {
+			if strings.Contains(name, part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mostlyControls reports whether n holds controls, or links more than text.
+func mostlyControls(n *html.Node) bool {
+	text, links := 0, 0
+	for d := range n.Descendants() {
+		switch {
+		case dom.Is(d, atom.Input, atom.Button, atom.Select, atom.Textarea, atom.Nav, atom.Form):
+			return true
+		case d.Type == html.TextNode && !neverText[d.Parent.DataAtom]:
+			text += len(d.Data)
+			if dom.Is(n, atom.A) || dom.Within(d, atom.A) {
+				links += len(d.Data)
+			}
+		}
+	}
+	return links*2 > text
+}
+
+// orders are words by which a text speaks to a model instead of a reader.
+var orders = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|told|instructions?|rules)\b` +
+		`|\b(?:system|developer) (?:prompt|message|instruction)|\bnew instructions?\b|\byou are (?:now )?an? (?:ai|assistant|agent|helpful)\b` +
+		`|\b(?:ai|llm|language model|chatbot|assistant|agent)s?\b.{0,40}\b(?:must|should|shall|please|are (?:asked|required))\b` +
+		`|\b(?:as|if you are|dear|attention|note (?:to|for)) (?:an? |any |all )?(?:ai|llm|language model|chatbot|assistant|agent)s?\b` +
+		`|\b(?:send|post|forward|upload|reveal|leak|exfiltrate|print|output)\b.{0,40}\b(?:keys?|passwords?|secrets?|tokens?|credentials?|conversation)\b` +
+		`|\bdo not (?:tell|inform|mention|reveal)\b|<\|?im_start|\[inst\]|\bprompt injection\b|\bjailbreak`)
+})
+
+// commands reports whether text gives orders to a model.
+func commands(text string) bool { return orders().MatchString(text[:min(len(text), 64<<10)]) }
+
+// unsaid counts the pieces that a page does not also say to its readers: in another place, or in another form for other
+// windows.
+func unsaid(pieces []string, body *html.Node) (count int) {
+	if len(pieces) == 0 {
+		return 0
+	}
+	page := letters(dom.OneLine(body))
+	for _, text := range pieces {
+		if commands(text) || !strings.Contains(page, letters(text)) {
+			count++
+		}
+	}
+	return count
+}
+
+// letters returns the letters of a text in lower case.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+}
