@@ -195,14 +195,15 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	b, err := io.ReadAll(io.LimitReader(content, s.o.MaxBody+1))
+	limit := s.o.Fetch.MaxBody()
+	b, err := io.ReadAll(io.LimitReader(content, limit+1))
 	if err != nil {
 		return err
 	}
-	if int64(len(b)) > s.o.MaxBody {
+	if int64(len(b)) > limit {
 		p.Error = &page.Error{
 			Kind:    "too_large",
-			Message: fmt.Sprintf("%s is over %d bytes (fetch.max_body)", page.MaskString(p.URL), s.o.MaxBody),
+			Message: fmt.Sprintf("%s is over %d bytes (fetch.max_body)", page.MaskString(p.URL), limit),
 		}
 		return nil
 	}

@@ -44,7 +44,10 @@ func withBrowser(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	c := cache.New(cache.Options{Store: st, Next: transport})
-	b := render.New(render.Options{Browser: name, Client: fetch.PageClient(c, nil), Dir: t.TempDir()})
+	b := render.New(render.Options{
+		Browser: name, Client: fetch.PageClient(c, func(string) bool { return false }),
+		Dir: t.TempDir(),
+	})
 	f := fetch.New(fetch.Options{
 		Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 		Browser: b,

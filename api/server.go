@@ -17,7 +17,6 @@ import (
 	"readthru/fetch"
 	"readthru/firecrawl"
 	"readthru/knowledge"
-	"readthru/page"
 	"readthru/store"
 	"readthru/summary"
 )
@@ -38,7 +37,6 @@ type Options struct {
 	TrustUser bool
 
 	Offline bool
-	MaxBody int64 // largest content of a response that is not a page, in bytes; if zero, page.DefaultMaxBody
 
 	MarkdownNewMode string
 
@@ -86,9 +84,6 @@ type Server struct {
 
 // New returns a Server. It starts nothing.
 func New(o Options) *Server {
-	if o.MaxBody == 0 {
-		o.MaxBody = page.DefaultMaxBody
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

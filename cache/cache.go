@@ -117,13 +117,12 @@ type Rule struct {
 
 // Cache answers requests from its store or from the origin. It is safe for concurrent use.
 type Cache struct {
-	store   *store.Store
-	next    http.RoundTripper
-	policy  policy
-	maxBody int64
-	budget  budget
-	tried   *tried
-	log     *slog.Logger
+	store  *store.Store
+	next   http.RoundTripper
+	now    atomic.Pointer[policy] // see [Cache.policy]
+	budget budget
+	tried  *tried
+	log    *slog.Logger
 
 	mu     sync.Mutex
 	groups map[string]*flight   // flights that take followers
@@ -138,30 +137,40 @@ type Cache struct {
 // New returns a Cache.
 func New(o Options) *Cache {
 	c := &Cache{
-		store: o.Store, next: o.Next, maxBody: o.MaxBody, log: o.Log,
-		policy: policy{
-			shared: !o.Private, offline: o.Offline, staleLimit: o.StaleLimit, heuristicMax: o.HeuristicMax,
-			key: o.PartitionKey, secret: o.Secret, page: o.Page, markdown: o.Markdown, forPage: o.ForPage,
-			untrusted: o.Untrusted, pageLifetime: o.PageLifetime, rule: o.Rule,
-			targeted: o.Targeted,
-		},
+		store: o.Store, next: o.Next, log: o.Log,
 		budget: budget{limit: spoolLimit}, tried: newTried(),
 		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
 	}
-	if c.maxBody == 0 {
-		c.maxBody = page.DefaultMaxBody
-	}
-	if c.policy.staleLimit == 0 {
-		c.policy.staleLimit = 7 * 24 * time.Hour
-	}
-	if c.policy.heuristicMax == 0 {
-		c.policy.heuristicMax = 7 * 24 * time.Hour
-	}
+	c.Reconfigure(o)
 	if c.log == nil {
 		c.log = slog.Default()
 	}
 	return c
 }
+
+// Reconfigure replaces the options by those of o, but for Store, Next and Log, for requests that begin from now on.
+func (c *Cache) Reconfigure(o Options) {
+	p := &policy{
+		shared: !o.Private, offline: o.Offline, maxBody: o.MaxBody, staleLimit: o.StaleLimit,
+		heuristicMax: o.HeuristicMax,
+		key:          o.PartitionKey, secret: o.Secret, page: o.Page, markdown: o.Markdown, forPage: o.ForPage,
+		untrusted: o.Untrusted, pageLifetime: o.PageLifetime, rule: o.Rule,
+		targeted: o.Targeted,
+	}
+	if p.maxBody == 0 {
+		p.maxBody = page.DefaultMaxBody
+	}
+	if p.staleLimit == 0 {
+		p.staleLimit = 7 * 24 * time.Hour
+	}
+	if p.heuristicMax == 0 {
+		p.heuristicMax = 7 * 24 * time.Hour
+	}
+	c.now.Store(p)
+}
+
+// policy returns the present policy. It is never changed but replaced as a whole.
+func (c *Cache) policy() *policy { return c.now.Load() }
 
 // Stats counts outcomes since start.
 type Stats struct{ Hits, Misses, Revalidated, Stale, Bypass, Collapsed, Stored int64 }
@@ -202,7 +211,7 @@ func (c *Cache) Close() error {
 // RoundTrip answers req from the store or from the origin; [OutcomeOf] the response says which. When its body is the
 // complete stored content, it knows that content's Len and Sum. An error carries an outcome, too: see [OutcomeOfError].
 func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
-	q := c.policy.request(req)
+	q := c.policy().request(req)
 	resp, err := c.answer(q)
 	if err != nil {
 		return nil, &unanswered{err, Outcome{Forward: q.why}}
@@ -230,7 +239,7 @@ func (c *Cache) answer(q *request) (*http.Response, error) {
 		r = sel.part // of a GET: choose sees to it
 	}
 	if r != nil {
-		v := c.policy.judge(q, r, time.Now())
+		v := c.policy().judge(q, r, time.Now())
 		if v.action != validate {
 			if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
 				if v.action == reuseRefreshing {
@@ -244,9 +253,9 @@ func (c *Cache) answer(q *request) (*http.Response, error) {
 	} else if sel.part != nil {
 		why = "partial"
 	}
-	if q.cc.onlyIfCached || c.policy.offline || c.next == nil {
+	if q.cc.onlyIfCached || c.policy().offline || c.next == nil {
 		if r := sel.unasked; r != nil && sel.complete == nil {
-			if v := c.policy.judge(q, r, time.Now()); v.action != validate {
+			if v := c.policy().judge(q, r, time.Now()); v.action != validate {
 				if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
 					return resp, nil
 				}
@@ -262,15 +271,15 @@ func (c *Cache) answer(q *request) (*http.Response, error) {
 // answers another URI. A store that cannot answer has nothing.
 func (c *Cache) lookup(q *request, found *store.Found) (selection, time.Time) {
 	at := time.Now()
-	if c.policy.shared && q.secret {
+	if c.policy().shared && q.secret {
 		return selection{}, at
 	}
 	if found != nil && found.URI == q.key {
-		return c.policy.choose(q, found.Responses), found.At
+		return c.policy().choose(q, found.Responses), found.At
 	}
 	stored, err := c.store.Responses(q.key)
 	c.warn("look up stored responses", q.key, err)
-	return c.policy.choose(q, stored), at
+	return c.policy().choose(q, stored), at
 }
 
 // foundKey is the key of what was found for a request, in its context.
@@ -309,12 +318,12 @@ func (c *Cache) invalidate(key string) {
 // was freshened by a request whose answers are for itself alone, when the store keeps what it has. It reports whether
 // fresh may answer others.
 func (c *Cache) update(q *request, r, fresh *store.Response) bool {
-	cc := c.policy.control(fresh.Header)
+	cc := c.policy().control(fresh.Header)
 	switch {
-	case c.policy.forbids(fresh, &cc):
+	case c.policy().forbids(fresh, &cc):
 		c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, r.ID))
 		return false
-	case !c.policy.admits(q, fresh, &cc):
+	case !c.policy().admits(q, fresh, &cc):
 		return false
 	}
 	c.warn("freshen a stored response", q.key, c.store.UpdateResponse(fresh))
@@ -325,7 +334,7 @@ func (c *Cache) update(q *request, r, fresh *store.Response) bool {
 // has.
 func (c *Cache) put(q *request, r *store.Response, content io.Reader) (ok bool) {
 	err := c.store.PutResponse(r, content, func(o *store.Response) bool {
-		return c.policy.owns(q, o) && o.Class == r.Class && supersedes(r, o) && c.policy.matches(q, o)
+		return c.policy().owns(q, o) && o.Class == r.Class && supersedes(r, o) && c.policy().matches(q, o)
 	})
 	if err != nil {
 		if !errors.Is(err, store.ErrFull) {

@@ -25,13 +25,13 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 		sel = selection{} // what is stored stays as it is, too (RFC 9111 §5.2.1.5)
 	}
 	group := ""
-	if c.policy.shareable(q) {
+	if c.policy().shareable(q) {
 		group = groupOf(q)
 		if len(sel.variants) > 0 {
-			group = c.policy.variantOf(group, q, sel.variants[0])
+			group = c.policy().variantOf(group, q, sel.variants[0])
 		}
 	}
-	if failed := c.tried.failing(group); failed != nil && c.policy.tells(q, failed) {
+	if failed := c.tried.failing(group); failed != nil && c.policy().tells(q, failed) {
 		return c.retell(q, sel, why, failed)
 	}
 	if group != "" && c.missed(group, at) {
@@ -164,7 +164,7 @@ func (c *Cache) forget(f *flight) {
 func (c *Cache) refresh(q *request, sel selection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	group := c.policy.variantOf(groupOf(q), q, sel.variants[0])
+	group := c.policy().variantOf(groupOf(q), q, sel.variants[0])
 	if c.closed || c.next == nil || c.groups[group] != nil {
 		return
 	}
@@ -256,10 +256,10 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 			return nil, out.err, ""
 		}
 		return nil, nil, f.group
-	case out.entry == nil || out.alone || !c.policy.owns(q, out.entry) || f.gone():
+	case out.entry == nil || out.alone || !c.policy().owns(q, out.entry) || f.gone():
 		return nil, nil, f.group
-	case !c.policy.matches(q, out.entry):
-		return nil, nil, c.policy.variantOf(groupOf(q), q, out.entry)
+	case !c.policy().matches(q, out.entry):
+		return nil, nil, c.policy().variantOf(groupOf(q), q, out.entry)
 	case out.spool == nil: // validated while we asked for the same: as good as if we had done it
 		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified, Collapsed: true}, true)
 		if resp != nil {
@@ -267,7 +267,7 @@ func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *htt
 		}
 		return resp, nil, f.group
 	case out.failed && f.q.forPage != q.forPage,
-		!out.failed && c.policy.judge(q, out.entry, time.Now()).action != reuse:
+		!out.failed && c.policy().judge(q, out.entry, time.Now()).action != reuse:
 		return nil, nil, f.group
 	}
 	reader := out.spool.join(q.Context())
@@ -294,7 +294,7 @@ func (c *Cache) meanwhile(q *request) *http.Response {
 	if r == nil {
 		return nil
 	}
-	v := c.policy.judge(q, r, time.Now())
+	v := c.policy().judge(q, r, time.Now())
 	if v.action != reuse {
 		return nil
 	}
@@ -304,7 +304,7 @@ func (c *Cache) meanwhile(q *request) *http.Response {
 // despiteSilence answers with a stored page, where that is allowed, when its origin has said nothing for long. The
 // question goes on, so that its answer is stored.
 func (c *Cache) despiteSilence(q *request, sel selection) *http.Response {
-	if r := sel.lastResort(); r == nil || r.Status != http.StatusOK || !c.policy.isPage(r.Header) {
+	if r := sel.lastResort(); r == nil || r.Status != http.StatusOK || !c.policy().isPage(r.Header) {
 		return nil // an API may be slow
 	}
 	return c.onError(q, sel, unreachable)
@@ -316,7 +316,7 @@ func (c *Cache) onError(q *request, sel selection, code int) *http.Response {
 	if r == nil || q.Context().Err() != nil {
 		return nil
 	}
-	v, ok := c.policy.reusableOnError(q, r, code, time.Now())
+	v, ok := c.policy().reusableOnError(q, r, code, time.Now())
 	if !ok {
 		return nil
 	}

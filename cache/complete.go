@@ -29,7 +29,7 @@ func (f *flight) complete(r *store.Response, resp *http.Response, sent, received
 		io.Reader
 		io.Closer
 	}{io.MultiReader(body, rest), closers{body, rest}}
-	return f.cache.policy.entry(f.q, resp, sent, received), true
+	return f.cache.policy().entry(f.q, resp, sent, received), true
 }
 
 // closers closes several and returns the first error.

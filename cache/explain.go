@@ -18,26 +18,26 @@ type Line struct {
 // Explain explains, by section of RFC 9111, why each stored response of req's URL is or is not reused for req now,
 // newest first. It sends no request and changes nothing. Without stored responses it returns nil.
 func (c *Cache) Explain(req *http.Request) ([]Line, error) {
-	q := c.policy.request(req)
+	q := c.policy().request(req)
 	stored, err := c.store.Responses(q.key)
 	if err != nil {
 		return nil, fmt.Errorf("read stored responses of %s: %w", c.mask(q.key), err)
 	}
-	return c.policy.explain(q, stored, time.Now()), nil
+	return c.policy().explain(q, stored, time.Now()), nil
 }
 
 // Fresh reports whether a stored response answers req now without validation. It sends no request and changes nothing.
 func (c *Cache) Fresh(req *http.Request) (bool, error) {
-	q := c.policy.request(req)
+	q := c.policy().request(req)
 	stored, err := c.store.Responses(q.key)
 	if err != nil {
 		return false, fmt.Errorf("read stored responses of %s: %w", c.mask(q.key), err)
 	}
-	sel := c.policy.choose(q, stored)
-	if sel.complete == nil || c.policy.shared && q.secret {
+	sel := c.policy().choose(q, stored)
+	if sel.complete == nil || c.policy().shared && q.secret {
 		return false, nil
 	}
-	v := c.policy.judge(q, sel.complete, time.Now())
+	v := c.policy().judge(q, sel.complete, time.Now())
 	return v.action == reuse && v.ttl > 0, nil
 }
 

@@ -272,7 +272,7 @@ func (b *tiedBody) Close() error {
 func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	defer resp.Body.Close()
 	out := outcome{entry: entry, head: resp.Header, length: resp.ContentLength, later: resp.Trailer.Clone()}
-	keep := f.cache.maxBody
+	keep := f.cache.policy().maxBody
 	if out.failed = f.isFailure(entry); out.failed {
 		keep = maxFailureBody
 	}
@@ -317,7 +317,7 @@ func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool
 			return sum, false, nil // pass it on but do not store it
 		}
 	}
-	state, err := verifyCoding(entry.Header["Content-Encoding"], s.content(), f.cache.maxBody)
+	state, err := verifyCoding(entry.Header["Content-Encoding"], s.content(), f.cache.policy().maxBody)
 	if entry.Status == http.StatusPartialContent {
 		state, err = codingWhole, nil // a part of coded content may end anywhere
 	}
@@ -385,7 +385,7 @@ func (f *flight) ask(req *http.Request) (*http.Response, error) {
 // exchange sends the request to the origin. It returns the origin's response and, if it may be stored, the entry for
 // it; or no response, and the outcome.
 func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
-	p := &f.cache.policy
+	p := f.cache.policy()
 	req := f.q.Clone(f.ctx)
 	v := p.conditions(f.q, &f.sel, req.Header)
 	for attempt := 0; ; attempt++ {
@@ -443,13 +443,13 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 
 // isFailure reports whether entry, which is kept, is a server error for those who wait.
 func (f *flight) isFailure(entry *store.Response) bool {
-	return f.q.Method == http.MethodGet && entry.Status >= 500 && !f.cache.policy.storable(f.q, entry)
+	return f.q.Method == http.MethodGet && entry.Status >= 500 && !f.cache.policy().storable(f.q, entry)
 }
 
 // noteShared notes whether the response that begins answers other requests, too. One that can be validated, and is the
 // first of its kind, may be shared the next time: its validation is.
 func (f *flight) noteShared(out *outcome) {
-	switch p := &f.cache.policy; {
+	switch p := f.cache.policy(); {
 	case out.failed:
 	case p.judge(f.q, out.entry, time.Now()).action == reuse:
 		f.cache.tried.shared(f.name)
@@ -476,11 +476,11 @@ func (f *flight) noteFailure(entry *store.Response, s *spool) {
 func (f *flight) keepable(entry *store.Response) *store.Response {
 	c := f.cache
 	switch {
-	case c.policy.storable(f.q, entry):
-		if entry.Length > c.maxBody || !c.budget.room(max(entry.Length, 0)) {
+	case c.policy().storable(f.q, entry):
+		if entry.Length > c.policy().maxBody || !c.budget.room(max(entry.Length, 0)) {
 			return nil
 		}
-	case f.name == "" || !c.policy.tellable(f.q, entry) || !c.budget.room(maxFailureBody):
+	case f.name == "" || !c.policy().tellable(f.q, entry) || !c.budget.room(maxFailureBody):
 		return nil
 	}
 	return entry
@@ -506,7 +506,7 @@ func (f *flight) validated(r *store.Response, h http.Header, sent,
 		return nil, false, false
 	}
 	defer body.Close() //nolint:errcheck // it was only read
-	fresh = c.policy.freshen(f.q, r, h, sent, received)
+	fresh = c.policy().freshen(f.q, r, h, sent, received)
 	f.write(func() {
 		if r == f.sel.complete {
 			if shared = c.update(f.q, r, fresh); shared {
@@ -514,8 +514,8 @@ func (f *flight) validated(r *store.Response, h http.Header, sent,
 			}
 			return
 		}
-		fresh.ID, fresh.Selecting = store.EntryID{}, selecting(fresh.Vary, f.q.Header, c.policy.key)
-		if shared = c.policy.storable(f.q, fresh); shared {
+		fresh.ID, fresh.Selecting = store.EntryID{}, selecting(fresh.Vary, f.q.Header, c.policy().key)
+		if shared = c.policy().storable(f.q, fresh); shared {
 			c.put(f.q, fresh, body)
 		}
 	})
@@ -528,10 +528,10 @@ func (f *flight) freshenOthers(fresh *store.Response, h http.Header, sent, recei
 	c := f.cache
 	for _, o := range f.sel.variants {
 		if o.ID == fresh.ID || o.Status != http.StatusOK || !strongMatch(o.Header.Get("ETag"), h.Get("ETag")) ||
-			!c.policy.matches(f.q, o) {
+			!c.policy().matches(f.q, o) {
 			continue
 		}
-		if other := c.policy.freshen(f.q, o, h, sent, received); slices.Equal(other.Vary, fresh.Vary) &&
+		if other := c.policy().freshen(f.q, o, h, sent, received); slices.Equal(other.Vary, fresh.Vary) &&
 			maps.Equal(other.Selecting, fresh.Selecting) {
 			c.warn("delete a stored response", f.q.key, c.store.DeleteResponse(f.q.key, o.ID))
 		} else {

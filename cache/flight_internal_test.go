@@ -18,7 +18,7 @@ func TestNoLockIsHeldOverAWriteToTheStore(t *testing.T) {
 	}
 	defer func() { _ = st.Close() }()
 	c := New(Options{Store: st, Next: http.DefaultTransport})
-	q := c.policy.request(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.test/", nil))
+	q := c.policy().request(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.test/", nil))
 	f := c.newFlight(t.Context(), q, selection{}, "")
 	c.live[f] = struct{}{}
 	begun, finish, written := make(chan struct{}), make(chan struct{}), make(chan struct{})

@@ -18,7 +18,7 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 		if err == nil {
 			code = resp.StatusCode
 		} else {
-			code = c.policy.failure(err)
+			code = c.policy().failure(err)
 		}
 		if stale := c.onError(q, sel, code); stale != nil {
 			if err == nil {
@@ -38,7 +38,7 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 	}
 	if r != nil && !q.cc.noStore && resp.StatusCode == http.StatusOK && r.Status == http.StatusOK {
 		if sameAsHead(r, resp.Header) {
-			c.update(q, r, c.policy.freshen(q, r, resp.Header, sent, time.Now()))
+			c.update(q, r, c.policy().freshen(q, r, resp.Header, sent, time.Now()))
 		} else {
 			c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, r.ID))
 		}
@@ -55,7 +55,7 @@ func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fre
 	req := q.Clone(q.Context())
 	var v validation
 	if r != nil && !q.cc.noStore {
-		v = c.policy.conditions(q, &selection{complete: r}, req.Header)
+		v = c.policy().conditions(q, &selection{complete: r}, req.Header)
 	}
 	for {
 		sent := time.Now()
@@ -72,7 +72,7 @@ func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fre
 			return resp, nil, nil
 		case namesStored:
 			resp.Body.Close()
-			return nil, c.policy.freshen(q, r, resp.Header, sent, time.Now()), nil
+			return nil, c.policy().freshen(q, r, resp.Header, sent, time.Now()), nil
 		}
 		resp.Body.Close()
 		req, v = unconditional(q.Context(), q.Request), validation{}
@@ -84,7 +84,7 @@ func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fre
 func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	q.why = why
 	c.bypass.Add(1)
-	if c.next == nil || c.policy.offline {
+	if c.next == nil || c.policy().offline {
 		return gatewayTimeout(q, why), nil
 	}
 	sent := time.Now()
@@ -111,8 +111,9 @@ func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 // keepPost stores and returns the response to a POST if its Content-Location allows that (RFC 9110 §9.3.3); otherwise
 // it returns nil.
 func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.Response {
-	entry := c.policy.entry(q, resp, sent, time.Now())
-	if !c.policy.storable(q, entry) || resp.ContentLength > c.maxBody || !c.budget.room(max(resp.ContentLength, 0)) {
+	entry := c.policy().entry(q, resp, sent, time.Now())
+	if !c.policy().storable(q, entry) || resp.ContentLength > c.policy().maxBody ||
+		!c.budget.room(max(resp.ContentLength, 0)) {
 		return nil
 	}
 	c.mu.Lock()

@@ -20,7 +20,7 @@ func errLost(q *request) error {
 func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bool) *http.Response {
 	h := r.Header.Clone()
 	if !validated {
-		for _, name := range c.policy.control(r.Header).noCacheFields {
+		for _, name := range c.policy().control(r.Header).noCacheFields {
 			delete(h, name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 type policy struct {
 	shared       bool
 	offline      bool
+	maxBody      int64
 	staleLimit   time.Duration
 	heuristicMax time.Duration
 	key          []byte // for the hashes of credentials

@@ -131,7 +131,7 @@ func (c *Cache) retell(q *request, sel selection, why string, f *failure) (*http
 	if f.err == nil {
 		status = f.entry.Status
 	} else {
-		status = c.policy.failure(f.err)
+		status = c.policy().failure(f.err)
 	}
 	if resp := c.onError(q, sel, status); resp != nil {
 		return resp, nil

@@ -157,17 +157,17 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 
 // PageClient returns the transport for the requests of a rendered page: through client, under the policy for own
 // fetches, and never to a blocked domain. It removes content codings.
-func PageClient(client http.RoundTripper, blocked []string) http.RoundTripper {
+func PageClient(client http.RoundTripper, blocked func(host string) bool) http.RoundTripper {
 	return pageClient{client, blocked}
 }
 
 type pageClient struct {
 	client  http.RoundTripper
-	blocked []string
+	blocked func(host string) bool
 }
 
 func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
-	if page.Blocked(req.URL.Hostname(), c.blocked) {
+	if c.blocked(req.URL.Hostname()) {
 		return nil, fmt.Errorf("%s is on the list of blocked domains", req.URL.Hostname())
 	}
 	req = req.Clone(OwnPolicy(req.Context()))

@@ -57,7 +57,7 @@ func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetc
 	}
 	client := new(late)
 	b := render.New(render.Options{
-		Browser: name, Client: fetch.PageClient(client, []string{"blocked.test"}),
+		Browser: name, Client: fetch.PageClient(client, func(host string) bool { return host == "blocked.test" }),
 		Dir: t.TempDir(), UserAgent: "readthru/test",
 	})
 	t.Cleanup(func() { _ = b.Close() })

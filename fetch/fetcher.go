@@ -78,11 +78,21 @@ type MarkdownNew struct {
 }
 
 // Fetcher fetches pages in the requested form. It is safe for concurrent use.
+//
+// A Fetcher is never changed. [Fetcher.Reconfigure] makes another one of the same work, and every exported method
+// begins with the newest: a request keeps the options with which it began.
 type Fetcher struct {
-	o           Options
-	steps       map[string]Step
-	wanted      string // recipe of o.Convert
-	mdnew       *markdownNew
+	*shared
+	o      Options
+	steps  map[string]Step
+	wanted string // recipe of o.Convert
+	mdnew  *markdownNew
+}
+
+// shared is what a Fetcher does and knows, whatever its options are.
+type shared struct {
+	newest atomic.Pointer[Fetcher]
+
 	github      *github.Reader
 	workers     *semaphore.Weighted
 	flights     singleflight.Group
@@ -106,6 +116,46 @@ type Fetcher struct {
 
 // New returns a Fetcher. Close it when done.
 func New(o Options) *Fetcher {
+	o = o.withDefaults()
+	failedSteps, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
+	failed, _ := lru.New[string, failure](1024)
+	identities, _ := lru.New[string, *identity](1024)
+	f := newFetcher(o, &shared{
+		workers:     semaphore.NewWeighted(int64(o.Workers)),
+		failedSteps: failedSteps,
+
+		failed:     failed,
+		identities: identities,
+		queue:      make(chan func(context.Context), 64),
+	}, nil)
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.github = newGitHub(f)
+	f.newest.Store(f)
+	f.running.Go(f.work)
+	return f
+}
+
+// newFetcher returns a Fetcher with o, which is complete, that shares the work of all others. before is the present
+// one's step of markdown.new, or nil.
+func newFetcher(o Options, with *shared, before *markdownNew) *Fetcher {
+	f := &Fetcher{shared: with, o: o, wanted: wanted(o.Convert), steps: map[string]Step{}}
+	f.mdnew = newMarkdownNew(f, before)
+	for _, s := range []Step{negotiate{f}, alternate{f}, local{f}, f.mdnew, browser{f}, model{f}} {
+		f.steps[s.Name()] = s
+	}
+	return f
+}
+
+// Reconfigure replaces the options by those of o for what begins from now on, but for Client, Direct, Store, Workers,
+// GitHub, Symbols and Log.
+func (f *Fetcher) Reconfigure(o Options) {
+	f = f.newest.Load()
+	o.Client, o.Direct, o.Store, o.Workers = f.o.Client, f.o.Direct, f.o.Store, f.o.Workers
+	o.GitHub, o.Symbols, o.Log = f.o.GitHub, f.o.Symbols, f.o.Log
+	f.newest.Store(newFetcher(o.withDefaults(), f.shared, f.mdnew))
+}
+
+func (o Options) withDefaults() Options {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
@@ -134,28 +184,7 @@ func New(o Options) *Fetcher {
 		o.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	}
 	o.Cascade = order(o.Cascade, o.MarkdownNew.Mode)
-	failedSteps, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
-	failed, _ := lru.New[string, failure](1024)
-	identities, _ := lru.New[string, *identity](1024)
-	f := &Fetcher{
-		o:           o,
-		wanted:      wanted(o.Convert),
-		workers:     semaphore.NewWeighted(int64(o.Workers)),
-		failedSteps: failedSteps,
-
-		failed:     failed,
-		identities: identities,
-		queue:      make(chan func(context.Context), 64),
-	}
-	f.ctx, f.cancel = context.WithCancel(context.Background())
-	f.mdnew = newMarkdownNew(f)
-	f.github = newGitHub(f)
-	f.steps = map[string]Step{}
-	for _, s := range []Step{negotiate{f}, alternate{f}, local{f}, f.mdnew, browser{f}, model{f}} {
-		f.steps[s.Name()] = s
-	}
-	f.running.Go(f.work)
-	return f
+	return o
 }
 
 // order moves markdown_new to the place that its mode requires: with "prefer", before the steps that convert locally.
@@ -172,6 +201,9 @@ func order(cascade []string, mode string) []string {
 	moved := slices.Delete(slices.Clone(cascade), i, i+1)
 	return slices.Insert(moved, to, "markdown_new")
 }
+
+// MaxBody returns the largest content read, in bytes.
+func (f *Fetcher) MaxBody() int64 { return f.newest.Load().o.MaxBody }
 
 // Close cancels the background work and waits for it to end. It drops queued work that has not begun.
 func (f *Fetcher) Close() error {
@@ -285,6 +317,7 @@ type Stats struct {
 
 // Stats returns the counters.
 func (f *Fetcher) Stats() Stats {
+	f = f.newest.Load()
 	s := Stats{
 		Render: f.renderState(), BySource: map[page.Source]int64{}, Converted: f.converted.Load(),
 		ConvertFailed: f.convertFailed.Load(),

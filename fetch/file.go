@@ -22,6 +22,7 @@ type File struct {
 // File fetches a file through the cache, under the policy for own fetches, without making a page of it. The error is an
 // [*Error]; any status but 200 is an error. The caller closes the body, and cancels ctx to stop reading.
 func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
+	f = f.newest.Load()
 	if _, err := page.Parse(u.String()); err != nil {
 		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(u), Type: "http_request_error", Cause: err}
 	}

@@ -77,6 +77,7 @@ func (d disclosure) refusal() string {
 // After an error nothing may be sent. size is the number of bytes to send; why and rule are explanations for the reader
 // of the ledger.
 func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
+	f = f.newest.Load()
 	if err := f.Blocked(u); err != nil {
 		return err
 	}
@@ -96,6 +97,7 @@ func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size
 // Tellable returns an error if u must not be disclosed to a third party (rule AD3): its host is not public or is
 // blocked, or u seems to contain a credential. It writes nothing to the ledger.
 func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
+	f = f.newest.Load()
 	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
 	if no == "" && f.mdnew.public(ctx, u) != nil {
 		no = "the host may not be public"
@@ -109,6 +111,7 @@ func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 // MayLeave reports whether u may be disclosed to a third party, judged by its text alone: its host is public and not
 // blocked, and nothing in it looks like a credential.
 func (f *Fetcher) MayLeave(u *url.URL) bool {
+	f = f.newest.Load()
 	return u.User == nil && !page.HasSecret(u) && publicName(u) && f.Blocked(u) == nil
 }
 

@@ -51,6 +51,7 @@ func (f *Fetcher) githubPolicy(ctx context.Context, u *url.URL) context.Context 
 func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 	follow github.Follow,
 ) (*http.Response, *url.URL, error) {
+	f = f.newest.Load()
 	ask := Request{Own: true, Method: http.MethodGet, Header: fields.Clone()}
 	ask.Header.Set("Cache-Control", "no-store")
 	for {

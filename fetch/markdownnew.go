@@ -37,10 +37,11 @@ type markdownNew struct {
 	base    *url.URL // nil if the configured address is invalid
 	limit   int64    // requests per day
 	breaker *gobreaker.CircuitBreaker[*store.Rendition]
-	pause   atomic.Int64 // Unix time until which the service asked for no requests
+	pause   *atomic.Int64 // Unix time until which the service asked for no requests
 }
 
-func newMarkdownNew(f *Fetcher) *markdownNew {
+// newMarkdownNew returns the step of f. It goes on with what before, if it is not nil, knows of the service.
+func newMarkdownNew(f *Fetcher, before *markdownNew) *markdownNew {
 	o := f.o.MarkdownNew
 	m := &markdownNew{f: f, mode: o.Mode, limit: int64(o.DailyLimit)}
 	if o.DailyLimit == 0 {
@@ -56,6 +57,11 @@ func newMarkdownNew(f *Fetcher) *markdownNew {
 	} else {
 		f.o.Log.Warn("markdown_new base URL not usable", "err", err)
 	}
+	if before != nil && m.base != nil && before.base != nil && *m.base == *before.base {
+		m.breaker, m.pause = before.breaker, before.pause
+		return m
+	}
+	m.pause = new(atomic.Int64)
 	m.breaker = gobreaker.NewCircuitBreaker[*store.Rendition](gobreaker.Settings{
 		Name:        "markdown.new",
 		Timeout:     time.Minute,

@@ -24,6 +24,7 @@ const waitingLimit = 64 << 20
 // Observe also adds Accept to Vary, because the URL has another representation here. It ignores a response that is not
 // a page or must not be remembered.
 func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session string) {
+	f = f.newest.Load()
 	if classify(false, resp.StatusCode, resp.Header) != htmlKind {
 		return
 	}

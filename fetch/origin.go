@@ -220,6 +220,7 @@ func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 
 // Blocked returns an [*Error] when pages of u are not to be fetched (rule A11).
 func (f *Fetcher) Blocked(u *url.URL) error {
+	f = f.newest.Load()
 	e := &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied"}
 	if page.Blocked(u.Hostname(), f.o.BlockedDomains) {
 		e.Cause = fmt.Errorf("%s is on the list of blocked domains", u.Hostname())

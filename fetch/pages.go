@@ -46,6 +46,7 @@ func (f *Fetcher) failedBefore(r Request) *Error {
 // Page gets a page for a client that wants markdown. The error is always an [*Error]. When the answer is the origin's
 // response (Answer.Response), the caller closes its body; the time limit for pages does not hold for it.
 func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
+	f = f.newest.Load()
 	if _, err := page.Parse(r.URL.String()); err != nil {
 		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(r.URL), Type: "http_request_error", Cause: err}
 	}

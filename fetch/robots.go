@@ -41,6 +41,7 @@ type Verdict struct {
 // if that is unknown. Callers that treat status 401 or 403 as a ban, as the reference fetch server does, check Status.
 // Allowed returns the error of ctx, or an error if u is not an http or https URL.
 func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
+	f = f.newest.Load()
 	if _, err := page.Parse(u.String()); err != nil {
 		return Verdict{}, err
 	}

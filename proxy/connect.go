@@ -50,21 +50,21 @@ func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
 // blocked domains, the preset, and whether the client rejected our certificate for the host lately. A blocked domain is
 // intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path apply to
 // the requests inside an intercepted connection.
-func (s *serving) judge(c *connect) verdict {
-	p, host, port := s.p, c.host, c.port
+func (x *exchange) judge(c *connect) verdict {
+	host, port := c.host, c.port
 	if host == localHost {
 		return verdict{action: intercept, why: "local"}
 	}
-	if p.o.Replay != nil {
+	if x.p.o.Replay != nil {
 		return verdict{action: intercept, why: "replay"}
 	}
-	if !slices.Contains(p.ports, port) {
+	if !slices.Contains(x.policy.ports, port) {
 		return verdict{refuse, "port", &refusal{
 			status: http.StatusForbidden, title: "Port refused", proxyError: "connection_refused",
 			detail: fmt.Sprintf("CONNECT to port %s is not allowed: to allow it, add %s to proxy.connect_ports.", port, port),
 		}}
 	}
-	if rule, ok := p.o.Rules.Match(host, ""); ok {
+	if rule, ok := x.policy.rules.Match(host, ""); ok {
 		switch rule.Action {
 		case "block":
 			return verdict{refuse, "rule", blockedRefusal(host)}
@@ -74,13 +74,13 @@ func (s *serving) judge(c *connect) verdict {
 			return verdict{action: intercept, why: "rule"}
 		}
 	}
-	if page.Blocked(host, p.o.BlockedDomains) {
+	if page.Blocked(host, x.policy.blocked) {
 		return verdict{action: intercept, why: "blocked domain"}
 	}
 	if category := presetTunnel(host); category != "" {
 		return verdict{action: tunnel, why: fmt.Sprintf("preset; category=%q", category)}
 	}
-	if until, ok := s.rejects(c); ok {
+	if until, ok := x.s.rejects(c); ok {
 		return verdict{action: tunnel, why: fmt.Sprintf("client-rejected-ca; until=%q", until.Format(time.RFC3339))}
 	}
 	return verdict{action: intercept, why: "default"}
@@ -109,7 +109,7 @@ func (s *serving) serveConnect(x *exchange) {
 	}
 	x.rec.User = user.Name
 	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r, user)}
-	c.verdict = s.judge(c)
+	c.verdict = x.judge(c)
 	if s.terms.Offline && c.verdict.action == tunnel {
 		c.verdict = verdict{refuse, "offline", offlineRefusal(c.target())}
 	}

@@ -23,6 +23,7 @@ const localHost = "readthru.local"
 type exchange struct {
 	s        *serving
 	p        *Proxy
+	policy   *policy // the one that the request began with
 	w        http.ResponseWriter
 	r        *http.Request
 	inside   *connect    // set for a request inside an intercepted connection
@@ -44,7 +45,7 @@ type exchange struct {
 
 // ServeHTTP answers every request: plain ones, intercepted ones, and those for the proxy itself.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{s: s, p: s.p, w: w, r: r, session: s.terms.Session, began: time.Now()}
+	x := &exchange{s: s, p: s.p, policy: s.p.policy.Load(), w: w, r: r, session: s.terms.Session, began: time.Now()}
 	if l, ok := r.Context().Value(linkKey{}).(link); ok {
 		x.inside, x.conn = l.inside, l.conn
 	}
@@ -99,7 +100,7 @@ func (x *exchange) serve() {
 	}
 	want := decide(facts{
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
-		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode, config: x.p.o.Mode,
+		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode, config: x.policy.mode,
 	})
 	// a rule can exempt a path of an intercepted host, but not tunnel it
 	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" {
@@ -253,7 +254,8 @@ func (x *exchange) admit() (user User, bad *refusal) {
 	case x.prefix != nil:
 		user, bad = x.signInAtListener()
 	case x.inside != nil: // the user of the CONNECT
-		x.session, user = x.inside.session, x.inside.user
+		x.session = x.inside.session
+		user, bad = x.policy.auth.still(x.inside.user)
 	default:
 		user, bad = x.signIn(x.r.Header.Get("Proxy-Authorization"))
 	}
@@ -276,10 +278,10 @@ func (x *exchange) admit() (user User, bad *refusal) {
 }
 
 func (x *exchange) signIn(field string) (User, *refusal) {
-	if field == "" && len(x.p.auth.users) == 0 {
+	if field == "" && len(x.policy.auth.users) == 0 {
 		return User{}, nil
 	}
-	user, session, bad := x.p.auth.signIn(x.r.Context(), x.r.RemoteAddr, field)
+	user, session, bad := x.policy.auth.signIn(x.r.Context(), x.r.RemoteAddr, field)
 	x.session = firstOf(session, x.session)
 	return user, bad
 }
@@ -287,9 +289,9 @@ func (x *exchange) signIn(field string) (User, *refusal) {
 // permit applies the checks that need the whole request: rules with a path, TRACE, and the X-Readthru fields, which it
 // removes from the request.
 func (x *exchange) permit() *refusal {
-	if len(x.p.o.Rules) > 0 {
+	if len(x.policy.rules) > 0 {
 		host := x.url().Hostname()
-		if rule, ok := x.p.o.Rules.Match(host, x.url().EscapedPath()); ok {
+		if rule, ok := x.policy.rules.Match(host, x.url().EscapedPath()); ok {
 			if rule.Action == "block" {
 				return blockedRefusal(host)
 			}
@@ -308,7 +310,7 @@ func (x *exchange) permit() *refusal {
 
 // blockedPage refuses a page of a host on the list of blocked domains (rule A11).
 func (x *exchange) blockedPage() *refusal {
-	if host := x.url().Hostname(); page.Blocked(host, x.p.o.BlockedDomains) {
+	if host := x.url().Hostname(); page.Blocked(host, x.policy.blocked) {
 		return blockedRefusal(host)
 	}
 	return nil

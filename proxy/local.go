@@ -93,7 +93,7 @@ func prefixTarget(uri string) string {
 // signInAtListener returns the user of a request in prefix form. A client without proxy settings signs in as at an
 // origin server: with Authorization.
 func (x *exchange) signInAtListener() (User, *refusal) {
-	if len(x.p.auth.users) == 0 {
+	if len(x.policy.auth.users) == 0 {
 		return User{}, nil
 	}
 	user, bad := x.signIn(firstOf(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))

@@ -80,7 +80,8 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // inMemory runs test in a synctest bubble with a client of a proxy, by one of the ways to it. All requests are answered
 // with body, as contentType.
 func inMemory(t *testing.T, way, contentType string, body *timedBody,
-	test func(t *testing.T, get func() *http.Response)) {
+	test func(t *testing.T, get func() *http.Response),
+) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

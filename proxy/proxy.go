@@ -19,7 +19,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,6 +64,7 @@ type Options struct {
 	// Every host is then intercepted.
 	Replay *recording.Recording
 
+	// These five can change, see [Proxy.Reconfigure].
 	Rules          fetch.Rules
 	Mode           string // auto, always, negotiate or never; if empty auto
 	Users          []User // if empty, no sign-in is required
@@ -84,8 +84,7 @@ type Options struct {
 type Proxy struct {
 	o             Options
 	log           *slog.Logger
-	ports         []string
-	auth          *authenticator
+	policy        atomic.Pointer[policy]
 	tls           *tls.Config
 	silentClients *silentClients
 	sessions      *sessions
@@ -102,26 +101,15 @@ func New(o Options) (*Proxy, error) {
 	if o.Client == nil || o.Transport == nil || o.Dial == nil || o.Authority == nil {
 		return nil, errors.New("new proxy: Client, Transport, Dial and Authority must not be nil")
 	}
-	if !validConfigMode(o.Mode) {
-		return nil, fmt.Errorf("new proxy: mode %q is not auto, always, negotiate or never", o.Mode)
-	}
-	auth, err := newAuthenticator(o.Users)
+	first, err := newPolicy(o, nil)
 	if err != nil {
 		return nil, fmt.Errorf("new proxy: %w", err)
 	}
-	p := &Proxy{o: o, log: o.Log, auth: auth, silentClients: newSilentClients(), sessions: newSessions()}
+	p := &Proxy{o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions()}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	if o.ConnectPorts == nil {
-		o.ConnectPorts = []int{443}
-	}
-	for _, port := range o.ConnectPorts {
-		if port < 1 || port > 65535 {
-			return nil, fmt.Errorf("new proxy: connect port %d is not in the range from 1 to 65535", port)
-		}
-		p.ports = append(p.ports, strconv.Itoa(port))
-	}
+	p.policy.Store(first)
 	id := make([]byte, 4)
 	rand.Read(id)
 	p.pseudonym = "readthru-" + hex.EncodeToString(id)

@@ -111,6 +111,21 @@ func (a *authenticator) signIn(ctx context.Context, remote, field string) (user 
 	return user, session, bad
 }
 
+// still returns a user who signed in before as configured now, or a refusal if the credentials would not do now.
+func (a *authenticator) still(user User) (User, *refusal) {
+	if len(a.users) == 0 {
+		return User{}, nil
+	}
+	now, known := a.users[user.Name]
+	if !known || now.PasswordHash != user.PasswordHash {
+		return User{}, &refusal{
+			status: http.StatusForbidden, title: "Sign in again", proxyError: "http_request_denied",
+			detail: "The users of the proxy have changed: open a new connection and sign in.",
+		}
+	}
+	return now, nil
+}
+
 // verify returns the user with this name and password, or a refusal.
 func (a *authenticator) verify(ctx context.Context, remote, name, password string) (User, *refusal) {
 	creds := a.credentials([]byte(name + ":" + password))

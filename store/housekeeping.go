@@ -52,7 +52,7 @@ func (s *Store) housekeep(ctx context.Context) {
 		}
 		s.flushCounts()
 		s.buryCondemned()
-		if s.kv.totals().Bytes > s.maxSize {
+		if s.kv.totals().Bytes > s.maxSize.Load() {
 			_, _ = s.evict(ctx) // ctx ended: closing
 		}
 		calm = time.After(calmAfter)

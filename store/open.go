@@ -67,7 +67,7 @@ func open(o Options, d disk) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{
-		log: o.Log, maxSize: o.MaxSize, chores: make(chan struct{}, 1), added: make(chan struct{}, 1),
+		log: o.Log, chores: make(chan struct{}, 1), added: make(chan struct{}, 1),
 		bodies:     newWeighed[Sum, []byte](maxHotBodies),
 		renditions: newWeighed[string, *Rendition](maxHotRenditions),
 		kv: &kv{
@@ -76,6 +76,7 @@ func open(o Options, d disk) (*Store, error) {
 			syncer: newSyncer(),
 		},
 	}
+	s.maxSize.Store(o.MaxSize)
 	s.records.kv = s.kv
 	s.hot.init()
 	s.tallies.init()

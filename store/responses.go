@@ -113,7 +113,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 	if whole := c.whole(); whole != nil {
 		s.bodies.add(c.sum, whole, c.length)
 	}
-	if s.kv.totals().Bytes > s.maxSize {
+	if s.kv.totals().Bytes > s.maxSize.Load() {
 		s.wakeHousekeeper()
 	}
 	return nil

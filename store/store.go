@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrNotFound is returned for a record that does not exist or is damaged.
@@ -107,7 +108,7 @@ const (
 type Store struct {
 	kv      *kv
 	log     *slog.Logger
-	maxSize int64
+	maxSize atomic.Int64
 
 	setAside string // where a damaged store was moved, if one was
 	lost     bool   // see Health.Lost
@@ -134,10 +135,16 @@ type Store struct {
 
 // Health returns the store's state now.
 func (s *Store) Health() Health {
-	h := Health{SetAside: s.setAside, Lost: s.lost, Queued: s.kv.queuedBytes(), Dropped: s.kv.dropped.Load(), Damaged: s.kv.damaged.Load()}
+	h := Health{
+		SetAside: s.setAside, Lost: s.lost, Queued: s.kv.queuedBytes(), Dropped: s.kv.dropped.Load(),
+		Damaged: s.kv.damaged.Load(),
+	}
 	h.State, h.Reason = s.kv.state()
 	return h
 }
+
+// SetMaxSize changes Options.MaxSize.
+func (s *Store) SetMaxSize(n int64) { s.maxSize.Store(n) }
 
 // Flush waits until all accepted writes are on disk and synced. The error says which of them were lost.
 func (s *Store) Flush() error {

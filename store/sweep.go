@@ -184,11 +184,11 @@ func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 // evict deletes the stored responses used longest ago until their bodies take no more than nine tenths of MaxSize, if
 // they take more than MaxSize now.
 func (s *Store) evict(ctx context.Context) (total int, err error) {
-	if s.kv.totals().Bytes <= s.maxSize {
+	if s.kv.totals().Bytes <= s.maxSize.Load() {
 		return 0, nil
 	}
 	s.settle()
-	goal := s.maxSize / 100 * evictTo
+	goal := s.maxSize.Load() / 100 * evictTo
 	s.kv.walk(scan{prefix: "a/", keys: true}, func(key string, _ []byte) bool {
 		if err = ctx.Err(); err != nil || s.kv.totals().Bytes <= goal {
 			return false
@@ -197,7 +197,7 @@ func (s *Store) evict(ctx context.Context) (total int, err error) {
 		return true
 	})
 	if total > 0 {
-		s.log.Info("evicted", "responses", total, "max_bytes", s.maxSize)
+		s.log.Info("evicted", "responses", total, "max_bytes", s.maxSize.Load())
 	}
 	return total, err
 }

@@ -20,23 +20,14 @@ func standardLog(l *slog.Logger) {
 func (p *program) askedLog(s *settings) *slog.Logger {
 	log := slog.New(slog.DiscardHandler)
 	if s.source["log.level"] != "default" {
-		log = logger(p.err, s)
+		log = logger(p.err, s, levelOf(s))
 	}
 	standardLog(log)
 	return log
 }
 
-// logger returns a log that writes to w in log.format from log.level on: colours on a terminal, else key=value or JSON.
-func logger(w io.Writer, s *settings) *slog.Logger {
-	var level slog.Level
-	switch s.Log.Level {
-	case "debug":
-		level = slog.LevelDebug
-	case "warn":
-		level = slog.LevelWarn
-	case "error":
-		level = slog.LevelError
-	}
+// logger returns a log that writes to w in log.format from level on: colours on a terminal, else key=value or JSON.
+func logger(w io.Writer, s *settings, level slog.Leveler) *slog.Logger {
 	switch {
 	case s.Log.Format == "json":
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
@@ -44,4 +35,17 @@ func logger(w io.Writer, s *settings) *slog.Logger {
 		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// levelOf returns log.level.
+func levelOf(s *settings) slog.Level {
+	switch s.Log.Level {
+	case "debug":
+		return slog.LevelDebug
+	case "warn":
+		return slog.LevelWarn
+	case "error":
+		return slog.LevelError
+	}
+	return slog.LevelInfo
 }

@@ -25,7 +25,7 @@ func TestTheStandardLogIsForWhoDebugs(t *testing.T) {
 		var b strings.Builder
 		s := &settings{config: defaults()}
 		s.Log.Level, s.Log.Format = tt.level, tt.format
-		standardLog(logger(&b, s))
+		standardLog(logger(&b, s, levelOf(s)))
 		log.Print("Unsolicited response received on idle HTTP channel")
 		if got := b.String(); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%s, %s: %q, want %q", tt.level, tt.format, got, tt.want)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -46,15 +47,19 @@ func (p *program) serveCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.serve(c.Context, s, c.Bool("offline"))
+			return p.serve(c.Context, s, c.Bool("offline"), func() (*settings, error) { return p.load(flags...) })
 		},
 	}
 }
 
-// serve runs the daemon until ctx ends.
-func (p *program) serve(ctx context.Context, s *settings, offline bool) (err error) {
-	log := logger(p.err, s)
+// serve runs the daemon until ctx ends. load reads the configuration again.
+func (p *program) serve(ctx context.Context, s *settings, offline bool, load func() (*settings, error)) (err error) {
+	level := new(slog.LevelVar)
+	level.Set(levelOf(s))
+	log := logger(p.err, s, level)
 	standardLog(log)
+	hangups, release := p.hangups() // before the store is open, so that none ends the program
+	defer release()
 	limitMemory()
 	d, err := openDaemon(ctx, s, offline, false, log)
 	if err != nil {
@@ -66,7 +71,13 @@ func (p *program) serve(ctx context.Context, s *settings, offline bool) (err err
 		log.Warn("the proxy is open to other machines", "proxy", d.info.Proxy, "remedy",
 			"set proxy.users, or listen on 127.0.0.1")
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var background sync.WaitGroup
+	background.Go(func() { d.onHangup(ctx, hangups, stop, func() { d.reload(load, level) }) })
 	err = d.Run(ctx)
+	stop()
+	background.Wait()
 	log.Info("stopped")
 	return err
 }

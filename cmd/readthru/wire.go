@@ -36,8 +36,10 @@ import (
 
 // core holds what every operation needs: store, transport, cache and fetcher.
 type core struct {
-	settings  *settings
-	dir       string // the data directory
+	settings  *settings                // of the start
+	now       atomic.Pointer[settings] // with what was reloaded since; never changed but replaced as a whole
+	partition []byte                   // separates credentials in the cache
+	dir       string                   // the data directory
 	offline   bool
 	log       *slog.Logger
 	store     *store.Store
@@ -71,6 +73,7 @@ func makeDataDir(dir string) error {
 // openCore opens the parts from the store upwards. dir is the data directory, which exists.
 func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, error) {
 	c := &core{settings: s, dir: dir, offline: offline, log: log}
+	c.now.Store(s)
 	var err error
 	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream,
@@ -93,30 +96,43 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		_ = c.store.Close() // the first error is returned
 		return nil, err
 	}
-	c.cache = cache.New(cache.Options{
-		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: partition,
-		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
-		Targeted: s.Cache.Targeted, Offline: offline, Secret: page.HasSecret, Page: page.IsPage, Markdown: page.IsMarkdown,
-		ForPage: fetch.Own, Untrusted: fetch.Untrusted,
-		PageLifetime: s.Cache.PageTTL, Rule: s.rules().Cache, Log: log,
-	})
-	third := s.MarkdownNew.Mode
-	if offline {
-		third = "off"
-	}
-	limit := s.MarkdownNew.DailyLimit
-	if limit == 0 {
-		limit = -1 // none; to package fetch, 0 is the default
-	}
+	c.partition = partition
+	c.cache = cache.New(c.cacheOptions(s))
 	c.browser = render.New(render.Options{
-		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, s.BlockedDomains),
+		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, c.blocked),
 		Dir:         filepath.Join(dir, "browser"),
 		Concurrency: s.Render.Concurrency, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody),
 		UserAgent: s.Fetch.UserAgent,
 		Sandbox:   s.Render.Sandbox == "require", Log: log,
 	})
 	c.symbols = symbols.New(symbols.Options{CacheDir: filepath.Join(dir, "symbols")})
-	c.fetcher = fetch.New(fetch.Options{
+	c.fetcher = fetch.New(c.fetchOptions(s))
+	if err := c.openKnowledge(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (c *core) cacheOptions(s *settings) cache.Options {
+	return cache.Options{
+		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: c.partition,
+		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
+		Targeted: s.Cache.Targeted, Offline: c.offline, Secret: page.HasSecret, Page: page.IsPage, Markdown: page.IsMarkdown,
+		ForPage: fetch.Own, Untrusted: fetch.Untrusted,
+		PageLifetime: s.Cache.PageTTL, Rule: s.rules().Cache, Log: c.log,
+	}
+}
+
+func (c *core) fetchOptions(s *settings) fetch.Options {
+	third := s.MarkdownNew.Mode
+	if c.offline {
+		third = "off"
+	}
+	limit := s.MarkdownNew.DailyLimit
+	if limit == 0 {
+		limit = -1 // none; to package fetch, 0 is the default
+	}
+	return fetch.Options{
 		Client: c.cache, Direct: c.transport, Store: c.store,
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
 		BlockedDomains: s.BlockedDomains, Rules: s.rules(), PagesWithCookies: s.Pages.WithCookies,
@@ -125,13 +141,12 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
 		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
 		GitHub: c.github(), RepositoryLifetime: s.Cache.PageTTL, Symbols: c.symbols,
-		Log: log,
-	})
-	if err := c.openKnowledge(); err != nil {
-		return nil, errors.Join(err, c.Close())
+		Log: c.log,
 	}
-	return c, nil
 }
+
+// blocked reports whether a host is on the list of blocked domains.
+func (c *core) blocked(host string) bool { return page.Blocked(host, c.now.Load().BlockedDomains) }
 
 // Close closes the parts in the reverse order of opening, all of them, and returns the first error.
 func (c *core) Close() error {
@@ -185,21 +200,24 @@ func (c *core) avoid() []netip.AddrPort {
 
 // proxy returns the proxy over the core. admin is the URL of the admin port.
 func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
-	s := c.settings
-	var users []proxy.User
-	for _, u := range s.Proxy.Users {
-		users = append(users, proxy.User{Name: u.Name, PasswordHash: u.PasswordHash, Mode: u.Mode})
-	}
-	o := proxy.Options{
-		Fetch: c.fetcher, Client: c.cache, Transport: c.transport, Dial: c.transport.Dial, Authority: authority,
-		Rules: s.rules(), Mode: s.Proxy.Mode, Users: users, ConnectPorts: s.Proxy.ConnectPorts,
-		BlockedDomains: s.BlockedDomains,
-		AdminURL:       admin, Store: c.store, Log: c.log,
-	}
+	o := proxyOptions(c.settings)
+	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
+	o.AdminURL, o.Store, o.Log = admin, c.store, c.log
 	if c.offline {
 		o.Transport, o.Dial = disconnected{}, disconnected{}.Dial
 	}
 	return proxy.New(o)
+}
+
+// proxyOptions returns the options of the proxy that can change while it runs.
+func proxyOptions(s *settings) proxy.Options {
+	o := proxy.Options{
+		Rules: s.rules(), Mode: s.Proxy.Mode, ConnectPorts: s.Proxy.ConnectPorts, BlockedDomains: s.BlockedDomains,
+	}
+	for _, u := range s.Proxy.Users {
+		o.Users = append(o.Users, proxy.User{Name: u.Name, PasswordHash: u.PasswordHash, Mode: u.Mode})
+	}
+	return o
 }
 
 // server returns the operations over the core. running is nil if no proxy runs, and d is then zero; authority may be
@@ -208,7 +226,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	o := api.Options{
 		Fetch: c.fetcher, Store: c.store, Version: version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
-		Offline: c.offline, MaxBody: int64(c.settings.Fetch.MaxBody), MarkdownNewMode: c.settings.MarkdownNew.Mode,
+		Offline: c.offline, MarkdownNewMode: c.settings.MarkdownNew.Mode,
 		Log:   c.log,
 		Proxy: func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
 		Cache: func() api.CacheStats {
@@ -261,7 +279,7 @@ func (c *core) asFetched(ctx context.Context, url string) (*http.Request, error)
 	}
 	req.Header.Set("Accept", "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1")
 	req.Header.Set("Accept-Encoding", "gzip")
-	req.Header.Set("User-Agent", c.settings.Fetch.UserAgent)
+	req.Header.Set("User-Agent", c.now.Load().Fetch.UserAgent)
 	return req, nil
 }
 

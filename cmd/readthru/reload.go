@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"reflect"
+	"slices"
+	"syscall"
+)
+
+// liveKeys are the keys that a running daemon takes over from a reloaded configuration. All others need a restart.
+var liveKeys = []string{
+	"proxy.mode", "proxy.users", "proxy.connect_ports", "rules", "blocked_domains",
+	"fetch.cascade", "fetch.timeout", "fetch.max_body", "fetch.user_agent", "fetch.max_html_chars",
+	"markdown_new.daily_limit", "render.mode", "convert.links", "convert.images", "convert.front_matter",
+	"pages.with_cookies", "cache.page_ttl", "cache.stale_limit", "cache.heuristic_max", "cache.max_size", "log.level",
+}
+
+// hangups returns a channel with the SIGHUPs that the program gets. It gets none if they were ignored at its start, as
+// by nohup. Release ends that.
+func (p *program) hangups() (<-chan os.Signal, func()) {
+	ch := make(chan os.Signal, 1)
+	if p.ignores == nil || !p.ignores(syscall.SIGHUP) {
+		signal.Notify(ch, syscall.SIGHUP)
+	}
+	return ch, func() { signal.Stop(ch) }
+}
+
+// onHangup calls reload for each SIGHUP until ctx ends. If the terminal that the daemon was started from is gone, its
+// closing was the cause: then onHangup calls stop, as for an interrupt.
+func (d *daemon) onHangup(ctx context.Context, hangups <-chan os.Signal, stop, reload func()) {
+	attached := hasTerminal()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+		}
+		if attached && !hasTerminal() {
+			d.core.log.Info("the terminal was closed: start with nohup to go on without it")
+			stop()
+			return
+		}
+		reload()
+	}
+}
+
+// reload takes over the configuration that load returns, as far as that needs no restart. A configuration that has a
+// mistake changes nothing. Requests that have begun keep the settings of their beginning.
+func (d *daemon) reload(load func() (*settings, error), level *slog.LevelVar) {
+	log := d.core.log
+	old := d.core.now.Load()
+	read, err := load()
+	var next *settings
+	var changed, waiting []string
+	if err == nil {
+		next, changed, waiting = old.merge(read)
+		if err = next.check(); err == nil {
+			// the only part that can refuse, because of a user: it changes first
+			if err = d.proxy.Reconfigure(proxyOptions(next)); err != nil {
+				err = usagef("%s: proxy.users: %w", next.source["proxy.users"], err)
+			}
+		}
+	}
+	if err != nil {
+		log.Error("configuration not reloaded: the former one stays", "error", err)
+		return
+	}
+	d.core.now.Store(next)
+	d.core.cache.Reconfigure(d.core.cacheOptions(next))
+	d.core.fetcher.Reconfigure(d.core.fetchOptions(next))
+	d.core.store.SetMaxSize(int64(next.Cache.MaxSize))
+	level.Set(levelOf(next))
+	log.Info("configuration reloaded", "changed", changed)
+	if len(waiting) > 0 {
+		log.Warn("changed keys that need a restart of the daemon", "keys", waiting)
+	}
+}
+
+// merge returns s with the values that next has for liveKeys. It names the live keys that changed, and the others that
+// differ from the start.
+func (s *settings) merge(next *settings) (merged *settings, changed, waiting []string) {
+	c := *s.config
+	merged = &settings{config: &c, dataDir: s.dataDir, configFile: s.configFile, source: map[string]string{}}
+	theirs := next.leaves()
+	for i, l := range merged.leaves() {
+		merged.source[l.path] = s.source[l.path]
+		if reflect.DeepEqual(l.value.Interface(), theirs[i].value.Interface()) {
+			continue
+		}
+		if !slices.Contains(liveKeys, l.path) {
+			waiting = append(waiting, l.path)
+			continue
+		}
+		changed = append(changed, l.path)
+		l.value.Set(theirs[i].value)
+		merged.source[l.path] = next.source[l.path]
+	}
+	return merged, changed, waiting
+}
