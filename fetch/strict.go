@@ -1,22 +1,26 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"strconv"
 	"sync/atomic"
 )
 
-// strictConn checks the heads of HTTP/1 responses while net/http reads them, because net/http tolerates what a cache
-// must not store and another parser may read otherwise (RFC 9112 §2.3, §4, §5.1). A read that comes to a bad byte ends
-// before it, and the next one fails.
+// strictConn checks HTTP/1 responses while net/http reads them, because net/http tolerates heads that a cache must not
+// store and another parser may read otherwise (RFC 9112 §2.3, §4, §5.1), and may take what an origin sends behind a
+// response for the answer to the next request. A read that comes to a bad byte ends before it, and the next one fails.
 type strictConn struct {
 	net.Conn
-	due  atomic.Bool // the next byte begins a head
+	due  atomic.Int32 // the next byte begins a head: 1; that of an answer to HEAD: 2; otherwise 0
+	head bool         // the present response is the answer to HEAD
 	scan responseScan
+	left int64 // bytes of the present response still to come behind its head; -1: not known
 	bad  error
 }
 
@@ -28,18 +32,38 @@ func (c *strictConn) Read(p []byte) (int, error) {
 	if n == 0 {
 		return n, err
 	}
-	if c.due.Swap(false) {
-		c.scan = responseScan{inside: true}
+	if due := c.due.Swap(0); due > 0 {
+		c.head, c.scan = due == 2, responseScan{inside: true, length: -1}
 	}
+	good := 0
 	if c.scan.inside {
-		var good int
-		if good, c.bad = c.scan.read(p[:n]); good == 0 {
-			return 0, c.bad
-		} else if good < n {
-			return good, nil
+		if good, c.bad = c.scan.read(p[:n]); c.bad == nil && !c.scan.inside {
+			c.left = c.scan.content(c.head)
 		}
 	}
+	if c.bad == nil && !c.scan.inside {
+		good = n - c.surplus(int64(n-good))
+	}
+	if good == 0 {
+		return 0, c.bad
+	}
+	if good < n {
+		return good, nil
+	}
 	return n, err
+}
+
+// surplus takes n bytes of content and returns how many of them belong to no response.
+func (c *strictConn) surplus(n int64) int {
+	if c.scan.status == 0 || c.left < 0 { // not HTTP yet, or up to the end of the connection or the last chunk
+		return 0
+	}
+	own := min(n, c.left)
+	c.left -= own
+	if own < n {
+		c.bad = errSurplus
+	}
+	return int(n - own)
 }
 
 // unchecked returns the connection below a strictConn, and c itself if it is none.
@@ -57,7 +81,11 @@ var errInterim = errors.New("malformed response: too many interim responses")
 
 // watched returns a context whose request tells its connection when a response is due, and ends after too many interim
 // ones. It replaces the caller's trace and calls it.
-func watched(ctx context.Context) context.Context {
+func watched(req *http.Request) context.Context {
+	ctx, due := req.Context(), int32(1)
+	if req.Method == http.MethodHead {
+		due = 2
+	}
 	var trace httptrace.ClientTrace
 	callers := httptrace.ContextClientTrace(ctx)
 	if callers != nil {
@@ -65,7 +93,7 @@ func watched(ctx context.Context) context.Context {
 	}
 	trace.GotConn = func(info httptrace.GotConnInfo) {
 		if c, ok := info.Conn.(*strictConn); ok {
-			c.due.Store(true)
+			c.due.Store(due)
 		}
 		if callers != nil && callers.GotConn != nil {
 			callers.GotConn(info)
@@ -105,6 +133,7 @@ func (c *watchedContext) Value(key any) any {
 var (
 	errStatusLine = errors.New("malformed response: its first line is not one of HTTP/1.1 or HTTP/1.0")
 	errFieldName  = errors.New("malformed response: a field has no name, or one with spaces")
+	errSurplus    = errors.New("malformed response: more bytes than its length")
 	errCR         = errors.New("malformed response: a carriage return stands alone in its head")
 )
 
@@ -117,6 +146,11 @@ type responseScan struct {
 	cr     bool
 	n      int // bytes of this line so far
 	status int
+	name   [len("transfer-encoding") + 1]byte
+	value  [20]byte
+	used   int   // bytes in value
+	length int64 // Content-Length; -1 if there is none
+	coded  bool  // Transfer-Encoding
 }
 
 // read follows p. It returns how many of its bytes are good, and what is wrong with the next one. It stops at the end
@@ -134,7 +168,7 @@ func (s *responseScan) read(p []byte) (good int, err error) {
 				return i, err
 			}
 			if !s.inside {
-				return len(p), nil
+				return i + 1, nil
 			}
 			continue
 		case !s.fields:
@@ -142,12 +176,18 @@ func (s *responseScan) read(p []byte) (good int, err error) {
 				return i, errStatusLine
 			}
 		case s.colon:
+			if s.used < len(s.value) {
+				s.value[s.used] = c
+				s.used++
+			}
 		case c == ':' && s.n > 0:
 			s.colon = true
 		case s.n == 0 && (c == ' ' || c == '\t') && s.later:
 			s.colon = true // goes on with the value of the line before (RFC 9112 §5.2)
 		case c <= ' ', c == ':', c == 0x7f:
 			return i, errFieldName
+		case s.n < len(s.name):
+			s.name[s.n] = c
 		}
 		s.n++
 	}
@@ -181,12 +221,40 @@ func (s *responseScan) endLine() error {
 		return errFieldName
 	case s.n > 0:
 		s.later = true
+		s.endField()
 	case s.status >= 100 && s.status < 200 && s.status != http.StatusSwitchingProtocols:
-		*s = responseScan{inside: true}
+		*s = responseScan{inside: true, length: -1}
 		return nil
 	default:
 		s.inside = false
 	}
-	s.n, s.colon, s.cr = 0, false, false
+	s.n, s.colon, s.cr, s.used = 0, false, false, 0
+	clear(s.name[:])
 	return nil
+}
+
+// endField takes the value of a field that frames the response. net/http judges it.
+func (s *responseScan) endField() {
+	name, value := bytes.TrimRight(s.name[:], "\x00"), s.value[:s.used]
+	switch {
+	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+		s.coded = true
+	case bytes.EqualFold(name, []byte("Content-Length")):
+		if n, err := strconv.ParseUint(string(bytes.Trim(value, " \t")), 10, 62); err == nil && len(value) < len(s.value) {
+			s.length = int64(n)
+		}
+	}
+}
+
+// content returns how many bytes follow the head, -1 if it does not tell.
+func (s *responseScan) content(head bool) int64 {
+	switch {
+	case s.status == http.StatusSwitchingProtocols:
+		return -1
+	case head, s.status == http.StatusNoContent, s.status == http.StatusNotModified:
+		return 0
+	case s.coded:
+		return -1
+	}
+	return s.length
 }

@@ -115,7 +115,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = &r
 	}
 	var x exchange
-	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(watched(req.Context()))))
+	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(watched(req))))
 	if resp, err = x.end(resp, err); err != nil {
 		return nil, err
 	}
