@@ -164,6 +164,9 @@ func (n NewBase) base() (knowledge.Base, error) {
 		if err != nil {
 			return b, problem(http.StatusBadRequest, "%s", err)
 		}
+		if page.HasSecret(u) { // before it is in the base's record, and a job's
+			return b, problem(http.StatusBadRequest, "%s carries what looks like a credential", page.Mask(u))
+		}
 		b.Source, b.URL = raw.source, u.String()
 		given++
 	}

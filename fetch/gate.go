@@ -50,6 +50,8 @@ func (d disclosure) refusal() string {
 		return "the caller forbids third parties"
 	case d.credentials || d.url.User != nil || page.HasSecret(d.url):
 		return "the request carries credentials"
+	case page.Unlisted(d.url):
+		return "the URL may be known only to those who were given it"
 	case d.private:
 		return "the page is private"
 	case d.noTransform:
@@ -109,10 +111,10 @@ func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 }
 
 // MayLeave reports whether u may be disclosed to a third party, judged by its text alone: its host is public and not
-// blocked, and nothing in it looks like a credential.
+// blocked, and nothing in it looks like a credential or cannot be guessed.
 func (f *Fetcher) MayLeave(u *url.URL) bool {
 	f = f.newest.Load()
-	return u.User == nil && !page.HasSecret(u) && publicName(u) && f.Blocked(u) == nil
+	return u.User == nil && !page.Unlisted(u) && publicName(u) && f.Blocked(u) == nil
 }
 
 // asksPassword reports whether lower-case HTML has a password field, even inside a script.

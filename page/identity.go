@@ -165,7 +165,7 @@ func tracking(name string) bool {
 	}
 	switch name {
 	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid", "igshid",
-		"mc_cid", "mc_eid", "_hsenc", "_hsmi":
+		"mc_cid", "mc_eid", "_hsenc", "_hsmi", "srsltid":
 		return true
 	}
 	return false

@@ -9,14 +9,14 @@ import (
 // mask stands in for what is secret in logs, records and error texts.
 const mask = "***"
 
-// HasSecret reports whether u carries something that looks like a credential: user info, or a query or fragment
-// parameter whose name or value looks secret. A request for such a URL counts as one with credentials: it is
-// forwarded, but the page is not stored, indexed, exported or disclosed (rule AD4).
+// HasSecret reports whether u carries something that looks like a credential: user info, a query or fragment
+// parameter whose name or value looks secret, or a segment of its path that does. A request for such a URL counts as
+// one with credentials: it is forwarded, but the page is not stored, indexed, exported or disclosed (rule AD4).
 func HasSecret(u *url.URL) bool {
 	if u.User != nil {
 		return true
 	}
-	return anyParam(u.RawQuery, secretParam) || anyParam(u.EscapedFragment(), secretParam)
+	return anyParam(u.RawQuery, secretParam) || anyParam(u.EscapedFragment(), secretParam) || secretPath(u.EscapedPath())
 }
 
 // Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.
@@ -24,6 +24,10 @@ func Mask(u *url.URL) string {
 	m := *u
 	if m.User != nil {
 		m.User = url.User(mask)
+	}
+	if path := m.EscapedPath(); secretPath(path) {
+		m.RawPath = maskPath(path)
+		m.Path, _ = url.PathUnescape(m.RawPath) // it was escaped before, and the mask needs no escape
 	}
 	m.RawQuery = maskParams(m.RawQuery)
 	if f := m.EscapedFragment(); anyParam(f, secretParam) {
@@ -43,6 +47,7 @@ func MaskString(raw string) string {
 		if at := strings.LastIndexByte(head, '@'); at >= 0 {
 			head = mask + head[at:]
 		}
+		head = maskPath(head)
 		if cut {
 			head += "?" + mask
 		}

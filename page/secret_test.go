@@ -28,6 +28,24 @@ func TestSecretsInURLs(t *testing.T) {
 		{"https://a.test/?q=1;r=2&token=abc", "https://a.test/?q=1;r=2&token=***"},
 		{"https://a.test/?user[password]=abc", "https://a.test/?user[password]=***"},
 		{"https://a.test/?code=abc", "https://a.test/?code=***"},
+		{"https://a.test/x;jsessionid=0A1B2C?q=1", "https://a.test/x;jsessionid=***?q=1"},
+		{"https://a.test/x;v=1;JSESSIONID=0A1B2C/y", "https://a.test/x;v=1;JSESSIONID=***/y"},
+		{"https://a.test/(S(lit3py55t21z5v55vlm25s55))/y", "https://a.test/***/y"},
+		{"https://a.test/v/" + jwt + "/y%20z", "https://a.test/v/***/y%20z"},
+		{"https://a.test/x/ghp_abcdefghijklmnop", "https://a.test/x/***"},
+		{"https://api.test/bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/getMe", "https://api.test/***/getMe"},
+		{"https://a.test/reset/8f3a9b2c7d1e4f60", "https://a.test/reset/***"},
+		{"https://a.test/password-reset/aZ3kP9qLm2Xw", "https://a.test/password-reset/***"},
+		{"https://a.test/reset-password/confirm/MQ-c1x9k2p7w4q8z3", "https://a.test/reset-password/confirm/***"},
+		{
+			"https://a.test/share/3f2504e0-4f89-41d3-9a0c-0305e82c3301?x=1",
+			"https://a.test/share/***?x=1",
+		},
+		{"https://a.test/invite/5f4dcc3b5aa765d61d8327deb882cf99", "https://a.test/invite/***"},
+		{"https://hooks.test/services/T0001/B0002/Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3", "https://hooks.test/services/T0001/B0002/***"},
+		{"https://docs.test/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgVE2upms/edit",
+			"https://docs.test/document/d/***/edit"},
+		{"https://a.test/u%2Fx/aB3%64E5fG7hI9jK1lM3nO", "https://a.test/u%2Fx/***"},
 	} {
 		u := mustParse(t, tt.url)
 		if !page.HasSecret(u) {
@@ -49,6 +67,17 @@ func TestOrdinaryURLsHaveNoSecret(t *testing.T) {
 		"https://a.test/?country-code=de", "https://a.test/?page=2&sort=key", "https://a.test/token/x",
 		"https://a.test/#section-key", "https://a.test/?q=a;b;c",
 		"https://a.test/?design=1&author=x&passage=3",
+		"https://github.test/o/r/commit/c283f40e5b1d2a3f4c5b6a7988796a5b4c3d2e1f", "https://a.test/blob/c283f40/x.go",
+		"https://a.test/docs/3f2504e0-4f89-41d3-9a0c-0305e82c3301/intro", "https://a.test/f/5f4dcc3b5aa765d61d8327deb882cf99",
+		"https://a.test/static/js/main.8f3a9b2c7d1e4f60a1b2.js", "https://a.test/_next/static/aB3dE5fG7hI9jK1lM3nO5/x",
+		"https://a.test/a/Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3.css", "https://www.youtube.test/channel/UC_x5XG1OV2P6uZZ5FSM9Ttw",
+		"https://medium.test/@me/how-to-reset-a-password-in-2024-3f2a1b9c8d7e", "https://youtu.test/dQw4w9WgXcQ",
+		"https://a.test/ThinkPad-T14-Gen-7-Linux-Xe", "https://pkg.test/x@v0.0.0-20260908200009-22c9c6c9d4da",
+		"https://a.test/javadoc/AbstractSingletonProxyFactoryBean2/NSURLSessionConfiguration",
+		"https://a.test/password/tips-for-2024",
+		"https://a.test/token/access-tokens", "https://a.test/auth/oauth2-with-pkce", "https://a.test/login/windows-11-23h2",
+		"https://notion.test/Release-notes-8f3a9b2c7d1e4f60a1b2c3d4e5f60718", "https://arxiv.test/abs/2401.01234v2",
+		"https://a.test/share/2023-annual-report.pdf", "https://a.test/x;v=1.2/y", "https://a.test/reset/",
 	} {
 		u := mustParse(t, raw)
 		if page.HasSecret(u) {
@@ -60,10 +89,31 @@ func TestOrdinaryURLsHaveNoSecret(t *testing.T) {
 	}
 }
 
+// What cannot be guessed may be public, and is kept; no third party is told of it.
+func TestUnlistedURLs(t *testing.T) {
+	for raw, want := range map[string]bool{
+		"https://a.test/docs/3f2504e0-4f89-41d3-9a0c-0305e82c3301/intro": true,
+		"https://a.test/f/5f4dcc3b5aa765d61d8327deb882cf99":              true,
+		"https://a.test/x?doc=5f4dcc3b5aa765d61d8327deb882cf99":          true,
+		"https://a.test/x?id=Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3":                   true,
+		"https://a.test/reset/8f3a9b2c7d1e4f60":                          true,
+		"https://a.test/?token=x":                                        true,
+		"https://a.test/?gclid=Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3":                 false,
+		"https://a.test/how-to-reset-a-password-in-2024-3f2a1b9c8d7e":    false,
+		"https://a.test/2024/05/the-longest-title-that-anybody-has-made": false,
+		"https://a.test/javadoc/AbstractSingletonProxyFactoryBean2":      false,
+		"https://a.test/?q=internationalization+2024":                    false,
+	} {
+		if got := page.Unlisted(mustParse(t, raw)); got != want {
+			t.Errorf("Unlisted(%s) = %t", raw, got)
+		}
+	}
+}
+
 func TestMaskStringHidesSecretsOfWhatDoesNotParse(t *testing.T) {
 	for _, raw := range []string{
 		"https://me:s3cret@a.test:port/x", "https://a.test/%zz?token=s3cret",
-		"://me:s3cret@x?y=s3cret", "https://a.test/%zz#token=s3cret",
+		"https://a.test/%zz;jsessionid=s3cret/x", "://me:s3cret@x?y=s3cret", "https://a.test/%zz#token=s3cret",
 	} {
 		if got := page.MaskString(raw); strings.Contains(got, "s3cret") {
 			t.Errorf("MaskString(%s) = %s", raw, got)
