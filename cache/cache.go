@@ -262,7 +262,7 @@ func (c *Cache) answer(q *request) (*http.Response, error) {
 			}
 		}
 		c.misses.Add(1)
-		return gatewayTimeout(q, why), nil
+		return c.gatewayTimeout(q, why), nil
 	}
 	return c.fetch(q, sel, why, at)
 }

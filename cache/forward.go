@@ -85,7 +85,7 @@ func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	q.why = why
 	c.bypass.Add(1)
 	if c.next == nil || c.policy().offline {
-		return gatewayTimeout(q, why), nil
+		return c.gatewayTimeout(q, why), nil
 	}
 	sent := time.Now()
 	resp, err := c.next.RoundTrip(q.Request)

@@ -29,8 +29,14 @@ type Outcome struct {
 // Details of an outcome.
 const (
 	DetailOnlyIfCached = "only-if-cached" // no stored response answers, and the request must not be forwarded
+	DetailOffline      = "offline"        // the same, because the cache is offline; or a stored response answers therefore
 	DetailRendition    = "rendition"      // the answer was made from a stored response before
 )
+
+// Unasked reports whether the response is the cache's own 504: it has none that may answer, and must not ask the origin.
+func (o Outcome) Unasked() bool {
+	return !o.Hit && o.Status == 0 && (o.Detail == DetailOnlyIfCached || o.Detail == DetailOffline)
+}
 
 // OutcomeOf returns the outcome that resp carries. It is the zero value if resp did not pass a cache or if resp.Body
 // was replaced.

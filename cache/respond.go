@@ -146,10 +146,14 @@ func streamed(q *request, f *flight, h http.Header, body *spoolReader, o Outcome
 }
 
 // gatewayTimeout is the answer to a request that must not, or cannot, go further (RFC 9111 §5.2.1.7).
-func gatewayTimeout(q *request, why string) *http.Response {
+func (c *Cache) gatewayTimeout(q *request, why string) *http.Response {
+	detail := DetailOnlyIfCached
+	if c.policy().offline {
+		detail = DetailOffline
+	}
 	h := http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}, "Content-Length": {"0"}}
 	return &http.Response{
 		Status: "504 Gateway Timeout", StatusCode: http.StatusGatewayTimeout, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: h, Body: &body{http.NoBody, Outcome{Forward: why, Detail: DetailOnlyIfCached}}, Request: q.Request,
+		Header: h, Body: &body{http.NoBody, Outcome{Forward: why, Detail: detail}}, Request: q.Request,
 	}
 }

@@ -58,7 +58,7 @@ func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 		v.detail = "override"
 	}
 	if p.offline {
-		v.detail = "offline"
+		v.detail = DetailOffline
 	}
 	switch {
 	case q.cc.noCache || q.cc.noStore, q.cc.maxAge != absent && current > q.cc.maxAge && !p.staleAllowed(q, &cc, &v):

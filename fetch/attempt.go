@@ -122,7 +122,7 @@ func (f *Fetcher) identify(u *url.URL) (*page.Page, page.Key) {
 func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	a.resp, a.status = resp, resp.StatusCode
 	a.kind = classify(a.req.Own, a.status, resp.Header)
-	if a.outcome = cache.OutcomeOf(resp); a.outcome.Detail == cache.DetailOnlyIfCached {
+	if a.outcome = cache.OutcomeOf(resp); a.outcome.Unasked() {
 		a.kind = opaque // our cache has nothing and must not ask: no word of the origin
 	}
 	a.noTransform = a.noTransform || httpfield.Directive(resp.Header, "no-transform") ||

@@ -28,6 +28,7 @@ const (
 	KindTLS         = "tls"
 	KindTooLarge    = "too_large"
 	KindUnsupported = "unsupported"
+	KindOffline     = "offline"
 )
 
 // Error describes why a fetch failed. Its text is one plain sentence.
@@ -51,6 +52,8 @@ func (e *Error) Error() string {
 		return "Blocked: " + e.URL + ": " + e.cause()
 	case KindTooLarge:
 		return "Too large: " + e.URL + ": " + e.cause()
+	case KindOffline:
+		return "Offline: " + e.URL + " is not stored, and readthru asks no origin while it is offline"
 	case KindUnsupported:
 		return "Cannot fetch " + e.URL + ": " + e.cause()
 	}
@@ -67,13 +70,13 @@ func (e *Error) cause() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HTTPStatus returns the status for the response that reports the error: 403 for KindBlocked, 504 for KindTimeout, the
-// origin's status for KindHTTP, and otherwise 502.
+// HTTPStatus returns the status for the response that reports the error: 403 for KindBlocked, 504 for KindTimeout and
+// KindOffline, the origin's status for KindHTTP, and otherwise 502.
 func (e *Error) HTTPStatus() int {
 	switch e.Kind {
 	case KindBlocked:
 		return http.StatusForbidden
-	case KindTimeout:
+	case KindTimeout, KindOffline:
 		return http.StatusGatewayTimeout
 	case KindHTTP:
 		if e.Status >= 400 && e.Status <= 599 {

@@ -248,9 +248,11 @@ type Request struct {
 	Force  bool        // validate or fetch again (no-cache)
 	// answer only from fresh stored responses; the error for a missing one has status 504
 	CacheOnly bool
-	NoRemote  bool // no third party
-	NoStore   bool // store no page, visit or rendition
-	Text      bool // plain text instead of markdown
+	// the client did not ask for a page in particular: an answer that begins after the time limit passes unchanged
+	Patient  bool
+	NoRemote bool // no third party
+	NoStore  bool // store no page, visit or rendition
+	Text     bool // plain text instead of markdown
 	// the origin's HTML, decoded to UTF-8, instead of markdown; has no effect on other content
 	HTML      bool
 	Cascade   []string // if nil the rule's, else the config's

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"readthru/cache"
 	"readthru/convert"
 	"readthru/github"
 	"readthru/httpfield"
@@ -69,7 +71,12 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if r.Method == http.MethodHead {
 		ask = f.askHead
 	}
-	timer := time.AfterFunc(limit, func() { cancel(errTimeout) })
+	patience := newPatience(r.Patient)
+	timer := time.AfterFunc(limit, func() {
+		if !patience.tested() {
+			cancel(errTimeout)
+		}
+	})
 	var ans *Answer
 	var err error
 	if t != nil {
@@ -77,8 +84,11 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	}
 	if ans == nil && err == nil {
 		err = ask(ctx, a)
+		late := patience.end()
 		switch {
 		case err != nil:
+		case late:
+			ans, err = f.untouched(a, markIf(a.kind != opaque, "late"))
 		case a.noTransform && !r.Own:
 			ans, err = f.untouched(a, markIf(a.kind != opaque, "no-transform"))
 		case r.Own && (a.status < 200 || a.status > 299):
@@ -106,6 +116,52 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	}
 	cancel(nil)
 	return ans, nil
+}
+
+// patience says whether the time limit of a page holds while its head is awaited.
+type patience struct{ state atomic.Int32 }
+
+// The states of patience.
+const (
+	patient   = iota // the limit does not hold
+	impatient        // it holds
+	tried            // it has passed and did not hold
+)
+
+func newPatience(has bool) *patience {
+	p := &patience{}
+	if !has {
+		p.state.Store(impatient)
+	}
+	return p
+}
+
+// tested is called at the time limit. It reports whether the limit does not hold.
+func (p *patience) tested() bool { return p.state.CompareAndSwap(patient, tried) }
+
+// end is called when the head is there: from now on the limit holds. It reports whether the limit has passed before.
+func (p *patience) end() (late bool) {
+	return !p.state.CompareAndSwap(patient, impatient) && p.state.Load() == tried
+}
+
+// Head makes a round trip whose response is to be a page for a client that gets the origin's bytes: its head is there
+// within the time limit of pages. The body has no limit.
+func (f *Fetcher) Head(req *http.Request, client http.RoundTripper) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	timer := time.AfterFunc(f.o.Timeout, func() { cancel(errTimeout) })
+	resp, err := client.RoundTrip(req.WithContext(ctx))
+	if !timer.Stop() && err == nil {
+		resp.Body.Close()
+		err = errTimeout
+	}
+	if err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, errTimeout) && !errors.Is(err, errTimeout) {
+			err = fmt.Errorf("%w: %w", errTimeout, err)
+		}
+		cancel(nil)
+		return nil, err
+	}
+	return resp, nil // ctx ends with the client's request
 }
 
 // noteFailure returns the error of a page that was not obtained. It notes the error with the page, and for a retry.
@@ -195,6 +251,9 @@ func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && 
 // page.
 func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
 	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: retryAfter(a.resp, time.Now())}
+	if a.outcome.Unasked() && a.outcome.Detail == cache.DetailOffline {
+		none.Kind, none.Type = KindOffline, "destination_unavailable"
+	}
 	if !refusing(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}

@@ -111,7 +111,7 @@ func (s *serving) serveConnect(x *exchange) {
 	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r, user)}
 	c.verdict = x.judge(c)
 	if s.terms.Offline && c.verdict.action == tunnel {
-		c.verdict = verdict{refuse, "offline", offlineRefusal(c.target())}
+		c.verdict = verdict{refuse, "offline", offlineRefusal(thisSession, c.target())}
 	}
 	x.target = c.target()
 	x.hijacked = true

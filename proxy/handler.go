@@ -91,7 +91,7 @@ func (x *exchange) serve() {
 		return
 	}
 	if x.s.terms.Offline && (wantsWebSocket(x.r) || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
-		x.refuse(offlineRefusal(x.masked()))
+		x.refuse(offlineRefusal(thisSession, x.masked()))
 		return
 	}
 	if wantsWebSocket(x.r) {
@@ -350,6 +350,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
 	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.maxTokens, x.asked.view, x.asked.render,
 		x.session, r.UserAgent()
+	want.Patient = x.asked.mode == "" && parseAccept(r.Header["Accept"]).anything
 	ctx, hints := withEarlyHints(r.Context(), x)
 	answer, err := x.p.o.Fetch.Page(ctx, want)
 	hints.stop()
@@ -371,7 +372,13 @@ func (x *exchange) passThrough(observe bool) {
 	}
 	ctx, hints := withEarlyHints(x.r.Context(), x)
 	req := x.r.WithContext(ctx)
-	resp, err := x.p.o.Client.RoundTrip(req)
+	var resp *http.Response
+	var err error
+	if x.p.o.Fetch != nil && parseAccept(req.Header["Accept"]).html > 0 {
+		resp, err = x.p.o.Fetch.Head(req, x.p.o.Client)
+	} else {
+		resp, err = x.p.o.Client.RoundTrip(req) // an API may be slow
+	}
 	hints.stop()
 	if err != nil {
 		x.fail(x.r.URL, err)

@@ -12,11 +12,17 @@ func storedOnly(h http.Header) {
 	h["Cache-Control"] = append(h["Cache-Control"], "only-if-cached, max-stale")
 }
 
-// offlineRefusal is the answer of an offline session without a stored response, like that of a cache to only-if-cached
-// (RFC 9111 §5.2.1.7).
-func offlineRefusal(target string) *refusal {
+// Who may be offline.
+const (
+	thisSession = "This session"
+	readthru    = "readthru"
+)
+
+// offlineRefusal is the answer without a stored response of an offline session, or of readthru as a whole, like that of
+// a cache to only-if-cached (RFC 9111 §5.2.1.7).
+func offlineRefusal(who, target string) *refusal {
 	return &refusal{
 		status: http.StatusGatewayTimeout, title: "Offline", proxyError: "destination_unavailable",
-		detail: "This session is offline, and no stored response answers a request to " + target + ".",
+		detail: who + " is offline, and no stored response answers a request to " + target + ".",
 	}
 }

@@ -127,6 +127,16 @@ func (b *bodyWriter) Write(p []byte) (n int, err error) {
 func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	defer resp.Body.Close()
 	x.rec.Status = resp.StatusCode
+	if outcome.Unasked() && (x.s.terms.Offline || outcome.Detail == cache.DetailOffline) {
+		who := thisSession
+		if outcome.Detail == cache.DetailOffline {
+			who = readthru
+		}
+		bad := offlineRefusal(who, x.masked())
+		x.tellOutcome(bad, outcome)
+		x.refuse(bad)
+		return
+	}
 	if resp.StatusCode < 200 || resp.StatusCode > 999 {
 		bad := &refusal{
 			status: http.StatusBadGateway, title: "Bad gateway", proxyError: "http_protocol_error",

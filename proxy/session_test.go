@@ -269,6 +269,8 @@ func TestAnOfflineSessionIsAnsweredFromWhatIsStored(t *testing.T) {
 			}
 			if got := ask(t, client, target, fields...); !strings.HasPrefix(got, want) {
 				t.Errorf("%s %v: %.100s, want %s", target, fields, got, want)
+			} else if want == "504" && !strings.Contains(got, "This session is offline") {
+				t.Errorf("%s %v: %.100s, which does not say that the session is offline", target, fields, got)
 			}
 		}
 	}

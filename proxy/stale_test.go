@@ -56,7 +56,8 @@ func TestOurOwnErrorsTellWhatTheCacheDid(t *testing.T) {
 		{closed, http.MethodGet, "*/*", 502, "readthru; fwd=uri-miss"},
 		{closed, http.MethodGet, "text/css", 502, "readthru; fwd=uri-miss"},
 		{closed, http.MethodPost, "*/*", 502, "readthru; fwd=method"},
-		{silent, http.MethodGet, "*/*", 504, "readthru; fwd=uri-miss"},
+		{silent, http.MethodGet, "text/markdown", 504, "readthru; fwd=uri-miss"},
+		{silent, http.MethodGet, "text/html", 504, "readthru; fwd=uri-miss"},
 	} {
 		resp, _ := tt.b.do(tt.method, "http://a.test/", nil, "Accept: "+tt.accept)
 		if got := resp.Header.Get("Cache-Status"); resp.StatusCode != tt.status || got != tt.want {
