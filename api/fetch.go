@@ -74,7 +74,7 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 func (r FetchRequest) forFetcher(u *url.URL) fetch.Request {
 	return fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(),
-		Text: r.Format == "text", HTML: r.Format == "html",
+		Text: r.Format == "text", HTML: r.Format == "html" || r.Format == "verbatim", Reader: r.Format == "verbatim",
 		MaxTokens: r.MaxTokens, Agent: r.Agent, Session: r.Session, Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
 		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
 	}
@@ -126,8 +126,8 @@ func whyNotRendered(p *page.Page) string {
 // check returns an error for values that no fetch takes.
 func (r FetchRequest) check() error {
 	switch {
-	case !slices.Contains([]string{"", "markdown", "text", "html", "prompt", "screenshot", "json"}, r.Format):
-		return problem(http.StatusBadRequest, "format %q is not markdown, text, html, prompt, screenshot or json", r.Format)
+	case !slices.Contains([]string{"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json"}, r.Format):
+		return problem(http.StatusBadRequest, "format %q is not markdown, text, html, verbatim, prompt, screenshot or json", r.Format)
 	case !slices.Contains([]string{"", "auto", "always", "never"}, r.Render):
 		return problem(http.StatusBadRequest, "render %q is not auto, always or never", r.Render)
 	case r.MaxChars < 0:

@@ -21,7 +21,6 @@ const (
 	DoubtHTML  Doubt = "the markdown is HTML"
 	DoubtWall  Doubt = "the markdown is a bot wall"
 	DoubtError Doubt = "the markdown is an error page"
-	DoubtHide  Doubt = "the markdown has text hidden from readers"
 	DoubtCode  Doubt = "the markdown has code without fences"
 	DoubtLinks Doubt = "the markdown has many broken links"
 	DoubtLess  Doubt = "the markdown has less than a quarter of the page's words"
@@ -40,7 +39,6 @@ const (
 
 var (
 	tagLike    = pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
-	hidingTag  = pattern(`(?i)<[a-z][a-z0-9]*\s[^<>]*(?:\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px)?\s*[;"']|opacity\s*:\s*0\s*[;"']|left\s*:\s*-\d{4,}px)[^<>]*>\s*[^\s<]`)
 	codeSyntax = pattern(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
 )
 
@@ -57,8 +55,6 @@ func DoubtMarkdown(md []byte) Doubt {
 		return DoubtWall
 	case soup(prose):
 		return DoubtHTML
-	case conceals(string(md)):
-		return DoubtHide
 	case saysError(md, seen):
 		return DoubtError
 	case seen < thinMarkdown && chars.Words(string(md)) < thinMarkdown:
@@ -118,31 +114,6 @@ func soup(prose string) bool {
 	}
 	return count >= 10 && tags*2 > len(prose)
 }
-
-// conceals reports whether markdown holds text that its reader would not see after rendering.
-func conceals(md string) bool {
-	if _, smuggled := chars.Visible(md); smuggled {
-		return true
-	}
-	prose := withoutCode(md)
-	if strings.Contains(prose, "<") && hidingTag().MatchString(prose) {
-		return true
-	}
-	for {
-		_, rest, found := strings.Cut(prose, "<!--")
-		if !found {
-			return false
-		}
-		comment, after, _ := strings.Cut(rest, "-->")
-		if orderMarks().MatchString(comment) {
-			return true
-		}
-		prose = after
-	}
-}
-
-// orderMarks matches instructions to a language model.
-var orderMarks = pattern(`(?i)\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|prior|above|earlier|all)\b.{0,40}\b(?:instructions?|prompts?|rules?|context)\b|\bsystem prompt\b|\byou (?:are|must) now\b`)
 
 // saysError reports whether markdown is only a short text under a heading that names an error.
 func saysError(md []byte, seen int) bool {

@@ -112,13 +112,15 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	if err := twin.read(s.f.o.MaxBody); err != nil {
 		return nil, Explain(u, err)
 	}
-	if why := unfitTwin(twin.content, kind == markdownKind || markdownPath(u.Path), a.content, signs.Words); why != "" {
+	c := convert.CleanMarkdown(twin.content, resp.Header.Get("Content-Type"), u)
+	if why := unfitTwin(c.Text, kind == markdownKind || markdownPath(u.Path), a.content, signs.Words); why != "" {
 		return nil, unfit(why)
 	}
 	if wall := convert.Wall(resp.StatusCode, resp.Header, twin.content); wall != "" {
 		return nil, unfit("the twin is a bot wall")
 	}
-	r := foreign(twin.content, resp.Header.Get("X-Markdown-Tokens"), page.Alternate)
+	a.take(c)
+	r := foreign(c, resp.Header.Get("X-Markdown-Tokens"), page.Alternate)
 	r.FinalURL, r.CanonicalURL, r.HTMLTokens, r.Expires = u.String(), signs.Canonical, convert.HTMLTokens(a.content),
 		time.Now().Add(alternateLifetime)
 	if signs.Canonical == "" {

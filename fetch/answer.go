@@ -103,7 +103,7 @@ func (f *Fetcher) form(a *attempt) form {
 		if a.kind != htmlKind {
 			p.ContentFormat = "text"
 		}
-		return form{markdown: inUTF8(a)}
+		return form{markdown: a.asWritten()}
 	case a.req.Text:
 		p.ContentFormat = "text"
 		_, plain := page.SplitFrontMatter(markdown)
@@ -232,7 +232,7 @@ func contentType(a *attempt) string {
 		return "text/html; charset=utf-8"
 	case a.req.Text:
 		return "text/plain; charset=utf-8"
-	case a.best.From == page.Negotiated && c != "" && c != "utf-8":
+	case a.best.From == page.Negotiated && c != "" && c != "utf-8" && !a.recoded:
 		return "text/markdown; charset=" + strings.Map(tokenRune, c)
 	}
 	return "text/markdown; charset=utf-8"

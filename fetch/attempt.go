@@ -69,6 +69,7 @@ type made struct {
 	best     *store.Rendition // so far
 	shown    *store.Rendition // what the view wants of it; nil: best
 	removed  *page.Removed    // receipts, where the view wants them
+	recoded  bool             // best is in UTF-8, whatever its origin's charset
 	failure  error            // of the local conversion, if it gave nothing
 	seen     *render.Page     // what a browser saw; nil: none did
 	source   []byte           // Answer.Source

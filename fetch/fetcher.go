@@ -254,7 +254,10 @@ type Request struct {
 	NoStore  bool // store no page, visit or rendition
 	Text     bool // plain text instead of markdown
 	// the origin's HTML, decoded to UTF-8, instead of markdown; has no effect on other content
-	HTML      bool
+	HTML bool
+	// Reader says that the client asked for markdown by name, and so reads plain text and data too: what nobody sees is
+	// taken out of them. With HTML it holds for content that is not HTML.
+	Reader    bool
 	Cascade   []string // if nil the rule's, else the config's
 	MaxTokens int      // truncate at a block boundary and report it; 0: no limit
 	Agent     string   // User-Agent for the visit

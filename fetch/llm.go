@@ -125,7 +125,8 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	i.LLMModel, i.LLMMS = s.f.o.LLM.Model(), answer.Took.Milliseconds()
 	i.LLMPromptTokens, i.LLMCompletionTokens = answer.Usage.Prompt, answer.Usage.Completion
 	i.LLMTotalTokens = i.LLMPromptTokens + i.LLMCompletionTokens
-	markdown := unfenced(answer.Text)
+	c := convert.CleanMarkdown([]byte(unfenced(answer.Text)), "", a.url)
+	markdown := string(c.Text)
 	if disguised([]byte(markdown)) {
 		return nil, unfit("the model wrote HTML")
 	}
@@ -137,14 +138,18 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 		return nil, unfit("the answer of the model is rejected: " + string(doubt))
 	}
 	warnings := res.Warnings
+	for _, w := range c.Warnings {
+		warnings = addWarning(warnings, w)
+	}
 	if trim.Rest != "" {
 		markdown += "\n\n" + trim.Rest
 		warnings = addWarning(warnings, "llm-part")
 	}
 	markdown += "\n"
 	return &store.Rendition{
-		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(markdown), From: page.LLM, Expires: time.Now().Add(modelLifetime),
-		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
+		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(markdown), From: page.LLM,
+		Expires: time.Now().Add(modelLifetime),
+		Title:   res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: convert.Tokens(markdown), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings,
 		FinalURL: a.url.String(),

@@ -191,7 +191,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 	if wall := convert.Wall(resp.StatusCode, resp.Header, answer.content); wall != "" {
 		return nil, unfit("markdown.new returned a bot wall")
 	}
-	r, err := readMarkdownNew(resp.Header, answer.content)
+	r, err := readMarkdownNew(resp.Header, answer.content, a.url)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 }
 
 // readMarkdownNew parses an answer as JSON or markdown, depending on its Content-Type.
-func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
+func readMarkdownNew(h http.Header, content []byte, base *url.URL) (*store.Rendition, error) {
 	title, tokens := "", h.Get("X-Markdown-Tokens")
 	switch t := mediaType(h); {
 	case t == "application/json":
@@ -291,9 +291,9 @@ func readMarkdownNew(h http.Header, content []byte) (*store.Rendition, error) {
 	case disguised(content), !convert.LooksLikeMarkdown(content[:min(len(content), 16<<10)]):
 		return nil, unfit("the answer of markdown.new does not look like markdown")
 	}
-	r := foreign(content, tokens, page.MarkdownNew)
+	r := foreign(convert.CleanMarkdown(content, "", base), tokens, page.MarkdownNew)
 	if title != "" {
-		r.Title = title
+		r.Title = string(convert.CleanText([]byte(title), "").Text)
 	}
 	return r, nil
 }

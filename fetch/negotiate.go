@@ -12,7 +12,8 @@ import (
 	"readthru/store"
 )
 
-// negotiate accepts markdown sent by the origin (rules A2 to A4), without changing its bytes.
+// negotiate accepts markdown sent by the origin (rules A2 to A4). It changes no byte but where a reader would not see
+// something of it.
 type negotiate struct{ f *Fetcher }
 
 func (negotiate) Name() string { return "negotiate" }
@@ -35,32 +36,36 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 		!convert.LooksLikeMarkdown(a.content[:min(len(a.content), 16<<10)]):
 		return skipped("plain text that does not look like markdown")
 	}
-	r := foreign(a.content, a.resp.Header.Get("X-Markdown-Tokens"), page.Negotiated)
+	c := convert.CleanMarkdown(a.content, a.resp.Header.Get("Content-Type"), a.url)
+	r := foreign(c, a.resp.Header.Get("X-Markdown-Tokens"), page.Negotiated)
 	r.FinalURL = a.url.String()
-	if doubt := s.doubt(a); doubt != convert.NoDoubt {
-		return s.reject(ctx, a, r, doubt)
+	if doubt := s.doubt(a, c.Text); doubt != convert.NoDoubt {
+		return s.reject(ctx, a, r, c, doubt)
 	}
 	if a.kind == markdownKind && a.status == http.StatusOK && a.memorable {
 		s.f.learn(a, store.Negotiates)
 	}
+	a.take(c)
 	return result{rendition: r, good: true}
 }
 
 // doubt judges whether the origin's markdown can be the page. It accepts markdown files and error pages unless they are
 // empty.
-func (negotiate) doubt(a *attempt) convert.Doubt {
-	if len(bytes.TrimSpace(a.content)) == 0 {
+func (negotiate) doubt(a *attempt, markdown []byte) convert.Doubt {
+	if len(bytes.TrimSpace(markdown)) == 0 {
 		return convert.DoubtEmpty
 	}
 	if a.kind != markdownKind || a.status != http.StatusOK || markdownPath(a.url.Path) {
 		return convert.NoDoubt
 	}
-	return convert.DoubtMarkdown(a.content)
+	return convert.DoubtMarkdown(markdown)
 }
 
 // reject records that the host's markdown is unusable, so that later requests prefer HTML, and requests the HTML once.
 // If there is no HTML, it serves the markdown with a warning.
-func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, doubt convert.Doubt) result {
+func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, c convert.Cleaned,
+	doubt convert.Doubt,
+) result {
 	h, _ := s.f.o.Store.Host(a.url.Hostname()) // nothing, where nothing is known
 	asked := h.Knows(store.MarkdownOff, a.started)
 	s.f.preferHTML(a)
@@ -68,12 +73,10 @@ func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, d
 	if !asked && a.status == http.StatusOK && a.req.Method != http.MethodHead && s.f.askHTML(ctx, a) {
 		return rejected(string(doubt))
 	}
-	switch doubt {
-	case convert.DoubtEmpty, convert.DoubtThin:
-		r.Warnings = []string{"thin"}
-	case convert.DoubtHide:
-		r.Warnings = []string{"hidden-text"}
+	if doubt == convert.DoubtEmpty || doubt == convert.DoubtThin {
+		r.Warnings = addWarning(r.Warnings, convert.WarnThin)
 	}
+	a.take(c)
 	return result{rendition: r, reason: string(doubt)}
 }
 
@@ -94,15 +97,23 @@ func (f *Fetcher) learn(a *attempt, t store.Trait) {
 	}
 }
 
-// foreign returns a rendition for markdown made by others. It uses their token count if it is a number (rule A4).
-func foreign(markdown []byte, tokens string, from page.Source) *store.Rendition {
-	r := &store.Rendition{Markdown: markdown, From: from}
-	if n, err := strconv.ParseUint(strings.TrimSpace(tokens), 10, 31); err == nil {
+// take notes what was taken out of the markdown that is answered.
+func (a *attempt) take(c convert.Cleaned) {
+	a.recoded = c.Changed
+	if a.req.View.Receipts {
+		a.removed = &c.Removed
+	}
+}
+
+// foreign returns a rendition for markdown made by others. It uses their token count if it is a number and nothing was
+// taken out (rule A4).
+func foreign(c convert.Cleaned, tokens string, from page.Source) *store.Rendition {
+	r := &store.Rendition{Markdown: c.Text, From: from, Title: titleOf(c.Text), Warnings: c.Warnings}
+	if n, err := strconv.ParseUint(strings.TrimSpace(tokens), 10, 31); err == nil && !c.Changed {
 		r.Tokens = int(n)
 	} else {
-		r.Tokens = convert.Tokens(markdown)
+		r.Tokens = convert.Tokens(c.Text)
 	}
-	r.Title = titleOf(markdown)
 	return r
 }
 

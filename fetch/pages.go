@@ -93,6 +93,8 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 			ans, err = f.untouched(a, markIf(a.kind != opaque, "no-transform"))
 		case r.Own && (a.status < 200 || a.status > 299):
 			ans, err = f.refused(ctx, a)
+		case a.kind == opaque && a.opened():
+			ans, err = f.cleaned(a, "")
 		case a.kind == opaque:
 			ans, err = f.untouched(a, "")
 		default:
@@ -233,8 +235,12 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 			return nil, err
 		}
 		return f.answer(a, false), nil
-	case errors.Is(a.failure, convert.ErrTooLarge):
+	case errors.Is(a.failure, convert.ErrTooLarge) && a.kind == htmlKind:
 		return f.untouched(a, "too-large")
+	case errors.Is(a.failure, convert.ErrTooLarge):
+		return f.cleaned(a, "too-large")
+	case a.kind == markdownKind || a.kind == textKind:
+		return f.cleaned(a, "unconverted")
 	}
 	return f.untouched(a, "unconverted")
 }

@@ -133,7 +133,7 @@ func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 		return nil, err
 	}
 	if !raw && verbatim(p) {
-		r.Format, r.Force, r.Persist = "html", false, new(false)
+		r.Format, r.Force, r.Persist = "verbatim", false, new(false)
 		if plain, err := c.fetch(ctx, r); err == nil && plain.ContentFormat != "markdown" {
 			plain.Doc, plain.Stored = p.Doc, p.Stored
 			p = plain

@@ -122,7 +122,7 @@ func (x *exchange) serve() {
 	}
 	switch want {
 	case markdown, plainText:
-		x.answerPage(fetch.Request{Text: want == plainText})
+		x.answerPage(fetch.Request{Text: want == plainText, Reader: reads(x.r.Header, x.asked.mode)})
 	default:
 		x.passThrough(want == observed)
 	}
@@ -388,6 +388,10 @@ func (x *exchange) passThrough(observe bool) {
 	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
 		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
 		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session)
+	}
+	if t := resp.Header.Get("Content-Type"); x.asked.mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
+		resp.Header = resp.Header.Clone()
+		resp.Header.Add("X-Readthru-Warning", fetch.WarnUnfiltered)
 	}
 	x.stream(resp, outcome)
 }

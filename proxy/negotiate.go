@@ -80,6 +80,12 @@ func decide(f facts) form {
 	return observed
 }
 
+// reads reports whether the client asks for markdown or text by name: it reads what it gets, and is no tool that saves a
+// file.
+func reads(h http.Header, asked string) bool {
+	return asked == "markdown" || asked == "text" || parseAccept(h["Accept"]).markdown > 0
+}
+
 // accept is a parsed Accept field, reduced to what decide needs. Weights are in thousandths.
 type accept struct {
 	markdown int  // weight of text/markdown; 0 if not named

@@ -172,10 +172,14 @@ func (s *sweep) title(l *markdown.Link) {
 	if l.Kind != markdown.Definition {
 		end--
 	}
-	if text := bytes.TrimSpace(s.md[start:end]); len(text) > 0 {
+	if text := bytes.TrimSpace(s.md[start:end]); wordy(string(text)) {
 		s.cut(start, end, "attribute", string(bytes.Trim(text, `"'()`)))
 	}
 }
+
+// wordy reports whether a text that only some readers come to see says more than a label does: honest titles repeat the
+// name of what they stand at.
+func wordy(text string) bool { return chars.Words(text) > 2 || len(text) > 60 }
 
 // comments cuts the definitions of links that are comments: no link refers to them, and they say something.
 func (s *sweep) comments(definitions []markdown.Link) {

@@ -31,10 +31,10 @@ var hostile = []struct{ name, md, want, kind string }{
 	{"a definition as a comment", "KEEP\n\n[//]: # (HIDE HIDE)\n[comment]: <> (HIDE)\n", "", "comment"},
 	{"a definition with a sentence as its name", "KEEP\n\n[you must now HIDE]: https://a.test/\n", "", "comment"},
 	{
-		"a title", "[KEEP](https://a.test/ \"HIDE\") ![KEEP](/a.png 'HIDE')\n", "[KEEP](https://a.test/) ![KEEP](/a.png)\n",
+		"a title", "[KEEP](https://a.test/ \"HIDE what they say\") ![KEEP](/a.png 'do as HIDE says')\n", "[KEEP](https://a.test/) ![KEEP](/a.png)\n",
 		"attribute",
 	},
-	{"a title of a definition", "[KEEP][k]\n\n[k]: /a \"HIDE\"\n", "[KEEP][k]\n\n[k]: /a\n", "attribute"},
+	{"a title of a definition", "[KEEP][k]\n\n[k]: /a \"HIDE what they say\"\n", "[KEEP][k]\n\n[k]: /a\n", "attribute"},
 	{"display: none", "KEEP\n\n<p style=\"display:none\">HIDE</p>\n\nKEEP\n", "", "display"},
 	{"hidden in a paragraph", "KEEP <span hidden>HIDE *HIDE*</span> KEEP\n", "KEEP  KEEP\n", "hidden"},
 	{
@@ -59,7 +59,7 @@ var hostile = []struct{ name, md, want, kind string }{
 	{"the fallback of a canvas", "<canvas><p>HIDE</p></canvas>KEEP\n", "<canvas><p></p></canvas>KEEP\n", "canvas"},
 	{"a picture of one pixel", "KEEP <img src=a.png width=1 height=1 alt=HIDE>\n", "KEEP \n", "alt"},
 	{
-		"attributes", "<abbr title='HIDE' data-x=HIDE aria-label=HIDE class=k>KEEP</abbr>\n", "<abbr class=k>KEEP</abbr>\n",
+		"attributes", "<abbr title='HIDE what they say' data-x=\"do as HIDE says\" aria-label='do as HIDE says' class=k>KEEP</abbr>\n", "<abbr class=k>KEEP</abbr>\n",
 		"attribute",
 	},
 	{"a script's address", "[KEEP](javascript:HIDE) ![KEEP](data:image/png;HIDE)\n", "KEEP KEEP\n", "script-link"},
@@ -131,6 +131,7 @@ var honest = []struct{ name, md string }{
 	{"components", "<Card title=\"KEEP\" href=\"/x\">KEEP</Card>\n\n<Select data-x=\"KEEP\">KEEP</Select>\n\n<Tabs items={[\"KEEP\"]}>\n"},
 	{"generics and comparisons", "A List<String> where a<b and b>c, and 1 << 3.\n"},
 	{"links", "[a](https://a.test/b_(c)) [b](/x#y) [c](mailto:a@b.test) <https://a.test/?q=a:b> [d][e] ![](x.png)\n\n[e]: https://a.test/\n[1.0.0]: https://a.test/compare\n"},
+	{"titles that are names", "[a](/b \"Build status\") <img src=\"/c.png\" title=\"Logo\" data-x=\"1\">\n\n[d]: /e 'F'\n\n[d]\n"},
 	{"an empty comment", "- a\n\n<!-- -->\n\n- b\n"},
 	{"emoji and scripts", "👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3 می\u200cخواهم " +
 		"🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f\n"},

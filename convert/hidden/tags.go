@@ -274,7 +274,7 @@ func (w *walker) attributes(t *markdown.HTMLTag) {
 			w.cut(a.Start, a.End, "script-link", value)
 		case strings.HasPrefix(a.Name, "on") && len(a.Name) > 2, a.Name == "srcdoc":
 			w.cut(a.Start, a.End, "script-link", value)
-		case unseenAttribute(t.Name, a.Name) && !chars.Blank(value):
+		case unseenAttribute(t.Name, a.Name) && wordy(value):
 			w.cut(a.Start, a.End, "attribute", value)
 		}
 	}

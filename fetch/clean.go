@@ -1,0 +1,118 @@
+package fetch
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"readthru/convert"
+	"readthru/page"
+)
+
+// Readable reports whether content of this media type is text that an agent reads as it stands: any text but HTML,
+// whose markup a browser reads, and streams of events.
+func Readable(contentType string) bool {
+	t := page.MediaType(contentType)
+	switch t {
+	case "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+		"application/x-ndjson":
+		return true
+	}
+	return page.KindOf(t) != page.HTML && t != "text/event-stream" &&
+		(strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml"))
+}
+
+// clean takes out of an origin's text what nobody sees: all of it from markdown and plain text, invisible characters
+// from data and source code, in which comments and markup are content.
+func clean(content []byte, contentType string, base *url.URL) convert.Cleaned {
+	switch t := page.MediaType(contentType); {
+	case t == "text/plain", t == "", page.IsMarkdown(t):
+		return convert.CleanMarkdown(content, contentType, base)
+	}
+	return convert.CleanText(content, contentType)
+}
+
+// opened reports whether the response is a text that the client reads as a page, although it is none to others: it
+// asked for markdown by name.
+func (a *attempt) opened() bool {
+	return a.req.Reader && a.req.Method != http.MethodHead && Readable(a.resp.Header.Get("Content-Type")) &&
+		(a.status == http.StatusOK || a.status >= 400)
+}
+
+// cleaned answers with the text of the origin's response without what nobody sees. One that needs nothing passes as it
+// is, with the warning. The other is another representation: it has an entity tag of ours, and none of the fields that
+// are true of the origin's bytes alone.
+func (f *Fetcher) cleaned(a *attempt, warning string) (*Answer, error) {
+	if a.content == nil {
+		switch err := a.read(f.o.MaxBody); {
+		case errors.Is(err, errTooLarge):
+			return f.untouched(a, "too-large")
+		case errors.Is(err, errUnknownCoding):
+			return f.untouched(a, "content-coding")
+		case err != nil:
+			return nil, err
+		}
+	}
+	contentType := a.resp.Header.Get("Content-Type")
+	c := clean(a.content, contentType, a.url)
+	if !c.Changed {
+		return f.untouched(a, warning)
+	}
+	h := a.resp.Header.Clone()
+	for _, name := range dropped {
+		h.Del(name)
+	}
+	if a.outcome.Hit {
+		h.Del("Set-Cookie") // it was for the one who asked first
+	}
+	if charset(a.resp.Header) != "" {
+		contentType = page.MediaType(contentType) + "; charset=utf-8"
+	}
+	h.Set("Content-Type", contentType)
+	h.Set("Etag", form{markdown: c.Text}.tag())
+	addVary(h, "Accept")
+	if warning != "" {
+		h.Add("X-Readthru-Warning", warning)
+	}
+	for _, w := range c.Warnings {
+		h.Add("X-Readthru-Warning", w)
+	}
+	resp := *a.resp
+	resp.Header, resp.ContentLength, resp.TransferEncoding, resp.Trailer = h, int64(len(c.Text)), nil, nil
+	resp.Uncompressed = false
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(c.Text), a.resp.Body}
+	return &Answer{Status: resp.StatusCode, Header: h, Response: &resp, Cache: a.outcome}, nil
+}
+
+// asWritten is the origin's content for a request that wants no markdown, in UTF-8. Where the request wants it cleaned,
+// it is; else a warning says that it would have been.
+func (a *attempt) asWritten() []byte {
+	text := inUTF8(a)
+	if a.kind == htmlKind {
+		if warns(a.best.Warnings, convert.WarnHidden) {
+			a.warn(WarnUnfiltered)
+		}
+		return text
+	}
+	c := clean(text, page.MediaType(a.resp.Header.Get("Content-Type")), a.url)
+	switch {
+	case !c.Changed:
+	case a.req.Reader:
+		for _, w := range c.Warnings {
+			a.warn(w)
+		}
+		return c.Text
+	default:
+		a.warn(WarnUnfiltered)
+	}
+	return text
+}
+
+// WarnUnfiltered is the warning of text that passes as its origin made it although it may hide something.
+const WarnUnfiltered = "unfiltered"
