@@ -29,8 +29,8 @@ func (p *program) notRun(name string, err error) error {
 // ignored at our start, as by nohup.
 func (p *program) runChild(name string, args []string, vars []variable) error {
 	cmd := &exec.Cmd{
-		Path: name, Args: args, Env: withVariables(os.Environ(), vars), Stdin: p.in, Stdout: p.out,
-		Stderr: p.err,
+		Path: name, Args: args, Env: withVariables(os.Environ(), vars), Stdin: p.in, Stdout: unfiltered(p.out),
+		Stderr: unfiltered(p.err),
 	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT},

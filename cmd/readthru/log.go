@@ -32,7 +32,7 @@ func logger(w io.Writer, s *settings, level slog.Leveler) *slog.Logger {
 	case s.Log.Format == "json":
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	case s.Log.Format == "auto" && terminal(w) && os.Getenv("NO_COLOR") == "":
-		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
+		return slog.New(tint.NewTextHandler(unfiltered(w), &tint.Options{Level: level, TimeFormat: "15:04:05"}))
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }

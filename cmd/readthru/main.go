@@ -33,7 +33,7 @@ import (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args, stdio{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(context.Background(), os.Args, stdio{os.Stdin, onScreen(os.Stdout), onScreen(os.Stderr)}))
 }
 
 // stdio is where a command reads and writes.

@@ -4,36 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"strings"
-	"unicode"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 )
 
-// terminal reports whether w is a terminal.
-func terminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// printable returns s without control characters except newline and tab. Text from the web must not move a terminal's
-// cursor, set its title or type input.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
-			return r
-		}
-		return -1
-	}, s)
-}
-
-// print writes text from the web to standard output. It removes control characters on a terminal, and only there.
+// print writes text to standard output; a terminal gets no control characters ([screen]).
 func (p *program) print(s string) error {
-	if terminal(p.out) {
-		s = printable(s)
-	}
 	_, err := io.WriteString(p.out, s)
 	return err
 }

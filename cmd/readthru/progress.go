@@ -3,12 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 )
 
 // bar shows the progress of some work: on a terminal a line that is redrawn, elsewhere a line every few seconds.
@@ -21,7 +18,7 @@ type bar struct {
 	drawn bool
 }
 
-func newBar(w io.Writer) *bar { return &bar{w: w, live: terminal(w), began: time.Now()} }
+func newBar(w io.Writer) *bar { return &bar{w: unfiltered(w), live: terminal(w), began: time.Now()} }
 
 // left says how long the rest of the work takes at the speed so far, or nothing as long as that is a guess.
 func (b *bar) left(now time.Time) string {
@@ -58,10 +55,8 @@ func (b *bar) draw(i, total int, what string) {
 		return
 	}
 	width := 80
-	if f, ok := b.w.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
-			width = w
-		}
+	if w := terminalWidth(b.w); w > 20 {
+		width = w
 	}
 	line := of + " " + left
 	if total > 0 {

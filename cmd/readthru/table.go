@@ -2,25 +2,17 @@ package main
 
 import (
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
 
-	"golang.org/x/term"
 	"golang.org/x/text/width"
 )
 
 // table writes rows in columns under a header. On a terminal it cuts titles, URLs and the like so that a row fits a
 // line; in a file or pipe they are whole. It removes control characters and line breaks from cells.
 func (p *program) table(header []string, rows [][]string) error {
-	limit := 0
-	if f, ok := p.out.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
-			limit = w
-		}
-	}
-	_, err := io.WriteString(p.out, layout(header, rows, limit))
+	_, err := io.WriteString(p.out, layout(header, rows, terminalWidth(p.out)))
 	return err
 }
 
