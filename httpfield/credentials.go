@@ -52,12 +52,13 @@ func Impersonal(name string) bool {
 		"User-Agent", "From", "Referer", "Origin", "Via", "Dnt", "Alt-Used", "Purpose", "X-Purpose", "X-Moz", "X-Client-Data",
 		"Upgrade-Insecure-Requests", "Service-Worker", "Service-Worker-Navigation-Preload", "Last-Event-Id", "Early-Data",
 		// client hints from before they began with Sec-
-		"Device-Memory", "Downlink", "Dpr", "Ect", "Rtt", "Viewport-Width", "Width",
+		"Device-Memory", "Downlink", "Dpr", "Ect", "Rtt", "Viewport-Width", "Width", //nolint:misspell // it is a client hint
 		// caching, conditions, ranges (RFC 9110 §13, §14, RFC 9111 §5)
 		"Cache-Control", "Pragma", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since",
 		"Range",
 		// the message itself
-		"Content-Encoding", "Content-Language", "Content-Length", "Content-Type", "Date", "Expect", "Expires", "Host", "Max-Forwards",
+		"Content-Encoding", "Content-Language", "Content-Length", "Content-Type", "Date", "Expect", "Expires", "Host",
+		"Max-Forwards",
 		// what is asked of a connection; never sent on
 		"Connection", "Http2-Settings", "Keep-Alive", "Proxy-Connection", "Trailer", "Transfer-Encoding", "Upgrade",
 		// tracing

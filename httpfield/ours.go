@@ -13,9 +13,10 @@ const ours = "readthru"
 // OurPrefix begins the canonical names of the fields that only this proxy and its clients write.
 const OurPrefix = "X-Readthru-"
 
-// RemoveOurs removes from the fields of a message that came from elsewhere what speaks in this proxy's name: fields that
-// begin with [OurPrefix], and members of Cache-Status and Proxy-Status that are called readthru. A client could not tell
-// them from ours. A status field that is malformed goes as a whole, for the next parser could find such a member in it.
+// RemoveOurs removes from the fields of a message that came from elsewhere what speaks in this proxy's name: fields
+// that begin with [OurPrefix], and members of Cache-Status and Proxy-Status that are called readthru. A client could
+// not tell them from ours. A status field that is malformed goes as a whole, for the next parser could find such a
+// member in it.
 func RemoveOurs(h http.Header) {
 	for name := range h {
 		if strings.HasPrefix(name, OurPrefix) {

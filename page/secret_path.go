@@ -8,8 +8,8 @@ import (
 
 // A path is full of what looks random and is public: commits, digests, builds, identifiers of articles. So a segment
 // counts as a secret only if
-//   - it is a path parameter with a secret name (;jsessionid=…), a session in parentheses (ASP.NET), a JSON Web Token or
-//     a key with a telling prefix,
+//   - it is a path parameter with a secret name (;jsessionid=…), a session in parentheses (ASP.NET), a JSON Web Token
+//     or a key with a telling prefix,
 //   - it is random, and the segment before it says what it is for: reset, invite, share, …,
 //   - or it is random by itself: 20 characters or more of three kinds that change as often as in base64. Hexadecimal
 //     digits and UUIDs are never a secret by themselves; see [Unlisted].

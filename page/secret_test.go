@@ -43,8 +43,10 @@ func TestSecretsInURLs(t *testing.T) {
 		},
 		{"https://a.test/invite/5f4dcc3b5aa765d61d8327deb882cf99", "https://a.test/invite/***"},
 		{"https://hooks.test/services/T0001/B0002/Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3", "https://hooks.test/services/T0001/B0002/***"},
-		{"https://docs.test/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgVE2upms/edit",
-			"https://docs.test/document/d/***/edit"},
+		{
+			"https://docs.test/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgVE2upms/edit",
+			"https://docs.test/document/d/***/edit",
+		},
 		{"https://a.test/u%2Fx/aB3%64E5fG7hI9jK1lM3nO", "https://a.test/u%2Fx/***"},
 	} {
 		u := mustParse(t, tt.url)
