@@ -262,6 +262,7 @@ type Request struct {
 	MaxTokens int      // truncate at a block boundary and report it; 0: no limit
 	Agent     string   // User-Agent for the visit
 	Session   string   // stored with the visit
+	User      string   // of the proxy, stored with the visit; may be empty
 	// set of fetched pages to add the page to (rule B37); if empty the set of Session, if any
 	Set        string
 	View       View

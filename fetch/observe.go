@@ -23,7 +23,7 @@ const waitingLimit = 64 << 20
 // the body becomes a page in the background; the client gets its bytes without delay. A truncated body leaves nothing.
 // Observe also adds Accept to Vary, because the URL has another representation here. It ignores a response that is not
 // a page or must not be remembered.
-func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session string) {
+func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session, user string) {
 	f = f.newest.Load()
 	if classify(false, resp.StatusCode, resp.Header) != htmlKind {
 		return
@@ -35,7 +35,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	}
 	a := f.newAttempt(Request{
 		URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent,
-		Session: session,
+		Session: session, User: user,
 	}, time.Now())
 	if a.credentials && !page.HasSecret(req.URL) && f.o.PagesWithCookies == "reread" {
 		f.reread(a)
@@ -129,7 +129,10 @@ func (f *Fetcher) reread(a *attempt) {
 	f.noteFailedStep(f.ctx, what)
 	u := *a.url
 	f.enqueue(func(ctx context.Context) {
-		ans, err := f.Page(ctx, Request{URL: &u, Own: true, NoRemote: true, Agent: a.req.Agent, Session: a.req.Session})
+		ans, err := f.Page(ctx, Request{
+			URL: &u, Own: true, NoRemote: true, Agent: a.req.Agent, Session: a.req.Session,
+			User: a.req.User,
+		})
 		if err != nil {
 			f.o.Log.Debug("page not read again", "url", page.Mask(&u), "err", err)
 			return

@@ -24,7 +24,7 @@ func (c *chain) browse(t *testing.T, rawURL string, whole bool, fields ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Observe(req, resp, "Mozilla/5.0", "")
+	c.Observe(req, resp, "Mozilla/5.0", "", "")
 	defer resp.Body.Close()
 	var r io.Reader = resp.Body
 	if !whole {

@@ -48,6 +48,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	}
 	f.o.Store.AddVisit(a.key, store.Visit{
 		ID: p.VisitID, Time: now, Doc: p.Doc, URL: p.URL, Agent: page.Shorten(a.req.Agent, 120), Session: a.req.Session,
+		User:   a.req.User,
 		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
 	})
 	f.putFetched(a)

@@ -269,7 +269,9 @@ func (x *exchange) admit() (user User, bad *refusal) {
 		}
 	}
 	if named := clip(x.r.Header.Get("X-Readthru-Session")); named != "" {
-		x.session = named
+		if x.session, bad = ownSession(user, named); bad != nil {
+			return user, bad
+		}
 	}
 	if !wantsWebSocket(x.r) {
 		x.record()
@@ -348,6 +350,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 		httpfield.Has(r.Header, "Pragma", "no-cache")
 	want.CacheOnly = x.s.terms.Offline
 	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
+	want.User = x.rec.User
 	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.maxTokens, x.asked.view, x.asked.render,
 		x.session, r.UserAgent()
 	want.Patient = x.asked.mode == "" && parseAccept(r.Header["Accept"]).anything
@@ -387,7 +390,7 @@ func (x *exchange) passThrough(observe bool) {
 	outcome := cache.OutcomeOf(resp)
 	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
 		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
-		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session)
+		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session, x.rec.User)
 	}
 	if t := resp.Header.Get("Content-Type"); x.asked.mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
 		resp.Header = resp.Header.Clone()

@@ -137,7 +137,7 @@ func (x *exchange) servePrefix() {
 		Header: ask, CacheOnly: x.s.terms.Offline,
 		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.asked.mode == "text", MaxTokens: x.asked.maxTokens,
 		View:   x.asked.view,
-		Render: x.asked.render, Session: x.session,
+		Render: x.asked.render, Session: x.session, User: x.rec.User,
 		Force:   httpfield.Has(x.r.Header, "Cache-Control", "no-cache"),
 		NoStore: httpfield.Has(x.r.Header, "Cache-Control", "no-store"),
 		Agent:   x.r.UserAgent(),

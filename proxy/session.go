@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"readthru/store"
 )
 
 // maxSessions is the number of sessions whose statistics are kept.
@@ -59,6 +61,20 @@ func (s *sessions) count(name string, f func(*SessionStats)) {
 		s.stats.Add(name, st)
 	}
 	f(st)
+}
+
+// ownSession returns the name of a session of a user, which is user+name: two users' sessions are two, whatever they
+// name them. A user may also write it in full. Where no users are configured, all is one user's and the name stays as
+// it is.
+func ownSession(user User, name string) (string, *refusal) {
+	if user.Name == "" || name == "" {
+		return name, nil
+	}
+	own := user.Name + "+" + strings.TrimPrefix(name, user.Name+"+")
+	if strings.LastIndexByte(own, '+') != len(user.Name) || store.CheckSession(own) != nil {
+		return "", badRequest("The session's name must have no plus sign and no control character, and be short.")
+	}
+	return own, nil
 }
 
 // Session returns the statistics of a session. They are zero for an unknown session and for one evicted by newer ones.

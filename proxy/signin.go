@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -29,7 +30,7 @@ const (
 type authenticator struct {
 	users  map[string]User
 	hashes map[string]passwordHash
-	dummy  passwordHash  // checked for unknown names, to take the same time
+	cost   int           // iterations of every check: those of the dearest hash
 	turn   chan struct{} // held while a password is checked
 	key    []byte        // key of the HMAC that credentials are; new with each process
 
@@ -38,6 +39,7 @@ type authenticator struct {
 	wrong  *lru.Cache[credentials, struct{}]
 	checks map[credentials]*check
 	asking map[string]int // number of checks in progress, by client
+	guess  guesses
 }
 
 // credentials is the HMAC of a name and a password under the authenticator's key.
@@ -57,8 +59,8 @@ func newAuthenticator(users []User) (*authenticator, error) {
 	wrong, _ := lru.New[credentials, struct{}](maxWrong) // fails for sizes below 1 only
 	a := &authenticator{
 		users: map[string]User{}, hashes: map[string]passwordHash{}, turn: make(chan struct{}, 1), key: make([]byte, 32),
-		dummy: passwordHash{hashIterations, make([]byte, saltSize), make([]byte, hashSize)},
 		right: map[credentials]User{}, wrong: wrong, checks: map[credentials]*check{}, asking: map[string]int{},
+		guess: newGuesses(),
 	}
 	rand.Read(a.key)
 	for _, u := range users {
@@ -76,6 +78,7 @@ func newAuthenticator(users []User) (*authenticator, error) {
 			return nil, fmt.Errorf("proxy user %q: mode %q is not auto, always, negotiate or never", u.Name, u.Mode)
 		}
 		a.users[u.Name], a.hashes[u.Name] = u, h
+		a.cost = max(a.cost, h.iterations)
 	}
 	return a, nil
 }
@@ -107,7 +110,10 @@ func (a *authenticator) signIn(ctx context.Context, remote, field string) (user 
 			name, session = name[:plus], name[plus+1:]
 		}
 	}
-	user, bad = a.verify(ctx, remote, name, password)
+	if user, bad = a.verify(ctx, remote, name, password); bad != nil {
+		return user, "", bad
+	}
+	session, bad = ownSession(user, session)
 	return user, session, bad
 }
 
@@ -141,6 +147,10 @@ func (a *authenticator) verify(ctx context.Context, remote, name, password strin
 	c := a.checks[creds]
 	if c == nil {
 		client := clientNetwork(remote)
+		if wait := a.guess.locked(a.credentials([]byte(name)), client, time.Now()); wait > 0 {
+			a.mu.Unlock()
+			return User{}, lockedOut(wait)
+		}
 		if len(a.checks) >= maxChecks || a.asking[client] >= maxClientChecks {
 			a.mu.Unlock()
 			return User{}, &refusal{
@@ -181,20 +191,28 @@ func (a *authenticator) run(creds credentials, c *check) {
 		return
 	}
 	a.mu.Unlock()
-	hash, known := a.hashes[c.name]
-	if !known {
-		hash = a.dummy
-	}
-	c.right = hash.matches(c.password) && known
+	hash, padding := a.hashesOf(c.name)
+	c.right = hash.matches(c.password)
+	padding.matches(c.password)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c.right {
+	if name := a.credentials([]byte(c.name)); c.right {
 		a.right[creds] = a.users[c.name]
+		a.guess.right(name, c.client)
 	} else {
 		a.wrong.Add(creds, struct{}{})
+		a.guess.wrong(name, c.client, time.Now())
 	}
 	a.forget(creds, c)
 	close(c.done)
+}
+
+// hashesOf returns the hash to check a user's password against, and one that only takes time: every check takes as long
+// as that of the user with the dearest hash, so that the time does not tell which names exist, or whose hash is cheap.
+// Nothing matches the hash of an unknown name.
+func (a *authenticator) hashesOf(name string) (hash, padding passwordHash) {
+	hash = a.hashes[name]
+	return hash, passwordHash{iterations: a.cost - hash.iterations, salt: make([]byte, saltSize)}
 }
 
 // forget removes c from the checks in progress. The caller holds mu.

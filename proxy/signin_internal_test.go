@@ -25,7 +25,6 @@ func newTestAuthenticator(t *testing.T) *authenticator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.dummy.iterations = 1
 	return a
 }
 

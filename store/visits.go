@@ -21,6 +21,7 @@ type Visit struct {
 	URL        string      `json:"url"`
 	Agent      string      `json:"agent,omitempty"` // User-Agent, shortened
 	Session    string      `json:"session,omitempty"`
+	User       string      `json:"user,omitempty"` // of the proxy; a session of theirs is user+name
 	Source     page.Source `json:"source"`
 	FromCache  bool        `json:"from_cache"`
 	Tokens     int         `json:"tokens"`      // of the markdown delivered
@@ -94,7 +95,7 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 		Visits: 1, MarkdownTokens: int64(v.Tokens), HTMLTokens: int64(v.HTMLTokens),
 		BySource: map[page.Source]int64{v.Source: 1},
 	}, 1)
-	full := len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session) > maxVisit
+	full := len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session)+len(v.User) > maxVisit
 	if !full {
 		l.n++
 		l.waiting = append(l.waiting, waitingVisit{k, l.n, v})
