@@ -13,6 +13,7 @@ import (
 type library struct {
 	mu    sync.Mutex
 	fresh string // Cache-Control
+	date  string // Date, the same for all answers: it is a part of the rendition
 	saw   []string
 }
 
@@ -24,6 +25,7 @@ func (l *library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			l.saw = append(l.saw, name+": "+value)
 		}
 	}
+	w.Header().Set("Date", l.date)
 	w.Header().Set("Etag", `"o"`)
 	if l.fresh != "" {
 		w.Header().Set("Cache-Control", l.fresh)
@@ -53,7 +55,7 @@ func libraries(t *testing.T, f func(t *testing.T, b *bench, l *library)) {
 	t.Helper()
 	for _, fresh := range []string{"max-age=600", "no-cache", "no-store"} {
 		t.Run(fresh, func(t *testing.T) {
-			l := &library{fresh: fresh}
+			l := &library{fresh: fresh, date: time.Now().UTC().Format(http.TimeFormat)}
 			f(t, newBenchOf(t, l, nil), l)
 		})
 	}
