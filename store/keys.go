@@ -76,9 +76,12 @@ func expiryKey(hour uint32, u uriKey, id EntryID) string {
 	return "x/" + u32(hour) + "/" + string(u[:]) + "/" + string(id[:])
 }
 
+// recipeLength is the length of a recipe in a key.
+const recipeLength = 8
+
 func recipeID(recipe string) string {
 	sum := sha256.Sum256([]byte(recipe))
-	return string(sum[:8])
+	return string(sum[:recipeLength])
 }
 
 func renditionPrefix(source Sum) string { return "r/" + string(source[:]) + "/" }

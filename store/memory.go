@@ -139,6 +139,7 @@ func (s *Store) cool() {
 	s.renditions.clear()
 	s.bodies.clear()
 	s.kv.decoded.clear()
+	s.feed.tell(AllRecords)
 }
 
 // pins counts the open readers of bodies, which must not be deleted under them.

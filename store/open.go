@@ -85,6 +85,7 @@ func open(o Options, d disk) (*Store, error) {
 		if isRendition(key) {
 			s.renditions.remove(key)
 		}
+		s.feed.keyChanged(key)
 	}
 	if err := s.openEngine(); err != nil {
 		seal.close()

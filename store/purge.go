@@ -60,7 +60,7 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	if err := s.kv.apply(b); err != nil {
 		return 0, fmt.Errorf("delete responses of %s: %w", uri, err)
 	}
-	s.hot.changed(uri, u, keep)
+	s.responsesChanged(uri, u, keep)
 	s.condemn(dead)
 	return n, nil
 }

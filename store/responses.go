@@ -152,7 +152,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	if err := s.kv.applyReserved(c.reserved, append(before, b)...); err != nil {
 		return err
 	}
-	s.hot.changed(r.URL, u, keep)
+	s.responsesChanged(r.URL, u, keep)
 	s.condemn(dead)
 	return nil
 }
@@ -223,7 +223,7 @@ func (s *Store) UpdateResponse(r *Response) error {
 		return err
 	}
 	newestFirst(list)
-	s.hot.changed(r.URL, u, list)
+	s.responsesChanged(r.URL, u, list)
 	return nil
 }
 

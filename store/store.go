@@ -125,6 +125,7 @@ type Store struct {
 	tallies    tallies
 	visits     visitLog
 	uses       useLog
+	feed       feed
 	records    Records
 
 	chores chan struct{} // wakes the housekeeper; capacity 1

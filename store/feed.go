@@ -1,0 +1,62 @@
+package store
+
+import (
+	"sync/atomic"
+
+	"readthru/page"
+)
+
+// Record names what an answer was made of, for those who watch changes. AllRecords stands for every record.
+type Record string
+
+// AllRecords is reported when changes cannot be told apart: anything may have changed.
+const AllRecords Record = ""
+
+// ResponsesOf is the list of the stored responses of a URI.
+func ResponsesOf(uri string) Record { return Record("uri " + uri) }
+
+// HostOf is what was learnt about a host.
+func HostOf(name string) Record { return Record(learntKey(cleanHost(name))) }
+
+// PageOf is a page's record.
+func PageOf(k page.Key) Record { return Record(pageKey(k)) }
+
+// PageRenditionsOf is all renditions kept by a page.
+func PageRenditionsOf(k page.Key) Record { return Record(pageRenditionPrefix(k)) }
+
+// RenditionsOf is all renditions made of a body.
+func RenditionsOf(source Sum) Record { return Record(renditionPrefix(source)) }
+
+// FetchedOf is what a session's set has of a page.
+func FetchedOf(session string, k page.Key) Record { return Record(fetchedKey(session, k)) }
+
+// feed tells of changes.
+type feed struct{ watcher atomic.Pointer[func(Record)] }
+
+// Watch has f called after every change of a record that answers are made of. A read that begins after the call sees
+// the change. There is one watcher at a time: it is called under locks of the store, must be quick, and must not call
+// the store.
+func (s *Store) Watch(f func(Record)) { s.feed.watcher.Store(&f) }
+
+func (f *feed) tell(r Record) {
+	if watcher := f.watcher.Load(); watcher != nil {
+		(*watcher)(r)
+	}
+}
+
+// keyChanged tells of a key if it is that of a record that answers are made of. Stored responses have their own way
+// ([Store.responsesChanged]), because their readers look into memory first.
+func (f *feed) keyChanged(key string) {
+	switch kind := class(key); kind {
+	case "n", "p", "f":
+		f.tell(Record(key))
+	case "r", "rp":
+		f.tell(Record(key[:len(key)-recipeLength])) // of all recipes
+	}
+}
+
+// responsesChanged replaces what memory holds of a URI after its records changed, and tells of it.
+func (s *Store) responsesChanged(uri string, u uriKey, list []*Response) {
+	s.hot.changed(uri, u, list)
+	s.feed.tell(ResponsesOf(uri))
+}
