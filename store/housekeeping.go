@@ -23,6 +23,7 @@ const (
 // flushCounts queues the counts, visits and uses held in memory.
 func (s *Store) flushCounts() {
 	s.flushUses()
+	s.addRepeated()
 	if !s.flushVisits() || !s.tallies.write(s.kv) {
 		s.wakeHousekeeper()
 	}

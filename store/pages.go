@@ -169,6 +169,7 @@ func (s *Store) Page(k page.Key) (*page.Page, error) {
 }
 
 func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
+	s.addRepeated()
 	p := &page.Page{Record: r}
 	if t := s.tallies.read(s.kv, pageTallyKey(k)); t.N > 0 {
 		p.Visits = page.Visits{

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"readthru/page"
@@ -26,6 +27,10 @@ type Visit struct {
 	FromCache  bool        `json:"from_cache"`
 	Tokens     int         `json:"tokens"`      // of the markdown delivered
 	HTMLTokens int         `json:"html_tokens"` // of the HTML it stands for, 0 unknown
+
+	// Count is how many deliveries this one stands for, the last at Time: equal ones that a moment brings are written
+	// together. If zero, one.
+	Count int64 `json:"count,omitempty"`
 }
 
 const (
@@ -52,6 +57,9 @@ type visitLog struct {
 	waiting []waitingVisit
 	delta   totals
 	n       uint32
+
+	again    []*Visitor // with visits that are not in waiting
+	anyAgain atomic.Bool
 }
 
 type waitingVisit struct {
@@ -79,10 +87,10 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	if v.Doc == "" {
 		v.Doc = k.Doc()
 	}
-	at := millis(v.Time)
-	d := tally{N: 1, First: at, Last: at}
+	at, n := millis(v.Time), max(v.Count, 1)
+	d := tally{N: n, First: at, Last: at}
 	if v.FromCache {
-		d.Hits = 1
+		d.Hits = n
 	}
 	s.tallies.add(pageTallyKey(k), d)
 	if host := hostOf(v.URL); host != "" {
@@ -92,8 +100,8 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	l := &s.visits
 	l.mu.Lock()
 	l.delta.add(totals{
-		Visits: 1, MarkdownTokens: int64(v.Tokens), HTMLTokens: int64(v.HTMLTokens),
-		BySource: map[page.Source]int64{v.Source: 1},
+		Visits: n, MarkdownTokens: n * int64(v.Tokens), HTMLTokens: n * int64(v.HTMLTokens),
+		BySource: map[page.Source]int64{v.Source: n},
 	}, 1)
 	full := len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session)+len(v.User) > maxVisit
 	if !full {
@@ -105,6 +113,58 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 		s.kv.dropped.Add(1)
 	}
 	s.wakeHousekeeper()
+}
+
+// A Visitor is a reader who gets the same page again and again. Its visits are counted in memory and become one [Visit]
+// at the next write.
+type Visitor struct {
+	s     *Store
+	key   page.Key
+	visit Visit
+	count atomic.Int64
+	last  atomic.Int64 // Unix milliseconds
+}
+
+// Visitor returns a reader of a page whose visits are like v, but for ID, Time and Count.
+func (s *Store) Visitor(k page.Key, v Visit) *Visitor {
+	v.ID, v.Time, v.Count = "", time.Time{}, 0
+	return &Visitor{s: s, key: k, visit: v}
+}
+
+// Visit counts a visit. It never fails and never waits.
+func (v *Visitor) Visit(now time.Time) {
+	v.last.Store(now.UnixMilli())
+	if v.count.Add(1) > 1 {
+		return // it is in the list
+	}
+	l := &v.s.visits
+	l.mu.Lock()
+	l.again = append(l.again, v)
+	l.anyAgain.Store(true)
+	l.mu.Unlock()
+	v.s.wakeHousekeeper()
+}
+
+// addRepeated adds the visits that visitors hold.
+func (s *Store) addRepeated() {
+	l := &s.visits
+	if !l.anyAgain.Load() {
+		return
+	}
+	l.mu.Lock()
+	again := l.again
+	l.again = nil
+	l.anyAgain.Store(false)
+	l.mu.Unlock()
+	for _, v := range again {
+		visit := v.visit
+		visit.Count = v.count.Swap(0)
+		visit.Time = time.UnixMilli(v.last.Load())
+		if visit.Count == 1 {
+			visit.Count = 0
+		}
+		s.AddVisit(v.key, visit)
+	}
 }
 
 // newUUID returns a random UUID (RFC 9562, version 4).

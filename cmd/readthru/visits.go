@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -38,6 +39,9 @@ func (p *program) visitsCommand() *cli.Command {
 					from := "origin"
 					if v.FromCache {
 						from = "cache"
+					}
+					if v.Count > 1 {
+						from += fmt.Sprintf(" ×%d", v.Count)
 					}
 					rows = append(rows, []string{
 						day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), v.Session, v.Agent,
