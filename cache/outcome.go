@@ -24,6 +24,7 @@ type Outcome struct {
 	Stored    bool
 	Collapsed bool
 	Detail    string
+	Reuse     *Reuse // of a fresh hit that an equal request would get again; else nil
 }
 
 // Details of an outcome.

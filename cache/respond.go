@@ -24,7 +24,8 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 			delete(h, name)
 		}
 	}
-	h["Age"] = []string{strconv.FormatInt(int64(age(r, time.Now())/time.Second), 10)}
+	now := time.Now()
+	h["Age"] = []string{strconv.FormatInt(int64(age(r, now)/time.Second), 10)}
 	cut, ok := cutFor(q, r)
 	if !ok {
 		return nil
@@ -44,6 +45,9 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 		}
 		if err == nil {
 			err = cut.setContent(resp, r, body)
+		}
+		if cut.whole && q.Method == http.MethodGet {
+			o.Reuse = c.reuse(q, r, o, now)
 		}
 		if err != nil {
 			c.warn("read a stored body", q.key, err)
