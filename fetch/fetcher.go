@@ -275,6 +275,7 @@ type Request struct {
 	Links   bool // return the page's links: Answer.Links
 	Source  bool // return the page's HTML too: Answer.Source
 	Trimmed bool // return the part of the HTML that the view selects, simplified: Answer.Trimmed
+	Repeat  bool // return why an equal request gets an equal answer again: Answer.Repeat
 
 	// Follow is called before an own fetch follows a redirect. If it returns an error, the fetch fails with an error that
 	// wraps it. If nil, the fetch follows all redirects that the own policy allows.
@@ -309,6 +310,9 @@ type Answer struct {
 
 	// Response is set if Page is nil. The caller streams it and closes its body.
 	Response *http.Response
+
+	// Repeat is why an equal request gets an equal answer again; nil if not requested, or if it might get another one.
+	Repeat *Repeat
 }
 
 // Stats are counters since the start.

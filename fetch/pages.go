@@ -213,7 +213,9 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 		if err := f.shape(ctx, a); err != nil {
 			return nil, err
 		}
-		return f.answer(a, true), nil
+		ans := f.answer(a, true)
+		ans.Repeat = f.repeatPage(a)
+		return ans, nil
 	}
 	if a.req.Method == http.MethodHead && (a.kind.converted() || !a.hasSum) {
 		return f.headUnknown(a), nil
@@ -499,7 +501,11 @@ func (f *Fetcher) untouched(a *attempt, warning string) (*Answer, error) {
 			return nil, err
 		}
 	}
-	return &Answer{Status: resp.StatusCode, Header: resp.Header, Response: &resp, Cache: a.outcome}, nil
+	ans := &Answer{Status: resp.StatusCode, Header: resp.Header, Response: &resp, Cache: a.outcome}
+	if a.kind == opaque || a.noTransform {
+		ans.Repeat = f.repeatResponse(a)
+	}
+	return ans, nil
 }
 
 func markIf(when bool, token string) string {

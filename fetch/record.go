@@ -46,13 +46,24 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	if p.FirstVisitedAt.IsZero() {
 		p.FirstVisitedAt = now
 	}
-	f.o.Store.AddVisit(a.key, store.Visit{
-		ID: p.VisitID, Time: now, Doc: p.Doc, URL: p.URL, Agent: page.Shorten(a.req.Agent, 120), Session: a.req.Session,
-		User:   a.req.User,
-		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
-	})
+	v := a.visit()
+	v.ID, v.Time = p.VisitID, now
+	f.o.Store.AddVisit(a.key, v)
 	f.putFetched(a)
 }
+
+// visit returns the visit of the attempt's reader, without ID and time.
+func (a *attempt) visit() store.Visit {
+	p := a.page
+	return store.Visit{
+		Doc: p.Doc, URL: p.URL, Agent: page.Shorten(a.req.Agent, 120), Session: a.req.Session,
+		User:   a.req.User,
+		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
+	}
+}
+
+// set returns the name of the set of fetched pages that the page belongs to; empty for none.
+func (a *attempt) set() string { return cmp.Or(a.req.Set, a.req.Session) }
 
 // known returns the page's record before this visit; an empty one where there is none.
 func (f *Fetcher) known(a *attempt) *page.Page {
@@ -71,7 +82,7 @@ func (f *Fetcher) known(a *attempt) *page.Page {
 
 // putFetched puts the page, as the store has it, into the set of what the session has fetched.
 func (f *Fetcher) putFetched(a *attempt) {
-	set := cmp.Or(a.req.Set, a.req.Session)
+	set := a.set()
 	if set == "" || !a.page.Stored {
 		return
 	}
