@@ -40,7 +40,8 @@ const policy = `
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
-	proxy                 → page, httpfield, store, cache, fetch, certs, recording
+	proxy/repeat          →
+	proxy                 → page, httpfield, store, cache, fetch, certs, recording, proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents

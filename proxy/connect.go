@@ -42,6 +42,7 @@ type connect struct {
 
 	secured time.Time // when the TLS handshake inside was done, if intercepted
 	spoke   bool      // the client has sent a byte since secured
+	drops   int64     // calls of DropAnswers before the user signed in
 }
 
 func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
@@ -108,7 +109,7 @@ func (s *serving) serveConnect(x *exchange) {
 		return
 	}
 	x.rec.User = user.Name
-	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r, user)}
+	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r, user), drops: x.drops}
 	c.verdict = x.judge(c)
 	if s.terms.Offline && c.verdict.action == tunnel {
 		c.verdict = verdict{refuse, "offline", offlineRefusal(thisSession, c.target())}

@@ -1,6 +1,10 @@
 package proxy
 
-import "testing"
+import (
+	"testing"
+
+	"readthru/proxy/repeat"
+)
 
 // QuickHash hashes a password as HashPassword does, with one iteration: most tests need no hash that is slow to check.
 func QuickHash(tb testing.TB, password string) string {
@@ -11,3 +15,6 @@ func QuickHash(tb testing.TB, password string) string {
 	}
 	return hash
 }
+
+// Repeats counts the answers that are given again.
+func (p *Proxy) Repeats() repeat.Stats { return p.repeats.Stats() }

@@ -16,16 +16,20 @@ type framedConn struct {
 	bad  error // what was wrong; every read fails from then on
 	out  gathering
 	pace *pace // of the writes to the client
+	fast fast
 
 	overTLS bool // then the connection below keeps the pace
 }
 
-func newFramedConn(c net.Conn) *framedConn {
+// framed wraps a connection for net/http.
+func (s *serving) framed(c net.Conn) *framedConn {
 	f := &framedConn{Conn: c}
 	if below := belowTLS(c); below != nil {
 		f.pace, f.overTLS = &below.pace, true
+		f.fast.open(s, below.connect)
 	} else {
 		f.pace = new(pace)
+		f.fast.open(s, nil)
 	}
 	return f
 }
@@ -34,7 +38,7 @@ func (c *framedConn) Read(p []byte) (int, error) {
 	if c.bad != nil {
 		return 0, c.bad
 	}
-	n, err := c.Conn.Read(p)
+	n, err := c.readUnanswered(p)
 	if c.idle.Swap(false) && c.scan.state == inUpgrade {
 		c.scan = scan{} // the upgrade was declined
 	}
@@ -50,7 +54,10 @@ func (c *framedConn) Read(p []byte) (int, error) {
 }
 
 // framedListener wraps accepted connections in framedConn.
-type framedListener struct{ net.Listener }
+type framedListener struct {
+	net.Listener
+	s *serving
+}
 
 // Accept implements [net.Listener].
 func (l framedListener) Accept() (net.Conn, error) {
@@ -58,7 +65,7 @@ func (l framedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFramedConn(c), nil
+	return l.s.framed(c), nil
 }
 
 // CloseWrite half-closes the underlying connection, or closes it if it cannot be half-closed.

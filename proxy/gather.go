@@ -47,6 +47,7 @@ func (g *gathering) drop() {
 
 // Write implements [net.Conn].
 func (c *framedConn) Write(p []byte) (int, error) {
+	c.fast.took(p)
 	g := &c.out
 	switch {
 	case !g.armed:

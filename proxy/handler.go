@@ -41,11 +41,15 @@ type exchange struct {
 	page     *page.Page          // the page answered, if any
 	recorded *recording.Exchange // equal to w while the session is recorded
 	cut      bool                // the answer ended early
+	drops    int64               // calls of DropAnswers before it began
 }
 
 // ServeHTTP answers every request: plain ones, intercepted ones, and those for the proxy itself.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{s: s, p: s.p, policy: s.p.policy.Load(), w: w, r: r, session: s.terms.Session, began: time.Now()}
+	drops := s.p.drops.Load() // before the policy
+	x := &exchange{
+		s: s, p: s.p, policy: s.p.policy.Load(), w: w, r: r, session: s.terms.Session, began: time.Now(), drops: drops,
+	}
 	if l, ok := r.Context().Value(linkKey{}).(link); ok {
 		x.inside, x.conn = l.inside, l.conn
 	}
@@ -354,6 +358,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.maxTokens, x.asked.view, x.asked.render,
 		x.session, r.UserAgent()
 	want.Patient = x.asked.mode == "" && parseAccept(r.Header["Accept"]).anything
+	want.Repeat = x.repeats()
 	ctx, hints := withEarlyHints(r.Context(), x)
 	answer, err := x.p.o.Fetch.Page(ctx, want)
 	hints.stop()
@@ -391,6 +396,8 @@ func (x *exchange) passThrough(observe bool) {
 	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
 		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
 		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session, x.rec.User)
+	} else {
+		x.offer(outcome.Reuse, nil)
 	}
 	if t := resp.Header.Get("Content-Type"); x.asked.mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
 		resp.Header = resp.Header.Clone()

@@ -60,7 +60,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	c.named, c.secured = strings.ToLower(strings.TrimSuffix(state.ServerName, ".")), time.Now()
 	var served net.Conn = inner // HTTP/2 needs the *tls.Conn itself
 	if state.NegotiatedProtocol != "h2" {
-		served = newFramedConn(inner)
+		served = s.framed(inner)
 	}
 	if !s.inner.hand(served) {
 		hangUp(conn)

@@ -24,7 +24,11 @@ const (
 	KeyAgent    = "agent"
 	KeyTunnel   = "tunnel" // why it is one, as in X-Readthru-Tunnel
 	KeyError    = "error"
+	KeyCount    = "count" // of answers like this since the last line about them, if more than one
 )
+
+// logMessage is the message of the canonical log line.
+const logMessage = "request"
 
 // Record describes a finished request, as /api/v1/requests shows it. The URL is masked. BytesIn counts the origin's
 // content and BytesOut the bytes written to the client; for a tunnel (method CONNECT) they count the bytes that the
@@ -48,9 +52,13 @@ type Record struct {
 
 // write logs the record.
 func (r *Record) write(log *slog.Logger) {
-	if !log.Enabled(context.Background(), slog.LevelInfo) {
-		return
+	if log.Enabled(context.Background(), slog.LevelInfo) {
+		log.LogAttrs(context.Background(), slog.LevelInfo, logMessage, r.attrs()...)
 	}
+}
+
+// attrs returns the attributes of the record's log line.
+func (r *Record) attrs() []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String(KeyMethod, r.Method), slog.String(KeyURL, r.URL), slog.Int(KeyStatus, r.Status),
 		slog.Int64(KeyBytesIn, r.BytesIn), slog.Int64(KeyBytesOut, r.BytesOut), slog.Int64(KeyDuration, r.MS),
@@ -67,7 +75,7 @@ func (r *Record) write(log *slog.Logger) {
 			attrs = append(attrs, slog.String(a.key, a.value))
 		}
 	}
-	log.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
+	return attrs
 }
 
 // ring keeps the last records.

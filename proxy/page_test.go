@@ -40,6 +40,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Vary", "Cookie, Accept-Language")
 		w.Header().Set("Etag", `"abc"`)
 		io.WriteString(w, article)
+	case "/text":
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Cache-Control", "max-age=600")
+		io.WriteString(w, "stored as it is")
 	case "/missing":
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusNotFound)
@@ -93,6 +97,7 @@ func newBenchAt(t *testing.T, names origins, timeout time.Duration, adjust func(
 			_ = c.Close()
 		})
 		o.Client, o.Fetch, o.BlockedDomains = c, f, []string{"blocked.test"}
+		o.Memory, o.Store = 8<<20, st
 		if adjust != nil {
 			adjust(o)
 		}

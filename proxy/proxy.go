@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ import (
 
 	"readthru/certs"
 	"readthru/fetch"
+	"readthru/proxy/repeat"
 	"readthru/recording"
 	"readthru/store"
 )
@@ -76,6 +78,10 @@ type Options struct {
 	// while (see rejection.go). If nil, rejections are not remembered.
 	Store *store.Store
 
+	// Memory is how many bytes are used to keep answers that are given again below net/http, to requests that equal an
+	// earlier one byte for byte. If zero, or without Store, none are. Client must be the cache over Store.
+	Memory int64
+
 	// Log receives one line per request at level info, and details at level debug. If nil, nothing is logged.
 	Log *slog.Logger
 }
@@ -88,12 +94,16 @@ type Proxy struct {
 	tls           *tls.Config
 	silentClients *silentClients
 	sessions      *sessions
+	repeats       *repeat.Table // nil: no answer is given again
+	repeatLog     repeatLog
 	pseudonym     string // our name in Via; new with each process, so that two readthrus in a chain are no loop
 	via11         string // our Via entry for HTTP/1.1, the most frequent one
 
-	records ring
-	open    atomic.Int64 // requests in progress
-	stats   struct{ total, intercepted, tunnelled, blocked, errors atomic.Int64 }
+	listeners atomic.Int64 // ever
+	drops     atomic.Int64 // calls of DropAnswers
+	records   ring
+	open      atomic.Int64 // requests in progress
+	stats     struct{ total, intercepted, tunnelled, blocked, errors atomic.Int64 }
 }
 
 // New returns a proxy that does not serve yet. The error for an invalid option names the option.
@@ -115,6 +125,11 @@ func New(o Options) (*Proxy, error) {
 	p.pseudonym = "readthru-" + hex.EncodeToString(id)
 	p.via11 = "1.1 " + p.pseudonym
 	p.tls = p.newTLSConfig()
+	p.repeatLog.log = p.log
+	if o.Memory > 0 && o.Store != nil && o.Replay == nil {
+		p.repeats = repeat.New(o.Memory)
+		o.Store.Watch(p.changed)
+	}
 	return p, nil
 }
 
@@ -149,7 +164,10 @@ type Terms struct {
 
 // ServeSession is like Serve, but with terms for the listener.
 func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) error {
-	s := &serving{p: p, terms: terms, addr: l.Addr(), inner: newHandover(l.Addr()), open: map[net.Conn]struct{}{}}
+	s := &serving{
+		p: p, terms: terms, addr: l.Addr(), inner: newHandover(l.Addr()), open: map[net.Conn]struct{}{},
+		scope: strconv.FormatInt(p.listeners.Add(1), 10),
+	}
 	var drain context.CancelFunc
 	s.draining, drain = context.WithCancel(ctx)
 	defer drain()
@@ -158,7 +176,7 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	// inside gets connections after their TLS handshake; this enables HTTP/2
 	inside.TLSConfig = &tls.Config{NextProtos: p.tls.NextProtos}
 	ended := make(chan error, 2)
-	go func() { ended <- front.Serve(framedListener{l}) }()
+	go func() { ended <- front.Serve(framedListener{l, s}) }()
 	go func() { ended <- inside.Serve(s.inner) }()
 
 	var failed error
@@ -185,6 +203,8 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 		<-ended //nolint:errcheck // they end because of the Shutdown above
 	}
 	s.closeAll()
+	s.giving.Lock() // for good
+	p.repeatLog.flush()
 	return failed
 }
 
@@ -195,6 +215,9 @@ type serving struct {
 	addr       net.Addr
 	inner      *handover
 	dispatcher *goproxy.ProxyHttpServer
+
+	scope  string       // tells answers of this listener from those of others
+	giving sync.RWMutex // read-locked while an answer is given again
 
 	draining context.Context // ends with the context of Serve; then nothing is dialled anymore
 
@@ -241,6 +264,8 @@ func (s *serving) connState(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateIdle:
 		if f, ok := c.(*framedConn); ok {
+			f.fast.keep()
+			f.fast.ready.Store(true)
 			f.idle.Store(true)
 		}
 	case http.StateActive:

@@ -60,6 +60,7 @@ func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer,
 		s.mu.Unlock()
 		close(r.done)
 	}()
+	p.DropAnswers() // those of the session among them
 	begun()
 	closing := ctx
 	select {

@@ -22,6 +22,9 @@ import (
 
 // send writes the page of an answer, or streams its response if it is not a page.
 func (x *exchange) send(a *fetch.Answer) {
+	if a.Repeat != nil {
+		x.offer(a.Cache.Reuse, a.Repeat)
+	}
 	if a.Response != nil {
 		x.stream(a.Response, a.Cache)
 		return

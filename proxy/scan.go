@@ -67,6 +67,9 @@ const (
 	upgradeField
 )
 
+// between reports whether the next byte begins a request.
+func (s *scan) between() bool { return s.state == inHead && s.n == 0 && !s.cr && !s.head.started }
+
 // read follows p. It returns how many of its bytes are good, and what is wrong with the next one.
 func (s *scan) read(p []byte) (good int, err error) {
 	for i := 0; i < len(p); {

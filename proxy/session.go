@@ -8,6 +8,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -92,21 +93,37 @@ func (x *exchange) tally() {
 	if x.recorded != nil {
 		x.recorded.End(x.cut)
 	}
-	x.p.sessions.count(x.session, func(st *SessionStats) {
-		st.Requests++
-		if x.rec.Status == http.StatusSwitchingProtocols {
-			st.Tunnels++
-		}
-		if x.rec.Cache == "hit" {
-			st.Hits++
-		}
-		if x.rec.Status >= http.StatusInternalServerError {
-			st.Errors++
-		}
-		if x.page != nil {
-			st.Pages++
-			st.Tokens += int64(x.page.Tokens)
-			st.HTMLTokens += int64(max(x.page.Tokens, x.page.Info.HTMLTokens))
-		}
-	})
+	x.p.sessions.count(x.session, func(st *SessionStats) { st.add(&x.rec, tokensOf(x.page)) })
+}
+
+// pageTokens are the tokens of an answered page and of its HTML. The zero value is for an answer that is no page.
+type pageTokens struct {
+	page         bool
+	tokens, html int64
+}
+
+func tokensOf(p *page.Page) pageTokens {
+	if p == nil {
+		return pageTokens{}
+	}
+	return pageTokens{true, int64(p.Tokens), int64(max(p.Tokens, p.Info.HTMLTokens))}
+}
+
+// add counts an answered request.
+func (st *SessionStats) add(rec *Record, of pageTokens) {
+	st.Requests++
+	if rec.Status == http.StatusSwitchingProtocols {
+		st.Tunnels++
+	}
+	if rec.Cache == "hit" {
+		st.Hits++
+	}
+	if rec.Status >= http.StatusInternalServerError {
+		st.Errors++
+	}
+	if of.page {
+		st.Pages++
+		st.Tokens += of.tokens
+		st.HTMLTokens += of.html
+	}
 }

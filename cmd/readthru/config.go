@@ -93,6 +93,7 @@ type config struct {
 		StaleLimit   time.Duration `yaml:"stale_limit"`
 		HeuristicMax time.Duration `yaml:"heuristic_max"`
 		MaxSize      size          `yaml:"max_size"`
+		Memory       size          `yaml:"memory"`
 		Mode         string        `yaml:"mode" oneof:"shared private"`
 		Targeted     []string      `yaml:"targeted"`
 	} `yaml:"cache"`
@@ -154,6 +155,7 @@ func defaults() *config {
 	c.Pages.WithCookies = "skip"
 	c.Cache.PageTTL, c.Cache.StaleLimit, c.Cache.HeuristicMax = 24*time.Hour, 168*time.Hour, 168*time.Hour
 	c.Cache.MaxSize, c.Cache.Mode = 2<<30, "shared"
+	c.Cache.Memory = 64 << 20
 	c.MCP.Robots = true
 	c.Log.Level, c.Log.Format = "info", "auto"
 	return c
@@ -276,6 +278,9 @@ func (s *settings) check() error {
 		if n <= 0 {
 			return wrong(path, fmt.Errorf("%d is not above 0", n))
 		}
+	}
+	if s.Cache.Memory < 0 {
+		return wrong("cache.memory", fmt.Errorf("%d is negative", s.Cache.Memory))
 	}
 	if s.MarkdownNew.DailyLimit < 0 {
 		return wrong("markdown_new.daily_limit", fmt.Errorf("%d is negative", s.MarkdownNew.DailyLimit))

@@ -71,6 +71,7 @@ func (d *daemon) reload(load func() (*settings, error), level *slog.LevelVar) {
 	d.core.now.Store(next)
 	d.core.cache.Reconfigure(d.core.cacheOptions(next))
 	d.core.fetcher.Reconfigure(d.core.fetchOptions(next))
+	d.proxy.DropAnswers() // they were decided before
 	d.core.store.SetMaxSize(int64(next.Cache.MaxSize))
 	level.Set(levelOf(next))
 	log.Info("configuration reloaded", "changed", changed)

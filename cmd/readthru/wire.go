@@ -202,7 +202,7 @@ func (c *core) avoid() []netip.AddrPort {
 func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
 	o := proxyOptions(c.settings)
 	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
-	o.AdminURL, o.Store, o.Log = admin, c.store, c.log
+	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, int64(c.settings.Cache.Memory)
 	if c.offline {
 		o.Transport, o.Dial = disconnected{}, disconnected{}.Dial
 	}

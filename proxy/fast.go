@@ -1,0 +1,455 @@
+package proxy
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"readthru/cache"
+	"readthru/fetch"
+	"readthru/httpfield"
+	"readthru/proxy/repeat"
+	"readthru/store"
+)
+
+const (
+	// maxFastHead is the longest head of a request or answer that is given again, in bytes. net/http reads into a buffer
+	// of this size, so that a longer head comes in pieces.
+	maxFastHead = 4096
+
+	// closeTime is how long an answer that is given again may take once its connection is being closed.
+	closeTime = 5 * time.Second
+	// renewIdle is how often the limit of an idle connection is moved at most: it costs more than the rest of a hit.
+	renewIdle = 5 * time.Second
+)
+
+// fast is the part of a framedConn that gives an answer again before net/http sees the request. It looks at the bytes
+// that begin a request. If an equal head got an answer that still holds, it writes that answer. Otherwise net/http gets
+// the bytes, and the answer that it writes is kept if the handler offers it.
+//
+// It decides nothing: an equal head is one with the same bytes, from a connection with the same scope, and what the
+// handler decided about the first is repeated. It knows where requests begin because every byte so far was part of a
+// head that net/http got alone. As soon as that is not certain, it is off for the rest of the connection.
+type fast struct {
+	s     *serving
+	scope string
+	table *repeat.Table // nil: off
+
+	ready   atomic.Bool // the next byte begins a request
+	whole   bool        // net/http has a whole head; more bytes are content, or a request before the answer to the last
+	line    int         // length of the present line of the head that net/http gets
+	read    int         // bytes of that head
+	request []byte      // that head, in net/http's buffer; nil if its answer is not kept
+	mark    repeat.Mark // before the handler looked at anything
+	taking  *taking     // the answer that is being written; nil: it is not kept
+	spoilt  atomic.Bool // bytes came that must not: off from the next request on
+
+	wrote   atomic.Bool // a part of the answer to that head
+	mu      sync.Mutex
+	changed sync.Cond
+	aborted bool // net/http wants no more of the connection for now; guarded by mu
+	holding bool
+	held    byte // came behind the answer, before net/http was ready for it
+
+	gave  bool      // an answer was given again
+	moved time.Time // when the limit of the idle connection was moved; zero: it is net/http's
+	state atomic.Int32
+}
+
+// States of a fast: what Close has to know.
+const (
+	waiting int32 = iota
+	giving
+	closing
+)
+
+// open makes a connection give answers again. inside is nil for one that is not intercepted.
+func (f *fast) open(s *serving, inside *connect) {
+	f.s, f.table, f.scope = s, s.p.repeats, s.scope
+	f.changed.L = &f.mu
+	f.ready.Store(true)
+	if inside != nil {
+		f.scope = strings.Join([]string{s.scope, inside.host, inside.port, inside.named, inside.user.Name, inside.session,
+			strconv.FormatInt(inside.drops, 10)},
+			"\x00")
+	}
+}
+
+// readUnanswered reads bytes for net/http, after it has given answers again to the requests before them.
+func (c *framedConn) readUnanswered(p []byte) (n int, err error) {
+	f := &c.fast
+	switch {
+	case f.ready.Load():
+		n, err = c.readBegin(p)
+	case f.table != nil && f.whole && len(p) == 1:
+		return c.readBehind(p)
+	default:
+		n, err = c.Conn.Read(p)
+	}
+	if n > 0 {
+		c.pass(p[:n], f.ready.Swap(false))
+	}
+	return n, err
+}
+
+// readBegin reads what begins a request, until it is one that net/http must answer.
+func (c *framedConn) readBegin(p []byte) (n int, err error) {
+	for {
+		n = 0
+		if f := &c.fast; f.holding {
+			p[0], n, f.holding = f.held, 1, false
+		}
+		var m int
+		if m, err = c.Conn.Read(p[n:]); n > 0 {
+			err = nil // the next read has it again
+		}
+		if n += m; n == 0 || err != nil || !c.giveAgain(p[:n]) {
+			return n, err
+		}
+	}
+}
+
+// readBehind reads the byte that net/http waits for while a handler runs, to notice that the client has gone. A byte
+// that comes after the answer is the first one of the next request: it is held until net/http asks for that.
+func (c *framedConn) readBehind(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n == 0 {
+		return n, err
+	}
+	f := &c.fast
+	if !f.wrote.Load() {
+		f.spoilt.Store(true) // pipelining
+		return n, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.held, f.holding = p[0], true
+	for !f.aborted {
+		f.changed.Wait()
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// SetReadDeadline implements [net.Conn]. One in the past is how net/http ends a read that waits.
+func (c *framedConn) SetReadDeadline(t time.Time) error {
+	err := c.Conn.SetReadDeadline(t)
+	f := &c.fast
+	f.mu.Lock()
+	f.aborted = !t.IsZero() && t.Before(time.Now())
+	f.mu.Unlock()
+	f.changed.Broadcast()
+	return err
+}
+
+// giveAgain answers a request whose head is exactly b, if an equal one got an answer that still holds.
+func (c *framedConn) giveAgain(b []byte) bool {
+	f := &c.fast
+	if f.spoilt.Load() || !c.scan.between() {
+		f.off()
+	}
+	if f.table == nil {
+		return false
+	}
+	now := time.Now()
+	a := f.table.Find(f.scope, b, now.Round(0))
+	if a == nil || !f.s.giving.TryRLock() {
+		return false
+	}
+	defer f.s.giving.RUnlock()
+	if !f.state.CompareAndSwap(waiting, giving) {
+		return false
+	}
+	if !f.gave {
+		f.gave = true
+		f.s.connState(c, http.StateActive)
+	}
+	err := c.writeAgain(a, now)
+	if now.Sub(f.moved) > renewIdle {
+		f.moved = now
+		c.Conn.SetReadDeadline(now.Add(idleTime)) //nolint:errcheck // the next read reports it
+	}
+	if !f.state.CompareAndSwap(giving, waiting) || err != nil {
+		c.Conn.Close() //nolint:errcheck // the next read fails
+	}
+	a.Given(now, time.Since(now), err)
+	return true
+}
+
+// writeAgain writes an answer, in one write if its content is short.
+func (c *framedConn) writeAgain(a *repeat.Answer, now time.Time) error {
+	buf := records.Get().(*[maxRecord]byte)
+	defer records.Put(buf)
+	head := a.AppendHead(buf[:0], now)
+	if len(head)+len(a.Body) <= maxRecord {
+		_, err := c.send(append(head, a.Body...))
+		return err
+	}
+	c.out.held = head
+	_, err := c.writeBehind(a.Body)
+	c.out.held = nil
+	return err
+}
+
+// Close closes the connection. An answer that is being given again may be finished first.
+func (c *framedConn) Close() error {
+	if c.fast.state.CompareAndSwap(giving, closing) {
+		c.pace.off.Store(true)
+		return c.Conn.SetWriteDeadline(time.Now().Add(closeTime))
+	}
+	return c.Conn.Close()
+}
+
+// pass takes note of bytes that net/http gets. begins says that they begin a request.
+func (c *framedConn) pass(b []byte, begins bool) {
+	f := &c.fast
+	if f.table == nil {
+		return
+	}
+	if begins {
+		f.whole, f.line, f.read, f.request = false, 0, 0, nil
+		if !f.moved.IsZero() {
+			f.moved = time.Time{}
+			c.Conn.SetReadDeadline(time.Now().Add(headTime)) //nolint:errcheck // the next read reports it
+		}
+	}
+	if f.whole {
+		f.spoilt.Store(true) // content, or pipelining; a handler may be running
+		return
+	}
+	end := f.headEnd(b)
+	f.read += len(b)
+	if end >= 0 && end < len(b) || f.read > 16<<10 {
+		f.off()
+		return
+	}
+	f.whole = end >= 0
+	f.wrote.Store(false)
+	if !f.whole || f.read > len(b) {
+		return
+	}
+	switch judgeHead(b) {
+	case keepAnswer:
+		f.request, f.mark = b, f.table.Mark() // before the handler looks at anything
+	case unframed:
+		f.off()
+	}
+}
+
+// off ends the giving for the rest of the connection.
+func (f *fast) off() { f.table, f.request, f.taking = nil, nil, nil }
+
+// headEnd returns where the head ends in b, -1 if it does not. Heads in pieces continue where the last call ended.
+func (f *fast) headEnd(b []byte) int {
+	for i, ch := range b {
+		switch {
+		case ch == '\n' && f.line == 0:
+			return i + 1
+		case ch == '\n':
+			f.line = 0
+		case ch != '\r':
+			f.line++
+		}
+	}
+	return -1
+}
+
+// A headVerdict says what a head allows.
+type headVerdict int
+
+const (
+	keepAnswer headVerdict = iota // its answer may be given again
+	passOn                        // net/http answers it
+	unframed                      // net/http answers it and all that follow: where it ends is not for us to say
+)
+
+// judgeHead decides about a whole head, by the fields that make a request more than its target and preferences.
+func judgeHead(b []byte) headVerdict {
+	first, rest, _ := bytes.Cut(b, []byte("\r\n"))
+	verdict := keepAnswer
+	if bytes.HasPrefix(first, []byte("CONNECT ")) {
+		return unframed
+	}
+	if !bytes.HasPrefix(first, []byte("GET ")) || !bytes.HasSuffix(first, []byte(" HTTP/1.1")) {
+		verdict = passOn
+	}
+	for len(rest) > 2 {
+		line, after, ended := bytes.Cut(rest, []byte("\r\n"))
+		name, value, field := bytes.Cut(line, []byte(":"))
+		if !ended || !field || bytes.ContainsAny(name, " \t\r\n") || bytes.IndexByte(value, '\n') >= 0 {
+			return unframed
+		}
+		rest = after
+		switch of := judgeField(strings.ToLower(string(name)), string(bytes.TrimSpace(value))); {
+		case of == unframed:
+			return unframed
+		case of == passOn:
+			verdict = passOn
+		}
+	}
+	return verdict
+}
+
+func judgeField(name, value string) headVerdict {
+	switch name {
+	case "content-length", "transfer-encoding", "expect", "upgrade", "range", "te", "trailer":
+		return unframed
+	case "connection":
+		if !strings.EqualFold(value, "keep-alive") { // many clients send it with each request
+			return unframed
+		}
+	case "proxy-connection":
+		if !strings.EqualFold(value, "keep-alive") {
+			return passOn
+		}
+	case "authorization", "proxy-authorization", "cookie", "cache-control", "pragma":
+		return passOn
+	}
+	if strings.HasPrefix(name, "if-") || strings.HasPrefix(name, "x-readthru-") {
+		return passOn
+	}
+	return keepAnswer
+}
+
+// taking is an answer that is being written and will be kept.
+type taking struct {
+	x      *exchange
+	reuse  *cache.Reuse
+	repeat *fetch.Repeat // nil if package fetch was not asked
+	bytes  []byte        // as written so far
+	limit  int64
+}
+
+// repeats reports whether the answer to the request is kept if it can be given again.
+func (x *exchange) repeats() bool {
+	return x.conn != nil && x.conn.fast.request != nil && x.recorded == nil && x.prefix == nil && !x.s.terms.Offline &&
+		!httpfield.HasCredentials(x.r.Header)
+}
+
+// offer has the answer kept that is about to be written, if an equal request gets it again.
+func (x *exchange) offer(reuse *cache.Reuse, repeat *fetch.Repeat) {
+	if reuse != nil && x.repeats() {
+		x.conn.fast.taking = &taking{x: x, reuse: reuse, repeat: repeat, limit: x.p.repeats.Largest()}
+	}
+}
+
+// took takes note of bytes that are written to the client.
+func (f *fast) took(b []byte) {
+	f.wrote.Store(true)
+	t := f.taking
+	if t == nil {
+		return
+	}
+	if t.bytes = append(t.bytes, b...); int64(len(t.bytes)) > t.limit {
+		f.taking = nil
+	}
+}
+
+// keep keeps the answer that has been written, if it was offered.
+func (f *fast) keep() {
+	t := f.taking
+	f.taking = nil
+	if t == nil || f.table == nil || f.spoilt.Load() {
+		return
+	}
+	if a := t.answer(); a != nil {
+		a.Scope, a.Request = f.scope, bytes.Clone(f.request)
+		f.table.Add(a, f.mark)
+	}
+}
+
+// answer returns the answer that was written; nil if it is not one that can be given again as it is.
+func (t *taking) answer() *repeat.Answer {
+	head, body, found := bytes.Cut(t.bytes, []byte("\r\n\r\n"))
+	rec := t.x.rec
+	if !found || len(head) > maxFastHead || rec.Error != "" || !bytes.HasPrefix(head, []byte("HTTP/1.1 200 OK\r\n")) ||
+		!bytes.Contains(head, []byte("\r\nContent-Length: "+strconv.Itoa(len(body)))) {
+		return nil
+	}
+	for _, name := range []string{"Transfer-Encoding", "Connection", "Set-Cookie", "Trailer"} {
+		if bytes.Contains(head, []byte("\r\n"+name+": ")) {
+			return nil
+		}
+	}
+	g := &given{
+		p: t.x.p, rec: rec, session: t.x.session, inside: t.x.inside != nil, page: tokensOf(t.x.page), reuse: t.reuse,
+		repeat: t.repeat,
+	}
+	a := &repeat.Answer{
+		Page: string(t.reuse.Record()), Records: []string{string(t.reuse.Record())},
+		At: t.reuse.At, Until: t.reuse.Expires(), Age: t.reuse.Age, TTL: t.reuse.TTL,
+		Head: slices.Concat(head, []byte("\r\n\r\n")), Body: body, Given: g.again,
+	}
+	if r := t.repeat; r != nil {
+		for _, record := range r.Records {
+			a.Records = append(a.Records, string(record))
+		}
+		if !r.Until.IsZero() && r.Until.Before(a.Until) {
+			a.Until = r.Until
+		}
+	}
+	if !a.Cut() {
+		return nil
+	}
+	return a
+}
+
+// given counts what is given again, as [exchange.end] counts what is given first.
+type given struct {
+	p       *Proxy
+	rec     Record // of the first time
+	session string
+	inside  bool
+	page    pageTokens
+	reuse   *cache.Reuse
+	repeat  *fetch.Repeat // nil if package fetch was not asked
+
+	unlogged unlogged // guarded by the repeatLog's mu
+}
+
+// again is called after each repetition.
+func (g *given) again(now time.Time, took time.Duration, err error) {
+	p, rec := g.p, g.rec
+	rec.Time, rec.MS = now.UTC(), took.Milliseconds()
+	p.stats.total.Add(1)
+	if g.inside {
+		p.stats.intercepted.Add(1)
+	}
+	g.reuse.Repeated(now)
+	if g.repeat != nil {
+		g.repeat.Repeated(now)
+	}
+	if err != nil {
+		rec.Error, rec.BytesOut = "the client went away", 0
+	}
+	p.sessions.count(g.session, func(st *SessionStats) { st.add(&rec, g.page) })
+	p.records.add(rec)
+	if err != nil {
+		rec.write(p.log)
+		return
+	}
+	p.repeatLog.add(g, &rec)
+}
+
+// DropAnswers drops the answers that would be given again: what decided them has changed. Connections that were let in
+// before share no answers with those that come after.
+func (p *Proxy) DropAnswers() {
+	p.drops.Add(1)
+	if p.repeats != nil {
+		p.repeats.Clear()
+	}
+}
+
+// changed drops the answers that were made of a record.
+func (p *Proxy) changed(r store.Record) {
+	if r == store.AllRecords {
+		p.repeats.Clear()
+		return
+	}
+	p.repeats.Changed(string(r))
+}

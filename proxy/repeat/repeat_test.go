@@ -1,0 +1,194 @@
+package repeat_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"readthru/proxy/repeat"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// answer returns an answer to a request for a page, a second old and fresh for a minute.
+func answer(request, page, body string, records ...string) *repeat.Answer {
+	a := &repeat.Answer{
+		Scope: "1", Request: []byte(request), Page: page, Records: records, At: start, Until: start.Add(time.Minute),
+		Age: time.Second, TTL: time.Minute, Body: []byte(body),
+		Head: []byte("HTTP/1.1 200 OK\r\nAge: 1\r\nCache-Status: cdn; hit; ttl=5\r\n" +
+			"Cache-Status: readthru; hit; ttl=60; detail=rendition\r\nDate: x\r\n\r\n"),
+	}
+	a.Cut()
+	return a
+}
+
+func TestAgeAndLifetimeAreThoseOfNow(t *testing.T) {
+	a := answer("r", "p", "b")
+	if !a.Cut() {
+		t.Fatal("the head states neither age nor lifetime")
+	}
+	got := string(a.AppendHead(nil, start.Add(10500*time.Millisecond)))
+	want := "HTTP/1.1 200 OK\r\nAge: 11\r\nCache-Status: cdn; hit; ttl=5\r\n" +
+		"Cache-Status: readthru; hit; ttl=49; detail=rendition\r\nDate: x\r\n\r\n"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, head := range []string{
+		"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nAge: 1\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nAge: 7\r\nCache-Status: readthru; hit; ttl=60\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nAge: 1\r\nCache-Status: readthru; hit; ttl=6\r\n\r\n",
+	} {
+		a.Head = []byte(head)
+		if a.Cut() {
+			t.Errorf("%q states age and lifetime as told", head)
+		}
+	}
+}
+
+func TestAnswerIsFoundByScopeAndExactHeadWhileItIsFresh(t *testing.T) {
+	for _, tt := range []struct {
+		name, scope, request string
+		after                time.Duration
+		found                bool
+	}{
+		{"the same", "1", "GET /", 0, true},
+		{"the same in the last moment", "1", "GET /", time.Minute - 1, true},
+		{"in another scope", "2", "GET /", 0, false},
+		{"another head", "1", "GET /x", 0, false},
+		{"a part of the head", "1", "GET ", 0, false},
+		{"no longer fresh", "1", "GET /", time.Minute, false},
+		{"the clock was set back", "1", "GET /", -time.Nanosecond, false},
+	} {
+		table := repeat.New(1 << 20)
+		table.Add(answer("GET /", "p", "b"), table.Mark())
+		now := start.Add(tt.after)
+		if got := table.Find(tt.scope, []byte(tt.request), now) != nil; got != tt.found {
+			t.Errorf("%s: found %v, want %v", tt.name, got, tt.found)
+		}
+		if tt.after != 0 && !tt.found && table.Find("1", []byte("GET /"), start) != nil {
+			t.Errorf("%s: it came back", tt.name)
+		}
+	}
+}
+
+func TestAnswersGoWithWhatTheyWereMadeOf(t *testing.T) {
+	table := repeat.New(1 << 20)
+	add := func(since repeat.Mark) bool { return table.Add(answer("GET /", "p", "b", "uri", "host"), since) }
+	find := func() bool { return table.Find("1", []byte("GET /"), start) != nil }
+	for _, record := range []string{"uri", "host"} {
+		if !add(table.Mark()) || !find() {
+			t.Fatal("not kept")
+		}
+		if table.Changed("other"); !find() {
+			t.Error("gone with another record")
+		}
+		if table.Changed(record); find() {
+			t.Errorf("kept although %s changed", record)
+		}
+		before := table.Mark()
+		table.Changed("other")
+		if !add(before) {
+			t.Error("not kept, although nothing changed that it was made of")
+		}
+		table.Changed(record)
+		if add(before) {
+			t.Errorf("kept although %s changed while it was decided", record)
+		}
+	}
+	before := table.Mark()
+	if table.Clear(); add(before) {
+		t.Error("kept although all were dropped while it was decided")
+	}
+	before = table.Mark()
+	for n := range 300 {
+		table.Changed(fmt.Sprint(n))
+	}
+	if add(before) {
+		t.Error("kept although it is not known what changed while it was decided")
+	}
+	add(table.Mark())
+	if table.Clear(); find() {
+		t.Error("kept although all were dropped")
+	}
+	if s := table.Stats(); s.Answers != 0 || s.Bytes != 0 {
+		t.Errorf("an empty table: %+v", s)
+	}
+}
+
+func TestMemoryIsBoundedAndCounted(t *testing.T) {
+	const max = 1 << 20
+	table := repeat.New(max)
+	body := strings.Repeat("x", 10_000)
+	for n := range 5000 {
+		table.Add(answer(fmt.Sprint("GET ", n), fmt.Sprint("page ", n), body), table.Mark())
+		if s := table.Stats(); s.Bytes > max {
+			t.Fatalf("%d bytes, want at most %d", s.Bytes, max)
+		}
+	}
+	if s := table.Stats(); s.Answers < 50 || s.Answers > 105 {
+		t.Errorf("%d answers of 10 KB in 1 MiB", s.Answers)
+	}
+	if table.Add(answer("GET big", "big", strings.Repeat("x", max/4)), table.Mark()) {
+		t.Error("one answer takes a quarter of the memory")
+	}
+	table.Clear()
+	for n := range 10_000 { // a flood of heads for one page
+		table.Add(answer(fmt.Sprint("GET / ", n), "page", body), table.Mark())
+	}
+	if s := table.Stats(); s.Answers > 16 || s.Bytes > 50_000 {
+		t.Errorf("heads for one page: %+v", s)
+	}
+	if table.Find("1", []byte("GET / 9999"), start) == nil {
+		t.Error("the last head was not kept")
+	}
+	table.Clear()
+	if s := table.Stats(); s.Bytes != 0 {
+		t.Errorf("%d bytes of nothing", s.Bytes)
+	}
+}
+
+func TestContentIsACopyThatAnswersOfAPageShare(t *testing.T) {
+	table := repeat.New(1 << 20)
+	a, b := answer("a", "p", "content"), answer("b", "p", "content")
+	mine := a.Body
+	table.Add(a, table.Mark())
+	table.Add(b, table.Mark())
+	copy(mine, "changed")
+	found := table.Find("1", []byte("b"), start)
+	if found == nil || !bytes.Equal(found.Body, []byte("content")) || &a.Body[0] != &b.Body[0] {
+		t.Errorf("content %q, shared %v", found.Body, &a.Body[0] == &b.Body[0])
+	}
+}
+
+func TestTableIsSafeForConcurrentUse(t *testing.T) {
+	table := repeat.New(1 << 18)
+	var group sync.WaitGroup
+	for g := range 4 {
+		group.Go(func() {
+			for n := range 2000 {
+				key := fmt.Sprint(n % 50)
+				switch (n + g) % 5 {
+				case 0:
+					table.Add(answer(key, key, strings.Repeat(key, 1000), key), table.Mark())
+				case 1:
+					table.Changed(key)
+				case 2:
+					if n%100 == 0 {
+						table.Clear()
+					}
+				default:
+					if a := table.Find("1", []byte(key), start); a != nil && string(a.Body) != strings.Repeat(key, 1000) {
+						t.Errorf("%s: %.20q", key, a.Body)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	if table.Clear(); table.Stats().Bytes != 0 {
+		t.Errorf("%+v", table.Stats())
+	}
+}

@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// logEvery is how long the log lines of answers that are given again wait for more of the same answer.
+const logEvery = 200 * time.Millisecond
+
+// repeatLog writes the log lines of answers that are given again: one for all repetitions of an answer within logEvery,
+// with their number.
+type repeatLog struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	waiting []*given
+}
+
+// add has a line written for a repetition with this record.
+func (l *repeatLog) add(g *given, rec *Record) {
+	if !l.log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g.unlogged.count++
+	g.unlogged.time, g.unlogged.ms = rec.Time, rec.MS
+	if g.unlogged.count > 1 {
+		return
+	}
+	if l.waiting = append(l.waiting, g); len(l.waiting) == 1 {
+		time.AfterFunc(logEvery, l.flush)
+	}
+}
+
+// unlogged is what an answer's next log line says of its repetitions.
+type unlogged struct {
+	count int64
+	time  time.Time // of the last
+	ms    int64
+}
+
+// flush writes the lines that wait.
+func (l *repeatLog) flush() {
+	l.mu.Lock()
+	all := l.waiting
+	l.waiting = nil
+	lines := make([]unlogged, len(all))
+	for i, g := range all {
+		lines[i], g.unlogged = g.unlogged, unlogged{}
+	}
+	l.mu.Unlock()
+	for i, g := range all {
+		rec := g.rec
+		rec.Time, rec.MS = lines[i].time, lines[i].ms
+		line := slog.NewRecord(rec.Time, slog.LevelInfo, logMessage, 0)
+		line.AddAttrs(rec.attrs()...)
+		if n := lines[i].count; n > 1 {
+			line.AddAttrs(slog.Int64(KeyCount, n))
+		}
+		l.log.Handler().Handle(context.Background(), line) //nolint:errcheck // as the log itself does
+	}
+}
