@@ -3,8 +3,9 @@
 //
 //	go run ./bench/ways [-v]
 //
-// The ways are a page that is read for the first time, the same again (hit), a search, an agent's hook that asks for a
-// page that is here, a crawl of five pages, and, where there is Chromium, a page that is made by a script.
+// The ways are a page that is read for the first time, a hit by a request that equals no other, a hit by the same
+// request again, a search, an agent's hook that asks for a page that is here, a crawl of five pages, and, where there
+// is Chromium, a page that is made by a script.
 //
 // It builds the program with counters of coverage and asks it as clients do. Each way is run once before, so that what
 // happens at a first request alone is not counted. A function is one with a name: function literals are counted on

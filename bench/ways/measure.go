@@ -79,8 +79,9 @@ func measure(ctx context.Context, root string) (ways []way, err error) {
 		make func(ctx context.Context, n int) error
 	}
 	requests := []request{
-		{"page", func(ctx context.Context, n int) error { return m.page(ctx, fmt.Sprintf("/page/%d", n)) }},
-		{"hit", func(ctx context.Context, _ int) error { return m.page(ctx, "/page/0") }},
+		{"page", func(ctx context.Context, n int) error { return m.page(ctx, fmt.Sprintf("/page/%d", n), "") }},
+		{"hit", func(ctx context.Context, n int) error { return m.page(ctx, "/page/0", fmt.Sprint("agent/", n)) }},
+		{"again", func(ctx context.Context, _ int) error { return m.page(ctx, "/page/0", "") }},
 		{"search", func(ctx context.Context, _ int) error {
 			return m.admin(ctx, http.MethodGet, "/api/v1/search?q=stored+response", nil, nil)
 		}},
@@ -94,7 +95,7 @@ func measure(ctx context.Context, root string) (ways []way, err error) {
 	}
 	if _, err := exec.LookPath("chromium"); err == nil {
 		requests = append(requests, request{"script", func(ctx context.Context, n int) error {
-			return m.page(ctx, fmt.Sprintf("/script/%d", n))
+			return m.page(ctx, fmt.Sprintf("/script/%d", n), "")
 		}})
 	}
 	for _, request := range requests {
@@ -230,13 +231,16 @@ func (m *measured) stop() {
 	m.cmd.Wait()                          //nolint:errcheck // how it ends says nothing about the ways
 }
 
-// page reads a page of the site through the proxy, as an agent does.
-func (m *measured) page(ctx context.Context, at string) error {
+// page reads a page of the site through the proxy, as an agent does. A request by an agent of its own equals no other.
+func (m *measured) page(ctx context.Context, at, agent string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+at, http.NoBody)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Accept", "*/*")
+	if agent != "" {
+		req.Header.Set("User-Agent", agent)
+	}
 	resp, err := m.proxied.Do(req)
 	if err != nil {
 		return err
