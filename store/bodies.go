@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -188,16 +189,18 @@ func (s *Store) bury(sum Sum, now time.Time) (more []Sum) {
 	return more
 }
 
-// buryCondemned deletes what was condemned.
+// buryCondemned deletes what was condemned, a chunk at a time, so that other writes queue behind no more than that.
 func (s *Store) buryCondemned() {
 	sums := s.pins.condemned()
 	for len(sums) > 0 {
-		s.settle()
 		var more []Sum
-		for _, sum := range sums {
-			s.mu.Lock()
-			more = append(more, s.bury(sum, time.Now())...)
-			s.mu.Unlock()
+		for chunk := range slices.Chunk(sums, sweepChunk) {
+			s.settle()
+			for _, sum := range chunk {
+				s.mu.Lock()
+				more = append(more, s.bury(sum, time.Now())...)
+				s.mu.Unlock()
+			}
 		}
 		sums = more
 	}

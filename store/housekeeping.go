@@ -20,20 +20,20 @@ const (
 	muchMemory = 40 << 20
 )
 
-// flushCounts queues the counts, visits and uses held in memory.
+// flushCounts queues the counts, visits and uses held in memory. Uses come last, because they read from the disk.
 func (s *Store) flushCounts() {
-	s.flushUses()
 	s.addRepeated()
 	if !s.flushVisits() || !s.tallies.write(s.kv) {
 		s.wakeHousekeeper()
 	}
+	s.flushUses()
 }
 
 // wakeHousekeeper makes the housekeeper run within flushEvery.
 func (s *Store) wakeHousekeeper() { signal(s.chores) }
 
-// housekeep waits to be woken; then it writes counts, deletes condemned bodies and evicts responses over the quota.
-// When nothing has happened for calmAfter, it returns memory to the system.
+// housekeep waits to be woken; then it writes counts and wakes reclaim. When nothing has happened for calmAfter, it
+// returns memory to the system.
 func (s *Store) housekeep(ctx context.Context) {
 	var calm <-chan time.Time // nil: nothing to give back
 	for {
@@ -52,11 +52,24 @@ func (s *Store) housekeep(ctx context.Context) {
 		case <-time.After(flushEvery):
 		}
 		s.flushCounts()
+		signal(s.reclaims)
+		calm = time.After(calmAfter)
+	}
+}
+
+// reclaim waits to be woken; then it deletes condemned bodies and evicts responses over the quota. It has a goroutine
+// of its own because it waits for the disk, and counts must not wait for it.
+func (s *Store) reclaim(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.reclaims:
+		}
 		s.buryCondemned()
 		if s.kv.totals().Bytes > s.maxSize.Load() {
 			_, _ = s.evict(ctx) // ctx ended: closing
 		}
-		calm = time.After(calmAfter)
 	}
 }
 

@@ -128,10 +128,11 @@ type Store struct {
 	feed       feed
 	records    Records
 
-	chores chan struct{} // wakes the housekeeper; capacity 1
-	added  chan struct{} // see JobsAdded; capacity 1
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	chores   chan struct{} // wakes the housekeeper; capacity 1
+	reclaims chan struct{} // wakes reclaim; capacity 1
+	added    chan struct{} // see JobsAdded; capacity 1
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup
 }
 
 // Health returns the store's state now.

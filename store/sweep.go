@@ -182,16 +182,21 @@ func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 }
 
 // evict deletes the stored responses used longest ago until their bodies take no more than nine tenths of MaxSize, if
-// they take more than MaxSize now.
+// they take more than MaxSize now. It waits for the writer now and then, so that other writes do not queue behind all
+// deletions.
 func (s *Store) evict(ctx context.Context) (total int, err error) {
 	if s.kv.totals().Bytes <= s.maxSize.Load() {
 		return 0, nil
 	}
 	s.settle()
 	goal := s.maxSize.Load() / 100 * evictTo
+	chunk := 0
 	s.kv.walk(scan{prefix: "a/", keys: true}, func(key string, _ []byte) bool {
 		if err = ctx.Err(); err != nil || s.kv.totals().Bytes <= goal {
 			return false
+		}
+		if chunk++; chunk%sweepChunk == 0 {
+			s.settle()
 		}
 		total += s.evictURI(uriKey([]byte(key[len("a/")+4+1:])), key)
 		return true

@@ -1,12 +1,15 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -75,6 +78,42 @@ func TestQuotaEvictsWhatWasUsedLongestAgo(t *testing.T) {
 			if got := len(responses(t, s, uri(i))); got != want {
 				t.Errorf("response %d: %d stored, want %d", i, got, want)
 			}
+		}
+	})
+}
+
+// evictionHeld is a log that holds whoever says that responses were evicted until release is closed.
+type evictionHeld struct {
+	slog.Handler
+	held, release chan struct{}
+}
+
+func (h evictionHeld) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h evictionHeld) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "evicted" {
+		close(h.held)
+		<-h.release
+	}
+	return nil
+}
+
+// TestVisitsAreWrittenDuringEviction adds a visit while an eviction does not end.
+func TestVisitsAreWrittenDuringEviction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := evictionHeld{slog.DiscardHandler, make(chan struct{}), make(chan struct{})}
+		s := openStore(t, store.Options{MaxSize: 10_000, Log: slog.New(log)})
+		defer close(log.release)
+		for i := range 3 {
+			put(t, s, response(fmt.Sprintf("https://a.test/%d", i)), strings.Repeat(fmt.Sprint(i), 5000))
+		}
+		<-log.held
+		k := page.KeyOf("https://a.test/")
+		s.AddVisit(k, store.Visit{URL: "https://a.test/"})
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		if got := len(s.Keys("vi/")); got != 1 {
+			t.Errorf("%d visits are written 200 ms later, want 1", got)
 		}
 	})
 }
