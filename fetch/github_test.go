@@ -104,7 +104,7 @@ func TestRepositoryIsReadmeFilesAndSymbolMap(t *testing.T) {
 		"[the guide](https://github.com/ann/sea/blob/HEAD/docs/guide.md#start)",
 		"[top](https://github.com/ann/sea/blob/HEAD/LICENSE)", "[out](../../../other)",
 		`<img src="https://raw.githubusercontent.com/ann/sea/HEAD/img/b.svg">`,
-		"curl [x](y)\n\n```\n", // the README's own fence is closed
+		"curl [x](y)\n```\n", // the README's own fence is closed
 		"## Repository files\n", "cmd/sea/: main.go\n", "deep/er/and/deeper/: file.text\n", "docs/: guide.md\n",
 		"web/: index.js\n", "sea.go\n", ".gitignore\n", "keep.log\n", "readme.txt\n",
 		"9 files; not listed: 2 generated, 1 in hidden folders, 2 named by .gitignore, 2 vendored.",

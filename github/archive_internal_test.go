@@ -185,7 +185,7 @@ func FuzzArchive(f *testing.F) {
 		if err == nil {
 			_ = fileList(got.files)
 			_ = slices.Collect(maps.Keys(got.left))
-			_, _ = readmeMarkdown(got.readmePath, got.readme, func(string) *url.URL { return nil })
+			_ = new(Page).readmeMarkdown(got.readmePath, got.readme, func(string) *url.URL { return nil })
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/convert"
 	"readthru/page"
 )
 
@@ -178,12 +179,12 @@ func (d *discussion) page() *Page {
 			p.Meta[name] = value
 		}
 	}
-	hidden := d.writeBody(&b, d.Body)
-	hidden += d.section(&b, "Comments", d.comments, d.Comments, p)
+	d.writeBody(&b, d.Body, p)
+	d.section(&b, "Comments", d.comments, d.Comments, p)
 	if d.pull != nil {
-		hidden += d.section(&b, "Review comments", d.reviews, d.pull.Reviews, p)
+		d.section(&b, "Review comments", d.reviews, d.pull.Reviews, p)
 	}
-	p.warnHidden(hidden)
+	p.warnHidden()
 	p.Markdown = []byte(b.String())
 	return p
 }
@@ -202,11 +203,9 @@ func (d *discussion) state() string {
 }
 
 // section writes comments under a heading, and warns when all of them are more than list.
-func (d *discussion) section(b *strings.Builder, heading string, list []comment, all int,
-	p *Page,
-) (hidden int) {
+func (d *discussion) section(b *strings.Builder, heading string, list []comment, all int, p *Page) {
 	if len(list) == 0 {
-		return 0
+		return
 	}
 	fmt.Fprintf(b, "\n## %s\n", heading)
 	for _, c := range list {
@@ -218,27 +217,24 @@ func (d *discussion) section(b *strings.Builder, heading string, list []comment,
 			}
 		}
 		b.WriteString("\n")
-		hidden += d.writeBody(b, c.Body)
+		d.writeBody(b, c.Body, p)
 	}
 	if all > len(list) {
 		fmt.Fprintf(b, "\n%d more are not shown.\n", all-len(list))
 		p.warn(fmt.Sprintf("comments-cut=%d", all-len(list)))
 	}
-	return hidden
 }
 
 // writeBody writes a text of a discussion so that it cannot change how the following text is read.
-func (t *Target) writeBody(b *strings.Builder, body string) (hidden int) {
+func (t *Target) writeBody(b *strings.Builder, body string, p *Page) {
 	if len(body) > maxComment*4 {
 		body = page.Shorten(body, maxComment*4) + "\n\n…"
 	}
 	if strings.TrimSpace(body) == "" {
-		return 0
+		return
 	}
-	markdown, hidden := readmeMarkdown("comment.md", []byte(body), t.linksOf("HEAD", "."))
 	b.WriteString("\n")
-	b.Write(markdown)
-	return hidden
+	b.Write(p.readmeMarkdown("comment.md", []byte(body), t.linksOf("HEAD", ".")))
 }
 
 // day returns the date of t; empty for the zero time.
@@ -259,10 +255,13 @@ func names[T any](list []T, name func(T) string) string {
 	return strings.Join(all, ", ")
 }
 
-// singleLine returns foreign text on one line.
-func singleLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// singleLine returns foreign text on one line, without invisible characters.
+func singleLine(s string) string {
+	return strings.Join(strings.Fields(string(convert.CleanText([]byte(s), "").Text)), " ")
+}
 
-// inlineText returns foreign text on one line of markdown, with characters replaced that would begin HTML or code.
+// inlineText returns foreign text on one line of markdown, with characters replaced that would begin HTML or code, or
+// the address of a link: GitHub shows them as they are.
 func inlineText(s string) string {
-	return strings.NewReplacer("<", "&lt;", "`", "'").Replace(singleLine(s))
+	return strings.NewReplacer("<", "&lt;", "`", "'", "](", `]\(`).Replace(singleLine(s))
 }

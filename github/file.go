@@ -40,16 +40,16 @@ func (t *Target) FileRecipe(u *url.URL, ref string) string {
 func (t *Target) File(ref string, content []byte) *Page {
 	p := &Page{Title: path.Base(t.Path)}
 	if !isMarkdown(p.Title) {
-		p.Markdown = fenced(language(p.Title), content)
+		p.Markdown = p.fenced(language(p.Title), content)
+		p.warnHidden()
 		return p
 	}
 	branch, err := url.PathUnescape(strings.TrimSuffix(ref, "/"+lastSegments(ref, t.Path)))
 	if err != nil {
 		branch = t.Branch
 	}
-	var hidden int
-	p.Markdown, hidden = readmeMarkdown(p.Title, content, t.linksOf(branch, t.Path))
-	p.warnHidden(hidden)
+	p.Markdown = p.readmeMarkdown(p.Title, content, t.linksOf(branch, t.Path))
+	p.warnHidden()
 	return p
 }
 

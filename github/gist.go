@@ -90,10 +90,9 @@ func (v *gist) page() *Page {
 		fmt.Fprintf(&b, "\n## %s\n\n", inlineText(f.Name))
 		content := []byte(page.Shorten(f.Content, maxGistFile))
 		if isMarkdown(f.Name) {
-			shown, _ := readmeMarkdown(f.Name, content, func(string) *url.URL { return nil })
-			b.Write(shown)
+			b.Write(p.readmeMarkdown(f.Name, content, func(string) *url.URL { return nil }))
 		} else {
-			b.Write(fenced(language(f.Name), content))
+			b.Write(p.fenced(language(f.Name), content))
 		}
 		if f.Truncated || len(content) < len(f.Content) {
 			fmt.Fprintf(&b, "\n%s is cut: it has %d bytes.\n", inlineText(f.Name), f.Size)
@@ -104,6 +103,7 @@ func (v *gist) page() *Page {
 		b.WriteString("\nThere are more files than are shown.\n")
 		p.warn("gist-cut")
 	}
+	p.warnHidden()
 	p.Markdown = []byte(b.String())
 	return p
 }

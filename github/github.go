@@ -26,6 +26,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/semaphore"
 
+	"readthru/convert"
 	"readthru/page"
 	"readthru/symbols"
 )
@@ -36,7 +37,7 @@ const Timeout = 2 * time.Minute
 const (
 	maxRedirects = 5
 	maxReads     = 2 // repositories read at once
-	recipe       = 1 // raise it when the same source gives a different page
+	recipe       = 2 // raise it when the same source gives a different page
 	symbolTokens = 6000
 )
 
@@ -171,6 +172,8 @@ type Page struct {
 	// Unchanged says that the host confirmed the validator passed to Read: the page held is current, and all other
 	// fields but Private are empty.
 	Unchanged bool
+
+	hidden int // pieces of text that were removed because no reader sees them
 }
 
 // Span is the range of bytes from From up to To.
@@ -183,10 +186,10 @@ func (p *Page) warn(token string) {
 	}
 }
 
-// warnHidden adds the warning that n pieces of text were removed because no reader sees them.
-func (p *Page) warnHidden(n int) {
-	if n > 0 {
-		p.warn(fmt.Sprintf("hidden-text-removed=%d", n))
+// warnHidden warns of the pieces of text that were removed because no reader sees them.
+func (p *Page) warnHidden() {
+	if p.hidden > 0 {
+		p.warn(fmt.Sprintf("%s=%d", convert.WarnHidden, p.hidden))
 	}
 }
 

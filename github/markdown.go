@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"readthru/convert"
@@ -11,9 +12,9 @@ import (
 )
 
 // readmeMarkdown returns a README as markdown that other text can follow: with absolute links, without what its readers
-// do not see, and with its last fence closed. hidden is the number of pieces removed. links resolves an address
-// relative to the README's folder.
-func readmeMarkdown(name string, content []byte, links func(address string) *url.URL) (md []byte, hidden int) {
+// do not see, and with its last fence closed. What is removed counts in p. links resolves an address relative to the
+// README's folder.
+func (p *Page) readmeMarkdown(name string, content []byte, links func(address string) *url.URL) []byte {
 	text := bytes.ToValidUTF8(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("\ufffd"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if !isMarkdown(name) {
@@ -21,70 +22,36 @@ func readmeMarkdown(name string, content []byte, links func(address string) *url
 		if strings.EqualFold(path.Ext(name), ".rst") {
 			language = "rst"
 		}
-		return fenced(language, text), 0
+		return p.fenced(language, text)
 	}
-	shown, hidden := withoutComments(string(text))
-	return convert.RelativeLinks([]byte(strings.TrimSpace(shown)+"\n"), links), hidden
+	shown := p.count(convert.CleanMarkdown(text, "", nil))
+	shown = append(bytes.TrimSpace(shown), '\n')
+	return convert.RelativeLinks(closed(shown), links)
 }
 
-// withoutComments returns markdown without comments, which readers do not see, and with its last fence closed. An open
-// comment hides the rest. hidden is the number of comments.
-func withoutComments(text string) (shown string, hidden int) {
-	var b strings.Builder
-	var r markdown.Reader // of what is shown
-	within := false
-	begins := 0 // where the line that is being written begins
-	for line := range strings.Lines(text) {
-		if !within && begins == b.Len() {
-			next := r
-			if next.Line([]byte(strings.TrimSuffix(line, "\n"))).Fenced() {
-				r = next
-				b.WriteString(line)
-				begins = b.Len()
-				continue
-			}
-		}
-		for line != "" {
-			if within {
-				_, rest, ended := strings.Cut(line, "-->")
-				if within = !ended; within {
-					rest = ""
-				}
-				line = rest
-				continue
-			}
-			begin := commentStart([]byte(line))
-			if begin < 0 {
-				b.WriteString(line)
-				break
-			}
-			b.WriteString(line[:begin])
-			line, within = line[begin+len("<!--"):], true
-			hidden++
-		}
-		if written := b.String()[begins:]; strings.HasSuffix(written, "\n") {
-			r.Line([]byte(strings.TrimSuffix(written, "\n")))
-			begins = b.Len()
-		}
+// closed returns markdown with its last fence closed.
+func closed(md []byte) []byte {
+	var r markdown.Reader
+	for line := range bytes.Lines(md) {
+		r.Line(bytes.TrimSuffix(line, []byte("\n")))
 	}
 	if fence, open := r.Fence(); open {
-		b.WriteString("\n" + fence.Closing() + "\n")
+		return slices.Concat(md, []byte(fence.Closing()+"\n"))
 	}
-	return b.String(), hidden
+	return md
 }
 
-// commentStart returns where the first comment begins in a line, outside code spans; -1 when there is none.
-func commentStart(line []byte) int {
-	for at := 0; at < len(line); at++ {
-		switch {
-		case line[at] == '`':
-			_, n := markdown.InlineCode(line[at:])
-			at += n - 1
-		case bytes.HasPrefix(line[at:], []byte("<!--")):
-			return at
-		}
+// count counts what was removed from a text, and returns the text.
+func (p *Page) count(c convert.Cleaned) []byte {
+	for _, n := range c.Removed.Counts {
+		p.hidden += n
 	}
-	return -1
+	return c.Text
+}
+
+// fenced returns text as a fenced code block without invisible characters, which count in p.
+func (p *Page) fenced(language string, text []byte) []byte {
+	return fenced(language, p.count(convert.CleanText(text, "")))
 }
 
 // fenced returns text as a fenced code block that no line of text closes.

@@ -109,21 +109,19 @@ func (r *read) archivePage(ctx context.Context, about project, tar io.Reader) (*
 // repositoryPage writes a repository's page: README, list of files and symbol map, with a warning for each that is cut.
 // A README of maxFile bytes was cut.
 func (t *Target) repositoryPage(about project, files *archive, m *symbols.Map, maxFile int64) *Page {
-	p := &Page{Title: t.name(), Description: about.Description, Meta: page.Meta{}}
+	p := &Page{Title: t.name(), Description: singleLine(about.Description), Meta: page.Meta{}}
 	var b bytes.Buffer
 	for name, value := range map[string]string{
 		"commit": files.commit, "branch": about.Branch,
-		"description": about.Description, "license": about.License.Name,
+		"description": p.Description, "license": about.License.Name,
 	} {
-		if value != "" {
+		if value = singleLine(value); value != "" {
 			p.Meta[name] = value
 		}
 	}
 	if files.readme != nil {
-		readme, hidden := readmeMarkdown(files.readmePath, files.readme, t.linksOf("HEAD", files.readmePath))
-		b.Write(readme)
+		b.Write(p.readmeMarkdown(files.readmePath, files.readme, t.linksOf("HEAD", files.readmePath)))
 		p.Readme = Span{From: 0, To: b.Len()}
-		p.warnHidden(hidden)
 		if int64(len(files.readme)) == maxFile {
 			p.warn("readme-cut")
 		}
@@ -134,14 +132,14 @@ func (t *Target) repositoryPage(about project, files *archive, m *symbols.Map, m
 	if len(files.files) == 0 {
 		b.WriteString("There are none to list.\n")
 	} else {
-		b.Write(fenced("text", []byte(fileList(files.files))))
+		b.Write(p.fenced("text", []byte(fileList(files.files))))
 	}
 	b.WriteString("\n" + files.summary() + "\n")
 	if m != nil {
 		if len(m.Files) > 0 {
 			b.WriteString("\n## Symbol map\n\n")
 			from := b.Len()
-			b.Write(fenced("text", []byte(m.Text())))
+			b.Write(p.fenced("text", []byte(m.Text())))
 			p.SymbolMap = inFence(b.Bytes(), from)
 		}
 		for _, w := range m.Warnings {
@@ -151,6 +149,7 @@ func (t *Target) repositoryPage(about project, files *archive, m *symbols.Map, m
 	for _, w := range files.warnings() {
 		p.warn(w)
 	}
+	p.warnHidden()
 	p.Markdown = b.Bytes()
 	return p
 }
