@@ -154,6 +154,31 @@ var cacheRows = []acceptance{
 			closeStore(t, s)
 		})
 	}},
+	{"B32 cleanup when asked removes what is stale, though it could be validated", func(t *testing.T) {
+		t.Helper()
+		w := newWorldOver(t, func(rw http.ResponseWriter, r *http.Request) bool {
+			rw.Header().Set("ETag", `"a"`)
+			if strings.HasSuffix(r.URL.Path, "/1") {
+				rw.Header().Set("Age", "700") // older than it may become
+			}
+			return manyPages(rw, r)
+		}, nil, nil)
+		w.got(t, api.FetchRequest{URL: p1})
+		w.got(t, api.FetchRequest{URL: p2})
+		for _, want := range []int{1, 0} {
+			if n, err := w.client.SweepCache(t.Context()); err != nil || n.Removed != want {
+				t.Errorf("%+v went, %v, want %d", n, err, want)
+			}
+		}
+		for uri, want := range map[string]int{p1: 0, p2: 1} {
+			if kept, err := w.client.Cached(t.Context(), uri, false); err != nil || len(kept.Entries) != want {
+				t.Errorf("%s: %+v stored, %v, want %d", uri, kept, err, want)
+			}
+		}
+		if pages, err := w.client.Pages(t.Context(), api.PageQuery{}); err != nil || len(pages.Pages) != 2 {
+			t.Errorf("pages: %+v, %v, want both", pages, err)
+		}
+	}},
 	{"B28 a corrupt entry is cleaned up and gives nothing", func(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()

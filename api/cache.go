@@ -134,9 +134,9 @@ func (s *Server) clearCache(context.Context, none) (*Removed, error) {
 	return gone, nil
 }
 
-// sweepCache removes stored responses that are no longer of use.
+// sweepCache removes stored responses that have expired, and damaged ones (rule B32).
 func (s *Server) sweepCache(ctx context.Context, _ none) (*Removed, error) {
-	n, err := s.o.Store.Sweep(ctx)
+	n, err := s.o.Store.SweepExpired(ctx, s.o.Expired)
 	if err != nil {
 		return nil, fmt.Errorf("sweep the cache: %w", err)
 	}

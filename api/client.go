@@ -204,7 +204,7 @@ func (c *Client) ClearCache(ctx context.Context) (*Removed, error) {
 	return call(ctx, c, clearCache, none{})
 }
 
-// SweepCache removes stored responses that are no longer of use.
+// SweepCache removes stored responses that have expired.
 func (c *Client) SweepCache(ctx context.Context) (*Removed, error) {
 	return call(ctx, c, sweepCache, none{})
 }

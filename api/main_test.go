@@ -143,6 +143,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 			}
 			return c.Fresh(req)
 		},
+		Expired: c.Expired,
 		Cache: func() api.CacheStats {
 			n := c.Stats()
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}

@@ -92,8 +92,8 @@ var (
 		"removes stored responses; of a URL also what sessions have fetched of it", (*Server).uncache)
 	clearCache = op("clearCache", "POST /api/v1/cache/clear",
 		"removes all stored responses and what sessions have fetched; pages stay", (*Server).clearCache)
-	sweepCache = op("sweepCache", "POST /api/v1/cache/gc", "removes stored responses that are no longer of use",
-		(*Server).sweepCache)
+	sweepCache = op("sweepCache", "POST /api/v1/cache/gc",
+		"removes stored responses that have expired, even if they could be validated; pages stay", (*Server).sweepCache)
 
 	listHosts = op("listHosts", "GET /api/v1/hosts", "lists what was learnt about hosts, and until when it holds",
 		(*Server).listHosts)

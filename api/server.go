@@ -56,6 +56,8 @@ type Options struct {
 
 	Summary *summary.Maker // if nil, summaries are extractive and not stored
 
+	// Expired reports whether a stored response is stale. The operation sweepCache needs it.
+	Expired func(*store.Response) bool
 	// Explain says why the cache would or would not answer a fetch of a URL from its store.
 	Explain func(ctx context.Context, url string) ([]ExplainLine, error)
 	// Fresh reports whether the cache would answer a fetch of a URL from its store.

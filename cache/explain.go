@@ -37,8 +37,7 @@ func (c *Cache) Fresh(req *http.Request) (bool, error) {
 	if sel.complete == nil || c.policy().shared && q.secret {
 		return false, nil
 	}
-	v := c.policy().judge(q, sel.complete, time.Now())
-	return v.action == reuse && v.ttl > 0, nil
+	return c.policy().fresh(q, sel.complete, time.Now()), nil
 }
 
 // mask removes the query, which may be secret, from a key for messages.

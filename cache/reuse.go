@@ -77,6 +77,31 @@ func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	return v
 }
 
+// fresh reports whether r, which q selects, answers q without validation, and not as a stale response.
+func (p *policy) fresh(q *request, r *store.Response, now time.Time) bool {
+	v := p.judge(q, r, now)
+	return v.action == reuse && v.ttl > 0
+}
+
+// Expired reports whether a stored response is stale for everybody, or always validated: at best the origin can say that
+// it still holds. Offline it is all there is, and never expired.
+func (c *Cache) Expired(r *store.Response) bool {
+	p := c.policy()
+	return !p.offline && p.expired(r, time.Now())
+}
+
+// expired implements [Cache.Expired]. Who asked for r is known only as far as r tells: where that is in doubt, r counts
+// as fresh for as long as anybody's would.
+func (p *policy) expired(r *store.Response, now time.Time) bool {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return true // no request has this key
+	}
+	q := p.request(&http.Request{Method: http.MethodGet, URL: u})
+	q.credentials = q.credentials || strings.Contains(r.Class, classCredentials)
+	return !p.fresh(q, r, now)
+}
+
 // staleAllowed reports whether the client accepts a response this stale (RFC 9111 §5.2.1.2), or we are offline.
 func (p *policy) staleAllowed(q *request, cc *control, v *verdict) bool {
 	limit := q.cc.maxStale

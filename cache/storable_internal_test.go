@@ -2,6 +2,7 @@ package cache
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 )
@@ -133,6 +134,39 @@ func TestPagesLoseTheirCookies(t *testing.T) {
 	}
 	if r := stored(&shared, "Content-Type: text/plain\nSet-Cookie: a=b"); len(r.Header["Set-Cookie"]) != 1 {
 		t.Error("another type lost its Set-Cookie: a stored response is reused with all its fields (RFC 9111 §4)")
+	}
+}
+
+func TestWhatHasExpired(t *testing.T) {
+	const html = "Content-Type: text/html\n"
+	ruled, paged := shared, shared
+	ruled.rule = func(*url.URL) Rule { return Rule{Lifetime: time.Hour} }
+	paged.pageLifetime = time.Hour
+	for _, tt := range []struct {
+		name   string
+		p      *policy
+		fields string
+		age    time.Duration
+		want   bool
+	}{
+		{"fresh", &shared, "Cache-Control: max-age=60", 59 * time.Second, false},
+		{"stale", &shared, "Cache-Control: max-age=60", 60 * time.Second, true},
+		{"stale with a validator", &shared, "Cache-Control: max-age=60\nETag: \"a\"", time.Minute, true},
+		{"always validated", &shared, "Cache-Control: max-age=60, no-cache", 0, true},
+		{"old on arrival", &shared, "Cache-Control: max-age=60\nAge: 70", 0, true},
+		{"without a lifetime", &shared, "ETag: \"a\"", 0, true},
+		{"a page", &paged, html, 59 * time.Minute, false},
+		{"an old page", &paged, html, time.Hour, true},
+		{"a rule", &ruled, "Cache-Control: max-age=60", 59 * time.Minute, false},
+		{"past a rule", &ruled, "Cache-Control: max-age=60", time.Hour, true},
+	} {
+		if got := tt.p.expired(stored(tt.p, tt.fields), epoch.Add(tt.age)); got != tt.want {
+			t.Errorf("%s: expired %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	r := answered(&paged, get(&paged, "Cookie: a=b"), http.StatusOK, html+"Cache-Control: public")
+	if !paged.expired(r, epoch) {
+		t.Error("a page asked for with credentials lives on as others do")
 	}
 }
 

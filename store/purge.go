@@ -99,11 +99,16 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 
 // ClearResponses removes all stored responses, and returns how many.
 func (s *Store) ClearResponses() (int, error) {
+	return s.deleteEverywhere(func(*Response) bool { return true })
+}
+
+// deleteEverywhere deletes all stored responses that match.
+func (s *Store) deleteEverywhere(match func(*Response) bool) (int, error) {
 	// The index of hosts lacks URIs without a proper host; that of uses has all, without their text.
 	return s.deleteURIs("u/", func(value []byte) string {
 		v, _ := decodeVariants(value)
 		return v.URL
-	}, nil)
+	}, match)
 }
 
 // DeletePageRenditions removes the renditions kept by a page, and returns how many.

@@ -55,6 +55,19 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	return total, nil
 }
 
+// SweepExpired is [Store.Sweep], and deletes all stored responses that have expired, which expired tells. It must not
+// call the store.
+func (s *Store) SweepExpired(ctx context.Context, expired func(*Response) bool) (int, error) {
+	damaged := s.kv.damaged.Load()
+	gone, err := s.deleteEverywhere(func(r *Response) bool { return ctx.Err() == nil && expired(r) })
+	if err != nil {
+		return gone, fmt.Errorf("sweep store: %w", err)
+	}
+	gone += int(s.kv.damaged.Load() - damaged)
+	swept, err := s.Sweep(ctx)
+	return gone + swept, err
+}
+
 // due collects keys of an index by hour that are due: up to now, or absurdly far ahead, as a clock leaves them that was
 // wrong.
 func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {

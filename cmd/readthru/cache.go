@@ -36,7 +36,12 @@ func (p *program) cacheCommand() *cli.Command {
 				Action: p.removal((*api.Client).ClearCache),
 			},
 			{
-				Name: "gc", Usage: "remove responses that are no longer of use", Flags: []cli.Flag{jsonFlag()},
+				Name: "gc", Usage: "remove stored responses that have expired; pages stay", Flags: []cli.Flag{jsonFlag()},
+				Description: "A response has expired if it answers nobody before its origin has confirmed it. The daemon itself " +
+					"keeps such\n" +
+					"responses for cache.stale_limit or longer, because confirming is faster than fetching, and they answer " +
+					"while the\n" +
+					"origin cannot be reached. Damaged ones go, too. Offline nothing has expired.",
 				Action: p.removal((*api.Client).SweepCache),
 			},
 			{Name: "stats", Usage: "print the cache's figures", Flags: []cli.Flag{jsonFlag()}, Action: p.cacheStats},

@@ -234,8 +234,8 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
 		},
 	}
-	o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.fresh, c.explain, c.knowledge, c.crawlService, c.dir,
-		c.summaries()
+	o.Expired, o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.cache.Expired, c.fresh, c.explain,
+		c.knowledge, c.crawlService, c.dir, c.summaries()
 	o.Firecrawl = firecrawl.New(firecrawl.Options{Crawl: c.crawlConfig(), Summary: o.Summary, Dir: c.dir, Log: c.log})
 	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
