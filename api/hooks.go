@@ -236,6 +236,7 @@ func (s *Server) keepDocs(ctx context.Context, w agents.Work) hookDone {
 		if err != nil {
 			break
 		}
+		snippet.Text = k.Clean(snippet.Text) // as it is known, if it is
 		in := knowledge.Ingestion{
 			Title: "context7:" + w.Name, Label: "context7-" + w.Name, Text: snippet.Text,
 			Metadata: map[string]string{"source": "context7", "library": w.Name},

@@ -52,10 +52,12 @@ func testHooks(t *testing.T, w *world, ops *api.Client) {
 		t.Errorf("a page that is not here is no reason to keep the tool from running: %s", got)
 	}
 	want := "Auto-indexed " + pageURL + " into knowledge store (via local)\n"
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain", Wait: longWait}); got != want {
+	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain",
+		Wait: longWait}); got != want {
 		t.Errorf("%q, want %q (rule A17)", got, want)
 	}
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain", Wait: longWait}); got != "" ||
+	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain",
+		Wait: longWait}); got != "" ||
 		w.asked.Load() != 1 {
 		t.Errorf("a fresh page is not silent (rule A13): %q, the origin was asked %d times", got, w.asked.Load())
 	}
@@ -123,6 +125,18 @@ func TestDocumentationIsKeptUnderItsPlaces(t *testing.T) {
 	}
 	if got := tell("### More\nSource: https://nextjs.org/docs/a\nThe sorb answers after a request was completed."); got != said {
 		t.Errorf("%q", got)
+	}
+	for range 2 {
+		if got := tell("### Hidden\nSource: https://nextjs.org/docs/c\nThe lo\u200bquat <!-- HIDE --> is evergreen."); got != said {
+			t.Errorf("%q", got)
+		}
+	}
+	d, err := w.know.Ingested("context7-next.js", "https://nextjs.org/docs/c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if md := string(d.Markdown); strings.Count(md, "The loquat  is evergreen.") != 1 || strings.Contains(md, "HIDE") {
+		t.Errorf("documentation with hidden text, twice: %q", md)
 	}
 	if got := tell("Rate limited or quota exceeded. Create a free API key at https://context7.com/dashboard for higher limits."); got != "" {
 		t.Errorf("an error text: %q, want silence", got)

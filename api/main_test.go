@@ -21,6 +21,7 @@ import (
 
 	"readthru/api"
 	"readthru/cache"
+	"readthru/convert"
 	"readthru/crawl"
 	"readthru/fetch"
 	"readthru/firecrawl"
@@ -126,7 +127,10 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 		fetching(&fo)
 	}
 	f := fetch.New(fo)
-	if w.know, err = knowledge.Open(knowledge.Options{Store: w.store}); err != nil {
+	if w.know, err = knowledge.Open(knowledge.Options{
+		Store: w.store,
+		Clean: func(text []byte, _ bool) []byte { return convert.CleanMarkdown(text, "", nil).Text },
+	}); err != nil {
 		tb.Fatal(err)
 	}
 	o := api.Options{

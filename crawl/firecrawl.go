@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"readthru/fetch"
 	"readthru/page"
 )
 
@@ -211,6 +212,7 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 	meta := doc.metadata()
 	u := doc.address(start)
 	_, content := page.SplitFrontMatter([]byte(doc.Markdown))
+	content = fetch.CleanMarkdown(content, u)
 	switch status := meta["statusCode"]; {
 	case page.HasSecret(u):
 		return nil, errors.New("the URL carries what looks like a credential")

@@ -153,6 +153,11 @@ func TestFirecrawlScrape(t *testing.T) {
 	if p, err = r.Scrape(t.Context(), "http://site.test/start"); err != nil || p.URL != "http://site.test/start" {
 		t.Errorf("page %+v, %v, want the start URL where the server names none (rule D10)", p, err)
 	}
+	d.docs[0] = doc("http://site.test/a", "# A\u202e\n\n<!-- HIDE -->\n\n<p hidden>HIDE</p>Text\n")
+	if p, err = r.Scrape(t.Context(), "http://site.test/a"); err != nil || strings.Contains(p.Markdown, "HIDE") ||
+		strings.Contains(p.Markdown, "\u202e") || !strings.Contains(p.Markdown, "Text") {
+		t.Errorf("page %+v, %v, want it without what no reader sees", p, err)
+	}
 	d.docs[0] = doc("http://site.test/a", "")
 	if p, err := r.Scrape(t.Context(), "http://site.test/a"); err == nil {
 		t.Errorf("a page without markdown is %+v, want an error", p)

@@ -35,6 +35,9 @@ func clean(content []byte, contentType string, base *url.URL) convert.Cleaned {
 	return convert.CleanText(content, contentType)
 }
 
+// CleanMarkdown takes out of markdown that another program made of the page at u what no reader sees.
+func CleanMarkdown(md []byte, u *url.URL) []byte { return convert.CleanMarkdown(md, "", u).Text }
+
 // opened reports whether the response is a text that the client reads as a page, although it is none to others: it
 // asked for markdown by name.
 func (a *attempt) opened() bool {

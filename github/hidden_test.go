@@ -24,7 +24,8 @@ const (
 func checkHidden(t *testing.T, p *github.Page) {
 	t.Helper()
 	text := strings.Join(append(slices.Collect(maps.Values(p.Meta)), p.Title, p.Description, string(p.Markdown)), "\n")
-	contains(t, "the page", text, "First shown, tags", "turned", "escaped", "commented", "styled", "titled", "linked", "last.")
+	contains(t, "the page", text, "First shown, tags", "turned", "escaped", "commented", "styled", "titled", "linked",
+		"last.")
 	if strings.Contains(text, "HIDE") || strings.Contains(text, "javascript:") ||
 		strings.ContainsFunc(text, func(r rune) bool { return r == '\x1b' || r == '\u202e' || r >= 0xe0000 }) {
 		t.Errorf("the page holds what nobody sees:\n%q", text)
@@ -41,7 +42,8 @@ func TestTextsOfUsersLoseWhatNobodySees(t *testing.T) {
 	h.API[repo+"/issues/70"] = map[string]any{
 		"number": 70, "title": title, "state": "open", "body": hidden, "user": map[string]any{"login": "ann"}, "comments": 1,
 	}
-	h.API[repo+"/issues/70/comments?per_page=100&page=1"] = []any{map[string]any{"body": hidden, "user": map[string]any{"login": "bob"}}}
+	h.API[repo+"/issues/70/comments?per_page=100&page=1"] = []any{map[string]any{"body": hidden,
+		"user": map[string]any{"login": "bob"}}}
 	h.API["/gists/"+gist] = map[string]any{"description": "Shown\u202e", "public": true, "files": map[string]any{
 		"a.md": map[string]any{"filename": "a.md", "content": hidden},
 		"a.py": map[string]any{"filename": "a.py", "content": "x = 1 # \u202e <!-- kept -->\n"},

@@ -188,7 +188,7 @@ func (b *Build) addDocument(d *Document, more head) error {
 	if err != nil {
 		return err
 	}
-	h.Ingested, h.Label, h.Metadata = more.Ingested, more.Label, more.Metadata
+	h.Ingested, h.Label, h.Metadata = more.Ingested, b.k.cleanLine(more.Label), b.k.cleanMetadata(more.Metadata)
 	d.Key = documentKey(b.g.base, h.URL, h.Title, h.Hash)
 	parts := compress(d.Markdown)
 	return b.join(d.Key, member{h.URL, h.Hash}, func(changes []store.Change) error {
@@ -231,8 +231,10 @@ func refuse(format string, args ...any) (head, error) {
 	return head{}, &RefusedError{fmt.Errorf(format, args...)}
 }
 
-// prepare checks a document that is no page and fills in what it does not say. The error is a [*RefusedError].
+// prepare cleans and checks a document that is no page and fills in what it does not say. The error is a
+// [*RefusedError].
 func (k *Knowledge) prepare(d *Document) (head, error) {
+	d.URL, d.Title = k.cleanLine(d.URL), k.cleanLine(d.Title)
 	if d.URL == "" {
 		return refuse("it has neither a URL nor an id")
 	}
@@ -251,6 +253,7 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 	if !utf8.Valid(d.Markdown) {
 		d.Markdown = bytes.ToValidUTF8(d.Markdown, []byte("\uFFFD"))
 	}
+	d.Markdown = k.clean(d.Markdown, true)
 	if d.Kind == "" {
 		d.Kind = KindText
 	}

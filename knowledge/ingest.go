@@ -1,10 +1,10 @@
 package knowledge
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"net/url"
 	"strings"
 
@@ -52,14 +52,14 @@ func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) 
 }
 
 func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
-	if strings.TrimSpace(in.Text) == "" {
+	_, text := page.SplitFrontMatter([]byte(strings.ToValidUTF8(in.Text, "\uFFFD")))
+	if text = k.clean(text, true); len(bytes.TrimSpace(text)) == 0 {
 		return done, fmt.Errorf("empty text: %w", ErrInvalid)
 	}
 	if size := metadataSize(in.Metadata); len(in.Metadata) > maxMetadata || size > maxMetaText {
 		return done, fmt.Errorf("metadata has %d entries of %d bytes, at most %d of %d allowed: %w", len(in.Metadata), size,
 			maxMetadata, maxMetaText, ErrInvalid)
 	}
-	_, text := page.SplitFrontMatter([]byte(strings.ToValidUTF8(in.Text, "\uFFFD")))
 	if len(text) > maxDocument {
 		return done, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(text), maxDocument)
 	}
@@ -78,14 +78,14 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 			into = append(into, generation{r.id(), r.BuildingGeneration})
 		}
 	}
-	label := truncateRunes(in.Label, maxLabel)
+	label := truncateRunes(k.cleanLine(in.Label), maxLabel)
 	key := documentKey(into[0].base, "ingested", label, in.URL, string(text))
 	d := Document{Key: key, URL: ingestedURL(in, label, key), Title: in.Title, Kind: KindText, Markdown: text}
 	h, err := k.prepare(&d)
 	if err != nil {
 		return done, err
 	}
-	h.Ingested, h.Label, h.Metadata = true, label, maps.Clone(in.Metadata)
+	h.Ingested, h.Label, h.Metadata = true, label, k.cleanMetadata(in.Metadata)
 	done = Ingested{Doc: key.Doc(), URL: h.URL, KB: in.KB, Passages: len(Split(d.Markdown, k.split))}
 	if _, err := k.archive.head(key); err == nil {
 		return done, nil
@@ -119,7 +119,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 
 // Ingested returns the last text ingested with a label and a URL and without a base. The error is store.ErrNotFound.
 func (k *Knowledge) Ingested(label, rawURL string) (*Document, error) {
-	key, err := k.records.Get(sourceKey(loose.base, truncateRunes(label, maxLabel), rawURL))
+	key, err := k.records.Get(sourceKey(loose.base, truncateRunes(k.cleanLine(label), maxLabel), rawURL))
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ type Options struct {
 	// Convert makes markdown of a file that is none: HTML, PDF. If nil, such files are not taken.
 	Convert Converter
 
+	// Clean cleans the texts to keep that were not read as pages. If nil, they are kept as they come.
+	Clean Cleaner
+
 	// Embeddings is asked for vectors. If nil, words alone find.
 	Embeddings *llm.Client
 
@@ -42,6 +45,10 @@ type Options struct {
 // Converter converts the content of a file to markdown. Name has the extension of the file.
 type Converter func(ctx context.Context, name string, content []byte) (title, markdown string, err error)
 
+// Cleaner returns a text of others without what no reader sees; one that is not markdown, such as a title, without
+// invisible characters.
+type Cleaner func(text []byte, markdown bool) []byte
+
 // Knowledge is the index of what was read, and the knowledge bases. It is safe for concurrent use. Open makes one, Run
 // keeps it up to date, Close ends it.
 type Knowledge struct {
@@ -50,6 +57,7 @@ type Knowledge struct {
 	log     *slog.Logger
 	split   SplitOptions
 	convert Converter
+	clean   Cleaner
 
 	archive archive
 	index   *searchIndex
@@ -76,8 +84,11 @@ func Open(o Options) (*Knowledge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Clean == nil {
+		o.Clean = func(text []byte, _ bool) []byte { return text }
+	}
 	k := &Knowledge{
-		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert,
+		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, clean: o.Clean,
 		split: SplitOptions{MaxChars: o.PassageChars},
 		wake:  make(chan struct{}, 1),
 	}

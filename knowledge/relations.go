@@ -8,6 +8,7 @@ import (
 
 // AddNote stores a note and sets its ID and CreatedAt. The error wraps ErrInvalid or store.ErrFull.
 func (k *Knowledge) AddNote(n Note) (Note, error) {
+	n.Text, n.Label, n.Metadata = k.Clean(n.Text), k.cleanLine(n.Label), k.cleanMetadata(n.Metadata)
 	if err := k.notes.add(&n, time.Now()); err != nil {
 		return Note{}, fmt.Errorf("add note: %w", err)
 	}

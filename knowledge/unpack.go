@@ -97,7 +97,7 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 		head.Name = o.Name
 	}
 	base, err := k.CreateBase(Base{
-		Name: head.Name, Description: truncateRunes(head.Description, maxTitle), Source: head.Source,
+		Name: head.Name, Description: truncateRunes(k.cleanLine(head.Description), maxTitle), Source: head.Source,
 		URL:   truncateRunes(head.URL, maxURL),
 		Limit: head.Limit, Depth: head.Depth, Include: head.Include, Exclude: head.Exclude,
 	})

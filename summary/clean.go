@@ -27,9 +27,13 @@ var (
 )
 
 // clean makes a summary of a model's answer: it removes the wrapper, images, HTML that loads something, and links that
-// the page does not have, and bounds the length. The error says why the answer is not a summary.
-func clean(text string, in input) (string, error) {
+// the page does not have, and bounds the length. more removes what else no reader sees, and may be nil. The error says
+// why the answer is not a summary.
+func clean(text string, in input, more func(md string) string) (string, error) {
 	text = unwrap(text)
+	if more != nil {
+		text = strings.TrimSpace(more(text))
+	}
 	said := wordsOf(strings.ToLower(text))
 	switch {
 	case len(said) < 3 && utf8.RuneCountInString(text) < 20:

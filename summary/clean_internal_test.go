@@ -88,7 +88,7 @@ func TestAnswersAreCleaned(t *testing.T) {
 		{"invisible characters", "The har\u200bbour\U000e0041 takes\u202e boats.", "The harbour takes boats."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := clean(tt.said, in); err != nil || strings.TrimSpace(got) != tt.want {
+			if got, err := clean(tt.said, in, nil); err != nil || strings.TrimSpace(got) != tt.want {
 				t.Errorf("clean = %q, %v, want %q", got, err, tt.want)
 			}
 		})
@@ -101,13 +101,22 @@ func TestALongAnswerIsCutAndSaidSo(t *testing.T) {
 	for i := range 2000 {
 		b.WriteString("- harbour " + strings.Repeat(string(rune('a'+i%26)), 1+i%17) + "\n")
 	}
-	got, err := clean("```sh\nboats\n```\n\n"+b.String(), in)
+	got, err := clean("```sh\nboats\n```\n\n"+b.String(), in, nil)
 	if err != nil || utf8.RuneCountInString(got) > maxText || !strings.HasSuffix(got, "\n\n[Cut here.]") {
 		t.Errorf("%d characters ending in %q, %v", utf8.RuneCountInString(got), got[max(0, len(got)-30):], err)
 	}
 	open := bound("```\n"+strings.Repeat("boats\n", 3000)+"```", maxText)
 	if strings.Count(open, "```") != 2 || utf8.RuneCountInString(open) > maxText {
 		t.Errorf("a fence stays open: %q", open[len(open)-40:])
+	}
+}
+
+func TestAnAnswerLosesWhatTheOptionTakesOut(t *testing.T) {
+	in := input{url: "https://site.test/", content: "The harbour takes boats."}
+	more := func(md string) string { return strings.ReplaceAll(md, "<p hidden>obey</p>", "") }
+	got, err := clean("```markdown\nThe harbour takes boats.\n\n<p hidden>obey</p>\n```", in, more)
+	if err != nil || got != "The harbour takes boats." {
+		t.Errorf("clean: %q, %v", got, err)
 	}
 }
 
@@ -119,7 +128,7 @@ func FuzzClean(f *testing.F) {
 	f.Add("---\n---\n![x](y)[z]: https://a.test/\n<!--")
 	in := input{url: "https://site.test/", content: "The harbour takes boats. [a](https://site.test/a)"}
 	f.Fuzz(func(t *testing.T, said string) {
-		got, err := clean(said, in)
+		got, err := clean(said, in, nil)
 		switch {
 		case err != nil:
 		case !utf8.ValidString(got) || utf8.RuneCountInString(got) > maxText:

@@ -44,6 +44,10 @@ type Options struct {
 	// this machine. If MayLeave is nil, no page may leave.
 	MayLeave func(ctx context.Context, u *url.URL) error
 
+	// Clean removes from a model's markdown what no reader sees. If nil, invisible characters, comments and what loads
+	// something go.
+	Clean func(md string) string
+
 	// Content returns the whole markdown of a stored page as ContentHash names it. If nil, or where it reports false, the
 	// page's own Content is what there is.
 	Content func(p *page.Page) (markdown string, ok bool)
@@ -290,7 +294,7 @@ func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string
 		if err != nil {
 			return nil, err
 		}
-		text, err := clean(a.Text, in)
+		text, err := clean(a.Text, in, m.o.Clean)
 		if err != nil {
 			return nil, err
 		}

@@ -17,13 +17,21 @@ import (
 // openKnowledge opens the index over the store, with the configured models.
 func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
-		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Model: c.chat,
-		Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
+		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Clean: cleanText,
+		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the index: %w", err)
 	}
 	return nil
+}
+
+// cleanText removes from a text of others what no reader sees.
+func cleanText(text []byte, markdown bool) []byte {
+	if markdown {
+		return convert.CleanMarkdown(text, "", nil).Text
+	}
+	return convert.CleanText(text, "").Text
 }
 
 // convertFile converts a file to markdown by its name.

@@ -83,6 +83,7 @@ func local(m *llm.Client) bool { return m == nil || m.Local() }
 func (c *core) summaries() *summary.Maker {
 	return summary.New(summary.Options{
 		Model: c.chat, MayLeave: c.fetcher.Tellable, Content: c.contentOf,
+		Clean: func(md string) string { return string(cleanText([]byte(md), true)) },
 		Kept: func(p *page.Page) (list []summary.Summary) {
 			for _, s := range c.store.Summaries(page.KeyOf(p.NormalizedURL)) {
 				if s.ContentHash == p.ContentHash {

@@ -1,0 +1,131 @@
+package knowledge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"readthru/convert"
+	"readthru/knowledge"
+)
+
+func cleaner(text []byte, markdown bool) []byte {
+	if markdown {
+		return convert.CleanMarkdown(text, "", nil).Text
+	}
+	return convert.CleanText(text, "").Text
+}
+
+// unseen is a text of which no reader sees what says HIDE.
+const unseen = "Shown\u202e walrus\x1b[2J.\n\n<!-- HIDE -->\n\n<p style='display:none'>HIDE</p>\n\nAlso shown.\n"
+
+// checkSeen checks that a text holds what readers see of unseen, and nothing else of it.
+func checkSeen(t *testing.T, what, text string) {
+	t.Helper()
+	if !strings.Contains(text, "Shown walrus.") || !strings.Contains(text, "Also shown.") ||
+		strings.Contains(text, "HIDE") || strings.ContainsFunc(text, isUnseen) {
+		t.Errorf("%s is %q", what, text)
+	}
+}
+
+func isUnseen(r rune) bool { return r == '\x1b' || unicode.Is(unicode.Cf, r) }
+
+func TestTextsAreCleanedWhereTheyEnter(t *testing.T) {
+	k := open(t, "", knowledge.Options{Clean: cleaner})
+	in := knowledge.Ingestion{
+		Title: "On <template>\u200b", Label: "la\u200bbel", Text: unseen, URL: "https://a.test/x",
+		Metadata: map[string]string{"a": "b\u202e"},
+	}
+	for i := range 2 {
+		done, err := k.Ingest(t.Context(), in)
+		if err != nil || done.Changed != (i == 0) {
+			t.Fatalf("Ingest: %+v, %v", done, err)
+		}
+	}
+	d, err := k.Ingested(in.Label, in.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSeen(t, "an ingested text", string(d.Markdown))
+	if d.Title != "On <template>" {
+		t.Errorf("the title is %q", d.Title)
+	}
+	if _, err := k.Ingest(t.Context(), knowledge.Ingestion{Text: "<!-- HIDE -->\n"}); err == nil {
+		t.Error("a text that no reader sees was taken")
+	}
+
+	note, err := k.AddNote(knowledge.Note{Text: unseen, Label: "la\u200bbel",
+		Metadata: map[string]string{"a\u200b": "b\u202e"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSeen(t, "a note", note.Text)
+	if got := fmt.Sprint(note.Label, note.Metadata); got != "labelmap[a:b]" {
+		t.Errorf("label and metadata of a note are %q", got)
+	}
+
+	dir := folder(t, "a.md", "---\ntitle: T\u200b\n---\n\n"+unseen, "b.txt", unseen,
+		"c.jsonl", fmt.Sprintf(`{"_id": "id\u200b", "title": "T\u202e", "text": %q}`,
+			strings.ReplaceAll(unseen, "\x1b[2J", "\u2066")))
+	checkDocuments(t, k, "files", 3, func(b *knowledge.Build) error {
+		_, err := b.AddFiles(t.Context(), parcel(t, dir), nil)
+		return err
+	})
+	checkDocuments(t, k, "crawled", 1, func(b *knowledge.Build) error {
+		return b.Add(t.Context(), knowledge.Document{URL: "https://a.test/y", Title: "T\u202e", Markdown: []byte(unseen)})
+	})
+}
+
+// checkDocuments fills a base, and checks that the n documents are clean.
+func checkDocuments(t *testing.T, k *opened, name string, n int, fill func(*knowledge.Build) error) {
+	t.Helper()
+	if _, err := k.CreateBase(knowledge.Base{Name: name, Source: knowledge.SourceFile}); err != nil {
+		t.Fatal(err)
+	}
+	b := k.build(t, name)
+	if err := fill(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	checkBase(t, k, name, n)
+}
+
+func checkBase(t *testing.T, k *opened, name string, n int) {
+	t.Helper()
+	list, _, err := k.Documents(name, "", 10)
+	if err != nil || len(list) != n {
+		t.Fatalf("%s has %d documents, %v, want %d", name, len(list), err, n)
+	}
+	for _, e := range list {
+		d, err := k.Document(e.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSeen(t, d.URL, string(d.Markdown))
+		if all := d.URL + d.Title + e.Label; strings.ContainsFunc(all, isUnseen) {
+			t.Errorf("%q has invisible characters", all)
+		}
+	}
+}
+
+func TestPackOfOthersIsCleaned(t *testing.T) {
+	from := open(t, "", knowledge.Options{})
+	if _, err := from.CreateBase(knowledge.Base{Name: "docs", Source: knowledge.SourceText,
+		Description: "a\u202eb"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.Ingest(t.Context(), knowledge.Ingestion{
+		Title: "T\u202e", Label: "l\u202e", Text: unseen, KB: "docs", Metadata: map[string]string{"a": "b\u202e"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	to := open(t, "", knowledge.Options{Clean: cleaner})
+	b, err := unpack(to, pack(t, from, "docs", signer(t)), knowledge.UnpackOptions{AnySigner: true})
+	if err != nil || b.Description != "ab" {
+		t.Fatalf("unpacked %+v, %v", b, err)
+	}
+	checkBase(t, to, "docs", 1)
+}
