@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"readthru/page"
 )
 
 // connectTimeout limits the time to connect to an origin: name lookup, connection and TLS handshake together.
@@ -62,6 +64,7 @@ type dialer struct {
 	upstream string // host:port of the upstream proxy, which may be private; empty if there is none
 	private  [3]bool
 	avoid    func() []netip.AddrPort
+	advice   string        // see TransportOptions.Advice
 	resolver *net.Resolver // if nil, the system's
 }
 
@@ -75,7 +78,12 @@ func (d *dialer) dial(ctx context.Context, p policy, network, addr string) (net.
 			g.local = localAddrs()
 		}
 	}
+	advice := d.advice
+	if host, _, err := net.SplitHostPort(addr); p == operator || err == nil && page.Loopback(host) {
+		advice = ""
+	}
 	if m, ok := d.mapped(addr); ok {
+		advice = ""
 		addr, g.allowPrivate = m.to.String(), true
 		if err := (guard{allowPrivate: true, avoid: g.avoid, local: g.local}).check(m.to); err != nil {
 			return nil, err
@@ -93,8 +101,20 @@ func (d *dialer) dial(ctx context.Context, p policy, network, addr string) (net.
 			return g.check(to)
 		},
 	}
-	return nd.DialContext(ctx, network, addr)
+	conn, err := nd.DialContext(ctx, network, addr)
+	if err != nil && advice != "" {
+		err = &advised{advice, err}
+	}
+	return conn, err
 }
+
+// advised is the failure of a connection, with what to do about it.
+type advised struct {
+	advice string
+	error
+}
+
+func (a *advised) Unwrap() error { return a.error }
 
 // mapped returns the first entry of upstream.resolve for addr.
 func (d *dialer) mapped(addr string) (mapping, bool) {

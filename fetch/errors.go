@@ -38,11 +38,19 @@ type Error struct {
 	Status int    // KindHTTP: the origin's status
 	Type   string // error type for Proxy-Status (RFC 9209 §2.3): dns_error, connection_refused …; empty for KindHTTP
 	Cause  error  // with a readable text; nil if Kind is sufficient
+	advice string // what to do about it; empty if nothing is known
 
 	RetryAfter time.Duration // KindHTTP: the delay that the origin asks for, at most a week; 0: none
 }
 
 func (e *Error) Error() string {
+	if e.advice != "" {
+		return e.text() + " (" + e.advice + ")"
+	}
+	return e.text()
+}
+
+func (e *Error) text() string {
 	switch e.Kind {
 	case KindTimeout:
 		return "Timeout fetching " + e.URL
@@ -122,6 +130,9 @@ func Explain(u *url.URL, err error) *Error {
 		explainConnection(e, &text, err), explainHTTP(e, &text, err):
 	default:
 		text = bare(err).Error()
+	}
+	if a, ok := errors.AsType[*advised](err); ok && e.Kind != KindBlocked {
+		e.advice = a.advice
 	}
 	e.Cause = err
 	if text != "" {

@@ -37,6 +37,7 @@ type TransportOptions struct {
 	// Avoid returns our own listeners, which must not be dialled. If nil, there are none.
 	Avoid func() []netip.AddrPort
 
+	Advice    string // follows the error of a connection to an origin that failed; may be empty
 	UserAgent string // for own requests without one
 	Log       *slog.Logger
 }
@@ -57,7 +58,7 @@ type Transport struct {
 // NewTransport returns a Transport. The error for an invalid option names the option.
 func NewTransport(o TransportOptions) (*Transport, error) {
 	looked, _ := lru.New[string, resolved](1024) // fails for sizes below 1 only
-	t := &Transport{userAgent: o.UserAgent, looked: looked, dialer: &dialer{avoid: o.Avoid}}
+	t := &Transport{userAgent: o.UserAgent, looked: looked, dialer: &dialer{avoid: o.Avoid, advice: o.Advice}}
 	t.dialer.private = [3]bool{proxied: o.AllowPrivateProxied, own: o.AllowPrivateOwn, operator: true}
 	for _, s := range o.Resolve {
 		m, err := parseMapping(s)

@@ -94,6 +94,7 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	}
 	d := findDaemon(ctx, s.dataDir)
 	found = append(found, examinePorts(ctx, s, d)...)
+	found = append(found, examineUpstream(s, d)...)
 	found = append(found, p.examineStore(ctx)...)
 	authority, err := certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")})
 	if err != nil {

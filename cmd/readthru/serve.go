@@ -31,6 +31,10 @@ func (p *program) serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Usage: "the proxy's `ADDRESS` (proxy.listen)"},
 			&cli.StringFlag{Name: "admin", Usage: "the admin port's `ADDRESS` (admin.listen)"},
 			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored and ask no origin"},
+			&cli.BoolFlag{
+				Name:  "proxy-from-env",
+				Usage: "connect through the proxy that HTTPS_PROXY or HTTP_PROXY names, unless proxy.upstream is set",
+			},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c.Args().Slice()); err != nil {
@@ -46,6 +50,12 @@ func (p *program) serveCommand() *cli.Command {
 			s, err := p.load(flags...)
 			if err != nil {
 				return err
+			}
+			if c.Bool("proxy-from-env") && s.Proxy.Upstream == "" {
+				flags = append(flags, set{"proxy.upstream", "proxy-from-env", s.environmentProxy("")})
+				if s, err = p.load(flags...); err != nil {
+					return err
+				}
 			}
 			return p.serve(c.Context, s, c.Bool("offline"), func() (*settings, error) { return p.load(flags...) })
 		},

@@ -78,7 +78,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream,
 		AllowPrivateOwn: s.Fetch.AllowPrivate, AllowPrivateProxied: s.allowPrivate(),
-		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Log: log,
+		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Advice: s.upstreamAdvice(), Log: log,
 	})
 	if err != nil {
 		return nil, usageError{err}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// The environment's proxy is that of the network, never our own.
+func TestEnvironmentProxyIsNotOurOwn(t *testing.T) {
+	dir := t.TempDir()
+	for _, tt := range []struct{ https, http, wgetrc, want string }{
+		{"", "", "", ""},
+		{"http://corp.test:3128", "http://other.test:3128", "", "http://corp.test:3128"},
+		{"", "corp.test:3128", "", "http://corp.test:3128"},
+		{"http://127.0.0.1:3128", "", "", "http://127.0.0.1:3128"},
+		{"http://127.0.0.1:7887", "", "", ""},
+		{"http://ann:secret@localhost:7887", "", "", ""},
+		{"http://127.0.0.1:9999", "", "", ""}, // of the running daemon
+		{"http://127.0.0.1:40123", "", filepath.Join(dir, "wgetrc"), ""},
+		{"http://127.0.0.1:40123", "", "/etc/wgetrc", "http://127.0.0.1:40123"},
+	} {
+		for _, v := range []variable{ // on Windows the first two are the next two
+			{"https_proxy", ""}, {"http_proxy", ""}, {"HTTPS_PROXY", tt.https}, {"HTTP_PROXY", tt.http},
+			{"REQUEST_METHOD", ""}, {"WGETRC", tt.wgetrc},
+		} {
+			t.Setenv(v.name, v.value)
+		}
+		s := &settings{config: defaults(), dataDir: dir}
+		if got := s.environmentProxy("127.0.0.1:9999"); got != tt.want {
+			t.Errorf("HTTPS_PROXY=%s HTTP_PROXY=%s WGETRC=%s: %q, want %q", tt.https, tt.http, tt.wgetrc, got, tt.want)
+		}
+	}
+}
