@@ -13,6 +13,7 @@ import (
 
 	"readthru/api"
 	"readthru/convert"
+	"readthru/fetch"
 	"readthru/page"
 )
 
@@ -229,6 +230,8 @@ func pageError(e *page.Error) error {
 			"set fetch.allow_private: true to fetch private addresses; then restart the daemon")
 	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "list of blocked domains"):
 		return withHint(err, "blocked_domains in the configuration has the list")
+	case e.Kind == fetch.KindOffline:
+		return withHint(err, "start the daemon without --offline to ask origins")
 	case e.Kind == "too_large":
 		return withHint(err, "raise fetch.max_body")
 	}
