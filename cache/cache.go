@@ -18,8 +18,10 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -328,6 +330,27 @@ func (c *Cache) update(q *request, r, fresh *store.Response) bool {
 	}
 	c.warn("freshen a stored response", q.key, c.store.UpdateResponse(fresh))
 	return true
+}
+
+// freshenOthers updates the other stored responses that the request selects and that a 304 or the answer to a HEAD with the fields
+// h names
+// (RFC 9111 §4.3.4), or deletes them if the 304 forbids to store them. If fresh is stored, it deletes those that fresh
+// makes redundant.
+func (c *Cache) freshenOthers(q *request, sel *selection, fresh *store.Response, stored bool, h http.Header,
+	sent, received time.Time,
+) {
+	for _, o := range sel.variants {
+		if o.ID == fresh.ID || o.Status != http.StatusOK || !strongMatch(o.Header.Get("ETag"), h.Get("ETag")) ||
+			!c.policy().matches(q, o) {
+			continue
+		}
+		if other := c.policy().freshen(q, o, h, sent, received); stored && slices.Equal(other.Vary, fresh.Vary) &&
+			maps.Equal(other.Selecting, fresh.Selecting) {
+			c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, o.ID))
+		} else {
+			c.update(q, o, other)
+		}
+	}
 }
 
 // put stores r and reports whether the store took it. Those that it makes obsolete go; the store bounds how many a URI

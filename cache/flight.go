@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -509,33 +507,16 @@ func (f *flight) validated(r *store.Response, h http.Header, sent,
 	fresh = c.policy().freshen(f.q, r, h, sent, received)
 	f.write(func() {
 		if r == f.sel.complete {
-			if shared = c.update(f.q, r, fresh); shared {
-				f.freshenOthers(fresh, h, sent, received)
-			}
+			shared = c.update(f.q, r, fresh)
+			c.freshenOthers(f.q, &f.sel, fresh, shared, h, sent, received)
 			return
 		}
 		fresh.ID, fresh.Selecting = store.EntryID{}, selecting(fresh.Vary, f.q.Header, c.policy().key)
 		if shared = c.policy().storable(f.q, fresh); shared {
 			c.put(f.q, fresh, body)
+		} else {
+			c.freshenOthers(f.q, &f.sel, fresh, false, h, sent, received)
 		}
 	})
 	return fresh, shared, true
-}
-
-// freshenOthers updates the other stored responses that the request selects and that the 304 with the fields h names
-// (RFC 9111 §4.3.4). It deletes those that fresh makes redundant.
-func (f *flight) freshenOthers(fresh *store.Response, h http.Header, sent, received time.Time) {
-	c := f.cache
-	for _, o := range f.sel.variants {
-		if o.ID == fresh.ID || o.Status != http.StatusOK || !strongMatch(o.Header.Get("ETag"), h.Get("ETag")) ||
-			!c.policy().matches(f.q, o) {
-			continue
-		}
-		if other := c.policy().freshen(f.q, o, h, sent, received); slices.Equal(other.Vary, fresh.Vary) &&
-			maps.Equal(other.Selecting, fresh.Selecting) {
-			c.warn("delete a stored response", f.q.key, c.store.DeleteResponse(f.q.key, o.ID))
-		} else {
-			c.update(f.q, o, other)
-		}
-	}
 }

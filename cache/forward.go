@@ -12,7 +12,7 @@ import (
 func (c *Cache) head(q *request, sel selection, why string) (*http.Response, error) {
 	q.why = why
 	r, sent := sel.complete, time.Now()
-	resp, fresh, err := c.askHead(q, r)
+	resp, fresh, fields, err := c.askHead(q, r)
 	if err != nil || fresh == nil && serverError(resp.StatusCode) {
 		var code int
 		if err == nil {
@@ -32,13 +32,15 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 		return nil, err
 	}
 	if fresh != nil {
-		c.update(q, r, fresh)
+		c.freshenOthers(q, &sel, fresh, c.update(q, r, fresh), fields, sent, time.Now())
 		c.revalidated.Add(1)
 		return c.fromStore(q, fresh, Outcome{Forward: why, Status: http.StatusNotModified}, true), nil
 	}
 	if r != nil && !q.cc.noStore && resp.StatusCode == http.StatusOK && r.Status == http.StatusOK {
 		if sameAsHead(r, resp.Header) {
-			c.update(q, r, c.policy().freshen(q, r, resp.Header, sent, time.Now()))
+			received := time.Now()
+			fresh := c.policy().freshen(q, r, resp.Header, sent, received)
+			c.freshenOthers(q, &sel, fresh, c.update(q, r, fresh), resp.Header, sent, received)
 		} else {
 			c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, r.ID))
 		}
@@ -50,8 +52,10 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 
 // askHead sends a HEAD with the validators of the stored response r, if any. If a 304 names a representation that
 // neither we nor the client have, it repeats the request without conditions. It returns the response, or r freshened by
-// a 304.
-func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fresh *store.Response, err error) {
+// a 304 and the fields of the 304.
+func (c *Cache) askHead(q *request, r *store.Response) (
+	resp *http.Response, fresh *store.Response, fields http.Header, err error,
+) {
 	req := q.Clone(q.Context())
 	var v validation
 	if r != nil && !q.cc.noStore {
@@ -61,18 +65,18 @@ func (c *Cache) askHead(q *request, r *store.Response) (resp *http.Response, fre
 		sent := time.Now()
 		resp, err = c.next.RoundTrip(req)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		httpfield.RemoveConnection(resp.Header)
 		if resp.StatusCode != http.StatusNotModified || len(v.candidates) == 0 {
-			return resp, nil, nil
+			return resp, nil, nil, nil
 		}
 		switch naming, _ := v.named(q, resp.Header); naming {
 		case namesOwn:
-			return resp, nil, nil
+			return resp, nil, nil, nil
 		case namesStored:
 			resp.Body.Close()
-			return nil, c.policy().freshen(q, r, resp.Header, sent, time.Now()), nil
+			return nil, c.policy().freshen(q, r, resp.Header, sent, time.Now()), resp.Header, nil
 		}
 		resp.Body.Close()
 		req, v = unconditional(q.Context(), q.Request), validation{}

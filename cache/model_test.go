@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -448,6 +449,13 @@ func TestTheCacheNeverServesWhatTheModelForbids(t *testing.T) {
 				}
 				defer func() { _ = st.Close() }()
 				hits, seed := 0, rand.Uint64()
+				if text := os.Getenv("READTHRU_MODEL_SEED"); text != "" {
+					seed, err = strconv.ParseUint(text, 10, 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				t.Logf("seed %d (READTHRU_MODEL_SEED plays it again)", seed)
 				for i := range histories {
 					hits += play(t, st, rand.New(rand.NewPCG(seed, uint64(i))), private, fmt.Sprint(i), steps)
 				}

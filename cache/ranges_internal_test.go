@@ -94,3 +94,15 @@ func FuzzRanges(f *testing.F) {
 		}
 	})
 }
+
+// TestOnlyAPartFromTheFirstByteIsCompleted: the rest of a part of length 5 begins at 5, and so may a part itself.
+func TestOnlyAPartFromTheFirstByteIsCompleted(t *testing.T) {
+	for offset, want := range map[int64]bool{0: true, 5: false} {
+		h := http.Header{"Etag": {`"1"`}, "Content-Range": {"bytes 5-9/10"}}
+		r := &store.Response{Status: 206, Offset: offset, Length: 5, Total: 10, Header: h}
+		resp := &http.Response{StatusCode: http.StatusPartialContent, Header: h, ContentLength: 5}
+		if got := completes(r, resp); got != want {
+			t.Errorf("bytes 5-9 complete a part of 5 bytes from %d on: %v, want %v", offset, got, want)
+		}
+	}
+}

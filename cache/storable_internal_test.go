@@ -57,10 +57,14 @@ func TestStorable(t *testing.T) {
 		{"… with public", "", "Cookie: x", 0, "Cache-Control: max-age=60, public", true, true},
 		{"… with s-maxage", "", "Cookie: x", 0, "Cache-Control: s-maxage=60, max-age=60", true, true},
 		{"… that varies by it", "", "Cookie: x", 0, fresh + "Vary: Accept, Cookie", true, true},
-		{"a page asked with a cookie that varies by it", "", "Cookie: x", 0, fresh + "Vary: Cookie\nContent-Type: text/html",
-			false, true},
-		{"a page asked with a key", "", "X-Api-Key: x", 0, "Cache-Control: max-age=60, public\nContent-Type: text/html",
-			false, true},
+		{
+			"a page asked with a cookie that varies by it", "", "Cookie: x", 0, fresh + "Vary: Cookie\nContent-Type: text/html",
+			false, true,
+		},
+		{
+			"a page asked with a key", "", "X-Api-Key: x", 0, "Cache-Control: max-age=60, public\nContent-Type: text/html",
+			false, true,
+		},
 		{"another type asked with a key", "", "X-Api-Key: x", 0, fresh + "Content-Type: application/json", true, true},
 		{"a page that sets a cookie", "", "", 0, fresh + "Content-Type: text/html\nSet-Cookie: a=b", true, true},
 		{"428, RFC 6585 §3", "", "", 428, fresh, false, false},

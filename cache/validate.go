@@ -26,7 +26,7 @@ type validation struct {
 // selected response, and the entity tags of the other variants, any of which the origin may name. It keeps the client's
 // own entity tags.
 func (p *policy) conditions(q *request, s *selection, h http.Header) validation {
-	if s.part != nil && s.complete == nil && len(h["Range"]) == 0 && !conditional(h) {
+	if s.part != nil && s.part.Offset == 0 && s.complete == nil && len(h["Range"]) == 0 && !conditional(h) {
 		return askRest(s.part, h)
 	}
 	var v validation
@@ -81,7 +81,7 @@ func askRest(r *store.Response, h http.Header) validation {
 // strong validator, from r's end to the end of the whole (RFC 9111 §3.4).
 func completes(r *store.Response, resp *http.Response) bool {
 	c, ok := parseContentRange(resp.Header.Get("Content-Range"))
-	return ok && resp.StatusCode == http.StatusPartialContent &&
+	return ok && resp.StatusCode == http.StatusPartialContent && r.Offset == 0 &&
 		strongMatch(resp.Header.Get("ETag"), r.Header.Get("ETag")) &&
 		c.first == r.Length && c.total == r.Total && c.last == r.Total-1 &&
 		(resp.ContentLength < 0 || resp.ContentLength == c.length())
