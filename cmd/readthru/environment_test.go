@@ -20,8 +20,12 @@ func TestEnvironmentProxyIsNotOurOwn(t *testing.T) {
 		{"http://127.0.0.1:40123", "", "/etc/wgetrc", "http://127.0.0.1:40123"},
 	} {
 		for _, v := range []variable{ // on Windows the first two are the next two
-			{"https_proxy", ""}, {"http_proxy", ""}, {"HTTPS_PROXY", tt.https}, {"HTTP_PROXY", tt.http},
-			{"REQUEST_METHOD", ""}, {"WGETRC", tt.wgetrc},
+			{"https_proxy", ""},
+			{"http_proxy", ""},
+			{"HTTPS_PROXY", tt.https},
+			{"HTTP_PROXY", tt.http},
+			{"REQUEST_METHOD", ""},
+			{"WGETRC", tt.wgetrc},
 		} {
 			t.Setenv(v.name, v.value)
 		}
