@@ -71,21 +71,34 @@ func (a *Authority) everyStore(system func() error, verb string,
 // nickname returns the name of our certificate in NSS databases.
 func (a *Authority) nickname() string { return a.Certificate().Subject.CommonName }
 
-// nssDatabases returns the NSS databases of the browsers in a home directory, in certutil's notation.
+// databasePatterns are where browsers keep their NSS databases below a home directory: Chromium and its relatives in
+// the old and the new place, Firefox in each profile, and both in snaps and flatpaks.
+var databasePatterns = []string{
+	".pki/nssdb", ".local/share/pki/nssdb",
+	"snap/*/current/.pki/nssdb", "snap/*/current/.local/share/pki/nssdb",
+	".var/app/*/.pki/nssdb", ".var/app/*/data/pki/nssdb",
+	".mozilla/firefox/*", ".config/mozilla/firefox/*", "snap/firefox/common/.mozilla/firefox/*",
+	"snap/firefox/common/.config/mozilla/firefox/*", ".var/app/*/.mozilla/firefox/*",
+	".var/app/*/config/mozilla/firefox/*",
+	"Library/Application Support/Firefox/Profiles/*",
+}
+
+// nssDatabases returns the NSS databases of the browsers in a home directory, each once, in certutil's notation.
 func nssDatabases(home string) []string {
-	candidates := []string{
-		filepath.Join(home, ".pki", "nssdb"),
-		filepath.Join(home, "snap", "chromium", "current", ".pki", "nssdb"),
-	}
-	for _, profiles := range []string{
-		".mozilla/firefox/*", "snap/firefox/common/.mozilla/firefox/*", "Library/Application Support/Firefox/Profiles/*",
-	} {
-		found, _ := filepath.Glob(filepath.Join(home, filepath.FromSlash(profiles))) // the pattern is well-formed
+	var candidates []string
+	for _, pattern := range databasePatterns {
+		found, _ := filepath.Glob(filepath.Join(home, filepath.FromSlash(pattern))) // the pattern is well-formed
 		candidates = append(candidates, found...)
 	}
+	if data := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
+		candidates = append(candidates, filepath.Join(data, "pki", "nssdb"))
+	}
 	var databases []string
+	seen := map[string]bool{}
 	for _, dir := range candidates {
-		if _, err := os.Stat(filepath.Join(dir, "cert9.db")); err == nil {
+		real, err := filepath.EvalSymlinks(filepath.Join(dir, "cert9.db"))
+		if err == nil && !seen[real] {
+			seen[real] = true
 			databases = append(databases, "sql:"+dir)
 		}
 	}

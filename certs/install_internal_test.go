@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,5 +160,34 @@ func TestBundleHoldsTheSystemsRootsAndOursAndFollowsThem(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(a.BundleFile()); !bytes.Equal(got, a.PEM()) {
 		t.Error("without roots the bundle is not ours alone")
+	}
+}
+
+func TestDatabasesOfAllBrowsersAreFoundOnce(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_DATA_HOME", filepath.Join(home, ".local", "share"))
+	var want []string
+	for _, dir := range []string{
+		".pki/nssdb", ".local/share/pki/nssdb", "snap/chromium/current/.pki/nssdb",
+		".var/app/org.chromium.Chromium/data/pki/nssdb", ".mozilla/firefox/a.default", ".config/mozilla/firefox/b.default",
+		"snap/firefox/common/.mozilla/firefox/c.default", ".var/app/org.mozilla.firefox/.mozilla/firefox/d.default",
+	} {
+		dir = filepath.Join(home, filepath.FromSlash(dir))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "cert9.db"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, "sql:"+dir)
+	}
+	if err := os.MkdirAll(filepath.Join(home, ".mozilla", "firefox", "Crash Reports"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got := nssDatabases(home)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
 	}
 }

@@ -252,7 +252,7 @@ readthru ca install         # for this system and its browsers</pre>
 <li><b>Fedora, RHEL</b>: <code>sudo cp {{.Cert}} /etc/pki/ca-trust/source/anchors/readthru.pem &amp;&amp; sudo update-ca-trust</code></li>
 <li><b>macOS</b>: <code>sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain {{.Cert}}</code></li>
 <li><b>Windows</b>: <code>certutil -addstore -user Root readthru-ca.crt</code></li>
-<li><b>Chromium on Linux</b>: <code>certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n readthru -i {{.Cert}}</code></li>
+<li><b>Chromium on Linux</b>: <code>certutil -d sql:$HOME/.local/share/pki/nssdb -A -t C,, -n readthru -i {{.Cert}}</code></li>
 <li><b>Firefox</b>: Settings, Certificates, Authorities, Import <a href="/ca.pem">ca.pem</a></li>
 <li><b>Node, Deno</b>: <code>NODE_EXTRA_CA_CERTS={{.Cert}}</code>, <code>DENO_CERT={{.Cert}}</code></li>
 <li><b>Python, curl, Go, git</b>: <code>SSL_CERT_FILE</code>, <code>REQUESTS_CA_BUNDLE</code>, <code>CURL_CA_BUNDLE</code>, <code>GIT_SSL_CAINFO</code> = <code>{{.Bundle}}</code></li>

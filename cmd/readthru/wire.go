@@ -87,7 +87,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	partition, err := partitionKey(dir)
+	partition, err := partitionKey(dir, log)
 	if err != nil {
 		_ = c.store.Close() // the first error is returned
 		return nil, err
@@ -353,11 +353,20 @@ func (disconnected) RoundTrip(*http.Request) (*http.Response, error) { return ni
 // Dial fails.
 func (disconnected) Dial(context.Context, string, string) (net.Conn, error) { return nil, errOffline }
 
-// partitionKey returns the key that separates credentials in the cache, from a file that the first use creates. The
-// store must be open, so that no other process creates the file at the same time.
-func partitionKey(dir string) ([]byte, error) {
+// partitionKey returns the key that separates credentials in the cache, from a file that the first use creates. A
+// damaged file is set aside: then what was stored for credentials is not found. The store must be open, so that no
+// other process creates the file at the same time.
+func partitionKey(dir string, log *slog.Logger) ([]byte, error) {
 	name := filepath.Join(dir, "cache.key")
 	key, err := os.ReadFile(name)
+	if err == nil && len(key) != 32 {
+		aside := fmt.Sprintf("%s.damaged-%d", name, time.Now().UnixNano())
+		if err = os.Rename(name, aside); err == nil {
+			log.Error("damaged cache key set aside: what was stored for credentials is not found", "path", aside,
+				"bytes", len(key))
+			err = fs.ErrNotExist
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		key = make([]byte, 32)
 		rand.Read(key)
@@ -365,9 +374,6 @@ func partitionKey(dir string) ([]byte, error) {
 			_, err := f.Write(key)
 			return err
 		})
-	}
-	if err == nil && len(key) != 32 {
-		err = fmt.Errorf("%s has %d bytes, not 32: delete it to create a new key", name, len(key))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the cache's partition key: %w", err)
