@@ -87,7 +87,7 @@ func (c *content) whole() []byte {
 	return nil
 }
 
-// manifest returns the manifest of a body as b would make it; the zero value when there is none.
+// manifest returns the manifest of a body with the changes of b, or the zero value if there is none.
 func (s *Store) manifest(b *batch, sum Sum) (m manifest, found bool) {
 	value, err := s.kv.getIn(b, manifestKey(sum))
 	if err != nil {
@@ -96,9 +96,9 @@ func (s *Store) manifest(b *batch, sum Sum) (m manifest, found bool) {
 	return decodeManifest(value)
 }
 
-// refer adds a reference to a body in b, with the body itself when it is not stored yet. Parts of a long body come back
-// as batches of their own, to be applied before b: they are committed first, under a watch that has them deleted should
-// b never follow. Under s.mu.
+// refer adds a reference to a body to b, and the body itself if it is not stored yet. It returns the parts of a long
+// body as batches that the caller applies before b. A watch record deletes them if b is never committed. The caller
+// holds s.mu.
 func (s *Store) refer(b *batch, c *content, response bool, now time.Time) (before []*batch) {
 	m, found := s.manifest(b, c.sum)
 	if !found || m.Gone || m.Length != c.length {
@@ -128,8 +128,8 @@ func (s *Store) refer(b *batch, c *content, response bool, now time.Time) (befor
 	return before
 }
 
-// unrefer takes a reference to a body away in b, and reports whether it was the last: the caller condemns the body once
-// b is applied. Under s.mu.
+// unrefer removes a reference to a body in b, and reports whether it was the last. The caller then passes the body to
+// deleteLater once b is applied. The caller holds s.mu.
 func (s *Store) unrefer(b *batch, sum Sum, response bool, now time.Time) (last bool) {
 	m, found := s.manifest(b, sum)
 	if !found {
@@ -148,17 +148,17 @@ func (s *Store) unrefer(b *batch, sum Sum, response bool, now time.Time) (last b
 	return m.Refs == 0
 }
 
-// condemn has bodies deleted that nobody refers to any more, a moment later.
-func (s *Store) condemn(sums []Sum) {
+// deleteLater queues bodies without references for deletion.
+func (s *Store) deleteLater(sums []Sum) {
 	if len(sums) > 0 {
 		s.pins.condemn(sums...)
 		s.wakeHousekeeper()
 	}
 }
 
-// bury deletes condemned bodies that are still unreferred to and not being read, with the renditions made of them. What
-// is being read now goes with the sweep, an hour later. Under s.mu, after a barrier.
-func (s *Store) bury(sum Sum, now time.Time) (more []Sum) {
+// deleteUnreferred deletes a queued body and the renditions made of it, if it still has no reference and nobody reads
+// it. The sweep deletes a body that is being read an hour later. The caller holds s.mu and has waited for a barrier.
+func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
 	m, found := s.manifest(&batch{}, sum)
 	if found && (m.Refs > 0 || s.pins.pinned(sum)) {
 		return nil
@@ -189,8 +189,8 @@ func (s *Store) bury(sum Sum, now time.Time) (more []Sum) {
 	return more
 }
 
-// buryCondemned deletes what was condemned, a chunk at a time, so that other writes queue behind no more than that.
-func (s *Store) buryCondemned() {
+// deleteWaiting deletes the queued bodies in chunks, so that no other write waits for more than one chunk.
+func (s *Store) deleteWaiting() {
 	sums := s.pins.condemned()
 	for len(sums) > 0 {
 		var more []Sum
@@ -198,7 +198,7 @@ func (s *Store) buryCondemned() {
 			s.settle()
 			for _, sum := range chunk {
 				s.mu.Lock()
-				more = append(more, s.bury(sum, time.Now())...)
+				more = append(more, s.deleteUnreferred(sum, time.Now())...)
 				s.mu.Unlock()
 			}
 		}
@@ -206,9 +206,9 @@ func (s *Store) buryCondemned() {
 	}
 }
 
-// lose marks a body whose parts are damaged, so that it is missing from now on and written again with the next
-// reference.
-func (s *Store) lose(sum Sum) {
+// markDamaged records that parts of a body are damaged. The body counts as missing from then on, and the next reference
+// writes it again.
+func (s *Store) markDamaged(sum Sum) {
 	s.bodies.remove(sum)
 	s.mu.Lock()
 	defer s.mu.Unlock()

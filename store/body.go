@@ -64,7 +64,7 @@ func (b *Body) load(number int) error {
 	}
 	if err != nil {
 		if !b.s.kv.closed() {
-			b.s.lose(b.sum)
+			b.s.markDamaged(b.sum)
 		}
 		return fmt.Errorf("read part %d of body %s: %w", number, b.sum, err)
 	}

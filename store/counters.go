@@ -149,8 +149,8 @@ func (t *tallies) list(k *kv, p page.Key, now time.Time, b *batch, before []*bat
 	return err
 }
 
-// unlist applies a batch that deletes a page, and deletes its counter.
-func (t *tallies) unlist(k *kv, p page.Key, b *batch) error {
+// deleteTally applies a batch that deletes a page, and deletes its counter.
+func (t *tallies) deleteTally(k *kv, p page.Key, b *batch) error {
 	key := pageTallyKey(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -35,7 +35,7 @@ func (s *Store) SetSchema(version, oldestReader int) error {
 }
 
 // Chill forgets what memory holds, so that the next read comes from the disk.
-func (s *Store) Chill() { s.cool() }
+func (s *Store) Chill() { s.forgetUnwritten() }
 
 // Keys returns the keys on disk that begin with prefix.
 func (s *Store) Keys(prefix string) (keys []string) {

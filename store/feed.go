@@ -6,7 +6,7 @@ import (
 	"readthru/page"
 )
 
-// Record names what an answer was made of, for those who watch changes. AllRecords stands for every record.
+// Record names a record that an answer is made of, for watchers of changes. AllRecords stands for every record.
 type Record string
 
 // AllRecords is reported when changes cannot be told apart: anything may have changed.
@@ -30,7 +30,7 @@ func RenditionsOf(source Sum) Record { return Record(renditionPrefix(source)) }
 // FetchedOf is what a session's set has of a page.
 func FetchedOf(session string, k page.Key) Record { return Record(fetchedKey(session, k)) }
 
-// feed tells of changes.
+// feed reports changes to the watcher.
 type feed struct{ watcher atomic.Pointer[func(Record)] }
 
 // Watch has f called after every change of a record that answers are made of. A read that begins after the call sees
@@ -44,8 +44,8 @@ func (f *feed) tell(r Record) {
 	}
 }
 
-// keyChanged tells of a key if it is that of a record that answers are made of. Stored responses have their own way
-// ([Store.responsesChanged]), because their readers look into memory first.
+// keyChanged reports a changed key if answers are made of its record. [Store.responsesChanged] reports stored
+// responses, because their readers look into memory first.
 func (f *feed) keyChanged(key string) {
 	switch kind := class(key); kind {
 	case "n", "p", "f":
@@ -55,7 +55,7 @@ func (f *feed) keyChanged(key string) {
 	}
 }
 
-// responsesChanged replaces what memory holds of a URI after its records changed, and tells of it.
+// responsesChanged updates what memory holds of a URI after its records changed, and reports the change.
 func (s *Store) responsesChanged(uri string, u uriKey, list []*Response) {
 	s.hot.changed(uri, u, list)
 	s.feed.tell(ResponsesOf(uri))

@@ -79,12 +79,12 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	before := s.refer(b, c, false, time.Now())
 	var dead []Sum
 	if at >= 0 {
-		dead = s.leave(b, name, list, at)
+		dead = s.dropMember(b, name, list, at)
 	}
 	b.set(fetchedKey(name, m.key), encodeFetched(p))
 	list.members = append(list.members, m)
 	for list.bytes() > maxFetchedBytes || len(list.members) > maxFetched {
-		dead = append(dead, s.leave(b, name, list, 0)...)
+		dead = append(dead, s.dropMember(b, name, list, 0)...)
 		list.dropped++
 		gone++
 	}
@@ -93,7 +93,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if err := s.kv.apply(append(before, b)...); err != nil {
 		return 0, fmt.Errorf("store fetched page: %w", err)
 	}
-	s.condemn(dead)
+	s.deleteLater(dead)
 	return gone, nil
 }
 
@@ -128,9 +128,9 @@ func encodeFetched(p *page.Page) []byte {
 	return value
 }
 
-// leave takes a member out of a list, its record in b, and returns its body when nobody refers to that any more. Under
-// s.mu.
-func (s *Store) leave(b *batch, name string, list *fetchedList, at int) (dead []Sum) {
+// dropMember removes a member from a list, deletes its record in b, and returns its body if that has no other
+// reference. The caller holds s.mu.
+func (s *Store) dropMember(b *batch, name string, list *fetchedList, at int) (dead []Sum) {
 	m := list.members[at]
 	list.members = slices.Delete(list.members, at, at+1)
 	b.del(fetchedKey(name, m.key))
@@ -226,23 +226,23 @@ func (s *Store) applyDrop(b *batch, dead []Sum) error {
 	if err := s.kv.apply(b); err != nil {
 		return fmt.Errorf("drop fetched pages: %w", err)
 	}
-	s.condemn(dead)
+	s.deleteLater(dead)
 	return nil
 }
 
-// dropFetched is DropFetched in b. Under s.mu.
+// dropFetched is DropFetched as a part of b. The caller holds s.mu.
 func (s *Store) dropFetched(b *batch, name string, k page.Key) (dead []Sum, was bool) {
 	list := s.fetchedList(b, name)
 	at := list.find(k)
 	if at < 0 {
 		return nil, false
 	}
-	dead = s.leave(b, name, list, at)
+	dead = s.dropMember(b, name, list, at)
 	b.set(fetchedListKey(name), list.encode())
 	return dead, true
 }
 
-// forgetFetched is ForgetFetched in b. Under s.mu.
+// forgetFetched is ForgetFetched as a part of b. The caller holds s.mu.
 func (s *Store) forgetFetched(b *batch, k page.Key) (dead []Sum, n int) {
 	for _, o := range s.sessions(b) {
 		more, was := s.dropFetched(b, o.name, k)
@@ -254,17 +254,18 @@ func (s *Store) forgetFetched(b *batch, k page.Key) (dead []Sum, n int) {
 	return dead, n
 }
 
-// clearFetched deletes a session's set in b. Under s.mu.
+// clearFetched deletes a session's set in b. The caller holds s.mu.
 func (s *Store) clearFetched(b *batch, name string) (dead []Sum, n int) {
 	list := s.fetchedList(b, name)
 	for n = 0; len(list.members) > 0; n++ {
-		dead = append(dead, s.leave(b, name, list, len(list.members)-1)...)
+		dead = append(dead, s.dropMember(b, name, list, len(list.members)-1)...)
 	}
 	b.del(fetchedListKey(name))
 	return dead, n
 }
 
-// useSession notes in b that a session was used. Of too many the one used longest ago goes, with its set. Under s.mu.
+// useSession notes in b that a session was used. If there are too many sessions, it deletes the least recently used one
+// and its set. The caller holds s.mu.
 func (s *Store) useSession(b *batch, name string, ms int64) (dead []Sum) {
 	all := s.sessions(b)
 	at := slices.IndexFunc(all, func(o session) bool { return o.name == name })
@@ -313,7 +314,7 @@ func (s *Store) fetchedPage(b *batch, name string, k page.Key) (*page.Page, erro
 	return &page.Page{Record: r.Record, Visits: r.Visits}, nil
 }
 
-// fetchedList returns a session's list as b would make it; an empty one when there is none, or it is damaged.
+// fetchedList returns a session's list with the changes of b. It is empty if there is no list or it is damaged.
 func (s *Store) fetchedList(b *batch, name string) *fetchedList {
 	list := &fetchedList{}
 	value, err := s.kv.getIn(b, fetchedListKey(name))

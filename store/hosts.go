@@ -32,7 +32,8 @@ var lifetimes = map[Trait]struct{ first, longest time.Duration }{
 const day = 24 * time.Hour
 
 // Fact is one thing that was learnt about a host. It holds until Until. Then it is kept for as long as the longest
-// lifetime of its trait, only to hold for longer if it is learnt again.
+// lifetime of its trait, only to hold for longer if it is learnt again. One that was seen of too few cases does not
+// hold yet: its Until is its Since.
 type Fact struct {
 	Trait  Trait     `json:"trait"`
 	Client string    `json:"client,omitempty"` // whom it is true for; empty: everybody

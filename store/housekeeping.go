@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// flushEvery is how long counts, visits and uses stay in memory before they are written. A killed process loses no
+	// flushEvery is how long counts and visits stay in memory before they are written. A killed process loses no
 	// more than these.
 	flushEvery = 200 * time.Millisecond
 
@@ -20,7 +20,7 @@ const (
 	muchMemory = 40 << 20
 )
 
-// flushCounts queues the counts, visits and uses held in memory. Uses come last, because they read from the disk.
+// flushCounts queues the counts and visits held in memory.
 func (s *Store) flushCounts() {
 	s.addRepeated()
 	if !s.flushVisits() || !s.tallies.write(s.kv) {
@@ -57,8 +57,8 @@ func (s *Store) housekeep(ctx context.Context) {
 	}
 }
 
-// reclaim waits to be woken; then it deletes condemned bodies and evicts responses over the quota. It has a goroutine
-// of its own because it waits for the disk, and counts must not wait for it.
+// reclaim waits to be woken; then it writes uses, deletes condemned bodies and evicts responses over the quota. It has
+// a goroutine of its own because it waits for the disk, and counts must not wait for it.
 func (s *Store) reclaim(ctx context.Context) {
 	for {
 		select {
@@ -66,7 +66,7 @@ func (s *Store) reclaim(ctx context.Context) {
 			return
 		case <-s.reclaims:
 		}
-		s.buryCondemned()
+		s.deleteWaiting()
 		if s.kv.totals().Bytes > s.maxSize.Load() {
 			_, _ = s.evict(ctx) // ctx ended: closing
 		}

@@ -20,11 +20,11 @@ import (
 // compaction, and that ends the process; with a shorter list of tables it deletes the tables that are not listed. So
 // the files are looked at before it may open them.
 
-// cleanName is a file that is there while the store is closed in good order. Without it, all blocks are looked at too.
+// cleanName is a file that exists only while the store is closed cleanly. Without it, all blocks are checked too.
 const cleanName = "clean"
 
-// inspect reports what is wrong with the engine's directory; nothing when there is none. Fresh says that it holds no
-// data.
+// inspect reports what is wrong with the engine's directory; nil if the directory does not exist. Fresh says that it
+// holds no data.
 func inspect(dir string, blocks bool) (fresh bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -40,8 +40,8 @@ type retryRecord struct {
 	Error    string
 }
 
-// addJob writes a job in b, in place of the page's old one (0 for none), and returns its number. The caller moves s.seq
-// once b is applied. Under s.mu.
+// addJob writes a job in b, which replaces the page's old one (0 for none), and returns its number. The caller sets
+// s.seq once b is applied. The caller holds s.mu.
 func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 	seq := s.seq + 1
 	b.delta.Jobs++
@@ -207,7 +207,7 @@ func (s *Store) queuedJobs(t totals) int64 {
 	return min(t.Jobs, int64(t.Seq-cursor)) + retries
 }
 
-// trimJobs drops deleted jobs that every consumer has passed: nobody needs to hear of a page that is gone.
+// trimJobs deletes the jobs of deleted pages that every consumer has passed.
 func (s *Store) trimJobs() {
 	cursor, _, any := s.slowest()
 	b := &batch{}

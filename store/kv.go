@@ -80,7 +80,7 @@ type batch struct {
 	sync    bool       // with barrier: and synced
 }
 
-// set puts a value. The batch keeps it: nobody may change it afterwards.
+// set puts a value. The batch keeps the value, so the caller must not change it afterwards.
 func (b *batch) set(key string, value []byte) { b.add(op{key: key, value: value}) }
 
 func (b *batch) del(key string) { b.add(op{key: key, gone: true}) }
@@ -164,7 +164,7 @@ func (k *kv) readIn(txn *badger.Txn, key string) (value []byte, err error) {
 	return value, nil
 }
 
-// forget counts a damaged record and has it deleted.
+// forget counts a damaged record and queues its deletion.
 func (k *kv) forget(key string) {
 	k.damaged.Add(1)
 	k.log.Warn("damaged record deleted", "class", class(key))
@@ -377,8 +377,8 @@ const (
 	closeProbe = 100 * time.Millisecond
 )
 
-// closeEngine closes the engine. The engine tries for ever to write what it has in memory, so it is left to itself after
-// closeWait, or as soon as its directory is gone.
+// closeEngine closes the engine. The engine tries for ever to write what it has in memory, so it is left to itself
+// after closeWait, or as soon as its directory is gone.
 func (k *kv) closeEngine() error {
 	done := make(chan error, 1)
 	go func() { done <- k.db.Close() }()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockEngine takes the lock that the engine will take, so that nobody changes the files while they are looked at.
-// Release gives it back. A directory that is not there needs none.
+// lockEngine takes the lock that the engine will take, so that no other process changes the files while they are
+// inspected. Release gives it back. A directory that does not exist needs no lock.
 func lockEngine(dir string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {

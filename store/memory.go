@@ -69,8 +69,8 @@ func (c *weighed[K, V]) clear() {
 	c.lru.Purge()
 }
 
-// responseCache keeps decoded stored responses by URI. A reader that loads from the disk notes the generation before,
-// and what it loaded is kept only if nobody changed a URI of the same stripe meanwhile.
+// responseCache keeps decoded stored responses by URI. A reader notes the generation before it loads from disk. What it
+// loaded is kept only if no URI of the same stripe changed since.
 type responseCache struct {
 	mu   sync.Mutex
 	gens [256]uint32
@@ -133,8 +133,8 @@ func weigh(uri string, list []*Response) int64 {
 	return int64(n)
 }
 
-// cool forgets what memory holds of records that may not be on disk: some writes were given up.
-func (s *Store) cool() {
+// forgetUnwritten clears the caches in memory after writes were given up: they may hold records that are not on disk.
+func (s *Store) forgetUnwritten() {
 	s.hot.clear()
 	s.renditions.clear()
 	s.bodies.clear()

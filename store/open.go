@@ -80,7 +80,7 @@ func open(o Options, d disk) (*Store, error) {
 	s.records.kv = s.kv
 	s.hot.init()
 	s.tallies.init()
-	s.kv.onDrop = s.cool
+	s.kv.onDrop = s.forgetUnwritten
 	s.kv.onChange = func(key string) {
 		if isRendition(key) {
 			s.renditions.remove(key)
@@ -115,7 +115,7 @@ func (s *Store) openEngine() error {
 		}
 	}
 	var locked *LockedError
-	if errors.As(err, &locked) || errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrPermission) || wanting(err) {
+	if errors.As(err, &locked) || errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrPermission) || lacksResource(err) {
 		return err
 	}
 	if err != nil {
@@ -143,9 +143,9 @@ func (s *Store) openEngine() error {
 	return nil
 }
 
-// wanting reports whether an error says that the machine lacks something at the moment, which tells nothing of the
-// store. The engine gives errors of the system as text.
-func wanting(err error) bool {
+// lacksResource reports whether an error means that the machine lacks a resource at the moment, which says nothing
+// about the store. The engine reports errors of the system as text.
+func lacksResource(err error) bool {
 	return err != nil && slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC},
 		func(e error) bool {
 			return strings.Contains(err.Error(), e.Error())

@@ -91,7 +91,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	if changed {
 		signal(s.added)
 	}
-	s.condemn(dead)
+	s.deleteLater(dead)
 	p.Doc, p.Stored, p.CreatedAt, p.UpdatedAt = record.Page.Doc, true, record.Page.CreatedAt, record.Page.UpdatedAt
 	return changed, nil
 }
@@ -279,12 +279,12 @@ func (s *Store) DeletePage(k page.Key) error {
 	}
 	b.delta.Pages--
 	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: record.Page.NormalizedURL}, record.Job)
-	if err := s.tallies.unlist(s.kv, k, b); err != nil {
+	if err := s.tallies.deleteTally(s.kv, k, b); err != nil {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
 	}
 	s.seq = max(s.seq, job)
 	signal(s.added)
-	s.condemn(dead)
+	s.deleteLater(dead)
 	s.deleteVisits(k)
 	return nil
 }

@@ -24,7 +24,7 @@ func (s *Store) DeleteResponses(uri string) (int, error) {
 	return s.deleteWhere(uri, func(*Response) bool { return true })
 }
 
-// deleteWhere removes those stored responses of a URI that match. A deletion is never refused for want of room.
+// deleteWhere removes the stored responses of a URI that match. A deletion is never refused because the disk is full.
 func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error) {
 	u := uriKeyOf(uri)
 	now := time.Now()
@@ -61,7 +61,7 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 		return 0, fmt.Errorf("delete responses of %s: %w", uri, err)
 	}
 	s.responsesChanged(uri, u, keep)
-	s.condemn(dead)
+	s.deleteLater(dead)
 	return n, nil
 }
 
@@ -135,7 +135,7 @@ func (s *Store) deleteRenditions(prefix string) (total int, err error) {
 			return false
 		}
 		if last {
-			s.condemn([]Sum{renditionBody(value)})
+			s.deleteLater([]Sum{renditionBody(value)})
 		}
 		total++
 		return true
@@ -143,7 +143,7 @@ func (s *Store) deleteRenditions(prefix string) (total int, err error) {
 	return total, err
 }
 
-// deleteIndexed removes the stored responses that an index of URIs names, as far as they match.
+// deleteIndexed removes the stored responses that an index of URIs names and that match.
 func (s *Store) deleteIndexed(prefix string, wanted func(uri string) bool, match func(*Response) bool) (int, error) {
 	return s.deleteURIs(prefix, func(value []byte) string {
 		if uri := string(value); wanted(uri) {

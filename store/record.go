@@ -42,7 +42,7 @@ type sealer struct {
 
 func newSealer() (*sealer, error) {
 	// Fastest: on 20 KB pieces of English markdown and Go source 1.1 to 1.4 times as fast as the default level, for 6 %
-	// more bytes. One encoder: who writes takes turns. The window is that of a body part.
+	// more bytes. There is one encoder, which writers use in turn. The window is that of a body part.
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(partSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	if err != nil {

@@ -149,7 +149,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 		return err
 	}
 	s.keepHot(key, &kept)
-	s.condemn(dead)
+	s.deleteLater(dead)
 	return nil
 }
 

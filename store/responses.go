@@ -153,7 +153,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 		return err
 	}
 	s.responsesChanged(r.URL, u, keep)
-	s.condemn(dead)
+	s.deleteLater(dead)
 	return nil
 }
 

@@ -19,8 +19,8 @@ const sweepChunk = 256
 
 // Sweep deletes what is useless by now: stored responses past their Retain, expired renditions, bodies that nobody
 // refers to, old visits, sets of sessions that are as old, and what was learnt about hosts long ago. It also enforces
-// MaxSize. It returns how many stored responses went, with the damaged records that it met. To be called every few
-// minutes; ctx ends it early.
+// MaxSize. It returns how many stored responses went, with the damaged records that it met. It is meant to be called
+// every few minutes. The end of ctx ends it early.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	now := time.Now()
 	s.settle()
@@ -48,7 +48,7 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 		n, err = s.evict(ctx)
 		total += n
 	}
-	s.buryCondemned()
+	s.deleteWaiting()
 	if err != nil {
 		return total, fmt.Errorf("sweep store: %w", err)
 	}
@@ -138,7 +138,7 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 			}
 		}
 		if s.kv.apply(b) == nil {
-			s.condemn(dead)
+			s.deleteLater(dead)
 		}
 		return true
 	})
@@ -160,7 +160,7 @@ func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
 		}
 		s.mu.Lock()
 		if !s.pins.pinned(sum) {
-			s.condemn(s.bury(sum, now))
+			s.deleteLater(s.deleteUnreferred(sum, now))
 			b := &batch{must: true}
 			b.del(keys[i])
 			_ = s.kv.apply(b)

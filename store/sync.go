@@ -14,9 +14,8 @@ import (
 // syncEvery is how long what is committed may wait for its sync.
 const syncEvery = time.Second
 
-// syncer makes durable what the writer commits, in a goroutine of its own: a sync takes as long as the disk likes, and
-// what is queued meanwhile must not wait for it. What is committed survives the death of the process, what is synced
-// that of the machine.
+// syncer syncs what the writer commits, in a goroutine of its own: a sync may take long, and new writes must not wait
+// for it. What is committed survives the death of the process, what is synced that of the machine.
 type syncer struct {
 	mu      sync.Mutex
 	dirty   bool   // something committed is not synced
@@ -49,7 +48,7 @@ func (s *syncer) committed(seq uint64) {
 	signal(s.due)
 }
 
-// touched notes that there is something to sync that is no job.
+// touched notes that there is something to sync other than jobs.
 func (s *syncer) touched() {
 	s.mu.Lock()
 	s.dirty = true
@@ -103,8 +102,7 @@ func (k *kv) syncAll() {
 	}
 }
 
-// sync makes durable what was committed before the call, then notes how far the change log goes, and answers who waits
-// for it.
+// sync syncs what was committed before the call, then notes the end of the synced change log and wakes its waiters.
 func (k *kv) sync() error {
 	s := &k.syncer
 	s.mu.Lock()

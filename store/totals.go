@@ -75,7 +75,7 @@ func (t totals) clone() totals {
 
 func (t totals) encode() []byte { return encodeJSON(t) }
 
-// encodeJSON encodes a record of ours. Its types hold nothing that JSON cannot say, so that an error is a bug.
+// encodeJSON encodes one of our records. Their types can always be encoded, so an error is a bug.
 func encodeJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

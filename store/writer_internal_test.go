@@ -106,7 +106,7 @@ func TestALackOfTheMachineIsNoDamage(t *testing.T) {
 		fmt.Errorf("inspect table: %w", &fs.PathError{Op: "open", Path: "1.sst", Err: syscall.EMFILE}): true,
 		fmt.Errorf("open engine: %s", syscall.ENOMEM.Error()):                                          true,
 	} {
-		if got := wanting(err); got != want {
+		if got := lacksResource(err); got != want {
 			t.Errorf("wanting(%v) = %v, want %v", err, got, want)
 		}
 	}
