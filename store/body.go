@@ -52,9 +52,29 @@ func (s *Store) openBody(sum Sum) (*Body, error) {
 	return b, nil
 }
 
+// Later is Body for the content of a stored response that may not be read at all: nothing is read before the first
+// Read or WriteTo, or Ready. What they return wraps ErrNotFound when the content is lost.
+func (s *Store) Later(r *Response) *Body {
+	s.pins.pin(r.Body)
+	return &Body{s: s, sum: r.Body, length: r.Length, pinned: true}
+}
+
+// Ready reports whether reading can begin: it wraps ErrNotFound when the content is lost. After it returned nil, what
+// is lost of the rest is an error of Read.
+func (b *Body) Ready() error {
+	if b.closed || b.length == 0 {
+		return nil
+	}
+	return b.load(int(min(b.at, b.length-1) / partSize))
+}
+
 // load brings a part into memory.
 func (b *Body) load(number int) error {
 	if b.part != nil && b.number == number {
+		return nil
+	}
+	if whole, ok := b.s.bodies.get(b.sum); ok && number == 0 {
+		b.part, b.number = whole, number
 		return nil
 	}
 	part, err := b.s.kv.get(partKey(b.sum, number))
@@ -156,6 +176,17 @@ func (b *Body) Close() error {
 		}
 	}
 	return nil
+}
+
+// readShort is readWhole without a look at the manifest: most renditions have one part, shorter than a part can be.
+func (s *Store) readShort(sum Sum) ([]byte, error) {
+	if whole, ok := s.bodies.get(sum); ok {
+		return whole, nil
+	}
+	if part, err := s.kv.get(partKey(sum, 0)); err == nil && len(part) < partSize {
+		return part, nil
+	}
+	return s.readWhole(sum)
 }
 
 // readWhole returns a body that is known to be of bearable size, shared or not: never change it.

@@ -27,6 +27,10 @@ type Found struct {
 	// The rest is read only where there are responses. Nil: there is none.
 	Page           *page.Page
 	OfPage, OfBody *Rendition // of the newest response; nil without Query.Recipes
+
+	// HeadOnly says that the newest response's content will probably not be read, because of a rendition at hand: it is
+	// opened by [Store.Later].
+	HeadOnly bool
 }
 
 // Lookup reads what answers a request for a page from the store: the stored responses of its URI, the renditions of the

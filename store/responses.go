@@ -283,6 +283,12 @@ func (s *Store) Use(r *Response) (*Body, error) {
 	return body, err
 }
 
+// UseLater is Use for content that may not be read at all; see [Store.Later].
+func (s *Store) UseLater(r *Response) *Body {
+	s.Touch(r.URL)
+	return s.Later(r)
+}
+
 // Touch notes a use of a URI, for eviction. Batched, at most once an hour reaches the disk.
 func (s *Store) Touch(uri string) {
 	if s.uses.note(uriKeyOf(uri), hourOf(time.Now())) {
