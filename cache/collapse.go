@@ -105,7 +105,7 @@ func (c *Cache) awaitHead(q *request, sel selection, f *flight) (*http.Response,
 	}
 }
 
-// missed reports whether the flight of a group may have ended since a lookup: what it brought may be stored.
+// missed reports whether the flight of a group may have ended since a lookup. Its response may be stored then.
 func (c *Cache) missed(group string, lookup time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +141,7 @@ func (c *Cache) depart(f *flight) {
 	c.wg.Go(f.run)
 }
 
-// ungroup lets no more followers on a flight.
+// ungroup keeps further requests from following a flight.
 func (c *Cache) ungroup(f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +160,7 @@ func (c *Cache) forget(f *flight) {
 	delete(c.live, f)
 }
 
-// refresh validates a stored response in the background, unless someone is about it.
+// refresh validates a stored response in the background, unless a flight already does.
 func (c *Cache) refresh(q *request, sel selection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,8 +186,8 @@ func (p *policy) shareable(q *request) bool {
 		q.cc.maxAge == absent && q.cc.minFresh == absent
 }
 
-// groupOf names the requests that may follow one flight. Whether they do is decided when its head is there: this only
-// spares those a wait that could never share it.
+// groupOf names the requests that may follow one flight. Whether they do is decided when the head arrives. Requests
+// that could never share the response belong to different groups, so that they do not wait for nothing.
 func groupOf(q *request) string {
 	group := q.key + "\n" + q.authorization() + "\n" + httpfield.Credentials(q.Header)
 	if namesMarkdown(q.Header) {
@@ -196,7 +196,7 @@ func groupOf(q *request) string {
 	return group
 }
 
-// variantOf narrows a group to those requests that the response r answers alike, as far as Vary says.
+// variantOf narrows a group to the requests that, by r's Vary, get the same response.
 func (p *policy) variantOf(group string, q *request, r *store.Response) string {
 	for _, name := range r.Vary {
 		value, sent := selectingValue(name, q.Header, p.key)

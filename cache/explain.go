@@ -136,7 +136,7 @@ func conclude(text string) Line { return Line{"", "→ " + text} }
 
 // explainSelection explains, field by field, whether q selects r.
 func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, selected bool) {
-	if starred(r.Header) {
+	if variesOnAll(r.Header) {
 		lines = append(lines, Line{"4.1", "Vary: *: no request selects it"})
 	}
 	for _, name := range r.Vary {

@@ -57,7 +57,7 @@ func FuzzNegotiation(f *testing.F) {
 			}
 		}
 		names, star := varyNames(h)
-		if star != starred(h) {
+		if star != variesOnAll(h) {
 			t.Errorf("varyNames and starred differ about %q", h["Vary"])
 		}
 		for _, n := range append(names, "accept", "accept-language") {

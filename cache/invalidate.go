@@ -30,8 +30,8 @@ func invalidated(q *request, status int, h http.Header) []string {
 	return keys
 }
 
-// locates reports whether a Content-Location names the request's own URI.
-func locates(q *request, location string) bool {
+// locatesItself reports whether a Content-Location names the request's own URI.
+func locatesItself(q *request, location string) bool {
 	key, ok := sameOrigin(q, location)
 	return ok && key == q.key
 }

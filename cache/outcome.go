@@ -34,7 +34,8 @@ const (
 	DetailRendition    = "rendition"      // the answer was made from a stored response before
 )
 
-// Unasked reports whether the response is the cache's own 504: it has none that may answer, and must not ask the origin.
+// Unasked reports whether the response is the cache's own 504: it has none that may answer, and must not ask the
+// origin.
 func (o Outcome) Unasked() bool {
 	return !o.Hit && o.Status == 0 && (o.Detail == DetailOnlyIfCached || o.Detail == DetailOffline)
 }

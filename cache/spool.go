@@ -165,8 +165,8 @@ func (s *spool) add(ctx context.Context, n int, length int64) error {
 	return nil
 }
 
-// awaitSlowest waits for a change, or a step of patience. Readers that are behind owe the time for which others had
-// nothing to read meanwhile, and who owes too much loses its place. The caller holds mu.
+// awaitSlowest waits for a change, at most for one step of patience. Readers that are behind are charged the time that
+// the others waited for them, and one that is charged too much is dropped. The caller holds mu.
 func (s *spool) awaitSlowest(ctx context.Context) error {
 	began := time.Now()
 	step := time.NewTimer(patienceStep)
@@ -218,7 +218,7 @@ func (s *spool) broadcast() {
 }
 
 // wait returns after the next change, at a time if one is given, or when ctx ends. The caller holds mu, which wait
-// releases meanwhile.
+// releases while it waits.
 func (s *spool) wait(ctx context.Context, at <-chan time.Time) error {
 	changed := s.changed
 	s.mu.Unlock()

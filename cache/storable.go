@@ -46,14 +46,14 @@ func setsCookie(r *store.Response) bool {
 	return len(r.Header["Set-Cookie"]) > 0 || strings.Contains(r.Class, classCookies)
 }
 
-// dropsCookies reports whether a response with the fields h loses its Set-Cookie before it is stored: the cookie is for
-// the one who asked first, and no answer for the next. Plain text keeps it, as RFC 9111 §7.3 has it.
+// dropsCookies reports whether a response with the fields h is stored without its Set-Cookie, because the cookie is for
+// the first client only. Plain text keeps it, as in RFC 9111 §7.3.
 func (p *policy) dropsCookies(h http.Header) bool { return p.shared && mediaType(h) != "text/plain" }
 
 // forbids reports whether r forbids a cache of this kind to store it, or no request can match it.
 func (p *policy) forbids(r *store.Response, cc *control) bool {
 	// §5.2.2.3
-	return starred(r.Header) || cc.noStore && (!cc.mustUnderstand || !understood(r.Status)) || cc.mustUnderstand &&
+	return variesOnAll(r.Header) || cc.noStore && (!cc.mustUnderstand || !understood(r.Status)) || cc.mustUnderstand &&
 		!understood(r.Status) ||
 		cc.private && p.shared
 }
@@ -135,7 +135,7 @@ func (p *policy) storable(q *request, r *store.Response) bool {
 	switch q.Method {
 	case http.MethodGet:
 	case http.MethodPost: // RFC 9110 §9.3.3
-		if from != explicit || r.Status != http.StatusOK || !locates(q, r.Header.Get("Content-Location")) {
+		if from != explicit || r.Status != http.StatusOK || !locatesItself(q, r.Header.Get("Content-Location")) {
 			return false
 		}
 	default:
@@ -151,7 +151,7 @@ func (p *policy) storable(q *request, r *store.Response) bool {
 }
 
 // storableStatus reports whether a response with this status may be stored at all. RFC 6585 forbids it for the statuses
-// that it defines: they are about the one who asked, or about the moment.
+// that it defines: they concern one client or one moment.
 func storableStatus(status int) bool {
 	switch status {
 	case http.StatusNotModified, http.StatusRequestedRangeNotSatisfiable, http.StatusPreconditionRequired,

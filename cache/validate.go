@@ -177,8 +177,7 @@ func (p *policy) own(h http.Header) http.Header {
 	return own
 }
 
-// sameAsHead reports whether the answer to a HEAD describes the stored response r, as far as it says anything
-// (RFC 9111 §4.3.5).
+// sameAsHead reports whether nothing in the answer to a HEAD contradicts the stored response r (RFC 9111 §4.3.5).
 func sameAsHead(r *store.Response, h http.Header) bool {
 	for _, name := range []string{"ETag", "Last-Modified", "Content-Encoding"} {
 		if v := h.Get(name); v != "" && v != r.Header.Get(name) {

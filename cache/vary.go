@@ -26,8 +26,8 @@ func varyNames(h http.Header) (names []string, star bool) {
 	return slices.Compact(names), false
 }
 
-// starred reports whether Vary contains "*" (RFC 9111 §4.1).
-func starred(h http.Header) bool {
+// variesOnAll reports whether Vary contains "*" (RFC 9111 §4.1).
+func variesOnAll(h http.Header) bool {
 	for name := range httpfield.Elements(h["Vary"]) {
 		if name == "*" {
 			return true
@@ -37,8 +37,8 @@ func starred(h http.Header) bool {
 }
 
 // selecting returns the normalised values that a request has for the named fields. A field the request lacks is left
-// out. Values of fields that count as credentials are replaced by a keyed hash: it can be compared, but reveals nothing to
-// a reader of the disk.
+// out. Values of fields that count as credentials are replaced by a keyed hash: it can be compared, but reveals nothing
+// to a reader of the disk.
 func selecting(names []string, h http.Header, key []byte) map[string]string {
 	if len(names) == 0 {
 		return nil
