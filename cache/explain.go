@@ -92,10 +92,10 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 		Line{"4.2.1", "lifetime " + short(life) + ": " + p.basisText(r, &cc, from)},
 		Line{"4.2.3", fmt.Sprintf("age %s: %s in the store, the rest before", short(current),
 			short(max(now.Sub(r.ResponseTime), 0)))})
-	if life > current {
-		lines = append(lines, Line{"4.2", "fresh for " + short(life-current)})
+	if left := remaining(life, r, now); left > 0 {
+		lines = append(lines, Line{"4.2", "fresh for " + short(left)})
 	} else {
-		lines = append(lines, Line{"4.2", "stale for " + short(current-life)}, p.staleLine(&cc))
+		lines = append(lines, Line{"4.2", "stale for " + short(-left)}, p.staleLine(&cc))
 	}
 	if text := requestText(q); text != "" {
 		lines = append(lines, Line{"5.2.1", text})

@@ -42,6 +42,21 @@ func (p *policy) lifetime(q *request, r *store.Response, cc *control) (time.Dura
 	return 0, unstated
 }
 
+// Stated returns for how long from now a response may be reused without asking its origin, by what it says itself, and
+// whether it says anything about that. It is for what is made of responses: a guess and [Options.PageLifetime] do not
+// count. shared says that the copy is for everybody.
+func Stated(h http.Header, shared bool, now time.Time) (left time.Duration, ok bool) {
+	p, cc := policy{shared: shared}, parseControl(h["Cache-Control"])
+	if cc.noStore || cc.noCache || httpfield.Has(h, "Vary", "*") {
+		return 0, true
+	}
+	r := &store.Response{Header: h, RequestTime: now, ResponseTime: now}
+	if left, ok = p.explicitLifetime(r, &cc); !ok {
+		return 0, false
+	}
+	return max(remaining(left, r, now), 0), true
+}
+
 // explicitLifetime returns the lifetime that a response states, and whether it states one. A malformed one counts as 0.
 func (p *policy) explicitLifetime(r *store.Response, cc *control) (time.Duration, bool) {
 	switch expires := r.Header["Expires"]; {
@@ -85,6 +100,19 @@ func heuristicStatus(status int) bool {
 		return true
 	}
 	return false
+}
+
+// clockStep is how far a clock may be set back without a word: it is how computers correct theirs.
+const clockStep = time.Minute
+
+// remaining returns how much of a lifetime is left of a stored response, negative if it is stale. The age of one that
+// arrived later than now, before the clock was set back, is not known: it has just become stale, and is validated.
+func remaining(life time.Duration, r *store.Response, now time.Time) time.Duration {
+	left := life - age(r, now)
+	if r.ResponseTime.Sub(now) > clockStep {
+		return min(left, -time.Second)
+	}
+	return left
 }
 
 // age returns the current age of a stored response (RFC 9111 §4.2.3). The time since its arrival is never negative,

@@ -53,7 +53,7 @@ func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	cc := p.control(r.Header)
 	life, from := p.lifetime(q, r, &cc)
 	current := age(r, now)
-	v := verdict{action: reuse, ttl: life - current}
+	v := verdict{action: reuse, ttl: remaining(life, r, now)}
 	if from == ofPages || from == forced {
 		v.detail = "override"
 	}
@@ -129,7 +129,7 @@ const (
 func (p *policy) reusableOnError(q *request, r *store.Response, status int, now time.Time) (verdict, bool) {
 	cc := p.control(r.Header)
 	life, _ := p.lifetime(q, r, &cc)
-	v := verdict{action: reuse, ttl: life - age(r, now), detail: "stale-if-error"}
+	v := verdict{action: reuse, ttl: remaining(life, r, now), detail: "stale-if-error"}
 	if q.cc.noCache || q.cc.noStore || q.cc.maxAge != absent || q.cc.minFresh != absent || !p.mayServeStale(&cc) {
 		return v, false
 	}
