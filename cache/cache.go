@@ -224,14 +224,13 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 func (c *Cache) answer(q *request) (*http.Response, error) {
 	switch {
 	case len(q.Header["Upgrade"]) > 0, forOriginOnly(q.Header), q.rule.Bypass:
-		return c.pass(q, "bypass")
+		return q.answered(c.pass(q, "bypass"))
 	case q.Method != http.MethodGet && q.Method != http.MethodHead:
-		return c.pass(q, "method")
+		return q.answered(c.pass(q, "method"))
 	case q.ContentLength != 0 && q.Body != nil && q.Body != http.NoBody:
-		return c.pass(q, "bypass")
+		return q.answered(c.pass(q, "bypass"))
 	}
-	found, _ := q.Context().Value(foundKey{}).(*store.Found)
-	sel, at := c.lookup(q, found)
+	sel, at := c.lookup(q, q.found)
 	why := "uri-miss"
 	if len(sel.variants) > 0 {
 		why = "vary-miss"
@@ -266,7 +265,15 @@ func (c *Cache) answer(q *request) (*http.Response, error) {
 		c.misses.Add(1)
 		return c.gatewayTimeout(q, why), nil
 	}
-	return c.fetch(q, sel, why, at)
+	return q.answered(c.fetch(q, sel, why, at))
+}
+
+// answered returns the result of forwarding q, with the outcome in an error.
+func (q *request) answered(resp *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		return nil, &unanswered{err, Outcome{Forward: q.why}}
+	}
+	return resp, nil
 }
 
 // lookup returns what is stored for q, and as of when. It takes it from what was found before, unless that is nil or

@@ -21,7 +21,8 @@ type request struct {
 	credentials bool
 	// its answer may become a page that others read
 	forPage bool
-	why     string // why it is forwarded: the parameter fwd of Cache-Status; empty before it is
+	why     string       // why it is forwarded: the parameter fwd of Cache-Status; empty before it is
+	found   *store.Found // what the client found in the store just before, by [WithFound]; nil if it did not look
 }
 
 // request parses a client's request.
@@ -31,6 +32,7 @@ func (p *policy) request(req *http.Request) *request {
 		req.Header = http.Header{}
 	}
 	q := &request{Request: req, key: Key(req), cc: requestControl(req.Header)}
+	q.found, _ = req.Context().Value(foundKey{}).(*store.Found)
 	if p.rule != nil {
 		q.rule = p.rule(req.URL)
 	}

@@ -10,7 +10,7 @@ import (
 	"readthru/store"
 )
 
-// errLost is the answer when content disappears from the store between two looks.
+// errLost is the error for content that disappeared from the store while a request was answered.
 func errLost(q *request) error {
 	return fmt.Errorf("read %s from the store: %w", q.key, store.ErrNotFound)
 }
@@ -38,10 +38,13 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 	case cut.content:
 		var body *store.Body
 		var err error
-		if o.Hit {
-			body, err = c.store.Use(r)
-		} else {
+		switch {
+		case !o.Hit:
 			body, err = c.store.Body(r.Body)
+		case q.found != nil && q.found.HeadOnly && len(q.found.Responses) > 0 && q.found.Responses[0] == r:
+			body = c.store.UseLater(r) // the client has a rendition of it at hand
+		default:
+			body, err = c.store.Use(r)
 		}
 		if err == nil {
 			err = cut.setContent(resp, r, body)
