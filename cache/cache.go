@@ -90,8 +90,8 @@ type Options struct {
 	// such a request with nothing that was asked for with credentials. It must be pure. If nil, no request is for a page.
 	ForPage func(*http.Request) bool
 
-	// Untrusted reports whether an error of Next means that the origin did not prove to be who it should be, such as a
-	// certificate that has expired. A stale response hides such an error only from a client that says max-stale or
+	// Untrusted reports whether an error of Next means that the origin did not prove its identity, for example because its
+	// certificate has expired. A stale response hides such an error only from a client that says max-stale or
 	// stale-if-error. It must be pure. If nil, every error counts as an origin that cannot be reached.
 	Untrusted func(error) bool
 
@@ -123,7 +123,7 @@ type Cache struct {
 	next   http.RoundTripper
 	now    atomic.Pointer[policy] // see [Cache.policy]
 	budget budget
-	tried  *tried
+	past   *pastFlights
 	log    *slog.Logger
 
 	mu     sync.Mutex
@@ -140,7 +140,7 @@ type Cache struct {
 func New(o Options) *Cache {
 	c := &Cache{
 		store: o.Store, next: o.Next, log: o.Log,
-		budget: budget{limit: spoolLimit}, tried: newTried(),
+		budget: budget{limit: spoolLimit}, past: newPastFlights(),
 		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
 	}
 	c.Reconfigure(o)
@@ -192,19 +192,22 @@ func (c *Cache) Open() int {
 	return len(c.live)
 }
 
+// Abandon ends the flights, also those that only fill the store, so that Close has nothing to wait for.
+func (c *Cache) Abandon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for f := range c.live {
+		f.end(errors.New("the cache is closing"))
+	}
+}
+
 // Close waits a little for background work (validations, fetches finished for the store), then ends it. Requests that
 // come later pass through.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	timer := time.AfterFunc(closeWait, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for f := range c.live {
-			f.end(errors.New("the cache is closing"))
-		}
-	})
+	timer := time.AfterFunc(closeWait, c.Abandon)
 	defer timer.Stop()
 	c.wg.Wait()
 	return nil
@@ -214,14 +217,6 @@ func (c *Cache) Close() error {
 // complete stored content, it knows that content's Len and Sum. An error carries an outcome, too: see [OutcomeOfError].
 func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	q := c.policy().request(req)
-	resp, err := c.answer(q)
-	if err != nil {
-		return nil, &unanswered{err, Outcome{Forward: q.why}}
-	}
-	return resp, nil
-}
-
-func (c *Cache) answer(q *request) (*http.Response, error) {
 	switch {
 	case len(q.Header["Upgrade"]) > 0, forOriginOnly(q.Header), q.rule.Bypass:
 		return q.answered(c.pass(q, "bypass"))
@@ -302,12 +297,12 @@ func WithFound(ctx context.Context, found *store.Found) context.Context {
 
 // invalidate drops what is stored for a key, and what is on its way there.
 func (c *Cache) invalidate(key string) {
-	c.tried.forget(key)
+	c.past.forget(key)
 	var writing []<-chan struct{}
 	c.mu.Lock()
 	for f := range c.live {
 		if f.q.key == key {
-			writing = append(writing, f.spoil())
+			writing = append(writing, f.invalidate())
 			if c.groups[f.group] == f {
 				delete(c.groups, f.group)
 			}
@@ -339,10 +334,9 @@ func (c *Cache) update(q *request, r, fresh *store.Response) bool {
 	return true
 }
 
-// freshenOthers updates the other stored responses that the request selects and that a 304 or the answer to a HEAD with the fields
-// h names
-// (RFC 9111 §4.3.4), or deletes them if the 304 forbids to store them. If fresh is stored, it deletes those that fresh
-// makes redundant.
+// freshenOthers updates the other stored responses that the request selects and that a 304 or the answer to a HEAD with
+// the fields h names (RFC 9111 §4.3.4), or deletes them if the 304 forbids to store them. If fresh is stored, it
+// deletes those that fresh makes redundant.
 func (c *Cache) freshenOthers(q *request, sel *selection, fresh *store.Response, stored bool, h http.Header,
 	sent, received time.Time,
 ) {

@@ -31,30 +31,33 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 			group = c.policy().variantOf(group, q, sel.variants[0])
 		}
 	}
-	if failed := c.tried.failing(group); failed != nil && c.policy().tells(q, failed) {
-		return c.retell(q, sel, why, failed)
+	if failed := c.past.recentFailure(group); failed != nil && c.policy().failureSuits(q, failed) {
+		if resp, err := c.answerFailure(q, sel, why, failed); resp != nil || err != nil {
+			return resp, err
+		}
 	}
 	if group != "" && c.missed(group, at) {
-		if resp := c.meanwhile(q); resp != nil {
+		if resp := c.answerStoredSince(q); resp != nil {
 			return resp, nil
 		}
 	}
 	for range maxFollowed {
-		if group == "" || c.tried.passes(group) {
+		if group == "" || c.past.unshared(group) {
 			break
 		}
-		f, leader := c.board(q, sel, group, group)
+		f, leader := c.joinOrRegister(q, sel, group, group)
 		if f == nil {
 			return c.pass(q, why)
 		}
 		if leader {
-			return c.fly(q, sel, why, f)
+			go f.run()
+			return c.awaitOwn(q, sel, why, f)
 		}
-		resp, err, next := c.follow(q, sel, why, f)
+		resp, next, err := c.answerFollower(q, sel, why, f)
 		if resp != nil || err != nil {
 			return resp, err
 		}
-		if resp := c.meanwhile(q); resp != nil {
+		if resp := c.answerStoredSince(q); resp != nil {
 			return resp, nil
 		}
 		if next == group {
@@ -62,15 +65,16 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 		}
 		group = next
 	}
-	f, _ := c.board(q, sel, "", group) // on our own
+	f, _ := c.joinOrRegister(q, sel, "", group) // on our own
 	if f == nil {
 		return c.pass(q, why)
 	}
-	return c.fly(q, sel, why, f)
+	go f.run()
+	return c.awaitOwn(q, sel, why, f)
 }
 
-// fly answers q from the flight that was made for it.
-func (c *Cache) fly(q *request, sel selection, why string, f *flight) (*http.Response, error) {
+// awaitOwn answers q from the flight that was made for it.
+func (c *Cache) awaitOwn(q *request, sel selection, why string, f *flight) (*http.Response, error) {
 	resp, err := c.awaitHead(q, sel, f)
 	if resp != nil || err != nil {
 		f.leave(true)
@@ -78,7 +82,7 @@ func (c *Cache) fly(q *request, sel selection, why string, f *flight) (*http.Res
 	}
 	f.det.leave()
 	defer f.count(-1)
-	return c.lead(q, sel, why, f)
+	return c.answerLeader(q, sel, why, f)
 }
 
 // awaitHead waits for the head of a flight. It answers before that if the origin is silent for long and a stored page
@@ -95,7 +99,7 @@ func (c *Cache) awaitHead(q *request, sel selection, f *flight) (*http.Response,
 		case <-f.ready:
 			return nil, nil
 		case <-silence:
-			if resp := c.despiteSilence(q, sel); resp != nil {
+			if resp := c.answerDuringSilence(q, sel); resp != nil {
 				return resp, nil
 			}
 			silence = nil
@@ -112,10 +116,10 @@ func (c *Cache) missed(group string, lookup time.Time) bool {
 	return !c.landed.Before(lookup) && c.groups[group] == nil
 }
 
-// board returns the flight under way for a group, or a new one whose leader the caller is. An empty group is always
-// new, and so is one whose flight has waited for its head for long. name is what is learnt from the flight noted under.
-// Without a flight, the cache is closed.
-func (c *Cache) board(q *request, sel selection, group, name string) (f *flight, leader bool) {
+// joinOrRegister returns the flight under way for a group, or a new one that the caller leads and runs. It is new too
+// if the group is empty, or if the flight under way has waited too long for its head. What is learnt from the new
+// flight is noted under name. It returns no flight if the cache is closed.
+func (c *Cache) joinOrRegister(q *request, sel selection, group, name string) (f *flight, leader bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := c.groups[group]; group != "" && f != nil && !f.overdue() {
@@ -128,17 +132,18 @@ func (c *Cache) board(q *request, sel selection, group, name string) (f *flight,
 	f = c.newFlight(q.Context(), q, sel, group)
 	f.name = name
 	f.join()
-	c.depart(f)
+	c.register(f)
 	return f, true
 }
 
-// depart starts a flight. The caller holds mu.
-func (c *Cache) depart(f *flight) {
+// register lets requests of a flight's group follow it. The caller holds mu, and then runs the flight in a goroutine,
+// which Close waits for.
+func (c *Cache) register(f *flight) {
 	if f.group != "" {
 		c.groups[f.group] = f
 	}
 	c.live[f] = struct{}{}
-	c.wg.Go(f.run)
+	c.wg.Add(1)
 }
 
 // ungroup keeps further requests from following a flight.
@@ -176,8 +181,9 @@ func (c *Cache) refresh(q *request, sel selection) {
 	}
 	f := c.newFlight(context.Background(), &alone, sel, group)
 	f.name, f.leaderLeft = group, true
-	f.count(0) // starts its clock: nobody waits
-	c.depart(f)
+	f.count(0) // starts the timer for flights that no client waits for
+	c.register(f)
+	go f.run()
 }
 
 // shareable reports whether the answer to q may be one that another request asked for.
@@ -208,8 +214,8 @@ func (p *policy) variantOf(group string, q *request, r *store.Response) string {
 	return group
 }
 
-// lead answers the request that a flight was made for.
-func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Response, error) {
+// answerLeader answers the request that a flight was made for.
+func (c *Cache) answerLeader(q *request, sel selection, why string, f *flight) (*http.Response, error) {
 	switch out := &f.out; {
 	case out.err != nil:
 		if resp := c.onError(q, sel, out.status); resp != nil {
@@ -227,6 +233,9 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 		if out.reader == nil {
 			return nil, context.Cause(q.Context())
 		}
+		if resp := c.despiteStall(q, sel, f, out.reader); resp != nil {
+			return resp, nil
+		}
 		return streamed(q, f, out.head, out.reader, Outcome{Forward: why, Status: f.answered}), nil
 	default:
 		c.revalidated.Add(1)
@@ -239,56 +248,61 @@ func (c *Cache) lead(q *request, sel selection, why string, f *flight) (*http.Re
 	}
 }
 
-// follow answers q with what another request's flight brings, if that suits. If not, it returns neither response nor
-// error, but the group of a flight that may suit better, which may be the one that f has.
-func (c *Cache) follow(q *request, sel selection, why string, f *flight) (_ *http.Response, err error, next string) {
+// answerFollower answers q with the result of another request's flight, if that suits. If it does not, answerFollower
+// returns neither response nor error, but the group of a flight that may suit better. That may be f's own group.
+func (c *Cache) answerFollower(q *request, sel selection, why string, f *flight) (
+	_ *http.Response, next string, _ error,
+) {
 	defer f.count(-1)
 	if resp, err := c.awaitHead(q, sel, f); resp != nil || err != nil {
-		return resp, err, ""
+		return resp, "", err
 	}
 	out := &f.out
 	switch {
 	case out.err != nil:
 		if resp := c.onError(q, sel, out.status); resp != nil {
-			return resp, nil, ""
+			return resp, "", nil
 		}
 		if out.status <= 0 && f.q.forPage == q.forPage {
-			return nil, out.err, ""
+			return nil, "", out.err
 		}
-		return nil, nil, f.group
-	case out.entry == nil || out.alone || !c.policy().owns(q, out.entry) || f.gone():
-		return nil, nil, f.group
+		return nil, f.group, nil
+	case out.entry == nil || out.alone || !c.policy().owns(q, out.entry) || f.isInvalidated():
+		return nil, f.group, nil
 	case !c.policy().matches(q, out.entry):
-		return nil, nil, c.policy().variantOf(groupOf(q), q, out.entry)
+		return nil, c.policy().variantOf(groupOf(q), q, out.entry), nil
 	case out.spool == nil: // validated while we asked for the same: as good as if we had done it
 		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified, Collapsed: true}, true)
 		if resp != nil {
 			c.collapsed.Add(1)
 		}
-		return resp, nil, f.group
+		return resp, f.group, nil
 	case out.failed && f.q.forPage != q.forPage,
 		!out.failed && c.policy().judge(q, out.entry, time.Now()).action != reuse:
-		return nil, nil, f.group
+		return nil, f.group, nil
 	}
 	reader := out.spool.join(q.Context())
 	switch {
 	case reader == nil && out.failed:
 		if failed := f.failure(); failed != nil { // it is over
-			resp, err := c.retell(q, sel, why, failed)
-			return resp, err, ""
+			resp, err := c.answerFailure(q, sel, why, failed)
+			return resp, "", err
 		}
-		return nil, nil, f.group
+		return nil, f.group, nil
 	case reader == nil:
-		return nil, nil, f.group
+		return nil, f.group, nil
+	}
+	if resp := c.despiteStall(q, sel, f, reader); resp != nil {
+		return resp, "", nil
 	}
 	c.collapsed.Add(1)
 	o := Outcome{Forward: why, Status: f.answered, Collapsed: true}
-	return streamed(q, f, out.entry.Header.Clone(), reader, o), nil, ""
+	return streamed(q, f, out.entry.Header.Clone(), reader, o), "", nil
 }
 
-// meanwhile answers q with what came into the store while it waited, if that is fresh: a short answer is there and done
-// before the last of its followers wakes.
-func (c *Cache) meanwhile(q *request) *http.Response {
+// answerStoredSince answers q with a response that was stored while q waited, if that is fresh. A short response may be
+// stored, and its flight over, before the last follower wakes.
+func (c *Cache) answerStoredSince(q *request) *http.Response {
 	sel, _ := c.lookup(q, nil)
 	r := sel.complete
 	if r == nil {
@@ -301,16 +315,36 @@ func (c *Cache) meanwhile(q *request) *http.Response {
 	return c.fromStore(q, r, v.hit(), false)
 }
 
-// despiteSilence answers with a stored page, where that is allowed, when its origin has said nothing for long. The
-// question goes on, so that its answer is stored.
-func (c *Cache) despiteSilence(q *request, sel selection) *http.Response {
-	if r := sel.lastResort(); r == nil || r.Status != http.StatusOK || !c.policy().isPage(r.Header) {
-		return nil // an API may be slow
+// answerDuringSilence answers with a stored page, where that is allowed, when the origin has not answered for long. The
+// request to the origin continues, so that its response is stored.
+func (c *Cache) answerDuringSilence(q *request, sel selection) *http.Response {
+	if !c.policy().standIn(&sel) {
+		return nil
 	}
 	return c.onError(q, sel, unreachable)
 }
 
-// onError answers with what is stored when the origin did not answer, or with a server error, where that is allowed.
+// despiteStall answers with a stored page, where that is allowed, when its origin breaks off in the middle of the body
+// of a new one, or stops sending. For that it holds the new one back until it is whole, or takes its time but goes on.
+// If it does not answer, reader is still at the first byte. The exchange goes on, so that what comes is stored.
+func (c *Cache) despiteStall(q *request, sel selection, f *flight, reader *spoolReader) *http.Response {
+	r := sel.lastResort()
+	if f.out.entry.Status != http.StatusOK || !c.policy().standIn(&sel) {
+		return nil
+	}
+	if _, ok := c.policy().reusableOnError(q, r, unreachable, time.Now()); !ok ||
+		f.out.spool.awaitEnd(q.Context(), q.forPage) {
+		return nil
+	}
+	resp := c.onError(q, sel, unreachable)
+	if resp != nil {
+		reader.Close() //nolint:errcheck // only detaches the reader from the spool
+	}
+	return resp
+}
+
+// onError answers with a stored response, where that is allowed, if the origin did not answer or answered with a server
+// error.
 func (c *Cache) onError(q *request, sel selection, code int) *http.Response {
 	r := sel.lastResort()
 	if r == nil || q.Context().Err() != nil {

@@ -57,7 +57,7 @@ func TestRequestsWithOtherCredentialsDoNotShareAFlight(t *testing.T) {
 				return
 			}
 			body, _ := io.ReadAll(resp.Body)
-			resp.Body.Close() //nolint:errcheck // it was only read
+			resp.Body.Close()
 			bodies <- key + " got " + string(body)
 		}()
 	}

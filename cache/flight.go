@@ -59,7 +59,7 @@ type outcome struct {
 	resp   *http.Response  // a response for the leader alone, not storable; its body comes directly from the origin
 	entry  *store.Response // otherwise: a stored response, validated, or about to be stored
 	alone  bool            // with a validated entry: it must not answer others
-	failed bool            // the entry is a server error, for those who wait; it is not stored
+	failed bool            // the entry is a server error: it answers the clients that wait, and is not stored
 	own    http.Header     // with a validated entry: fields for the leader alone
 	reader *spoolReader    // the leader's body; nil with a validated entry
 	head   http.Header     // the leader's fields, with reader
@@ -119,16 +119,16 @@ func (f *flight) setAlone() {
 	}
 }
 
-// spoil makes the flight's response unavailable to followers and prevents further writes to the store. If a write is in
-// progress, it returns a channel that is closed when the write is done.
-func (f *flight) spoil() (writing <-chan struct{}) {
+// invalidate makes the flight's response unavailable to followers and prevents further writes to the store. If a write
+// is in progress, it returns a channel that is closed when the write is done.
+func (f *flight) invalidate() (writing <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.invalidated = true
 	return f.writing
 }
 
-// write runs a write to the store, unless the flight is spoiled.
+// write runs a write to the store, unless the flight is invalidated.
 func (f *flight) write(do func()) {
 	f.mu.Lock()
 	if f.invalidated {
@@ -147,8 +147,8 @@ func (f *flight) write(do func()) {
 	do()
 }
 
-// gone reports whether the flight is spoiled.
-func (f *flight) gone() bool {
+// isInvalidated reports whether the flight is invalidated.
+func (f *flight) isInvalidated() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.invalidated
@@ -179,6 +179,7 @@ func (f *flight) readers(any, keeping bool) {
 // run executes the flight, from the request to the last byte. It cancels f.ctx, except if the leader still reads from
 // the origin.
 func (f *flight) run() {
+	defer f.cache.wg.Done()
 	defer f.cache.forget(f)
 	resp, entry, out := f.exchange()
 	switch {
@@ -188,7 +189,7 @@ func (f *flight) run() {
 		f.publish(out)
 		f.end(nil)
 	case entry == nil:
-		f.cache.tried.pass(f.name)
+		f.cache.past.noteUnshared(f.name)
 		f.handOver(resp)
 	default:
 		f.keep(resp, entry)
@@ -200,9 +201,9 @@ func (f *flight) run() {
 func (f *flight) noteResult(out outcome) {
 	switch {
 	case out.err == nil:
-		f.cache.tried.shared(f.name)
-	case out.status <= 0 && f.ctx.Err() == nil:
-		f.cache.tried.fail(f.name, &failure{err: out.err, forPage: f.q.forPage})
+		f.cache.past.noteShared(f.name)
+	case f.ctx.Err() == nil:
+		f.cache.past.noteFailure(f.name, &failure{err: out.err, hidden: max(out.status, 0), forPage: f.q.forPage})
 	}
 }
 
@@ -266,7 +267,7 @@ func (b *tiedBody) Close() error {
 }
 
 // keep spools and publishes a storable response, and stores it once it is complete and its content coding is valid.
-// Readers see its end only after that. A server error that is for those who wait is spooled and not stored.
+// Readers see its end only after that. A server error for the clients that wait is spooled but not stored.
 func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	defer resp.Body.Close()
 	out := outcome{entry: entry, head: resp.Header, length: resp.ContentLength, later: resp.Trailer.Clone()}
@@ -341,31 +342,28 @@ func (f *flight) ask(req *http.Request) (*http.Response, error) {
 	answers, done := make(chan answer), make(chan struct{})
 	defer close(done)
 	var cancels []context.CancelFunc
-	send := func() {
-		ctx, cancel := context.WithCancel(req.Context())
-		by := len(cancels)
-		cancels = append(cancels, cancel)
-		f.cache.wg.Go(func() {
-			resp, err := next.RoundTrip(req.WithContext(ctx)) //nolint:bodyclose // who takes it closes it
-			select {
-			case answers <- answer{resp, err, by}:
-			case <-done:
-				if err == nil {
-					resp.Body.Close()
-				}
-			}
-		})
-	}
-	send()
 	wait := time.NewTicker(headWait)
 	defer wait.Stop()
-	for pending := 1; ; {
+	for pending, send := 0, true; ; {
+		if send {
+			ctx, cancel := context.WithCancel(req.Context())
+			by := len(cancels)
+			cancels = append(cancels, cancel)
+			pending, send = pending+1, false
+			f.cache.wg.Go(func() {
+				resp, err := next.RoundTrip(req.WithContext(ctx))
+				select {
+				case answers <- answer{resp, err, by}:
+				case <-done:
+					if err == nil {
+						resp.Body.Close()
+					}
+				}
+			})
+		}
 		select {
 		case <-wait.C:
-			if len(cancels) == 1 && f.others() > 0 {
-				send()
-				pending++
-			}
+			send = len(cancels) == 1 && f.others() > 0
 		case a := <-answers:
 			if pending--; a.err != nil && pending > 0 {
 				continue
@@ -426,7 +424,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 			req, v = unconditional(f.ctx, f.q.Request), validation{}
 			continue
 		}
-		if r := f.sel.lastResort(); r != nil && serverError(resp.StatusCode) {
+		if r := f.sel.lastResort(); r != nil && hidable(resp.StatusCode) {
 			if _, ok := p.reusableOnError(f.q, r, resp.StatusCode, received); ok {
 				resp.Body.Close()
 				return nil, nil, outcome{
@@ -439,7 +437,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	}
 }
 
-// isFailure reports whether entry, which is kept, is a server error for those who wait.
+// isFailure reports whether entry, which is kept, is a server error for the clients that wait.
 func (f *flight) isFailure(entry *store.Response) bool {
 	return f.q.Method == http.MethodGet && entry.Status >= 500 && !f.cache.policy().storable(f.q, entry)
 }
@@ -450,9 +448,9 @@ func (f *flight) noteShared(out *outcome) {
 	switch p := f.cache.policy(); {
 	case out.failed:
 	case p.judge(f.q, out.entry, time.Now()).action == reuse:
-		f.cache.tried.shared(f.name)
+		f.cache.past.noteShared(f.name)
 	case f.sel.complete != nil || !validatorsOf(out.entry.Header):
-		f.cache.tried.pass(f.name)
+		f.cache.past.noteUnshared(f.name)
 	}
 }
 
@@ -466,11 +464,11 @@ func (f *flight) noteFailure(entry *store.Response, s *spool) {
 	f.mu.Lock()
 	f.failed = failed
 	f.mu.Unlock()
-	f.cache.tried.fail(f.name, failed)
+	f.cache.past.noteFailure(f.name, failed)
 }
 
-// keepable returns entry if it may be stored and there is room for it, or if it is a server error for those who wait;
-// otherwise nil.
+// keepable returns entry if it may be stored and fits, or if it is a server error for the clients that wait; otherwise
+// nil.
 func (f *flight) keepable(entry *store.Response) *store.Response {
 	c := f.cache
 	switch {
@@ -478,7 +476,7 @@ func (f *flight) keepable(entry *store.Response) *store.Response {
 		if entry.Length > c.policy().maxBody || !c.budget.room(max(entry.Length, 0)) {
 			return nil
 		}
-	case f.name == "" || !c.policy().tellable(f.q, entry) || !c.budget.room(maxFailureBody):
+	case f.name == "" || !c.policy().sharesError(f.q, entry) || !c.budget.room(maxFailureBody):
 		return nil
 	}
 	return entry

@@ -41,12 +41,12 @@ func TestNoLockIsHeldOverAWriteToTheStore(t *testing.T) {
 			t.Error("invalidated while the response was being written: it would be stored afterwards")
 		}
 	}()
-	for !f.gone() { // until it is at it
+	for !f.isInvalidated() { // until it is at it
 		runtime.Gosched()
 	}
 	close(finish)
 	<-invalidated
 	<-written
-	f.write(func() { t.Error("a spoiled flight writes") })
+	f.write(func() { t.Error("an invalidated flight writes") })
 	f.end(nil)
 }

@@ -456,3 +456,20 @@ func TestTrailersReachTheClient(t *testing.T) {
 		t.Errorf("trailer X-Sum = %q, want 1", got)
 	}
 }
+
+func TestAbandonedFlightsDoNotHoldUpClose(t *testing.T) {
+	inBubble(t, func(_ http.ResponseWriter, req *http.Request) {
+		<-req.Context().Done()
+	}, func(b *bubble) {
+		ctx, cancel := context.WithTimeout(b.t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := b.get(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			b.t.Errorf("get = %v, want %v", err, context.DeadlineExceeded)
+		}
+		began := time.Now()
+		b.cache.Abandon()
+		if err := b.cache.Close(); err != nil || time.Since(began) > 0 {
+			b.t.Errorf("Close = %v after %s, want at once", err, time.Since(began))
+		}
+	})
+}

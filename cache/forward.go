@@ -137,6 +137,6 @@ func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.
 	c.mu.Unlock()
 	<-f.ready
 	defer f.count(-1)
-	answer, _ := c.lead(q, selection{}, "method", f)
+	answer, _ := c.answerLeader(q, selection{}, "method", f)
 	return answer
 }

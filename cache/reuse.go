@@ -83,15 +83,15 @@ func (p *policy) fresh(q *request, r *store.Response, now time.Time) bool {
 	return v.action == reuse && v.ttl > 0
 }
 
-// Expired reports whether a stored response is stale for everybody, or always validated: at best the origin can say that
-// it still holds. Offline it is all there is, and never expired.
+// Expired reports whether a stored response is stale for everybody, or always validated: at best the origin can say
+// that it still holds. Offline it is all there is, and never expired.
 func (c *Cache) Expired(r *store.Response) bool {
 	p := c.policy()
 	return !p.offline && p.expired(r, time.Now())
 }
 
-// expired implements [Cache.Expired]. Who asked for r is known only as far as r tells: where that is in doubt, r counts
-// as fresh for as long as anybody's would.
+// expired implements [Cache.Expired]. The request for r is known only as far as r tells. In doubt, r counts as fresh
+// for the longest time that any request would allow.
 func (p *policy) expired(r *store.Response, now time.Time) bool {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -122,8 +122,8 @@ const (
 	untrusted   = -1 // what answered did not prove to be it: see Options.Untrusted
 )
 
-// reusableOnError decides whether r may answer q after the origin answered with a server error, status, or did not
-// answer, unreachable or untrusted (RFC 9111 §4.2.4, RFC 5861 §4). A server error of a page counts as if the origin
+// reusableOnError decides whether r may answer q after the origin answered with a status that is hidable, or did not
+// answer, unreachable or untrusted (RFC 9111 §4.2.4, RFC 5861 §4). For a page such a status counts as if the origin
 // could not be reached: it never replaces a good page. Where the origin is untrusted, the client itself must have
 // consented to a stale answer. A client that requested validation gets the error.
 func (p *policy) reusableOnError(q *request, r *store.Response, status int, now time.Time) (verdict, bool) {
@@ -142,9 +142,15 @@ func (p *policy) reusableOnError(q *request, r *store.Response, status int, now 
 		limit = max(q.cc.staleIfError, q.cc.maxStale)
 	case r.Status == http.StatusOK && p.isPage(r.Header):
 		limit = max(limit, p.staleLimit)
+	case !serverError(status):
+		return v, false
 	}
 	return v, -v.ttl <= limit
 }
+
+// hidable reports whether a stored response may answer in place of one with this status, if everything else allows it:
+// a server error, or the origin's wish not to be asked so often.
+func hidable(status int) bool { return serverError(status) || status == http.StatusTooManyRequests }
 
 // failure returns what an error of Options.Next says about the origin: unreachable or untrusted.
 func (p *policy) failure(err error) int {
@@ -177,6 +183,12 @@ func (s *selection) lastResort() *store.Response {
 		return s.complete
 	}
 	return s.unasked
+}
+
+// standIn reports whether a page is stored that may stand for an origin that is silent. An API may be slow.
+func (p *policy) standIn(s *selection) bool {
+	r := s.lastResort()
+	return r != nil && r.Status == http.StatusOK && p.isPage(r.Header)
 }
 
 // choose returns the selection of q among the stored responses of its URI (RFC 9111 §4, §4.1).

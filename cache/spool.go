@@ -24,6 +24,11 @@ const (
 	shortBody = 64 << 10
 	// shortWait is how long it waits.
 	shortWait = time.Second
+	// bodySilence is how long the origin may send nothing in the middle of a body before a stored page answers in its
+	// place.
+	bodySilence = 10 * time.Second
+	// bodyWait is how long the reader of a whole page waits for its body if a stored page can replace it.
+	bodyWait = 15 * time.Second
 	// patience is how long in all the readers of a body that is not stored wait for a slower one. What they waited is
 	// forgiven at a tenth of the time that passes: two readers of about the same speed never lose patience.
 	patience = 2 * time.Second
@@ -64,12 +69,14 @@ type spool struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at each change that a goroutine may wait for
-	chunks  [][]byte      // from index base on; only the last may have room left
-	base    int           // number of chunks dropped at the front
-	held    int64         // bytes of memory in chunks
-	size    int64         // bytes received
-	visible int64         // bytes that readers may see
-	keeping bool          // the body may still be stored
+	began   time.Time
+	heard   time.Time // when the last bytes came
+	chunks  [][]byte  // from index base on; only the last may have room left
+	base    int       // number of chunks dropped at the front
+	held    int64     // bytes of memory in chunks
+	size    int64     // bytes received
+	visible int64     // bytes that readers may see
+	keeping bool      // the body may still be stored
 	ended   bool
 	stored  bool  // with ended: the store has the body
 	err     error // with ended: the readers' error after the last byte, io.EOF on success
@@ -80,8 +87,9 @@ type spool struct {
 }
 
 func newSpool(b *budget, maxBody int64, idle func(readers, keeping bool)) *spool {
+	now := time.Now()
 	return &spool{
-		budget: b, maxBody: maxBody, idle: idle, keeping: true,
+		budget: b, maxBody: maxBody, idle: idle, keeping: true, began: now, heard: now,
 		changed: make(chan struct{}), readers: make(map[*spoolReader]struct{}),
 	}
 }
@@ -143,6 +151,7 @@ func (s *spool) add(ctx context.Context, n int, length int64) error {
 	last := &s.chunks[len(s.chunks)-1]
 	*last = (*last)[:len(*last)+n]
 	s.size += int64(n)
+	s.heard = time.Now()
 	if s.size > s.maxBody {
 		s.keeping = false
 	}
@@ -207,6 +216,34 @@ func (s *spool) awaitShort(ctx context.Context, length int64) {
 	for !s.ended && time.Since(began) < shortWait {
 		if s.wait(ctx, timer.C) != nil {
 			return
+		}
+	}
+}
+
+// awaitEnd waits until the body has ended, and reports whether it ended well. A body from which nothing comes for a
+// time of silence does not. Unless whole, it reports true as well for one that still goes on after that time.
+func (s *spool) awaitEnd(ctx context.Context, whole bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		now := time.Now()
+		patient := s.heard.Add(bodySilence)
+		if limit := s.began.Add(bodyWait); whole && limit.Before(patient) {
+			patient = limit
+		}
+		switch {
+		case s.ended:
+			return errors.Is(s.err, io.EOF)
+		case !s.keeping, !whole && s.heard.Sub(s.began) >= bodySilence:
+			return true // it waits for its readers, or goes on
+		case !now.Before(patient):
+			return false
+		}
+		timer := time.NewTimer(patient.Sub(now))
+		err := s.wait(ctx, timer.C)
+		timer.Stop()
+		if err != nil {
+			return true // the reader's reads tell
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"readthru/cache"
 )
@@ -109,4 +110,36 @@ func TestStaleWhileRevalidateValidatesOnceInTheBackground(t *testing.T) {
 	close(hold)
 	_ = r.cache.Close() // waits for the validation
 	r.wantAsked(2)
+}
+
+// An origin that fails is not asked by everybody, also where a stale response hides that it does. A 429 is hidden for
+// pages alone.
+func TestAnErrorHiddenByAStaleResponseIsNotAskedForByEverybody(t *testing.T) {
+	for status, want := range map[int]string{500: "held", 503: "held", 429: "sorry"} {
+		var fails atomic.Bool
+		inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+			if fails.Load() {
+				respond(w, status, "sorry")
+				return
+			}
+			respond(w, 200, "held", "Cache-Control: max-age=0, stale-if-error=600", `ETag: "a"`)
+		}, func(b *bubble) {
+			if _, _, err := b.get(b.t.Context()); err != nil {
+				b.t.Fatal(err)
+			}
+			fails.Store(true)
+			b.asked.Store(0)
+			for range 50 { // a second in all
+				time.Sleep(20 * time.Millisecond)
+				b.together(4, func(int) {
+					if body, got, err := b.get(b.t.Context()); err != nil || body != want {
+						b.t.Errorf("%d: %q, %q, %v", status, body, got, err)
+					}
+				})
+			}
+			if want == "held" {
+				b.wantAsked(3) // two failures in a row, and one a second later
+			}
+		})
+	}
 }
