@@ -10,7 +10,7 @@ import (
 const (
 	// flushEvery is how long counts and visits stay in memory before they are written. A killed process loses no
 	// more than these.
-	flushEvery = 200 * time.Millisecond
+	flushEvery = 100 * time.Millisecond
 
 	// calmAfter is how long nothing must happen before memory is returned. The engine frees the buffers of its last
 	// tables one every two seconds.
@@ -26,7 +26,6 @@ func (s *Store) flushCounts() {
 	if !s.flushVisits() || !s.tallies.write(s.kv) {
 		s.wakeHousekeeper()
 	}
-	s.flushUses()
 }
 
 // wakeHousekeeper makes the housekeeper run within flushEvery.
@@ -66,6 +65,7 @@ func (s *Store) reclaim(ctx context.Context) {
 			return
 		case <-s.reclaims:
 		}
+		s.flushUses()
 		s.deleteWaiting()
 		if s.kv.totals().Bytes > s.maxSize.Load() {
 			_, _ = s.evict(ctx) // ctx ended: closing

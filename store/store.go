@@ -151,6 +151,7 @@ func (s *Store) SetMaxSize(n int64) { s.maxSize.Store(n) }
 // Flush waits until all accepted writes are on disk and synced. The error says which of them were lost.
 func (s *Store) Flush() error {
 	s.flushCounts()
+	s.flushUses()
 	if err := s.kv.barrier(true); err != nil {
 		return fmt.Errorf("flush store: %w", err)
 	}
