@@ -29,7 +29,7 @@ func TestNotReadyWithoutAProxy(t *testing.T) {
 
 func TestWhatWasVisitedIsNotPublic(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) { o.Token = "token" })
-	if _, _, err := w.store.Learn("secret.test", store.RejectsCA, "127.0.0.1", time.Now()); err != nil {
+	if _, _, err := w.store.Learn("secret.test", store.RejectsCA, "127.0.0.1", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	addr := w.listen(t)

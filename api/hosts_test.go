@@ -22,7 +22,7 @@ func TestWhatWasLearntAboutHostsIsToldAndForgotten(t *testing.T) {
 			{"b.test", "127.0.0.1 curl", store.RejectsCA, now},
 			{"ended.test", "127.0.0.1 curl", store.RejectsCA, now.Add(-time.Hour)},
 		} {
-			if _, _, err := w.store.Learn(f.host, f.trait, f.client, f.at); err != nil {
+			if _, _, err := w.store.Learn(f.host, f.trait, f.client, "", f.at); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -165,9 +165,7 @@ func TestAHostWhereRenderingHelpedIsRenderedAtOnce(t *testing.T) {
 
 func TestWhatWasLearntOfAHostIsForgottenWhenItHoldsNoMore(t *testing.T) {
 	c := withBrowser(t, "", http.HandlerFunc(spa))
-	if _, _, err := c.store.Learn("site.test", store.NeedsBrowser, "", time.Now().Add(-48*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	needBrowser(t, c, time.Now().Add(-48*time.Hour))
 	c.read(t, "https://site.test/whole")
 	if h, err := c.store.Host("site.test"); err != nil || len(h.Facts) != 0 {
 		t.Errorf("host %+v, %v: not forgotten", h, err)
@@ -327,5 +325,15 @@ func TestAScreenshotAndTheConsoleComeOnRequest(t *testing.T) {
 	}
 	if again := c.read(t, "https://site.test/"); again.Screenshot != nil || again.Console != nil {
 		t.Error("they come without being asked for")
+	}
+}
+
+// needBrowser has site.test known as a host that needs a browser.
+func needBrowser(t *testing.T, c *chain, at time.Time) {
+	t.Helper()
+	for n := range 3 {
+		if _, _, err := c.store.Learn("site.test", store.NeedsBrowser, "", strconv.Itoa(n), at); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -92,7 +92,7 @@ func (f *Fetcher) preferHTML(a *attempt) {
 
 // learn notes a trait of the page's host.
 func (f *Fetcher) learn(a *attempt, t store.Trait) {
-	if _, _, err := f.o.Store.Learn(a.url.Hostname(), t, "", a.started); err != nil {
+	if _, _, err := f.o.Store.Learn(a.url.Hostname(), t, "", a.key.String()[:16], a.started); err != nil {
 		f.o.Log.Debug("host not noted", "host", a.url.Hostname(), "error", err)
 	}
 }

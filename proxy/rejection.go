@@ -60,7 +60,7 @@ func (s *serving) rejected(c *connect) {
 	if s.p.o.Store == nil {
 		return
 	}
-	f, news, err := s.p.o.Store.Learn(c.host, store.RejectsCA, c.client, time.Now())
+	f, news, err := s.p.o.Store.Learn(c.host, store.RejectsCA, c.client, "", time.Now())
 	switch {
 	case err != nil:
 		s.p.log.Warn("client that rejects our certificate not remembered", "host", c.host, "client", c.client, "error", err)

@@ -92,7 +92,7 @@ func TestAClientThatTrustsUsNowIsInterceptedAgain(t *testing.T) {
 	b := newBench(t, origins{"*:443": tlsOrigin(t, say)}, func(o *proxy.Options) { st = remember(t, o) })
 	const client = "127.0.0.1"
 	for _, host := range []string{"trusts.test", "rejects.test"} {
-		if _, _, err := st.Learn(host, store.RejectsCA, client, time.Now().Add(-11*time.Minute)); err != nil {
+		if _, _, err := st.Learn(host, store.RejectsCA, client, "", time.Now().Add(-11*time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestARunsOwnDoorAppliesAndTeachesNoRejection(t *testing.T) {
 		}
 	}()
 	door := l.Addr().String()
-	if _, _, err := st.Learn("a.test", store.RejectsCA, "127.0.0.1 curl", time.Now()); err != nil {
+	if _, _, err := st.Learn("a.test", store.RejectsCA, "127.0.0.1 curl", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := shake(t, door, "a.test", "curl", b.roots, 0); err != nil || got.Header.Get("X-Readthru-Tunnel") != "" {

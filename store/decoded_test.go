@@ -17,7 +17,7 @@ func TestWhatIsReadIsWhatWasWrittenLast(t *testing.T) {
 		if _, err := s.Page(k); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("Page before it is put: %v, want ErrNotFound", err)
 		}
-		if h, err := s.Host("a.test"); err != nil || h.Knows(store.MarkdownOff, time.Now()) {
+		if h, err := s.Host("a.test"); err != nil || h.Knows(store.Twins, time.Now()) {
 			t.Fatalf("Host before it is learnt: %+v, %v", h, err)
 		}
 	}
@@ -53,10 +53,10 @@ func TestWhatIsReadIsWhatWasWrittenLast(t *testing.T) {
 	if _, err := s.Page(k); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Page after it is deleted: %v, want ErrNotFound", err)
 	}
-	if _, _, err := s.Learn("a.test", store.MarkdownOff, "", time.Now()); err != nil {
+	if _, _, err := s.Learn("a.test", store.Twins, "", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := s.Host("a.test"); err != nil || !h.Knows(store.MarkdownOff, time.Now()) {
+	if h, err := s.Host("a.test"); err != nil || !h.Knows(store.Twins, time.Now()) {
 		t.Errorf("Host after it is learnt: %+v, %v", h, err)
 	}
 }

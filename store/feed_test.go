@@ -57,7 +57,7 @@ func TestWatcherIsToldOfEveryRecordThatAnswersAreMadeOf(t *testing.T) {
 			store.PageRenditionsOf(k),
 		},
 		{"a host is learnt", func() error {
-			_, _, err := s.Learn("A.test", store.Negotiates, "", time.Now())
+			_, _, err := s.Learn("A.test", store.Negotiates, "", "", time.Now())
 			return err
 		}, store.HostOf("a.test")},
 		{"a page is stored", func() error { _, err := s.PutPage(p, []byte("m"), store.Sum{1}); return err }, store.PageOf(k)},

@@ -20,13 +20,17 @@ const (
 )
 
 // lifetimes says how long each trait holds: first when it is learnt, then twice as long each time it is learnt again
-// after it has ended, and longest at most.
-var lifetimes = map[Trait]struct{ first, longest time.Duration }{
-	Negotiates:   {30 * day, 30 * day},
-	MarkdownOff:  {day, 30 * day},
-	Twins:        {30 * day, 30 * day},
-	NeedsBrowser: {30 * day, 30 * day},
-	RejectsCA:    {10 * time.Minute, day},
+// after it has ended, and longest at most. A trait is learnt when it was seen of so many cases within the first
+// lifetime: one odd page says nothing about its host.
+var lifetimes = map[Trait]struct {
+	first, longest time.Duration
+	cases          int
+}{
+	Negotiates:   {30 * day, 30 * day, 1},
+	MarkdownOff:  {day, 30 * day, 3},
+	Twins:        {30 * day, 30 * day, 1},
+	NeedsBrowser: {30 * day, 30 * day, 3},
+	RejectsCA:    {10 * time.Minute, day, 1},
 }
 
 const day = 24 * time.Hour
@@ -37,9 +41,10 @@ const day = 24 * time.Hour
 type Fact struct {
 	Trait  Trait     `json:"trait"`
 	Client string    `json:"client,omitempty"` // whom it is true for; empty: everybody
-	Since  time.Time `json:"since"`            // when it was last learnt
+	Since  time.Time `json:"since"`            // when it was last learnt, or the first of Cases was seen
 	Until  time.Time `json:"until"`
-	Times  int       `json:"times"` // how often it was learnt, each time after it had ended
+	Times  int       `json:"times"`           // how often it was learnt, each time after it had ended
+	Cases  []string  `json:"cases,omitempty"` // of what it was seen since, until these suffice
 }
 
 // Host is what was learnt about a host.
@@ -78,38 +83,60 @@ func (h Host) index(t Trait, client string) int {
 	return slices.IndexFunc(h.Facts, func(f Fact) bool { return f.Trait == t && f.Client == client })
 }
 
-// Holds reports whether f holds at now.
-func (f Fact) Holds(now time.Time) bool { return now.Before(f.Until) }
+// Holds reports whether f holds at now. One that was learnt well after now, before the clock was set back, does not: it
+// would hold for as long as the clock was ahead.
+func (f Fact) Holds(now time.Time) bool {
+	return len(f.Cases) == 0 && now.Before(f.Until) && f.Since.Sub(now) < time.Minute
+}
 
 // kept reports whether f, which may have ended, still counts if it is learnt again.
 func (f Fact) kept(now time.Time) bool { return now.Before(f.Until.Add(lifetimes[f.Trait].longest)) }
 
 // recent reports whether f holds for most of its lifetime. To learn it then is no news: clients open several
 // connections at once, which teach the same.
-func (f Fact) recent(now time.Time) bool { return f.Until.Sub(now) > f.Until.Sub(f.Since)/2 }
+func (f Fact) recent(now time.Time) bool {
+	return f.Holds(now) && f.Until.Sub(now) > f.Until.Sub(f.Since)/2
+}
 
-// learn notes a trait and returns the fact, and whether it is news.
-func (h *Host) learn(t Trait, client string, now time.Time) (f Fact, news bool) {
+// learn notes that a trait was seen of a case and returns the fact, and whether it is changed.
+func (h *Host) learn(t Trait, client, about string, now time.Time) (f Fact, changed bool) {
 	now = now.UTC()
 	life := lifetimes[t]
+	old, known := h.Fact(t, client)
 	f = Fact{Trait: t, Client: client, Since: now, Times: 1}
-	if old, known := h.Fact(t, client); known {
-		switch {
-		case old.recent(now):
-			return old, false
-		case old.Holds(now):
-			f.Times = old.Times
-		case old.kept(now):
-			f.Times = old.Times + 1
+	switch {
+	case known && old.recent(now):
+		return old, false
+	case known && old.Holds(now):
+		f.Times = old.Times
+	case known && old.kept(now):
+		f.Times = old.Times + 1
+	}
+	if life.cases > 1 && !old.Holds(now) {
+		if now.Sub(old.Since).Abs() < life.first {
+			f.Cases = old.Cases
 		}
+		if slices.Contains(f.Cases, about) {
+			return old, false
+		}
+		f.Cases = append(slices.Clip(f.Cases), about)
+	}
+	if known {
 		i := h.index(t, client)
 		h.Facts = slices.Delete(h.Facts, i, i+1)
 	}
-	lifetime := life.first
-	for n := 1; n < f.Times && lifetime < life.longest; n++ {
-		lifetime *= 2
+	if n := len(f.Cases); n > 0 && n < life.cases {
+		if f.Times--; n > 1 {
+			f.Since = old.Since
+		}
+		f.Until = f.Since
+	} else {
+		lifetime := life.first
+		for n := 1; n < f.Times && lifetime < life.longest; n++ {
+			lifetime *= 2
+		}
+		f.Cases, f.Until = nil, now.Add(min(lifetime, life.longest))
 	}
-	f.Until = now.Add(min(lifetime, life.longest))
 	if len(h.Facts) >= maxFacts {
 		h.Facts = slices.DeleteFunc(h.Facts, func(f Fact) bool { return !f.Holds(now) })
 	}
@@ -132,17 +159,20 @@ func (s *Store) Host(name string) (Host, error) {
 	return *h, nil
 }
 
-// Learn notes that a trait of a host was seen at now, for a client or, if client is empty, for everybody. It returns
-// the fact, and whether that is news. The error is ErrFull, or says that host is no host.
-func (s *Store) Learn(host string, t Trait, client string, now time.Time) (f Fact, news bool, err error) {
+// Learn notes that a trait of a host was seen at now, for a client or, if client is empty, for everybody. about names
+// the case: a trait that several pages must show is not learnt of one page that is read again and again. Learn returns
+// the fact, and whether it is news that it holds. The error is ErrFull, or says that host is no host.
+func (s *Store) Learn(host string, t Trait, client, about string, now time.Time) (f Fact, news bool, err error) {
 	if h, err := s.Host(host); err == nil {
 		if f, known := h.Fact(t, client); known && f.recent(now) {
 			return f, false, nil
 		}
 	}
 	err = s.changeHost(host, func(h *Host) bool {
-		f, news = h.learn(t, client, now)
-		return news
+		var changed bool
+		f, changed = h.learn(t, client, about, now)
+		news = changed && f.Holds(now)
+		return changed
 	})
 	return f, news, err
 }

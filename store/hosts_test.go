@@ -15,24 +15,81 @@ func learn(t *testing.T, s *store.Store, host string, trait store.Trait, client 
 	at time.Time,
 ) (store.Fact, bool) {
 	t.Helper()
-	f, news, err := s.Learn(host, trait, client, at)
-	if err != nil {
-		t.Fatal(err)
+	var f store.Fact
+	var news bool
+	for n := range 3 { // enough cases for each trait
+		again, isNews, err := s.Learn(host, trait, client, fmt.Sprint("page ", n), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, news = again, news || isNews
 	}
 	return f, news
+}
+
+func TestOneOddPageSaysNothingAboutItsHost(t *testing.T) {
+	for _, trait := range []store.Trait{store.MarkdownOff, store.NeedsBrowser} {
+		s := openStore(t, store.Options{})
+		for n, tt := range []struct {
+			about string
+			after time.Duration
+			holds bool
+		}{
+			{"/odd", 0, false},
+			{"/odd", time.Minute, false},
+			{"/odd", time.Hour, false},
+			{"/other", 2 * time.Hour, false},
+			{"/third", 3 * time.Hour, true},
+			{"/fourth", 4 * time.Hour, true},
+		} {
+			at := monday.Add(tt.after)
+			f, news, err := s.Learn("a.test", trait, "", tt.about, at)
+			h, _ := s.Host("a.test")
+			if err != nil || f.Holds(at) != tt.holds || h.Knows(trait, at) != tt.holds || news != (tt.about == "/third") {
+				t.Errorf("%s, case %d: %+v, news %t, %v; want it to hold: %t", trait, n, f, news, err, tt.holds)
+			}
+		}
+	}
+}
+
+func TestCasesFarApartAreNoneOfOneFact(t *testing.T) {
+	s := openStore(t, store.Options{})
+	for n := range 9 {
+		at := monday.Add(time.Duration(n) * 11 * time.Hour)
+		if f, _, err := s.Learn("a.test", store.MarkdownOff, "", fmt.Sprint("page ", n), at); err != nil ||
+			n < 2 && f.Holds(at) {
+			t.Errorf("page %d: %+v, %v", n, f, err)
+		}
+		if h, _ := s.Host("a.test"); n == 0 && (len(h.Facts) != 1 || len(h.Holding(at)) != 0) {
+			t.Errorf("after one page: %+v", h)
+		}
+	}
+	s = openStore(t, store.Options{})
+	for n := range 9 {
+		at := monday.Add(time.Duration(n) * 25 * time.Hour)
+		if f, _, err := s.Learn("a.test", store.MarkdownOff, "", fmt.Sprint("page ", n), at); err != nil || f.Holds(at) {
+			t.Errorf("page %d, a day after the one before: %+v, %v", n, f, err)
+		}
+	}
+	if n, err := s.Forget("a.test", monday, func(store.Fact) bool { return true }); n != 0 || err != nil {
+		t.Errorf("forgot %d, %v: nothing held", n, err)
+	}
+	if h, _ := s.Host("a.test"); len(h.Facts) != 0 {
+		t.Errorf("left: %+v", h)
+	}
 }
 
 func TestARejectionHoldsForTenMinutesAndTwiceAsLongEachTime(t *testing.T) {
 	s := openStore(t, store.Options{})
 	at := monday
-	for n, want := range []time.Duration{10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440} {
-		want *= time.Minute
+	for n, minutes := range []int{10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440} {
+		want := time.Duration(minutes) * time.Minute
 		f, news := learn(t, s, "a.test", store.RejectsCA, "curl", at)
 		if !news || f.Until.Sub(at) != want || f.Times != n+1 {
 			t.Fatalf("rejection %d at %s: %+v, %t, want it to hold for %s", n+1, at, f, news, want)
 		}
 		// the client's other connections, which were open already
-		if again, news := learn(t, s, "a.test", store.RejectsCA, "curl", at.Add(want/4)); news || again != f {
+		if again, news := learn(t, s, "a.test", store.RejectsCA, "curl", at.Add(want/4)); news || !again.Until.Equal(f.Until) {
 			t.Fatalf("another connection is news: %+v, %t", again, news)
 		}
 		if f.Holds(f.Until) || !f.Holds(f.Until.Add(-1)) {
@@ -57,6 +114,21 @@ func TestARejectionIsOfOneClientAndHost(t *testing.T) {
 		if _, got := h.Fact(store.RejectsCA, tt.client); err != nil || got != tt.want {
 			t.Errorf("%s at %s: %t, %v, want %t", tt.client, tt.host, got, err, tt.want)
 		}
+	}
+}
+
+func TestNothingIsBelievedForLongerAfterTheClockWasSetBack(t *testing.T) {
+	s := openStore(t, store.Options{})
+	ahead := time.Now().AddDate(10, 0, 0)
+	learn(t, s, "a.test", store.RejectsCA, "curl", ahead)
+	h, err := s.Host("a.test")
+	f, known := h.Fact(store.RejectsCA, "curl")
+	if err != nil || !known || !f.Holds(ahead) || f.Holds(time.Now()) {
+		t.Fatalf("learnt ten years ahead: %+v, %v, holds now %v", f, err, f.Holds(time.Now()))
+	}
+	again, _ := learn(t, s, "a.test", store.RejectsCA, "curl", time.Now())
+	if left := time.Until(again.Until); !again.Holds(time.Now()) || left > time.Hour {
+		t.Errorf("learnt again: %+v, for %v", again, left)
 	}
 }
 

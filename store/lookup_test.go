@@ -23,7 +23,7 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	putPage(t, s, url, "content")
-	if _, _, err := s.Learn("a.test", store.MarkdownOff, "", time.Now()); err != nil {
+	if _, _, err := s.Learn("a.test", store.Twins, "", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	q := store.Query{URI: url, Host: "a.test", Page: page.KeyOf(url), Recipes: func(r *store.Response) (string, string) {
@@ -33,7 +33,7 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 		return "page", "body"
 	}}
 	found := s.Lookup(q)
-	if len(found.Responses) != 2 || found.Page == nil || !found.Host.Knows(store.MarkdownOff, time.Now()) ||
+	if len(found.Responses) != 2 || found.Page == nil || !found.Host.Knows(store.Twins, time.Now()) ||
 		found.OfPage == nil ||
 		found.OfPage.Title != "of the page" || found.OfBody == nil || found.OfBody.Title != "of the body" {
 		t.Errorf("found: %+v", found)
@@ -41,7 +41,7 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 	q.URI = "https://a.test/other"
 	found = s.Lookup(q)
 	if len(found.Responses) != 0 || found.Page != nil || found.OfPage != nil ||
-		!found.Host.Knows(store.MarkdownOff, time.Now()) {
+		!found.Host.Knows(store.Twins, time.Now()) {
 		t.Errorf("found without responses: %+v", found)
 	}
 }

@@ -322,7 +322,7 @@ func TestCountersHostsAndLedgerSurvive(t *testing.T) {
 	if got := s.Count("markdown.new", "2026-01-01", 2); got != 2 {
 		t.Errorf("Count = %d, want 2", got)
 	}
-	if _, _, err := s.Learn("A.test", store.Twins, "", time.Now()); err != nil {
+	if _, _, err := s.Learn("A.test", store.Twins, "", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
