@@ -60,9 +60,9 @@ var classificationRows = []acceptance{
 		&page.GitHubInfo{Owner: "acme", Repo: "tool", PRNumber: 7})},
 	{"B36 repository and clone URL", func(t *testing.T) {
 		t.Helper()
-		g := page.GitHubInfo{Owner: "acme", Repo: "tool"}
-		if g.RepoURL() != "https://github.com/acme/tool" || g.CloneURL() != "https://github.com/acme/tool.git" {
-			t.Errorf("%s and %s", g.RepoURL(), g.CloneURL())
+		g := page.New(parsed(t, "https://github.com/acme/tool/issues/42")).GitHub
+		if g.RepoURL != "https://github.com/acme/tool" || g.CloneURL != "https://github.com/acme/tool.git" {
+			t.Errorf("%s and %s", g.RepoURL, g.CloneURL)
 		}
 	}},
 	{"B4 documentation by known hosts", func(t *testing.T) {
@@ -240,6 +240,10 @@ func classifies(raw string, want page.Type, info *page.GitHubInfo) func(*testing
 		p := page.New(parsed(t, raw))
 		if p.Type != want {
 			t.Errorf("%s is %s, want %s", raw, p.Type, want)
+		}
+		if info != nil {
+			info.RepoURL = "https://github.com/" + info.Owner + "/" + info.Repo
+			info.CloneURL = info.RepoURL + ".git"
 		}
 		if diff := cmp.Diff(info, p.GitHub); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", raw, diff)

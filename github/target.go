@@ -62,7 +62,7 @@ func (t *Target) name() string { return t.Owner + "/" + t.Repo }
 
 // PublicURL returns the address that the target has, or would have, on github.com. The target must not be a gist.
 func (t *Target) PublicURL() *url.URL {
-	u := mustParse(t.RepoURL())
+	u := mustParse(t.RepoURL)
 	switch t.Type {
 	case page.GitHubFile:
 		return u.JoinPath("blob", t.Branch, t.Path)

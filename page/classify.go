@@ -2,8 +2,6 @@ package page
 
 import (
 	"net/url"
-	"path"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -24,12 +22,35 @@ const (
 	Unknown       Type = "unknown"
 )
 
+// The types of URLs of other forges than GitHub.
+const (
+	Repository     Type = "repository"
+	RepositoryFile Type = "repository_file"
+	Issue          Type = "issue"
+	PullRequest    Type = "pull_request" // or merge request
+
+	// Directory is the type of a directory of a repository while it is read. No page has it: on GitHub its type is Web, by
+	// rule B2, and elsewhere Repository.
+	Directory Type = "directory"
+)
+
+// IsRepository reports whether t is the type of a repository on any forge.
+func (t Type) IsRepository() bool { return t == GitHubRepo || t == Repository }
+
+// IsFile reports whether t is the type of a file of a repository on any forge.
+func (t Type) IsFile() bool { return t == GitHubFile || t == RepositoryFile }
+
+// IsDiscussion reports whether t is the type of an issue or a pull request on any forge.
+func (t Type) IsDiscussion() bool {
+	return t == GitHubIssue || t == GitHubPR || t == Issue || t == PullRequest
+}
+
 // Classify says what kind of URL u is, from its text alone (rules B2–B4).
 func Classify(u *url.URL) Type {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return Unknown
 	}
-	if _, kind := GitHubOf(u); kind != "" {
+	if _, kind := RepositoryOf(u); kind != "" {
 		return kind
 	}
 	if documentationHost(asciiHost(u)) || documentationPath(u.Path) {
@@ -78,21 +99,14 @@ const displayMax = 40
 // Display returns a short name of u for people, at most 40 characters (rule B45): owner/repo, owner/repo/file,
 // owner/repo#N, owner/repo!N, or host/path. A host that is not ASCII is shown in its DNS form, so that it cannot pass
 // for another. User info is never shown.
-func Display(u *url.URL) string {
-	return cut(oneLine(longName(u)), displayMax)
-}
+func Display(u *url.URL) string { return Shown(longName(u)) }
+
+// Shown returns a name as Display does: on one line, and cut.
+func Shown(name string) string { return cut(oneLine(name), displayMax) }
 
 func longName(u *url.URL) string {
-	g, kind := GitHubOf(u)
-	switch kind {
-	case GitHubRepo:
-		return g.Owner + "/" + g.Repo
-	case GitHubFile:
-		return g.Owner + "/" + g.Repo + "/" + path.Base(g.Path)
-	case GitHubIssue:
-		return g.Owner + "/" + g.Repo + "#" + strconv.Itoa(g.IssueNumber)
-	case GitHubPR:
-		return g.Owner + "/" + g.Repo + "!" + strconv.Itoa(g.PRNumber)
+	if g, kind := RepositoryOf(u); kind != "" {
+		return g.Name(kind)
 	}
 	host := asciiHost(u)
 	if strings.Contains(host, ":") {

@@ -6,42 +6,47 @@ import (
 	"strings"
 )
 
-// GitHubInfo is what a URL of GitHub, or of an Enterprise Server, names. A field is empty if the URL does not name it.
+// GitHubInfo is what a URL of GitHub, or of another [Forge], names. A field is empty if the URL does not name it.
 type GitHubInfo struct {
-	Owner       string `json:"owner"`
-	Repo        string `json:"repo"` // without ".git"
+	Owner       string `json:"owner"` // on GitLab with the groups above it: "group/subgroup"
+	Repo        string `json:"repo"`  // without ".git"
 	Branch      string `json:"branch,omitempty"`
 	Path        string `json:"path,omitempty"`
 	IssueNumber int    `json:"issue_number,omitempty"`
-	PRNumber    int    `json:"pr_number,omitempty"`
+	PRNumber    int    `json:"pr_number,omitempty"` // of a pull or merge request
+	RepoURL     string `json:"repo_url,omitempty"`  // address of the repository (rule B36)
+	CloneURL    string `json:"clone_url,omitempty"` // what git clones it from
 }
-
-// RepoURL returns the address of the repository on github.com (rule B36).
-func (g *GitHubInfo) RepoURL() string { return "https://github.com/" + g.Owner + "/" + g.Repo }
-
-// CloneURL returns the address that git clones the repository from (rule B36).
-func (g *GitHubInfo) CloneURL() string { return g.RepoURL() + ".git" }
 
 // GitHubOf returns what u names on github.com or raw.githubusercontent.com, with its type; nil if that is not a
 // repository, a file, an issue or a pull request (rules B2, B3).
-//
-// A URL does not tell where the name of a branch with slashes ends. The first segment after blob, or after refs/heads
-// and refs/tags, is taken as the branch, and the rest as Path. The address of the file's content is the same wherever
-// they are divided.
 func GitHubOf(u *url.URL) (*GitHubInfo, Type) {
+	host := asciiHost(u)
+	if host != "raw.githubusercontent.com" && host != "github.com" && host != "www.github.com" || !defaultPort(u) {
+		return nil, ""
+	}
+	g, kind := githubOf(u, host == "raw.githubusercontent.com")
+	if kind == Directory {
+		return nil, "" // rule B2: a repository, and nothing further
+	}
+	return g, kind
+}
+
+// githubOf reads a URL's path as GitHub does, or as its host for the contents of files does.
+func githubOf(u *url.URL, raw bool) (*GitHubInfo, Type) {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, ""
 	}
-	host := asciiHost(u)
-	raw := host == "raw.githubusercontent.com"
-	if !raw && host != "github.com" && host != "www.github.com" || !defaultPort(u) {
-		return nil, ""
-	}
 	parts := segments(u)
-	if len(parts) < 2 || !githubName(parts[0]) || !githubName(parts[1]) || !raw && githubSection(parts[0]) {
+	if len(parts) < 2 || !repositoryName(parts[0]) || !repositoryName(parts[1]) || !raw && githubSection(parts[0]) {
 		return nil, ""
 	}
 	g := &GitHubInfo{Owner: parts[0], Repo: parts[1]}
+	base := &url.URL{Scheme: u.Scheme, Host: Authority(u)}
+	if host := asciiHost(u); raw || host == "www.github.com" || host == "github.com" {
+		base = &url.URL{Scheme: "https", Host: "github.com"}
+	}
+	g.addresses(base)
 	switch {
 	case raw:
 		return g.file(parts[2:])
@@ -49,6 +54,8 @@ func GitHubOf(u *url.URL) (*GitHubInfo, Type) {
 		return g, GitHubRepo
 	case parts[2] == "blob", parts[2] == "raw":
 		return g.file(parts[3:])
+	case parts[2] == "tree" && len(parts) > 3:
+		return g.directory(parts[3:])
 	case parts[2] == "issues" && len(parts) == 4:
 		g.IssueNumber = number(parts[3])
 		return named(g, GitHubIssue, g.IssueNumber > 0)
@@ -59,16 +66,38 @@ func GitHubOf(u *url.URL) (*GitHubInfo, Type) {
 	return nil, ""
 }
 
+// addresses sets the addresses of the repository on the host at base.
+func (g *GitHubInfo) addresses(base *url.URL) {
+	g.RepoURL = base.JoinPath(g.Owner, g.Repo).String()
+	g.CloneURL = g.RepoURL + ".git"
+}
+
 // file takes branch and path from what follows a repository's name.
+//
+// A URL does not tell where the name of a branch with slashes ends. The first segment, or the one after refs/heads and
+// refs/tags, is taken as the branch, and the rest as Path. The address of the file's content is the same wherever they
+// are divided.
 func (g *GitHubInfo) file(ref []string) (*GitHubInfo, Type) {
-	if len(ref) >= 4 && ref[0] == "refs" && (ref[1] == "heads" || ref[1] == "tags") {
-		ref = ref[2:]
-	}
-	if len(ref) < 2 {
+	if ref = shortRef(ref); len(ref) < 2 {
 		return nil, ""
 	}
 	g.Branch, g.Path = ref[0], strings.Join(ref[1:], "/")
 	return g, GitHubFile
+}
+
+// directory is file for a directory, which may be the whole tree of a branch.
+func (g *GitHubInfo) directory(ref []string) (*GitHubInfo, Type) {
+	ref = shortRef(ref)
+	g.Branch, g.Path = ref[0], strings.Join(ref[1:], "/")
+	return g, Directory
+}
+
+// shortRef drops refs/heads and refs/tags before the name of a branch or tag.
+func shortRef(ref []string) []string {
+	if len(ref) >= 3 && ref[0] == "refs" && (ref[1] == "heads" || ref[1] == "tags") {
+		return ref[2:]
+	}
+	return ref
 }
 
 func named(g *GitHubInfo, t Type, ok bool) (*GitHubInfo, Type) {
@@ -87,9 +116,9 @@ func number(s string) int {
 	return int(n)
 }
 
-// githubName reports whether s can be the name of an owner or a repository: letters, digits, and the marks that GitHub
-// takes.
-func githubName(s string) bool {
+// repositoryName reports whether s can be the name of an owner or a repository: letters, digits, and the marks that
+// GitHub and other forges take.
+func repositoryName(s string) bool {
 	if s == "" || s == "." || s == ".." || s[0] == '-' || len(s) > 100 {
 		return false
 	}

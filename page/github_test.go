@@ -69,6 +69,10 @@ func TestGitHubOf(t *testing.T) {
 		{"ssh://github.com/a/b", "", nil},
 	} {
 		got, kind := page.GitHubOf(mustParse(t, tt.url))
+		if tt.want != nil {
+			tt.want.RepoURL = "https://github.com/" + tt.want.Owner + "/" + tt.want.Repo
+			tt.want.CloneURL = tt.want.RepoURL + ".git"
+		}
 		if diff := cmp.Diff(tt.want, got); diff != "" || kind != tt.kind {
 			t.Errorf("GitHubOf(%s) is %q, want %q (-want +got):\n%s", tt.url, kind, tt.kind, diff)
 		}
@@ -77,10 +81,10 @@ func TestGitHubOf(t *testing.T) {
 
 func TestGitHubInfoNamesItsRepository(t *testing.T) {
 	p := page.New(mustParse(t, "https://github.com/golang/go/issues/42"))
-	if got := p.GitHub.RepoURL(); got != "https://github.com/golang/go" {
+	if got := p.GitHub.RepoURL; got != "https://github.com/golang/go" {
 		t.Errorf("RepoURL = %s", got)
 	}
-	if got := p.GitHub.CloneURL(); got != "https://github.com/golang/go.git" {
+	if got := p.GitHub.CloneURL; got != "https://github.com/golang/go.git" {
 		t.Errorf("CloneURL = %s", got)
 	}
 	text, err := json.Marshal(p)

@@ -27,7 +27,7 @@ func (k Key) String() string { return hex.EncodeToString(k[:]) }
 // New returns a Page with what the URL alone tells: identity, type and display name.
 func New(u *url.URL) *Page {
 	n := Normalize(u)
-	g, _ := GitHubOf(u)
+	g, _ := RepositoryOf(u)
 	return &Page{Record: Record{
 		Doc: KeyOf(n).Doc(), URL: u.String(), NormalizedURL: n, Type: Classify(u),
 		Display: Display(u), GitHub: g,

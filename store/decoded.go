@@ -33,7 +33,7 @@ func decode[T any](k *kv, key string) (*T, error) {
 		kept = record
 	}
 	k.mu.RLock()
-	if k.seq == seq && !k.shut { // nothing was queued meanwhile that it might lack
+	if k.seq == seq && !k.shut { // nothing was queued since that it might lack
 		k.decoded.add(key, kept, int64(len(key)+2*len(value)+256))
 	}
 	k.mu.RUnlock()

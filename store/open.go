@@ -244,7 +244,7 @@ func badgerOptions(dir string, log *slog.Logger, unreadable *atomic.Int64) badge
 func (s *Store) readStart(db *badger.DB, fresh bool) error {
 	k := s.kv
 	k.db = db
-	defer func() { k.db = nil }() // until the writer runs nobody else may use it
+	defer func() { k.db = nil }() // nothing else may use it until the writer runs
 	head, err := openHead(filepath.Join(k.dir, headName))
 	if err != nil {
 		return err

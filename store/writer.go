@@ -259,7 +259,7 @@ func (k *kv) drop(batches []*batch, why error) {
 			k.decoded.remove(b.ops[i].key)
 		}
 	}
-	k.seq++ // who is reading one of them must not keep it
+	k.seq++ // a reader of one of them must not keep it
 	k.settleLocked(batches)
 	k.mu.Unlock()
 	k.log.Warn("writes dropped", "batches", len(batches), "error", why)
