@@ -49,6 +49,7 @@ type Info struct {
 	FetchMS             int64  `json:"fetch_ms"`
 	ConvertMS           int64  `json:"convert_ms"`
 	RenderMS            int64  `json:"render_ms,omitempty"`
+	RenderEnd           string `json:"render_end,omitempty"` // what ended the wait: selector, quiet or timeout
 	LLMMS               int64  `json:"llm_ms,omitempty"`
 	LLMModel            string `json:"llm_model,omitempty"`
 	LLMPromptTokens     int    `json:"llm_prompt_tokens,omitempty"`
@@ -110,11 +111,13 @@ type Answer struct {
 	Content string `json:"content,omitempty"`
 	Section string `json:"section,omitempty"` // Content is this section alone
 	// Content was cut: ask for what follows with start at this code point
-	Next        int    `json:"next,omitempty"`
-	Readme      string `json:"readme,omitempty"`       // of a repository, markdown
-	SymbolMap   string `json:"symbol_map,omitempty"`   // of a repository, as compact text
-	Summary     string `json:"summary,omitempty"`      // on request, markdown
-	SummaryType string `json:"summary_type,omitempty"` // brief, usage, api, architecture or evaluation
+	Next int `json:"next,omitempty"`
+	// of an ingested text: what its author says about it, as strings, numbers and booleans
+	Metadata    Metadata `json:"metadata,omitempty"`
+	Readme      string   `json:"readme,omitempty"`       // of a repository, markdown
+	SymbolMap   string   `json:"symbol_map,omitempty"`   // of a repository, as compact text
+	Summary     string   `json:"summary,omitempty"`      // on request, markdown
+	SummaryType string   `json:"summary_type,omitempty"` // brief, usage, api, architecture or evaluation
 
 	VisitID   string    `json:"visit_id,omitempty"`
 	FromCache bool      `json:"from_cache"`

@@ -22,6 +22,7 @@ type Rendition struct {
 	// only for renditions kept by page: when it is removed. Zero: with the page
 	Expires  time.Time
 	FinalURL string // what relative links were resolved against
+	Rendered bool   // made of what a browser saw
 
 	Fresh     time.Time // for renditions kept by page: when it must be validated. Zero: with its response
 	Validator string    // entity tag of the source, if the source is not stored
@@ -110,7 +111,7 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 	if record.Recipe != recipe {
 		return nil, ErrNotFound
 	}
-	markdown, err := s.readWhole(record.Body)
+	markdown, err := s.readShort(record.Body)
 	if err != nil {
 		return nil, err
 	}
