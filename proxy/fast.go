@@ -75,8 +75,10 @@ func (f *fast) open(s *serving, inside *connect) {
 	f.changed.L = &f.mu
 	f.ready.Store(true)
 	if inside != nil {
-		f.scope = strings.Join([]string{s.scope, inside.host, inside.port, inside.named, inside.user.Name, inside.session,
-			strconv.FormatInt(inside.drops, 10)},
+		f.scope = strings.Join([]string{
+			s.scope, inside.host, inside.port, inside.named, inside.user.Name, inside.session,
+			strconv.FormatInt(inside.drops, 10),
+		},
 			"\x00")
 	}
 }
@@ -107,7 +109,7 @@ func (c *framedConn) readBegin(p []byte) (n int, err error) {
 		}
 		var m int
 		if m, err = c.Conn.Read(p[n:]); n > 0 {
-			err = nil // the next read has it again
+			err = nil // the next read returns it again
 		}
 		if n += m; n == 0 || err != nil || !c.giveAgain(p[:n]) {
 			return n, err
@@ -199,13 +201,12 @@ func (c *framedConn) writeAgain(a *repeat.Answer, now time.Time) error {
 // Close closes the connection. An answer that is being given again may be finished first.
 func (c *framedConn) Close() error {
 	if c.fast.state.CompareAndSwap(giving, closing) {
-		c.pace.off.Store(true)
-		return c.Conn.SetWriteDeadline(time.Now().Add(closeTime))
+		return c.SetWriteDeadline(time.Now().Add(closeTime)) // which the pace leaves alone
 	}
 	return c.Conn.Close()
 }
 
-// pass takes note of bytes that net/http gets. begins says that they begin a request.
+// pass looks at bytes that net/http is about to get. begins says that a request begins with them.
 func (c *framedConn) pass(b []byte, begins bool) {
 	f := &c.fast
 	if f.table == nil {
@@ -285,10 +286,11 @@ func judgeHead(b []byte) headVerdict {
 			return unframed
 		}
 		rest = after
-		switch of := judgeField(strings.ToLower(string(name)), string(bytes.TrimSpace(value))); {
-		case of == unframed:
+		switch judgeField(strings.ToLower(string(name)), string(bytes.TrimSpace(value))) {
+		case keepAnswer:
+		case unframed:
 			return unframed
-		case of == passOn:
+		case passOn:
 			verdict = passOn
 		}
 	}
@@ -331,15 +333,15 @@ func (x *exchange) repeats() bool {
 		!httpfield.HasCredentials(x.r.Header)
 }
 
-// offer has the answer kept that is about to be written, if an equal request gets it again.
-func (x *exchange) offer(reuse *cache.Reuse, repeat *fetch.Repeat) {
+// offer marks the answer about to be written to be kept, if an equal request may get it again.
+func (x *exchange) offer(reuse *cache.Reuse, page *fetch.Repeat) {
 	if reuse != nil && x.repeats() {
-		x.conn.fast.taking = &taking{x: x, reuse: reuse, repeat: repeat, limit: x.p.repeats.Largest()}
+		x.conn.fast.taking = &taking{x: x, reuse: reuse, repeat: page, limit: x.p.repeats.Largest()}
 	}
 }
 
-// took takes note of bytes that are written to the client.
-func (f *fast) took(b []byte) {
+// sent records bytes that are written to the client.
+func (f *fast) sent(b []byte) {
 	f.wrote.Store(true)
 	t := f.taking
 	if t == nil {

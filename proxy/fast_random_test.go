@@ -115,6 +115,7 @@ type line struct {
 
 // open opens a connection to the proxy; inside a tunnel to host, if that is not empty.
 func (tw *twin) open(t *testing.T, host string) (*line, error) {
+	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", tw.addr)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,9 @@ func (tw *twin) open(t *testing.T, host string) (*line, error) {
 	if host == "" {
 		return &line{Conn: conn, r: bufio.NewReader(conn)}, nil
 	}
-	fmt.Fprintf(conn, "CONNECT %[1]s:443 HTTP/1.1\r\nHost: %[1]s:443\r\n\r\n", host)
+	if _, err := fmt.Fprintf(conn, "CONNECT %[1]s:443 HTTP/1.1\r\nHost: %[1]s:443\r\n\r\n", host); err != nil {
+		return nil, err
+	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return nil, err
@@ -264,7 +267,7 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					defer l.Close()
+					defer func() { _ = l.Close() }()
 					pairs[i][side] = l
 				}
 				pairs[i][side].used = time.Now()
@@ -309,8 +312,8 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 				return fmt.Errorf("fast: %w", err)
 			}
 			if r.IntN(10) == 0 { // many requests end the giving on a connection
-				pairs[i][0].Close()
-				pairs[i][1].Close()
+				_ = pairs[i][0].Close()
+				_ = pairs[i][1].Close()
 				pairs[i] = [2]*line{}
 			}
 			for k := range want {

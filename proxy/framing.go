@@ -3,6 +3,8 @@ package proxy
 import (
 	"net"
 	"sync/atomic"
+
+	"readthru/pace"
 )
 
 // framedConn checks the framing of HTTP/1 requests while net/http reads them, because net/http tolerates what another
@@ -15,7 +17,7 @@ type framedConn struct {
 	scan scan
 	bad  error // what was wrong; every read fails from then on
 	out  gathering
-	pace *pace // of the writes to the client
+	pace *pace.Pace // of the writes to the client
 	fast fast
 
 	overTLS bool // then the connection below keeps the pace
@@ -28,7 +30,7 @@ func (s *serving) framed(c net.Conn) *framedConn {
 		f.pace, f.overTLS = &below.pace, true
 		f.fast.open(s, below.connect)
 	} else {
-		f.pace = new(pace)
+		f.pace = new(pace.Pace)
 		f.fast.open(s, nil)
 	}
 	return f

@@ -3,6 +3,7 @@ package proxy
 import (
 	"net"
 	"sync"
+	"time"
 )
 
 const (
@@ -47,7 +48,7 @@ func (g *gathering) drop() {
 
 // Write implements [net.Conn].
 func (c *framedConn) Write(p []byte) (int, error) {
-	c.fast.took(p)
+	c.fast.sent(p)
 	g := &c.out
 	switch {
 	case !g.armed:
@@ -72,7 +73,15 @@ func (c *framedConn) send(p []byte) (int, error) {
 	if c.overTLS {
 		return c.Conn.Write(p)
 	}
-	return c.pace.write(c.Conn, p)
+	return c.pace.Write(c.Conn, p)
+}
+
+// SetWriteDeadline implements [net.Conn].
+func (c *framedConn) SetWriteDeadline(t time.Time) error {
+	if c.overTLS {
+		return c.Conn.SetWriteDeadline(t)
+	}
+	return c.pace.SetWriteDeadline(c.Conn, t)
 }
 
 // writeBehind writes the bytes held back and then p. A TCP connection gets both in one gathering system call, without a
@@ -82,7 +91,7 @@ func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		g.parts = [2][]byte{g.held, p}
 		g.bufs = g.parts[:]
-		n, err := c.pace.writeAll(tcp, &g.bufs)
+		n, err := c.pace.WriteAll(tcp, &g.bufs)
 		g.parts = [2][]byte{}
 		return int(n), err
 	}

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"readthru/pace"
 )
 
 // handshakeTime limits the time from our answer to a CONNECT to the end of the client's TLS handshake.
@@ -40,14 +42,14 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 		}
 		early = early[:n]
 	}
-	replay := &replayConn{bare(conn), early}
+	replay := &replayConn{unwrap(conn), early}
 	if early[0] != recordHandshake {
 		conn.SetDeadline(time.Time{}) //nolint:errcheck // as above
 		s.tunnelAfterAll(ctx, c, replay)
 		return
 	}
 	below := &innerConn{replayConn: replay, connect: c}
-	below.pace.off.Store(true) // the handshake has a deadline of its own
+	below.pace.Pause() // the handshake has a deadline of its own
 	inner := tls.Server(below, s.p.tls)
 	if err := inner.HandshakeContext(ctx); err != nil {
 		s.handshakeFailed(below, err) // before hangUp: the client may reconnect as soon as its connection ends
@@ -55,7 +57,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 		return
 	}
 	conn.SetDeadline(time.Time{}) //nolint:errcheck // as above
-	below.pace.off.Store(false)
+	below.pace.Resume()
 	state := inner.ConnectionState()
 	c.named, c.secured = strings.ToLower(strings.TrimSuffix(state.ServerName, ".")), time.Now()
 	var served net.Conn = inner // HTTP/2 needs the *tls.Conn itself
@@ -98,7 +100,7 @@ type innerConn struct {
 	*replayConn
 	connect *connect
 	signed  atomic.Bool // our certificate was chosen for it
-	pace    pace
+	pace    pace.Pace
 }
 
 // belowTLS returns the connection below the TLS of c; nil if c is no intercepted connection.
@@ -111,13 +113,10 @@ func belowTLS(c net.Conn) *innerConn {
 }
 
 // Write implements [net.Conn].
-func (c *innerConn) Write(p []byte) (int, error) { return c.pace.write(c.Conn, p) }
+func (c *innerConn) Write(p []byte) (int, error) { return c.pace.Write(c.Conn, p) }
 
 // SetWriteDeadline implements [net.Conn]. A deadline of crypto/tls, for its last alert, stands above the pace.
-func (c *innerConn) SetWriteDeadline(t time.Time) error {
-	c.pace.off.Store(!t.IsZero())
-	return c.Conn.SetWriteDeadline(t)
-}
+func (c *innerConn) SetWriteDeadline(t time.Time) error { return c.pace.SetWriteDeadline(c.Conn, t) }
 
 // newTLSConfig returns the configuration for all intercepted connections. They share it so that session tickets resume.
 func (p *Proxy) newTLSConfig() *tls.Config {
@@ -150,8 +149,8 @@ func takeEarly(c net.Conn) []byte {
 	return nil
 }
 
-// bare returns the connection below a replayConn without early bytes, and c itself if it is no replayConn.
-func bare(c net.Conn) net.Conn {
+// unwrap returns the connection below c if c is a replayConn without early bytes, else c.
+func unwrap(c net.Conn) net.Conn {
 	if r, ok := c.(*replayConn); ok {
 		return r.Conn
 	}

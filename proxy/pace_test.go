@@ -92,7 +92,8 @@ func inMemory(t *testing.T, way, contentType string, body *timedBody,
 		answer := roundTrip(func(r *http.Request) (*http.Response, error) {
 			body.began = time.Now()
 			return &http.Response{
-				StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {contentType}},
+				StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1,
+				Header:        http.Header{"Content-Type": {contentType}},
 				ContentLength: -1, Body: body, Request: r,
 			}, nil
 		})
@@ -123,7 +124,7 @@ func inMemory(t *testing.T, way, contentType string, body *timedBody,
 			if err != nil {
 				t.Fatal(err)
 			}
-			resp, err := transport.RoundTrip(req) //nolint:bodyclose // the test closes it
+			resp, err := transport.RoundTrip(req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,6 +159,31 @@ func TestAClientThatTakesNothingIsCutOff(t *testing.T) {
 					t.Errorf("the origin was let go after %v, want about %v", after, limit)
 				}
 				if n, err := io.Copy(io.Discard, resp.Body); err == nil {
+					t.Errorf("the client got %d bytes and no error", n)
+				}
+			})
+		})
+	}
+}
+
+// An earlier answer on the connection changes nothing: net/http clears deadlines after each request.
+func TestAClientThatTakesNothingOfASecondAnswerIsCutOff(t *testing.T) {
+	for _, way := range ways[:2] { // HTTP/2 has a limit of its own
+		t.Run(way, func(t *testing.T) {
+			body := &timedBody{pieces: 1, size: 10}
+			inMemory(t, way, "application/octet-stream", body, func(t *testing.T, get func() *http.Response) {
+				t.Helper()
+				first := get()
+				if _, err := io.Copy(io.Discard, first.Body); err != nil {
+					t.Fatal(err)
+				}
+				first.Body.Close()
+				body.pieces, body.size = 1<<10, 32<<10
+				second := get()
+				defer second.Body.Close()
+				time.Sleep(91 * time.Second)
+				synctest.Wait()
+				if n, err := io.Copy(io.Discard, second.Body); err == nil {
 					t.Errorf("the client got %d bytes and no error", n)
 				}
 			})

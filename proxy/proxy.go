@@ -204,7 +204,7 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	}
 	s.closeAll()
 	s.giving.Lock() // for good
-	p.repeatLog.flush()
+	p.repeatLog.flush(context.WithoutCancel(ctx))
 	return failed
 }
 
@@ -288,7 +288,7 @@ func (s *serving) track(c net.Conn) (untrack func()) {
 		hangUp(c)
 		return func() {}
 	}
-	c = bare(c)
+	c = unwrap(c)
 	s.open[c] = struct{}{}
 	s.tracked.Add(1)
 	return func() {

@@ -69,7 +69,7 @@ func (w *relayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
 		if f, ok := conn.(*framedConn); ok {
-			f.pace.stop(conn) // what pauses may go on later
+			f.pace.Stop(conn) // what pauses may go on later
 		}
 		w.conn, w.untrack = conn, w.s.track(conn)
 	}

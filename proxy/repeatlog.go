@@ -32,7 +32,7 @@ func (l *repeatLog) add(g *given, rec *Record) {
 		return
 	}
 	if l.waiting = append(l.waiting, g); len(l.waiting) == 1 {
-		time.AfterFunc(logEvery, l.flush)
+		time.AfterFunc(logEvery, func() { l.flush(context.Background()) })
 	}
 }
 
@@ -44,7 +44,7 @@ type unlogged struct {
 }
 
 // flush writes the lines that wait.
-func (l *repeatLog) flush() {
+func (l *repeatLog) flush(ctx context.Context) {
 	l.mu.Lock()
 	all := l.waiting
 	l.waiting = nil
@@ -61,6 +61,6 @@ func (l *repeatLog) flush() {
 		if n := lines[i].count; n > 1 {
 			line.AddAttrs(slog.Int64(KeyCount, n))
 		}
-		l.log.Handler().Handle(context.Background(), line) //nolint:errcheck // as the log itself does
+		l.log.Handler().Handle(ctx, line) //nolint:errcheck // as the log itself does
 	}
 }

@@ -115,7 +115,7 @@ type bodyWriter exchange
 // Write implements [io.Writer].
 func (b *bodyWriter) Write(p []byte) (n int, err error) {
 	if b.r.ProtoMajor == 2 {
-		n, err = writePieces(b.w, p)
+		n, err = writeToStream(b.w, p)
 	} else {
 		n, err = b.w.Write(p)
 	}

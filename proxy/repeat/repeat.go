@@ -1,11 +1,11 @@
 // Package repeat keeps answers that are given again to equal requests, without deciding anything again.
 //
-// A [Table] knows an answer by the exact bytes of the request's head and by the scope in which it was asked: everything
-// else that the one who decided looked at. An [Answer] is what was written then. It holds while it is fresh, and goes
-// as soon as [Table.Changed] names a record that it was made of. All answers of a page share one copy of its content.
+// A [Table] finds an answer by the exact bytes of the request's head and by its scope, which names everything else that
+// the decision depended on. An [Answer] is what was written the first time. It is valid while it is fresh, until
+// [Table.Changed] names a record that it was made of. All answers of a page share one copy of its content.
 //
-// An answer that is being decided while a record changes must not be kept: whoever decides takes a [Table.Mark] before
-// it looks at anything, and [Table.Add] refuses what depends on a record that has changed since.
+// An answer must not be kept if a record changes while the answer is being made. Its maker takes a [Table.Mark] before
+// it looks at anything, and [Table.Add] refuses an answer that depends on a record that has changed since.
 package repeat
 
 import (
@@ -136,7 +136,7 @@ func (t *Table) Mark() Mark {
 	return Mark(t.changes)
 }
 
-// Find returns the answer to a request that is given now; nil if there is none. One that no longer holds goes.
+// Find returns the answer to a request, or nil if there is none. It deletes an answer that is no longer valid.
 func (t *Table) Find(scope string, request []byte, now time.Time) *Answer {
 	hash := t.hash(scope, request)
 	t.mu.Lock()

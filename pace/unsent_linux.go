@@ -1,4 +1,4 @@
-package proxy
+package pace
 
 import (
 	"net"
@@ -8,5 +8,5 @@ import (
 
 // unsent returns how many bytes written to c its peer has not taken, or -1 if that is unknown.
 func unsent(c net.Conn) int {
-	return ask(c, func(fd int) (int, error) { return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_NWRITE) })
+	return ask(c, func(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.SIOCOUTQ) })
 }

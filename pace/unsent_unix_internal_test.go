@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package proxy
+package pace
 
 import (
 	"io"
@@ -16,17 +16,17 @@ func TestWhatAClientHasNotTakenIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	client, err := new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	server, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	if err := server.SetWriteDeadline(time.Now().Add(500 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
