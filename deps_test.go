@@ -13,7 +13,7 @@ import (
 // all that they may import of this module; a package may have several lines. The rooms of convert are named in its own
 // lines alone: no other package imports them. It is a statement of design: do not change it to fix a build.
 const policy = `
-	page, httpfield, pdf, symbols, recording, bench, bench/trec, bench/ways/inside, github/githubtest, pace →
+	page, httpfield, pdf, symbols, recording, bench, bench/trec, bench/ways/inside, github/githubtest, pace, guess →
 	bench/ways            → bench/ways/inside
 	markdown              →
 	convert, summary, agents, knowledge → markdown
@@ -41,7 +41,7 @@ const policy = `
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
 	proxy/repeat          →
-	proxy                 → page, httpfield, pace, store, cache, fetch, certs, recording, proxy/repeat
+	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents

@@ -9,10 +9,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"readthru/guess"
 )
 
-// guess signs in and returns the status of a refusal and its Retry-After in seconds; 200 for none.
-func guess(t *testing.T, a *authenticator, remote, login string) (status, wait int) {
+// signInWith signs in and returns the status of a refusal and its Retry-After in seconds; 200 for none.
+func signInWith(t *testing.T, a *authenticator, remote, login string) (status, wait int) {
 	t.Helper()
 	field := "Basic " + base64.StdEncoding.EncodeToString([]byte(login))
 	_, _, bad := a.signIn(t.Context(), remote, field)
@@ -28,8 +30,8 @@ func TestGuessingPasswordsSlowsDownAndLocks(t *testing.T) {
 		a := newTestAuthenticator(t)
 		const here, elsewhere = "192.0.2.1:1", "192.0.2.2:1"
 		n := 0
-		wrong := func() (int, int) { n++; return guess(t, a, here, fmt.Sprint("ali:guess ", n)) }
-		for range freeHere {
+		wrong := func() (int, int) { n++; return signInWith(t, a, here, fmt.Sprint("ali:guess ", n)) }
+		for range guess.FreeHere {
 			if status, _ := wrong(); status != http.StatusProxyAuthRequired {
 				t.Fatalf("guess %d: status %d, want 407", n, status)
 			}
@@ -39,11 +41,11 @@ func TestGuessingPasswordsSlowsDownAndLocks(t *testing.T) {
 			if status, _ := wrong(); status != http.StatusProxyAuthRequired {
 				t.Fatalf("guess %d after the wait: status %d, want 407", n, status)
 			}
-			status, wait := guess(t, a, here, "ali:sesame")
+			status, wait := signInWith(t, a, here, "ali:sesame")
 			if status != http.StatusTooManyRequests {
 				t.Fatalf("the right password while guesses lock: status %d, want 429", status)
 			}
-			if status, _ := guess(t, a, elsewhere, "ali:stranger"); n == freeHere+1 && status != http.StatusProxyAuthRequired {
+			if status, _ := signInWith(t, a, elsewhere, "ali:stranger"); n == guess.FreeHere+1 && status != http.StatusProxyAuthRequired {
 				t.Errorf("from elsewhere: status %d, want 407", status)
 			}
 			waits = append(waits, wait)
@@ -52,13 +54,13 @@ func TestGuessingPasswordsSlowsDownAndLocks(t *testing.T) {
 		if want := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900}; !slices.Equal(waits, want) {
 			t.Errorf("waits %v s, want %v", waits, want)
 		}
-		if status, _ := guess(t, a, here, "ali:sesame"); status != http.StatusOK {
+		if status, _ := signInWith(t, a, here, "ali:sesame"); status != http.StatusOK {
 			t.Errorf("the right password after the wait: status %d", status)
 		}
 		if status, _ := wrong(); status != http.StatusProxyAuthRequired {
 			t.Errorf("a wrong one after the right one: status %d, want 407", status)
 		}
-		if status, _ := guess(t, a, here, "ali:sesame"); status != http.StatusOK {
+		if status, _ := signInWith(t, a, here, "ali:sesame"); status != http.StatusOK {
 			t.Errorf("who has signed in waits: status %d", status)
 		}
 	})
@@ -67,15 +69,15 @@ func TestGuessingPasswordsSlowsDownAndLocks(t *testing.T) {
 func TestGuessesForManyUsersLockTheirNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestAuthenticator(t)
-		for n := range freeNetwork + 1 {
-			if status, _ := guess(t, a, fmt.Sprintf("[2001:db8::%x]:1", n), fmt.Sprintf("user%d:x", n)); status != 407 {
+		for n := range guess.FreeNetwork + 1 {
+			if status, _ := signInWith(t, a, fmt.Sprintf("[2001:db8::%x]:1", n), fmt.Sprintf("user%d:x", n)); status != 407 {
 				t.Fatalf("guess %d: status %d, want 407", n, status)
 			}
 		}
-		if status, _ := guess(t, a, "[2001:db8::ffff]:1", "ali:sesame"); status != http.StatusTooManyRequests {
+		if status, _ := signInWith(t, a, "[2001:db8::ffff]:1", "ali:sesame"); status != http.StatusTooManyRequests {
 			t.Errorf("from the same network: status %d, want 429", status)
 		}
-		if status, _ := guess(t, a, "[2001:db8:1::1]:1", "ali:sesame"); status != http.StatusOK {
+		if status, _ := signInWith(t, a, "[2001:db8:1::1]:1", "ali:sesame"); status != http.StatusOK {
 			t.Errorf("from another network: status %d, want none", status)
 		}
 	})
@@ -84,41 +86,35 @@ func TestGuessesForManyUsersLockTheirNetwork(t *testing.T) {
 func TestGuessesFromManyNetworksLockTheUserForAMinuteAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestAuthenticator(t)
-		for n := range 10 * freeUser {
-			_, wait := guess(t, a, fmt.Sprintf("10.0.%d.%d:1", n/256, n%256), fmt.Sprint("ali:x", n))
+		for n := range 10 * guess.FreeSecret {
+			_, wait := signInWith(t, a, fmt.Sprintf("10.0.%d.%d:1", n/256, n%256), fmt.Sprint("ali:x", n))
 			if wait > 60 {
 				t.Fatalf("guess %d waits for %d s", n, wait)
 			}
 			time.Sleep(time.Duration(wait) * time.Second)
 		}
-		if status, _ := guess(t, a, "192.0.2.9:1", "bob:x"); status != http.StatusProxyAuthRequired {
+		if status, _ := signInWith(t, a, "192.0.2.9:1", "bob:x"); status != http.StatusProxyAuthRequired {
 			t.Errorf("another user: status %d, want 407", status)
 		}
 		time.Sleep(time.Minute)
-		if status, _ := guess(t, a, "192.0.2.9:1", "ali:sesame"); status != http.StatusOK {
+		if status, _ := signInWith(t, a, "192.0.2.9:1", "ali:sesame"); status != http.StatusOK {
 			t.Errorf("the user after a minute: status %d", status)
 		}
 	})
 }
 
-func TestGuessesAreForgottenAndBounded(t *testing.T) {
+func TestGuessesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestAuthenticator(t)
-		for n := range freeHere {
-			guess(t, a, "192.0.2.1:1", fmt.Sprint("ali:x", n))
+		for n := range guess.FreeHere {
+			signInWith(t, a, "192.0.2.1:1", fmt.Sprint("ali:x", n))
 		}
-		time.Sleep(forgetGuesses)
-		for n := range freeHere {
-			guess(t, a, "192.0.2.1:1", fmt.Sprint("ali:y", n))
+		time.Sleep(guess.Forget)
+		for n := range guess.FreeHere {
+			signInWith(t, a, "192.0.2.1:1", fmt.Sprint("ali:y", n))
 		}
-		if status, _ := guess(t, a, "192.0.2.1:1", "ali:sesame"); status != http.StatusOK {
+		if status, _ := signInWith(t, a, "192.0.2.1:1", "ali:sesame"); status != http.StatusOK {
 			t.Errorf("ten wrong passwords in two hours lock: status %d", status)
-		}
-		for n := range maxGuessers {
-			a.guess.wrong(a.credentials([]byte(strconv.Itoa(n))), "n"+strconv.Itoa(n), time.Now())
-		}
-		if got := a.guess.seen.Len(); got != maxGuessers {
-			t.Errorf("%d guessers are remembered, want %d", got, maxGuessers)
 		}
 	})
 }

@@ -259,7 +259,7 @@ func (x *exchange) admit() (user User, bad *refusal) {
 		user, bad = x.signInAtListener()
 	case x.inside != nil: // the user of the CONNECT
 		x.session = x.inside.session
-		user, bad = x.policy.auth.still(x.inside.user)
+		user, bad = x.policy.auth.refreshed(x.inside.user)
 	default:
 		user, bad = x.signIn(x.r.Header.Get("Proxy-Authorization"))
 	}

@@ -8,13 +8,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"readthru/guess"
 	"readthru/store"
 )
 
@@ -39,7 +39,7 @@ type authenticator struct {
 	wrong  *lru.Cache[credentials, struct{}]
 	checks map[credentials]*check
 	asking map[string]int // number of checks in progress, by client
-	guess  guesses
+	guess  *guess.Guesses
 }
 
 // credentials is the HMAC of a name and a password under the authenticator's key.
@@ -54,13 +54,19 @@ type check struct {
 	right   bool
 }
 
+// CheckUsers returns why an option Users cannot work, or nil.
+func CheckUsers(users []User) error {
+	_, err := newAuthenticator(users)
+	return err
+}
+
 // newAuthenticator returns an authenticator for users. Without users it admits everybody.
 func newAuthenticator(users []User) (*authenticator, error) {
 	wrong, _ := lru.New[credentials, struct{}](maxWrong) // fails for sizes below 1 only
 	a := &authenticator{
 		users: map[string]User{}, hashes: map[string]passwordHash{}, turn: make(chan struct{}, 1), key: make([]byte, 32),
 		right: map[credentials]User{}, wrong: wrong, checks: map[credentials]*check{}, asking: map[string]int{},
-		guess: newGuesses(),
+		guess: guess.New(),
 	}
 	rand.Read(a.key)
 	for _, u := range users {
@@ -117,8 +123,9 @@ func (a *authenticator) signIn(ctx context.Context, remote, field string) (user 
 	return user, session, bad
 }
 
-// still returns a user who signed in before as configured now, or a refusal if the credentials would not do now.
-func (a *authenticator) still(user User) (User, *refusal) {
+// refreshed returns the present configuration of a user who signed in earlier, or a refusal if the credentials are no
+// longer valid.
+func (a *authenticator) refreshed(user User) (User, *refusal) {
 	if len(a.users) == 0 {
 		return User{}, nil
 	}
@@ -146,8 +153,8 @@ func (a *authenticator) verify(ctx context.Context, remote, name, password strin
 	}
 	c := a.checks[creds]
 	if c == nil {
-		client := clientNetwork(remote)
-		if wait := a.guess.locked(a.credentials([]byte(name)), client, time.Now()); wait > 0 {
+		client := guess.Network(remote)
+		if wait := a.guess.Locked(a.secret(name), client, time.Now()); wait > 0 {
 			a.mu.Unlock()
 			return User{}, lockedOut(wait)
 		}
@@ -196,12 +203,12 @@ func (a *authenticator) run(creds credentials, c *check) {
 	padding.matches(c.password)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if name := a.credentials([]byte(c.name)); c.right {
+	if c.right {
 		a.right[creds] = a.users[c.name]
-		a.guess.right(name, c.client)
+		a.guess.Right(a.secret(c.name), c.client)
 	} else {
 		a.wrong.Add(creds, struct{}{})
-		a.guess.wrong(name, c.client, time.Now())
+		a.guess.Wrong(a.secret(c.name), c.client, time.Now())
 	}
 	a.forget(creds, c)
 	close(c.done)
@@ -230,19 +237,20 @@ func (a *authenticator) credentials(decoded []byte) (sum credentials) {
 	return sum
 }
 
-// clientNetwork returns the network whose checks are counted together: the address itself for IPv4, and the /64 for
-// IPv6, because a host can choose the other 64 bits freely.
-func clientNetwork(remote string) string {
-	at, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return remote
+// secret is what a user's password is called among the guesses: names may be long.
+func (a *authenticator) secret(name string) string {
+	sum := a.credentials([]byte(name))
+	return string(sum[:])
+}
+
+// lockedOut refuses to check a password.
+func lockedOut(wait time.Duration) *refusal {
+	seconds := guess.RetryAfter(wait)
+	return &refusal{
+		status: http.StatusTooManyRequests, title: "Too many wrong passwords", proxyError: "http_request_denied",
+		detail: "Too many wrong passwords: try again in " + seconds + " s. Until then none is checked.",
+		header: http.Header{"Retry-After": {seconds}},
 	}
-	addr := at.Addr().Unmap()
-	if addr.Is4() {
-		return addr.String()
-	}
-	network, _ := addr.Prefix(64) // fails for IPv4 only
-	return network.String()
 }
 
 func challenge(detail string) *refusal {
