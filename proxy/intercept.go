@@ -72,7 +72,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 // handshakeFailed handles the end of a handshake with a client that may not trust our certificate.
 func (s *serving) handshakeFailed(below *innerConn, err error) {
 	c := below.connect
-	rejected := below.signed.Load() && rejectsCertificate(err)
+	rejected := below.signed.Load() && (rejectsCertificate(err) || breaksOff(err) && s.p.silentClients.countSilent(c))
 	s.p.log.Debug("handshake failed", "host", c.target(), "rejected_ca", rejected, "error", err)
 	if rejected {
 		s.rejected(c)
@@ -80,9 +80,8 @@ func (s *serving) handshakeFailed(below *innerConn, err error) {
 }
 
 // rejectsCertificate reports whether the client rejected our certificate, given the error of a handshake that failed
-// after the certificate was sent: the client sent an alert about it (RFC 8446 §6.2) or closed the connection. In TLS
-// 1.3, OpenSSL encrypts its alert with keys that crypto/tls does not have yet, so that the alert appears as a bad
-// record.
+// after the certificate was sent: the client sent an alert about it (RFC 8446 §6.2). In TLS 1.3, OpenSSL encrypts its
+// alert with keys that crypto/tls does not have yet, so that the alert appears as a bad record.
 func rejectsCertificate(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		switch op.Op + ": " + strings.TrimPrefix(op.Err.Error(), "tls: ") {
@@ -92,6 +91,12 @@ func rejectsCertificate(err error) bool {
 			return true
 		}
 	}
+	return false
+}
+
+// breaksOff reports whether the client closed the connection in the handshake without an alert. It may have rejected
+// our certificate, or given the request up.
+func breaksOff(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 

@@ -13,22 +13,31 @@ const (
 	// silentLimit is the number of silent connections that mean a rejection. A single one may be a connection opened in
 	// advance.
 	silentLimit = 2
+	// trustedFor is how long a client that has sent a request is not taken for one that rejects our certificate, however
+	// often it leaves silently: agents give requests up.
+	trustedFor = time.Minute
 	// maxSilentClients bounds the number of clients remembered for a silent connection.
 	maxSilentClients = 1024
 )
 
-// silentClients counts, by client, the intercepted connections that ended right after a complete handshake, without a
-// request. Some clients, such as Node, check the certificate only then.
+// silentClients counts, by client, the intercepted connections that ended in the handshake without an alert, or right
+// after it without a request. Some clients, such as Node, check the certificate only then.
 type silentClients struct {
 	mu    sync.Mutex
-	times *lru.Cache[silentClient, int]
+	known *lru.Cache[silentClient, silence]
 }
 
 type silentClient struct{ client, host string }
 
+// silence is what is known of a client at a host.
+type silence struct {
+	times int       // how often it left silently since its last request
+	spoke time.Time // when it sent a request
+}
+
 func newSilentClients() *silentClients {
-	times, _ := lru.New[silentClient, int](maxSilentClients) // fails for sizes below 1 only
-	return &silentClients{times: times}
+	known, _ := lru.New[silentClient, silence](maxSilentClients) // fails for sizes below 1 only
+	return &silentClients{known: known}
 }
 
 // countSilent counts a silent connection and reports whether the client has reached silentLimit.
@@ -36,17 +45,22 @@ func (s *silentClients) countSilent(c *connect) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	client := silentClient{c.client, c.host}
-	n, _ := s.times.Get(client)
-	if n++; n >= silentLimit {
-		s.times.Remove(client)
+	k, _ := s.known.Get(client)
+	if time.Since(k.spoke) < trustedFor {
+		return false
+	}
+	if k.times++; k.times >= silentLimit {
+		s.known.Remove(client)
 		return true
 	}
-	s.times.Add(client, n)
+	s.known.Add(client, k)
 	return false
 }
 
-// clear resets the count of c's client and host, because a request came.
-func (s *silentClients) clear(c *connect) { s.times.Remove(silentClient{c.client, c.host}) }
+// heard notes that a request of c's client came.
+func (s *silentClients) heard(c *connect) {
+	s.known.Add(silentClient{c.client, c.host}, silence{spoke: time.Now()})
+}
 
 // leftSilently handles the end of an intercepted connection before the first byte of a request. A client that
 // repeatedly closes right after the handshake probably rejects our certificate and is remembered as such.

@@ -8,11 +8,12 @@ import (
 	"readthru/store"
 )
 
-// A client that does not trust our certificate breaks the handshake off. Its next connections to the host are
-// tunnelled, so that it reaches the origin: for ten minutes, then for twice as long each time that it rejects the
-// certificate again, for a day at most. The store keeps that, and drops it when the authority is installed. The door of
-// a run applies and teaches none of it: the command has our certificate in its environment, and is told if it does not
-// use it.
+// A client that does not trust our certificate breaks the handshake off, with an alert; one that does so without an
+// alert may have given its request up, and is believed the second time only, and not if it sent requests lately. Its
+// next connections to the host are tunnelled, so that it reaches the origin: for ten minutes, then for twice as long
+// each time that it rejects the certificate again, for a day at most. The store keeps that, and drops it when the
+// authority is installed. The door of a run applies and teaches none of it: the command has our certificate in its
+// environment, and is told if it does not use it.
 
 // clientOf returns an identifier of the client for remembering rejections of our certificate: the proxy's user, the
 // address, and the User-Agent of the CONNECT. Programs on one machine trust different certificate stores, and many send
@@ -73,7 +74,7 @@ func (s *serving) rejected(c *connect) {
 
 // accepted forgets that the client rejected our certificate for the host, because it sent a request.
 func (s *serving) accepted(c *connect) {
-	s.p.silentClients.clear(c)
+	s.p.silentClients.heard(c)
 	if !c.rejecting {
 		return
 	}
