@@ -202,7 +202,7 @@ func loadPair(path string, now time.Time) (pair, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return pair{}, &Error{
 			fmt.Errorf("key %s can be read by other users (mode %04o)", path, info.Mode().Perm()),
-			fmt.Sprintf("if nobody can have copied the key, run chmod 600 %s; otherwise move the file away and run "+
+			fmt.Sprintf("if the key cannot have been copied, run chmod 600 %s; otherwise move the file away and run "+
 				"\"readthru ca renew\"", path),
 		}
 	}

@@ -23,8 +23,21 @@ func (a *Authority) Install() (notes []string, err error) {
 // Uninstall removes the certificate from the places where Install puts it. Notes and error are as for Install.
 func (a *Authority) Uninstall() (notes []string, err error) {
 	return a.everyStore(
-		func() error { return truststore.UninstallFile(a.CertFile(), truststore.WithPrefix("readthru-")) },
+		func() error {
+			defer leaveNoLinks()()
+			return truststore.UninstallFile(a.CertFile(), truststore.WithPrefix("readthru-"))
+		},
 		"removed from", removeNSS)
+}
+
+// leaveNoLinks makes update-ca-certificates build /etc/ssl/certs anew, in which it otherwise leaves links to what was
+// removed, until undo is called.
+func leaveNoLinks() (undo func()) {
+	command := truststore.SystemTrustCommand
+	if len(command) == 1 && filepath.Base(command[0]) == "update-ca-certificates" {
+		truststore.SystemTrustCommand = []string{command[0], "--fresh"}
+	}
+	return func() { truststore.SystemTrustCommand = command }
 }
 
 // everyStore applies system and nss to the trust stores; verb is for the notes.

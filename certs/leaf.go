@@ -32,7 +32,8 @@ func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("sign a certificate: %w", err)
 	}
 	now := time.Now()
-	if leaf, ok := a.leaves.Get(name); ok && now.Add(leafReserve).Before(leaf.Leaf.NotAfter) {
+	if leaf, ok := a.leaves.Get(name); ok && now.Add(leafReserve).Before(leaf.Leaf.NotAfter) &&
+		now.After(leaf.Leaf.NotBefore) { // or the clock was set back
 		return leaf, nil
 	}
 	v, err, _ := a.flight.Do(name, func() (any, error) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"readthru/certs"
 )
 
 func TestLeafIsWhatClientsAccept(t *testing.T) {
@@ -133,6 +135,30 @@ func TestLeafIsRenewedBeforeItExpires(t *testing.T) {
 		}
 		if left := time.Until(next.Leaf.NotAfter); left < 5*24*time.Hour {
 			t.Errorf("the new leaf has %v left", left)
+		}
+	})
+}
+
+// Each bubble begins at the same time: in the second one the clock was set back by five days.
+func TestLeafIsSignedAgainAfterTheClockWasSetBack(t *testing.T) {
+	dir := t.TempDir()
+	var a *certs.Authority
+	leaf := func(t *testing.T) *tls.Certificate {
+		t.Helper()
+		l, err := a.Leaf("a.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	synctest.Test(t, func(t *testing.T) {
+		a = open(t, dir)
+		time.Sleep(5 * 24 * time.Hour)
+		leaf(t)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		if l := leaf(t); time.Now().Before(l.Leaf.NotBefore) {
+			t.Errorf("the leaf given is valid from %v on, and it is %v", l.Leaf.NotBefore, time.Now())
 		}
 	})
 }
