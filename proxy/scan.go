@@ -15,6 +15,7 @@ var (
 	errOldCoding = errors.New("a request of HTTP/1.0 has Transfer-Encoding (RFC 9112 §6.1)")
 	errHost      = errors.New("the Host field is not a host (RFC 9112 §3.2)")
 	errChunk     = errors.New("a chunk is malformed (RFC 9112 §7.1)")
+	errChunkSize = errors.New("a chunk of 4 GiB or more, which a parser of 32 bits reads as a shorter one (RFC 9112 §7.1)")
 )
 
 // scanState says where in its messages a scan is.
@@ -36,7 +37,7 @@ type scan struct {
 	state scanState
 	cr    bool  // the byte before was a carriage return
 	left  int64 // bytes of content or chunk still to come
-	n     int   // bytes of this line so far, or digits of a chunk's size
+	n     int   // bytes of this line so far; in a chunk's size 1 once there is a digit
 
 	head headScan
 }
@@ -295,10 +296,10 @@ func (s *scan) inChunked(c byte) error {
 	case s.state == inSize:
 		digit, ok := hexDigit(c)
 		switch {
-		case ok && s.n < 15:
-			s.left, s.n = s.left<<4|digit, s.n+1
-		case ok && s.left == 0: // more zeros
-			s.left = digit
+		case ok && s.left >= 1<<28:
+			return errChunkSize
+		case ok:
+			s.left, s.n = s.left<<4|digit, 1
 		case s.n > 0 && (c == ';' || c == ' ' || c == '\t'):
 			s.state = inExtension
 		default:

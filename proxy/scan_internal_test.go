@@ -48,7 +48,9 @@ func TestFramingIsCheckedHoweverItIsCut(t *testing.T) {
 		{"size with space before", post + chunked + " 5\r\nhello\r\n0\r\n\r\n", errChunk},
 		{"no size", post + chunked + "\r\nhello\r\n0\r\n\r\n", errChunk},
 		{"size with many zeros", post + chunked + strings.Repeat("0", 40) + "5\r\nhello\r\n0\r\n\r\n", nil},
-		{"size over 64 bits", post + chunked + "FFFFFFFFFFFFFFFFF\r\n", errChunk},
+		{"size over 32 bits", post + chunked + "100000005\r\nhello\r\n0\r\n\r\n", errChunkSize},
+		{"size over 64 bits", post + chunked + "FFFFFFFFFFFFFFFFF\r\n", errChunkSize},
+		{"size of 32 bits", post + chunked + "00FFFFFFFF\r\nhello", nil},
 
 		{"bad head behind a length", post + "Content-Length: 5\r\n\r\nhelloGET / HTTP/1.1\rX", errBareCR},
 		{"bad head behind chunks", post + chunked + "1\r\na\r\n0\r\n\r\nGET / HTTP/1.1\rX", errBareCR},

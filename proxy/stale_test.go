@@ -12,12 +12,18 @@ import (
 	"time"
 )
 
-// ailing is an origin of one page that answers 503 when it ails.
+// ailing is an origin of one page that answers 503 when it ails, or breaks off if that is asked for.
 type ailing struct{ ails atomic.Bool }
 
 func (a *ailing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
-	if a.ails.Load() {
+	switch {
+	case a.ails.Load() && r.URL.Query().Has("cut"):
+		w.Header().Set("Content-Length", "100000")
+		w.Header().Set("Cache-Control", "max-age=60")
+		io.WriteString(w, article)
+		return
+	case a.ails.Load():
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
@@ -29,14 +35,21 @@ func (a *ailing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestAPageOfAnAilingOriginIsStaleWithAWarning(t *testing.T) {
 	o := &ailing{}
 	b := newBenchOf(t, o, nil)
-	for name, fields := range map[string][]string{"markdown": {"Accept: */*"}, "HTML": {browserAccept}} {
+	for name, fields := range map[string][]string{
+		"markdown": {"Accept: */*"}, "HTML": {browserAccept},
+		"markdown?cut": {"Accept: */*"}, "HTML?cut": {browserAccept},
+	} {
+		detail := "stale-if-error"
+		if strings.HasSuffix(name, "cut") {
+			detail = "disconnected"
+		}
 		o.ails.Store(false)
 		_, good := b.get("http://a.test/"+name, fields...)
 		o.ails.Store(true)
 		for range 2 {
 			resp, body := b.get("http://a.test/"+name, fields...)
 			if resp.StatusCode != http.StatusOK || body != good || resp.Header.Get("X-Readthru-Warning") != "stale" ||
-				!strings.Contains(resp.Header.Get("Cache-Status"), "detail=stale-if-error") {
+				!strings.Contains(resp.Header.Get("Cache-Status"), "detail="+detail) {
 				t.Errorf("%s: %d %q %q", name, resp.StatusCode, resp.Header, body)
 			}
 		}
