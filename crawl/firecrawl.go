@@ -33,9 +33,15 @@ const (
 	cancelTimeout    = 5 * time.Second
 )
 
+// noKey says where a key would be. A server of one's own may need none.
+const noKey = "no API key is set (crawl.firecrawl_key or FIRECRAWL_API_KEY, where the daemon runs)"
+
 func newFirecrawl(c Config) (*Firecrawl, error) {
 	raw := c.Firecrawl.BaseURL
 	if raw == "" {
+		if c.Firecrawl.Key == "" {
+			return nil, errors.New("use Firecrawl: " + noKey)
+		}
 		raw = firecrawlAddress
 	}
 	u, err := page.Parse(raw)

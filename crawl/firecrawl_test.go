@@ -219,7 +219,7 @@ func TestFirecrawlFaults(t *testing.T) {
 		},
 		{
 			"401, and the key it repeats stays ours", &double{docs: home, key: "other"},
-			"HTTP 401: the key is missing or wrong: Unauthorized: Invalid token ***", 0, false, 0,
+			"HTTP 401: the key is wrong: Unauthorized: Invalid token ***", 0, false, 0,
 		},
 		{
 			"polls survive trouble", &double{
@@ -369,7 +369,13 @@ func TestBadFirecrawlConfigurationIsAnError(t *testing.T) {
 	if _, err := crawl.New("firecrawl", crawl.Config{}); err == nil {
 		t.Error("New without a transport is no error")
 	}
-	if _, err := crawl.New("firecrawl", crawl.Config{Firecrawl: crawl.FirecrawlConfig{Client: public{}}}); err != nil {
+	hosted := crawl.FirecrawlConfig{Client: public{}}
+	if _, err := crawl.New("firecrawl", crawl.Config{Firecrawl: hosted}); err == nil ||
+		!strings.Contains(err.Error(), "FIRECRAWL_API_KEY") {
+		t.Errorf("New without a key: %v, want an error that names it (rule D9)", err)
+	}
+	hosted.Key = "fc-key"
+	if _, err := crawl.New("firecrawl", crawl.Config{Firecrawl: hosted}); err != nil {
 		t.Errorf("New with the default address: %v", err)
 	}
 }

@@ -225,13 +225,18 @@ type firecrawlError struct {
 	status int
 	text   string        // what the server says
 	wait   time.Duration // Retry-After
+	noKey  bool          // it is the answer to a first request, and no key is set
 }
 
 func (e *firecrawlError) Error() string {
 	s := "firecrawl: HTTP " + strconv.Itoa(e.status)
 	switch e.status {
-	case http.StatusUnauthorized:
-		s += ": the key is missing or wrong"
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		if e.noKey {
+			s += ": " + noKey
+		} else if e.status == http.StatusUnauthorized {
+			s += ": the key is wrong"
+		}
 	case http.StatusPaymentRequired:
 		s += ": the account has no credits left"
 	case http.StatusTooManyRequests:
@@ -302,7 +307,8 @@ func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte,
 			told.Error = ""
 		}
 		wait, _ := httpfield.RetryAfter(resp.Header, time.Now(), maxRetryAfter)
-		return &firecrawlError{resp.StatusCode, fc.oneLine(told.Error), wait}
+		return &firecrawlError{resp.StatusCode, fc.oneLine(told.Error), wait, fc.Firecrawl.Key == "" &&
+			method == http.MethodPost}
 	case answer == nil:
 		return nil
 	}
