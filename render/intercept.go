@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	pageurl "readthru/page"
 )
 
 // The limits of one page.
@@ -33,16 +35,18 @@ type traffic struct {
 	slots   chan struct{}
 	running sync.WaitGroup // requests being answered
 
-	mu       sync.Mutex
-	open     int       // requests not yet answered
-	since    time.Time // when open changed last
-	requests int
-	refused  int
-	bytes    int64  // of responses
-	uploaded int64  // bytes of requests
-	status   int    // of the main document; 0 before it
-	used     bool   // the response of Request was used
-	limit    string // the limit that the page exceeded, if any
+	mu        sync.Mutex
+	open      int       // requests not yet answered
+	since     time.Time // when open changed last
+	requests  int
+	refused   int
+	bytes     int64  // of responses
+	uploaded  int64  // bytes of requests
+	status    int    // of the main document; 0 before it
+	documents int    // of the main frame, one after the other
+	used      bool   // the response of Request was used
+	limit     string // the limit that the page exceeded, if any
+	heads     []Response
 }
 
 func newTraffic(t *tab) *traffic {
@@ -77,7 +81,8 @@ func (f *traffic) quiet() time.Duration {
 func (f *traffic) report(p *Page) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p.Requests, p.Refused, p.Bytes = f.requests, f.refused, f.bytes
+	p.Navigated = f.documents > 1
+	p.Requests, p.Refused, p.Bytes, p.Responses = f.requests, f.refused, f.bytes, f.heads
 	if p.Unsettled == "" {
 		p.Unsettled = f.limit
 	}
@@ -182,7 +187,7 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 		string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
 	resp, err := f.inHand(ev, main)
 	if resp == nil && err == nil {
-		ctx, cancel := context.WithTimeout(f.t.ctx, f.t.o.stepTimes().request)
+		ctx, cancel := context.WithTimeout(f.t.ctx, f.t.requestTime(ev.Request.URL))
 		defer cancel()
 		resp, err = f.ask(ctx, ev)
 	}
@@ -194,9 +199,20 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	f.mu.Lock()
 	if main && (resp.ResponseCode < 300 || resp.ResponseCode > 399) {
 		f.status = int(resp.ResponseCode)
+		f.documents++
 	}
 	f.mu.Unlock()
 	_, _ = chromedp.Call(f.t.ctx, fetch.FulfillRequest, *resp) // as above
+}
+
+// requestTime returns the time for a request: for one to the page's own site, all of the page's time, so that the page
+// is never taken for quiet because its request was given up.
+func (t *tab) requestTime(to string) time.Duration {
+	all := time.Until(t.deadline)
+	if u, err := url.Parse(to); err != nil || !pageurl.SameSite(u.Hostname(), t.r.URL.Hostname()) {
+		return min(t.o.stepTimes().request, all)
+	}
+	return all
 }
 
 // inHand returns the response of Request for the first request of the main document, and nil for all others.
@@ -254,6 +270,11 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	if f.t.o.UserAgent != "" {
 		req.Header.Set("User-Agent", f.t.o.UserAgent)
 	}
+	if f.t.r.Fresh && req.Header.Get("Cache-Control") == "" {
+		req.Header.Set("Cache-Control", "no-cache")
+	}
+	head := Response{URL: u}
+	defer func() { f.note(head) }()
 	resp, err := f.t.o.Client.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -269,7 +290,15 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	if int64(len(body)) > f.t.o.MaxBody {
 		return nil, errTooLarge
 	}
+	head.Status, head.Header, head.Empty = resp.StatusCode, resp.Header, len(body) == 0
 	return fulfil(ev.RequestID, resp.StatusCode, resp.Header, body), nil
+}
+
+// note notes the head of a response that the page was given.
+func (f *traffic) note(head Response) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.heads = append(f.heads, head)
 }
 
 // framing are fields about the transfer of content, which do not apply to the decoded content that the browser gets.

@@ -33,7 +33,9 @@ type tab struct {
 	r   Request
 	ctx context.Context // of the tab; ends with the caller's
 
+	begun     time.Time
 	deadline  time.Time
+	matched   bool           // Request.Selector
 	listening sync.WaitGroup // handlers of the page's events
 
 	*traffic
@@ -49,7 +51,7 @@ func (p *process) render(ctx context.Context, o Options, r Request) (*Page, erro
 			c.ProxyServer, c.ProxyBypassList = "http://"+p.proxy.addr, "<-loopback>"
 		}))
 	tabCtx, cancel := context.WithCancelCause(tabCtx)
-	t := &tab{o: o, r: r, ctx: tabCtx}
+	t := &tab{o: o, r: r, ctx: tabCtx, begun: time.Now()}
 	t.traffic = newTraffic(t)
 	defer p.closing.Go(func() { // closing the tab waits for the browser; the caller does not
 		closeTab()
@@ -77,7 +79,7 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Page{Unsettled: unsettled}
+	out := &Page{Unsettled: unsettled, Ended: t.ended(unsettled)}
 	if out.URL, out.HTML, err = t.read(); err != nil {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
@@ -130,6 +132,11 @@ func (t *tab) read() (*url.URL, []byte, error) {
 	for range 20 {
 		doc, err := evaluate[document](ctx, t, fmt.Sprintf(serialise, t.o.MaxBody))
 		if err != nil {
+			if _, thrown := errors.AsType[thrownError](err); thrown && strings.Contains(err.Error(), notWhole) {
+				last = err
+				_, _ = t.pass(ctx, virtualTime) // a script has led here, or it is long
+				continue
+			}
 			if ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {
 				return nil, nil, err
 			}
@@ -137,7 +144,7 @@ func (t *tab) read() (*url.URL, []byte, error) {
 			continue
 		}
 		if doc.HTML == "" { // between two documents; the next one needs time to pass
-			_ = t.pass(ctx, 1)
+			_, _ = t.pass(ctx, 1)
 			continue
 		}
 		at, err := url.Parse(doc.URL)
@@ -146,7 +153,7 @@ func (t *tab) read() (*url.URL, []byte, error) {
 		}
 		return at, []byte(doc.HTML), nil
 	}
-	return nil, nil, fmt.Errorf("the page keeps navigating: %w", last)
+	return nil, nil, fmt.Errorf("the page does not come to its end: %w", last)
 }
 
 // document is the value of serialise.
@@ -158,20 +165,35 @@ type document struct {
 // load navigates to the page and waits for its load event. If the event does not come but there is a document, load
 // returns why the page may be incomplete.
 func (t *tab) load() (unsettled string, err error) {
-	ctx, cancel := context.WithTimeout(t.ctx, t.share(t.o.stepTimes().load))
+	ctx, cancel := context.WithTimeout(t.ctx, t.left())
 	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer end(nil)
+	watch.Go(func() { t.watch(ctx, end) })
 	err = chromedp.Do(ctx, chromedp.Navigate(t.r.URL.String()))
 	switch {
+	case errors.Is(context.Cause(ctx), errNoAnswer):
+		return "", errNoAnswer
 	case err == nil, t.document() != 0 && errors.Is(err, chromedp.ErrPageLoad):
 		return "", nil
 	case t.document() != 0 && ctx.Err() != nil && t.ctx.Err() == nil:
-		return fmt.Sprintf("not loaded after %s", t.o.stepTimes().load), nil
+		return fmt.Sprintf("not loaded after %s", t.waited()), nil
 	}
 	return "", fmt.Errorf("load the page: %w", err)
 }
 
-// share returns the time for a step: most, but at most half of the remaining time, so that the next step has time too.
-func (t *tab) share(most time.Duration) time.Duration { return min(most, time.Until(t.deadline)/2) }
+// ended returns what ended the wait for a page.
+func (t *tab) ended(unsettled string) string {
+	switch {
+	case t.matched:
+		return EndedBySelector
+	case unsettled != "":
+		return EndedByTimeout
+	}
+	return EndedByQuiet
+}
 
 // open opens the tab and isolates it.
 func (t *tab) open(cancel context.CancelCauseFunc) error {

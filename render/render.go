@@ -74,19 +74,41 @@ type Request struct {
 	Scroll     bool   // also load content that loads when it comes into view
 	Screenshot bool   // take a screenshot of the whole page, which loads its images and fonts
 	Console    bool   // keep the errors that the page logs
+	Fresh      bool   // ask for every response with Cache-Control: no-cache
 }
 
 // Page is a rendered page.
 type Page struct {
 	HTML       []byte   // the final document, UTF-8; shadow roots are template elements with shadowrootmode
 	URL        *url.URL // of the final document
+	Navigated  bool     // it is another document than that of Request: a script or a meta element led there
 	Screenshot []byte   // PNG
 	Console    []string // errors and uncaught exceptions, at most 100, each at most 1,000 characters
 	Unsettled  string   // why the page may be incomplete; empty if it was done
+	Ended      string   // what ended the wait: EndedBySelector, EndedByQuiet or EndedByTimeout
 	Requests   int      // number of requests of the page
 	Refused    int      // how many of them were refused: images, fonts, beacons, failures, and requests over a limit
 	Bytes      int64    // total size of the responses, decoded
+
+	// Responses are what the document was made of, apart from Request.Body: scripts, style sheets, data and further
+	// documents, in the order of their arrival. Requests that were refused on principle are left out.
+	Responses []Response
 }
+
+// Response is the head of a response to a page's request.
+type Response struct {
+	URL    *url.URL
+	Status int         // 0 if there was no response
+	Header http.Header // shared: never change it
+	Empty  bool        // it has no content
+}
+
+// What ended the wait for a page.
+const (
+	EndedBySelector = "selector" // Request.Selector matched
+	EndedByQuiet    = "quiet"    // the page had nothing more to do
+	EndedByTimeout  = "timeout"  // there was no more time, or there is no match for Request.Selector
+)
 
 // State is the state of a [Browser]. Counts are since New.
 type State struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -219,6 +220,50 @@ func TestConsoleErrorsAreKeptOnRequest(t *testing.T) {
 		if len(line) > 1010 || strings.Contains(line, "chat") {
 			t.Errorf("line of %d bytes: %.80s", len(line), line)
 		}
+	}
+}
+
+func TestRenderWaitsAsLongAsThePageWorks(t *testing.T) {
+	s := newSite(t)
+	b := s.browser(t, func(o *render.Options) { o.Timeout = 30 * time.Second })
+	s.mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(5500 * time.Millisecond): // a sixth of the time and more
+			_, _ = io.WriteString(w, "it came at last")
+		case <-r.Context().Done():
+		}
+	})
+	s.mux.HandleFunc("/never", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s.add("/page", `<body><p>shell</p><script>fetch('/slow').then((r) => r.text()).then((t) =>
+		document.body.insertAdjacentHTML('beforeend', '<article>' + t + '</article>'))</script>`)
+	s.add("/polls", `<body><p>shell</p><script>fetch('/never'); setTimeout(() =>
+		document.body.insertAdjacentHTML('beforeend', '<article>it came at last</article>'), 1)</script>`)
+	s.add("/hangs", `<body><p>it came at last</p><script>fetch('/never')</script>`)
+	for _, tt := range []struct {
+		path, selector, want string
+		limit                time.Duration
+	}{
+		{"/page", "", render.EndedByQuiet, time.Minute},
+		{"/page", "article", render.EndedBySelector, time.Minute},
+		{"/polls", "article", render.EndedBySelector, time.Minute},
+		{"/hangs", "", render.EndedByTimeout, 4 * time.Second},
+		{"/hangs", "article", render.EndedByTimeout, 4 * time.Second},
+	} {
+		t.Run(tt.path+" "+tt.selector, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), tt.limit)
+			defer cancel()
+			r := s.page(t, tt.path)
+			r.Selector = tt.selector
+			p, err := b.Render(ctx, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(p.HTML), "it came at last") || p.Ended != tt.want ||
+				(p.Unsettled == "") != (tt.want != render.EndedByTimeout) {
+				t.Errorf("ended by %s, want %s; %q:\n%s", p.Ended, tt.want, p.Unsettled, p.HTML)
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -25,40 +26,52 @@ const (
 	maxTasks    = 10_000                 // tasks that a page may run before its clock is advanced
 )
 
-// stepTimes are the maximum real times of a page's steps, as shares of Options.Timeout.
+// stepTimes are the maximum real times of what must not take all the time of a page, as shares of Options.Timeout.
 type stepTimes struct {
-	load    time.Duration // until the load event; after that the incomplete document is taken
-	settle  time.Duration // until the page is done
 	answer  time.Duration // until the page answers a call; a page that computes for ever does not answer
-	request time.Duration // for one request
+	request time.Duration // for one request to another site
 }
 
-// stepTimes returns the shares of Timeout; of 30 s they are 10, 5, 5 and 10 s.
+// stepTimes returns the shares of Timeout; of 30 s they are 5 and 10 s.
 func (o Options) stepTimes() stepTimes {
-	return stepTimes{load: o.Timeout / 3, settle: o.Timeout / 6, answer: o.Timeout / 6, request: o.Timeout / 3}
+	return stepTimes{answer: o.Timeout / 6, request: o.Timeout / 3}
 }
+
+// readTime is how much of a page's time is left to read its document.
+const readTime = 2 * time.Second
+
+// left returns how long the page may still work.
+func (t *tab) left() time.Duration {
+	left := time.Until(t.deadline)
+	return left - min(readTime, left/4)
+}
+
+// waited returns how long the page has worked, for its reader.
+func (t *tab) waited() time.Duration { return time.Since(t.begun).Round(100 * time.Millisecond) }
 
 // errNoAnswer reports that a page does not answer because it computes without end.
 var errNoAnswer = errors.New("the page does not answer")
 
-// settle waits until the page is done. It returns why the page may be incomplete, or "" if it is done.
+// settle waits until the page is done, as long as there is time. It returns why the page may be incomplete, or "" if it
+// is done.
 func (t *tab) settle(ctx context.Context) (unsettled string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, t.share(t.o.stepTimes().settle))
+	ctx, cancel := context.WithTimeout(ctx, t.left())
 	defer cancel()
-	unsettled, err = t.settleSteps(ctx)
+	if t.r.Selector != "" {
+		unsettled, err = t.waitSelector(ctx)
+	} else {
+		unsettled, err = t.settleSteps(ctx)
+	}
 	if err != nil && ctx.Err() != nil && t.ctx.Err() == nil {
-		return fmt.Sprintf("still busy after %s", t.o.stepTimes().settle), nil // take the document as it is
+		return fmt.Sprintf("still busy after %s", t.waited()), nil // take the document as it is
 	}
 	return unsettled, err
 }
 
 // settleSteps is settle without its timeout.
 func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
-	if unsettled = t.pass(ctx, virtualTime); unsettled != "" {
-		return unsettled, nil
-	}
-	if t.r.Selector != "" {
-		return t.waitSelector(ctx)
+	if unsettled, err = t.pass(ctx, virtualTime); unsettled != "" || err != nil {
+		return unsettled, err
 	}
 	has, err := evaluate[int](ctx, t, traits)
 	if err != nil {
@@ -66,8 +79,8 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	}
 	if has&hasWorkers != 0 {
 		t.waitQuiet(ctx)
-		if unsettled = t.pass(ctx, scrollTime); unsettled != "" {
-			return unsettled, nil
+		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil {
+			return unsettled, err
 		}
 	}
 	if has&lazy == 0 {
@@ -82,8 +95,8 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 		if err := t.paint(ctx); err != nil {
 			return "", err
 		}
-		if unsettled = t.pass(ctx, scrollTime); unsettled != "" || i == maxScrolls {
-			return unsettled, nil
+		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil || i == maxScrolls {
+			return unsettled, err
 		}
 		more, err := evaluate[bool](ctx, t, scroll)
 		if err != nil || !more {
@@ -92,8 +105,8 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 		if err := t.paint(ctx); err != nil {
 			return "", err
 		}
-		if unsettled = t.pass(ctx, scrollTime); unsettled != "" {
-			return unsettled, nil
+		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil {
+			return unsettled, err
 		}
 	}
 }
@@ -111,12 +124,17 @@ func (t *tab) waitQuiet(ctx context.Context) {
 	}
 }
 
-// pass advances the page's clock. It returns why that failed, or "" if it succeeded.
-func (t *tab) pass(ctx context.Context, ms float64) string {
-	ctx, cancel := context.WithCancel(ctx) // ends the subscription
-	defer cancel()
+// pass advances the page's clock, for which it waits as long as the page works. It returns why the time was over
+// before, or "". The error is errNoAnswer for a page that computes without end.
+func (t *tab) pass(ctx context.Context, ms float64) (unsettled string, err error) {
+	ctx, cancel := context.WithCancelCause(ctx) // ends the subscription
+	defer cancel(nil)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel(nil)
+	watch.Go(func() { t.watch(ctx, cancel) })
 	expired := chromedp.Events(ctx, emulation.VirtualTimeBudgetExpired)
-	_, err := chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
+	_, err = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, Budget: new(ms),
 		MaxVirtualTimeTaskStarvationCount: maxTasks,
 	})
@@ -127,11 +145,30 @@ func (t *tab) pass(ctx context.Context, ms float64) string {
 	}
 	switch {
 	case err == nil:
-		return ""
+		return "", nil
+	case errors.Is(context.Cause(ctx), errNoAnswer):
+		return "", errNoAnswer
 	case t.loading() > 0:
-		return fmt.Sprintf("still loading after %s", t.o.stepTimes().settle)
+		return fmt.Sprintf("still loading after %s", t.waited()), nil
 	}
-	return fmt.Sprintf("still busy after %s", t.o.stepTimes().settle)
+	return fmt.Sprintf("still busy after %s", t.waited()), nil
+}
+
+// watch ends ctx when the page does not answer.
+func (t *tab) watch(ctx context.Context, end context.CancelCauseFunc) {
+	tick := time.NewTicker(t.o.stepTimes().answer / 5)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := evaluate[int](ctx, t, "1"); errors.Is(err, errNoAnswer) {
+			end(errNoAnswer)
+			return
+		}
+	}
 }
 
 // paint makes the page paint, so that it learns what has come into view. It does not paint while its clock stands
@@ -144,25 +181,40 @@ func (t *tab) paint(ctx context.Context) error {
 	return err
 }
 
-// waitSelector waits until Request.Selector matches. It returns why the page may be incomplete, as settle does.
+// waitSelector waits until Request.Selector matches, and then a moment for what appears with it. It returns why the
+// page may be incomplete, as settle does: there was no match while there was time, or while the page had all of that
+// time by its own clock and has nothing more to do.
 func (t *tab) waitSelector(ctx context.Context) (string, error) {
 	name, err := json.Marshal(t.r.Selector) // a JSON string is a JavaScript string
 	if err != nil {
 		return "", err
 	}
 	found := fmt.Sprintf("!!document.querySelector(%s)", name)
-	for {
+	for passed := 0.0; ; {
 		ok, err := evaluate[bool](ctx, t, found)
 		if ok {
-			return "", nil
+			t.matched = true
+			moment, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, err := t.pass(moment, virtualTime)
+			return "", err
 		}
 		if _, bad := errors.AsType[thrownError](err); bad {
 			return "", fmt.Errorf("invalid selector %q", t.r.Selector)
 		}
-		if err != nil || t.pass(ctx, scrollTime) != "" {
-			//nolint:nilerr // the page is returned without the selector
-			return fmt.Sprintf("no match for %q after %s", t.r.Selector, t.o.stepTimes().settle), nil
+		if ctx.Err() == nil && err == nil && passed < t.o.Timeout.Seconds()*1000 {
+			step, cancel := context.WithTimeout(ctx, time.Second)
+			unsettled, err := t.pass(step, scrollTime)
+			cancel()
+			switch {
+			case err != nil:
+				return "", err
+			case unsettled == "":
+				passed += scrollTime
+			}
+			continue
 		}
+		return fmt.Sprintf("no match for %q after %s", t.r.Selector, t.waited()), nil
 	}
 }
 
@@ -233,6 +285,9 @@ const scroll = `(() => {
 	return true;
 })()`
 
+// notWhole is what serialise throws for a document that is still being read.
+const notWhole = "the document is not whole"
+
 // serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the
 // content of each visible frame of the same origin after that frame. It throws if that is longer than a number of
 // characters.
@@ -264,6 +319,7 @@ const serialise = `(() => {
 	};
 	const d = document.documentElement;
 	if (!d) return {url: location.href, html: ''};
+	if (document.readyState === 'loading') throw new Error('the document is not whole');
 	const inner = content(d, 0), outer = d.cloneNode(false).outerHTML, end = outer.lastIndexOf('</');
 	const html = '<!DOCTYPE html>' + (end < 0 ? inner : outer.slice(0, end) + inner + outer.slice(end));
 	if (html.length > %d) throw new Error('the document is too large');
