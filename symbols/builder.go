@@ -45,6 +45,7 @@ type Builder struct {
 	files   []*file
 	names   map[name]*count
 	symbols int
+	sources int           // files that define something
 	spent   time.Duration // work on all files by all workers
 	skipped Skipped
 	cut     int             // number of files with too many symbols
@@ -58,15 +59,22 @@ type file struct {
 	language    *language
 	definitions []definition
 	own         []use // by definition: how the file itself uses that name
-	test        bool  // a test or an example
+	aside       bool  // a test, an example, or a copy that a tool made: it comes last
+	references  []referral
 }
 
 // name is a name in a family of languages, which share names.
 type name struct{ family, text string }
 
-// count is the number of files in which a name occurs: used alone, as a member of something, and as a definition. Tests
-// and examples are counted apart.
-type count struct{ alone, member, testAlone, testMember, definitions int32 }
+// referral is how and how often a file refers to a name.
+type referral struct {
+	name *count
+	uses
+}
+
+// count is the number of files in which a name occurs: used alone, as a member of something, and as a definition. Files
+// that are aside are counted apart.
+type count struct{ alone, member, asideAlone, asideMember, definitions int32 }
 
 // Begin starts a tree. Files that are added after the end of ctx are left out.
 func (e *Engine) Begin(ctx context.Context) *Builder {
@@ -147,7 +155,7 @@ func (b *Builder) keep(path string, l *language, s *source) {
 	if s.cut {
 		b.cut++
 	}
-	f := &file{path: strings.Clone(path), language: l, test: isTest(path)}
+	f := &file{path: strings.Clone(path), language: l, aside: isTest(path) || isCopy(path, l)}
 	place := make([]int, len(s.definitions)) // index of each definition in f.definitions, or -1
 	defined := map[string]bool{}
 	for i, d := range s.definitions {
@@ -160,24 +168,26 @@ func (b *Builder) keep(path string, l *language, s *source) {
 		}
 		place[i] = len(f.definitions)
 		f.definitions = append(f.definitions, d)
-		f.own = append(f.own, s.references[d.name])
+		f.own = append(f.own, s.references[d.name].way)
 		b.symbols++
 		if d.kind != Impl && d.kind != Prototype {
 			defined[d.name] = true
 		}
 	}
 	for text := range defined {
-		if c := b.of(l, text); c != nil && !f.test {
+		if c := b.of(l, text); c != nil && !f.aside {
 			c.definitions++
 		}
 	}
-	for text, use := range s.references {
+	f.references = make([]referral, 0, len(s.references))
+	for text, u := range s.references {
 		if c := b.of(l, text); c != nil {
+			f.references = append(f.references, referral{c, u})
 			alone, member := &c.alone, &c.member
-			if f.test {
-				alone, member = &c.testAlone, &c.testMember
+			if f.aside {
+				alone, member = &c.asideAlone, &c.asideMember
 			}
-			if use == usedAlone {
+			if u.way == usedAlone {
 				*alone++
 			} else {
 				*member++
@@ -185,6 +195,9 @@ func (b *Builder) keep(path string, l *language, s *source) {
 		}
 	}
 	if len(f.definitions) > 0 {
+		b.sources++
+	}
+	if len(f.definitions) > 0 || len(f.references) > 0 {
 		b.files = append(b.files, f)
 	}
 }

@@ -23,9 +23,9 @@ type definition struct {
 
 // source holds the definitions and references of one file.
 type source struct {
-	definitions []definition   // in the order of the text
-	references  map[string]use // by name, including names that the file defines
-	cut         bool           // the file has more definitions or references than were read
+	definitions []definition    // in the order of the text
+	references  map[string]uses // by name, including names that the file defines
+	cut         bool            // the file has more definitions or references than were read
 }
 
 // use says how a file refers to a name. If there are several ways, it is the greatest.
@@ -37,17 +37,24 @@ const (
 	usedAlone     // called, or a type
 )
 
-// refer records the use of a name.
+// uses is how and how often a file refers to a name.
+type uses struct {
+	way use
+	n   uint32
+}
+
+// refer records a use of a name.
 func (s *source) refer(text []byte, u use) {
-	if nameable(text) && s.references[string(text)] < u {
-		s.references[string(text)] = u
+	if nameable(text) {
+		was := s.references[string(text)]
+		s.references[string(text)] = uses{max(was.way, u), was.n + 1}
 	}
 }
 
 // newSource builds a source from the matches of a grammar in content: it finds the nesting, names and signatures of the
 // definitions.
 func newSource(l *language, content []byte, found []match, cut bool) *source {
-	s := &source{cut: cut, references: map[string]use{}}
+	s := &source{cut: cut, references: map[string]uses{}}
 	definitions := found[:0]
 	for _, m := range found {
 		switch {

@@ -16,7 +16,7 @@ func readGo(content []byte) *source {
 		return &source{}
 	}
 	g := &goFile{
-		source: source{references: map[string]use{}}, content: content,
+		source: source{references: map[string]uses{}}, content: content,
 		at:   func(p token.Pos) int { return files.Position(p).Offset },
 		line: func(p token.Pos) int { return files.Position(p).Line },
 	}

@@ -35,6 +35,11 @@ var languages = func() map[string]*language {
 		{".rb", language{"ruby", "ruby", noGrammar, &rubyScanner}},
 		{".php", language{"php", "php", noGrammar, &phpScanner}},
 		{".swift", language{"swift", "swift", noGrammar, &swiftScanner}},
+		{".lua", language{"lua", "lua", noGrammar, &luaScanner}},
+		{".ex .exs", language{"elixir", "elixir", noGrammar, &elixirScanner}},
+		{".scala .sc", language{"scala", "jvm", noGrammar, &scalaScanner}},
+		{".sh .bash .zsh .ksh", language{"shell", "shell", noGrammar, &shellScanner}},
+		{".pl .pm", language{"perl", "perl", noGrammar, &perlScanner}},
 	} {
 		for extension := range strings.FieldsSeq(l.extensions) {
 			byExtension[extension] = &l.language
@@ -72,6 +77,35 @@ var foreign = map[string]bool{
 	"node_modules": true, "bower_components": true, "jspm_packages": true, "vendor": true, "third_party": true,
 	"thirdparty":    true,
 	"site-packages": true, "__pycache__": true, "Godeps": true, "Pods": true, "Carthage": true,
+}
+
+// isCopy reports whether a file is likely what a tool or other people made: bundled, generated, or a library that is
+// kept beside the code. The rest of the tree has what it was made of, or matters more.
+func isCopy(name string, l *language) bool {
+	folders, file := path.Split(strings.ToLower(name))
+	for folder := range strings.SplitSeq(folders, "/") {
+		switch folder {
+		case "dist", "bundle", "bundles", "generated", "__generated__", "_generated", "umd", "third-party", "external",
+			"extern",
+			"vendored", "deps", "thirdparty":
+			return true
+		case "build", "out", "output", "public", "static", "assets", "cjs", "esm", "esm5", "esm2015", "es2015", "_esm5",
+			"_esm2015", "fesm5", "fesm2015", "amd", "min", "js-built", "compiled":
+			if l.family == "script" {
+				return true
+			}
+		}
+	}
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	for _, end := range []string{
+		".min", ".bundle", ".umd", ".cjs", ".esm", ".prod", ".production", "-min", ".generated",
+		"_generated", ".gen",
+	} {
+		if strings.HasSuffix(stem, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // isTest reports whether a file is a test or an example. Definitions and references in such files count little.

@@ -26,16 +26,26 @@ type File struct {
 	Symbols  []Symbol `json:"symbols"`
 
 	weight float64
+	aside  bool
 }
 
 // Symbol is a definition.
 type Symbol struct {
-	Name       string   `json:"name"`
-	Kind       Kind     `json:"kind"`
-	Line       int      `json:"line"` // from 1
-	Signature  string   `json:"signature"`
-	References int      `json:"references"` // number of other files that use the name
-	Members    []Symbol `json:"members,omitempty"`
+	Name       string `json:"name"`
+	Kind       Kind   `json:"kind"`
+	Line       int    `json:"line"` // from 1
+	Signature  string `json:"signature"`
+	References int    `json:"references"` // number of other files that use the name
+	// of the most important symbols: the files that use the name most, and how often all other files do
+	Users   []User   `json:"users,omitempty"`
+	Uses    int      `json:"uses,omitempty"`
+	Members []Symbol `json:"members,omitempty"`
+}
+
+// User is a file that uses a name.
+type User struct {
+	Path string `json:"path"`
+	Uses int    `json:"uses"`
 }
 
 // Map waits for the added files and returns their map. Its text has at most about this many tokens; if tokens is not
@@ -44,8 +54,9 @@ func (b *Builder) Map(tokens int) *Map {
 	b.work.Wait()
 	slices.SortFunc(b.files, func(x, y *file) int { return cmp.Compare(x.path, y.path) })
 	list := rank(b.files, b.names)
+	b.findUsers(list[:min(len(list), withUsers)])
 	shown, full := b.choose(list, tokens)
-	m := &Map{Files: []File{}, Known: len(list), Sources: len(b.files), Basic: len(b.basic) > 0, Skipped: b.skipped}
+	m := &Map{Files: []File{}, Known: len(list), Sources: b.sources, Basic: len(b.basic) > 0, Skipped: b.skipped}
 	for i, f := range b.files {
 		if len(shown[i]) > 0 {
 			m.Files = append(m.Files, f.show(shown[i]))
@@ -56,7 +67,9 @@ func (b *Builder) Map(tokens int) *Map {
 			m.Symbols++
 		}
 	}
-	slices.SortStableFunc(m.Files, func(x, y File) int { return cmp.Compare(y.weight, x.weight) })
+	slices.SortStableFunc(m.Files, func(x, y File) int {
+		return cmp.Or(lastIf(x.aside, y.aside), cmp.Compare(y.weight, x.weight))
+	})
 	b.warn(m, full, tokens)
 	return m
 }
@@ -78,6 +91,11 @@ func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, ful
 				more++
 			}
 		}
+		if extra := tokensOf(usersText(r.references, r.uses, r.users)); tokens <= 0 || used+cost+extra <= tokens {
+			cost += extra
+		} else {
+			r.users = nil
+		}
 		if count+more > maxInMap || tokens > 0 && used+cost > tokens {
 			return shown, true
 		}
@@ -97,7 +115,7 @@ func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, ful
 
 // show returns the file with the chosen symbols, in the order of the text.
 func (f *file) show(chosen map[int]ranked) File {
-	out := File{Path: f.path, Language: f.language.name, Known: len(f.definitions)}
+	out := File{Path: f.path, Language: f.language.name, Known: len(f.definitions), aside: f.aside}
 	children := map[int][]int{}
 	for i, d := range f.definitions {
 		if r, ok := chosen[i]; ok {
@@ -110,12 +128,74 @@ func (f *file) show(chosen map[int]ranked) File {
 		var list []Symbol
 		for _, i := range children[parent] {
 			d := f.definitions[i]
-			list = append(list, Symbol{d.name, d.kind, d.line, d.signature, chosen[i].references, members(i)})
+			r := chosen[i]
+			list = append(list, Symbol{d.name, d.kind, d.line, d.signature, r.references, r.users, r.uses, members(i)})
 		}
 		return list
 	}
 	out.Symbols = members(-1)
 	return out
+}
+
+const (
+	withUsers = 40 // symbols whose users are named
+	maxUsers  = 3  // users that are named of a symbol
+)
+
+// findUsers finds who uses the symbols of list, and how often.
+func (b *Builder) findUsers(list []ranked) {
+	wanted := map[*count][]int{} // indexes in list
+	for i, r := range list {
+		f := b.files[r.file]
+		if c := b.names[name{f.language.family, f.definitions[r.index].name}]; c != nil && r.references > 0 {
+			wanted[c] = append(wanted[c], i)
+		}
+	}
+	for i, f := range b.files {
+		for _, u := range f.references {
+			for _, j := range wanted[u.name] {
+				r := &list[j]
+				if r.file == i || u.way != usedAlone && b.files[r.file].definitions[r.index].owner == "" {
+					continue
+				}
+				r.uses += int(u.n)
+				if !f.aside {
+					r.users = append(r.users, User{f.path, int(u.n)})
+				}
+			}
+		}
+	}
+	for i := range list {
+		r := &list[i]
+		slices.SortStableFunc(r.users, func(x, y User) int { return cmp.Compare(y.Uses, x.Uses) })
+		r.users = slices.Clone(r.users[:min(len(r.users), maxUsers)])
+	}
+}
+
+// usersText says who uses a symbol; empty if that is not known.
+func usersText(files, uses int, users []User) string {
+	if len(users) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  ← %d× in %d files: ", uses, files)
+	if files == 1 {
+		b.Reset()
+		fmt.Fprintf(&b, "  ← %d× in ", uses)
+	}
+	for i, u := range users {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(u.Path)
+		if files > 1 {
+			fmt.Fprintf(&b, " %d×", u.Uses)
+		}
+	}
+	if files > len(users) {
+		b.WriteString(", …")
+	}
+	return b.String()
 }
 
 // warn sets the map's warnings.
@@ -185,9 +265,18 @@ func (m *Map) Text() string {
 	return b.String()
 }
 
+// Outline returns the symbols of a tree that has one file, as Text has them, without the file's name and warnings.
+func (m *Map) Outline() string {
+	var b strings.Builder
+	for _, f := range m.Files {
+		writeSymbols(&b, f.Symbols, "")
+	}
+	return b.String()
+}
+
 func writeSymbols(b *strings.Builder, symbols []Symbol, indent string) {
 	for _, s := range symbols {
-		fmt.Fprintf(b, "%s%d: %s\n", indent, s.Line, s.Signature)
+		fmt.Fprintf(b, "%s%d: %s%s\n", indent, s.Line, s.Signature, usersText(s.References, s.Uses, s.Users))
 		writeSymbols(b, s.Members, indent+"  ")
 	}
 }

@@ -6,19 +6,24 @@ import (
 )
 
 // The weight of a symbol is the number of other files that refer to its name, divided by the number of files that
-// define that name. Tests and examples count little, both as references and as definitions. A method weighs less than
-// the type that it belongs to: names such as "get" and "append" are called everywhere and mostly mean other methods.
+// define that name. References in tests, in examples and in copies that tools made count little, and what these files
+// define comes last. A method weighs less than the type that it belongs to: names such as "get" and "append" are called
+// everywhere and mostly mean other methods. A macro weighs less than what it is used for, and is not shown if nothing
+// uses it.
 const (
-	testReference = 1.0 / 8  // a reference in a test
-	testSymbol    = 1.0 / 32 // a symbol in a test
-	strayMember   = 1.0 / 8  // a use as x.name of a symbol that is not a member
-	methodShare   = 0.9      // maximum weight of a method, as a share of its type's weight
+	asideReference = 1.0 / 8 // a reference in a test
+	macroShare     = 1.0 / 4 // weight of a macro, as a share of that of other symbols
+	strayMember    = 1.0 / 8 // a use as x.name of a symbol that is not a member
+	methodShare    = 0.9     // maximum weight of a method, as a share of its type's weight
 )
 
 // ranked is a symbol with its weight.
 type ranked struct {
 	file, index int
+	aside       bool
 	references  int // number of files
+	uses        int // by these files; known of the most important symbols only
+	users       []User
 	weight      float64
 }
 
@@ -31,7 +36,7 @@ func rank(files []*file, names map[name]*count) []ranked {
 		all[i] = make([]ranked, len(f.definitions))
 		for j, d := range f.definitions {
 			all[i][j] = weigh(f, j, names[name{f.language.family, d.name}])
-			all[i][j].file, all[i][j].index = i, j
+			all[i][j].file, all[i][j].index, all[i][j].aside = i, j, f.aside
 			key := name{f.language.family, d.name}
 			switch {
 			case d.kind.holdsMethods() && d.kind != Impl, d.kind == Type:
@@ -51,6 +56,8 @@ func rank(files []*file, names map[name]*count) []ranked {
 			key := name{f.language.family, d.name}
 			owner := name{f.language.family, d.owner}
 			switch {
+			case d.kind == Macro && f.language.family == "c" && r.references == 0 && f.own[j] == unused:
+				continue
 			case d.kind == Impl: // is shown together with its methods
 				continue
 			case d.kind == Prototype && d.owner == "" && functions[key]: // the definition is shown instead
@@ -65,9 +72,21 @@ func rank(files []*file, names map[name]*count) []ranked {
 		}
 	}
 	slices.SortFunc(list, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.file, b.file), cmp.Compare(a.index, b.index))
+		return cmp.Or(lastIf(a.aside, b.aside), cmp.Compare(b.weight, a.weight), cmp.Compare(a.file, b.file),
+			cmp.Compare(a.index, b.index))
 	})
 	return list
+}
+
+// lastIf compares two values by a property that puts what has it last.
+func lastIf(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // weigh returns the references and the weight of a definition.
@@ -77,26 +96,26 @@ func weigh(f *file, index int, c *count) ranked {
 	}
 	others := *c
 	switch own := f.own[index]; { // subtract the file itself
-	case own == usedAlone && f.test:
-		others.testAlone--
+	case own == usedAlone && f.aside:
+		others.asideAlone--
 	case own == usedAlone:
 		others.alone--
-	case own == usedOf && f.test:
-		others.testMember--
+	case own == usedOf && f.aside:
+		others.asideMember--
 	case own == usedOf:
 		others.member--
 	}
-	r := ranked{references: int(others.alone + others.testAlone)}
-	r.weight = float64(others.alone) + testReference*float64(others.testAlone)
-	ofMembers := float64(others.member) + testReference*float64(others.testMember)
+	r := ranked{references: int(others.alone + others.asideAlone)}
+	r.weight = float64(others.alone) + asideReference*float64(others.asideAlone)
+	ofMembers := float64(others.member) + asideReference*float64(others.asideMember)
 	if f.definitions[index].owner != "" {
-		r.references += int(others.member + others.testMember)
+		r.references += int(others.member + others.asideMember)
 	} else {
 		ofMembers *= strayMember
 	}
 	r.weight = (r.weight + ofMembers) / float64(max(1, c.definitions))
-	if f.test {
-		r.weight *= testSymbol
+	if f.definitions[index].kind == Macro {
+		r.weight *= macroShare
 	}
 	return r
 }

@@ -15,8 +15,10 @@ type scanner struct {
 	block    [2]string // markers of block comments
 	quotes   string    // quotes of strings on one line
 	multi    []string  // quotes of strings over several lines
+	verbatim string    // what begins a string over several lines that ends at a single double quote
 	indented bool      // definitions nest by indentation instead of braces
 	rules    []rule
+	calls    func() *regexp.Regexp // finds references, by one of two groups; if nil, called
 }
 
 // rule finds definitions in a line. The last group that matches is the name.
@@ -24,6 +26,7 @@ type rule struct {
 	kind Kind
 	line func() *regexp.Regexp
 	top  bool // applies only outside functions
+	sure bool // a keyword says what is defined: the name may be a keyword elsewhere
 }
 
 // maxLine is how much of a line the rules see, in bytes.
@@ -47,9 +50,13 @@ var called = pattern(`([A-Za-z_$][\w$]*)\s*\(|\b([A-Z][A-Za-z0-9]*[a-z][\w$]*)`)
 // limit.
 func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit time.Duration) (*source, error) {
 	left := newBudget(limit)
-	s := &source{references: map[string]use{}}
+	s := &source{references: map[string]uses{}}
 	type frame struct{ index, depth int }
 	var open []frame
+	calls := sc.calls
+	if calls == nil {
+		calls = called
+	}
 	depth, at, number := 0, 0, 0
 	blank := sc.blank(content)
 	for line := range bytes.Lines(blank) {
@@ -87,7 +94,7 @@ func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit 
 				s.definitions = append(s.definitions, d)
 			}
 		}
-		for _, m := range called().FindAllSubmatchIndex(line, -1) {
+		for _, m := range calls().FindAllSubmatchIndex(line, -1) {
 			at, end := max(m[2], m[4]), max(m[3], m[5])
 			name := line[at:end]
 			switch {
@@ -116,7 +123,7 @@ func (sc *scanner) match(line []byte, inside bool) (rule, string) {
 		}
 		groups := r.line().FindSubmatch(line)
 		for i := len(groups) - 1; i > 0; i-- {
-			if name := string(groups[i]); name != "" && !notNames[name] && nameable(groups[i]) {
+			if name := string(groups[i]); name != "" && (r.sure || !notNames[name]) && nameable(groups[i]) {
 				return r, name
 			}
 		}
@@ -149,6 +156,9 @@ func (sc *scanner) blank(content []byte) []byte {
 			quote := startsWith(rest, sc.multi)
 			end = after(content, i+len(quote), quote)
 			wipe(i, end)
+		case sc.verbatim != "" && bytes.HasPrefix(rest, []byte(sc.verbatim)):
+			end = verbatimEnd(content, i+len(sc.verbatim))
+			wipe(i, end)
 		case strings.IndexByte(sc.quotes, rest[0]) >= 0:
 			end = stringEnd(content, i)
 			wipe(i, end)
@@ -176,6 +186,21 @@ func after(content []byte, from int, mark string) int {
 		if n := bytes.Index(content[from:], []byte(mark)); n >= 0 {
 			return from + n + len(mark)
 		}
+	}
+	return len(content)
+}
+
+// verbatimEnd returns the index after the next double quote that is not doubled.
+func verbatimEnd(content []byte, from int) int {
+	for from < len(content) {
+		n := bytes.IndexByte(content[from:], '"')
+		if n < 0 {
+			break
+		}
+		if from += n + 1; from >= len(content) || content[from] != '"' {
+			return from
+		}
+		from++
 	}
 	return len(content)
 }

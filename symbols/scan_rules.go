@@ -5,8 +5,14 @@ import (
 )
 
 func find(kind Kind, expression string) rule {
-	return rule{kind: kind, line: pattern(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`))}
+	return rule{
+		kind: kind, line: pattern(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`)),
+		sure: keyword().MatchString(expression),
+	}
 }
+
+// keyword finds a word in an expression that stands before the name that is defined.
+var keyword = pattern(`[a-z]{2,}\??\)?(?:\\s[+*]|\\b)[^a-z]*\(`)
 
 // findTop returns a rule for lines that would be statements inside a function.
 func findTop(kind Kind, expression string) rule {
@@ -109,9 +115,9 @@ var kotlinScanner = scanner{
 }
 
 var csharpScanner = scanner{
-	comment: "//", block: [2]string{"/*", "*/"}, quotes: `"'`, multi: []string{`"""`},
+	comment: "//", block: [2]string{"/*", "*/"}, quotes: `"'`, multi: []string{`"""`}, verbatim: `@"`, indented: true,
 	rules: []rule{
-		find(Namespace, `^\s*namespace\s+([\w.]+)`),
+		find(Namespace, `^\s*namespace\s+(?:\w+\.)*(\w+)`),
 		find(Class, csharpBefore+`(?:class|record(?:\s+(?:class|struct))?)\s+(\w+)`),
 		find(Struct, csharpBefore+`struct\s+(\w+)`),
 		find(Interface, csharpBefore+`interface\s+(\w+)`),
@@ -126,8 +132,9 @@ var csharpScanner = scanner{
 var rubyScanner = scanner{
 	comment: "#", quotes: `"'`, indented: true,
 	rules: []rule{
-		find(Function, `^\s*(?:private\s+|protected\s+)?def\s+(?:self\.)?([\w]+[?!=]?)`),
+		find(Function, `^\s*(?:private\s+|protected\s+|private_class_method\s+|memoize\s+)?def\s+(?:self\.|[A-Z]\w*\.)?([\w]+[?!=]?|\[\]=?|[+\-*/%<>=~^|&!@]+)`),
 		find(Class, `^\s*class\s+(?:\w+::)*([A-Z]\w*)`),
+		find(Class, `^\s*([A-Z]\w*)\s*=\s*(?:Class|Struct)\.new\b`),
 		find(Module, `^\s*module\s+(?:\w+::)*([A-Z]\w*)`),
 		findTop(Variable, `^\s*([A-Z][A-Z0-9_]*)\s*=[^=]`),
 	},
@@ -155,5 +162,57 @@ var swiftScanner = scanner{
 		find(Impl, swiftBefore+`extension\s+(?:\w+\.)*(\w+)`),
 		find(Class, swiftBefore+`(?:class|actor)\s+(\w+)`),
 		find(Type, swiftBefore+`typealias\s+(\w+)`),
+	},
+}
+
+var luaScanner = scanner{
+	comment: "--", block: [2]string{"--[[", "]]"}, quotes: `"'`, indented: true,
+	rules: []rule{
+		find(Function, `^\s*(?:local\s+)?function\s+(?:\w+[.:])*(\w+)\s*\(`),
+		find(Function, `^\s*(?:local\s+)?(?:\w+[.:])*(\w+)\s*=\s*(?:[\w.]+\s+or\s+)?function\b`),
+		find(Function, `^\s*\[?["']?(\w+)["']?\]?\s*=\s*function\b`),
+	},
+}
+
+var elixirScanner = scanner{
+	comment: "#", quotes: `"`, multi: []string{`"""`, `'''`}, indented: true,
+	rules: []rule{
+		find(Module, `^\s*defmodule\s+(?:\w+\.)*(\w+)`),
+		find(Interface, `^\s*defprotocol\s+(?:\w+\.)*(\w+)`),
+		find(Impl, `^\s*defimpl\s+(?:\w+\.)*(\w+)`),
+		find(Macro, `^\s*defmacrop?\s+([\w]+[?!]?)`),
+		find(Function, `^\s*(?:defp?|defguardp?|defdelegate|defn)\s+([\w]+[?!]?)`),
+		find(Type, `^\s*@(?:type|opaque)\s+(\w+)`),
+	},
+}
+
+const scalaBefore = `^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:private|protected)(?:\[\w+\])?\s+|(?:final|sealed|abstract|implicit|lazy|override|inline|transparent|opaque|infix|open|case)\s+)*`
+
+var scalaScanner = scanner{
+	comment: "//", block: [2]string{"/*", "*/"}, quotes: `"`, multi: []string{`"""`}, indented: true,
+	rules: []rule{
+		find(Class, scalaBefore+`(?:class|object)\s+(\w+)`),
+		find(Trait, scalaBefore+`trait\s+(\w+)`),
+		find(Enum, scalaBefore+`enum\s+(\w+)`),
+		find(Function, scalaBefore+`def\s+([\w]+|[!#%&*+/:<=>?@^|~-]+)`),
+		find(Type, scalaBefore+`type\s+(\w+)`),
+		findTop(Constant, scalaBefore+`val\s+([A-Z]\w*)\b`),
+	},
+}
+
+var shellScanner = scanner{
+	comment: "#", quotes: `"'`,
+	rules: []rule{
+		find(Function, `^\s*(?:function\s+)?([\w][\w:.-]*)\s*\(\s*\)`),
+		find(Function, `^\s*function\s+([\w][\w:.-]*)`),
+	},
+	calls: pattern(`(?:^|[;&|({]|\b(?:then|do|else|if|while)\s)\s*([A-Za-z_][\w:.-]*)|([^\s\S])`),
+}
+
+var perlScanner = scanner{
+	comment: "#", quotes: `"'`,
+	rules: []rule{
+		find(Function, `^\s*sub\s+(?:\w+::)*(\w+)`),
+		find(Module, `^\s*package\s+(?:\w+::)*(\w+)`),
 	},
 }

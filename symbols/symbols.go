@@ -32,7 +32,7 @@ import (
 )
 
 // version must change with everything that changes maps: grammars, queries, scanners, ranking, text.
-const version = "1"
+const version = "2"
 
 const (
 	maxWorkers = 4

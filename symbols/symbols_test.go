@@ -158,6 +158,62 @@ func TestMostReferencedSymbolsComeFirst(t *testing.T) {
 	}
 }
 
+func TestTestsAndBundlesComeLast(t *testing.T) {
+	tree := map[string]string{
+		"src/api.js": "export function start() {}\nexport function unused() {}\n", "src/main.js": "start();\n",
+		"dist/bundles/lib.umd.js": "function start() {}\nfunction helper() {}\nhelper(); start();\n",
+		"dist/esm/api.js":         "export function start() {}\nhelper();\n",
+		"build/lib.js":            "function helper() {}\nstart();\n",
+		"src/lib.bundle.js":       "function start() {}\n", "test/api_test.js": "function check() {}\ncheck(); start();\n",
+		"spec/x.js": "check();\n",
+	}
+	m := mapOf(t, withoutGrammars(t), 0, tree)
+	if got := paths(m); got[0] != "src/api.js" {
+		t.Errorf("order of files %v, want the source first", got)
+	}
+	for _, s := range m.Files[0].Symbols {
+		if s.Name == "start" && (len(s.Users) != 1 || s.Users[0] != symbols.User{Path: "src/main.js", Uses: 1}) {
+			t.Errorf("start is used by %v, want the source alone", s.Users)
+		}
+	}
+	few := mapOf(t, withoutGrammars(t), 85, tree)
+	for _, f := range few.Files {
+		if f.Path != "src/api.js" {
+			t.Errorf("with little room there is %s", f.Path)
+		}
+	}
+	if len(few.Files) != 1 || len(few.Files[0].Symbols) != 2 {
+		t.Errorf("with little room there is %+v, want both symbols of the source", few.Files)
+	}
+}
+
+func TestMapSaysWhoUsesWhatAndHowOften(t *testing.T) {
+	m := mapOf(t, withoutGrammars(t), 0, map[string]string{
+		"sea.go": "package sea\n\nfunc Wave() {}\n\nfunc Calm() { Wave() }\n",
+		"a.go":   "package sea\n\nfunc a() { Wave(); Wave(); Wave() }\n",
+		"b.go":   "package sea\n\nfunc b() { Wave(); Calm() }\n",
+	})
+	if got, want := m.Text(), "sea.go\n"+
+		"  3: func Wave()  ← 4× in 2 files: a.go 3×, b.go 1×\n"+
+		"  5: func Calm()  ← 1× in b.go\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("map\n%s\nwant it to begin\n%s", got, want)
+	}
+}
+
+func TestMacrosAreShownWhereTheyAreUsed(t *testing.T) {
+	m := mapOf(t, withoutGrammars(t), 0, map[string]string{
+		"a.h": "#ifndef A_H\n#define A_H\n#define USED(x) (x)\n#define UNUSED(x) (x)\nint f(int x);\n#endif\n",
+		"a.c": "#include \"a.h\"\nint f(int x) {\n\treturn USED(x);\n}\n", "b.c": "int g(int x) {\n\treturn f(x);\n}\n",
+	})
+	text := m.Text()
+	if !strings.Contains(text, "USED(x)") || strings.Contains(text, "UNUSED") || strings.Contains(text, "A_H") {
+		t.Errorf("map:\n%s\nwant the macro that is used, and no other", text)
+	}
+	if strings.Index(text, "USED(x)") < strings.Index(text, "f(int x)") {
+		t.Errorf("map:\n%s\nwant the function first", text)
+	}
+}
+
 func TestMethodWeighsLessThanItsClass(t *testing.T) {
 	tree := map[string]string{"bag.py": "class Bag:\n    def append(self, x): pass\ndef wanted(): pass\n"}
 	for i := range 20 {
