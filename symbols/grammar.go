@@ -50,7 +50,7 @@ const (
 // again.
 const (
 	maxMemoryPages = 4096     // pages of 64 KiB
-	keptMemory     = 64 << 20 // bytes
+	keptMemory     = 32 << 20 // bytes
 )
 
 var (
@@ -189,7 +189,7 @@ type instance struct {
 }
 
 func (m *module) instantiate(ctx context.Context) (*instance, error) {
-	guest, err := m.runtime.InstantiateModule(ctx, m.compiled,
+	guest, err := m.runtime.InstantiateModule(withMemory(ctx), m.compiled,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
 	if err != nil {
 		return nil, fmt.Errorf("start the grammars: %w", err)
