@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"time"
@@ -120,8 +121,21 @@ func readHead(root *html.Node, u *url.URL) head {
 	put(h.meta, "description", h.meta["og:description"])
 	put(h.meta, "canonical_url", h.canonical)
 	h.title = chooseTitle(h1, h.meta["og:title"], title, h.meta["og:site_name"])
-	put(h.meta, "title", h.title)
+	put(h.meta, "title", cmp.Or(title, h.meta["og:title"], h1))
+	for _, key := range []string{"og:image", "og:url", "twitter:image"} {
+		h.absolute(key)
+	}
 	return h
+}
+
+// absolute resolves a URL of the metadata against the page's base. It keeps what is none.
+func (h *head) absolute(key string) {
+	if h.meta[key] == "" || h.base == nil {
+		return
+	}
+	if u, err := h.base.Parse(h.meta[key]); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		h.meta[key] = u.String()
+	}
 }
 
 func (h *head) link(n *html.Node, u *url.URL) {
@@ -159,15 +173,15 @@ func put(m map[string]string, key, value string) {
 }
 
 // chooseTitle returns the page's title: its first h1 if that is part of og:title or of the title element, or if there
-// is no og:title; else og:title; else the title element without the site's name. Right on 71 % of 500 reference titles,
-// where the title element alone is on 25 %.
+// is no og:title; else the title element without the site's name (rule E7); else og:title. Of 500 reference titles the
+// h1 alone makes most of 71 % right, the title element alone 25 %.
 func chooseTitle(h1, ogTitle, title, site string) string {
 	folded := fold(h1)
 	switch {
 	case folded != "" && (ogTitle == "" || strings.Contains(fold(ogTitle), folded) ||
 		strings.Contains(fold(title), folded)):
 		return h1
-	case ogTitle != "":
+	case title == "":
 		return ogTitle
 	}
 	for _, separator := range []string{" | ", " - ", " · ", " – ", " — "} {

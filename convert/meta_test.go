@@ -12,19 +12,19 @@ import (
 func TestMeta(t *testing.T) {
 	const html = `<html lang="de"><head><title>Doc | Site</title><meta name="Description" content=" What it
  says "><meta property="og:title" content="OG"><meta property="og:site_name" content="Site"><meta name="robots" content="noindex"><meta name="keywords" content="a,b">
-<meta name="twitter:card" content="summary"><meta property="article:section" content="News"><meta name="unknown" content="x"><link rel=canonical href="/c">
+<meta name="twitter:card" content="summary"><meta property="og:image" content="/i.png"><meta property="article:section" content="News"><meta name="unknown" content="x"><link rel=canonical href="/c">
 <script type="application/ld+json">{"@graph":[{"@type":"Article","datePublished":"2024-05-06T07:08:09Z","author":[{"name":"Ann"},{"name":"Bob"}]}]}</script></head><body><p>x`
 	want := page.Meta{
 		"lang": "de", "description": "What it says", "og:title": "OG", "og:site_name": "Site", "robots": "noindex",
 		"keywords": "a,b", "twitter:card": "summary",
 		"article:section": "News", "canonical_url": "https://a.test/c", "author": "Ann, Bob", "date": "2024-05-06T07:08:09Z",
-		"title": "OG",
+		"title": "Doc | Site", "og:image": "https://a.test/i.png",
 	}
 	res := convertPage(t, html, convert.Options{})
 	if diff := cmp.Diff(want, res.Meta); diff != "" {
 		t.Errorf("meta (-want +got):\n%s", diff)
 	}
-	if res.Title != "OG" || res.Description != "What it says" || res.CanonicalURL != "https://a.test/c" {
+	if res.Title != "Doc" || res.Description != "What it says" || res.CanonicalURL != "https://a.test/c" {
 		t.Errorf("title %q, description %q, canonical %q", res.Title, res.Description, res.CanonicalURL)
 	}
 }
@@ -41,9 +41,10 @@ func TestTitle(t *testing.T) {
 		},
 		{"h1 without og:title", "<title>Site</title><h1>Heading ¶</h1>", "Heading"},
 		{
-			"og:title against a strange h1", "<title>Site</title><meta property=og:title content='The Page'><h1>Menu</h1>",
+			"title against a strange h1", "<title>The Page</title><meta property=og:title content='Other'><h1>Menu</h1>",
 			"The Page",
 		},
+		{"og:title without a title", "<meta property=og:title content='The Page'><h1>Menu</h1>", "The Page"},
 		{
 			"title without the site's name", "<title>The Page | Site</title><meta property=og:site_name content=Site>",
 			"The Page",
