@@ -133,8 +133,40 @@ func (t *outline) decide(chance []float32, cut float32) []bool {
 	}
 	t.keepCode(chance, keep)
 	t.keepWhole(keep)
+	t.keepPlain(keep)
 	t.keepHeadings(chance, cut, keep)
 	return keep
+}
+
+// keepPlain keeps a quotation or a table that is plainly the author's: it has no names and no links, and stands in an
+// article element beside prose that is kept. Next to a long text of few words the model takes it for what is left over.
+func (t *outline) keepPlain(keep []bool) {
+	prose := map[*box]bool{} // of articles: whether prose of theirs is kept
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		x := &t.boxes[b.box]
+		if keep[i] || !x.inRoot || x.dropped || b.linked > 0 {
+			continue
+		}
+		n := b.first
+		if b.tag != atom.Table {
+			for ; x.parent >= 0 && !dom.Is(x.node, atom.Blockquote, atom.Article); x = &t.boxes[x.parent] {
+				guard.Check(t.ctx)
+			}
+			if n = x.node; !dom.Is(n, atom.Blockquote) || x.parent < 0 {
+				continue
+			}
+			x = &t.boxes[x.parent]
+		}
+		if len(n.Attr) > 0 || !dom.Is(x.node, atom.Article) {
+			continue
+		}
+		has, known := prose[x]
+		for j := x.begin; j < x.end && !has && !known; j++ {
+			has = keep[j] && t.blocks[j].long()
+		}
+		prose[x], keep[i] = has, has
+	}
 }
 
 // keepCode keeps code next to blocks that are kept.
