@@ -43,30 +43,34 @@ import (
 
 // Warnings of a [Result]; each is a token of the response field X-Readthru-Warning.
 const (
-	WarnHidden   = "hidden-text-removed" // followed by =N, the pieces that are more than menus and labels
-	WarnNote     = "agent-note"          // followed by =N, the number of hidden notes to agents about the site
-	WarnShown    = "hidden-page-shown"   // styles hide the page until a script runs; it was kept
-	WarnStyles   = "styles-cut"          // the page has more style rules than were read; hidden text may be left
-	WarnThin     = "thin"                // there is hardly any text
-	WarnShell    = "js-shell"            // scripts that have not run make the text
-	WarnLoose    = "loose"               // strict rules for the main content left too little; gentler rules were used
-	WarnFallback = "fallback-text"       // the conversion failed; the markdown is the page's text alone
-	WarnCharset  = "charset-guessed"     // nothing states the character encoding
-	WarnDeep     = "too-deep"            // elements nest too deep; some were flattened
-	WarnSpans    = "spans-cut"           // a table has cells with too large spans; they were cut
-	WarnTooLarge = "too-large"           // the body exceeds a limit; the rest was left out
-	WarnSoft404  = "soft-404"            // the page says that it does not exist, with status 200
-	WarnError    = "error-page"          // the page reports a failure of the server, with status 200
-	WarnLogin    = "login-wall"          // the page asks its reader to sign in
-	WarnPaywall  = "paywall"             // the article is cut off for readers who have not paid
+	WarnHidden    = "hidden-text-removed" // followed by =N, the pieces that are more than menus and labels
+	WarnNote      = "agent-note"          // followed by =N, the number of hidden notes to agents about the site
+	WarnShown     = "hidden-page-shown"   // styles hide the page until a script runs; it was kept
+	WarnStyles    = "styles-cut"          // the page has more style rules than were read; hidden text may be left
+	WarnThin      = "thin"                // there is hardly any text
+	WarnShell     = "js-shell"            // scripts that have not run make the text
+	WarnLoose     = "loose"               // strict rules for the main content left too little; gentler rules were used
+	WarnFallback  = "fallback-text"       // the conversion failed; the markdown is the page's text alone
+	WarnCharset   = "charset-guessed"     // nothing states the character encoding
+	WarnDeep      = "too-deep"            // elements nest too deep; some were flattened
+	WarnSpans     = "spans-cut"           // a table has cells with too large spans; they were cut
+	WarnTooLarge  = "too-large"           // the body exceeds a limit; the rest was left out
+	WarnTruncated = "truncated"           // the rest was left out: there was no time for it
+	WarnSoft404   = "soft-404"            // the page says that it does not exist, with status 200
+	WarnError     = "error-page"          // the page reports a failure of the server, with status 200
+	WarnLogin     = "login-wall"          // the page asks its reader to sign in
+	WarnPaywall   = "paywall"             // the article is cut off for readers who have not paid
 
 	WarnStructured = "structured-text" // the page has hardly any text; the text of its JSON-LD was used
 )
 
 // Document is a parsed body. It is safe for concurrent use.
 type Document struct {
-	url     *url.URL // final URL; may be nil
-	content []byte   // decoded
+	url     *url.URL  // final URL; may be nil
+	content []byte    // decoded; of a large page the first part
+	entire  []byte    // decoded, as a whole
+	rest    []part    // of a large page, the further parts
+	partOf  *Document // of a further part, the first one
 	head    head
 	signs   Signs
 	kind    pageType
@@ -86,8 +90,9 @@ type Document struct {
 // plain text and source code, JSON, CSV, XML, feeds, PDF and DOCX. For other content, such as an image, the markdown
 // says what it is.
 //
-// Parse fails only for a text of more than 10 MiB ([ErrTooLarge]) and when ctx ends. Damaged content gives a Document
-// too: its conversion holds what could be read, and a warning.
+// Parse fails only for a text of more than 10 MiB that is not HTML ([ErrTooLarge]) and when ctx ends. HTML of more is
+// cut at blocks into parts, which Convert converts one after the other; [Document.Signs] are those of the first.
+// Damaged content gives a Document too: its conversion holds what could be read, and a warning.
 func Parse(ctx context.Context, content []byte, contentType string, u *url.URL) (*Document, error) {
 	d := &Document{url: u}
 	err := d.read(ctx, content, contentType)
@@ -142,7 +147,10 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if body == nil { // a frameset
 		body = root.LastChild
 	}
-	w := hidden.New(ctx, root)
+	w := hidden.New(root)
+	if d.partOf != nil {
+		w = hidden.NewPart(root, d.partOf.unseen.PageShown)
+	}
 	c := count(ctx, root)
 	switch {
 	case noscriptPage(body, c):
@@ -224,11 +232,17 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	res := &Result{
 		Title: d.head.title, Description: d.head.meta["description"], CanonicalURL: d.head.canonical,
 		PageType: string(d.kind), Meta: maps.Clone(d.head.meta),
-		HTMLTokens: d.sourceTokens(), HTMLChars: characters(d.content), Warnings: append([]string(nil), d.warnings...),
+		HTMLTokens: d.sourceTokens(), HTMLChars: characters(d.entire), Warnings: append([]string(nil), d.warnings...),
 		Removed: d.removed,
+	}
+	if o.Section != "" && d.rest != nil {
+		if found, err := d.headed(ctx, o); !errors.Is(err, ErrNoMatch) {
+			return found, err
+		}
 	}
 	var text string
 	var err error
+	found := true
 	switch {
 	case d.body == nil && o.Section != "":
 		return d.headed(ctx, o)
@@ -246,7 +260,10 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 		if errors.Is(err, ErrNoMatch) && o.Section != "" {
 			return d.headed(ctx, o)
 		} else if errors.Is(err, ErrNoMatch) {
-			return nil, err
+			if d.rest == nil {
+				return nil, err
+			}
+			found, err = false, nil
 		}
 	}
 	if ctx.Err() != nil {
@@ -263,6 +280,11 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 		text = bare + "\n"
 	}
 	res.Markdown, res.Tokens = text, Tokens(text)
+	if d.rest != nil && o.Section == "" {
+		if err := d.convertRest(ctx, o, res, found); err != nil {
+			return nil, err
+		}
+	}
 	return res, nil
 }
 
@@ -283,9 +305,9 @@ func characters(text []byte) (n int) {
 // sourceTokens estimates the tokens of the original body.
 func (d *Document) sourceTokens() int {
 	if d.form != "" {
-		return Tokens(d.content)
+		return Tokens(d.entire)
 	}
-	return HTMLTokens(d.content)
+	return HTMLTokens(d.entire)
 }
 
 // headed returns the section under the heading that o.Section names by its slug.

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"mime"
@@ -11,13 +12,47 @@ import (
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
-
-	"readthru/convert/guard"
 )
 
-// ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text, which the caller should pass on
-// unconverted.
+// ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text that is not HTML, which the caller
+// should pass on unconverted.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
+
+// UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of windows-1252 if the bytes are
+// not UTF-8. It returns other content as it is.
+func UTF8(content []byte) []byte {
+	for name, order := range map[string]binary.ByteOrder{"utf-16le": binary.LittleEndian, "utf-16be": binary.BigEndian} {
+		if text, ok := utf16Text(content, name, order); ok {
+			return text
+		}
+	}
+	if text, _, err := utf8Text(content, 3*len(content)); err == nil && !bytes.Contains(content, []byte{0}) {
+		return bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	return content
+}
+
+// utf16Text returns content as UTF-8 if it has the mark of UTF-16 in this byte order, or if most of its first
+// characters are ASCII then and none is zero.
+func utf16Text(content []byte, name string, order binary.ByteOrder) ([]byte, bool) {
+	if len(content) < 2 || len(content)%2 != 0 {
+		return nil, false
+	}
+	ascii, head := 0, content[:min(len(content), 512)]
+	for i := 0; i < len(head); i += 2 {
+		switch unit := order.Uint16(head[i:]); {
+		case unit == 0:
+			return nil, false
+		case unit < 0x80:
+			ascii++
+		}
+	}
+	if order.Uint16(content) != 0xfeff && 4*ascii < len(head) {
+		return nil, false
+	}
+	text, _, err := convertFrom(name, content, 2*len(content))
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err == nil
+}
 
 // metaWindow is the number of bytes of a page that are searched for a declared encoding. HTML says 1024 bytes; pages
 // that begin with a long comment or licence declare it a little later.
@@ -29,23 +64,23 @@ var metaCharset = pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0
 // decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element
 // near the top, UTF-8 where the bytes are valid, and else windows-1252. A declared utf-8 with invalid bytes is not
 // believed: guessed is true when the encoding was not declared by something that fits the bytes. Text longer than
-// maxInput is ErrTooLarge.
-func decode(content []byte, contentType string) (text []byte, guessed bool, err error) {
-	if len(content) > guard.MaxInput {
+// limit is ErrTooLarge.
+func decode(content []byte, contentType string, limit int) (text []byte, guessed bool, err error) {
+	if len(content) > limit {
 		return nil, false, ErrTooLarge
 	}
 	if rest, ok := bytes.CutPrefix(content, []byte("\xef\xbb\xbf")); ok {
-		return utf8Text(rest)
+		return utf8Text(rest, limit)
 	}
 	if bytes.HasPrefix(content, []byte{0xfe, 0xff}) {
-		return convertFrom("utf-16be", content[2:])
+		return convertFrom("utf-16be", content[2:], limit)
 	}
 	if bytes.HasPrefix(content, []byte{0xff, 0xfe}) {
-		return convertFrom("utf-16le", content[2:])
+		return convertFrom("utf-16le", content[2:], limit)
 	}
 	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
 		if _, name := charset.Lookup(params["charset"]); name != "" && name != "replacement" {
-			return convertFrom(name, content)
+			return convertFrom(name, content, limit)
 		}
 	}
 	if m := metaCharset().FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {
@@ -54,29 +89,29 @@ func decode(content []byte, contentType string) (text []byte, guessed bool, err 
 			name = "utf-8" // HTML: a page whose meta element could be read as ASCII is not UTF-16
 		}
 		if name != "" && name != "replacement" && name != "x-user-defined" {
-			return convertFrom(name, content)
+			return convertFrom(name, content, limit)
 		}
 	}
 	if utf8.Valid(content) {
 		return content, false, nil
 	}
-	text, _, err = utf8Text(content)
+	text, _, err = utf8Text(content, limit)
 	return text, true, err
 }
 
 // convertFrom decodes content from the encoding of this name in HTML.
-func convertFrom(name string, content []byte) ([]byte, bool, error) {
+func convertFrom(name string, content []byte, limit int) ([]byte, bool, error) {
 	if name == "utf-8" {
-		return utf8Text(content)
+		return utf8Text(content, limit)
 	}
 	e, _ := charset.Lookup(name)
-	text, err := read(e, content)
+	text, err := read(e, content, limit)
 	return text, false, err
 }
 
 // utf8Text returns content that claims to be UTF-8. With invalid bytes it stays UTF-8, those bytes replaced, when
 // well-formed sequences of several bytes outnumber them by far; else it is read as windows-1252.
-func utf8Text(content []byte) (text []byte, guessed bool, err error) {
+func utf8Text(content []byte, limit int) (text []byte, guessed bool, err error) {
 	if utf8.Valid(content) {
 		return content, false, nil
 	}
@@ -94,13 +129,13 @@ func utf8Text(content []byte) (text []byte, guessed bool, err error) {
 	if good > 10*bad {
 		return bytes.ToValidUTF8(content, []byte("\uFFFD")), true, nil
 	}
-	text, err = read(charmap.Windows1252, content)
+	text, err = read(charmap.Windows1252, content, limit)
 	return text, true, err
 }
 
-func read(e encoding.Encoding, content []byte) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(e.NewDecoder().Reader(bytes.NewReader(content)), guard.MaxInput+1))
-	if err == nil && len(text) > guard.MaxInput {
+func read(e encoding.Encoding, content []byte, limit int) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(e.NewDecoder().Reader(bytes.NewReader(content)), int64(limit)+1))
+	if err == nil && len(text) > limit {
 		err = ErrTooLarge
 	}
 	return text, err

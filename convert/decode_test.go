@@ -49,3 +49,22 @@ func TestCharset(t *testing.T) {
 		})
 	}
 }
+
+func TestTextOfAnyEncodingIsUTF8(t *testing.T) {
+	for name, tt := range map[string]struct{ content, want string }{
+		"UTF-8":                     {"Grüße", "Grüße"},
+		"UTF-8 with a mark":         {"\xef\xbb\xbfGrüße", "Grüße"},
+		"Latin-1":                   {"Gr\xfc\xdfe aus K\xf6ln", "Grüße aus Köln"},
+		"little-endian with a mark": {"\xff\xfeG\x00\xfc\x00", "Gü"},
+		"big-endian with a mark":    {"\xfe\xff\x00G\x00\xfc", "Gü"},
+		"little-endian":             {"G\x00r\x00\xfc\x00n\x00", "Grün"},
+		"big-endian":                {"\x00G\x00r\x00\xfc\x00n", "Grün"},
+		"another alphabet":          {"\xff\xfe\x14\x04\x30\x04", "Да"},
+		"binary":                    {"\x89PNG\x00\x01\x00\x00", "\x89PNG\x00\x01\x00\x00"},
+		"nothing":                   {"", ""},
+	} {
+		if got := string(convert.UTF8([]byte(tt.content))); got != tt.want {
+			t.Errorf("%s: UTF8(%q) = %q, want %q", name, tt.content, got, tt.want)
+		}
+	}
+}

@@ -72,7 +72,7 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 
 // compose takes a page that this package wrote. Such a page is neither pruned nor judged.
 func (d *Document) compose(ctx context.Context, markup []byte) {
-	d.content = markup
+	d.content, d.entire = markup, markup
 	root, deep, err := dom.Parse(ctx, markup)
 	if err != nil {
 		guard.Stop(err)

@@ -201,7 +201,11 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	case xmlFormat, feedFormat:
 		content, contentType = xmlread.DeclaredCharset(content, contentType)
 	}
-	text, guessed, err := decode(content, contentType)
+	limit := guard.MaxInput
+	if f == htmlFormat {
+		limit = guard.MaxPage
+	}
+	text, guessed, err := decode(content, contentType, limit)
 	if err != nil {
 		return err
 	}
@@ -217,8 +221,12 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 		text, unseen = hidden.Text(text)
 	}
 	d.reportHidden(unseen)
-	d.content = text
+	d.content, d.entire = text, text
 	if f == htmlFormat {
+		if len(text) > guard.MaxInput {
+			parts := cutPage(ctx, text)
+			d.content, d.rest = parts[0].text, parts[1:]
+		}
 		if guard.Run(func() { d.parse(ctx) }) != nil {
 			d.body = nil
 		}

@@ -37,7 +37,7 @@ func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cl
 		dom.Replace(box, raw(mark))
 	}
 	labelTabs(body)
-	w.Clean(body)
+	w.Clean(ctx, body)
 	listings := map[*html.Node]bool{} // code blocks that are no pre
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
 		guard.Check(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"readthru/convert/guard"
 	"readthru/markdown"
 	"readthru/page"
 )
@@ -24,7 +25,7 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {
 		return nil, false
 	}
-	text, _, err := decode(content, contentType)
+	text, _, err := decode(content, contentType, guard.MaxPage)
 	if err != nil {
 		return nil, false
 	}

@@ -19,6 +19,7 @@ type Signs struct {
 	Wall         string // the mark of a bot wall
 	JSShell      bool   // scripts that have not run make the text
 	Thin         bool   // there is hardly any text, and no script to make more
+	Still        bool   // nothing in the page runs or leads on by itself: a browser shows what is there
 	SoftError    string // the words that say "not found", with status 200
 	ErrorPage    string // the name of a server's failure, with status 200
 	Login        string // the words that ask the reader to sign in
@@ -39,6 +40,7 @@ const (
 type counts struct {
 	words       int
 	scripts     bool
+	moves       bool // it has handlers of events, scripts in pictures, or leads to another page
 	scriptBytes int
 	mount       bool       // an empty element in which scripts build the page
 	asksScript  bool       // a noscript element asks for JavaScript
@@ -55,6 +57,9 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 				c.words += chars.Words(n.Data)
 			}
 			return
+		}
+		for _, a := range n.Attr {
+			c.moves = c.moves || strings.HasPrefix(a.Key, "on")
 		}
 		switch n.DataAtom {
 		case atom.Script:
@@ -75,7 +80,12 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 				longest, c.noscript = len(text), n
 			}
 			return
-		case atom.Style, atom.Template, atom.Svg, atom.Title:
+		case atom.Svg:
+			c.moves = c.moves || dom.Find(n, func(d *html.Node) bool { return d.Data == "script" }) != nil
+			return
+		case atom.Meta:
+			c.moves = c.moves || strings.EqualFold(dom.Attr(n, "http-equiv"), "refresh")
+		case atom.Style, atom.Template, atom.Title:
 			return
 		case atom.Body:
 			inBody = true
@@ -118,7 +128,7 @@ func noscriptPage(body *html.Node, c counts) bool {
 
 // judge sets the signs that follow from the counts.
 func (s *Signs) judge(c counts, size int) {
-	s.Words = c.words
+	s.Words, s.Still = c.words, !c.scripts && !c.moves
 	switch {
 	case c.words < thinWords:
 		s.JSShell = c.scripts

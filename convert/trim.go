@@ -86,6 +86,13 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 	case t.HTML == "":
 		return nil, ErrNoTree
 	}
+	if d.rest != nil {
+		res := &Result{Markdown: t.Rest}
+		if err := d.convertRest(ctx, o, res, true); err != nil {
+			return nil, err
+		}
+		t.Rest = res.Markdown
+	}
 	return t, nil
 }
 

@@ -13,7 +13,10 @@ import (
 
 // The limits of a conversion. When one of them cuts something, a warning says so.
 const (
-	MaxInput = 10 << 20 // bytes of decoded text
+	MaxInput = 10 << 20 // bytes of decoded text that are read as a whole
+
+	// MaxPage is the largest page of HTML, in bytes of decoded text. One over MaxInput is converted in parts.
+	MaxPage = 256 << 20
 
 	// MaxNesting is how deep lists and quotes nest in the output; deeper ones are flattened. Each level indents all lines
 	// of what it holds, so the output grows by the product of both.

@@ -18,8 +18,8 @@ func ByStyle(style string) bool {
 }
 
 // hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
-// "". The property is the one that a script would change to show it; empty for kinds that nobody hides text with that
-// is to appear. The font of the element has em pixels.
+// "". The property is the one that a script would change to show it; empty for kinds that pages do not use for text
+// that appears later. The font of the element has em pixels.
 func hiddenByStyle(style map[string]string, em float64) (kind, property string) {
 	if len(style) == 0 {
 		return "", ""
@@ -180,7 +180,7 @@ func empty(from, to *css.Length) bool {
 	return to.Px-begin.Px <= 1 && to.Share-begin.Share <= 0
 }
 
-// lengths reads lengths between spaces; nil stands for what is none, as auto.
+// lengths reads lengths between spaces. A value that is not a length, such as auto, is nil.
 func lengths(list string, em float64) (all []*css.Length) {
 	for word := range css.Words(list) {
 		if l, ok := css.ParseLength(word, em); ok {

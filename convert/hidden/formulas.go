@@ -9,8 +9,8 @@ import (
 	"readthru/convert/dom"
 )
 
-// Formulas removes what readers do not see of the formulas below body: a formula is written anew from its parts, and
-// then nothing tells any more which of them were shown.
+// Formulas removes the hidden parts of the formulas below body. It comes first because a formula is rewritten from its
+// parts, and after that nothing tells which of them were shown.
 func (w *Cleaner) Formulas(body *html.Node) {
 	for _, formula := range dom.FindAll(body,
 		func(n *html.Node) bool { return n.Data == "math" || n.Data == "mjx-math" }) {

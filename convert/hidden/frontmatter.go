@@ -17,7 +17,7 @@ var ownNames = map[string]bool{
 }
 
 // frontMatter marks the names in a text's front matter that only ours may have: "url: https://elsewhere" becomes
-// "origin_url: https://elsewhere", so that the data stays and passes for nobody's but the origin's. It reads every
+// "origin_url: https://elsewhere", so that the data stays and can only be taken for the origin's. It reads every
 // block at the top of the text, for a block behind an empty one would be the first that a reader sees.
 func (r *reporter) frontMatter(md []byte, base *url.URL) []byte {
 	var out []byte

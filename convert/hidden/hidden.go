@@ -26,12 +26,12 @@ import (
 
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{
-	neverText, fallbacks, foldNames, entrances, unsafeSchemes, mutedElements, endsWithBlock, endTagless, blockNames, ownNames,
+	neverText, fallbacks, foldNames, entrances, unsafeSchemes, mutedElements, endsWithBlock, endTagless, blockNames,
+	ownNames,
 }
 
 // Cleaner removes hidden text from one page.
 type Cleaner struct {
-	ctx      context.Context
 	sheet    *css.Sheet
 	reported reporter
 	total    int             // bytes of text below the body
@@ -40,11 +40,20 @@ type Cleaner struct {
 	covers   int             // elements for which a box that covers others was looked for
 	covered  int             // nodes looked at below such boxes
 	kept     bool            // styles hide the page itself, until a script has run
+	part     bool            // the page is a later part of a larger one
 }
 
 // New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
-func New(ctx context.Context, root *html.Node) *Cleaner {
-	return &Cleaner{ctx: ctx, sheet: css.Read(root), controls: map[string]bool{}}
+func New(root *html.Node) *Cleaner {
+	return &Cleaner{sheet: css.Read(root), controls: map[string]bool{}}
+}
+
+// NewPart returns a Cleaner for a later part of a page. shown says whether styles hide the page itself, by
+// [Report.PageShown] of its first part: a later part may hold nothing else than what is hidden.
+func NewPart(root *html.Node, shown bool) *Cleaner {
+	w := New(root)
+	w.part, w.kept = true, shown
+	return w
 }
 
 // Report returns what [Cleaner.Clean] removed.
@@ -56,9 +65,9 @@ func (w *Cleaner) Report() Report {
 
 // Clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs,
 // comments, invisible characters.
-func (w *Cleaner) Clean(body *html.Node) {
+func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	for d := range body.Descendants() {
-		guard.Check(w.ctx)
+		guard.Check(ctx)
 		if d.Type == html.TextNode {
 			w.total += len(d.Data)
 			continue
@@ -73,7 +82,7 @@ func (w *Cleaner) Clean(body *html.Node) {
 	if l = w.paint(body, l, w.sheet.StylesOf(body)); l.unseen() != "" {
 		l, w.kept = w.plain(), true // the page itself waits for a script
 	}
-	w.walk(body, l)
+	w.walk(ctx, body, l)
 	for _, n := range w.gone {
 		dom.Remove(n)
 	}
@@ -116,8 +125,8 @@ func (w *Cleaner) control(d *html.Node) {
 	}
 }
 
-func (w *Cleaner) walk(n *html.Node, l look) {
-	guard.Check(w.ctx)
+func (w *Cleaner) walk(ctx context.Context, n *html.Node, l look) {
+	guard.Check(ctx)
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
 		switch {
@@ -130,7 +139,7 @@ func (w *Cleaner) walk(n *html.Node, l look) {
 		case neverText[c.DataAtom] && !openDialog(c) || c.Namespace == "svg":
 			if dom.Is(c, atom.Button) && label(c) {
 				dom.Rename(c, atom.Span)
-				w.walk(c, l)
+				w.walk(ctx, c, l)
 				break
 			}
 			if kind := fallbacks[c.DataAtom]; kind != "" {
@@ -143,7 +152,7 @@ func (w *Cleaner) walk(n *html.Node, l look) {
 			w.reported.addNode("display", c)
 			w.gone = append(w.gone, c)
 		default:
-			w.element(c, l)
+			w.element(ctx, c, l)
 		}
 		c = next
 	}
@@ -163,7 +172,7 @@ func (w *Cleaner) text(n *html.Node, l look) {
 	n.Data = clean
 }
 
-func (w *Cleaner) element(n *html.Node, outer look) {
+func (w *Cleaner) element(ctx context.Context, n *html.Node, outer look) {
 	style := w.sheet.StylesOf(n)
 	if kind := w.hides(n, style, outer); kind != "" {
 		w.reported.addNode(kind, n)
@@ -185,7 +194,7 @@ func (w *Cleaner) element(n *html.Node, outer look) {
 	case atom.Dialog:
 		dom.Rename(n, atom.Div)
 	}
-	w.walk(n, l)
+	w.walk(ctx, n, l)
 	if l.piece != nil && l.piece != outer.piece {
 		w.reported.add(l.hidden, l.piece.String(), n)
 	}

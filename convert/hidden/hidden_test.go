@@ -20,8 +20,8 @@ func clean(t *testing.T, markup string) (string, hidden.Report) {
 		t.Fatal(err)
 	}
 	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
-	cleaner := hidden.New(t.Context(), root)
-	cleaner.Clean(body)
+	cleaner := hidden.New(root)
+	cleaner.Clean(t.Context(), body)
 	text := dom.Text(body)
 	for n := range body.Descendants() {
 		text += " " + dom.Attr(n, "alt")

@@ -160,7 +160,7 @@ func (s *sweep) links() {
 	s.comments(definitions)
 }
 
-// title cuts the title of a link, which a browser shows to who points at the link, and no other reader sees.
+// title cuts the title of a link, which a browser shows only while the mouse points at the link.
 func (s *sweep) title(l *markdown.Link) {
 	start, end := l.End, l.After
 	if l.Kind == markdown.Autolink {

@@ -72,6 +72,9 @@ func prose(n *html.Node) bool {
 // isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and
 // next to nothing is said outside it but navigation.
 func (w *Cleaner) isPage(n *html.Node) bool {
+	if w.part {
+		return w.kept
+	}
 	held := 0
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && !neverText[d.Parent.DataAtom] {

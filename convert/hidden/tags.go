@@ -3,7 +3,6 @@ package hidden
 import (
 	"bytes"
 	"cmp"
-	"context"
 	stdhtml "html"
 	"strings"
 
@@ -30,7 +29,7 @@ func (s *sweep) tags() {
 		return
 	}
 	w := walker{sweep: s, tags: list, closing: pairs(list)}
-	w.sheet = *New(context.Background(), w.styles())
+	w.sheet = *New(w.styles())
 	w.walk()
 }
 
