@@ -2,8 +2,8 @@ package convert
 
 import "readthru/convert/dom"
 
-// A forum's posts come with more than was written: who wrote it and when, which a reader needs, and what the forum
-// knows of its members, which no reader asked for, at every post again.
+// A forum's posts come with more than their text: the author and the time, which a reader needs, and facts about the
+// author, which the forum repeats at every post.
 
 // extras are the names that forum programs (XenForo, phpBB, vBulletin, FluxBB, SMF, MyBB, Invision) give to boxes
 // around a post: ranks, counts, signatures, reactions and controls.

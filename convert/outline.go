@@ -149,7 +149,7 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 	for d := n.FirstChild; d != nil; d = d.NextSibling {
 		guard.Check(t.ctx)
 		if len(t.blocks) > maxJudged {
-			return // nobody asks
+			return // not asked
 		}
 		switch {
 		case d.Type == html.TextNode:

@@ -72,8 +72,8 @@ func (t *outline) topBox() int32 {
 	return best
 }
 
-// entitled returns the heading that is the page's title, or h1 where there is none, and the smallest box that holds it
-// and prose.
+// entitled returns the heading that is the page's title, or h1 if no heading is, and the smallest box that holds it and
+// prose.
 func (t *outline) entitled(h1 int32) (at, around int32) {
 	const prose = 40 // words
 	at = h1

@@ -124,7 +124,7 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 			return nil, nil, err
 		}
 	}
-	other := &Document{url: d.url, content: d.content, pick: p}
+	other := &Document{url: d.url, content: d.content, entire: d.entire, pick: p}
 	if d.form != "" || d.whole { // the tree was written here, there is no other
 		*other = *d
 		other.body = cloned(ctx, d.body)

@@ -288,7 +288,7 @@ func (s *Sheet) animate(best *candidates) {
 	}
 }
 
-// Animated reports whether an animation of these names is not known: a style sheet elsewhere has it.
+// Animated reports whether one of these animations is defined in a style sheet that is not at hand.
 func (s *Sheet) Animated(names string) bool {
 	for name := range split(names, ",") {
 		if name = strings.Trim(name, `"'`); name != "" && name != "none" && s.frames[name] == nil {
@@ -331,7 +331,7 @@ func (s *Sheet) about(n *html.Node) (found []*rule) {
 	return found
 }
 
-// holds reports whether r is about n.
+// holds reports whether the rule r applies to n.
 func (s *Sheet) holds(r *rule, n *html.Node) bool {
 	if r.costs > maxRuleSteps {
 		s.cut = true

@@ -199,7 +199,7 @@ func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
 	return inState(p.name, n)
 }
 
-// counts reports whether p is about the place of an element among its siblings.
+// counts reports whether p selects by the place of an element among its siblings.
 func (p *pseudo) counts() bool {
 	return nths[p.name] || strings.HasSuffix(p.name, "-child") || strings.HasSuffix(p.name, "-of-type")
 }

@@ -21,7 +21,7 @@ type compound struct {
 	classes []string
 	attrs   []attrTest
 	pseudos []pseudo
-	never   bool // it is about no element of the page at rest
+	never   bool // it matches no element of a page at rest
 	anchor  bool // it is the element that has :has
 }
 

@@ -17,8 +17,8 @@ const (
 	// tables open elements that have no tag of their own.
 	MaxOpen = 250
 
-	// maxFormatting is how many formatting elements (b, font …) may be open at once: the parser opens each of them anew in
-	// every following block, so that n of them before m paragraphs make n×m elements.
+	// maxFormatting is how many formatting elements (b, font …) may be open at once: the parser opens each of them again
+	// in every following block, so that n of them before m paragraphs make n×m elements.
 	maxFormatting = 40
 )
 

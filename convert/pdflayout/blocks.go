@@ -393,7 +393,7 @@ func bullet(l *line) (marker string, rest []Piece) {
 	return marker, pieces
 }
 
-// ordinal reports whether s is the number of an item: 1. 12) (3). Numbers of years are none.
+// ordinal reports whether s is the number of an item: 1. 12) (3). The number of a year is not.
 func ordinal(s string) bool {
 	number := strings.TrimPrefix(s, "(")
 	if number == s && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ")") {

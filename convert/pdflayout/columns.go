@@ -104,8 +104,8 @@ func meet(a, b []gutter, width float32) []gutter {
 	return out
 }
 
-// inner reports whether one of the strips is none of the margins of all rows: rows to come may still put words beside
-// it.
+// inner reports whether one of the strips may lie between words, and is not a margin of all rows. Later rows may still
+// put words beside it.
 func inner(free []gutter, rows []row) bool {
 	return inside(free) > 0 || len(free) > 0 && len(rows) < 3 // too early to say
 }

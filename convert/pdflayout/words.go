@@ -145,8 +145,8 @@ func accented(a, b pdf.Glyph) (string, bool) {
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "ft", "ﬆ", "st",
 	"\u00a0", " ", "\u2010", "-", "\u2011", "-")
 
-// cleanWord returns a word without what nobody sees. Signs of Unicode's private area, which are bullets of symbol fonts
-// mostly, become one.
+// cleanWord returns a word without invisible characters. Characters of Unicode's private area, mostly bullets of symbol
+// fonts, become a bullet.
 func cleanWord(s string) string {
 	s = ligatures.Replace(strings.TrimRight(s, "\u00ad"))
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0xe000 && r <= 0xf8ff || r == utf8.RuneError }) >= 0 {
