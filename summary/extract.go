@@ -15,7 +15,10 @@ const maxExtract = 4000
 // extract makes a summary of a kind from the sentences, commands, signatures and headings of the page. It is never
 // empty.
 func extract(kind Kind, in input) string {
-	blocks := append(blocksOf(in.readme), blocksOf(in.content)...)
+	if in.file != nil {
+		return bound(in.file.summary(), maxExtract)
+	}
+	blocks := append(blocksOf(readable(in.readme)), blocksOf(readable(in.content))...)
 	var text string
 	switch kind {
 	case Usage:

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -87,6 +88,40 @@ func TestAPageWithoutWhatAKindIsForGivesItsGist(t *testing.T) {
 			"The coast path runs for sixty miles along the cliffs.") {
 			t.Errorf("%s: %q", kind, got)
 		}
+	}
+}
+
+func TestExtractOfAFileOfCodeSaysWhatItDefines(t *testing.T) {
+	const code = "// Package pond holds water. It is deep.\n//\n// More of it.\npackage pond\n\nfunc Open(dir string) error {\n\treturn nil\n}\n"
+	p := &page.Page{Record: page.Record{URL: "https://github.com/a/b/blob/main/pond.go", Title: "pond.go"}}
+	p.Content = "```go\n" + code + "```\n"
+	defines := func(_ context.Context, name string, text []byte) string {
+		if name != "pond.go" || string(text) != code {
+			t.Errorf("asked what %s defines:\n%s", name, text)
+		}
+		return "6: func Open(dir string) error"
+	}
+	for name, m := range map[string]*Maker{"told": New(Options{Defines: defines}), "guessed": New(Options{})} {
+		s, err := m.Make(t.Context(), p, Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			"`pond.go`: go, 8 lines.", "Package pond holds water. It is deep.", "It defines:", "func Open(dir string) error",
+		} {
+			if !strings.Contains(s.Text, want) {
+				t.Errorf("%s: the summary lacks %q:\n%s", name, want, s.Text)
+			}
+		}
+	}
+}
+
+func TestExtractOfAREADMEInAnotherMarkup(t *testing.T) {
+	p := &page.Page{Record: page.Record{Title: "a/order"}, Answer: page.Answer{
+		Readme: "```rst\nOrder\n=====\n\nOrder sorts the boats of a harbour by length. It takes a second for a thousand.\n```\n",
+	}}
+	if got := extract(Brief, assemble(p, "", maxInput)); !strings.Contains(got, "sorts the boats of a harbour") {
+		t.Errorf("summary %q", got)
 	}
 }
 

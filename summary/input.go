@@ -15,8 +15,9 @@ const maxInput = 100_000
 type input struct {
 	url                                            string // masked
 	title, description, readme, symbolMap, content string
-	cut                                            bool // there was more
-	chars                                          int  // there was, in characters
+	cut                                            bool  // there was more
+	chars                                          int   // there was, in characters
+	file                                           *file // for an extract: it is a file of code; nil: it is none
 }
 
 // assemble gathers what is known of a page in the order of rule B23 and cuts it where the limit is reached. content is

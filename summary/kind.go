@@ -52,7 +52,7 @@ func Choose(p *page.Page, hint string) Kind {
 		}
 	}
 	switch {
-	case p.Type == page.GitHubRepo && p.SymbolMap != "":
+	case p.Type.IsRepository() && p.SymbolMap != "", p.GitHub != nil && p.Type == page.Web && p.SymbolMap != "":
 		return Architecture
 	case p.Type == page.Documentation:
 		return Usage

@@ -9,7 +9,7 @@ import (
 )
 
 // edition counts the changes of prompts and of extraction: what was made by others before is made anew.
-const edition = "1"
+const edition = "2"
 
 // system is what holds for every kind.
 const system = `You summarise web pages for programmers and for programs that read in their stead.
@@ -34,11 +34,16 @@ const (
 	answerMost   = 8000
 )
 
+// markOf returns the mark that stands round a page.
+func markOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "page-" + hex.EncodeToString(sum[:8])
+}
+
 // prompt asks for a summary of in. The marks round the page hold its own hash: no page can write the mark that ends it.
 func prompt(kind Kind, in input) llm.Prompt {
 	text := in.text()
-	sum := sha256.Sum256([]byte(text))
-	mark := "page-" + hex.EncodeToString(sum[:8])
+	mark := markOf(text)
 	var b strings.Builder
 	b.WriteString("<" + mark + ">\n" + text + "</" + mark + ">\n\n" + wants[kind] + "\n")
 	return llm.Prompt{

@@ -52,6 +52,10 @@ type Options struct {
 	// page's own Content is what there is.
 	Content func(p *page.Page) (markdown string, ok bool)
 
+	// Defines lists what a file of code defines, by its name and content; empty if that cannot be told. If nil, lines that
+	// look like signatures are listed.
+	Defines func(ctx context.Context, name string, code []byte) string
+
 	Kept func(p *page.Page) []Summary              // those kept of the page's present content, newest first; nil: none
 	Keep func(p *page.Page, s Summary) (err error) // keeps one of the page's present content; nil: nothing is kept
 
@@ -131,7 +135,7 @@ func (m *Maker) Make(ctx context.Context, p *page.Page, r Request) (*Summary, er
 			s.attempt = told
 			return s, nil
 		}
-		s = extractive(p, kind, content)
+		s = m.extractive(ctx, p, kind, content)
 		s.attempt = told
 	}
 	if whole && p.Stored && m.o.Keep != nil {
@@ -306,7 +310,8 @@ func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string
 }
 
 // extractive makes a summary without a model.
-func extractive(p *page.Page, kind Kind, content string) *Summary {
+func (m *Maker) extractive(ctx context.Context, p *page.Page, kind Kind, content string) *Summary {
 	in := assemble(p, content, maxInput)
+	in.file = fileOf(ctx, in, m.o.Defines)
 	return &Summary{Kind: kind, Text: extract(kind, in), By: extractor, Part: in.cut, Time: time.Now()}
 }
