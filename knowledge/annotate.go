@@ -18,11 +18,11 @@ import (
 
 // Keys of annotations. A key with a hash is <key32><hash16>.
 //
-//	k/aq/<key>               a document of a base to be annotated
+//	k/aq/<key>               a document to be annotated
+//	k/ay/<key>               what is said of it changed since it was last indexed
 //	k/a/<key with hash>      what a passage says: an annotation
 //	k/f/<frame>\0<k.w.hash>  look-up by frame
 //	k/o/<subject>\0<k.w.h.>  look-up by subject, in lower case → as it was written
-//	k/au/<urlhash16><k.w.h>  look-up by the document's URL
 const (
 	annotationQueue  = "k/aq/"
 	annotationPrefix = "k/a/"
@@ -87,17 +87,17 @@ func sourceLookup(url string) string {
 	return fromURLPrefix + string(sum[:16])
 }
 
-// annotator says of every passage of a knowledge base what it is about (rules D2, D7, D12): with a model one prompt
-// each, without one, and for what may not leave the machine, from the text alone. It works through a queue in the
-// background; search never needs it. While the model cannot be asked, the text alone has to do, and the document waits
-// in the queue for the model.
+// annotator describes every passage of a knowledge base, of an ingested text and of a note (rules D2, D7, D12): with a
+// model, by one prompt for each; without one, and for texts that may not leave the machine, from the text alone. It
+// works through a queue in the background; search never needs it. While the model cannot be asked, it uses the text
+// alone, and the document stays in the queue for the model.
 type annotator struct {
 	o    annotatorOptions
 	wake chan struct{}
 
 	writing sync.Mutex // no document is forgotten between the look whether it is still a member and the write
 
-	// Of the one goroutine of run.
+	// Under passing.
 	failures int               // of the model in a row
 	rest     time.Time         // the model is not asked before
 	fallen   map[page.Key]bool // documents annotated without the model, that wait for it
@@ -126,7 +126,7 @@ func (a *annotator) notify() {
 	}
 }
 
-// lookAround is how often the queue is looked at when nobody speaks of it.
+// lookAround is how often the queue is checked without a notification.
 const lookAround = 5 * time.Second
 
 // run annotates until ctx ends, and returns nil.

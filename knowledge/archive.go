@@ -50,8 +50,8 @@ type head struct {
 	Length    int               `json:"length"`
 }
 
-// archive keeps documents that are no pages. Their key is a function of who owns them, their name and their content, so
-// that a document never changes: another content is another document.
+// archive keeps documents that are not pages. A document's key depends on its owner, its name and its content, so that
+// a document never changes: other content makes another document.
 type archive struct {
 	records *store.Records
 }

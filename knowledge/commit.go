@@ -139,7 +139,7 @@ type owned struct {
 	owners []uint32
 }
 
-// ownership is what a change does to who owns what.
+// ownership is how a change alters which documents own which passages.
 type ownership struct {
 	touched  []owned
 	sharedBy map[uint32][]uint32 // of the documents that change

@@ -116,8 +116,8 @@ func (k *Knowledge) clear(ctx context.Context, g generation) error {
 	return k.records.Apply(store.Change{Key: garbagePrefix + g.key(), Gone: true})
 }
 
-// release takes a document out of a generation. With its last owner the document goes; a page only when nobody ever
-// visited it.
+// release takes a document out of a generation. A document without an owner is deleted; a page only if it was never
+// visited.
 func (k *Knowledge) release(g generation, key page.Key) error {
 	s := &k.bases
 	s.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// explain tells of hits what their scores are made of. Docs are the hits' documents.
+// explain sets in the hits how their scores came about. Docs are the hits' documents.
 func (x *searchIndex) explain(q *query, hits []Hit, docs []ranked) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -14,8 +14,7 @@ type meaning struct {
 	err      error
 }
 
-// askVectors has the vectors rank passages, beside what the caller does meanwhile. It answers nothing when there are
-// none.
+// askVectors starts to rank passages by vectors while the caller goes on. It returns nil if there are no vectors.
 func (x *searchIndex) askVectors(ctx context.Context, q *Query, allow *roaring.Bitmap) <-chan meaning {
 	answer := make(chan meaning, 1)
 	if x.o.vectors == nil {

@@ -170,8 +170,8 @@ func (s *sums) averages() averages {
 }
 
 // openIndex opens the index in the records, or makes one. An index of another version, or one that cannot be read, is
-// emptied: rebuilt tells that. Records that take no writes are no error: what is there can be searched, and the rest is
-// done as soon as they take some.
+// emptied: rebuilt tells that. Records that take no writes are not an error: what is stored can be searched, and the
+// rest follows when they take writes again.
 func openIndex(o indexOptions) (*searchIndex, error) {
 	x, err := openIdle(o)
 	if err == nil {
@@ -305,8 +305,8 @@ func (x *searchIndex) document(number uint32) (page.Key, bool) {
 	return x.docs.rows[number].key, true
 }
 
-// passages returns the numbers and text hashes of all live passages, segment by segment: what changes meanwhile may be
-// among them or not.
+// passages returns the numbers and text hashes of all live passages, segment by segment. Passages that change during
+// the walk may be among them or not.
 func (x *searchIndex) passages() iter.Seq2[uint32, [16]byte] {
 	return func(yield func(uint32, [16]byte) bool) {
 		x.mu.RLock()

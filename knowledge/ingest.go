@@ -158,7 +158,8 @@ func (k *Knowledge) drop(key page.Key) error {
 	return k.archive.delete(key, append(k.bases.leave(key), queued(key))...)
 }
 
-// DeleteDocument deletes a document that is not a page from all bases. It returns store.ErrNotFound if there is none.
+// DeleteDocument deletes a document that is not a page from all bases, or a note. It returns store.ErrNotFound if there
+// is none.
 func (k *Knowledge) DeleteDocument(key page.Key) error {
 	k.bases.mu.Lock()
 	defer k.bases.mu.Unlock()

@@ -23,7 +23,8 @@
 //     pack.go and unpack.go write and read a base as one file;
 //   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and
 //     fusion.go combines the two rankings; annotate.go describes passages, with a model (normalise.go) or
-//     without (keywords.go); notes.go and relations.go keep what agents add.
+//     without (keywords.go); notes.go and relations.go keep what agents
+//     add, and memory.go has their notes searched with the rest; subjects.go finds passages by what they are about.
 package knowledge
 
 import (

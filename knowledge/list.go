@@ -24,7 +24,8 @@ type Entry struct {
 }
 
 // Documents returns documents of a base in order of their keys, and a cursor for the next call, empty when these were
-// the last. A limit of 0 means 50; at most 1000. The error is an [*UnknownBaseError], or says that the cursor is none.
+// the last. A limit of 0 means 50; at most 1000. The error is an [*UnknownBaseError], or says that the cursor is
+// invalid.
 func (k *Knowledge) Documents(kb, cursor string, limit int) (list []Entry, next string, err error) {
 	k.bases.mu.Lock()
 	r, err := k.bases.named(kb)
@@ -79,9 +80,9 @@ func (d *Document) Note() []byte {
 	return append([]byte(p.FrontMatter()), d.Markdown...)
 }
 
-// FindDocument finds a document that is no page by its doc id (or more or fewer digits of its key, at least 8), by its
-// URL, or by the id of a record in a file; the newest of several with one URL. The error is store.ErrNotFound, or says
-// that the digits fit several documents.
+// FindDocument finds a document that is no page, or a note, by its doc id (or more or fewer digits of its key, at least
+// 8), by its URL, or by the id of a record in a file; the newest of several with one URL. The error is
+// store.ErrNotFound, or says that the digits fit several documents.
 func (k *Knowledge) FindDocument(ref string) (*Document, error) {
 	var newest *Document
 	for _, raw := range slices.Compact([]string{ref, normalURL(ref)}) {

@@ -167,7 +167,7 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	}
 }
 
-// Document returns a page that was read, or a document of a knowledge base, with its markdown. The error is
+// Document returns a page that was read, a document of a knowledge base, or a note, with its markdown. The error is
 // store.ErrNotFound.
 func (k *Knowledge) Document(key page.Key) (*Document, error) {
 	p, err := k.store.Page(key)

@@ -76,7 +76,7 @@ func (f sourceFile) pack(out *tar.Writer) error {
 		return err
 	}
 	if _, err := io.CopyN(out, in, h.Size); errors.Is(err, io.EOF) {
-		return fmt.Errorf("read %s: it became shorter meanwhile", f.path)
+		return fmt.Errorf("read %s: it became shorter while it was read", f.path)
 	} else if err != nil {
 		return fmt.Errorf("read %s: %w", f.path, err)
 	}

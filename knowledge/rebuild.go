@@ -11,7 +11,7 @@ import (
 	"readthru/store"
 )
 
-// redoKey is there while the index is being rebuilt, splitKey holds how large its passages may be.
+// rebuildKey exists while the index is being rebuilt. splitKey holds the largest size of its passages.
 const (
 	redoKey  = "k/y"
 	splitKey = "k/ys"

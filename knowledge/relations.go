@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// AddNote stores a note and sets its ID and CreatedAt. The error wraps ErrInvalid or store.ErrFull.
+// AddNote stores a note, has it indexed, and sets its ID, Doc and CreatedAt. The error wraps ErrInvalid or
+// store.ErrFull.
 func (k *Knowledge) AddNote(n Note) (Note, error) {
 	n.Text, n.Label, n.Metadata = k.Clean(n.Text), k.cleanLine(n.Label), k.cleanMetadata(n.Metadata)
 	if err := k.notes.add(&n, time.Now()); err != nil {

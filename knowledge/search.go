@@ -23,8 +23,8 @@ const (
 // ErrEmptyQuery means that a query has no text.
 var ErrEmptyQuery = errors.New("the query is empty")
 
-// Search returns the documents whose passages suit a query best. Any text is a query but an empty one (ErrEmptyQuery);
-// one without words has no hits.
+// Search returns the documents whose passages suit a query best. Any text is a query but an empty one (ErrEmptyQuery)
+// without a subject; one without words has no hits.
 func (x *searchIndex) Search(ctx context.Context, q Query) (*Results, error) {
 	var allow *roaring.Bitmap
 	if q.KB != "" {

@@ -21,7 +21,7 @@ type Signer struct {
 	key ed25519.PrivateKey
 }
 
-// OpenSigner returns the signer that lives in a folder, the data dir, and makes one if there is none yet.
+// OpenSigner returns the signer in a folder, the data dir, and makes one if the folder has none.
 func OpenSigner(dir string) (*Signer, error) {
 	s, err := readSigner(dir)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -27,7 +27,8 @@ const (
 	maxStatementLen = 2000 // bytes
 )
 
-// tidy makes a foreign statement one of ours: within bounds, its lists without repeats, its frame a word.
+// tidy brings a model's statement into our form: within bounds, without repeats in its lists, with a single word as its
+// frame.
 func (s *Statement) tidy() {
 	s.NormalizedText = truncateBytes(strings.Join(strings.Fields(printable(s.NormalizedText)), " "), maxStatementLen)
 	if s.Frame = strings.ToUpper(strings.TrimSpace(s.Frame)); !isFrame(s.Frame) {

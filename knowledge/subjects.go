@@ -55,7 +55,8 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 	return list[:min(len(list), bounded(limit, 100))], nil
 }
 
-// PassageQuery selects annotated passages: by exactly one of Subject, Frame and URL.
+// PassageQuery selects passages: at least one of the first five is given, and all that are given hold. Those of a
+// subject or a frame are annotated passages.
 type PassageQuery struct {
 	Subject string // in any case
 	Frame   string
@@ -65,8 +66,9 @@ type PassageQuery struct {
 	Limit   int    // 0: 20 (rule D6); at most 100
 }
 
-// Passages returns annotated passages and a cursor for the next call, empty when these were the last. The error wraps
-// ErrInvalid, or is an [*UnknownBaseError].
+// Passages returns passages and a cursor for the next call, empty when these were the last: of documents in the order
+// of their text, of subjects and frames in the order of their keys. The error wraps ErrInvalid, or is an
+// [*UnknownBaseError].
 func (k *Knowledge) Passages(q PassageQuery) (list []PassageInfo, next string, err error) {
 	prefix, err := q.prefix()
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 // ErrBadPack means that a file is not a pack, or was cut short or changed after signing.
 var ErrBadPack = errors.New("not a valid pack")
 
-// UnknownSignerError says that a pack is intact, and signed by somebody who is not trusted.
+// UnknownSignerError says that a pack is intact but its signer is not trusted.
 type UnknownSignerError struct {
 	Signer string // see [Signer.ID]
 }
@@ -34,7 +34,7 @@ func (e *UnknownSignerError) Error() string {
 	return fmt.Sprintf("the pack is signed by %s, an unknown signer", e.Signer)
 }
 
-// UnpackOptions configures [Knowledge.Unpack]. The zero value trusts nobody.
+// UnpackOptions configures [Knowledge.Unpack]. The zero value trusts no signer.
 type UnpackOptions struct {
 	// Name is what the base is called here. If empty, as in the pack.
 	Name string

@@ -28,7 +28,7 @@ func (s vectorSpace) id() string {
 // Keys of vectors. A space is named by its fingerprint.
 //
 //	k/vm/<space8>          a space
-//	k/v/<space8>/<hash16>  the vector of a passage's text, in half precision
+//	k/v/<space8>/<hash16>  the vector of a passage's text, in half precision, and the sum of what was embedded with it
 const (
 	spacesPrefix = "k/vm/"
 	vectorPrefix = "k/v/"
@@ -49,7 +49,7 @@ func (v *vectors) spaces(f func(s vectorSpace) bool) {
 	})
 }
 
-// findSpace returns the model's space as far as the store knows it.
+// findSpace returns what the store knows of the model's space.
 func (v *vectors) findSpace() (found vectorSpace, ok bool) {
 	v.spaces(func(s vectorSpace) bool {
 		if s.Provider == v.o.model.Provider() && s.Model == v.o.model.Model() {
