@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"readthru/knowledge"
+	"readthru/page"
 )
 
 // SubjectQuery asks for the subjects of passages. The zero value asks for the most frequent of all passages.
@@ -13,15 +14,36 @@ type SubjectQuery struct {
 	Limit int    `query:"limit" range:"1,500"`
 }
 
-// PassageQuery selects annotated passages.
+// PassageQuery selects passages: at least one of Subject, KB, Frame, URL and Doc is needed, and all that are given
+// hold.
 type PassageQuery struct {
-	Subject string `path:"subject"`
-	Frame   string `query:"frame" doc:"frame, such as CAUSAL"`
-	URL     string `query:"url" doc:"URL of the document"`
+	Subject string `query:"subject" doc:"only passages about this subject"`
 	KB      string `query:"kb" doc:"only of this knowledge base"`
-	Cursor  string `query:"cursor"`
-	Limit   int    `query:"limit" range:"1,500" doc:"how many at most, 1 to 100; default 20"`
+	PassageFilter
 }
+
+// PassageFilter is what every list of passages can be limited by.
+type PassageFilter struct {
+	Frame  string `query:"frame" doc:"only passages with a statement of this frame, such as CAUSAL"`
+	URL    string `query:"url" doc:"only of the document with this URL"`
+	Doc    string `query:"doc" doc:"only of the document with this id"`
+	Cursor string `query:"cursor"`
+	Limit  int    `query:"limit" range:"1,500" doc:"how many at most, 1 to 100; default 20"`
+}
+
+// subjectPassages and basePassages are a PassageQuery whose path names the subject or the knowledge base.
+type (
+	subjectPassages struct {
+		Subject string `path:"subject"`
+		KB      string `query:"kb" doc:"only of this knowledge base"`
+		PassageFilter
+	}
+	basePassages struct {
+		KB      string `path:"name"`
+		Subject string `query:"subject" doc:"only passages about this subject"`
+		PassageFilter
+	}
+)
 
 // passageRef names a passage.
 type passageRef struct {
@@ -47,9 +69,19 @@ type PassageList struct {
 
 // NewNote is a note to store, such as a finding of an agent.
 type NewNote struct {
-	Text     string            `json:"text"`
-	Label    string            `json:"label,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
+	Text     string        `json:"text"`
+	Label    string        `json:"label,omitempty"`
+	Metadata page.Metadata `json:"metadata,omitempty"` // strings, numbers and booleans
+	Subjects []string      `json:"subjects,omitempty"` // beside those that its text names
+	Pages    []string      `json:"pages,omitempty"`    // URLs of the pages it is about, beside those in its text
+}
+
+// NoteQuery selects notes. The zero value selects all.
+type NoteQuery struct {
+	Subject string `query:"subject" doc:"only notes about this subject"`
+	URL     string `query:"url" doc:"only notes about the page with this URL"`
+	Cursor  string `query:"cursor"`
+	Limit   int    `query:"limit" range:"1,500"`
 }
 
 // noteRef names a note.
@@ -72,8 +104,16 @@ type NewRelation struct {
 	Weight  float64 `json:"weight,omitempty"` // default 1
 }
 
-// RelationQuery selects relations.
+// RelationQuery selects relations: at least one of the first three is needed, and all that are given hold.
 type RelationQuery struct {
+	Passage string `query:"passage" doc:"only of this passage"`
+	Note    string `query:"note" doc:"only to this note"`
+	Type    string `query:"type" doc:"only of this type"`
+	Limit   int    `query:"limit" range:"1,500"`
+}
+
+// passageRelations is a RelationQuery whose path names the passage.
+type passageRelations struct {
 	Passage string `path:"id"`
 	Note    string `query:"note" doc:"only to this note"`
 	Type    string `query:"type" doc:"only of this type"`
@@ -98,17 +138,24 @@ func (s *Server) listSubjects(_ context.Context, q SubjectQuery) (*SubjectList, 
 	return &SubjectList{list}, err
 }
 
-// listPassages lists annotated passages by subject, frame or URL.
+// listPassages lists passages by knowledge base, document, subject and frame.
 func (s *Server) listPassages(_ context.Context, q PassageQuery) (*PassageList, error) {
 	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := k.Passages(knowledge.PassageQuery(q))
-	if list == nil {
-		list = []knowledge.PassageInfo{}
-	}
+	list, next, err := k.Passages(knowledge.PassageQuery{
+		Subject: q.Subject, Frame: q.Frame, URL: q.URL, Doc: q.Doc, KB: q.KB, Cursor: q.Cursor, Limit: q.Limit,
+	})
 	return &PassageList{list, next}, err
+}
+
+func (s *Server) listSubjectPassages(ctx context.Context, q subjectPassages) (*PassageList, error) {
+	return s.listPassages(ctx, PassageQuery(q))
+}
+
+func (s *Server) listBasePassages(ctx context.Context, q basePassages) (*PassageList, error) {
+	return s.listPassages(ctx, PassageQuery{Subject: q.Subject, KB: q.KB, PassageFilter: q.PassageFilter})
 }
 
 // getPassage returns a passage, its sources and its annotations.
@@ -126,21 +173,30 @@ func (s *Server) addNote(_ context.Context, n NewNote) (*knowledge.Note, error) 
 	if err != nil {
 		return nil, err
 	}
-	note, err := k.AddNote(knowledge.Note{Text: n.Text, Label: n.Label, Metadata: n.Metadata})
+	note, err := k.AddNote(knowledge.Note{
+		Text: n.Text, Label: n.Label, Metadata: n.Metadata, Subjects: n.Subjects, Pages: n.Pages,
+	})
 	return &note, err
 }
 
-// listNotes lists the notes.
-func (s *Server) listNotes(_ context.Context, q listQuery) (*NoteList, error) {
+// listNotes lists notes, by subject and by page.
+func (s *Server) listNotes(_ context.Context, q NoteQuery) (*NoteList, error) {
 	k, err := s.index()
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := k.Notes(q.Cursor, q.Limit)
-	if list == nil {
-		list = []knowledge.Note{}
-	}
+	list, next, err := k.Notes(knowledge.NoteQuery(q))
 	return &NoteList{list, next}, err
+}
+
+// getNote returns a note.
+func (s *Server) getNote(_ context.Context, ref noteRef) (*knowledge.Note, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	n, err := k.Note(ref.ID)
+	return &n, err
 }
 
 // deleteNote deletes a note and its relations.
@@ -176,8 +232,9 @@ func (s *Server) listRelations(_ context.Context, q RelationQuery) (*RelationLis
 		return nil, err
 	}
 	list, err := k.Relations(knowledge.RelationQuery(q))
-	if list == nil {
-		list = []knowledge.Relation{}
-	}
 	return &RelationList{list}, err
+}
+
+func (s *Server) listPassageRelations(ctx context.Context, q passageRelations) (*RelationList, error) {
+	return s.listRelations(ctx, RelationQuery(q))
 }

@@ -304,6 +304,37 @@ func (c *Client) Passage(ctx context.Context, id string) (*knowledge.PassageInfo
 	return call(ctx, c, getPassage, passageRef{id})
 }
 
+// Passages lists passages by knowledge base, document, subject and frame.
+func (c *Client) Passages(ctx context.Context, q PassageQuery) (*PassageList, error) {
+	return call(ctx, c, listPassages, q)
+}
+
+// Notes lists notes, oldest first, also by subject and by page.
+func (c *Client) Notes(ctx context.Context, q NoteQuery) (*NoteList, error) {
+	return call(ctx, c, listNotes, q)
+}
+
+// AddNote stores and indexes a note.
+func (c *Client) AddNote(ctx context.Context, n NewNote) (*knowledge.Note, error) {
+	return call(ctx, c, addNote, n)
+}
+
+// DeleteNote deletes a note and its relations.
+func (c *Client) DeleteNote(ctx context.Context, id string) error {
+	_, err := call(ctx, c, deleteNote, noteRef{id})
+	return err
+}
+
+// Relations lists relations by passage, note and type.
+func (c *Client) Relations(ctx context.Context, q RelationQuery) (*RelationList, error) {
+	return call(ctx, c, listRelations, q)
+}
+
+// Relate relates a passage to a note or to another passage.
+func (c *Client) Relate(ctx context.Context, r NewRelation) (*knowledge.Relation, error) {
+	return call(ctx, c, addRelation, r)
+}
+
 // Ingest stores and indexes a text.
 func (c *Client) Ingest(ctx context.Context, in Ingestion) (*knowledge.Ingested, error) {
 	return call(ctx, c, ingest, in)

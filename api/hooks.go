@@ -239,7 +239,7 @@ func (s *Server) keepDocs(ctx context.Context, w agents.Work) hookDone {
 		snippet.Text = k.Clean(snippet.Text) // as it is known, if it is
 		in := knowledge.Ingestion{
 			Title: "context7:" + w.Name, Label: "context7-" + w.Name, Text: snippet.Text,
-			Metadata: map[string]string{"source": "context7", "library": w.Name},
+			Metadata: page.Metadata{"source": "context7", "library": w.Name},
 		}
 		if u, perr := page.Parse(snippet.Source); perr == nil && u.User == nil && !page.HasSecret(u) {
 			in.URL = u.String()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"readthru/knowledge"
+	"readthru/page"
 )
 
 // Ingestion is a text to store (rule A21). Storing the same label and text again changes nothing.
@@ -12,9 +13,9 @@ type Ingestion struct {
 	Label string `json:"label,omitempty"` // its source, such as context7-next.js
 	Text  string `json:"text"`            // markdown
 	// where the text comes from: a later text with the same label and URL replaces it
-	URL      string            `json:"url,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-	KB       string            `json:"kb,omitempty"` // knowledge base to put it into; default none
+	URL      string        `json:"url,omitempty"`
+	Metadata page.Metadata `json:"metadata,omitempty"` // strings, numbers and booleans
+	KB       string        `json:"kb,omitempty"`       // knowledge base to put it into; default none
 }
 
 // ingest stores a text and indexes it as a page that was read.

@@ -129,6 +129,8 @@ var (
 		(*Server).listDocuments)
 	listBaseSubjects = op("listBaseSubjects", "GET /api/v1/kbs/{name}/subjects",
 		"lists the subjects of the passages of a knowledge base", (*Server).listSubjects)
+	_ = op("listBasePassages", "GET /api/v1/kbs/{name}/passages",
+		"lists the passages of a knowledge base, also by document, subject and frame", (*Server).listBasePassages)
 	packBase = stream("packBase", "GET /api/v1/kbs/{name}/pack", "returns a knowledge base as one signed file",
 		"application/octet-stream", (*Server).servePack)
 	unpackBase = stream("unpackBase", "POST /api/v1/kbs/unpack",
@@ -147,17 +149,21 @@ var (
 	listSubjects = op("listSubjects", "GET /api/v1/subjects", "lists the subjects of all annotated passages",
 		(*Server).listSubjects)
 	_ = op("listSubjectPassages", "GET /api/v1/subjects/{subject}/passages", "lists the passages about a subject",
-		(*Server).listPassages)
-	_ = op("listPassages", "GET /api/v1/passages", "lists annotated passages by frame or URL", (*Server).listPassages)
+		(*Server).listSubjectPassages)
+	listPassages = op("listPassages", "GET /api/v1/passages",
+		"lists passages by knowledge base, document, subject and frame", (*Server).listPassages)
 
 	getPassage = op("getPassage", "GET /api/v1/passages/{id}", "returns a passage, its sources and its annotations",
 		(*Server).getPassage)
 	_ = op("listPassageRelations", "GET /api/v1/passages/{id}/relations", "lists the relations of a passage",
-		(*Server).listRelations)
-	_ = op("addRelation", "POST /api/v1/passages/{id}/relations",
+		(*Server).listPassageRelations)
+	addRelation = op("addRelation", "POST /api/v1/passages/{id}/relations",
 		"relates a passage to a note or to another passage", (*Server).addRelation)
-	_ = op("listRelations", "GET /api/v1/relations", "lists relations by note or type", (*Server).listRelations)
-	_ = op("listNotes", "GET /api/v1/notes", "lists notes, oldest first", (*Server).listNotes)
-	_ = op("addNote", "POST /api/v1/notes", "stores a note", (*Server).addNote)
-	_ = op("deleteNote", "DELETE /api/v1/notes/{id}", "deletes a note and its relations", (*Server).deleteNote)
+	listRelations = op("listRelations", "GET /api/v1/relations", "lists relations by passage, note and type",
+		(*Server).listRelations)
+	listNotes = op("listNotes", "GET /api/v1/notes", "lists notes, oldest first, also by subject and by page",
+		(*Server).listNotes)
+	addNote    = op("addNote", "POST /api/v1/notes", "stores and indexes a note", (*Server).addNote)
+	_          = op("getNote", "GET /api/v1/notes/{id}", "returns a note", (*Server).getNote)
+	deleteNote = op("deleteNote", "DELETE /api/v1/notes/{id}", "deletes a note and its relations", (*Server).deleteNote)
 )

@@ -4,20 +4,24 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"readthru/knowledge"
 )
 
-// SearchQuery asks for documents by their passages. Only Text is required.
+// SearchQuery asks for documents by their passages. Text or Subject is required.
 type SearchQuery struct {
-	Text    string    `query:"q" doc:"words, \"phrases\" and prefixes*"`
+	Text    string    `query:"q" doc:"words, \"phrases\" and prefixes*; may be empty with a subject"`
 	KB      string    `query:"kb" doc:"only this knowledge base"`
+	Subject string    `query:"subject" doc:"only passages and notes about this subject"`
 	Host    string    `query:"host" doc:"only this host"`
-	Kind    string    `query:"kind" doc:"only this url_type, or file or text"`
+	Kind    string    `query:"kind" doc:"only this url_type, or file, text or note"`
 	Since   time.Time `query:"since" doc:"fetched since a day, a time, or an age (36h, 7d)"`
 	Limit   int       `query:"limit" range:"1,500" doc:"how many at most, 1 to 500; default 5"`
-	Explain bool      `query:"explain" doc:"1: add the score of each term"`
+	// Metadata are values that ingested texts must have, each as name=value.
+	Metadata []string `query:"metadata" doc:"only ingested texts with this metadata, as name=value; may be repeated"`
+	Explain  bool     `query:"explain" doc:"1: add the score of each term"`
 }
 
 // search finds documents by their passages, best first.
@@ -26,9 +30,18 @@ func (s *Server) search(ctx context.Context, q SearchQuery) (*knowledge.Results,
 	if err != nil {
 		return nil, err
 	}
+	metadata := map[string]string{}
+	for _, m := range q.Metadata {
+		name, value, ok := strings.Cut(m, "=")
+		if !ok || name == "" {
+			return nil, problem(http.StatusBadRequest, "metadata %q is not name=value", m)
+		}
+		metadata[name] = value
+	}
 	res, err := k.Search(ctx, knowledge.Query{
-		Text: q.Text, KB: q.KB, Host: q.Host, Kind: q.Kind, Since: q.Since,
-		Limit: q.Limit, Explain: q.Explain,
+		Text: q.Text, KB: q.KB, Subject: q.Subject, Host: q.Host, Kind: q.Kind, Since: q.Since,
+		Metadata: metadata,
+		Limit:    q.Limit, Explain: q.Explain,
 	})
 	if err != nil {
 		return nil, err
@@ -46,6 +59,15 @@ func (s *Server) CatchUp(ctx context.Context) error {
 		return err
 	}
 	return k.Drain(ctx)
+}
+
+// CatchUpOnSubjects is CatchUp, and finds the subjects of what has none yet.
+func (s *Server) CatchUpOnSubjects(ctx context.Context) error {
+	k, err := s.index()
+	if err != nil {
+		return err
+	}
+	return k.Describe(ctx)
 }
 
 // rebuildIndex starts to rebuild the index from what is stored, or returns the job that already does.

@@ -2,12 +2,12 @@ package knowledge
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,10 +25,10 @@ import (
 //	k/o/<subject>\0<k.w.h.>  look-up by subject, in lower case → as it was written
 const (
 	annotationQueue  = "k/aq/"
+	saidPrefix       = "k/ay/"
 	annotationPrefix = "k/a/"
 	framePrefix      = "k/f/"
 	subjectPrefix    = "k/o/"
-	fromURLPrefix    = "k/au/"
 )
 
 // annotationJob has a document annotated: it goes into the change that makes a document a member of a base, or changes
@@ -60,9 +60,31 @@ func passageKeyIn(key string) (p passageKey, ok bool) {
 
 // annotation is what k/a/ holds.
 type annotation struct {
-	URL        string      `json:"u"`            // of the document
 	By         string      `json:"by,omitempty"` // the model that was asked; empty: none was
+	Version    int         `json:"v,omitempty"`  // of what is said without a model
 	Statements []Statement `json:"s"`
+}
+
+// localVersion is raised when statements made without a model change. Passages are then described again.
+const localVersion = 1
+
+// holds reports whether an annotation is what would be made now; model is nil if none is asked.
+func (a *annotation) holds(model *llm.Client) bool {
+	if model != nil {
+		return a.By == model.Model()
+	}
+	return a.By != "" || a.Version == localVersion
+}
+
+// said returns the statements in words of their own, a line each; empty without a model.
+func (a *annotation) said() string {
+	var b strings.Builder
+	for i := range a.Statements {
+		if text := a.Statements[i].NormalizedText; text != "" {
+			b.WriteString(text + "\n")
+		}
+	}
+	return b.String()
 }
 
 // lookups returns the keys under which an annotation is found, with their values; of the zero annotation none.
@@ -70,7 +92,7 @@ func (a *annotation) lookups(p passageKey) map[string]string {
 	if len(a.Statements) == 0 {
 		return nil
 	}
-	keys := map[string]string{sourceLookup(a.URL) + p.String(): ""}
+	keys := map[string]string{}
 	for i := range a.Statements {
 		keys[frameLookup(a.Statements[i].Frame)+p.String()] = ""
 	}
@@ -82,10 +104,6 @@ func (a *annotation) lookups(p passageKey) map[string]string {
 
 func frameLookup(frame string) string     { return framePrefix + frame + "\x00" }
 func subjectLookup(subject string) string { return subjectPrefix + foldSubject(subject) + "\x00" }
-func sourceLookup(url string) string {
-	sum := sha256.Sum256([]byte(url))
-	return fromURLPrefix + string(sum[:16])
-}
 
 // annotator describes every passage of a knowledge base, of an ingested text and of a note (rules D2, D7, D12): with a
 // model, by one prompt for each; without one, and for texts that may not leave the machine, from the text alone. It
@@ -95,6 +113,7 @@ type annotator struct {
 	o    annotatorOptions
 	wake chan struct{}
 
+	passing sync.Mutex // held over a pass
 	writing sync.Mutex // no document is forgotten between the look whether it is still a member and the write
 
 	// Under passing.
@@ -108,9 +127,10 @@ type annotatorOptions struct {
 	model    *llm.Client // may be nil
 	document func(page.Key) (*Document, error)
 	split    func(markdown []byte) []Passage
-	member   func(page.Key) bool    // is it of a base?
+	member   func(page.Key) bool    // is it to be annotated?
 	withhold func(d *Document) bool // may nothing of it be told to the model? May be nil
 	gone     func(passageKey) error // a passage is gone: so are its relations
+	reindex  func()                 // a document was queued for the index: more is said of its passages
 	log      *slog.Logger
 }
 
@@ -132,9 +152,12 @@ const lookAround = 5 * time.Second
 // run annotates until ctx ends, and returns nil.
 func (a *annotator) run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		a.pass(ctx)
+		a.passing.Lock()
+		a.pass(ctx, a.o.model)
+		rest := time.Until(a.rest)
+		a.passing.Unlock()
 		wait := lookAround
-		if rest := time.Until(a.rest); rest > 0 {
+		if rest > 0 {
 			wait = min(wait, rest)
 		}
 		select {
@@ -146,8 +169,17 @@ func (a *annotator) run(ctx context.Context) error {
 	return nil
 }
 
-// pass works through the queue once.
-func (a *annotator) pass(ctx context.Context) {
+// describe says of what waits what can be said without a model, unless somebody is at it.
+func (a *annotator) describe(ctx context.Context) {
+	if a.passing.TryLock() {
+		defer a.passing.Unlock()
+		a.pass(ctx, nil)
+	}
+}
+
+// pass works through the queue once. If there is a model and it is not given, it does what has no annotation, and
+// leaves it in the queue for the model.
+func (a *annotator) pass(ctx context.Context, model *llm.Client) {
 	var jobs []page.Key
 	a.o.records.Keys(annotationQueue, "", func(key string) bool {
 		if k, ok := keyIn(key, annotationQueue); ok {
@@ -159,10 +191,10 @@ func (a *annotator) pass(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if a.fallen[k] && time.Now().Before(a.rest) {
+		if a.fallen[k] && time.Now().Before(a.rest) || model != a.o.model && a.has(k) {
 			continue
 		}
-		if err := a.annotate(ctx, k); err != nil && ctx.Err() == nil {
+		if err := a.annotate(ctx, k, model); err != nil && ctx.Err() == nil {
 			a.o.log.Warn("annotation waits", "doc", k.Doc(), "err", err)
 		}
 	}
@@ -172,8 +204,9 @@ func (a *annotator) pass(ctx context.Context) {
 // bounded.
 const together = 500
 
-// annotate brings a document's annotations up to date and takes it out of the queue. After an error it stays there.
-func (a *annotator) annotate(ctx context.Context, k page.Key) error {
+// annotate brings a document's annotations up to date and takes it out of the queue. It stays there after an error, and
+// if the model is still to be asked.
+func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client) error {
 	d, err := a.o.document(k)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !a.o.member(k) {
 		return a.forget(k)
@@ -198,10 +231,10 @@ func (a *annotator) annotate(ctx context.Context, k page.Key) error {
 			seen[p.Hash] = true
 			old, had := gone[p.Hash]
 			delete(gone, p.Hash)
-			if had && (a.o.model == nil || old.By == a.o.model.Model()) {
+			if had && old.holds(model) {
 				continue
 			}
-			now, err := a.statements(ctx, d, p, local[i])
+			now, err := a.statements(ctx, d, p, local[i], model)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -225,39 +258,54 @@ func (a *annotator) annotate(ctx context.Context, k page.Key) error {
 			return err
 		}
 	}
+	var done []store.Change
+	if _, err := a.o.records.Get(saidPrefix + string(k[:])); err == nil {
+		done = append(done, store.Change{Key: saidPrefix + string(k[:]), Gone: true}, queued(k))
+		defer a.o.reindex()
+	}
+	if waits == nil && model == a.o.model {
+		done = append(done, annotationDone(k))
+	}
+	if err := a.o.records.Apply(done...); err != nil {
+		return err
+	}
 	if waits != nil {
 		a.fallen[k] = true
 		return waits
 	}
-	delete(a.fallen, k)
-	if err := a.o.records.Apply(annotationDone(k)); err != nil {
-		return err
+	if model != a.o.model {
+		return nil
 	}
-	// The document may have changed, and its job have been set anew, before the job was deleted.
+	delete(a.fallen, k)
+	// The document may have changed, and its job may have been queued again, before the job was deleted.
 	if again, err := a.o.document(k); err == nil && string(again.Markdown) != string(d.Markdown) {
 		return a.o.records.Apply(annotationJob(k))
 	}
 	return nil
 }
 
-// statements returns what a passage says. An error says that the model should be asked again later; the annotation is
-// what can be said meanwhile.
-func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, local Statement) (*annotation, error) {
-	now := &annotation{URL: d.URL, Statements: []Statement{local}}
-	if a.o.model == nil {
+// statements returns what a passage says. An error says that the model should be asked again later. The annotation is
+// to be used until then.
+func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, local Statement,
+	model *llm.Client,
+) (*annotation, error) {
+	now := &annotation{Version: localVersion, Statements: []Statement{local}}
+	if model == nil {
 		return now, nil
 	}
 	if a.o.withhold != nil && a.o.withhold(d) {
-		now.By = a.o.model.Model() // that is its last word
+		now.By = model.Model() // that is its last word
 		return now, nil
 	}
 	if wait := time.Until(a.rest); wait > 0 {
 		return now, fmt.Errorf("the model is not asked for another %v", wait.Round(time.Second))
 	}
-	list, err := normalise(ctx, a.o.model, d, p)
+	list, err := normalise(ctx, model, d, p)
 	if err == nil {
 		a.failures = 0
-		return &annotation{URL: d.URL, By: a.o.model.Model(), Statements: list}, nil
+		list[0].Domains = slices.Concat(d.Subjects, list[0].Domains) // what is known is not the model's to leave out
+		list[0].tidy()
+		return &annotation{By: model.Model(), Statements: list}, nil
 	}
 	switch e, _ := errors.AsType[*llm.Error](err); {
 	case e == nil:
@@ -265,12 +313,18 @@ func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, loc
 	case e.Kind == llm.Malformed || e.Kind == llm.Refused || e.Kind == llm.Cut || e.Kind == llm.BadRequest &&
 		e.Status != 404:
 		a.o.log.Info("passage annotated without the model", "doc", d.Key.Doc(), "err", err)
-		now.By = a.o.model.Model()
+		now.By = model.Model()
 		return now, nil
 	}
 	a.failures++
 	a.rest = time.Now().Add(waitAfter(a.failures, err))
 	return now, err
+}
+
+// has reports whether a document has annotations.
+func (a *annotator) has(k page.Key) (found bool) {
+	a.o.records.Keys(annotationPrefix+string(k[:]), "", func(string) bool { found = true; return false })
+	return found
 }
 
 // each calls f for the annotations of a document, until f returns false.
@@ -293,6 +347,9 @@ func (a *annotator) write(p passageKey, old, now *annotation) error {
 		return nil
 	}
 	changes := []store.Change{{Key: p.annotation(), Gone: true}}
+	if now != nil && now.said() != old.said() {
+		changes = append(changes, store.Change{Key: saidPrefix + string(p.page[:])})
+	}
 	keep := map[string]string{}
 	if now != nil {
 		value, err := json.Marshal(now)
@@ -326,7 +383,7 @@ func (a *annotator) forget(k page.Key) error {
 			return fmt.Errorf("forget annotations: %w", err)
 		}
 	}
-	if err := a.o.records.Apply(annotationDone(k)); err != nil {
+	if err := a.o.records.Apply(annotationDone(k), store.Change{Key: saidPrefix + string(k[:]), Gone: true}); err != nil {
 		return fmt.Errorf("forget annotations: %w", err)
 	}
 	return nil
@@ -353,14 +410,42 @@ func (k *Knowledge) forgetAnnotations(key page.Key) error {
 	return k.notes.forget(key, nil)
 }
 
-// annotateAnew has those of some documents that are of a base annotated: they may have changed.
-func (k *Knowledge) annotateAnew(batch []indexed) error {
+// reannotate queues documents of annotated bases for annotation, because they may have changed.
+func (k *Knowledge) reannotate(batch []indexed) error {
 	var jobs []store.Change
 	for i := range batch {
-		if key := batch[i].doc.Key; len(k.bases.owners(key)) > 0 {
+		if key := batch[i].doc.Key; k.described(key) {
 			jobs = append(jobs, annotationJob(key))
 		}
 	}
 	defer k.annotator.notify()
 	return k.records.Apply(jobs...)
+}
+
+// withStatements adds to a document's passages what is said of them.
+func (k *Knowledge) withStatements(d *Document, passages []Passage) []Passage {
+	if !k.described(d.Key) {
+		return passages
+	}
+	said := map[[16]byte]string{}
+	k.annotator.each(d.Key, func(p passageKey, a annotation) bool {
+		if s := a.said(); s != "" {
+			said[p.hash] = s
+		}
+		return true
+	})
+	for i := range passages {
+		passages[i].Said = said[passages[i].Hash]
+	}
+	return passages
+}
+
+// saidOf returns what is said of a passage of a document.
+func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
+	var a annotation
+	value, err := k.records.Get(passageKey{key, hash}.annotation())
+	if err != nil || json.Unmarshal(value, &a) != nil {
+		return ""
+	}
+	return a.said()
 }

@@ -130,7 +130,7 @@ func (o *opened) finds(t *testing.T, q knowledge.PassageQuery, want ...string) f
 
 const (
 	diskURL = "https://a.test/disk"
-	tapeURL = "https://b.test/tape"
+	tapeURL = "https://docs.winder.test/docs/tape"
 	diskMD  = "# Disks\n\nA disk spins in the drive. The `DiskArray` holds disks.\n"
 	tapeMD  = "# Tapes\n\nA tape winds in the drive. Compare the `DiskArray` of old.\n"
 )
@@ -151,11 +151,16 @@ func TestPassagesOfBasesAreFoundBySubjectFrameAndURL(t *testing.T) {
 	}{
 		"one base":       {knowledge.PassageQuery{Subject: "DiskArray", KB: "tapes"}, []string{tapeURL}},
 		"page by page":   {knowledge.PassageQuery{Subject: "DISKARRAY", Limit: 1}, []string{diskURL, tapeURL}},
-		"a domain":       {knowledge.PassageQuery{Subject: "b.test"}, []string{tapeURL}},
+		"its library":    {knowledge.PassageQuery{Subject: "winder"}, []string{tapeURL}},
 		"frame":          {knowledge.PassageQuery{Frame: "causal"}, []string{diskURL, tapeURL}},
 		"another frame":  {knowledge.PassageQuery{Frame: "DEFINITION"}, nil},
 		"source URL":     {knowledge.PassageQuery{URL: diskURL}, []string{diskURL}},
 		"part of a name": {knowledge.PassageQuery{Subject: "disk"}, nil},
+		"base":           {knowledge.PassageQuery{KB: "tapes"}, []string{tapeURL}},
+		"page only read": {knowledge.PassageQuery{URL: "https://c.test/read"}, []string{"https://c.test/read"}},
+		"subject of URL": {knowledge.PassageQuery{Subject: "diskarray", URL: diskURL}, []string{diskURL}},
+		"frame of base":  {knowledge.PassageQuery{Frame: "CAUSAL", KB: "disks"}, []string{diskURL}},
+		"both":           {knowledge.PassageQuery{Subject: "diskarray", Frame: "DEFINITION"}, nil},
 	} {
 		if urls, _ := o.about(t, tt.q); !slices.Equal(urls, tt.want) {
 			t.Errorf("%s: passages of %q, want %q", name, urls, tt.want)
@@ -175,7 +180,6 @@ func TestPassagesOfBasesAreFoundBySubjectFrameAndURL(t *testing.T) {
 	}
 	for _, q := range []knowledge.PassageQuery{
 		{},
-		{Subject: "a", Frame: "b"},
 		{Subject: "a", Cursor: "zz"},
 		{Subject: "a", KB: "nil"},
 	} {
@@ -249,6 +253,51 @@ func TestAModelIsAskedOncePerPassage(t *testing.T) {
 	}
 }
 
+// TestWhatAModelSaysIsSearched: a statement's text takes part in search, as soon as there is one (rule D12).
+func TestWhatAModelSaysIsSearched(t *testing.T) {
+	th := newThinker(t)
+	answer := func(text string) {
+		th.set(func(w http.ResponseWriter, _ string) bool {
+			says(w, map[string]any{"statements": []any{map[string]any{"normalized_text": text}, map[string]any{
+				"normalized_text": "Nothing else.",
+			}}})
+			return true
+		})
+	}
+	answer("Platters rotate inside the enclosure.")
+	dir := t.TempDir()
+	o := open(t, dir, knowledge.Options{Model: th.model(t)})
+	o.newBase(t, "disks", "text")
+	o.fill(t, "disks", diskURL, diskMD)
+	o.running(t)
+	found := func(query string) func() bool {
+		return func() bool { return slices.Equal(o.find(t, "disks", query), []string{diskURL}) }
+	}
+	soon(t, "found by what is said of it", found("platters rotate"))
+	h := o.hits(t, knowledge.Query{Text: "platter rotating"})[0]
+	if h.Statement != "Platters rotate inside the enclosure." || !strings.Contains(h.Snippet, "spins") {
+		t.Errorf("hit %+v, want the statement beside the passage's own text", h)
+	}
+	if h := o.hits(t, knowledge.Query{Text: "spins"})[0]; h.Statement != "" {
+		t.Errorf("statement %q with a hit by the passage's own words", h.Statement)
+	}
+	for phrase, want := range map[string]int{`"rotate inside"`: 1, `"disks platters"`: 0, `"holds disks platters"`: 0} {
+		if got := o.hits(t, knowledge.Query{Text: phrase}); len(got) != want {
+			t.Errorf("phrase %s: %d hits, want %d", phrase, len(got), want)
+		}
+	}
+	if err := o.Rebuild(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if !found("platters rotate")() {
+		t.Error("not found after a rebuild")
+	}
+	answer("Heads float over the surface.")
+	o.fill(t, "disks", diskURL, strings.ReplaceAll(diskMD, "spins", "turns"))
+	soon(t, "found by what is said of the new text", found("heads float"))
+	soon(t, "and not by what was said of the old", func() bool { return len(o.find(t, "disks", "platters")) == 0 })
+}
+
 func TestWhenTheModelGivesNonsenseTheTextAloneHasToDo(t *testing.T) {
 	for name, answer := range map[string]any{
 		"no JSON":               "I am sorry, Dave.",
@@ -269,8 +318,11 @@ func TestWhenTheModelGivesNonsenseTheTextAloneHasToDo(t *testing.T) {
 			o.newBase(t, "disks", "text")
 			o.fill(t, "disks", diskURL, diskMD)
 			o.running(t)
-			soon(t, "found by the passage's own words", o.finds(t, knowledge.PassageQuery{Subject: "diskarray"}, diskURL))
-			list, _, _ := o.Passages(knowledge.PassageQuery{Subject: "diskarray"})
+			var list []knowledge.PassageInfo
+			soon(t, "found by the passage's own words when the model was asked", func() bool {
+				list, _, _ = o.Passages(knowledge.PassageQuery{Subject: "diskarray"})
+				return len(list) == 1 && list[0].AnnotatedBy == "thinker"
+			})
 			if c := list[0].Statements[0].Confidence; c != .3 {
 				t.Errorf("confidence = %v, want .3", c)
 			}

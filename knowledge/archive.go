@@ -21,6 +21,7 @@ import (
 //	k/d/<key>            head
 //	k/dp/<key><part u16> archivePart bytes of the markdown, compressed
 //	k/dl/<url16><key>    the document has this URL
+//	k/dm/<hash16><key>   it has this value of metadata
 //	k/dw/<key>           parts are being written, or deleted: a head may be missing
 const (
 	headPrefix    = "k/d/"
@@ -38,16 +39,16 @@ const (
 
 // head is what k/d/ holds.
 type head struct {
-	URL       string            `json:"url"`
-	Title     string            `json:"title,omitempty"`
-	Host      string            `json:"host,omitempty"`
-	Kind      string            `json:"kind"`
-	Ingested  bool              `json:"ingested,omitempty"` // handed in as a text: it does not come from the base's source
-	Label     string            `json:"label,omitempty"`
-	Metadata  map[string]string `json:"metadata,omitempty"`
-	FetchedAt time.Time         `json:"fetched_at,omitzero"`
-	Hash      string            `json:"hash"` // hex SHA-256 of the markdown
-	Length    int               `json:"length"`
+	URL       string        `json:"url"`
+	Title     string        `json:"title,omitempty"`
+	Host      string        `json:"host,omitempty"`
+	Kind      string        `json:"kind"`
+	Ingested  bool          `json:"ingested,omitempty"` // handed in as a text: it does not come from the base's source
+	Label     string        `json:"label,omitempty"`
+	Metadata  page.Metadata `json:"metadata,omitempty"`
+	FetchedAt time.Time     `json:"fetched_at,omitzero"`
+	Hash      string        `json:"hash"` // hex SHA-256 of the markdown
+	Length    int           `json:"length"`
 }
 
 // archive keeps documents that are not pages. A document's key depends on its owner, its name and its content, so that
@@ -92,7 +93,8 @@ func (a *archive) put(k page.Key, h head, parts [][]byte, with ...store.Change) 
 	if err != nil {
 		return err
 	}
-	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Value: value}, {Key: urlKey(h.URL) + string(k[:])}})
+	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Value: value}, {Key: urlKey(h.URL) + string(k[:])}},
+		metadataChanges(h.Metadata, k, false))
 	if old, err := a.head(k); err == nil && old.Hash == h.Hash && old.Length == h.Length {
 		return a.records.Apply(changes...)
 	}
@@ -154,6 +156,7 @@ func (a *archive) delete(k page.Key, with ...store.Change) error {
 	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Gone: true}, {Key: writingKey(k)}})
 	if h, err := a.head(k); err == nil {
 		changes = append(changes, store.Change{Key: urlKey(h.URL) + string(k[:]), Gone: true})
+		changes = append(changes, metadataChanges(h.Metadata, k, true)...)
 	}
 	if err := a.records.Apply(changes...); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // maxPassages bounds the passages of a document. One of 32 MiB has some 19,000.
@@ -34,6 +36,7 @@ type place struct {
 	start, end    int
 	path          string // headings, joined
 	before, after string
+	said          uint64 // the sum of what was indexed with it, see sumOf; 0: nothing
 }
 
 // maxPath bounds a path as shown and indexed, in bytes.
@@ -55,7 +58,16 @@ const (
 	samePath = 1 << iota
 	sameBefore
 	sameAfter
+	withSaid // eight bytes follow
 )
+
+// sumOf tells what was said of a passage from what was said before.
+func sumOf(said string) uint64 {
+	if said == "" {
+		return 0
+	}
+	return max(xxhash.Sum64String(said), 1)
+}
 
 func (a *article) encode() ([]byte, error) {
 	b := binary.AppendUvarint(nil, uint64(a.number))
@@ -76,6 +88,9 @@ func (a *article) encode() ([]byte, error) {
 		if p.after == last.after {
 			flags |= sameAfter
 		}
+		if p.said != 0 {
+			flags |= withSaid
+		}
 		b = append(b, flags)
 		b = binary.AppendVarint(b, int64(p.number)-int64(last.number))
 		b = binary.AppendVarint(b, int64(p.start-last.end))
@@ -88,6 +103,9 @@ func (a *article) encode() ([]byte, error) {
 		}
 		if flags&sameAfter == 0 {
 			b = appendText(b, p.after)
+		}
+		if p.said != 0 {
+			b = binary.BigEndian.AppendUint64(b, p.said)
 		}
 		last = p
 		if len(b) > maxArticle {
@@ -147,6 +165,13 @@ func decodeArticle(b []byte) (*article, error) {
 			if *part.to, b, ok = cutText(b); !ok {
 				return nil, errSegment
 			}
+		}
+		p.said = 0
+		if flags&withSaid != 0 {
+			if len(b) < 8 {
+				return nil, errSegment
+			}
+			p.said, b = binary.BigEndian.Uint64(b), b[8:]
 		}
 		a.passages = append(a.passages, p)
 	}

@@ -41,10 +41,11 @@ type Base struct {
 	Description string `json:"description"`
 	Source      string `json:"source_type"` // crawl, scrape, file or text
 
-	URL     string   `json:"url,omitempty"`   // where a crawl starts, or the page scraped
-	Files   []string `json:"files,omitempty"` // files and folders, absolute
-	Limit   int      `json:"limit,omitempty"` // pages of a crawl
-	Depth   int      `json:"depth,omitempty"` // links from the start; 0: any
+	URL     string   `json:"url,omitempty"`     // where a crawl starts, or the page scraped
+	Files   []string `json:"files,omitempty"`   // files and folders, absolute
+	Service string   `json:"service,omitempty"` // the crawl service; empty: as configured
+	Limit   int      `json:"limit,omitempty"`   // pages of a crawl
+	Depth   int      `json:"depth,omitempty"`   // links from the start; 0: any
 	Include []string `json:"include,omitempty"`
 	Exclude []string `json:"exclude,omitempty"`
 
@@ -81,7 +82,7 @@ type UnknownBaseError struct {
 // Error names the bases that are there, as many as can be read.
 func (e *UnknownBaseError) Error() string {
 	const most = 20
-	known := "there are none"
+	known := "no base exists"
 	if n := len(e.Known); n > most {
 		known = fmt.Sprintf("known are %s and %d more", strings.Join(e.Known[:most], ", "), n-most)
 	} else if n > 0 {

@@ -176,7 +176,7 @@ func (b *Build) addPage(key page.Key) error {
 	}
 	return b.join(key, member{p.NormalizedURL, p.ContentHash}, func(changes []store.Change) error {
 		if _, err := b.k.store.Page(key); err != nil {
-			return err // released meanwhile by its last owner, which cannot happen any more now
+			return err // released by its last owner since; from now on that cannot happen
 		}
 		return b.k.records.Apply(changes...)
 	})

@@ -148,20 +148,20 @@ func (c *change) index(d *Document, passages []Passage) error {
 		}
 		path := joinPath(p.Path)
 		number, ok := c.find(p.Hash)
-		if ok && !now[number] && old != nil && c.stale(a, old, before, number, path) {
+		if ok && !now[number] && old != nil && c.stale(a, old, before, number, path, sumOf(p.Said)) {
 			ok = false
 		}
 		if !ok {
 			number = c.base + uint32(len(c.hashes))
 			c.hashes = append(c.hashes, p.Hash)
 			c.byHash[p.Hash] = number
-			c.x.build.add(p.Text(d.Markdown), a.title, path)
+			c.x.build.add(p.Text(d.Markdown), p.Said, a.title, path)
 			c.owners[number] = nil
 		}
 		now[number] = true
 		a.passages = append(a.passages, place{
 			number: number, start: p.Start, end: p.End, path: path, before: p.Before,
-			after: p.After,
+			after: p.After, said: sumOf(p.Said),
 		})
 	}
 	b, err := a.encode()
@@ -186,11 +186,11 @@ func (c *change) index(d *Document, passages []Passage) error {
 	return nil
 }
 
-// stale reports whether a passage that a document keeps must be indexed again because the title of the document or the
-// headings above the passage changed. A passage that other documents also have stays as it is.
-func (c *change) stale(a, old *article, before map[uint32]place, number uint32, path string) bool {
+// stale reports whether a passage that a document keeps must be indexed again because the title of the document, the
+// headings above the passage, or what is said of it changed. A passage that other documents also have stays as it is.
+func (c *change) stale(a, old *article, before map[uint32]place, number uint32, path string, said uint64) bool {
 	p, mine := before[number]
-	if !mine || p.path == path && old.title == a.title {
+	if !mine || p.path == path && old.title == a.title && p.said == said {
 		return false
 	}
 	return slices.Equal(c.ownersOf(number), []uint32{a.number})

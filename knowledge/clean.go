@@ -5,15 +5,3 @@ func (k *Knowledge) Clean(md string) string { return string(k.clean([]byte(md), 
 
 // cleanLine returns a title, a label or another text that is not markdown as it is kept.
 func (k *Knowledge) cleanLine(s string) string { return string(k.clean([]byte(s), false)) }
-
-// cleanMetadata returns metadata as they are kept.
-func (k *Knowledge) cleanMetadata(m map[string]string) map[string]string {
-	if m == nil {
-		return nil
-	}
-	kept := make(map[string]string, len(m))
-	for name, value := range m {
-		kept[k.cleanLine(name)] = k.cleanLine(value)
-	}
-	return kept
-}

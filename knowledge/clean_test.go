@@ -8,6 +8,7 @@ import (
 
 	"readthru/convert"
 	"readthru/knowledge"
+	"readthru/page"
 )
 
 func cleaner(text []byte, markdown bool) []byte {
@@ -35,7 +36,7 @@ func TestTextsAreCleanedWhereTheyEnter(t *testing.T) {
 	k := open(t, "", knowledge.Options{Clean: cleaner})
 	in := knowledge.Ingestion{
 		Title: "On <template>\u200b", Label: "la\u200bbel", Text: unseen, URL: "https://a.test/x",
-		Metadata: map[string]string{"a": "b\u202e"},
+		Metadata: page.Metadata{"a": "b\u202e"},
 	}
 	for i := range 2 {
 		done, err := k.Ingest(t.Context(), in)
@@ -55,8 +56,10 @@ func TestTextsAreCleanedWhereTheyEnter(t *testing.T) {
 		t.Error("a text that no reader sees was taken")
 	}
 
-	note, err := k.AddNote(knowledge.Note{Text: unseen, Label: "la\u200bbel",
-		Metadata: map[string]string{"a\u200b": "b\u202e"}})
+	note, err := k.AddNote(knowledge.Note{
+		Text: unseen, Label: "la\u200bbel",
+		Metadata: page.Metadata{"a\u200b": "b\u202e"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,12 +116,14 @@ func checkBase(t *testing.T, k *opened, name string, n int) {
 
 func TestPackOfOthersIsCleaned(t *testing.T) {
 	from := open(t, "", knowledge.Options{})
-	if _, err := from.CreateBase(knowledge.Base{Name: "docs", Source: knowledge.SourceText,
-		Description: "a\u202eb"}); err != nil {
+	if _, err := from.CreateBase(knowledge.Base{
+		Name: "docs", Source: knowledge.SourceText,
+		Description: "a\u202eb",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := from.Ingest(t.Context(), knowledge.Ingestion{
-		Title: "T\u202e", Label: "l\u202e", Text: unseen, KB: "docs", Metadata: map[string]string{"a": "b\u202e"},
+		Title: "T\u202e", Label: "l\u202e", Text: unseen, KB: "docs", Metadata: page.Metadata{"a": "b\u202e"},
 	}); err != nil {
 		t.Fatal(err)
 	}

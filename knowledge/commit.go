@@ -22,12 +22,12 @@ func (c *change) commit() error {
 	}
 	plan := c.plan(seg)
 	if err := c.write(seg, blocks, plan); err != nil {
-		if seg != nil { // a store that is full must not fill up with what nobody will ever use
+		if seg != nil { // a full store must not fill up with records that will never be used
 			err = errors.Join(err, x.drop(seg.id))
 		}
 		return fmt.Errorf("write index: %w", err)
 	}
-	added, removed := c.take(seg, plan)
+	added, removed := c.applyToMemory(seg, plan)
 	if x.o.changed != nil && len(added)+len(removed) > 0 {
 		x.o.changed(added, removed)
 	}
@@ -250,8 +250,8 @@ func (s *segment) own(ord uint32, owners []uint32) {
 	}
 }
 
-// take makes memory agree with a change that was committed, and returns which passages came and went.
-func (c *change) take(fresh *segment, o *ownership) (added, removed []uint32) {
+// applyToMemory applies a committed change to what memory holds, and returns the passages that were added and removed.
+func (c *change) applyToMemory(fresh *segment, o *ownership) (added, removed []uint32) {
 	x := c.x
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -51,9 +51,9 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	if err := k.clearMarked(ctx); err != nil {
 		return false, err
 	}
-	if k.redo == nil && k.index.stats().Damaged {
-		k.log.Warn("index is damaged and made anew")
-		if err := k.startRedoLocked(ctx, nil); err != nil {
+	if k.rebuild == nil && k.index.stats().Damaged {
+		k.log.Warn("index is damaged, rebuilding it")
+		if err := k.startRebuildLocked(ctx, nil); err != nil {
 			return false, err
 		}
 	}
@@ -63,8 +63,8 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 		return false, err
 	case len(tasks) > 0:
 		return true, k.do(ctx, tasks, nil)
-	case k.redo != nil:
-		return true, k.redoSome(ctx)
+	case k.rebuild != nil:
+		return true, k.continueRebuild(ctx)
 	}
 	return false, nil
 }
@@ -120,7 +120,7 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 			if err != nil {
 				gone = append(gone, tasks[n].key)
 			} else {
-				batch = append(batch, indexed{d, Split(d.Markdown, k.split)})
+				batch = append(batch, indexed{d, k.withStatements(d, Split(d.Markdown, k.split))})
 				size += len(d.Markdown)
 			}
 			n++
@@ -129,7 +129,7 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 		if err != nil {
 			return err
 		}
-		if err := k.annotateAnew(batch); err != nil {
+		if err := k.reannotate(batch); err != nil {
 			return err
 		}
 		if err := k.settle(tasks[:n], failed); err != nil {
@@ -287,4 +287,14 @@ func (k *Knowledge) Drain(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// Describe is Drain, and finds the subjects of the passages that wait for that, without a model. It is for commands
+// without Run that need them.
+func (k *Knowledge) Describe(ctx context.Context) error {
+	if err := k.Drain(ctx); err != nil {
+		return err
+	}
+	k.annotator.describe(ctx)
+	return ctx.Err()
 }

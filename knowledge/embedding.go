@@ -83,13 +83,13 @@ func (b *embedding) give(e *llm.Error, texts int) bool {
 		return true
 	}
 	b.refused++
-	v.withheld()
+	v.countWithheld()
 	v.o.log.Warn("passage goes without a vector", "err", e)
 	return true
 }
 
-// withheld counts a passage that goes without a vector.
-func (v *vectors) withheld() {
+// countWithheld counts a passage that gets no vector.
+func (v *vectors) countWithheld() {
 	v.news.Lock()
 	defer v.news.Unlock()
 	v.without++
@@ -116,13 +116,14 @@ func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
 		}
 		if v.space.Dimension != 0 {
 			x := make([]float32, v.space.Dimension)
-			if value, err := v.o.records.Get(v.space.vector(p.hash)); err == nil && vector.ReadHalf(x, value) {
+			if value, err := v.o.records.Get(v.space.vector(p.hash)); err == nil && readVector(x, value) &&
+				embeddedWith(value, len(x), p.said) {
 				v.add([]foundPassage{p}, [][]float32{x})
 				continue
 			}
 		}
 		if v.o.withhold != nil && v.o.withhold(&p.doc) {
-			v.withheld()
+			v.countWithheld()
 			continue
 		}
 		list = append(list, p)
@@ -136,13 +137,13 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 	texts := make([]string, len(list))
 	for i := range list {
 		p := &list[i]
-		texts[i] = truncateBytes(prefix+p.doc.Title+"\n"+p.path+"\n"+p.text, maxEmbedBytes)
+		texts[i] = truncateBytes(prefix+p.doc.Title+"\n"+p.path+"\n"+p.said+p.text, maxEmbedBytes)
 	}
 	answer, err := v.o.model.Embed(ctx, texts, aboutPassages(list), fmt.Sprintf("embeddings of %d passages", len(list)))
 	if err != nil {
 		return err
 	}
-	if err := v.enter(len(answer.Vectors[0]), answer.Vectors); err != nil {
+	if err := v.checkSpace(len(answer.Vectors[0]), answer.Vectors); err != nil {
 		return err
 	}
 	var changes []store.Change
@@ -153,7 +154,7 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 		return err
 	}
 	for i, x := range answer.Vectors {
-		c := store.Change{Key: v.space.vector(list[i].hash), Value: vector.AppendHalf(nil, vector.Unit(x))}
+		c := store.Change{Key: v.space.vector(list[i].hash), Value: appendVector(x, list[i].said)}
 		if bytes += len(c.Value); bytes > maxVectorWrite {
 			if err := write(); err != nil {
 				return err
@@ -169,10 +170,10 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 	return nil
 }
 
-// enter makes sure that vectors of a dimension are those of the present space. With the first answer since the start
-// the space may be another than the store's, or the first at all; afterwards another dimension is an error: vectors are
-// never mixed.
-func (v *vectors) enter(dimension int, sample [][]float32) error {
+// checkSpace makes sure that vectors of a dimension are those of the present space. With the first answer since the
+// start the space may be another than the store's, or the first at all; afterwards another dimension is an error:
+// vectors are never mixed.
+func (v *vectors) checkSpace(dimension int, sample [][]float32) error {
 	v.mu.RLock()
 	space, proved := v.space, v.proved
 	v.mu.RUnlock()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"readthru/markdown"
@@ -51,7 +52,7 @@ func (r *FileReport) skip(path string, line int, reason string) {
 // not be added; that is an error only if no file was added. Progress may be nil.
 func (b *Build) AddFiles(ctx context.Context, parcel io.Reader, progress Progress) (*FileReport, error) {
 	r := &FileReport{}
-	f := &filing{b: b, report: r, progress: progress}
+	f := &fileImport{b: b, report: r, progress: progress}
 	more := 0 // than files: lines
 	err := unpackFiles(parcel, func(file parcelled, total int) error {
 		more += max(0, file.lines-1)
@@ -59,13 +60,13 @@ func (b *Build) AddFiles(ctx context.Context, parcel io.Reader, progress Progres
 		return f.add(ctx, file)
 	})
 	if err == nil && r.Documents == 0 {
-		err = fmt.Errorf("no document in the files: %s", r.why())
+		err = fmt.Errorf("no document in the files: %s", r.reason())
 	}
 	return r, err
 }
 
-// why says why nothing was taken.
-func (r *FileReport) why() string {
+// reason says why no file became a document.
+func (r *FileReport) reason() string {
 	if len(r.Reasons) == 0 {
 		return "there are no files of a kind that can be read"
 	}
@@ -159,16 +160,16 @@ func formOf(path string) fileForm {
 	return unknownForm
 }
 
-// filing is one call of AddFiles.
-type filing struct {
+// fileImport is one call of AddFiles.
+type fileImport struct {
 	b        *Build
 	report   *FileReport
 	progress Progress
 	i, total int
 }
 
-// did counts a document or a file, and tells of it.
-func (f *filing) did(name string) {
+// count counts a document or a file and reports the progress.
+func (f *fileImport) count(name string) {
 	f.i++
 	if f.progress != nil {
 		f.progress(f.i, max(f.total, f.i), name)
@@ -176,13 +177,13 @@ func (f *filing) did(name string) {
 }
 
 // add reads one file. An error ends everything; a file that cannot be taken is reported.
-func (f *filing) add(ctx context.Context, file parcelled) error {
+func (f *fileImport) add(ctx context.Context, file parcelled) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if file.failed != "" {
 		f.report.skip(file.path, 0, file.failed)
-		f.did(file.path)
+		f.count(file.path)
 		return nil
 	}
 	form := formOf(file.path)
@@ -191,7 +192,7 @@ func (f *filing) add(ctx context.Context, file parcelled) error {
 		return f.lines(ctx, file.path, file)
 	}
 	d, err := f.document(ctx, file, form)
-	defer f.did(file.path)
+	defer f.count(file.path)
 	if err != nil {
 		f.report.skip(file.path, 0, reasonOf(err))
 		return ctx.Err()
@@ -209,7 +210,7 @@ func (f *filing) add(ctx context.Context, file parcelled) error {
 }
 
 // document reads a file that is one document.
-func (f *filing) document(ctx context.Context, file parcelled, form fileForm) (*Document, error) {
+func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm) (*Document, error) {
 	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return nil, err
@@ -221,8 +222,13 @@ func (f *filing) document(ctx context.Context, file parcelled, form fileForm) (*
 		return nil, errors.New("empty")
 	case form == unknownForm && bytes.HasPrefix(content, []byte("%PDF-")):
 		form = convertedForm
-	case form != convertedForm && looksBinary(content):
-		return nil, errors.New("binary, not text")
+	case form != convertedForm:
+		if f.b.k.decode != nil {
+			content = f.b.k.decode(content)
+		}
+		if looksBinary(content) {
+			return nil, errors.New("binary, not text")
+		}
 	}
 	d := &Document{URL: fileURL(file.path), Kind: KindFile, Markdown: content, FetchedAt: file.modTime.UTC()}
 	switch form {
@@ -273,12 +279,12 @@ func looksBinary(content []byte) bool {
 	bad := 0
 	for i := 0; i < len(start); {
 		r, n := utf8.DecodeRune(start[i:])
-		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\x1b' {
+		if r == utf8.RuneError && n == 1 || unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\f\x1b", r) {
 			bad++
 		}
 		i += n
 	}
-	return bad*10 > len(start)
+	return bad*20 > len(start)
 }
 
 // fileURL returns the URL of a file.

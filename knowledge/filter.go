@@ -46,17 +46,19 @@ func (f *documentFilter) accepts(row *docRow) bool {
 		(f.q.Since.IsZero() || row.fetched >= f.q.Since.Unix())
 }
 
-// allowed returns for each segment the passages that may be hits; nil: all. The caller holds mu.
-func (x *searchIndex) allowed(docs bitset) []bitset {
+// allowed returns for each segment the passages that may be hits, of among if that is not nil; nil: all. The caller
+// holds mu.
+func (x *searchIndex) allowed(docs bitset, among *roaring.Bitmap) []bitset {
 	sets := make([]bitset, len(x.segments))
 	at := make(map[*segment]bitset, len(x.segments))
 	for n, s := range x.segments {
-		if docs == nil && s.live == s.len() {
+		if docs == nil && among == nil && s.live == s.len() {
 			continue
 		}
 		set := newBitset(s.len())
-		for i := range s.numbers {
-			if ord := uint32(i); docs == nil || docs.has(s.owners[i]) && !s.orphans.has(ord) {
+		for i, number := range s.numbers {
+			ord := uint32(i)
+			if (docs == nil || docs.has(s.owners[i]) && !s.orphans.has(ord)) && (among == nil || among.Contains(number)) {
 				set.add(ord)
 			}
 		}
@@ -68,7 +70,7 @@ func (x *searchIndex) allowed(docs bitset) []bitset {
 				continue
 			}
 			for _, number := range numbers {
-				if s := segmentOf(x.segments, number); s != nil {
+				if s := segmentOf(x.segments, number); s != nil && (among == nil || among.Contains(number)) {
 					if ord, ok := s.ordinal(number); ok {
 						at[s].add(ord)
 					}
@@ -98,11 +100,11 @@ func (x *searchIndex) passageFilter(q *Query, allow *roaring.Bitmap) func(passag
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
-	if docs == nil {
+	if docs == nil && q.among == nil {
 		return nil
 	}
 	set := newBitset(int(x.next.passage))
-	sets := x.allowed(docs)
+	sets := x.allowed(docs, q.among)
 	for n, s := range x.segments {
 		for i, number := range s.numbers {
 			if sets[n].has(uint32(i)) {

@@ -80,7 +80,7 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 		}
 		at := slices.IndexFunc(a.passages, func(p place) bool { return p.number == d.best.number })
 		if at < 0 {
-			continue // indexed anew since
+			continue // indexed again since
 		}
 		now := shown{best: d.best.number, passages: a.numbers()}
 		if i := slices.IndexFunc(before, now.repeats); i >= 0 {
@@ -133,9 +133,12 @@ func (s shown) repeats(before shown) bool {
 // hit makes a hit of a document and its best passage. Md is its text, nil if that cannot be read: then there is no
 // snippet.
 func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed *query) Hit {
-	h := Hit{Doc: key.Doc(), URL: a.url, Title: a.title, Heading: p.path, FetchedAt: a.fetched}
+	h := Hit{Doc: key.Doc(), URL: a.url, Title: a.title, Kind: a.kind, Heading: p.path, FetchedAt: a.fetched}
 	if a.fetched.Year() <= 1 {
 		h.FetchedAt = a.fetched.UTC()
+	}
+	if x.o.metadata != nil {
+		h.Metadata = x.o.metadata(key)
 	}
 	if hash, ok := x.hashOf(p.number); ok {
 		h.Passage = passageID(passageKey{key, hash})

@@ -90,6 +90,9 @@ type indexOptions struct {
 	// changed is called after passages came or went. It must not block or call the index.
 	changed func(added, removed []uint32)
 
+	// metadata returns what the author of a document says about it. If nil, hits have no metadata.
+	metadata func(key page.Key) page.Metadata
+
 	log *slog.Logger
 }
 

@@ -21,7 +21,7 @@ type Ingestion struct {
 	Label    string // where it comes from, such as context7-next.js; many texts may share one
 	Text     string // markdown
 	URL      string // where it stands, if anywhere: a later text of the same label and URL takes its place
-	Metadata map[string]string
+	Metadata page.Metadata
 	KB       string // the base to put it into; empty: none
 }
 
@@ -129,14 +129,6 @@ func (k *Knowledge) Ingested(label, rawURL string) (*Document, error) {
 	return k.Document(page.Key(key))
 }
 
-// metadataSize returns how many bytes metadata has.
-func metadataSize(m map[string]string) (n int) {
-	for name, value := range m {
-		n += len(name) + len(value)
-	}
-	return n
-}
-
 // ingestedURL is what a hit shows of a text: its URL, or a title that is one, or its label.
 func ingestedURL(in *Ingestion, label string, key page.Key) string {
 	if in.URL != "" {
@@ -161,6 +153,13 @@ func (k *Knowledge) drop(key page.Key) error {
 // DeleteDocument deletes a document that is not a page from all bases, or a note. It returns store.ErrNotFound if there
 // is none.
 func (k *Knowledge) DeleteDocument(key page.Key) error {
+	if e, ok := noteIn(key); ok {
+		found, err := k.DeleteNote(e.id())
+		if err == nil && !found {
+			err = store.ErrNotFound
+		}
+		return err
+	}
 	k.bases.mu.Lock()
 	defer k.bases.mu.Unlock()
 	if _, err := k.archive.head(key); err != nil {

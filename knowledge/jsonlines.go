@@ -26,7 +26,7 @@ type jsonRecord struct {
 }
 
 // lines reads a file of JSON lines, one at a time.
-func (f *filing) lines(ctx context.Context, path string, in io.Reader) error {
+func (f *fileImport) lines(ctx context.Context, path string, in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for number := 1; ; number++ {
 		line, err := readLine(r)
@@ -47,12 +47,12 @@ func (f *filing) lines(ctx context.Context, path string, in io.Reader) error {
 		} else {
 			f.report.Documents++
 		}
-		f.did(name)
+		f.count(name)
 	}
 }
 
 // line adds the document that a line describes. What is wrong with it is a *RefusedError.
-func (f *filing) line(ctx context.Context, line []byte, err error) (name string, _ error) {
+func (f *fileImport) line(ctx context.Context, line []byte, err error) (name string, _ error) {
 	if err != nil {
 		return "", &RefusedError{err}
 	}

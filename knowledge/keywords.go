@@ -29,25 +29,24 @@ const (
 
 // localStatements returns a statement for each passage of a document.
 func localStatements(d *Document, passages []Passage) []Statement {
+	hosts := hostsIn(d)
 	parts := make([]passageParts, len(passages))
 	for i := range passages {
-		parts[i] = readParts(d.Markdown[passages[i].Start:passages[i].End])
+		parts[i] = readParts(d.Markdown[passages[i].Start:passages[i].End], hosts)
 	}
 	topics := countPhrases(parts)
 	overall := topics.ofAll(2)
-	host := strings.TrimPrefix(d.Host, "www.")
 	list := make([]Statement, len(passages))
 	for i := range passages {
 		path, p := passages[i].Path, &parts[i]
 		var domains, entities, problems, resolutions, contexts itemList
-		domains.add(host)
-		for _, phrase := range overall {
-			domains.add(phrase)
+		for _, told := range slices.Concat(d.Subjects, overall) {
+			domains.add(told)
 		}
 		if n := len(path); n > 0 && !anyHeading().MatchString(path[n-1]) {
-			entities.add(path[n-1])
+			entities.add(hosts.without(path[n-1]))
 		} else {
-			entities.add(d.Title)
+			entities.add(hosts.without(d.Title))
 		}
 		for _, source := range [][]string{
 			p.identifiers[:min(len(p.identifiers), manyIdentifiers)], p.links[:min(len(p.links), manyLinks)],
@@ -84,7 +83,7 @@ var (
 		`examples?|faq|further reading|getting started|inputs?|installation|introduction|notes?|options|outputs?|overview|parameters|` +
 		`prerequisites|references?|related( links| topics)?|remarks|returns?|see also|summary|synopsis|syntax|usage)$`)
 	codeSpan    = pattern("`([^`\n]{2,60})`")
-	linkText    = pattern(`(!?)\[([^\[\]\n]{3,80})\]\(`)
+	linkText    = pattern(`(!?)\[([^\[\]\n]{3,80})\]\([^()\s]*`)
 	capitalised = pattern(`(?:^|[\s("])(\p{Lu}[\p{L}\p{N}]+(?: \p{Lu}[\p{L}\p{N}]+){1,3})`)
 	identifier  = pattern(`[\p{L}_$][\p{L}\p{N}_$]*(?:[.:\-]+[\p{L}\p{N}_$]+)*`)
 )
@@ -92,6 +91,66 @@ var (
 // pattern compiles an expression when it is first needed: these seven took a tenth of the start of every command.
 func pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+// addresses are the hosts that a document names, in lower case: they are addresses, not what it is about.
+type addresses map[string]bool
+
+func hostsIn(d *Document) addresses {
+	hosts := addresses{d.Host: true}
+	text := string(d.Markdown)
+	for _, at := range findAddresses(text) {
+		host, _, _ := strings.Cut(text[at.host:at.end], "/")
+		hosts[strings.ToLower(strings.TrimRight(host, ".,;:)]"))] = true
+	}
+	return hosts
+}
+
+// urlAt is where a URL stands in a text.
+type urlAt struct{ start, host, end int }
+
+// findAddresses finds the URLs of a text, roughly: what stands round "://" between white space and quotes.
+func findAddresses(text string) (list []urlAt) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], "://")
+		if i < 0 {
+			return list
+		}
+		at := urlAt{start: from + i, host: from + i + len("://"), end: len(text)}
+		for at.start > from && (text[at.start-1] >= 'a' && text[at.start-1] <= 'z' || text[at.start-1] >= 'A' &&
+			text[at.start-1] <= 'Z') {
+			at.start--
+		}
+		if n := strings.IndexAny(text[at.host:], " \t\n<>\"`()[]"); n >= 0 {
+			at.end = at.host + n
+		}
+		list = append(list, at)
+		from = at.end
+	}
+}
+
+// withoutAddresses puts a full stop in the place of each URL of a text.
+func withoutAddresses(text string) string {
+	list := findAddresses(text)
+	if len(list) == 0 {
+		return text
+	}
+	var b strings.Builder
+	from := 0
+	for _, at := range list {
+		b.WriteString(text[from:at.start] + ". ")
+		from = at.end
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// without returns a text, or nothing if it is a host or holds a URL.
+func (a addresses) without(text string) string {
+	if host := strings.ToLower(text); a[host] || a["www."+host] || strings.Contains(text, "://") {
+		return ""
+	}
+	return text
 }
 
 // passageParts are the parts of a passage that tell what it is about.
@@ -103,7 +162,7 @@ type passageParts struct {
 }
 
 // readParts takes a passage apart.
-func readParts(md []byte) passageParts {
+func readParts(md []byte, hosts addresses) passageParts {
 	var p passageParts
 	var prose, code bytes.Buffer
 	for line, kind := range markdown.Lines(string(md)) {
@@ -116,25 +175,31 @@ func readParts(md []byte) passageParts {
 		}
 	}
 	text := prose.String()
+	named := func(list *[]string, s string) {
+		if hosts.without(s) != "" {
+			*list = append(*list, s)
+		}
+	}
 	for _, m := range codeSpan().FindAllStringSubmatch(text, 50) {
 		if s := strings.TrimSpace(m[1]); identifier().FindString(s) == strings.TrimLeft(strings.TrimSuffix(s, "()"), "-") {
-			p.identifiers = append(p.identifiers, s)
+			named(&p.identifiers, s)
 		}
 	}
 	counts := map[string]int{}
-	for _, s := range identifier().FindAllString(truncateBytes(code.String(), 16<<10), 500) {
-		if telling(s) {
-			if counts[s]++; counts[s] == 2 { // what code names once is seldom what it is about
-				p.identifiers = append(p.identifiers, s)
+	plain := withoutAddresses(truncateBytes(code.String(), 16<<10))
+	for _, s := range identifier().FindAllString(plain, 500) {
+		if isDistinctive(s) {
+			if counts[s]++; counts[s] == 2 { // a name that code uses once is seldom its subject
+				named(&p.identifiers, s)
 			}
 		}
 	}
 	for _, m := range linkText().FindAllStringSubmatch(text, 50) {
 		if m[1] == "" {
-			p.links = append(p.links, titleText([]byte(m[2])))
+			named(&p.links, titleText([]byte(m[2])))
 		}
 	}
-	text = codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". ")
+	text = withoutAddresses(codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". "))
 	for _, m := range capitalised().FindAllStringSubmatch(text, 50) {
 		name := m[1]
 		if first, rest, _ := strings.Cut(name, " "); analysis.StopWords[strings.ToLower(first)] ||
@@ -149,8 +214,9 @@ func readParts(md []byte) passageParts {
 	return p
 }
 
-// telling reports whether an identifier is more than a word of its language: it has an inner capital or a joint.
-func telling(s string) bool {
+// isDistinctive reports whether an identifier is more than a plain word: it has a capital letter inside, or parts that
+// are joined.
+func isDistinctive(s string) bool {
 	return len(s) >= 5 && strings.ContainsFunc(s[1:],
 		func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' || r == '-' })
 }
@@ -177,7 +243,8 @@ var commonWords = func() map[string]bool {
 func candidatePhrases(text string) []string {
 	var phrases, words []string
 	flush := func() {
-		if n := len(words); n > 0 && n <= 3 && (n > 1 || utf8.RuneCountInString(words[0]) >= 4) {
+		n := len(words)
+		if n > 1 && n <= 3 || n == 1 && utf8.RuneCountInString(words[0]) >= 4 && !partsOfURLs[strings.ToLower(words[0])] {
 			phrases = append(phrases, strings.Join(words, " "))
 		}
 		words = words[:0]
@@ -191,16 +258,12 @@ func candidatePhrases(text string) []string {
 			text = text[size:]
 			continue
 		}
-		end := strings.IndexFunc(text, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '-' && r != '_'
-		})
-		if end < 0 {
-			end = len(text)
-		}
-		word := strings.TrimRight(text[:end], "-'_")
+		end := wordEnd(text)
+		word := strings.TrimRight(text[:end], "-'_.")
 		text = text[end:]
 		switch lower := strings.ToLower(word); {
-		case analysis.StopWords[lower], commonWords[lower], strings.HasSuffix(lower, "n't"), len(word) > 40, len(word) < 2,
+		case strings.Contains(word, ".") && !strings.HasSuffix(word, ".js") && !strings.HasSuffix(word, ".NET"),
+			analysis.StopWords[lower], commonWords[lower], strings.HasSuffix(lower, "n't"), len(word) > 40, len(word) < 2,
 			!strings.ContainsFunc(word, unicode.IsLetter):
 			flush()
 		default:
@@ -209,6 +272,26 @@ func candidatePhrases(text string) []string {
 	}
 	flush()
 	return phrases
+}
+
+// partsOfURLs are words that alone are no subject: text has them for its addresses.
+var partsOfURLs = map[string]bool{"http": true, "https": true, "html": true}
+
+// wordEnd returns where the word ends that a text begins with. A dot between letters is a part of it:
+// files and hosts are no phrases, but some libraries have one in their names.
+func wordEnd(text string) int {
+	for i, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\'' || r == '-' || r == '_' {
+			continue
+		}
+		if r != '.' {
+			return i
+		}
+		if next, _ := utf8.DecodeRuneInString(text[i+1:]); !unicode.IsLetter(next) {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // phraseCounts is how often a document's phrases stand in it.

@@ -30,7 +30,7 @@ spec:
 `
 
 func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
-	d := &Document{Title: "Guide", Host: "www.docs.test", Markdown: []byte(guide)}
+	d := &Document{Title: "Guide", Host: "www.docs.test", Subjects: []string{"snapshotter"}, Markdown: []byte(guide)}
 	passages := Split(d.Markdown, SplitOptions{MaxChars: minPassageChars})
 	list := localStatements(d, passages)
 	all := Statement{}
@@ -49,7 +49,7 @@ func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
 		list  []string
 		items []string
 	}{
-		"domains": {all.Domains, []string{"docs.test"}},
+		"domains": {all.Domains, []string{"snapshotter"}},
 		"entities": {all.Entities, []string{
 			"VolumeSnapshotClass", "driver reference", "Amazon Web Services",
 			"--restore-mode", "VolumeRestore",
@@ -62,6 +62,28 @@ func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
 			if !slices.Contains(want.list, item) {
 				t.Errorf("%s = %q, want %q among them", name, want.list, item)
 			}
+		}
+	}
+}
+
+// TestSubjectsAreWordsThatPeopleUse: a page full of addresses is about what it says of them.
+func TestSubjectsAreWordsThatPeopleUse(t *testing.T) {
+	md := strings.Repeat("Get https://www.docs.test/a/index.html or [docs.test](https://docs.test/b.html), "+
+		"then see ![a picture](pic.html) and [the cache manual](../manual.html#top) at mirror.docs.test.\n"+
+		"HTML over https is told by `docs.test` and by Node.js.\n\n", 4) +
+		"```\ncurl https://api.docs.test/v1/x.html\ncurl https://api.docs.test/v1/y.html\n```\n"
+	d := &Document{Title: "https://www.docs.test/", Host: "www.docs.test", Markdown: []byte(md)}
+	list := subjects(localStatements(d, Split(d.Markdown, SplitOptions{})))
+	for _, s := range list {
+		switch fold := strings.ToLower(s); {
+		case strings.Contains(fold, "docs.test"), strings.Contains(fold, "://"), fold == "http", fold == "https",
+			fold == "html", fold == "test", strings.HasSuffix(fold, ".html"):
+			t.Errorf("subject %q is an address", s)
+		}
+	}
+	for _, want := range []string{"the cache manual", "Node.js"} {
+		if !slices.Contains(list, want) {
+			t.Errorf("subjects %q, want %q among them", list, want)
 		}
 	}
 }

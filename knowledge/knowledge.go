@@ -30,6 +30,8 @@ package knowledge
 import (
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"readthru/page"
 )
 
@@ -39,9 +41,13 @@ type Document struct {
 	URL       string // what a hit shows: the page's normalised URL; of a record in a file its _id
 	Title     string
 	Host      string // of the URL, lower case, with its port unless that is the default; empty when there is none
-	Kind      string // a page.Type, or "file" or "text"
+	Kind      string // a page.Type, or "file", "text" or "note"
 	FetchedAt time.Time
-	Markdown  []byte // without front matter
+	Subjects  []string // that it is known to be about, whatever its text says: the library that its URL names
+	Markdown  []byte   // without front matter
+
+	// Metadata is what the author of an ingested text says about it.
+	Metadata page.Metadata
 }
 
 // Passage is a part of a document's markdown: a range, with what to repeat so that it stands alone.
@@ -51,6 +57,7 @@ type Passage struct {
 	Before     string   // put before the range: the fence line or table header of a block that was cut
 	After      string   // put after it: the closing fence of a block that was cut
 	Hash       [16]byte // of its white-space-normalised text
+	Said       string   // what a model said that it says: it is searched with the text; Split leaves it empty
 }
 
 // Text returns the passage as markdown that stands alone. md is the document's markdown.
@@ -58,13 +65,20 @@ func (p *Passage) Text(md []byte) string { return p.Before + string(md[p.Start:p
 
 // Query asks for passages.
 type Query struct {
-	Text    string
+	Text    string    // may be empty with a Subject: then all its passages are found
 	KB      string    // a knowledge base; empty: everything
+	Subject string    // only passages about it, in any case
 	Host    string    // only this host
 	Kind    string    // only documents of this kind
 	Since   time.Time // only what was fetched since
 	Limit   int       // documents; 0: 5, at most 1000
 	Explain bool
+
+	// Metadata are values that the metadata of ingested texts must have, a number as it was written.
+	Metadata map[string]string
+
+	documents *roaring.Bitmap // with Metadata: those that have them
+	among     *roaring.Bitmap // only these passages, those about Subject; nil: any
 }
 
 // Hit is a document with its best passage.
@@ -72,15 +86,21 @@ type Hit struct {
 	Doc     string `json:"doc"`
 	URL     string `json:"url"`
 	Title   string `json:"title,omitempty"`
+	Kind    string `json:"kind"`              // of the document: a page.Type, or file, text or note
 	Heading string `json:"heading,omitempty"` // the passage's path, joined by " › "
 	Passage string `json:"passage"`           // the doc and the first 8 hex digits of the passage's hash
 	Snippet string `json:"snippet"`
 	// Highlights are the words of the query in the snippet: where each begins and ends, in code points.
-	Highlights [][2]int  `json:"highlights,omitempty"`
-	Score      float64   `json:"score"`
-	FetchedAt  time.Time `json:"fetched_at,omitzero"`
-	Also       []string  `json:"also,omitempty"` // other URLs with the same passage, or nearly the same page
-	Explain    []Term    `json:"explain,omitempty"`
+	Highlights [][2]int `json:"highlights,omitempty"`
+	// Statement is what a model said of the passage, if words of the query stand there and not in the passage.
+	Statement string        `json:"statement,omitempty"`
+	Score     float64       `json:"score"`
+	FetchedAt time.Time     `json:"fetched_at,omitzero"`
+	Also      []string      `json:"also,omitempty"`     // other URLs with the same passage, or nearly the same page
+	Notes     []string      `json:"notes,omitempty"`    // ids of notes about the page, at most 10
+	Pages     []string      `json:"pages,omitempty"`    // of a note: the pages it is about
+	Metadata  page.Metadata `json:"metadata,omitempty"` // of an ingested text
+	Explain   []Term        `json:"explain,omitempty"`
 }
 
 // Term is a part of a hit's score. The parts add up to it, but for rounding.
@@ -99,5 +119,5 @@ type Term struct {
 // Results are the hits of a query, best first.
 type Results struct {
 	Hits     []Hit `json:"results"`
-	Degraded bool  `json:"degraded,omitempty"` // vectors were wanted and not to be had in time: ranked by words alone
+	Degraded bool  `json:"degraded,omitempty"` // vectors were wanted but not ready in time: ranked by words alone
 }

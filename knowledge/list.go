@@ -13,14 +13,15 @@ import (
 
 // Entry is a document in a list.
 type Entry struct {
-	Key       page.Key  `json:"-"`
-	Doc       string    `json:"doc"`
-	URL       string    `json:"url"`
-	Title     string    `json:"title,omitempty"`
-	Kind      string    `json:"kind"`
-	Label     string    `json:"label,omitempty"`
-	FetchedAt time.Time `json:"fetched_at,omitzero"`
-	Passages  int       `json:"passages"`
+	Key       page.Key      `json:"-"`
+	Doc       string        `json:"doc"`
+	URL       string        `json:"url"`
+	Title     string        `json:"title,omitempty"`
+	Kind      string        `json:"kind"`
+	Label     string        `json:"label,omitempty"`
+	Metadata  page.Metadata `json:"metadata,omitempty"` // of an ingested text
+	FetchedAt time.Time     `json:"fetched_at,omitzero"`
+	Passages  int           `json:"passages"`
 }
 
 // Documents returns documents of a base in order of their keys, and a cursor for the next call, empty when these were
@@ -71,6 +72,7 @@ func (k *Knowledge) entry(key page.Key) (Entry, error) {
 		return e, err
 	}
 	e.URL, e.Title, e.Kind, e.Label, e.FetchedAt = h.URL, h.Title, h.Kind, h.Label, h.FetchedAt
+	e.Metadata = h.Metadata
 	return e, nil
 }
 
@@ -94,6 +96,9 @@ func (k *Knowledge) FindDocument(ref string) (*Document, error) {
 	}
 	if newest != nil {
 		return newest, nil
+	}
+	if n, err := k.noteNamed(ref); err == nil {
+		return n, nil
 	}
 	key, err := k.archive.byDigits(strings.ToLower(ref))
 	if err != nil {

@@ -163,6 +163,6 @@ func (x *searchIndex) sweep() error {
 // unreadable records that a segment could not be read. The caller holds mu for reading.
 func (x *searchIndex) unreadable(s *segment, err error) {
 	if !x.damaged.Swap(true) {
-		x.o.log.Error("index is damaged and must be made anew", "segment", s.id, "error", err)
+		x.o.log.Error("index is damaged and must be rebuilt", "segment", s.id, "error", err)
 	}
 }

@@ -34,6 +34,7 @@ type foundPassage struct {
 	end    int
 	hash   [16]byte
 	text   string
+	said   string // of it, as far as whoever asked for it needs that
 }
 
 // passage returns a live passage, or store.ErrNotFound.

@@ -69,7 +69,7 @@ func (v *vectors) compare(space vectorSpace, query []float32, list []scored, has
 		wg.Go(func() {
 			x := make([]float32, space.Dimension)
 			for i := at; i < min(at+run, len(list)); i++ {
-				if value, err := stored.Get(prefix + string(hashes[i][:])); err == nil && vector.ReadHalf(x, value) {
+				if value, err := stored.Get(prefix + string(hashes[i][:])); err == nil && readVector(x, value) {
 					list[i].score = float64(vector.Dot(x, query))
 				}
 			}

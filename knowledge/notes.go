@@ -19,11 +19,27 @@ import (
 
 // Note is something an agent found out and keeps (an insight, in the words of rule D8).
 type Note struct {
-	ID        string            `json:"id"` // 32 hex digits; later notes have larger ones
-	Text      string            `json:"text"`
-	Label     string            `json:"label,omitempty"`
-	Metadata  map[string]string `json:"metadata,omitempty"`
-	CreatedAt time.Time         `json:"created_at"`
+	ID       string        `json:"id"`            // 32 hex digits; later notes have larger ones
+	Doc      string        `json:"doc,omitempty"` // its id as a document, as in Hit.Doc
+	Text     string        `json:"text"`
+	Label    string        `json:"label,omitempty"`
+	Metadata page.Metadata `json:"metadata,omitempty"`
+
+	// Subjects are what it is about: those that its author names, then those that its text names.
+	Subjects []string `json:"subjects,omitempty"`
+
+	// Pages are the URLs of the pages it is about: those that its author names, then those in its text.
+	Pages []string `json:"pages,omitempty"`
+
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NoteQuery selects notes. The zero value selects all.
+type NoteQuery struct {
+	Subject string // in any case
+	URL     string // of a page that they are about
+	Cursor  string // as returned by the call before
+	Limit   int    // 0: 50; at most 1000
 }
 
 // Relation says how a passage is related to a note, or to another passage. There is one of a type between two.
@@ -174,12 +190,21 @@ func (s *notes) add(n *Note, now time.Time) error {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
 	binary.BigEndian.PutUint64(id[:8], uint64(max(now.UnixMicro(), 0)))
-	n.ID, n.CreatedAt, n.Metadata = hex.EncodeToString(id[:]), now.UTC(), maps.Clone(n.Metadata)
+	n.ID, n.Doc, n.CreatedAt, n.Metadata = hex.EncodeToString(id[:]), "", now.UTC(), maps.Clone(n.Metadata)
+	if err := n.link(); err != nil {
+		return err
+	}
 	value, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	return s.records.Apply(store.Change{Key: notePrefix + string(id[:]), Value: value})
+	key := noteKey("n" + end(id[:]))
+	n.Doc = key.Doc()
+	changes := []store.Change{{Key: notePrefix + string(id[:]), Value: value}, queued(key), annotationJob(key)}
+	for _, u := range n.Pages {
+		changes = append(changes, store.Change{Key: notedKey(u) + string(id[:])})
+	}
+	return s.records.Apply(changes...)
 }
 
 // note returns a note, or store.ErrNotFound.
@@ -192,45 +217,31 @@ func (s *notes) note(e end) (*Note, error) {
 	if json.Unmarshal(value, &n) != nil {
 		return nil, store.ErrNotFound
 	}
+	n.Doc = noteKey(e).Doc()
 	return &n, nil
 }
 
-// list returns notes, oldest first, from an id on, and the id that comes after them, empty when there is none.
-func (s *notes) list(from string, limit int) (list []Note, next string, err error) {
-	first := ""
-	if from != "" {
-		e, err := noteEnd(from)
-		if err != nil {
-			return nil, "", err
-		}
-		first = notePrefix + string(e[1:])
-	}
-	list = []Note{}
-	s.records.Walk(notePrefix, first, func(key string, value []byte) bool {
-		if len(list) == limit {
-			next = hex.EncodeToString([]byte(key[len(notePrefix):]))
-			return false
-		}
-		var n Note
-		if json.Unmarshal(value, &n) == nil {
-			list = append(list, n)
-		}
-		return true
-	})
-	return list, next, nil
+// all calls f for the notes, oldest first, from an id on, until f returns false.
+func (s *notes) all(from string, f func(e end) bool) {
+	s.records.Keys(notePrefix, notePrefix+from, func(key string) bool { return f("n" + end(key[len(notePrefix):])) })
 }
 
 // delete drops a note with its relations, and reports whether it was there.
 func (s *notes) delete(e end) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.note(e); err != nil {
+	n, err := s.note(e)
+	if err != nil {
 		return false, nil
 	}
 	if err := s.drop(reversePrefix + string(e)); err != nil {
 		return false, err
 	}
-	return true, s.records.Apply(store.Change{Key: notePrefix + string(e[1:]), Gone: true})
+	changes := []store.Change{{Key: notePrefix + string(e[1:]), Gone: true}, queued(noteKey(e))}
+	for _, u := range n.Pages {
+		changes = append(changes, store.Change{Key: notedKey(u) + string(e[1:]), Gone: true})
+	}
+	return true, s.records.Apply(changes...)
 }
 
 // forget drops the relations of a document's passages, or of those of them whose hash begins so.

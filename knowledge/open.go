@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,9 @@ type Options struct {
 
 	// PassageChars is the most code points a passage has. If zero, 4000 (rule D11).
 	PassageChars int
+
+	// Decode returns a text in UTF-8, whatever its encoding, and other content as it is. If nil, files are in UTF-8.
+	Decode func(content []byte) []byte
 
 	// Convert makes markdown of a file that is none: HTML, PDF. If nil, such files are not taken.
 	Convert Converter
@@ -57,6 +61,7 @@ type Knowledge struct {
 	log     *slog.Logger
 	split   SplitOptions
 	convert Converter
+	decode  func([]byte) []byte
 	clean   Cleaner
 
 	archive archive
@@ -73,9 +78,9 @@ type Knowledge struct {
 
 	work    sync.Mutex // held over a step of indexing
 	retries retries
-	redo    *redo // a rebuild under way; under work
+	rebuild *rebuild // a rebuild under way; under work
 
-	redoing atomic.Pointer[redo] // the same, for whoever only asks
+	rebuildSeen atomic.Pointer[rebuild] // the same, for whoever only asks
 }
 
 // Open opens the knowledge in a store. The caller closes the store after the Knowledge. Run and Drain rebuild an index
@@ -88,7 +93,7 @@ func Open(o Options) (*Knowledge, error) {
 		o.Clean = func(text []byte, _ bool) []byte { return text }
 	}
 	k := &Knowledge{
-		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, clean: o.Clean,
+		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode, clean: o.Clean,
 		split: SplitOptions{MaxChars: o.PassageChars},
 		wake:  make(chan struct{}, 1),
 	}
@@ -100,19 +105,28 @@ func Open(o Options) (*Knowledge, error) {
 	k.vectors = newVectors(vectorOptions{
 		records: k.records, model: o.Embeddings, withhold: o.Withhold, log: o.Log,
 		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.passages() },
-		passage:  func(n uint32) (foundPassage, error) { return k.index.passage(n) },
-		byHash:   func(hash [16]byte) (uint32, bool) { return k.index.passageByHash(hash) },
-		whole:    func() bool { return k.rebuilding() == 0 },
+		passage: func(n uint32) (foundPassage, error) {
+			p, err := k.index.passage(n)
+			p.said = k.saidOf(p.key, p.hash)
+			return p, err
+		},
+		byHash: func(hash [16]byte) (uint32, bool) { return k.index.passageByHash(hash) },
+		whole:  func() bool { return k.rebuilding() == 0 },
 	})
 	k.annotator = newAnnotator(annotatorOptions{
 		records: k.records, model: o.Model, withhold: o.Withhold, log: o.Log, document: k.load,
-		split:  func(markdown []byte) []Passage { return Split(markdown, k.split) },
-		member: func(key page.Key) bool { return len(k.bases.owners(key)) > 0 },
-		gone:   func(p passageKey) error { return k.notes.forget(p.page, p.hash[:4]) },
+		split:   func(markdown []byte) []Passage { return Split(markdown, k.split) },
+		member:  k.described,
+		gone:    func(p passageKey) error { return k.notes.forget(p.page, p.hash[:4]) },
+		reindex: k.notify,
 	})
 	index := indexOptions{
 		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed,
 		log: o.Log,
+		metadata: func(key page.Key) page.Metadata {
+			h, _ := k.archive.head(key) // pages that were read have none
+			return h.Metadata
+		},
 	}
 	if k.vectors != nil {
 		index.vectors = k.vectors.nearest
@@ -129,7 +143,7 @@ func Open(o Options) (*Knowledge, error) {
 	k.bases.load()
 	k.retries.load(k.records)
 	k.garbage.Store(true)
-	if err := k.openRedo(); err != nil {
+	if err := k.openRebuild(); err != nil {
 		_ = k.Close()
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
@@ -159,9 +173,17 @@ func (k *Knowledge) Close() error {
 func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	for {
 		before := k.bases.liveOf(q.KB)
+		if q.Subject != "" {
+			q.among = k.passagesAbout(q.Subject)
+		}
+		q.documents = k.withMetadata(q.Metadata)
 		r, err := k.index.Search(ctx, q)
-		if err != nil || k.bases.liveOf(q.KB) == before {
-			return r, err
+		if err != nil {
+			return nil, err
+		}
+		if k.bases.liveOf(q.KB) == before {
+			k.connect(r.Hits, q.Text)
+			return r, nil
 		}
 		// Meanwhile another filling of the base took over, and documents of the one that was searched are going.
 	}
@@ -170,6 +192,9 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 // Document returns a page that was read, a document of a knowledge base, or a note, with its markdown. The error is
 // store.ErrNotFound.
 func (k *Knowledge) Document(key page.Key) (*Document, error) {
+	if _, ok := noteIn(key); ok {
+		return k.noteDocument(key)
+	}
 	p, err := k.store.Page(key)
 	if err != nil {
 		h, err := k.archive.head(key)
@@ -180,10 +205,16 @@ func (k *Knowledge) Document(key page.Key) (*Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Document{
-			Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt,
-			Markdown: md,
-		}, nil
+		d := &Document{
+			Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt, Markdown: md,
+			Metadata: h.Metadata,
+		}
+		if library, _ := h.Metadata["library"].(string); library != "" { // as the hook of Context7 says it (rule A19)
+			d.Subjects = append(d.Subjects, library)
+		} else if u, err := page.Parse(h.URL); err == nil {
+			d.Subjects = about(u)
+		}
+		return d, nil
 	}
 	md, err := k.store.Markdown(key)
 	if err != nil {
@@ -194,13 +225,28 @@ func (k *Knowledge) Document(key page.Key) (*Document, error) {
 		Markdown: md,
 	}
 	if u, err := page.Parse(p.NormalizedURL); err == nil {
-		d.Host = page.Authority(u)
+		d.Host, d.Subjects = page.Authority(u), about(u)
 	}
 	return d, nil
 }
 
+// about returns the subjects that a URL names (rule A16).
+func about(u *url.URL) []string {
+	if library := page.Library(u); library != "" {
+		return []string{library}
+	}
+	return nil
+}
+
 // markdown returns the text of a document. The error is store.ErrNotFound when there is no such document.
 func (k *Knowledge) markdown(key page.Key) ([]byte, error) {
+	if _, ok := noteIn(key); ok {
+		d, err := k.noteDocument(key)
+		if err != nil {
+			return nil, err
+		}
+		return d.Markdown, nil
+	}
 	md, err := k.store.Markdown(key)
 	if err == nil {
 		return md, nil

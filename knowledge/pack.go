@@ -43,14 +43,14 @@ type packHead struct {
 
 // packDocument is any other line.
 type packDocument struct {
-	URL       string            `json:"url"`
-	Title     string            `json:"title,omitempty"`
-	Kind      string            `json:"kind"`
-	Label     string            `json:"label,omitempty"`
-	Ingested  bool              `json:"ingested,omitempty"`
-	Metadata  map[string]string `json:"metadata,omitempty"`
-	FetchedAt time.Time         `json:"fetched_at,omitzero"`
-	Markdown  string            `json:"markdown"`
+	URL       string        `json:"url"`
+	Title     string        `json:"title,omitempty"`
+	Kind      string        `json:"kind"`
+	Label     string        `json:"label,omitempty"`
+	Ingested  bool          `json:"ingested,omitempty"`
+	Metadata  page.Metadata `json:"metadata,omitempty"`
+	FetchedAt time.Time     `json:"fetched_at,omitzero"`
+	Markdown  string        `json:"markdown"`
 }
 
 // Pack writes a signed copy of a base to w. Paths of files are relative to the folders that the base was filled from.

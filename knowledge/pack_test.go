@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"readthru/knowledge"
+	"readthru/page"
 )
 
 func signer(tb testing.TB) *knowledge.Signer {
@@ -63,7 +64,7 @@ func TestPackedBaseIsTheSameElsewhere(t *testing.T) {
 	}
 	if _, err := from.Ingest(t.Context(), knowledge.Ingestion{
 		Title: "T", Label: "l", Text: "An ingested walrus.",
-		KB: "docs", Metadata: map[string]string{"a": "b"},
+		KB: "docs", Metadata: page.Metadata{"a": "b"},
 	}); err != nil {
 		t.Fatalf("Ingest: %v", err)
 	}

@@ -20,7 +20,9 @@ type PassageInfo struct {
 	Sources []PassageSource `json:"sources"`           // documents that have it, the one of the id first; at most 100
 	Owners  int             `json:"owners"`            // how many documents have it in all
 
-	// What is said of it, if it is of a knowledge base and was annotated by now; never nil.
+	// What it is about and what is said of it, if it is of a knowledge base, an ingested text or a note, and was
+	// annotated by now; never nil.
+	Subjects    []string    `json:"subjects"`
 	Statements  []Statement `json:"statements"`
 	AnnotatedBy string      `json:"annotated_by,omitempty"` // the model; empty: none was asked
 }
@@ -87,7 +89,7 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 	}
 	info := &PassageInfo{
 		ID: passageID(p), Text: f.text, Heading: f.path, Hash: hex.EncodeToString(p.hash[:]), Owners: len(f.owners),
-		Sources: []PassageSource{}, Statements: []Statement{},
+		Sources: []PassageSource{}, Subjects: []string{}, Statements: []Statement{},
 	}
 	keys := []page.Key{p.page}
 	for _, owner := range f.owners {
@@ -113,6 +115,7 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 		if value, err := k.records.Get(passageKey{key, p.hash}.annotation()); err == nil &&
 			json.Unmarshal(value, &said) == nil {
 			info.Statements, info.AnnotatedBy = said.Statements, said.By
+			info.Subjects = append(info.Subjects, subjects(said.Statements)...)
 		}
 	}
 	return info, nil

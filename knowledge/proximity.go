@@ -33,8 +33,8 @@ func (s *scorer) pairs() []pair {
 	return pairs
 }
 
-// together raises the scores of the best passages in which neighbours of the query stand near each other.
-func (s *scorer) together() {
+// scoreNeighbours raises the scores of the best passages in which neighbours of the query stand near each other.
+func (s *scorer) scoreNeighbours() {
 	pairs := s.pairs()
 	if len(pairs) == 0 {
 		return

@@ -13,40 +13,42 @@ import (
 
 // rebuildKey exists while the index is being rebuilt. splitKey holds the largest size of its passages.
 const (
-	redoKey  = "k/y"
-	splitKey = "k/ys"
+	rebuildKey = "k/y"
+	splitKey   = "k/ys"
 )
 
 // Progress is told of documents as they are done: this is the i-th of total, 0 when that is not known (rule D13).
 type Progress func(i, total int, url string)
 
-// redo is a rebuild: all pages are indexed in order of their keys, then all other documents.
-type redo struct {
+// rebuild is a rebuild: all pages are indexed in order of their keys, then the other documents, then the notes.
+type rebuild struct {
 	from      page.Key
 	documents bool // the pages are done
+	notes     bool // the documents are done
+	after     end  // of the notes: the last that is done
 	progress  Progress
 	done      int
 	total     int
 	left      atomic.Int64
 }
 
-// openRedo finds the rebuild to go on with: the one that was under way, or that of an index that was not there or was
-// made with passages of another size.
-func (k *Knowledge) openRedo() error {
+// openRebuild decides at the start whether to rebuild: it continues an interrupted rebuild, and starts one if there is
+// no index or if the index has passages of another size.
+func (k *Knowledge) openRebuild() error {
 	size := strconv.Itoa(k.split.MaxChars)
 	before, err := k.records.Get(splitKey)
 	if k.index.rebuilt || err != nil || string(before) != size {
 		changes := []store.Change{{Key: splitKey, Value: []byte(size)}}
 		if !k.empty() {
-			changes = append(changes, store.Change{Key: redoKey})
+			changes = append(changes, store.Change{Key: rebuildKey})
 		}
 		if err := k.records.Apply(changes...); err != nil && !errors.Is(err, store.ErrFull) {
 			return err
 		}
 	}
-	if _, err := k.records.Get(redoKey); err == nil {
-		k.redo = &redo{}
-		k.redoing.Store(k.redo)
+	if _, err := k.records.Get(rebuildKey); err == nil {
+		k.rebuild = &rebuild{}
+		k.rebuildSeen.Store(k.rebuild)
 	}
 	return nil
 }
@@ -54,14 +56,16 @@ func (k *Knowledge) openRedo() error {
 // empty reports whether there is nothing to index.
 func (k *Knowledge) empty() bool {
 	empty := len(k.store.PageKeys(page.Key{}, 1)) == 0
-	k.records.Keys(headPrefix, "", func(string) bool { empty = false; return false })
+	for _, prefix := range []string{headPrefix, notePrefix} {
+		k.records.Keys(prefix, "", func(string) bool { empty = false; return false })
+	}
 	return empty
 }
 
 // Rebuild builds a new index from the stored pages and documents. Searches find each document as soon as it is indexed.
 // Run or Drain completes a rebuild that was interrupted. Progress may be nil.
 func (k *Knowledge) Rebuild(ctx context.Context, progress Progress) error {
-	if err := k.startRedo(ctx, progress); err != nil {
+	if err := k.startRebuild(ctx, progress); err != nil {
 		return fmt.Errorf("rebuild index: %w", err)
 	}
 	for k.rebuilding() > 0 {
@@ -72,20 +76,20 @@ func (k *Knowledge) Rebuild(ctx context.Context, progress Progress) error {
 	return nil
 }
 
-func (k *Knowledge) startRedo(ctx context.Context, progress Progress) error {
+func (k *Knowledge) startRebuild(ctx context.Context, progress Progress) error {
 	k.work.Lock()
 	defer k.work.Unlock()
-	return k.startRedoLocked(ctx, progress)
+	return k.startRebuildLocked(ctx, progress)
 }
 
-// startRedoLocked empties the index and has everything indexed again. Under work.
-func (k *Knowledge) startRedoLocked(ctx context.Context, progress Progress) error {
-	if err := k.records.Apply(store.Change{Key: redoKey}); err != nil {
+// startRebuildLocked empties the index and starts to index everything again. The caller holds work.
+func (k *Knowledge) startRebuildLocked(ctx context.Context, progress Progress) error {
+	if err := k.records.Apply(store.Change{Key: rebuildKey}); err != nil {
 		return err
 	}
 	// Before the index is emptied: whoever misses a passage in it must know why.
-	k.redo = &redo{progress: progress}
-	k.redoing.Store(k.redo)
+	k.rebuild = &rebuild{progress: progress}
+	k.rebuildSeen.Store(k.rebuild)
 	err := k.index.reset(ctx)
 	k.bases.forget()
 	return err
@@ -93,30 +97,32 @@ func (k *Knowledge) startRedoLocked(ctx context.Context, progress Progress) erro
 
 // rebuilding returns how many documents are still to be indexed again.
 func (k *Knowledge) rebuilding() int64 {
-	if r := k.redoing.Load(); r != nil {
+	if r := k.rebuildSeen.Load(); r != nil {
 		return max(r.left.Load(), 1)
 	}
 	return 0
 }
 
-// redoSome goes on with a rebuild. Under work.
-func (k *Knowledge) redoSome(ctx context.Context) error {
-	r := k.redo
+// continueRebuild indexes the next documents of a rebuild. The caller holds work.
+func (k *Knowledge) continueRebuild(ctx context.Context) error {
+	r := k.rebuild
 	if r.total == 0 {
 		r.total = int(k.store.Totals().Pages)
-		k.records.Keys(headPrefix, "", func(string) bool { r.total++; return true })
+		for _, prefix := range []string{headPrefix, notePrefix} {
+			k.records.Keys(prefix, "", func(string) bool { r.total++; return true })
+		}
 	}
-	keys := k.redoKeys(r)
-	if len(keys) == 0 && r.documents {
-		if err := k.records.Apply(store.Change{Key: redoKey, Gone: true}); err != nil {
+	keys := k.rebuildKeys(r)
+	if len(keys) == 0 && r.notes {
+		if err := k.records.Apply(store.Change{Key: rebuildKey, Gone: true}); err != nil {
 			return err
 		}
-		k.redo = nil
-		k.redoing.Store(nil)
+		k.rebuild = nil
+		k.rebuildSeen.Store(nil)
 		return nil
 	}
 	if len(keys) == 0 {
-		r.documents, r.from = true, page.Key{}
+		r.documents, r.notes, r.from = true, r.documents, page.Key{}
 		return nil
 	}
 	tasks := make([]*task, len(keys))
@@ -131,15 +137,30 @@ func (k *Knowledge) redoSome(ctx context.Context) error {
 		}
 	})
 	if err == nil {
-		r.from = after(keys[len(keys)-1])
+		last := keys[len(keys)-1]
+		r.from = after(last)
+		r.after, _ = noteIn(last)
 	}
 	return err
 }
 
-// redoKeys returns the next documents of a rebuild.
-func (k *Knowledge) redoKeys(r *redo) (keys []page.Key) {
+// rebuildKeys returns the next documents of a rebuild.
+func (k *Knowledge) rebuildKeys(r *rebuild) (keys []page.Key) {
 	if !r.documents {
 		return k.store.PageKeys(r.from, stepDocuments)
+	}
+	if r.notes {
+		from := ""
+		if r.after != "" {
+			from = string(r.after[1:])
+		}
+		k.notes.all(from, func(e end) bool {
+			if e != r.after {
+				keys = append(keys, noteKey(e))
+			}
+			return len(keys) < stepDocuments
+		})
+		return keys
 	}
 	k.records.Keys(headPrefix, headKey(r.from), func(key string) bool {
 		if key, ok := keyIn(key, headPrefix); ok {

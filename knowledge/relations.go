@@ -3,6 +3,7 @@ package knowledge
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -13,6 +14,7 @@ func (k *Knowledge) AddNote(n Note) (Note, error) {
 	if err := k.notes.add(&n, time.Now()); err != nil {
 		return Note{}, fmt.Errorf("add note: %w", err)
 	}
+	k.notify()
 	return n, nil
 }
 
@@ -26,13 +28,60 @@ func (k *Knowledge) Note(id string) (Note, error) {
 	if err != nil {
 		return Note{}, fmt.Errorf("note %s: %w", id, err)
 	}
+	k.withSubjects(n, e)
 	return *n, nil
 }
 
-// Notes returns notes, oldest first, and a cursor for the next call, empty after the last note. A limit of 0 means
-// 50; at most 1000.
-func (k *Knowledge) Notes(cursor string, limit int) (list []Note, next string, err error) {
-	return k.notes.list(cursor, bounded(limit, 50))
+// Notes returns the notes that a query selects, oldest first, and a cursor for the next call, empty after the last
+// note. The error wraps ErrInvalid.
+func (k *Knowledge) Notes(q NoteQuery) (list []Note, next string, err error) {
+	var from end
+	if q.Cursor != "" {
+		if from, err = noteEnd(q.Cursor); err != nil {
+			return nil, "", err
+		}
+		from = from[1:]
+	}
+	list, limit := []Note{}, bounded(q.Limit, 50)
+	take := func(e end) bool {
+		if len(list) == limit {
+			next = e.id()
+			return false
+		}
+		if n, err := k.notes.note(e); err == nil {
+			k.withSubjects(n, e)
+			list = append(list, *n)
+		}
+		return true
+	}
+	switch {
+	case q.Subject != "":
+		for _, e := range k.notesOn(q.Subject) {
+			if e[1:] < from || q.URL != "" && !k.notes.isAbout(e, normalURL(q.URL)) {
+				continue
+			}
+			if !take(e) {
+				break
+			}
+		}
+	case q.URL != "":
+		k.notes.about(normalURL(q.URL), string(from), take)
+	default:
+		k.notes.all(string(from), take)
+	}
+	return list, next, nil
+}
+
+// notesOn returns the notes that have a passage about a subject, oldest first.
+func (k *Knowledge) notesOn(subject string) (list []end) {
+	lookup(k.records, subjectLookup(subject), "", func(p passageKey) bool {
+		if e, ok := noteIn(p.page); ok {
+			list = append(list, e)
+		}
+		return true
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // DeleteNote deletes a note and its relations. It reports whether the note existed.
@@ -41,6 +90,7 @@ func (k *Knowledge) DeleteNote(id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	defer k.notify()
 	return k.notes.delete(e)
 }
 
@@ -76,9 +126,17 @@ func (k *Knowledge) Relate(r Relation) (Relation, error) {
 	if err != nil {
 		return r, fmt.Errorf("relate to %.40s%.40s: %w", r.Note, r.Other, err)
 	}
-	if t.from == t.to {
-		return r, fmt.Errorf("relate a passage to itself: %w", ErrInvalid)
+	if t.from[0] == 'n' { // a passage of a note stands for the note
+		t.from, t.to = t.to, t.from
 	}
+	switch {
+	case t.from == t.to:
+		return r, fmt.Errorf("relate a passage to itself: %w", ErrInvalid)
+	case t.from[0] == 'n':
+		return r, fmt.Errorf("relate a note to a note: %w", ErrInvalid)
+	}
+	r.Passage, r.Note, r.Other = t.from.id(), "", ""
+	r.name(t.to)
 	return r, k.notes.relate(t, tieRecord{Weight: r.Weight, Time: r.CreatedAt})
 }
 
@@ -110,22 +168,30 @@ func (k *Knowledge) Relations(q RelationQuery) ([]Relation, error) {
 			return true
 		}
 		found := Relation{Passage: t.from.id(), Type: t.kind, Weight: r.Weight, CreatedAt: r.Time}
-		if t.to[0] == 'n' {
-			found.Note = t.to.id()
-		} else {
-			found.Other = t.to.id()
-		}
+		found.name(t.to)
 		list = append(list, found)
 		return len(list) < bounded(q.Limit, 50)
 	})
 	return list, nil
 }
 
-// passageEnd returns the end that a passage's id names.
+// name sets the end that is not r.Passage.
+func (r *Relation) name(e end) {
+	if e[0] == 'n' {
+		r.Note = e.id()
+	} else {
+		r.Other = e.id()
+	}
+}
+
+// passageEnd returns the end that a passage's id names: of a passage of a note that is the note.
 func (k *Knowledge) passageEnd(id string) (end, error) {
 	key, hash, err := k.resolve(id)
 	if err != nil {
 		return "", fmt.Errorf("passage %.40s: %w", id, err)
+	}
+	if e, ok := noteIn(key); ok {
+		return e, nil
 	}
 	return passageEnd(key, [4]byte(hash[:4])), nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"readthru/knowledge"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -59,7 +60,7 @@ func TestNotesAreKeptListedAndDeleted(t *testing.T) {
 	for i := range 5 {
 		n, err := o.AddNote(knowledge.Note{
 			ID: "given", Text: fmt.Sprint("note ", i), Label: "l",
-			Metadata: map[string]string{"n": fmt.Sprint(i)},
+			Metadata: page.Metadata{"n": fmt.Sprint(i)},
 		})
 		if err != nil || len(n.ID) != 32 || n.CreatedAt.IsZero() {
 			t.Fatalf("AddNote = %+v, %v", n, err)
@@ -76,12 +77,12 @@ func TestNotesAreKeptListedAndDeleted(t *testing.T) {
 	o = open(t, dir, knowledge.Options{})
 	var texts []string
 	for cursor := ""; ; {
-		list, next, err := o.Notes(cursor, 2)
+		list, next, err := o.Notes(knowledge.NoteQuery{Cursor: cursor, Limit: 2})
 		if err != nil || len(list) > 2 {
 			t.Fatalf("Notes = %v, %v", list, err)
 		}
 		for _, n := range list {
-			texts = append(texts, n.Text+n.Metadata["n"])
+			texts = append(texts, fmt.Sprint(n.Text, n.Metadata["n"]))
 		}
 		if cursor = next; next == "" {
 			break
@@ -101,7 +102,7 @@ func TestNotesThatCannotBeTaken(t *testing.T) {
 		"empty":         {Text: " \n"},
 		"long":          {Text: strings.Repeat("x", 100_000)},
 		"long label":    {Text: "x", Label: strings.Repeat("x", 1000)},
-		"long metadata": {Text: "x", Metadata: map[string]string{"k": strings.Repeat("x", 100_000)}},
+		"long metadata": {Text: "x", Metadata: page.Metadata{"k": strings.Repeat("x", 100_000)}},
 	} {
 		if _, err := o.AddNote(n); !errors.Is(err, knowledge.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)

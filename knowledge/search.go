@@ -36,13 +36,23 @@ func (x *searchIndex) Search(ctx context.Context, q Query) (*Results, error) {
 			return nil, err
 		}
 	}
+	switch {
+	case allow == nil:
+		allow = q.documents
+	case q.documents != nil:
+		allow = roaring.And(allow, q.documents)
+	}
 	return x.search(ctx, q, allow)
 }
 
 // search is Search among the documents that allow holds; nil: all. It does not look at q.KB.
 func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Results, error) {
-	if strings.TrimSpace(q.Text) == "" {
+	all := strings.TrimSpace(q.Text) == ""
+	if all && q.among == nil {
 		return nil, ErrEmptyQuery
+	}
+	if all {
+		q.Text = q.Subject
 	}
 	if q.Limit <= 0 {
 		q.Limit = defaultHits
@@ -58,6 +68,9 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 	results := &Results{Hits: []Hit{}, Degraded: byMeaning.err != nil}
 	if byMeaning.err == nil && len(byMeaning.passages) > 0 {
 		found = x.fuse(found, byMeaning.passages, &q, allow)
+	}
+	if all {
+		found = x.rest(found, &q, allow)
 	}
 	shown, err := x.present(ctx, results, groupByDocument(found), &parsed, q.Limit)
 	if err == nil && q.Explain {
@@ -81,14 +94,14 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 	docs := x.filter(q, allow)
 	s := x.newScorer(parsed)
 	s.top.max = max(best, passagesPerHit*q.Limit)
-	allowed := x.allowed(docs)
+	allowed := x.allowed(docs, q.among)
 	for n := range x.segments {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		s.score(n, parsed, allowed[n])
 	}
-	s.together()
+	s.scoreNeighbours()
 	candidates := s.top.ranked()
 	found := make([]match, 0, len(candidates))
 	for _, c := range candidates {
@@ -99,4 +112,21 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 		})
 	}
 	return found, nil
+}
+
+// rest adds to the passages that were found those of q.among that were not, with a score of 0.
+func (x *searchIndex) rest(found []match, q *Query, allow *roaring.Bitmap) []match {
+	missing := q.among.Clone()
+	for i := range found {
+		missing.Remove(found[i].number)
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for it := missing.Iterator(); it.HasNext() && len(found) < max(best, passagesPerHit*q.Limit); {
+		number := it.Next()
+		if owners := x.allowedOwners(number, q, allow); len(owners) > 0 {
+			found = append(found, match{number: number, owners: owners})
+		}
+	}
+	return found
 }

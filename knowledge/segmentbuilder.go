@@ -65,26 +65,37 @@ func (b *segmentBuilder) reset() {
 
 func (b *segmentBuilder) len() int { return len(b.lengths) }
 
-// add analyses a passage; its ordinal is how many were added before.
-func (b *segmentBuilder) add(text, title, path string) {
+// saidGap is how many words what is said of a passage stands behind its text: no phrase goes across.
+const saidGap = 100
+
+// add analyses a passage, and what is said of it as a part of its text; its ordinal is how many were added before.
+func (b *segmentBuilder) add(text, said, title, path string) {
 	b.ord = uint32(len(b.lengths))
 	var l lengths
-	l.title = uint8(min(b.field(title, fieldTitle), 255))
-	l.path = uint8(min(b.field(path, fieldPath), 255))
-	l.text = uint16(min(b.field(text, fieldText), maxTextLen))
+	n, _ := b.field(title, fieldTitle, 0)
+	l.title = uint8(min(n, 255))
+	n, _ = b.field(path, fieldPath, 0)
+	l.path = uint8(min(n, 255))
+	n, end := b.field(text, fieldText, 0)
+	if said != "" {
+		more, _ := b.field(said, fieldText, end+saidGap)
+		n += more
+	}
+	l.text = uint16(min(n, maxTextLen))
 	b.lengths = append(b.lengths, l)
 }
 
-// field analyses a field and returns its length in words.
-func (b *segmentBuilder) field(s string, f field) int {
-	n := 0
+// field analyses a field whose first word has the position from, and returns its length in words and its last position.
+func (b *segmentBuilder) field(s string, f field, from int) (n, last int) {
 	analysis.Tokenise(s, func(t analysis.Token) {
 		if !t.Part {
 			n++
 		}
+		t.Pos += from
+		last = t.Pos
 		b.occurrence(t, f)
 	})
-	return n
+	return n, last
 }
 
 func (b *segmentBuilder) occurrence(t analysis.Token, f field) {
@@ -115,7 +126,7 @@ func (b *segmentBuilder) occurrence(t analysis.Token, f field) {
 		return
 	default:
 		if p.text == 0 {
-			e.prev = 0 // positions count anew in each field
+			e.prev = 0 // positions start at 0 in each field
 		}
 		if p.text == maxTextLen {
 			return

@@ -4,8 +4,13 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"readthru/page"
 )
 
 // Subject is what passages are about: a domain or an entity that their statements name. All passages that name it share
@@ -61,6 +66,7 @@ type PassageQuery struct {
 	Subject string // in any case
 	Frame   string
 	URL     string // of the document
+	Doc     string // the document's id
 	KB      string // only those of documents of this base
 	Cursor  string // as returned by the call before
 	Limit   int    // 0: 20 (rule D6); at most 100
@@ -70,55 +76,154 @@ type PassageQuery struct {
 // of their text, of subjects and frames in the order of their keys. The error wraps ErrInvalid, or is an
 // [*UnknownBaseError].
 func (k *Knowledge) Passages(q PassageQuery) (list []PassageInfo, next string, err error) {
-	prefix, err := q.prefix()
+	from, err := hex.DecodeString(q.Cursor)
+	if err != nil || len(from) != 0 && len(from) != 48 {
+		return nil, "", fmt.Errorf("cursor %.100q: %w", q.Cursor, ErrInvalid)
+	}
+	walk, err := k.passagesOf(&q)
 	if err != nil {
 		return nil, "", err
 	}
-	from, err := hex.DecodeString(q.Cursor)
-	if err != nil || len(from) > 48 {
-		return nil, "", fmt.Errorf("cursor %.100q: %w", q.Cursor, ErrInvalid)
-	}
-	if q.KB != "" {
-		if _, err := k.Base(q.KB); err != nil {
-			return nil, "", err
-		}
-	}
 	limit := min(bounded(q.Limit, 20), 100)
-	var found []passageKey
-	lookup(k.records, prefix, string(from), func(p passageKey) bool {
-		if q.KB != "" && !slices.Contains(k.basesOf(p.page), q.KB) {
-			return true
-		}
-		if len(found) == limit {
+	list = []PassageInfo{}
+	walk(string(from), func(p passageKey) bool {
+		if len(list) == limit {
 			next = hex.EncodeToString([]byte(p.String()))
 			return false
 		}
-		found = append(found, p)
-		return true
-	})
-	list = []PassageInfo{}
-	for _, p := range found {
 		if info, err := k.passageInfo(p); err == nil { // else it is being forgotten
 			list = append(list, *info)
 		}
-	}
+		return true
+	})
 	return list, next, nil
 }
 
-// prefix returns the beginning of the keys that a query asks for.
-func (q *PassageQuery) prefix() (string, error) {
-	switch {
-	case q.Subject != "" && q.Frame == "" && q.URL == "":
-		return subjectLookup(q.Subject), nil
-	case q.Frame != "" && q.Subject == "" && q.URL == "":
-		return frameLookup(strings.ToUpper(q.Frame)), nil
-	case q.URL != "" && q.Subject == "" && q.Frame == "":
-		return sourceLookup(normalURL(q.URL)), nil
+// passageWalk calls f for passages from one on, until f returns false.
+type passageWalk func(from string, f func(passageKey) bool)
+
+// passagesOf returns the passages that a query selects, by the look-up that has the fewest.
+func (k *Knowledge) passagesOf(q *PassageQuery) (passageWalk, error) {
+	var documents []page.Key // those of Doc and URL; nil: any
+	if q.Doc != "" || q.URL != "" {
+		documents = k.documentsNamed(q.Doc, q.URL)
 	}
-	return "", fmt.Errorf("passages: name one of subject, frame and URL: %w", ErrInvalid)
+	if q.KB != "" {
+		members, err := k.memberKeys(q.KB)
+		if err != nil {
+			return nil, err
+		}
+		if documents == nil && q.Subject == "" && q.Frame == "" {
+			return k.inOrder(members), nil
+		}
+	}
+	accepts := func(p passageKey) bool {
+		return (documents == nil || slices.Contains(documents, p.page)) &&
+			(q.KB == "" || slices.Contains(k.basesOf(p.page), q.KB))
+	}
+	var walk passageWalk
+	frame := strings.ToUpper(q.Frame)
+	switch {
+	case q.Subject != "":
+		prefix := subjectLookup(q.Subject)
+		walk = func(from string, f func(passageKey) bool) {
+			lookup(k.records, prefix, from, func(p passageKey) bool {
+				if frame != "" && !k.hasFrame(p, frame) {
+					return true
+				}
+				return f(p)
+			})
+		}
+	case q.Frame != "":
+		walk = func(from string, f func(passageKey) bool) { lookup(k.records, frameLookup(frame), from, f) }
+	case documents != nil:
+		walk = k.inOrder(slices.Values(documents))
+	default:
+		return nil, fmt.Errorf("passages: name a subject, a frame, a URL, a doc or a kb: %w", ErrInvalid)
+	}
+	return func(from string, f func(passageKey) bool) {
+		walk(from, func(p passageKey) bool { return !accepts(p) || f(p) })
+	}, nil
 }
 
-// bounded returns a limit within 1 … 1000, or what stands for 0.
+// documentsNamed returns the documents that have both an id and a URL, or the one of them that is not empty, sorted; it
+// is never nil.
+func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
+	found := []page.Key{}
+	if rawURL == "" {
+		prefix, err := hex.DecodeString(doc)
+		if err != nil || len(prefix) < 4 {
+			return found
+		}
+		k.records.Keys(articlePrefix+string(prefix), "", func(at string) bool {
+			if key, ok := keyIn(at, articlePrefix); ok {
+				found = append(found, key)
+			}
+			return len(found) < 100
+		})
+		return found
+	}
+	normal := normalURL(rawURL)
+	for _, key := range append(k.archive.at(normal), page.KeyOf(normal)) {
+		if strings.HasPrefix(key.String(), strings.ToLower(doc)) {
+			found = append(found, key)
+		}
+	}
+	slices.SortFunc(found, func(a, b page.Key) int { return slices.Compare(a[:], b[:]) })
+	return found
+}
+
+// inOrder walks the passages of documents, which are sorted, each once, in the order of the text.
+func (k *Knowledge) inOrder(documents iter.Seq[page.Key]) passageWalk {
+	return func(from string, f func(passageKey) bool) {
+		for key := range documents {
+			at := ""
+			if len(from) == 48 {
+				if string(key[:]) < from[:32] {
+					continue
+				}
+				if string(key[:]) == from[:32] {
+					at = from[32:]
+				}
+			}
+			seen := map[[16]byte]bool{}
+			for _, n := range k.index.passagesOf(key) {
+				hash, ok := k.index.hashOf(n)
+				if !ok || seen[hash] {
+					continue
+				}
+				seen[hash] = true
+				if at != "" && string(hash[:]) != at {
+					continue
+				}
+				at = ""
+				if !f(passageKey{key, hash}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// hasFrame reports whether a statement of a passage has a frame.
+func (k *Knowledge) hasFrame(p passageKey, frame string) bool {
+	_, err := k.records.Get(frameLookup(frame) + p.String())
+	return err == nil
+}
+
+// passagesAbout returns the numbers of the passages about a subject.
+func (k *Knowledge) passagesAbout(subject string) *roaring.Bitmap {
+	found := roaring.New()
+	lookup(k.records, subjectLookup(subject), "", func(p passageKey) bool {
+		if n, ok := k.index.passageByHash(p.hash); ok {
+			found.Add(n)
+		}
+		return true
+	})
+	return found
+}
+
+// bounded returns a limit within 1 … 1000, and otherwise in place of 0.
 func bounded(limit, otherwise int) int {
 	if limit <= 0 {
 		return otherwise

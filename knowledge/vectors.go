@@ -202,7 +202,7 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 	centre, sample := make([]float32, space.Dimension), 0
 	x := make([]float32, space.Dimension)
 	v.o.records.Walk(space.prefix(), "", func(_ string, value []byte) bool {
-		if vector.ReadHalf(x, value) {
+		if readVector(x, value) {
 			sample++
 			for i := range x {
 				centre[i] += x[i]
@@ -216,7 +216,7 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 	s, slot := vector.NewQuantised(centre), make(map[uint32]int, len(live))
 	v.o.records.Walk(space.prefix(), "", func(key string, value []byte) bool {
 		hash := [16]byte([]byte(key[len(key)-16:]))
-		if n, ok := live[hash]; ok && vector.ReadHalf(x, value) {
+		if n, ok := live[hash]; ok && readVector(x, value) {
 			slot[n] = s.Add(n, hash, x)
 			delete(live, hash)
 		}

@@ -45,6 +45,15 @@ func (s *shelf) put(texts ...string) (numbers []uint32) {
 	return numbers
 }
 
+// say has something said of a passage.
+func (s *shelf) say(n uint32, said string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.list[n]
+	p.said = said
+	s.list[n] = p
+}
+
 func (s *shelf) remove(n uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -318,6 +327,30 @@ func TestATextThatComesBackKeepsItsVector(t *testing.T) {
 	}
 	if got := storedVectors(r); got != 2 {
 		t.Errorf("%d vectors stored, want 2", got)
+	}
+}
+
+// TestWhatIsSaidOfATextIsEmbeddedWithIt: when it comes the text is embedded anew, once.
+func TestWhatIsSaidOfATextIsEmbeddedWithIt(t *testing.T) {
+	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	n := s.put("the car is red", "a doctor helps")
+	v, stop := start(t, r, s, modelAt(t, e.URL, "m"))
+	eventually(t, "two vectors", settled(v, 2))
+	again := s.put("the car is red")
+	s.say(again[0], "vehicles have colours\n")
+	s.remove(n[0])
+	v.changed(again, n[:1])
+	eventually(t, "a vector with it", func() bool { return e.about("colours") == 1 && settled(v, 2)() })
+	stop()
+	v, _ = start(t, r, s, modelAt(t, e.URL, "m"))
+	eventually(t, "both after a restart", settled(v, 2))
+	again2 := s.put("the car is red")
+	s.say(again2[0], "vehicles have colours\n")
+	s.remove(again[0])
+	v.changed(again2, again)
+	eventually(t, "the same again", func() bool { return settled(v, 2)() && first(t, v, "automobile") == again2[0] })
+	if got := e.about("colours"); got != 1 {
+		t.Errorf("embedded %d times with it, want once", got)
 	}
 }
 

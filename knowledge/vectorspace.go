@@ -2,11 +2,13 @@ package knowledge
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"readthru/knowledge/vector"
 	"readthru/page"
 )
 
@@ -37,6 +39,31 @@ const (
 func (s vectorSpace) record() string              { return spacesPrefix + s.id() }
 func (s vectorSpace) prefix() string              { return vectorPrefix + s.id() + "/" }
 func (s vectorSpace) vector(hash [16]byte) string { return s.prefix() + string(hash[:]) }
+
+// appendVector and readVector write and read a vector as it is stored: with the sum of what was said of its passage.
+func appendVector(x []float32, said string) []byte {
+	b := vector.AppendHalf(nil, vector.Unit(x))
+	if sum := sumOf(said); sum != 0 {
+		b = binary.BigEndian.AppendUint64(b, sum)
+	}
+	return b
+}
+
+func readVector(x []float32, b []byte) bool {
+	if len(b) == 2*len(x)+8 {
+		b = b[:2*len(x)]
+	}
+	return vector.ReadHalf(x, b)
+}
+
+// embeddedWith reports whether a stored vector of some numbers is of a passage of which this was said.
+func embeddedWith(b []byte, numbers int, said string) bool {
+	sum := uint64(0)
+	if rest := b[min(len(b), 2*numbers):]; len(rest) == 8 {
+		sum = binary.BigEndian.Uint64(rest)
+	}
+	return sum == sumOf(said)
+}
 
 // spaces calls f for each space in the store.
 func (v *vectors) spaces(f func(s vectorSpace) bool) {

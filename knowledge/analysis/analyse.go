@@ -11,8 +11,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Version is raised with every change of how text becomes terms: an index made by another version is made anew.
-const Version = 1
+// Version is raised with every change of how text becomes terms, and of which texts are indexed: an index of
+// another version is rebuilt.
+const Version = 2
 
 // maxWord is the longest word that is indexed, in bytes. Longer ones are keys, hashes and encoded data.
 const maxWord = 64

@@ -1,0 +1,72 @@
+package knowledge
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// metadataPrefix begins k/dm/<hash16><key>: a document that is no page has a value of metadata.
+const metadataPrefix = "k/dm/"
+
+// metadataSize returns how many bytes metadata has.
+func metadataSize(m page.Metadata) (n int) {
+	for name, value := range m {
+		n += len(name) + len(fmt.Sprint(value))
+	}
+	return n
+}
+
+// metadataKey begins the keys of the documents with a value of metadata. A number is as it was written.
+func metadataKey(name, value string) string {
+	sum := sha256.Sum256([]byte(name + "\x00" + value))
+	return metadataPrefix + string(sum[:16])
+}
+
+// withMetadata returns the indexed documents that have all of some values.
+func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
+	var found *roaring.Bitmap
+	for name, value := range values {
+		keys := map[page.Key]struct{}{}
+		prefix := metadataKey(name, value)
+		k.records.Keys(prefix, "", func(at string) bool {
+			if key, ok := keyIn(at, prefix); ok {
+				keys[key] = struct{}{}
+			}
+			return true
+		})
+		numbers := k.index.numbersOf(keys)
+		if found != nil {
+			numbers.And(found)
+		}
+		found = numbers
+	}
+	return found
+}
+
+// cleanMetadata returns metadata as they are kept.
+func (k *Knowledge) cleanMetadata(m page.Metadata) page.Metadata {
+	if m == nil {
+		return nil
+	}
+	kept := make(page.Metadata, len(m))
+	for name, value := range m {
+		if text, ok := value.(string); ok {
+			value = k.cleanLine(text)
+		}
+		kept[k.cleanLine(name)] = value
+	}
+	return kept
+}
+
+// metadataChanges returns the changes of all keys under which a document is found by its metadata, or of their end.
+func metadataChanges(m page.Metadata, k page.Key, gone bool) (list []store.Change) {
+	for name, value := range m {
+		list = append(list, store.Change{Key: metadataKey(name, fmt.Sprint(value)) + string(k[:]), Gone: gone})
+	}
+	return list
+}
