@@ -23,6 +23,7 @@ type tool struct {
 	shape  string
 	open   bool // it may reach the web
 	writes bool
+	adds   bool // the same call again adds more
 	run    func(ctx context.Context, c *call) (*result, error)
 }
 
@@ -63,7 +64,7 @@ func (s *Server) add(t tool) {
 	declared := &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: schema(t.params),
 		Annotations: &sdk.ToolAnnotations{
-			ReadOnlyHint: !t.writes, IdempotentHint: true, OpenWorldHint: &t.open,
+			ReadOnlyHint: !t.writes, IdempotentHint: !t.adds, OpenWorldHint: &t.open,
 			DestructiveHint: new(false),
 		},
 	}

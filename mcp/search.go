@@ -16,16 +16,14 @@ const maxHits = 50
 func searchTool() tool {
 	return tool{
 		name: "search_knowledge_base", title: "Search",
-		about: "Searches the knowledge bases and all pages read. Best passages first.",
+		about: "Searches the knowledge bases, all pages read, and notes. Best passages first.",
 		params: []param{
 			{
 				name: "query", kind: text, about: `Words, "phrases" and prefixes*`, required: true,
 				aliases: "q text question search search_query",
 			},
-			{
-				name: "kb_name", kind: text, about: "Only this knowledge base; empty: all", def: "",
-				aliases: "kb knowledge_base name base",
-			},
+			baseParam,
+			{name: "subject", kind: text, about: "Only passages and notes about it", aliases: "topic about entity"},
 			{name: "limit", kind: integer, def: 5, min: 1, max: maxHits, aliases: "max_results top_k k n count num_results"},
 			cursorParam,
 		},
@@ -44,6 +42,12 @@ type hit struct {
 	Snippet   string  `json:"snippet"`
 	Score     float64 `json:"score"`
 	FetchedAt string  `json:"fetched_at,omitempty"`
+
+	Statement string `json:"statement,omitempty"`
+
+	Kind  string   `json:"kind"`
+	Notes []string `json:"notes,omitempty"`
+	Pages []string `json:"pages,omitempty"`
 }
 
 func runSearch(ctx context.Context, c *call) (*result, error) {
@@ -53,7 +57,7 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 	}
 	limit := c.args.number("limit")
 	res, err := c.client.Search(ctx, api.SearchQuery{
-		Text: c.args.text("query"), KB: c.args.text("kb_name"),
+		Text: c.args.text("query"), KB: c.args.text("kb_name"), Subject: c.args.text("subject"),
 		Limit: min(from+limit+1, 500),
 	})
 	if err != nil {
@@ -77,8 +81,8 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 func showHit(i int, h *knowledge.Hit) (string, hit) {
 	v := hit{
 		Doc: h.Doc, URL: clip(h.URL, 2000), Title: clip(h.Title, 300), Heading: clip(h.Heading, 300), Passage: h.Passage,
-		Snippet: h.Snippet,
-		Score:   float64(int(h.Score*100)) / 100,
+		Snippet: h.Snippet, Score: float64(int(h.Score*100)) / 100, Kind: h.Kind, Statement: clip(h.Statement, 500),
+		Notes: h.Notes, Pages: h.Pages,
 	}
 	if !h.FetchedAt.IsZero() {
 		v.FetchedAt = h.FetchedAt.UTC().Format("2006-01-02T15:04:05Z")
@@ -89,6 +93,15 @@ func showHit(i int, h *knowledge.Hit) (string, hit) {
 		b.WriteString("   " + v.Heading + "\n")
 	}
 	b.WriteString(indent(v.Snippet, "   > "))
+	if v.Statement != "" {
+		b.WriteString("   A model says of it: " + v.Statement + "\n")
+	}
+	if len(h.Pages) > 0 {
+		fmt.Fprintf(&b, "   a note about %s\n", strings.Join(h.Pages, " "))
+	}
+	if len(h.Notes) > 0 {
+		fmt.Fprintf(&b, "   notes about it: %s\n", strings.Join(h.Notes, " "))
+	}
 	fmt.Fprintf(&b, "   doc %s, passage %s, read %s\n", v.Doc, v.Passage, day(h.FetchedAt))
 	return b.String(), v
 }

@@ -14,7 +14,11 @@ func tools() []tool {
 		changesTool(),
 		quoteTool(),
 		detectTool(),
+		subjectsTool(),
+		relationsTool(),
 		ingestTool(),
+		addNoteTool(),
+		relateTool(),
 	}
 }
 
