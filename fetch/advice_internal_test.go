@@ -45,7 +45,7 @@ func TestAFailedConnectionNamesTheAdvice(t *testing.T) {
 			t.Errorf("%s under policy %d: %s; want the advice: %v", tt.addr, tt.p, text, tt.want)
 		}
 	}
-	timeout := &advised{advice, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}}
+	timeout := &adviceError{advice, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}}
 	got := Explain(&url.URL{Host: "a.test"}, timeout)
 	if got.Kind != KindTimeout || !strings.Contains(got.Error(), advice) {
 		t.Errorf("timeout: %v", got)

@@ -47,12 +47,12 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	}
 	res := skipped("its twin failed recently")
 	for _, u := range candidates {
-		if s.f.inVain("twin "+u.String(), a.started) {
+		if s.f.failedRecently("twin "+u.String(), a.started) {
 			continue
 		}
 		r, err := s.fetch(ctx, a, u, signs)
 		if err == nil {
-			if t := guessed(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path && a.memorable {
+			if t := guessTwin(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path && a.memorable {
 				s.f.learn(a, store.Twins)
 			}
 			return result{rendition: r, good: true, reason: page.Mask(u)}
@@ -119,7 +119,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	if wall := convert.Wall(resp.StatusCode, resp.Header, twin.content); wall != "" {
 		return nil, unfit("the twin is a bot wall")
 	}
-	a.take(c)
+	a.noteRemoved(c)
 	r := foreign(c, resp.Header.Get("X-Markdown-Tokens"), page.Alternate)
 	r.FinalURL, r.CanonicalURL, r.HTMLTokens, r.Expires = u.String(), signs.Canonical, convert.HTMLTokens(a.content),
 		time.Now().Add(alternateLifetime)
@@ -181,14 +181,14 @@ func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 		}
 	}
 	if guess {
-		add(guessed(u))
+		add(guessTwin(u))
 	}
 	return list
 }
 
-// guessed returns the usual address of the twin of u: page.md, or index.md in a directory. It returns nil for a URL
+// guessTwin returns the usual address of the twin of u: page.md, or index.md in a directory. It returns nil for a URL
 // with a query.
-func guessed(u *url.URL) *url.URL {
+func guessTwin(u *url.URL) *url.URL {
 	if u.RawQuery != "" {
 		return nil
 	}

@@ -35,18 +35,18 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	if a.outcome.Hit && a.outcome.TTL < 0 {
 		a.warn("stale")
 	}
-	p.FinalURL, p.CanonicalURL = a.url.String(), r.CanonicalURL
+	p.FinalURL, p.CanonicalURL = a.finalURL(), r.CanonicalURL
 	p.Title, p.Description, p.Meta, p.Source = r.Title, r.Description, r.Meta, r.From
 	p.StatusCode, p.ContentType, p.Bytes = a.status, a.resp.Header.Get("Content-Type"), a.size()
 	p.Tokens, p.Info.HTMLTokens, p.Info.HTMLChars = r.Tokens, r.HTMLTokens, r.HTMLChars
-	p.FromCache, p.Attempts = a.outcome.Hit, a.attempts
+	p.FromCache, p.Attempts = a.outcome.Hit || a.kept, a.attempts
 	p.FetchedAt, p.ContentHash, p.Excerpt = r.FetchedAt, r.ContentHash, r.Excerpt
 	p.ContentFormat = "markdown"
 	content := bodyOf(r.Markdown, r.From)
 	p.SizeBytes, p.Info.MarkdownChars = len(content), r.MarkdownChars
 	form := f.form(a)
 	p.Warnings, p.Removed = a.warnings, a.removed
-	if f.lasting(a) {
+	if f.becomesPage(a) {
 		f.record(a, content)
 	}
 	if a.req.Method != http.MethodHead {
@@ -68,10 +68,26 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	return ans
 }
 
+// finalURL returns the URL of the page: where redirects led, and then its scripts.
+func (a *attempt) finalURL() string {
+	final, _, _ := strings.Cut(a.best.FinalURL, "#")
+	if a.best.From == page.Browser && final != "" && final != withoutFragment(a.url) {
+		return a.best.FinalURL
+	}
+	return a.url.String()
+}
+
+// withoutFragment returns a URL without its fragment.
+func withoutFragment(u *url.URL) string {
+	bare := *u
+	bare.Fragment, bare.RawFragment = "", ""
+	return bare.String()
+}
+
 // form is what a rendition becomes in one answer: a block, and markdown after it; or other bytes made of the markdown.
 type form struct {
 	hash     string // of the markdown without what precedes it; empty when it is not sent as it is
-	block    string // front matter of ours, or what precedes the content in what others made
+	block    string // our front matter, or what precedes the content of markdown that others made
 	markdown []byte
 }
 
@@ -84,7 +100,7 @@ func (f *Fetcher) form(a *attempt) form {
 	}
 	markdown, cut := r.Markdown, false
 	if a.req.View.Start > 0 {
-		markdown, cut = from(bodyOf(markdown, r.From), a.req.View.Start), true
+		markdown, cut = skipRunes(bodyOf(markdown, r.From), a.req.View.Start), true
 		p.Tokens = convert.Tokens(markdown)
 	}
 	// others' counts are their word only
@@ -267,7 +283,8 @@ func tokenRune(r rune) rune {
 	return -1
 }
 
-// headUnknown answers HEAD for a page of which no rendition is stored: what GET would say, as far as that is known.
+// headUnknown answers HEAD for a page without a stored rendition, with those fields of the answer to GET that are
+// known.
 func (f *Fetcher) headUnknown(a *attempt) *Answer {
 	h := a.resp.Header.Clone()
 	for _, name := range dropped {
@@ -286,7 +303,7 @@ func (f *Fetcher) headUnknown(a *attempt) *Answer {
 	return &Answer{Page: a.page, Status: a.status, Header: h, Cache: a.outcome}
 }
 
-// addVary adds a name to Vary unless it is there, or Vary is * already (RFC 9110 §12.5.5). What the origin said stays.
+// addVary adds a name to Vary unless Vary has it or is * (RFC 9110 §12.5.5). It keeps the origin's names.
 func addVary(h http.Header, name string) {
 	for _, line := range h.Values("Vary") {
 		for v := range strings.SplitSeq(line, ",") {
@@ -298,12 +315,11 @@ func addVary(h http.Header, name string) {
 	h.Add("Vary", name)
 }
 
-// canonicalLink returns the Link that names the canonical URL; empty if there is none, or the origin's own names it
-// already.
+// canonicalLink returns the Link that names the canonical URL. It is empty if there is no such URL, or if the origin's
+// Link names it already.
 func canonicalLink(canonical string, h http.Header) string {
 	u, err := url.Parse(canonical)
-	if canonical == "" || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
-		strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
+	if err != nil || !fetchable(u) || strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
 		return ""
 	}
 	for _, l := range parseLinks(h.Values("Link")) {

@@ -33,6 +33,7 @@ type attempt struct {
 	host      store.Host   // what is known of url's host
 	found     *store.Found // what the store had when the cache was asked; nil once that may be out of date
 	known     *page.Page   // the page's record before this visit, once it was read; empty where there is none
+	headOnly  bool         // the cache was told so of what it had; see [store.Found]
 	private   bool         // request or response say that it concerns one reader, or is not to be kept
 	memorable bool         // what comes of it may be kept
 }
@@ -47,21 +48,23 @@ type asked struct {
 	key         page.Key
 	started     time.Time
 	credentials bool // the request carries some, in fields or URL (AD4)
+	forced      bool // what others than this program made of the page's bytes is made again
 }
 
 // response is what the origin answered.
 type response struct {
-	resp        *http.Response
-	kind        kind
-	status      int           // of resp
-	outcome     cache.Outcome // how the cache came by resp
-	raw         []byte        // content as received; nil until read
-	content     []byte        // content decoded
-	sum         store.Sum     // of raw
-	hasSum      bool
-	doc         *convert.Document // nil until asked for
-	wall        string            // mark of a bot wall, empty if none
-	noTransform bool              // an own fetch converts it here and sends it to nobody; for a client it passes as it is
+	resp    *http.Response
+	kind    kind
+	status  int           // of resp
+	outcome cache.Outcome // how the cache came by resp
+	raw     []byte        // content as received; nil until read
+	content []byte        // content decoded
+	sum     store.Sum     // of raw
+	hasSum  bool
+	doc     *convert.Document // nil until asked for
+	wall    string            // mark of a bot wall, empty if none
+	// our own fetch converts it here and sends it to no third party; a client gets it unchanged
+	noTransform bool
 }
 
 // made is what the steps made of the response.
@@ -71,6 +74,8 @@ type made struct {
 	removed  *page.Removed    // receipts, where the view wants them
 	recoded  bool             // best is in UTF-8, whatever its origin's charset
 	failure  error            // of the local conversion, if it gave nothing
+	kept     bool             // best was made before, of more than the response in hand
+	missed   bool             // a browser would have shown more and did not
 	seen     *render.Page     // what a browser saw; nil: none did
 	source   []byte           // Answer.Source
 	trimmed  []byte           // Answer.Trimmed
@@ -92,6 +97,8 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 	secret := page.HasSecret(r.URL)
 	a.credentials = secret || httpfield.HasCredentials(r.Header)
 	a.private = httpfield.Directive(r.Header, "no-store")
+	a.forced = r.Force || httpfield.Has(r.Header, "Cache-Control", "no-cache") ||
+		httpfield.Has(r.Header, "Cache-Control", "max-age=0")
 	a.memorable = !r.NoStore && !a.private && !secret && (!a.credentials || f.o.Private)
 	return a
 }
@@ -124,7 +131,7 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	a.resp, a.status = resp, resp.StatusCode
 	a.kind = classify(a.req.Own, a.status, resp.Header)
 	if a.outcome = cache.OutcomeOf(resp); a.outcome.Unasked() {
-		a.kind = opaque // our cache has nothing and must not ask: no word of the origin
+		a.kind = opaque // our cache has nothing and must not ask the origin
 	}
 	a.noTransform = a.noTransform || httpfield.Directive(resp.Header, "no-transform") ||
 		httpfield.Directive(a.req.Header, "no-transform")
@@ -141,12 +148,12 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	}
 	if a.found != nil && (!a.outcome.Hit || len(a.found.Responses) == 0 || a.found.Responses[0].Body != a.sum ||
 		a.found.Responses[0].Header.Get("Content-Type") != resp.Header.Get("Content-Type")) {
-		a.found = nil // the origin was asked meanwhile, or the answer is another than the newest response
+		a.found = nil // the origin was asked since, or the answer is not the newest stored response
 	}
 }
 
-// recipe names what, besides the bytes, decides what a rendition is: the rules of conversion, what is wanted of the
-// page, the type and charset that its origin names, and the URL that relative links are resolved against.
+// recipe identifies everything besides the bytes that a rendition depends on: the rules of conversion, the options, the
+// type and charset that the origin states, and the URL that relative links are resolved against.
 func (a *attempt) recipe() string { return a.recipeOf(a.wanted) }
 
 // recipeOf is recipe for other options.
@@ -236,8 +243,8 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	return doc, nil
 }
 
-// links returns where the page leads, if that was asked: by all of the HTML in hand, for markdown made of it names
-// less, and by what a browser made of it; by the markdown of what is no HTML.
+// links returns the page's links, if the request wants them: those of all the HTML, because its markdown has fewer, and
+// those of the rendered page; for other types, those of the markdown.
 func (a *attempt) links() []string {
 	if !a.req.Links || a.best == nil || a.status != http.StatusOK {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,16 +18,16 @@ import (
 
 // When a page is rendered: the values of render.mode, of a rule's render and of [Request.Render].
 const (
-	RenderAuto   = "auto"   // if the local result is a JavaScript shell or thin, or if rendering helped on the host before
+	// RenderAuto renders a page if the local result is a JavaScript shell, or thin while something in the page runs, or if
+	// rendering helped on the host before.
+	RenderAuto   = "auto"
 	RenderAlways = "always" // whatever the local result
 	RenderNever  = "never"
 )
 
 const (
-	minRenderedWords = 50               // a rendered page with fewer is thin
-	renderTime       = 20 * time.Second // for one page; leaves time to fall back
-	renderReserve    = 2 * time.Second  // the time left to fall back
-	renderLifetime   = 24 * time.Hour   // of rendered pages
+	minRenderedWords = 50              // a rendered page with fewer is thin
+	renderReserve    = 2 * time.Second // the time left to fall back
 )
 
 // browser renders the page and converts the result (rules C1 to C5, AD3).
@@ -36,19 +37,23 @@ func (browser) Name() string { return "browser" }
 
 func (s browser) Try(ctx context.Context, a *attempt) result {
 	if no := s.refusal(a); no != "" {
+		if no == still {
+			s.f.noteInVain(renderKey(a), stillTime)
+		}
 		return skipped(no)
 	}
 	if st := s.f.browserState(); st.Mode != "browser" {
 		s.warnAbsent(a)
+		a.missed = true
 		return skipped("no browser: " + st.Reason)
 	}
-	ctx, cancel := context.WithTimeout(ctx, renderBudget(ctx))
+	ctx, cancel := context.WithTimeout(ctx, s.f.renderBudget(ctx, a))
 	defer cancel()
 	begun := time.Now()
 	seen, err := s.f.o.Browser.Render(ctx, a.rendering())
 	a.page.Info.RenderMS = time.Since(begun).Milliseconds()
 	if err != nil {
-		s.f.noteFailedStep(ctx, renderKey(a))
+		a.missed = true
 		if errors.Is(err, render.ErrNoBrowser) {
 			s.warnAbsent(a)
 		} else {
@@ -56,21 +61,54 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		}
 		return failedWith(err)
 	}
-	a.seen = seen
+	a.seen, a.page.Info.RenderEnd = seen, seen.Ended
 	r, err := s.convert(ctx, a, seen)
+	elsewhere := seen.Navigated && withoutFragment(seen.URL) != withoutFragment(a.url)
+	if err == nil && elsewhere {
+		err = s.follow(a, seen.URL)
+	}
 	if err != nil {
+		a.missed = true
 		a.warn("browser-failed")
 		return failedWith(err)
 	}
-	s.learn(a, r)
-	if warns(r.Warnings, weak...) {
-		s.f.noteFailedStep(ctx, renderKey(a))
+	switch {
+	case elsewhere:
+		r.Warnings = addWarning(r.Warnings, warnRedirect)
+	case seen.Unsettled == "":
+		s.learn(a, r)
 	}
+	good := !warns(r.Warnings, weak...)
 	if seen.Unsettled != "" {
-		r.Warnings = addWarning(r.Warnings, "render-incomplete")
+		a.missed, r.Expires = true, a.started
+		r.Warnings = addWarning(r.Warnings, warnIncomplete)
+		good = good && (a.best == nil || warns(a.best.Warnings, weak...))
+	} else if !good {
+		s.f.noteInVain(renderKey(a), time.Until(r.Expires))
 	}
-	return result{rendition: r, good: !warns(r.Warnings, weak...), reason: strings.Join(r.Warnings, ", ")}
+	reason := r.Warnings
+	if seen.Unsettled != "" {
+		reason = append(slices.Clip(reason), seen.Unsettled)
+	}
+	return result{rendition: r, good: good, reason: strings.Join(reason, ", ")}
 }
+
+// warnRedirect is the warning of a page that a script or a meta element of the page that was asked for led to.
+const warnRedirect = "script-redirect"
+
+// follow takes note that the page led the browser to another one. What the new URL says about the page holds, as after
+// a redirect; its host may be another, of which this page says nothing.
+func (s browser) follow(a *attempt, next *url.URL) error {
+	b := *a
+	if err := s.f.follow(&b, next); err != nil {
+		return err
+	}
+	a.credentials, a.memorable, a.warnings = b.credentials, b.memorable, b.warnings
+	return nil
+}
+
+// warnIncomplete is the warning of a page that the browser was still working on.
+const warnIncomplete = "render-incomplete"
 
 // refusal returns why the page is not rendered, or "" if it is.
 func (s browser) refusal(a *attempt) string {
@@ -84,11 +122,22 @@ func (s browser) refusal(a *attempt) string {
 		return "a bot wall is not rendered"
 	case a.credentials:
 		return "the request carries credentials, which the browser does not have"
-	case mode == RenderAlways || a.best == nil || warns(a.best.Warnings, weak...) || s.f.rendersHost(a):
+	case len(a.content) > largePage && (a.best == nil || !warns(a.best.Warnings, weak...)):
+		return "the page is too large to render"
+	case mode == RenderAlways || s.f.rendersHost(a):
+		return ""
+	case a.doc != nil && a.doc.Signs().Still:
+		return still
+	case a.best == nil || warns(a.best.Warnings, weak...):
 		return ""
 	}
 	return "not needed"
 }
+
+const (
+	still     = "nothing in the page runs"
+	stillTime = 24 * time.Hour // for which the stored rendition of such a page is not doubted
+)
 
 // warnAbsent warns if the page would need a browser (rule C4).
 func (s browser) warnAbsent(a *attempt) {
@@ -108,19 +157,26 @@ func (a *attempt) rendering() render.Request {
 			h[name] = v
 		}
 	}
+	if page.KindOf(h.Get("Content-Type")) != page.HTML { // labelled as something else, which a browser shows as its source
+		h = h.Clone()
+		h.Set("Content-Type", "text/html")
+		if name := charset(a.resp.Header); name != "" {
+			h.Set("Content-Type", "text/html; charset="+name)
+		}
+	}
 	return render.Request{
 		URL: a.url, Status: a.status, Header: h, Body: a.content,
-		Selector: a.req.WaitFor, Screenshot: a.req.Screenshot, Console: a.req.Console,
+		Selector: a.req.WaitFor, Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
 	}
 }
 
-// renderBudget returns the time for rendering within the deadline of ctx.
-func renderBudget(ctx context.Context) time.Duration {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return renderTime
+// renderBudget returns the time for rendering: fetch.timeout, less what was needed before and is needed to fall back.
+func (f *Fetcher) renderBudget(ctx context.Context, a *attempt) time.Duration {
+	end := a.started.Add(f.o.Timeout)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
+		end = deadline
 	}
-	return min(renderTime, max(time.Until(deadline)-renderReserve, time.Second))
+	return max(time.Until(end)-renderReserve, time.Second)
 }
 
 func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*store.Rendition, error) {
@@ -147,8 +203,8 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 	}
 	return &store.Rendition{
 		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(res.Markdown), From: page.Browser,
-		Expires: time.Now().Add(renderLifetime),
-		Title:   res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
+		Expires: time.Now().Add(s.f.lifetime(a, seen.Responses)), Rendered: true,
+		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
 		FinalURL: seen.URL.String(),
@@ -205,20 +261,21 @@ func (f *Fetcher) browserState() render.State {
 // renderKey identifies the rendering of a page among failed steps.
 func renderKey(a *attempt) string { return "browser " + a.key.String() }
 
-// rendersStill reports whether a page with a weak stored local rendition would be rendered now. If only the browser is
+// wouldRender reports whether a page with a weak stored local rendition would be rendered now. If only the browser is
 // missing, it adds a warning.
-func (f *Fetcher) rendersStill(a *attempt, r *store.Rendition) bool {
+func (f *Fetcher) wouldRender(a *attempt, r *store.Rendition) bool {
 	if !slices.Contains(a.cascade, "browser") {
 		return false
 	}
 	s, b := browser{f}, *a
 	b.best = r
-	if s.refusal(&b) != "" || f.inVain(renderKey(a), a.started) {
+	if s.refusal(&b) != "" || !a.forced && f.failedRecently(renderKey(a), a.started) {
 		return false
 	}
 	if f.browserState().Mode == "browser" {
 		return true
 	}
+	a.missed = true
 	b.warnings = nil
 	s.warnAbsent(&b)
 	for _, w := range b.warnings {
@@ -227,15 +284,15 @@ func (f *Fetcher) rendersStill(a *attempt, r *store.Rendition) bool {
 	return false
 }
 
-// looks reports whether the request needs a browser. Nothing stored answers it then.
-func (r *Request) looks() bool { return r.Screenshot || r.Console || r.WaitFor != "" }
+// needsBrowser reports whether the request needs a browser. Nothing stored answers it then.
+func (r *Request) needsBrowser() bool { return r.Screenshot || r.Console || r.WaitFor != "" }
 
 // renderMode returns the render mode for the page: the request's, else the rule's, else the configured one.
 func (f *Fetcher) renderMode(a *attempt) string {
 	switch {
 	case a.req.Render != "":
 		return a.req.Render
-	case a.req.looks():
+	case a.req.needsBrowser():
 		return RenderAlways
 	}
 	if rule, ok := f.o.Rules.Match(a.url.Host, a.url.Path); ok && rule.Render != "" {
@@ -270,13 +327,5 @@ func (s browser) learn(a *attempt, r *store.Rendition) {
 		s.f.learn(a, store.NeedsBrowser)
 		return
 	}
-	if h, err := s.f.o.Store.Host(a.url.Hostname()); err != nil || !h.Knows(store.NeedsBrowser, a.started) {
-		return
-	}
-	_, err := s.f.o.Store.Forget(a.url.Hostname(), a.started, func(f store.Fact) bool {
-		return f.Trait == store.NeedsBrowser
-	})
-	if err != nil {
-		s.f.o.Log.Debug("host not forgotten", "host", a.url.Hostname(), "error", err)
-	}
+	s.f.unlearn(a, store.NeedsBrowser)
 }

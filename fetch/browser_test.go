@@ -4,16 +4,19 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,7 +89,7 @@ func TestAShellIsRenderedOnceAndKept(t *testing.T) { // rules C2, AD3
 	c := withBrowser(t, "", http.HandlerFunc(spa))
 	first := c.read(t, "https://site.test/app")
 	if first.Page.Source != page.Browser || !strings.Contains(string(first.Body), shellText) ||
-		len(first.Page.Warnings) != 0 {
+		len(first.Page.Warnings) != 0 || first.Page.Info.RenderEnd != render.EndedByQuiet {
 		t.Fatalf("source %s, warnings %q, attempts %+v:\n%s", first.Page.Source, first.Page.Warnings, first.Page.Attempts,
 			first.Body)
 	}
@@ -102,6 +105,159 @@ func TestAShellIsRenderedOnceAndKept(t *testing.T) { // rules C2, AD3
 	}
 	if n := c.Stats().Render.Pages; n != 1 {
 		t.Errorf("%d pages rendered, want 1", n)
+	}
+}
+
+// ledger is an application whose text comes from data that may change.
+type ledger struct {
+	text, data, script, status atomic.Value
+}
+
+func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/api/text":
+		w.Header().Set("Cache-Control", l.data.Load().(string))
+		w.WriteHeader(l.status.Load().(int))
+		_, _ = io.WriteString(w, l.text.Load().(string))
+	case "/app.js":
+		w.Header().Set("Content-Type", "text/javascript")
+		w.Header().Set("Cache-Control", l.script.Load().(string))
+		_, _ = io.WriteString(w,
+			`fetch('/api/text').then((r) => r.text()).then((t) => { document.getElementById('root').innerHTML =
+			'<main><h1>Harbour</h1>' + ('<p>' + t + '</p>').repeat(12) + '</main>'; });`)
+	default:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Etag", `"shell"`)
+		_, _ = io.WriteString(w,
+			`<!doctype html><title>Harbour</title><body><div id=root></div><script src=/app.js></script>`)
+	}
+}
+
+func newLedger(data string) *ledger {
+	l := &ledger{}
+	l.text.Store("The first " + shellText)
+	l.data.Store(data)
+	l.script.Store("max-age=600")
+	l.status.Store(200)
+	return l
+}
+
+func TestAForcedReadRunsTheBrowser(t *testing.T) { // rule A12
+	l := newLedger("max-age=600")
+	c := withBrowser(t, "", l)
+	c.read(t, "https://site.test/app")
+	l.text.Store("The second " + shellText)
+	if ans := c.read(t, "https://site.test/app"); !strings.Contains(string(ans.Body), "The first") || !ans.Page.FromCache {
+		t.Errorf("what is fresh was made again, or is not from the cache:\n%s", ans.Body)
+	}
+	for n, r := range []fetch.Request{
+		{Own: true, Force: true},
+		{Own: true, Force: true, Render: fetch.RenderAlways},
+		{Header: header("Cache-Control: no-cache")},
+		{Header: header("Cache-Control: max-age=0")},
+	} {
+		text := fmt.Sprintf("Reading %d: ", n) + shellText
+		l.text.Store(text)
+		r.URL = parse(t, "https://site.test/app")
+		ans, err := c.try(t, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(ans.Body), text) || ans.Page.FromCache {
+			t.Errorf("request %d: from the cache %t:\n%s", n, ans.Page.FromCache, ans.Body)
+		}
+	}
+	if asked := c.origin.asked(); !slices.Contains(asked[3:], "GET site.test/app.js") {
+		t.Errorf("the origin was asked %q, and not for the script", asked[3:])
+	}
+	versions, err := c.store.Versions(page.KeyOf("https://site.test/app"))
+	if err != nil || len(versions) != 5 {
+		t.Errorf("%d versions, %v, want one for each text", len(versions), err)
+	}
+}
+
+func TestARenderedPageIsFreshAsLongAsItsResponsesSay(t *testing.T) { // rule AD4
+	for _, tt := range []struct {
+		name         string
+		data, script string
+		change       func(*fetch.Options)
+		fresh        bool
+	}{
+		{"data that must not be stored", "no-store", "max-age=600", nil, false},
+		{"data that must be validated", "no-cache", "max-age=600", nil, false},
+		{"a script that must be validated", "public", "no-cache", nil, false},
+		{"both fresh", "max-age=600", "max-age=600", nil, true},
+		{"both silent", "public", "public", nil, true},
+		{
+			"a rule for the page", "no-store", "no-store",
+			func(o *fetch.Options) { o.Rules = fetch.Rules{{Host: "site.test", TTL: time.Hour}} }, true,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLedger(tt.data)
+			l.script.Store(tt.script)
+			var change []func(*fetch.Options)
+			if tt.change != nil {
+				change = append(change, tt.change)
+			}
+			c := withBrowser(t, "", l, change...)
+			c.read(t, "https://site.test/app")
+			l.text.Store("The second " + shellText)
+			ans := c.read(t, "https://site.test/app")
+			if got := strings.Contains(string(ans.Body), "The first"); got != tt.fresh {
+				t.Errorf("the first text again: %t, want %t:\n%s", got, tt.fresh, ans.Body)
+			}
+		})
+	}
+}
+
+func TestAPassingFailureDoesNotStick(t *testing.T) { // rule C3
+	l := newLedger("public")
+	l.status.Store(503)
+	l.text.Store("")
+	c := withBrowser(t, "", l)
+	if ans := c.read(t, "https://site.test/app"); strings.Contains(string(ans.Body), shellText) {
+		t.Fatalf("text without data:\n%s", ans.Body)
+	}
+	l.status.Store(200)
+	l.text.Store("The first " + shellText)
+	whole := c.read(t, "https://site.test/app")
+	if !strings.Contains(string(whole.Body), "The first") || len(whole.Page.Warnings) != 0 {
+		t.Errorf("warnings %q:\n%s", whole.Page.Warnings, whole.Body)
+	}
+}
+
+func TestWhatIsIncompleteIsNeverPreferred(t *testing.T) { // rule C3
+	program, shown := filepath.Join(t.TempDir(), "chromium"), "The first "
+	l := newLedger("no-store")
+	c := withBrowser(t, "", l)
+	c.read(t, "https://site.test/app")
+	dying := render.New(render.Options{Browser: program, Client: c.cache, Dir: t.TempDir()})
+	t.Cleanup(func() { _ = dying.Close() })
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	healthy := c.Browser()
+	c.UseBrowser(dying)
+	for _, force := range []bool{false, true} {
+		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/app"), Own: true, Force: force})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(ans.Body), shown) || !slices.Contains(ans.Page.Warnings, "stale") ||
+			!slices.Contains(ans.Page.Warnings, "no-browser") {
+			t.Errorf("force %t: warnings %q:\n%s", force, ans.Page.Warnings, ans.Body)
+		}
+	}
+	if p := c.stored(t, "https://site.test/app"); p.Source != page.Browser {
+		t.Errorf("the stored page is by %s", p.Source)
+	}
+	l.text.Store("The second " + shellText)
+	c.UseBrowser(healthy)
+	if ans := c.read(t, "https://site.test/app"); !strings.Contains(string(ans.Body), "The second") ||
+		len(ans.Page.Warnings) != 0 {
+		t.Errorf("warnings %q:\n%s", ans.Page.Warnings, ans.Body)
 	}
 }
 
@@ -153,7 +309,12 @@ func TestRenderingIsDecidedByRequestRuleAndHost(t *testing.T) { // rule C7
 
 func TestAHostWhereRenderingHelpedIsRenderedAtOnce(t *testing.T) {
 	c := withBrowser(t, "", http.HandlerFunc(spa))
-	c.read(t, "https://site.test/app")
+	for n := range 3 {
+		if h, err := c.store.Host("site.test"); err != nil || h.Knows(store.NeedsBrowser, time.Now()) {
+			t.Fatalf("host %+v, %v: learnt of %d pages", h, err, n)
+		}
+		c.read(t, fmt.Sprintf("https://site.test/app/%d", n))
+	}
 	if h, err := c.store.Host("site.test"); err != nil || !h.Knows(store.NeedsBrowser, time.Now()) {
 		t.Fatalf("host %+v, %v: not learnt", h, err)
 	}
@@ -172,6 +333,107 @@ func TestWhatWasLearntOfAHostIsForgottenWhenItHoldsNoMore(t *testing.T) {
 	}
 	if n := c.Stats().Render.Pages; n != 1 {
 		t.Errorf("%d pages rendered, want 1", n)
+	}
+}
+
+// needBrowser has site.test known as a host that needs a browser.
+func needBrowser(t *testing.T, c *chain, at time.Time) {
+	t.Helper()
+	for n := range 3 {
+		if _, _, err := c.store.Learn("site.test", store.NeedsBrowser, "", strconv.Itoa(n), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAScriptsRedirectIsSaid(t *testing.T) {
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Host + r.URL.Path {
+		case "site.test/script":
+			respond(200, `<body><script>location = 'https://docs.site.test/page?a=1#top'</script>`, html)(w, r)
+		case "site.test/meta":
+			respond(200, `<head><meta http-equiv=refresh content="0; url=https://docs.site.test/page?a=1"></head><body><script></script>`,
+				html)(w, r)
+		case "site.test/secret":
+			respond(200, `<body><script>location = 'https://docs.site.test/page?access_token=eyJhbGciOiJIUzI1NiJ9'</script>`,
+				html)(w, r)
+		case "site.test/route":
+			respond(200, strings.Replace(shell, "<script>", "<script>history.replaceState(null, '', '/route/home');", 1),
+				html)(w, r)
+		case "site.test/api/text":
+			_, _ = io.WriteString(w, shellText)
+		default:
+			respond(200, article("Elsewhere"), html)(w, r)
+		}
+	}))
+	for _, tt := range []struct {
+		path, final string
+		said        bool
+	}{
+		{"script", "https://docs.site.test/page?a=1#top", true},
+		{"meta", "https://docs.site.test/page?a=1", true},
+		{"route", "https://site.test/route/home", false},
+	} {
+		for range 2 { // the second time from the store
+			ans := c.read(t, "https://site.test/"+tt.path)
+			if ans.Page.Source != page.Browser || ans.Page.FinalURL != tt.final ||
+				slices.Contains(ans.Page.Warnings, "script-redirect") != tt.said {
+				t.Errorf("%s: by %s, final URL %s, warnings %q", tt.path, ans.Page.Source, ans.Page.FinalURL, ans.Page.Warnings)
+			}
+		}
+	}
+	if h, _ := c.store.Host("site.test"); len(h.Facts) > 1 {
+		t.Errorf("learnt of the first site: %+v", h)
+	}
+	ans := c.read(t, "https://site.test/secret")
+	if ans.Page.Stored || c.stored(t, "https://site.test/secret") != nil {
+		t.Error("a page is stored whose script led to a secret URL")
+	}
+	stay := func(*url.URL) error { return errors.New("stay here") }
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/script?2"), Own: true, Follow: stay})
+	if err != nil || strings.Contains(string(ans.Body), "Elsewhere") {
+		t.Errorf("who follows no redirect got the other page: %v", err)
+	}
+}
+
+func TestMislabelledHTMLIsRenderedAsHTML(t *testing.T) { // rule A3
+	c := withBrowser(t, "", respond(200, article("Harbour"), "Content-Type: text/markdown"))
+	needBrowser(t, c, time.Now())
+	for _, mode := range []string{"", fetch.RenderAlways} {
+		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Force: true, Render: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body := string(ans.Body); !strings.Contains(body, "# Harbour") || strings.Contains(body, "<!doctype") ||
+			strings.Contains(body, "```") {
+			t.Errorf("source %s:\n%.400s", ans.Page.Source, body)
+		}
+	}
+}
+
+func TestALargePageIsConvertedHere(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("<!doctype html><title>Rivers</title><body><main><h1>Rivers</h1>")
+	for b.Len() < 12<<20 {
+		fmt.Fprintf(&b, "<p>River %d: %s</p>\n", b.Len(), strings.Repeat("it flows to the sea, as it does each spring; ", 20))
+	}
+	b.WriteString("<p>And that was the last one.</p></main>")
+	for _, mode := range []string{"fallback", "prefer"} {
+		remote, use := newConverter(t)
+		c := withBrowser(t, "", respond(200, b.String(), html), use(mode, 0))
+		needBrowser(t, c, time.Now())
+		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ans.Page.Source != page.Local || !strings.HasSuffix(string(ans.Body), "And that was the last one.\n") ||
+			len(ans.Page.Warnings) != 0 {
+			t.Errorf("%s: source %s, warnings %q, attempts %+v, %d bytes", mode, ans.Page.Source, ans.Page.Warnings,
+				ans.Page.Attempts, len(ans.Body))
+		}
+		if len(remote.asked) != 0 || c.Stats().Render.Pages+c.Stats().Render.Failed != 0 {
+			t.Errorf("%s: a third party was asked %q, or the browser", mode, remote.asked)
+		}
 	}
 }
 
@@ -325,15 +587,5 @@ func TestAScreenshotAndTheConsoleComeOnRequest(t *testing.T) {
 	}
 	if again := c.read(t, "https://site.test/"); again.Screenshot != nil || again.Console != nil {
 		t.Error("they come without being asked for")
-	}
-}
-
-// needBrowser has site.test known as a host that needs a browser.
-func needBrowser(t *testing.T, c *chain, at time.Time) {
-	t.Helper()
-	for n := range 3 {
-		if _, _, err := c.store.Learn("site.test", store.NeedsBrowser, "", strconv.Itoa(n), at); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

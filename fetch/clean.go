@@ -25,8 +25,8 @@ func Readable(contentType string) bool {
 		(strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml"))
 }
 
-// clean takes out of an origin's text what nobody sees: all of it from markdown and plain text, invisible characters
-// from data and source code, in which comments and markup are content.
+// clean removes hidden text from an origin's text: all kinds from markdown and plain text, but only invisible
+// characters from data and source code, where comments and markup are content.
 func clean(content []byte, contentType string, base *url.URL) convert.Cleaned {
 	switch t := page.MediaType(contentType); {
 	case t == "text/plain", t == "", page.IsMarkdown(t):
@@ -38,23 +38,23 @@ func clean(content []byte, contentType string, base *url.URL) convert.Cleaned {
 // CleanMarkdown takes out of markdown that another program made of the page at u what no reader sees.
 func CleanMarkdown(md []byte, u *url.URL) []byte { return convert.CleanMarkdown(md, "", u).Text }
 
-// opened reports whether the response is a text that the client reads as a page, although it is none to others: it
-// asked for markdown by name.
-func (a *attempt) opened() bool {
+// readAsPage reports whether the client reads the response as a page although its type is not a page's: it is a text,
+// and the client asked for markdown by name.
+func (a *attempt) readAsPage() bool {
 	return a.req.Reader && a.req.Method != http.MethodHead && Readable(a.resp.Header.Get("Content-Type")) &&
 		(a.status == http.StatusOK || a.status >= 400)
 }
 
-// cleaned answers with the text of the origin's response without what nobody sees. One that needs nothing passes as it
-// is, with the warning. The other is another representation: it has an entity tag of ours, and none of the fields that
-// are true of the origin's bytes alone.
-func (f *Fetcher) cleaned(a *attempt, warning string) (*Answer, error) {
+// answerCleaned answers with the text of the origin's response without hidden text. If there is none to remove, the
+// response passes unchanged, with the warning. Otherwise the answer is another representation: it has our entity tag,
+// and lacks the fields that hold for the origin's bytes only.
+func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 	if a.content == nil {
 		switch err := a.read(f.o.MaxBody); {
 		case errors.Is(err, errTooLarge):
-			return f.untouched(a, "too-large")
+			return f.answerAsIs(a, "too-large")
 		case errors.Is(err, errUnknownCoding):
-			return f.untouched(a, "content-coding")
+			return f.answerAsIs(a, "content-coding")
 		case err != nil:
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (f *Fetcher) cleaned(a *attempt, warning string) (*Answer, error) {
 	contentType := a.resp.Header.Get("Content-Type")
 	c := clean(a.content, contentType, a.url)
 	if !c.Changed {
-		return f.untouched(a, warning)
+		return f.answerAsIs(a, warning)
 	}
 	h := a.resp.Header.Clone()
 	for _, name := range dropped {

@@ -20,8 +20,10 @@ var concealing = "---\ntitle: Harbour \u202e\nurl: https://bank.test/\n---\n# Ha
 // checkClean checks a text made of concealing, and the warnings beside it.
 func checkClean(t *testing.T, text string, warnings []string) {
 	t.Helper()
-	for _, no := range []string{"HIDE", "\x1b", "\u200b", "\u202e", "\U000e0048", "javascript:",
-		"\nurl: https://bank.test"} {
+	for _, no := range []string{
+		"HIDE", "\x1b", "\u200b", "\u202e", "\U000e0048", "javascript:",
+		"\nurl: https://bank.test",
+	} {
 		if strings.Contains(text, no) {
 			t.Errorf("%+q is left: %.900q", no, text)
 		}

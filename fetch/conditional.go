@@ -11,7 +11,7 @@ import (
 	"readthru/page"
 )
 
-// ourTag reports whether an entity tag is one of a rendition of ours.
+// ourTag reports whether an entity tag is that of one of our renditions.
 func ourTag(tag string) bool { return strings.HasPrefix(strings.TrimPrefix(tag, "W/"), `"rt-`) }
 
 // RemoveOurTags removes conditions that name our renditions from a request to an origin, which does not know them (RFC
@@ -79,8 +79,8 @@ func (f *Fetcher) wholeRequest(ctx context.Context, a *attempt, accept string) *
 	return req
 }
 
-// partOfPage reports whether first, a 206, 304 or 416, is about a page that we would convert. If neither it nor the
-// store tells, a HEAD does.
+// partOfPage reports whether first, a 206, 304 or 416, is about a page that we would convert. If neither first nor the
+// store tells, it sends a HEAD.
 func (f *Fetcher) partOfPage(ctx context.Context, a *attempt, accept string, first *http.Response) bool {
 	h := first.Header
 	if httpfield.Directive(a.req.Header, "no-transform") || httpfield.Directive(h, "no-transform") {
@@ -91,12 +91,12 @@ func (f *Fetcher) partOfPage(ctx context.Context, a *attempt, accept string, fir
 		if size, err := strconv.ParseInt(total, 10, 64); err == nil && size > f.o.MaxBody {
 			return false // too large for a rendition
 		}
-		return rendered(h)
+		return becomesMarkdown(h)
 	}
 	if a.found != nil {
 		for _, r := range a.found.Responses {
 			if r.Status == http.StatusOK || r.Status == http.StatusPartialContent {
-				return rendered(r.Header)
+				return becomesMarkdown(r.Header)
 			}
 		}
 	}
@@ -107,10 +107,10 @@ func (f *Fetcher) partOfPage(ctx context.Context, a *attempt, accept string, fir
 		return false
 	}
 	head.Body.Close()
-	return head.StatusCode == http.StatusOK && rendered(head.Header)
+	return head.StatusCode == http.StatusOK && becomesMarkdown(head.Header)
 }
 
-// rendered reports whether content with these fields becomes markdown for clients of the proxy.
-func rendered(h http.Header) bool {
+// becomesMarkdown reports whether content with these fields becomes markdown for clients of the proxy.
+func becomesMarkdown(h http.Header) bool {
 	return page.IsPage(h.Get("Content-Type")) && !httpfield.Directive(h, "no-transform")
 }

@@ -22,8 +22,13 @@ var (
 	errUnknownCoding = errors.New("the content coding is unknown")
 )
 
-// maxWindow is the largest zstd window, in bytes (RFC 9659 §3).
-const maxWindow = 8 << 20
+const (
+	// maxWindow is the largest zstd window, in bytes (RFC 9659 §3).
+	maxWindow = 8 << 20
+
+	// decodedOnce is how long content may be, in bytes, to be decoded into a buffer that grows. Few pages are longer.
+	decodedOnce = 1 << 20
+)
 
 // decode removes the content codings of h (RFC 9110 §8.4) from a whole body. Without codings it returns raw itself. It
 // returns errTooLarge if a coding yields more than limit bytes, errUnknownCoding, or errCoding for a body that is
@@ -34,29 +39,52 @@ func decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 		return nil, fmt.Errorf("%w: %d codings", errUnknownCoding, len(list))
 	}
 	for _, coding := range slices.Backward(list) {
-		if raw, err = undo(raw, coding, limit); err != nil {
+		if raw, err = decodeOne(raw, coding, limit); err != nil {
 			return nil, err
 		}
 	}
 	return raw, nil
 }
 
-func undo(raw []byte, coding string, limit int64) ([]byte, error) {
+// decodeOne removes one coding. What is long is decoded twice, first to learn its length: a buffer that grows takes up
+// to three times as much memory, and what is too large none at all.
+func decodeOne(raw []byte, coding string, limit int64) ([]byte, error) {
 	r, err := decoder(bytes.NewReader(raw), coding)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	var out bytes.Buffer
-	out.Grow(int(min(int64(len(raw))*4, limit)))
-	n, err := io.Copy(&out, io.LimitReader(r, limit+1))
+	out.Grow(int(min(int64(len(raw))*4, limit, decodedOnce)))
+	n, err := io.Copy(&out, io.LimitReader(r, min(limit, decodedOnce)+1))
+	if err == nil && n > decodedOnce {
+		var more int64
+		more, err = io.Copy(io.Discard, io.LimitReader(r, limit+1-n))
+		n += more
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errCoding, err)
 	case n > limit:
 		return nil, errTooLarge
+	case n > decodedOnce:
+		return decodeExactly(raw, coding, n)
 	}
 	return out.Bytes(), nil
+}
+
+// decodeExactly removes a coding from content that is n bytes long without it.
+func decodeExactly(raw []byte, coding string, n int64) ([]byte, error) {
+	r, err := decoder(bytes.NewReader(raw), coding)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	out := make([]byte, n)
+	if _, err := io.ReadFull(r, out); err != nil {
+		return nil, fmt.Errorf("%w: %w", errCoding, err)
+	}
+	return out, nil
 }
 
 // codings returns the content codings of h in the order they were applied, identity left out.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -125,5 +126,39 @@ func TestCodingsOnTopOfOneAnotherAreBoundedEach(t *testing.T) {
 	got, err := fetch.Decode(outer.Bytes(), http.Header{"Content-Encoding": {"gzip, gzip"}}, 1<<20)
 	if !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("%d bytes made %d, %v, want them refused half way", outer.Len(), len(got), err)
+	}
+}
+
+func TestLongContentIsDecodedInItsOwnLength(t *testing.T) {
+	long := strings.Repeat("The harbour wakes before the town does. ", 3<<20/40)
+	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
+		raw := code(t, coding, long)
+		head := http.Header{"Content-Encoding": {coding}}
+		got, err := fetch.Decode(raw, head, 4<<20)
+		if err != nil || string(got) != long || cap(got) > len(long)+1<<16 {
+			t.Errorf("%s: %d bytes in room for %d, %v; want %d", coding, len(got), cap(got), err, len(long))
+		}
+		if _, err := fetch.Decode(raw[:len(raw)/2], head, 4<<20); err == nil {
+			t.Errorf("%s: half of it is decoded without an error", coding)
+		}
+		if _, err := fetch.Decode(raw, head, int64(len(long))-1); !errors.Is(err, fetch.ErrTooLarge) {
+			t.Errorf("%s: %v with a limit one byte short, want ErrTooLarge", coding, err)
+		}
+	}
+}
+
+func TestABombTakesNoMemory(t *testing.T) {
+	for _, coding := range []string{"gzip", "zstd"} {
+		raw := code(t, coding, strings.Repeat("\x00", 64<<20))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := fetch.Decode(raw, http.Header{"Content-Encoding": {coding}}, 32<<20)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, fetch.ErrTooLarge) {
+			t.Errorf("%s: %v, want ErrTooLarge", coding, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 24<<20 { // zstd's window is 8 MiB
+			t.Errorf("%s: %d MiB allocated on the way", coding, took>>20)
+		}
 	}
 }

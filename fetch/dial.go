@@ -103,18 +103,18 @@ func (d *dialer) dial(ctx context.Context, p policy, network, addr string) (net.
 	}
 	conn, err := nd.DialContext(ctx, network, addr)
 	if err != nil && advice != "" {
-		err = &advised{advice, err}
+		err = &adviceError{advice, err}
 	}
 	return conn, err
 }
 
-// advised is the failure of a connection, with what to do about it.
-type advised struct {
+// adviceError is the failure of a connection, with what to do about it.
+type adviceError struct {
 	advice string
 	error
 }
 
-func (a *advised) Unwrap() error { return a.error }
+func (a *adviceError) Unwrap() error { return a.error }
 
 // mapped returns the first entry of upstream.resolve for addr.
 func (d *dialer) mapped(addr string) (mapping, bool) {

@@ -97,14 +97,14 @@ func (e *Error) HTTPStatus() int {
 // page returns the error in the form stored with a page.
 func (e *Error) page() page.Error { return page.Error{Kind: e.Kind, Message: e.Error()} }
 
-// plain is a cause with a readable text. It wraps the original error for errors.Is and errors.As.
-type plain struct {
+// plainError is a cause with a readable text. It wraps the original error for errors.Is and errors.As.
+type plainError struct {
 	text string
 	err  error
 }
 
-func (p *plain) Error() string { return p.text }
-func (p *plain) Unwrap() error { return p.err }
+func (p *plainError) Error() string { return p.text }
+func (p *plainError) Unwrap() error { return p.err }
 
 // errTimeout is the cancellation cause of a page that took too long.
 var errTimeout = errors.New("the page took too long")
@@ -129,14 +129,14 @@ func Explain(u *url.URL, err error) *Error {
 	case explainGuard(e, &text, err), explainTime(e, err), explainTLS(e, &text, err), explainDNS(e, &text, err),
 		explainConnection(e, &text, err), explainHTTP(e, &text, err):
 	default:
-		text = bare(err).Error()
+		text = withoutURL(err).Error()
 	}
-	if a, ok := errors.AsType[*advised](err); ok && e.Kind != KindBlocked {
+	if a, ok := errors.AsType[*adviceError](err); ok && e.Kind != KindBlocked {
 		e.advice = a.advice
 	}
 	e.Cause = err
 	if text != "" {
-		e.Cause = &plain{text, err}
+		e.Cause = &plainError{text, err}
 	}
 	return e
 }
@@ -191,7 +191,7 @@ func explainTLS(e *Error, text *string, err error) bool {
 			*text = "the certificate is self-signed"
 		}
 	} else if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		*text = "the certificate is not valid: " + strings.TrimPrefix(bare(err).Error(),
+		*text = "the certificate is not valid: " + strings.TrimPrefix(withoutURL(err).Error(),
 			"tls: failed to verify certificate: ")
 	} else if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		*text, e.Type = "the origin does not speak TLS on this port", "tls_protocol_error"
@@ -253,15 +253,15 @@ func explainHTTP(e *Error, text *string, err error) bool {
 	case strings.Contains(s, "malformed"), strings.Contains(s, "unsupported transfer encoding"),
 		strings.Contains(s, "PROTOCOL_ERROR"), strings.Contains(s, "invalid header"),
 		strings.Contains(s, "bad Content-Length"):
-		e.Type, *text = "http_protocol_error", "the response is not well-formed HTTP: "+bare(err).Error()
+		e.Type, *text = "http_protocol_error", "the response is not well-formed HTTP: "+withoutURL(err).Error()
 	default:
 		return false
 	}
 	return true
 }
 
-// bare unwraps an error from *url.Error, whose text contains the method and the URL, which may contain secrets.
-func bare(err error) error {
+// withoutURL unwraps an error from *url.Error, whose text contains the method and the URL, which may contain secrets.
+func withoutURL(err error) error {
 	for {
 		ue, ok := errors.AsType[*url.Error](err)
 		if !ok {

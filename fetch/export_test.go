@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime"
+
+	"readthru/render"
 )
 
 // Check judges an address under the policy for own fetches (private false) or for clients on a loopback listener
@@ -73,6 +75,16 @@ var (
 	ErrCoding      = errCoding
 	ErrUnknownCode = errUnknownCoding
 )
+
+// Browser returns the browser that renders pages.
+func (f *Fetcher) Browser() *render.Browser { return f.newest.Load().o.Browser }
+
+// UseBrowser renders pages with b from now on.
+func (f *Fetcher) UseBrowser(b *render.Browser) {
+	o := f.newest.Load().o
+	o.Browser = b
+	f.Reconfigure(o)
+}
 
 // Drain waits until what was queued is done: the queue is taken in order.
 func (f *Fetcher) Drain() {

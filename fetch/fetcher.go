@@ -64,10 +64,10 @@ type Options struct {
 	MaxHTMLChars     int             // limit of a page's HTML sent to that model; if zero 40,000
 	Workers          int             // concurrent conversions; if zero GOMAXPROCS
 	GitHub           github.Options  // Get, Dial, Symbols and Log are set by New
-	// RepositoryLifetime is how long the page of a repository is fresh; if zero 24 h
-	RepositoryLifetime time.Duration
-	Symbols            *symbols.Engine // makes the symbol maps of repositories; if nil there are none
-	Log                *slog.Logger
+	// PageLifetime is how long the page of a repository is fresh, and at most how long a rendered page; if zero 24 h
+	PageLifetime time.Duration
+	Symbols      *symbols.Engine // makes the symbol maps of repositories; if nil there are none
+	Log          *slog.Logger
 }
 
 // MarkdownNew configures the third party of step markdown_new.
@@ -131,7 +131,7 @@ func New(o Options) *Fetcher {
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.github = newGitHub(f)
 	f.newest.Store(f)
-	f.running.Go(f.work)
+	f.running.Go(f.runJobs)
 	return f
 }
 
@@ -174,6 +174,9 @@ func (o Options) withDefaults() Options {
 	if o.PagesWithCookies == "" {
 		o.PagesWithCookies = "skip"
 	}
+	if o.PageLifetime == 0 {
+		o.PageLifetime = 24 * time.Hour
+	}
 	if o.MaxHTMLChars <= 0 {
 		o.MaxHTMLChars = maxHTMLChars
 	}
@@ -215,8 +218,8 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-// work runs the queued jobs, one at a time, until Close.
-func (f *Fetcher) work() {
+// runJobs runs the queued jobs, one at a time, until Close.
+func (f *Fetcher) runJobs() {
 	for {
 		select {
 		case job := <-f.queue:
@@ -264,18 +267,24 @@ type Request struct {
 	Session   string   // stored with the visit
 	User      string   // of the proxy, stored with the visit; may be empty
 	// set of fetched pages to add the page to (rule B37); if empty the set of Session, if any
-	Set        string
-	View       View
-	Render     string // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
-	WaitFor    string // CSS selector: rendering waits until it matches
-	Console    bool   // return the errors that a rendered page logs: Answer.Console
-	Screenshot bool   // take a screenshot: Answer.Screenshot
+	Set     string
+	View    View
+	Render  string // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
+	WaitFor string // CSS selector: rendering waits until it matches
+
+	// Timeout is how long the page may take. If zero, as long as every page.
+	Timeout time.Duration
+
+	Console    bool // return the errors that a rendered page logs: Answer.Console
+	Screenshot bool // take a screenshot: Answer.Screenshot
 
 	NoVisit bool // store the page but count no visit, because there is no reader (rule E13)
 	Links   bool // return the page's links: Answer.Links
 	Source  bool // return the page's HTML too: Answer.Source
 	Trimmed bool // return the part of the HTML that the view selects, simplified: Answer.Trimmed
 	Repeat  bool // return why an equal request gets an equal answer again: Answer.Repeat
+
+	whole bool // read stored content with the head of its response: it is lost if it was not read in time
 
 	// Follow is called before an own fetch follows a redirect. If it returns an error, the fetch fails with an error that
 	// wraps it. If nil, the fetch follows all redirects that the own policy allows.
@@ -342,8 +351,8 @@ func (f *Fetcher) Stats() Stats {
 // failedStepLifetime is how long a failed step is not repeated for a page.
 const failedStepLifetime = 10 * time.Minute
 
-// inVain reports whether the step identified by key failed recently.
-func (f *Fetcher) inVain(key string, now time.Time) bool {
+// failedRecently reports whether the step identified by key failed recently.
+func (f *Fetcher) failedRecently(key string, now time.Time) bool {
 	until, ok := f.failedSteps.Get(digest(key))
 	return ok && now.Before(until)
 }
@@ -351,8 +360,13 @@ func (f *Fetcher) inVain(key string, now time.Time) bool {
 // noteFailedStep records that the step identified by key failed, unless ctx ended it.
 func (f *Fetcher) noteFailedStep(ctx context.Context, key string) {
 	if ctx.Err() == nil {
-		f.failedSteps.Add(digest(key), time.Now().Add(failedStepLifetime))
+		f.noteInVain(key, failedStepLifetime)
 	}
+}
+
+// noteInVain records that the step identified by key need not be repeated for a time.
+func (f *Fetcher) noteInVain(key string, lifetime time.Duration) {
+	f.failedSteps.Add(digest(key), time.Now().Add(lifetime))
 }
 
 func (f *Fetcher) count(s page.Source) {

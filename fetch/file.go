@@ -29,7 +29,7 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	if err := f.Blocked(u); err != nil {
 		return nil, err
 	}
-	resp, at, err := f.plainly(OwnPolicy(ctx), u, "*/*", nil)
+	resp, at, err := f.getFile(OwnPolicy(ctx), u, "*/*", nil)
 	if err != nil {
 		return nil, Explain(u, err)
 	}
@@ -40,9 +40,9 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	return &File{URL: at, Body: resp.Body}, nil
 }
 
-// plainly requests a file that is not a page and follows redirects. It decodes the response's body and returns its
+// getFile requests a file that is not a page and follows redirects. It decodes the response's body and returns its
 // final URL. If there are too many redirects, it returns the last redirect response.
-func (f *Fetcher) plainly(ctx context.Context, u *url.URL, accept string,
+func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 	h http.Header,
 ) (resp *http.Response, at *url.URL, err error) {
 	ask := Request{Own: true, Method: http.MethodGet, Header: h}
@@ -52,10 +52,10 @@ func (f *Fetcher) plainly(ctx context.Context, u *url.URL, accept string,
 			return nil, nil, err
 		}
 		next, redirected := location(u, resp)
-		if !redirected || hop == fileRedirects || next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
+		if !redirected || hop == fileRedirects || !fetchable(next) {
 			return resp, u, decoded(resp)
 		}
-		resp.Body.Close()
+		discard(resp)
 		if err := f.Blocked(next); err != nil {
 			return nil, nil, err
 		}

@@ -32,7 +32,7 @@ type disclosure struct {
 	content     []byte // of the origin's response
 }
 
-func (m *markdownNew) wish(a *attempt) disclosure {
+func (m *markdownNew) disclosureOf(a *attempt) disclosure {
 	return disclosure{
 		mode: m.mode, url: a.url, blocked: m.f.o.BlockedDomains, status: a.status, have: a.best != nil,
 		noRemote:    a.req.NoRemote,
@@ -62,8 +62,11 @@ func (d disclosure) refusal() string {
 		return "the host is not public"
 	case d.wall != "":
 		return "the origin requires a human"
-	case d.status != http.StatusOK && !refusing(d.status):
+	case d.status != http.StatusOK && !isRefusal(d.status):
 		return fmt.Sprintf("the origin answered HTTP %d", d.status)
+	}
+	if len(d.content) > largePage {
+		return "the page is too large for a third party"
 	}
 	content := bytes.ToLower(d.content)
 	switch {
@@ -75,15 +78,15 @@ func (d disclosure) refusal() string {
 	return ""
 }
 
-// Disclose checks that u may be disclosed to a third party (see Tellable) and writes the disclosure to the ledger.
-// After an error nothing may be sent. size is the number of bytes to send; why and rule are explanations for the reader
-// of the ledger.
+// Disclose checks that u may be disclosed to a third party (see CheckDisclosure) and writes the disclosure to the
+// ledger. After an error nothing may be sent. size is the number of bytes to send; why and rule are explanations for
+// the reader of the ledger.
 func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
 	f = f.newest.Load()
 	if err := f.Blocked(u); err != nil {
 		return err
 	}
-	if err := f.Tellable(ctx, u); err != nil {
+	if err := f.CheckDisclosure(ctx, u); err != nil {
 		return fmt.Errorf("tell %s of %s: %w", service, page.Mask(u), err)
 	}
 	err := f.o.Store.Disclose(store.Disclosure{
@@ -96,9 +99,9 @@ func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size
 	return nil
 }
 
-// Tellable returns an error if u must not be disclosed to a third party (rule AD3): its host is not public or is
+// CheckDisclosure returns an error if u must not be disclosed to a third party (rule AD3): its host is not public or is
 // blocked, or u seems to contain a credential. It writes nothing to the ledger.
-func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
+func (f *Fetcher) CheckDisclosure(ctx context.Context, u *url.URL) error {
 	f = f.newest.Load()
 	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
 	if no == "" && f.mdnew.public(ctx, u) != nil {
@@ -110,9 +113,9 @@ func (f *Fetcher) Tellable(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// MayLeave reports whether u may be disclosed to a third party, judged by its text alone: its host is public and not
+// MayDisclose reports whether u may be disclosed to a third party, judged by its text alone: its host is public and not
 // blocked, and nothing in it looks like a credential or cannot be guessed.
-func (f *Fetcher) MayLeave(u *url.URL) bool {
+func (f *Fetcher) MayDisclose(u *url.URL) bool {
 	f = f.newest.Load()
 	return u.User == nil && !page.Unlisted(u) && publicName(u) && f.Blocked(u) == nil
 }
@@ -132,8 +135,8 @@ func asksPassword(content []byte) bool {
 	}
 }
 
-// why returns the reason for the disclosure, for the ledger and the attempts.
-func (d disclosure) why() string {
+// reason returns the reason for the disclosure, for the ledger and the attempts.
+func (d disclosure) reason() string {
 	switch {
 	case d.status != http.StatusOK:
 		return fmt.Sprintf("the origin refused with HTTP %d", d.status)
@@ -145,9 +148,9 @@ func (d disclosure) why() string {
 	return "there is no local result"
 }
 
-// refusing reports whether a status means that the origin refused the request, and not that the page is missing or
+// isRefusal reports whether a status means that the origin refused the request, and not that the page is missing or
 // requires signing in.
-func refusing(status int) bool {
+func isRefusal(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests:
 		return true

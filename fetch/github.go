@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	defaultRepositoryLifetime = 24 * time.Hour
+	defaultPageLifetime = 24 * time.Hour
 	discussionLifetime        = time.Minute // as in Cache-Control of GitHub's API
 	staleLifetime             = 7 * 24 * time.Hour
 )
@@ -75,7 +75,7 @@ func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 // githubTarget returns what an own fetch reads from GitHub instead of the page, or nil if it needs the page itself.
 func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 	r := &a.req
-	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.looks() || r.Render == RenderAlways ||
+	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.needsBrowser() || r.Render == RenderAlways ||
 		r.View.chooses() || a.credentials {
 		return nil
 	}
@@ -183,9 +183,9 @@ func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, 
 func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept *store.Rendition,
 	recipe string,
 ) *store.Rendition {
-	lifetime := f.o.RepositoryLifetime
+	lifetime := f.o.PageLifetime
 	if lifetime == 0 {
-		lifetime = defaultRepositoryLifetime
+		lifetime = defaultPageLifetime
 	}
 	if t.Type != page.GitHubRepo {
 		lifetime = min(lifetime, discussionLifetime)

@@ -33,7 +33,7 @@ func (s model) Try(ctx context.Context, a *attempt) result {
 		return skipped(no)
 	}
 	key := modelKey(a)
-	if s.f.inVain(key, a.started) {
+	if s.f.failedRecently(key, a.started) {
 		return skipped("it failed for this page recently")
 	}
 	if !s.f.o.LLM.Local() {
@@ -81,26 +81,26 @@ func (s model) refusal(a *attempt) string {
 	case s.f.o.LLM.Local():
 		return ""
 	}
-	gate := s.f.mdnew.wish(a)
+	gate := s.f.mdnew.disclosureOf(a)
 	gate.mode = "fallback" // the mode of markdown_new does not apply to the model
 	return gate.refusal()
 }
 
-// modelStill reports whether a page with a stored local rendition would be sent to a model now.
-func (f *Fetcher) modelStill(a *attempt, r *store.Rendition) bool {
+// wouldAskModel reports whether a page with a stored local rendition would be sent to a model now.
+func (f *Fetcher) wouldAskModel(a *attempt, r *store.Rendition) bool {
 	for _, name := range a.cascade {
 		switch {
 		case name == "local" && !warns(r.Warnings, weak...):
 			return false
 		case name == "llm":
-			return model{f}.refusal(a) == "" && !f.inVain(modelKey(a), a.started)
+			return model{f}.refusal(a) == "" && !f.failedRecently(modelKey(a), a.started)
 		}
 	}
 	return false
 }
 
-// byOthers reports whether a third party made a rendition.
-func (f *Fetcher) byOthers(r *store.Rendition) bool {
+// madeByThirdParty reports whether a third party made a rendition.
+func (f *Fetcher) madeByThirdParty(r *store.Rendition) bool {
 	return r.From == page.MarkdownNew || r.From == page.LLM && (f.o.LLM == nil || !f.o.LLM.Local())
 }
 
@@ -146,10 +146,14 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 		warnings = addWarning(warnings, "llm-part")
 	}
 	markdown += "\n"
+	expires := time.Now().Add(modelLifetime)
+	if a.seen != nil {
+		expires = time.Now().Add(min(modelLifetime, s.f.lifetime(a, a.seen.Responses)))
+	}
 	return &store.Rendition{
 		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(markdown), From: page.LLM,
-		Expires: time.Now().Add(modelLifetime),
-		Title:   res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
+		Expires: expires, Rendered: a.seen != nil,
+		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: convert.Tokens(markdown), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings,
 		FinalURL: a.url.String(),

@@ -9,8 +9,12 @@ import (
 	"readthru/store"
 )
 
-// convertBudget limits the time to convert one page.
+// convertBudget limits the time to convert one page of up to largePage.
 const convertBudget = 10 * time.Second
+
+// largePage is the length of a page, in bytes, above which it is not rendered if it has its text without, and which no
+// third party gets because of its size.
+const largePage = 10 << 20
 
 // local converts the fetched content (rule A8).
 type local struct{ f *Fetcher }
@@ -21,7 +25,7 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 	if a.kind == markdownKind {
 		return skipped("the origin answered markdown")
 	}
-	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	ctx, cancel := context.WithTimeout(ctx, convertBudget*time.Duration(1+len(a.content)/largePage))
 	defer cancel()
 	begun := time.Now()
 	r, err := s.convert(ctx, a)

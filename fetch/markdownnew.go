@@ -29,8 +29,8 @@ const (
 )
 
 // markdownNew has a page converted by the third party markdown.new. It sends only URLs that pass the gate and writes
-// every request to the ledger before sending it. A durable counter enforces the daily limit; a circuit breaker spares a
-// failing service.
+// every request to the ledger before sending it. A durable counter enforces the daily limit. A circuit breaker stops
+// requests to a failing service.
 type markdownNew struct {
 	f       *Fetcher
 	mode    string
@@ -77,7 +77,7 @@ func newMarkdownNew(f *Fetcher, before *markdownNew) *markdownNew {
 func (*markdownNew) Name() string { return "markdown_new" }
 
 func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
-	g := m.wish(a)
+	g := m.disclosureOf(a)
 	if no := g.refusal(); no != "" {
 		return skipped(no)
 	}
@@ -86,7 +86,7 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	switch {
 	case m.base == nil || m.f.o.Direct == nil:
 		return skipped("markdown_new.base_url is not usable")
-	case m.f.inVain(key, now):
+	case m.f.failedRecently(key, now):
 		return skipped("it failed for this page recently")
 	case now.Unix() < m.pause.Load():
 		return skipped("the service asked for a pause")
@@ -100,7 +100,7 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 			m.f.o.Store.Count(markdownNewCounter, day, -1)
 			return nil, unsentError("the daily limit is reached")
 		}
-		return m.ask(ctx, a, g.why())
+		return m.ask(ctx, a, g.reason())
 	})
 	if err == nil {
 		if no := m.unfit(a, r); no != "" {
@@ -108,7 +108,7 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 		}
 	}
 	if err == nil {
-		return result{rendition: r, good: true, reason: g.why()}
+		return result{rendition: r, good: true, reason: g.reason()}
 	}
 	if no, ok := errors.AsType[unsentError](err); ok {
 		return skipped(string(no))

@@ -44,13 +44,14 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	}
 	if a.kind == markdownKind && a.status == http.StatusOK && a.memorable {
 		s.f.learn(a, store.Negotiates)
+		s.f.unlearn(a, store.MarkdownOff)
 	}
-	a.take(c)
+	a.noteRemoved(c)
 	return result{rendition: r, good: true}
 }
 
 // doubt judges whether the origin's markdown can be the page. It accepts markdown files and error pages unless they are
-// empty.
+// empty, and short pages: an origin may have little to say.
 func (negotiate) doubt(a *attempt, markdown []byte) convert.Doubt {
 	if len(bytes.TrimSpace(markdown)) == 0 {
 		return convert.DoubtEmpty
@@ -58,47 +59,73 @@ func (negotiate) doubt(a *attempt, markdown []byte) convert.Doubt {
 	if a.kind != markdownKind || a.status != http.StatusOK || markdownPath(a.url.Path) {
 		return convert.NoDoubt
 	}
-	return convert.DoubtMarkdown(markdown)
+	if d := convert.DoubtMarkdown(markdown); d != convert.DoubtThin {
+		return d
+	}
+	return convert.NoDoubt
 }
 
-// reject records that the host's markdown is unusable, so that later requests prefer HTML, and requests the HTML once.
-// If there is no HTML, it serves the markdown with a warning.
+// reject records that the page's markdown is unusable, so that later requests prefer HTML, and requests the HTML once.
+// If there is no HTML, it serves the markdown with a warning: no third party would get another one.
 func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, c convert.Cleaned,
 	doubt convert.Doubt,
 ) result {
-	h, _ := s.f.o.Store.Host(a.url.Hostname()) // nothing, where nothing is known
-	asked := h.Knows(store.MarkdownOff, a.started)
+	asked := s.f.prefersHTML(a)
 	s.f.preferHTML(a)
 	a.warn("markdown-rejected")
 	if !asked && a.status == http.StatusOK && a.req.Method != http.MethodHead && s.f.askHTML(ctx, a) {
 		return rejected(string(doubt))
 	}
-	if doubt == convert.DoubtEmpty || doubt == convert.DoubtThin {
+	a.noteRemoved(c)
+	if doubt == convert.DoubtEmpty {
 		r.Warnings = addWarning(r.Warnings, convert.WarnThin)
+		return result{rendition: r, reason: string(doubt)}
 	}
-	a.take(c)
-	return result{rendition: r, reason: string(doubt)}
+	return result{rendition: r, good: true, reason: string(doubt)}
 }
 
-// preferHTML makes later requests to the host prefer HTML, because its markdown is unusable, and removes the stored
-// response.
+// preferHTML makes later requests for the page prefer HTML, because its markdown is unusable, and removes the stored
+// response. When several pages of a host were so, requests for all of its pages do, for a while.
 func (f *Fetcher) preferHTML(a *attempt) {
 	if a.status != http.StatusOK {
-		return // an error page says nothing about the host's markdown
+		return // an error page says nothing about the page's markdown
 	}
+	f.noteInVain(markdownKey(a), failedStepLifetime)
 	f.learn(a, store.MarkdownOff)
-	f.forget(a)
+	f.deleteResponses(a)
 }
 
-// learn notes a trait of the page's host.
+// prefersHTML reports whether the page is asked for in HTML, because its markdown or its host's was unusable.
+func (f *Fetcher) prefersHTML(a *attempt) bool {
+	return a.host.Knows(store.MarkdownOff, a.started) || !a.forced && f.failedRecently(markdownKey(a), a.started)
+}
+
+// markdownKey identifies the markdown of a page among failed steps.
+func markdownKey(a *attempt) string { return "negotiate " + a.key.String() }
+
+// learn notes that the page shows a trait of its host.
 func (f *Fetcher) learn(a *attempt, t store.Trait) {
 	if _, _, err := f.o.Store.Learn(a.url.Hostname(), t, "", a.key.String()[:16], a.started); err != nil {
 		f.o.Log.Debug("host not noted", "host", a.url.Hostname(), "error", err)
 	}
 }
 
-// take notes what was taken out of the markdown that is answered.
-func (a *attempt) take(c convert.Cleaned) {
+// unlearn notes that the page does not show a trait that was seen of its host. For so much as one page shows that it is
+// not the host's, it is forgotten.
+func (f *Fetcher) unlearn(a *attempt, t store.Trait) {
+	host := a.url.Hostname()
+	h, err := f.o.Store.Host(host)
+	if _, known := h.Fact(t, ""); err != nil || !known {
+		return
+	}
+	_, err = f.o.Store.Forget(host, a.started, func(fact store.Fact) bool { return fact.Trait == t })
+	if err != nil {
+		f.o.Log.Debug("host not forgotten", "host", host, "error", err)
+	}
+}
+
+// noteRemoved notes what was taken out of the markdown that is answered.
+func (a *attempt) noteRemoved(c convert.Cleaned) {
 	a.recoded = c.Changed
 	if a.req.View.Receipts {
 		a.removed = &c.Removed

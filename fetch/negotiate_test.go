@@ -1,12 +1,15 @@
 package fetch_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"readthru/page"
+	"readthru/store"
 )
 
 // negotiating answers markdown to who names it first, and HTML to others.
@@ -24,7 +27,6 @@ func TestMarkdownThatIsNotThePageIsRejectedForTheHTML(t *testing.T) {
 	prose := strings.Repeat("The harbour wakes before the town does.\n", 20)
 	for name, tt := range map[string]struct{ markdown, why string }{
 		"empty": {" \n", "the markdown is empty"},
-		"thin":  {"# Harbour\n\nRead on.\n", "the markdown has fewer than 5 words"},
 		"tag soup": {
 			strings.Repeat("<div class=\"row\"><span>x</span></div>\n", 20) + prose[:200],
 			"the markdown is HTML",
@@ -55,12 +57,55 @@ func TestMarkdownThatIsNotThePageIsRejectedForTheHTML(t *testing.T) {
 			if ct := ans.Page.ContentType; !strings.HasPrefix(ct, "text/html") {
 				t.Errorf("content type %s, want that of the HTML", ct)
 			}
-			before := len(c.origin.asked())
-			if ans := c.read(t, "https://site.test/other"); ans.Page.Source != page.Local || len(c.origin.asked()) != before+1 {
-				t.Errorf("the next page took %d requests and came from %s, want one for HTML", len(c.origin.asked())-before,
-					ans.Page.Source)
+			for _, tt := range []struct {
+				path     string
+				requests int
+			}{{"", 0}, {"second", 2}, {"third", 2}, {"fourth", 1}} { // by then it is the host's way
+				before := len(c.origin.asked())
+				if ans := c.read(t, "https://site.test/"+tt.path); ans.Page.Source != page.Local ||
+					len(c.origin.asked()) != before+tt.requests {
+					t.Errorf("/%s took %d requests and came from %s, want %d and the HTML", tt.path, len(c.origin.asked())-before,
+						ans.Page.Source, tt.requests)
+				}
 			}
 		})
+	}
+}
+
+func TestOneOddPageLeavesItsHostNegotiating(t *testing.T) {
+	prose := "# Harbour\n\n" + strings.Repeat("The harbour wakes before the town does.\n", 20)
+	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		markdown := prose
+		if strings.HasPrefix(r.URL.Path, "/odd") {
+			markdown = strings.Repeat("<div class=\"row\"><span>x</span></div>\n", 20) + prose[:200]
+		}
+		negotiating(markdown, article("Harbour"))(w, r)
+	}))
+	for n := range 9 {
+		if ans := c.read(t, fmt.Sprintf("https://site.test/odd/%d", n)); ans.Page.Source != page.Local {
+			t.Errorf("odd page %d came from %s", n, ans.Page.Source)
+		}
+		if ans := c.read(t, fmt.Sprintf("https://site.test/%d", n)); ans.Page.Source != page.Negotiated {
+			t.Errorf("page %d came from %s after an odd one", n, ans.Page.Source)
+		}
+	}
+	if h, _ := c.store.Host("site.test"); h.Knows(store.MarkdownOff, time.Now()) {
+		t.Errorf("of the host it is known: %+v", h)
+	}
+}
+
+func TestAShortMarkdownPageIsAPage(t *testing.T) { // rules A2, A3
+	for _, md := range []string{"# Moved\n\nSee /new.\n", "Gone.\n", "# H\n"} {
+		c := newChain(t, negotiating(md, article("Harbour")))
+		for _, path := range []string{"a", "b", "c", "d"} {
+			ans := c.read(t, "https://site.test/"+path)
+			if ans.Page.Source != page.Negotiated || string(ans.Body) != md || len(ans.Page.Warnings) != 0 {
+				t.Errorf("%q: source %s, warnings %q:\n%s", md, ans.Page.Source, ans.Page.Warnings, ans.Body)
+			}
+		}
+		if n := len(c.origin.asked()); n != 4 {
+			t.Errorf("%d requests for 4 pages", n)
+		}
 	}
 }
 
@@ -105,16 +150,17 @@ func TestGoodMarkdownIsTakenAsItIs(t *testing.T) {
 }
 
 func TestDoubtfulMarkdownIsServedWhereThereIsNoHTML(t *testing.T) {
-	c := newChain(t, respond(200, "# H\n\nNo more.\n", "Content-Type: text/markdown"))
+	odd := "# H\n\nNo more. [a](undefined) [b]() [c](/undefined) [d](/x)\n"
+	remote, use := newConverter(t)
+	c := newChain(t, respond(200, odd, "Content-Type: text/markdown"), use("fallback", 0))
 	for range 2 {
 		ans := c.read(t, "https://site.test/")
-		if ans.Page.Source != page.Negotiated || !slices.Contains(ans.Page.Warnings, "markdown-rejected") ||
-			!slices.Contains(ans.Page.Warnings, "thin") {
+		if ans.Page.Source != page.Negotiated || !slices.Contains(ans.Page.Warnings, "markdown-rejected") {
 			t.Errorf("source %s, warnings %q", ans.Page.Source, ans.Page.Warnings)
 		}
 	}
-	if n := len(c.origin.asked()); n > 3 {
-		t.Errorf("%d requests, want at most one more than reads", n)
+	if n := len(c.origin.asked()); n > 3 || len(remote.asked) != 0 {
+		t.Errorf("%d requests, want at most one more than reads, and a third party was asked %q", n, remote.asked)
 	}
 }
 

@@ -38,7 +38,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 		Session: session, User: user,
 	}, time.Now())
 	if a.credentials && !page.HasSecret(req.URL) && f.o.PagesWithCookies == "reread" {
-		f.reread(a)
+		f.refetchWithoutCookies(a)
 		return
 	}
 	if a.credentials && (!f.o.Private || f.o.PagesWithCookies != "remember") {
@@ -108,7 +108,7 @@ func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 	}
 	a.resp.Body = http.NoBody
 	if a.wall = convert.Wall(a.status, a.resp.Header, content); a.wall != "" {
-		f.forget(a)
+		f.deleteResponses(a)
 		return
 	}
 	f.try(ctx, a, []string{"local"})
@@ -116,14 +116,16 @@ func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 		return
 	}
 	f.keep(a)
+	a.missed = true
+	f.preferComplete(a)
 	f.answer(a, false)
 }
 
-// reread fetches a page that was read with cookies again without them, in the background and under the policy for own
-// fetches.
-func (f *Fetcher) reread(a *attempt) {
+// refetchWithoutCookies fetches a page that was read with cookies again without them, in the background and under the
+// policy for own fetches.
+func (f *Fetcher) refetchWithoutCookies(a *attempt) {
 	what := "reread " + a.key.String()
-	if f.inVain(what, a.started) {
+	if f.failedRecently(what, a.started) {
 		return
 	}
 	f.noteFailedStep(f.ctx, what)

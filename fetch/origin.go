@@ -21,7 +21,7 @@ import (
 // needed then anyway.
 const (
 	acceptMarkdown = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1"
-	// for hosts whose markdown was rejected.
+	// for pages and hosts whose markdown was rejected.
 	acceptHTML = "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.5, */*;q=0.1"
 	acceptNoMD = "text/html, application/xhtml+xml;q=0.9, */*;q=0.1" // after a 406
 )
@@ -34,9 +34,9 @@ const maxRedirects = 10
 func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	for hop := 0; ; hop++ {
 		a.found = f.lookup(a)
-		a.host = a.found.Host
+		a.host, a.headOnly = a.found.Host, a.found.HeadOnly
 		accept := acceptMarkdown
-		if a.host.Knows(store.MarkdownOff, a.started) || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
+		if f.prefersHTML(a) || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
 			accept = acceptHTML
 		}
 		resp, err := f.o.Client.RoundTrip(f.request(cache.WithFound(ctx, a.found), a.req, a.url, accept))
@@ -55,8 +55,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 			a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 			return nil
 		}
-		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
-		resp.Body.Close()
+		discard(resp)
 		if hop == maxRedirects {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
@@ -76,7 +75,9 @@ func (f *Fetcher) lookup(a *attempt) *store.Found {
 			return madeFrom(ofBody, r.Body), ofBody
 		}
 	}
-	return f.o.Store.Lookup(q)
+	found := f.o.Store.Lookup(q)
+	found.HeadOnly = (found.OfPage != nil || found.OfBody != nil) && !a.req.origins() && !a.req.whole
+	return found
 }
 
 // askAgain sends a second request after a 406. It returns the first response when that helps nothing.
@@ -120,7 +121,8 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 }
 
 // request returns the request for a URL to send upstream: the client's fields, or ours, and the Accept that we want. It
-// asks for no content coding that the client did not accept, for what is no page passes to the client as it is.
+// asks only for content codings that the client accepts, because a response that is not a page passes to the client
+// unchanged.
 func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept string) *http.Request {
 	h := r.Header.Clone()
 	if h == nil {
@@ -182,6 +184,17 @@ func location(u *url.URL, resp *http.Response) (*url.URL, bool) {
 	return next, true
 }
 
+// fetchable reports whether u is an http or https URL with a host.
+func fetchable(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+// discard closes a redirect response. It reads a short body to its end, so that the connection can be used again.
+func discard(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
+	resp.Body.Close()
+}
+
 // unfollowedError is a caller's refusal of a redirect: it says nothing of the page.
 type unfollowedError struct{ cause error }
 
@@ -190,7 +203,7 @@ func (e *unfollowedError) Unwrap() error { return e.cause }
 
 // follow moves an own fetch to where it was redirected. What the new URL says about the page holds from then on.
 func (f *Fetcher) follow(a *attempt, next *url.URL) error {
-	if next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
+	if !fetchable(next) {
 		return &Error{
 			Kind: KindUnsupported, URL: page.Mask(a.req.URL), Type: "http_protocol_error",
 			Cause: errors.New("it redirects to what is not an http or https URL: " + page.Mask(next)),

@@ -54,7 +54,7 @@ func (x *exchange) observe(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		x.conn = info.Conn
 		if x.n++; x.n > 1 && info.Reused && !speaksHTTP2(info.Conn) {
-			info.Conn.Close() // before anything is written to it
+			_ = info.Conn.Close() // before anything is written to it
 		}
 	}})
 }
@@ -88,7 +88,7 @@ type lastBody struct {
 
 func (b *lastBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF && cutTLS(b.conn) { //nolint:errorlint // a wrapped EOF is no end of a body
+	if err == io.EOF && cutTLS(b.conn) { // a wrapped EOF is no end of a body
 		err = errCut
 	}
 	return n, err
@@ -97,7 +97,7 @@ func (b *lastBody) Read(p []byte) (int, error) {
 // A retriedError is the error of a request that failed on more than one connection.
 type retriedError struct{ error }
 
-// Retried implements what [cache.Cache] looks for: the failure is none of a single connection.
+// Retried tells [cache.Cache] that the request failed on more than one connection.
 func (e *retriedError) Retried() bool { return true }
 
 func (e *retriedError) Unwrap() error { return e.error }

@@ -79,7 +79,10 @@ func (a *authority) sign(tb testing.TB, l leaf) tls.Certificate {
 	}
 	tmpl := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: l.name},
-		DNSNames:  []string{l.name, "*." + l.name, "github.com", "*.github.com", "raw.githubusercontent.com"},
+		DNSNames: []string{
+			l.name, "*." + l.name, "github.com", "*.github.com", "raw.githubusercontent.com", "gitlab.com", "codeberg.org",
+			"bitbucket.org", "*.bitbucket.org",
+		},
 		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

@@ -293,9 +293,22 @@ func TestNoTransformPassesUntouchedAndIsConvertedForUsAlone(t *testing.T) { // A
 
 func TestBotWallsAreNeverKept(t *testing.T) { // AD6
 	wall := "<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script><p>Checking your browser</p></body></html>"
-	c := newChain(t, respond(200, wall, html))
+	for _, contentType := range []string{html, "Content-Type: text/markdown", "Content-Type: text/plain"} {
+		t.Run(contentType, func(t *testing.T) { neverKept(t, newChain(t, respond(200, wall, contentType))) })
+	}
+}
+
+// neverKept reads the wall that c's origin has.
+func neverKept(t *testing.T, c *chain) {
+	t.Helper()
 	for range 2 {
-		ans := c.read(t, "https://site.test/")
+		ans, err := c.own(t, "https://site.test/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(ans.Body), "_cf_chl_opt") {
+			t.Errorf("the wall's source is the answer: %s", ans.Body)
+		}
 		if ans.Status != 200 || !strings.Contains(strings.Join(ans.Header.Values("X-Readthru-Warning"), " "), "bot-wall") ||
 			ans.Page == nil || ans.Page.Stored {
 			t.Fatalf("answer %+v, want a warning bot-wall and nothing stored", ans)

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		ctx = OwnPolicy(ctx)
 	}
 	a := f.newAttempt(r, time.Now())
-	t, limit, ask := f.githubTarget(a), f.o.Timeout, f.ask
+	t, limit, ask := f.githubTarget(a), f.limit(&r), f.ask
 	if t != nil {
 		limit += github.Timeout // and then there is time for the page itself
 	}
@@ -88,15 +89,15 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		switch {
 		case err != nil:
 		case late:
-			ans, err = f.untouched(a, markIf(a.kind != opaque, "late"))
+			ans, err = f.answerAsIs(a, markIf(a.kind != opaque, "late"))
 		case a.noTransform && !r.Own:
-			ans, err = f.untouched(a, markIf(a.kind != opaque, "no-transform"))
+			ans, err = f.answerAsIs(a, markIf(a.kind != opaque, "no-transform"))
 		case r.Own && (a.status < 200 || a.status > 299):
-			ans, err = f.refused(ctx, a)
-		case a.kind == opaque && a.opened():
-			ans, err = f.cleaned(a, "")
+			ans, err = f.answerRefused(ctx, a)
+		case a.kind == opaque && a.readAsPage():
+			ans, err = f.answerCleaned(a, "")
 		case a.kind == opaque:
-			ans, err = f.untouched(a, "")
+			ans, err = f.answerAsIs(a, "")
 		default:
 			ans, err = f.convertible(ctx, a)
 		}
@@ -110,6 +111,11 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	}
 	if a.resp != nil {
 		a.resp.Body.Close()
+	}
+	if err != nil && a.headOnly && errors.Is(err, store.ErrNotFound) {
+		cancel(nil)
+		r.whole = true // now the cache finds that the content is lost, and asks the origin
+		return f.Page(client, r)
 	}
 	if err != nil {
 		e := f.noteFailure(ctx, a, err, client.Err() != nil)
@@ -141,13 +147,16 @@ func newPatience(has bool) *patience {
 // tested is called at the time limit. It reports whether the limit does not hold.
 func (p *patience) tested() bool { return p.state.CompareAndSwap(patient, tried) }
 
-// end is called when the head is there: from now on the limit holds. It reports whether the limit has passed before.
+// end is called when the head arrives. From then on the limit holds. It reports whether the limit had passed already.
 func (p *patience) end() (late bool) {
 	return !p.state.CompareAndSwap(patient, impatient) && p.state.Load() == tried
 }
 
-// Head makes a round trip whose response is to be a page for a client that gets the origin's bytes: its head is there
-// within the time limit of pages. The body has no limit.
+// limit returns how long a page may take.
+func (f *Fetcher) limit(r *Request) time.Duration { return cmp.Or(r.Timeout, f.o.Timeout) }
+
+// Head makes a round trip for a client that gets a page as the origin's bytes. The head must arrive within the time
+// limit of pages. The body has no limit.
 func (f *Fetcher) Head(req *http.Request, client http.RoundTripper) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	timer := time.AfterFunc(f.o.Timeout, func() { cancel(errTimeout) })
@@ -205,12 +214,13 @@ func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.Read
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
 	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.recalls() && f.recall(a) {
+		f.preferComplete(a)
 		if a.req.origins() && a.req.Method != http.MethodHead { // it is not in the rendition
 			if err := a.read(f.o.MaxBody); err != nil {
 				return nil, err
 			}
 		}
-		if err := f.shape(ctx, a); err != nil {
+		if err := f.applyView(ctx, a); err != nil {
 			return nil, err
 		}
 		ans := f.answer(a, true)
@@ -222,50 +232,51 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 	}
 	switch err := a.read(f.o.MaxBody); {
 	case errors.Is(err, errTooLarge):
-		return f.untouched(a, "too-large")
+		return f.answerAsIs(a, "too-large")
 	case errors.Is(err, errUnknownCoding):
-		return f.untouched(a, "content-coding")
+		return f.answerAsIs(a, "content-coding")
 	case err != nil:
 		return nil, err
 	}
-	if err := f.judge(ctx, a); err != nil {
+	if err := f.runSuitableSteps(ctx, a); err != nil {
 		return nil, err
 	}
+	f.preferComplete(a)
 	switch {
 	case a.best != nil:
-		if err := f.shape(ctx, a); err != nil {
+		if err := f.applyView(ctx, a); err != nil {
 			return nil, err
 		}
 		return f.answer(a, false), nil
 	case errors.Is(a.failure, convert.ErrTooLarge) && a.kind == htmlKind:
-		return f.untouched(a, "too-large")
+		return f.answerAsIs(a, "too-large")
 	case errors.Is(a.failure, convert.ErrTooLarge):
-		return f.cleaned(a, "too-large")
+		return f.answerCleaned(a, "too-large")
 	case a.kind == markdownKind || a.kind == textKind:
-		return f.cleaned(a, "unconverted")
+		return f.answerCleaned(a, "unconverted")
 	}
-	return f.untouched(a, "unconverted")
+	return f.answerAsIs(a, "unconverted")
 }
 
 // recalls reports whether a stored rendition may be the answer.
 func (a *attempt) recalls() bool {
-	return a.memorable && !a.req.HTML && !a.req.looks() && !a.headOfView()
+	return a.memorable && !a.req.HTML && !a.req.needsBrowser() && !a.headOfView()
 }
 
 // headOfView reports whether only the head of what a view shows is asked for, which is not known before it is made.
 func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && a.req.View != View{} }
 
-// refused handles a status that is no success in an own fetch: an error, unless a third party may be asked and has the
-// page.
-func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
+// answerRefused handles a status that is no success in an own fetch: an error, unless a third party may be asked and
+// has the page.
+func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error) {
 	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: retryAfter(a.resp, time.Now())}
 	if a.outcome.Unasked() && a.outcome.Detail == cache.DetailOffline {
 		none.Kind, none.Type = KindOffline, "destination_unavailable"
 	}
-	if !refusing(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
+	if !isRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}
-	if err := f.judge(ctx, a); err != nil {
+	if err := f.runSuitableSteps(ctx, a); err != nil {
 		return nil, none
 	}
 	if a.best == nil || a.best.From != page.MarkdownNew {
@@ -274,8 +285,8 @@ func (f *Fetcher) refused(ctx context.Context, a *attempt) (*Answer, error) {
 	return f.answer(a, false), nil
 }
 
-// judge looks at the content in hand and runs the steps that suit it.
-func (f *Fetcher) judge(ctx context.Context, a *attempt) error {
+// runSuitableSteps looks at the content in hand and runs the steps that suit it.
+func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	names := a.cascade
 	said := a.content
 	if a.kind == documentKind {
@@ -284,54 +295,57 @@ func (f *Fetcher) judge(ctx context.Context, a *attempt) error {
 	if a.wall = convert.Wall(a.status, a.resp.Header, said); a.wall != "" {
 		a.warn("bot-wall")
 		a.memorable = false
-		f.forget(a)
+		f.deleteResponses(a)
+		if a.kind != documentKind {
+			a.kind = htmlKind // whatever it is labelled as
+		}
 		names = []string{"local"}
 	}
 	if a.status != http.StatusOK && a.wall == "" {
-		names = only(names, "negotiate", "local")
-		if refusing(a.status) && slices.Contains(a.cascade, "markdown_new") {
-			names = slices.Insert(names, 0, "markdown_new") // before the error page is converted for want of anything better
+		names = keepOnly(names, "negotiate", "local")
+		if isRefusal(a.status) && slices.Contains(a.cascade, "markdown_new") {
+			names = slices.Insert(names, 0, "markdown_new") // before the error page is converted
 		}
 	}
 	if a.noTransform || a.req.CacheOnly {
-		names = only(names, "negotiate", "local")
+		names = keepOnly(names, "negotiate", "local")
 	}
 	if a.req.View.chooses() {
-		names = only(names, "negotiate", "local", "browser") // what others made has no elements to choose
+		names = keepOnly(names, "negotiate", "local", "browser") // what others made has no elements to choose
 	}
-	return f.render(ctx, a, names)
+	return f.runSteps(ctx, a, names)
 }
 
-// only returns the names that are among some.
-func only(names []string, some ...string) []string {
+// keepOnly returns the names that are among some.
+func keepOnly(names []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(some, n) })
 }
 
-// forget takes what the cache holds of the page out of it: a lifetime for pages must not keep what is none (AD6).
-func (f *Fetcher) forget(a *attempt) {
+// deleteResponses deletes the cache's stored responses for the page: the lifetime of pages must not keep a bot wall
+// fresh (AD6).
+func (f *Fetcher) deleteResponses(a *attempt) {
 	if _, err := f.o.Store.DeleteResponses(cacheKey(a.url)); err != nil {
 		f.o.Log.Warn("stored responses not deleted", "url", page.Mask(a.url), "err", err)
 	}
 }
 
-// render runs the steps, once for all who wait for the same page of the same bytes. Who leaves does not stop it for the
-// others.
-func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error {
+// runSteps runs the steps, once for all requests that wait for the same page made from the same bytes. A client that
+// leaves does not stop the others' run.
+func (f *Fetcher) runSteps(ctx context.Context, a *attempt, names []string) error {
 	a.found = nil // it may be out of date when the steps are done
-	if !a.memorable || a.credentials || a.req.looks() || a.req.Method == http.MethodHead {
+	if !a.memorable || a.credentials || a.req.needsBrowser() || a.req.Method == http.MethodHead {
 		f.try(ctx, a, names)
 		return context.Cause(ctx)
 	}
-	key := fmt.Sprintf("%s %x %s %s %t %t %d", a.key, a.sum, a.pageRecipe(a.recipe()), strings.Join(names, ","),
-		a.req.NoRemote,
-		a.req.Own, a.status)
+	key := fmt.Sprintf("%s %x %s %s %t %t %t %d", a.key, a.sum, a.pageRecipe(a.recipe()), strings.Join(names, ","),
+		a.req.NoRemote, a.req.Own, a.forced, a.status)
 	//nolint:contextcheck // it must not end with the request that began it
 	done := f.flights.DoChan(key, func() (any, error) {
 		b := *a
 		info := *a.page
 		b.page = &info
-		return &b, f.detached(f.o.Timeout, func(ctx context.Context) {
-			if (b.kind.converted() && b.status == http.StatusOK || refusing(b.status)) && f.recall(&b) {
+		return &b, f.detached(f.limit(&a.req), func(ctx context.Context) {
+			if (b.kind.converted() && b.status == http.StatusOK || isRefusal(b.status)) && f.recall(&b) {
 				return // another flight ended while we read, or the origin refuses us still
 			}
 			f.try(ctx, &b, names)
@@ -344,7 +358,7 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 			return res.Err
 		}
 		b := res.Val.(*attempt)
-		a.share(b)
+		a.takeOver(b)
 		if !res.Shared { // else another may have recorded the page since
 			a.known = b.known
 		}
@@ -354,9 +368,9 @@ func (f *Fetcher) render(ctx context.Context, a *attempt, names []string) error 
 	}
 }
 
-// share takes over what the attempt that ran the steps for all who wait has in hand and has made. Of a's own response
-// the body stays, to be closed.
-func (a *attempt) share(b *attempt) {
+// takeOver copies to a the response and the results of b, the attempt that ran the steps for all. a keeps its own body,
+// which the caller closes.
+func (a *attempt) takeOver(b *attempt) {
 	if b.resp != a.resp {
 		body := a.resp.Body
 		a.response = b.response
@@ -412,8 +426,14 @@ func (f *Fetcher) keep(a *attempt) {
 		if !a.kind.converted() || a.status != http.StatusOK {
 			return
 		}
+		if warns(a.best.Warnings, convert.WarnTruncated) {
+			return // there may be more time for it
+		}
 		err = f.o.Store.PutRendition(a.best)
 	case page.Alternate, page.MarkdownNew, page.Browser, page.LLM:
+		if !a.started.Before(a.best.Expires) {
+			return
+		}
 		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe(a.recipe()) // complete made it ours
 		err = f.o.Store.PutPageRendition(a.key, a.best)
 	}
@@ -435,14 +455,18 @@ func (f *Fetcher) recall(a *attempt) bool {
 	}
 	if r := ofPage; r != nil && a.started.Before(r.Expires) && slices.Contains(a.cascade, string(r.From)) &&
 		(r.From != page.Browser || f.renderMode(a) != RenderNever) &&
-		(!a.req.NoRemote || !f.byOthers(r)) {
-		a.best = r
+		(!a.req.NoRemote || !f.madeByThirdParty(r)) {
+		if a.forced && (r.From != page.LLM || r.Rendered) {
+			return false // it was made of more than the bytes in hand
+		}
+		a.best, a.kept = r, true
 	} else if r := ofBody; r != nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
-		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") && f.mdnew.wish(a).refusal() == "" &&
-			!f.inVain("markdown_new "+a.key.String(), a.started) {
+		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") &&
+			f.mdnew.disclosureOf(a).refusal() == "" &&
+			!f.failedRecently("markdown_new "+a.key.String(), a.started) {
 			return false
 		}
-		if f.rendersStill(a, r) || f.modelStill(a, r) {
+		if f.wouldRender(a, r) || f.wouldAskModel(a, r) {
 			return false
 		}
 		a.best = r
@@ -478,9 +502,14 @@ func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
 	return f.ask(ctx, a)
 }
 
-// untouched answers with the origin's response as it is, and a warning where something was left undone. An own fetch
+// answerAsIs answers with the origin's response as it is, and a warning where something was left undone. An own fetch
 // gets its content decoded: we asked for the coding, not the caller.
-func (f *Fetcher) untouched(a *attempt, warning string) (*Answer, error) {
+func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
+	if stored, ok := a.resp.Body.(interface{ Ready() error }); ok {
+		if err := stored.Ready(); err != nil {
+			return nil, err
+		}
+	}
 	resp := *a.resp
 	resp.Header = resp.Header.Clone()
 	if warning != "" {

@@ -14,9 +14,9 @@ import (
 	"readthru/store"
 )
 
-// lasting reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error, wall,
-// form to sign in or "not found" in disguise (rules AD6, X6).
-func (f *Fetcher) lasting(a *attempt) bool {
+// becomesPage reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error,
+// wall, form to sign in or "not found" in disguise (rules AD6, X6).
+func (f *Fetcher) becomesPage(a *attempt) bool {
 	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
 		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary, convert.WarnScanned,
 			convert.WarnEncrypted) &&
@@ -80,7 +80,7 @@ func (f *Fetcher) known(a *attempt) *page.Page {
 	return a.known
 }
 
-// putFetched puts the page, as the store has it, into the set of what the session has fetched.
+// putFetched adds the page, as stored, to the set of pages that the session has fetched.
 func (f *Fetcher) putFetched(a *attempt) {
 	set := a.set()
 	if set == "" || !a.page.Stored {

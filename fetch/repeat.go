@@ -26,7 +26,7 @@ const sessionRepeats = 30 * time.Second
 // Weak renditions are left out: whether another step is tried for one depends on more than the store.
 func (f *Fetcher) repeatPage(a *attempt) *Repeat {
 	p, r := a.page, a.best
-	if !a.req.Repeat || a.outcome.Reuse == nil || a.found == nil || !f.lasting(a) || !p.Stored || a.req.NoVisit ||
+	if !a.req.Repeat || a.outcome.Reuse == nil || a.found == nil || !f.becomesPage(a) || !p.Stored || a.req.NoVisit ||
 		warns(a.warnings, weak...) || len(a.warnings) != len(r.Warnings) {
 		return nil
 	}

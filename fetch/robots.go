@@ -122,7 +122,7 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 		got.rules = parseRobots(text, f.robotsToken())
 		got.text = string(text[:min(len(text), robotsText)])
 		for _, s := range got.rules.sitemaps {
-			if u, err := site.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" {
+			if u, err := site.Parse(s); err == nil && fetchable(u) {
 				got.sitemaps = append(got.sitemaps, u.String())
 			}
 		}
@@ -148,7 +148,7 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 // readRobots returns the status of robots.txt, after redirects, and its text up to the limit. It drops a line cut by
 // the limit, because half a rule is a different rule.
 func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, text []byte, err error) {
-	resp, _, err := f.plainly(ctx, site, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
+	resp, _, err := f.getFile(ctx, site, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
 	if err != nil {
 		return 0, nil, err
 	}

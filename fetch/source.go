@@ -11,16 +11,16 @@ import (
 // origins reports whether the request needs the origin's content beside the page.
 func (r *Request) origins() bool { return r.Links || r.Source || r.Trimmed }
 
-// shape applies the view to a page and adds the HTML that the request wants beside it.
-func (f *Fetcher) shape(ctx context.Context, a *attempt) error {
+// applyView applies the view to a page and adds the HTML that the request wants beside it.
+func (f *Fetcher) applyView(ctx context.Context, a *attempt) error {
 	if err := f.narrow(ctx, a); err != nil {
 		return err
 	}
-	return f.beside(ctx, a)
+	return f.addHTML(ctx, a)
 }
 
-// beside sets the HTML that the request wants beside the page.
-func (f *Fetcher) beside(ctx context.Context, a *attempt) error {
+// addHTML sets the HTML that the request wants beside the page.
+func (f *Fetcher) addHTML(ctx context.Context, a *attempt) error {
 	rendered := a.best != nil && a.best.From == page.Browser && a.seen != nil
 	if !a.req.Source && !a.req.Trimmed || a.best == nil || !rendered && (a.kind != htmlKind || a.content == nil) {
 		return nil
@@ -42,12 +42,12 @@ func (f *Fetcher) beside(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	return f.trim(ctx, a, doc)
+	return f.trimHTML(ctx, a, doc)
 }
 
-// trim sets the part of the document's HTML that the view selects. As for markdown, a selector that matches nothing
+// trimHTML sets the part of the document's HTML that the view selects. As for markdown, a selector that matches nothing
 // selects the whole page.
-func (f *Fetcher) trim(ctx context.Context, a *attempt, doc *convert.Document) error {
+func (f *Fetcher) trimHTML(ctx context.Context, a *attempt, doc *convert.Document) error {
 	if err := f.workers.Acquire(ctx, 1); err != nil {
 		return err
 	}

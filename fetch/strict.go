@@ -22,26 +22,39 @@ type strictConn struct {
 	scan responseScan
 	left int64 // bytes of the present response still to come behind its head; -1: not known
 	bad  error
+
+	chunked bool // the content comes in chunks
+	chunks  chunks
+	wide    []byte // to read into while chunks are small; nil: they are not
+	joined  []byte // of wide, to be given out
+	late    error  // follows joined
 }
 
 func (c *strictConn) Read(p []byte) (int, error) {
 	if c.bad != nil {
 		return 0, c.bad
 	}
+	if c.wide != nil {
+		return c.readWide(p)
+	}
 	n, err := c.Conn.Read(p)
 	if n == 0 {
 		return n, err
 	}
 	if due := c.due.Swap(0); due > 0 {
-		c.head, c.scan = due == 2, responseScan{inside: true, length: -1}
+		c.head, c.scan, c.chunked = due == 2, responseScan{inside: true, length: -1}, false
 	}
 	good := 0
 	if c.scan.inside {
 		if good, c.bad = c.scan.read(p[:n]); c.bad == nil && !c.scan.inside {
 			c.left = c.scan.content(c.head)
+			c.chunked, c.chunks = c.left < 0 && c.scan.coded, chunks{}
 		}
 	}
 	if c.bad == nil && !c.scan.inside {
+		if c.chunked {
+			n = c.joinBehind(p[:n], good)
+		}
 		good = n - c.surplus(int64(n-good))
 	}
 	if good == 0 {
@@ -49,6 +62,35 @@ func (c *strictConn) Read(p []byte) (int, error) {
 	}
 	if good < n {
 		return good, nil
+	}
+	return n, err
+}
+
+// joinBehind joins the chunks in p after its head and returns how many bytes that leaves. If they are small, more is
+// read at a time from now on.
+func (c *strictConn) joinBehind(p []byte, head int) int {
+	n := c.chunks.join(p[head:])
+	if len(p)-head > 1024 && n < (len(p)-head)/2 && c.chunks.state != afterLast {
+		c.wide = make([]byte, joinBuffer)
+	}
+	return head + n
+}
+
+// readWide gives out chunks that were joined, or reads more.
+func (c *strictConn) readWide(p []byte) (int, error) {
+	if len(c.joined) == 0 && c.late == nil {
+		var n int
+		n, c.late = c.Conn.Read(c.wide)
+		c.joined = c.wide[:c.chunks.join(c.wide[:n])]
+	}
+	n := copy(p, c.joined)
+	c.joined = c.joined[n:]
+	if len(c.joined) > 0 {
+		return n, nil
+	}
+	err := c.late
+	if err != nil || c.chunks.state == afterLast {
+		c.wide, c.joined, c.late = nil, nil, nil
 	}
 	return n, err
 }
@@ -66,7 +108,7 @@ func (c *strictConn) surplus(n int64) int {
 	return int(n - own)
 }
 
-// unchecked returns the connection below a strictConn, and c itself if it is none.
+// unchecked returns the connection below c if c is a strictConn, else c.
 func unchecked(c net.Conn) net.Conn {
 	if s, ok := c.(*strictConn); ok {
 		return s.Conn
@@ -81,9 +123,9 @@ var errInterim = errors.New("malformed response: too many interim responses")
 
 // watched returns a context whose request tells its connection when a response is due, and ends after too many interim
 // ones. It replaces the caller's trace and calls it.
-func watched(req *http.Request) context.Context {
-	ctx, due := req.Context(), int32(1)
-	if req.Method == http.MethodHead {
+func watched(ctx context.Context, method string) context.Context {
+	due := int32(1)
+	if method == http.MethodHead {
 		due = 2
 	}
 	var trace httptrace.ClientTrace

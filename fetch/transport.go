@@ -17,6 +17,7 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/net/http/httpproxy"
 
 	"readthru/httpfield"
 	"readthru/page"
@@ -31,10 +32,14 @@ type TransportOptions struct {
 	CAFile   string // PEM file of extra roots; empty: none
 	Upstream string // URL of an http, https or socks5 proxy, with user info; empty: none. The environment is ignored
 
+	// Direct names what is connected to without Upstream, as NO_PROXY does: a host with its subdomains, a domain as .test,
+	// an address, a network as 10.0.0.0/8, each with a port or without; * is everything.
+	Direct []string
+
 	AllowPrivateOwn     bool // own fetches may reach private addresses
 	AllowPrivateProxied bool // clients' requests may reach private addresses
 
-	// Avoid returns our own listeners, which must not be dialled. If nil, there are none.
+	// Avoid returns our own listeners, which must not be dialled. If nil, nothing is avoided.
 	Avoid func() []netip.AddrPort
 
 	Advice    string // follows the error of a connection to an origin that failed; may be empty
@@ -49,7 +54,8 @@ type TransportOptions struct {
 type Transport struct {
 	dialer    *dialer
 	tls       *tls.Config
-	upstream  *url.URL // may be nil
+	upstream  *url.URL                         // may be nil
+	behind    func(*url.URL) (*url.URL, error) // returns nothing for what TransportOptions.Direct names
 	userAgent string
 	looked    *lru.Cache[string, resolved] // lookups of checkBehindUpstream
 	pools     [3]*http.Transport           // by policy
@@ -73,6 +79,9 @@ func NewTransport(o TransportOptions) (*Transport, error) {
 			return nil, err
 		}
 		t.upstream, t.dialer.upstream = u, hostPort(u)
+		t.behind = (&httpproxy.Config{
+			HTTPProxy: "http://" + hostPort(u), HTTPSProxy: "http://" + hostPort(u), NoProxy: strings.Join(o.Direct, ","),
+		}).ProxyFunc()
 	}
 	roots, err := rootsWith(o.CAFile)
 	if err != nil {
@@ -116,7 +125,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = &r
 	}
 	var x exchange
-	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(watched(req))))
+	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(watched(req.Context(), req.Method))))
 	if resp, err = x.end(resp, err); err != nil {
 		return nil, err
 	}
@@ -209,14 +218,17 @@ func (t *Transport) pool(p policy) *http.Transport {
 	}
 }
 
-// through reports whether requests to u go through the upstream proxy. Hosts in upstream.resolve and this machine are
-// contacted directly, because localhost is a different machine for the upstream proxy.
+// through reports whether requests to u go through the upstream proxy. What the options name as direct, hosts in
+// upstream.resolve and this machine are contacted directly; localhost is a different machine for the upstream proxy.
 func (t *Transport) through(u *url.URL) bool {
 	if t.upstream == nil || page.Loopback(u.Hostname()) {
 		return false
 	}
-	_, mapped := t.dialer.mapped(hostPort(u))
-	return !mapped
+	if _, mapped := t.dialer.mapped(hostPort(u)); mapped {
+		return false
+	}
+	by, err := t.behind(u)
+	return by != nil || err != nil
 }
 
 // dialTLS connects and performs the TLS handshake, both together within connectTimeout.

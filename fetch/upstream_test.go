@@ -119,6 +119,36 @@ func itoa(n uint16) string {
 	return itoa(n/10) + itoa(n%10)
 }
 
+func TestWhatIsDirectIsNotAskedThroughTheUpstreamProxy(t *testing.T) {
+	ca := newAuthority(t)
+	origin := ca.serve(t, leaf{}, echo("straight"))
+	up := &upstream{origin: ca.serve(t, leaf{}, echo("over TLS"))}
+	plain := httptest.NewServer(up)
+	t.Cleanup(plain.Close)
+	_, port, _ := net.SplitHostPort(origin)
+	tr := newTransport(t, fetch.TransportOptions{
+		CAFile: ca.file, Upstream: "http://me:pw@" + strings.TrimPrefix(plain.URL, "http://"),
+		Direct: []string{"site.test:" + port, "10.0.0.0/8"}, AllowPrivateOwn: true,
+	})
+	tr.ResolveWith(resolver(t, func(string) [4]byte { return [4]byte{127, 0, 0, 1} }))
+	ctx := fetch.OwnPolicy(t.Context())
+	if _, body, err := get(ctx, t, tr, "https://site.test:"+port+"/"); err != nil || body != "straight" {
+		t.Errorf("%q, %v, want the origin's answer", body, err)
+	}
+	conn, err := tr.Dial(ctx, "tcp", "site.test:"+port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	if len(up.asked) != 0 {
+		t.Errorf("the upstream was asked %v for what is direct", up.asked)
+	}
+	if _, body, err := get(ctx, t, tr, "https://site.test/"); err != nil || body != "over TLS" {
+		t.Errorf("another port: %q, %v, want the answer through the upstream", body, err)
+	}
+	tr.CloseIdleConnections()
+}
+
 func TestUpstreamProxies(t *testing.T) {
 	ca := newAuthority(t)
 	up := &upstream{origin: ca.serve(t, leaf{}, echo("over TLS"))}

@@ -163,8 +163,8 @@ func (a *attempt) narrowMarkdown(o convert.Options) {
 	a.shown, a.page.Section = &shown, section
 }
 
-// from returns md without its first start code points.
-func from(md []byte, start int) []byte {
+// skipRunes returns md without its first start code points.
+func skipRunes(md []byte, start int) []byte {
 	for ; start > 0 && len(md) > 0; start-- {
 		_, size := utf8.DecodeRune(md)
 		md = md[size:]

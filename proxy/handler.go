@@ -380,13 +380,7 @@ func (x *exchange) passThrough(observe bool) {
 	}
 	ctx, hints := withEarlyHints(x.r.Context(), x)
 	req := x.r.WithContext(ctx)
-	var resp *http.Response
-	var err error
-	if x.p.o.Fetch != nil && parseAccept(req.Header["Accept"]).html > 0 {
-		resp, err = x.p.o.Fetch.Head(req, x.p.o.Client)
-	} else {
-		resp, err = x.p.o.Client.RoundTrip(req) // an API may be slow
-	}
+	resp, err := x.p.head(req)
 	hints.stop()
 	if err != nil {
 		x.fail(x.r.URL, err)
@@ -404,6 +398,14 @@ func (x *exchange) passThrough(observe bool) {
 		resp.Header.Add("X-Readthru-Warning", fetch.WarnUnfiltered)
 	}
 	x.stream(resp, outcome)
+}
+
+// head returns the cache's response to req. The caller closes its body.
+func (p *Proxy) head(req *http.Request) (*http.Response, error) {
+	if p.o.Fetch != nil && parseAccept(req.Header["Accept"]).html > 0 {
+		return p.o.Fetch.Head(req, p.o.Client)
+	}
+	return p.o.Client.RoundTrip(req) // an API may be slow
 }
 
 // fail refuses a request after an error of the origin. It aborts the response if the client has gone.

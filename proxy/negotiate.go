@@ -80,8 +80,8 @@ func decide(f facts) form {
 	return observed
 }
 
-// reads reports whether the client asks for markdown or text by name: it reads what it gets, and is no tool that saves a
-// file.
+// reads reports whether the client asks for markdown or text by name: it reads what it gets, and is no tool that saves
+// a file.
 func reads(h http.Header, asked string) bool {
 	return asked == "markdown" || asked == "text" || parseAccept(h["Accept"]).markdown > 0
 }

@@ -12,7 +12,7 @@ func storedOnly(h http.Header) {
 	h["Cache-Control"] = append(h["Cache-Control"], "only-if-cached, max-stale")
 }
 
-// Who may be offline.
+// Which listeners may be offline.
 const (
 	thisSession = "This session"
 	readthru    = "readthru"

@@ -73,7 +73,7 @@ func (c *core) withhold(d *knowledge.Document) bool {
 	if err != nil || u.Host == "" {
 		return false // a file or a text that a user added
 	}
-	return !c.fetcher.MayLeave(u)
+	return !c.fetcher.MayDisclose(u)
 }
 
 // local reports whether a model, if there is one, runs on this machine.
@@ -82,7 +82,7 @@ func local(m *llm.Client) bool { return m == nil || m.Local() }
 // summaries returns a maker of summaries that stores them.
 func (c *core) summaries() *summary.Maker {
 	return summary.New(summary.Options{
-		Model: c.chat, MayLeave: c.fetcher.Tellable, Content: c.contentOf,
+		Model: c.chat, MayLeave: c.fetcher.CheckDisclosure, Content: c.contentOf,
 		Clean: func(md string) string { return string(cleanText([]byte(md), true)) },
 		Kept: func(p *page.Page) (list []summary.Summary) {
 			for _, s := range c.store.Summaries(page.KeyOf(p.NormalizedURL)) {

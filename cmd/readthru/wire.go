@@ -140,7 +140,7 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
 		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
-		GitHub: c.github(), RepositoryLifetime: s.Cache.PageTTL, Symbols: c.symbols,
+		GitHub: c.github(), PageLifetime: s.Cache.PageTTL, Symbols: c.symbols,
 		Log: c.log,
 	}
 }

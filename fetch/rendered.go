@@ -1,0 +1,68 @@
+package fetch
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"readthru/cache"
+	"readthru/convert"
+	"readthru/page"
+	"readthru/render"
+	"readthru/store"
+)
+
+// lifetime returns how long a page is fresh that was made of other responses than its own: as long as each of them
+// says, and at most Options.PageLifetime. It is 0 for what its site failed to answer. A rule's TTL overrides them all.
+func (f *Fetcher) lifetime(a *attempt, made []render.Response) time.Duration {
+	if rule, _ := f.o.Rules.Match(a.url.Host, a.url.Path); rule.TTL > 0 {
+		return rule.TTL
+	}
+	life, now := f.o.PageLifetime, time.Now()
+	for _, r := range made {
+		switch {
+		case r.Status == 0, r.Status == http.StatusTooManyRequests, r.Status >= 500:
+			if page.SameSite(r.URL.Hostname(), a.url.Hostname()) {
+				return 0
+			}
+		case !r.Empty:
+			if left, ok := cache.Stated(r.Header, !f.o.Private, now); ok {
+				life = min(life, left)
+			}
+		}
+	}
+	return life
+}
+
+// preferComplete puts the page as it was rendered last in the place of what was made without the browser that it needs,
+// or with a browser that was not done: what is incomplete is never preferred to what is complete (rule C3).
+func (f *Fetcher) preferComplete(a *attempt) {
+	if !a.missed && !a.req.CacheOnly || a.best == nil || !a.memorable || a.status != http.StatusOK || a.wall != "" ||
+		a.best.From != page.Local && a.best.From != page.Browser || !incomplete(a.best) ||
+		!slices.Contains(a.cascade, "browser") || f.renderMode(a) == RenderNever {
+		return
+	}
+	known := f.known(a)
+	if known.Source != page.Browser || known.StatusCode != http.StatusOK || warns(known.Warnings, warnIncomplete) ||
+		warns(known.Warnings, weak...) {
+		return
+	}
+	markdown, err := f.o.Store.Markdown(a.key)
+	if err != nil {
+		return
+	}
+	a.kept = true
+	a.warn("stale")
+	a.best, a.seen, a.shown = &store.Rendition{
+		Markdown: markdown, From: page.Browser, Rendered: true,
+		Title: known.Title, Description: known.Description, CanonicalURL: known.CanonicalURL, Meta: known.Meta,
+		Tokens: known.Tokens, HTMLTokens: known.Info.HTMLTokens, HTMLChars: known.Info.HTMLChars, Warnings: known.Warnings,
+		FinalURL: known.FinalURL, FetchedAt: known.FetchedAt, ContentHash: known.ContentHash,
+		MarkdownChars: known.Info.MarkdownChars, Excerpt: known.Excerpt,
+	}, nil, nil
+}
+
+// incomplete reports whether a rendition lacks what a browser would show, or may lack it.
+func incomplete(r *store.Rendition) bool {
+	return warns(r.Warnings, warnIncomplete, convert.WarnShell) || warns(r.Warnings, weak...)
+}
