@@ -1,14 +1,15 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -20,9 +21,8 @@ import (
 )
 
 const (
-	defaultPageLifetime = 24 * time.Hour
-	discussionLifetime        = time.Minute // as in Cache-Control of GitHub's API
-	staleLifetime             = 7 * 24 * time.Hour
+	discussionLifetime = time.Minute // as in Cache-Control of GitHub's API
+	staleLifetime      = 7 * 24 * time.Hour
 )
 
 // newGitHub returns a GitHub reader that uses the cache and the transport of f.
@@ -63,10 +63,12 @@ func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 		if !redirected {
 			return resp, u, decoded(resp)
 		}
-		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be reused
-		resp.Body.Close()
+		discard(resp)
 		if err := follow(u, next); err != nil {
 			return nil, nil, err
+		}
+		if !strings.EqualFold(u.Scheme, next.Scheme) || page.Authority(u) != page.Authority(next) {
+			ask.Header.Del("Authorization")
 		}
 		u = next
 	}
@@ -84,7 +86,7 @@ func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 
 // fromGitHub answers with the page made of a target. It returns nil and no error if the page itself must be fetched.
 func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
-	if t.Type == page.GitHubFile {
+	if t.Type.IsFile() {
 		return f.githubFile(ctx, a, t)
 	}
 	recipe := digest(f.github.Recipe(t) + "\n" + f.wanted)
@@ -111,8 +113,11 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 		left := kept.Fresh.Sub(a.started).Truncate(time.Second)
 		return f.answerMade(ctx, a, t, kept, cache.Outcome{Hit: true, TTL: min(-time.Second, left)})
 	case m.err != nil:
+		if f.github.Private(t) || errors.Is(m.err, github.ErrGone) { // it may be private, and we may lack the right token
+			a.req.NoRemote = true
+		}
 		f.o.Log.Debug("github target failed, fetching the page itself", "url", page.Mask(a.req.URL), "err", m.err)
-		return nil, nil //nolint:nilerr // the page itself may answer
+		return nil, nil // the page itself may answer
 	}
 	a.private, a.memorable = a.private || m.Private, a.memorable && (!m.Private || f.o.Private)
 	outcome := cache.Outcome{Forward: "uri-miss"}
@@ -137,17 +142,7 @@ type githubPage struct {
 func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, kept *store.Rendition,
 	recipe string,
 ) (m githubPage) {
-	follow := func(next *url.URL) error {
-		if err := f.Blocked(next); err != nil {
-			return err
-		}
-		if a.req.Follow != nil {
-			if err := a.req.Follow(next); err != nil {
-				return &unfollowedError{err}
-			}
-		}
-		return nil
-	}
+	follow := f.followGitHub(a)
 	read := func(ctx context.Context) (m githubPage) {
 		validator := ""
 		if kept != nil {
@@ -178,16 +173,28 @@ func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, 
 	}
 }
 
+// followGitHub returns what decides whether a redirect is followed.
+func (f *Fetcher) followGitHub(a *attempt) func(next *url.URL) error {
+	return func(next *url.URL) error {
+		if err := f.Blocked(next); err != nil {
+			return err
+		}
+		if a.req.Follow != nil {
+			if err := a.req.Follow(next); err != nil {
+				return &unfollowedError{err}
+			}
+		}
+		return nil
+	}
+}
+
 // keepGitHub returns the rendition of a page made from a target, and stores it if allowed. For an unchanged page it
 // renews the lifetime of the kept rendition.
 func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept *store.Rendition,
 	recipe string,
 ) *store.Rendition {
 	lifetime := f.o.PageLifetime
-	if lifetime == 0 {
-		lifetime = defaultPageLifetime
-	}
-	if t.Type != page.GitHubRepo {
+	if t.Type.IsDiscussion() {
 		lifetime = min(lifetime, discussionLifetime)
 	}
 	r := githubRendition(m, a)
@@ -227,17 +234,24 @@ func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *github.Target, 
 	a.status, a.outcome = http.StatusOK, outcome
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 	a.page.Readme, a.page.SymbolMap = r.Readme.Of(r.Markdown), r.SymbolMap.Of(r.Markdown)
-	a.nameGitHub(t)
-	return f.narrowed(ctx, a, outcome.Hit)
+	a.nameGitHub(t, r.Meta["branch"])
+	return f.answerView(ctx, a, outcome.Hit)
 }
 
-// nameGitHub sets the page's fields about its target.
-func (a *attempt) nameGitHub(t *github.Target) {
-	a.page.GitHub = t.GitHubInfo
-	if t.GitHubInfo != nil {
-		named := page.New(t.PublicURL())
-		a.page.Type, a.page.Display = named.Type, named.Display
+// PartsOf returns the README and the symbol map in the markdown of a repository's page, each empty if it has none.
+func PartsOf(markdown []byte) (readme, symbolMap string) {
+	r, m := github.Parts(markdown)
+	return store.Span(r).Of(markdown), store.Span(m).Of(markdown)
+}
+
+// nameGitHub sets the page's fields about its target. branch is the real one of a repository, if it is known.
+func (a *attempt) nameGitHub(t *github.Target, branch string) {
+	if t.GitHubInfo == nil {
+		return
 	}
+	info := *t.GitHubInfo
+	info.Branch = cmp.Or(branch, info.Branch)
+	a.page.GitHub, a.page.Type, a.page.Display = &info, t.Type, t.Display()
 }
 
 // madeResponse returns a substitute response for a page made from several responses.
@@ -266,12 +280,15 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 		Step: "github-raw", Outcome: page.Answered, MS: time.Since(begun).Milliseconds(),
 	})
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
-	a.nameGitHub(t)
+	if !a.req.CacheOnly {
+		f.github.Divide(ctx, t, f.followGitHub(a))
+	}
+	a.nameGitHub(t, t.BranchOf(ref))
 	recipe := digest(t.FileRecipe(a.req.URL, ref) + "\n" + f.wanted)
 	if a.hasSum {
 		if r, err := f.o.Store.Rendition(a.sum, recipe); err == nil && a.memorable {
 			a.best, a.kind = r, markdownKind
-			return f.narrowed(ctx, a, true)
+			return f.answerLines(ctx, a, t, true)
 		}
 	}
 	if err := a.read(f.o.MaxBody); err != nil || noText(a.content) || !utf8.Valid(a.content) {
@@ -289,28 +306,87 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 		}
 	}
 	a.kind = markdownKind
-	return f.narrowed(ctx, a, false)
+	return f.answerLines(ctx, a, t, false)
 }
 
-// askRaw requests the content of a file under each possible reference until it is found. It returns the last reference
-// requested.
+// answerLines answers with the lines of a file that the fragment of its URL names, or else as answerView does.
+func (f *Fetcher) answerLines(ctx context.Context, a *attempt, t *github.Target, recalled bool) (*Answer, error) {
+	name := a.req.View.section(a.req.URL)
+	from, to, ok := github.LineRange(name)
+	if !ok {
+		return f.answerView(ctx, a, recalled)
+	}
+	if a.content == nil {
+		if err := a.read(f.o.MaxBody); err != nil {
+			return nil, err
+		}
+	}
+	lines := t.Lines(a.content, from, to)
+	if lines == nil { // the file ends before
+		return f.answerView(ctx, a, recalled)
+	}
+	shown := *a.best
+	shown.Markdown, shown.Tokens, shown.ContentHash = lines.Markdown, convert.Tokens(lines.Markdown), ""
+	a.shown, a.page.Section = &shown, name
+	for _, w := range lines.Warnings {
+		a.warn(w)
+	}
+	return f.answer(a, recalled), nil
+}
+
+// askRaw requests the content of a file under each possible reference until it is found: without a credential, so that
+// what everybody may read is known to be public, and else with it. It returns the last reference requested.
 func (f *Fetcher) askRaw(ctx context.Context, a *attempt, t *github.Target) (ref string, err error) {
+	if f.github.Private(t) && !a.req.CacheOnly {
+		return f.askPrivateRaw(ctx, a, t, ref)
+	}
 	for _, ref = range t.Refs() {
 		if a.resp != nil {
 			a.resp.Body.Close()
 		}
-		if a.url, err = t.RawURL(ref); err != nil {
+		a.url = t.RawURL(ref)
+		if err := f.ask(f.githubPolicy(ctx, a.url), a); err != nil {
 			return ref, err
 		}
-		if err := f.ask(f.githubPolicy(ctx, a.url), a); err != nil || a.status != http.StatusNotFound {
-			return ref, err
+		if a.status != http.StatusNotFound {
+			break
 		}
 	}
-	return ref, nil
+	elsewhere := page.Normalize(a.url) != page.Normalize(t.RawURL(ref)) // as to a form to sign in
+	if a.status == http.StatusOK && !elsewhere || a.req.CacheOnly || !f.github.MayBePrivate(t) {
+		return ref, nil
+	}
+	return f.askPrivateRaw(ctx, a, t, ref)
 }
 
-// narrowed answers with the part of a page that the view selects.
-func (f *Fetcher) narrowed(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
+// askPrivateRaw requests the content of a file with the credential of its host. If that does not help, the response
+// without it stays.
+func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, t *github.Target, shown string) (string, error) {
+	for _, ref := range t.Refs() {
+		resp, from, err := f.github.Content(ctx, t, ref, f.followGitHub(a)) //nolint:bodyclose // the attempt's is closed
+		if errors.Is(err, github.ErrGone) {
+			continue
+		}
+		if err != nil {
+			break
+		}
+		if a.resp != nil {
+			a.resp.Body.Close()
+		}
+		a.response = response{}
+		f.look(a, resp)
+		a.url, a.outcome = from, cache.Outcome{Forward: "uri-miss"}
+		a.private, a.memorable = true, a.memorable && f.o.Private
+		return ref, nil
+	}
+	if a.resp == nil {
+		return shown, &Error{Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: http.StatusNotFound}
+	}
+	return shown, nil
+}
+
+// answerView answers with the part of a page that the view selects.
+func (f *Fetcher) answerView(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
 	if err := f.narrow(ctx, a); err != nil {
 		return nil, err
 	}

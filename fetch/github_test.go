@@ -116,7 +116,10 @@ func TestRepositoryIsReadmeFilesAndSymbolMap(t *testing.T) {
 		!p.Stored || p.FromCache || p.StatusCode != http.StatusOK || p.Bytes == 0 {
 		t.Errorf("page = %+v", p)
 	}
-	if diff := cmp.Diff(&page.GitHubInfo{Owner: "ann", Repo: "sea"}, p.GitHub); diff != "" {
+	if diff := cmp.Diff(&page.GitHubInfo{
+		Owner: "ann", Repo: "sea", Branch: "main", RepoURL: "https://github.com/ann/sea",
+		CloneURL: "https://github.com/ann/sea.git",
+	}, p.GitHub); diff != "" {
 		t.Errorf("github_info (-want +got):\n%s", diff)
 	}
 	contains(t, "readme", p.Readme, "# Sea\n", "raw.githubusercontent.com")
@@ -126,7 +129,10 @@ func TestRepositoryIsReadmeFilesAndSymbolMap(t *testing.T) {
 	contains(t, "warnings", fmt.Sprint(p.Warnings), "hidden-text-removed=1")
 
 	second := c.readOwn(t, "https://github.com/ann/sea")
-	if diff := cmp.Diff([]string{"GET codeload.github.com/ann/sea/tar.gz/HEAD"}, c.origin.asked()); diff != "" {
+	if diff := cmp.Diff([]string{
+		"GET codeload.github.com/ann/sea/tar.gz/HEAD",
+		"GET github.com/ann/sea.git/info/refs?service=git-upload-pack", // for the name of the branch
+	}, c.origin.asked()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	if q := second.Page; string(second.Body) != md || !q.FromCache || q.Readme != p.Readme || q.SymbolMap != p.SymbolMap ||
@@ -241,8 +247,8 @@ func TestOnlyWhatIsStoredAnswersWhenNobodyMayBeAsked(t *testing.T) {
 	}
 	c.readOwn(t, "https://github.com/ann/sea")
 	contains(t, "the page", string(c.readOwn(t, "https://github.com/ann/sea", only).Body), "# Sea\n")
-	if asked := c.origin.asked(); len(asked) != 1 {
-		t.Errorf("asked %v, want one request", asked)
+	if asked := c.origin.asked(); len(asked) != 2 { // of the first, for the archive and the branch
+		t.Errorf("asked %v, want two requests", asked)
 	}
 }
 
@@ -314,7 +320,11 @@ func TestFileOfMainIsLookedForInMaster(t *testing.T) {
 	h.Add("ann/sea", map[string]string{"x.py": "pass\n"})
 	githubtest.Git(t, filepath.Join(h.Root, "ann/sea.git"), "branch", "-m", "main", "master")
 	c := newChain(t, h)
-	contains(t, "the page", string(c.readOwn(t, "https://github.com/ann/sea/blob/main/x.py").Body), "```python\npass\n```")
+	ans := c.readOwn(t, "https://github.com/ann/sea/blob/main/x.py")
+	contains(t, "the page", string(ans.Body), "```python\npass\n```")
+	if g := ans.Page.GitHub; g.Branch != "master" {
+		t.Errorf("branch %s, want the one that has the file", g.Branch)
+	}
 	if diff := cmp.Diff([]string{
 		"GET raw.githubusercontent.com/ann/sea/main/x.py",
 		"GET raw.githubusercontent.com/ann/sea/master/x.py",
@@ -332,6 +342,61 @@ func TestFileOfABranchWithSlashes(t *testing.T) {
 	githubtest.Git(t, filepath.Join(h.Root, "ann/sea.git"), "branch", "feature/x", "main")
 	ans := newChain(t, h).readOwn(t, "https://github.com/ann/sea/blob/feature/x/dir/x.py")
 	contains(t, "the page", string(ans.Body), "```python\npass\n```")
+	if g := ans.Page.GitHub; g.Branch != "feature/x" || g.Path != "dir/x.py" {
+		t.Errorf("github_info %+v, want the branch with its slash", g)
+	}
+}
+
+func TestFragmentOfAFileGivesItsLines(t *testing.T) {
+	h := githubtest.New(t)
+	h.Add("ann/sea", map[string]string{
+		"x.py": "one\ntwo\nthree\nfour\n", "docs/g.md": "# Guide\n\n[x](y.md)\n",
+	})
+	c := newChain(t, h)
+	const file = "https://github.com/ann/sea/blob/main/"
+	for fragment, want := range map[string]string{
+		"x.py#L2-L3": "```python\ntwo\nthree\n```\n", "x.py#L4": "```python\nfour\n```\n",
+		"x.py#L3C2-L9C1": "```python\nthree\nfour\n```\n",
+		"docs/g.md#L3":   "```md\n[x](y.md)\n```\n",
+	} {
+		for range 2 { // made, then from the store
+			ans := c.readOwn(t, file+fragment)
+			if _, text := page.SplitFrontMatter(ans.Body); strings.TrimSpace(string(text)) != strings.TrimSpace(want) ||
+				!strings.HasSuffix(fragment, ans.Page.Section) {
+				t.Errorf("%s: section %s\n%s\nwant\n%s", fragment, ans.Page.Section, text, want)
+			}
+		}
+	}
+	if md, err := c.store.Markdown(page.KeyOf(file + "x.py")); err != nil || !strings.Contains(string(md), "one\n") {
+		t.Errorf("%v: the page is kept as %q, want the whole file", err, md)
+	}
+	ans := c.readOwn(t, file+"x.py#L9")
+	contains(t, "the file", string(ans.Body), "one\ntwo\nthree\nfour\n")
+	contains(t, "warnings", fmt.Sprint(ans.Page.Warnings), "section-missing")
+}
+
+func TestDirectoryOfABranchIsReadAsARepository(t *testing.T) {
+	h := githubtest.New(t)
+	h.Add("ann/sea", map[string]string{
+		"README.md": "# Sea\n", "sea.go": "package sea\n\nfunc Wave() {}\n", "net/a/README": "Nets.\n",
+		"net/a/net.go": "package net\n\nfunc Cast() {}\n", "net/ab.go": "package net\n\nfunc Other() {}\n",
+	})
+	githubtest.Git(t, filepath.Join(h.Root, "ann/sea.git"), "branch", "feature/x", "main")
+	c := newChain(t, h, withSymbols(t))
+	ans := c.readOwn(t, "https://github.com/ann/sea/tree/feature/x/net/a/")
+	contains(t, "the page", string(ans.Body), "Nets.", "net/a/: README net.go", "## Symbol map", "Cast()")
+	lacks(t, "the page", string(ans.Body), "# Sea", "Wave", "Other")
+	if g := ans.Page.GitHub; g == nil || g.Branch != "feature/x" || g.Path != "net/a" || ans.Page.Type != page.Web {
+		t.Errorf("page %s, %+v", ans.Page.Type, g)
+	}
+	whole := c.readOwn(t, "https://github.com/ann/sea/tree/feature/x")
+	contains(t, "the branch", string(whole.Body), "# Sea", "Wave()", "Cast()")
+	if g := whole.Page.GitHub; g.Branch != "feature/x" || g.Path != "" || whole.Page.Meta["branch"] != "feature/x" {
+		t.Errorf("branch %+v", g)
+	}
+	none := c.readOwn(t, "https://github.com/ann/sea/tree/main/none")
+	contains(t, "what is no directory", string(none.Body), "The harbour wakes")
+	contains(t, "attempts", fmt.Sprint(none.Page.Attempts), "the branch has no directory none")
 }
 
 func TestUnchangedIssueIsRequestedOnce(t *testing.T) {
@@ -353,7 +418,6 @@ func TestTokenLeavesForItsHostAlone(t *testing.T) {
 	h := githubtest.New(t)
 	h.Add("ann/sea", project)
 	h.API = githubtest.Discussions()
-	h.NoArchives = true
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "api.github.com" && strings.HasSuffix(r.URL.Path, "/issues/7") {
 			http.Redirect(w, r, "https://evil.test/steal", http.StatusFound)

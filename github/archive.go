@@ -34,6 +34,7 @@ const (
 // archive is what is kept of a repository's archive.
 type archive struct {
 	commit     string
+	dir        string // with a slash at its end, or empty
 	readme     []byte
 	readmePath string
 	readmeRank int            // index in readmeNames; len(readmeNames): none
@@ -106,11 +107,14 @@ func (l archiveLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
 
 // readArchive reads a tar made by git, and writes nothing to disk. It passes each file that wants accepts to add, which
 // may keep the content. When a limit is exceeded, or the time of ctx is over, it returns what was read so far with cut
-// set. The error is that of a broken stream.
-func readArchive(ctx context.Context, r io.Reader, l archiveLimits, wants func(name string) bool,
+// set. Of a tree it reads the directory dir only, unless that is empty. The error is that of a broken stream.
+func readArchive(ctx context.Context, r io.Reader, l archiveLimits, dir string, wants func(name string) bool,
 	add func(name string, content []byte),
 ) (*archive, error) {
 	t := &archive{readmeRank: len(readmeNames), readmeLink: map[string]int{}, left: map[reason]int{}}
+	if dir != "" {
+		t.dir = dir + "/"
+	}
 	entries := tar.NewReader(r)
 	for n := 0; ; n++ {
 		h, err := entries.Next()
@@ -156,6 +160,9 @@ func (t *archive) entry(h *tar.Header, content io.Reader, l archiveLimits, wants
 		t.left[unusableNames]++
 		return nil
 	}
+	if path.Base(name) != ".gitignore" && name != ".gitmodules" && !strings.HasPrefix(name, t.dir) {
+		return nil
+	}
 	if h.Typeflag == tar.TypeSymlink {
 		t.link(name, h.Linkname)
 		return nil
@@ -164,7 +171,7 @@ func (t *archive) entry(h *tar.Header, content io.Reader, l archiveLimits, wants
 	switch {
 	case why != "":
 		t.left[why]++
-	default:
+	case strings.HasPrefix(name, t.dir):
 		t.files = append(t.files, name)
 	}
 	switch rank := t.readmeOf(name); {
@@ -220,6 +227,15 @@ func (t *archive) readmeOf(name string) int {
 	if rank, ok := t.readmeLink[name]; ok {
 		return rank
 	}
+	return t.readmeRankOf(name)
+}
+
+// readmeRankOf returns the rank of a name in the directory that is read.
+func (t *archive) readmeRankOf(name string) int {
+	name, ok := strings.CutPrefix(name, t.dir)
+	if !ok {
+		return len(readmeNames)
+	}
 	return readmeRank(name)
 }
 
@@ -235,8 +251,9 @@ func readmeRank(name string) int {
 // link notes a README that is a link to a file of the repository. That file mostly comes later, for git lists capitals
 // first. All other links are ignored.
 func (t *archive) link(name, to string) {
-	if rank := readmeRank(name); rank < len(readmeNames) && !path.IsAbs(to) {
-		if to = path.Clean(to); to != ".." && !strings.HasPrefix(to, "../") && len(t.readmeLink) < len(readmeNames) {
+	if rank := t.readmeRankOf(name); rank < len(readmeNames) && !path.IsAbs(to) {
+		if to = path.Join(path.Dir(name), to); to != ".." && !strings.HasPrefix(to, "../") &&
+			len(t.readmeLink) < len(readmeNames) {
 			t.readmeLink[to] = rank
 		}
 	}

@@ -64,7 +64,7 @@ func TestHostileNamesAreRefused(t *testing.T) {
 		file("r/ok.go", "package ok"), file("r/README.md", "# twice"),
 	)
 	var read []string
-	got, err := readArchive(t.Context(), bytes.NewReader(text), defaultLimits, func(string) bool { return true },
+	got, err := readArchive(t.Context(), bytes.NewReader(text), defaultLimits, "", func(string) bool { return true },
 		func(path string, _ []byte) { read = append(read, path) })
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestArchiveIsReadUpToItsLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := readArchive(t.Context(), l.unpackedFrom(un, in), l, nil, nil)
+		got, err := readArchive(t.Context(), l.unpackedFrom(un, in), l, "", nil, nil)
 		if err != nil || got.cut != name || string(got.readme) != "# Hi" || len(got.files) > 200 {
 			t.Errorf("%s: cut %q, %d files, %v", name, got.cut, len(got.files), err)
 		}
@@ -119,7 +119,7 @@ func TestArchiveIsReadUpToItsLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := readArchive(t.Context(), defaultLimits.unpackedFrom(un, in), defaultLimits, nil, nil)
+	got, err := readArchive(t.Context(), defaultLimits.unpackedFrom(un, in), defaultLimits, "", nil, nil)
 	if err != nil || got.cut != "compression ratio" {
 		t.Errorf("bomb: %+v, %v", got, err)
 	}
@@ -137,7 +137,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestBrokenArchiveIsAnError(t *testing.T) {
 	text := archiveOf(t, file("r/README.md", "# Hi"), file("r/b.txt", strings.Repeat("x", 5000)))
 	for _, cut := range []int{100, 1800} {
-		if got, err := readArchive(t.Context(), bytes.NewReader(text[:cut]), defaultLimits, nil, nil); err == nil {
+		if got, err := readArchive(t.Context(), bytes.NewReader(text[:cut]), defaultLimits, "", nil, nil); err == nil {
 			t.Errorf("after %d bytes: %+v, want an error", cut, got)
 		}
 	}
@@ -150,7 +150,7 @@ func TestFilesThatRunOutOfTimeAreTold(t *testing.T) {
 		cancel(errTimeout)
 		return 0, context.Cause(ctx)
 	}))
-	got, err := readArchive(ctx, slow, defaultLimits, nil, nil)
+	got, err := readArchive(ctx, slow, defaultLimits, "", nil, nil)
 	if err != nil || got.cut != "time" || len(got.files) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -164,7 +164,7 @@ func TestLargeAndBinaryFilesAreNotRead(t *testing.T) {
 	text := archiveOf(t, file("r/big.go", strings.Repeat("x", 1<<20+1)), file("r/small.go", "package a"),
 		file("r/README.md", strings.Repeat("y", 2<<20)))
 	var read []string
-	got, err := readArchive(t.Context(), bytes.NewReader(text), defaultLimits, func(string) bool { return true },
+	got, err := readArchive(t.Context(), bytes.NewReader(text), defaultLimits, "", func(string) bool { return true },
 		func(path string, content []byte) { read = append(read, path) })
 	if err != nil || !slices.Equal(read, []string{"small.go"}) || len(got.readme) != 1<<20 {
 		t.Errorf("read %v and %d bytes of README, %v", read, len(got.readme), err)
@@ -175,7 +175,8 @@ func FuzzArchive(f *testing.F) {
 	f.Add(archiveOf(f, file("r/README.md", "# Hi"), file("r/.gitignore", "*.x\n!y\n/z/**/q"), file("r/a/b.x", "c")))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		l := archiveLimits{compressed: 1 << 20, unpacked: 1 << 20, ratio: 100, entries: 100, file: 1 << 10}
-		got, err := readArchive(t.Context(), l.unpackedFrom(bytes.NewReader(text), nil), l, func(string) bool { return true },
+		got, err := readArchive(t.Context(), l.unpackedFrom(bytes.NewReader(text), nil), l, "",
+			func(string) bool { return true },
 			func(path string, content []byte) {
 				if len(content) > 1<<10 || strings.Contains(path, "..") && slices.Contains(strings.Split(path, "/"), "..") ||
 					strings.HasPrefix(path, "/") {

@@ -24,7 +24,9 @@ const killWait = 5 * time.Second
 // fromClone reads a repository that has no archive: it makes a bare clone without history, then an archive of that. No
 // file is checked out, so links, hooks, filters and submodules of a hostile repository have no effect. git reaches
 // nothing but the host, through a tunnel of its own.
-func (r *read) fromClone(ctx context.Context, about project) (*Page, error) {
+//
+// The error is a refusedError if git could not clone: it does not say why.
+func (r *read) fromClone(ctx context.Context, about project, c *credential) (*Page, error) {
 	base := r.t.base
 	switch {
 	case r.o.Dial == nil:
@@ -52,16 +54,21 @@ func (r *read) fromClone(ctx context.Context, about project) (*Page, error) {
 	}()
 	git := &gitCommand{
 		program: r.o.Git, dir: dir, caFile: r.o.CAFile, proxy: tun.url(), maxFile: r.limits.compressed,
+		base: base.String(), authorization: r.t.forGit(c),
 	}
 	bare := filepath.Join(dir, "r.git")
-	err = git.run(ctx, nil, "clone", "-q", "--bare", "--depth", "1", "--single-branch", "--no-tags",
-		"--no-recurse-submodules", "--template=",
-		"--", base.JoinPath(r.t.Owner, r.t.Repo+".git").String(), bare)
+	clone := []string{
+		"clone", "-q", "--bare", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=",
+	}
+	if branch := r.t.branch(); branch != "" {
+		clone = append(clone, "--branch="+branch)
+	}
+	err = git.run(ctx, nil, append(clone, "--", below(base, r.t.place()+".git", "").String(), bare)...)
 	if err != nil {
 		if cause := tun.failure(); cause != nil {
 			err = fmt.Errorf("%w (%w)", err, cause)
 		}
-		return nil, fmt.Errorf("clone: %w", err)
+		return nil, &refusedError{fmt.Errorf("clone: %w", err)}
 	}
 	var id bytes.Buffer
 	if err := git.run(ctx, &id, "--git-dir="+bare, "rev-parse", "-q", "--verify", "HEAD^{commit}"); err != nil {
@@ -113,8 +120,10 @@ func (r *Reader) cloneDir() (string, error) {
 }
 
 // gitCommand runs git without the user's configuration and credentials, without prompts, and over https only.
+// authorization is sent to base and nowhere else.
 type gitCommand struct {
 	program, dir, caFile, proxy string
+	base, authorization         string
 	maxFile                     int64
 }
 
@@ -151,6 +160,10 @@ func (g *gitCommand) run(ctx context.Context, out io.Writer, args ...string) err
 		"LC_ALL=C",
 		"https_proxy="+g.proxy, "HTTPS_PROXY="+g.proxy, // not an argument, which every user of the machine can read
 	)
+	if g.authorization != "" { // in the environment too, for the same reason
+		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http."+g.base+".extraHeader",
+			"GIT_CONFIG_VALUE_0=Authorization: "+g.authorization)
+	}
 	cmd.Stdout = out
 	stderr := &tail{}
 	cmd.Stderr = stderr

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -79,48 +80,58 @@ type comment struct {
 func (r *read) discussion(ctx context.Context) (*Page, error) {
 	begun := time.Now()
 	p, err := r.requestDiscussion(ctx)
-	r.tried("github-api", begun, err)
+	r.tried("api", begun, err)
 	return p, err
 }
 
 func (r *read) requestDiscussion(ctx context.Context) (*Page, error) {
 	about := r.project(ctx)
-	private := about.Private || about.asked.IsZero() // without an answer, assume that it is private
-	repo := r.t.api.JoinPath("repos", r.t.Owner, r.t.Repo)
-	n := fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber))
-	d := discussion{Target: r.t}
-	head, err := r.api(ctx, repo.JoinPath("issues", n), r.validator, &d.issue)
+	private := about.Private
+	if about.asked.IsZero() && r.t.wallet.open(ctx) != nil { // without an answer, assume that it is private
+		private = true
+	}
+	d, head, err := r.t.forge().discussion(ctx, r)
 	if err == errUnchanged { //nolint:errorlint // nothing wraps it
-		return &Page{Unchanged: true, Private: private}, nil
+		return &Page{Unchanged: true, Private: private || r.private(r.t)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.PullRequest != nil {
-		d.pull = new(pull)
-		if _, err := r.api(ctx, repo.JoinPath("pulls", n), "", d.pull); err != nil {
-			return nil, err
-		}
-	}
-	if d.comments, err = r.comments(ctx, repo.JoinPath("issues", n, "comments"), d.Comments); err != nil {
-		return nil, err
-	}
-	if d.pull != nil && d.pull.Reviews > 0 {
-		if d.reviews, err = r.comments(ctx, repo.JoinPath("pulls", n, "comments"), d.pull.Reviews); err != nil {
-			return nil, err
-		}
-	}
 	p := d.page()
-	p.Validator, p.Private = head.Get("Etag"), private
+	p.Validator, p.Private = head.Get("Etag"), private || d.private
 	return p, nil
 }
 
-// comments reads n comments at u, at most maxComments.
-func (r *read) comments(ctx context.Context, u *url.URL, n int) (list []comment, err error) {
+// discussion reads an issue or pull request of GitHub.
+func (hub) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
+	repo, n := forges[page.GitHub].repository(r.t), fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber))
+	d := &discussion{Target: r.t}
+	head, private, err := r.apiShown(ctx, repo.JoinPath("issues", n), r.validator, &d.issue)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.private = private
+	if d.PullRequest != nil {
+		d.pull = new(pull)
+		if _, err := r.api(ctx, repo.JoinPath("pulls", n), "", d.pull); err != nil {
+			return nil, nil, err
+		}
+	}
+	if d.comments, err = comments[comment](ctx, r, repo.JoinPath("issues", n, "comments"), "", d.Comments); err != nil {
+		return nil, nil, err
+	}
+	if d.pull != nil && d.pull.Reviews > 0 {
+		d.reviews, err = comments[comment](ctx, r, repo.JoinPath("pulls", n, "comments"), "", d.pull.Reviews)
+	}
+	return d, head, err
+}
+
+// comments reads n comments at u, at most maxComments, with a query besides that of the pages.
+func comments[T any](ctx context.Context, r *read, u *url.URL, query string, n int) (list []T, err error) {
 	for number := 1; len(list) < min(n, maxComments); number++ {
 		next := *u
-		next.RawQuery = fmt.Sprintf("per_page=%d&page=%d", commentsPage, number)
-		var some []comment
+		next.RawQuery = query + fmt.Sprintf("per_page=%d&page=%d", commentsPage, number)
+		var some []T
 		if _, err := r.api(ctx, &next, "", &some); err != nil {
 			return nil, err
 		}
@@ -139,6 +150,7 @@ type discussion struct {
 	pull     *pull // nil: an issue
 	comments []comment
 	reviews  []comment
+	private  bool // the host shows it with a credential only
 }
 
 // page writes a discussion as markdown.
@@ -168,8 +180,7 @@ func (d *discussion) page() *Page {
 	fact("Milestone", d.Milestone.Title)
 	if d.pull != nil {
 		fact("Branches", d.pull.Head.Label+" into "+d.pull.Base.Ref)
-		fact("Changes", fmt.Sprintf("%s, %s, +%d −%d", counted(d.pull.Commits, "commit"), counted(d.pull.Changed, "file"),
-			d.pull.Added, d.pull.Deleted))
+		fact("Changes", d.pull.changes())
 	}
 	for name, value := range map[string]string{
 		"author": d.User.Login, "date": day(d.CreatedAt),
@@ -187,6 +198,21 @@ func (d *discussion) page() *Page {
 	p.warnHidden()
 	p.Markdown = []byte(b.String())
 	return p
+}
+
+// changes says how much a pull request changes, as far as the host says it.
+func (p *pull) changes() string {
+	var parts []string
+	if p.Commits > 0 {
+		parts = append(parts, counted(p.Commits, "commit"))
+	}
+	if p.Changed > 0 {
+		parts = append(parts, counted(p.Changed, "file"))
+	}
+	if p.Added+p.Deleted > 0 {
+		parts = append(parts, fmt.Sprintf("+%d −%d", p.Added, p.Deleted))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // state is open, closed, merged or draft, with the reason where there is one.

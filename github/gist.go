@@ -55,12 +55,12 @@ func (r *read) readGist(ctx context.Context) (*Page, error) {
 	begun := time.Now()
 	var v gist
 	_, err := r.api(ctx, r.t.api.JoinPath("gists", r.t.gist), "", &v)
-	r.tried("github-api", begun, err)
+	r.tried("api", begun, err)
 	if err != nil {
 		return nil, err
 	}
 	p := v.page()
-	p.Private = !v.Public && r.t.token != ""
+	p.Private = !v.Public && r.t.wallet.open(ctx) != nil
 	return p, nil
 }
 

@@ -1,13 +1,16 @@
-// Package github reads what is on GitHub as markdown: repositories, files, issues, pull requests and gists.
+// Package github reads what is on GitHub and other forges as markdown: repositories and their directories, files,
+// issues, pull requests and gists.
 //
-// [New] makes a [Reader] of github.com and, where [Options] name one, of a GitHub Enterprise Server. [Reader.Target]
-// says what a URL names there, and [Reader.Read] makes its page: a repository's from its archive, or from a bare clone
-// where there is no archive; that of an issue, a pull request or a gist from the REST API. Some kinds of files are
-// converted as they are elsewhere (PDF, say), so the caller fetches files: [Target.Refs] and [Target.RawURL] say where
-// the content is, and [Target.File] makes the page of one that is text.
+// [New] makes a [Reader] of github.com, gitlab.com, codeberg.org, bitbucket.org and the hosts that [Options] name, such
+// as a GitHub Enterprise Server. [Reader.Target] says what a URL names there, and [Reader.Read] makes its page: a
+// repository's from its archive, or from a bare clone where there is no archive; that of an issue, a pull request or a
+// gist from the host's API. Some kinds of files are converted as they are elsewhere (PDF, say), so the caller fetches
+// files: [Target.Refs] and [Target.RawURL] say where the content is, [Reader.Content] gets it with a credential, and
+// [Target.File] makes the page of one that is text.
 //
 // What hosts send is hostile input. No file of a repository is written to disk or checked out, limits bound what is
-// read, and what is left out is a warning of the page. The token goes to the REST API and nowhere else.
+// read, and what is left out is a warning of the page. A host's token goes to that host alone, and only for what the
+// host does not show without it: such a page is private. The API of GitHub is always asked with it.
 package github
 
 import (
@@ -43,22 +46,29 @@ const (
 
 // Options says where GitHub is and how to reach it. The zero value is github.com without a token.
 type Options struct {
-	// BaseURL is where pages and clones are. If empty, https://github.com. Another one is a GitHub Enterprise Server: URLs
-	// of its host are read as GitHub's too, and the token is for it.
+	// BaseURL is where GitHub's pages and clones are. If empty, https://github.com. Another one is a GitHub Enterprise
+	// Server: URLs of its host are read as GitHub's too, and the token is for it.
 	BaseURL string
 
 	// CodeloadURL, RawURL and APIURL are where archives, contents of files and the REST API are. If empty, those of
 	// github.com; of an Enterprise Server, the places below BaseURL where such a server has them.
 	CodeloadURL, RawURL, APIURL string
 
-	Token  string // sent to APIURL and nowhere else; if empty, issues and pull requests are not targets
+	Token  string // for the host at BaseURL alone; if empty, issues and pull requests of GitHub are not targets
+	Forges []Host // other hosts, or the tokens of those that are known
 	Git    string // the program that clones a repository without an archive; if empty, nothing is cloned
+
+	// CredentialHelper has git's credential helpers asked for the credentials of hosts without a token, as the user has
+	// configured them.
+	CredentialHelper bool
+
 	Dir    string // holds clones while they are read; if empty, the system's temporary directory
 	CAFile string // PEM file of the roots that git trusts; if empty, git's own
 
 	// Get requests u with fields and returns the response, with its content coding removed, and the URL that it came
 	// from. It calls follow before it follows a redirect, and ends with the error of follow. It must let requests to
 	// [Reader.Configured] URLs reach private addresses, and no others. The caller closes the body.
+	// It removes Authorization before it follows a redirect to another origin.
 	Get func(ctx context.Context, u *url.URL, fields http.Header, follow Follow) (*http.Response, *url.URL, error)
 
 	// Dial opens a connection to the host of a clone URL, for git; u may be [Reader.Configured]. If nil, nothing is
@@ -67,6 +77,14 @@ type Options struct {
 
 	Symbols *symbols.Engine // makes the symbol maps of repositories; if nil, they have none
 	Log     *slog.Logger    // if nil, nothing is logged
+}
+
+// Host is a host with repositories.
+type Host struct {
+	Kind   page.Forge
+	URL    string // where its pages and clones are
+	APIURL string // if empty, where hosts of this kind have it
+	Token  string // or user:password
 }
 
 // Follow returns an error when a redirect from one URL to the next must not be followed.
@@ -79,19 +97,23 @@ type Reader struct {
 	limits     archiveLimits
 	reads      *semaphore.Weighted
 	projects   *lru.Cache[string, project] // by API address
+	refs       *lru.Cache[string, refList] // by clone address
 	configured map[string]bool             // origins of the URLs in Options
 	clearDir   sync.Once
 }
 
-// host is one GitHub.
+// host is one forge.
 type host struct {
+	kind     page.Forge
 	name     string // of its pages, with port unless that is the default
 	base     *url.URL
 	codeload *url.URL // nil: below base
-	raw      *url.URL // nil: below base
+	contents *url.URL // nil: below base
 	api      *url.URL
-	token    string
+	wallet   *wallet
 }
+
+func (h *host) forge() forge { return forges[h.kind] }
 
 // New returns a Reader. It logs a URL in o that cannot be used, and takes the default in its place.
 func New(o Options) *Reader {
@@ -99,32 +121,99 @@ func New(o Options) *Reader {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	projects, _ := lru.New[string, project](256) // fails for sizes below 1 only
+	refs, _ := lru.New[string, refList](64)
 	r := &Reader{
-		o: o, limits: defaultLimits, reads: semaphore.NewWeighted(maxReads), projects: projects,
+		o: o, limits: defaultLimits, reads: semaphore.NewWeighted(maxReads), projects: projects, refs: refs,
 		configured: map[string]bool{},
 	}
 	h := public()
 	if o.BaseURL != "" && strings.TrimRight(o.BaseURL, "/") != "https://github.com" {
 		if base := r.endpoint("github.base_url", o.BaseURL, nil); base != nil {
-			h = &host{name: page.Authority(base), base: base, api: base.JoinPath("api/v3")}
+			h = &host{kind: page.GitHub, name: page.Authority(base), base: base, api: base.JoinPath("api/v3")}
 		}
 	}
-	h.token = o.Token
+	h.wallet = r.wallet(h, o.Token)
 	h.codeload = r.endpoint("github.codeload_url", o.CodeloadURL, h.codeload)
-	h.raw = r.endpoint("github.raw_url", o.RawURL, h.raw)
+	h.contents = r.endpoint("github.raw_url", o.RawURL, h.contents)
 	h.api = r.endpoint("github.api_url", o.APIURL, h.api)
 	r.hosts = []*host{h}
-	if h.name != "github.com" {
-		r.hosts = append(r.hosts, public())
+	for _, f := range o.Forges {
+		if h := r.forgeAt(f); h != nil {
+			r.hosts = append(r.hosts, h)
+		}
+	}
+	if !r.has("github.com") {
+		h := public()
+		h.wallet = r.wallet(h, "")
+		r.hosts = append(r.hosts, h)
+	}
+	for name, kind := range page.KnownForges {
+		if !r.has(name) {
+			h := newHost(kind, mustParse("https://"+name+"/"))
+			h.wallet = r.wallet(h, "")
+			r.hosts = append(r.hosts, h)
+		}
 	}
 	return r
 }
 
-// public returns github.com.
+func (r *Reader) has(name string) bool {
+	return slices.ContainsFunc(r.hosts, func(h *host) bool { return h.name == name })
+}
+
+// wallet returns the wallet of a host with a token, which may be empty.
+func (r *Reader) wallet(h *host, token string) *wallet {
+	w := &wallet{configured: parseCredential(token)}
+	if r.o.CredentialHelper && r.o.Git != "" {
+		w.ask = func(ctx context.Context) *credential { return r.fromHelper(ctx, h) }
+	}
+	return w
+}
+
+// forgeAt returns the host that the options name, or nil if its URL cannot be used.
+func (r *Reader) forgeAt(f Host) *host {
+	h := (*host)(nil)
+	if u, err := page.Parse(f.URL); err == nil && page.KnownForges[page.Authority(u)] == f.Kind && f.Kind != "" ||
+		err == nil && page.Authority(u) == "github.com" && f.Kind == page.GitHub {
+		u.Path = "/"
+		h = newHost(f.Kind, u)
+	} else if base := r.endpoint("forges.url", f.URL, nil); base != nil && forges[f.Kind] != nil {
+		h = newHost(f.Kind, base)
+	}
+	if h == nil {
+		return nil
+	}
+	h.api = r.endpoint("forges.api_url", f.APIURL, h.api)
+	h.wallet = r.wallet(h, f.Token)
+	return h
+}
+
+// newHost returns the host at a URL, without a wallet.
+func newHost(kind page.Forge, base *url.URL) *host {
+	h := &host{kind: kind, name: page.Authority(base), base: base}
+	switch {
+	case h.name == "github.com":
+		return public()
+	case kind == page.GitHub:
+		h.api = base.JoinPath("api/v3")
+	case kind == page.GitLab:
+		h.api = base.JoinPath("api/v4")
+	case kind == page.Gitea:
+		h.api = base.JoinPath("api/v1")
+	case h.name == "bitbucket.org":
+		h.api = mustParse("https://api.bitbucket.org/2.0/")
+	default:
+		h.api = base.JoinPath("2.0")
+	}
+	return h
+}
+
+// public returns github.com, without a wallet.
 func public() *host {
 	return &host{
-		name: "github.com", base: mustParse("https://github.com/"), codeload: mustParse("https://codeload.github.com/"),
-		raw: mustParse("https://raw.githubusercontent.com/"), api: mustParse("https://api.github.com/"),
+		kind: page.GitHub, name: "github.com", base: mustParse("https://github.com/"),
+		codeload: mustParse("https://codeload.github.com/"), contents: mustParse("https://raw.githubusercontent.com/"),
+		api: mustParse("https://api.github.com/"),
 	}
 }
 
@@ -222,26 +311,26 @@ func (r *Reader) Read(ctx context.Context, t *Target, validator string,
 	var p *Page
 	var err error
 	switch {
-	case t.Type == page.GitHubRepo:
-		p, err = rd.repository(ctx)
 	case t.gist != "":
 		p, err = rd.readGist(ctx)
+	case !t.Type.IsDiscussion():
+		p, err = rd.repository(ctx)
 	default:
 		p, err = rd.discussion(ctx)
 	}
 	return p, rd.attempts, err
 }
 
-// tried notes how a step ended.
+// tried notes how a step ended: archive, clone or api.
 func (r *read) tried(step string, begun time.Time, err error) {
-	a := page.Attempt{Step: step, Outcome: page.Answered, MS: time.Since(begun).Milliseconds()}
+	a := page.Attempt{Step: string(r.t.kind) + "-" + step, Outcome: page.Answered, MS: time.Since(begun).Milliseconds()}
 	if err != nil {
 		a.Outcome, a.Reason = page.Failed, err.Error()
 	}
 	r.attempts = append(r.attempts, a)
 }
 
-// get requests u. A request with a token is not redirected to another host.
+// get requests u. The caller of the reader removes credentials from a request that is redirected to another host.
 func (r *read) get(ctx context.Context, u *url.URL, fields http.Header) (*http.Response, *url.URL, error) {
 	hops := 0
 	return r.o.Get(ctx, u, fields, func(from, next *url.URL) error {
@@ -251,17 +340,31 @@ func (r *read) get(ctx context.Context, u *url.URL, fields http.Header) (*http.R
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		case next.Scheme != from.Scheme && next.Scheme != "https", next.Hostname() == "":
 			return fmt.Errorf("it redirects to %s", page.Mask(next))
-		case fields.Get("Authorization") != "" && origin(next) != origin(from):
-			return fmt.Errorf("it redirects to %s, which must not get the token", page.Mask(next))
 		}
 		return r.follow(next)
 	})
 }
 
+// getAlone is get for answers that no other host has: it follows no redirect to one.
+func (r *read) getAlone(ctx context.Context, u *url.URL, fields http.Header) (*http.Response, *url.URL, error) {
+	alone := *r
+	alone.follow = func(next *url.URL) error {
+		if origin(next) != origin(u) {
+			return fmt.Errorf("it redirects to %s, which must not get the token", page.Mask(next))
+		}
+		return r.follow(next)
+	}
+	return alone.get(ctx, u, fields)
+}
+
 // statusError returns the error for a response with a status other than 200.
 func statusError(resp *http.Response, u *url.URL) error {
-	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone {
-		return fmt.Errorf("%w: HTTP %d from %s", ErrGone, resp.StatusCode, u.Hostname())
+	err := fmt.Errorf("HTTP %d from %s", resp.StatusCode, u.Hostname())
+	switch resp.StatusCode {
+	case http.StatusNotFound, http.StatusGone:
+		return &refusedError{fmt.Errorf("%w: %w", ErrGone, err)}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return &refusedError{err}
 	}
-	return fmt.Errorf("HTTP %d from %s", resp.StatusCode, u.Hostname())
+	return err
 }

@@ -42,8 +42,10 @@ func TestTextsOfUsersLoseWhatNobodySees(t *testing.T) {
 	h.API[repo+"/issues/70"] = map[string]any{
 		"number": 70, "title": title, "state": "open", "body": hidden, "user": map[string]any{"login": "ann"}, "comments": 1,
 	}
-	h.API[repo+"/issues/70/comments?per_page=100&page=1"] = []any{map[string]any{"body": hidden,
-		"user": map[string]any{"login": "bob"}}}
+	h.API[repo+"/issues/70/comments?per_page=100&page=1"] = []any{map[string]any{
+		"body": hidden,
+		"user": map[string]any{"login": "bob"},
+	}}
 	h.API["/gists/"+gist] = map[string]any{"description": "Shown\u202e", "public": true, "files": map[string]any{
 		"a.md": map[string]any{"filename": "a.md", "content": hidden},
 		"a.py": map[string]any{"filename": "a.py", "content": "x = 1 # \u202e <!-- kept -->\n"},

@@ -75,7 +75,8 @@ func fenced(language string, text []byte) []byte {
 
 // linksOf returns a function that resolves relative addresses in a file of the target's repository: from the file's
 // folder, or from the top when an address begins with a slash. An address of a picture becomes the URL of its content,
-// others that of the page showing the file. The function returns nil for an address outside the repository.
+// others that of the page showing the file. The function returns nil for an address outside the repository. ref is
+// escaped.
 func (t *Target) linksOf(ref, file string) func(string) *url.URL {
 	return func(address string) *url.URL {
 		to, err := url.Parse(address)
@@ -93,11 +94,9 @@ func (t *Target) linksOf(ref, file string) func(string) *url.URL {
 		if where == ".." || strings.HasPrefix(where, "../") {
 			return nil
 		}
-		u := t.base.JoinPath(t.Owner, t.Repo, "blob", ref, where)
+		u := t.forge().blob(t, ref, escape(where))
 		if isPicture(where) {
-			if u = t.base.JoinPath(t.Owner, t.Repo, "raw", ref, where); t.raw != nil {
-				u = t.raw.JoinPath(t.Owner, t.Repo, ref, where)
-			}
+			u = t.forge().raw(t, ref+"/"+escape(where))
 		}
 		u.RawQuery, u.Fragment = to.RawQuery, to.Fragment
 		return u

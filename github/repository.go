@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,43 +17,70 @@ import (
 	"readthru/symbols"
 )
 
-// repository reads the default branch of a repository from its archive, which is never written to disk, or else from
-// the archive of a bare clone (rules B10 to B13).
+// repository reads the default branch of a repository, or a directory of another branch, from its archive, which is
+// never written to disk, or else from the archive of a bare clone (rules B10 to B13).
 func (r *read) repository(ctx context.Context) (*Page, error) {
 	if err := r.reads.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer r.reads.Release(1)
 	about := r.project(ctx)
+	if r.t.tree {
+		r.divide(ctx)
+	}
 	begun := time.Now()
-	p, err := r.fromArchive(ctx, about)
-	r.tried("github-archive", begun, err)
-	if err == nil || r.o.Git == "" || ctx.Err() != nil {
-		return p, err
+	var p *Page
+	private, err := r.shown(ctx, r.t, func(c *credential) (err error) {
+		p, err = r.fromArchive(ctx, about, c)
+		return err
+	})
+	r.tried("archive", begun, err)
+	if err == nil {
+		p.Private = private || about.Private
+		return p, nil
+	}
+	if r.o.Git == "" || ctx.Err() != nil {
+		return nil, err
 	}
 	begun = time.Now()
-	p, cloneErr := r.fromClone(ctx, about)
-	r.tried("github-clone", begun, cloneErr)
+	var cloneErr error
+	private, cloneErr = r.shown(ctx, r.t, func(c *credential) (err error) {
+		p, err = r.fromClone(ctx, about, c)
+		return err
+	})
+	r.tried("clone", begun, cloneErr)
 	if cloneErr == nil {
+		p.Private = private || about.Private
 		return p, nil
 	}
 	return nil, err // a clone fails for the same reason, with a less clear error
 }
 
-// archiveURL returns the URL of the default branch's archive.
-func (t *Target) archiveURL() *url.URL {
-	if t.codeload != nil {
-		return t.codeload.JoinPath(t.Owner, t.Repo, "tar.gz", "HEAD")
+// branch returns the branch that is read; empty for the default branch.
+func (t *Target) branch() string {
+	if !t.tree {
+		return ""
 	}
-	return t.base.JoinPath(t.Owner, t.Repo, "archive", "HEAD.tar.gz")
+	return t.Branch
 }
 
-func (r *read) fromArchive(ctx context.Context, about project) (*Page, error) {
+// dir returns the directory that is read; empty for the whole tree.
+func (t *Target) dir() string {
+	if !t.tree {
+		return ""
+	}
+	return t.Path
+}
+
+// fromArchive reads the archive that the host makes of a branch. The error is a refusedError if the host answers with
+// something else, as hosts do that want a reader to sign in.
+func (r *read) fromArchive(ctx context.Context, about project, c *credential) (*Page, error) {
 	fields := http.Header{"Accept": {"application/gzip, */*;q=0.1"}, "Accept-Encoding": {"identity"}}
+	r.t.authorise(fields, c)
 	if r.validator != "" {
 		fields.Set("If-None-Match", r.validator)
 	}
-	resp, from, err := r.get(ctx, r.t.archiveURL(), fields)
+	resp, from, err := r.get(ctx, r.t.forge().archive(r.t, r.t.branch(), about.Branch), fields)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +94,7 @@ func (r *read) fromArchive(ctx context.Context, about project) (*Page, error) {
 	packed := r.limits.packed(resp.Body)
 	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
-		return nil, fmt.Errorf("read the archive: %w", err)
+		return nil, &refusedError{fmt.Errorf("read the archive: %w", err)}
 	}
 	defer unpacked.Close() //nolint:errcheck // its end was read, or is of no matter
 	p, err := r.archivePage(ctx, about, r.limits.unpackedFrom(unpacked, packed))
@@ -93,51 +119,69 @@ func (r *read) archivePage(ctx context.Context, about project, tar io.Reader) (*
 		builder = r.o.Symbols.Begin(ctx)
 		wants, add = symbols.Supported, builder.Add
 	}
-	files, err := readArchive(ctx, tar, r.limits, wants, add)
+	files, err := readArchive(ctx, tar, r.limits, r.t.dir(), wants, add)
 	if err != nil {
 		return nil, err
+	}
+	if r.t.dir() != "" && len(files.files) == 0 && files.readme == nil {
+		return nil, fmt.Errorf("%w: the branch has no directory %s", ErrGone, r.t.dir())
 	}
 	var m *symbols.Map
 	if builder != nil {
 		m = builder.Map(symbolTokens)
 	}
-	p := r.t.repositoryPage(about, files, m, r.limits.file)
-	p.Private = about.Private
-	return p, nil
+	if about.Branch == "" && !r.t.tree {
+		about.Branch = r.listRefs(ctx).head
+	}
+	return r.t.repositoryPage(about, files, m, r.limits.file), nil
 }
 
 // repositoryPage writes a repository's page: README, list of files and symbol map, with a warning for each that is cut.
 // A README of maxFile bytes was cut.
 func (t *Target) repositoryPage(about project, files *archive, m *symbols.Map, maxFile int64) *Page {
 	p := &Page{Title: t.name(), Description: singleLine(about.Description), Meta: page.Meta{}}
+	branch, ref := about.Branch, "HEAD"
+	if t.tree {
+		branch, ref = t.Branch, escape(t.Branch)
+	}
+	if t.kind == page.Gitea && branch != "" {
+		ref = "branch/" + escape(branch)
+	}
+	if t.dir() != "" {
+		p.Title += " · " + singleLine(t.Path)
+	}
 	var b bytes.Buffer
 	for name, value := range map[string]string{
-		"commit": files.commit, "branch": about.Branch,
-		"description": p.Description, "license": about.License.Name,
+		"commit": files.commit, "branch": branch,
+		"description": p.Description, "license": about.License,
 	} {
 		if value = singleLine(value); value != "" {
 			p.Meta[name] = value
 		}
 	}
 	if files.readme != nil {
-		b.Write(p.readmeMarkdown(files.readmePath, files.readme, t.linksOf("HEAD", files.readmePath)))
+		b.Write(p.readmeMarkdown(files.readmePath, files.readme, t.linksOf(ref, files.readmePath)))
 		p.Readme = Span{From: 0, To: b.Len()}
 		if int64(len(files.readme)) == maxFile {
 			p.warn("readme-cut")
 		}
 	} else {
-		fmt.Fprintf(&b, "# %s\n\nThe repository has no README.\n", t.name())
+		what := "repository"
+		if t.dir() != "" {
+			what = "directory"
+		}
+		fmt.Fprintf(&b, "# %s\n\nThe %s%s", inlineText(p.Title), what, noReadme)
 	}
-	b.WriteString("\n## Repository files\n\n")
+	b.WriteString(filesHeading)
 	if len(files.files) == 0 {
-		b.WriteString("There are none to list.\n")
+		b.WriteString("No files to list.\n")
 	} else {
 		b.Write(p.fenced("text", []byte(fileList(files.files))))
 	}
 	b.WriteString("\n" + files.summary() + "\n")
 	if m != nil {
 		if len(m.Files) > 0 {
-			b.WriteString("\n## Symbol map\n\n")
+			b.WriteString(symbolsHeading)
 			from := b.Len()
 			b.Write(p.fenced("text", []byte(m.Text())))
 			p.SymbolMap = inFence(b.Bytes(), from)
@@ -152,6 +196,28 @@ func (t *Target) repositoryPage(about project, files *archive, m *symbols.Map, m
 	p.warnHidden()
 	p.Markdown = b.Bytes()
 	return p
+}
+
+// The headings of a repository's page.
+const (
+	filesHeading   = "\n## Repository files\n\n"
+	symbolsHeading = "\n## Symbol map\n\n"
+	noReadme       = " has no README.\n"
+)
+
+// Parts returns where README and symbol map are in a repository's page, as the page had them when it was made.
+func Parts(markdown []byte) (readme, symbolMap Span) {
+	files := bytes.LastIndex(markdown, []byte(filesHeading))
+	if files < 0 {
+		return Span{}, Span{}
+	}
+	if !bytes.HasSuffix(markdown[:files], []byte(noReadme)) {
+		readme = Span{0, files}
+	}
+	if at := bytes.LastIndex(markdown, []byte(symbolsHeading)); at > files {
+		symbolMap = inFence(markdown, at+len(symbolsHeading))
+	}
+	return readme, symbolMap
 }
 
 // inFence returns the span of the text in the fenced block that begins at from and ends the markdown.

@@ -8,22 +8,23 @@ import (
 	"readthru/page"
 )
 
-// Target is what a URL names on GitHub.
+// Target is what a URL names on a forge.
 type Target struct {
-	*page.GitHubInfo // nil for a gist
-	Type             page.Type
+	*page.GitHubInfo           // nil for a gist
+	Type             page.Type // of the page
 
 	*host
 	ref  string // of a file: branch and path as the URL has them, escaped
+	tree bool   // it is the directory, or the whole, of a branch
 	gist string // id of a gist
 }
 
-// Target returns what u names on GitHub, or nil if this package does not read it: issues and pull requests need a
-// token.
+// Target returns what u names on a forge, or nil if this package does not read it: issues and pull requests of GitHub
+// need a token.
 func (r *Reader) Target(u *url.URL) *Target {
 	for _, h := range r.hosts {
 		if t := h.target(u); t != nil {
-			if t.token == "" && (t.Type == page.GitHubIssue || t.Type == page.GitHubPR) {
+			if t.kind == page.GitHub && t.Type.IsDiscussion() && !t.wallet.mayHave() {
 				return nil
 			}
 			return t
@@ -36,42 +37,48 @@ func (h *host) target(u *url.URL) *Target {
 	if id := gistID(u); id != "" && h.name == "github.com" {
 		return &Target{host: h, Type: page.Web, gist: id}
 	}
-	public := *u // as it would be on github.com
-	if page.Authority(u) == h.name {
-		public.Scheme, public.Host = "https", "github.com"
-	} else if h.name != "github.com" {
-		return nil
-	}
-	info, kind := page.GitHubOf(&public)
-	switch kind {
-	case "":
-		return nil
-	case page.GitHubFile:
-		parts := strings.FieldsFunc(public.EscapedPath(), func(r rune) bool { return r == '/' })
-		skip := 3 // owner, repository, blob
-		if !strings.EqualFold(public.Host, "github.com") && !strings.EqualFold(public.Host, "www.github.com") {
-			skip = 2
+	var info *page.GitHubInfo
+	var kind page.Type
+	if h.name == "github.com" {
+		if info, kind = page.GitHubOf(u); kind == "" && page.Authority(u) == h.name {
+			info, kind = h.kind.Of(u)
 		}
-		return &Target{host: h, GitHubInfo: info, Type: kind, ref: strings.Join(parts[skip:], "/")}
+	} else if page.Authority(u) == h.name {
+		info, kind = h.kind.Of(u)
 	}
-	return &Target{host: h, GitHubInfo: info, Type: kind}
+	if kind == "" {
+		return nil
+	}
+	t := &Target{GitHubInfo: info, Type: kind, host: h}
+	switch {
+	case kind == page.Directory:
+		t.tree = true
+		if t.Type = page.Web; h.kind != page.GitHub { // rule B2: on GitHub, a repository's URL says nothing further
+			t.Type = page.Repository
+		}
+	case kind.IsFile():
+		parts := strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
+		after := strings.Count(info.Branch+"/"+info.Path, "/") + 1 // segments of branch and path
+		switch {
+		case len(parts) >= after+2 && parts[len(parts)-after-2] == "refs":
+			after += 2
+		case h.kind == page.Gitea:
+			after++ // branch, tag or commit
+		}
+		t.ref = strings.Join(parts[max(0, len(parts)-after):], "/")
+	}
+	return t
 }
 
 // name returns the repository's name with its owner.
 func (t *Target) name() string { return t.Owner + "/" + t.Repo }
 
-// PublicURL returns the address that the target has, or would have, on github.com. The target must not be a gist.
-func (t *Target) PublicURL() *url.URL {
-	u := mustParse(t.RepoURL)
-	switch t.Type {
-	case page.GitHubFile:
-		return u.JoinPath("blob", t.Branch, t.Path)
-	case page.GitHubIssue:
-		return u.JoinPath("issues", fmt.Sprint(t.IssueNumber))
-	case page.GitHubPR:
-		return u.JoinPath("pull", fmt.Sprint(t.PRNumber))
+// Display returns a short name of the target for people. The target must not be a gist.
+func (t *Target) Display() string {
+	if t.tree {
+		return page.Shown(t.Name(page.Directory))
 	}
-	return u
+	return page.Shown(t.Name(t.Type))
 }
 
 // Recipe names how the target's page is made: the same source gives another page when the recipe is another.
@@ -80,5 +87,5 @@ func (r *Reader) Recipe(t *Target) string {
 	if r.o.Symbols != nil {
 		version = r.o.Symbols.Version()
 	}
-	return fmt.Sprintf("github %d %s %s %t", recipe, version, t.base, t.token != "")
+	return fmt.Sprintf("github %d %s %s %t", recipe, version, t.base, t.wallet.mayHave())
 }

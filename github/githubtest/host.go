@@ -1,4 +1,4 @@
-// Package githubtest provides a server that behaves like GitHub, for tests.
+// Package githubtest provides servers that behave like GitHub and other forges, for tests.
 package githubtest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// Host serves what GitHub serves, each under its own host name: pages, clones, archives, contents of files and the REST
-// API. Its repositories are made by git.
+// Host serves what GitHub serves, or what another forge does (GitLab, Gitea, Bitbucket), each under its own host name:
+// pages, clones, archives, contents of files and the REST API. Its repositories are made by git.
 type Host struct {
 	Root string // holds the bare repositories, owner/name.git
 
@@ -29,7 +29,8 @@ type Host struct {
 	API        map[string]any    // answers by path and query
 	APIStatus  int               // of all answers of the API; 0: 200, or 404
 	Tokens     map[string]string // the last Authorization field that a host got
-	Private    map[string]bool   // repositories that the host does not show
+	Private    map[string]bool   // repositories that the host shows to those with Token only
+	Token      string            // empty: nobody has it
 
 	tb testing.TB
 }
@@ -103,7 +104,13 @@ func (h *Host) Add(name string, files map[string]string) string {
 	return Git(h.tb, work, "rev-parse", "HEAD")
 }
 
-// ServeHTTP serves all of the host.
+// has reports whether there is a repository.
+func (h *Host) has(name string) bool {
+	_, err := os.Stat(filepath.Join(h.Root, name+".git"))
+	return name != "" && err == nil
+}
+
+// ServeHTTP serves all of the host, as GitHub does.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, _ := strings.Cut(r.Host, ":")
 	path := strings.TrimPrefix(r.URL.Path, "/")
@@ -112,31 +119,32 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(parts) >= 2 {
 		name = parts[0] + "/" + strings.TrimSuffix(parts[1], ".git")
 	}
-	_, err := os.Stat(filepath.Join(h.Root, name+".git"))
-	there := name != "" && err == nil && !h.Private[name]
+	there := h.shows(r, name)
 	switch {
 	case host == "api.github.com":
 		h.ServeAPI(w, r)
 	case host == "codeload.github.com" && h.Archive != nil:
 		h.Archive(w, r)
 	case host == "codeload.github.com":
-		if h.NoArchives || !there || len(parts) < 3 || parts[2] != "tar.gz/HEAD" {
-			http.Error(w, "404: Not Found", http.StatusNotFound)
-			return
+		ref := ""
+		if len(parts) == 3 {
+			ref = strings.TrimPrefix(parts[2], "tar.gz/")
 		}
-		h.ServeArchive(w, r, name)
+		switch {
+		case h.NoArchives || !there || ref == "" || ref == parts[2]:
+			http.Error(w, "404: Not Found", http.StatusNotFound)
+		case ref == "HEAD":
+			h.ServeArchive(w, r, name)
+		default:
+			h.serveRef(w, r, name, ref)
+		}
 	case host == "raw.githubusercontent.com" && there && len(parts) == 3:
 		h.ServeRaw(r.Context(), w, name, parts[2])
 	case host == "github.com" && h.Renamed[name] != "":
 		http.Redirect(w, r, "/"+strings.Replace(path, name, h.Renamed[name], 1)+"?"+r.URL.RawQuery,
 			http.StatusMovedPermanently)
 	case host == "github.com" && len(parts) == 3 && strings.HasSuffix(parts[1], ".git"):
-		if h.NoClones || !there {
-			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
-			http.Error(w, "Authentication required", http.StatusUnauthorized)
-			return
-		}
-		h.serveGit(w, r)
+		h.git(w, r, name)
 	case host == "github.com" && there:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		io.WriteString(w, "<!doctype html><title>"+name+"</title><main><h1>"+name+"</h1>"+

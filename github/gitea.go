@@ -1,0 +1,104 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"time"
+)
+
+// tea is Gitea and Forgejo.
+type tea struct{}
+
+func (tea) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
+
+func (tea) archive(t *Target, ref, main string) *url.URL {
+	if ref == "" {
+		ref = main
+	}
+	if ref == "" {
+		ref = "HEAD"
+	}
+	return below(t.base, t.place()+"/archive/"+escape(ref)+".tar.gz", "")
+}
+
+// raw also takes what the page of a file has before its path: branch, tag or commit, and its name. The name of a branch
+// alone is read too, though Gitea would rather not.
+func (tea) raw(t *Target, refAndFile string) *url.URL {
+	return below(t.base, t.place()+"/raw/"+refAndFile, "")
+}
+
+func (tea) blob(t *Target, ref, file string) *url.URL {
+	return below(t.base, path.Join(t.place(), "src", ref)+"/"+file, "")
+}
+
+func (tea) gitUser() string { return "oauth2" }
+
+// discussion reads an issue or a pull request. Gitea's API is made after GitHub's.
+func (g tea) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
+	repo, n := g.repository(r.t), fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber))
+	d := &discussion{Target: r.t}
+	head, private, err := r.apiShown(ctx, repo.JoinPath("issues", n), r.validator, &d.issue)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.private = private
+	if d.PullRequest != nil {
+		d.pull = new(pull)
+		if _, err := r.api(ctx, repo.JoinPath("pulls", n), "", d.pull); err != nil {
+			return nil, nil, err
+		}
+		if d.reviews, err = g.reviews(ctx, r, repo.JoinPath("pulls", n, "reviews")); err != nil {
+			return nil, nil, err
+		}
+		d.pull.Reviews = max(d.pull.Reviews, len(d.reviews))
+	}
+	if d.Comments > 0 { // all of them come at once
+		if _, err := r.api(ctx, repo.JoinPath("issues", n, "comments"), "", &d.comments); err != nil {
+			return nil, nil, err
+		}
+		d.comments = d.comments[:min(len(d.comments), maxComments)]
+	}
+	return d, head, nil
+}
+
+// maxReviews bounds how many reviews are asked for their comments.
+const maxReviews = 20
+
+// reviews reads the reviews of a pull request, and their comments on lines.
+func (tea) reviews(ctx context.Context, r *read, at *url.URL) (list []comment, err error) {
+	var reviews []struct {
+		ID        int       `json:"id"`
+		User      user      `json:"user"`
+		Body      string    `json:"body"`
+		Submitted time.Time `json:"submitted_at"`
+		Comments  int       `json:"comments_count"`
+	}
+	if _, err := r.api(ctx, at, "", &reviews); err != nil {
+		return nil, err
+	}
+	for i, review := range reviews {
+		if review.Body != "" {
+			list = append(list, comment{User: review.User, Body: review.Body, CreatedAt: review.Submitted})
+		}
+		if review.Comments == 0 || i >= maxReviews {
+			continue
+		}
+		var some []struct {
+			User      user      `json:"user"`
+			Body      string    `json:"body"`
+			CreatedAt time.Time `json:"created_at"`
+			Path      string    `json:"path"`
+			Line      int       `json:"position"`
+		}
+		if _, err := r.api(ctx, at.JoinPath(fmt.Sprint(review.ID), "comments"), "", &some); err != nil {
+			return nil, err
+		}
+		for _, c := range some {
+			list = append(list, comment{c.User, c.Body, c.CreatedAt, c.Path, c.Line})
+		}
+	}
+	return list, nil
+}
