@@ -43,7 +43,7 @@ const policy = `
 	proxy/repeat          →
 	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, proxy/repeat
 	crawl                 → page, httpfield, fetch
-	firecrawl             → page, httpfield, fetch, crawl, summary
+	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge

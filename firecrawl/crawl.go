@@ -87,6 +87,8 @@ func (b *crawlBody) check() error {
 			maxPattern)
 	case o.wants("screenshot"):
 		return bad("formats: screenshot is not supported here for a crawl")
+	case o.wants("changeTracking"):
+		return bad("formats: changeTracking is not supported here for a crawl: use batch/scrape")
 	case o.Lockdown:
 		return bad("lockdown is not supported here for a crawl")
 	case o.StoreInCache != nil && !*o.StoreInCache:
@@ -223,6 +225,9 @@ func (s *Service) crawled(ctx context.Context, p *crawl.Page, o *scrapeOptions) 
 		if err := s.summarise(ctx, d, p.Page, p.Markdown, d.private); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.data(ctx, d, p.Page, p.Markdown, o, d.private); err != nil {
+		return nil, err
 	}
 	d.Warning = o.warning(p.Page.Warnings)
 	return d, nil

@@ -20,3 +20,6 @@ func LimitLifetime(tb testing.TB, d time.Duration) {
 	lifetime = d
 	tb.Cleanup(func() { lifetime = was })
 }
+
+// Difference is the form in which changes are told.
+func Difference(was, is string) any { return difference([]byte(was), []byte(is)) }

@@ -1,23 +1,26 @@
 // Package firecrawl imitates a Firecrawl server, so that a program written for Firecrawl can use readthru instead. It
-// serves pages, crawls, maps of sites and batches of pages, by versions 1 and 2 of Firecrawl's API.
+// serves pages, crawls, maps of sites, batches of pages and searches, by versions 1 and 2 of Firecrawl's API.
 //
 // Pages come from package fetch and crawls from package crawl, so the cache, the address guard and robots.txt apply as
 // everywhere. A [Service] has a handler for each of its [Service.Routes]. The caller mounts the handlers and guards
 // them.
 //
 // Bodies are strict: an unknown key is an error that names it. A known key that asks for something readthru does not
-// have (actions, mobile, location, formats that a model makes, webhooks, other hosts in one crawl …) is refused by
-// name. Keys that make no difference to the answer are ignored: origin, integration and auditMetadata (they describe
-// the client), proxy, blockAds, fastMode, parsers, parsePDF and removeBase64Images (they say how to get a page; PDFs
-// are always read, and data: images are never kept), deduplicateSimilarURLs (always done), useIndex and ignoreCache
-// (of a map). skipTlsVerification is ignored with a warning: certificates are always verified.
+// have (actions, mobile, location, webhooks, other hosts in one crawl …) is refused by name. Keys that make no
+// difference to the answer are ignored: origin, integration and auditMetadata (they describe the client), proxy,
+// blockAds, fastMode, parsers, parsePDF and removeBase64Images (they say how to get a page; PDFs are always read, and
+// data: images are never kept), deduplicateSimilarURLs (always done), useIndex and ignoreCache (of a map).
+// skipTlsVerification is ignored with a warning: certificates are always verified.
 //
-// The two differ in these points. maxAge bounds the age of a stored answer, and so does its freshness in HTTP; without
-// maxAge, version 2 follows HTTP and version 1 asks the origin. timeout can only shorten fetch.timeout, and a crawl
-// ignores it. waitFor renders the page in a browser, which waits until the page is quiet instead of that long. maxDepth
-// counts links from the start, as maxDiscoveryDepth does. A page that its origin refuses with a status is a success
-// without markdown, as with Firecrawl: its metadata has the status and an error. A page requested with headers of the
-// caller is fetched from its own host only and never kept.
+// The two differ in these points. maxAge bounds the age of a stored answer, and so does its freshness in HTTP;
+// without maxAge, version 2 follows HTTP and version 1 asks the origin. A page may take as long as timeout says,
+// also longer than fetch.timeout, which bounds its rendering; a crawl ignores timeout. waitFor renders the page in a
+// browser, which waits until the page is quiet instead of that long. maxDepth counts links from the start, as
+// maxDiscoveryDepth does. A page that its origin refuses with a status is a success without markdown, as with
+// Firecrawl: its metadata has the status and an error. A page requested with headers of the caller is fetched from
+// its own host only and never kept. changeTracking compares a page with its last version here, whoever read that.
+// The data of the format json are read by the model of llm.*, as far as the page may be told to it, and are held
+// against the schema. A search finds pages read here, and those that SearXNG finds.
 //
 // A job and its documents exist for a day, or until the process ends.
 package firecrawl
@@ -31,15 +34,22 @@ import (
 	"strings"
 
 	"readthru/crawl"
+	"readthru/knowledge"
+	"readthru/store"
 	"readthru/summary"
 )
 
 // Options configures a Service.
 type Options struct {
 	Crawl   crawl.Config   // how sites are crawled and pages fetched; its Fetcher is required
-	Summary *summary.Maker // if nil, summaries are extractive
-	Dir     string         // directory for the documents of jobs; if empty, the system's temporary directory
-	Log     *slog.Logger   // if nil, nothing is logged
+	Summary *summary.Maker // if nil, summaries are extractive, and no model reads data out of pages
+
+	Store     *store.Store         // its versions tell what changed; if nil, that is not known
+	Knowledge *knowledge.Knowledge // what a search finds here; if nil, nothing
+	SearXNG   *SearXNG             // what it finds elsewhere; if nil, nothing
+
+	Dir string       // directory for the documents of jobs; if empty, the system's temporary directory
+	Log *slog.Logger // if nil, nothing is logged
 }
 
 // Service imitates a Firecrawl server. It is safe for concurrent use.
@@ -99,6 +109,12 @@ func (s *Service) Routes() []Route {
 		add("Scrape", "POST", "/scrape", "returns a page in the requested formats"+as, nil, scrapeBody{}, scrapeAnswer{},
 			s.serveScrape)
 		add("Map", "POST", "/map", "lists the URLs of a site"+as, nil, mapBody{}, links, s.serveMap)
+		var results any = searchAnswer[[]found]{}
+		if v == 2 {
+			results = searchAnswer[webResults]{}
+		}
+		add("Search", "POST", "/search", "finds pages read, and pages of the web by SearXNG if that is configured"+as, nil,
+			searchBody{}, results, s.serveSearch)
 		add("Crawl", "POST", "/crawl", "starts to crawl a site"+as, nil, crawlBody{}, startAnswer{}, s.serveCrawl)
 		add("ListCrawls", "GET", "/crawl/active", "lists the running crawls", nil, nil, activeAnswer{}, s.serveActive)
 		add("Batch", "POST", "/batch/scrape", "starts to get a batch of pages"+as, nil, batchBody{}, startAnswer{},
@@ -124,6 +140,12 @@ func (s *Service) Routes() []Route {
 // Owns reports whether a path belongs to this API. Its errors then need the form that [Refuse] writes.
 func Owns(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/")
+}
+
+// Missing says of a path of Firecrawl's API that there is none here.
+func Missing(path string) string {
+	_, name, _ := strings.Cut(strings.Trim(path, "/"), "/")
+	return fmt.Sprintf("%.60q is not supported here: use scrape, batch/scrape, crawl, map or search", name)
 }
 
 // version is a version of the API: 1 or 2.

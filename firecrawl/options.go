@@ -1,6 +1,7 @@
 package firecrawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -12,11 +13,12 @@ import (
 
 	"readthru/fetch"
 	"readthru/httpfield"
+	"readthru/summary"
 )
 
 // scrapeOptions says which formats of a page are wanted and how to get it.
 type scrapeOptions struct {
-	// markdown (default), html, rawHtml, links, summary, screenshot
+	// markdown (default), html, rawHtml, links, summary, screenshot, json, changeTracking
 	Formats         []format          `json:"formats"`
 	OnlyMainContent *bool             `json:"onlyMainContent"` // default true
 	IncludeTags     []string          `json:"includeTags"`     // CSS selectors
@@ -28,6 +30,8 @@ type scrapeOptions struct {
 	StoreInCache    *bool             `json:"storeInCache"`
 	Lockdown        bool              `json:"lockdown"` // answer from the cache only
 	SkipTLS         bool              `json:"skipTlsVerification"`
+	JSON            *dataOptions      `json:"jsonOptions"`           // of the format json, in version 1
+	Changes         *changeOptions    `json:"changeTrackingOptions"` // of the format changeTracking, in version 1
 
 	Origin       ignored `json:"origin"`
 	Integration  ignored `json:"integration"`
@@ -39,52 +43,156 @@ type scrapeOptions struct {
 	ParsePDF     ignored `json:"parsePDF"`
 	RemoveImages ignored `json:"removeBase64Images"`
 
-	Actions        wanted `json:"actions"`
-	Agent          wanted `json:"agent"`
-	ChangeTracking wanted `json:"changeTrackingOptions"`
-	Extract        wanted `json:"extract"`
-	Geolocation    wanted `json:"geolocation"`
-	JSONOptions    wanted `json:"jsonOptions"`
-	Location       wanted `json:"location"`
-	MinAge         wanted `json:"minAge"`
-	Mobile         wanted `json:"mobile"`
-	CleanContent   wanted `json:"onlyCleanContent"`
-	Profile        wanted `json:"profile"`
-	RedactPII      wanted `json:"redactPII"`
-	SafeMode       wanted `json:"safeMode"`
-	Threats        wanted `json:"threatProtection"`
-	NoRetention    wanted `json:"zeroDataRetention"`
+	Actions      wanted `json:"actions"`
+	Agent        wanted `json:"agent"`
+	Extract      wanted `json:"extract"`
+	Geolocation  wanted `json:"geolocation"`
+	Location     wanted `json:"location"`
+	MinAge       wanted `json:"minAge"`
+	Mobile       wanted `json:"mobile"`
+	CleanContent wanted `json:"onlyCleanContent"`
+	Profile      wanted `json:"profile"`
+	RedactPII    wanted `json:"redactPII"`
+	SafeMode     wanted `json:"safeMode"`
+	Threats      wanted `json:"threatProtection"`
+	NoRetention  wanted `json:"zeroDataRetention"`
 }
 
-// format is a format of a page.
-type format string
+// format is a format of a page, with its own options in version 2.
+type format struct {
+	name    string
+	data    dataOptions
+	changes changeOptions
+}
+
+// dataOptions says what the format json reads out of a page, with a model.
+type dataOptions struct {
+	Schema json.RawMessage `json:"schema"`
+	Prompt string          `json:"prompt"`
+	System string          `json:"systemPrompt"`
+	Guard  wanted          `json:"checkPromptInjection"`
+}
+
+// changeOptions says how the format changeTracking compares a page with its last version.
+type changeOptions struct {
+	Modes  []string `json:"modes"` // git-diff
+	Tag    wanted   `json:"tag"`
+	Schema wanted   `json:"schema"`
+	Prompt wanted   `json:"prompt"`
+}
 
 // formats are the supported formats by the names that requests use.
-var formats = map[string]format{
+var formats = map[string]string{
 	"markdown": "markdown", "html": "html", "rawHtml": "rawHtml", "links": "links",
 	"summary": "summary", "screenshot": "screenshot", "screenshot@fullPage": "screenshot",
+	"json": "json", "changeTracking": "changeTracking",
 }
 
 // UnmarshalJSON reads a name, or an object whose type is a name.
 func (f *format) UnmarshalJSON(b []byte) error {
 	var name string
+	var keys map[string]json.RawMessage
 	if json.Unmarshal(b, &name) != nil {
-		var keys map[string]json.RawMessage
 		if json.Unmarshal(b, &keys) != nil || json.Unmarshal(keys["type"], &name) != nil {
 			return bad("formats: a format must be a name or an object with a type")
 		}
-		for k := range keys {
-			if k != "type" && (formats[name] != "screenshot" || k != "fullPage" && k != "quality" && k != "viewport") &&
-				formats[name] != "" {
-				return bad("Unrecognized key in body: %q of the format %s", k, name)
-			}
-		}
 	}
-	if *f = formats[name]; *f == "" {
-		return bad("formats: %q is not supported here: use markdown, html, rawHtml, links, summary or screenshot",
-			name)
+	if f.name = formats[name]; f.name == "" {
+		return bad("formats: %q is not supported here: use markdown, html, rawHtml, links, summary, screenshot, json or "+
+			"changeTracking", name)
+	}
+	delete(keys, "type")
+	if len(keys) == 0 {
+		return nil
+	}
+	var options any = &struct{}{}
+	switch f.name {
+	case "json":
+		options = &f.data
+	case "changeTracking":
+		options = &f.changes
+	case "screenshot":
+		options = &struct {
+			FullPage ignored `json:"fullPage"`
+			Quality  ignored `json:"quality"`
+			Viewport ignored `json:"viewport"`
+		}{}
+	}
+	rest, err := json.Marshal(keys)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(rest))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(options); err != nil {
+		if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			return bad("Unrecognized key in body: %s of the format %s", key, name)
+		}
+		return bad("formats: %s: %s", name, strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// dataRequest returns what the format json asks for; nil if it is not wanted.
+func (o *scrapeOptions) dataRequest() *dataOptions {
+	for i := range o.Formats {
+		if f := &o.Formats[i]; f.name == "json" {
+			if o.JSON != nil {
+				return o.JSON
+			}
+			return &f.data
+		}
+	}
+	return nil
+}
+
+// changeTracking returns how changes are wanted; nil if they are not.
+func (o *scrapeOptions) changeTracking() *changeOptions {
+	for i := range o.Formats {
+		if f := &o.Formats[i]; f.name == "changeTracking" {
+			if o.Changes != nil {
+				return o.Changes
+			}
+			return &f.changes
+		}
+	}
+	return nil
+}
+
+// checkFormats returns an error for options of formats that are wrong or not supported.
+func (o *scrapeOptions) checkFormats() error {
+	if o.JSON != nil && o.dataRequest() == nil {
+		return bad("jsonOptions needs the format json")
+	}
+	if o.Changes != nil && o.changeTracking() == nil {
+		return bad("changeTrackingOptions needs the format changeTracking")
+	}
+	if d := o.dataRequest(); d != nil {
+		if err := refuse(key{"checkPromptInjection", d.Guard}); err != nil {
+			return err
+		}
+		if len(d.Schema) == 0 && d.Prompt == "" {
+			return bad("formats: json needs a schema or a prompt")
+		}
+		if err := d.request(false).Check(); err != nil {
+			return bad("formats: json: %s", err)
+		}
+	}
+	if c := o.changeTracking(); c != nil {
+		for _, mode := range c.Modes {
+			if mode != "git-diff" {
+				return bad("changeTracking: mode %q is not supported here: use git-diff", mode)
+			}
+		}
+		return refuse(key{"changeTracking: tag", c.Tag}, key{"changeTracking: schema", c.Schema},
+			key{"changeTracking: prompt", c.Prompt})
+	}
+	return nil
+}
+
+// request returns what to ask a model for.
+func (d *dataOptions) request(local bool) *summary.DataRequest {
+	return &summary.DataRequest{Schema: d.Schema, Prompt: d.Prompt, System: d.System, Local: local}
 }
 
 // The bounds of options.
@@ -97,9 +205,8 @@ const (
 // check returns an error for options that are wrong or not supported.
 func (o *scrapeOptions) check() error {
 	if err := refuse(
-		key{"actions", o.Actions}, key{"agent", o.Agent}, key{"changeTrackingOptions", o.ChangeTracking},
-		key{"extract", o.Extract}, key{"geolocation", o.Geolocation},
-		key{"jsonOptions", o.JSONOptions}, key{"location", o.Location}, key{"minAge", o.MinAge}, key{"mobile", o.Mobile},
+		key{"actions", o.Actions}, key{"agent", o.Agent}, key{"extract", o.Extract}, key{"geolocation", o.Geolocation},
+		key{"location", o.Location}, key{"minAge", o.MinAge}, key{"mobile", o.Mobile},
 		key{"onlyCleanContent", o.CleanContent},
 		key{"profile", o.Profile}, key{"redactPII", o.RedactPII}, key{"safeMode", o.SafeMode},
 		key{"threatProtection", o.Threats}, key{"zeroDataRetention", o.NoRetention},
@@ -116,6 +223,9 @@ func (o *scrapeOptions) check() error {
 	}
 	if err := o.view().Check(); err != nil {
 		return bad("includeTags, excludeTags: %s", err)
+	}
+	if err := o.checkFormats(); err != nil {
+		return err
 	}
 	return checkHeaders(o.Headers)
 }
@@ -144,13 +254,14 @@ func checkHeaders(list map[string]string) error {
 }
 
 // wants reports whether a format is wanted.
-func (o *scrapeOptions) wants(f format) bool {
-	return slices.Contains(o.Formats, f) || len(o.Formats) == 0 && f == "markdown"
+func (o *scrapeOptions) wants(name string) bool {
+	return slices.ContainsFunc(o.Formats, func(f format) bool { return f.name == name }) ||
+		len(o.Formats) == 0 && name == "markdown"
 }
 
-// fresh reports whether the origin must be asked.
+// fresh reports whether the origin must be asked: by default in version 1, and always to see what changed.
 func (o *scrapeOptions) fresh(v version) bool {
-	return o.MaxAge == nil && v == 1 || o.MaxAge != nil && *o.MaxAge == 0
+	return o.MaxAge == nil && (v == 1 || o.wants("changeTracking")) || o.MaxAge != nil && *o.MaxAge == 0
 }
 
 func (o *scrapeOptions) view() fetch.View {
@@ -165,7 +276,8 @@ func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Reque
 	r := fetch.Request{
 		URL: u, Own: true, Force: o.fresh(v) && !o.Lockdown, CacheOnly: o.Lockdown, NoStore: o.StoreInCache != nil &&
 			!*o.StoreInCache, Agent: agent, View: o.view(),
-		Links: o.wants("links"), Source: o.wants("rawHtml"), Trimmed: o.wants("html"), Screenshot: o.wants("screenshot"),
+		Timeout: o.limit(), Links: o.wants("links"), Source: o.wants("rawHtml"), Trimmed: o.wants("html"),
+		Screenshot: o.wants("screenshot"),
 	}
 	if o.WaitFor > 0 {
 		r.Render = fetch.RenderAlways

@@ -21,6 +21,7 @@ import (
 	"readthru/crawl"
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
 )
@@ -98,6 +99,13 @@ func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 // Public makes every host public.
 func (s *site) Public(context.Context, *url.URL) error { return nil }
 
+// put changes a page.
+func (s *site) put(uri, content string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages[uri] = content
+}
+
 func (s *site) count(prefix string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,10 +125,17 @@ type rig struct {
 	store   *store.Store
 	crawl   crawl.Config
 	service *firecrawl.Service
+	know    *knowledge.Knowledge // nil if searches find nothing here
 	dir     string
 }
 
 func newRig(tb testing.TB, pages map[string]string) *rig {
+	tb.Helper()
+	return newRigWith(tb, pages, func(*firecrawl.Options) {})
+}
+
+// newRigWith is newRig with other options of the service.
+func newRigWith(tb testing.TB, pages map[string]string, change func(*firecrawl.Options)) *rig {
 	tb.Helper()
 	s := &site{pages: pages}
 	st, err := store.Open(store.Options{Dir: tb.TempDir()})
@@ -137,7 +152,10 @@ func newRig(tb testing.TB, pages map[string]string) *rig {
 		BlockedDomains: []string{"blocked.test"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 	})
 	r := &rig{site: s, store: st, crawl: crawl.Config{Fetcher: f, Interval: -1}, dir: tb.TempDir()}
-	r.service = firecrawl.New(firecrawl.Options{Crawl: r.crawl, Dir: r.dir})
+	o := firecrawl.Options{Crawl: r.crawl, Store: st, Dir: r.dir}
+	change(&o)
+	r.know = o.Knowledge
+	r.service = firecrawl.New(o)
 	mux := http.NewServeMux()
 	for _, rt := range r.service.Routes() {
 		mux.HandleFunc(rt.Method+" "+rt.Path, rt.Handle)
@@ -145,6 +163,9 @@ func newRig(tb testing.TB, pages map[string]string) *rig {
 	r.Handler = mux
 	tb.Cleanup(func() {
 		r.service.Close()
+		if r.know != nil {
+			_ = r.know.Close() // it wrote nothing since it was last drained
+		}
 		if err := errors.Join(f.Close(), c.Close(), st.Close()); err != nil {
 			tb.Error(err)
 		}

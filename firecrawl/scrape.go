@@ -3,6 +3,7 @@ package firecrawl
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,14 +30,16 @@ type scrapeAnswer struct {
 
 // document is a page in the requested formats.
 type document struct {
-	Markdown   *string        `json:"markdown,omitempty"`
-	HTML       *string        `json:"html,omitempty"`    // main content only, with absolute links
-	RawHTML    *string        `json:"rawHtml,omitempty"` // from the origin, or as a browser rendered it
-	Links      []string       `json:"links,omitzero"`
-	Summary    *string        `json:"summary,omitempty"`
-	Screenshot string         `json:"screenshot,omitempty"` // a PNG of the whole page, as a data: URL
-	Warning    string         `json:"warning,omitempty"`
-	Metadata   map[string]any `json:"metadata"`
+	Markdown   *string         `json:"markdown,omitempty"`
+	HTML       *string         `json:"html,omitempty"`    // main content only, with absolute links
+	RawHTML    *string         `json:"rawHtml,omitempty"` // from the origin, or as a browser rendered it
+	Links      []string        `json:"links,omitzero"`
+	Summary    *string         `json:"summary,omitempty"`
+	Screenshot string          `json:"screenshot,omitempty"` // a PNG of the whole page, as a data: URL
+	JSON       json.RawMessage `json:"json,omitempty"`       // what a model read out of it
+	Changes    *changes        `json:"changeTracking,omitempty"`
+	Warning    string          `json:"warning,omitempty"`
+	Metadata   map[string]any  `json:"metadata"`
 
 	private bool // for one reader only, or its origin forbids storing it
 }
@@ -58,17 +61,23 @@ func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
 func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked string, o *scrapeOptions,
 	agent string,
 ) (*document, error) {
+	if o.dataRequest() != nil && !s.o.Summary.HasModel() {
+		return nil, bad("formats: json needs a model, and none is configured here: set llm.provider")
+	}
 	if limit := o.limit(); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
+	before := s.before(u, o)
 	ans, err := s.o.Crawl.Fetcher.Page(ctx, o.request(v, u, agent))
 	if refused, ok := errors.AsType[*fetch.Error](err); ok && refused.Kind == fetch.KindHTTP {
 		if o.Lockdown && refused.Status == http.StatusGatewayTimeout {
 			return nil, &failure{http.StatusNotFound, codeNotCached, "nothing in the cache answers " + refused.URL}
 		}
-		return refusedPage(asked, u, refused.Status, o), nil
+		d := refusedPage(asked, u, refused.Status, o)
+		d.Changes = before.gone(refused.Status)
+		return d, nil
 	}
 	if err != nil {
 		return nil, err
@@ -96,6 +105,17 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	if o.wants("summary") {
 		if err := s.summarise(ctx, d, ans.Page, string(markdown), ans.Private || len(o.Headers) > 0); err != nil {
 			return nil, err
+		}
+	}
+	if err := s.data(ctx, d, ans.Page, string(markdown), o, ans.Private || len(o.Headers) > 0); err != nil {
+		return nil, err
+	}
+	if before != nil {
+		if d.Changes, err = before.changes(); err != nil {
+			return nil, err
+		}
+		if d.private {
+			told = append(told, "changeTracking: the page may not be kept, so it is compared with nothing")
 		}
 	}
 	d.Warning = o.warning(told)
@@ -132,6 +152,27 @@ func (s *Service) summarise(ctx context.Context, d *document, p *page.Page, mark
 		return fmt.Errorf("summarise %s: %w", page.MaskString(p.URL), err)
 	default:
 		d.Summary = &made.Text
+	}
+	return nil
+}
+
+// data sets what a model reads out of a page, if that is wanted.
+func (s *Service) data(ctx context.Context, d *document, p *page.Page, markdown string, o *scrapeOptions,
+	local bool,
+) error {
+	wanted := o.dataRequest()
+	if wanted == nil {
+		return nil
+	}
+	whole := *p
+	whole.Content, whole.ContentFormat = markdown, "markdown"
+	var err error
+	d.JSON, err = s.o.Summary.Data(ctx, &whole, *wanted.request(local))
+	switch {
+	case errors.Is(err, summary.ErrNoModel):
+		return &failure{http.StatusForbidden, codeBlocked, "formats: json: " + err.Error()}
+	case err != nil:
+		return fmt.Errorf("formats: json: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package firecrawl_test
 
 import (
+	"context"
 	"crypto/x509"
 	"net"
 	"net/http"
@@ -202,10 +203,13 @@ func TestUnknownKeysAreRefusedByName(t *testing.T) {
 	r := newRig(t, map[string]string{"/a": html("A")})
 	for path, bodies := range map[string]map[string]string{
 		"/scrape": {
-			`"formatz":1`: `"formatz"`, `"formats":["json"]`: `"json"`,
-			`"formats":[{"type":"changeTracking"}]`: "changeTracking", `"formats":[{"type":"markdown","x":1}]`: `"x"`,
-			`"formats":[1]`:        "formats",
-			`"formats":"markdown"`: "formats", `"actions":[{"type":"wait"}]`: "actions", `"mobile":true`: "mobile",
+			`"formatz":1`: `"formatz"`, `"formats":["product"]`: `"product"`,
+			`"formats":[{"type":"changeTracking","modes":["json"]}]`: "changeTracking",
+			`"changeTrackingOptions":{}`:                             "changeTracking",
+			`"formats":[{"type":"markdown","x":1}]`:                  `"x"`,
+			`"formats":[1]`:                                          "formats",
+			`"formats":"markdown"`:                                   "formats", `"actions":[{"type":"wait"}]`: "actions",
+			`"mobile":true`:               "mobile",
 			`"location":{"country":"US"}`: "location", `"timeout":0`: "timeout", `"timeout":"1s"`: "timeout",
 			`"waitFor":60001`: "waitFor", `"maxAge":-1`: "maxAge", `"includeTags":["a["]`: "includeTags", `"minAge":5`: "minAge",
 			`"zeroDataRetention":true`: "zeroDataRetention", `"jsonOptions":{"prompt":"x"}`: "jsonOptions", `"url":5`: "url",
@@ -270,6 +274,36 @@ func FuzzBodiesNeverPanic(f *testing.F) {
 			if status, got := r.ask(t, "POST", rt.Path, body); got["success"] == nil || status >= 200 && status < 300 &&
 				got["success"] != true {
 				t.Errorf("%s: %d %v", rt.Path, status, got)
+			}
+		}
+	})
+}
+
+// TestAPageMayTakeAsLongAsItsTimeoutSays: less or more than pages usually may.
+func TestAPageMayTakeAsLongAsItsTimeoutSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"/slow": html("Slow")})
+		r.own = func(req *http.Request) (*http.Response, error) {
+			select {
+			case <-time.After(40 * time.Second):
+				return nil, nil
+			case <-req.Context().Done():
+				return nil, context.Cause(req.Context())
+			}
+		}
+		for _, tt := range []struct {
+			options string
+			status  int
+			took    time.Duration
+		}{
+			{`,"timeout":5000`, http.StatusRequestTimeout, 5 * time.Second},
+			{`,"timeout":60000`, http.StatusOK, 40 * time.Second},
+		} {
+			begun := time.Now()
+			status, got := r.ask(t, "POST", "/v1/scrape", `{"url":"http://site.test/slow"`+tt.options+`}`)
+			if status != tt.status || time.Since(begun) != tt.took {
+				t.Errorf("%s: status %d after %v, want %d after %v: %v", tt.options, status, time.Since(begun), tt.status, tt.took,
+					got["error"])
 			}
 		}
 	})

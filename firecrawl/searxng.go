@@ -1,0 +1,108 @@
+package firecrawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"readthru/fetch"
+	"readthru/page"
+)
+
+// SearXNG asks a SearXNG server, which asks search engines. It asks the configured address and no other: the operator
+// chose it, so it may be private; what it finds is a stranger's word, and fetched like any page.
+type SearXNG struct {
+	Address  *url.URL          // scheme, host and path
+	Client   http.RoundTripper // reaches Address
+	Disclose func(service, about string, bytes int64, why string) error
+}
+
+// NewSearXNG returns a SearXNG, or an error if the address cannot be one.
+func NewSearXNG(address string, client http.RoundTripper,
+	disclose func(service, about string, bytes int64, why string) error,
+) (*SearXNG, error) {
+	u, err := page.Parse(address)
+	if err == nil && (u.RawQuery != "" || u.Fragment != "") {
+		err = errors.New("it must be scheme, host and path only")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &SearXNG{u, client, disclose}, nil
+}
+
+const (
+	searxngTimeout = 15 * time.Second
+	maxSearXNG     = 4 << 20 // bytes of an answer
+	maxSearXNGText = 1000    // bytes of a title or a description
+)
+
+// shown returns a text of a stranger as a line without what no reader sees.
+func shown(text string) string {
+	line := strings.Join(strings.Fields(string(fetch.CleanMarkdown([]byte(text), nil))), " ")
+	if len(line) > maxSearXNGText {
+		line = strings.ToValidUTF8(line[:maxSearXNGText], "") + "…"
+	}
+	return line
+}
+
+// search asks the server. Its results are not checked yet.
+func (x *SearXNG) search(ctx context.Context, b *searchBody) ([]found, error) {
+	list, err := x.ask(ctx, b)
+	if err != nil {
+		return nil, fmt.Errorf("SearXNG at %s: %w", x.Address.Host, err)
+	}
+	return list, nil
+}
+
+func (x *SearXNG) ask(ctx context.Context, b *searchBody) ([]found, error) {
+	ctx, cancel := context.WithTimeout(ctx, searxngTimeout)
+	defer cancel()
+	q := url.Values{"q": {b.Query}, "format": {"json"}}
+	if period := periods[b.Period].name; period != "" {
+		q.Set("time_range", period)
+	}
+	u := *x.Address
+	u.Path = strings.TrimRight(u.Path, "/") + "/search"
+	u.RawQuery = q.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if err := x.Disclose("searxng "+u.Host, u.String(), int64(len(b.Query)), "a search"); err != nil {
+		return nil, fmt.Errorf("cannot write the ledger: %w", err)
+	}
+	resp, err := x.Client.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusForbidden:
+		return nil, errors.New("HTTP 403: add json to search.formats in its settings.yml")
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("HTTP %d", resp.StatusCode)
+	}
+	var answer struct {
+		Results []struct {
+			URL     string `json:"url"`
+			Title   string `json:"title"`
+			Content string `json:"content"`
+		} `json:"results"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxSearXNG)).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("its answer is not JSON: %w", err)
+	}
+	list := make([]found, 0, len(answer.Results))
+	for _, r := range answer.Results[:min(len(answer.Results), maxResultsWeb)] {
+		list = append(list, found{URL: r.URL, Title: shown(r.Title), Description: shown(r.Content)})
+	}
+	return list, nil
+}
