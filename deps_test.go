@@ -44,7 +44,7 @@ const policy = `
 	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
+	api                   → page, pace, guess, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
 	cmd/readthru          → github, fetch, recording, proxy, crawl, firecrawl, api, mcp

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -239,6 +240,26 @@ var serviceRows = []acceptance{
 	}},
 }
 
+// keeping returns a maker that keeps the summaries it makes.
+func keeping() *summary.Maker {
+	var mu sync.Mutex
+	kept := map[string][]summary.Summary{}
+	return summary.New(summary.Options{
+		Kept: func(p *page.Page) []summary.Summary {
+			mu.Lock()
+			defer mu.Unlock()
+			return kept[p.ContentHash]
+		},
+		Keep: func(p *page.Page, s summary.Summary) error {
+			mu.Lock()
+			defer mu.Unlock()
+			kept[p.ContentHash] = append(kept[p.ContentHash], s)
+			return nil
+		},
+		Content: func(p *page.Page) (string, bool) { return p.Content, p.ContentFormat == "markdown" },
+	})
+}
+
 var githubRows = []acceptance{
 	{"B14 file of main that is on master", func(t *testing.T) {
 		t.Helper()
@@ -278,7 +299,7 @@ var githubRows = []acceptance{
 		w := newWorldOver(t, archive(map[string]string{
 			"README.md": "# Tool\n", "lib/a.go": "package lib\n\n// Shown is.\nfunc Shown() {}\n",
 			".hidden/b.go": "package hidden\n\nfunc Hidden() {}\n", "node_modules/c.go": "package c\n\nfunc Module() {}\n",
-		}), func(o *fetch.Options) { onExample(o); o.Symbols = e }, nil)
+		}), func(o *fetch.Options) { onExample(o); o.Symbols = e }, func(o *api.Options) { o.Summary = keeping() })
 		p := w.got(t, api.FetchRequest{URL: "https://github.com/acme/tool"})
 		if !strings.Contains(p.SymbolMap, "Shown") || strings.Contains(p.SymbolMap, "Hidden") ||
 			strings.Contains(p.SymbolMap, "Module") {
@@ -289,6 +310,14 @@ var githubRows = []acceptance{
 			s.SummaryType != "architecture" || !s.FromCache {
 			t.Errorf("%v, summary %s, from cache %v, want that of a repository with symbols (rule B21)", err, s.SummaryType,
 				s.FromCache)
+		}
+		if kept, err := w.client.Page(t.Context(), p.Doc); err != nil || kept.SymbolMap != p.SymbolMap ||
+			kept.Readme != p.Readme || kept.Readme == "" || kept.SummaryType != "architecture" {
+			t.Errorf("the page from the store: %v, readme %q, map %q, summary %s (rule B33)", err, kept.Readme, kept.SymbolMap,
+				kept.SummaryType)
+		}
+		if hit := w.got(t, api.FetchRequest{URL: "https://github.com/acme/tool"}); !hit.FromCache || hit.Summary == "" {
+			t.Errorf("a hit came without the kept summary (rule B6): %+v", hit)
 		}
 		if gone, err := w.client.Uncache(t.Context(), api.Selection{URL: "https://github.com/acme/tool"}); err != nil ||
 			gone.Removed == 0 || gone.Fetched != 1 {

@@ -46,6 +46,8 @@ func filled(t *testing.T, of reflect.Type) reflect.Value {
 		v.Elem().Set(filled(t, of.Elem()))
 	case reflect.String:
 		v.SetString("text")
+	case reflect.Interface: // of metadata: a text or a number
+		v.Set(reflect.ValueOf("text"))
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:

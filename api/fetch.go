@@ -95,9 +95,11 @@ func (s *Server) pageOf(p *page.Page, a *fetch.Answer) (*page.Page, error) {
 	return p, nil
 }
 
-// summarise gives p the summary that r asks for: a stored one, or a new one, made without fetching again (rule B6).
+// summarise gives p the summary that r asks for: a stored one, or a new one, made without fetching again (rule B6). If
+// r asks for none, p gets the stored one.
 func (s *Server) summarise(ctx context.Context, p *page.Page, r FetchRequest, private bool) error {
 	if r.Summary == "" {
+		s.summarised(p)
 		return nil
 	}
 	made, err := s.o.Summary.Make(ctx, p, summary.Request{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
@@ -127,7 +129,8 @@ func whyNotRendered(p *page.Page) string {
 func (r FetchRequest) check() error {
 	switch {
 	case !slices.Contains([]string{"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json"}, r.Format):
-		return problem(http.StatusBadRequest, "format %q is not markdown, text, html, verbatim, prompt, screenshot or json", r.Format)
+		return problem(http.StatusBadRequest,
+			"format %q is not markdown, text, html, verbatim, prompt, screenshot or json", r.Format)
 	case !slices.Contains([]string{"", "auto", "always", "never"}, r.Render):
 		return problem(http.StatusBadRequest, "render %q is not auto, always or never", r.Render)
 	case r.MaxChars < 0:
@@ -178,6 +181,9 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 	defer resp.Body.Close()
 	p.StatusCode = resp.StatusCode
 	p.ContentType = resp.Header.Get("Content-Type")
+	for _, w := range resp.Header.Values("X-Readthru-Warning") {
+		warn(p, w)
+	}
 	if resp.Request != nil && resp.Request.URL != nil {
 		p.FinalURL = resp.Request.URL.String()
 	}

@@ -92,7 +92,7 @@ func (q FilesQuery) base(k *knowledge.Knowledge) (knowledge.Base, error) {
 // keepParcel writes a parcel to a file of the data directory.
 func (s *Server) keepParcel(r io.Reader) (name string, err error) {
 	if s.o.Dir == "" {
-		return "", problem(http.StatusServiceUnavailable, "no data directory keeps the files meanwhile")
+		return "", problem(http.StatusServiceUnavailable, "the files need a data directory, and there is none")
 	}
 	f, err := os.CreateTemp(s.o.Dir, "parcel.*")
 	if err != nil {

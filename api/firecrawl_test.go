@@ -19,6 +19,8 @@ func (w *world) firecrawlExample(t *testing.T, route string) (path, body string)
 	switch {
 	case strings.HasSuffix(path, "/batch/scrape"):
 		return path, `{"urls":["` + pageURL + `"]}`
+	case strings.HasSuffix(path, "/search"):
+		return path, `{"query":"whoever asks"}`
 	case !strings.Contains(path, "{id}"):
 		return path, body
 	case strings.HasPrefix(route, "DELETE ") && !strings.HasSuffix(path, "/errors"):

@@ -10,6 +10,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
+
+	"readthru/guess"
 )
 
 // guard decides who may ask. It is the same for every path except that strangers are answered on open paths.
@@ -18,7 +21,13 @@ type guard struct {
 	token     string    // makes who shows it known; if empty, nobody can show it
 	trustUser bool      // programs of this process's own user are known without it
 	browsers  *browsers // that signed in
+
+	// Guesses at a configured token. Nobody guesses one that we made: others could only lock its owner out by trying.
+	guesses *guess.Guesses
 }
+
+// tokenSecret is what the token is called among the guesses.
+const tokenSecret = "token"
 
 // check returns whether the asker is known, or why r is refused. The rules, in order: Host names this server (DNS
 // rebinding), Origin is absent or ours, no browser calls the request cross-site or same-site (another port of this
@@ -39,7 +48,14 @@ func (g *guard) check(r *http.Request, open bool) (known bool, refused *Error) {
 	if e := contentType(r); e != nil {
 		return false, e
 	}
-	if known = g.knows(r); !known && !open {
+	known, wait := g.knows(r)
+	if wait > 0 && !open {
+		e := NewError(http.StatusTooManyRequests, CodeGuesses,
+			"too many wrong tokens: try again in "+guess.RetryAfter(wait)+" s; until then none is checked")
+		e.wait = wait
+		return false, e
+	}
+	if !known && !open {
 		return false, problem(http.StatusUnauthorized, "this server answers the user it runs as: send "+
 			`"Authorization: Bearer TOKEN" with what "readthru token" prints, or sign in with "readthru open"`)
 	}
@@ -47,9 +63,26 @@ func (g *guard) check(r *http.Request, open bool) (known bool, refused *Error) {
 }
 
 // knows reports whether the asker is the user that this process runs as: by the token, by having signed in with a
-// browser, or by the socket at the other end.
-func (g *guard) knows(r *http.Request) bool {
-	return g.shows(r.Header.Values("Authorization")) || g.browsers.know(r) || g.trustUser && fromOurUser(r)
+// browser, or by the socket at the other end. It returns how long to wait if it did not look at the token because of
+// wrong ones from the same network. Programs of our user do not guess: they can read the token.
+func (g *guard) knows(r *http.Request) (known bool, wait time.Duration) {
+	fields := r.Header.Values("Authorization")
+	guarded := g.guesses != nil && len(fields) > 0 && !fromOurUser(r)
+	network := guess.Network(r.RemoteAddr)
+	if guarded {
+		wait = g.guesses.Locked(tokenSecret, network, time.Now())
+	}
+	shown := wait <= 0 && g.shows(fields)
+	switch {
+	case shown && guarded:
+		g.guesses.Right(tokenSecret, network)
+		return true, 0
+	case shown, g.browsers.know(r), g.trustUser && fromOurUser(r):
+		return true, 0
+	case guarded && wait <= 0:
+		g.guesses.Wrong(tokenSecret, network, time.Now())
+	}
+	return false, max(wait, 0)
 }
 
 // shows reports whether the one Authorization field carries the token. The comparison takes the same time for every

@@ -24,7 +24,8 @@ const (
 	maxSpooledBytes = 64 << 20 // of all of them
 	maxSpooledAge   = 7 * 24 * time.Hour
 	maxSpoolTries   = 3 // a piece that ended the process this often is dropped
-	hookWorkers     = 4
+	hookWorkers     = 16
+	spoolWorkers    = 4 // for what an earlier process left, so that none of it delays what an event waits for
 )
 
 var errSpoolFull = errors.New("too much work of hooks is queued")
@@ -80,21 +81,27 @@ type hookDone struct {
 
 // hookQueue does the work that hooks cause, a few pieces at a time. Each piece has a file until it is done.
 type hookQueue struct {
-	dir   string // if empty, work has no files and is lost when the process ends
-	do    func(context.Context, agents.Work) hookDone
-	log   *slog.Logger
-	ctx   context.Context // ends at stop
-	stop  context.CancelFunc
-	slots chan struct{}
-	docs  sync.Mutex // held while documentation is merged
+	dir  string // if empty, work has no files and is lost when the process ends
+	do   func(context.Context, agents.Work) hookDone
+	log  *slog.Logger
+	ctx  context.Context // ends at stop
+	stop context.CancelFunc
+	docs sync.Mutex // held while documentation is merged
 
 	mu      sync.Mutex
 	running sync.WaitGroup
+	events  sync.WaitGroup  // of running, what was not taken up from files
 	held    map[string]bool // pieces in the queue, by the name of their file without the count of tries
+
+	// Slots for pages of events, and of files. Documentation needs none: nothing is fetched for it.
+	slots, spoolSlots chan struct{}
 }
 
 func newHookQueue(dataDir string, log *slog.Logger, do func(context.Context, agents.Work) hookDone) *hookQueue {
-	q := &hookQueue{do: do, log: log, slots: make(chan struct{}, hookWorkers), held: map[string]bool{}}
+	q := &hookQueue{
+		do: do, log: log, held: map[string]bool{},
+		slots: make(chan struct{}, hookWorkers), spoolSlots: make(chan struct{}, spoolWorkers),
+	}
 	if dataDir != "" {
 		q.dir = spoolDir(dataDir)
 	}
@@ -111,39 +118,52 @@ func (q *hookQueue) add(w agents.Work) (<-chan hookDone, error) {
 			return nil, err
 		}
 	}
-	return q.start(name, w), nil
+	done := make(chan hookDone, 1)
+	q.events.Add(1)
+	q.start(name, w, q.slots, func(d hookDone, ok bool) {
+		if ok {
+			done <- d
+		}
+		q.events.Done()
+	})
+	return done, nil
 }
 
-// start does a piece of work when it is its turn, and deletes its file.
-func (q *hookQueue) start(name string, w agents.Work) <-chan hookDone {
-	done := make(chan hookDone, 1)
+// start does a piece of work when it is its turn, deletes its file, and calls ended. ok is false if the work may be
+// incomplete because the process ends: then the file stays.
+func (q *hookQueue) start(name string, w agents.Work, slots chan struct{}, ended func(d hookDone, ok bool)) {
 	id, _, _ := piece(name)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ctx.Err() != nil {
-		return done
+		ended(hookDone{}, false)
+		return
 	}
 	q.held[id] = true
 	q.running.Go(func() {
-		defer func() {
-			q.mu.Lock()
-			delete(q.held, id)
-			q.mu.Unlock()
-		}()
-		select {
-		case q.slots <- struct{}{}:
-			defer func() { <-q.slots }()
-		case <-q.ctx.Done():
-			return
+		d, ok := q.work(w, slots)
+		if ok {
+			q.forget(name)
 		}
-		d := q.do(q.ctx, w)
-		if q.ctx.Err() != nil {
-			return // the work may be incomplete: its file stays
-		}
-		q.forget(name)
-		done <- d
+		q.mu.Lock()
+		delete(q.held, id)
+		q.mu.Unlock()
+		ended(d, ok)
 	})
-	return done
+}
+
+// work does a piece of work when there is a slot for it. ok is false if the queue ends before.
+func (q *hookQueue) work(w agents.Work, slots chan struct{}) (d hookDone, ok bool) {
+	if w.Docs == "" {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-q.ctx.Done():
+			return d, false
+		}
+	}
+	d = q.do(q.ctx, w)
+	return d, q.ctx.Err() == nil
 }
 
 func (q *hookQueue) forget(name string) {
@@ -161,6 +181,19 @@ func (q *hookQueue) close() {
 	q.stop()
 	q.mu.Unlock()
 	q.running.Wait()
+}
+
+// AwaitHooks waits until the work of the events so far is done, or ctx ends. It does not wait for spooled work.
+func (s *Server) AwaitHooks(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		s.hooks.events.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 // takeUpEvery is how often a daemon looks for work that other processes spooled.
@@ -240,5 +273,12 @@ func (q *hookQueue) takeUp(name string, now time.Time) {
 		q.forget(next)
 		return
 	}
-	q.start(next, w)
+	q.start(next, w, q.spoolSlots, func(_ hookDone, ok bool) {
+		if ok {
+			return
+		}
+		if err := os.Rename(next, name); err != nil { // an end that is in order is no try
+			q.log.Warn("an ended piece of work of a hook counts as tried", "error", err)
+		}
+	})
 }

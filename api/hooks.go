@@ -28,8 +28,8 @@ type HookEvent struct {
 	Verbatim bool `query:"verbatim" doc:"1: replace what a tool made of a page by the page"`
 	// MaxTokens is the length of a page in an answer; 0 is 10,000.
 	MaxTokens int `query:"max_tokens" doc:"length of a page in the answer; default 10000"`
-	// Wait is how long to wait for the work that the event causes, so that the answer can report it; 0 is 25 ms.
-	Wait time.Duration `query:"wait" doc:"how long to wait for the work that the event causes; default 25ms, at most 1m"`
+	// Wait is how long to wait for the work that the event causes, so that the answer can report it; 0 is 2 s.
+	Wait time.Duration `query:"wait" doc:"how long to wait for the work that the event causes; default 2s, at most 1m"`
 }
 
 // plain reports whether the answer goes to standard output.
@@ -43,7 +43,7 @@ func (h *HookEvent) from(r *http.Request) (err error) {
 
 const (
 	hookTokens  = 10_000
-	hookWait    = 25 * time.Millisecond // with the start of its process a hook answers within 50
+	hookWait    = 2 * time.Second // rule A17
 	maxHookWait = time.Minute
 	maxLabelled = 256 << 10
 )

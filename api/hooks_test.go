@@ -52,12 +52,16 @@ func testHooks(t *testing.T, w *world, ops *api.Client) {
 		t.Errorf("a page that is not here is no reason to keep the tool from running: %s", got)
 	}
 	want := "Auto-indexed " + pageURL + " into knowledge store (via local)\n"
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain",
-		Wait: longWait}); got != want {
+	if got := tell(api.HookEvent{
+		Event: webFetch("PostToolUse", pageURL), Accept: "text/plain",
+		Wait: longWait,
+	}); got != want {
 		t.Errorf("%q, want %q (rule A17)", got, want)
 	}
-	if got := tell(api.HookEvent{Event: webFetch("PostToolUse", pageURL), Accept: "text/plain",
-		Wait: longWait}); got != "" ||
+	if got := tell(api.HookEvent{
+		Event: webFetch("PostToolUse", pageURL), Accept: "text/plain",
+		Wait: longWait,
+	}); got != "" ||
 		w.asked.Load() != 1 {
 		t.Errorf("a fresh page is not silent (rule A13): %q, the origin was asked %d times", got, w.asked.Load())
 	}
@@ -200,6 +204,48 @@ func TestHookWorkOutlivesTheProcess(t *testing.T) {
 	}
 	if _, err := next.client.Page(t.Context(), "https://example.com/site/two"); err == nil {
 		t.Error("work that was tried three times was tried again")
+	}
+}
+
+func TestWorkThatDoesNotEndDelaysNoOther(t *testing.T) {
+	dir := t.TempDir()
+	w := newWorldOver(t, func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/page" {
+			time.Sleep(200 * time.Millisecond) // an origin on the web
+		}
+		return false
+	}, nil, func(o *api.Options) { o.Dir = dir })
+	var dead []agents.Work
+	for i := range 6 {
+		dead = append(dead, agents.Work{URL: fmt.Sprint("https://example.com/slow/?", i), Agent: agents.Claude})
+	}
+	if err := api.Spool(dir, dead); err != nil {
+		t.Fatal(err)
+	}
+	w.server.TakeUpHooks()
+	for _, tt := range []struct {
+		event []byte
+		want  string
+	}{
+		{webFetch("PostToolUse", pageURL), "Auto-indexed " + pageURL + " into knowledge store (via local)\n"},
+		{
+			docsEvent(t, "### Middleware\nSource: https://nextjs.org/docs/a\nThe quince runs before a request."),
+			"Context7 docs for \"next.js\" indexed into knowledge store.\n",
+		},
+	} {
+		began := time.Now()
+		out, err := w.client.Hook(t.Context(), api.HookEvent{
+			Agent: "claude", Event: tt.event, Accept: "text/plain", Wait: longWait,
+		})
+		if err != nil || string(out) != tt.want || time.Since(began) > longWait/2 {
+			t.Errorf("%q, %v after %s, want %q (rule A17)", out, err, time.Since(began), tt.want)
+		}
+	}
+	w.server.AwaitHooks(t.Context()) // not for the spooled work
+	w.server.Stop()
+	left, err := filepath.Glob(filepath.Join(dir, "hooks", "*.0.json"))
+	if err != nil || len(left) != len(dead) {
+		t.Errorf("%d pieces left that count as not tried, %v, want %d", len(left), err, len(dead))
 	}
 }
 

@@ -18,7 +18,7 @@ func TestWhatWasLearntAboutHostsIsToldAndForgotten(t *testing.T) {
 			at           time.Time
 		}{
 			{"a.test", "127.0.0.1 curl", store.RejectsCA, now},
-			{"a.test", "", store.MarkdownOff, now},
+			{"a.test", "", store.Negotiates, now},
 			{"b.test", "127.0.0.1 curl", store.RejectsCA, now},
 			{"ended.test", "127.0.0.1 curl", store.RejectsCA, now.Add(-time.Hour)},
 		} {

@@ -25,6 +25,8 @@ type NewBase struct {
 	Depth       int      `json:"depth,omitempty"`   // most links from the start; default any
 	Include     []string `json:"include,omitempty"` // patterns of paths, "re:" before a regular expression
 	Exclude     []string `json:"exclude,omitempty"`
+	// crawl service: local or firecrawl; default as configured
+	Service string `json:"service,omitempty"`
 }
 
 // Filling is a base with the job that fills it.
@@ -129,6 +131,11 @@ func (s *Server) createBase(ctx context.Context, n NewBase) (*Filling, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Source != knowledge.SourceText { // an unknown service is no reason for a job that fails
+		if _, err := s.crawler(b); errors.As(err, new(crawl.UnknownServiceError)) {
+			return nil, problem(http.StatusBadRequest, "%s", err)
+		}
+	}
 	if b, err = k.CreateBase(b); err != nil {
 		return nil, err
 	}
@@ -147,7 +154,7 @@ func (s *Server) createBase(ctx context.Context, n NewBase) (*Filling, error) {
 func (n NewBase) base() (knowledge.Base, error) {
 	b := knowledge.Base{
 		Name: n.Name, Description: n.Description, Source: knowledge.SourceText, Limit: n.Limit,
-		Depth: n.Depth, Include: n.Include, Exclude: n.Exclude,
+		Depth: n.Depth, Include: n.Include, Exclude: n.Exclude, Service: n.Service,
 	}
 	if err := knowledge.CheckBaseName(n.Name); err != nil {
 		return b, problem(http.StatusBadRequest, "%s", err)
@@ -177,6 +184,8 @@ func (n NewBase) base() (knowledge.Base, error) {
 		return b, problem(http.StatusBadRequest, "limit or depth is negative")
 	case n.Crawl == "" && (n.Limit > 0 || n.Depth > 0 || len(n.Include)+len(n.Exclude) > 0):
 		return b, problem(http.StatusBadRequest, "limit, depth, include and exclude need crawl")
+	case given == 0 && n.Service != "":
+		return b, problem(http.StatusBadRequest, "service needs crawl or scrape")
 	}
 	return b, nil
 }
@@ -293,7 +302,7 @@ func (s *Server) gather(ctx context.Context, j *job, b knowledge.Base, build *kn
 	case knowledge.SourceFile:
 		return s.addFiles(ctx, j, b, build)
 	case knowledge.SourceScrape:
-		service, err := s.crawler()
+		service, err := s.crawler(b)
 		if err != nil {
 			return err
 		}
@@ -304,18 +313,19 @@ func (s *Server) gather(ctx context.Context, j *job, b knowledge.Base, build *kn
 		j.update(func(now *Job) { now.I, now.Total = 1, 1 })
 		return add(ctx, build, p)
 	}
-	service, err := s.crawler()
+	service, err := s.crawler(b)
 	if err != nil {
 		return err
 	}
 	return s.crawl(ctx, j, b, build, service)
 }
 
-func (s *Server) crawler() (crawl.Service, error) {
+// crawler returns the crawl service of a base.
+func (s *Server) crawler(b knowledge.Base) (crawl.Service, error) {
 	if s.o.Crawl == nil {
 		return nil, problem(http.StatusServiceUnavailable, "this server does not crawl")
 	}
-	return s.o.Crawl()
+	return s.o.Crawl(b.Service)
 }
 
 const maxFailures = 100 // listed of a crawl

@@ -392,7 +392,7 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 
 	online := api.New(api.Options{
 		Store: w.store, Knowledge: w.know, Dir: t.TempDir(),
-		Crawl: func() (crawl.Service, error) { return nil, errors.New("no crawler") },
+		Crawl: func(string) (crawl.Service, error) { return nil, errors.New("no crawler") },
 	})
 	t.Cleanup(online.Stop)
 	online.Resume()
@@ -432,6 +432,10 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 			{"two sources", create(api.NewBase{Name: "x", Crawl: pageURL, Scrape: pageURL}), 400, "at most one of"},
 			{"a URL that is none", create(api.NewBase{Name: "x", Crawl: "example"}), 400, "example"},
 			{"a relative path", send(api.FilesQuery{Name: "x", Paths: []string{"notes"}}), 400, "absolute"},
+			{
+				"an unknown service", create(api.NewBase{Name: "x", Crawl: pageURL, Service: "bogus"}), 400,
+				"Unknown crawl service: bogus",
+			},
 			{"a limit below 0", create(api.NewBase{Name: "x", Crawl: pageURL, Limit: -1}), 400, "limit"},
 			{"a limit of no crawl", create(api.NewBase{Name: "x", Limit: 5}), 400, "need crawl"},
 			{

@@ -135,7 +135,9 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	}
 	o := api.Options{
 		Knowledge: w.know, Dir: tb.TempDir(),
-		Crawl:     func() (crawl.Service, error) { return crawl.New("local", crawl.Config{Fetcher: f, Interval: -1}) },
+		Crawl: func(name string) (crawl.Service, error) {
+			return crawl.New(name, crawl.Config{Fetcher: f, Interval: -1})
+		},
 		Firecrawl: firecrawl.New(firecrawl.Options{Crawl: crawl.Config{Fetcher: f, Interval: -1}, Dir: tb.TempDir()}),
 		Fetch:     f, Store: w.store, Version: "test", Instance: "instance-1", Secret: "secret", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" }, AutoConfig: proxy.AutoConfig,
@@ -156,7 +158,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	if change != nil {
 		change(&o)
 	}
-	o.TrustUser = o.Token == "" // else the test shows it
+	o.TrustUser = o.TrustUser || o.Token == "" // else the test shows it
 	o.Token = cmp.Or(o.Token, "token")
 	w.server = api.New(o)
 	w.client = w.server.Client("agent/1")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"readthru/fetch"
 	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
@@ -53,7 +54,8 @@ func (s *Server) listPages(_ context.Context, q PageQuery) (*PageList, error) {
 	return &PageList{Pages: pages, Next: next}, nil
 }
 
-// getPage returns a page with its content. A document of a knowledge base that is not a page has the same form.
+// getPage returns a page with its content: of a repository also its README and symbol map (rule B33), and of every page
+// the stored summary. A document of a knowledge base that is not a page has the same form.
 func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
 	key, p, err := s.find(ref.Doc)
 	if err != nil {
@@ -68,7 +70,10 @@ func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
 	}
 	full := *p
 	full.Content, full.ContentFormat, full.Stored = string(md), "markdown", true
-	return &full, nil
+	if full.GitHub != nil {
+		full.Readme, full.SymbolMap = fetch.PartsOf(md)
+	}
+	return s.summarised(&full), nil
 }
 
 // pageLike returns a document that is not a page in the form of one.
@@ -78,7 +83,7 @@ func pageLike(d *knowledge.Document) *page.Page {
 			Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title,
 			ContentFormat: "markdown", SizeBytes: len(d.Markdown), FetchedAt: d.FetchedAt, Stored: true,
 		},
-		Answer: page.Answer{Content: string(d.Markdown)},
+		Answer: page.Answer{Content: string(d.Markdown), Metadata: d.Metadata},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"readthru/knowledge"
 	"readthru/page"
@@ -18,6 +19,8 @@ type Error struct {
 	Code   Code   `json:"code"`   // for programs: stable, one of Codes
 	Title  string `json:"title"`  // the status in words
 	Detail string `json:"detail"` // for people: what went wrong, and the remedy where there is one
+
+	wait time.Duration // until the request may be repeated
 }
 
 // Error returns the detail.
@@ -30,6 +33,7 @@ type Code string
 const (
 	CodeInvalid       Code = "invalid_request"  // a parameter or the content is wrong
 	CodeUnauthorized  Code = "unauthorized"     // the token is missing or wrong
+	CodeGuesses       Code = "too_many_guesses" // too many wrong tokens came from there
 	CodeForbidden     Code = "forbidden"        // this caller may not do that
 	CodeUnknownSigner Code = "unknown_signer"   // the signer of a pack is not trusted
 	CodeNotFound      Code = "not_found"        // there is no such page, document, job, note or path
@@ -52,9 +56,9 @@ const (
 
 // Codes lists all codes.
 var Codes = []Code{
-	CodeInvalid, CodeUnauthorized, CodeForbidden, CodeUnknownSigner, CodeNotFound, CodeUnknownBase, CodeMethod,
-	CodeConflict, CodeBaseExists, CodeBaseBuilding, CodeRecording, CodeNoProxy, CodeTooLarge, CodeMediaType, CodeRefused,
-	CodeInternal, CodeUnavailable, CodeStopping, CodeBusy, CodeStoreFull,
+	CodeInvalid, CodeUnauthorized, CodeGuesses, CodeForbidden, CodeUnknownSigner, CodeNotFound, CodeUnknownBase,
+	CodeMethod, CodeConflict, CodeBaseExists, CodeBaseBuilding, CodeRecording, CodeNoProxy, CodeTooLarge,
+	CodeMediaType, CodeRefused, CodeInternal, CodeUnavailable, CodeStopping, CodeBusy, CodeStoreFull,
 }
 
 // CodeOf returns the code of an error that a [Client] returned; empty if it is no answer of a server.

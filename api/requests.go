@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -24,10 +25,15 @@ type requestList struct {
 	Requests any `json:"requests"`
 }
 
+// requestQuery asks for the proxy's last requests.
+type requestQuery struct {
+	Limit int `query:"limit" range:"1,500" doc:"how many at most, 1 to 500; default 500"`
+}
+
 // listRequests lists the proxy's last requests, newest first.
-func (s *Server) listRequests(context.Context, none) (*requestList, error) {
+func (s *Server) listRequests(_ context.Context, q requestQuery) (*requestList, error) {
 	if s.o.Recent == nil {
 		return &requestList{[]struct{}{}}, nil
 	}
-	return &requestList{s.o.Recent()}, nil
+	return &requestList{s.o.Recent(cmp.Or(q.Limit, 500))}, nil
 }

@@ -16,7 +16,9 @@ import (
 	"readthru/crawl"
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/guess"
 	"readthru/knowledge"
+	"readthru/pace"
 	"readthru/store"
 	"readthru/summary"
 )
@@ -40,14 +42,15 @@ type Options struct {
 
 	MarkdownNewMode string
 
-	Knowledge *knowledge.Knowledge          // if nil, nothing is indexed
-	Crawl     func() (crawl.Service, error) // the crawl service as configured; if nil, nothing is crawled
+	Knowledge *knowledge.Knowledge // if nil, nothing is indexed
+	// Crawl returns a crawl service by its name, or the configured one if that is empty. If nil, nothing is crawled.
+	Crawl func(service string) (crawl.Service, error)
 
 	Proxy          func() string                  // the proxy's address, host:port
 	AutoConfig     func(addr string) string       // the proxy auto-configuration for that address
 	Requests       func() RequestStats            // counts of the proxy
 	Cache          func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
-	Recent         func() any                     // the last requests, newest first, as JSON shows them
+	Recent         func(limit int) any            // the last requests, newest first, as JSON shows them
 	Session        func(name string) SessionStats // counts of a session; the server sets its name
 	SessionProxies SessionProxies                 // if nil, sessions have no proxies of their own
 	CA             func() []byte                  // the authority's certificate, PEM
@@ -97,6 +100,9 @@ func New(o Options) *Server {
 		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers()},
 		jobs:  newJobs(o.Store, o.Log), table: slices.Clone(operations), open: map[string]bool{},
 	}
+	if !o.TrustUser {
+		s.guard.guesses = guess.New()
+	}
 	for _, h := range o.Hosts {
 		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
@@ -133,6 +139,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	known, e := s.guard.check(r, s.open[r.URL.Path])
 	if e != nil {
 		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
+		if e.wait > 0 {
+			h.Set("Retry-After", guess.RetryAfter(e.wait))
+		}
 		if e.Status == http.StatusUnauthorized {
 			h.Set("WWW-Authenticate", `Bearer realm="readthru"`)
 			if wantsPage(r) {
@@ -172,6 +181,10 @@ func (s *Server) mount() {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, list) })
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if s.o.Firecrawl != nil && firecrawl.Owns(r.URL.Path) {
+			s.refuse(w, r, problem(http.StatusNotFound, "%s", firecrawl.Missing(r.URL.Path)))
+			return
+		}
 		s.refuse(w, r, problem(http.StatusNotFound, "unknown path %s: GET /openapi.json lists all paths",
 			r.URL.Path))
 	})
@@ -208,7 +221,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*operat
 const drainTime = 5 * time.Second
 
 // Serve answers requests on l until ctx ends. Then it stops the jobs and waits up to five seconds for open requests. It
-// closes l.
+// closes l. A client that takes nothing of an answer is cut off.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           s,
@@ -233,7 +246,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			_ = srv.Close() // what Shutdown could not end
 		}
 	})
-	err := srv.Serve(l)
+	err := srv.Serve(pace.Listener(l))
 	close(stop)
 	wg.Wait()
 	s.Stop() // also if Serve itself failed

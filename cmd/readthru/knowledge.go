@@ -50,7 +50,7 @@ func convertFile(ctx context.Context, name string, content []byte) (title, markd
 
 // crawlService returns the configured crawl service. Environment variables of other tools apply to keys that are not
 // set (rule D9).
-func (c *core) crawlService() (crawl.Service, error) {
+func (c *core) crawlService(string) (crawl.Service, error) {
 	s := c.settings
 	set := s.Crawl
 	if s.source["crawl.service"] == "default" {

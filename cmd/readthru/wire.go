@@ -251,7 +251,10 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 				Errors: n.Errors,
 			}
 		}
-		o.Recent = func() any { return running.Recent() }
+		o.Recent = func(limit int) any {
+			list := running.Recent()
+			return list[:min(limit, len(list))]
+		}
 		o.SessionProxies = sessionProxies{c, running}
 		o.Session = func(name string) api.SessionStats {
 			n := running.Session(name)
