@@ -46,6 +46,9 @@ func hoist(app *cli.App, args []string) []string {
 			positional, rest = append(positional, rest[0]), rest[1:]
 		}
 	}
+	if slices.Contains(moved, "--help") || slices.Contains(moved, "-h") {
+		return append(slices.Clip(head), "--help") // arguments would be taken for topics
+	}
 	out := append(slices.Clip(head), moved...)
 	if len(positional) > 0 {
 		out = append(append(out, "--"), positional...)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,19 +19,57 @@ func (p *program) backupCommand() *cli.Command {
 		Usage:       "write a consistent copy of the store",
 		ArgsUsage:   "FILE",
 		Description: "If FILE is \"-\", the copy goes to standard output. It does not contain the authority.",
+		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c.Args().Slice(), "FILE")
 			if err != nil {
 				return err
 			}
 			return p.withClient(c.Context, func(b *api.Client) error {
+				w := &counted{bar: newBar(p.err), what: "written"}
 				if name == "-" {
-					return b.Backup(c.Context, p.out)
+					if c.Bool("json") {
+						return usagef("--json does not go with the copy on standard output")
+					}
+					w.w = p.out
+					err := b.Backup(c.Context, w)
+					w.bar.clear()
+					return err
 				}
-				return writeWhole(name, func(f *os.File) error { return b.Backup(c.Context, f) })
+				err := writeWhole(name, func(f *os.File) error {
+					w.w = f
+					return b.Backup(c.Context, w)
+				})
+				w.bar.clear()
+				if err != nil {
+					return err
+				}
+				return p.done(c, fileWritten{name, w.n}, "wrote %s: %s", name, bytesText(w.n))
 			})
 		},
 	}
+}
+
+// fileWritten is a file that a command wrote.
+type fileWritten struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+}
+
+// counted counts what passes, and shows it.
+type counted struct {
+	w    io.Writer
+	n    int64
+	bar  *bar
+	what string
+}
+
+// Write implements [io.Writer].
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	c.bar.draw(0, 0, bytesText(c.n)+" "+c.what)
+	return n, err
 }
 
 // writeWhole writes a file completely or not at all, for its owner only.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -14,37 +15,46 @@ func (p *program) caCommand() *cli.Command {
 		Name:  "ca",
 		Usage: "manage the authority that signs for intercepted hosts",
 		Subcommands: []*cli.Command{
-			{Name: "path", Usage: "print the certificate's file name", Action: p.withAuthority(func(a *certs.Authority) error {
-				_, err := fmt.Fprintln(p.out, a.CertFile())
-				return err
-			})},
-			{Name: "print", Usage: "print the certificate", Action: p.withAuthority(func(a *certs.Authority) error {
-				_, err := p.out.Write(a.PEM())
-				return err
-			})},
 			{
-				Name: "install", Usage: "make this system trust the authority",
-				Action: func(c *cli.Context) error {
-					return p.withAuthority(func(a *certs.Authority) error {
-						err := p.changeTrust("install the authority", a.Install)
-						p.forgetRejections(c.Context)
-						return err
-					})(c)
-				},
+				Name: "path", Usage: "print the certificate's file name", Flags: []cli.Flag{jsonFlag()},
+				Action: p.withAuthority(p.printAuthorityPath),
 			},
 			{
-				Name: "uninstall", Usage: "make this system stop trusting the authority",
-				Action: p.withAuthority(func(a *certs.Authority) error {
-					return p.changeTrust("uninstall the authority", a.Uninstall)
+				Name: "print", Usage: "print the certificate", Flags: []cli.Flag{jsonFlag()},
+				Action: p.withAuthority(func(c *cli.Context, a *certs.Authority) error {
+					if c.Bool("json") {
+						return p.printJSON(struct {
+							File string `json:"file"`
+							PEM  string `json:"pem"`
+						}{a.CertFile(), string(a.PEM())})
+					}
+					return p.print(string(a.PEM()))
 				}),
 			},
-			{Name: "renew", Usage: "create a new authority; the old one is kept beside it", Action: p.renewAuthority},
+			{
+				Name: "install", Usage: "make this system trust the authority", Flags: []cli.Flag{jsonFlag()},
+				Action: p.withAuthority(func(c *cli.Context, a *certs.Authority) error {
+					err := p.changeTrust(c, "install the authority", a.Install)
+					p.forgetRejections(c.Context)
+					return err
+				}),
+			},
+			{
+				Name: "uninstall", Usage: "make this system stop trusting the authority", Flags: []cli.Flag{jsonFlag()},
+				Action: p.withAuthority(func(c *cli.Context, a *certs.Authority) error {
+					return p.changeTrust(c, "uninstall the authority", a.Uninstall)
+				}),
+			},
+			{
+				Name: "renew", Usage: "create a new authority; the old one is kept beside it", Flags: []cli.Flag{jsonFlag()},
+				Action: p.withAuthority(p.renewAuthority),
+			},
 		},
 	}
 }
 
 // withAuthority is the action of a command that opens the authority.
-func (p *program) withAuthority(do func(*certs.Authority) error) cli.ActionFunc {
+func (p *program) withAuthority(do func(*cli.Context, *certs.Authority) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		s, err := p.loadAlone(c)
 		if err != nil {
@@ -54,7 +64,7 @@ func (p *program) withAuthority(do func(*certs.Authority) error) cli.ActionFunc 
 		if err != nil {
 			return err
 		}
-		return do(a)
+		return do(c, a)
 	}
 }
 
@@ -70,31 +80,45 @@ func openAuthority(s *settings) (*certs.Authority, error) {
 }
 
 // changeTrust changes trust stores and prints what was done in each.
-func (p *program) changeTrust(what string, change func() ([]string, error)) error {
+func (p *program) changeTrust(c *cli.Context, what string, change func() ([]string, error)) error {
 	notes, err := change()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	if c.Bool("json") {
+		if notes == nil {
+			notes = []string{}
+		}
+		return cmp.Or(p.printJSON(struct {
+			Done []string `json:"done"`
+		}{notes}), err)
+	}
 	for _, n := range notes {
 		p.note("%s", n)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+	return err
 }
 
-func (p *program) renewAuthority(c *cli.Context) error {
-	return p.withAuthority(func(a *certs.Authority) error {
-		if err := a.Renew(); err != nil {
-			return fmt.Errorf("renew the authority: %w", err)
-		}
-		p.note("created a new authority: run \"readthru ca install\" again if the old one was installed")
-		s, err := p.load()
-		if err != nil {
-			return err
-		}
-		if findDaemon(c.Context, s.dataDir) != nil {
-			p.note("restart the daemon: it still signs with the old authority")
-		}
-		_, err = fmt.Fprintln(p.out, a.CertFile())
+func (p *program) printAuthorityPath(c *cli.Context, a *certs.Authority) error {
+	if c.Bool("json") {
+		return p.printJSON(struct {
+			File string `json:"file"`
+		}{a.CertFile()})
+	}
+	return p.print(a.CertFile() + "\n")
+}
+
+func (p *program) renewAuthority(c *cli.Context, a *certs.Authority) error {
+	if err := a.Renew(); err != nil {
+		return fmt.Errorf("renew the authority: %w", err)
+	}
+	p.note("created a new authority: run \"readthru ca install\" again if the old one was installed")
+	s, err := p.load()
+	if err != nil {
 		return err
-	})(c)
+	}
+	if findDaemon(c.Context, s.dataDir) != nil {
+		p.note("restart the daemon: it still signs with the old authority")
+	}
+	return p.printAuthorityPath(c, a)
 }

@@ -37,11 +37,10 @@ func (p *program) cacheCommand() *cli.Command {
 			},
 			{
 				Name: "gc", Usage: "remove stored responses that have expired; pages stay", Flags: []cli.Flag{jsonFlag()},
-				Description: "A response has expired if it answers nobody before its origin has confirmed it. The daemon itself " +
-					"keeps such\n" +
-					"responses for cache.stale_limit or longer, because confirming is faster than fetching, and they answer " +
-					"while the\n" +
-					"origin cannot be reached. Damaged ones go, too. Offline nothing has expired.",
+				Description: "A response has expired if it needs validation by its origin before it may be used again. The\n" +
+					"daemon keeps such responses for cache.stale_limit or longer, because validating is faster than fetching,\n" +
+					"and because they answer while the origin cannot be reached. gc also removes damaged responses. Offline,\n" +
+					"nothing has expired.",
 				Action: p.removal((*api.Client).SweepCache),
 			},
 			{Name: "stats", Usage: "print the cache's figures", Flags: []cli.Flag{jsonFlag()}, Action: p.cacheStats},

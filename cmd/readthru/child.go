@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -36,7 +37,15 @@ func (p *program) runChild(name string, args []string, vars []variable) error {
 	signal.Notify(signals, slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT},
 		p.ignores)...)
 	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
+	err := cmd.Start()
+	if errors.Is(err, syscall.ENOEXEC) && isScript(name) { // as a shell does
+		if sh, lerr := exec.LookPath("sh"); lerr == nil {
+			args = slices.Concat([]string{"sh", name}, args[1:])
+			cmd = &exec.Cmd{Path: sh, Args: args, Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr}
+			err = cmd.Start()
+		}
+	}
+	if err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pe.Err
 		}
@@ -57,6 +66,18 @@ func (p *program) runChild(name string, args []string, vars []variable) error {
 			return childStatus(err)
 		}
 	}
+}
+
+// isScript reports whether a file that the system cannot run begins like a text.
+func isScript(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	head := make([]byte, 512)
+	n, err := f.Read(head)
+	return err == nil && !bytes.Contains(head[:n], []byte{0})
 }
 
 // childStatus returns a command's status as a shell does: 128 plus the signal's number if a signal ended it.

@@ -10,9 +10,9 @@ import (
 var completions = map[string]string{
 	"bash": `# eval "$(readthru completion bash)"
 _readthru() {
-  local words
+  local words IFS=$'\n'
   words=("${COMP_WORDS[@]:0:$COMP_CWORD}")
-  mapfile -t COMPREPLY < <(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "${COMP_WORDS[$COMP_CWORD]}")
+  COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "${COMP_WORDS[$COMP_CWORD]}"))
 }
 complete -o default -F _readthru readthru
 `,

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"readthru/fetch"
 	"readthru/page"
+	"readthru/proxy"
 )
 
 // config is the configuration. The yaml tags make up a key's path; oneof lists the values that a text may have.
@@ -23,6 +25,7 @@ type config struct {
 		Mode         string       `yaml:"mode" oneof:"auto always negotiate never"`
 		Users        []userConfig `yaml:"users"`
 		Upstream     string       `yaml:"upstream"`
+		Direct       []string     `yaml:"direct"`
 		AllowPrivate *bool        `yaml:"allow_private"` // nil: true on a loopback listener
 		ConnectPorts []int        `yaml:"connect_ports"`
 	} `yaml:"proxy"`
@@ -48,7 +51,9 @@ type config struct {
 		APIURL      string `yaml:"api_url"`
 		Token       string `yaml:"token"`
 		Git         string `yaml:"git"`
+		Helper      bool   `yaml:"credential_helper"`
 	} `yaml:"github"`
+	Forges   []forgeConfig `yaml:"forges"`
 	Upstream struct {
 		Resolve []string `yaml:"resolve"`
 		CAFile  string   `yaml:"ca_file"`
@@ -80,6 +85,9 @@ type config struct {
 		FirecrawlURL string        `yaml:"firecrawl_url"`
 		FirecrawlKey string        `yaml:"firecrawl_key"`
 	} `yaml:"crawl"`
+	Search struct {
+		SearXNGURL string `yaml:"searxng_url"`
+	} `yaml:"search"`
 	Convert struct {
 		Links       string `yaml:"links" oneof:"inline reference text none"`
 		Images      string `yaml:"images" oneof:"keep alt none"`
@@ -121,6 +129,14 @@ type userConfig struct {
 	Name         string `yaml:"name"`
 	PasswordHash string `yaml:"password_hash"`
 	Mode         string `yaml:"mode" oneof:"auto always negotiate never"`
+}
+
+// forgeConfig is a host with repositories.
+type forgeConfig struct {
+	URL    string `yaml:"url"`
+	Kind   string `yaml:"kind" oneof:"github gitlab gitea bitbucket"`
+	Token  string `yaml:"token"`
+	APIURL string `yaml:"api_url"`
 }
 
 // ruleConfig is a rule for some hosts and paths.
@@ -295,10 +311,43 @@ func (s *settings) check() error {
 			return wrong("proxy.users", fmt.Errorf("user %d lacks a name or a password_hash", i+1))
 		}
 	}
+	for path, o := range map[string]fetch.TransportOptions{
+		"upstream.resolve": {Resolve: s.Upstream.Resolve}, "upstream.ca_file": {CAFile: s.Upstream.CAFile},
+		"proxy.upstream": {Upstream: s.Proxy.Upstream},
+	} {
+		if s.source[path] == "default" {
+			continue
+		}
+		if _, err := fetch.NewTransport(o); err != nil {
+			return wrong(path, err)
+		}
+	}
+	if err := proxy.CheckUsers(s.users()); err != nil {
+		return wrong("proxy.users", err)
+	}
+	for i, f := range s.Forges {
+		if f.Kind == "" {
+			return wrong("forges", fmt.Errorf("forge %d lacks a kind: github, gitlab, gitea or bitbucket", i+1))
+		}
+		for _, raw := range []string{f.URL, f.APIURL} {
+			if _, err := page.Parse(raw); err != nil && (raw != "" || f.URL == "") {
+				return wrong("forges", fmt.Errorf("forge %d: %w", i+1, err))
+			}
+		}
+	}
 	if s.Pages.WithCookies == "remember" && s.Cache.Mode != "private" {
 		return wrong("pages.with_cookies", fmt.Errorf("remember needs cache.mode private"))
 	}
 	return nil
+}
+
+// users returns the users of the proxy.
+func (s *settings) users() []proxy.User {
+	var list []proxy.User
+	for _, u := range s.Proxy.Users {
+		list = append(list, proxy.User{Name: u.Name, PasswordHash: u.PasswordHash, Mode: u.Mode})
+	}
+	return list
 }
 
 // loopback reports whether a listening address is reachable only from this machine.

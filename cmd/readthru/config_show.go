@@ -19,7 +19,10 @@ var secretKeys = []string{
 }
 
 // urlKeys are keys whose URLs are shown without a password.
-var urlKeys = []string{"markdown_new.base_url", "llm.base_url", "embeddings.base_url", "crawl.firecrawl_url"}
+var urlKeys = []string{
+	"markdown_new.base_url", "llm.base_url", "embeddings.base_url", "crawl.firecrawl_url",
+	"search.searxng_url",
+}
 
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/parser"
+
+	"readthru/page"
 )
 
 // size is a number of bytes. In text its unit is B, KiB, MiB, GiB or TiB; KB, MB, GB and TB are powers of a thousand.
@@ -156,6 +158,12 @@ func plain(v reflect.Value) any {
 			names = append(names, u.Name)
 		}
 		return names
+	case []forgeConfig:
+		list := []map[string]any{}
+		for _, f := range x {
+			list = append(list, map[string]any{"url": page.MaskString(f.URL), "kind": f.Kind}) // not the token
+		}
+		return list
 	case []ruleConfig:
 		list := []map[string]any{}
 		for i := range x {

@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"path"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -22,10 +25,10 @@ func (p *program) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "convert",
 		Usage:       "convert a file to markdown, without network and store",
-		ArgsUsage:   "[FILE]",
+		ArgsUsage:   "[FILE…]",
 		Description: "Reads FILE, or standard input if FILE is missing or \"-\". Warnings go to standard error.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "`URL` of the content: relative links are resolved against it"},
+			&cli.StringFlag{Name: "url", Usage: "`URL` of the content, against which relative links are resolved", DefaultText: "none: they are left out"},
 			&cli.StringFlag{
 				Name:  "content-type",
 				Usage: "media `TYPE` of the content; default: guessed from the file's name and content",
@@ -48,27 +51,50 @@ func (p *program) convertAction(c *cli.Context) error {
 	if err := oneOf("format", format, "markdown", "text", "json", "prompt"); err != nil {
 		return err
 	}
-	if c.String("url") == "" {
-		return withHint(usagef("--url is missing"), "relative links are relative to the URL: --url https://example.com/page")
-	}
-	u, err := page.Parse(c.String("url"))
-	if err != nil {
-		return usagef("--url: %w", err)
-	}
-	if c.NArg() > 1 {
-		return usagef("want one FILE: unexpected argument %q", c.Args().Get(1))
+	var u *url.URL
+	if raw := c.String("url"); raw != "" {
+		var err error
+		if u, err = page.Parse(raw); err != nil {
+			return usagef("--url: %w", err)
+		}
+		if c.NArg() > 1 {
+			return usagef("--url is of one FILE: unexpected argument %q", c.Args().Get(1))
+		}
 	}
 	s, err := p.load()
 	if err != nil {
 		return err
 	}
-	content, err := p.readInput(c.Args().First(), int64(s.Fetch.MaxBody))
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	var failed error
+	for i, name := range names {
+		err := c.Err()
+		if err == nil && i > 0 && format != "json" {
+			err = p.print("\n")
+		}
+		if err == nil {
+			err = p.convertOne(c, s, name, u, format)
+		}
+		if err != nil && failed != nil {
+			p.tell(failed) // the caller prints the last one
+		}
+		failed = cmp.Or(err, failed)
+	}
+	return failed
+}
+
+// convertOne prints one file as markdown, or standard input if name is empty. u is nil if its URL is not known.
+func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.URL, format string) error {
+	content, err := p.readInput(name, int64(s.Fetch.MaxBody))
 	if err != nil {
 		return err
 	}
 	contentType := c.String("content-type")
 	if contentType == "" {
-		contentType = guessType(c.Args().First(), u, content)
+		contentType = guessType(name, u, content)
 	}
 	doc, err := convert.Parse(c.Context, content, contentType, u)
 	if err != nil {
@@ -98,7 +124,10 @@ func (p *program) convertAction(c *cli.Context) error {
 	if c.Bool("receipts") && format != "json" {
 		p.noteRemoved(&res.Removed)
 	}
-	pg := page.New(u)
+	pg := &page.Page{Record: page.Record{Display: name}}
+	if u != nil {
+		pg = page.New(u)
+	}
 	pg.Title, pg.Description, pg.Meta, pg.CanonicalURL = res.Title, res.Description, res.Meta, res.CanonicalURL
 	pg.Source, pg.Tokens, pg.ContentType, pg.Warnings = page.Local, res.Tokens, contentType, res.Warnings
 	pg.Content, pg.ContentFormat, pg.SizeBytes, pg.Bytes = markdown, "markdown", len(markdown), int64(len(content))
@@ -157,15 +186,27 @@ func (p *program) readInput(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
+// makesPages are endings of URLs that name what makes a page, not what the page is.
+var makesPages = map[string]bool{
+	".php": true, ".php5": true, ".phtml": true, ".asp": true, ".aspx": true, ".ashx": true, ".jsp": true, ".jspx": true,
+	".pl": true, ".cgi": true, ".cfm": true, ".py": true, ".rb": true, ".lua": true, ".do": true,
+}
+
+// markupStart matches text that begins with a tag or a doctype; "<?php" and "<%@" begin a program.
+var markupStart = regexp.MustCompile(`^<[!A-Za-z]`)
+
 // guessType guesses the media type of content from the name of the file or the URL, else from its beginning. Text with
 // tags counts as HTML, since a fragment has no doctype. It returns "" for types that package convert recognises.
 func guessType(name string, u *url.URL, content []byte) string {
-	for _, n := range []string{name, u.Path} {
-		if t := convert.TypeOf(n); t != "" {
+	if t := convert.TypeOf(name); t != "" {
+		return t
+	}
+	text := bytes.TrimLeft(content[:min(len(content), 64<<10)], "\ufeff \t\r\n")
+	if u != nil && (!makesPages[strings.ToLower(path.Ext(u.Path))] || !markupStart.Match(text)) {
+		if t := convert.TypeOf(u.Path); t != "" {
 			return t
 		}
 	}
-	text := bytes.TrimLeft(content[:min(len(content), 64<<10)], "\ufeff \t\r\n")
 	switch {
 	case !strings.HasPrefix(http.DetectContentType(content), "text/plain"):
 		return ""

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
@@ -44,6 +45,12 @@ func (s *settings) environmentProxy(also string) string {
 	return raw
 }
 
+// environmentDirect returns what NO_PROXY names, but for this machine, which no proxy is asked for.
+func environmentDirect() []string {
+	names := strings.FieldsFunc(httpproxy.FromEnvironment().NoProxy, func(r rune) bool { return r == ',' || r == ' ' })
+	return slices.DeleteFunc(names, page.Loopback)
+}
+
 // upstreamAdvice returns proxyAdvice if it applies to connections that fail, else "".
 func (s *settings) upstreamAdvice() string {
 	if s.Proxy.Upstream != "" || s.environmentProxy("") == "" {
@@ -52,17 +59,32 @@ func (s *settings) upstreamAdvice() string {
 	return proxyAdvice
 }
 
-// examineUpstream checks whether the environment names a proxy that is not configured. d is nil if no daemon runs.
+// examineUpstream checks whether the environment names a proxy that is not configured, or exceptions from the one that
+// is. d is nil if no daemon runs.
 func examineUpstream(s *settings, d *daemonInfo) []finding {
 	own := ""
 	if d != nil {
 		own = d.Proxy
 	}
-	if s.Proxy.Upstream != "" || s.environmentProxy(own) == "" {
+	if s.Proxy.Upstream == "" {
+		if s.environmentProxy(own) == "" {
+			return nil
+		}
+		return []finding{{
+			"upstream proxy", warning,
+			"the environment names a proxy that proxy.upstream does not: origins are asked directly", proxyAdvice,
+		}}
+	}
+	missing := slices.DeleteFunc(environmentDirect(), func(name string) bool {
+		return slices.Contains(s.Proxy.Direct, name)
+	})
+	if len(missing) == 0 {
 		return nil
 	}
 	return []finding{{
-		"upstream proxy", warning, "the environment names a proxy that proxy.upstream does not: origins are asked directly",
-		proxyAdvice,
+		"upstream proxy", warning,
+		"NO_PROXY names hosts that proxy.direct does not: they are asked through proxy.upstream: " +
+			strings.Join(missing, ", "),
+		"add them to proxy.direct if they are to be asked directly",
 	}}
 }

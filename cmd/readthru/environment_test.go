@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -33,5 +34,14 @@ func TestEnvironmentProxyIsNotOurOwn(t *testing.T) {
 		if got := s.environmentProxy("127.0.0.1:9999"); got != tt.want {
 			t.Errorf("HTTPS_PROXY=%s HTTP_PROXY=%s WGETRC=%s: %q, want %q", tt.https, tt.http, tt.wgetrc, got, tt.want)
 		}
+	}
+}
+
+func TestEnvironmentDirectIsWhatNoProxyNames(t *testing.T) {
+	t.Setenv("no_proxy", "")
+	t.Setenv("NO_PROXY", "localhost,127.0.0.1, ::1,.intern.test,10.0.0.0/8,a.test:8443")
+	want := []string{".intern.test", "10.0.0.0/8", "a.test:8443"}
+	if got := environmentDirect(); !slices.Equal(got, want) {
+		t.Errorf("environmentDirect() = %q, want %q", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -20,7 +21,7 @@ func (p *program) exportCommand() *cli.Command {
 		Name:      "export",
 		Usage:     "write every page to a markdown file with front matter, in folders by host and path",
 		ArgsUsage: "DIR",
-		Flags:     []cli.Flag{&cli.StringFlag{Name: "host", Usage: "write only pages of `HOST`"}},
+		Flags:     []cli.Flag{&cli.StringFlag{Name: "host", Usage: "write only pages of `HOST`"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			dir, err := oneArg(c.Args().Slice(), "DIR")
 			if err != nil {
@@ -35,16 +36,21 @@ func (p *program) exportCommand() *cli.Command {
 			}
 			defer root.Close() //nolint:errcheck // the errors of its files are returned
 			return p.withClient(c.Context, func(b *api.Client) error {
-				n, err := exportPages(c.Context, b, root, c.String("host"))
-				p.note("wrote %s to %s", count(n, "page"), dir)
-				return err
+				bar := newBar(p.err)
+				n, err := exportPages(c.Context, b, root, c.String("host"), bar)
+				bar.clear()
+				told := p.done(c, struct {
+					Dir   string `json:"dir"`
+					Pages int    `json:"pages"`
+				}{dir, n}, "wrote %s to %s", count(n, "page"), dir)
+				return cmp.Or(err, told)
 			})
 		},
 	}
 }
 
 // exportPages writes the pages and returns how many.
-func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string) (n int, err error) {
+func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string, bar *bar) (n int, err error) {
 	taken := map[string]bool{} // in lower case: many file systems ignore case
 	q := api.PageQuery{Host: host, Sort: "url", Limit: 500}
 	for {
@@ -53,6 +59,7 @@ func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string)
 			return n, err
 		}
 		for _, known := range list.Pages {
+			bar.draw(n, 0, known.URL)
 			pg, err := b.Page(ctx, known.Doc)
 			if api.CodeOf(err) == api.CodeNotFound {
 				continue // deleted since it was listed

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -45,7 +46,7 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	if n, err := exportPages(t.Context(), api.NewLocalClient(s, "", ""), root, ""); n != len(s) || err != nil {
+	if n, err := exportPages(t.Context(), api.NewLocalClient(s, "", ""), root, "", newBar(io.Discard)); n != len(s) || err != nil {
 		t.Errorf("exportPages = %d, %v, want all %d", n, err, len(s))
 	}
 	var all strings.Builder

@@ -165,8 +165,9 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if pg.Error != nil {
 		return pageError(pg.Error)
 	}
+	wall := pageWall(pg)
 	if format == "json" {
-		return nil
+		return wall
 	}
 	for _, w := range pg.Warnings {
 		p.note("warning: %s: %s", w, page.MaskString(pg.URL))
@@ -198,7 +199,16 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if slices.Contains(pg.Warnings, "truncated") && !strings.HasSuffix(text, "\n") {
 		text += "\n" // the cut removed the end of the line
 	}
-	return p.print(text)
+	return errors.Join(p.print(text), wall)
+}
+
+// pageWall returns an error for what stands in the place of a page that its origin shows to humans alone.
+func pageWall(pg *page.Page) error {
+	if !slices.Contains(pg.Warnings, "bot-wall") {
+		return nil
+	}
+	return withHint(fmt.Errorf("%s is a bot wall and not the page", page.MaskString(pg.URL)),
+		"readthru gets round no wall: open the page in a browser")
 }
 
 // summaryOf returns a page whose content is its summary.

@@ -60,9 +60,8 @@ func TestAnOriginNeverSpeaksInOurName(t *testing.T) {
 			for _, field := range fields {
 				for _, when := range []string{"first", "second"} {
 					what := fmt.Sprintf("%s%s, %s, %s time", base, path, field, when)
-					resp := askWith(t, client, base+path, field, func(code int, h http.Header) {
-						check(fmt.Sprintf("%s: %d", what, code), h)
-					})
+					interim := func(code int, h http.Header) { check(fmt.Sprintf("%s: %d", what, code), h) }
+					resp := askWith(t, client, base+path, field, interim) //nolint:bodyclose // askWith closes it
 					check(what, resp.Header)
 					check(what+": trailer", resp.Trailer)
 					status := strings.Join(resp.Header["Cache-Status"], ", ")

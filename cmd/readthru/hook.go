@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	hookDeadline = 3 * time.Second // of a hook (rule A18)
-	hookShare    = hookDeadline * 4 / 5
+	hookDeadline = 3 * time.Second       // of a hook (rule A18)
+	hookShare    = hookDeadline * 9 / 10 // of it, without a daemon, for what the event causes
 )
 
 func (p *program) hookCommand() *cli.Command {
@@ -28,10 +28,10 @@ func (p *program) hookCommand() *cli.Command {
 			"of no use are ignored: a hook never blocks its agent. \"readthru setup AGENT\" installs the hook.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verbatim", Usage: "replace what a tool made of a page by the page"},
-			&cli.IntFlag{Name: "max-tokens", Usage: "length of a page in an answer (default: 10000)"},
+			&cli.IntFlag{Name: "max-tokens", Usage: "length of a page in an answer", DefaultText: "10000"},
 			&cli.DurationFlag{
 				Name:  "wait",
-				Usage: "how long to wait for work so that the answer can report it (default: 25ms)",
+				Usage: "how long to wait for work so that the answer can report it", DefaultText: "2s",
 			},
 		},
 		Action: func(c *cli.Context) error {
@@ -91,9 +91,7 @@ func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 
 // hookHere answers an event without a daemon. ok is false if the store could not be opened in time.
 func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, ok bool) {
-	if h.Wait == 0 {
-		h.Wait = hookShare
-	}
+	began := time.Now()
 	type answer struct {
 		text []byte
 		ok   bool
@@ -119,8 +117,12 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 		server.TakeUpHooks()
 		text, err := server.Client(agentName).Hook(ctx, h)
 		told <- answer{text, err == nil}
+		own, cancel := context.WithTimeout(ctx, hookShare+h.Wait-time.Since(began))
+		server.AwaitHooks(own)
+		cancel()
 		server.Stop()
-		_ = c.Close() //nolint:contextcheck // closing takes none; an error is not reported
+		c.cache.Abandon() // the agent waits for the end of this process
+		_ = c.Close()     //nolint:contextcheck // closing takes none; an error is not reported
 	}()
 	select {
 	case a := <-told:

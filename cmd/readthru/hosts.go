@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,13 +18,12 @@ func (p *program) hostsCommand() *cli.Command {
 		Usage: "show and forget what was learnt about hosts",
 		Description: "What is learnt holds for a while:\n" +
 			"  rejects-ca      the client rejected our certificate there: it is tunnelled; 10 minutes, then twice as long " +
-			"each " +
-			"time, at most a day\n" +
-			"  markdown-off    its own markdown was unusable: it is asked for HTML; a day, then twice as long, at most 30 " +
-			"days\n" +
+			"each time, at most a day\n" +
+			"  markdown-off    the markdown of three pages was unusable: it is asked for HTML; a day, then twice as long, " +
+			"at most 30 days, or until a page has good markdown\n" +
 			"  negotiates      it answers markdown when asked for it; 30 days\n" +
 			"  markdown-twins  its pages have markdown at their address with .md; 30 days\n" +
-			"  needs-browser   its pages have far more text in a browser; 30 days, or until one has not",
+			"  needs-browser   three pages had far more text in a browser; 30 days, or until one has not",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list what was learnt about all hosts, and until when it holds",
@@ -159,13 +159,11 @@ func (p *program) forgetRejections(ctx context.Context) {
 
 // distrust is doctor's finding about clients that rejected our certificate.
 func distrust(facts []api.HostFact) finding {
-	text := "tunnelled because a client rejected the authority:"
+	list := make([]string, len(facts))
 	for i, f := range facts {
-		if i > 0 {
-			text += ";"
-		}
-		text += fmt.Sprintf(" %s (%s, until %s)", f.Host, f.Client, f.Until.Local().Format(time.TimeOnly))
+		list[i] = fmt.Sprintf("%s (%s, until %s)", f.Host, f.Client, f.Until.Local().Format(time.TimeOnly))
 	}
+	text := "tunnelled because a client rejected the authority: " + strings.Join(list, "; ")
 	return finding{
 		"trust of clients", warning, text,
 		`use the environment of "readthru env", or run "readthru ca install"; "readthru hosts forget HOST" ends it now`,

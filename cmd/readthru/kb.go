@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/convert"
 	"readthru/knowledge"
 )
 
@@ -52,7 +53,10 @@ func (p *program) kbCommand() *cli.Command {
 				Name: "refresh", Usage: "fill a base again from its source; the present content answers until then",
 				ArgsUsage: "NAME", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase,
 			},
-			{Name: "delete", Usage: "delete a base and what no other base holds", ArgsUsage: "NAME", Action: p.deleteBase},
+			{
+				Name: "delete", Usage: "delete a base and what no other base holds", ArgsUsage: "NAME",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.deleteBase,
+			},
 			{
 				Name: "add", Usage: "add a text to a base", ArgsUsage: "NAME [FILE]",
 				Flags: []cli.Flag{
@@ -67,13 +71,26 @@ func (p *program) kbCommand() *cli.Command {
 				Name: "subjects", Usage: "list the subjects of a base", ArgsUsage: "NAME",
 				Flags: []cli.Flag{limitFlag(), jsonFlag()}, Action: p.baseSubjects,
 			},
-			{Name: "pack", Usage: "write a base as one signed file", ArgsUsage: "NAME FILE", Action: p.packBase},
+			{
+				Name: "passages", Usage: "list the passages of a base in their order", ArgsUsage: "NAME",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "subject", Usage: "only passages about `SUBJECT`"},
+					&cli.StringFlag{Name: "doc", Usage: "only passages of the document `ID`"},
+					&cli.StringFlag{Name: "url", Usage: "only passages of the document at `URL`"},
+					limitFlag(), cursorFlag(), jsonFlag(),
+				},
+				Action: p.basePassages,
+			},
+			{
+				Name: "pack", Usage: "write a base as one signed file", ArgsUsage: "NAME FILE", Flags: []cli.Flag{jsonFlag()},
+				Action: p.packBase,
+			},
 			{
 				Name: "unpack", Usage: "create a base from a packed file, without a network", ArgsUsage: "FILE",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "name", Usage: "`NAME` of the new base", DefaultText: "as in the file"},
 					&cli.StringFlag{Name: "signer", Usage: "trust the signer `ID`"},
-					&cli.BoolFlag{Name: "any-signer", Usage: "trust every signer"},
+					&cli.BoolFlag{Name: "any-signer", Usage: "trust every signer"}, jsonFlag(),
 				},
 				Action: p.unpackBase,
 			},
@@ -81,7 +98,9 @@ func (p *program) kbCommand() *cli.Command {
 				Name: "jobs", Usage: "list the jobs that fill bases, and the last that did", Flags: []cli.Flag{jsonFlag()},
 				Action: p.listJobs,
 			},
-			{Name: "cancel", Usage: "cancel a job", ArgsUsage: "ID", Action: p.cancelJob},
+			{
+				Name: "cancel", Usage: "cancel a job", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()}, Action: p.cancelJob,
+			},
 		},
 	}
 }
@@ -90,6 +109,16 @@ func (p *program) kbCommand() *cli.Command {
 func (p *program) withIndex(ctx context.Context, do func(*api.Client) error) error {
 	return p.withDaemonOr(ctx, do, func(s *api.Server) error {
 		if err := s.CatchUp(ctx); err != nil {
+			return err
+		}
+		return do(s.Client(agentName))
+	})
+}
+
+// withSubjects is withIndex, and finds the subjects of what has none yet if no daemon does that.
+func (p *program) withSubjects(ctx context.Context, do func(*api.Client) error) error {
+	return p.withDaemonOr(ctx, do, func(s *api.Server) error {
+		if err := s.CatchUpOnSubjects(ctx); err != nil {
 			return err
 		}
 		return do(s.Client(agentName))
@@ -116,6 +145,13 @@ func (p *program) newBase(c *cli.Context) error {
 	}
 	if c.IsSet("file") && (n.Limit > 0 || n.Depth > 0 || len(n.Include)+len(n.Exclude) > 0) {
 		return usagef("--limit, --depth, --include and --exclude need --crawl")
+	}
+	if n.Crawl != "" || n.Scrape != "" { // a daemon has another environment
+		s, err := p.load()
+		if err != nil {
+			return err
+		}
+		n.Service = s.askedService()
 	}
 	var paths []string
 	for _, f := range c.StringSlice("file") {
@@ -368,8 +404,8 @@ func (p *program) deleteBase(c *cli.Context) error {
 		if err != nil {
 			return whileBuilding(err)
 		}
-		p.note("deleted %s: it had %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
-		return nil
+		return p.done(c, kb, "deleted %s: it had %s in %s", kb.Name, count(kb.Passages, "passage"),
+			count(kb.Documents, "document"))
 	})
 }
 
@@ -399,7 +435,7 @@ func (p *program) addText(c *cli.Context) error {
 	}
 	return p.withClient(c.Context, func(b *api.Client) error {
 		done, err := b.Ingest(c.Context, api.Ingestion{
-			Title: title, Label: c.String("label"), Text: string(text),
+			Title: title, Label: c.String("label"), Text: string(convert.UTF8(text)),
 			URL: c.String("url"), KB: args[0],
 		})
 		if err != nil {
@@ -426,7 +462,7 @@ func (p *program) baseSubjects(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withClient(c.Context, func(b *api.Client) error {
+	return p.withSubjects(c.Context, func(b *api.Client) error {
 		list, err := b.Subjects(c.Context, name, limit)
 		if err != nil {
 			return err
@@ -439,6 +475,33 @@ func (p *program) baseSubjects(c *cli.Context) error {
 	})
 }
 
+func (p *program) basePassages(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	q := api.PassageQuery{KB: name, Subject: c.String("subject"), PassageFilter: api.PassageFilter{
+		URL: c.String("url"), Doc: c.String("doc"), Cursor: c.String("cursor"), Limit: min(limit, 100),
+	}}
+	return p.withSubjects(c.Context, func(b *api.Client) error {
+		list, err := b.Passages(c.Context, q)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for i := range list.Passages {
+			info := &list.Passages[i]
+			rows = append(rows, []string{info.ID, info.Heading, strings.Join(info.Subjects, ", ")})
+		}
+		p.more(c, list.Next)
+		return p.list(c, list, []string{"PASSAGE", "HEADING", "SUBJECTS"}, rows)
+	})
+}
+
 func (p *program) packBase(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) != 2 {
@@ -448,12 +511,16 @@ func (p *program) packBase(c *cli.Context) error {
 		if _, err := b.Base(c.Context, args[0]); err != nil {
 			return err
 		}
-		err := writeWhole(args[1], func(f *os.File) error { return b.Pack(c.Context, args[0], f) })
+		w := &counted{bar: newBar(p.err), what: "written"}
+		err := writeWhole(args[1], func(f *os.File) error {
+			w.w = f
+			return b.Pack(c.Context, args[0], w)
+		})
+		w.bar.clear()
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", args[0], err)
 		}
-		p.note("wrote %s", args[1])
-		return nil
+		return p.done(c, fileWritten{args[1], w.n}, "wrote %s", args[1])
 	})
 }
 
@@ -481,8 +548,7 @@ func (p *program) unpackBase(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p.note("created %s: %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
-		return nil
+		return p.done(c, kb, "created %s: %s in %s", kb.Name, count(kb.Passages, "passage"), count(kb.Documents, "document"))
 	})
 }
 
@@ -513,7 +579,6 @@ func (p *program) cancelJob(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p.note("%s", j.State)
-		return nil
+		return p.done(c, j, "%s", j.State)
 	})
 }

@@ -17,7 +17,8 @@ import (
 // openKnowledge opens the index over the store, with the configured models.
 func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
-		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Clean: cleanText,
+		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile,
+		Decode: convert.UTF8, Clean: cleanText,
 		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
 	})
 	if err != nil {
@@ -48,14 +49,20 @@ func convertFile(ctx context.Context, name string, content []byte) (title, markd
 	return res.Title, res.Markdown, nil
 }
 
-// crawlService returns the configured crawl service. Environment variables of other tools apply to keys that are not
-// set (rule D9).
-func (c *core) crawlService(string) (crawl.Service, error) {
+// askedService returns the crawl service that the configuration or the environment names; empty: neither does. The
+// environment variables of other tools apply to keys that are not set (rule D9).
+func (s *settings) askedService() string {
+	if s.source["crawl.service"] == "default" {
+		return os.Getenv("CRAWL_SERVICE")
+	}
+	return s.Crawl.Service
+}
+
+// crawlService returns a crawl service by its name, or the configured one.
+func (c *core) crawlService(name string) (crawl.Service, error) {
 	s := c.settings
 	set := s.Crawl
-	if s.source["crawl.service"] == "default" {
-		set.Service = cmp.Or(os.Getenv("CRAWL_SERVICE"), set.Service)
-	}
+	set.Service = cmp.Or(name, s.askedService(), set.Service)
 	if s.source["crawl.firecrawl_url"] == "default" {
 		set.FirecrawlURL = cmp.Or(os.Getenv("FIRECRAWL_BASE_URL"), set.FirecrawlURL)
 	}

@@ -149,6 +149,7 @@ func (p *program) app() *cli.App {
 			p.contextCommand(),
 			p.searchCommand(),
 			p.kbCommand(),
+			p.notesCommand(),
 			p.indexCommand(),
 			p.cacheCommand(),
 			p.hostsCommand(),
@@ -234,6 +235,9 @@ func usageMistake(c *cli.Context, err error, _ bool) error {
 	name := c.App.Name
 	if c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
+	}
+	if c.Command != nil && strings.HasSuffix(err.Error(), "not defined: -json") && len(c.Command.Subcommands) == 0 {
+		err = errors.New("there is no --json: this command prints no data of its own")
 	}
 	mistake := withHint(usagef("%s", err), fmt.Sprintf("see \"%s --help\"", name))
 	if c.Command != nil && c.Command.Name == "hook" { // status 2 would stop the agent

@@ -132,6 +132,9 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = fmt.Fprintf(w, article, "Evil \x1b]0;owned\x07 title", "Heading",
 			"A title that would like to be a terminal's, in a paragraph that is long enough to be content.")
+	case "/wall":
+		w.Header().Set("Content-Type", "text/markdown")
+		_, _ = io.WriteString(w, "<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>")
 	case "/app":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w,

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"os"
 
 	"readthru/fetch"
+	"readthru/firecrawl"
 	"readthru/knowledge"
 	"readthru/llm"
 	"readthru/page"
@@ -19,8 +21,28 @@ func (c *core) openModels() (err error) {
 	if c.chat, err = c.model("llm", s.LLM.modelConfig, s.LLM.MaxContext); err != nil {
 		return err
 	}
-	c.embeddings, err = c.model("embeddings", s.Embeddings, 0)
-	return err
+	if c.embeddings, err = c.model("embeddings", s.Embeddings, 0); err != nil {
+		return err
+	}
+	return c.openSearXNG()
+}
+
+// openSearXNG creates a client of the configured search engine; none if the program is offline.
+func (c *core) openSearXNG() (err error) {
+	address := c.settings.Search.SearXNGURL
+	if address == "" || c.offline {
+		return nil
+	}
+	c.searxng, err = firecrawl.NewSearXNG(address, endpoint{c.transport},
+		func(service, about string, bytes int64, why string) error {
+			return c.store.Disclose(store.Disclosure{
+				Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why, Rule: "search.searxng_url",
+			})
+		})
+	if err != nil {
+		return usagef("search.searxng_url: %w", err)
+	}
+	return nil
 }
 
 // model returns a client of a configured model; nil if there is none, or if the program is offline.
@@ -84,6 +106,11 @@ func (c *core) summaries() *summary.Maker {
 	return summary.New(summary.Options{
 		Model: c.chat, MayLeave: c.fetcher.CheckDisclosure, Content: c.contentOf,
 		Clean: func(md string) string { return string(cleanText([]byte(md), true)) },
+		Defines: func(ctx context.Context, name string, code []byte) string {
+			b := c.symbols.Begin(ctx)
+			b.Add(name, code)
+			return b.Map(0).Outline()
+		},
 		Kept: func(p *page.Page) (list []summary.Summary) {
 			for _, s := range c.store.Summaries(page.KeyOf(p.NormalizedURL)) {
 				if s.ContentHash == p.ContentHash {

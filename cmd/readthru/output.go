@@ -30,6 +30,15 @@ func (p *program) list(c *cli.Context, v any, header []string, rows [][]string) 
 	return p.table(header, rows)
 }
 
+// done writes v as JSON to standard output with --json, else a line for people to standard error.
+func (p *program) done(c *cli.Context, v any, format string, args ...any) error {
+	if c.Bool("json") {
+		return p.printJSON(v)
+	}
+	p.note(format, args...)
+	return nil
+}
+
 // note writes a line for people to standard error.
 func (p *program) note(format string, args ...any) {
 	// there is no other place to report an error

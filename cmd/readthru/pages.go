@@ -46,7 +46,10 @@ func (p *program) pagesCommand() *cli.Command {
 				Name: "verify", Usage: "print where a sentence is in a page; exit status 1 if it is not",
 				ArgsUsage: "URL|DOC QUOTE", Flags: []cli.Flag{jsonFlag()}, Action: p.verifyQuote,
 			},
-			{Name: "rm", Usage: "delete a page, its versions and stored responses", ArgsUsage: "URL|DOC", Action: p.removePage},
+			{
+				Name: "rm", Usage: "delete a page, its versions and stored responses", ArgsUsage: "URL|DOC",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.removePage,
+			},
 		},
 	}
 }
@@ -151,9 +154,13 @@ func (p *program) removePage(c *cli.Context) error {
 		if err := b.DeletePage(c.Context, ref); err != nil {
 			return err
 		}
-		p.note("removed")
-		return nil
+		return p.done(c, isDeleted{true}, "removed")
 	})
+}
+
+// isDeleted says that something was deleted.
+type isDeleted struct {
+	Deleted bool `json:"deleted"`
 }
 
 // more says that a list goes on. It is silent to a user at a terminal who chose the limit.

@@ -39,6 +39,9 @@ func (b *bar) draw(i, total int, what string) {
 		return
 	}
 	of := fmt.Sprint(i)
+	if i == 0 {
+		of = ""
+	}
 	now := time.Now()
 	left := ""
 	if total > 0 {
@@ -58,7 +61,7 @@ func (b *bar) draw(i, total int, what string) {
 	if w := terminalWidth(b.w); w > 20 {
 		width = w
 	}
-	line := of + " " + left
+	line := strings.TrimLeft(of+" "+left, " ")
 	if total > 0 {
 		full := int(20 * b.part)
 		line = "[" + strings.Repeat("#", full) + strings.Repeat(".", 20-full) + "] " + line

@@ -19,6 +19,7 @@ func (p *program) restoreCommand() *cli.Command {
 		Usage:       "read a backup into an empty store",
 		ArgsUsage:   "FILE",
 		Description: "If FILE is \"-\", the backup comes from standard input.",
+		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c.Args().Slice(), "FILE")
 			if err != nil {
@@ -47,7 +48,16 @@ func (p *program) restoreCommand() *cli.Command {
 				defer f.Close() //nolint:errcheck // it was only read
 				in = f
 			}
-			return restoreAside(dir, in, name)
+			read := &counted{w: io.Discard, bar: newBar(p.err), what: "read"}
+			err = restoreAside(dir, io.TeeReader(in, read), name)
+			read.bar.clear()
+			if err != nil {
+				return err
+			}
+			return p.done(c, struct {
+				Store string `json:"store"`
+				Bytes int64  `json:"bytes"`
+			}{dir, read.n}, "restored %s from %s", dir, name)
 		},
 	}
 }

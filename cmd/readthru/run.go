@@ -67,6 +67,9 @@ func (p *program) runCommand() *cli.Command {
 			if r.name, err = exec.LookPath(r.args[0]); err != nil {
 				return p.notRun(r.args[0], err)
 			}
+			if replay == "" && r.login == "" && len(s.Proxy.Users) > 0 {
+				p.note("warning: the proxy has users: it answers 407 without --login NAME:PASSWORD")
+			}
 			p.releaseSignals() // from here on, signals go to the command
 			ctx := context.WithoutCancel(c.Context)
 			if replay != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -32,7 +33,7 @@ func onScreen(f *os.File) io.Writer {
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := append(s.rest, p...)
+	text := slices.Concat(s.rest, p)
 	whole := len(text)
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {

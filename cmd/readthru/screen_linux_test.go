@@ -14,14 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newTerminal opens a terminal. What is written to it ends up in shown, which must be read after the terminal is closed.
+// newTerminal opens a terminal. What is written to it ends up in shown, which must be read after the terminal is
+// closed.
 func newTerminal(t *testing.T) (tty *os.File, shown func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { master.Close() })
+	t.Cleanup(func() { _ = master.Close() })
 	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func newTerminal(t *testing.T) (tty *os.File, shown func() string) {
 		text <- string(b)
 	}()
 	return tty, func() string {
-		tty.Close()
+		_ = tty.Close()
 		return <-text
 	}
 }

@@ -16,20 +16,22 @@ import (
 func (p *program) searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "search",
-		Usage:       "search pages that were read, and knowledge bases",
+		Usage:       "search pages that were read, knowledge bases and notes",
 		ArgsUsage:   "QUERY…",
 		Description: "The query is words, \"phrases\" and prefixes*. A page can be found within seconds of being read.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kb", Usage: "search only the knowledge base `NAME`"},
+			&cli.StringFlag{Name: "subject", Usage: "search only passages and notes about `SUBJECT`; without QUERY, print all"},
 			&cli.StringFlag{Name: "host", Usage: "search only pages of `HOST`"},
 			&cli.StringFlag{Name: "since", Usage: "search only pages read since `TIME`: a day, a time, or an age (36h, 7d)"},
+			&cli.StringSliceFlag{Name: "metadata", Usage: "search only ingested texts that have `NAME=VALUE`"},
 			&cli.IntFlag{Name: "limit", Value: 5, Usage: "print at most `N` hits, up to 500"},
 			&cli.BoolFlag{Name: "explain", Usage: "print the score of each term"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			text := strings.Join(c.Args().Slice(), " ")
-			if strings.TrimSpace(text) == "" {
+			if strings.TrimSpace(text) == "" && c.String("subject") == "" {
 				return withHint(usagef("QUERY is missing"), `readthru search "connection pool" --host docs.example.com`)
 			}
 			limit, err := limitOf(c)
@@ -41,10 +43,14 @@ func (p *program) searchCommand() *cli.Command {
 				return usageError{err}
 			}
 			q := api.SearchQuery{
-				Text: text, KB: c.String("kb"), Host: c.String("host"), Since: since, Limit: limit,
-				Explain: c.Bool("explain"),
+				Text: text, KB: c.String("kb"), Subject: c.String("subject"), Host: c.String("host"), Since: since, Limit: limit,
+				Explain: c.Bool("explain"), Metadata: c.StringSlice("metadata"),
 			}
-			return p.withIndex(c.Context, func(b *api.Client) error {
+			with := p.withIndex
+			if q.Subject != "" {
+				with = p.withSubjects
+			}
+			return with(c.Context, func(b *api.Client) error {
 				res, err := b.Search(c.Context, q)
 				if err != nil {
 					return err
@@ -85,6 +91,15 @@ func (p *program) printHits(res *knowledge.Results) error {
 				fmt.Fprintf(&text, "   | %s\n", line)
 			}
 		}
+		if h.Statement != "" {
+			fmt.Fprintf(&text, "   a model says of it: %s\n", h.Statement)
+		}
+		if len(h.Pages) > 0 {
+			fmt.Fprintf(&text, "   a note about %s\n", strings.Join(h.Pages, " "))
+		}
+		if len(h.Notes) > 0 {
+			fmt.Fprintf(&text, "   notes about it: %s\n", strings.Join(h.Notes, " "))
+		}
 		if len(h.Also) > 0 {
 			fmt.Fprintf(&text, "   also at %s\n", strings.Join(h.Also, " "))
 		}
@@ -101,22 +116,25 @@ func (p *program) indexCommand() *cli.Command {
 		Name:  "index",
 		Usage: "manage the search index",
 		Subcommands: []*cli.Command{
-			{Name: "rebuild", Usage: "rebuild the index from what is stored", Action: func(c *cli.Context) error {
-				if err := noArgs(c.Args().Slice()); err != nil {
-					return err
-				}
-				return p.withClient(c.Context, func(b *api.Client) error {
-					j, err := b.RebuildIndex(c.Context)
-					if err != nil {
+			{
+				Name: "rebuild", Usage: "rebuild the index from what is stored", Flags: []cli.Flag{jsonFlag()},
+				Action: func(c *cli.Context) error {
+					if err := noArgs(c.Args().Slice()); err != nil {
 						return err
 					}
-					last, err := p.watch(c.Context, b, j.ID)
-					if err == nil {
-						p.note("indexed %s", count(last.I, "document"))
-					}
-					return err
-				})
-			}},
+					return p.withClient(c.Context, func(b *api.Client) error {
+						j, err := b.RebuildIndex(c.Context)
+						if err != nil {
+							return err
+						}
+						last, err := p.watch(c.Context, b, j.ID)
+						if err != nil {
+							return err
+						}
+						return p.done(c, last, "indexed %s", count(last.I, "document"))
+					})
+				},
+			},
 		},
 	}
 }

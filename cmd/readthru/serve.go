@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -32,9 +33,11 @@ func (p *program) serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "admin", Usage: "the admin port's `ADDRESS` (admin.listen)"},
 			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored and ask no origin"},
 			&cli.BoolFlag{
-				Name:  "proxy-from-env",
-				Usage: "connect through the proxy that HTTPS_PROXY or HTTP_PROXY names, unless proxy.upstream is set",
+				Name: "proxy-from-env",
+				Usage: "connect through the proxy that HTTPS_PROXY or HTTP_PROXY names, but to what NO_PROXY names " +
+					"directly, unless proxy.upstream is set",
 			},
+			&cli.StringFlag{Name: "pprof", Usage: "answer with profiles of the daemon on this loopback `ADDRESS`"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c.Args().Slice()); err != nil {
@@ -53,17 +56,27 @@ func (p *program) serveCommand() *cli.Command {
 			}
 			if c.Bool("proxy-from-env") && s.Proxy.Upstream == "" {
 				flags = append(flags, set{"proxy.upstream", "proxy-from-env", s.environmentProxy("")})
+				if len(s.Proxy.Direct) == 0 {
+					flags = append(flags, set{"proxy.direct", "proxy-from-env", strings.Join(environmentDirect(), ",")})
+				}
 				if s, err = p.load(flags...); err != nil {
 					return err
 				}
 			}
-			return p.serve(c.Context, s, c.Bool("offline"), func() (*settings, error) { return p.load(flags...) })
+			profiles := c.String("pprof")
+			if c.IsSet("pprof") && !loopback(profiles) {
+				return usagef("--pprof: %q is not a loopback address such as 127.0.0.1:6060", profiles)
+			}
+			return p.serve(c.Context, s, c.Bool("offline"), profiles, func() (*settings, error) { return p.load(flags...) })
 		},
 	}
 }
 
-// serve runs the daemon until ctx ends. load reads the configuration again.
-func (p *program) serve(ctx context.Context, s *settings, offline bool, load func() (*settings, error)) (err error) {
+// serve runs the daemon until ctx ends, with profiles on an address unless that is empty. load reads the configuration
+// again.
+func (p *program) serve(ctx context.Context, s *settings, offline bool, profiles string,
+	load func() (*settings, error),
+) (err error) {
 	level := new(slog.LevelVar)
 	level.Set(levelOf(s))
 	log := logger(p.err, s, level)
@@ -74,6 +87,13 @@ func (p *program) serve(ctx context.Context, s *settings, offline bool, load fun
 	d, err := openDaemon(ctx, s, offline, false, log)
 	if err != nil {
 		return err
+	}
+	if profiles != "" {
+		if d.profiles, err = listen(ctx, profiles, false); err != nil {
+			d.closeListeners()
+			return errors.Join(err, d.core.Close()) //nolint:contextcheck // closing takes none
+		}
+		log.Info("profiling", "url", "http://"+d.profiles.Addr().String()+"/debug/pprof/")
 	}
 	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline",
 		offline)
@@ -111,6 +131,7 @@ type daemon struct {
 	info      *daemonInfo
 	listener  net.Listener // of the proxy
 	admin     net.Listener
+	profiles  net.Listener // nil: there are none
 }
 
 // openDaemon opens everything from the store upwards and listens. With anyPort it replaces a port that is in use by a
@@ -167,12 +188,12 @@ func (d *daemon) Run(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
-	return awaitEnd(ended, func(text string) { d.core.log.Info(text, d.awaited()...) })
+	return awaitEnd(ended, func(state string) { d.core.log.Info("stopping", d.awaited(state)...) })
 }
 
 // awaitEnd returns what ended says, or an error after stopTime. It calls say at once and once a second.
-func awaitEnd(ended <-chan error, say func(text string)) error {
-	say("stopping")
+func awaitEnd(ended <-chan error, say func(state string)) error {
+	say("signalled")
 	limit, tick := time.NewTimer(stopTime), time.NewTicker(time.Second)
 	defer limit.Stop()
 	defer tick.Stop()
@@ -181,18 +202,18 @@ func awaitEnd(ended <-chan error, say func(text string)) error {
 		case err := <-ended:
 			return err
 		case <-tick.C:
-			say("still stopping")
+			say("waiting")
 		case <-limit.C:
-			say("stopped waiting")
+			say("gave up")
 			return fmt.Errorf("stop the daemon: it did not end within %s", stopTime)
 		}
 	}
 }
 
-// awaited says what the end of the daemon waits for, as attributes of a log line.
-func (d *daemon) awaited() []any {
+// awaited returns what the end of the daemon waits for, as attributes of a log line.
+func (d *daemon) awaited(state string) []any {
 	return []any{
-		"requests", d.proxy.Open(), "origin_requests", d.core.cache.Open(), "jobs", d.server.Running(),
+		"state", state, "requests", d.proxy.Open(), "origin_requests", d.core.cache.Open(), "jobs", d.server.Running(),
 		"unwritten_bytes", d.core.store.Health().Queued,
 	}
 }
@@ -202,6 +223,9 @@ func (d *daemon) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return d.proxy.Serve(ctx, d.listener) })
 	group.Go(func() error { return d.server.Serve(ctx, d.admin) })
+	if d.profiles != nil {
+		group.Go(func() error { return d.server.ServeProfiles(ctx, d.profiles) })
+	}
 	group.Go(func() error { return d.core.sweep(ctx) })
 	group.Go(func() error { return d.core.knowledge.Run(ctx) })
 	group.Go(func() error { return d.server.RunHooks(ctx) })
@@ -219,7 +243,7 @@ func (d *daemon) run(ctx context.Context) error {
 }
 
 func (d *daemon) closeListeners() {
-	for _, l := range []net.Listener{d.listener, d.admin} {
+	for _, l := range []net.Listener{d.listener, d.admin, d.profiles} {
 		if l != nil {
 			_ = l.Close() // it is closed already if it was served
 		}

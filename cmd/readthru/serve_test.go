@@ -19,7 +19,7 @@ func TestStoppingIsToldOnceASecondAndHasALimit(t *testing.T) {
 		}
 		ended, end := make(chan error, 1), errors.New("the end")
 		time.AfterFunc(2500*time.Millisecond, func() { ended <- end })
-		if said = 0; awaitEnd(ended, say) != end || said != 3 {
+		if said = 0; !errors.Is(awaitEnd(ended, say), end) || said != 3 {
 			t.Errorf("said %d times, want 3: at once and after each of two seconds", said)
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -466,8 +468,17 @@ func thisMachine() agents.Machine {
 	}}
 }
 
+// journalFile returns the file of the record. Each directory of settings that an agent is told to use has its own, so
+// that the setup of a second one does not take the first one's back.
 func (in *installation) journalFile() string {
-	return filepath.Join(in.settings.dataDir, "setup", string(in.agent)+".json")
+	name, m := string(in.agent), thisMachine()
+	plain := m
+	plain.Getenv = func(string) string { return "" }
+	if dir := m.Dir(in.agent); dir != plain.Dir(in.agent) {
+		sum := sha256.Sum256([]byte(dir))
+		name += "-" + hex.EncodeToString(sum[:8])
+	}
+	return filepath.Join(in.settings.dataDir, "setup", name+".json")
 }
 
 // journal reads the record of an earlier setup.

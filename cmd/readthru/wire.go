@@ -50,7 +50,8 @@ type core struct {
 	symbols   *symbols.Engine
 	knowledge *knowledge.Knowledge
 
-	chat, embeddings *llm.Client // nil: none
+	chat, embeddings *llm.Client        // nil: none
+	searxng          *firecrawl.SearXNG // nil: none
 
 	// listening holds our own addresses: no request may be sent there.
 	listening atomic.Pointer[[]netip.AddrPort]
@@ -76,7 +77,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	c.now.Store(s)
 	var err error
 	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
-		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream,
+		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream, Direct: s.Proxy.Direct,
 		AllowPrivateOwn: s.Fetch.AllowPrivate, AllowPrivateProxied: s.allowPrivate(),
 		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Advice: s.upstreamAdvice(), Log: log,
 	})
@@ -165,6 +166,10 @@ func (c *core) github() github.Options {
 	g := github.Options{
 		BaseURL: s.GitHub.BaseURL, CodeloadURL: s.GitHub.CodeloadURL, RawURL: s.GitHub.RawURL, APIURL: s.GitHub.APIURL,
 		Token: s.GitHub.Token, Git: s.GitHub.Git, Dir: filepath.Join(c.dir, "git"), CAFile: s.Upstream.CAFile,
+		CredentialHelper: s.GitHub.Helper,
+	}
+	for _, f := range s.Forges {
+		g.Forges = append(g.Forges, github.Host{Kind: page.Forge(f.Kind), URL: f.URL, APIURL: f.APIURL, Token: f.Token})
 	}
 	if c.offline {
 		g.Git = ""
@@ -211,13 +216,10 @@ func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, er
 
 // proxyOptions returns the options of the proxy that can change while it runs.
 func proxyOptions(s *settings) proxy.Options {
-	o := proxy.Options{
+	return proxy.Options{
 		Rules: s.rules(), Mode: s.Proxy.Mode, ConnectPorts: s.Proxy.ConnectPorts, BlockedDomains: s.BlockedDomains,
+		Users: s.users(),
 	}
-	for _, u := range s.Proxy.Users {
-		o.Users = append(o.Users, proxy.User{Name: u.Name, PasswordHash: u.PasswordHash, Mode: u.Mode})
-	}
-	return o
 }
 
 // server returns the operations over the core. running is nil if no proxy runs, and d is then zero; authority may be
@@ -236,7 +238,10 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	}
 	o.Expired, o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.cache.Expired, c.fresh, c.explain,
 		c.knowledge, c.crawlService, c.dir, c.summaries()
-	o.Firecrawl = firecrawl.New(firecrawl.Options{Crawl: c.crawlConfig(), Summary: o.Summary, Dir: c.dir, Log: c.log})
+	o.Firecrawl = firecrawl.New(firecrawl.Options{
+		Crawl: c.crawlConfig(), Summary: o.Summary, Store: c.store, Knowledge: c.knowledge, SearXNG: c.searxng,
+		Dir: c.dir, Log: c.log,
+	})
 	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
 	}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// notData are the commands that print no data of their own.
+var notData = []string{
+	"completion", "help", "hook", "mcp", "password", "run", "serve",
+}
+
+func TestEveryCommandWithDataHasJSON(t *testing.T) {
+	var walk func(prefix string, commands []*cli.Command)
+	walk = func(prefix string, commands []*cli.Command) {
+		for _, c := range commands {
+			name := prefix + c.Name
+			if len(c.Subcommands) > 0 {
+				walk(name+" ", c.Subcommands)
+				continue
+			}
+			has := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "json") })
+			if has == slices.Contains(notData, name) {
+				t.Errorf("%s: --json is %v", name, has)
+			}
+		}
+	}
+	walk("", (&program{}).app().Commands)
+}
