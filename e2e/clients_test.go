@@ -116,7 +116,7 @@ fetch("https://site.test/guide/page").then(r => r.text()).then(t => console.log(
 
 func TestChromiumReadsThePageAsTheOriginMadeItAndItIsRemembered(t *testing.T) {
 	chromium, certutil := need(t, "chromium"), need(t, "certutil")
-	d := serve(t, newWeb(t, site()))
+	d := serveIn(t, newWeb(t, site()), t.TempDir())
 	db := filepath.Join(d.dir, ".pki", "nssdb")
 	if err := os.MkdirAll(db, 0o700); err != nil {
 		t.Fatal(err)

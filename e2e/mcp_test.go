@@ -111,6 +111,7 @@ func TestASessionOutlivesTheDaemonItAsked(t *testing.T) {
 	a := join(t, started(t, d.env))
 	const page = "https://site.test/fresh"
 	before := a.use("fetch", map[string]any{"url": page})
+	d.readthru("pages") // a list waits until what it lists is written: a kill loses what is not
 	for _, end := range []func(*daemon){(*daemon).kill, (*daemon).stop} {
 		end(d)
 		d = serveIn(t, w, dir)
