@@ -4,9 +4,14 @@
 // processor time of a server's whole process tree per answer, read from /proc. Ratios of one run are what counts:
 // absolute figures move with the machine. It needs Linux; a peer that is not installed is left out and named.
 //
-//	go run ./bench hits   -readthru bin/readthru [-size 10240] [-rounds 5]
-//	go run ./bench miss   -readthru bin/readthru
-//	go run ./bench start  -readthru bin/readthru [-pages 10000]
+//	go run ./bench hits    [-size 1024,10240,102400,1048576] [-pages 512]
+//	go run ./bench cold    [-pages 10000]
+//	go run ./bench miss
+//	go run ./bench start   [-pages 10000]
+//	go run ./bench bounds  [-rounds 3]
+//	go run ./bench compare COMMIT
+//
+// With -cores 0,1 the servers have both cores, for latencies at full load.
 package main
 
 import (
@@ -18,18 +23,36 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 // settings are the flags all measurements share.
 type settings struct {
 	readthru string        // the binary
-	size     int           // bytes of a page
-	rounds   int           // how often each peer is measured
+	sizes    []int         // bytes of a page; measurements of one size take the first
+	rounds   int           // how often each row is measured
 	round    time.Duration // how long one measurement takes
 	conns    int           // keep-alive connections
-	pages    int           // pages stored before a start is measured
+	pages    int           // different pages
+	cores    string        // of the servers, as for taskset
+	log      string        // log level of readthru
+	memory   string        // cache.memory of readthru
 	dir      string        // scratch folder
+}
+
+// measurements are what can be measured, with the number of pages unless one is given.
+var measurements = map[string]struct {
+	pages int
+	run   func(context.Context, settings) error
+}{
+	"hits":  {512, hits},
+	"cold":  {10_000, cold},
+	"miss":  {1, miss},
+	"start": {10_000, start},
+
+	"bounds": {1, bounds},
 }
 
 func main() {
@@ -43,43 +66,69 @@ func run(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(args) == 0 {
-		return errors.New("say what to measure: hits, miss or start")
+		return errors.New("say what to measure: hits, cold, miss, start, bounds or compare COMMIT")
 	}
-	var s settings
-	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	flags.StringVar(&s.readthru, "readthru", "bin/readthru", "the binary under test")
-	flags.IntVar(&s.size, "size", 10<<10, "bytes of a page")
-	flags.IntVar(&s.rounds, "rounds", 5, "measurements of each peer")
-	flags.DurationVar(&s.round, "round", time.Second, "length of one measurement")
-	flags.IntVar(&s.conns, "conns", 16, "keep-alive connections")
-	flags.IntVar(&s.pages, "pages", 10_000, "pages stored before a start is measured")
-	if err := flags.Parse(args[1:]); err != nil {
-		return err
+	what, args := args[0], args[1:]
+	if what == "serve" { // the bare net/http peer runs this program again
+		return serveBare(ctx, args[0], args[1], args[2])
 	}
-	if args[0] == "serve" { // the bare net/http peer runs this program again
-		return serveBare(ctx, flags.Arg(0), flags.Arg(1), flags.Arg(2), s.size)
+	m, known := measurements[what]
+	var commit string
+	if what == "compare" {
+		if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+			return errors.New("say with which commit to compare")
+		}
+		commit, args = args[0], args[1:]
+		m.pages, m.run = 512, func(ctx context.Context, s settings) error { return compare(ctx, s, commit) }
+	} else if !known {
+		return fmt.Errorf("unknown measurement %q: hits, cold, miss, start, bounds or compare COMMIT", what)
 	}
 	if runtime.GOOS != "linux" {
 		return errors.New("processor time is read from /proc: this needs Linux")
 	}
-	dir, err := os.MkdirTemp("", "readthru-bench-")
+	s, err := parse(what, m.pages, args)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)                      //nolint:errcheck // what is left is in the system's temporary folder
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // a peer that gives up root reads its configuration there
+	if s.dir, err = os.MkdirTemp("", "readthru-bench-"); err != nil {
 		return err
 	}
-	s.dir = dir
-	switch args[0] {
-	case "hits":
-		return hits(ctx, s)
-	case "miss":
-		return miss(ctx, s)
-	case "start":
-		return start(ctx, s)
+	defer os.RemoveAll(s.dir) //nolint:errcheck // what is left is in the system's temporary folder
+	//nolint:gosec // a peer that gives up root reads its configuration there
+	if err := os.Chmod(s.dir, 0o755); err != nil {
+		return err
 	}
-	return fmt.Errorf("unknown measurement %q: hits, miss or start", args[0])
+	return m.run(ctx, s)
+}
+
+// parse returns the settings that the flags of a measurement say.
+func parse(what string, pages int, args []string) (settings, error) {
+	var s settings
+	var sizes string
+	flags := flag.NewFlagSet(what, flag.ContinueOnError)
+	flags.StringVar(&s.readthru, "readthru", "bin/readthru", "the binary under test")
+	flags.StringVar(&sizes, "size", "10240", "bytes of a page, or several numbers")
+	flags.IntVar(&s.rounds, "rounds", 5, "measurements of each row")
+	flags.DurationVar(&s.round, "round", time.Second, "length of one measurement")
+	flags.IntVar(&s.conns, "conns", 16, "keep-alive connections")
+	flags.IntVar(&s.pages, "pages", pages, "different pages")
+	flags.StringVar(&s.cores, "cores", "0", "cores of the servers, as for taskset")
+	flags.StringVar(&s.log, "log", "info", "log level of readthru")
+	flags.StringVar(&s.memory, "memory", "64MiB", "cache.memory of readthru; 0: each hit is decided anew")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	for text := range strings.SplitSeq(sizes, ",") {
+		size, err := strconv.Atoi(text)
+		if err != nil || size < 0 {
+			return s, fmt.Errorf("-size: %q is not a number of bytes", text)
+		}
+		s.sizes = append(s.sizes, size)
+	}
+	if s.pages < 1 || s.conns < 1 || s.rounds < 1 {
+		return s, errors.New("-pages, -conns and -rounds begin at 1")
+	}
+	return s, nil
 }
 
 // median returns the middle of values, and half the distance between the quartiles as a share of it: the noise.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -28,8 +27,7 @@ const hosts = 8
 
 func hostName(n int) string { return fmt.Sprintf("h%d.bench.test", n%hosts) }
 
-// origin is a small web on loopback: every path has a page of the size asked for, fresh for an hour. A path under
-// /html/ is a document to be converted, every other one is plain text that passes untouched.
+// origin is a small web on loopback: every path names its content and size, fresh for an hour.
 type origin struct {
 	plain, secure string // port numbers
 	caFile        string // root and key of its certificate, also lent to peers that sign
@@ -56,7 +54,7 @@ func newOrigin(ctx context.Context, s settings) (*origin, error) {
 		return nil, err
 	}
 	server := &http.Server{
-		Handler: pages(s.size), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: http.HandlerFunc(pages), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{
 			Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
 			NextProtos: []string{"h2", "http/1.1"},
@@ -78,36 +76,23 @@ func newOrigin(ctx context.Context, s settings) (*origin, error) {
 
 func port(l net.Listener) string { return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) }
 
-// pages answers every path with size bytes.
-func pages(size int) http.Handler {
-	text := bytes.Repeat([]byte("all work and no play makes a dull page\n"), size/39+1)[:size]
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Cache-Control", "max-age=3600")
-		h.Set("ETag", `"`+strconv.Itoa(size)+`"`)
-		body := text
-		if strings.HasPrefix(r.URL.Path, "/html/") {
-			h.Set("Content-Type", "text/html; charset=utf-8")
-			body = document(r.URL.Path, size)
-		} else {
-			h.Set("Content-Type", "text/plain")
-		}
-		h.Set("Content-Length", strconv.Itoa(len(body)))
-		w.Write(body) //nolint:errcheck // the client left
-	})
-}
-
-// document is an article of about size bytes, different on every path.
-func document(path string, size int) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "<!doctype html><html lang=en><head><title>Page %[1]s</title></head><body><nav><a "+
-		"href=/>Home</a></nav><main><h1>Page %[1]s</h1>", path)
-	for n := 0; b.Len() < size; n++ {
-		fmt.Fprintf(&b, "<h2>Section %d</h2><p>Some words with a <a href=/html/%d>link</a> and <code>code</code>, long "+
-			"enough to be read.</p><ul><li>one<li>two</ul>", n, n)
+// pages answers with the content that a path names.
+func pages(w http.ResponseWriter, r *http.Request) {
+	kind, content := contentOf(r.URL.Path)
+	h := w.Header()
+	switch kind {
+	case htmlKind:
+		h.Set("Content-Type", "text/html; charset=utf-8")
+	case textKind:
+		h.Set("Content-Type", "text/plain")
+	default:
+		http.NotFound(w, r)
+		return
 	}
-	b.WriteString("</main><footer>Imprint</footer></body></html>")
-	return b.Bytes()
+	h.Set("Cache-Control", "max-age=3600")
+	h.Set("ETag", `"`+strconv.Itoa(len(content))+`"`)
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	w.Write(content) //nolint:errcheck // the client left
 }
 
 func (o *origin) certificates() (tls.Certificate, error) {

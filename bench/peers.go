@@ -4,34 +4,56 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // peer is a server under test with the ways to reach it.
 type peer struct {
-	name      string
-	process   *process
-	plain     target // absolute-form requests, or origin-form to a server that is the origin
-	intercept target // TLS inside CONNECT, or TLS to a server that is the origin
+	name     string
+	process  *process // nil: it is in this process
+	plain    target   // absolute-form requests, or origin-form to a server that stands in for the origin
+	secure   target   // TLS inside CONNECT, or TLS to a server that stands in for the origin; its addr is empty without
+	converts bool     // it answers HTML as markdown
 }
 
-// ours starts readthru on free ports with an empty data folder.
-func ours(ctx context.Context, s settings, o *origin, dir string) (*peer, error) {
+// cpu returns the processor time that the peer's processes have used; 0 for one that has none.
+func (p *peer) cpu() time.Duration {
+	if p.process == nil {
+		return 0
+	}
+	return p.process.cpu()
+}
+
+// trusting returns a client's TLS configuration that trusts roots.
+func trusting(roots *x509.CertPool) func(host string) *tls.Config {
+	return func(host string) *tls.Config {
+		return &tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12}
+	}
+}
+
+// ours starts readthru on free ports.
+func ours(ctx context.Context, s settings, o *origin) (*peer, error) {
+	return oursIn(ctx, s, o, filepath.Join(s.dir, "data"))
+}
+
+// oursIn starts readthru on free ports with a data folder.
+func oursIn(ctx context.Context, s settings, o *origin, dir string) (*peer, error) {
 	proxy, admin, err := twoPorts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	env := []string{
 		"READTHRU_DATA_DIR=" + dir, "READTHRU_CONFIG=/dev/null", "READTHRU_UPSTREAM_CA_FILE=" + o.caFile,
-		"READTHRU_UPSTREAM_RESOLVE=*:80=127.0.0.1:" + o.plain + ",*:443=127.0.0.1:" + o.secure, "READTHRU_LOG_LEVEL=warn",
-		"READTHRU_MARKDOWN_NEW_MODE=off",
+		"READTHRU_UPSTREAM_RESOLVE=*:80=127.0.0.1:" + o.plain + ",*:443=127.0.0.1:" + o.secure,
+		"READTHRU_LOG_LEVEL=" + s.log, "READTHRU_CACHE_MEMORY=" + s.memory, "READTHRU_MARKDOWN_NEW_MODE=off",
 	}
-	p, err := spawn(ctx, s, "readthru", "127.0.0.1:"+proxy, env, s.readthru, "serve", "--listen", "127.0.0.1:"+proxy,
-		"--admin", "127.0.0.1:"+admin)
+	p, err := spawn(ctx, s, filepath.Base(dir), "127.0.0.1:"+proxy, env, s.readthru, "serve",
+		"--listen", "127.0.0.1:"+proxy, "--admin", "127.0.0.1:"+admin)
 	if err != nil {
 		return nil, err
 	}
@@ -41,21 +63,12 @@ func ours(ctx context.Context, s settings, o *origin, dir string) (*peer, error)
 		return nil, err
 	}
 	roots.AppendCertsFromPEM(text)
-	host := hostName(0)
 	return &peer{
-		name: "readthru", process: p,
-		plain: target{
-			addr: "127.0.0.1:" + proxy, host: host,
-			form: func(path string) string { return "http://" + host + path },
-		},
-		intercept: target{
-			addr: "127.0.0.1:" + proxy, host: host, tunnel: host + ":443",
-			tls: &tls.Config{RootCAs: roots, ServerName: host}, form: samePath,
-		},
+		name: "readthru", process: p, converts: true,
+		plain:  target{addr: "127.0.0.1:" + proxy, form: absoluteForm},
+		secure: target{addr: "127.0.0.1:" + proxy, form: originForm, tunnel: true, tls: trusting(roots)},
 	}, nil
 }
-
-func samePath(path string) string { return path }
 
 // bare starts this program as a plain net/http server of the same pages.
 func bare(ctx context.Context, s settings, o *origin) (*peer, error) {
@@ -67,29 +80,53 @@ func bare(ctx context.Context, s settings, o *origin) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := spawn(ctx, s, "bare", "127.0.0.1:"+secure, nil, self, "serve", "-size", fmt.Sprint(s.size),
-		"127.0.0.1:"+plain, "127.0.0.1:"+secure, s.dir)
+	p, err := spawn(ctx, s, "bare", "127.0.0.1:"+secure, nil, self, "serve", "127.0.0.1:"+plain, "127.0.0.1:"+secure,
+		s.dir)
 	if err != nil {
 		return nil, err
 	}
-	return &peer{
-		name: "net/http alone", process: p,
-		plain: target{addr: "127.0.0.1:" + plain, host: hostName(0), form: samePath},
-		intercept: target{
-			addr: "127.0.0.1:" + secure, host: hostName(0),
-			tls: &tls.Config{RootCAs: o.roots, ServerName: hostName(0)}, form: samePath,
-		},
-	}, nil
+	return reverse("net/http alone", p, plain, secure, o), nil
+}
+
+// reverse is a peer that stands in for the origin, reached as if it were the origin. Without a secure port it has no
+// TLS.
+func reverse(name string, p *process, plain, secure string, o *origin) *peer {
+	r := &peer{name: name, process: p, plain: target{addr: "127.0.0.1:" + plain, form: originForm}}
+	if secure != "" {
+		r.secure = target{addr: "127.0.0.1:" + secure, form: originForm, tls: trusting(o.roots)}
+	}
+	return r
+}
+
+// serveBare is the peer "net/http alone": the same pages from a plain and a TLS listener, without any proxying.
+func serveBare(ctx context.Context, plain, secure, dir string) error {
+	handler := http.HandlerFunc(pages)
+	failed := make(chan error, 2)
+	for _, s := range []*http.Server{
+		{Addr: plain, Handler: handler, ReadHeaderTimeout: 10 * time.Second},
+		{Addr: secure, Handler: handler, ReadHeaderTimeout: 10 * time.Second},
+	} {
+		go func() {
+			if s.Addr == plain {
+				failed <- s.ListenAndServe()
+				return
+			}
+			failed <- s.ListenAndServeTLS(filepath.Join(dir, "leaf.pem"), filepath.Join(dir, "root.key"))
+		}()
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // squid starts Debian's squid-openssl with a memory cache, intercepting with the origin's root as its authority.
 func squid(ctx context.Context, s settings, o *origin) (*peer, error) {
-	binary, err := exec.LookPath("squid")
+	binary, err := installed("squid", "squid-openssl")
 	if err != nil {
-		binary = "/usr/sbin/squid"
-		if _, err := os.Stat(binary); err != nil {
-			return nil, errors.New("squid is not installed (Debian: squid-openssl)")
-		}
+		return nil, err
 	}
 	listen, err := freePort(ctx)
 	if err != nil {
@@ -122,8 +159,8 @@ ssl_bump bump all
 tls_outgoing_options cafile=%[4]s
 hosts_file %[5]s
 http_access allow all
-cache_mem 256 MB
-maximum_object_size_in_memory 1 MB
+cache_mem 512 MB
+maximum_object_size_in_memory 2 MB
 access_log none
 cache_log %[6]s/cache.log
 pid_filename %[6]s/pid
@@ -145,18 +182,85 @@ shutdown_lifetime 1 second
 	if err != nil {
 		return nil, err
 	}
-	host := hostName(0)
 	return &peer{
-		name: "squid", process: p,
-		plain: target{
-			addr: "127.0.0.1:" + listen, host: host + ":" + o.plain,
-			form: func(path string) string { return "http://" + host + ":" + o.plain + path },
-		},
-		intercept: target{
-			addr: "127.0.0.1:" + listen, host: host + ":" + o.secure, tunnel: host + ":" + o.secure,
-			tls: &tls.Config{RootCAs: o.roots, ServerName: host}, form: samePath,
-		},
+		name: "Squid", process: p,
+		plain:  target{addr: "127.0.0.1:" + listen, port: o.plain, form: absoluteForm},
+		secure: target{addr: "127.0.0.1:" + listen, port: o.secure, form: originForm, tunnel: true, tls: trusting(o.roots)},
 	}, nil
+}
+
+// installed returns the path of a peer's program.
+func installed(name, hint string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	if path, err := exec.LookPath("/usr/sbin/" + name); err == nil {
+		return path, nil
+	}
+	return "", fmt.Errorf("%s is not installed (Debian: %s)", name, hint)
+}
+
+// nginx starts nginx as a caching reverse proxy of the origin, with one worker, its cache in files and no access log.
+func nginx(ctx context.Context, s settings, o *origin) (*peer, error) {
+	binary, err := installed("nginx", "nginx")
+	if err != nil {
+		return nil, err
+	}
+	plain, secure, err := twoPorts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(s.dir, "nginx")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	config := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/pid; error_log %[1]s/error.log;
+events { worker_connections 2000; }
+http {
+	access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=20000;
+	proxy_cache_path %[1]s/cache keys_zone=pages:64m max_size=2g; proxy_temp_path %[1]s/temp;
+	client_body_temp_path %[1]s/body; fastcgi_temp_path %[1]s/fastcgi; uwsgi_temp_path %[1]s/uwsgi;
+	scgi_temp_path %[1]s/scgi;
+	server {
+		listen 127.0.0.1:%[2]s; listen 127.0.0.1:%[3]s ssl;
+		ssl_certificate %[4]s; ssl_certificate_key %[5]s;
+		location / {
+			proxy_pass http://127.0.0.1:%[6]s; proxy_http_version 1.1; proxy_set_header Host $host;
+			proxy_cache pages; proxy_cache_key $host$request_uri;
+		}
+	}
+}
+`, dir, plain, secure, o.leafFile, o.keyFile, o.plain)
+	if os.Geteuid() == 0 {
+		config = "user root;\n" + config
+	}
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		return nil, err
+	}
+	p, err := spawn(ctx, s, "nginx", "127.0.0.1:"+secure, nil, binary, "-c", file, "-e", filepath.Join(dir, "error.log"))
+	if err != nil {
+		return nil, err
+	}
+	return reverse("nginx", p, plain, secure, o), nil
+}
+
+// varnish starts Varnish as a caching reverse proxy of the origin. It has no TLS.
+func varnish(ctx context.Context, s settings, o *origin) (*peer, error) {
+	binary, err := installed("varnishd", "varnish")
+	if err != nil {
+		return nil, err
+	}
+	listen, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := spawn(ctx, s, "varnish", "127.0.0.1:"+listen, nil, binary, "-F", "-n", filepath.Join(s.dir, "varnish"),
+		"-a", "127.0.0.1:"+listen, "-b", "127.0.0.1:"+o.plain, "-s", "malloc,512m")
+	if err != nil {
+		return nil, err
+	}
+	return reverse("Varnish", p, listen, "", o), nil
 }
 
 func twoPorts(ctx context.Context) (first, second string, err error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 	"time"
 )
 
-// process is a server under test, pinned to the first core.
+// process is a server under test.
 type process struct {
 	cmd *exec.Cmd
 }
@@ -26,7 +25,7 @@ func spawn(ctx context.Context, s settings, name, addr string, env []string, arg
 		return nil, err
 	}
 	defer out.Close() //nolint:errcheck // the server has its own copy
-	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", "0"}, args...)...)
+	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", s.cores}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -111,21 +110,4 @@ func freePort(ctx context.Context) (string, error) {
 	}
 	defer l.Close() //nolint:errcheck // if it stays open, the server says so
 	return port(l), nil
-}
-
-// serveBare is the peer "net/http alone": the same pages from a plain and a TLS listener, without any proxying.
-func serveBare(ctx context.Context, plain, secure, dir string, size int) error {
-	server := &http.Server{Handler: pages(size), ReadHeaderTimeout: 10 * time.Second}
-	failed := make(chan error, 2)
-	go func() { server.Addr = plain; failed <- server.ListenAndServe() }()
-	tlsServer := &http.Server{Addr: secure, Handler: pages(size), ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		failed <- tlsServer.ListenAndServeTLS(filepath.Join(dir, "leaf.pem"), filepath.Join(dir, "root.key"))
-	}()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-		return nil
-	}
 }
