@@ -7,9 +7,9 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run wasm quick test corpora check lint fmt bench ways mcp-conformance search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test corpora check lint fmt bench faults ways mcp-conformance search-corpus dist size vuln hooks clean
 
-build: ## the binary, in bin/
+build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
 
 run: build ## build and serve with defaults
@@ -36,8 +36,8 @@ test: ## all tests, with the race detector
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
 	try() { if [ -d "$$2" ]; then run "$$@"; else echo "corpora: $$3 skipped: no folder $$5=$$2"; fi; }; \
-	try READTHRU_CORPUS "$(PAGES)" 'FewAlarms|TrainModel' ./convert PAGES && \
-	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostilePagesOf|NoAddressOfTheCorpus|(Requests|Responses)OfTheCorpus' './convert ./fetch ./proxy' SECURITY && \
+	try READTHRU_CORPUS "$(PAGES)" 'RarelyFireOnContent|CorpusRoundTrip|TrainModel' ./convert PAGES && \
+	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostileCorpusPages|NoAddressOfTheCorpus|RequestsOfTheCorpus|ResponsesOfTheCorpus' './convert ./fetch ./proxy' SECURITY && \
 	try READTHRU_CORPUS_MARKDOWN "$(MARKDOWN)" HonestPages ./convert MARKDOWN && \
 	try READTHRU_SYMBOLS_CORPUS "$(TREES)" MatchThoseOfCtags ./symbols TREES && \
 	try READTHRU_CORPUS_IR "$(JUDGED)" RankingReaches ./knowledge JUDGED
@@ -59,6 +59,10 @@ bench: ## Go benchmarks of every package; docs/benchmarks.md says how figures ar
 
 ways: ## how many own functions a hit, a page, a search, a hook and a crawl run, and how deep their stacks are; V=1 lists them
 	go run ./bench/ways $(if $(V),-v)
+
+faults: build ## what goes wrong around a daemon, for real: power cuts, kills, errors, an hour of load; FOR=20m, FAULTS="kill soak"
+	go run ./bench/faults -readthru bin/readthru $(if $(FAULTS),$(FAULTS),powercut kill goaway streams storm rotate events memory)
+	$(if $(FAULTS),,go run ./bench/faults -readthru bin/readthru -for $(or $(FOR),1h) soak)
 
 mcp-conformance: build ## the protocol's own conformance suite, which npm fetches, against the daemon's /mcp
 	sh mcp/testdata/conformance "$(CURDIR)/bin/readthru"

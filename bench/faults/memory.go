@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	memoryLimit = 128 << 20 // bytes, of the daemon's heap
+	overLimit   = 256 << 20 // what it may hold beside: stacks, buffers of the engine, what the collector is late for
+)
+
+// memory gives a daemon little memory, and many large pages to convert beside all else. It may become slow, and must
+// not end; what it answers is right.
+func memory(ctx context.Context, s settings) (string, error) {
+	const paragraphs = 8000 // some 2 MB
+	w, err := newWeb(ctx, s.dir, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/huge/") {
+			site(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte(article(r.URL.Path, 0, paragraphs))) //nolint:errcheck // the client may leave
+	}), nil)
+	if err != nil {
+		return "", err
+	}
+	defer w.close()
+	d, err := serve(ctx, s, w, fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit), "READTHRU_FETCH_TIMEOUT=2m")
+	if err != nil {
+		return "", err
+	}
+	defer d.kill()
+	measuring, stop := context.WithCancel(ctx)
+	var most atomic.Int64
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		for measuring.Err() == nil {
+			most.Store(max(most.Load(), d.memory()))
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	var done, wrong atomic.Int64
+	l := &load{
+		//nolint:gosec // only an order
+		d: d, rnd: rand.New(rand.NewPCG(1, 1)), plain: d.client(false), one: d.client(false), two: d.client(true),
+		done:  &done,
+		wrong: func(error) { wrong.Add(1) },
+	}
+	beside.Go(func() {
+		for measuring.Err() == nil {
+			l.step(measuring)
+		}
+	})
+	last := fmt.Sprintf("Part %d", paragraphs+4)
+	err = all(s.clients, func(i int) error {
+		c := d.client(false)
+		c.Timeout = 3 * time.Minute
+		for n := range max(1, s.rounds/5) {
+			target := fmt.Sprintf("http://h.faults.test/huge/%d-%d", i, n)
+			resp, body, err := get(ctx, c, target, "*/*") //nolint:bodyclose // get closes it
+			if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(body, last) {
+				return fmt.Errorf("%s: %w %v, %d bytes", target, err, resp, len(body))
+			}
+		}
+		return nil
+	})
+	stop()
+	beside.Wait()
+	seen := fmt.Sprintf("%d pages of 2 MB and %d other requests with a limit of %d MiB: at most %d MiB",
+		s.clients*max(1, s.rounds/5),
+		done.Load(), memoryLimit>>20, most.Load()>>20)
+	switch {
+	case err != nil:
+		return seen, err
+	case wrong.Load() > 0:
+		return seen, fmt.Errorf("%d other requests went wrong", wrong.Load())
+	case s.timed && most.Load() > memoryLimit+overLimit:
+		return seen, errors.New("it held more")
+	}
+	return seen, d.stop()
+}
