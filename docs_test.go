@@ -2,7 +2,9 @@ package readthru_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,5 +43,52 @@ func TestEveryPackageHasALineInTheDesign(t *testing.T) {
 		case !strings.Contains(string(text), "| `"+top+"` |"), !strings.Contains(string(text), room+"`"):
 			t.Errorf("docs/design.md has no line for package %s", name)
 		}
+	}
+}
+
+// In a row of the table "who owns what": an owner, and the files behind it.
+var (
+	ownerName = regexp.MustCompile("`(?:([a-z]+)\\.)?([A-Za-z]+(?:\\.[A-Z]\\w+)?)`((?:,? ?\\(?(?:, )?`[\\w/]+\\.go`)*)")
+	goFile    = regexp.MustCompile("`([\\w/]+\\.go)`")
+)
+
+// An owner that has moved or has another name leads a newcomer nowhere.
+func TestOwnersStandWhereTheDesignSays(t *testing.T) {
+	text, err := os.ReadFile("docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Who owns what\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	owners := 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, m := range ownerName.FindAllStringSubmatch(cells[2], -1) {
+			folder, name := m[1], m[2][strings.LastIndex(m[2], ".")+1:]
+			var files []string
+			for _, file := range goFile.FindAllStringSubmatch(m[3], -1) {
+				files = append(files, file[1])
+			}
+			if _, err := os.Stat(folder); err == nil && folder != "" && len(files) == 0 {
+				files, _ = filepath.Glob(folder + "/*.go")
+			}
+			if len(files) == 0 {
+				continue // a package, or an option of many packages
+			}
+			owners++
+			declared := regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const |\t)` + name + `\b`)
+			if !slices.ContainsFunc(files, func(file string) bool {
+				source, err := os.ReadFile(file)
+				return err == nil && declared.Match(source)
+			}) {
+				t.Errorf("%s is not declared in %s", m[2], strings.Join(files, ", "))
+			}
+		}
+	}
+	if owners < 25 {
+		t.Errorf("read %d owners", owners)
 	}
 }

@@ -189,3 +189,36 @@ func sources(t *testing.T) map[string]string {
 	}
 	return found
 }
+
+// docs/rfc9111.md names files of package cache, and of others by their path. A row without a test says that nothing is
+// done.
+func TestSectionsOfTheRFCsNameFilesAndTests(t *testing.T) {
+	text, err := os.ReadFile("docs/rfc9111.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if len(cells) != 4 || strings.HasPrefix(line, "| §") || strings.HasPrefix(line, "| RFC") {
+			continue
+		}
+		rows++
+		files := namedFile.FindAllStringSubmatch(cells[2], -1)
+		for _, m := range files {
+			name := m[1]
+			if !strings.Contains(name, "/") {
+				name = "cache/" + name
+			}
+			if _, err := os.Stat(name); err != nil {
+				t.Errorf("docs/rfc9111.md, %s: %v", cells[0], err)
+			}
+		}
+		if (len(files) == 0 || !namedTest.MatchString(cells[3])) && !strings.HasPrefix(cells[1], "No ") {
+			t.Errorf("docs/rfc9111.md, %s must name a file and a test", cells[0])
+		}
+	}
+	if rows < 40 {
+		t.Errorf("docs/rfc9111.md: %d rows were found", rows)
+	}
+}
