@@ -16,6 +16,7 @@ import (
 	"readthru/fetch"
 	"readthru/page"
 	"readthru/render"
+	"readthru/render/rendertest"
 	"readthru/store"
 )
 
@@ -46,7 +47,7 @@ func withBrowser(t *testing.T, name string) string {
 	c := cache.New(cache.Options{Store: st, Next: transport})
 	b := render.New(render.Options{
 		Browser: name, Client: fetch.PageClient(c, func(string) bool { return false }),
-		Dir: t.TempDir(),
+		Dir: rendertest.Dir(t),
 	})
 	f := fetch.New(fetch.Options{
 		Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"},

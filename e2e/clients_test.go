@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"readthru/render/rendertest"
 )
 
 // TestRunPrintsMarkdown is the main job in one line, with each client that reads the environment.
@@ -116,7 +118,7 @@ fetch("https://site.test/guide/page").then(r => r.text()).then(t => console.log(
 
 func TestChromiumReadsThePageAsTheOriginMadeItAndItIsRemembered(t *testing.T) {
 	chromium, certutil := need(t, "chromium"), need(t, "certutil")
-	d := serveIn(t, newWeb(t, site()), t.TempDir())
+	d := serveIn(t, newWeb(t, site()), rendertest.Dir(t))
 	db := filepath.Join(d.dir, ".pki", "nssdb")
 	if err := os.MkdirAll(db, 0o700); err != nil {
 		t.Fatal(err)

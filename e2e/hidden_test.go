@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"readthru/render"
+	"readthru/render/rendertest"
 )
 
 // vector is a piece of markup that shows {TEXT} to people or hides it.
@@ -68,7 +69,7 @@ func newBrowser(t *testing.T) *render.Browser {
 		t.Skip("short: it starts a browser")
 	}
 	b := render.New(render.Options{
-		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: nowhere{}, Dir: t.TempDir(), Timeout: 3 * time.Minute,
+		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: nowhere{}, Dir: rendertest.Dir(t), Timeout: 3 * time.Minute,
 	})
 	if st := b.State(); st.Mode != "browser" {
 		if os.Getenv("CI") != "" {

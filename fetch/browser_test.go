@@ -23,6 +23,7 @@ import (
 	"readthru/fetch"
 	"readthru/page"
 	"readthru/render"
+	"readthru/render/rendertest"
 	"readthru/store"
 )
 
@@ -61,7 +62,7 @@ func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetc
 	client := new(late)
 	b := render.New(render.Options{
 		Browser: name, Client: fetch.PageClient(client, func(host string) bool { return host == "blocked.test" }),
-		Dir: t.TempDir(), UserAgent: "readthru/test",
+		Dir: rendertest.Dir(t), UserAgent: "readthru/test",
 	})
 	t.Cleanup(func() { _ = b.Close() })
 	if st := b.State(); name == "" && st.Mode != "browser" {

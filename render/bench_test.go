@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"readthru/render"
+	"readthru/render/rendertest"
 )
 
 // BenchmarkPages renders the pages of testdata, with this package and with a browser process a page (--dump-dom), one,
@@ -53,7 +54,7 @@ func BenchmarkPages(b *testing.B) {
 				return string(p.HTML), nil
 			}},
 			{"dump-dom", func(ctx context.Context, path string) (string, error) {
-				dir := b.TempDir()
+				dir := rendertest.Dir(b)
 				out, err := exec.CommandContext(ctx, bare, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+dir,
 					"--dump-dom", s.URL+path).Output()
 				return string(out), err

@@ -24,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"readthru/render"
+	"readthru/render/rendertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -218,7 +219,7 @@ func (s *site) browser(tb testing.TB, change ...func(*render.Options)) *render.B
 	}
 	// patient: the machine may be busy
 	o := render.Options{
-		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: tb.TempDir(),
+		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: rendertest.Dir(tb),
 		UserAgent: "readthru/test", Timeout: 3 * time.Minute,
 	}
 	for _, f := range change {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"readthru/render"
+	"readthru/render/rendertest"
 )
 
 // render is a page that must succeed.
@@ -455,7 +456,7 @@ func process(t *testing.T, pid int) *os.Process {
 func killed(t *testing.T, name string) {
 	t.Helper()
 	s := newSite(t)
-	dir := t.TempDir()
+	dir := rendertest.Dir(t)
 	b := s.browser(t, func(o *render.Options) { o.Browser, o.Dir = name, dir })
 	s.mux.HandleFunc("/kill", func(w http.ResponseWriter, r *http.Request) {
 		if pid := b.State().PID; pid != 0 && r.URL.Query().Get("n") == "" && s.first() {

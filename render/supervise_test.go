@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"readthru/render"
+	"readthru/render/rendertest"
 )
 
 // fake returns a browser that is a shell script.
@@ -185,7 +186,7 @@ func TestAttachedBrowserIsIsolatedToo(t *testing.T) {
 		s := newSite(t)
 		path := s.browser(t, func(o *render.Options) { o.Browser = name }).State().Path
 		cmd := exec.CommandContext(context.Background(), path, "--headless", "--no-sandbox", "--disable-gpu",
-			"--remote-debugging-port=0", "--user-data-dir="+t.TempDir(),
+			"--remote-debugging-port=0", "--user-data-dir="+rendertest.Dir(t),
 			// WebRTC depends on the flags of the browser's owner.
 			"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--webrtc-ip-handling-policy=disable_non_proxied_udp")
 		said, err := cmd.StderrPipe()
