@@ -13,7 +13,7 @@ import (
 // all that they may import of this module; a package may have several lines. The rooms of convert are named in its own
 // lines alone: no other package imports them. It is a statement of design: do not change it to fix a build.
 const policy = `
-	page, httpfield, pdf, symbols, recording, github/githubtest, pace, guess →
+	page, httpfield, pdf, symbols, recording, github/githubtest, render/rendertest, pace, guess →
 	bench, bench/faults, bench/trec, bench/ways/inside →
 	bench/ways            → bench/ways/inside
 	markdown              →
