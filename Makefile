@@ -29,7 +29,7 @@ test: ## all tests, with the race detector
 	sh .ci/wasm
 	CGO_ENABLED=1 go test -race -count=1 -timeout 20m ./... # e2e builds the program itself, which the test cache does not see
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
-	READTHRU_FULL_SIZE=1 go test -count=1 -run Hostile ./convert ./pdf # which the race detector would take minutes for
+	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage' ./convert ./pdf # which the race detector would take minutes for
 	go test -count=1 -run 'TrueFirstTen|EstimatesAre' ./knowledge/vector # arithmetic, which races with nothing
 	go run ./bench/ways # no request runs further through our own code than it did
 

@@ -12,6 +12,14 @@ import (
 	"readthru/convert"
 )
 
+// withoutRace skips a case that takes the race detector half a minute; "make test" runs it without in full size.
+func withoutRace(t *testing.T) {
+	t.Helper()
+	if raceFactor > 1 {
+		t.Skip("under the race detector; the run in full size has it")
+	}
+}
+
 // overLimit repeats piece in frame, until the page is larger than what is read as a whole.
 func overLimit(frame string, piece func(i int) string) (page string, pieces int) {
 	var b strings.Builder
@@ -76,6 +84,9 @@ func TestALargePageIsConvertedWhole(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.name != "prose" {
+				withoutRace(t)
+			}
 			page, n := overLimit(tt.frame, tt.piece)
 			doc, err := convert.Parse(t.Context(), []byte(page), "text/html; charset=utf-8", pageURL)
 			if err != nil {
@@ -123,6 +134,7 @@ func TestALargePageIsConvertedWhole(t *testing.T) {
 }
 
 func TestOfALargePageAPartCanBeChosen(t *testing.T) {
+	withoutRace(t)
 	page, n := overLimit("<main><h1>Rivers</h1>%s</main>", func(i int) string {
 		return fmt.Sprintf("<h2 id=r%d>River %d</h2><p id=p%d>%s</p>\n", i, i, i,
 			strings.Repeat("It flows to the sea. ", 50))
