@@ -10,7 +10,7 @@ import (
 // hoist moves the flags of a command before its arguments, so that "fetch URL --json" means "fetch --json URL".
 // Arguments after "--" stay, and so do all after "run": their flags belong to the command that it runs.
 func hoist(app *cli.App, args []string) []string {
-	if len(args) == 0 || args[len(args)-1] == "--generate-bash-completion" {
+	if len(args) == 0 {
 		return args
 	}
 	head, rest := args[:1], args[1:]
@@ -30,7 +30,7 @@ func hoist(app *cli.App, args []string) []string {
 		head, rest = slices.Concat(head, rest[:1]), rest[1:]
 		flags, commands = leaf.Flags, leaf.Subcommands
 	}
-	if leaf == nil || leaf.Name == "run" || len(leaf.Subcommands) > 0 && leaf.Action == nil {
+	if leaf == nil || leaf.Name == "run" || leaf.SkipFlagParsing || len(leaf.Subcommands) > 0 && leaf.Action == nil {
 		return append(slices.Clip(head), rest...)
 	}
 	var moved, positional []string

@@ -9,7 +9,7 @@ import (
 
 // notData are the commands that print no data of their own.
 var notData = []string{
-	"completion", "help", "hook", "mcp", "password", "run", "serve",
+	"__complete", "completion", "help", "hook", "mcp", "password", "run", "serve",
 }
 
 func TestEveryCommandWithDataHasJSON(t *testing.T) {

@@ -46,19 +46,19 @@ func (p *program) kbCommand() *cli.Command {
 			},
 			{Name: "list", Usage: "list the bases", Flags: []cli.Flag{jsonFlag()}, Action: p.listBases},
 			{
-				Name: "show", Usage: "show a base and its documents", ArgsUsage: "NAME",
+				Name: "show", Usage: "show a base and its documents", ArgsUsage: "BASE",
 				Flags: []cli.Flag{limitFlag(), cursorFlag(), jsonFlag()}, Action: p.showBase,
 			},
 			{
 				Name: "refresh", Usage: "fill a base again from its source; the present content answers until then",
-				ArgsUsage: "NAME", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase,
+				ArgsUsage: "BASE", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase,
 			},
 			{
-				Name: "delete", Usage: "delete a base and what no other base holds", ArgsUsage: "NAME",
+				Name: "delete", Usage: "delete a base and what no other base holds", ArgsUsage: "BASE",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.deleteBase,
 			},
 			{
-				Name: "add", Usage: "add a text to a base", ArgsUsage: "NAME [FILE]",
+				Name: "add", Usage: "add a text to a base", ArgsUsage: "BASE [FILE]",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "title", Usage: "`TITLE` of the text"},
 					&cli.StringFlag{Name: "label", Usage: "source of the text, as a `WORD`"},
@@ -68,11 +68,11 @@ func (p *program) kbCommand() *cli.Command {
 				Action: p.addText,
 			},
 			{
-				Name: "subjects", Usage: "list the subjects of a base", ArgsUsage: "NAME",
+				Name: "subjects", Usage: "list the subjects of a base", ArgsUsage: "BASE",
 				Flags: []cli.Flag{limitFlag(), jsonFlag()}, Action: p.baseSubjects,
 			},
 			{
-				Name: "passages", Usage: "list the passages of a base in their order", ArgsUsage: "NAME",
+				Name: "passages", Usage: "list the passages of a base in their order", ArgsUsage: "BASE",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "subject", Usage: "only passages about `SUBJECT`"},
 					&cli.StringFlag{Name: "doc", Usage: "only passages of the document `ID`"},
@@ -82,7 +82,7 @@ func (p *program) kbCommand() *cli.Command {
 				Action: p.basePassages,
 			},
 			{
-				Name: "pack", Usage: "write a base as one signed file", ArgsUsage: "NAME FILE", Flags: []cli.Flag{jsonFlag()},
+				Name: "pack", Usage: "write a base as one signed file", ArgsUsage: "BASE FILE", Flags: []cli.Flag{jsonFlag()},
 				Action: p.packBase,
 			},
 			{
@@ -99,7 +99,7 @@ func (p *program) kbCommand() *cli.Command {
 				Action: p.listJobs,
 			},
 			{
-				Name: "cancel", Usage: "cancel a job", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()}, Action: p.cancelJob,
+				Name: "cancel", Usage: "cancel a job", ArgsUsage: "JOB", Flags: []cli.Flag{jsonFlag()}, Action: p.cancelJob,
 			},
 		},
 	}
@@ -185,7 +185,7 @@ func (p *program) newBase(c *cli.Context) error {
 }
 
 func (p *program) refreshBase(c *cli.Context) error {
-	name, err := oneArg(c.Args().Slice(), "NAME")
+	name, err := oneArg(c.Args().Slice(), "BASE")
 	if err != nil {
 		return err
 	}
@@ -359,7 +359,7 @@ func (p *program) listBases(c *cli.Context) error {
 }
 
 func (p *program) showBase(c *cli.Context) error {
-	name, err := oneArg(c.Args().Slice(), "NAME")
+	name, err := oneArg(c.Args().Slice(), "BASE")
 	if err != nil {
 		return err
 	}
@@ -395,7 +395,7 @@ func (p *program) showBase(c *cli.Context) error {
 }
 
 func (p *program) deleteBase(c *cli.Context) error {
-	name, err := oneArg(c.Args().Slice(), "NAME")
+	name, err := oneArg(c.Args().Slice(), "BASE")
 	if err != nil {
 		return err
 	}
@@ -415,7 +415,7 @@ const maxText = 32 << 20
 func (p *program) addText(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) == 0 || len(args) > 2 {
-		return usagef("want NAME, and FILE unless the text comes from standard input")
+		return usagef("want BASE, and FILE unless the text comes from standard input")
 	}
 	in, title := p.in, c.String("title")
 	if len(args) == 2 {
@@ -454,7 +454,7 @@ func (p *program) addText(c *cli.Context) error {
 }
 
 func (p *program) baseSubjects(c *cli.Context) error {
-	name, err := oneArg(c.Args().Slice(), "NAME")
+	name, err := oneArg(c.Args().Slice(), "BASE")
 	if err != nil {
 		return err
 	}
@@ -476,7 +476,7 @@ func (p *program) baseSubjects(c *cli.Context) error {
 }
 
 func (p *program) basePassages(c *cli.Context) error {
-	name, err := oneArg(c.Args().Slice(), "NAME")
+	name, err := oneArg(c.Args().Slice(), "BASE")
 	if err != nil {
 		return err
 	}
@@ -505,7 +505,7 @@ func (p *program) basePassages(c *cli.Context) error {
 func (p *program) packBase(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) != 2 {
-		return usagef("want NAME and FILE")
+		return usagef("want BASE and FILE")
 	}
 	return p.withClient(c.Context, func(b *api.Client) error {
 		if _, err := b.Base(c.Context, args[0]); err != nil {
@@ -570,7 +570,7 @@ func (p *program) listJobs(c *cli.Context) error {
 }
 
 func (p *program) cancelJob(c *cli.Context) error {
-	id, err := oneArg(c.Args().Slice(), "ID")
+	id, err := oneArg(c.Args().Slice(), "JOB")
 	if err != nil {
 		return err
 	}

@@ -122,15 +122,14 @@ func withSignals(parent context.Context) (ctx context.Context, release func()) {
 // app is the table of commands.
 func (p *program) app() *cli.App {
 	app := &cli.App{
-		Name:                 "readthru",
-		Usage:                "a caching forward proxy that gives agents the web as markdown",
-		Version:              version,
-		HideVersion:          true,
-		HideHelpCommand:      true, // we have our own
-		EnableBashCompletion: true,
-		Reader:               p.in,
-		Writer:               p.out,
-		ErrWriter:            p.err,
+		Name:            "readthru",
+		Usage:           "a caching forward proxy that gives agents the web as markdown",
+		Version:         version,
+		HideVersion:     true,
+		HideHelpCommand: true, // we have our own
+		Reader:          p.in,
+		Writer:          p.out,
+		ErrWriter:       p.err,
 		Flags: append(p.commonFlags(),
 			&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, cli.HelpFlag),
 		ExitErrHandler: func(*cli.Context, error) {}, // run reports and chooses the status
@@ -167,6 +166,7 @@ func (p *program) app() *cli.App {
 			p.configCommand(),
 			p.versionCommand(),
 			p.completionCommand(),
+			p.completeCommand(),
 			p.helpCommand(),
 		},
 	}

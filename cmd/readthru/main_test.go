@@ -75,6 +75,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("READTHRU_RENDER_BROWSER", filepath.Join(env.WorkDir, "no-browser")) // a script that wants one names it
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name == "ci" { // where a client that is missing is a mistake
+				return os.Getenv("CI") != "", nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"origin":       startOrigin,
 			"model":        startModel,

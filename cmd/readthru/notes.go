@@ -35,7 +35,7 @@ func (p *program) notesCommand() *cli.Command {
 				Action: p.addNote,
 			},
 			{
-				Name: "rm", Usage: "delete a note and its relations", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
+				Name: "rm", Usage: "delete a note and its relations", ArgsUsage: "NOTE", Flags: []cli.Flag{jsonFlag()},
 				Action: p.removeNote,
 			},
 		},
@@ -95,7 +95,7 @@ func (p *program) addNote(c *cli.Context) error {
 }
 
 func (p *program) removeNote(c *cli.Context) error {
-	id, err := oneArg(c.Args().Slice(), "ID")
+	id, err := oneArg(c.Args().Slice(), "NOTE")
 	if err != nil {
 		return err
 	}

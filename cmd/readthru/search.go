@@ -20,7 +20,7 @@ func (p *program) searchCommand() *cli.Command {
 		ArgsUsage:   "QUERY…",
 		Description: "The query is words, \"phrases\" and prefixes*. A page can be found within seconds of being read.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "kb", Usage: "search only the knowledge base `NAME`"},
+			&cli.StringFlag{Name: "kb", Usage: "search only the knowledge base `BASE`"},
 			&cli.StringFlag{Name: "subject", Usage: "search only passages and notes about `SUBJECT`; without QUERY, print all"},
 			&cli.StringFlag{Name: "host", Usage: "search only pages of `HOST`"},
 			&cli.StringFlag{Name: "since", Usage: "search only pages read since `TIME`: a day, a time, or an age (36h, 7d)"},
