@@ -99,10 +99,10 @@ func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 	defer records.Put(record)
 	first := copy(record[:], g.held)
 	more := copy(record[first:], p)
-	n, err = c.Conn.Write(record[:first+more])
+	n, err = c.send(record[:first+more])
 	if err == nil && more < len(p) {
 		var m int
-		m, err = c.Conn.Write(p[more:])
+		m, err = c.send(p[more:])
 		n += m
 	}
 	return n, err
