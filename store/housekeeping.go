@@ -8,9 +8,8 @@ import (
 )
 
 const (
-	// flushEvery is how long counts and visits stay in memory before they are written. A killed process loses no
-	// more than these.
-	flushEvery = 100 * time.Millisecond
+	// flushEvery is the least time between two writes of visits and counts. What comes meanwhile waits in memory.
+	flushEvery = 50 * time.Millisecond
 
 	// calmAfter is how long nothing must happen before memory is returned. The engine frees the buffers of its last
 	// tables one every two seconds.
@@ -28,11 +27,11 @@ func (s *Store) flushCounts() {
 	}
 }
 
-// wakeHousekeeper makes the housekeeper run within flushEvery.
+// wakeHousekeeper makes the housekeeper run, at the latest after flushEvery.
 func (s *Store) wakeHousekeeper() { signal(s.chores) }
 
-// housekeep waits to be woken; then it writes counts and wakes reclaim. When nothing has happened for calmAfter, it
-// returns memory to the system.
+// housekeep waits to be woken; then it writes visits, wakes count, and a moment later reclaim. When nothing has happened
+// for calmAfter, it returns memory to the system.
 func (s *Store) housekeep(ctx context.Context) {
 	var calm <-chan time.Time // nil: nothing to give back
 	for {
@@ -45,19 +44,38 @@ func (s *Store) housekeep(ctx context.Context) {
 			continue
 		case <-s.chores:
 		}
-		select {
+		s.addRepeated()
+		if !s.flushVisits() {
+			s.wakeHousekeeper()
+		}
+		signal(s.counts)
+		calm = time.After(calmAfter)
+		select { // what comes now is written together
 		case <-ctx.Done():
 			return
 		case <-time.After(flushEvery):
 		}
-		s.flushCounts()
 		signal(s.reclaims)
-		calm = time.After(calmAfter)
+	}
+}
+
+// count waits to be woken; then it writes counters. It has a goroutine of its own because it reads those of new pages
+// from the disk, and visits must not wait for that.
+func (s *Store) count(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.counts:
+		}
+		if !s.tallies.write(s.kv) {
+			s.wakeHousekeeper()
+		}
 	}
 }
 
 // reclaim waits to be woken; then it writes uses, deletes condemned bodies and evicts responses over the quota. It has
-// a goroutine of its own because it waits for the disk, and counts must not wait for it.
+// a goroutine of its own because it waits for the disk, and nothing else must wait for it.
 func (s *Store) reclaim(ctx context.Context) {
 	for {
 		select {

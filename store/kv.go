@@ -31,7 +31,8 @@ type kv struct {
 	mu      sync.RWMutex
 	pending map[string]pending // newest queued value of a key
 	queue   []*batch
-	queued  int64 // bytes in queue or reserved
+	ahead   []*batch // of the queue, those that are written first
+	queued  int64    // bytes in queue or reserved
 	seq     uint64
 	live    totals // with everything in the queue
 	readers sync.WaitGroup
@@ -73,6 +74,10 @@ type batch struct {
 	// must marks a batch that forgets something. It is taken when the queue is full, too, and is held, not dropped, while
 	// the disk takes nothing: what was deleted must not come back.
 	must bool
+
+	// ahead marks a small batch that is written before all that waits. No other batch changes its keys before it is
+	// committed.
+	ahead bool
 
 	seq     uint64
 	last    uint64     // seq of the last batch that was queued together with this one
@@ -298,7 +303,11 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 			}
 		}
 		k.live.add(b.delta, 1)
-		k.queue = append(k.queue, b)
+		if b.ahead {
+			k.ahead = append(k.ahead, b)
+		} else {
+			k.queue = append(k.queue, b)
+		}
 	}
 	k.w.signal()
 	return nil

@@ -67,7 +67,8 @@ func open(o Options, d disk) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{
-		log: o.Log, chores: make(chan struct{}, 1), reclaims: make(chan struct{}, 1), added: make(chan struct{}, 1),
+		log: o.Log, chores: make(chan struct{}, 1), counts: make(chan struct{}, 1), reclaims: make(chan struct{}, 1),
+		added:      make(chan struct{}, 1),
 		bodies:     newWeighed[Sum, []byte](maxHotBodies),
 		renditions: newWeighed[string, *Rendition](maxHotRenditions),
 		kv: &kv{
@@ -94,6 +95,7 @@ func open(o Options, d disk) (*Store, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.wg.Go(func() { s.housekeep(ctx) })
+	s.wg.Go(func() { s.count(ctx) })
 	s.wg.Go(func() { s.reclaim(ctx) })
 	return s, nil
 }

@@ -129,6 +129,7 @@ type Store struct {
 	records    Records
 
 	chores   chan struct{} // wakes the housekeeper; capacity 1
+	counts   chan struct{} // wakes count; capacity 1
 	reclaims chan struct{} // wakes reclaim; capacity 1
 	added    chan struct{} // see JobsAdded; capacity 1
 	cancel   context.CancelFunc

@@ -189,7 +189,7 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 	l := &s.visits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := &batch{delta: l.delta}
+	b := &batch{delta: l.delta, ahead: true}
 	n := 0
 	for _, w := range l.waiting[:min(len(l.waiting), visitChunk)] {
 		if b.bytes > maxTxnBytes/2 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -13,6 +14,10 @@ const (
 	// must fit.
 	maxTxnBytes = 9 << 17
 	maxTxnOps   = 8000
+
+	// commitEvery is how long a transaction takes further batches while more wait: a killed process loses those that it
+	// holds.
+	commitEvery = 20 * time.Millisecond
 )
 
 // writer is the state of the goroutine that commits.
@@ -24,7 +29,8 @@ type writer struct {
 	broken  uint64   // batches up to this seq go the way of one that was dropped and queued together with them
 	held    []*batch // batches that must be written, and cannot be at the moment
 	txn     *badger.Txn
-	batches []*batch // in txn
+	began   time.Time // of txn
+	batches []*batch  // in txn
 	bytes   int
 	ops     int
 }
@@ -57,10 +63,10 @@ func (k *kv) write() {
 func (k *kv) drain() {
 	for {
 		k.mu.Lock()
-		batches := k.queue
+		batches, ahead := k.queue, len(k.ahead)
 		k.queue = nil
 		k.mu.Unlock()
-		if len(batches) == 0 {
+		if len(batches)+ahead == 0 {
 			return
 		}
 		if held := k.w.held; len(held) > 0 {
@@ -68,8 +74,12 @@ func (k *kv) drain() {
 			batches = append(held, batches...)
 		}
 		for _, b := range batches {
+			k.putAhead()
 			if b.barrier == nil {
 				k.put(b)
+				if time.Since(k.w.began) > commitEvery {
+					k.commit()
+				}
 				continue
 			}
 			k.commit()
@@ -84,6 +94,21 @@ func (k *kv) drain() {
 			}
 			k.syncer.await(waiter{b.barrier, err})
 		}
+		k.putAhead()
+		k.commit()
+	}
+}
+
+// putAhead commits the batches that are written first.
+func (k *kv) putAhead() {
+	k.mu.Lock()
+	batches := k.ahead
+	k.ahead = nil
+	k.mu.Unlock()
+	for _, b := range batches {
+		k.put(b)
+	}
+	if len(batches) > 0 {
 		k.commit()
 	}
 }
@@ -109,6 +134,7 @@ func (k *kv) put(b *batch) {
 	}
 	if w.txn == nil {
 		w.txn = k.db.NewTransaction(true)
+		w.began = time.Now()
 	}
 	for i := range b.ops {
 		if err := k.change(w.txn, &b.ops[i], records[i]); err != nil {

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"readthru/page"
+)
+
+// TestVisitsAreWrittenBeforeWhatWaits queues a visit behind more than a transaction holds.
+func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
+	var s *Store
+	var written []int // visits on the disk at each look at its space, which comes before each commit
+	space := func(string) (free, total uint64, err error) {
+		if s != nil {
+			written = append(written, visitsOnDisk(s))
+		}
+		return 10 << 30, 100 << 30, nil
+	}
+	opened, err := open(Options{Dir: t.TempDir()}, disk{space, syncEngine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened.kv.w.stop() // we are the writer now: all of this is one drain
+	random := rand.NewChaCha8([32]byte{1})
+	for i := range 4 { // no two fit into a transaction
+		b := &batch{}
+		value := make([]byte, maxTxnBytes*2/3)
+		_, _ = random.Read(value)
+		b.set(fmt.Sprintf("q/%d", i), value)
+		if err := opened.kv.apply(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened.AddVisit(page.KeyOf("https://a.test/"), Visit{URL: "https://a.test/"})
+	opened.flushVisits()
+	s = opened
+	s.kv.drain()
+	if len(written) < 4 || written[1] != 1 {
+		t.Errorf("before the commits, %v visits were on disk; want one from the second commit on", written)
+	}
+	s = nil
+	writeAgain(opened.kv)
+	if err := opened.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestVisitsDoNotWaitForCounters adds visits while a write of counters does not end.
+func TestVisitsDoNotWaitForCounters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := logHeld{slog.DiscardHandler, make(chan struct{})}
+		s, err := Open(Options{Dir: t.TempDir(), Log: slog.New(log)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.kv.db.Update(func(txn *badger.Txn) error { // who reads it says so in the log
+			return txn.Set([]byte(pageTallyKey(page.KeyOf("https://a.test/"))), []byte("damaged"))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 3 {
+			s.AddVisit(page.KeyOf("https://a.test/"), Visit{URL: "https://a.test/"})
+			time.Sleep(flushEvery)
+			synctest.Wait()
+			if got := visitsOnDisk(s); got != n+1 {
+				t.Errorf("%d visits are on disk %v after the last of %d", got, flushEvery, n+1)
+			}
+		}
+		close(log.release)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// logHeld is a log that takes nothing until it is released.
+type logHeld struct {
+	slog.Handler
+	release chan struct{}
+}
+
+func (l logHeld) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l logHeld) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "damaged record deleted" {
+		<-l.release
+	}
+	return nil
+}
+
+// visitsOnDisk counts the records of visits that are committed.
+func visitsOnDisk(s *Store) (n int) {
+	txn := s.kv.db.NewTransaction(false)
+	defer txn.Discard()
+	s.kv.walkIn(txn, scan{prefix: "vi/", keys: true}, func(string, []byte) bool { n++; return true })
+	return n
+}
