@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run wasm quick test corpora check lint fmt bench faults ways mcp-conformance search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance search-corpus dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -31,7 +31,11 @@ test: ## all tests, with the race detector
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
 	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage' ./convert ./pdf # which the race detector would take minutes for
 	go test -count=1 -run 'TrueFirstTen|EstimatesAre' ./knowledge/vector # arithmetic, which races with nothing
+	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording # the same without answers that are given again
 	go run ./bench/ways # no request runs further through our own code than it did
+
+slow: ## what requests meet, with each answer decided anew; packages below the proxy know nothing of answers that are given again
+	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording ./cmd/readthru ./e2e
 
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \

@@ -164,6 +164,9 @@ func environ(w *web, dir string) []string {
 		"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + filepath.Join(dir, "data"),
 		"READTHRU_MARKDOWN_NEW_MODE=off",
 	}
+	if memory, ok := os.LookupEnv("READTHRU_CACHE_MEMORY"); ok { // make slow runs these tests with 0
+		env = append(env, "READTHRU_CACHE_MEMORY="+memory)
+	}
 	if w != nil {
 		env = append(env, "READTHRU_UPSTREAM_CA_FILE="+w.caFile, "READTHRU_UPSTREAM_RESOLVE=*:443="+w.https+",*:80="+w.http)
 	}

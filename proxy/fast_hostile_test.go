@@ -129,7 +129,7 @@ func heap() int64 {
 // A client that stops reading an answer that is given again holds its connection and a buffer, not a copy of the
 // answer. It is cut off as any other, and others get their answers meanwhile.
 func TestClientsThatStopReadingAnAnswerGivenAgainAreCutOff(t *testing.T) {
-	const clients, size, bound = 40, 800_000, 80_000
+	const clients, size, bound = 20, 800_000, 80_000
 	for _, way := range ways[:2] {
 		t.Run(way, func(t *testing.T) {
 			dir := t.TempDir()
@@ -212,7 +212,7 @@ func TestClientsThatReadAnAnswerGivenAgainSlowlyGetAllOfIt(t *testing.T) {
 
 // Each of many connections asks once, some stay, and some have sent only a part of a request.
 func TestManyConnectionsThatAskOnceGetTheirAnswers(t *testing.T) {
-	const clients = 300
+	const clients = 100
 	for _, way := range ways[:2] {
 		t.Run(way, func(t *testing.T) {
 			dir := t.TempDir()
@@ -296,8 +296,9 @@ func TestAnswersGivenAgainFollowAClockThatJumps(t *testing.T) {
 
 // Heads that nobody will send again take the place of each other, and of nothing else.
 func TestAFloodOfHeadsForOnePageTakesLittleMemory(t *testing.T) {
-	b, _ := newSiteBench(t, nil)
+	b, _ := newSiteBench(t, giveAgain)
 	c := b.dial()
+	_ = c.SetDeadline(time.Time{})
 	r := bufio.NewReader(c)
 	ask := func(path, agent string) string {
 		_, body := answerTo(t, c, r, "GET http://a.test"+path+" HTTP/1.1\r\nHost: a.test\r\nUser-Agent: "+agent+"\r\n\r\n")
@@ -332,15 +333,19 @@ func (e *editions) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 // While an address is purged all the time, nobody who asks after a purge gets what was there before it.
 func TestAnswersGivenAgainEndWithAPurge(t *testing.T) {
-	const purges, readers = 150, 6
+	const purges, readers = 50, 4
 	e := &editions{}
 	var st *store.Store
-	b := newBenchOf(t, e, func(o *proxy.Options) { st = o.Store })
+	b := newBenchOf(t, e, func(o *proxy.Options) {
+		giveAgain(o)
+		st = o.Store
+	})
 	var purged atomic.Int64 // the edition that every later request must get
 	done := make(chan struct{})
 	var group sync.WaitGroup
 	for range readers {
 		c := b.dial()
+		_ = c.SetDeadline(time.Time{}) // purges wait for two answers each, which a loaded machine takes long for
 		group.Go(func() {
 			r := bufio.NewReader(c)
 			for {

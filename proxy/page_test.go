@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,14 @@ func (s *site) count() int {
 	return len(s.asked)
 }
 
+// answerMemory is what tests keep answers in that are given again: none with READTHRU_CACHE_MEMORY=0, as of a daemon.
+func answerMemory() int64 {
+	if os.Getenv("READTHRU_CACHE_MEMORY") == "0" {
+		return 0
+	}
+	return 8 << 20
+}
+
 // newSiteBench is a bench with the whole chain: fetcher, cache, store.
 func newSiteBench(t *testing.T, adjust func(*proxy.Options)) (*bench, *site) {
 	t.Helper()
@@ -97,7 +106,7 @@ func newBenchAt(t *testing.T, names origins, timeout time.Duration, adjust func(
 			_ = c.Close()
 		})
 		o.Client, o.Fetch, o.BlockedDomains = c, f, []string{"blocked.test"}
-		o.Memory, o.Store = 8<<20, st
+		o.Memory, o.Store = answerMemory(), st
 		if adjust != nil {
 			adjust(o)
 		}
