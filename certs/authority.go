@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -53,7 +52,7 @@ type Options struct {
 // Authority signs leaf certificates for intercepted hosts. Its methods are safe for concurrent use.
 type Authority struct {
 	o      Options
-	leaves *lru.Cache[string, *tls.Certificate]
+	leaves *lru.Cache[string, *leaf]
 	flight singleflight.Group
 
 	mu   sync.RWMutex // guards what Renew replaces
@@ -94,7 +93,7 @@ func Open(o Options) (*Authority, error) {
 	if err := os.Chmod(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open certificate authority: %w", err)
 	}
-	leaves, err := lru.New[string, *tls.Certificate](leavesKept)
+	leaves, err := lru.New[string, *leaf](leavesKept)
 	if err != nil {
 		return nil, fmt.Errorf("open certificate authority: %w", err)
 	}

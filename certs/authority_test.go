@@ -216,7 +216,7 @@ func TestRenewKeepsTheOldKeyAsideAndForgetsItsLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after == before || after.Leaf.CheckSignatureFrom(a.Certificate()) != nil {
+	if after == before || parsed(t, after).CheckSignatureFrom(a.Certificate()) != nil {
 		t.Error("a leaf of the old authority is still given")
 	}
 	if again := open(t, dir); !again.Certificate().Equal(a.Certificate()) {
@@ -242,7 +242,7 @@ func TestNameConstraintsExcludeWhatIsNotPermitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = leaf.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name})
+		_, err = parsed(t, leaf).Verify(x509.VerifyOptions{Roots: roots, DNSName: name})
 		if (err == nil) != want {
 			t.Errorf("%s: verify: %v, want accepted %v", name, err, want)
 		}

@@ -1,14 +1,18 @@
 package certs
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"strings"
@@ -25,35 +29,42 @@ const (
 
 // Leaf returns a certificate for a host name or an address, from memory or newly signed. Concurrent calls for a name
 // sign one certificate. Each certificate has its own key and comes without the authority's certificate, which clients
-// have. It is an error if the name is empty, too long, a wildcard, or has characters that host names cannot have.
+// have, and without a parsed form of itself. It is an error if the name is empty, too long, a wildcard, or has
+// characters that host names cannot have.
 func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 	name, err := normalName(name)
 	if err != nil {
 		return nil, fmt.Errorf("sign a certificate: %w", err)
 	}
 	now := time.Now()
-	if leaf, ok := a.leaves.Get(name); ok && now.Add(leafReserve).Before(leaf.Leaf.NotAfter) &&
-		now.After(leaf.Leaf.NotBefore) { // or the clock was set back
-		return leaf, nil
+	if l, ok := a.leaves.Get(name); ok && now.Add(leafReserve).Before(l.notAfter) &&
+		now.After(l.notBefore) { // or the clock was set back
+		return &l.Certificate, nil
 	}
 	v, err, _ := a.flight.Do(name, func() (any, error) {
 		// Hold the read lock until the leaf is in the cache, so that Renew cannot leave a leaf of the old authority there.
 		a.mu.RLock()
 		defer a.mu.RUnlock()
-		leaf, err := sign(a.pair, name, now)
+		l, err := sign(a.pair, name, now)
 		if err == nil {
-			a.leaves.Add(name, leaf)
+			a.leaves.Add(name, l)
 		}
-		return leaf, err
+		return l, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sign a certificate for %s: %w", name, err)
 	}
-	return v.(*tls.Certificate), nil
+	return &v.(*leaf).Certificate, nil
+}
+
+// leaf is a certificate with its key, and when it is valid.
+type leaf struct {
+	tls.Certificate
+	notBefore, notAfter time.Time
 }
 
 // sign creates a key and a certificate for a name from normalName.
-func sign(by pair, name string, now time.Time) (*tls.Certificate, error) {
+func sign(by pair, name string, now time.Time) (*leaf, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("generate key: %w", err)
@@ -83,15 +94,55 @@ func sign(by pair, name string, now time.Time) (*tls.Certificate, error) {
 	} else {
 		template.DNSNames = []string{name}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, by.cert, &key.PublicKey, by.key)
+	der, err := certificate(template, &key.PublicKey, by)
 	if err != nil {
 		return nil, err
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, err
+	return &leaf{
+		tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, template.NotBefore, template.NotAfter,
+	}, nil
+}
+
+// certificate returns what [x509.CreateCertificate] does, without verifying the new signature, which takes longer than
+// the rest of a certificate. Every client verifies it.
+func certificate(template *x509.Certificate, key *ecdsa.PublicKey, by pair) ([]byte, error) {
+	unsigned := &unsigned{PrivateKey: by.key}
+	if _, err := x509.CreateCertificate(rand.Reader, template, by.cert, key, unsigned); !errors.Is(err, errUnsigned) {
+		return nil, fmt.Errorf("encode certificate: %w", err)
 	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: cert}, nil
+	digest := sha256.Sum256(unsigned.message)
+	signature, err := ecdsa.SignASN1(rand.Reader, by.key, digest[:])
+	if err != nil {
+		return nil, fmt.Errorf("sign certificate: %w", err)
+	}
+	return asn1.Marshal(struct { // RFC 5280 §4.1
+		Unsigned  asn1.RawValue
+		Algorithm pkix.AlgorithmIdentifier
+		Signature asn1.BitString
+	}{
+		asn1.RawValue{FullBytes: unsigned.message},
+		pkix.AlgorithmIdentifier{Algorithm: ecdsaWithSHA256},
+		asn1.BitString{Bytes: signature, BitLength: 8 * len(signature)},
+	})
+}
+
+var ecdsaWithSHA256 = asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2} // RFC 5758 §3.2
+
+// unsigned keeps what it is to sign. It implements [crypto.MessageSigner].
+type unsigned struct {
+	*ecdsa.PrivateKey
+	message []byte
+}
+
+var errUnsigned = errors.New("not signed")
+
+// SignMessage always returns errUnsigned.
+func (u *unsigned) SignMessage(_ io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
+	if opts.HashFunc() != crypto.SHA256 {
+		return nil, fmt.Errorf("a certificate is signed with SHA-256, not with %v", opts.HashFunc())
+	}
+	u.message = message
+	return nil, errUnsigned
 }
 
 // lookup maps names as a browser does before it resolves them (UTS #46). It allows underscores, which some hosts have.

@@ -14,6 +14,16 @@ import (
 	"readthru/certs"
 )
 
+// parsed returns the certificate of a leaf.
+func parsed(t *testing.T, leaf *tls.Certificate) *x509.Certificate {
+	t.Helper()
+	c, err := x509.ParseCertificate(leaf.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestLeafIsWhatClientsAccept(t *testing.T) {
 	a := open(t, t.TempDir())
 	roots := x509.NewCertPool()
@@ -39,7 +49,7 @@ func TestLeafIsWhatClientsAccept(t *testing.T) {
 			t.Errorf("Leaf(%q): %v", tt.ask, err)
 			continue
 		}
-		c := leaf.Leaf
+		c := parsed(t, leaf)
 		if _, err := c.Verify(x509.VerifyOptions{Roots: roots, DNSName: tt.verify}); err != nil {
 			t.Errorf("Leaf(%q): %v", tt.ask, err)
 		}
@@ -71,7 +81,7 @@ func TestNamesNoCertificateCanStandForAreErrors(t *testing.T) {
 		strings.Repeat("ü", 5000), "[::1", "xn--\xff.test", "256.1.1.1/8",
 	} {
 		if leaf, err := a.Leaf(name); err == nil {
-			t.Errorf("Leaf(%q) stands for %v %v, want an error", name, leaf.Leaf.DNSNames, leaf.Leaf.IPAddresses)
+			t.Errorf("Leaf(%q) stands for %v %v, want an error", name, parsed(t, leaf).DNSNames, parsed(t, leaf).IPAddresses)
 		}
 	}
 }
@@ -86,8 +96,8 @@ func TestEachLeafHasAKeyAndA128BitSerialOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		serials[leaf.Leaf.SerialNumber.String()] = true
-		longest = max(longest, leaf.Leaf.SerialNumber.BitLen())
+		serials[parsed(t, leaf).SerialNumber.String()] = true
+		longest = max(longest, parsed(t, leaf).SerialNumber.BitLen())
 		key := leaf.PrivateKey.(*ecdsa.PrivateKey)
 		for _, other := range keys {
 			if key.Equal(other) {
@@ -131,9 +141,9 @@ func TestLeafIsRenewedBeforeItExpires(t *testing.T) {
 		time.Sleep(30 * time.Hour)
 		next, err := a.Leaf("a.test")
 		if err != nil || next == first {
-			t.Fatalf("with %v left the old leaf was given (%v)", time.Until(first.Leaf.NotAfter), err)
+			t.Fatalf("with %v left the old leaf was given (%v)", time.Until(parsed(t, first).NotAfter), err)
 		}
-		if left := time.Until(next.Leaf.NotAfter); left < 5*24*time.Hour {
+		if left := time.Until(parsed(t, next).NotAfter); left < 5*24*time.Hour {
 			t.Errorf("the new leaf has %v left", left)
 		}
 	})
@@ -157,8 +167,8 @@ func TestLeafIsSignedAgainAfterTheClockWasSetBack(t *testing.T) {
 		leaf(t)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		if l := leaf(t); time.Now().Before(l.Leaf.NotBefore) {
-			t.Errorf("the leaf given is valid from %v on, and it is %v", l.Leaf.NotBefore, time.Now())
+		if l := leaf(t); time.Now().Before(parsed(t, l).NotBefore) {
+			t.Errorf("the leaf given is valid from %v on, and it is %v", parsed(t, l).NotBefore, time.Now())
 		}
 	})
 }
@@ -198,10 +208,10 @@ func FuzzLeafNames(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if n := len(leaf.Leaf.DNSNames) + len(leaf.Leaf.IPAddresses); n != 1 {
+		if n := len(parsed(t, leaf).DNSNames) + len(parsed(t, leaf).IPAddresses); n != 1 {
 			t.Errorf("Leaf(%q) stands for %d names", name, n)
 		}
-		for _, n := range leaf.Leaf.DNSNames {
+		for _, n := range parsed(t, leaf).DNSNames {
 			if len(n) > 253 || strings.ContainsAny(n, "*/@: \x00") || n != strings.ToLower(n) {
 				t.Errorf("Leaf(%q) stands for %q", name, n)
 			}
