@@ -7,6 +7,7 @@
 //	go run ./bench hits    [-size 1024,10240,102400,1048576] [-pages 512]
 //	go run ./bench cold    [-pages 10000]
 //	go run ./bench miss
+//	go run ./bench fill    [-pages 10000]
 //	go run ./bench start   [-pages 10000]
 //	go run ./bench bounds  [-rounds 3]
 //	go run ./bench compare COMMIT
@@ -39,6 +40,7 @@ type settings struct {
 	cores    string        // of the servers, as for taskset
 	log      string        // log level of readthru
 	memory   string        // cache.memory of readthru
+	pprof    string        // where readthru answers with profiles; empty: nowhere
 	dir      string        // scratch folder
 }
 
@@ -49,6 +51,7 @@ var measurements = map[string]struct {
 }{
 	"hits":  {512, hits},
 	"cold":  {10_000, cold},
+	"fill":  {10_000, filling},
 	"miss":  {1, miss},
 	"start": {10_000, start},
 
@@ -66,7 +69,7 @@ func run(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(args) == 0 {
-		return errors.New("say what to measure: hits, cold, miss, start, bounds or compare COMMIT")
+		return errors.New("say what to measure: hits, cold, fill, miss, start, bounds or compare COMMIT")
 	}
 	what, args := args[0], args[1:]
 	if what == "serve" { // the bare net/http peer runs this program again
@@ -81,7 +84,7 @@ func run(args []string) error {
 		commit, args = args[0], args[1:]
 		m.pages, m.run = 512, func(ctx context.Context, s settings) error { return compare(ctx, s, commit) }
 	} else if !known {
-		return fmt.Errorf("unknown measurement %q: hits, cold, miss, start, bounds or compare COMMIT", what)
+		return fmt.Errorf("unknown measurement %q: hits, cold, fill, miss, start, bounds or compare COMMIT", what)
 	}
 	if runtime.GOOS != "linux" {
 		return errors.New("processor time is read from /proc: this needs Linux")
@@ -115,6 +118,7 @@ func parse(what string, pages int, args []string) (settings, error) {
 	flags.StringVar(&s.cores, "cores", "0", "cores of the servers, as for taskset")
 	flags.StringVar(&s.log, "log", "info", "log level of readthru")
 	flags.StringVar(&s.memory, "memory", "64MiB", "cache.memory of readthru; 0: each hit is decided anew")
+	flags.StringVar(&s.pprof, "pprof", "", "address where readthru answers with profiles meanwhile")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}

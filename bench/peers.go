@@ -52,8 +52,11 @@ func oursIn(ctx context.Context, s settings, o *origin, dir string) (*peer, erro
 		"READTHRU_UPSTREAM_RESOLVE=*:80=127.0.0.1:" + o.plain + ",*:443=127.0.0.1:" + o.secure,
 		"READTHRU_LOG_LEVEL=" + s.log, "READTHRU_CACHE_MEMORY=" + s.memory, "READTHRU_MARKDOWN_NEW_MODE=off",
 	}
-	p, err := spawn(ctx, s, filepath.Base(dir), "127.0.0.1:"+proxy, env, s.readthru, "serve",
-		"--listen", "127.0.0.1:"+proxy, "--admin", "127.0.0.1:"+admin)
+	args := []string{s.readthru, "serve", "--listen", "127.0.0.1:" + proxy, "--admin", "127.0.0.1:" + admin}
+	if s.pprof != "" {
+		args = append(args, "--pprof", s.pprof)
+	}
+	p, err := spawn(ctx, s, filepath.Base(dir), "127.0.0.1:"+proxy, env, args...)
 	if err != nil {
 		return nil, err
 	}

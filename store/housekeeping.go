@@ -41,6 +41,7 @@ func (s *Store) housekeep(ctx context.Context) {
 		case <-calm:
 			calm = nil
 			releaseMemory()
+			s.kv.letGo(0)
 			continue
 		case <-s.chores:
 		}
@@ -71,6 +72,7 @@ func (s *Store) count(ctx context.Context) {
 		if !s.tallies.write(s.kv) {
 			s.wakeHousekeeper()
 		}
+		s.kv.letGo(maxMapped)
 	}
 }
 

@@ -140,6 +140,7 @@ func (s *Store) openEngine() error {
 		}
 	}
 	k.db = db
+	keepNoBuffers(db)
 	go k.write()
 	go k.syncAll()
 	return nil
@@ -233,8 +234,10 @@ func badgerOptions(dir string, log *slog.Logger, unreadable *atomic.Int64) badge
 	o.Compression = options.None
 	o.BlockCacheSize = 0 // allowed only without compression and encryption
 	o.IndexCacheSize = 16 << 20
-	o.MemTableSize = 8 << 20 // making a table of it takes 28 MiB; of 16 MiB it would be 60
+	o.MemTableSize = 8 << 20
 	o.NumMemtables = 2
+	o.TableSizeMultiplier = 1 // tables that grow with the store would take memory with it
+	o.BlockSize = 16 << 10    // blocks of 4 KiB would hold one record each, and waste as much again while they are made
 	o.NumCompactors = 2
 	o.ChecksumVerificationMode = options.OnBlockRead
 	o.ValueThreshold = 1 << 20

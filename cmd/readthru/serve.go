@@ -116,9 +116,16 @@ func (p *program) serve(ctx context.Context, s *settings, offline bool, profiles
 // and conversions stay well below it; near it the collector works harder instead of the process growing.
 const memoryLimit = 512 << 20
 
+// garbagePercent is how much garbage the daemon may hold, in percent of what is in use, unless GOGC says otherwise.
+// While pages are stored, 100 is a third more memory for some 8 % less processor time.
+const garbagePercent = 50
+
 func limitMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
 	}
 }
 

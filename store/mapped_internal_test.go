@@ -1,0 +1,136 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// What the engine has mapped leaves the process's memory, also while it is read and tables come and go, and no byte
+// changes.
+func TestTablesAreLetGoUnderReaders(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells what is mapped")
+	}
+	real := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "link") // the system knows the directory by another name
+	if err := os.Symlink(real, dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := map[Sum][]byte{}
+	fill := func(from int) {
+		for i := range 20 {
+			content := make([]byte, 100<<10)
+			rand.NewChaCha8([32]byte{byte(from), byte(i)}).Read(content)
+			r := &Response{URL: fmt.Sprintf("https://a.test/%d/%d", from, i), Status: http.StatusOK}
+			if err := s.PutResponse(r, bytes.NewReader(content), nil); err != nil {
+				t.Error(err)
+				return
+			}
+			contents[sha256.Sum256(content)] = content
+		}
+		if err := s.Flush(); err != nil {
+			t.Error(err)
+		}
+	}
+	fill(0)
+	if err := s.Close(); err != nil { // what was written is in tables now
+		t.Fatal(err)
+	}
+	if s, err = Open(Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	before := contents
+	readAll := func() {
+		for sum, want := range before {
+			if got, err := s.readShort(sum); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("body %s: %d bytes, %v, want %d bytes", sum, len(got), err, len(want))
+			}
+		}
+	}
+	readAll()
+	if got := residentTables(t, real); got < 1<<18 {
+		t.Fatalf("%d bytes of tables are resident after they were read: the test does not see them", got)
+	}
+	s.kv.letGo(0)
+	if got := residentTables(t, real); got != 0 {
+		t.Errorf("%d bytes of tables are resident after they were let go", got)
+	}
+	contents = map[Sum][]byte{}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(done)
+		for n := range 2 {
+			fill(1 + n)
+			if err := s.kv.db.Flatten(1); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 2 {
+		wg.Go(func() {
+			for more := true; more; {
+				select {
+				case <-done:
+					more = false
+				default:
+				}
+				s.bodies.clear()
+				readAll()
+				s.kv.letGo(0)
+			}
+		})
+	}
+	wg.Wait()
+	before = contents
+	readAll()
+}
+
+// residentTables returns how much of the tables under a directory this process holds in memory, in bytes.
+func residentTables(t *testing.T, dir string) (total int64) {
+	t.Helper()
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	ours := false
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := lines.Text()
+		if strings.Contains(line, "-") && strings.Contains(line, ":") && !strings.HasSuffix(line, "kB") {
+			ours = strings.Contains(line, dir) && strings.HasSuffix(line, ".sst")
+		}
+		var kb int64
+		if n, _ := fmt.Sscanf(line, "Rss: %d kB", &kb); n == 1 && ours {
+			total += kb << 10
+		}
+	}
+	return total
+}
+
+// Without the pool the engine would keep the buffers of its tables: a new version of it may have it elsewhere.
+func TestTheEnginesBuffersAreNotKept(t *testing.T) {
+	s, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if !keepNoBuffers(s.kv.db) {
+		t.Error("the engine's pool of buffers is not where it was")
+	}
+}
