@@ -411,8 +411,10 @@ func (c *Client) Unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowled
 }
 
 // Record implements [SessionProxies]. EndRecording returns the error of a recording that failed after its start.
-func (c *Client) Record(ctx context.Context, session string, w io.Writer, opened func(addr string)) error {
-	return whileOpen(ctx, c, recordSession, sessionRef{session}, w, opened)
+func (c *Client) Record(ctx context.Context, session string, offline bool, w io.Writer,
+	opened func(addr string),
+) error {
+	return whileOpen(ctx, c, recordSession, openQuery{session, offline}, w, opened)
 }
 
 // Open implements [SessionProxies].

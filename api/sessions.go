@@ -24,9 +24,9 @@ type SessionStats struct {
 // SessionProxies opens proxies that serve one session each, for clients that do not name their session. The methods
 // call opened with the proxy's address.
 type SessionProxies interface {
-	// Record writes what a session is answered to w until EndRecording or ctx ends it. It calls opened once it records,
-	// before it writes.
-	Record(ctx context.Context, session string, w io.Writer, opened func(addr string)) error
+	// Record is Open, and writes what the session is answered to w until EndRecording or ctx ends it. It calls opened once
+	// it records, before it writes.
+	Record(ctx context.Context, session string, offline bool, w io.Writer, opened func(addr string)) error
 	// EndRecording ends a recording and waits until it is written.
 	EndRecording(ctx context.Context, session string) error
 	// Open serves a session's clients until ctx ends. Offline it answers from what is stored and asks no origin.
@@ -67,10 +67,10 @@ func (s *Server) endRecording(ctx context.Context, ref sessionRef) (*deleted, er
 
 // serveRecording writes the recording as it grows. A failure after its start shows in its missing end, and in the
 // answer to the request that ends it.
-func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, ref sessionRef) error {
+func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, q openQuery) error {
 	return s.whileOpen(w, r, "application/x-ndjson", func(ctx context.Context, opened func(addr string)) error {
 		out := flushing{w, http.NewResponseController(w)}
-		return s.o.SessionProxies.Record(ctx, ref.Name, out, opened)
+		return s.o.SessionProxies.Record(ctx, q.Name, q.Offline, out, opened)
 	})
 }
 

@@ -18,7 +18,7 @@ type taker struct{ end, ended chan struct{} }
 
 func newTaker() *taker { return &taker{make(chan struct{}), make(chan struct{})} }
 
-func (f *taker) Record(ctx context.Context, session string, w io.Writer, begun func(string)) error {
+func (f *taker) Record(ctx context.Context, session string, _ bool, w io.Writer, begun func(string)) error {
 	if session == "busy" {
 		return &api.Error{Status: 409, Detail: "recorded already"}
 	}
@@ -71,7 +71,7 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 			if st, err := ops.Session(t.Context(), name); err != nil || st.Session != name || st.Requests != int64(len(name)) {
 				t.Errorf("session: %+v, %v", st, err)
 			}
-			if err := ops.Record(t.Context(), "busy", io.Discard, func(string) { t.Error("begun") }); statusOf(err) != 409 {
+			if err := ops.Record(t.Context(), "busy", false, io.Discard, func(string) { t.Error("begun") }); statusOf(err) != 409 {
 				t.Errorf("a session that is recorded: %v, want 409", err)
 			}
 			if err := ops.EndRecording(t.Context(), "broken"); err == nil || err.Error() != "an answer is not in it" {
@@ -80,7 +80,7 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 			var out bytes.Buffer
 			begun, done := make(chan struct{}), make(chan error, 1)
 			go func() {
-				done <- ops.Record(t.Context(), name, &out, func(addr string) {
+				done <- ops.Record(t.Context(), name, false, &out, func(addr string) {
 					if addr != "127.0.0.1:7" {
 						t.Errorf("the proxy of the session is at %q", addr)
 					}
@@ -138,7 +138,7 @@ func TestWithoutAProxyNoSessionIsKnown(t *testing.T) {
 	w := newWorld(t, nil)
 	_, err := w.client.Session(t.Context(), "s")
 	for _, err := range []error{
-		err, w.client.Record(t.Context(), "s", io.Discard, func(string) {}),
+		err, w.client.Record(t.Context(), "s", false, io.Discard, func(string) {}),
 		w.client.EndRecording(t.Context(), "s"), w.client.Open(t.Context(), "s", false, func(string) {}),
 	} {
 		if statusOf(err) != 409 {
@@ -158,7 +158,7 @@ func TestAServerThatStopsEndsItsRecordings(t *testing.T) {
 	begun, done := make(chan struct{}), make(chan error, 1)
 	var out bytes.Buffer
 	go func() {
-		done <- c.Record(t.Context(), "s", &out, func(addr string) {
+		done <- c.Record(t.Context(), "s", false, &out, func(addr string) {
 			if addr != "127.0.0.1:7" {
 				t.Errorf("the proxy of the session is at %q", addr)
 			}

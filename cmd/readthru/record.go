@@ -25,8 +25,10 @@ type sessionProxies struct {
 }
 
 // Record implements [api.SessionProxies].
-func (d sessionProxies) Record(ctx context.Context, session string, w io.Writer, begun func(addr string)) error {
-	return d.serve(ctx, proxy.Terms{Session: session}, func(addr string) error {
+func (d sessionProxies) Record(ctx context.Context, session string, offline bool, w io.Writer,
+	begun func(addr string),
+) error {
+	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
 		return asConflict(d.proxy.Record(ctx, session, madeBy, w, func() { begun(addr) }))
 	})
 }
@@ -92,12 +94,12 @@ func openProxy(ctx context.Context, client *api.Client, session string, offline 
 
 // record opens a proxy for a session, and records what it is answered into a file. The file exists only if the
 // recording is complete.
-func record(ctx context.Context, client *api.Client, session, name string) (*sessionProxy, error) {
+func record(ctx context.Context, client *api.Client, session string, offline bool, name string) (*sessionProxy, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun, done := make(chan string, 1), make(chan error, 1)
 	go func() {
 		done <- writeWhole(name, func(f *os.File) error {
-			if err := client.Record(ctx, session, f, func(addr string) { begun <- addr }); err != nil {
+			if err := client.Record(ctx, session, offline, f, func(addr string) { begun <- addr }); err != nil {
 				return err
 			}
 			whole, err := recording.Open(f.Name())

@@ -111,10 +111,6 @@ func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) erro
 		if err != nil {
 			return err
 		}
-		if r.record != "" && r.offline && !running.Offline {
-			return withHint(errors.New("cannot record offline: the daemon is not offline"),
-				`stop the daemon first, or start it with "readthru serve --offline"`)
-		}
 		return p.runIn(ctx, s, r, running.client, authority)
 	}
 	limitMemory()
@@ -141,7 +137,7 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *a
 	}
 	var d *sessionProxy
 	if r.record != "" {
-		d, err = record(ctx, client, r.session, r.record)
+		d, err = record(ctx, client, r.session, r.offline, r.record)
 	} else {
 		d, err = openProxy(ctx, client, r.session, r.offline)
 	}
