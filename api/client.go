@@ -436,6 +436,18 @@ func (c *Client) Hold(ctx context.Context) (release func(), err error) {
 	return func() { cancel(); resp.Body.Close() }, nil
 }
 
+// Stop has the daemon stop. With unused it stops only if no command uses it; else the error has [CodeConflict].
+func (c *Client) Stop(ctx context.Context, unused bool) error {
+	_, err := call(ctx, c, stopDaemon, stopping{unused})
+	return err
+}
+
+// Flush waits until all that the daemon was asked to keep is on disk.
+func (c *Client) Flush(ctx context.Context) error {
+	_, err := call(ctx, c, flushStore, none{})
+	return err
+}
+
 // call asks for an operation and reads its JSON answer.
 func call[In, Out any](ctx context.Context, c *Client, o typed[In, Out], in In) (*Out, error) {
 	var content io.Reader

@@ -2,11 +2,13 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
-// holds counts the commands that use a daemon that another command started: it must not end before they do.
+// holds counts the commands that need the daemon to run.
 type holds struct {
 	mu       sync.Mutex
 	held     int
@@ -38,26 +40,13 @@ func (s *Server) Holds() int {
 	return n
 }
 
-// Retire waits until no command keeps the server running, or ctx ends. From then on it refuses new ones.
-func (s *Server) Retire(ctx context.Context) {
-	for {
-		unused := false
-		s.holds.update(func() {
-			unused = s.holds.held == 0 || ctx.Err() != nil
-			s.holds.stopping = s.holds.stopping || unused
-		})
-		if unused {
-			return
-		}
-		held, _, changed := s.holds.now()
-		if held == 0 {
-			continue
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-	}
+// Retire reports whether no command keeps the server running. From then on it refuses new ones.
+func (s *Server) Retire() (unused bool) {
+	s.holds.update(func() {
+		unused = s.holds.held == 0
+		s.holds.stopping = s.holds.stopping || unused
+	})
+	return unused
 }
 
 // serveHold keeps the server running for as long as the request stays open.
@@ -94,3 +83,44 @@ func (s *Server) untilStopping(ctx context.Context) {
 		}
 	}
 }
+
+// stopping asks the daemon to stop.
+type stopping struct {
+	Unused bool `json:"unused" doc:"stop only if no command uses the daemon, else answer 409"`
+}
+
+// stopped answers that the daemon stops.
+type stopped struct {
+	Stopping bool `json:"stopping"`
+}
+
+// stopDaemon has the daemon stop. It answers before that.
+func (s *Server) stopDaemon(_ context.Context, q stopping) (*stopped, error) {
+	if s.o.End == nil {
+		return nil, errNoProxy
+	}
+	if q.Unused && !s.Retire() {
+		return nil, NewError(http.StatusConflict, CodeConflict, "commands use this daemon")
+	}
+	s.o.End()
+	return &stopped{true}, nil
+}
+
+// flushed answers that the store is on disk.
+type flushed struct {
+	Flushed bool `json:"flushed"`
+}
+
+// flushStore waits until all that was accepted is on disk.
+func (s *Server) flushStore(context.Context, none) (*flushed, error) {
+	if err := s.o.Store.Flush(); err != nil {
+		return nil, fmt.Errorf("flush the store: %w", err)
+	}
+	return &flushed{true}, nil
+}
+
+// use counts requests over the network.
+type use struct{ open, begun atomic.Int64 }
+
+// Use returns how many requests over the network are open, leases among them, and how many have begun since the start.
+func (s *Server) Use() (open, begun int64) { return s.use.open.Load(), s.use.begun.Load() }

@@ -84,8 +84,11 @@ var (
 		"opens a proxy for a session, at the address in X-Readthru-Proxy, for as long as the request stays open",
 		"text/plain", (*Server).serveSessionProxy)
 	holdDaemon = stream("holdDaemon", "GET /api/v1/lease",
-		"stays open; a daemon that \"readthru run\" started keeps running while the request is open", "text/plain",
+		"stays open; a daemon that a command started keeps running while the request is open", "text/plain",
 		(*Server).serveHold)
+	stopDaemon = op("stopDaemon", "POST /api/v1/stop", "has the daemon stop; the answer comes before that",
+		(*Server).stopDaemon)
+	flushStore = op("flushStore", "POST /api/v1/flush", "waits until all that was read is on disk", (*Server).flushStore)
 
 	listCached = op("listCached", "GET /api/v1/cache", "lists the stored responses of a URL", (*Server).listCached)
 	uncache    = op("uncache", "DELETE /api/v1/cache",

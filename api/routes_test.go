@@ -53,7 +53,7 @@ func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {
 
 func TestEveryRouteWorks(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) {
-		o.Session = func(string) api.SessionStats { return api.SessionStats{} }
+		o.Session, o.End = func(string) api.SessionStats { return api.SessionStats{} }, func() {}
 	})
 	addr := w.listen(t)
 	file := filepath.Join(t.TempDir(), "note.md")
@@ -137,6 +137,8 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden",
 		"{subject}", "quince", "{id}", id, "{host}", "a.test").Replace(path)
 	switch route {
+	case "POST /api/v1/stop":
+		body = `{"unused":true}`
 	case "GET /api/v1/cache", "DELETE /api/v1/cache":
 		path += "?url=" + pageURL
 	case "GET /api/v1/robots":

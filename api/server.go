@@ -69,6 +69,9 @@ type Options struct {
 	// MCP returns the handler of /mcp, which is guarded as every path is. If nil, there is no such path.
 	MCP func(s *Server) http.Handler
 
+	// End makes the daemon stop, and returns at once. If nil, there is no daemon to stop.
+	End func()
+
 	Log *slog.Logger // if nil nothing is logged
 }
 
@@ -83,6 +86,7 @@ type Server struct {
 	table   []*operation
 	open    map[string]bool // paths on which strangers are answered
 	holds   *holds
+	use     use
 	jobs    *jobs
 	hooks   *hookQueue
 }
@@ -129,6 +133,9 @@ const (
 
 // ServeHTTP guards and answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.use.begun.Add(1)
+	s.use.open.Add(1)
+	defer s.use.open.Add(-1)
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy",
