@@ -335,6 +335,15 @@ func command(t *testing.T, env []string, name string, args ...string) (stdout, s
 	cmd.Env = env
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
+	if name == binary && args[0] == "run" { // the daemon that it starts outlives it
+		t.Cleanup(func() {
+			stop := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "stop")
+			stop.Env = env
+			if said, err := stop.CombinedOutput(); err != nil {
+				t.Errorf("stop: %v: %s", err, said)
+			}
+		})
+	}
 	if err = cmd.Run(); err != nil {
 		err = fmt.Errorf("%w\n%s", err, errs.String())
 	}

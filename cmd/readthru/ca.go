@@ -117,8 +117,16 @@ func (p *program) renewAuthority(c *cli.Context, a *certs.Authority) error {
 	if err != nil {
 		return err
 	}
-	if findDaemon(c.Context, s.dataDir) != nil {
-		p.note("restart the daemon: it still signs with the old authority")
+	if d := findDaemon(c.Context, s.dataDir); d != nil {
+		stopped := false
+		if d.Made != "" { // the next command starts another
+			if stopped, err = stopDaemon(c.Context, s.dataDir, d, true); err != nil {
+				return err
+			}
+		}
+		if !stopped {
+			p.note("restart the daemon: it still signs with the old authority")
+		}
 	}
 	return p.printAuthorityPath(c, a)
 }

@@ -215,7 +215,9 @@ func TestADaemonThatIsAboutToStopIsNotUsed(t *testing.T) {
 	if err := d.write(s.dataDir); err != nil {
 		t.Fatal(err)
 	}
-	shared, err := openOrShare(t.Context(), s, func() error { return errors.New("opened beside a daemon") })
+	shared, err := openOrShare(t.Context(), s, func() (*daemonInfo, error) {
+		return nil, errors.New("opened beside a daemon")
+	})
 	if err != nil || shared == nil {
 		t.Fatalf("openOrShare = %v, %v, want the daemon", shared, err)
 	}
@@ -224,7 +226,7 @@ func TestADaemonThatIsAboutToStopIsNotUsed(t *testing.T) {
 		t.Errorf("the daemon was used after %d refusals, want 2", asked)
 	}
 	d.remove(s.dataDir)
-	if shared, err := openOrShare(t.Context(), s, func() error { return nil }); shared != nil || err != nil {
+	if shared, err := openOrShare(t.Context(), s, func() (*daemonInfo, error) { return nil, nil }); shared != nil || err != nil {
 		t.Errorf("openOrShare = %v, %v, want the store opened", shared, err)
 	}
 }

@@ -229,7 +229,17 @@ func (p *program) load(flags ...set) (*settings, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, s.root()
+}
+
+// root makes the files absolute that are named from the working directory: a daemon may have another one.
+func (s *settings) root() (err error) {
+	for _, name := range []*string{&s.Upstream.CAFile, &s.Render.Browser, &s.GitHub.Git} {
+		if filepath.Base(*name) != *name && *name != "" && err == nil { // a bare name is looked up in PATH
+			*name, err = filepath.Abs(*name)
+		}
+	}
+	return err
 }
 
 // aliases are environment variables of other tools for keys of ours. They apply if the key is not set.

@@ -25,6 +25,10 @@ type daemonInfo struct {
 	Secret   string    `json:"secret"` // random; with it the daemon proves who it is before it is sent the token
 	Offline  bool      `json:"offline,omitempty"`
 	Started  time.Time `json:"started"`
+
+	// Made tells what a daemon that a command started was made of: see madeOf. Such a daemon ends when it is not used.
+	// It is empty for "readthru serve".
+	Made string `json:"made,omitempty"`
 }
 
 func daemonFile(dir string) string { return filepath.Join(dir, "daemon.json") }
@@ -95,18 +99,18 @@ func newInstance() string { return rand.Text() }
 // lockWait is how long a command waits for another that has the store open and is not, or not yet, a daemon.
 const lockWait = 10 * time.Second
 
-// openOrFind returns the running daemon, or nil once open has opened the store. It waits while another process has the
-// store: that may be a command that ends soon, or a daemon that is about to answer.
-func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInfo, error) {
+// openOrFind returns the running daemon, or what open returns once it could open the store. It waits while another
+// process has the store: that may be a command that ends soon, or a daemon that is about to answer.
+func openOrFind(ctx context.Context, s *settings, open func() (*daemonInfo, error)) (*daemonInfo, error) {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	for end := time.Now().Add(lockWait); ; {
 		if d := findDaemon(ctx, s.dataDir); d != nil {
 			return d, nil
 		}
-		err := open()
+		d, err := open()
 		if _, locked := errors.AsType[*store.LockedError](err); !locked || time.Now().After(end) {
-			return nil, err
+			return d, err
 		}
 		select {
 		case <-ctx.Done():
@@ -116,32 +120,46 @@ func openOrFind(ctx context.Context, s *settings, open func() error) (*daemonInf
 	}
 }
 
-// holdTries is how many daemons may end while we ask them to keep running, before we give up.
-const holdTries = 5
-
-// sharedDaemon is a running daemon that keeps running until release is called. Otherwise a daemon that another command
-// started could end with that command.
+// sharedDaemon is a running daemon that keeps running until release is called. Otherwise a daemon that a command
+// started could end because nothing uses it.
 type sharedDaemon struct {
 	*daemonInfo
 	client  *api.Client
 	release func()
+	other   bool // it was made of another program or configuration, and others use it
 }
 
-// openOrShare is openOrFind, and keeps the daemon that it finds running.
-func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDaemon, error) {
+// share returns a daemon that keeps running. It starts one if none runs.
+func share(ctx context.Context, s *settings) (*sharedDaemon, error) {
+	return openOrShare(ctx, s, func() (*daemonInfo, error) { return startShared(ctx, s) })
+}
+
+// openOrShare is openOrFind, and keeps the daemon running that it returns. A daemon that a command started with another
+// configuration makes way if nothing uses it.
+func openOrShare(ctx context.Context, s *settings, open func() (*daemonInfo, error)) (*sharedDaemon, error) {
 	if name := os.Getenv(replayVariable); name != "" {
 		return nil, withHint(fmt.Errorf("readthru's own commands do not work in a replay of %s", name),
 			"unset "+replayVariable+" to leave the replay")
 	}
-	for try := 1; ; try++ {
+	for end := time.Now().Add(stopTime); ; {
 		d, err := openOrFind(ctx, s, open)
 		if err != nil || d == nil {
 			return nil, err
 		}
+		other := d.Made != "" && d.Made != madeOf(s)
+		if other {
+			gone, err := stopDaemon(ctx, s.dataDir, d, true)
+			if err != nil {
+				return nil, err
+			}
+			if gone {
+				continue
+			}
+		}
 		client := api.NewClient(d.Admin, d.Token, agentName)
-		end, err := client.Hold(ctx)
+		release, err := client.Hold(ctx)
 		if err == nil {
-			return &sharedDaemon{d, client, func() { end(); client.Close() }}, nil
+			return &sharedDaemon{d, client, func() { release(); client.Close() }, other}, nil
 		}
 		client.Close()
 		switch api.CodeOf(err) {
@@ -149,7 +167,7 @@ func openOrShare(ctx context.Context, s *settings, open func() error) (*sharedDa
 		default:
 			return nil, err
 		}
-		if try == holdTries {
+		if time.Now().After(end) {
 			return nil, err
 		}
 		select {
@@ -180,9 +198,9 @@ func (p *program) withDaemonOr(ctx context.Context, asked func(*api.Client) erro
 		return err
 	}
 	var c *core
-	d, err := openOrShare(ctx, s, func() (err error) { //nolint:contextcheck // opening the store takes none
+	d, err := openOrShare(ctx, s, func() (_ *daemonInfo, err error) { //nolint:contextcheck // opening the store takes none
 		c, err = openCore(s, s.dataDir, false, slog.New(slog.DiscardHandler))
-		return err
+		return nil, err
 	})
 	if err != nil {
 		return err
@@ -196,7 +214,7 @@ func (p *program) withDaemonOr(ctx context.Context, asked func(*api.Client) erro
 			err = cerr
 		}
 	}()
-	server := c.server(nil, nil, &daemonInfo{})
+	server := c.server(nil, nil, &daemonInfo{}, nil)
 	defer server.Stop()
 	return here(server)
 }

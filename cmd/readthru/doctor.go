@@ -192,9 +192,13 @@ func tryBrowser(ctx context.Context, b *render.Browser) error {
 // examinePorts checks whether a daemon runs, or else whether one could listen.
 func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 	if d != nil {
-		return []finding{{"daemon", good, fmt.Sprintf("process %d, proxy %s, admin %s", d.PID, d.Proxy, d.Admin), ""}}
+		detail := fmt.Sprintf("process %d, proxy %s, admin %s", d.PID, d.Proxy, d.Admin)
+		if d.Made != "" {
+			detail += ", started by a command, ends when it is not used, log in " + logFile(s.dataDir)
+		}
+		return []finding{{"daemon", good, detail, ""}}
 	}
-	found := []finding{{"daemon", good, "no daemon runs: \"readthru run\" starts its own", ""}}
+	found := []finding{{"daemon", good, "no daemon runs: \"readthru run\" starts one", ""}}
 	for _, port := range []struct{ name, addr string }{{"proxy port", s.Proxy.Listen}, {"admin port", s.Admin.Listen}} {
 		l, err := listen(ctx, port.addr, false)
 		switch {

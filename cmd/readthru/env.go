@@ -155,6 +155,9 @@ func (p *program) envCommand() *cli.Command {
 			proxy := s.Proxy.Listen
 			if d := findDaemon(c.Context, s.dataDir); d != nil {
 				proxy = d.Proxy
+				if d.Made != "" {
+					p.note("the daemon ends when it is not used: start one that stays with \"readthru serve\"")
+				}
 			} else {
 				p.note("no daemon runs: start one with \"readthru serve\"")
 			}

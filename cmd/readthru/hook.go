@@ -113,7 +113,7 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 			told <- answer{}
 			return
 		}
-		server := c.server(nil, nil, &daemonInfo{})
+		server := c.server(nil, nil, &daemonInfo{}, nil)
 		server.TakeUpHooks()
 		text, err := server.Client(agentName).Hook(ctx, h)
 		told <- answer{text, err == nil}

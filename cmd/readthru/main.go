@@ -7,6 +7,7 @@
 //	readthru serve                                  the daemon: proxy on 127.0.0.1:7887, admin on 127.0.0.1:7888
 //	eval "$(readthru env)"                          the environment that makes a shell use it
 //	readthru fetch https://go.dev/doc/              one page, no proxy settings needed
+//	readthru stop                                   end the daemon
 //	readthru doctor                                 what works on this machine, and remedies
 //
 // Commands that read the store ask the running daemon; if none runs, they open the store themselves.
@@ -137,6 +138,7 @@ func (p *program) app() *cli.App {
 		Action:         p.noCommand,
 		Commands: []*cli.Command{
 			p.serveCommand(),
+			p.stopCommand(),
 			p.runCommand(),
 			p.mcpCommand(),
 			p.envCommand(),

@@ -1,14 +1,17 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -67,6 +70,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
+			env.Defer(func() { stopDaemons(t, env.WorkDir) })
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("READTHRU_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("READTHRU_PROXY_LISTEN", "127.0.0.1:0")
@@ -93,6 +97,26 @@ func TestScripts(t *testing.T) {
 			"taken":        takePort,
 		},
 	})
+}
+
+// stopDaemons stops the daemons that commands started with a data directory below dir, and waits until they have ended.
+func stopDaemons(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.Name() != "daemon.json" || e.IsDir() {
+			return err
+		}
+		var out bytes.Buffer
+		stop := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "stop", "--data-dir", filepath.Dir(name))
+		stop.Args[0], stop.Stdout, stop.Stderr = "readthru", &out, &out
+		if err := stop.Run(); err != nil {
+			t.Errorf("%s: %v: %s", name, err, &out)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // origins holds the origin of each script by its work directory.

@@ -75,11 +75,27 @@ type sessionProxy struct {
 	close func(ctx context.Context) error
 }
 
-// openProxy opens a proxy for a session.
-func openProxy(ctx context.Context, client *api.Client, session string, offline bool) (*sessionProxy, error) {
+// errLost is the error of a proxy that ended before it was closed.
+var errLost = errors.New("it was stopped")
+
+// openProxy opens a proxy for a session. It calls lost if the proxy ends before it is closed.
+func openProxy(ctx context.Context, client *api.Client, session string, offline bool,
+	lost func(error),
+) (*sessionProxy, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun, done := make(chan string, 1), make(chan error, 1)
-	go func() { done <- client.Open(ctx, session, offline, func(addr string) { begun <- addr }) }()
+	go func() {
+		opened := false
+		err := client.Open(ctx, session, offline, func(addr string) {
+			opened = true
+			begun <- addr
+		})
+		if opened && ctx.Err() == nil {
+			lost(cmp.Or(err, errLost))
+			err = errLost
+		}
+		done <- err
+	}()
 	select {
 	case addr := <-begun:
 		return &sessionProxy{addr, func(context.Context) error {

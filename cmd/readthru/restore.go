@@ -30,7 +30,7 @@ func (p *program) restoreCommand() *cli.Command {
 				return err
 			}
 			if findDaemon(c.Context, s.dataDir) != nil {
-				return withHint(errors.New("a daemon uses the store"), "stop the daemon first")
+				return withHint(errors.New("a daemon uses the store"), "stop it first: readthru stop")
 			}
 			dir := filepath.Join(s.dataDir, "store")
 			if err := wantEmpty(dir); err != nil {

@@ -5,12 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"os"
 	"os/exec"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,8 +32,8 @@ func (p *program) runCommand() *cli.Command {
 		Name:      "run",
 		Usage:     "run a command whose web requests go through the proxy",
 		ArgsUsage: "-- COMMAND [ARGUMENT…]",
-		Description: "The command uses the running daemon; without one, run starts a daemon until the command ends. The " +
-			"exit status is the command's.\n" +
+		Description: "The command uses the running daemon; without one, run starts a daemon, which other runs share " +
+			"and which ends\nby itself when it was not used for five minutes. The exit status is the command's.\n" +
 			"--record writes all answers to a file. --replay answers from that file, byte for byte, and sends nothing to " +
 			"the network: a request\n" +
 			"that is not in the file is answered with 504, and the exit status is then 1 unless the command itself fails.",
@@ -96,35 +93,20 @@ func (r *childRun) check(replay string) error {
 
 // runThrough runs a command with the environment of clients. It starts a daemon if none runs.
 func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) error {
-	log := p.askedLog(s) // standard error belongs to the command
-	var own *daemon
-	running, err := openOrShare(ctx, s, func() (err error) {
-		own, err = openDaemon(ctx, s, r.offline, true, log)
-		return err
-	})
+	p.askedLog(s) // standard error belongs to the command
+	d, err := share(ctx, s)
 	if err != nil {
 		return err
 	}
-	if running != nil {
-		defer running.release()
-		authority, err := openAuthority(s)
-		if err != nil {
-			return err
-		}
-		return p.runIn(ctx, s, r, running.client, authority)
+	defer d.release()
+	if d.other {
+		p.note("warning: another run uses the proxy, whose configuration stays as it was for that one")
 	}
-	limitMemory()
-	serving, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- own.Run(serving) }()
-	defer func() {
-		p.waitForOthers(ctx, own)
-		stop()
-		if err := <-done; err != nil {
-			p.note("close the daemon: %s", err)
-		}
-	}()
-	return p.runIn(ctx, s, r, own.server.Client(agentName), own.authority)
+	authority, err := openAuthority(s)
+	if err != nil {
+		return err
+	}
+	return p.runIn(ctx, s, r, d.client, authority)
 }
 
 // runIn runs the command in its session, through a proxy of that session, and prints a summary at the end.
@@ -139,7 +121,9 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *a
 	if r.record != "" {
 		d, err = record(ctx, client, r.session, r.offline, r.record)
 	} else {
-		d, err = openProxy(ctx, client, r.session, r.offline)
+		d, err = openProxy(ctx, client, r.session, r.offline, func(err error) {
+			p.note("error: the daemon has ended before the command: %s", err)
+		})
 	}
 	if err != nil {
 		return err
@@ -151,12 +135,15 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *a
 	e.session = r.session
 	status := p.runChild(r.name, r.args, e.variables())
 	if err := d.close(ctx); err != nil {
-		p.note("error: %s", err)
+		if !errors.Is(err, errLost) { // which was said when it happened
+			p.note("error: %s", err)
+		}
 		status = cmp.Or[error](status, exitError(1))
 	}
 	if !r.quiet {
 		p.tellSession(ctx, client, r, before)
 	}
+	_ = client.Flush(ctx) // a container ends with its command, and the daemon with it; what is lost was only cached
 	return status
 }
 
@@ -194,14 +181,4 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 		text += "; recorded in " + r.record
 	}
 	p.note("%s", text)
-}
-
-// waitForOthers keeps our daemon running for other commands that use it. An interrupt ends the wait.
-func (p *program) waitForOthers(ctx context.Context, d *daemon) {
-	if n := d.server.Holds(); n > 0 {
-		p.note("the command has ended; waiting for %d others that use its proxy", n)
-	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	d.server.Retire(ctx)
 }

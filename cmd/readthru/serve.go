@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,6 +38,8 @@ func (p *program) serveCommand() *cli.Command {
 				Usage: "connect through the proxy that HTTPS_PROXY or HTTP_PROXY names, but to what NO_PROXY names " +
 					"directly, unless proxy.upstream is set",
 			},
+			&cli.DurationFlag{Name: "idle", Usage: "end when the daemon was not used for `DURATION`", DefaultText: "never"},
+			&cli.BoolFlag{Name: "detached", Hidden: true}, // see startShared
 			&cli.StringFlag{Name: "pprof", Usage: "answer with profiles of the daemon on this loopback `ADDRESS`"},
 		},
 		Action: func(c *cli.Context) error {
@@ -67,49 +70,106 @@ func (p *program) serveCommand() *cli.Command {
 			if c.IsSet("pprof") && !loopback(profiles) {
 				return usagef("--pprof: %q is not a loopback address such as 127.0.0.1:6060", profiles)
 			}
-			return p.serve(c.Context, s, c.Bool("offline"), profiles, func() (*settings, error) { return p.load(flags...) })
+			how := serving{
+				offline: c.Bool("offline"), idle: c.Duration("idle"), profiles: profiles,
+				load: func() (*settings, error) { return p.load(flags...) },
+			}
+			if c.Bool("detached") {
+				return p.serveDetached(c.Context, s, how)
+			}
+			return p.serve(c.Context, s, how)
 		},
 	}
 }
 
-// serve runs the daemon until ctx ends, with profiles on an address unless that is empty. load reads the configuration
-// again.
-func (p *program) serve(ctx context.Context, s *settings, offline bool, profiles string,
-	load func() (*settings, error),
-) (err error) {
+// serving is how a daemon is run.
+type serving struct {
+	offline  bool
+	idle     time.Duration             // the daemon ends when it was not used for so long, unless it is 0
+	profiles string                    // address of profiles, or ""
+	load     func() (*settings, error) // reads the configuration again
+
+	// For a daemon that a command starts:
+	made  string            // not empty, see madeOf
+	ready func(*daemonInfo) // is called when the daemon answers, or another one does
+}
+
+// serve runs the daemon until ctx ends.
+func (p *program) serve(ctx context.Context, s *settings, how serving) (err error) {
 	level := new(slog.LevelVar)
 	level.Set(levelOf(s))
+	if how.made != "" && s.source["log.level"] == "default" {
+		level.Set(slog.LevelWarn) // nobody reads its log unless something is wrong
+	}
 	log := logger(p.err, s, level)
 	standardLog(log)
 	hangups, release := p.hangups() // before the store is open, so that none ends the program
 	defer release()
 	limitMemory()
-	d, err := openDaemon(ctx, s, offline, false, log)
-	if err != nil {
+	d, err := p.openServed(ctx, s, how, log)
+	if d == nil {
 		return err
 	}
-	if profiles != "" {
-		if d.profiles, err = listen(ctx, profiles, false); err != nil {
+	if how.profiles != "" {
+		if d.profiles, err = listen(ctx, how.profiles, false); err != nil {
 			d.closeListeners()
 			return errors.Join(err, d.core.Close()) //nolint:contextcheck // closing takes none
 		}
 		log.Info("profiling", "url", "http://"+d.profiles.Addr().String()+"/debug/pprof/")
 	}
 	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline",
-		offline)
+		how.offline)
 	if !loopback(s.Proxy.Listen) && len(s.Proxy.Users) == 0 {
 		log.Warn("the proxy is open to other machines", "proxy", d.info.Proxy, "remedy",
 			"set proxy.users, or listen on 127.0.0.1")
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	d.end = stop
 	var background sync.WaitGroup
-	background.Go(func() { d.onHangup(ctx, hangups, stop, func() { d.reload(load, level) }) })
+	background.Go(func() { d.onHangup(ctx, hangups, stop, func() { d.reload(how.load, level) }) })
+	if how.idle > 0 {
+		background.Go(func() {
+			if awaitIdle(ctx, how.idle, d.used, d.server.Retire) {
+				log.Info("not used", "for", how.idle)
+				stop()
+			}
+		})
+	}
 	err = d.Run(ctx)
 	stop()
 	background.Wait()
 	log.Info("stopped")
 	return err
+}
+
+// openServed opens the daemon that serve runs. A daemon that a command started and that nothing uses makes way for
+// another. If such a daemon is to be started and one runs by now, that one is told to be ready, and openServed returns
+// nil.
+func (p *program) openServed(ctx context.Context, s *settings, how serving, log *slog.Logger) (d *daemon, err error) {
+	if how.made == "" {
+		if now := findDaemon(ctx, s.dataDir); now != nil && now.Made != "" {
+			if gone, err := stopDaemon(ctx, s.dataDir, now, true); err != nil || !gone {
+				return nil, cmp.Or(err, withHint(
+					fmt.Errorf("commands use the daemon that \"readthru run\" started, process %d", now.PID),
+					"wait for their end, or stop it with \"readthru stop\""))
+			}
+		}
+		return openDaemon(ctx, s, how.offline, false, log)
+	}
+	other, err := openOrFind(ctx, s, func() (*daemonInfo, error) {
+		d, err = openDaemon(ctx, s, false, true, log)
+		return nil, err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case other != nil:
+		how.ready(other)
+		return nil, nil
+	}
+	d.info.Made, d.ready = how.made, how.ready
+	return d, os.Chdir(s.dataDir) // not to keep the folder of the command that was first
 }
 
 // memoryLimit is the garbage collector's limit in the daemon, in bytes, unless GOMEMLIMIT sets another. Spools, store
@@ -139,6 +199,9 @@ type daemon struct {
 	listener  net.Listener // of the proxy
 	admin     net.Listener
 	profiles  net.Listener // nil: there are none
+
+	end   func()            // makes Run end
+	ready func(*daemonInfo) // is called when commands can find the daemon, which must be; nil: it need not
 }
 
 // openDaemon opens everything from the store upwards and listens. With anyPort it replaces a port that is in use by a
@@ -147,7 +210,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	if err := makeDataDir(s.dataDir); err != nil {
 		return nil, err
 	}
-	d := &daemon{info: &daemonInfo{
+	d := &daemon{end: func() {}, info: &daemonInfo{
 		Instance: newInstance(), PID: os.Getpid(), Secret: rand.Text(), Offline: offline,
 		Started: time.Now().UTC(),
 	}}
@@ -178,7 +241,7 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	if d.proxy, err = d.core.proxy(d.authority, "http://"+d.info.Admin); err != nil {
 		return nil, err
 	}
-	d.server = d.core.server(d.proxy, d.authority, d.info)
+	d.server = d.core.server(d.proxy, d.authority, d.info, func() { d.end() })
 	return d, nil
 }
 
@@ -238,15 +301,22 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { return d.server.RunHooks(ctx) })
 	d.server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
 	group.Go(func() error {
-		if err := d.info.write(dir); err != nil {
+		err := d.info.write(dir)
+		switch {
+		case d.ready == nil && err != nil:
 			d.core.log.Warn("other commands will not find this daemon", "error", err)
+		case d.ready != nil && err == nil:
+			d.ready(d.info)
+		case err != nil:
+			return err
 		}
 		return nil
 	})
 	err := group.Wait()
-	d.info.remove(dir)
 	d.closeListeners()
-	return errors.Join(err, d.core.Close()) //nolint:contextcheck // closing takes none
+	err = errors.Join(err, d.core.Close()) //nolint:contextcheck // closing takes none
+	d.info.remove(dir)                     // whoever waits for the end of this daemon can have the store now
+	return err
 }
 
 func (d *daemon) closeListeners() {

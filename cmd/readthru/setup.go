@@ -398,7 +398,7 @@ func (in *installation) choice(ctx context.Context, w setupChoices,
 		return c, nil, nil
 	}
 	proxy := s.Proxy.Listen
-	if d := findDaemon(ctx, s.dataDir); d != nil {
+	if d := findDaemon(ctx, s.dataDir); d != nil && d.Made == "" { // one that a command started ends
 		proxy = d.Proxy
 	}
 	if _, port, _ := net.SplitHostPort(s.Proxy.Listen); port == "0" {

@@ -223,8 +223,11 @@ func proxyOptions(s *settings) proxy.Options {
 }
 
 // server returns the operations over the core. running is nil if no proxy runs, and d is then zero; authority may be
-// nil, too. Who configures a token wants it from everybody; otherwise the user's own programs need none.
-func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemonInfo) *api.Server {
+// nil, too. End makes the daemon end. Who configures a token wants it from everybody;
+// otherwise the user's own programs need none.
+func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemonInfo,
+	end func(),
+) *api.Server {
 	o := api.Options{
 		Fetch: c.fetcher, Store: c.store, Version: version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
@@ -249,6 +252,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		o.CA = authority.PEM
 	}
 	if running != nil {
+		o.End = end
 		o.Requests = func() api.RequestStats {
 			n := running.Stats()
 			return api.RequestStats{

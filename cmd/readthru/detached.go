@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+// idleTime is how long a daemon that a command started runs without being used.
+const idleTime = 5 * time.Minute
+
+// maxLog is the size in bytes from which the log of daemons that commands start begins anew.
+const maxLog = 1 << 20
+
+func logFile(dir string) string { return filepath.Join(dir, "daemon.log") }
+
+// started is what a daemon that a command starts tells the command, as a line on its standard output.
+type started struct {
+	Daemon *daemonInfo `json:"daemon,omitempty"` // it answers now
+	Error  string      `json:"error,omitempty"`  // or it could not start
+	Hint   string      `json:"hint,omitempty"`
+	Usage  bool        `json:"usage,omitempty"` // the error is a mistake in the configuration
+}
+
+// err returns the error that kept the daemon from starting.
+func (s *started) err() error {
+	err := errors.New(s.Error)
+	if s.Usage {
+		err = usageError{err}
+	}
+	if s.Hint != "" {
+		err = withHint(err, s.Hint)
+	}
+	return err
+}
+
+// madeOf returns a name for the program and the configuration of which this process would make a daemon.
+func madeOf(s *settings) string {
+	h := sha256.New()
+	_ = json.NewEncoder(h).Encode(s.config) // numbers, texts and lists of them
+	if name, err := os.Executable(); err == nil {
+		if info, err := os.Stat(name); err == nil { // another version has another size or time
+			_, _ = fmt.Fprintln(h, name, info.Size(), info.ModTime().UnixNano()) // a hash takes everything
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// startShared starts a daemon that outlives this process and ends when it is not used, and returns once it answers. Of
+// several commands that call it at once, one starts the daemon and the others get the same.
+func startShared(ctx context.Context, s *settings) (*daemonInfo, error) {
+	if err := makeDataDir(s.dataDir); err != nil {
+		return nil, err
+	}
+	unlock, err := lockedfile.MutexAt(filepath.Join(s.dataDir, "start.lock")).Lock()
+	if err != nil {
+		return nil, fmt.Errorf("start a daemon: %w", err)
+	}
+	defer unlock()
+	if d := findDaemon(ctx, s.dataDir); d != nil {
+		return d, nil
+	}
+	d, err := spawnDaemon(s)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// spawnDaemon runs "readthru serve --detached" and reads what it tells.
+func spawnDaemon(s *settings) (*daemonInfo, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("start a daemon: find this program: %w", err)
+	}
+	log, err := openLog(s.dataDir)
+	if err != nil {
+		return nil, fmt.Errorf("start a daemon: %w", err)
+	}
+	defer log.Close() //nolint:errcheck // it is the daemon's
+	told, tells, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a daemon: %w", err)
+	}
+	defer told.Close() //nolint:errcheck // it was only read
+	cmd := &exec.Cmd{
+		Path: name, Args: []string{"readthru", "serve", "--detached", "--data-dir", s.dataDir},
+		Stdout: tells, Stderr: log, SysProcAttr: apart(),
+	}
+	if s.configFile != "" {
+		file, err := filepath.Abs(s.configFile)
+		if err != nil {
+			return nil, err
+		}
+		cmd.Args = append(cmd.Args, "--config", file)
+	}
+	err = cmd.Start()
+	_ = tells.Close() // the daemon has its own
+	if err != nil {
+		return nil, fmt.Errorf("start a daemon: %w", err)
+	}
+	line, _ := bufio.NewReader(io.LimitReader(told, 1<<20)).ReadBytes('\n')
+	var said started
+	if json.Unmarshal(line, &said) != nil || said.Daemon == nil && said.Error == "" {
+		return nil, withHint(fmt.Errorf("start a daemon: it ended before it answered: %w", cmp.Or(cmd.Wait(),
+			errors.New("no reason given"))), "see "+logFile(s.dataDir))
+	}
+	if said.Error != "" {
+		_ = cmd.Wait() // it told why
+		return nil, said.err()
+	}
+	if said.Daemon.PID == cmd.Process.Pid {
+		said.Daemon.Made = madeOf(s)
+	}
+	_ = cmd.Process.Release() // it goes on without us
+	return said.Daemon, nil
+}
+
+// openLog opens the log of daemons that commands start, which is for its owner only.
+func openLog(dir string) (*os.File, error) {
+	name, how := logFile(dir), os.O_CREATE|os.O_WRONLY|os.O_APPEND
+	if info, err := os.Stat(name); err == nil && info.Size() > maxLog {
+		how |= os.O_TRUNC
+	}
+	return os.OpenFile(name, how, 0o600)
+}
+
+// serveDetached is serve for the daemon that spawnDaemon runs. It tells the command that waits for it when it answers,
+// or why it does not.
+func (p *program) serveDetached(ctx context.Context, s *settings, how serving) error {
+	ignoreBrokenPipe() // that command may have been interrupted
+	tell := func(said started) {
+		_ = json.NewEncoder(p.out).Encode(said) // as above
+	}
+	how.made, how.idle = madeOf(s), idleTime
+	ready := false
+	how.ready = func(d *daemonInfo) {
+		ready = true
+		tell(started{Daemon: d})
+	}
+	err := p.serve(ctx, s, how)
+	if err != nil && !ready {
+		_, mistake := errors.AsType[usageError](err)
+		tell(started{Error: err.Error(), Hint: hintOf(err), Usage: mistake})
+	}
+	return err
+}
+
+// used reports whether something uses the daemon, and counts what has used it.
+func (d *daemon) used() (now bool, begun int64) {
+	open, asked := d.server.Use()
+	n := d.proxy.Stats()
+	return open+d.proxy.Open()+int64(d.core.cache.Open()) > 0 || d.server.Running() > 0, asked + n.Total + n.Tunnelled
+}
+
+// awaitIdle waits until used has told nothing new for a while and end agrees. It reports false if ctx ends first.
+func awaitIdle(ctx context.Context, idle time.Duration, used func() (bool, int64), end func() bool) bool {
+	tick := time.NewTicker(max(1, min(idle/4, 5*time.Second)))
+	defer tick.Stop()
+	last, before := time.Now(), int64(-1)
+	for {
+		now, begun := used()
+		if now || begun != before {
+			last, before = time.Now(), begun
+		}
+		if time.Since(last) >= idle && end() {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+}
+
+// stopDaemon has a daemon stop and waits until it has. With unused it does nothing to a daemon that commands use, and
+// reports false.
+func stopDaemon(ctx context.Context, dir string, d *daemonInfo, unused bool) (stopped bool, err error) {
+	client := api.NewClient(d.Admin, d.Token, agentName)
+	defer client.Close()
+	switch err := client.Stop(ctx, unused); api.CodeOf(err) {
+	case "", api.CodeStopping, api.CodeUnavailable: // it stops, has stopped, or was about to
+	case api.CodeConflict:
+		return false, nil
+	default:
+		return false, err
+	}
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for end := time.Now().Add(stopTime); ; {
+		now, err := readDaemon(dir)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && now.Instance != d.Instance {
+			return true, nil
+		}
+		if time.Now().After(end) {
+			return false, fmt.Errorf("stop the daemon: process %d has not ended within %s", d.PID, stopTime)
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-poll.C:
+		}
+	}
+}
+
+func (p *program) stopCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "stop",
+		Usage: "stop the daemon of the data directory, and wait until it has ended",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			s, err := p.loadAlone(c)
+			if err != nil {
+				return err
+			}
+			type result struct {
+				Stopped bool `json:"stopped"`
+				PID     int  `json:"pid,omitempty"`
+			}
+			d := findDaemon(c.Context, s.dataDir)
+			if d == nil {
+				return p.done(c, result{}, "no daemon runs")
+			}
+			if _, err := stopDaemon(c.Context, s.dataDir, d, false); err != nil {
+				return err
+			}
+			return p.done(c, result{true, d.PID}, "stopped process %d", d.PID)
+		},
+	}
+}
