@@ -38,14 +38,15 @@ const policy = `
 	agents                → page
 	cache                 → page, store, httpfield
 	knowledge/analysis, knowledge/vector →
+	journal               → page, httpfield
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
 	proxy/repeat          →
-	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, proxy/repeat
+	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, journal, proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, pace, guess, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
+	api                   → page, pace, guess, journal, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
 	cmd/readthru          → github, fetch, recording, proxy, crawl, firecrawl, api, mcp

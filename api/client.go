@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/journal"
 	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
@@ -212,6 +213,21 @@ func (c *Client) SweepCache(ctx context.Context) (*Removed, error) {
 // Disclosures lists what was sent to third parties, newest first. An empty list means that nothing was sent.
 func (c *Client) Disclosures(ctx context.Context, cursor string, limit int) (*DisclosureList, error) {
 	return call(ctx, c, listDisclosures, listQuery{limit, cursor})
+}
+
+// Requests lists the proxy's last requests, newest first.
+func (c *Client) Requests(ctx context.Context, q RequestQuery) (*RequestList, error) {
+	return call(ctx, c, listRequests, q)
+}
+
+// Request returns one of the proxy's last requests.
+func (c *Client) Request(ctx context.Context, id string) (*journal.Entry, error) {
+	return call(ctx, c, getRequest, requestRef{id})
+}
+
+// ExportRequests writes the proxy's last requests to w, oldest first.
+func (c *Client) ExportRequests(ctx context.Context, q RequestExport, w io.Writer) error {
+	return download(ctx, c, exportRequests, q, w)
 }
 
 // Stats returns the figures since start and of the store.

@@ -31,7 +31,7 @@ func (s *Server) serveIndex(w http.ResponseWriter, _ *http.Request, _ none) erro
 	var rows []row
 	for _, o := range s.table {
 		plain := o.method == http.MethodGet && len(o.query) == 0 && !strings.Contains(o.path, "{") &&
-			o.media != "application/octet-stream" && o.path != "/api/v1/lease"
+			o.media != "application/octet-stream" && o.path != "/api/v1/lease" && o.path != "/api/v1/events"
 		rows = append(rows, row{o.method, o.path, o.summary, plain})
 	}
 	at := "no address"

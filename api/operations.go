@@ -108,8 +108,13 @@ var (
 
 	listDisclosures = op("listDisclosures", "GET /api/v1/disclosures",
 		"lists what was sent to third parties, newest first", (*Server).listDisclosures)
-	_ = op("listRequests", "GET /api/v1/requests",
-		"lists the proxy's last requests with the steps tried for each, newest first", (*Server).listRequests)
+	listRequests = op("listRequests", "GET /api/v1/requests",
+		"lists the proxy's last requests with what was done and why, newest first", (*Server).listRequests)
+	getRequest     = op("getRequest", "GET /api/v1/requests/{id}", "returns one of these requests", (*Server).getRequest)
+	exportRequests = stream("exportRequests", "GET /api/v1/requests/export",
+		"returns these requests as an HTTP archive (HAR), or as lines of JSON", "application/json", (*Server).serveRequests)
+	_ = stream("watchEvents", "GET /api/v1/events", "stays open and tells of requests as they end", "text/event-stream",
+		(*Server).serveEvents)
 	getBackup = stream("getBackup", "GET /api/v1/backup", "returns a consistent copy of the store, for readthru restore",
 		"application/octet-stream", (*Server).serveBackup)
 

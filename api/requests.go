@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
 
+	"readthru/journal"
 	"readthru/store"
 )
 
@@ -20,20 +23,90 @@ func (s *Server) listDisclosures(_ context.Context, q listQuery) (*DisclosureLis
 	return &DisclosureList{Disclosures: list, Next: next}, nil
 }
 
-// requestList is the answer of /api/v1/requests.
-type requestList struct {
-	Requests any `json:"requests"`
+// FilterHelp says how the filters of requests are written.
+const FilterHelp = journal.FilterHelp
+
+// RequestQuery asks for the proxy's last requests.
+type RequestQuery struct {
+	Filter string `query:"q" doc:"only those that match: words of the URL, and host:, status:, outcome:, why: …"`
+	Limit  int    `query:"limit" range:"1,5000" doc:"how many at most, 1 to 5000; default 500"`
+	Cursor string `query:"cursor"`
 }
 
-// requestQuery asks for the proxy's last requests.
-type requestQuery struct {
-	Limit int `query:"limit" range:"1,500" doc:"how many at most, 1 to 500; default 500"`
+// RequestList is a part of the proxy's last requests, newest first. Next is empty at the end.
+type RequestList struct {
+	Requests []journal.Entry `json:"requests"`
+	Next     string          `json:"next,omitempty"`
+}
+
+// requestRef names a request.
+type requestRef struct {
+	ID string `path:"id"`
+}
+
+// RequestExport asks for requests as a file.
+type RequestExport struct {
+	Filter string `query:"q" doc:"only those that match, as in the list of requests"`
+	Format string `query:"format" doc:"har (default) or jsonl"`
+}
+
+func (r RequestExport) from(*http.Request) error {
+	if r.Format != "" && r.Format != "har" && r.Format != "jsonl" {
+		return problem(http.StatusBadRequest, "format is har or jsonl, not %q", r.Format)
+	}
+	return nil
+}
+
+func parseFilter(text string) (journal.Filter, error) {
+	f, err := journal.ParseFilter(text)
+	if err != nil {
+		return f, problem(http.StatusBadRequest, "%s", err)
+	}
+	return f, nil
 }
 
 // listRequests lists the proxy's last requests, newest first.
-func (s *Server) listRequests(_ context.Context, q requestQuery) (*requestList, error) {
-	if s.o.Recent == nil {
-		return &requestList{[]struct{}{}}, nil
+func (s *Server) listRequests(_ context.Context, q RequestQuery) (*RequestList, error) {
+	f, err := parseFilter(q.Filter)
+	if err != nil {
+		return nil, err
 	}
-	return &requestList{s.o.Recent(cmp.Or(q.Limit, 500))}, nil
+	list, next := s.o.Journal.List(f, q.Cursor, cmp.Or(q.Limit, 500))
+	if list == nil {
+		list = []journal.Entry{}
+	}
+	return &RequestList{list, next}, nil
 }
+
+// getRequest returns a request.
+func (s *Server) getRequest(_ context.Context, r requestRef) (*journal.Entry, error) {
+	e, ok := s.o.Journal.Find(r.ID)
+	if !ok {
+		return nil, problem(http.StatusNotFound, "no request %.40q: the last few thousand since the start are kept", r.ID)
+	}
+	return &e, nil
+}
+
+// serveRequests writes requests as a file, oldest first.
+func (s *Server) serveRequests(w http.ResponseWriter, _ *http.Request, q RequestExport) error {
+	f, err := parseFilter(q.Filter)
+	if err != nil {
+		return err
+	}
+	list, _ := s.o.Journal.List(f, "", maxRequests)
+	slices.Reverse(list)
+	h := w.Header()
+	if q.Format == "jsonl" {
+		h.Set("Content-Type", "application/x-ndjson")
+		h.Set("Content-Disposition", `attachment; filename="readthru-requests.jsonl"`)
+		_ = journal.WriteJSONL(w, list) // an error is a client that has gone
+		return nil
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Disposition", `attachment; filename="readthru-requests.har"`)
+	_ = journal.WriteHAR(w, s.o.Version, list) // likewise
+	return nil
+}
+
+// maxRequests is more than a journal has.
+const maxRequests = 1 << 20

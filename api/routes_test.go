@@ -14,6 +14,7 @@ import (
 
 	"readthru/api"
 	"readthru/firecrawl"
+	"readthru/journal"
 	"readthru/knowledge"
 )
 
@@ -54,12 +55,14 @@ func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {
 func TestEveryRouteWorks(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) {
 		o.Session, o.End = func(string) api.SessionStats { return api.SessionStats{} }, func() {}
+		o.Journal = journal.New()
+		o.Journal.Add(&journal.Entry{Method: "GET", URL: pageURL})
 	})
 	addr := w.listen(t)
 	file := filepath.Join(t.TempDir(), "note.md")
 	write(t, file, "# Quinces\n\nA quince is hard and yellow, and `quince` is its name.\n")
 	for _, rt := range w.server.Routes() {
-		if rt[1] == "/api/v1/lease" || strings.HasPrefix(rt[1], "/api/v1/sessions/{name}/") {
+		if staysOpen(rt[1]) || strings.HasPrefix(rt[1], "/api/v1/sessions/{name}/") {
 			continue // stays open: TestAServerIsHeldUpByLeases, TestSessionsAreCountedAndRecordedThroughServerAndClient
 		}
 		path, body := w.example(t, rt[0]+" "+rt[1], file)
@@ -129,10 +132,14 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	told, err := w.client.Requests(ctx, api.RequestQuery{})
+	if err != nil || len(told.Requests) == 0 {
+		t.Fatal(err, told)
+	}
 	_, path, _ = strings.Cut(route, " ")
 	id := map[string]string{
 		"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage,
-		"notes": note.ID,
+		"notes": note.ID, "requests": told.Requests[0].ID,
 	}[strings.Split(path+"///", "/")[3]]
 	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden",
 		"{subject}", "quince", "{id}", id, "{host}", "a.test").Replace(path)

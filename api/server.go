@@ -17,6 +17,7 @@ import (
 	"readthru/fetch"
 	"readthru/firecrawl"
 	"readthru/guess"
+	"readthru/journal"
 	"readthru/knowledge"
 	"readthru/pace"
 	"readthru/store"
@@ -50,7 +51,7 @@ type Options struct {
 	AutoConfig     func(addr string) string       // the proxy auto-configuration for that address
 	Requests       func() RequestStats            // counts of the proxy
 	Cache          func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
-	Recent         func(limit int) any            // the last requests, newest first, as JSON shows them
+	Journal        *journal.Journal               // what is told of the proxy's last requests; if nil, there are none
 	Session        func(name string) SessionStats // counts of a session; the server sets its name
 	SessionProxies SessionProxies                 // if nil, sessions have no proxies of their own
 	CA             func() []byte                  // the authority's certificate, PEM
@@ -95,6 +96,9 @@ type Server struct {
 func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Journal == nil {
+		o.Journal = journal.New()
 	}
 	if o.Summary == nil {
 		o.Summary = summary.New(summary.Options{})

@@ -182,6 +182,40 @@ func (o Outcome) Summary() string {
 	return ""
 }
 
+// Why returns the reason of the outcome in a sentence, and the section of RFC 9111 that decided; both are "" for the zero
+// value.
+func (o Outcome) Why() (reason, section string) {
+	switch {
+	case o.Unasked():
+		return "Nothing stored answers this request, and the origin must not be asked.", "§5.2.1.7"
+	case o.Hit && o.TTL < 0 && o.Detail == DetailOffline:
+		return "A stale stored response was answered, because the origin must not be asked.", "§4.2.4"
+	case o.Hit && o.TTL < 0:
+		return "A stale stored response was answered: the request allows it, or the origin failed.", "§4.2.4"
+	case o.Hit:
+		return "A stored response is fresh.", "§4.2"
+	case o.Status == http.StatusNotModified:
+		return "The stored response was stale, and the origin says that it has not changed.", "§4.3"
+	}
+	switch o.Forward {
+	case "uri-miss", "miss":
+		return "Nothing was stored for this URL.", "§4"
+	case "vary-miss":
+		return "What was stored for this URL answers requests with other fields.", "§4.1"
+	case "stale":
+		return "The stored response was stale, and the origin has a newer one.", "§4.3.3"
+	case "partial":
+		return "Only another part of the response was stored.", "§3.3"
+	case "request":
+		return "The request asks for what the origin has now.", "§5.2.1"
+	case "method":
+		return "Requests with this method are not answered from the cache.", "§4"
+	case "bypass":
+		return "The cache is not used for this request.", "§3"
+	}
+	return "", ""
+}
+
 // floorSeconds returns d in whole seconds, rounded towards negative infinity.
 func floorSeconds(d time.Duration) int64 {
 	s := int64(d / time.Second)

@@ -66,6 +66,7 @@ func (x *exchange) judge(c *connect) verdict {
 		}}
 	}
 	if rule, ok := x.policy.rules.Match(host, ""); ok {
+		x.rec.Rule = rule.Host
 		switch rule.Action {
 		case "block":
 			return verdict{refuse, "rule", blockedRefusal(host)}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"testing"
 
+	"readthru/journal"
 	"readthru/proxy/repeat"
 )
 
@@ -18,3 +19,9 @@ func QuickHash(tb testing.TB, password string) string {
 
 // Repeats counts the answers that are given again.
 func (p *Proxy) Repeats() repeat.Stats { return p.repeats.Stats() }
+
+// Recent returns what is told of the last requests, newest first.
+func (p *Proxy) Recent() []journal.Entry {
+	list, _ := p.journal.List(journal.Filter{}, "", 1<<20)
+	return list
+}

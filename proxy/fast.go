@@ -14,6 +14,7 @@ import (
 	"readthru/cache"
 	"readthru/fetch"
 	"readthru/httpfield"
+	"readthru/journal"
 	"readthru/proxy/repeat"
 	"readthru/store"
 )
@@ -368,8 +369,9 @@ func (f *fast) keep() {
 // answer returns the answer that was written; nil if it is not one that can be given again as it is.
 func (t *taking) answer() *repeat.Answer {
 	head, body, found := bytes.Cut(t.bytes, []byte("\r\n\r\n"))
-	rec := t.x.rec
-	if !found || len(head) > maxFastHead || rec.Error != "" || !bytes.HasPrefix(head, []byte("HTTP/1.1 200 OK\r\n")) ||
+	rec := t.x.told
+	if rec == nil || !found || len(head) > maxFastHead || rec.Error != "" ||
+		!bytes.HasPrefix(head, []byte("HTTP/1.1 200 OK\r\n")) ||
 		!bytes.Contains(head, []byte("\r\nContent-Length: "+strconv.Itoa(len(body)))) {
 		return nil
 	}
@@ -404,7 +406,7 @@ func (t *taking) answer() *repeat.Answer {
 // given counts what is given again, as [exchange.end] counts what is given first.
 type given struct {
 	p       *Proxy
-	rec     Record // of the first time
+	rec     *journal.Entry // of the first time
 	session string
 	inside  bool
 	page    pageTokens
@@ -416,8 +418,7 @@ type given struct {
 
 // again is called after each repetition.
 func (g *given) again(now time.Time, took time.Duration, err error) {
-	p, rec := g.p, g.rec
-	rec.Time, rec.MS = now.UTC(), took.Milliseconds()
+	p := g.p
 	p.stats.total.Add(1)
 	if g.inside {
 		p.stats.intercepted.Add(1)
@@ -426,16 +427,15 @@ func (g *given) again(now time.Time, took time.Duration, err error) {
 	if g.repeat != nil {
 		g.repeat.Repeated(now)
 	}
+	p.sessions.count(g.session, func(st *SessionStats) { st.add(g.rec, g.page) })
+	p.journal.Again(g.rec, now, took, err != nil)
 	if err != nil {
-		rec.Error, rec.BytesOut = "the client went away", 0
-	}
-	p.sessions.count(g.session, func(st *SessionStats) { st.add(&rec, g.page) })
-	p.records.add(rec)
-	if err != nil {
-		rec.write(p.log)
+		rec := *g.rec
+		rec.Time, rec.MS, rec.Error, rec.BytesOut = now.UTC(), took.Milliseconds(), journal.Gone, 0
+		writeLog(p.log, &rec)
 		return
 	}
-	p.repeatLog.add(g, &rec)
+	p.repeatLog.add(g, now, took)
 }
 
 // DropAnswers drops the answers that would be given again: what decided them has changed. Connections that were let in

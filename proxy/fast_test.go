@@ -79,6 +79,10 @@ func TestAnswerIsGivenAgainAndCountedLikeTheFirst(t *testing.T) {
 				}
 				first, last := records[3], records[0]
 				first.Time, first.MS, last.MS = last.Time, 0, 0
+				if first.Again || !last.Again || first.ID == last.ID {
+					t.Errorf("requests %s and %s do not tell which one was answered again", first.ID, last.ID)
+				}
+				first.ID, first.Micros, first.Again = last.ID, last.Micros, true
 				first.Attempts, last.Attempts = nil, nil
 				if fmt.Sprint(first) != fmt.Sprint(last) {
 					t.Errorf("record %+v, want %+v", last, first)

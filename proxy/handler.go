@@ -12,6 +12,7 @@ import (
 	"readthru/cache"
 	"readthru/fetch"
 	"readthru/httpfield"
+	"readthru/journal"
 	"readthru/page"
 	"readthru/recording"
 )
@@ -32,8 +33,10 @@ type exchange struct {
 	target   string      // target of a CONNECT, or the masked URL; set on first use
 	lost     bool        // a write to the client failed
 	began    time.Time
-	rec      Record
-	hijacked bool // endTunnel writes the record, not end
+	rec      journal.Entry
+	told     *journal.Entry // rec, once it is complete
+	refused  *refusal       // the answer; nil if it is another one
+	hijacked bool           // endTunnel writes the record, not end
 	asked    options
 	reader   readerOptions // used with prefix
 	rule     fetch.Rule
@@ -53,6 +56,7 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if l, ok := r.Context().Value(linkKey{}).(link); ok {
 		x.inside, x.conn = l.inside, l.conn
 	}
+	x.begin()
 	defer x.end() //nolint:contextcheck // every request gets a record, even a cancelled one
 	if r.Method == http.MethodConnect {
 		if x.inside != nil {
@@ -110,6 +114,7 @@ func (x *exchange) serve() {
 	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" {
 		want = asIs
 	}
+	x.rec.Form = want.String()
 	if x.p.log.Enabled(x.r.Context(), slog.LevelDebug) {
 		x.p.log.Debug("form decided", "url", x.masked(), "form", want.String())
 	}
@@ -298,6 +303,7 @@ func (x *exchange) permit() *refusal {
 	if len(x.policy.rules) > 0 {
 		host := x.url().Hostname()
 		if rule, ok := x.policy.rules.Match(host, x.url().EscapedPath()); ok {
+			x.rec.Rule = rule.Host + rule.Path
 			if rule.Action == "block" {
 				return blockedRefusal(host)
 			}
@@ -411,7 +417,7 @@ func (p *Proxy) head(req *http.Request) (*http.Response, error) {
 // fail refuses a request after an error of the origin. It aborts the response if the client has gone.
 func (x *exchange) fail(u *url.URL, err error) {
 	if x.r.Context().Err() != nil {
-		x.rec.Status, x.rec.Error, x.cut = statusGone, "the client went away", true
+		x.rec.Status, x.rec.Error, x.cut = statusGone, journal.Gone, true
 		panic(http.ErrAbortHandler)
 	}
 	bad := x.p.explain(u, err)
@@ -421,7 +427,7 @@ func (x *exchange) fail(u *url.URL, err error) {
 
 // tellOutcome adds the cache's outcome to a refusal.
 func (x *exchange) tellOutcome(bad *refusal, outcome cache.Outcome) {
-	x.rec.Cache = outcome.Summary()
+	x.answeredBy(outcome)
 	if bad.header == nil {
 		bad.header = http.Header{}
 	}
@@ -449,7 +455,7 @@ func (x *exchange) refuse(bad *refusal) {
 }
 
 func (x *exchange) count(bad *refusal) {
-	x.rec.Status, x.rec.Error = bad.status, bad.detail
+	x.rec.Status, x.rec.Error, x.refused = bad.status, bad.detail, bad
 	switch {
 	case bad.status == http.StatusForbidden:
 		x.p.stats.blocked.Add(1)
@@ -485,10 +491,7 @@ func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 
 func (x *exchange) writeRecord() {
 	x.p.stats.total.Add(1)
-	x.rec.Time, x.rec.Method, x.rec.URL = x.began.UTC(), x.r.Method, x.masked()
-	x.rec.MS, x.rec.Agent = time.Since(x.began).Milliseconds(), clip(x.r.UserAgent())
-	x.rec.write(x.p.log)
-	x.p.records.add(x.rec)
+	x.tell()
 }
 
 // masked returns the request's target for logs, records and error texts.

@@ -28,6 +28,7 @@ import (
 
 	"readthru/certs"
 	"readthru/fetch"
+	"readthru/journal"
 	"readthru/proxy/repeat"
 	"readthru/recording"
 	"readthru/store"
@@ -101,7 +102,7 @@ type Proxy struct {
 
 	listeners atomic.Int64 // ever
 	drops     atomic.Int64 // calls of DropAnswers
-	records   ring
+	journal   *journal.Journal
 	open      atomic.Int64 // requests in progress
 	stats     struct{ total, intercepted, tunnelled, blocked, errors atomic.Int64 }
 }
@@ -115,7 +116,7 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new proxy: %w", err)
 	}
-	p := &Proxy{o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions()}
+	p := &Proxy{o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), journal: journal.New()}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -146,8 +147,8 @@ func (p *Proxy) Stats() Stats {
 // Open returns the number of requests in progress, without tunnels.
 func (p *Proxy) Open() int64 { return p.open.Load() }
 
-// Recent returns the most recent requests, at most 500, newest first.
-func (p *Proxy) Recent() []Record { return p.records.newestFirst() }
+// Journal returns what is told of the last requests.
+func (p *Proxy) Journal() *journal.Journal { return p.journal }
 
 // Serve accepts connections on l until ctx ends. Then it stops accepting, waits up to 30 s for requests in progress,
 // including intercepted ones, closes tunnels and relays, and returns nil. It closes l. It may be called concurrently

@@ -19,15 +19,15 @@ type repeatLog struct {
 	waiting []*given
 }
 
-// add has a line written for a repetition with this record.
-func (l *repeatLog) add(g *given, rec *Record) {
+// add has a line written for a repetition.
+func (l *repeatLog) add(g *given, now time.Time, took time.Duration) {
 	if !l.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g.unlogged.count++
-	g.unlogged.time, g.unlogged.ms = rec.Time, rec.MS
+	g.unlogged.time, g.unlogged.ms = now.UTC(), took.Milliseconds()
 	if g.unlogged.count > 1 {
 		return
 	}
@@ -54,10 +54,10 @@ func (l *repeatLog) flush(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	for i, g := range all {
-		rec := g.rec
+		rec := *g.rec
 		rec.Time, rec.MS = lines[i].time, lines[i].ms
 		line := slog.NewRecord(rec.Time, slog.LevelInfo, logMessage, 0)
-		line.AddAttrs(rec.attrs()...)
+		line.AddAttrs(attrs(&rec)...)
 		if n := lines[i].count; n > 1 {
 			line.AddAttrs(slog.Int64(KeyCount, n))
 		}

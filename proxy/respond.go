@@ -17,6 +17,7 @@ import (
 	"readthru/cache"
 	"readthru/fetch"
 	"readthru/httpfield"
+	"readthru/journal"
 	"readthru/page"
 )
 
@@ -33,13 +34,12 @@ func (x *exchange) send(a *fetch.Answer) {
 	maps.Copy(h, a.Header)
 	a.Cache.AddTo(h)
 	x.p.addVia(h, 1, 1)
-	x.rec.Cache, x.rec.Status = a.Cache.Summary(), a.Status
+	x.answeredBy(a.Cache)
+	x.rec.Status = a.Status
 	if a.Page != nil {
 		x.page = a.Page
 		x.rec.Source, x.rec.BytesIn = string(a.Page.Source), a.Page.Bytes
-		if len(a.Page.Attempts) > 0 {
-			x.rec.Attempts = a.Page.Attempts
-		}
+		x.rec.Attempts = a.Page.Attempts
 	}
 	status, body := a.Status, a.Body
 	if status == http.StatusOK {
@@ -56,7 +56,7 @@ func (x *exchange) send(a *fetch.Answer) {
 	}
 	defer x.gather(int64(len(body)))()
 	if _, err := (*bodyWriter)(x).Write(body); err != nil {
-		x.abort("the client went away")
+		x.abort(journal.Gone)
 	}
 }
 
@@ -180,7 +180,7 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 			h["X-Readthru-Warning"] = append(slices.Clip(h["X-Readthru-Warning"]), "stale")
 		}
 	}
-	x.rec.Cache = outcome.Summary()
+	x.answeredBy(outcome)
 	if _, ok := resp.Header["Content-Type"]; !ok {
 		h["Content-Type"] = nil // or net/http would guess one
 	}
@@ -231,7 +231,7 @@ func (x *exchange) copyBody(resp *http.Response) {
 				werr = out.Flush()
 			}
 			if werr != nil {
-				x.abort("the client went away")
+				x.abort(journal.Gone)
 			}
 		}
 		if err == io.EOF {
@@ -255,7 +255,7 @@ func (x *exchange) ended(err error) {
 		return
 	}
 	if x.lost || x.r.Context().Err() != nil {
-		x.abort("the client went away")
+		x.abort(journal.Gone)
 	}
 	if errors.Is(err, cache.ErrLagging) {
 		x.abort(err.Error())

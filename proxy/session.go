@@ -8,6 +8,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"readthru/journal"
 	"readthru/page"
 	"readthru/store"
 )
@@ -110,7 +111,7 @@ func tokensOf(p *page.Page) pageTokens {
 }
 
 // add counts an answered request.
-func (st *SessionStats) add(rec *Record, of pageTokens) {
+func (st *SessionStats) add(rec *journal.Entry, of pageTokens) {
 	st.Requests++
 	if rec.Status == http.StatusSwitchingProtocols {
 		st.Tunnels++

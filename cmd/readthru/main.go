@@ -147,6 +147,7 @@ func (p *program) app() *cli.App {
 			p.detectCommand(),
 			p.pagesCommand(),
 			p.visitsCommand(),
+			p.requestsCommand(),
 			p.contextCommand(),
 			p.searchCommand(),
 			p.kbCommand(),

@@ -260,10 +260,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 				Errors: n.Errors,
 			}
 		}
-		o.Recent = func(limit int) any {
-			list := running.Recent()
-			return list[:min(limit, len(list))]
-		}
+		o.Journal = running.Journal()
 		o.SessionProxies = sessionProxies{c, running}
 		o.Session = func(name string) api.SessionStats {
 			n := running.Session(name)

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+func (p *program) requestsCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "requests",
+		Usage:       "list the daemon's last requests: what was done, and why",
+		ArgsUsage:   "[FILTER…]",
+		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept in memory.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "har", Usage: "print an HTTP archive, which browsers and other tools read"},
+			&cli.BoolFlag{Name: "jsonl", Usage: "print each request as a line of JSON, the oldest first"},
+			limitFlag(), cursorFlag(), jsonFlag(),
+		},
+		Action: p.listRequests,
+		Subcommands: []*cli.Command{{
+			Name: "show", Usage: "print all that is told of a request", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
+			Action: p.showRequest,
+		}},
+	}
+}
+
+// askDaemon runs ask with a client of the daemon that must run: what is asked for is in its memory alone.
+func (p *program) askDaemon(c *cli.Context, ask func(*api.Client) error) error {
+	s, err := p.load()
+	if err != nil {
+		return err
+	}
+	d := findDaemon(c.Context, s.dataDir)
+	if d == nil {
+		return withHint(errors.New("no daemon runs"), "start one with \"readthru serve\"")
+	}
+	client := api.NewClient(d.Admin, d.Token, agentName)
+	defer client.Close()
+	return ask(client)
+}
+
+func (p *program) listRequests(c *cli.Context) error {
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	filter := strings.Join(c.Args().Slice(), " ")
+	return p.askDaemon(c, func(b *api.Client) error {
+		switch {
+		case c.Bool("har"):
+			return b.ExportRequests(c.Context, api.RequestExport{Filter: filter, Format: "har"}, p.out)
+		case c.Bool("jsonl"):
+			return b.ExportRequests(c.Context, api.RequestExport{Filter: filter, Format: "jsonl"}, p.out)
+		}
+		list, err := b.Requests(c.Context, api.RequestQuery{Filter: filter, Limit: limit, Cursor: c.String("cursor")})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for _, e := range list.Requests {
+			rows = append(rows, []string{
+				e.ID, e.Time.Local().Format(time.TimeOnly), e.Method, strconv.Itoa(e.Status), e.Outcome,
+				strconv.FormatInt(e.MS, 10), strconv.FormatInt(e.BytesOut, 10), e.URL,
+			})
+		}
+		p.more(c, list.Next)
+		return p.table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "URL"}, rows)
+	})
+}
+
+func (p *program) showRequest(c *cli.Context) error {
+	id, err := oneArg(c.Args().Slice(), "ID")
+	if err != nil {
+		return err
+	}
+	return p.askDaemon(c, func(b *api.Client) error {
+		e, err := b.Request(c.Context, id)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(e)
+		}
+		rows := [][]string{
+			{"request", e.Method + " " + e.URL},
+			{"time", e.Time.Local().Format(time.RFC3339) + ", " + (time.Duration(e.Micros) * time.Microsecond).String()},
+			{"answer", fmt.Sprintf("%d %s, %d bytes of %d", e.Status, e.Type, e.BytesOut, e.BytesIn)},
+			{"outcome", e.Outcome},
+			{"why", e.Why},
+			{"decided by", e.Section},
+			{"rule", e.Rule},
+			{"form", e.Form},
+			{"intercepted", e.Taken},
+			{"tunnelled", e.Tunnel},
+			{"client", e.Client},
+			{"user", e.User},
+			{"session", e.Session},
+			{"agent", e.Agent},
+			{"source", e.Source},
+			{"error", e.Error},
+		}
+		if e.Tokens > 0 {
+			rows = append(rows, []string{"tokens", fmt.Sprintf("%d, of HTML %d", e.Tokens, e.HTMLTokens)})
+		}
+		for _, w := range e.Warnings {
+			rows = append(rows, []string{"warning", w})
+		}
+		for _, a := range e.Attempts {
+			rows = append(rows, []string{"step", fmt.Sprintf("%s %s, %d ms %s", a.Step, a.Outcome, a.MS, a.Reason)})
+		}
+		for _, f := range e.Asked.List() {
+			rows = append(rows, []string{"asked", f.Name + ": " + f.Value})
+		}
+		for _, f := range e.Answered.List() {
+			rows = append(rows, []string{"answered", f.Name + ": " + f.Value})
+		}
+		for _, row := range rows {
+			if row[1] == "" {
+				continue
+			}
+			if _, err := fmt.Fprintf(p.out, "%-12s %s\n", row[0], printable(row[1])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,123 @@
+package journal
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"readthru/httpfield"
+	"readthru/page"
+)
+
+// Fields are the fields of a message, masked: lines of a name, a colon, a space and a value.
+type Fields string
+
+// hidden stands for a value that is not told.
+const hidden = "***"
+
+// RequestFields returns the fields of a request. Values by which an origin could tell who asks are masked.
+func RequestFields(h http.Header) Fields {
+	return fieldsOf(h, func(name string) bool {
+		return httpfield.Impersonal(name) || strings.HasPrefix(name, httpfield.OurPrefix)
+	})
+}
+
+// ResponseFields returns the fields of a response, without its cookies.
+func ResponseFields(h http.Header) Fields {
+	return fieldsOf(h, func(name string) bool {
+		return name != "Set-Cookie" && name != "Authentication-Info" && name != "Proxy-Authentication-Info"
+	})
+}
+
+// longest is how much of a value is kept.
+const longest = 1024
+
+func fieldsOf(h http.Header, told func(name string) bool) Fields {
+	var scratch [2048]byte
+	b := scratch[:0]
+	for name, values := range h {
+		for _, v := range values {
+			switch {
+			case !told(name):
+				v = hidden
+			case strings.IndexByte(v, '?') >= 0 || strings.IndexByte(v, '@') >= 0:
+				v = maskURLs(name, v)
+			}
+			b = append(append(b, name...), ": "...)
+			if len(v) > longest {
+				b = append(append(b, v[:longest]...), "…"...)
+			} else {
+				b = append(b, v...)
+			}
+			b = append(b, '\n')
+		}
+	}
+	return Fields(b)
+}
+
+// maskURLs masks the URLs of a field's value.
+func maskURLs(name, value string) string {
+	switch name {
+	case "Location", "Content-Location", "Referer", "Origin":
+		return page.MaskString(value)
+	}
+	var b strings.Builder
+	for len(value) > 0 {
+		at := strings.IndexFunc(value, isDelimiter)
+		word, rest := value, ""
+		if at >= 0 {
+			word, rest = value[:at], value[at:]
+		}
+		if strings.Contains(word, "://") || strings.HasPrefix(word, "/") {
+			word = page.MaskString(word)
+		}
+		b.WriteString(word)
+		if rest == "" {
+			break
+		}
+		b.WriteByte(rest[0])
+		value = rest[1:]
+	}
+	return b.String()
+}
+
+func isDelimiter(r rune) bool { return strings.ContainsRune(" <>\"'", r) }
+
+// Field is one field.
+type Field struct{ Name, Value string }
+
+// List returns the fields by name.
+func (f Fields) List() (list []Field) {
+	for line := range strings.Lines(string(f)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		list = append(list, Field{name, value})
+	}
+	slices.SortStableFunc(list, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// MarshalJSON writes the fields as an object of lists.
+func (f Fields) MarshalJSON() ([]byte, error) {
+	m := map[string][]string{}
+	for _, field := range f.List() {
+		m[field.Name] = append(m[field.Name], field.Value)
+	}
+	return json.Marshal(m)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *Fields) UnmarshalJSON(b []byte) error {
+	var m map[string][]string
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	var text strings.Builder
+	for name, values := range m {
+		for _, v := range values {
+			text.WriteString(name + ": " + v + "\n")
+		}
+	}
+	*f = Fields(text.String())
+	return nil
+}

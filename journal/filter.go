@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Filter selects requests. The zero value matches all.
+type Filter struct{ terms []term }
+
+type term struct {
+	not   bool
+	match func(*Entry) bool
+}
+
+// FilterHelp says how filters are written.
+const FilterHelp = "words of the URL, and host:, method:, status: (404, 4xx, >=400), outcome:, why:, client:, " +
+	"user:, session:, agent:, type:, source:, ms: (>100), bytes: (>10000); a minus before one excludes what it matches"
+
+// texts are the terms that look for text, by their names.
+var texts = map[string]func(*Entry) []string{
+	"method":  func(e *Entry) []string { return []string{e.Method} },
+	"why":     func(e *Entry) []string { return []string{e.Why, e.Tunnel, e.Taken, e.Rule, e.Error, e.Section} },
+	"client":  func(e *Entry) []string { return []string{e.Client} },
+	"user":    func(e *Entry) []string { return []string{e.User} },
+	"session": func(e *Entry) []string { return []string{e.Session} },
+	"agent":   func(e *Entry) []string { return []string{e.Agent} },
+	"type":    func(e *Entry) []string { return []string{e.Type} },
+	"source":  func(e *Entry) []string { return []string{e.Source} },
+	"url":     func(e *Entry) []string { return []string{e.URL} },
+	"warning": func(e *Entry) []string { return e.Warnings },
+}
+
+// numbers are the terms that compare.
+var numbers = map[string]func(*Entry) int64{
+	"status": func(e *Entry) int64 { return int64(e.Status) },
+	"ms":     func(e *Entry) int64 { return e.MS },
+	"bytes":  func(e *Entry) int64 { return e.BytesOut },
+	"tokens": func(e *Entry) int64 { return int64(e.Tokens) },
+}
+
+// ParseFilter reads a filter: terms between spaces, all of which must match. Quotes keep spaces together.
+func ParseFilter(text string) (Filter, error) {
+	var f Filter
+	for _, word := range split(text) {
+		var t term
+		word, t.not = strings.CutPrefix(word, "-")
+		name, value, named := strings.Cut(word, ":")
+		name = strings.ToLower(name)
+		value = strings.ToLower(strings.ReplaceAll(value, `"`, ""))
+		switch {
+		case !named || name == "http" || name == "https":
+			t.match = contains(texts["url"], strings.ToLower(strings.ReplaceAll(word, `"`, "")))
+		case name == "host":
+			t.match = func(e *Entry) bool {
+				host := e.Host()
+				return host == value || strings.HasSuffix(host, "."+strings.TrimPrefix(value, "*."))
+			}
+		case name == "outcome":
+			t.match = func(e *Entry) bool { return e.Outcome == value }
+		case numbers[name] != nil:
+			compare, err := comparison(name, value)
+			if err != nil {
+				return Filter{}, err
+			}
+			of := numbers[name]
+			t.match = func(e *Entry) bool { return compare(of(e)) }
+		case texts[name] != nil:
+			t.match = contains(texts[name], value)
+		default:
+			return Filter{}, fmt.Errorf("unknown filter %s: known are %s", name, FilterHelp)
+		}
+		f.terms = append(f.terms, t)
+	}
+	return f, nil
+}
+
+// split cuts a text at spaces that are not in quotes.
+func split(text string) []string {
+	quoted := false
+	return strings.FieldsFunc(text, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return !quoted && (r == ' ' || r == '\t')
+	})
+}
+
+func contains(of func(*Entry) []string, part string) func(*Entry) bool {
+	return func(e *Entry) bool {
+		for _, text := range of(e) {
+			if strings.Contains(strings.ToLower(text), part) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// comparison reads 404, 4xx, >100, >=100, <100 or <=100.
+func comparison(name, text string) (func(int64) bool, error) {
+	if class, ok := strings.CutSuffix(text, "xx"); ok {
+		if n, err := strconv.ParseInt(class, 10, 64); err == nil {
+			return func(v int64) bool { return v/100 == n }, nil
+		}
+	}
+	operator := strings.TrimRight(text, "0123456789")
+	n, err := strconv.ParseInt(text[len(operator):], 10, 64)
+	if err == nil {
+		switch operator {
+		case "", "=":
+			return func(v int64) bool { return v == n }, nil
+		case ">":
+			return func(v int64) bool { return v > n }, nil
+		case ">=":
+			return func(v int64) bool { return v >= n }, nil
+		case "<":
+			return func(v int64) bool { return v < n }, nil
+		case "<=":
+			return func(v int64) bool { return v <= n }, nil
+		}
+	}
+	return nil, fmt.Errorf("filter %s: %q is not a number like 404, 4xx or >=400", name, text)
+}
+
+// Match reports whether a request passes the filter.
+func (f Filter) Match(e *Entry) bool {
+	for _, t := range f.terms {
+		if t.match(e) == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+// Host returns the host of the request's target, in lower case and without port.
+func (e *Entry) Host() string {
+	target := e.URL
+	if !strings.Contains(target, "://") {
+		target = "//" + target // of a CONNECT
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}

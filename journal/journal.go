@@ -1,0 +1,263 @@
+// Package journal tells of the last requests: what was asked, by whom, what was answered, and why it was answered so.
+//
+// A [Journal] is a ring in memory. A request that is answered again from an earlier one shares that one's [Entry], so
+// that it costs no more than its time. What is secret is masked before it gets here.
+package journal
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"readthru/page"
+)
+
+// The bounds of a journal: the oldest requests are dropped when it has more.
+const (
+	maxRequests = 5000
+	maxBytes    = 16 << 20
+)
+
+// Outcomes of a request that the cache did not answer or forward. The others are those of the cache: hit, revalidated,
+// stale, miss and bypass.
+const (
+	Tunnelled = "tunnel"  // the connection was passed on without a look at its content
+	Refused   = "refused" // by this program
+	Failed    = "failed"  // the origin did not answer
+	Local     = "local"   // a page of this program
+	Passed    = "passed"  // past the cache
+)
+
+// Gone is the error of a request whose client did not wait for the end of its answer.
+const Gone = "the client went away"
+
+// Entry is what is told of a request. URL and fields are masked. BytesIn counts the origin's content and BytesOut the
+// bytes written to the client; for a tunnel (method CONNECT) they count the bytes that the client and the origin sent.
+type Entry struct {
+	ID   string    `json:"id"`
+	Time time.Time `json:"time"` // when it began
+
+	Client  string `json:"client,omitempty"` // the address it came from
+	User    string `json:"user,omitempty"`   // of the proxy
+	Session string `json:"session,omitempty"`
+	Agent   string `json:"agent,omitempty"` // User-Agent, shortened
+
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	Status int    `json:"status"`
+
+	// Outcome is one word for what was done; Why says it in a sentence. Section is the section of a standard that decided.
+	Outcome string `json:"outcome,omitempty"`
+	Why     string `json:"why,omitempty"`
+	Section string `json:"section,omitempty"`
+	// Form is what the client gets of a page: markdown, text, or the origin's bytes. Taken says why the connection was
+	// intercepted, Tunnel why it was not, and Rule is the rule that the request met.
+	Form   string `json:"form,omitempty"`
+	Taken  string `json:"intercepted,omitempty"`
+	Tunnel string `json:"tunnel,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+
+	Cache    string `json:"cache,omitempty"`  // hit, miss, revalidated, stale or bypass
+	Source   string `json:"source,omitempty"` // how the markdown was obtained
+	Type     string `json:"type,omitempty"`   // media type of the answer
+	Doc      string `json:"doc,omitempty"`    // of the page that was answered
+	BytesIn  int64  `json:"bytes_in"`
+	BytesOut int64  `json:"bytes_out"`
+	MS       int64  `json:"ms"`
+	Micros   int64  `json:"us"` // the same time, in microseconds
+
+	Tokens     int            `json:"tokens,omitempty"`      // of the markdown
+	HTMLTokens int            `json:"html_tokens,omitempty"` // of the HTML in its place
+	OriginMS   int64          `json:"origin_ms,omitempty"`   // what the origin took for the page
+	Attempts   []page.Attempt `json:"attempts,omitempty"`
+	Warnings   []string       `json:"warnings,omitempty"`
+	Error      string         `json:"error,omitempty"`
+
+	// Again: the answer is that of an equal request before, whose fields these are.
+	Again bool `json:"again,omitempty"`
+
+	Asked    Fields `json:"request_fields,omitempty"`
+	Answered Fields `json:"response_fields,omitempty"`
+}
+
+// size is about how many bytes an entry takes.
+func (e *Entry) size() int {
+	n := 640 + len(e.URL) + len(e.Agent) + len(e.Session) + len(e.Error) + len(e.Asked) + len(e.Answered)
+	for _, a := range e.Attempts {
+		n += 64 + len(a.Reason)
+	}
+	return n
+}
+
+// Journal keeps the last requests. Its methods are safe for concurrent use.
+type Journal struct {
+	mu    sync.Mutex
+	ring  []slot // of maxRequests, once it is full
+	first uint64 // number of the oldest request kept; the first one ever has number 1
+	next  uint64 // number of the next one
+	bytes int
+	run   uint32 // begins the ids of this process
+}
+
+// New returns an empty journal.
+func New() *Journal { return &Journal{first: 1, next: 1, run: rand.Uint32()} }
+
+// slot is one request. Requests that were answered again share their entry, which never changes.
+type slot struct {
+	of    *Entry
+	began int64 // Unix nanoseconds
+	took  time.Duration
+	again bool
+	gone  bool // the client went away
+}
+
+// Add adds a request. The entry must not change afterwards.
+func (j *Journal) Add(e *Entry) {
+	j.add(slot{of: e, began: e.Time.UnixNano(), took: time.Duration(e.Micros) * time.Microsecond})
+}
+
+// Again adds a request that got the answer of another one. gone says that the client did not take it.
+func (j *Journal) Again(e *Entry, began time.Time, took time.Duration, gone bool) {
+	j.add(slot{of: e, began: began.UnixNano(), took: took, again: true, gone: gone})
+}
+
+func (j *Journal) add(s slot) {
+	size := s.of.size()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.ring) < maxRequests {
+		j.ring = append(j.ring, s)
+	} else {
+		if j.next-j.first == maxRequests {
+			j.dropLocked()
+		}
+		j.ring[(j.next-1)%maxRequests] = s
+	}
+	j.next++
+	for j.bytes += size; j.bytes > maxBytes && j.first < j.next-1; {
+		j.dropLocked()
+	}
+}
+
+// dropLocked drops the oldest request. An entry counts with each request that shares it: what is kept is less.
+func (j *Journal) dropLocked() {
+	s := &j.ring[(j.first-1)%maxRequests]
+	j.bytes -= s.of.size()
+	*s = slot{}
+	j.first++
+}
+
+// entry returns the entry of a slot, with what differs between those that share it.
+func (j *Journal) entry(n uint64, s slot) Entry {
+	e := *s.of
+	e.ID = id(j.run, n)
+	e.Time, e.MS, e.Micros = time.Unix(0, s.began).UTC(), s.took.Milliseconds(), s.took.Microseconds()
+	if s.again {
+		e.Again, e.Error = true, ""
+		if s.gone {
+			e.Error, e.BytesOut = Gone, 0
+		}
+	}
+	return e
+}
+
+// id is the id of the request with a number.
+func id(run uint32, n uint64) string {
+	const digits = "0000000000000000"
+	a, b := strconv.FormatUint(uint64(run), 16), strconv.FormatUint(n, 16)
+	return digits[:8-len(a)] + a + digits[:max(0, 8-len(b))] + b
+}
+
+// number returns the number of the request with an id; 0 if it is not one of this process.
+func (j *Journal) number(text string) uint64 {
+	if len(text) < 16 || !strings.HasPrefix(text, id(j.run, 0)[:8]) {
+		return 0
+	}
+	n, err := strconv.ParseUint(text[8:], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Find returns a request by its id.
+func (j *Journal) Find(id string) (Entry, bool) {
+	j.mu.Lock()
+	n := j.number(id)
+	if n < j.first || n >= j.next {
+		j.mu.Unlock()
+		return Entry{}, false
+	}
+	s := j.ring[(n-1)%maxRequests]
+	j.mu.Unlock()
+	return j.entry(n, s), true
+}
+
+// Last returns the number of the last request, 0 before the first.
+func (j *Journal) Last() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.next - 1
+}
+
+// chunk is how many requests are copied at once: those that are being answered wait meanwhile.
+const chunk = 256
+
+// List returns the requests that a filter matches, newest first and at most limit, and a cursor for those that follow,
+// which is empty at the end. An unknown cursor, such as one of another process, has none.
+func (j *Journal) List(f Filter, cursor string, limit int) (list []Entry, next string) {
+	end := j.Last() + 1
+	if cursor != "" {
+		end = j.number(cursor)
+	}
+	var part [chunk]slot
+	for end > 1 {
+		j.mu.Lock()
+		begin := max(j.first, uint64(max(1, int64(end)-chunk)))
+		n := 0
+		for i := end; i > begin && i <= j.next; i-- {
+			part[n] = j.ring[(i-2)%maxRequests]
+			n++
+		}
+		j.mu.Unlock()
+		for i, s := range part[:n] {
+			e := j.entry(end-1-uint64(i), s)
+			if !f.Match(&e) {
+				continue
+			}
+			if len(list) == limit {
+				return list, list[limit-1].ID
+			}
+			list = append(list, e)
+		}
+		if n == 0 {
+			break
+		}
+		end -= uint64(n)
+	}
+	return list, ""
+}
+
+// After returns the requests that a filter matches after that with a number, oldest first: the last ones, if they are
+// more than limit. It returns the number of the last request, and how many that match were left out.
+func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint64, dropped int) {
+	last = j.Last()
+	j.mu.Lock()
+	from := max(n+1, j.first)
+	var slots []slot
+	for i := from; i <= last && i < j.next; i++ {
+		slots = append(slots, j.ring[(i-1)%maxRequests])
+	}
+	j.mu.Unlock()
+	for i, s := range slots {
+		if e := j.entry(from+uint64(i), s); f.Match(&e) {
+			list = append(list, e)
+		}
+	}
+	if over := len(list) - limit; over > 0 {
+		list, dropped = list[over:], over
+	}
+	return list, last, dropped
+}

@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"net"
+	"strings"
+	"time"
+
+	"readthru/cache"
+	"readthru/journal"
+)
+
+// begin records who asks, and what.
+func (x *exchange) begin() {
+	rec := &x.rec
+	if rec.Client = x.r.RemoteAddr; rec.Client != "" {
+		if host, _, err := net.SplitHostPort(rec.Client); err == nil {
+			rec.Client = host
+		}
+	}
+	rec.Asked = journal.RequestFields(x.r.Header)
+	if x.inside != nil {
+		rec.Taken = x.inside.verdict.why
+	}
+}
+
+// answeredBy records what the cache did.
+func (x *exchange) answeredBy(o cache.Outcome) {
+	x.rec.Cache = o.Summary()
+	x.rec.Why, x.rec.Section = o.Why()
+}
+
+// tell completes what is told of the request, and tells it.
+func (x *exchange) tell() {
+	rec := &x.rec
+	took := time.Since(x.began)
+	rec.Time, rec.Method, rec.URL = x.began.UTC(), x.r.Method, x.masked()
+	rec.MS, rec.Micros, rec.Agent, rec.Session = took.Milliseconds(), took.Microseconds(), clip(x.r.UserAgent()), x.session
+	if rec.Section != "" {
+		rec.Section = "RFC 9111 " + rec.Section
+	}
+	switch bad := x.refused; {
+	case bad != nil:
+		rec.Outcome, rec.Why = journal.Refused, bad.detail
+		if bad.cause != nil {
+			rec.Outcome = journal.Failed
+		}
+	case rec.Tunnel != "":
+		rec.Outcome, rec.Why = journal.Tunnelled, whyTunnelled(rec.Tunnel)
+		if rec.Error != "" && rec.Status != 200 {
+			rec.Outcome = journal.Failed
+		}
+	case rec.Cache != "":
+		rec.Outcome = rec.Cache
+	case x.local():
+		rec.Outcome, rec.Why = journal.Local, "The answer is a page of readthru itself."
+	default:
+		rec.Outcome, rec.Why = journal.Passed, "The request is passed on, past the cache."
+	}
+	if !x.hijacked {
+		h := x.w.Header()
+		rec.Answered = journal.ResponseFields(h)
+		rec.Type, _, _ = strings.Cut(h.Get("Content-Type"), ";")
+	}
+	if p := x.page; p != nil {
+		rec.Doc, rec.Tokens, rec.HTMLTokens, rec.Warnings = p.Doc, p.Tokens, p.Info.HTMLTokens, p.Warnings
+		if !p.FromCache {
+			rec.OriginMS = p.Info.FetchMS
+		}
+	}
+	x.told = new(journal.Entry)
+	*x.told = *rec
+	writeLog(x.p.log, x.told)
+	x.p.journal.Add(x.told)
+}
+
+// whyTunnelled says in a sentence what the verdict about a CONNECT says in a word.
+func whyTunnelled(why string) string {
+	word, _, _ := strings.Cut(why, ";")
+	switch word {
+	case "rule":
+		return "A rule has this host tunnelled."
+	case "preset":
+		return "The host is on the built-in list of hosts that are not intercepted."
+	case "client-rejected-ca":
+		return "This client rejected our certificate for the host before."
+	case "not-tls":
+		return "What the client sends in this connection is not TLS."
+	}
+	return "The connection is passed on as it is."
+}
