@@ -45,6 +45,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
+	a.rest()
 	res := skipped("its twin failed recently")
 	for _, u := range candidates {
 		if s.f.failedRecently("twin "+u.String(), a.started) {

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -61,8 +60,8 @@ type response struct {
 	content []byte        // content decoded
 	sum     store.Sum     // of raw
 	hasSum  bool
-	doc     *convert.Document // nil until asked for
-	wall    string            // mark of a bot wall, empty if none
+	tree
+	wall string // mark of a bot wall, empty if none
 	// our own fetch converts it here and sends it to no third party; a client gets it unchanged
 	noTransform bool
 }
@@ -218,29 +217,6 @@ func (r *response) read(limit int64) error {
 		r.sum, r.hasSum = sha256.Sum256(raw), true
 	}
 	return nil
-}
-
-// document returns the parsed content. Parsing counts as converting: it waits for a worker.
-func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, error) {
-	if a.doc != nil {
-		return a.doc, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, convertBudget)
-	defer cancel()
-	if err := f.workers.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer f.workers.Release(1)
-	contentType := a.resp.Header.Get("Content-Type")
-	if a.kind == markdownKind || a.kind == htmlKind && page.KindOf(contentType) != page.HTML {
-		contentType = "text/html" // labelled as something else
-	}
-	doc, err := convert.Parse(ctx, a.content, contentType, a.url)
-	if err != nil {
-		return nil, err
-	}
-	a.doc = doc
-	return doc, nil
 }
 
 // links returns the page's links, if the request wants them: those of all the HTML, because its markdown has fewer, and

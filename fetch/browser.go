@@ -126,7 +126,7 @@ func (s browser) refusal(a *attempt) string {
 		return "the page is too large to render"
 	case mode == RenderAlways || s.f.rendersHost(a):
 		return ""
-	case a.doc != nil && a.doc.Signs().Still:
+	case a.signs != nil && a.signs.Still:
 		return still
 	case a.best == nil || warns(a.best.Warnings, weak...):
 		return ""
@@ -180,24 +180,20 @@ func (f *Fetcher) renderBudget(ctx context.Context, a *attempt) time.Duration {
 }
 
 func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*store.Rendition, error) {
-	if err := s.f.workers.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer s.f.workers.Release(1)
-	doc, err := convert.Parse(ctx, seen.HTML, "text/html; charset=utf-8", seen.URL)
-	if err != nil {
-		return nil, err
-	}
-	if wall := doc.Signs().Wall; wall != "" {
-		return nil, errors.New("the rendered page is a bot wall")
-	}
-	res, err := doc.Convert(ctx, a.convert)
-	if err != nil {
+	var res *convert.Result
+	var signs convert.Signs
+	if err := s.f.rendered(ctx, seen, func(doc *convert.Document) (err error) {
+		if signs = doc.Signs(); signs.Wall != "" {
+			return errors.New("the rendered page is a bot wall")
+		}
+		res, err = doc.Convert(ctx, a.convert)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if i := slices.Index(res.Warnings, convert.WarnShell); i >= 0 { // its scripts have run
 		res.Warnings = slices.Delete(res.Warnings, i, i+1)
-		if doc.Signs().Words < minRenderedWords {
+		if signs.Words < minRenderedWords {
 			res.Warnings = addWarning(res.Warnings, convert.WarnThin)
 		}
 	}

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"readthru/cache"
@@ -94,7 +93,7 @@ type shared struct {
 	newest atomic.Pointer[Fetcher]
 
 	github      *github.Reader
-	workers     *semaphore.Weighted
+	turns       *turns
 	flights     singleflight.Group
 	failedSteps *lru.Cache[string, time.Time] // failed steps, and until when they are not repeated
 
@@ -121,7 +120,7 @@ func New(o Options) *Fetcher {
 	failed, _ := lru.New[string, failure](1024)
 	identities, _ := lru.New[string, *identity](1024)
 	f := newFetcher(o, &shared{
-		workers:     semaphore.NewWeighted(int64(o.Workers)),
+		turns:       newTurns(o.Workers),
 		failedSteps: failedSteps,
 
 		failed:     failed,

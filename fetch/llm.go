@@ -105,19 +105,22 @@ func (f *Fetcher) madeByThirdParty(r *store.Rendition) bool {
 }
 
 func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error) {
-	doc, err := s.document(ctx, a)
-	if err != nil {
+	var res *convert.Result
+	var trim *convert.Trim
+	if err := s.parsed(ctx, a, func(doc *convert.Document) (err error) {
+		if res, err = doc.Convert(ctx, a.convert); err != nil {
+			return err
+		}
+		if warns(res.Warnings, convert.WarnThin, convert.WarnShell, convert.WarnSoft404, convert.WarnError,
+			convert.WarnLogin) {
+			return unfit("the page has nothing to convert: " + strings.Join(res.Warnings, ", "))
+		}
+		trim, err = doc.Trimmed(ctx, a.convert, s.f.o.MaxHTMLChars)
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	res, err := s.locally(ctx, func() (*convert.Result, error) { return doc.Convert(ctx, a.convert) })
-	if err != nil {
-		return nil, err
-	}
-	if warns(res.Warnings, convert.WarnThin, convert.WarnShell, convert.WarnSoft404, convert.WarnError,
-		convert.WarnLogin) {
-		return nil, unfit("the page has nothing to convert: " + strings.Join(res.Warnings, ", "))
-	}
-	trim, answer, err := s.ask(ctx, a, doc)
+	trim, answer, err := s.ask(ctx, a, trim)
 	if err != nil {
 		return nil, err
 	}
@@ -160,52 +163,37 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	}, nil
 }
 
-// document returns the document to convert: the rendered page, if any, else the fetched content.
-func (s model) document(ctx context.Context, a *attempt) (*convert.Document, error) {
-	if a.seen == nil {
-		return s.f.document(ctx, a)
+// parsed calls use with the document to convert: the rendered page, if any, else the fetched content.
+func (s model) parsed(ctx context.Context, a *attempt, use func(*convert.Document) error) error {
+	if a.seen != nil {
+		return s.f.rendered(ctx, a.seen, use)
 	}
-	if err := s.f.workers.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer s.f.workers.Release(1)
-	return convert.Parse(ctx, a.seen.HTML, "text/html; charset=utf-8", a.seen.URL)
+	return s.f.parsed(ctx, a, use)
 }
 
-// locally runs a conversion as one of the workers.
-func (s model) locally(ctx context.Context, do func() (*convert.Result, error)) (*convert.Result, error) {
-	if err := s.f.workers.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer s.f.workers.Release(1)
-	return do()
-}
-
-// ask has the model convert as much of the main content as the limit allows, or less if that is too long for the model.
-func (s model) ask(ctx context.Context, a *attempt, doc *convert.Document) (*convert.Trim, *llm.Answer, error) {
+// ask has the model convert trim, which holds as much of the main content as the limit allows, or less if that is too
+// long for the model.
+func (s model) ask(ctx context.Context, a *attempt, trim *convert.Trim) (*convert.Trim, *llm.Answer, error) {
 	client := s.f.o.LLM
 	limit := s.f.o.MaxHTMLChars
 	for try := 1; ; try++ {
-		var trim *convert.Trim
-		_, err := s.locally(ctx, func() (_ *convert.Result, err error) {
-			trim, err = doc.Trimmed(ctx, a.convert, limit)
-			return nil, err
-		})
-		if err != nil {
-			return nil, nil, err
-		}
 		q := modelPrompt(trim.HTML, page.Mask(a.url))
 		size := len(q.System) + len(q.User)
 		if room := client.Room(q.MaxTokens); room > 0 && size > room && try < maxModelTries {
 			limit = min(limit, len(trim.HTML)) * room / size * 9 / 10
-			continue
-		}
-		answer, err := client.Chat(ctx, q)
-		if e, ours := errors.AsType[*llm.Error](err); ours && e.TooLong && try < maxModelTries {
+		} else {
+			answer, err := client.Chat(ctx, q)
+			if e, ours := errors.AsType[*llm.Error](err); !ours || !e.TooLong || try >= maxModelTries {
+				return trim, answer, err
+			}
 			limit = min(limit, len(trim.HTML)) / 2
-			continue
 		}
-		return trim, answer, err
+		if err := s.parsed(ctx, a, func(doc *convert.Document) (err error) {
+			trim, err = doc.Trimmed(ctx, a.convert, limit)
+			return err
+		}); err != nil {
+			return nil, nil, err
+		}
 	}
 }
 

@@ -25,8 +25,6 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 	if a.kind == markdownKind {
 		return skipped("the origin answered markdown")
 	}
-	ctx, cancel := context.WithTimeout(ctx, convertBudget*time.Duration(1+len(a.content)/largePage))
-	defer cancel()
 	begun := time.Now()
 	r, err := s.convert(ctx, a)
 	a.page.Info.ConvertMS = time.Since(begun).Milliseconds()
@@ -47,10 +45,8 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	if err != nil {
 		return nil, err
 	}
-	if err := s.f.workers.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer s.f.workers.Release(1)
+	ctx, cancel := context.WithTimeout(ctx, convertBudget*time.Duration(1+len(a.content)/largePage))
+	defer cancel()
 	res, err := doc.Convert(ctx, a.convert)
 	if err != nil {
 		return nil, err

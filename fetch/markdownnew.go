@@ -311,7 +311,7 @@ func (m *markdownNew) unfit(a *attempt, r *store.Rendition) string {
 	if got := convert.Tokens(r.Markdown); 5*got < 4*have {
 		return fmt.Sprintf("markdown.new returned %d tokens, the page has %d", got, have)
 	}
-	if a.doc != nil && a.best == nil && 10*len(bytes.Fields(r.Markdown)) < a.doc.Signs().Words {
+	if a.signs != nil && a.best == nil && 10*len(bytes.Fields(r.Markdown)) < a.signs.Words {
 		return "markdown.new returned less than a tenth of the page's words"
 	}
 	return ""

@@ -377,7 +377,7 @@ func (a *attempt) takeOver(b *attempt) {
 		a.resp = new(*b.resp)
 		a.resp.Body = body
 	}
-	a.kind, a.doc = b.kind, b.doc
+	a.kind, a.tree = b.kind, b.tree
 	a.private, a.memorable = a.private || b.private, a.memorable && b.memorable
 	warnings, fetched := a.warnings, a.page.Info.FetchMS
 	a.made, a.page.Info = b.made, b.page.Info

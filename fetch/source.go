@@ -33,25 +33,18 @@ func (f *Fetcher) addHTML(ctx context.Context, a *attempt) error {
 	if !a.req.Trimmed {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, convertBudget)
-	defer cancel()
-	doc, err := f.document(ctx, a)
-	if err == nil && rendered {
-		doc, err = convert.Parse(ctx, a.seen.HTML, "text/html; charset=utf-8", a.seen.URL)
+	trim := func(doc *convert.Document) error { return a.trimHTML(ctx, doc) }
+	if rendered {
+		return f.rendered(ctx, a.seen, trim)
 	}
-	if err != nil {
-		return err
-	}
-	return f.trimHTML(ctx, a, doc)
+	return f.parsed(ctx, a, trim)
 }
 
 // trimHTML sets the part of the document's HTML that the view selects. As for markdown, a selector that matches nothing
 // selects the whole page.
-func (f *Fetcher) trimHTML(ctx context.Context, a *attempt, doc *convert.Document) error {
-	if err := f.workers.Acquire(ctx, 1); err != nil {
-		return err
-	}
-	defer f.workers.Release(1)
+func (a *attempt) trimHTML(ctx context.Context, doc *convert.Document) error {
+	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	defer cancel()
 	o, limit := a.req.View.options(a.convert), 8*len(a.content)+64<<10 // absolute links are longer
 	t, err := doc.Trimmed(ctx, o, limit)
 	if errors.Is(err, convert.ErrNoMatch) {

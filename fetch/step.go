@@ -40,11 +40,15 @@ func (s absent) Try(context.Context, *attempt) result { return skipped(s.why) }
 // try runs steps in order until one gives a good rendition. It sets a.best to the best rendition, which is served with
 // its warnings even if it is not good.
 func (f *Fetcher) try(ctx context.Context, a *attempt, names []string) {
+	defer a.rest()
 	answered := -1
 	for _, name := range names {
 		step, ok := f.steps[name]
 		if !ok {
 			step = absent{name, "no such step"}
+		}
+		if name != "local" {
+			a.rest() // others may wait for somebody
 		}
 		begun := time.Now()
 		res := step.Try(ctx, a)

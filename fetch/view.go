@@ -95,20 +95,23 @@ func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 // narrowPage converts the fetched content with the options of the view. If a selector or section is not on the page, it
 // adds a warning and ignores the selector or section.
 func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options) error {
-	ctx, cancel := context.WithTimeout(ctx, convertBudget)
-	defer cancel()
-	res, err := f.convertAs(ctx, a, o)
-	if errors.Is(err, convert.ErrNoMatch) && o.Section != "" {
-		a.warn("section-missing")
-		o.Section = ""
-		res, err = f.convertAs(ctx, a, o)
-	}
-	if errors.Is(err, convert.ErrNoMatch) {
-		a.warn("selector-missing")
-		o.Selector = ""
-		res, err = f.convertAs(ctx, a, o)
-	}
-	if err != nil {
+	var res *convert.Result
+	if err := f.parsed(ctx, a, func(doc *convert.Document) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, convertBudget)
+		defer cancel()
+		res, err = doc.Convert(ctx, o)
+		if errors.Is(err, convert.ErrNoMatch) && o.Section != "" {
+			a.warn("section-missing")
+			o.Section = ""
+			res, err = doc.Convert(ctx, o)
+		}
+		if errors.Is(err, convert.ErrNoMatch) {
+			a.warn("selector-missing")
+			o.Selector = ""
+			res, err = doc.Convert(ctx, o)
+		}
+		return err
+	}); err != nil {
 		return err
 	}
 	a.page.Section = o.Section
@@ -126,19 +129,6 @@ func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options)
 		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.url), "err", err)
 	}
 	return nil
-}
-
-// convertAs converts the fetched content with the options o.
-func (f *Fetcher) convertAs(ctx context.Context, a *attempt, o convert.Options) (*convert.Result, error) {
-	doc, err := f.document(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.workers.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer f.workers.Release(1)
-	return doc.Convert(ctx, o)
 }
 
 // narrowMarkdown selects a section of markdown made by others. Other options of a view need elements, which markdown no

@@ -1,0 +1,117 @@
+package fetch
+
+import (
+	"context"
+	weakly "weak"
+
+	"golang.org/x/sync/semaphore"
+
+	"readthru/convert"
+	"readthru/page"
+	"readthru/render"
+)
+
+// largeTree is the length of content, in bytes, from which a parsed page takes so much memory that few are at once.
+const largeTree = 256 << 10
+
+// turns says whose turn it is to be parsed and converted. A parsed page takes up to forty times the memory of its
+// content, so one exists only while its page has a turn, and a turn lasts from the parsing to the conversion. A quarter
+// of the workers, but at least one, have large pages, so that the others do not wait for them.
+type turns struct {
+	workers, large *semaphore.Weighted
+}
+
+func newTurns(workers int) *turns {
+	return &turns{semaphore.NewWeighted(int64(workers)), semaphore.NewWeighted(int64(max(1, workers/4)))}
+}
+
+// take waits for a turn for n bytes of content, which ends when end is called. Who has one waits for nothing else.
+func (t *turns) take(ctx context.Context, n int) (end func(), err error) {
+	large := n >= largeTree
+	if large {
+		if err := t.large.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.workers.Acquire(ctx, 1); err != nil {
+		if large {
+			t.large.Release(1)
+		}
+		return nil, err
+	}
+	return func() {
+		t.workers.Release(1)
+		if large {
+			t.large.Release(1)
+		}
+	}, nil
+}
+
+// tree is the parsed content of a response.
+type tree struct {
+	doc   *convert.Document                // while the page has its turn
+	past  weakly.Pointer[convert.Document] // after it, until the memory is needed
+	signs *convert.Signs                   // nil until the content was parsed
+	end   func()                           // ends the turn; nil: the page has none
+}
+
+// document returns the parsed content. From then until rest the page has its turn.
+func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, error) {
+	t := &a.tree
+	if t.doc != nil {
+		return t.doc, nil
+	}
+	end, err := f.turns.take(ctx, len(a.content))
+	if err != nil {
+		return nil, err
+	}
+	t.end = end
+	if t.doc = t.past.Value(); t.doc != nil {
+		return t.doc, nil
+	}
+	contentType := a.resp.Header.Get("Content-Type")
+	if a.kind == markdownKind || a.kind == htmlKind && page.KindOf(contentType) != page.HTML {
+		contentType = "text/html" // labelled as something else
+	}
+	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	defer cancel()
+	doc, err := convert.Parse(ctx, a.content, contentType, a.url)
+	if err != nil {
+		t.rest()
+		return nil, err
+	}
+	t.doc, t.past, t.signs = doc, weakly.Make(doc), new(doc.Signs())
+	return doc, nil
+}
+
+// rest ends the page's turn, if it has one. That is due before anything is waited for.
+func (t *tree) rest() {
+	if t.end != nil {
+		t.end()
+	}
+	t.doc, t.end = nil, nil
+}
+
+// parsed calls use with the parsed content, in the page's turn.
+func (f *Fetcher) parsed(ctx context.Context, a *attempt, use func(*convert.Document) error) error {
+	defer a.rest()
+	doc, err := f.document(ctx, a)
+	if err != nil {
+		return err
+	}
+	return use(doc)
+}
+
+// rendered calls use with a page that a browser saw, parsed, in a turn of its own.
+func (f *Fetcher) rendered(ctx context.Context, seen *render.Page, use func(*convert.Document) error) error {
+	end, err := f.turns.take(ctx, len(seen.HTML))
+	if err != nil {
+		return err
+	}
+	defer end()
+	doc, err := convert.Parse(ctx, seen.HTML, "text/html; charset=utf-8", seen.URL)
+	if err != nil {
+		return err
+	}
+	return use(doc)
+}

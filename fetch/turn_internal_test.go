@@ -1,0 +1,99 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"readthru/store"
+)
+
+// Parsed pages take far more memory than anything else that a request holds.
+func TestLargePagesLeaveAWorkerToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(2)
+		end := take(t, turns, largeTree)
+		done := make(chan func())
+		go func() { done <- take(t, turns, largeTree) }()
+		synctest.Wait()
+		for range 3 { // the second large one waits, and these do not wait behind it
+			take(t, turns, largeTree-1)()
+		}
+		select {
+		case <-done:
+			t.Fatal("two large pages have their turn at once")
+		default:
+		}
+		end()
+		(<-done)()
+	})
+}
+
+func TestTurnIsNotTakenByThoseWhoLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		end := take(t, turns, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := turns.take(ctx, largeTree); err == nil {
+			t.Fatal("a turn beyond the workers")
+		}
+		end()
+		take(t, turns, largeTree)()
+	})
+}
+
+func take(t *testing.T, turns *turns, n int) (end func()) {
+	t.Helper()
+	end, err := turns.take(t.Context(), n)
+	if err != nil {
+		t.Error(err)
+		return func() {}
+	}
+	return end
+}
+
+// A page that waits for somebody would keep its tree and a worker for as long.
+func TestPageThatWaitsHasNoTurn(t *testing.T) {
+	s, err := store.Open(store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // nothing of it is wanted
+	text := "<p>" + strings.Repeat("A sentence about the harbour and its ships. ", 40)
+	var f *Fetcher
+	asked := false
+	f = New(Options{Store: s, Workers: 1, Client: tripper(func(r *http.Request) (*http.Response, error) {
+		h := http.Header{"Content-Type": {"text/html"}}
+		if strings.HasSuffix(r.URL.Path, ".md") {
+			asked = true
+			take(t, f.turns, 1)()
+			return &http.Response{StatusCode: http.StatusNotFound, Header: h, Body: http.NoBody, Request: r}, nil
+		}
+		body := `<link rel=alternate type="text/markdown" href="/twin.md">` + text
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(body)),
+			ContentLength: int64(len(body)), Request: r,
+		}, nil
+	})})
+	defer f.Close() //nolint:errcheck // as above
+	ans, err := f.Page(t.Context(), Request{
+		URL: &url.URL{Scheme: "https", Host: "example.com", Path: "/"}, Method: http.MethodGet, Own: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !asked || !strings.Contains(string(ans.Body), "about the harbour") {
+		t.Errorf("twin asked: %t, body %.80q", asked, ans.Body)
+	}
+	take(t, f.turns, 1)()
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
