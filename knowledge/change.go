@@ -237,7 +237,7 @@ func (c *change) find(hash [16]byte) (uint32, bool) {
 	if number, ok := c.byHash[hash]; ok {
 		return number, true
 	}
-	number, ok := c.x.byHash[hash]
+	number, ok := c.x.byHash.get(hash)
 	return number, ok
 }
 

@@ -152,6 +152,11 @@ func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed 
 func (x *searchIndex) hashOf(number uint32) (hash [16]byte, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	return x.hashIn(number)
+}
+
+// hashIn is hashOf for a caller who holds mu.
+func (x *searchIndex) hashIn(number uint32) (hash [16]byte, ok bool) {
 	s := segmentOf(x.segments, number)
 	if s == nil {
 		return hash, false

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -126,7 +125,7 @@ type searchIndex struct {
 	docs     docTable
 	shared   map[uint32][]uint32 // further owners of a passage
 	sharedBy map[uint32][]uint32 // k/x: the other way round, ascending; some may be in the segment's table by now
-	byHash   map[[16]byte]uint32 // live passages
+	byHash   hashTable           // live passages
 	sums     sums
 	next     counters
 
@@ -217,7 +216,7 @@ func (x *searchIndex) Close() error {
 func (x *searchIndex) empty() {
 	x.segments, x.docs, x.sums = nil, docTable{}, sums{}
 	x.damaged.Store(false)
-	x.shared, x.sharedBy, x.byHash = map[uint32][]uint32{}, map[uint32][]uint32{}, map[[16]byte]uint32{}
+	x.shared, x.sharedBy, x.byHash = map[uint32][]uint32{}, map[uint32][]uint32{}, hashTable{hashOf: x.hashIn}
 }
 
 // reset forgets everything indexed.
@@ -228,7 +227,7 @@ func (x *searchIndex) reset(ctx context.Context) error {
 	x.write.Lock()
 	defer x.write.Unlock()
 	x.mu.Lock()
-	removed := slices.Collect(maps.Values(x.byHash))
+	removed := slices.Collect(x.byHash.numbers())
 	x.empty()
 	x.mu.Unlock()
 	x.stained = true
@@ -332,8 +331,7 @@ func (x *searchIndex) passages() iter.Seq2[uint32, [16]byte] {
 func (x *searchIndex) passageByHash(hash [16]byte) (uint32, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	number, ok := x.byHash[hash]
-	return number, ok
+	return x.byHash.get(hash)
 }
 
 // passagesOf returns the passages of a document in its order; a passage that stands in it twice is there twice.

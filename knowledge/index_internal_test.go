@@ -70,7 +70,7 @@ func dump(tb testing.TB, x *searchIndex) map[string]string {
 				tb.Errorf("passage %s is there twice", hash)
 			}
 			out["passage "+hash] = fmt.Sprint(s.lengths[i], owners)
-			if x.byHash[s.hashes[i]] != number {
+			if n, ok := x.byHash.get(s.hashes[i]); !ok || n != number {
 				tb.Errorf("passage %s is not found by its hash", hash)
 			}
 		}

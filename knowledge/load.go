@@ -71,6 +71,7 @@ func (x *searchIndex) loadSegments() error {
 		if n, err = s.decodeMeta(b); err != nil {
 			return false
 		}
+		s.makeRoom(n)
 		x.o.records.Walk(tablePrefix+bigEndian(s.id), "", func(_ string, b []byte) bool {
 			err = s.decodeTable(b)
 			return err == nil
@@ -98,6 +99,11 @@ func (x *searchIndex) loadSegments() error {
 		return err
 	}
 	slices.SortFunc(x.segments, func(a, b *segment) int { return int(int64(a.numbers[0]) - int64(b.numbers[0])) })
+	passages := 0
+	for _, s := range x.segments {
+		passages += s.len()
+	}
+	x.byHash.makeRoom(passages)
 	for _, s := range x.segments {
 		for i := range s.numbers {
 			if int(s.owners[i]) >= len(x.docs.rows) {
@@ -107,7 +113,7 @@ func (x *searchIndex) loadSegments() error {
 				s.live--
 				continue
 			}
-			x.byHash[s.hashes[i]] = s.numbers[i]
+			x.byHash.set(s.hashes[i], s.numbers[i])
 			x.sums.add(s.lengths[i], 1)
 		}
 	}

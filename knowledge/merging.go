@@ -142,6 +142,11 @@ func (x *searchIndex) merge(ctx context.Context, group []*segment) error {
 	merged := &segment{id: x.lastSegment.Add(1)}
 	x.mu.RLock()
 	var sources []*source
+	live := 0
+	for _, s := range group {
+		live += s.live
+	}
+	merged.makeRoom(live)
 	for _, s := range group {
 		src := &source{refs: s.refs, blocks: x.blocksOf(s, false), renum: make([]uint32, s.len())}
 		for i, number := range s.numbers {

@@ -105,6 +105,13 @@ func (s *segment) decodeTable(b []byte) error {
 	return nil
 }
 
+// makeRoom lets n passages be added without growing. More passages than a segment has may be claimed by damage.
+func (s *segment) makeRoom(n int) {
+	n = min(n, largestSegment)
+	s.numbers, s.owners = make([]uint32, 0, n), make([]uint32, 0, n)
+	s.hashes, s.lengths = make([][16]byte, 0, n), make([]lengths, 0, n)
+}
+
 // ready allocates the sets that change, once the table is complete.
 func (s *segment) ready() {
 	s.dead, s.orphans, s.live = newBitset(s.len()), newBitset(s.len()), s.len()
