@@ -30,7 +30,7 @@ func (s *Store) flushCounts() {
 // wakeHousekeeper makes the housekeeper run, at the latest after flushEvery.
 func (s *Store) wakeHousekeeper() { signal(s.chores) }
 
-// housekeep waits to be woken; then it writes visits, wakes count, and a moment later reclaim. When nothing has happened
+// housekeep waits to be woken; then it writes visits, wakes count, and a moment later reclaim. When nothing happened
 // for calmAfter, it returns memory to the system.
 func (s *Store) housekeep(ctx context.Context) {
 	var calm <-chan time.Time // nil: nothing to give back

@@ -34,7 +34,7 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 	fill := func(from int) {
 		for i := range 20 {
 			content := make([]byte, 100<<10)
-			rand.NewChaCha8([32]byte{byte(from), byte(i)}).Read(content)
+			_, _ = rand.NewChaCha8([32]byte{byte(from), byte(i)}).Read(content)
 			r := &Response{URL: fmt.Sprintf("https://a.test/%d/%d", from, i), Status: http.StatusOK}
 			if err := s.PutResponse(r, bytes.NewReader(content), nil); err != nil {
 				t.Error(err)
@@ -53,7 +53,7 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 	if s, err = Open(Options{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	before := contents
 	readAll := func() {
 		for sum, want := range before {
@@ -108,7 +108,7 @@ func residentTables(t *testing.T, dir string) (total int64) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	ours := false
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		line := lines.Text()
@@ -129,7 +129,7 @@ func TestTheEnginesBuffersAreNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if !keepNoBuffers(s.kv.db) {
 		t.Error("the engine's pool of buffers is not where it was")
 	}
