@@ -63,6 +63,7 @@ var alone = map[string]string{
 	"github.com/goccy/go-yaml":                      "cmd/readthru",
 	"github.com/smallstep/truststore":               "certs",
 	"github.com/chromedp/":                          "render",
+	"github.com/coder/websocket":                    "render",
 	"code.dny.dev/ssrf":                             "fetch",
 	"github.com/sony/gobreaker/":                    "fetch",
 	"github.com/tetratelabs/wazero":                 "symbols",

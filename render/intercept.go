@@ -34,6 +34,7 @@ type traffic struct {
 	t       *tab
 	slots   chan struct{}
 	running sync.WaitGroup // requests being answered
+	sockets *sockets
 
 	mu        sync.Mutex
 	open      int       // requests not yet answered
@@ -50,7 +51,9 @@ type traffic struct {
 }
 
 func newTraffic(t *tab) *traffic {
-	return &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now()}
+	f := &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now()}
+	f.sockets = newSockets(f)
+	return f
 }
 
 // document returns the status of the last document of the main frame, or 0 if there was none.
@@ -108,6 +111,10 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 		f.count(1)
 		f.running.Go(func() {
 			defer f.count(-1)
+			if f.sockets.owns(&ev) { // it may wait, and needs no slot for that
+				f.answer(&ev)
+				return
+			}
 			select {
 			case f.slots <- struct{}{}:
 				defer func() { <-f.slots }()
@@ -186,7 +193,9 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	main := ev.ResourceType == network.ResourceTypeDocument &&
 		string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
 	resp, err := f.inHand(ev, main)
-	if resp == nil && err == nil {
+	if f.sockets.owns(ev) {
+		resp, err = f.sockets.answer(ev)
+	} else if resp == nil && err == nil {
 		ctx, cancel := context.WithTimeout(f.t.ctx, f.t.requestTime(ev.Request.URL))
 		defer cancel()
 		resp, err = f.ask(ctx, ev)

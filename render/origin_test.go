@@ -23,6 +23,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/coder/websocket"
+
 	"readthru/render"
 	"readthru/render/rendertest"
 )
@@ -84,6 +86,16 @@ func newSite(tb testing.TB) *site {
 	})
 	s.mux.HandleFunc("/redirect/", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, strings.TrimPrefix(r.URL.Path, "/redirect"), http.StatusFound)
+	})
+	s.mux.HandleFunc("/api/socket", func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return // it told the client why
+		}
+		if text, err := json.Marshal(story); err == nil {
+			_ = c.Write(r.Context(), websocket.MessageText, text) // the page may be gone
+		}
+		_ = c.Close(websocket.StatusNormalClosure, "") // likewise
 	})
 	s.mux.HandleFunc("/api/fragment", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, "<article><h1>%s</h1><p>%s</p></article>", story.Title,
@@ -218,8 +230,9 @@ func (s *site) browser(tb testing.TB, change ...func(*render.Options)) *render.B
 		tb.Skip("short: it starts a browser")
 	}
 	// patient: the machine may be busy
+	client := s.client(tb)
 	o := render.Options{
-		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: s.client(tb), Dir: rendertest.Dir(tb),
+		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: client, Sockets: client, Dir: rendertest.Dir(tb),
 		UserAgent: "readthru/test", Timeout: 3 * time.Minute,
 	}
 	for _, f := range change {

@@ -217,6 +217,9 @@ func (t *tab) settings() []func() error {
 	list := []func() error{
 		set(t, fetch.Enable, fetch.EnableParams{}),
 		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: prepare}),
+		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+			Source: fmt.Sprintf(prepareSockets, t.sockets.path),
+		}),
 		set(t, emulation.SetDeviceMetricsOverride,
 			emulation.SetDeviceMetricsOverrideParams{Width: viewportWidth, Height: viewportHeight, DeviceScaleFactor: 1}),
 		// Disable events that chromedp enables and we do not read: a page could fill our memory with them.

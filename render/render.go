@@ -39,6 +39,8 @@ type Options struct {
 	Attach string
 	// Client makes every request of a page. It must not follow redirects, and it must decode content codings.
 	Client http.RoundTripper
+	// Sockets makes the requests that open a page's WebSockets. If nil, pages have none.
+	Sockets http.RoundTripper
 	// Dir is a directory for the browser's profile. It is created with mode 0700 if it does not exist.
 	Dir string
 	// Concurrency is the maximum number of pages rendered at the same time. If zero, it is 8 for a headless shell and 4

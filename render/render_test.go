@@ -373,7 +373,7 @@ func TestEveryRequestGoesThroughTheClient(t *testing.T) {
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()
 		s := newSite(t)
-		nothingGoesPast(t, s, s.browser(t, func(o *render.Options) { o.Browser, o.Client = name, guard{o.Client} }))
+		nothingGoesPast(t, s, s.browser(t, func(o *render.Options) { o.Browser, o.Client, o.Sockets = name, guard{o.Client}, guard{o.Client} }))
 	})
 }
 

@@ -30,11 +30,12 @@ const (
 type stepTimes struct {
 	answer  time.Duration // until the page answers a call; a page that computes for ever does not answer
 	request time.Duration // for one request to another site
+	message time.Duration // until the next message of a WebSocket
 }
 
-// stepTimes returns the shares of Timeout; of 30 s they are 5 and 10 s.
+// stepTimes returns the shares of Timeout; of 30 s they are 5, 10 and 2 s.
 func (o Options) stepTimes() stepTimes {
-	return stepTimes{answer: o.Timeout / 6, request: o.Timeout / 3}
+	return stepTimes{answer: o.Timeout / 6, request: o.Timeout / 3, message: o.Timeout / 15}
 }
 
 // readTime is how much of a page's time is left to read its document.

@@ -208,7 +208,9 @@ func TestAttachedBrowserIsIsolatedToo(t *testing.T) {
 		if err != nil || u.Host == "" {
 			t.Fatalf("it said %q where it listens", at)
 		}
-		b := s.browser(t, func(o *render.Options) { o.Attach, o.Client = fmt.Sprintf("http://%s/", u.Host), guard{o.Client} })
+		b := s.browser(t, func(o *render.Options) {
+			o.Attach, o.Client, o.Sockets = fmt.Sprintf("http://%s/", u.Host), guard{o.Client}, guard{o.Client}
+		})
 		nothingGoesPast(t, s, b)
 		if st := b.State(); st.Pages == 0 || !st.Running || st.Path != "http://"+u.Host+"/" {
 			t.Errorf("state %+v", st)

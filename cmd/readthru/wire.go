@@ -99,7 +99,12 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	}
 	c.partition = partition
 	c.cache = cache.New(c.cacheOptions(s))
+	var sockets http.RoundTripper
+	if !offline {
+		sockets = fetch.PageClient(c.transport, c.blocked)
+	}
 	c.browser = render.New(render.Options{
+		Sockets: sockets,
 		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, c.blocked),
 		Dir:         filepath.Join(dir, "browser"),
 		Concurrency: s.Render.Concurrency, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody),
