@@ -37,6 +37,7 @@ func TestHTTP2RequestsThatTwoParsersCouldReadDifferently(t *testing.T) {
 		"an upper-case field":         {":path", "/", "X-A", "b"},
 		"a path that is no path":      {":path", "http://b.test/"},
 		"another authority in :path":  {":path", "@b.test/"},
+		"a star":                      {":path", "*"},
 		"a pseudo-field behind field": {":path", "/", "x", "y", ":scheme", "http"},
 	} {
 		f := frames{

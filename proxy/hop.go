@@ -42,6 +42,9 @@ func malformed(r *http.Request) *refusal {
 		if strings.ContainsFunc(r.RequestURI, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 			return badRequest("A request's target must not contain spaces or control characters.")
 		}
+		if r.RequestURI == "*" && r.Method != http.MethodOptions {
+			return badRequest("Only OPTIONS has the target *.")
+		}
 	}
 	if strings.Contains(r.RequestURI, "#") {
 		return badRequest("A request's target must not have a fragment.")

@@ -10,6 +10,7 @@ var (
 	errBareCR    = errors.New("a carriage return stands alone (RFC 9112 §2.2)")
 	errBareLF    = errors.New("a line of a chunked body ends without a carriage return (RFC 9112 §7.1)")
 	errFold      = errors.New("a field is continued on a second line (RFC 9112 §5.2)")
+	errTrailer   = errors.New("a trailer field has no name, or white space behind it (RFC 9112 §5.1)")
 	errTwoFrames = errors.New("the request has Content-Length and Transfer-Encoding (RFC 9112 §6.1)")
 	errLength    = errors.New("Content-Length is not one number (RFC 9112 §6.3)")
 	errOldCoding = errors.New("a request of HTTP/1.0 has Transfer-Encoding (RFC 9112 §6.1)")
@@ -45,7 +46,7 @@ type scan struct {
 // headScan is what a scan knows of the present head.
 type headScan struct {
 	started  bool // after the empty lines that may precede the request line
-	last     byte // of the request line: the minor version
+	last     byte // of the request line, the minor version; in a trailer, of the line
 	colon    bool
 	field    fieldName
 	name     [len("transfer-encoding") + 1]byte
@@ -306,6 +307,14 @@ func (s *scan) inChunked(c byte) error {
 			return errChunk
 		}
 	case s.state == inTrailer:
+		h := &s.head
+		if c == ':' && !h.colon {
+			if s.n == 0 || h.last == ' ' || h.last == '\t' {
+				return errTrailer
+			}
+			h.colon = true
+		}
+		h.last = c
 		s.n++
 	}
 	return nil
@@ -327,7 +336,7 @@ func (s *scan) endChunkLine() error {
 	default:
 		s.state = inChunk
 	}
-	s.n = 0
+	s.n, s.head.colon = 0, false
 	return nil
 }
 
