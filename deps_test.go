@@ -48,8 +48,9 @@ const policy = `
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, pace, guess, journal, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
+	ui                    → journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
-	cmd/readthru          → github, fetch, recording, proxy, crawl, firecrawl, api, mcp
+	cmd/readthru          → github, fetch, recording, proxy, crawl, firecrawl, api, mcp, ui
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.

@@ -248,4 +248,5 @@ type Readiness struct {
 type Part struct {
 	State  string `json:"state"`
 	Reason string `json:"reason,omitempty"` // for people; empty when all is well
+	Remedy string `json:"remedy,omitempty"` // what to do
 }

@@ -31,6 +31,13 @@ func proof(secret, challenge string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
+// What to do about a browser, as readthru doctor says it too.
+const (
+	BrowserRemedy = "install a Chromium (Debian: apt install chromium-headless-shell), or name one in render.browser"
+	SandboxRemedy = "run readthru as a user other than root; with render.sandbox: require it renders nothing without " +
+		"the sandbox"
+)
+
 // getReadiness returns the state of each part. A store that takes no writes leaves the daemon ready: it still answers
 // pages. The path is open to all: to strangers the answer names neither files nor hosts that were visited.
 func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
@@ -48,8 +55,11 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 	}
 	seen := s.renderStats()
 	parts["render"] = Part{State: seen.State, Reason: seen.Reason}
-	if seen.State == "browser" && !seen.Sandboxed {
-		parts["render"] = Part{State: seen.State, Reason: "browser without sandbox"}
+	switch {
+	case seen.State == "browser" && !seen.Sandboxed:
+		parts["render"] = Part{State: seen.State, Reason: "browser without sandbox", Remedy: SandboxRemedy}
+	case seen.State == "http" && seen.Reason != "":
+		parts["render"] = Part{State: seen.State, Reason: seen.Reason, Remedy: BrowserRemedy}
 	}
 	ready := true
 	if s.o.Proxy == nil || s.o.Proxy() == "" {

@@ -67,6 +67,10 @@ type Options struct {
 	// Fresh reports whether the cache would answer a fetch of a URL from its store.
 	Fresh func(ctx context.Context, url string) (bool, error)
 
+	// Dashboard returns the paths that answer people with pages, which are guarded as every path is; those below /assets/
+	// are open to all. At / a browser gets the dashboard, and others the index. If nil, there is none.
+	Dashboard func(s *Server) *http.ServeMux
+
 	// MCP returns the handler of /mcp, which is guarded as every path is. If nil, there is no such path.
 	MCP func(s *Server) http.Handler
 
@@ -84,6 +88,7 @@ type Server struct {
 	guard   *guard
 	mux     *http.ServeMux
 	metrics http.Handler
+	pages   *http.ServeMux // the dashboard; may be nil
 	table   []*operation
 	open    map[string]bool // paths on which strangers are answered
 	holds   *holds
@@ -123,6 +128,9 @@ func New(o Options) *Server {
 		s.table = append(s.table, firecrawlOperations(o.Firecrawl)...)
 	}
 	s.mount()
+	if o.Dashboard != nil {
+		s.pages = o.Dashboard(s)
+	}
 	return s
 }
 
@@ -142,12 +150,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.use.open.Add(-1)
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+	page := s.isPage(r)
+	h.Set("Content-Security-Policy", policyOf(page))
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	known, e := s.guard.check(r, s.open[r.URL.Path])
+	known, e := s.guard.check(r, s.open[r.URL.Path] || page && strings.HasPrefix(r.URL.Path, "/assets/"))
 	if e != nil {
 		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
 		if e.wait > 0 {
@@ -166,7 +174,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if known {
 		r = asKnown(r)
 	}
+	if page {
+		s.pages.ServeHTTP(w, r)
+		return
+	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// isPage reports whether the dashboard answers a request.
+func (s *Server) isPage(r *http.Request) bool {
+	if s.pages == nil || r.URL.Path == "/" && !wantsPage(r) {
+		return false
+	}
+	_, pattern := s.pages.Handler(r)
+	return pattern != ""
+}
+
+// policyOf returns the content policy of pages, or of everything else.
+func policyOf(page bool) string {
+	if page {
+		return "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'"
+	}
+	return "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
 }
 
 // Client returns a client whose requests this server answers in process: without a guard, and without limits on the

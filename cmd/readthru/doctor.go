@@ -133,9 +133,6 @@ func examineDataDir(dir string) finding {
 	return f
 }
 
-// browserRemedy is what to do where pages made by scripts cannot be rendered.
-const browserRemedy = "install a Chromium (Debian: apt install chromium-headless-shell), or name one in render.browser"
-
 // examineBrowser tells whether pages made by scripts can be rendered, and tries it.
 func examineBrowser(ctx context.Context, s *settings, probe bool) finding {
 	f := finding{Name: "browser", State: good}
@@ -158,7 +155,7 @@ func examineBrowser(ctx context.Context, s *settings, probe bool) finding {
 	if st.Mode != "browser" {
 		f.State, f.Detail = warning, st.Reason+
 			": pages that scripts create stay as the origin sends them, with the warning js-shell"
-		f.Remedy = browserRemedy
+		f.Remedy = api.BrowserRemedy
 		return f
 	}
 	if probe {
@@ -169,8 +166,7 @@ func examineBrowser(ctx context.Context, s *settings, probe bool) finding {
 		}
 	}
 	if f.Detail = st.Path; !st.Sandboxed {
-		f.State, f.Remedy = warning,
-			"run readthru as a user other than root; with render.sandbox: require it renders nothing without the sandbox"
+		f.State, f.Remedy = warning, api.SandboxRemedy
 		f.Detail += ", without its sandbox, which it cannot use as root"
 	}
 	return f

@@ -174,7 +174,7 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	}
 	if slices.Contains(pg.Warnings, "no-browser") {
 		p.note("[⚠️ No browser: fetched without JavaScript]")
-		p.note("hint: %s", browserRemedy)
+		p.note("hint: %s", api.BrowserRemedy)
 	}
 	p.noteRemoved(pg.Removed)
 	for _, line := range pg.Console {

@@ -32,6 +32,7 @@ import (
 	"readthru/render"
 	"readthru/store"
 	"readthru/symbols"
+	"readthru/ui"
 )
 
 // core holds what every operation needs: store, transport, cache and fetcher.
@@ -274,6 +275,11 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 				RejectedCA: strings.Fields(n.Rejected),
 				Tokens:     api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
 			}
+		}
+		o.Dashboard = func(s *api.Server) *http.ServeMux {
+			return ui.New(ui.Options{
+				Client: s.Client(agentName), Version: version, Instance: d.Instance, Proxy: o.Proxy, Log: c.log,
+			})
 		}
 		o.MCP = func(s *api.Server) http.Handler {
 			mo := c.settings.mcpOptions(c.log)

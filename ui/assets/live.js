@@ -1,0 +1,69 @@
+// What a page can do with a script: refresh what is live, keys, and copying. Without it every page is complete.
+const say = text => { const p = document.getElementById('link'); p.hidden = !text; p.textContent = text; };
+
+// Only the server makes pages: what is live is fetched again as a part of the page, and replaced.
+let waiting = false, at = 0;
+async function refresh() {
+  if (waiting || document.hidden) return;
+  waiting = true;
+  await new Promise(done => setTimeout(done, Math.max(0, at + 1000 - Date.now())));
+  try {
+    const answer = await fetch(location.href, {headers: {Accept: 'text/html'}});
+    if (answer.status === 401) { say('Signed out: run “readthru open” in a terminal'); return; }
+    if (!answer.ok) return;
+    const made = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    for (const old of document.querySelectorAll('[data-swap]')) {
+      const fresh = made.getElementById(old.id);
+      if (!fresh || old.contains(document.activeElement) && document.activeElement.matches('a')) continue;
+      old.replaceChildren(...fresh.childNodes);
+    }
+  } catch { /* the stream tells */ } finally { waiting = false; at = Date.now(); }
+}
+
+function listen(path) {
+  const stream = new EventSource(path);
+  stream.addEventListener('hello', event => {
+    if (JSON.parse(event.data).instance !== document.body.dataset.instance) {
+      stream.close();
+      location.reload(); // another daemon, perhaps another version
+      return;
+    }
+    say('Live');
+    refresh();
+  });
+  stream.addEventListener('requests', refresh);
+  stream.onerror = () => say(stream.readyState === EventSource.CLOSED ?
+    'Not connected: reload this page' : 'Connection lost, trying again');
+  document.addEventListener('visibilitychange', refresh);
+}
+if (document.body.dataset.live) listen(document.body.dataset.live);
+
+for (const button of document.querySelectorAll('[data-copy]')) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    const before = button.textContent;
+    button.textContent = 'Copied';
+    setTimeout(() => { button.textContent = before; }, 1500);
+  });
+}
+
+document.querySelector('.keys').hidden = false;
+const keys = document.getElementById('keys');
+document.addEventListener('keydown', event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea, select')) return;
+  const links = [...document.querySelectorAll('.rows td.url a')];
+  const here = links.indexOf(document.activeElement);
+  const acts = {
+    '/': () => document.getElementById('q') ? document.getElementById('q').focus() : location.assign('/requests'),
+    '?': () => keys.showModal(),
+    j: () => links[Math.min(here + 1, links.length - 1)]?.focus(),
+    k: () => links[Math.max(here - 1, 0)]?.focus(),
+    o: () => links[Math.max(here, 0)]?.click(),
+    g: () => {
+      const rooms = [...document.querySelectorAll('nav a')];
+      rooms[(rooms.findIndex(a => a.ariaCurrent) + 1) % rooms.length].click();
+    },
+  };
+  if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
+});

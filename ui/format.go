@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"time"
+)
+
+// functions are what templates call.
+var functions = template.FuncMap{
+	"bytes": bytesText, "count": countText, "clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
+	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
+	"uptime": uptimeText, "plain": plain,
+	"percent": func(part float64) string { return strconv.Itoa(int(part*100+.5)) + " %" },
+	"class":   func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
+}
+
+// bytesText writes a size with three digits.
+func bytesText(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, unit := float64(n), 0
+	for v >= 999.5 && unit < 4 {
+		v, unit = v/1024, unit+1
+	}
+	digits := 0
+	if v < 10 {
+		digits = 1
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64) + " " + []string{"B", "KiB", "MiB", "GiB", "TiB"}[unit]
+}
+
+// countText writes a number with spaces between groups of three digits.
+func countText(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "\u202f" + text[i:]
+	}
+	return text
+}
+
+func tookText(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// uptimeText writes a number of seconds in the two largest units.
+func uptimeText(s int64) string {
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min", s/60)
+	case s < 86400:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	}
+	return fmt.Sprintf("%d d %d h", s/86400, s%86400/3600)
+}

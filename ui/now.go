@@ -1,0 +1,123 @@
+package ui
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"slices"
+
+	"readthru/api"
+	"readthru/journal"
+)
+
+// lastOnNow is how many requests the first page lists.
+const lastOnNow = 12
+
+type nowData struct {
+	Stats   *api.Stats
+	Parts   []part
+	Trouble int // parts that want attention
+	Shares  []share
+	Sources []share
+	Jobs    []api.Job
+	Last    []journal.Entry
+	Proxy   string
+}
+
+// part is the state of a part of the program.
+type part struct {
+	Name string
+	api.Part
+	Good bool
+}
+
+// share is one of several figures that make a whole. Positions are thousandths.
+type share struct {
+	Name string
+	N    int64
+	X, W int
+}
+
+// now shows how it stands.
+func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
+	ctx, c := r.Context(), d.o.Client
+	data := nowData{Proxy: d.o.Proxy()}
+	var err error
+	if data.Stats, err = c.Stats(ctx); err != nil {
+		d.fail(w, "/", err)
+		return
+	}
+	ready, err := c.Readiness(ctx)
+	if err != nil {
+		d.fail(w, "/", err)
+		return
+	}
+	data.Parts = partsOf(ready)
+	for _, p := range data.Parts {
+		if !p.Good {
+			data.Trouble++
+		}
+	}
+	jobs, err := c.Jobs(ctx)
+	if err != nil {
+		d.fail(w, "/", err)
+		return
+	}
+	data.Jobs = slices.DeleteFunc(jobs.Jobs, func(j api.Job) bool { return j.State != api.JobRunning })
+	last, err := c.Requests(ctx, api.RequestQuery{Limit: lastOnNow})
+	if err != nil {
+		d.fail(w, "/", err)
+		return
+	}
+	data.Last = last.Requests
+	n := data.Stats.Cache
+	data.Shares = shares([]share{
+		{Name: "hit", N: n.Hits},
+		{Name: "revalidated", N: n.Revalidated},
+		{Name: "stale", N: n.Stale},
+		{Name: "miss", N: n.Misses},
+		{Name: "bypass", N: n.Bypass},
+	})
+	for source, n := range data.Stats.Pages.BySource {
+		data.Sources = append(data.Sources, share{Name: string(source), N: n})
+	}
+	slices.SortFunc(data.Sources, func(a, b share) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
+	})
+	data.Sources = shares(data.Sources)
+	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1", Data: data})
+}
+
+// shares sets the positions of figures in a bar. Figures that are zero have no width.
+func shares(list []share) []share {
+	var whole, at int64
+	for _, s := range list {
+		whole += s.N
+	}
+	for i := range list {
+		if whole > 0 {
+			list[i].X, list[i].W = int(at*1000/whole), int((at+list[i].N)*1000/whole-at*1000/whole)
+		}
+		at += list[i].N
+	}
+	return list
+}
+
+// partsOf returns the parts by name, those that want attention first.
+func partsOf(ready *api.Readiness) []part {
+	var list []part
+	for _, name := range slices.Sorted(maps.Keys(ready.Parts)) {
+		p := ready.Parts[name]
+		list = append(list, part{Name: name, Part: p, Good: p.Reason == "" && p.State != "down" && p.State != "unavailable"})
+	}
+	slices.SortStableFunc(list, func(a, b part) int {
+		switch {
+		case a.Good == b.Good:
+			return 0
+		case a.Good:
+			return 1
+		}
+		return -1
+	})
+	return list
+}

@@ -1,0 +1,140 @@
+package ui
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"readthru/api"
+	"readthru/journal"
+)
+
+// perPage is how many requests a page lists.
+const perPage = 100
+
+type requestsData struct {
+	Filter   string
+	Problem  string // of the filter
+	Help     string
+	Requests []journal.Entry
+	Next     string // the link to older ones
+	Older    bool   // the page shows older ones
+	HAR      string
+	JSONL    string
+}
+
+// requests lists requests.
+func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
+	filter, cursor := r.URL.Query().Get("q"), r.URL.Query().Get("cursor")
+	data := requestsData{Filter: filter, Help: journal.FilterHelp, Older: cursor != ""}
+	query := url.Values{"q": {filter}}
+	status := http.StatusOK
+	list, err := d.o.Client.Requests(r.Context(), api.RequestQuery{Filter: filter, Cursor: cursor, Limit: perPage})
+	switch {
+	case api.CodeOf(err) == api.CodeInvalid:
+		data.Problem, status = err.Error(), http.StatusBadRequest
+	case err != nil:
+		d.fail(w, "/requests", err)
+		return
+	default:
+		data.Requests = list.Requests
+		if list.Next != "" {
+			data.Next = "/requests?" + url.Values{"q": {filter}, "cursor": {list.Next}}.Encode()
+		}
+		data.HAR = "/api/v1/requests/export?format=har&" + query.Encode()
+		data.JSONL = "/api/v1/requests/export?format=jsonl&" + query.Encode()
+	}
+	v := view{Title: "Requests", At: "/requests", Data: data}
+	if data.Problem == "" && cursor == "" {
+		v.Live = "/api/v1/events?limit=1&" + query.Encode()
+	}
+	d.show(w, status, "requests", v)
+}
+
+type requestData struct {
+	*journal.Entry
+	Curl  string
+	Host  string
+	Saved int // tokens
+	Bars  []bar
+	Both  map[string][]journal.Field // the fields of both messages, by their headings
+}
+
+// bar is a step of a request in the waterfall. Positions are thousandths of the whole time.
+type bar struct {
+	Name, Outcome, Reason string
+	MS                    int64
+	X, W                  int
+}
+
+// request shows one request.
+func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
+	e, err := d.o.Client.Request(r.Context(), r.PathValue("id"))
+	if err != nil {
+		d.fail(w, "/requests", err)
+		return
+	}
+	data := requestData{Entry: e, Curl: d.curl(e), Host: e.Host(), Bars: waterfall(e)}
+	data.Saved = max(0, e.HTMLTokens-e.Tokens)
+	data.Both = map[string][]journal.Field{"Request fields": e.Asked.List(), "Response fields": e.Answered.List()}
+	d.show(w, http.StatusOK, "request", view{Title: e.Method + " " + plain(e.URL), At: "/requests", Data: data})
+}
+
+// waterfall returns the steps of a request in their order: the origin's answer, and then what was tried with it.
+func waterfall(e *journal.Entry) []bar {
+	if e.OriginMS == 0 && len(e.Attempts) == 0 {
+		return nil
+	}
+	var bars []bar
+	if e.OriginMS > 0 {
+		bars = append(bars, bar{Name: "origin", Outcome: "answered", MS: e.OriginMS})
+	}
+	for _, a := range e.Attempts {
+		bars = append(bars, bar{Name: a.Step, Outcome: a.Outcome, Reason: a.Reason, MS: a.MS})
+	}
+	whole := max(e.MS, 1)
+	var sum int64
+	for _, b := range bars {
+		sum += b.MS
+	}
+	whole = max(whole, sum)
+	var at int64
+	for i := range bars {
+		b := &bars[i]
+		b.X, b.W = int(at*1000/whole), max(3, int(b.MS*1000/whole))
+		at += b.MS
+		b.X = min(b.X, 1000-b.W)
+	}
+	return bars
+}
+
+// curl returns a command that repeats a request. Fields that are masked are left out.
+func (d *dashboard) curl(e *journal.Entry) string {
+	var b strings.Builder
+	b.WriteString("curl -x http://" + d.o.Proxy())
+	if strings.HasPrefix(e.URL, "https:") {
+		b.WriteString(` --cacert "$(readthru ca path)"`)
+	}
+	if e.Method == http.MethodHead {
+		b.WriteString(" --head")
+	} else if e.Method != http.MethodGet {
+		b.WriteString(" -X " + quote(e.Method))
+	}
+	for _, f := range e.Asked.List() {
+		switch f.Name {
+		case "Connection", "Proxy-Connection", "Content-Length", "Via", "Te", "Transfer-Encoding", "Upgrade":
+			continue
+		}
+		if f.Value != "***" {
+			b.WriteString(" -H " + quote(f.Name+": "+f.Value))
+		}
+	}
+	target := e.URL
+	if e.Method == http.MethodConnect {
+		return "curl -x http://" + d.o.Proxy() + " -sv -o /dev/null " + quote("https://"+target+"/")
+	}
+	return b.String() + " " + quote(target)
+}
+
+// quote quotes a word for a shell of Unix.
+func quote(word string) string { return "'" + strings.ReplaceAll(plain(word), "'", `'\''`) + "'" }

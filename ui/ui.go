@@ -1,0 +1,128 @@
+// Package ui is the dashboard: pages for people, on the admin port.
+//
+// It shows what the operations of package api answer, which it asks as any client does, and nothing that they do not.
+// Its pages are complete without scripts; the one script refreshes what is marked as live when the stream of events
+// tells of requests, and adds keys. Everything a page loads comes from the admin port. What origins wrote is escaped by
+// html/template and isolated from the text around it.
+package ui
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"readthru/api"
+)
+
+// Options configures a dashboard. All fields but Log are required.
+type Options struct {
+	Client   *api.Client
+	Version  string
+	Instance string // changes with each start of the daemon
+	Proxy    func() string
+	Log      *slog.Logger // if nil nothing is logged
+}
+
+//go:embed templates
+var templates embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+// dashboard answers with pages.
+type dashboard struct {
+	o     Options
+	pages map[string]*template.Template
+}
+
+// room is a page of the navigation.
+type room struct{ Path, Name string }
+
+var rooms = []room{{"/", "Now"}, {"/requests", "Requests"}}
+
+// New returns the dashboard's paths. The caller decides who may ask.
+func New(o Options) *http.ServeMux {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &dashboard{o: o, pages: map[string]*template.Template{}}
+	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
+		"templates/rows.html"))
+	for _, name := range []string{"now", "requests", "request", "problem"} {
+		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
+	}
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic("ui: " + err.Error()) // the folder is embedded
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/", cached(http.StripPrefix("/assets/", http.FileServerFS(files))))
+	mux.HandleFunc("GET /{$}", d.now)
+	mux.HandleFunc("GET /requests", d.requests)
+	mux.HandleFunc("GET /requests/{id}", d.request)
+	return mux
+}
+
+// cached lets browsers keep files for a while: a page names them with the run of the program.
+func cached(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			w.Header().Set("Cache-Control", "private, max-age=86400, immutable")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// view is what every page has.
+type view struct {
+	Title    string
+	Rooms    []room
+	At       string // the path of the room
+	Version  string
+	Instance string
+	Live     string // the stream that refreshes the page; empty: it stays as it is
+	Made     time.Time
+	Data     any
+}
+
+// show writes a page.
+func (d *dashboard) show(w http.ResponseWriter, status int, name string, v view) {
+	v.Rooms, v.Version, v.Instance, v.Made = rooms, d.o.Version, d.o.Instance, time.Now()
+	var b bytes.Buffer
+	if err := d.pages[name].ExecuteTemplate(&b, "base.html", v); err != nil {
+		d.o.Log.Error("dashboard page", "page", name, "error", err)
+		http.Error(w, "this page cannot be shown: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // an error is a client that has gone
+}
+
+// fail writes a page about an error.
+func (d *dashboard) fail(w http.ResponseWriter, at string, err error) {
+	status := http.StatusInternalServerError
+	switch api.CodeOf(err) {
+	case api.CodeNotFound:
+		status = http.StatusNotFound
+	case api.CodeInvalid:
+		status = http.StatusBadRequest
+	}
+	d.show(w, status, "problem", view{Title: http.StatusText(status), At: at, Data: err.Error()})
+}
+
+// plain replaces characters that control how text is laid out: foreign text must not reorder what stands beside it.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f:
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,439 @@
+package ui_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"readthru/api"
+	"readthru/cache"
+	"readthru/fetch"
+	"readthru/journal"
+	own "readthru/page"
+	"readthru/render/rendertest"
+	"readthru/store"
+	"readthru/ui"
+)
+
+// world is an admin port with a dashboard, and what its journal is told.
+type world struct {
+	server *api.Server
+	base   string
+	told   *journal.Journal
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	st, err := store.Open(store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cache.New(cache.Options{Page: own.IsPage, Markdown: own.IsMarkdown, Store: st})
+	f := fetch.New(fetch.Options{Client: c, Direct: c, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
+	w := &world{told: journal.New()}
+	proxy := func() string { return "127.0.0.1:7887" }
+	w.server = api.New(api.Options{
+		Fetch: f, Store: st, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token", Journal: w.told, Proxy: proxy,
+		Dashboard: func(s *api.Server) *http.ServeMux {
+			return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: "one", Proxy: proxy})
+		},
+	})
+	s := httptest.NewServer(w.server)
+	w.base = s.URL
+	t.Cleanup(func() {
+		w.server.Stop()
+		s.Close()
+		if err := errors.Join(f.Close(), c.Close(), st.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// vectors run a script in a browser that takes them for HTML, attributes, URLs or scripts.
+func vectors() (list []string) {
+	for _, tag := range []string{
+		"img src=x", "svg", "body", "iframe src=x", "input autofocus", "video src=x", "details open", "marquee", "audio src=x",
+		"object data=x", "style", "link rel=stylesheet href=x", "select autofocus", "textarea autofocus",
+	} {
+		for _, event := range []string{"onerror", "onload", "onfocus", "ontoggle", "onanimationstart", "onpointerenter"} {
+			list = append(list, "<"+tag+" "+event+"=hit()>")
+		}
+	}
+	return append(list, "<script>hit()</script>", "</script><script>hit()</script>", "</title><script>hit()</script>",
+		`"><script>hit()</script>`, `'><script>hit()</script>`, "javascript:hit()", "data:text/html,<script>parent.hit()</script>",
+		`" autofocus onfocus="hit()`, "' autofocus onfocus='hit()", "<a href=javascript:hit()>x</a>", "{{hit()}}", "${hit()}",
+		"<base href=https://evil.test/>", "<meta http-equiv=refresh content='0;url=javascript:hit()'>", "--><script>hit()</script>",
+		"<math><mtext><table><mglyph><style><img src=x onerror=hit()>", "<noscript><p title='</noscript><img src=x onerror=hit()>'>",
+		"\u202egnp.exe\u202c", "\x00<script>hit()</script>", "<template><script>hit()</script></template>")
+}
+
+// hostile is a request that says text wherever an origin or a client can have a say.
+func hostile(text string) *journal.Entry {
+	return &journal.Entry{
+		Time: time.Now(), Method: "GET", URL: "https://a.test/" + text, Status: 200, Outcome: text, Why: text, Section: text,
+		Client: text, User: text, Session: text, Agent: text, Form: text, Taken: text, Tunnel: text, Rule: text, Source: text,
+		Type: text, Error: text, Warnings: []string{text}, Tokens: 10, HTMLTokens: 90, OriginMS: 3, MS: 9, Micros: 9000,
+		Attempts: []own.Attempt{{Step: text, Outcome: text, Reason: text, MS: 2}},
+		Asked:    journal.RequestFields(http.Header{"User-Agent": {text}}),
+		Answered: journal.ResponseFields(http.Header{"Content-Type": {text}, "X-" + text: {text}}),
+	}
+}
+
+// browser is a tab, and what happened in it that must not.
+type browser struct {
+	ctx  context.Context
+	t    *testing.T
+	base string
+
+	mu     sync.Mutex
+	faults []string
+}
+
+func newBrowser(t *testing.T, base string) *browser {
+	t.Helper()
+	path := os.Getenv("READTHRU_TEST_BROWSER")
+	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
+		if path == "" {
+			path, _ = exec.LookPath(name)
+		}
+	}
+	if path == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no Chromium")
+		}
+		t.Skip("there is no Chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.UserDataDir(rendertest.Dir(t)), chromedp.WSURLReadTimeout(3*time.Minute))
+	allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(end)
+	ctx, close := chromedp.NewContext(allocated)
+	t.Cleanup(close)
+	b := &browser{ctx: ctx, t: t, base: base}
+	if err := chromedp.Listen(ctx, b.watch); err != nil {
+		t.Fatal(err)
+	}
+	call(b, log.Enable, cdp.Empty{})
+	call(b, network.Enable, network.EnableParams{})
+	return b
+}
+
+func (b *browser) watch(event any) {
+	fault := ""
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, b.base+"/") && !strings.HasPrefix(e.Request.URL, "about:") {
+			fault = "it asks for " + e.Request.URL
+		}
+	case *log.EventEntryAdded:
+		fault = fmt.Sprintf("the browser logs %s %s", e.Entry.Text, e.Entry.URL)
+	case *runtime.EventConsoleAPICalled:
+		fault = "a script logs " + string(e.Type)
+	case *runtime.EventExceptionThrown:
+		fault = "a script fails: " + e.ExceptionDetails.Text
+	case *page.EventJavascriptDialogOpening:
+		fault = "a dialog opens"
+	}
+	if fault != "" {
+		b.mu.Lock()
+		b.faults = append(b.faults, fault)
+		b.mu.Unlock()
+	}
+}
+
+func (b *browser) run(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// call sends a command of the browser's protocol.
+func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// value returns what an expression is in the page.
+func value[T any](b *browser, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return v
+}
+
+// tooWide says whether a page must be scrolled sideways.
+const tooWide = "document.documentElement.scrollWidth > innerWidth"
+
+// widest names what stands out of the window.
+const widest = `[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+	.slice(0, 4).map(e => e.outerHTML.slice(0, 120)).join(' | ')`
+
+// open opens a page, and reports what has gone wrong since the one before.
+func (b *browser) open(path string) {
+	b.t.Helper()
+	b.run(chromedp.Navigate(b.base+path), chromedp.WaitReady("footer"))
+	b.check(path)
+}
+
+func (b *browser) check(path string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, fault := range b.faults {
+		b.t.Errorf("%s: %s", path, fault)
+	}
+	b.faults = nil
+}
+
+// accessible runs axe over the page that is open, in the dark or light.
+func (b *browser) accessible(path, axe string) {
+	b.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}})
+		value[int](b, axe+";0")
+		found := value[[]string](b, `axe.run().then(r => r.violations
+			.filter(v => v.impact === 'serious' || v.impact === 'critical')
+			.map(v => v.id + ': ' + v.help + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(' | ')))`)
+		for _, f := range found {
+			b.t.Errorf("%s, %s: axe: %s", path, scheme, f)
+		}
+	}
+}
+
+// axe returns the script of axe-core.
+func axe(t *testing.T) string {
+	t.Helper()
+	names, _ := filepath.Glob("testdata/npm/axe-core-*.tgz")
+	if len(names) != 1 {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no axe-core: .ci/npm fetches it")
+		}
+		return ""
+	}
+	f, err := os.Open(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files := tar.NewReader(z); ; {
+		h, err := files.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Name == "package/axe.min.js" {
+			script, err := io.ReadAll(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(script)
+		}
+	}
+}
+
+func TestPagesInABrowser(t *testing.T) {
+	w := newWorld(t)
+	all := vectors()
+	for _, v := range all {
+		w.told.Add(hostile(v))
+	}
+	w.told.Add(hostile(strings.Join(all, " ")))
+	w.told.Add(hostile(strings.Repeat("long", 2500)))
+	calm := &journal.Entry{
+		Time: time.Now(), Method: "GET", URL: "https://calm.test/page", Status: 200, Outcome: "hit", Cache: "hit",
+		Why: "A stored response is fresh.", Section: "RFC 9111 §4.2", Micros: 120, Asked: "Accept: */*\n",
+	}
+	w.told.Add(calm)
+	list, err := w.server.Client("test").Requests(t.Context(), api.RequestQuery{Limit: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t, w.base)
+	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.open(link.Path)
+	script := axe(t)
+	paths := []string{"/", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID}
+	for _, path := range paths {
+		b.open(path)
+		at := value[string](b, "location.href")
+		ran, wide := value[bool](b, "'hit' in window || frames.length > 0"), value[bool](b, tooWide)
+		if at != w.base+path || ran || wide {
+			t.Errorf("%s: it is at %s; foreign text ran: %v; wider than the window: %v", path, at, ran, wide)
+		}
+		if script != "" {
+			b.accessible(path, script)
+		}
+		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {
+			t.Errorf("%s: wider than a phone: %s", path, value[string](b, widest))
+		}
+		b.run(chromedp.EmulateViewport(1280, 900))
+		b.check(path)
+	}
+	useKeys(t, w, b)
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.open("/requests?q=host:calm.test")
+	b.run(chromedp.WaitVisible(`//a[contains(., "calm.test/page")]`))
+	b.check("without scripts")
+}
+
+// useKeys filters, opens and goes back by keys, and waits for a request that ends meanwhile.
+func useKeys(t *testing.T, w *world, b *browser) {
+	t.Helper()
+	b.open("/requests?q=host:live.test")
+	b.run(chromedp.WaitVisible(`//p[@id="link" and .="Live"]`))
+	w.told.Add(&journal.Entry{Time: time.Now(), Method: "GET", URL: "https://live.test/new", Status: 200, Outcome: "miss"})
+	b.run(chromedp.WaitVisible(`//a[contains(., "live.test/new")]`), chromedp.KeyEvent("/"))
+	if focused := value[string](b, "document.activeElement.id"); focused != "q" {
+		t.Errorf("the key / goes to %q, not to the filter", focused)
+	}
+	value[bool](b, "document.activeElement.blur(), true")
+	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("o"),
+		chromedp.WaitVisible("#curl"), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"))
+	b.check("keys")
+}
+
+// reply is the answer to a request.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do asks as the signed-in user, or as somebody with the given fields.
+func (w *world) do(t *testing.T, method, path string, change func(*http.Request)) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, w.base+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer token")
+	req.Header.Set("Accept", "text/html")
+	if change != nil {
+		change(req)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(body)}
+}
+
+func TestPagesAreGuarded(t *testing.T) {
+	w := newWorld(t)
+	for name, tt := range map[string]struct {
+		change func(*http.Request)
+		want   int
+	}{
+		"signed in":         {nil, 200},
+		"a stranger":        {func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"a wrong token":     {func(r *http.Request) { r.Header.Set("Authorization", "Bearer other") }, 401},
+		"DNS rebinding":     {func(r *http.Request) { r.Host = "evil.test" }, 403},
+		"another origin":    {func(r *http.Request) { r.Header.Set("Origin", "https://evil.test") }, 403},
+		"a cross-site page": {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
+	} {
+		for _, path := range []string{"/", "/requests", "/requests/0123456789abcdef"} {
+			got := w.do(t, http.MethodGet, path, tt.change)
+			want := tt.want
+			if want == 200 && strings.Contains(path, "0123") {
+				want = 404
+			}
+			if got.status != want {
+				t.Errorf("%s, %s: status %d, want %d", name, path, got.status, want)
+			}
+			if tt.want != 200 && strings.Contains(got.body, "<nav") {
+				t.Errorf("%s, %s: gets the page", name, path)
+			}
+			if policy := got.header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") ||
+				strings.Contains(policy, "unsafe") {
+				t.Errorf("%s, %s: policy %q", name, path, policy)
+			}
+		}
+	}
+	form := w.do(t, http.MethodPost, "/requests", func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader("a=1")), 3
+	})
+	if form.status < 400 {
+		t.Errorf("a form of another site: status %d", form.status)
+	}
+	if style := w.do(t, http.MethodGet, "/assets/style.css", func(r *http.Request) {
+		r.Header.Del("Authorization")
+	}); style.status != http.StatusOK {
+		t.Errorf("the style for a stranger: status %d", style.status)
+	}
+	index := w.do(t, http.MethodGet, "/", func(r *http.Request) { r.Header.Set("Accept", "*/*") })
+	if !strings.Contains(index.body, "/api/v1/pages") {
+		t.Error("who is no browser does not get the index of operations")
+	}
+}
+
+func TestPagesListInPartsAndSayWhatIsWrong(t *testing.T) {
+	w := newWorld(t)
+	for i := range 250 {
+		w.told.Add(&journal.Entry{Method: "GET", URL: fmt.Sprintf("https://a.test/%d.", i), Status: 200, Outcome: "hit"})
+	}
+	seen := 0
+	for path := "/requests?q=host%3Aa.test"; path != ""; {
+		body := w.do(t, http.MethodGet, path, nil).body
+		seen += strings.Count(body, "<bdi>https://a.test/")
+		_, rest, more := strings.Cut(body, `<p class="more"><a href="`)
+		next, _, _ := strings.Cut(rest, `" rel="next"`)
+		if path = ""; more && !strings.Contains(next, "<") {
+			path = strings.ReplaceAll(next, "&amp;", "&")
+		}
+	}
+	if seen != 250 {
+		t.Errorf("%d requests are listed, want 250", seen)
+	}
+	got := w.do(t, http.MethodGet, "/requests?q="+url.QueryEscape("status:many"), nil)
+	if got.status != http.StatusBadRequest || !strings.Contains(got.body, "is not a number like 404") {
+		t.Errorf("a malformed filter: %d", got.status)
+	}
+	total := 0
+	for _, path := range []string{"/", "/assets/style.css", "/assets/live.js", "/assets/icon.svg"} {
+		total += len(w.do(t, http.MethodGet, path, nil).body)
+	}
+	if total > 100<<10 {
+		t.Errorf("the first load has %d bytes, want 100 KB at most", total)
+	}
+}
