@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -65,14 +66,19 @@ func measure(ctx context.Context, s settings, rows []*row) error {
 				return err
 			}
 			if used := r.peer.cpu() - before; round > 0 && got.answers > 0 {
-				r.cost = append(r.cost, float64(used.Microseconds())/float64(got.answers))
-				r.p50 = append(r.p50, milliseconds(got.at(.5)))
-				r.p99 = append(r.p99, milliseconds(got.at(.99)))
-				r.rate = append(r.rate, float64(got.answers)/got.length.Seconds())
+				r.add(got, used)
 			}
 		}
 	}
 	return nil
+}
+
+// add adds a measurement, of a load that used so much processor time.
+func (r *row) add(got tally, used time.Duration) {
+	r.cost = append(r.cost, float64(used.Microseconds())/float64(got.answers))
+	r.p50 = append(r.p50, milliseconds(got.at(.5)))
+	r.p99 = append(r.p99, milliseconds(got.at(.99)))
+	r.rate = append(r.rate, float64(got.answers)/got.length.Seconds())
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -89,7 +95,7 @@ func report(rows []*row) {
 		name := r.peer.name
 		if r.peer.converts && r.kind == htmlKind {
 			name += ", HTML as markdown"
-		} else if r.peer.converts {
+		} else if r.peer.converts && r.peer.variant == "" {
 			ours[key] = cost
 		}
 		times := "–"
@@ -104,9 +110,34 @@ func report(rows []*row) {
 	}
 }
 
-// open starts the peers. One that is not installed is left out and named.
-func open(ctx context.Context, s settings, o *origin) (peers []*peer, stop func()) {
-	for _, start := range []func(context.Context, settings, *origin) (*peer, error){ours, bare, squid, nginx, varnish} {
+// starter starts a peer.
+type starter func(context.Context, settings, *origin) (*peer, error)
+
+// anew starts readthru without answers that are given again: each hit is decided anew.
+func anew(ctx context.Context, s settings, o *origin) (*peer, error) {
+	s.memory = "0"
+	return variant(ctx, s, o, "decided anew")
+}
+
+// silent starts readthru with a log of warnings alone, for what a line of each request costs.
+func silent(ctx context.Context, s settings, o *origin) (*peer, error) {
+	s.log = "warn"
+	return variant(ctx, s, o, "log level warn")
+}
+
+// variant starts readthru with other settings, beside the one that is compared with the others.
+func variant(ctx context.Context, s settings, o *origin, name string) (*peer, error) {
+	p, err := oursIn(ctx, s, o, filepath.Join(s.dir, strings.ReplaceAll(name, " ", "-")))
+	if err == nil {
+		p.variant = name
+		p.name += ", " + name
+	}
+	return p, err
+}
+
+// open starts peers. One that is not installed is left out and named.
+func open(ctx context.Context, s settings, o *origin, starters ...starter) (peers []*peer, stop func()) {
+	for _, start := range starters {
 		p, err := start(ctx, s, o)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "left out:", strings.TrimSpace(err.Error()))
@@ -127,7 +158,7 @@ func hits(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	peers, stop := open(ctx, s, o)
+	peers, stop := open(ctx, s, o, ours, anew, silent, bare, squid, nginx, varnish)
 	defer stop()
 	var rows []*row
 	for _, size := range s.sizes {
@@ -166,7 +197,7 @@ func cold(ctx context.Context, s settings) error {
 	}
 	size := s.sizes[0]
 	var rows []*row
-	for _, start := range []func(context.Context, settings, *origin) (*peer, error){ours, squid} {
+	for _, start := range []starter{ours, squid} {
 		p, err := start(ctx, s, o)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "left out:", strings.TrimSpace(err.Error()))

@@ -178,30 +178,42 @@ func answer(r *bufio.Reader) (size int64, err error) {
 
 func connect(ctx context.Context, t target, host int) (net.Conn, error) {
 	ctx = context.WithoutCancel(ctx)
+	if !t.tunnel {
+		conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", t.addr)
+		if err != nil || t.tls == nil {
+			return conn, err
+		}
+		secure := tls.Client(conn, t.tls(hostName(host)))
+		return secure, secure.HandshakeContext(ctx)
+	}
+	to := t.authority(host)
+	if t.port == "" {
+		to += ":443"
+	}
+	conn, err := tunnelTo(ctx, t, to)
+	if err != nil {
+		return nil, err
+	}
+	secure := tls.Client(conn, t.tls(hostName(host)))
+	return secure, secure.HandshakeContext(ctx)
+}
+
+// tunnelTo opens a connection to a proxy and, by CONNECT, one through it.
+func tunnelTo(ctx context.Context, t target, to string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", t.addr)
 	if err != nil {
 		return nil, err
 	}
-	if t.tunnel {
-		to := t.authority(host)
-		if t.port == "" {
-			to += ":443"
-		}
-		if _, err := fmt.Fprintf(conn, "CONNECT %[1]s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", to); err != nil {
-			return nil, fmt.Errorf("CONNECT %s: %w", to, err)
-		}
-		resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
-		if err != nil {
-			return nil, fmt.Errorf("CONNECT %s: %w", to, err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("CONNECT %s: %s", to, resp.Status)
-		}
+	if _, err := fmt.Fprintf(conn, "CONNECT %[1]s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", to); err != nil {
+		return nil, fmt.Errorf("CONNECT %s: %w", to, err)
 	}
-	if t.tls == nil {
-		return conn, nil
+	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
+	if err != nil {
+		return nil, fmt.Errorf("CONNECT %s: %w", to, err)
 	}
-	secure := tls.Client(conn, t.tls(hostName(host)))
-	return secure, secure.HandshakeContext(ctx)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("CONNECT %s: %s", to, resp.Status)
+	}
+	return conn, nil
 }

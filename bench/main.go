@@ -8,6 +8,7 @@
 //	go run ./bench cold    [-pages 10000]
 //	go run ./bench miss
 //	go run ./bench fill    [-pages 10000]
+//	go run ./bench tunnels
 //	go run ./bench start   [-pages 10000]
 //	go run ./bench bounds  [-rounds 3]
 //	go run ./bench compare COMMIT
@@ -55,7 +56,8 @@ var measurements = map[string]struct {
 	"miss":  {1, miss},
 	"start": {10_000, start},
 
-	"bounds": {1, bounds},
+	"bounds":  {1, bounds},
+	"tunnels": {1, tunnels},
 }
 
 func main() {
@@ -69,7 +71,7 @@ func run(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(args) == 0 {
-		return errors.New("say what to measure: hits, cold, fill, miss, start, bounds or compare COMMIT")
+		return errors.New("say what to measure: hits, cold, fill, miss, tunnels, start, bounds or compare COMMIT")
 	}
 	what, args := args[0], args[1:]
 	if what == "serve" { // the bare net/http peer runs this program again
@@ -84,7 +86,7 @@ func run(args []string) error {
 		commit, args = args[0], args[1:]
 		m.pages, m.run = 512, func(ctx context.Context, s settings) error { return compare(ctx, s, commit) }
 	} else if !known {
-		return fmt.Errorf("unknown measurement %q: hits, cold, fill, miss, start, bounds or compare COMMIT", what)
+		return fmt.Errorf("unknown measurement %q: hits, cold, fill, miss, tunnels, start, bounds or compare COMMIT", what)
 	}
 	if runtime.GOOS != "linux" {
 		return errors.New("processor time is read from /proc: this needs Linux")

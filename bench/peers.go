@@ -19,6 +19,7 @@ type peer struct {
 	plain    target   // absolute-form requests, or origin-form to a server that stands in for the origin
 	secure   target   // TLS inside CONNECT, or TLS to a server that stands in for the origin; its addr is empty without
 	converts bool     // it answers HTML as markdown
+	variant  string   // how it differs from readthru with the run's settings; empty for that and for other programs
 }
 
 // cpu returns the processor time that the peer's processes have used; 0 for one that has none.
