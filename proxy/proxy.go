@@ -93,6 +93,7 @@ type Proxy struct {
 	log           *slog.Logger
 	policy        atomic.Pointer[policy]
 	tls           *tls.Config
+	tlsHere       *tls.Config // for clients on this machine
 	silentClients *silentClients
 	sessions      *sessions
 	repeats       *repeat.Table // nil: no answer is given again
@@ -126,6 +127,8 @@ func New(o Options) (*Proxy, error) {
 	p.pseudonym = "readthru-" + hex.EncodeToString(id)
 	p.via11 = "1.1 " + p.pseudonym
 	p.tls = p.newTLSConfig()
+	p.tlsHere = p.newTLSConfig()
+	p.tlsHere.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 	p.repeatLog.log = p.log
 	if o.Memory > 0 && o.Store != nil && o.Replay == nil {
 		p.repeats = repeat.New(o.Memory)
