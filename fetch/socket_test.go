@@ -38,7 +38,7 @@ func TestWebSocketsOfPagesReachWhatPagesReach(t *testing.T) {
 		if resp.Body != nil {
 			defer resp.Body.Close()
 		}
-		defer c.CloseNow()
+		defer c.CloseNow() //nolint:errcheck // it was only read
 		_, text, err := c.Read(ctx)
 		return string(text), err
 	}
