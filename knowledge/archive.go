@@ -49,12 +49,14 @@ type head struct {
 	FetchedAt time.Time     `json:"fetched_at,omitzero"`
 	Hash      string        `json:"hash"` // hex SHA-256 of the markdown
 	Length    int           `json:"length"`
+	Cleaned   bool          `json:"cleaned,omitempty"` // false: an older program stored it, before it cleaned texts
 }
 
 // archive keeps documents that are not pages. A document's key depends on its owner, its name and its content, so that
 // a document never changes: other content makes another document.
 type archive struct {
 	records *store.Records
+	clean   Cleaner
 }
 
 // The coders are shared: they hold no state between calls of the All functions.
@@ -147,6 +149,9 @@ func (a *archive) markdown(k page.Key) ([]byte, error) {
 	}
 	if len(md) != h.Length {
 		return nil, store.ErrNotFound
+	}
+	if !h.Cleaned {
+		md = a.clean(md, true)
 	}
 	return md, nil
 }

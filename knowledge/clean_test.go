@@ -134,3 +134,58 @@ func TestPackOfOthersIsCleaned(t *testing.T) {
 	}
 	checkBase(t, to, "docs", 1)
 }
+
+// An older program kept texts as they came: they are cleaned when they are read, and the index is made of them again.
+func TestTextsOfAnOlderProgramAreCleaned(t *testing.T) {
+	dir := t.TempDir()
+	k := open(t, dir, knowledge.Options{})
+	in := knowledge.Ingestion{Label: "old", Text: unseen, URL: "https://a.test/x"}
+	if _, err := k.Ingest(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	note, err := k.AddNote(knowledge.Note{Text: "On seals.\n\n" + unseen, Label: "la\u200bbel"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.shut(t)
+
+	k = open(t, dir, knowledge.Options{Clean: cleaner})
+	check := func() {
+		t.Helper()
+		d, err := k.Ingested(in.Label, in.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSeen(t, "an ingested text", string(d.Markdown))
+		got, err := k.Note(note.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSeen(t, "a note", got.Text)
+		if got.Label != "label" {
+			t.Errorf("the note's label is %q", got.Label)
+		}
+		found, err := k.Search(t.Context(), knowledge.Query{Text: "walrus shown hide"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range found.Hits {
+			if strings.Contains(h.Snippet, "HIDE") || strings.ContainsFunc(h.Snippet, isUnseen) {
+				t.Errorf("a hit shows %q", h.Snippet)
+			}
+		}
+	}
+	check() // before the index is made again
+	if err := k.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	for text, want := range map[string]int{"walrus": 2, "hide": 0} {
+		if found, err := k.Search(t.Context(), knowledge.Query{Text: text}); err != nil || len(found.Hits) != want {
+			t.Errorf("%q finds %d documents, %v, want %d", text, len(found.Hits), err, want)
+		}
+	}
+}

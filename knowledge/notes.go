@@ -86,6 +86,7 @@ const (
 // notes keeps notes and relations.
 type notes struct {
 	records *store.Records
+	clean   Cleaner
 	mu      sync.Mutex // over a look whether both ends are there and the write that builds on it
 }
 
@@ -218,6 +219,7 @@ func (s *notes) note(e end) (*Note, error) {
 		return nil, store.ErrNotFound
 	}
 	n.Doc = noteKey(e).Doc()
+	n.Text, n.Label = string(s.clean([]byte(n.Text), true)), string(s.clean([]byte(n.Label), false)) // an older one's
 	return &n, nil
 }
 

@@ -30,7 +30,8 @@ type Options struct {
 	// Convert makes markdown of a file that is none: HTML, PDF. If nil, such files are not taken.
 	Convert Converter
 
-	// Clean cleans the texts to keep that were not read as pages. If nil, they are kept as they come.
+	// Clean cleans the texts to keep that were not read as pages, and those that were kept without it when they are read.
+	// If nil, they are kept as they come.
 	Clean Cleaner
 
 	// Embeddings is asked for vectors. If nil, words alone find.
@@ -63,6 +64,7 @@ type Knowledge struct {
 	convert Converter
 	decode  func([]byte) []byte
 	clean   Cleaner
+	cleans  bool // clean was given
 
 	archive archive
 	index   *searchIndex
@@ -89,19 +91,21 @@ func Open(o Options) (*Knowledge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Clean == nil {
+	cleans := o.Clean != nil
+	if !cleans {
 		o.Clean = func(text []byte, _ bool) []byte { return text }
 	}
 	k := &Knowledge{
-		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode, clean: o.Clean,
+		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode,
+		clean: o.Clean, cleans: cleans,
 		split: SplitOptions{MaxChars: o.PassageChars},
 		wake:  make(chan struct{}, 1),
 	}
-	k.archive = archive{k.records}
+	k.archive = archive{k.records, k.clean}
 	if err := k.archive.repair(); err != nil {
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
-	k.notes.records = k.records
+	k.notes.records, k.notes.clean = k.records, k.clean
 	k.vectors = newVectors(vectorOptions{
 		records: k.records, model: o.Embeddings, withhold: o.Withhold, log: o.Log,
 		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.passages() },

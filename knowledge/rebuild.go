@@ -11,7 +11,8 @@ import (
 	"readthru/store"
 )
 
-// rebuildKey exists while the index is being rebuilt. splitKey holds the largest size of its passages.
+// rebuildKey exists while the index is being rebuilt. splitKey holds the largest size of its passages,
+// and that they are of texts without what no reader sees.
 const (
 	rebuildKey = "k/y"
 	splitKey   = "k/ys"
@@ -33,9 +34,12 @@ type rebuild struct {
 }
 
 // openRebuild decides at the start whether to rebuild: it continues an interrupted rebuild, and starts one if there is
-// no index or if the index has passages of another size.
+// no index, or if it has passages of another size or of texts that an older program did not clean.
 func (k *Knowledge) openRebuild() error {
 	size := strconv.Itoa(k.split.MaxChars)
+	if k.cleans {
+		size += " cleaned"
+	}
 	before, err := k.records.Get(splitKey)
 	if k.index.rebuilt || err != nil || string(before) != size {
 		changes := []store.Change{{Key: splitKey, Value: []byte(size)}}

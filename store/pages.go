@@ -35,7 +35,8 @@ type pageRecord struct {
 // versionRecord is an element of what pv/ holds, oldest first.
 type versionRecord struct {
 	Version
-	Body Sum
+	Body    Sum
+	Cleaned bool `json:"cleaned,omitempty"` // false: an older program stored it, see Options.Clean
 }
 
 // PutPage creates or updates the record of a page, adds a version when ContentHash changed, and writes the change-log
@@ -73,7 +74,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	if changed {
 		record.Page.UpdatedAt = now
 		before, dead = s.addVersion(b, k, versionRecord{
-			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum,
+			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum, s.clean != nil,
 		}, c)
 		kind := JobStored
 		if known {
@@ -211,7 +212,16 @@ func (s *Store) Markdown(k page.Key) ([]byte, error) {
 	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil || len(list) == 0 {
 		return nil, ErrNotFound
 	}
-	return s.readWhole(list[len(list)-1].Body)
+	return s.readVersion(list[len(list)-1])
+}
+
+// readVersion returns the content of a version.
+func (s *Store) readVersion(v versionRecord) ([]byte, error) {
+	md, err := s.readWhole(v.Body)
+	if err == nil && !v.Cleaned && s.clean != nil {
+		md = s.clean(md)
+	}
+	return md, err
 }
 
 // Versions returns the versions of a page, newest first; at most 50 are kept. The error is ErrNotFound.
@@ -235,7 +245,7 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	}
 	for _, each := range list {
 		if each.Time.Equal(v.Time) && each.ContentHash == v.ContentHash {
-			return s.readWhole(each.Body)
+			return s.readVersion(each)
 		}
 	}
 	return nil, ErrNotFound

@@ -48,6 +48,32 @@ func TestPageKeepsAVersionForEachContent(t *testing.T) {
 	}
 }
 
+// An older program stored what it was given: that is read through Options.Clean, and nothing else is.
+func TestVersionsOfAnOlderProgramAreCleaned(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	const url = "https://a.test/x"
+	putPage(t, s, url, "one <!-- HIDE -->")
+	closeStore(t, s)
+	s = openStore(t, store.Options{Dir: dir, Clean: func(markdown []byte) []byte {
+		return bytes.ReplaceAll(markdown, []byte("<!-- HIDE -->"), nil)
+	}})
+	k := page.KeyOf(url)
+	if md, err := s.Markdown(k); err != nil || string(md) != "one " {
+		t.Errorf("Markdown = %q, %v", md, err)
+	}
+	putPage(t, s, url, "two <!-- HIDE -->") // whoever stores it has cleaned it: this is code
+	versions, err := s.Versions(k)
+	if err != nil || len(versions) != 2 {
+		t.Fatalf("Versions = %d, %v, want 2", len(versions), err)
+	}
+	for i, want := range []string{"two <!-- HIDE -->", "one "} {
+		if md, err := s.VersionMarkdown(k, versions[i]); err != nil || string(md) != want {
+			t.Errorf("version %d = %q, %v, want %q", i, md, err, want)
+		}
+	}
+}
+
 func TestVersionsOfAPageAreBounded(t *testing.T) {
 	s := openStore(t, store.Options{})
 	const url = "https://a.test/x"

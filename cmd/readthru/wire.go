@@ -85,7 +85,10 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	if err != nil {
 		return nil, usageError{err}
 	}
-	c.store, err = store.Open(store.Options{Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Log: log})
+	c.store, err = store.Open(store.Options{
+		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Log: log,
+		Clean: func(markdown []byte) []byte { return cleanText(markdown, true) },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
