@@ -177,7 +177,7 @@ func (p *program) openServed(ctx context.Context, s *settings, how serving, log 
 const memoryLimit = 512 << 20
 
 // garbagePercent is how much garbage the daemon may hold, in percent of what is in use, unless GOGC says otherwise.
-// While pages are stored, 100 is a third more memory for some 8 % less processor time.
+// While pages are stored, 100 is a third more memory for some 5 % less processor time.
 const garbagePercent = 50
 
 func limitMemory() {
