@@ -7,7 +7,7 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance openapi search-corpus dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -70,6 +70,9 @@ faults: build ## what goes wrong around a daemon, for real: power cuts, kills, e
 
 mcp-conformance: build ## the protocol's own conformance suite, which npm fetches, against the daemon's /mcp
 	sh mcp/testdata/conformance "$(CURDIR)/bin/readthru"
+
+openapi: build ## Redocly's recommended rules, which npm fetches, against the daemon's /openapi.json
+	sh api/testdata/openapi "$(CURDIR)/bin/readthru"
 
 search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \

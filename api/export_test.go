@@ -19,3 +19,13 @@ func AsError(err error) *Error { return asError(err) }
 
 // WaitHooks waits until the work that hooks left is done.
 func (s *Server) WaitHooks() { s.hooks.running.Wait() }
+
+// ID returns the operationId of a method and path that Routes lists.
+func (s *Server) ID(route [2]string) string {
+	for _, o := range s.table {
+		if route == [2]string{o.method, o.path} {
+			return o.id
+		}
+	}
+	return ""
+}

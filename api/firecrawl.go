@@ -26,7 +26,7 @@ func firecrawlOperations(f *firecrawl.Service) []*operation {
 			o.limit = maxMCP
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
-			o.query = append(o.query, param{name, r.Query[name]})
+			o.query = append(o.query, param{name: name, about: r.Query[name]})
 		}
 		list = append(list, o)
 	}

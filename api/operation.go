@@ -24,7 +24,11 @@ type operation struct {
 }
 
 // param is a query parameter.
-type param struct{ name, about string }
+type param struct {
+	name, about string
+	of          reflect.Type // nil: text
+	low, high   int          // of a number: 0, 0 is unbounded
+}
 
 // typed is an operation whose parameters and answer are Go values. In is a struct with tags as [params] reads them, Out
 // is what the answer's JSON holds.

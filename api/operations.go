@@ -112,7 +112,8 @@ var (
 		"lists the proxy's last requests with what was done and why, newest first", (*Server).listRequests)
 	getRequest     = op("getRequest", "GET /api/v1/requests/{id}", "returns one of these requests", (*Server).getRequest)
 	exportRequests = stream("exportRequests", "GET /api/v1/requests/export",
-		"returns these requests as an HTTP archive (HAR), or as lines of JSON", "application/json", (*Server).serveRequests)
+		"returns these requests as an HTTP archive (HAR), or as lines of JSON", "application/json", (*Server).serveRequests,
+		answers[map[string]any])
 	_ = stream("watchEvents", "GET /api/v1/events", "stays open and tells of requests as they end", "text/event-stream",
 		(*Server).serveEvents)
 	getBackup = stream("getBackup", "GET /api/v1/backup", "returns a consistent copy of the store, for readthru restore",

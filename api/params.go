@@ -66,7 +66,8 @@ func paramsOf(in reflect.Type) *params {
 		at.high, _ = strconv.Atoi(high)
 		p.fields = append(p.fields, at)
 		if at.query != "" {
-			p.query = append(p.query, param{at.query, cmp.Or(f.Tag.Get("doc"), commonParams[at.query])})
+			about := cmp.Or(f.Tag.Get("doc"), commonParams[at.query])
+			p.query = append(p.query, param{at.query, about, f.Type, at.low, at.high})
 		}
 	}
 	return p

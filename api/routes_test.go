@@ -3,12 +3,16 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,6 +56,84 @@ func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {
 	}
 }
 
+// unrecorded are the operations without an example: their answers are bytes, stay open, or are this description.
+var unrecorded = []string{
+	"endRecording", "getAuthorityDER", "getBackup", "getOpenAPI", "holdDaemon", "openSession", "packBase", "recordSession",
+}
+
+// TestExamplesAreOfTheirSchemas holds what was recorded against the types as they are now.
+func TestExamplesAreOfTheirSchemas(t *testing.T) {
+	w := newWorld(t, nil)
+	type object = map[string]any
+	var doc object
+	if err := json.NewDecoder(ask(t, w.listen(t), "GET", "/openapi.json", "").Body).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	schemas := doc["components"].(object)["schemas"].(object)
+	var check func(where string, schema object, v any)
+	check = func(where string, schema object, v any) {
+		if ref, ok := schema["$ref"].(string); ok {
+			schema = schemas[ref[strings.LastIndexByte(ref, '/')+1:]].(object)
+		}
+		switch v := v.(type) {
+		case object:
+			known, _ := schema["properties"].(object)
+			other, _ := schema["additionalProperties"].(object)
+			if schema["type"] != "object" && len(schema) > 0 && schema["anyOf"] == nil {
+				t.Errorf("%s: an object, want %v", where, schema["type"])
+			}
+			for name, member := range v {
+				of, ok := known[name].(object)
+				switch {
+				case ok:
+					check(where+"."+name, of, member)
+				case other != nil:
+					check(where+"."+name, other, member)
+				case known != nil:
+					t.Errorf("%s: the schema lacks %s", where, name)
+				}
+			}
+		case []any:
+			of, _ := schema["items"].(object)
+			for _, item := range v {
+				check(where+"[]", of, item)
+			}
+		case string:
+			if want, ok := schema["type"].(string); ok && want != "string" {
+				t.Errorf("%s: a string, want %s", where, want)
+			}
+		}
+	}
+	of := func(where string, content any, wanted bool) {
+		for media, c := range content.(object) {
+			example, ok := c.(object)["example"]
+			if ok != wanted && !strings.Contains(media, "octet-stream") {
+				t.Errorf("%s has an example: %v", where, ok)
+			}
+			check(where, c.(object)["schema"].(object), example)
+		}
+	}
+	for path, methods := range doc["paths"].(object) {
+		for method, op := range methods.(object) {
+			op := op.(object)
+			wanted, where := !slices.Contains(unrecorded, op["operationId"].(string)), method+" "+path
+			if path == "/mcp" {
+				continue
+			}
+			of(where, op["responses"].(object)["200"].(object)["content"], wanted)
+			if body, ok := op["requestBody"].(object); ok {
+				of(where+": request", body["content"], wanted)
+			}
+			params, _ := op["parameters"].([]any)
+			for _, p := range params {
+				if p := p.(object); p["in"] == "path" && wanted && p["example"] == nil {
+					t.Errorf("%s has no example of %s", where, p["name"])
+				}
+			}
+		}
+	}
+}
+
 func TestEveryRouteWorks(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) {
 		o.Session, o.End = func(string) api.SessionStats { return api.SessionStats{} }, func() {}
@@ -61,22 +143,38 @@ func TestEveryRouteWorks(t *testing.T) {
 	addr := w.listen(t)
 	file := filepath.Join(t.TempDir(), "note.md")
 	write(t, file, "# Quinces\n\nA quince is hard and yellow, and `quince` is its name.\n")
+	recorded := map[string]any{}
 	for _, rt := range w.server.Routes() {
 		if staysOpen(rt[1]) || strings.HasPrefix(rt[1], "/api/v1/sessions/{name}/") {
 			continue // stays open: TestAServerIsHeldUpByLeases, TestSessionsAreCountedAndRecordedThroughServerAndClient
 		}
 		path, body := w.example(t, rt[0]+" "+rt[1], file)
 		resp := ask(t, addr, rt[0], path, body, "Content-Type: application/json")
-		if resp.StatusCode != http.StatusOK {
-			b, _ := io.ReadAll(resp.Body)
-			t.Errorf("%s %s: status %d: %s", rt[0], path, resp.StatusCode, b)
+		b, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%s %s: status %d: %s %v", rt[0], path, resp.StatusCode, b, err)
 		}
+		recorded[w.server.ID(rt)] = exampleOf(rt[1], path, body, resp.Header.Get("Content-Type"), b)
 		if rt[0] == "GET" {
 			if head := ask(t, addr, "HEAD", path, ""); head.StatusCode != http.StatusOK ||
 				head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") {
 				t.Errorf("HEAD %s: status %d, %s", path, head.StatusCode, head.Header.Get("Content-Type"))
 			}
 		}
+	}
+	if *update {
+		delete(recorded, "getOpenAPI") // it would hold itself
+		var lines []string
+		for _, id := range slices.Sorted(maps.Keys(recorded)) {
+			b, err := json.Marshal(map[string]any{id: recorded[id]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, string(b[1:len(b)-1]))
+		}
+		text := strings.NewReplacer(strings.TrimPrefix(w.origin.URL, "https://"), "93.184.215.14:443", addr, "localhost:7888",
+			filepath.Dir(file), "notes").Replace("{\n" + strings.Join(lines, ",\n") + "\n}\n")
+		write(t, "examples.json", text)
 	}
 	for _, path := range []string{
 		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a",
@@ -97,6 +195,65 @@ func TestEveryRouteWorks(t *testing.T) {
 			t.Errorf("GET %s: status %d, %s, want a problem with 400", path, resp.StatusCode, resp.Header.Get("Content-Type"))
 		}
 	}
+}
+
+var update = flag.Bool("update", false, "record the examples of /openapi.json")
+
+// exampleOf is an exchange as /openapi.json shows it.
+func exampleOf(pattern, target, body, media string, answer []byte) map[string]any {
+	e := map[string]any{}
+	path, query, _ := strings.Cut(target, "?")
+	if values, err := url.ParseQuery(query); err == nil && len(values) > 0 {
+		e["query"] = values
+	}
+	parts, of := strings.Split(path, "/"), map[string]string{}
+	for i, part := range strings.Split(pattern, "/") {
+		if strings.HasPrefix(part, "{") {
+			of[strings.Trim(part, "{}")], _ = url.PathUnescape(parts[i])
+		}
+	}
+	if len(of) > 0 {
+		e["path"] = of
+	}
+	if in := decoded([]byte(body)); in != nil {
+		e["body"] = in
+	}
+	switch {
+	case media == "application/json":
+		e["answer"] = shortened(decoded(answer))
+	case utf8.Valid(answer) && !strings.Contains(media, "octet-stream"):
+		e["answer"] = shortened(string(answer))
+	}
+	return e
+}
+
+// decoded returns a JSON object or list, or nil.
+func decoded(b []byte) (v any) {
+	if json.Unmarshal(b, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// shortened cuts what nobody reads in an example.
+func shortened(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = shortened(member)
+		}
+	case []any:
+		v = v[:min(2, len(v))]
+		for i, item := range v {
+			v[i] = shortened(item)
+		}
+		return v
+	case string:
+		if r := []rune(v); len(r) > 100 {
+			return string(r[:100]) + "…"
+		}
+	}
+	return v
 }
 
 // example makes what a route needs and returns a path and the content of a request that it answers.

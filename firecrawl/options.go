@@ -3,6 +3,7 @@ package firecrawl
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -86,6 +87,14 @@ var formats = map[string]string{
 	"markdown": "markdown", "html": "html", "rawHtml": "rawHtml", "links": "links",
 	"summary": "summary", "screenshot": "screenshot", "screenshot@fullPage": "screenshot",
 	"json": "json", "changeTracking": "changeTracking",
+}
+
+// JSONSchema describes its JSON form.
+func (f format) JSONSchema() map[string]any {
+	texts := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	return named(slices.Sorted(maps.Keys(formats)), map[string]any{
+		"schema": map[string]any{"type": "object"}, "prompt": map[string]any{"type": "string"}, "modes": texts,
+	})
 }
 
 // UnmarshalJSON reads a name, or an object whose type is a name.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -69,6 +70,17 @@ func (s *source) UnmarshalJSON(b []byte) error {
 	}
 	*s = source(f.Type)
 	return nil
+}
+
+// JSONSchema describes its JSON form.
+func (s source) JSONSchema() map[string]any { return named([]string{"web"}, nil) }
+
+// named is the schema of a name, or of an object whose type is the name.
+func named(names []string, options map[string]any) map[string]any {
+	name := map[string]any{"type": "string", "enum": names}
+	properties := map[string]any{"type": name}
+	maps.Copy(properties, options)
+	return map[string]any{"anyOf": []any{name, map[string]any{"type": "object", "properties": properties}}}
 }
 
 // periods are SearXNG's names for Google's.

@@ -142,6 +142,9 @@ func (w *wanted) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// JSONSchema describes its JSON form: anything.
+func (w wanted) JSONSchema() map[string]any { return map[string]any{} }
+
 func (w wanted) something() bool {
 	switch string(bytes.Join(bytes.Fields(w), nil)) {
 	case "", "null", "false", "0", `""`, "[]", "{}":

@@ -106,6 +106,12 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// JSONSchema describes that object.
+func (f Fields) JSONSchema() map[string]any {
+	texts := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	return map[string]any{"type": "object", "additionalProperties": texts}
+}
+
 // UnmarshalJSON reads what MarshalJSON writes.
 func (f *Fields) UnmarshalJSON(b []byte) error {
 	var m map[string][]string

@@ -29,3 +29,10 @@ func (m *Metadata) UnmarshalJSON(text []byte) error {
 	*m = all
 	return nil
 }
+
+// JSONSchema describes its JSON form.
+func (m Metadata) JSONSchema() map[string]any {
+	return map[string]any{
+		"type": "object", "additionalProperties": map[string]any{"type": []string{"string", "number", "boolean"}},
+	}
+}
