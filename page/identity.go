@@ -61,8 +61,9 @@ func Parse(raw string) (*url.URL, error) {
 }
 
 // Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment, dot segments
-// resolved, percent-escapes uniform, query sorted stably by name, tracking parameters dropped (rule E4). User info is
-// not part of a page's identity and is dropped too. It is a page's identity only: the HTTP cache keeps URLs exact.
+// resolved, percent-escapes uniform, one name for a repository of a forge, query sorted stably by name, tracking
+// parameters dropped (rule E4). User info is not part of a page's identity and is dropped too. It is a page's identity
+// only: the HTTP cache keeps URLs exact.
 func Normalize(u *url.URL) string {
 	host := *u
 	if name := u.Hostname(); strings.HasSuffix(name, ".") { // the root of names, which every host stands below
@@ -72,8 +73,26 @@ func Normalize(u *url.URL) string {
 	// JoinPath cleans dot segments and keeps a trailing slash.
 	joined := (&url.URL{Path: "/"}).JoinPath(uniformEscapes(u.EscapedPath()))
 	n.Path, n.RawPath = joined.Path, joined.RawPath
+	if path, ok := repositoryPath(u, &n); ok {
+		n.Path, n.RawPath = path, ""
+	}
 	n.RawQuery = normalizeQuery(u.RawQuery)
 	return n.String()
+}
+
+// repositoryPath returns the one path of a repository's page at a known forge, which has it under several: with a slash
+// at its end, and with ".git". Elsewhere "/a" and "/a/" may be two pages.
+func repositoryPath(u, n *url.URL) (string, bool) {
+	short := strings.TrimRight(n.Path, "/")
+	if short == n.Path && !strings.HasSuffix(short, ".git") {
+		return "", false
+	}
+	g, kind := RepositoryOf(u)
+	if kind != GitHubRepo && kind != Repository {
+		return "", false
+	}
+	short = strings.TrimSuffix(short, ".git")
+	return short, strings.EqualFold(short, "/"+g.Owner+"/"+g.Repo)
 }
 
 // uniformEscapes decodes the escapes of an escaped path that need not be, and writes the others in upper case (RFC
