@@ -138,7 +138,7 @@ func (t *tallies) list(k *kv, p page.Key, now time.Time, b *batch, before []*bat
 	c := t.loadLocked(k, key)
 	listed := c.Listed
 	if listed == 0 {
-		c.Listed = cmp.Or(c.Last, max(millis(now), 1))
+		c.Listed = cmp.Or(c.Last, unread(now))
 		b.set(recentKey(c.Listed, p), nil)
 		b.set(key, c.encode())
 	}
@@ -148,6 +148,10 @@ func (t *tallies) list(k *kv, p page.Key, now time.Time, b *batch, before []*bat
 	}
 	return err
 }
+
+// unread is where a page that nobody has read stands among those that were: after them, the latest first. Seconds in
+// the place of milliseconds are a day in January 1970.
+func unread(stored time.Time) int64 { return max(millis(stored)/1000, 1) }
 
 // deleteTally applies a batch that deletes a page, and deletes its counter.
 func (t *tallies) deleteTally(k *kv, p page.Key, b *batch) error {

@@ -13,7 +13,7 @@ import (
 type PageQuery struct {
 	Host   string // exactly, with its port unless that is the default
 	Text   string // part of title or URL, in any case
-	Sort   string // "recent" (default: last visit first), "visits" (most first), "url" or "tokens" (most first)
+	Sort   string // "recent" (default: last visit first, unread last), "visits" (most first), "url" or "tokens" (most first)
 	Cursor string // as returned by the call before
 	Limit  int    // 0: 50; at most 1000
 }
@@ -125,7 +125,7 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 		default:
 			placed.Number = max(millis(p.LastVisitedAt), 0)
 			if p.LastVisitedAt.IsZero() {
-				placed.Number = millis(p.CreatedAt)
+				placed.Number = unread(p.CreatedAt)
 			}
 		}
 		if after == nil || placed.compare(*after) > 0 {

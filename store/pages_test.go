@@ -188,6 +188,14 @@ func TestListsGiveEachOnceAndInOrder(t *testing.T) {
 			t.Errorf("Pages(%+v): %d pages, want %d", tt.query, len(all), tt.want)
 		}
 	}
+	putPage(t, s, "https://a.test/crawled", "Nobody has read this.")
+	for _, q := range []store.PageQuery{{}, {Host: "a.test"}} {
+		q.Limit = 100
+		all, _, err := s.Pages(q)
+		if err != nil || len(all) == 0 || all[len(all)-1].URL != "https://a.test/crawled" {
+			t.Errorf("Pages(%+v): a page that nobody read is not the last: %v", q, err)
+		}
+	}
 	for _, q := range []store.PageQuery{{Sort: "odd"}, {Cursor: "%%"}, {Cursor: "eHh4"}, {Sort: "url", Cursor: "eHh4"}} {
 		if _, _, err := s.Pages(q); err == nil {
 			t.Errorf("Pages(%+v): no error", q)
