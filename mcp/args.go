@@ -130,8 +130,11 @@ func read(raw json.RawMessage, params []param) (args arguments, notes []string, 
 		if args[p.name] == nil && p.def != nil {
 			args[p.name] = p.def
 		}
-		if p.required && (args[p.name] == nil || args[p.name] == "") {
+		if p.required && args[p.name] == nil {
 			return nil, nil, argumentError{fmt.Sprintf("'%s' is a required property", p.name)}
+		}
+		if p.required && args[p.name] == "" {
+			return nil, nil, argumentError{fmt.Sprintf("'%s' is empty", p.name)}
 		}
 	}
 	if len(unknown) > 0 {

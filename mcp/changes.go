@@ -22,8 +22,7 @@ func changesTool() tool {
 			},
 			cursorParam,
 		},
-		shape: "version string, changed boolean, changes array, next_cursor string",
-		run:   runChanges,
+		run: runChanges,
 	}
 }
 
@@ -55,10 +54,11 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.value["doc"], r.value["url"], r.value["changed"], r.value["version"] = d.Doc, d.URL, d.Changed, d.Now.ContentHash
+	r.value = nil // it would hold the texts again
+	r.about = map[string]any{"doc": d.Doc, "url": d.URL, "changed": d.Changed, "version": d.Now.ContentHash}
 	head := "Version " + fmt.Sprintf("%.12s", d.Now.ContentHash) + " of " + day(d.Now.Time)
 	if d.Since != nil {
-		r.value["since"] = map[string]any{"version": d.Since.ContentHash, "time": d.Since.Time}
+		r.about["since"] = map[string]any{"version": d.Since.ContentHash, "time": d.Since.Time}
 		head += fmt.Sprintf(", compared with %.12s of %s", d.Since.ContentHash, day(d.Since.Time))
 	}
 	r.text = head + ":\n" + r.text
