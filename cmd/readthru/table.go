@@ -53,8 +53,12 @@ func layout(header []string, rows [][]string, limit int) string {
 	return b.String()
 }
 
-// foreign are the columns with text from the web, which may be cut: half an id or a time would be useless.
-var foreign = []string{"TITLE", "URL", "AGENT", "SESSION"}
+// foreign are the columns with text from the web and of people, which may be cut: half an id or a time would be
+// useless.
+var foreign = []string{
+	"TITLE", "URL", "AGENT", "SESSION", "CLIENT", "SOURCE", "DESCRIPTION", "ERROR", "TEXT", "SUBJECT", "SUBJECTS",
+	"HEADING", "PAGE", "HOST",
+}
 
 // fit narrows the widest foreign columns until all columns together are at most limit wide, but none below its header.
 func fit(widths []int, header []string, limit int) {

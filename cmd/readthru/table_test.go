@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,35 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		for line := range strings.Lines(got) {
 			if n := cells(strings.TrimSuffix(line, "\n")); n > tt.limit {
 				t.Errorf("%s: %q is %d wide, over %d", tt.name, line, n, tt.limit)
+			}
+		}
+	}
+}
+
+func TestEveryListFitsTheTerminal(t *testing.T) {
+	long := strings.Repeat("words ", 40)
+	for _, header := range [][]string{
+		{"HOST", "TRAIT", "SINCE", "UNTIL", "CLIENT"},
+		{"NAME", "SOURCE", "DOCUMENTS", "PASSAGES", "UPDATED", "DESCRIPTION"},
+		{"PASSAGES", "SUBJECT"},
+		{"PASSAGE", "HEADING", "SUBJECTS"},
+		{"ID", "KIND", "KB", "STATE", "DONE", "BEGAN", "ERROR"},
+		{"ID", "KEPT", "SUBJECTS", "TEXT"},
+		{"TYPE", "PAGE", "URL"},
+		{"TIME", "SOURCE", "FROM", "TOKENS", "SESSION", "AGENT", "URL"},
+	} {
+		row := make([]string, len(header))
+		for i, name := range header {
+			row[i] = "short"
+			if slices.Contains(foreign, name) {
+				row[i] = long
+			}
+		}
+		for _, limit := range []int{80, 120} {
+			for line := range strings.Lines(layout(header, [][]string{row}, limit)) {
+				if n := cells(strings.TrimSuffix(line, "\n")); n > limit {
+					t.Errorf("%v: a line of %d, over %d", header, n, limit)
+				}
 			}
 		}
 	}
