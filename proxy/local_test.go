@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -45,6 +46,9 @@ func TestOnboardingPageIsServedThroughTheProxyAndAtTheListener(t *testing.T) {
 
 func TestCertificateAndAutoConfigurationAreServed(t *testing.T) {
 	b := newBench(t, nil, nil)
+	if _, body := b.get("http://readthru.local/"); strings.Contains(body, filepath.Dir(b.authority.CertFile())) {
+		t.Errorf("the page names a directory of this machine: %s", body)
+	}
 	if _, body := b.get("http://readthru.local/ca.pem"); body != string(b.authority.PEM()) {
 		t.Errorf("ca.pem: %q", body)
 	}
