@@ -22,7 +22,7 @@ func mustParse(tb testing.TB, raw string) *url.URL {
 
 func TestNewPageKnowsWhatItsURLTells(t *testing.T) {
 	p := page.New(mustParse(t, "https://GitHub.com:443/golang/go/?utm_source=x#readme"))
-	if p.NormalizedURL != "https://github.com/golang/go/" || p.Type != page.GitHubRepo || p.Display != "golang/go" {
+	if p.NormalizedURL != "https://github.com/golang/go" || p.Type != page.GitHubRepo || p.Display != "golang/go" {
 		t.Errorf("normalised %q, type %q, display %q", p.NormalizedURL, p.Type, p.Display)
 	}
 	if want := page.KeyOf(p.NormalizedURL).Doc(); p.Doc != want {
