@@ -182,8 +182,8 @@ func (o Outcome) Summary() string {
 	return ""
 }
 
-// Why returns the reason of the outcome in a sentence, and the section of RFC 9111 that decided; both are "" for the zero
-// value.
+// Why returns the reason of the outcome in a sentence, and the section of RFC 9111 that decided. For the zero value
+// both are "".
 func (o Outcome) Why() (reason, section string) {
 	switch {
 	case o.Unasked():

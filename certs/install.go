@@ -30,16 +30,6 @@ func (a *Authority) Uninstall() (notes []string, err error) {
 		"removed from", removeNSS)
 }
 
-// leaveNoLinks makes update-ca-certificates build /etc/ssl/certs anew, in which it otherwise leaves links to what was
-// removed, until undo is called.
-func leaveNoLinks() (undo func()) {
-	command := truststore.SystemTrustCommand
-	if len(command) == 1 && filepath.Base(command[0]) == "update-ca-certificates" {
-		truststore.SystemTrustCommand = []string{command[0], "--fresh"}
-	}
-	return func() { truststore.SystemTrustCommand = command }
-}
-
 // everyStore applies system and nss to the trust stores; verb is for the notes.
 func (a *Authority) everyStore(system func() error, verb string,
 	nss func(certutil, db, nickname, certFile string) error,

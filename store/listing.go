@@ -13,7 +13,7 @@ import (
 type PageQuery struct {
 	Host   string // exactly, with its port unless that is the default
 	Text   string // part of title or URL, in any case
-	Sort   string // "recent" (default: last visit first, unread last), "visits" (most first), "url" or "tokens" (most first)
+	Sort   string // "recent" (default: last visit first, unread last), "visits" or "tokens" (most first), or "url"
 	Cursor string // as returned by the call before
 	Limit  int    // 0: 50; at most 1000
 }
