@@ -55,9 +55,10 @@ func serve(addr string) error {
 	})
 	http.HandleFunc("/counters", func(w http.ResponseWriter, r *http.Request) {
 		dir := r.URL.Query().Get("dir")
-		if err := coverage.WriteMetaDir(dir); err != nil {
+		// The counters come first: what runs while the names are written is not of the request.
+		if err := coverage.WriteCountersDir(dir); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
-		} else if err := coverage.WriteCountersDir(dir); err != nil {
+		} else if err := coverage.WriteMetaDir(dir); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	})
