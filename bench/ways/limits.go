@@ -6,10 +6,10 @@ import (
 )
 
 // limits are what the ways have reached so far: lower them when one becomes shorter. Depths are exact. Functions have
-// about 3 % of room, because some of what runs after an answer may run before it. The store's writer of visits begins at
-// once, beside the answer, so that its functions count too: some 30 of a hit that is given again are its own, and up to
-// 105 the writer's. The goals are met: a hit at most 8 deep, a page at most 12 deep to the origin, and fewer than 120
-// functions for a hit that is given again.
+// about 3 % of room, because some of what runs after an answer may run before it. The store's writer of visits begins
+// at once, beside the answer, so that its functions count too: some 30 of a hit that is given again are its own, and up
+// to 105 the writer's. The goals are met: a hit at most 8 deep, a page at most 12 deep to the origin, and fewer than
+// 120 functions for a hit that is given again.
 var limits = map[string]struct {
 	functions               int // until the answer
 	store, origin, renderer int // the deepest stack at the door
