@@ -151,6 +151,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if d.partOf != nil {
 		w = hidden.NewPart(root, d.partOf.unseen.PageShown)
 	}
+	unwrapShadowRoots(body, w) // before words are counted: what a host shows is in its template
 	c := count(ctx, root)
 	switch {
 	case noscriptPage(body, c):

@@ -18,7 +18,6 @@ import (
 // normalise rewrites the elements below body into the few forms that the renderer knows. It needs the classes and
 // inputs that later steps remove. w removes text that readers do not see.
 func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cleaner) {
-	unwrapShadowRoots(body, w)
 	lazyImages(body)
 	w.Formulas(body)
 	for _, source := range formula.Normalise(body) {

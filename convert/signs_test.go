@@ -37,6 +37,19 @@ func TestSigns(t *testing.T) {
 		},
 		{"the thread in noscript", "<body><noscript>" + strings.Repeat(someWords, 10) +
 			"</noscript><script src=x.js></script>", false, false, false},
+		{
+			"text in a shadow root", "<x-page><template shadowrootmode=open><p>" + strings.Repeat(someWords, 4) +
+				"<x-part><template shadowrootmode=open><p>" + strings.Repeat(someWords, 4) +
+				"</template></x-part></template></x-page><script src=x.js></script>", false, false, false,
+		},
+		{
+			"an empty mount in a shadow root", "<x-page><template shadowrootmode=open><div id=app></div><p>" +
+				strings.Repeat(someWords, 4) + "</template></x-page><script src=x.js></script>", true, false, false,
+		},
+		{
+			"text in a template", "<x-page><template><p>" + strings.Repeat(someWords, 10) +
+				"</template></x-page><script src=x.js></script>", true, false, false,
+		},
 		{"an error with success", "<title>Page not found</title><p>" + strings.Repeat(someWords, 2), false, false, true},
 		{"404 in the heading", "<h1>Error 404</h1><p>" + strings.Repeat(someWords, 2), false, false, true},
 		{"a page about 404", "<title>How to fix error 404</title><p>" + strings.Repeat(someWords, 10), false, false, false},
@@ -53,9 +66,10 @@ func TestSigns(t *testing.T) {
 }
 
 func TestOnlyVisibleWordsAreCounted(t *testing.T) {
-	s := parse(t, "<title>no no</title><p>one two3 four-five<script>x y z</script><style>a b</style><svg><text>no</text></svg><template>no</template>").Signs()
-	if s.Words != 4 {
-		t.Errorf("Words = %d, want 4", s.Words)
+	s := parse(t, "<title>no no</title><p>one two3 four-five<script>x y z</script><style>a b</style><svg><text>no</text></svg><template>no</template>"+
+		"<x-y>not slotted<i slot=s>five</i><template shadowrootmode=open>six <slot name=s></slot><style>no</style></template></x-y>").Signs()
+	if s.Words != 6 {
+		t.Errorf("Words = %d, want 6", s.Words)
 	}
 }
 

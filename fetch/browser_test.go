@@ -144,6 +144,29 @@ func newLedger(data string) *ledger {
 	return l
 }
 
+func TestAShadowRootIsNoThinPage(t *testing.T) { // rule C2
+	text := "<h1>Harbour</h1>" + strings.Repeat("<p>"+shellText+"</p>", 6)
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		switch r.URL.Path {
+		case "/declared":
+			_, _ = fmt.Fprintf(w, `<!doctype html><title>H</title><x-story><template shadowrootmode=open>%s</template></x-story>
+				<script>void 0</script>`, text)
+		case "/attached":
+			_, _ = fmt.Fprintf(w, `<!doctype html><title>H</title><x-story></x-story><script>
+				customElements.define('x-story', class extends HTMLElement {
+					connectedCallback() { this.attachShadow({mode: 'closed'}).innerHTML = %q; }
+				});</script>`, text)
+		}
+	}))
+	for path, source := range map[string]page.Source{"/declared": page.Local, "/attached": page.Browser} {
+		ans := c.read(t, "https://site.test"+path)
+		if n := strings.Count(string(ans.Body), shellText); ans.Page.Source != source || len(ans.Page.Warnings) != 0 || n != 6 {
+			t.Errorf("%s by %s, warnings %q, %d of 6 paragraphs", path, ans.Page.Source, ans.Page.Warnings, n)
+		}
+	}
+}
+
 func TestAForcedReadRunsTheBrowser(t *testing.T) { // rule A12
 	l := newLedger("max-age=600")
 	c := withBrowser(t, "", l)

@@ -53,6 +53,7 @@ func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 		}
 		t.Skipf("the packages are not there, .ci/npm fetches them: %v", err)
 	}
+	told := len(strings.Fields(strings.Join(append([]string{story.Title}, story.Paragraphs...), " ")))
 	var all sync.WaitGroup
 	for _, f := range files {
 		all.Go(func() {
@@ -76,6 +77,14 @@ func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 				p.Requests, p.Refused, p.Unsettled)
 			if missing > 0 {
 				t.Errorf("%s lacks %d of %d parts", f.Name(), missing, 1+len(story.Paragraphs))
+			}
+			doc, err := convert.Parse(context.Background(), p.HTML, "text/html; charset=utf-8", p.URL)
+			if err != nil {
+				t.Errorf("%s: %v", f.Name(), err)
+				return
+			}
+			if words := doc.Signs().Words; words < told {
+				t.Errorf("%s: %d words are counted, the story has %d", f.Name(), words, told)
 			}
 		})
 	}
