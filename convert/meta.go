@@ -148,21 +148,14 @@ func (h *head) link(n *html.Node, u *url.URL) {
 	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
 		return
 	}
-	if strings.Contains(rel, " canonical ") && h.canonical == "" && sameSite(u, target) {
+	if strings.Contains(rel, " canonical ") && h.canonical == "" &&
+		page.SameSite(u.Hostname(), target.Hostname()) {
 		h.canonical = target.String()
 	}
 	if strings.Contains(rel, " alternate ") && h.twin == "" &&
 		strings.HasPrefix(strings.ToLower(dom.Attr(n, "type")), "text/markdown") {
 		h.twin = target.String()
 	}
-}
-
-// sameSite reports whether two URLs have the same host, or one host is a subdomain of the other (www, m, amp).
-func sameSite(a, b *url.URL) bool {
-	x, y := strings.TrimPrefix(strings.ToLower(a.Hostname()), "www."),
-		strings.TrimPrefix(strings.ToLower(b.Hostname()), "www.")
-	return x == y || strings.Contains(y, ".") && strings.HasSuffix(x, "."+y) || strings.Contains(x, ".") &&
-		strings.HasSuffix(y, "."+x)
 }
 
 // put sets key unless it is set already or value is empty.

@@ -21,7 +21,8 @@ func TestFrontMatterHoldsWhatIsKnown(t *testing.T) {
 	if got := p.FrontMatter(); got != want {
 		t.Errorf("FrontMatter:\n%s\nwant:\n%s", got, want)
 	}
-	if got := (&page.Page{Record: page.Record{URL: "https://a.test/"}}).FrontMatter(); got != "---\nurl: https://a.test/\n---\n\n" {
+	bare := &page.Page{Record: page.Record{URL: "https://a.test/"}}
+	if got := bare.FrontMatter(); got != "---\nurl: https://a.test/\n---\n\n" {
 		t.Errorf("FrontMatter of a bare page: %q", got)
 	}
 }

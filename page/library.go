@@ -1,6 +1,7 @@
 package page
 
 import (
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -106,10 +107,19 @@ func withoutVersion(name, mark string) string {
 
 // siteName returns what a host is called: of docs.example.co.uk, example.
 func siteName(host string) string {
-	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
+	name, _, _ := strings.Cut(registrable(host), ".")
+	return name
+}
+
+// registrable returns a host's registrable domain, in lower case: of docs.example.co.uk, example.co.uk. It is empty for
+// an address, for a public suffix, and for a name of one label.
+func registrable(host string) string {
+	if net.ParseIP(strings.Trim(host, "[]")) != nil {
+		return ""
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimSuffix(strings.ToLower(host), "."))
 	if err != nil {
 		return ""
 	}
-	name, _, _ := strings.Cut(domain, ".")
-	return name
+	return domain
 }
