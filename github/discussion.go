@@ -104,18 +104,10 @@ func (r *read) requestDiscussion(ctx context.Context) (*Page, error) {
 
 // discussion reads an issue or pull request of GitHub.
 func (hub) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
-	repo, n := forges[page.GitHub].repository(r.t), fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber))
-	d := &discussion{Target: r.t}
-	head, private, err := r.apiShown(ctx, repo.JoinPath("issues", n), r.validator, &d.issue)
+	repo, n := forges[page.GitHub].repository(r.t), r.number()
+	d, head, err := r.opening(ctx, repo)
 	if err != nil {
 		return nil, nil, err
-	}
-	d.private = private
-	if d.PullRequest != nil {
-		d.pull = new(pull)
-		if _, err := r.api(ctx, repo.JoinPath("pulls", n), "", d.pull); err != nil {
-			return nil, nil, err
-		}
 	}
 	if d.comments, err = comments[comment](ctx, r, repo.JoinPath("issues", n, "comments"), "", d.Comments); err != nil {
 		return nil, nil, err
@@ -124,6 +116,27 @@ func (hub) discussion(ctx context.Context, r *read) (*discussion, http.Header, e
 		d.reviews, err = comments[comment](ctx, r, repo.JoinPath("pulls", n, "comments"), "", d.pull.Reviews)
 	}
 	return d, head, err
+}
+
+// number returns the number of the issue or pull request that is read.
+func (r *read) number() string { return fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber)) }
+
+// opening reads an issue or a pull request without its comments, from the API of a repository at GitHub or a forge whose
+// API is made after it.
+func (r *read) opening(ctx context.Context, repo *url.URL) (*discussion, http.Header, error) {
+	d := &discussion{Target: r.t}
+	head, private, err := r.apiShown(ctx, repo.JoinPath("issues", r.number()), r.validator, &d.issue)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.private = private
+	if d.PullRequest != nil {
+		d.pull = new(pull)
+		if _, err := r.api(ctx, repo.JoinPath("pulls", r.number()), "", d.pull); err != nil {
+			return nil, nil, err
+		}
+	}
+	return d, head, nil
 }
 
 // comments reads n comments at u, at most maxComments, with a query besides that of the pages.

@@ -38,18 +38,12 @@ func (tea) gitUser() string { return "oauth2" }
 
 // discussion reads an issue or a pull request. Gitea's API is made after GitHub's.
 func (g tea) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
-	repo, n := g.repository(r.t), fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber))
-	d := &discussion{Target: r.t}
-	head, private, err := r.apiShown(ctx, repo.JoinPath("issues", n), r.validator, &d.issue)
+	repo, n := g.repository(r.t), r.number()
+	d, head, err := r.opening(ctx, repo)
 	if err != nil {
 		return nil, nil, err
 	}
-	d.private = private
-	if d.PullRequest != nil {
-		d.pull = new(pull)
-		if _, err := r.api(ctx, repo.JoinPath("pulls", n), "", d.pull); err != nil {
-			return nil, nil, err
-		}
+	if d.pull != nil {
 		if d.reviews, err = g.reviews(ctx, r, repo.JoinPath("pulls", n, "reviews")); err != nil {
 			return nil, nil, err
 		}
