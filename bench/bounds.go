@@ -126,7 +126,7 @@ func idleMemory(ctx context.Context, s settings, o *origin, ask page, secure boo
 // rawOrigin answers every connection with what respond writes after a request, on a plain and a TLS port, which it sets
 // in o.
 func rawOrigin(ctx context.Context, o *origin, respond func(path string, w *bufio.Writer) error) error {
-	cert, err := tls.LoadX509KeyPair(o.leafFile, o.keyFile)
+	cert, err := tls.LoadX509KeyPair(o.leafFile, o.leafFile)
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
+
+	"readthru/webtest"
 )
 
 // slower is the share by which a hit may cost more than at another commit before that counts.
@@ -69,19 +70,19 @@ func compare(ctx context.Context, s settings, commit string) error {
 	return nil
 }
 
-// build builds the program as of a commit of this repository and returns the path of the binary.
+// build builds the program as of a commit of this repository, in a folder, and returns the path of the binary.
 func build(ctx context.Context, dir, commit string) (string, error) {
-	tree, binary := filepath.Join(dir, "tree"), filepath.Join(dir, "readthru-before")
-	for _, c := range [][]string{
-		{"git", "worktree", "add", "--detach", tree, commit},
-		{"go", "-C", tree, "build", "-trimpath", "-o", binary, "./cmd/readthru"},
-		{"git", "worktree", "remove", "--force", tree},
-	} {
-		cmd := exec.CommandContext(ctx, c[0], c[1:]...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s: %v: %w: %s", commit, c, err, out)
-		}
+	tree := filepath.Join(dir, "tree")
+	if err := git(ctx, "worktree", "add", "--detach", tree, commit); err != nil {
+		return "", err
 	}
-	return binary, nil
+	binary, err := webtest.Build(ctx, dir, "-C", tree)
+	return binary, errors.Join(err, git(ctx, "worktree", "remove", "--force", tree))
+}
+
+func git(ctx context.Context, args ...string) error {
+	if out, err := exec.CommandContext(ctx, "git", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("git %v: %w: %s", args, err, out)
+	}
+	return nil
 }

@@ -13,11 +13,7 @@ import (
 // filling measures what it costs to store pages that nobody has read before, as fast as they come: processor time for
 // each tenth of them, and what the daemon holds in memory, at most, then and thirty quiet seconds later.
 func filling(ctx context.Context, s settings) error {
-	o, err := newOrigin(ctx, s)
-	if err != nil {
-		return err
-	}
-	p, err := ours(ctx, s, o)
+	_, p, err := ourselves(ctx, s)
 	if err != nil {
 		return err
 	}

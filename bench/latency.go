@@ -10,11 +10,7 @@ import (
 // miss measures how long an agent waits for a page that nobody has read before: straight from the origin and through
 // each peer.
 func miss(ctx context.Context, s settings) error {
-	o, err := newOrigin(ctx, s)
-	if err != nil {
-		return err
-	}
-	us, err := ours(ctx, s, o)
+	o, us, err := ourselves(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -49,11 +45,7 @@ func miss(ctx context.Context, s settings) error {
 // start measures how long a fresh process takes to its first answer, and what it holds in memory, with many pages
 // stored.
 func start(ctx context.Context, s settings) error {
-	o, err := newOrigin(ctx, s)
-	if err != nil {
-		return err
-	}
-	p, err := ours(ctx, s, o)
+	o, p, err := ourselves(ctx, s)
 	if err != nil {
 		return err
 	}

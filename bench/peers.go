@@ -37,6 +37,16 @@ func trusting(roots *x509.CertPool) func(host string) *tls.Config {
 	}
 }
 
+// ourselves starts an origin, and readthru on free ports before it.
+func ourselves(ctx context.Context, s settings) (*origin, *peer, error) {
+	o, err := newOrigin(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := ours(ctx, s, o)
+	return o, p, err
+}
+
 // ours starts readthru on free ports.
 func ours(ctx context.Context, s settings, o *origin) (*peer, error) {
 	return oursIn(ctx, s, o, filepath.Join(s.dir, "data"))
@@ -227,14 +237,14 @@ http {
 	scgi_temp_path %[1]s/scgi;
 	server {
 		listen 127.0.0.1:%[2]s; listen 127.0.0.1:%[3]s ssl;
-		ssl_certificate %[4]s; ssl_certificate_key %[5]s;
+		ssl_certificate %[4]s; ssl_certificate_key %[4]s;
 		location / {
-			proxy_pass http://127.0.0.1:%[6]s; proxy_http_version 1.1; proxy_set_header Host $host;
+			proxy_pass http://127.0.0.1:%[5]s; proxy_http_version 1.1; proxy_set_header Host $host;
 			proxy_cache pages; proxy_cache_key $host$request_uri;
 		}
 	}
 }
-`, dir, plain, secure, o.leafFile, o.keyFile, o.plain)
+`, dir, plain, secure, o.leafFile, o.plain)
 	if os.Geteuid() == 0 {
 		config = "user root;\n" + config
 	}

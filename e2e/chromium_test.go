@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"readthru/needs"
 	"readthru/render/rendertest"
 )
 
 // Chromium believes our certificates from "ca install" to "ca uninstall", with no error ignored. The system's own store
 // is left alone: the programs that would change it do nothing here.
 func TestChromiumTrustsTheAuthorityWhileItIsInstalled(t *testing.T) {
-	chromium, certutil := need(t, "chromium"), need(t, "certutil")
+	chromium, certutil := needs.Program(t, "chromium"), needs.Program(t, "certutil")
 	d := serveIn(t, newWeb(t, site()), rendertest.Dir(t))
 	db := filepath.Join(d.dir, ".local", "share", "pki", "nssdb")
 	if err := os.MkdirAll(db, 0o700); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/needs"
 	"readthru/render/rendertest"
 )
 
@@ -30,7 +31,7 @@ func TestRunPrintsMarkdown(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.client, func(t *testing.T) {
-			need(t, tt.client)
+			needs.Program(t, tt.client)
 			dir := t.TempDir()
 			out, stderr, err := command(t, environ(w, dir), binary, append([]string{"run", "--"}, tt.args...)...)
 			if err != nil {
@@ -60,7 +61,7 @@ func (d *daemon) withEnv(script string) (string, error) {
 }
 
 func TestGitClonesOverHTTPSAsWithoutUs(t *testing.T) {
-	git := need(t, "git")
+	git := needs.Program(t, "git")
 	root := t.TempDir()
 	work := filepath.Join(root, "work")
 	for _, args := range [][]string{
@@ -93,11 +94,14 @@ func TestGitClonesOverHTTPSAsWithoutUs(t *testing.T) {
 }
 
 func TestNodeFetchReadsMarkdownWhereNodeHonoursTheProxy(t *testing.T) {
-	need(t, "node")
+	needs.Program(t, "node")
 	d := serve(t, newWeb(t, site()))
 	script := `node -e '
 const [major, minor] = process.versions.node.split(".").map(Number);
-if (major < 22 || major === 22 && minor < 21 || major === 24 && minor < 5) { console.log("unsupported"); process.exit(0); }
+if (major < 22 || major === 22 && minor < 21 || major === 24 && minor < 5) {
+	console.log("unsupported");
+	process.exit(0);
+}
 fetch("https://site.test/guide/page").then(r => r.text()).then(t => console.log(t), e => { console.error(e); process.exit(1); });'`
 	out, err := d.withEnv(script)
 	if err != nil {
@@ -117,7 +121,7 @@ fetch("https://site.test/guide/page").then(r => r.text()).then(t => console.log(
 }
 
 func TestChromiumReadsThePageAsTheOriginMadeItAndItIsRemembered(t *testing.T) {
-	chromium, certutil := need(t, "chromium"), need(t, "certutil")
+	chromium, certutil := needs.Program(t, "chromium"), needs.Program(t, "certutil")
 	d := serveIn(t, newWeb(t, site()), rendertest.Dir(t))
 	db := filepath.Join(d.dir, ".pki", "nssdb")
 	if err := os.MkdirAll(db, 0o700); err != nil {
@@ -152,7 +156,7 @@ func TestChromiumReadsThePageAsTheOriginMadeItAndItIsRemembered(t *testing.T) {
 }
 
 func TestPythonPostsAndReadsJSONAsWithoutUs(t *testing.T) {
-	need(t, "python3")
+	needs.Program(t, "python3")
 	d := serve(t, newWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"method": %q, "length": %d}`, r.Method, r.ContentLength)

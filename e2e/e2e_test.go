@@ -5,20 +5,13 @@ package e2e_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
 	"flag"
 	"fmt"
 	"io"
 	"log"
-	"math/big"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -29,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"readthru/webtest"
 )
 
 // binary is the program under test.
@@ -43,11 +38,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	binary = filepath.Join(dir, "readthru")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "readthru/cmd/readthru")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		log.Fatalf("build the program: %v\n%s", err, out)
+	if binary, err = webtest.Build(context.Background(), dir); err != nil {
+		log.Fatal(err)
 	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
@@ -56,8 +48,8 @@ func TestMain(m *testing.M) {
 
 // web is an origin that answers for every host name, over HTTP and HTTPS, and remembers what it was asked.
 type web struct {
-	http, https string // addresses
-	caFile      string
+	*webtest.Web
+	caFile string
 
 	mu   sync.Mutex
 	seen []*http.Request
@@ -67,53 +59,26 @@ type web struct {
 func newWeb(t *testing.T, handler http.Handler) *web {
 	t.Helper()
 	w := &web{caFile: filepath.Join(t.TempDir(), "web.pem")}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	authority, err := webtest.NewAuthority()
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "a web for tests"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, &key.PublicKey, key)
-	if err != nil {
+	if err := os.WriteFile(w.caFile, authority.Root, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(w.caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	leaf := func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		cert := &x509.Certificate{
-			SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "origin"},
-			DNSNames: []string{hello.ServerName}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
-			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		}
-		der, err := x509.CreateCertificate(rand.Reader, cert, root, &key.PublicKey, key)
-		return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
-	}
-	server := &http.Server{
+	w.Web, err = webtest.Serve(t.Context(), webtest.Config{
+		Certificate: authority.LeafFor,
 		Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			w.mu.Lock()
 			w.seen = append(w.seen, r.Clone(context.WithoutCancel(r.Context())))
 			w.mu.Unlock()
 			handler.ServeHTTP(rw, r)
 		}),
-		TLSConfig: &tls.Config{GetCertificate: leaf, NextProtos: []string{"h2", "http/1.1"}},
-		ErrorLog:  log.New(io.Discard, "", 0),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, serve := range []func(net.Listener){
-		func(l net.Listener) { w.http = l.Addr().String(); go func() { _ = server.Serve(l) }() },
-		func(l net.Listener) { w.https = l.Addr().String(); go func() { _ = server.ServeTLS(l, "", "") }() },
-	} {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		serve(l)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	t.Cleanup(w.Close)
 	return w
 }
 
@@ -168,7 +133,7 @@ func environ(w *web, dir string) []string {
 		env = append(env, "READTHRU_CACHE_MEMORY="+memory)
 	}
 	if w != nil {
-		env = append(env, "READTHRU_UPSTREAM_CA_FILE="+w.caFile, "READTHRU_UPSTREAM_RESOLVE=*:443="+w.https+",*:80="+w.http)
+		env = append(env, "READTHRU_UPSTREAM_CA_FILE="+w.caFile, "READTHRU_UPSTREAM_RESOLVE=*:443="+w.HTTPS+",*:80="+w.HTTP)
 	}
 	return env
 }
@@ -348,18 +313,4 @@ func command(t *testing.T, env []string, name string, args ...string) (stdout, s
 		err = fmt.Errorf("%w\n%s", err, errs.String())
 	}
 	return out.String(), errs.String(), err
-}
-
-// need finds a client's program. On a machine of continuous integration, where it was to be installed, its absence is a
-// failure.
-func need(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not installed", name)
-		}
-		t.Skipf("%s is not installed: .ci/clients installs it", name)
-	}
-	return path
 }

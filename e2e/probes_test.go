@@ -206,7 +206,8 @@ func TestALargePageIsConvertedToItsEnd(t *testing.T) {
 		t.Helper()
 		got := d.get(base + "/huge")
 		if !strings.HasSuffix(got.body, "\n\nTHE END\n") || strings.Contains(got.body, "<p>") {
-			t.Errorf("%d bytes that end in %q, want markdown of the whole page", len(got.body), got.body[max(0, len(got.body)-50):])
+			end := got.body[max(0, len(got.body)-50):]
+			t.Errorf("%d bytes that end in %q, want markdown of the whole page", len(got.body), end)
 		}
 		if warnings := got.Header.Values("X-Readthru-Warning"); len(warnings) > 0 {
 			t.Errorf("warnings %q", warnings)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"readthru/needs"
 )
 
 // reading is what is recorded: clients of several kinds, some of which tell a proxy nothing of themselves, that read
@@ -40,7 +42,7 @@ git -C copy log --format=%H:%s
 // ever answers reading; what it says at /now and /bytes it never said before.
 func ever(t *testing.T) http.Handler {
 	t.Helper()
-	git := need(t, "git")
+	git := needs.Program(t, "git")
 	root := t.TempDir()
 	work := filepath.Join(root, "work")
 	if err := os.MkdirAll(work, 0o700); err != nil {
@@ -91,7 +93,7 @@ func ever(t *testing.T) http.Handler {
 
 func TestARunIsReplayedByteForByteWithoutTheWeb(t *testing.T) {
 	for _, client := range []string{"curl", "wget", "python3", "node"} {
-		need(t, client)
+		needs.Program(t, client)
 	}
 	w := newWeb(t, ever(t))
 	for _, with := range []string{"a daemon of its own", "a daemon that runs"} {

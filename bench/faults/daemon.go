@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -28,9 +29,26 @@ type daemon struct {
 	token        string
 	log          string // the file with its log
 	roots        *x509.CertPool
+	web          *web // before which it was started
 
 	mu      sync.Mutex
 	clients []*http.Transport // guarded by mu
+}
+
+// start starts a web with a handler, or with serveTLS for its HTTPS connections, and a daemon before it; env is that of
+// serve. end ends both.
+func start(ctx context.Context, s settings, handler http.Handler, serveTLS func(net.Conn),
+	env ...string,
+) (d *daemon, end func(), err error) {
+	w, err := newWeb(ctx, s.dir, handler, serveTLS)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d, err = serve(ctx, s, w, env...); err != nil {
+		w.Close()
+		return nil, nil, err
+	}
+	return d, func() { d.kill(); w.Close() }, nil
 }
 
 // serve starts a daemon before a web, with settings of the environment's form beside those that every fault has.
@@ -42,7 +60,7 @@ func serve(ctx context.Context, s settings, w *web, env ...string) (*daemon, err
 func serveUnder(ctx context.Context, s settings, dir string, w *web, prepare func(*exec.Cmd) error,
 	env ...string,
 ) (*daemon, error) {
-	d := &daemon{dir: dir, log: filepath.Join(s.dir, "log"), roots: x509.NewCertPool()}
+	d := &daemon{dir: dir, log: filepath.Join(s.dir, "log"), roots: x509.NewCertPool(), web: w}
 	out, err := os.OpenFile(d.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -53,7 +71,7 @@ func serveUnder(ctx context.Context, s settings, dir string, w *web, prepare fun
 	d.cmd.Env = append([]string{
 		"HOME=" + s.dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + dir, "READTHRU_MARKDOWN_NEW_MODE=off",
 		"READTHRU_RENDER_MODE=never", "READTHRU_FETCH_ALLOW_PRIVATE=true", "READTHRU_LOG_LEVEL=warn",
-		"READTHRU_UPSTREAM_CA_FILE=" + w.caFile, "READTHRU_UPSTREAM_RESOLVE=*:443=" + w.https + ",*:80=" + w.http,
+		"READTHRU_UPSTREAM_CA_FILE=" + w.caFile, "READTHRU_UPSTREAM_RESOLVE=*:443=" + w.HTTPS + ",*:80=" + w.HTTP,
 	}, env...)
 	d.cmd.Stdout, d.cmd.Stderr = out, out
 	if prepare != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,7 +32,7 @@ func events(ctx context.Context, s settings) (string, error) {
 		return heard[name]
 	}
 	number := 20 * s.rounds
-	w, err := newWeb(ctx, s.dir, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d, end, err := start(ctx, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/stream/") {
 			site(w, r)
 			return
@@ -52,26 +51,13 @@ func events(ctx context.Context, s settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
-	d, err := serve(ctx, s, w)
-	if err != nil {
-		return "", err
-	}
-	defer d.kill()
+	defer end()
 	loading, stop := context.WithCancel(ctx)
 	var others sync.WaitGroup
 	var done atomic.Int64
 	for n := range max(1, s.clients/8) {
-		l := &load{
-			//nolint:gosec // only an order
-			d: d, rnd: rand.New(rand.NewPCG(uint64(n), 0)), plain: d.client(false), one: d.client(false), two: d.client(true),
-			done: &done, wrong: func(error) {},
-		}
-		others.Go(func() {
-			for loading.Err() == nil {
-				l.step(loading)
-			}
-		})
+		l := newLoad(d, [2]uint64{uint64(n), 0}, &done, func(error) {})
+		others.Go(func() { l.run(loading) })
 	}
 	var lags []time.Duration
 	err = all(6, func(i int) error {

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"readthru/webtest"
 )
 
 // binary is the program under test.
@@ -29,11 +30,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	binary = filepath.Join(dir, "readthru")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "readthru/cmd/readthru")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		log.Fatalf("build the program: %v\n%s", err, out)
+	if binary, err = webtest.Build(context.Background(), dir); err != nil {
+		log.Fatal(err)
 	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)

@@ -31,15 +31,11 @@ type answered struct {
 // kill kills the daemon in the middle of reading pages, with a store so small that it evicts all the time. What was
 // read 200 ms before is among the visits afterwards, and no body is wrong.
 func kill(ctx context.Context, s settings) (string, error) {
-	w, err := newWeb(ctx, s.dir, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		w.Header().Set("Cache-Control", "max-age=600")
-		io.WriteString(w, tome(r.URL.Path))
-	}), nil)
+	w, err := newWeb(ctx, s.dir, http.HandlerFunc(tomes), nil)
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
+	defer w.Close()
 	read, lost, wrong := 0, 0, int64(0)
 	var stats struct {
 		Cache struct{ Entries, Bytes int64 }
@@ -128,6 +124,13 @@ func readUntilKilled(ctx context.Context, d *daemon, s settings, round int,
 	<-ended
 	d.kill()
 	return answers, bad.Load(), killed
+}
+
+// tomes answers every path with its tome.
+func tomes(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	w.Header().Set("Cache-Control", "max-age=600")
+	io.WriteString(w, tome(r.URL.Path))
 }
 
 // tome is a page of pageBytes, different for each path, that compresses as text does.

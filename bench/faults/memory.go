@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -21,23 +20,18 @@ const (
 // not end; what it answers is right.
 func memory(ctx context.Context, s settings) (string, error) {
 	const paragraphs = 8000 // some 2 MB
-	w, err := newWeb(ctx, s.dir, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d, end, err := start(ctx, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/huge/") {
 			site(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
 		w.Write([]byte(article(r.URL.Path, 0, paragraphs))) //nolint:errcheck // the client may leave
-	}), nil)
+	}), nil, fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit), "READTHRU_FETCH_TIMEOUT=2m")
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
-	d, err := serve(ctx, s, w, fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit), "READTHRU_FETCH_TIMEOUT=2m")
-	if err != nil {
-		return "", err
-	}
-	defer d.kill()
+	defer end()
 	measuring, stop := context.WithCancel(ctx)
 	var most atomic.Int64
 	var beside sync.WaitGroup
@@ -48,17 +42,8 @@ func memory(ctx context.Context, s settings) (string, error) {
 		}
 	})
 	var done, wrong atomic.Int64
-	l := &load{
-		//nolint:gosec // only an order
-		d: d, rnd: rand.New(rand.NewPCG(1, 1)), plain: d.client(false), one: d.client(false), two: d.client(true),
-		done:  &done,
-		wrong: func(error) { wrong.Add(1) },
-	}
-	beside.Go(func() {
-		for measuring.Err() == nil {
-			l.step(measuring)
-		}
-	})
+	l := newLoad(d, [2]uint64{1, 1}, &done, func(error) { wrong.Add(1) })
+	beside.Go(func() { l.run(measuring) })
 	last := fmt.Sprintf("Part %d", paragraphs+4)
 	err = all(s.clients, func(i int) error {
 		c := d.client(false)

@@ -32,6 +32,17 @@ func all(n int, client func(i int) error) error {
 	return <-failed
 }
 
+// echoed asks an origin that answers with the path for one, on a host below faults.test. It returns the major version
+// of HTTP of the answer.
+func echoed(ctx context.Context, c *http.Client, host, path string) (version int, err error) {
+	//nolint:bodyclose // get closes it
+	resp, body, err := get(ctx, c, "https://"+host+".faults.test"+path, "text/css")
+	if err != nil || resp.StatusCode != http.StatusOK || body != path {
+		return 0, fmt.Errorf("%s: %w %v %q", path, err, resp, body)
+	}
+	return resp.ProtoMajor, nil
+}
+
 // goingAway is an origin that speaks HTTP/2 in frames: it answers every request with its path, ends each connection
 // after some requests, and leaves unanswered what came on it later, as GOAWAY allows (RFC 9113 §6.8).
 type goingAway struct {
@@ -94,24 +105,17 @@ func (o *goingAway) serve(c net.Conn) {
 // goaway asks an origin that ends its connections of HTTP/2 all the time. No client may notice.
 func goaway(ctx context.Context, s settings) (string, error) {
 	o := &goingAway{}
-	w, err := newWeb(ctx, s.dir, http.NotFoundHandler(), o.serve)
+	d, end, err := start(ctx, s, http.NotFoundHandler(), o.serve)
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
-	d, err := serve(ctx, s, w)
-	if err != nil {
-		return "", err
-	}
-	defer d.kill()
+	defer end()
 	err = all(s.clients, func(i int) error {
 		c := d.client(i%2 == 0)
 		for n := range 10 * s.rounds {
 			path := fmt.Sprintf("/%d/%d", i, n)
-			//nolint:bodyclose // get closes it
-			resp, body, err := get(ctx, c, "https://h.faults.test"+path, "text/css")
-			if err != nil || resp.StatusCode != http.StatusOK || body != path {
-				return fmt.Errorf("%s: %w %v %q", path, err, resp, body)
+			if _, err := echoed(ctx, c, "h", path); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -128,7 +132,7 @@ func goaway(ctx context.Context, s settings) (string, error) {
 func streams(ctx context.Context, s settings) (string, error) {
 	const many = 1000
 	var most, now atomic.Int64
-	w, err := newWeb(ctx, s.dir, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d, end, err := start(ctx, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		select {
@@ -141,25 +145,18 @@ func streams(ctx context.Context, s settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
-	d, err := serve(ctx, s, w)
-	if err != nil {
-		return "", err
-	}
-	defer d.kill()
+	defer end()
 	c := d.client(true)
-	//nolint:bodyclose // get closes it
-	if _, _, err := get(ctx, c, "https://h.faults.test/first", "text/css"); err != nil {
+	if _, err := echoed(ctx, c, "h", "/first"); err != nil {
 		return "", err
 	}
 	before := d.memory()
 	err = all(many, func(i int) error {
-		path := fmt.Sprintf("/%d", i)
-		resp, body, err := get(ctx, c, "https://h.faults.test"+path, "text/css") //nolint:bodyclose // get closes it
-		if err != nil || resp.StatusCode != http.StatusOK || resp.ProtoMajor != 2 || body != path {
-			return fmt.Errorf("%s: %w %v %q", path, err, resp, body)
+		version, err := echoed(ctx, c, "h", fmt.Sprintf("/%d", i))
+		if err == nil && version != 2 {
+			err = fmt.Errorf("request %d was answered by HTTP/%d", i, version)
 		}
-		return nil
+		return err
 	})
 	seen := fmt.Sprintf("%d at once at the origin, memory from %d to %d MB", most.Load(), before/1e6, d.memory()/1e6)
 	return seen, errors.Join(err, d.stop())
@@ -193,16 +190,11 @@ func storm(ctx context.Context, s settings) (string, error) {
 	o := &weather{}
 	o.status.Store(http.StatusOK)
 	o.lifetime.Store(1)
-	w, err := newWeb(ctx, s.dir, o, nil)
+	d, end, err := start(ctx, s, o, nil)
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
-	d, err := serve(ctx, s, w)
-	if err != nil {
-		return "", err
-	}
-	defer d.kill()
+	defer end()
 	c := d.client(false)
 	// read asks for each page of a kind by many clients and counts the answers other than want.
 	read := func(kind string, want int) error {
@@ -260,7 +252,7 @@ func storm(ctx context.Context, s settings) (string, error) {
 
 // rotate changes the origin's certificate all the time, and its connections with it.
 func rotate(ctx context.Context, s settings) (string, error) {
-	w, err := newWeb(ctx, s.dir, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d, end, err := start(ctx, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Connection", "close")
 		io.WriteString(w, r.URL.Path)
@@ -268,12 +260,7 @@ func rotate(ctx context.Context, s settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
-	d, err := serve(ctx, s, w)
-	if err != nil {
-		return "", err
-	}
-	defer d.kill()
+	defer end()
 	done := make(chan struct{})
 	renewed := 0
 	var renewing sync.WaitGroup
@@ -284,7 +271,7 @@ func rotate(ctx context.Context, s settings) (string, error) {
 				return
 			case <-time.After(20 * time.Millisecond):
 				renewed++
-				if w.renew() != nil {
+				if d.web.renew() != nil {
 					return
 				}
 			}
@@ -294,10 +281,8 @@ func rotate(ctx context.Context, s settings) (string, error) {
 		c := d.client(i%2 == 0)
 		for n := range 5 * s.rounds {
 			path := fmt.Sprintf("/%d/%d", i, n)
-			//nolint:bodyclose // get closes it
-			resp, body, err := get(ctx, c, fmt.Sprintf("https://h%d.faults.test%s", n%3, path), "text/css")
-			if err != nil || resp.StatusCode != http.StatusOK || body != path {
-				return fmt.Errorf("%s: %w %v %q", path, err, resp, body)
+			if _, err := echoed(ctx, c, fmt.Sprintf("h%d", n%3), path); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -20,15 +20,11 @@ const syncedWithin = 3 * time.Second
 // powercut cuts the power while pages are read: the daemon goes on with a data directory that holds what was synced,
 // and in every second round some pages of what was not. Nothing older than a sync is lost, and nothing is wrong.
 func powercut(ctx context.Context, s settings) (string, error) {
-	w, err := newWeb(ctx, s.dir, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		w.Header().Set("Cache-Control", "max-age=600")
-		io.WriteString(w, tome(r.URL.Path))
-	}), nil)
+	w, err := newWeb(ctx, s.dir, http.HandlerFunc(tomes), nil)
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
+	defer w.Close()
 	var t tally
 	rnd := rand.New(rand.NewPCG(uint64(s.rounds), 1)) //nolint:gosec // only an order
 	dir := filepath.Join(s.dir, "data")

@@ -92,6 +92,22 @@ type load struct {
 	wrong    func(error)
 }
 
+// newLoad returns a client of a daemon. seeds choose what it does; it counts in done what it did, and tells wrong of
+// what was not as it must be.
+func newLoad(d *daemon, seeds [2]uint64, done *atomic.Int64, wrong func(error)) *load {
+	return &load{
+		d: d, rnd: rand.New(rand.NewPCG(seeds[0], seeds[1])), //nolint:gosec // only an order
+		plain: d.client(false), one: d.client(false), two: d.client(true), done: done, wrong: wrong,
+	}
+}
+
+// run does one thing after another until ctx ends.
+func (l *load) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		l.step(ctx)
+	}
+}
+
 // step does one thing.
 func (l *load) step(ctx context.Context) {
 	host, n := fmt.Sprintf("h%d.faults.test", l.rnd.IntN(20)), l.rnd.IntN(2000)
@@ -223,16 +239,11 @@ func (d *daemon) atRest(ctx context.Context, rest time.Duration) (h holding, err
 // soak puts a mixed load on a daemon for s.last, of which the first third is to warm it and to fill its store, and
 // compares what it holds at rest then and at the end.
 func soak(ctx context.Context, s settings) (string, error) {
-	w, err := newWeb(ctx, s.dir, http.HandlerFunc(site), nil)
+	d, end, err := start(ctx, s, http.HandlerFunc(site), nil, "READTHRU_CACHE_MAX_SIZE=32MiB")
 	if err != nil {
 		return "", err
 	}
-	defer w.close()
-	d, err := serve(ctx, s, w, "READTHRU_CACHE_MAX_SIZE=32MiB")
-	if err != nil {
-		return "", err
-	}
-	defer d.kill()
+	defer end()
 	var done, wrong atomic.Int64
 	var first atomic.Value
 	run := func(last time.Duration) {
@@ -240,17 +251,11 @@ func soak(ctx context.Context, s settings) (string, error) {
 		defer cancel()
 		var wg sync.WaitGroup
 		for n := range s.clients {
-			l := &load{
-				//nolint:gosec // only an order
-				d: d, rnd: rand.New(rand.NewPCG(uint64(n), uint64(done.Load()))), plain: d.client(false), one: d.client(false),
-				two: d.client(true), done: &done,
-				wrong: func(err error) { wrong.Add(1); first.CompareAndSwap(nil, err.Error()) },
-			}
-			wg.Go(func() {
-				for ctx.Err() == nil {
-					l.step(ctx)
-				}
+			l := newLoad(d, [2]uint64{uint64(n), uint64(done.Load())}, &done, func(err error) {
+				wrong.Add(1)
+				first.CompareAndSwap(nil, err.Error())
 			})
+			wg.Go(func() { l.run(ctx) })
 		}
 		wg.Wait()
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"readthru/webtest"
 )
 
 // door is where a way leaves readthru's own decisions: a type whose exported methods, or those named, are its
@@ -40,14 +42,8 @@ func build(ctx context.Context, root, dir string) (program string, err error) {
 			return "", err
 		}
 	}
-	program = filepath.Join(dir, "readthru")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "-gcflags=readthru/...=-l",
-		"-cover", "-covermode=atomic", "-coverpkg="+strings.Join(packages, ","), "./cmd/readthru")
-	cmd.Dir = tree
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the program: %w\n%s", err, out)
-	}
-	return program, nil
+	return webtest.Build(ctx, dir, "-C", tree, "-gcflags=readthru/...=-l", "-cover", "-covermode=atomic",
+		"-coverpkg="+strings.Join(packages, ","))
 }
 
 // copyTree copies what the program is built from, and returns its packages without those of measurements.

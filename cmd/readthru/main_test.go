@@ -24,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	main "readthru/cmd/readthru"
+	"readthru/webtest"
 )
 
 func TestMain(m *testing.M) {
@@ -188,14 +189,15 @@ func startOrigin(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: origin")
 	}
 	o := &origin{count: map[string]int{}}
-	ca, server := newTLSOrigin(o)
-	plain := httptest.NewServer(o)
-	ts.Defer(func() { server.Close(); plain.Close() })
+	authority, err := webtest.NewAuthority()
+	ts.Check(err)
+	web, err := webtest.Serve(context.Background(), webtest.Config{Handler: o, Certificate: authority.LeafFor})
+	ts.Check(err)
+	ts.Defer(web.Close)
 	name := ts.MkAbs("origin.pem")
-	ts.Check(os.WriteFile(name, ca, 0o600))
+	ts.Check(os.WriteFile(name, authority.Root, 0o600))
 	ts.Setenv("READTHRU_UPSTREAM_CA_FILE", name)
-	ts.Setenv("READTHRU_UPSTREAM_RESOLVE", "*:443="+server.Listener.Addr().String()+",*:80="+
-		plain.Listener.Addr().String())
+	ts.Setenv("READTHRU_UPSTREAM_RESOLVE", "*:443="+web.HTTPS+",*:80="+web.HTTP)
 	origins.Store(ts.Getenv("WORK"), o)
 }
 
