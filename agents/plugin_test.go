@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"readthru/agents"
+	"readthru/needs"
 )
 
 // TestPluginHasTheHooksThatSetupInstalls compares the plugin directory with this package. -update rewrites its hooks.
@@ -54,13 +55,7 @@ func TestPluginIsSilentWithoutReadthru(t *testing.T) {
 // TestOpenCodePluginPassesEvents runs the plugin's hooks in Node, with a script in place of this program that
 // answers with what it was told.
 func TestOpenCodePluginPassesEvents(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("there is no Node")
-		}
-		t.Skip("there is no Node: .ci/clients installs it")
-	}
+	node := needs.Program(t, "node")
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -77,7 +72,11 @@ func TestOpenCodePluginPassesEvents(t *testing.T) {
 	main := write("main.mjs", `import { Readthru } from "./plugin.mjs"
 const hooks = await Readthru()
 const args = { url: "https://a.test/" }
-try { await hooks["tool.execute.before"]({ tool: "webfetch", callID: "1" }, { args }) } catch (e) { console.log("denied: " + e.message) }
+try {
+	await hooks["tool.execute.before"]({ tool: "webfetch", callID: "1" }, { args })
+} catch (e) {
+	console.log("denied: " + e.message)
+}
 const output = { output: "old" }
 await hooks["tool.execute.after"]({ tool: "webfetch", callID: "1" }, output)
 console.log(output.output)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"readthru/api"
 	"readthru/cache"
 	"readthru/fetch"
+	"readthru/needs"
 	"readthru/page"
 	"readthru/render"
 	"readthru/render/rendertest"
@@ -62,10 +62,7 @@ func withBrowser(t *testing.T, name string) string {
 		}
 	})
 	if s := b.State(); name == "" && s.Mode != "browser" {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("no browser: %s", s.Reason)
-		}
-		t.Skipf("no browser: %s", s.Reason)
+		needs.Missing(t, "no browser: %s", s.Reason)
 	}
 	server := httptest.NewServer(api.New(api.Options{
 		Fetch: f, Store: st, Version: "test", TrustUser: true,

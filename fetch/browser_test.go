@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"readthru/fetch"
+	"readthru/needs"
 	"readthru/page"
 	"readthru/render"
 	"readthru/render/rendertest"
@@ -29,7 +30,9 @@ import (
 
 // shell is a page whose text comes with its script.
 const shell = `<!doctype html><html lang=en><head><title>Harbour</title></head><body><div id=root></div><script>
-fetch('/api/text').then((r) => r.text()).then((t) => { document.getElementById('root').innerHTML = '<main><h1>Harbour</h1>' + ('<p>' + t + '</p>').repeat(12) + '</main>'; });
+fetch('/api/text').then((r) => r.text()).then((t) => {
+	document.getElementById('root').innerHTML = '<main><h1>Harbour</h1>' + ('<p>' + t + '</p>').repeat(12) + '</main>';
+});
 </script></body></html>`
 
 const shellText = "The harbour wakes before the town does, and the boats that left at dusk come home in single file."
@@ -66,10 +69,7 @@ func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetc
 	})
 	t.Cleanup(func() { _ = b.Close() })
 	if st := b.State(); name == "" && st.Mode != "browser" {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("no browser: %s", st.Reason)
-		}
-		t.Skipf("no browser: %s", st.Reason)
+		needs.Missing(t, "no browser: %s", st.Reason)
 	}
 	c := newChain(t, h, append(change, func(o *fetch.Options) { o.Browser, o.Timeout = b, 30*time.Second })...)
 	client.RoundTripper = c.cache
@@ -534,7 +534,10 @@ func TestNoAddressOfTheCorpusIsReachedFromAPage(t *testing.T) {
 			return
 		}
 		_, _ = fmt.Fprintf(w, `<body><div id=out></div><script>
-			Promise.all(%s.map((u) => { try { return fetch(u, {mode: 'no-cors'}).then(() => 'got ' + u, () => 'refused') } catch { return 'refused' } }))
+			const ask = (u) => {
+				try { return fetch(u, {mode: 'no-cors'}).then(() => 'got ' + u, () => 'refused') } catch { return 'refused' }
+			};
+			Promise.all(%s.map(ask))
 				.then((all) => { document.getElementById('out').textContent = all.join(', '); });
 		</script>`, list)
 	}), func(o *fetch.Options) { o.Render = fetch.RenderAlways })

@@ -304,7 +304,8 @@ func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 		{
 			"a miner", `<p>digging</p><script>
 			new Worker(URL.createObjectURL(new Blob(['for (;;);'])));
-			const code = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 109, 0, 0, 10, 9, 1, 7, 0, 3, 64, 12, 0, 11, 11]);
+			const code = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 109, 0, 0,
+				10, 9, 1, 7, 0, 3, 64, 12, 0, 11, 11]);
 			WebAssembly.instantiate(code).then((m) => m.instance.exports.m())</script>`, "",
 			"deadline exceeded|does not answer",
 		},
@@ -373,7 +374,9 @@ func TestEveryRequestGoesThroughTheClient(t *testing.T) {
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()
 		s := newSite(t)
-		nothingGoesPast(t, s, s.browser(t, func(o *render.Options) { o.Browser, o.Client, o.Sockets = name, guard{o.Client}, guard{o.Client} }))
+		nothingGoesPast(t, s, s.browser(t, func(o *render.Options) {
+			o.Browser, o.Client, o.Sockets = name, guard{o.Client}, guard{o.Client}
+		}))
 	})
 }
 
@@ -393,9 +396,17 @@ func nothingGoesPast(t *testing.T, s *site, b *render.Browser) {
 	s.add("/probe", fmt.Sprintf(`<body><img src="http://%[1]s/img"><link rel=stylesheet href="http://%[1]s/css"><script src="http://%[1]s/js"></script><iframe src="http://%[1]s/frame"></iframe>
 		<link rel=preconnect href="http://%[1]s"><link rel=dns-prefetch href="http://%[1]s"><link rel=prefetch href="http://%[1]s/p"><video src="http://%[1]s/v"></video>
 		<script>
-		fetch('http://%[1]s/fetch', {mode: 'no-cors'}).catch(() => {}); navigator.sendBeacon('http://%[1]s/beacon', 'x'); new WebSocket('ws://%[1]s/ws'); new EventSource('http://%[1]s/es');
-		new Worker(URL.createObjectURL(new Blob(["fetch('http://%[1]s/worker', {mode: 'no-cors'})"]))); window.open('http://%[1]s/win');
-		try { const c = new RTCPeerConnection({iceServers: [{urls: 'stun:%[2]s'}]}); c.createDataChannel('x'); c.createOffer().then((o) => c.setLocalDescription(o)) } catch {}
+		fetch('http://%[1]s/fetch', {mode: 'no-cors'}).catch(() => {});
+		navigator.sendBeacon('http://%[1]s/beacon', 'x');
+		new WebSocket('ws://%[1]s/ws');
+		new EventSource('http://%[1]s/es');
+		new Worker(URL.createObjectURL(new Blob(["fetch('http://%[1]s/worker', {mode: 'no-cors'})"])));
+		window.open('http://%[1]s/win');
+		try {
+			const c = new RTCPeerConnection({iceServers: [{urls: 'stun:%[2]s'}]});
+			c.createDataChannel('x');
+			c.createOffer().then((o) => c.setLocalDescription(o));
+		} catch {}
 		setTimeout(() => document.body.append('probed'), 3000);
 		</script>`, at, stun))
 	p := rendered(t, b, s.page(t, "/probe"))

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/needs"
 	"readthru/symbols"
 )
 
@@ -35,12 +36,7 @@ var wantedKinds = map[string]string{
 func TestDefinitionsMatchThoseOfCtags(t *testing.T) {
 	corpus, tree := os.Getenv("READTHRU_SYMBOLS_CORPUS"), cmp.Or(os.Getenv("READTHRU_SYMBOLS_TREE"), "*")
 	least := 0.0 // of the definitions are found, in each language
-	if _, err := exec.LookPath("ctags"); err != nil {
-		if corpus != "" || os.Getenv("CI") != "" {
-			t.Fatal("ctags is missing (Debian: universal-ctags)")
-		}
-		t.Skip("ctags is missing: .ci/clients installs it")
-	}
+	needs.Program(t, "ctags")
 	if corpus == "" {
 		corpus, tree, least = ".", "testdata", .5
 	}

@@ -30,6 +30,7 @@ import (
 	"readthru/cache"
 	"readthru/fetch"
 	"readthru/journal"
+	"readthru/needs"
 	own "readthru/page"
 	"readthru/render/rendertest"
 	"readthru/store"
@@ -54,7 +55,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{told: journal.New()}
 	proxy := func() string { return "127.0.0.1:7887" }
 	w.server = api.New(api.Options{
-		Fetch: f, Store: st, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token", Journal: w.told, Proxy: proxy,
+		Fetch: f, Store: st, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token", Journal: w.told,
+		Proxy: proxy,
 		Dashboard: func(s *api.Server) *http.ServeMux {
 			return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: "one", Proxy: proxy})
 		},
@@ -120,10 +122,7 @@ func newBrowser(t *testing.T, base string) *browser {
 		}
 	}
 	if path == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("there is no Chromium")
-		}
-		t.Skip("there is no Chromium")
+		needs.Missing(t, "there is no Chromium: .ci/clients installs it")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.UserDataDir(rendertest.Dir(t)), chromedp.WSURLReadTimeout(3*time.Minute))
@@ -234,10 +233,7 @@ func axe(t *testing.T) string {
 	t.Helper()
 	names, _ := filepath.Glob("testdata/npm/axe-core-*.tgz")
 	if len(names) != 1 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("there is no axe-core: .ci/npm fetches it")
-		}
-		return ""
+		needs.Missing(t, "there is no axe-core: .ci/npm fetches it")
 	}
 	f, err := os.Open(names[0])
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"readthru/needs"
 )
 
 // Host serves what GitHub serves, or what another forge does (GitLab, Gitea, Bitbucket), each under its own host name:
@@ -38,12 +40,7 @@ type Host struct {
 // New returns a host without repositories. It skips the test where git is not installed, and fails it in CI.
 func New(tb testing.TB) *Host {
 	tb.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") != "" {
-			tb.Fatal("git is not installed")
-		}
-		tb.Skip("git is not installed: .ci/clients installs it")
-	}
+	needs.Program(tb, "git")
 	return &Host{
 		tb: tb, Root: tb.TempDir(), API: map[string]any{}, Renamed: map[string]string{},
 		Tokens: map[string]string{}, Private: map[string]bool{},
