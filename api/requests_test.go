@@ -17,7 +17,9 @@ import (
 func TestRequestsAreListedFoundExportedAndWatched(t *testing.T) {
 	told := journal.New()
 	tell := func(url string, status int) {
-		told.Add(&journal.Entry{Time: time.Now(), Method: "GET", URL: url, Status: status, Outcome: "miss", Asked: "Accept: */*\n"})
+		told.Add(&journal.Entry{
+			Time: time.Now(), Method: "GET", URL: url, Status: status, Outcome: "miss", Asked: "Accept: */*\n",
+		})
 	}
 	tell("https://a.test/one", 200)
 	tell("https://b.test/two", 404)
@@ -33,12 +35,14 @@ func TestRequestsAreListedFoundExportedAndWatched(t *testing.T) {
 	if _, err := w.client.Request(t.Context(), "nothing"); api.CodeOf(err) != api.CodeNotFound {
 		t.Errorf("an unknown request: %v", err)
 	}
-	if _, err := w.client.Requests(t.Context(), api.RequestQuery{Filter: "colour:red"}); api.CodeOf(err) != api.CodeInvalid {
+	_, err = w.client.Requests(t.Context(), api.RequestQuery{Filter: "colour:red"})
+	if api.CodeOf(err) != api.CodeInvalid {
 		t.Errorf("an unknown filter: %v", err)
 	}
 	var lines, har bytes.Buffer
 	if err := w.client.ExportRequests(t.Context(), api.RequestExport{Format: "jsonl"}, &lines); err != nil ||
-		strings.Count(lines.String(), "\n") != 2 || strings.Index(lines.String(), "one") > strings.Index(lines.String(), "two") {
+		strings.Count(lines.String(), "\n") != 2 ||
+		strings.Index(lines.String(), "one") > strings.Index(lines.String(), "two") {
 		t.Errorf("lines: %v, %s", err, &lines)
 	}
 	if err := w.client.ExportRequests(t.Context(), api.RequestExport{Filter: "host:a.test"}, &har); err != nil ||
@@ -50,8 +54,8 @@ func TestRequestsAreListedFoundExportedAndWatched(t *testing.T) {
 
 func watchRequests(t *testing.T, w *world, tell func(string, int)) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+w.listen(t)+"/api/v1/events?q=host:a.test",
-		http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://"+w.listen(t)+"/api/v1/events?q=host:a.test", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

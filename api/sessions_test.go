@@ -71,7 +71,8 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 			if st, err := ops.Session(t.Context(), name); err != nil || st.Session != name || st.Requests != int64(len(name)) {
 				t.Errorf("session: %+v, %v", st, err)
 			}
-			if err := ops.Record(t.Context(), "busy", false, io.Discard, func(string) { t.Error("begun") }); statusOf(err) != 409 {
+			err := ops.Record(t.Context(), "busy", false, io.Discard, func(string) { t.Error("begun") })
+			if statusOf(err) != 409 {
 				t.Errorf("a session that is recorded: %v, want 409", err)
 			}
 			if err := ops.EndRecording(t.Context(), "broken"); err == nil || err.Error() != "an answer is not in it" {

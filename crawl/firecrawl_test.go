@@ -92,7 +92,9 @@ func TestFirecrawlCrawlInBothVersions(t *testing.T) {
 					},
 				}
 				r := withFirecrawl(t, d)
-				list, report := must3(t)(r.run(t, crawl.Options{Include: []string{"/docs/*"}, Exclude: []string{"re:^/x"}, Depth: 3, Limit: 500}))
+				list, report := must3(t)(r.run(t, crawl.Options{
+					Include: []string{"/docs/*"}, Exclude: []string{"re:^/x"}, Depth: 3, Limit: 500,
+				}))
 				want := told{
 					"waiting /", "waiting /", "waiting /", "waiting /", "new /", "new /a", "failed /empty", "gone /404",
 					"failed /err", "new /by-url", "duplicate /a", "duplicate /copy",

@@ -58,7 +58,8 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 }
 
 func TestTheEndpointsLimitsAreObeyed(t *testing.T) {
-	date := time.Date(2000, 1, 1, 0, 0, 7, 0, time.UTC).Format(http.TimeFormat) // a synctest bubble starts in the year 2000
+	// A synctest bubble starts in the year 2000.
+	date := time.Date(2000, 1, 1, 0, 0, 7, 0, time.UTC).Format(http.TimeFormat)
 	for _, fields := range [][]string{
 		{"Retry-After: 7"},
 		{"Retry-After: " + date},

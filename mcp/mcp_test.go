@@ -359,7 +359,8 @@ func TestArgumentsAreTakenAsModelsWriteThem(t *testing.T) {
 func TestWhatIsIngestedIsFound(t *testing.T) {
 	w := newWorld(t, nil)
 	s := w.connect(t, nil)
-	if _, err := w.api.Client("").CreateBase(t.Context(), api.NewBase{Name: "garden", Description: "What grows"}); err != nil {
+	base := api.NewBase{Name: "garden", Description: "What grows"}
+	if _, err := w.api.Client("").CreateBase(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
 	_, one := use(t, s, "ingest", map[string]any{

@@ -52,7 +52,8 @@ func TestAnAgentRemembersWhatItReads(t *testing.T) {
 	use(t, s, "relate", map[string]any{"passage": passage, "note": id, "type": "supports"})
 	for _, args := range []map[string]any{{"passage": passage}, {"note": id}, {"type": "supports"}} {
 		text, r := use(t, s, "relations", args)
-		if len(r["relations"].([]any)) != 1 || text != fmt.Sprintf("- passage %s supports note %s (weight 1)\n", passage, id) {
+		want := fmt.Sprintf("- passage %s supports note %s (weight 1)\n", passage, id)
+		if len(r["relations"].([]any)) != 1 || text != want {
 			t.Errorf("relations %v: %v, %q", args, r, text)
 		}
 	}

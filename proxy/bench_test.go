@@ -280,7 +280,9 @@ func tlsOrigin(t *testing.T, h http.HandlerFunc) (addr string) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
 	ca := originCA(t)
-	s.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.Leaf(hello.ServerName) }}
+	s.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return ca.Leaf(hello.ServerName)
+	}}
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)

@@ -138,8 +138,8 @@ func TestConditionsOfAMarkdownClientAreAboutTheMarkdown(t *testing.T) {
 		check("a date", since, http.StatusOK)
 		check("another If-Match", `If-Match: "rt-0"`, http.StatusPreconditionFailed)
 		check("its If-Match", "If-Match: "+tag, http.StatusOK)
-		if got, _ := b.get(libraryPage, "Accept: text/markdown", "If-None-Match: *"); got.StatusCode != http.StatusNotModified ||
-			got.Header.Get("Etag") != tag {
+		got, _ = b.get(libraryPage, "Accept: text/markdown", "If-None-Match: *")
+		if got.StatusCode != http.StatusNotModified || got.Header.Get("Etag") != tag {
 			t.Errorf("any tag: %d %s", got.StatusCode, got.Header.Get("Etag"))
 		}
 	})

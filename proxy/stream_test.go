@@ -153,8 +153,9 @@ func TestBodyCutByTheOriginIsCutForTheClient(t *testing.T) {
 			}
 			secured := rawOrigin(t, func(c net.Conn) {
 				ca := originCA(t)
-				s := tls.Server(c,
-					&tls.Config{GetCertificate: func(h *tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.Leaf(h.ServerName) }})
+				s := tls.Server(c, &tls.Config{GetCertificate: func(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
+					return ca.Leaf(h.ServerName)
+				}})
 				answering(s)
 				_ = s.Close()
 			})

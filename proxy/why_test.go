@@ -32,8 +32,9 @@ func TestARequestTellsWhyItWasAnsweredSo(t *testing.T) {
 		t.Fatalf("%d requests are told of, want 4", len(rec))
 	}
 	miss, refused, failed := rec[3], rec[1], rec[0]
-	if miss.Outcome != "miss" && miss.Outcome != "bypass" || miss.Why == "" || !strings.HasPrefix(miss.Section, "RFC 9111 §") ||
-		miss.Form != "markdown" || miss.Source != "local" || miss.Tokens == 0 || miss.HTMLTokens <= miss.Tokens ||
+	if miss.Outcome != "miss" && miss.Outcome != "bypass" || miss.Why == "" ||
+		!strings.HasPrefix(miss.Section, "RFC 9111 §") || miss.Form != "markdown" || miss.Source != "local" ||
+		miss.Tokens == 0 || miss.HTMLTokens <= miss.Tokens ||
 		miss.Session != "s1" || miss.Type != "text/markdown" || len(miss.Attempts) == 0 || miss.Client != "127.0.0.1" ||
 		len(miss.Warnings) == 0 || !strings.HasPrefix(miss.Warnings[0], "hidden-text-removed=") {
 		t.Errorf("a page: %+v", miss)

@@ -89,7 +89,8 @@ func TestARejectionHoldsForTenMinutesAndTwiceAsLongEachTime(t *testing.T) {
 			t.Fatalf("rejection %d at %s: %+v, %t, want it to hold for %s", n+1, at, f, news, want)
 		}
 		// the client's other connections, which were open already
-		if again, news := learn(t, s, "a.test", store.RejectsCA, "curl", at.Add(want/4)); news || !again.Until.Equal(f.Until) {
+		again, news := learn(t, s, "a.test", store.RejectsCA, "curl", at.Add(want/4))
+		if news || !again.Until.Equal(f.Until) {
 			t.Fatalf("another connection is news: %+v, %t", again, news)
 		}
 		if f.Holds(f.Until) || !f.Holds(f.Until.Add(-1)) {

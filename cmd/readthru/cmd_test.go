@@ -226,7 +226,8 @@ func TestADaemonThatIsAboutToStopIsNotUsed(t *testing.T) {
 		t.Errorf("the daemon was used after %d refusals, want 2", asked)
 	}
 	d.remove(s.dataDir)
-	if shared, err := openOrShare(t.Context(), s, func() (*daemonInfo, error) { return nil, nil }); shared != nil || err != nil {
+	shared, err = openOrShare(t.Context(), s, func() (*daemonInfo, error) { return nil, nil })
+	if shared != nil || err != nil {
 		t.Errorf("openOrShare = %v, %v, want the store opened", shared, err)
 	}
 }

@@ -134,7 +134,9 @@ func bashLines(words []string, choose func([]string) []choice) string {
 			}
 		}
 	}
-	found := slices.DeleteFunc(choose(words), func(c choice) bool { return open && strings.ContainsAny(c.text, "\"'`$!\\") })
+	found := slices.DeleteFunc(choose(words), func(c choice) bool {
+		return open && strings.ContainsAny(c.text, "\"'`$!\\")
+	})
 	listing := len(found) > 1 && slices.Contains([]string{"33", "63", "64"}, os.Getenv("COMP_TYPE"))
 	width, err := strconv.Atoi(os.Getenv("COLUMNS"))
 	if err != nil {
@@ -203,8 +205,8 @@ func (p *program) completionCommand() *cli.Command {
 		Name:      "completion",
 		Usage:     "print a script that completes commands, options and what is stored, in a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
-		Description: "The first line of the script says where it is loaded. It completes commands and options, and the pages, hosts, " +
-			"bases and agents that they take.",
+		Description: "The first line of the script says where it is loaded. It completes commands and options, and the " +
+			"pages, hosts, bases and agents that they take.",
 		Action: func(c *cli.Context) error {
 			shell, err := oneArg(c.Args().Slice(), "the shell (bash, zsh, fish or powershell)")
 			if err != nil {

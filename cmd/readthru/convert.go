@@ -28,7 +28,10 @@ func (p *program) convertCommand() *cli.Command {
 		ArgsUsage:   "[FILE…]",
 		Description: "Reads FILE, or standard input if FILE is missing or \"-\". Warnings go to standard error.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "`URL` of the content, against which relative links are resolved", DefaultText: "none: they are left out"},
+			&cli.StringFlag{
+				Name: "url", DefaultText: "none: they are left out",
+				Usage: "`URL` of the content, against which relative links are resolved",
+			},
 			&cli.StringFlag{
 				Name:  "content-type",
 				Usage: "media `TYPE` of the content; default: guessed from the file's name and content",

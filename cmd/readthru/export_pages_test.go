@@ -46,7 +46,8 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	if n, err := exportPages(t.Context(), api.NewLocalClient(s, "", ""), root, "", newBar(io.Discard)); n != len(s) || err != nil {
+	n, err := exportPages(t.Context(), api.NewLocalClient(s, "", ""), root, "", newBar(io.Discard))
+	if n != len(s) || err != nil {
 		t.Errorf("exportPages = %d, %v, want all %d", n, err, len(s))
 	}
 	var all strings.Builder

@@ -91,7 +91,8 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 					target), "application/json, text/event-stream")
 			var out bytes.Buffer
 			command := &program{stdio: stdio{strings.NewReader(""), &out, io.Discard}}
-			if err := command.app().RunContext(t.Context(), []string{"readthru", "--data-dir", dir, "fetch", target}); err != nil {
+			args := []string{"readthru", "--data-dir", dir, "fetch", target}
+			if err := command.app().RunContext(t.Context(), args); err != nil {
 				t.Fatal(err)
 			}
 			got["command"] = out.String()
