@@ -140,8 +140,7 @@ func codeRoot(n *html.Node) *html.Node {
 // gutterClasses name the elements that show line numbers.
 var gutterClasses = []string{
 	"lineno", "linenos", "linenumbers", "line-number", "line-numbers", "linenumber", "ln", "gutter", "linenodiv",
-	"blob-num",
-	"rouge-gutter", "hljs-ln-numbers", "code-line-number",
+	"blob-num", "rouge-gutter", "hljs-ln-numbers", "code-line-number",
 	"lnt", "listing_lines", "react-syntax-highlighter-line-number", "codemirror-linenumber", "cm-gutters",
 	"codemirror-gutter-wrapper", "crayon-nums", "ace_gutter", "margin", "line_number", "linenum", "codeline-number",
 	"enlighter-gutter", "react-line-number", "ec-gutter", "line-no",

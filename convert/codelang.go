@@ -42,8 +42,7 @@ func codeLanguage(n *html.Node) string {
 // codeBox reports whether an element says that it shows one block of code.
 func codeBox(n *html.Node) bool {
 	return dom.HasClass(n, "code-block", "codeblock", "code-snippet", "code-block-background", "code-wrapper",
-		"code-container",
-		"expressive-code", "highlight")
+		"code-container", "expressive-code", "highlight")
 }
 
 // labelLanguage returns the language that the words beside the code name: "Python", "bash".

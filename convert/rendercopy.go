@@ -183,8 +183,7 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 // transparent reports whether an element means nothing in markdown and stands for its children.
 func transparent(n *html.Node) bool {
 	return dom.Is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym,
-		atom.Bdi,
-		atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
+		atom.Bdi, atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
 }
 
 // preformatted reports whether white space below n counts.

@@ -55,9 +55,8 @@ func (f Forge) Of(u *url.URL) (*GitHubInfo, Type) {
 	if f == GitLab {
 		names, parts = gitlabNames(parts)
 	}
-	if names < 2 || len(parts) < names || slices.ContainsFunc(parts[:names],
-		func(s string) bool { return !repositoryName(s) }) ||
-		forgeSection(parts[0]) {
+	if names < 2 || len(parts) < names || forgeSection(parts[0]) ||
+		slices.ContainsFunc(parts[:names], func(s string) bool { return !repositoryName(s) }) {
 		return nil, ""
 	}
 	parts[names-1] = strings.TrimSuffix(parts[names-1], ".git")
@@ -176,12 +175,10 @@ func (g *GitHubInfo) fileOrDirectory(ref []string) (*GitHubInfo, Type) {
 func forgeSection(name string) bool {
 	switch strings.ToLower(name) {
 	case "account", "admin", "api", "assets", "attachments", "avatars", "blog", "captcha", "dashboard", "devtest",
-		"explore",
-		"files", "groups", "health", "healthz", "help", "import", "invites", "issues", "jwt", "login", "metrics",
+		"explore", "files", "groups", "health", "healthz", "help", "import", "invites", "issues", "jwt", "login", "metrics",
 		"milestones", "notifications", "oauth", "org", "product", "profile", "projects", "public", "pulls", "repo",
 		"robots.txt", "s", "search", "site", "sitemap.xml", "snippets", "ssh_info", "support", "swagger.v1.json",
-		"unsubscribes",
-		"user", "users", "uploads", "v2":
+		"unsubscribes", "user", "users", "uploads", "v2":
 		return true
 	}
 	return false

@@ -149,8 +149,7 @@ func githubSection(name string) bool {
 		"events", "explore", "features", "issues", "join", "login", "logout", "marketplace", "new", "notifications",
 		"organizations", "orgs",
 		"pricing", "pulls", "readme", "search", "security", "sessions", "settings", "site", "solutions", "sponsors", "stars",
-		"topics",
-		"trending", "users", "watching":
+		"topics", "trending", "users", "watching":
 		return true
 	}
 	return false

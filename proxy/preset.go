@@ -21,10 +21,8 @@ var tunnelPreset = []struct {
 		"api.openai.com", "chatgpt.com", "ab.chatgpt.com",
 		"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com",
 		"api.mistral.ai", "api.groq.com", "api.x.ai", "api.deepseek.com", "api.cohere.com", "api.cohere.ai",
-		"api.perplexity.ai",
-		"api.together.xyz", "api.fireworks.ai", "openrouter.ai", "api.voyageai.com", "dashscope.aliyuncs.com",
-		"api.moonshot.ai",
-		"openai.azure.com", "services.ai.azure.com", "models.inference.ai.azure.com", "models.github.ai",
+		"api.perplexity.ai", "api.together.xyz", "api.fireworks.ai", "openrouter.ai", "api.voyageai.com", "dashscope.aliyuncs.com",
+		"api.moonshot.ai", "openai.azure.com", "services.ai.azure.com", "models.inference.ai.azure.com", "models.github.ai",
 		"githubcopilot.com", "copilot-proxy.githubusercontent.com", "cursor.sh", "cursor.com", "codeium.com", "windsurf.com",
 	}},
 	{"telemetry and updates of agents and editors", []string{
@@ -53,8 +51,7 @@ var tunnelPreset = []struct {
 		"registry-1.docker.io", "auth.docker.io", "production.cloudflare.docker.com", "ghcr.io", "quay.io", "gcr.io",
 		"pkg.dev", "registry.k8s.io",
 		"deb.debian.org", "security.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "dl-cdn.alpinelinux.org",
-		"cache.nixos.org",
-		"formulae.brew.sh", "static.rust-lang.org",
+		"cache.nixos.org", "formulae.brew.sh", "static.rust-lang.org",
 	}},
 }
 

@@ -87,8 +87,7 @@ func (e *exchange) place() string { return e.Method + " " + e.URL }
 // so that the next version of a tool gets the same answers.
 var askedFields = []string{
 	"Accept", "Accept-Language", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
-	"If-Unmodified-Since",
-	"X-Requested-With", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
+	"If-Unmodified-Since", "X-Requested-With", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
 }
 
 // askedOf returns the fields of a request that choose the form of its answer, or nil if there are none.

@@ -107,7 +107,7 @@ func TestALackOfTheMachineIsNoDamage(t *testing.T) {
 		fmt.Errorf("open engine: %s", syscall.ENOMEM.Error()):                                          true,
 	} {
 		if got := lacksResource(err); got != want {
-			t.Errorf("wanting(%v) = %v, want %v", err, got, want)
+			t.Errorf("lacksResource(%v) = %v, want %v", err, got, want)
 		}
 	}
 }

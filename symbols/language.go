@@ -86,8 +86,7 @@ func isCopy(name string, l *language) bool {
 	for folder := range strings.SplitSeq(folders, "/") {
 		switch folder {
 		case "dist", "bundle", "bundles", "generated", "__generated__", "_generated", "umd", "third-party", "external",
-			"extern",
-			"vendored", "deps", "thirdparty":
+			"extern", "vendored", "deps", "thirdparty":
 			return true
 		case "build", "out", "output", "public", "static", "assets", "cjs", "esm", "esm5", "esm2015", "es2015", "_esm5",
 			"_esm2015", "fesm5", "fesm2015", "amd", "min", "js-built", "compiled":

@@ -85,8 +85,7 @@ func events(ctx context.Context, s settings) (string, error) {
 	slices.Sort(lags)
 	median, p99 := lags[len(lags)/2], lags[len(lags)*99/100]
 	seen := fmt.Sprintf("%d events beside %d requests: %v late in the median, 99 of 100 at most %v, the last %v",
-		len(lags),
-		done.Load(), median.Round(10*time.Microsecond), p99.Round(10*time.Microsecond),
+		len(lags), done.Load(), median.Round(10*time.Microsecond), p99.Round(10*time.Microsecond),
 		lags[len(lags)-1].Round(10*time.Microsecond))
 	if s.timed && p99 > lateness {
 		return seen, errors.New("events come late")

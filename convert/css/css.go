@@ -80,8 +80,7 @@ type frames struct{ first, last, same map[string]string }
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{
 	namedColours, properties, aliases, inheritedProperties, displays, keywords, lengths, lengthWords, units, atRest,
-	simple,
-	otherProperties, colourFunctions, mathFunctions,
+	simple, otherProperties, colourFunctions, mathFunctions,
 }
 
 // Cut reports whether rules were left out because the page has too many, or because they took too many comparisons.

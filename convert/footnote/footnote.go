@@ -131,8 +131,7 @@ func noteHolder(target *html.Node) *html.Node {
 	for range 6 {
 		switch {
 		case n == nil || dom.IsHeading(n) || dom.Is(n, atom.Body, atom.Main, atom.Article, atom.Table, atom.Tbody, atom.Ol,
-			atom.Ul,
-			atom.Dl, atom.Form, atom.Html):
+			atom.Ul, atom.Dl, atom.Form, atom.Html):
 			if dom.Is(n, atom.Table) && dom.HasClass(n, "footnote", "citation") { // older docutils: a table for each
 				return dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Td) && !dom.HasClass(d, "label") })
 			}

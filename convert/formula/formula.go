@@ -116,8 +116,7 @@ func removePreviews(n *html.Node) {
 	for p := n.PrevSibling; p != nil; {
 		before := p.PrevSibling
 		if dom.HasClass(p, "MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_SVG", "MathJax_SVG_Display",
-			"MathJax_CHTML",
-			"MathJax_MathML", "mjx-chtml") {
+			"MathJax_CHTML", "MathJax_MathML", "mjx-chtml") {
 			dom.Remove(p)
 		} else if p.Type != html.TextNode || !chars.Blank(p.Data) {
 			break
