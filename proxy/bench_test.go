@@ -116,6 +116,12 @@ func serve(t *testing.T, p *proxy.Proxy) (addr string, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveOn(t, p, l)
+}
+
+// serveOn is serve with a listener, which it closes.
+func serveOn(t *testing.T, p *proxy.Proxy, l net.Listener) (addr string, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

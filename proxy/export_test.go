@@ -17,6 +17,9 @@ func QuickHash(tb testing.TB, password string) string {
 	return hash
 }
 
+// GiveAgain lets p give answers again without a store. It is called before p serves.
+func (p *Proxy) GiveAgain() { p.repeats = repeat.New(1 << 20) }
+
 // Repeats counts the answers that are given again.
 func (p *Proxy) Repeats() repeat.Stats { return p.repeats.Stats() }
 

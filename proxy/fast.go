@@ -27,7 +27,7 @@ const (
 	// closeTime is how long an answer that is given again may take once its connection is being closed.
 	closeTime = 5 * time.Second
 	// renewIdle is how often the limit of an idle connection is moved at most: it costs more than the rest of a hit.
-	renewIdle = 5 * time.Second
+	renewIdle = parkTime / 2
 )
 
 // fast is the part of a framedConn that gives an answer again before net/http sees the request. It looks at the bytes
@@ -68,6 +68,7 @@ const (
 	waiting int32 = iota
 	giving
 	closing
+	leaving // net/http, which closes the connection; it will be parked
 )
 
 // open makes a connection give answers again. inside is nil for one that is not intercepted.
@@ -113,6 +114,9 @@ func (c *framedConn) readBegin(p []byte) (n int, err error) {
 			err = nil // the next read returns it again
 		}
 		if n += m; n == 0 || err != nil || !c.giveAgain(p[:n]) {
+			if n == 0 {
+				c.leave(err)
+			}
 			return n, err
 		}
 	}
@@ -139,8 +143,12 @@ func (c *framedConn) readBehind(p []byte) (int, error) {
 	return 0, os.ErrDeadlineExceeded
 }
 
-// SetReadDeadline implements [net.Conn]. One in the past is how net/http ends a read that waits.
+// SetReadDeadline implements [net.Conn]. One in the past is how net/http ends a read that waits. One for an idle
+// connection is when it leaves net/http at the latest.
 func (c *framedConn) SetReadDeadline(t time.Time) error {
+	if c.idle.Load() && c.idles() {
+		c.parks, t = true, time.Now().Add(parkTime)
+	}
 	err := c.Conn.SetReadDeadline(t)
 	f := &c.fast
 	f.mu.Lock()
@@ -175,7 +183,7 @@ func (c *framedConn) giveAgain(b []byte) bool {
 	err := c.writeAgain(a, now)
 	if now.Sub(f.moved) > renewIdle {
 		f.moved = now
-		c.Conn.SetReadDeadline(now.Add(idleTime)) //nolint:errcheck // the next read reports it
+		c.Conn.SetReadDeadline(now.Add(parkTime)) //nolint:errcheck // the next read reports it
 	}
 	if !f.state.CompareAndSwap(giving, waiting) || err != nil {
 		c.Conn.Close() //nolint:errcheck // the next read fails
@@ -199,8 +207,13 @@ func (c *framedConn) writeAgain(a *repeat.Answer, now time.Time) error {
 	return err
 }
 
-// Close closes the connection. An answer that is being given again may be finished first.
+// Close closes the connection, unless it leaves net/http to be parked. An answer that is being given again may be
+// finished first.
 func (c *framedConn) Close() error {
+	if c.fast.state.CompareAndSwap(leaving, waiting) {
+		go c.fast.s.park(c)
+		return nil
+	}
 	if c.fast.state.CompareAndSwap(giving, closing) {
 		return c.SetWriteDeadline(time.Now().Add(closeTime)) // which the pace leaves alone
 	}

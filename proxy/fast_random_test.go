@@ -29,13 +29,16 @@ import (
 // twin is a proxy with a store of its own.
 type twin struct {
 	*bench
-	store *store.Store
+	store   *store.Store
+	parking string // address of a listener that parks connections at once; it gets every second one
+	opened  atomic.Int64
 }
 
 // newTwins returns a proxy that gives answers again and one that does not, in front of the same origin.
-func newTwins(t *testing.T, origin http.Handler, rule func(*url.URL) cache.Rule) (fast, slow twin) {
+func newTwins(t *testing.T, origin http.Handler, rule func(*url.URL) cache.Rule) (fast, slow *twin) {
 	t.Helper()
-	for memory, tw := range map[int64]*twin{8 << 20: &fast, 0: &slow} {
+	fast, slow = new(twin), new(twin)
+	for memory, tw := range map[int64]*twin{8 << 20: fast, 0: slow} {
 		st, err := store.Open(store.Options{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +119,11 @@ type line struct {
 // open opens a connection to the proxy; inside a tunnel to host, if that is not empty.
 func (tw *twin) open(t *testing.T, host string) (*line, error) {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", tw.addr)
+	addr := tw.addr
+	if tw.parking != "" && tw.opened.Add(1)%2 == 0 {
+		addr = tw.parking
+	}
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +257,7 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 	fast, slow := newTwins(t, origin, func(u *url.URL) cache.Rule {
 		return cache.Rule{Bypass: bypassed[hostNumber(u.Hostname())].Load()}
 	})
+	fast.parking, _ = park(t, fast.proxy)
 	var sent atomic.Int64
 	work := func(w int) error {
 		r := rand.New(rand.NewPCG(uint64(seed), uint64(w)))
@@ -261,7 +269,7 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 			if i >= lines {
 				tunnel, target = "", "http://"+host
 			}
-			for side, tw := range []*twin{&fast, &slow} {
+			for side, tw := range []*twin{fast, slow} {
 				if l := pairs[i][side]; l == nil || time.Since(l.used) > 30*time.Second { // idle ones are closed after a while
 					l, err := tw.open(t, tunnel)
 					if err != nil {
@@ -277,7 +285,7 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 				origin.versions[w].Add(1)
 				fallthrough
 			case 1:
-				for _, tw := range []*twin{&fast, &slow} {
+				for _, tw := range []*twin{fast, slow} {
 					if _, err := tw.store.DeleteHostResponses(host); err != nil {
 						return err
 					}

@@ -14,11 +14,13 @@ import (
 type framedConn struct {
 	net.Conn
 	idle atomic.Bool // the connection was idle since the last read
-	scan scan
-	bad  error // what was wrong; every read fails from then on
-	out  gathering
-	pace *pace.Pace // of the writes to the client
-	fast fast
+	// the next read for net/http ends after parkTime
+	parks bool
+	scan  scan
+	bad   error // what was wrong; every read fails from then on
+	out   gathering
+	pace  *pace.Pace // of the writes to the client
+	fast  fast
 
 	overTLS bool // then the connection below keeps the pace
 }

@@ -60,6 +60,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	below.pace.Resume()
 	state := inner.ConnectionState()
 	c.named, c.secured = strings.ToLower(strings.TrimSuffix(state.ServerName, ".")), time.Now()
+	c.end = nil                 // it holds the CONNECT, with the buffers of its server, for as long as c lives
 	var served net.Conn = inner // HTTP/2 needs the *tls.Conn itself
 	if state.NegotiatedProtocol != "h2" {
 		served = s.framed(inner)

@@ -104,6 +104,7 @@ func inMemory(t *testing.T, way, contentType string, body *timedBody,
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.GiveAgain()
 		n := &memoryNet{conns: make(chan net.Conn), done: make(chan struct{})}
 		ctx, cancel := context.WithCancel(t.Context())
 		served := make(chan error)
