@@ -235,6 +235,11 @@ func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	return call(ctx, c, getStats, none{})
 }
 
+// Series returns what was counted in each step of a time.
+func (c *Client) Series(ctx context.Context, q SeriesQuery) (*Series, error) {
+	return call(ctx, c, getSeries, q)
+}
+
 // Recognise returns an error unless the daemon that answers knows secret, which only its own user can read. It does not
 // send the token: after a crash, anybody may listen where the daemon did.
 func (c *Client) Recognise(ctx context.Context, secret string) error {

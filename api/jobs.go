@@ -255,6 +255,7 @@ func (s *Server) Stop() {
 	if s.o.Firecrawl != nil {
 		s.o.Firecrawl.Close()
 	}
+	s.sampler.take(s, time.Now())
 }
 
 // Running returns the number of jobs that run.

@@ -10,9 +10,12 @@ import "readthru/knowledge"
 var (
 	_ = stream("index", "GET /", "returns this index", "text/html", (*Server).serveIndex)
 
-	_        = op("stats", "GET /stats", "returns figures since start and of the store", (*Server).getStats)
-	getStats = op("getStats", "GET /api/v1/stats", "returns the same figures", (*Server).getStats)
-	_        = stream("getMetrics", "GET /metrics", "returns figures for Prometheus", "text/plain",
+	_         = op("stats", "GET /stats", "returns figures since start and of the store", (*Server).getStats)
+	getStats  = op("getStats", "GET /api/v1/stats", "returns the same figures", (*Server).getStats)
+	getSeries = op("getSeries", "GET /api/v1/series",
+		"returns what was counted in each minute, hour or day: requests by outcome, tokens, bytes, time saved, errors",
+		(*Server).getSeries)
+	_ = stream("getMetrics", "GET /metrics", "returns figures for Prometheus", "text/plain",
 		(*Server).serveMetrics)
 	getLiveness  = op("getLiveness", "GET /healthz", "reports that the daemon is alive", (*Server).getLiveness, openToAll)
 	getReadiness = op("getReadiness", "GET /readyz",

@@ -95,6 +95,7 @@ type Server struct {
 	use     use
 	jobs    *jobs
 	hooks   *hookQueue
+	sampler sampler
 }
 
 // New returns a Server. It starts nothing.
@@ -121,6 +122,7 @@ func New(o Options) *Server {
 	}
 	s.hooks = newHookQueue(o.Dir, o.Log, s.doHook)
 	s.metrics = s.metricsHandler()
+	s.sampler.begin(s)
 	if o.MCP != nil {
 		s.table = append(s.table, mcpOperation(o.MCP(s)))
 	}

@@ -24,7 +24,8 @@ type Outcome struct {
 	Stored    bool
 	Collapsed bool
 	Detail    string
-	Reuse     *Reuse // of a fresh hit that an equal request would get again; else nil
+	Took      time.Duration // of a hit: what the origin took to answer when the response was stored
+	Reuse     *Reuse        // of a fresh hit that an equal request would get again; else nil
 }
 
 // Details of an outcome.

@@ -25,6 +25,9 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 		}
 	}
 	now := time.Now()
+	if o.Hit {
+		o.Took = max(0, r.ResponseTime.Sub(r.RequestTime))
+	}
 	h["Age"] = []string{strconv.FormatInt(int64(age(r, now)/time.Second), 10)}
 	cut, ok := cutFor(q, r)
 	if !ok {

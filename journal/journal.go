@@ -71,6 +71,7 @@ type Entry struct {
 	Tokens     int            `json:"tokens,omitempty"`      // of the markdown
 	HTMLTokens int            `json:"html_tokens,omitempty"` // of the HTML in its place
 	OriginMS   int64          `json:"origin_ms,omitempty"`   // what the origin took for the page
+	SavedMS    int64          `json:"saved_ms,omitempty"`    // what it took for the stored response that answered
 	Attempts   []page.Attempt `json:"attempts,omitempty"`
 	Warnings   []string       `json:"warnings,omitempty"`
 	Error      string         `json:"error,omitempty"`
@@ -99,6 +100,7 @@ type Journal struct {
 	next  uint64 // number of the next one
 	bytes int
 	run   uint32 // begins the ids of this process
+	sums  sums
 }
 
 // New returns an empty journal.
@@ -127,6 +129,7 @@ func (j *Journal) add(s slot) {
 	size := s.of.size()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.sums.add(s)
 	if len(j.ring) < maxRequests {
 		j.ring = append(j.ring, s)
 	} else {

@@ -27,6 +27,7 @@ func (x *exchange) begin() {
 func (x *exchange) answeredBy(o cache.Outcome) {
 	x.rec.Cache = o.Summary()
 	x.rec.Why, x.rec.Section = o.Why()
+	x.rec.SavedMS = o.Took.Milliseconds()
 }
 
 // tell completes what is told of the request, and tells it.

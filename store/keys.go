@@ -44,6 +44,7 @@ import (
 //	                               their queue in knowledge/base.go, archive.go and consumer.go, those of vectors,
 //	                               annotations and notes beside their code
 //	l/<ms u64>/<n u32>             disclosure ledger
+//	q/<m|h|d>/<n u32>              what was counted in a minute, an hour, a day; see series.go
 //	z/schema, z/totals             schema version; running totals
 const (
 	schemaKey = "z/schema"
@@ -128,6 +129,7 @@ func jobKey(seq uint64) string                    { return "j/" + u64(seq) }
 func cursorKey(consumer string) string            { return "jc/" + consumer + "\x00" }
 func retryPrefix(consumer string) string          { return "jr/" + consumer + "\x00" }
 func retryKey(consumer string, seq uint64) string { return retryPrefix(consumer) + u64(seq) }
+func seriesPrefix(class string) string            { return "q/" + class + "/" }
 func ledgerKey(ms int64, n uint32) string         { return "l/" + u64(uint64(ms)) + "/" + u32(n) }
 
 func u16(n int) string    { return string(binary.BigEndian.AppendUint16(nil, uint16(n))) }

@@ -39,8 +39,12 @@ func (s *Store) Disclose(d Disclosure) error {
 	if err != nil {
 		return fmt.Errorf("record disclosure to %s: %w", d.Service, err)
 	}
+	s.disclosed.Add(1)
 	return nil
 }
+
+// Disclosed returns the number of disclosures since the start.
+func (s *Store) Disclosed() int64 { return s.disclosed.Load() }
 
 // Disclosures returns the disclosures, newest first, and a cursor for the next call, which is empty after the last
 // one. limit is at most 1000; 0 means 50.

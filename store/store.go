@@ -131,6 +131,7 @@ type Store struct {
 	visits     visitLog
 	uses       useLog
 	feed       feed
+	disclosed  atomic.Int64 // disclosures since the start
 	records    Records
 
 	chores   chan struct{} // wakes the housekeeper; capacity 1

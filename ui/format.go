@@ -13,7 +13,7 @@ var functions = template.FuncMap{
 	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
-	"uptime": uptimeText, "plain": plain,
+	"uptime": uptimeText, "saved": savedText, "plain": plain,
 	"percent": func(part float64) string { return strconv.Itoa(int(part*100+.5)) + " %" },
 	"class":   func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
 }

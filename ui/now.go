@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"readthru/api"
 	"readthru/journal"
@@ -22,6 +23,7 @@ type nowData struct {
 	Jobs    []api.Job
 	Last    []journal.Entry
 	Proxy   string
+	Charts  charts
 }
 
 // part is the state of a part of the program.
@@ -52,6 +54,14 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, "/", err)
 		return
 	}
+	at := spanOf(r.URL.Query().Get("span"))
+	now := time.Now()
+	series, err := c.Series(ctx, api.SeriesQuery{Step: at.step, Since: now.Add(-time.Duration(at.bars-1) * at.length)})
+	if err != nil {
+		d.fail(w, "/", err)
+		return
+	}
+	data.Charts = chartsOf(at, series, now)
 	data.Parts = partsOf(ready)
 	for _, p := range data.Parts {
 		if !p.Good {

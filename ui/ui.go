@@ -52,7 +52,7 @@ func New(o Options) *http.ServeMux {
 	}
 	d := &dashboard{o: o, pages: map[string]*template.Template{}}
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
-		"templates/rows.html"))
+		"templates/rows.html", "templates/charts.html"))
 	for _, name := range []string{"now", "requests", "request", "problem"} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}

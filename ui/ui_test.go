@@ -42,6 +42,7 @@ type world struct {
 	server *api.Server
 	base   string
 	told   *journal.Journal
+	store  *store.Store
 }
 
 func newWorld(t *testing.T) *world {
@@ -52,7 +53,7 @@ func newWorld(t *testing.T) *world {
 	}
 	c := cache.New(cache.Options{Page: own.IsPage, Markdown: own.IsMarkdown, Store: st})
 	f := fetch.New(fetch.Options{Client: c, Direct: c, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
-	w := &world{told: journal.New()}
+	w := &world{told: journal.New(), store: st}
 	proxy := func() string { return "127.0.0.1:7887" }
 	w.server = api.New(api.Options{
 		Fetch: f, Store: st, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token", Journal: w.told,
@@ -283,7 +284,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	b.open(link.Path)
 	script := axe(t)
-	paths := []string{"/", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID}
+	paths := []string{"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID}
 	for _, path := range paths {
 		b.open(path)
 		at := value[string](b, "location.href")

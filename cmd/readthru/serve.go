@@ -299,6 +299,7 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { return d.core.sweep(ctx) })
 	group.Go(func() error { return d.core.knowledge.Run(ctx) })
 	group.Go(func() error { return d.server.RunHooks(ctx) })
+	group.Go(func() error { return d.server.Sample(ctx) })
 	d.server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
 	group.Go(func() error {
 		err := d.info.write(dir)
@@ -313,6 +314,7 @@ func (d *daemon) run(ctx context.Context) error {
 		return nil
 	})
 	err := group.Wait()
+	d.server.Stop() // again: the proxy has ended only now, and what it counted is to be kept
 	d.closeListeners()
 	err = errors.Join(err, d.core.Close()) //nolint:contextcheck // closing takes none
 	d.info.remove(dir)                     // whoever waits for the end of this daemon can have the store now

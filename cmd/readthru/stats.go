@@ -4,22 +4,34 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/store"
 )
 
 func (p *program) statsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "stats",
-		Usage: "print figures of the daemon and of the store",
-		Flags: []cli.Flag{jsonFlag()},
+		Usage: "print figures of the daemon and of the store, or what was counted in each minute, hour or day",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "print what was counted since `TIME`: an age (36h, 7d), a day or a time"},
+			&cli.StringFlag{
+				Name: "step", Usage: "count by `STEP`: minute (kept for 48 hours), hour (60 days) or day (for ever)",
+				DefaultText: "by --since",
+			},
+			jsonFlag(),
+		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c.Args().Slice()); err != nil {
 				return err
+			}
+			if c.IsSet("since") || c.IsSet("step") {
+				return p.series(c)
 			}
 			show := func(running bool) func(*api.Client) error {
 				return func(b *api.Client) error {
@@ -36,6 +48,44 @@ func (p *program) statsCommand() *cli.Command {
 			return p.withDaemonOr(c.Context, show(true), func(s *api.Server) error { return show(false)(s.Client(agentName)) })
 		},
 	}
+}
+
+// series prints what was counted in each step of a time.
+func (p *program) series(c *cli.Context) error {
+	since, err := api.Since(c.String("since"), time.Now())
+	if err != nil {
+		return usagef("--since: %s", err)
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		s, err := b.Series(c.Context, api.SeriesQuery{Since: since, Step: c.String("step")})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(s)
+		}
+		row := func(name string, n store.Counts) []string {
+			cells := []string{name}
+			for _, v := range []int64{
+				n.Requests(), n.Reused(), n.Tunnel, n.Refused + n.Failed, n.Visits, n.MarkdownTokens,
+				max(0, n.HTMLTokens-n.MarkdownTokens),
+			} {
+				cells = append(cells, strconv.FormatInt(v, 10))
+			}
+			return append(cells, bytesText(n.BytesIn), bytesText(n.BytesSaved),
+				(time.Duration(n.SavedMS) * time.Millisecond).Round(100*time.Millisecond).String(),
+				strconv.FormatInt(n.Rendered, 10), strconv.FormatInt(n.ThirdParties, 10), strconv.FormatInt(n.Errors, 10))
+		}
+		var rows [][]string
+		for _, point := range s.Points {
+			rows = append(rows, row(day(point.Time), point.Counts))
+		}
+		rows = append(rows, row("together", s.Sum))
+		return p.table([]string{
+			strings.ToUpper(s.Step), "REQUESTS", "REUSED", "TUNNELS", "REFUSED", "VISITS", "TOKENS", "SAVED", "BYTES", "SAVED",
+			"TIME SAVED", "RENDERED", "DISCLOSED", "ERRORS",
+		}, rows)
+	})
 }
 
 // statsText shows the figures of a daemon that runs, or those of the store.

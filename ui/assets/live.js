@@ -15,7 +15,9 @@ async function refresh() {
     for (const old of document.querySelectorAll('[data-swap]')) {
       const fresh = made.getElementById(old.id);
       if (!fresh || old.contains(document.activeElement) && document.activeElement.matches('a')) continue;
+      const opened = [...old.querySelectorAll('details[open]')].map(d => d.id);
       old.replaceChildren(...fresh.childNodes);
+      for (const d of old.querySelectorAll('details')) d.open = opened.includes(d.id);
     }
   } catch { /* the stream tells */ } finally { waiting = false; at = Date.now(); }
 }

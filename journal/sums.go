@@ -1,0 +1,94 @@
+package journal
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Outcomes are all outcomes of requests.
+var Outcomes = []string{
+	"hit", "revalidated", "stale", "miss", "bypass", Tunnelled, Refused, Failed, Local, Passed,
+}
+
+// Limits are the upper limits of the intervals by which durations are counted.
+var Limits = []time.Duration{
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond,
+	50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second,
+	2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+}
+
+// Durations are those of the requests with one outcome.
+type Durations struct {
+	Count int64
+	Sum   time.Duration
+	Under []int64 // how many took no longer than the limit at the same place of [Limits], each counted once
+}
+
+// Sums are sums over all requests since the start, also those that are not kept anymore.
+type Sums struct {
+	Durations  map[string]Durations // by outcome; all outcomes are there
+	BytesIn    int64                // from origins
+	BytesOut   int64                // to clients
+	BytesSaved int64                // of origins' content that came from the store
+	Saved      time.Duration        // that origins took for what came from the store
+}
+
+// sums is what Sums are made of. A request adds to it under the journal's lock.
+type sums struct {
+	byOutcome        [10]durations
+	in, out, unasked int64
+	savedMS          int64
+}
+
+type durations struct {
+	n     int64
+	sum   time.Duration
+	under [14]int64
+}
+
+// add adds a request.
+func (t *sums) add(s slot) {
+	e := s.of
+	at := slices.Index(Outcomes, e.Outcome)
+	if at < 0 {
+		at = len(Outcomes) - 1
+	}
+	d := &t.byOutcome[at]
+	d.n++
+	d.sum += s.took
+	for i, limit := range Limits {
+		if s.took <= limit {
+			d.under[i]++
+			break
+		}
+	}
+	if !s.gone {
+		t.out += e.BytesOut
+	}
+	switch {
+	case e.Method == http.MethodConnect:
+		t.in += e.BytesOut // of a tunnel, what the origin sent
+	case at < 3:
+		t.unasked += e.BytesIn
+		t.savedMS += e.SavedMS
+	default:
+		t.in += e.BytesIn
+	}
+}
+
+// Sums returns sums over all requests since the start.
+func (j *Journal) Sums() Sums {
+	j.mu.Lock()
+	t := j.sums
+	j.mu.Unlock()
+	s := Sums{
+		Durations: map[string]Durations{}, BytesIn: t.in, BytesOut: t.out, BytesSaved: t.unasked,
+		Saved: time.Duration(t.savedMS) * time.Millisecond,
+	}
+	for i, name := range Outcomes {
+		d := &t.byOutcome[i]
+		s.Durations[name] = Durations{d.n, d.sum, slices.Clone(d.under[:])}
+	}
+	return s
+}

@@ -1,0 +1,61 @@
+package store_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/store"
+)
+
+func TestCountsAreKeptByMinuteHourAndDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := openStore(t, store.Options{Dir: dir})
+		add := func(c store.Counts) {
+			t.Helper()
+			if err := s.AddCounts(time.Now(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := time.Now().UTC().Truncate(24 * time.Hour)
+		add(store.Counts{Hit: 2, HTMLTokens: 100, MarkdownTokens: 10})
+		time.Sleep(20 * time.Second)
+		add(store.Counts{Hit: 1, Miss: 4, Errors: 1})
+		add(store.Counts{}) // leaves nothing
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = openStore(t, store.Options{Dir: dir})
+		time.Sleep(time.Hour)
+		add(store.Counts{Tunnel: 7})
+		first := store.Counts{Hit: 3, Miss: 4, Errors: 1, HTMLTokens: 100, MarkdownTokens: 10}
+		later, whole := store.Counts{Tunnel: 7}, first
+		whole.Add(later)
+		for _, tt := range []struct {
+			step store.Step
+			want []store.Point
+		}{
+			{store.Minute, []store.Point{{start, first}, {start.Add(time.Hour), later}}},
+			{store.Hour, []store.Point{{start, first}, {start.Add(time.Hour), later}}},
+			{store.Day, []store.Point{{start, whole}}},
+		} {
+			if diff := cmp.Diff(tt.want, s.Series(tt.step, start, time.Now())); diff != "" {
+				t.Errorf("step %v (-want +got):\n%s", tt.step.Length(), diff)
+			}
+		}
+		if got := s.Series(store.Minute, start.Add(2*time.Minute), time.Now()); len(got) != 1 {
+			t.Errorf("%d points since later, want 1", len(got))
+		}
+		time.Sleep(49 * time.Hour)
+		add(store.Counts{Passed: 1})
+		if got := s.Series(store.Minute, start, time.Now()); len(got) != 1 || got[0].Passed != 1 {
+			t.Errorf("after two days the minutes have %+v", got)
+		}
+		if got := s.Series(store.Day, start, time.Now()); len(got) != 2 || got[0].Counts != whole {
+			t.Errorf("after two days the days have %+v", got)
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package ui
+
+import (
+	"cmp"
+	"time"
+
+	"readthru/api"
+)
+
+// span is a time that the charts show.
+type span struct {
+	Name, Path, Title string
+	step              string
+	length            time.Duration
+	bars              int
+	label             string // layout of the time of a bar
+}
+
+// spans are the times that the charts can show.
+var spans = []span{
+	{"now", "/", "Last hour", "minute", time.Minute, 60, "15:04"},
+	{"24 h", "/?span=24h", "Last 24 hours", "hour", time.Hour, 24, "2 Jan 15:04"},
+	{"30 d", "/?span=30d", "Last 30 days", "day", 24 * time.Hour, 30, "2 Jan"},
+}
+
+// spanOf returns the span that a request names.
+func spanOf(name string) span {
+	for _, s := range spans {
+		if s.Path == "/?span="+name {
+			return s
+		}
+	}
+	return spans[0]
+}
+
+// chart is figures over time as stacked bars. Positions are thousandths of its width, and hundredths of its height.
+type chart struct {
+	ID, Title string
+	Total     string // what the figures come to together
+	Max       string // what the highest bar stands for
+	Kinds     []chartKind
+	Bars      []chartBar
+}
+
+type chartKind struct {
+	Name, Class string
+	Sum         string
+}
+
+type chartBar struct {
+	X, W  int
+	Label string // of the time and the figures
+	Parts []chartPart
+}
+
+type chartPart struct {
+	Class string
+	Y, H  int
+}
+
+// charts are the charts of a span, and the same figures as a table.
+type charts struct {
+	Span   span
+	Spans  []span
+	Charts []chart
+	From   string
+	Points []chartRow
+	Sum    api.Counts
+}
+
+type chartRow struct {
+	Time string
+	api.Counts
+}
+
+// kind is a part of a chart: what it is called and which count it is.
+type kind struct {
+	name, class string
+	of          func(c *api.Counts) int64
+}
+
+// drawing is what a chart shows.
+type drawing struct {
+	id, title string
+	text      func(int64) string
+	kinds     []kind
+}
+
+var drawings = []drawing{
+	{"requests", "Requests", countText, []kind{
+		{"cache", "hit", (*api.Counts).Reused},
+		{"origins", "miss", func(c *api.Counts) int64 { return c.Miss + c.Bypass + c.Passed }},
+		{"tunnelled", "stale", func(c *api.Counts) int64 { return c.Tunnel }},
+		{"refused, failed", "failed", func(c *api.Counts) int64 { return c.Refused + c.Failed }},
+	}},
+	{"tokens", "Tokens of pages", countText, []kind{
+		{"saved", "hit", func(c *api.Counts) int64 { return max(0, c.HTMLTokens-c.MarkdownTokens) }},
+		{"read", "miss", func(c *api.Counts) int64 { return c.MarkdownTokens }},
+	}},
+	{"bytes", "Bytes", bytesText, []kind{
+		{"saved", "hit", func(c *api.Counts) int64 { return c.BytesSaved }},
+		{"from origins", "miss", func(c *api.Counts) int64 { return c.BytesIn }},
+	}},
+	{"time", "Waiting saved", savedText, []kind{
+		{"saved", "hit", func(c *api.Counts) int64 { return c.SavedMS }},
+	}},
+}
+
+func savedText(ms int64) string {
+	if ms >= 60_000 {
+		return uptimeText(ms / 1000)
+	}
+	return tookText(time.Duration(ms) * time.Millisecond)
+}
+
+// chartsOf draws a series that ends now.
+func chartsOf(s span, series *api.Series, now time.Time) charts {
+	c := charts{Span: s, Spans: spans, Sum: series.Sum}
+	last := now.UTC().Truncate(s.length)
+	first := last.Add(-time.Duration(s.bars-1) * s.length)
+	points := make([]api.Counts, s.bars)
+	for _, p := range series.Points {
+		if at := int(p.Time.Sub(first) / s.length); at >= 0 && at < s.bars && !p.Time.Before(first) {
+			points[at] = p.Counts
+			c.Points = append(c.Points, chartRow{s.when(p.Time), p.Counts})
+		}
+	}
+	c.From = s.when(first)
+	for _, d := range drawings {
+		out := chart{ID: d.id, Title: d.title}
+		var sum, highest int64
+		for i := range points {
+			var whole int64
+			for _, k := range d.kinds {
+				whole += k.of(&points[i])
+			}
+			sum, highest = sum+whole, max(highest, whole)
+		}
+		out.Total, out.Max = d.text(sum), d.text(highest)
+		for _, k := range d.kinds {
+			out.Kinds = append(out.Kinds, chartKind{k.name, k.class, d.text(k.of(&series.Sum))})
+		}
+		for i := range points {
+			out.Bars = append(out.Bars, d.bar(s, i, first, &points[i], cmp.Or(highest, 1)))
+		}
+		c.Charts = append(c.Charts, out)
+	}
+	return c
+}
+
+func (s span) when(t time.Time) string { return t.Local().Format(s.label) }
+
+// bar draws one bar of a chart.
+func (d drawing) bar(s span, i int, first time.Time, c *api.Counts, highest int64) chartBar {
+	b := chartBar{X: i * 1000 / s.bars, Label: s.when(first.Add(time.Duration(i) * s.length))}
+	b.W = max(1, (i+1)*1000/s.bars-b.X-1000/s.bars/6-1)
+	top := 100
+	for _, k := range d.kinds {
+		n := k.of(c)
+		if n == 0 {
+			continue
+		}
+		h := min(top, max(1, int(n*100/highest))) // little is not nothing
+		top -= h
+		b.Parts = append(b.Parts, chartPart{k.class, top, h})
+		b.Label += ", " + d.text(n) + " " + k.name
+	}
+	return b
+}

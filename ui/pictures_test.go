@@ -1,0 +1,110 @@
+package ui_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"readthru/api"
+	"readthru/journal"
+)
+
+// pictures writes pictures of pages, light, dark and as on a phone, to the folder in READTHRU_PICTURES.
+func pictures(t *testing.T, b *browser, paths []string) {
+	t.Helper()
+	dir := os.Getenv("READTHRU_PICTURES")
+	if dir == "" {
+		return
+	}
+	for _, path := range paths {
+		b.open(path)
+		name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(path), "-")
+		if name == "" {
+			name = "now"
+		}
+		for _, as := range []struct {
+			name, scheme  string
+			width, height int64
+		}{{"light", "light", 1280, 800}, {"dark", "dark", 1280, 800}, {"phone", "light", 360, 740}} {
+			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: as.scheme},
+			}})
+			b.run(chromedp.EmulateViewport(as.width, as.height))
+			picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name+"-"+as.name+".png"), picture, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.run(chromedp.EmulateViewport(1280, 900))
+	}
+}
+
+// TestPictures fills a dashboard with what a day of work leaves, and writes pictures of its rooms.
+func TestPictures(t *testing.T) {
+	if os.Getenv("READTHRU_PICTURES") == "" {
+		t.Skip("READTHRU_PICTURES names no folder")
+	}
+	w := newWorld(t)
+	w.fillDay(t)
+	b := newBrowser(t, w.base)
+	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.open(link.Path)
+	pictures(t, b, []string{"/", "/?span=24h", "/?span=30d", "/requests"})
+}
+
+// fillDay counts and tells what a month and a day of work leave.
+func (w *world) fillDay(t *testing.T) {
+	t.Helper()
+	now := time.Now()
+	for i := range 30 * 24 {
+		at := now.Add(-time.Duration(i) * time.Hour)
+		n := int64((i*7919)%97 + (24-i%24)*4)
+		if at.Weekday() == time.Sunday {
+			n /= 12
+		}
+		c := api.Counts{
+			Hit: n * 5, Revalidated: n, Miss: n * 2, Tunnel: n / 4, Refused: n % 3, Failed: n / 40, Visits: n * 3,
+			HTMLTokens: n * 9200, MarkdownTokens: n * 1400, BytesIn: n * 410_000, BytesSaved: n * 1_400_000, SavedMS: n * 1900,
+			Rendered: n / 9, ThirdParties: n % 2, Errors: n / 40,
+		}
+		if err := w.store.AddCounts(at, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 59 {
+		n := int64((i * 31) % 17)
+		c := api.Counts{Hit: n * 3, Miss: n, Tunnel: n % 3, HTMLTokens: n * 9000, MarkdownTokens: n * 1500, SavedMS: n * 230, BytesIn: n * 1e5, BytesSaved: n * 4e5}
+		if err := w.store.AddCounts(now.Add(-time.Duration(i)*time.Minute), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outcomes := []string{"hit", "hit", "miss", "hit", "revalidated", "tunnel", "miss", "refused", "failed", "bypass"}
+	hosts := []string{"go.dev", "docs.python.org", "developer.mozilla.org", "api.github.com", "a-rather-long-host-name.of-a-team.internal.example.com"}
+	for i := range 140 {
+		e := &journal.Entry{
+			Time: now.Add(-time.Duration(140-i) * 7 * time.Second), Method: "GET", Status: 200,
+			URL:     "https://" + hosts[i%5] + "/doc/" + strings.Repeat("section-", i%9+1) + "effective_go?lang=en#formatting",
+			Outcome: outcomes[i%10], Why: "A stored response is fresh.", Section: "RFC 9111 §4.2", Agent: "claude-code/2.1",
+			Client: "127.0.0.1", Session: "run-4f2a", Type: "text/markdown", BytesIn: 48000, BytesOut: 9000 + int64(i)*377,
+			Tokens: 1200 + i, HTMLTokens: 9000, Micros: int64(i) * 1300, MS: int64(i) * 13 / 10,
+		}
+		if e.Outcome == "refused" {
+			e.Status, e.Why = 403, "The host ads.example is blocked by a rule."
+		}
+		if e.Outcome == "failed" {
+			e.Status, e.Why = 502, "Connection error fetching https://go.dev/: no such host"
+		}
+		w.told.Add(e)
+	}
+}
