@@ -129,7 +129,12 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	f := fetch.New(fo)
 	if w.know, err = knowledge.Open(knowledge.Options{
 		Store: w.store,
-		Clean: func(text []byte, _ bool) []byte { return convert.CleanMarkdown(text, "", nil).Text },
+		Cleaner: store.Cleaner{Edition: 1, Clean: func(text []byte, markdown bool) []byte {
+			if !markdown {
+				return convert.CleanText(text, "").Text
+			}
+			return convert.CleanMarkdown(text, "", nil).Text
+		}},
 	}); err != nil {
 		tb.Fatal(err)
 	}

@@ -11,6 +11,10 @@ import (
 	"readthru/page"
 )
 
+// CleanEdition counts the changes by which [CleanMarkdown] or [CleanText] takes out more than before. Raise it with
+// each: texts that were stored before are then cleaned again when they are read, and the index is made of them anew.
+const CleanEdition = 1
+
 // Cleaned is a text that others wrote, without what its reader does not see.
 type Cleaned struct {
 	Text     []byte       // the content itself, or else UTF-8

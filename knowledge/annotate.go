@@ -62,6 +62,7 @@ func passageKeyIn(key string) (p passageKey, ok bool) {
 type annotation struct {
 	By         string      `json:"by,omitempty"` // the model that was asked; empty: none was
 	Version    int         `json:"v,omitempty"`  // of what is said without a model
+	Edition    int         `json:"e,omitempty"`  // of the cleaner that the passage passed
 	Statements []Statement `json:"s"`
 }
 
@@ -131,6 +132,7 @@ type annotatorOptions struct {
 	withhold func(d *Document) bool // may nothing of it be told to the model? May be nil
 	gone     func(passageKey) error // a passage is gone: so are its relations
 	reindex  func()                 // a document was queued for the index: more is said of its passages
+	cleaner  store.Cleaner
 	log      *slog.Logger
 }
 
@@ -231,19 +233,23 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 			seen[p.Hash] = true
 			old, had := gone[p.Hash]
 			delete(gone, p.Hash)
+			now := &annotation{By: old.By, Version: old.Version, Statements: old.Statements}
 			if had && old.holds(model) {
-				continue
-			}
-			now, err := a.statements(ctx, d, p, local[i], model)
-			if ctx.Err() != nil {
+				if old.Edition == a.o.cleaner.Edition {
+					continue
+				}
+				if old.Version > 0 { // it was weighed against passages that may be gone
+					now.Version, now.Statements = localVersion, []Statement{local[i]}
+				}
+			} else if now, err = a.statements(ctx, d, p, local[i], model); ctx.Err() != nil {
 				return ctx.Err()
-			}
-			if err != nil {
+			} else if err != nil {
 				waits = err
 				if had {
 					continue
 				}
 			}
+			now.Edition = a.o.cleaner.Edition
 			if err := a.write(passageKey{k, p.Hash}, &old, now); err != nil {
 				return err
 			}
@@ -327,7 +333,7 @@ func (a *annotator) has(k page.Key) (found bool) {
 	return found
 }
 
-// each calls f for the annotations of a document, until f returns false.
+// each calls f for the annotations of a document, as they are stored, until f returns false.
 func (a *annotator) each(k page.Key, f func(passageKey, annotation) bool) {
 	a.o.records.Walk(annotationPrefix+string(k[:]), "", func(key string, value []byte) bool {
 		p, ok := passageKeyIn(key)
@@ -336,6 +342,48 @@ func (a *annotator) each(k page.Key, f func(passageKey, annotation) bool) {
 			return true
 		}
 		return f(p, old)
+	})
+}
+
+// of returns the annotation of a passage, as it is told. The error is store.ErrNotFound, also while one that was made
+// without a model waits to be made of what the cleaner leaves now: it may name what other passages hid.
+func (a *annotator) of(p passageKey) (*annotation, error) {
+	value, err := a.o.records.Get(p.annotation())
+	if err != nil {
+		return nil, err
+	}
+	var stored annotation
+	if json.Unmarshal(value, &stored) != nil || stored.Version > 0 && a.o.cleaner.Behind(stored.Edition) {
+		return nil, store.ErrNotFound
+	}
+	return a.told(&stored), nil
+}
+
+// told returns an annotation as it is told: what a model wrote may hide something, too.
+func (a *annotator) told(stored *annotation) *annotation {
+	told := *stored
+	told.Statements = make([]Statement, len(stored.Statements))
+	for i, s := range stored.Statements {
+		s.NormalizedText = string(a.o.cleaner.Markdown([]byte(s.NormalizedText)))
+		for _, list := range []*[]string{&s.Domains, &s.Entities, &s.Problems, &s.Resolutions, &s.Contexts} {
+			items := make([]string, len(*list))
+			for i, item := range *list {
+				items[i] = a.o.cleaner.Line(item)
+			}
+			*list = items
+		}
+		told.Statements[i] = s
+	}
+	return &told
+}
+
+// eachCurrent calls f for the annotations of a document, as they are told, that are of what the cleaner leaves now.
+func (a *annotator) eachCurrent(k page.Key, f func(*annotation)) {
+	a.each(k, func(_ passageKey, stored annotation) bool {
+		if !a.o.cleaner.Behind(stored.Edition) {
+			f(a.told(&stored))
+		}
+		return true
 	})
 }
 
@@ -428,8 +476,8 @@ func (k *Knowledge) withStatements(d *Document, passages []Passage) []Passage {
 		return passages
 	}
 	said := map[[16]byte]string{}
-	k.annotator.each(d.Key, func(p passageKey, a annotation) bool {
-		if s := a.said(); s != "" {
+	k.annotator.each(d.Key, func(p passageKey, stored annotation) bool {
+		if s := k.annotator.told(&stored).said(); s != "" {
 			said[p.hash] = s
 		}
 		return true
@@ -442,10 +490,9 @@ func (k *Knowledge) withStatements(d *Document, passages []Passage) []Passage {
 
 // saidOf returns what is said of a passage of a document.
 func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
-	var a annotation
-	value, err := k.records.Get(passageKey{key, hash}.annotation())
-	if err != nil || json.Unmarshal(value, &a) != nil {
+	said, err := k.annotator.of(passageKey{key, hash})
+	if err != nil {
 		return ""
 	}
-	return a.said()
+	return said.said()
 }

@@ -49,14 +49,14 @@ type head struct {
 	FetchedAt time.Time     `json:"fetched_at,omitzero"`
 	Hash      string        `json:"hash"` // hex SHA-256 of the markdown
 	Length    int           `json:"length"`
-	Cleaned   bool          `json:"cleaned,omitempty"` // false: an older program stored it, before it cleaned texts
+	Edition   int           `json:"edition,omitempty"` // of the cleaner that the texts passed
 }
 
 // archive keeps documents that are not pages. A document's key depends on its owner, its name and its content, so that
 // a document never changes: other content makes another document.
 type archive struct {
 	records *store.Records
-	clean   Cleaner
+	cleaner store.Cleaner
 }
 
 // The coders are shared: they hold no state between calls of the All functions.
@@ -117,8 +117,17 @@ func (a *archive) put(k page.Key, h head, parts [][]byte, with ...store.Change) 
 	return a.records.Apply(changes...)
 }
 
-// head returns what is known of a document. The error is store.ErrNotFound.
+// head returns what is known of a document, as it is told. The error is store.ErrNotFound.
 func (a *archive) head(k page.Key) (h head, err error) {
+	if h, err = a.stored(k); err == nil && a.cleaner.Behind(h.Edition) {
+		h.URL, h.Title, h.Label = a.cleaner.Line(h.URL), a.cleaner.Line(h.Title), a.cleaner.Line(h.Label)
+		h.Metadata = cleanMetadata(h.Metadata, a.cleaner)
+	}
+	return h, err
+}
+
+// stored returns what is known of a document, as it was stored: keys are made of it.
+func (a *archive) stored(k page.Key) (h head, err error) {
 	value, err := a.records.Get(headKey(k))
 	if err != nil {
 		return h, err
@@ -150,8 +159,8 @@ func (a *archive) markdown(k page.Key) ([]byte, error) {
 	if len(md) != h.Length {
 		return nil, store.ErrNotFound
 	}
-	if !h.Cleaned {
-		md = a.clean(md, true)
+	if a.cleaner.Behind(h.Edition) {
+		md = a.cleaner.Markdown(md)
 	}
 	return md, nil
 }
@@ -159,7 +168,7 @@ func (a *archive) markdown(k page.Key) ([]byte, error) {
 // delete forgets a document, and makes changes in the transaction in which it ceases to exist.
 func (a *archive) delete(k page.Key, with ...store.Change) error {
 	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Gone: true}, {Key: writingKey(k)}})
-	if h, err := a.head(k); err == nil {
+	if h, err := a.stored(k); err == nil {
 		changes = append(changes, store.Change{Key: urlKey(h.URL) + string(k[:]), Gone: true})
 		changes = append(changes, metadataChanges(h.Metadata, k, true)...)
 	}

@@ -216,11 +216,12 @@ func (r *baseRecord) live() generation {
 // committed is the generation that was committed last; number 0 has the texts ingested before the first was.
 func (r *baseRecord) committed() generation { return generation{r.id(), r.Generation} }
 
-// load reads all bases.
-func (s *bases) load() {
+// load reads all bases. Line cleans their descriptions: packs of others have some.
+func (s *bases) load(line func(string) string) {
 	s.records.Walk(basePrefix, "", func(key string, value []byte) bool {
 		var r baseRecord
 		if json.Unmarshal(value, &r) == nil && basePrefix+r.Name == key {
+			r.Description = line(r.Description)
 			s.byName[r.Name] = &r
 		}
 		return true

@@ -188,7 +188,7 @@ func (b *Build) addDocument(d *Document, more head) error {
 	if err != nil {
 		return err
 	}
-	h.Ingested, h.Label, h.Metadata = more.Ingested, b.k.cleanLine(more.Label), b.k.cleanMetadata(more.Metadata)
+	h.Ingested, h.Label, h.Metadata = more.Ingested, b.k.cleanLine(more.Label), cleanMetadata(more.Metadata, b.k.cleaner)
 	d.Key = documentKey(b.g.base, h.URL, h.Title, h.Hash)
 	parts := compress(d.Markdown)
 	return b.join(d.Key, member{h.URL, h.Hash}, func(changes []store.Change) error {
@@ -253,7 +253,7 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 	if !utf8.Valid(d.Markdown) {
 		d.Markdown = bytes.ToValidUTF8(d.Markdown, []byte("\uFFFD"))
 	}
-	d.Markdown = k.clean(d.Markdown, true)
+	d.Markdown = k.cleaner.Markdown(d.Markdown)
 	if d.Kind == "" {
 		d.Kind = KindText
 	}
@@ -263,7 +263,7 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 	sum := sha256.Sum256(d.Markdown)
 	return head{
 		URL: d.URL, Title: truncateRunes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
-		Hash: hex.EncodeToString(sum[:]), Length: len(d.Markdown), Cleaned: k.cleans,
+		Hash: hex.EncodeToString(sum[:]), Length: len(d.Markdown), Edition: k.cleaner.Edition,
 	}, nil
 }
 

@@ -1,7 +1,7 @@
 package knowledge
 
 // Clean returns markdown as it is kept, see [Options].
-func (k *Knowledge) Clean(md string) string { return string(k.clean([]byte(md), true)) }
+func (k *Knowledge) Clean(md string) string { return string(k.cleaner.Markdown([]byte(md))) }
 
 // cleanLine returns a title, a label or another text that is not markdown as it is kept.
-func (k *Knowledge) cleanLine(s string) string { return string(k.clean([]byte(s), false)) }
+func (k *Knowledge) cleanLine(s string) string { return k.cleaner.Line(s) }

@@ -1,6 +1,7 @@
 package knowledge_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,14 +10,15 @@ import (
 	"readthru/convert"
 	"readthru/knowledge"
 	"readthru/page"
+	"readthru/store"
 )
 
-func cleaner(text []byte, markdown bool) []byte {
+var cleaner = store.Cleaner{Edition: 1, Clean: func(text []byte, markdown bool) []byte {
 	if markdown {
 		return convert.CleanMarkdown(text, "", nil).Text
 	}
 	return convert.CleanText(text, "").Text
-}
+}}
 
 // unseen is a text of which no reader sees what says HIDE.
 const unseen = "Shown\u202e walrus\x1b[2J.\n\n<!-- HIDE -->\n\n<p style='display:none'>HIDE</p>\n\nAlso shown.\n"
@@ -33,7 +35,7 @@ func checkSeen(t *testing.T, what, text string) {
 func isUnseen(r rune) bool { return r == '\x1b' || unicode.Is(unicode.Cf, r) }
 
 func TestTextsAreCleanedWhereTheyEnter(t *testing.T) {
-	k := open(t, "", knowledge.Options{Clean: cleaner})
+	k := open(t, "", knowledge.Options{Cleaner: cleaner})
 	in := knowledge.Ingestion{
 		Title: "On <template>\u200b", Label: "la\u200bbel", Text: unseen, URL: "https://a.test/x",
 		Metadata: page.Metadata{"a": "b\u202e"},
@@ -127,7 +129,7 @@ func TestPackOfOthersIsCleaned(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	to := open(t, "", knowledge.Options{Clean: cleaner})
+	to := open(t, "", knowledge.Options{Cleaner: cleaner})
 	b, err := unpack(to, pack(t, from, "docs", signer(t)), knowledge.UnpackOptions{AnySigner: true})
 	if err != nil || b.Description != "ab" {
 		t.Fatalf("unpacked %+v, %v", b, err)
@@ -152,7 +154,7 @@ func TestTextsOfAnOlderProgramAreCleaned(t *testing.T) {
 	}
 	k.shut(t)
 
-	k = open(t, dir, knowledge.Options{Clean: cleaner})
+	k = open(t, dir, knowledge.Options{Cleaner: cleaner})
 	check := func() {
 		t.Helper()
 		d, err := k.Ingested(in.Label, in.URL)
@@ -186,6 +188,71 @@ func TestTextsOfAnOlderProgramAreCleaned(t *testing.T) {
 	for text, want := range map[string]int{"walrus": 2, "hide": 0} {
 		if found, err := k.Search(t.Context(), knowledge.Query{Text: text}); err != nil || len(found.Hits) != want {
 			t.Errorf("%q finds %d documents, %v, want %d", text, len(found.Hits), err, want)
+		}
+	}
+}
+
+// A later edition of the cleaner takes out what an earlier one left: texts, what is said of them, and the index follow.
+func TestTextsOfAnEarlierEditionAreCleanedAgain(t *testing.T) {
+	dir := t.TempDir()
+	k := open(t, dir, knowledge.Options{Cleaner: cleaner})
+	const text = "# Seals\n\nSeals of Norway.\n\n# Veiled\n\nVEIL Pwnshire Corporation, says Pwnshire Corporation.\n"
+	done, err := k.Ingest(t.Context(), knowledge.Ingestion{
+		Label: "old", Title: "T", Text: text, URL: "https://a.test/x", Metadata: page.Metadata{"a": "b\u2011c"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Describe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	names := func() (all string) {
+		t.Helper()
+		subjects, err := k.Subjects("", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range subjects {
+			all += s.Name + "\n"
+		}
+		return all
+	}
+	if !strings.Contains(names(), "Pwnshire") {
+		t.Fatalf("the subjects are %q", names())
+	}
+	k.shut(t)
+
+	k = open(t, dir, knowledge.Options{Cleaner: store.Cleaner{Edition: 2, Clean: func(text []byte, markdown bool) []byte {
+		text = bytes.ReplaceAll(text, []byte("\u2011"), []byte("-"))
+		if before, _, veiled := bytes.Cut(text, []byte("# Veiled")); markdown && veiled {
+			return before
+		}
+		return text
+	}}})
+	if strings.Contains(names(), "Pwnshire") {
+		t.Errorf("before the index is made again, the subjects are %q", names())
+	}
+	d, err := k.FindDocument(done.Doc)
+	if err != nil || strings.Contains(string(d.Markdown), "VEIL") || d.Metadata["a"] != "b-c" {
+		t.Errorf("the text is %+v, %v", d, err)
+	}
+	if err := k.Describe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if all := names(); strings.Contains(all, "Pwnshire") || !strings.Contains(all, "Norway") {
+		t.Errorf("the subjects are %q", all)
+	}
+	if found, err := k.Search(t.Context(), knowledge.Query{Text: "veil"}); err != nil || len(found.Hits) > 0 {
+		t.Errorf("what is veiled is found: %+v, %v", found, err)
+	}
+	if err := k.DeleteDocument(d.Key); err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"b-c", "b\u2011c"} {
+		if found, err := k.Search(t.Context(), knowledge.Query{
+			Text: "seals", Metadata: map[string]string{"a": value},
+		}); err != nil || len(found.Hits) > 0 {
+			t.Errorf("a text that is gone is found by %q: %+v, %v", value, found, err)
 		}
 	}
 }

@@ -133,7 +133,10 @@ func (s shown) repeats(before shown) bool {
 // hit makes a hit of a document and its best passage. Md is its text, nil if that cannot be read: then there is no
 // snippet.
 func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed *query) Hit {
-	h := Hit{Doc: key.Doc(), URL: a.url, Title: a.title, Kind: a.kind, Heading: p.path, FetchedAt: a.fetched}
+	h := Hit{
+		Doc: key.Doc(), URL: x.o.cleaner.Line(a.url), Title: x.o.cleaner.Line(a.title), Kind: a.kind,
+		Heading: x.o.cleaner.Line(p.path), FetchedAt: a.fetched,
+	}
 	if a.fetched.Year() <= 1 {
 		h.FetchedAt = a.fetched.UTC()
 	}
@@ -144,6 +147,8 @@ func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed 
 		h.Passage = passageID(passageKey{key, hash})
 		if text, ok := x.find(md, p, hash); ok {
 			h.Snippet, h.Highlights = snippet(text, parsed)
+		} else if md != nil {
+			h.Heading = "" // nothing below it is there any more
 		}
 	}
 	return h

@@ -75,6 +75,9 @@ type indexOptions struct {
 	// store.ErrNotFound is no hit any more; after any other error its hit has no snippet.
 	text func(key page.Key) ([]byte, error)
 
+	// cleaner cleans the titles and headings of documents that were indexed before it cleaned their texts.
+	cleaner store.Cleaner
+
 	// split is how documents are cut into passages.
 	split SplitOptions
 

@@ -53,7 +53,7 @@ func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) 
 
 func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	_, text := page.SplitFrontMatter([]byte(strings.ToValidUTF8(in.Text, "\uFFFD")))
-	if text = k.clean(text, true); len(bytes.TrimSpace(text)) == 0 {
+	if text = k.cleaner.Markdown(text); len(bytes.TrimSpace(text)) == 0 {
 		return done, fmt.Errorf("empty text: %w", ErrInvalid)
 	}
 	if size := metadataSize(in.Metadata); len(in.Metadata) > maxMetadata || size > maxMetaText {
@@ -85,7 +85,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	if err != nil {
 		return done, err
 	}
-	h.Ingested, h.Label, h.Metadata = true, label, k.cleanMetadata(in.Metadata)
+	h.Ingested, h.Label, h.Metadata = true, label, cleanMetadata(in.Metadata, k.cleaner)
 	done = Ingested{Doc: key.Doc(), URL: h.URL, KB: in.KB, Passages: len(Split(d.Markdown, k.split))}
 	if _, err := k.archive.head(key); err == nil {
 		return done, nil

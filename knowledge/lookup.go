@@ -70,8 +70,11 @@ func (x *searchIndex) locate(f *foundPassage, key page.Key) bool {
 		return false
 	}
 	p := &a.passages[at]
-	f.key, f.path, f.start, f.end = key, p.path, p.start, p.end
-	f.doc = Document{Key: key, URL: a.url, Title: a.title, Host: a.host, Kind: a.kind, FetchedAt: a.fetched}
+	f.key, f.path, f.start, f.end = key, x.o.cleaner.Line(p.path), p.start, p.end
+	f.doc = Document{
+		Key: key, URL: x.o.cleaner.Line(a.url), Title: x.o.cleaner.Line(a.title), Host: a.host, Kind: a.kind,
+		FetchedAt: a.fetched,
+	}
 	var ok bool
 	f.text, ok = x.find(md, p, f.hash)
 	return ok

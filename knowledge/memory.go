@@ -172,11 +172,10 @@ func (k *Knowledge) withSubjects(n *Note, e end) {
 	for _, s := range n.Subjects {
 		all.add(s)
 	}
-	k.annotator.each(noteKey(e), func(_ passageKey, a annotation) bool {
+	k.annotator.eachCurrent(noteKey(e), func(a *annotation) {
 		for _, s := range subjects(a.Statements) {
 			all.add(s)
 		}
-		return true
 	})
 	n.Subjects = all.list
 }

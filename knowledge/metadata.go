@@ -49,16 +49,16 @@ func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
 }
 
 // cleanMetadata returns metadata as they are kept.
-func (k *Knowledge) cleanMetadata(m page.Metadata) page.Metadata {
+func cleanMetadata(m page.Metadata, c store.Cleaner) page.Metadata {
 	if m == nil {
 		return nil
 	}
 	kept := make(page.Metadata, len(m))
 	for name, value := range m {
 		if text, ok := value.(string); ok {
-			value = k.cleanLine(text)
+			value = c.Line(text)
 		}
-		kept[k.cleanLine(name)] = value
+		kept[c.Line(name)] = value
 	}
 	return kept
 }

@@ -86,7 +86,7 @@ const (
 // notes keeps notes and relations.
 type notes struct {
 	records *store.Records
-	clean   Cleaner
+	cleaner store.Cleaner
 	mu      sync.Mutex // over a look whether both ends are there and the write that builds on it
 }
 
@@ -219,7 +219,8 @@ func (s *notes) note(e end) (*Note, error) {
 		return nil, store.ErrNotFound
 	}
 	n.Doc = noteKey(e).Doc()
-	n.Text, n.Label = string(s.clean([]byte(n.Text), true)), string(s.clean([]byte(n.Label), false)) // an older one's
+	n.Text, n.Label = string(s.cleaner.Markdown([]byte(n.Text))), s.cleaner.Line(n.Label) // an older program's
+	n.Metadata = cleanMetadata(n.Metadata, s.cleaner)
 	return &n, nil
 }
 

@@ -30,9 +30,9 @@ type Options struct {
 	// Convert makes markdown of a file that is none: HTML, PDF. If nil, such files are not taken.
 	Convert Converter
 
-	// Clean cleans the texts to keep that were not read as pages, and those that were kept without it when they are read.
-	// If nil, they are kept as they come.
-	Clean Cleaner
+	// Cleaner cleans the texts to keep that were not read as pages, and those that were kept without it, or under a lower
+	// edition of it, when they are read.
+	Cleaner store.Cleaner
 
 	// Embeddings is asked for vectors. If nil, words alone find.
 	Embeddings *llm.Client
@@ -50,10 +50,6 @@ type Options struct {
 // Converter converts the content of a file to markdown. Name has the extension of the file.
 type Converter func(ctx context.Context, name string, content []byte) (title, markdown string, err error)
 
-// Cleaner returns a text of others without what no reader sees; one that is not markdown, such as a title, without
-// invisible characters.
-type Cleaner func(text []byte, markdown bool) []byte
-
 // Knowledge is the index of what was read, and the knowledge bases. It is safe for concurrent use. Open makes one, Run
 // keeps it up to date, Close ends it.
 type Knowledge struct {
@@ -63,8 +59,7 @@ type Knowledge struct {
 	split   SplitOptions
 	convert Converter
 	decode  func([]byte) []byte
-	clean   Cleaner
-	cleans  bool // clean was given
+	cleaner store.Cleaner
 
 	archive archive
 	index   *searchIndex
@@ -91,21 +86,17 @@ func Open(o Options) (*Knowledge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	cleans := o.Clean != nil
-	if !cleans {
-		o.Clean = func(text []byte, _ bool) []byte { return text }
-	}
 	k := &Knowledge{
 		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode,
-		clean: o.Clean, cleans: cleans,
-		split: SplitOptions{MaxChars: o.PassageChars},
-		wake:  make(chan struct{}, 1),
+		cleaner: o.Cleaner,
+		split:   SplitOptions{MaxChars: o.PassageChars},
+		wake:    make(chan struct{}, 1),
 	}
-	k.archive = archive{k.records, k.clean}
+	k.archive = archive{k.records, k.cleaner}
 	if err := k.archive.repair(); err != nil {
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
-	k.notes.records, k.notes.clean = k.records, k.clean
+	k.notes.records, k.notes.cleaner = k.records, k.cleaner
 	k.vectors = newVectors(vectorOptions{
 		records: k.records, model: o.Embeddings, withhold: o.Withhold, log: o.Log,
 		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.passages() },
@@ -123,10 +114,11 @@ func Open(o Options) (*Knowledge, error) {
 		member:  k.described,
 		gone:    func(p passageKey) error { return k.notes.forget(p.page, p.hash[:4]) },
 		reindex: k.notify,
+		cleaner: k.cleaner,
 	})
 	index := indexOptions{
 		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed,
-		log: o.Log,
+		log: o.Log, cleaner: k.cleaner,
 		metadata: func(key page.Key) page.Metadata {
 			h, _ := k.archive.head(key) // pages that were read have none
 			return h.Metadata
@@ -144,7 +136,7 @@ func Open(o Options) (*Knowledge, error) {
 		records: k.records, index: k.index, byName: map[string]*baseRecord{}, sets: map[generation]*memberSet{},
 		busy: map[baseID]bool{},
 	}
-	k.bases.load()
+	k.bases.load(k.cleaner.Line)
 	k.retries.load(k.records)
 	k.garbage.Store(true)
 	if err := k.openRebuild(); err != nil {

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -106,14 +105,13 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 			continue
 		}
 		info.Sources = append(info.Sources, PassageSource{
-			Doc: key.Doc(), URL: a.url, Title: a.title, FetchedAt: a.fetched, Bases: append([]string{}, k.basesOf(key)...),
+			Doc: key.Doc(), URL: k.cleaner.Line(a.url), Title: k.cleaner.Line(a.title), FetchedAt: a.fetched,
+			Bases: append([]string{}, k.basesOf(key)...),
 		})
 		if len(info.Statements) > 0 {
 			continue
 		}
-		var said annotation
-		if value, err := k.records.Get(passageKey{key, p.hash}.annotation()); err == nil &&
-			json.Unmarshal(value, &said) == nil {
+		if said, err := k.annotator.of(passageKey{key, p.hash}); err == nil {
 			info.Statements, info.AnnotatedBy = said.Statements, said.By
 			info.Subjects = append(info.Subjects, subjects(said.Statements)...)
 		}

@@ -11,8 +11,8 @@ import (
 	"readthru/store"
 )
 
-// rebuildKey exists while the index is being rebuilt. splitKey holds the largest size of its passages,
-// and that they are of texts without what no reader sees.
+// rebuildKey exists while the index is being rebuilt. splitKey holds the largest size of its passages, and the edition
+// of the cleaner that their texts passed.
 const (
 	rebuildKey = "k/y"
 	splitKey   = "k/ys"
@@ -34,11 +34,11 @@ type rebuild struct {
 }
 
 // openRebuild decides at the start whether to rebuild: it continues an interrupted rebuild, and starts one if there is
-// no index, or if it has passages of another size or of texts that an older program did not clean.
+// no index, or if it has passages of another size or of texts that another edition of the cleaner passed.
 func (k *Knowledge) openRebuild() error {
 	size := strconv.Itoa(k.split.MaxChars)
-	if k.cleans {
-		size += " cleaned"
+	if k.cleaner.Edition > 0 {
+		size += " cleaned " + strconv.Itoa(k.cleaner.Edition)
 	}
 	before, err := k.records.Get(splitKey)
 	if k.index.rebuilt || err != nil || string(before) != size {

@@ -10,7 +10,7 @@ import (
 // AddNote stores a note, has it indexed, and sets its ID, Doc and CreatedAt. The error wraps ErrInvalid or
 // store.ErrFull.
 func (k *Knowledge) AddNote(n Note) (Note, error) {
-	n.Text, n.Label, n.Metadata = k.Clean(n.Text), k.cleanLine(n.Label), k.cleanMetadata(n.Metadata)
+	n.Text, n.Label, n.Metadata = k.Clean(n.Text), k.cleanLine(n.Label), cleanMetadata(n.Metadata, k.cleaner)
 	if err := k.notes.add(&n, time.Now()); err != nil {
 		return Note{}, fmt.Errorf("add note: %w", err)
 	}

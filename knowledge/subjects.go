@@ -32,8 +32,11 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 		counts[fold].Passages++
 	}
 	if kb == "" {
-		k.records.Walk(subjectPrefix, "", func(_ string, name []byte) bool {
-			count(string(name))
+		current := k.toldNow()
+		k.records.Walk(subjectPrefix, "", func(key string, name []byte) bool {
+			if p, ok := passageKeyIn(key); ok && current(p) {
+				count(k.cleaner.Line(string(name)))
+			}
 			return true
 		})
 	} else {
@@ -42,11 +45,10 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 			return nil, err
 		}
 		for key := range keys {
-			k.annotator.each(key, func(_ passageKey, a annotation) bool {
+			k.annotator.eachCurrent(key, func(a *annotation) {
 				for _, name := range subjects(a.Statements) {
 					count(name)
 				}
-				return true
 			})
 		}
 	}
@@ -58,6 +60,20 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 		return cmp.Or(cmp.Compare(b.Passages, a.Passages), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
 	})
 	return list[:min(len(list), bounded(limit, 100))], nil
+}
+
+// toldNow returns whether what is said of a passage may be told. What was said of a text that an older edition of the
+// cleaner passed, or none, is not, until its document was looked at again: the passage itself may have been hidden.
+func (k *Knowledge) toldNow() func(passageKey) bool {
+	waiting := k.rebuilding() > 0
+	k.records.Keys(annotationQueue, "", func(string) bool { waiting = true; return false })
+	return func(p passageKey) bool {
+		if !waiting || k.cleaner.Edition == 0 {
+			return true
+		}
+		said, err := k.annotator.of(p)
+		return err == nil && !k.cleaner.Behind(said.Edition)
+	}
 }
 
 // PassageQuery selects passages: at least one of the first five is given, and all that are given hold. Those of a

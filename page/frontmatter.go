@@ -55,6 +55,9 @@ func SplitFrontMatter(md []byte) (block, body []byte) {
 	return nil, md
 }
 
+// ExcerptLength is how long the excerpt of a page is at most, in characters.
+const ExcerptLength = 300
+
 // Excerpt returns the first sentences of a markdown text as plain text on one line, at most limit characters.
 func Excerpt(markdown string, limit int) string {
 	_, body := SplitFrontMatter([]byte(markdown))

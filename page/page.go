@@ -78,7 +78,7 @@ type Record struct {
 	Description   string      `json:"description,omitempty"`
 	Meta          Meta        `json:"meta,omitempty"`
 	ContentFormat string      `json:"content_format,omitempty"` // markdown, text, html or prompt
-	Excerpt       string      `json:"excerpt,omitempty"`        // at most 300 characters
+	Excerpt       string      `json:"excerpt,omitempty"`        // at most ExcerptLength characters
 	GitHub        *GitHubInfo `json:"github_info,omitempty"`    // what a URL of GitHub names
 
 	Source      Source `json:"markdown_source,omitempty"`

@@ -81,7 +81,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if at >= 0 {
 		dead = s.dropMember(b, name, list, at)
 	}
-	b.set(fetchedKey(name, m.key), encodeFetched(p))
+	b.set(fetchedKey(name, m.key), encodeFetched(p, s.cleaner.Edition))
 	list.members = append(list.members, m)
 	for list.bytes() > maxFetchedBytes || len(list.members) > maxFetched {
 		dead = append(dead, s.dropMember(b, name, list, 0)...)
@@ -111,12 +111,14 @@ func CheckSession(name string) error {
 type fetchedRecord struct {
 	page.Record
 	page.Visits // as the page was put into the set
+
+	Edition int `json:"edition,omitempty"` // of the Cleaner that its texts passed
 }
 
 // encodeFetched encodes what a session's set keeps of a page. The measurements of the fetch are not kept, and a very
 // large Meta is not: it is written in one transaction with up to a megabyte of content.
-func encodeFetched(p *page.Page) []byte {
-	r := fetchedRecord{p.Record, p.Visits}
+func encodeFetched(p *page.Page, edition int) []byte {
+	r := fetchedRecord{p.Record, p.Visits, edition}
 	r.Info = page.Info{}
 	r.ContentFormat = cmp.Or(r.ContentFormat, "markdown")
 	r.FetchedAt = cmp.Or(r.FetchedAt, time.Now().UTC().Truncate(time.Second))
@@ -145,7 +147,7 @@ func (s *Store) Fetched(name string) FetchedSet {
 	list := s.fetchedList(&batch{}, name)
 	set := FetchedSet{Bytes: list.bytes(), Dropped: list.dropped}
 	for _, m := range list.members {
-		if p, err := s.fetchedPage(&batch{}, name, m.key); err == nil {
+		if p, _, err := s.fetchedPage(name, &m); err == nil {
 			p.LastVisitedAt = time.UnixMilli(m.ms).UTC()
 			set.Pages = append(set.Pages, p)
 		}
@@ -160,11 +162,11 @@ func (s *Store) FetchedPage(name string, k page.Key) (*page.Page, error) {
 	if at < 0 {
 		return nil, ErrNotFound
 	}
-	p, err := s.fetchedPage(&batch{}, name, k)
+	p, read, err := s.fetchedPage(name, &list.members[at])
 	if err != nil {
 		return nil, err
 	}
-	content, err := s.readWhole(list.members[at].body)
+	content, err := read()
 	if err != nil {
 		return nil, err
 	}
@@ -302,16 +304,24 @@ func (s *Store) sweepFetched(until time.Time) error {
 	return nil
 }
 
-func (s *Store) fetchedPage(b *batch, name string, k page.Key) (*page.Page, error) {
-	value, err := s.kv.getIn(b, fetchedKey(name, k))
+// fetchedPage returns a member of a set, and what reads its content.
+func (s *Store) fetchedPage(name string, m *fetched) (p *page.Page, content func() ([]byte, error), err error) {
+	value, err := s.kv.get(fetchedKey(name, m.key))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var r fetchedRecord
 	if json.Unmarshal(value, &r) != nil {
-		return nil, ErrNotFound
+		return nil, nil, ErrNotFound
 	}
-	return &page.Page{Record: r.Record, Visits: r.Visits}, nil
+	content = func() ([]byte, error) {
+		md, err := s.readWhole(m.body)
+		if err == nil && s.cleaner.Behind(r.Edition) {
+			md = s.cleaner.Markdown(md)
+		}
+		return md, err
+	}
+	return &page.Page{Record: s.cleaner.record(r.Record, r.Edition, content), Visits: r.Visits}, content, nil
 }
 
 // fetchedList returns a session's list with the changes of b. It is empty if there is no list or it is damaged.

@@ -93,7 +93,8 @@ func (p position) compare(o position) int {
 
 type placedPage struct {
 	position
-	page *page.Page
+	page    *page.Page
+	edition int // see pageRecord
 }
 
 // sortedPages looks at all candidates and keeps the first after the cursor.
@@ -109,12 +110,12 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 		return nil, "", fmt.Errorf("list pages: %w", err)
 	}
 	var top []placedPage
-	add := func(k page.Key, r *page.Record) {
-		if !q.matches(r) {
+	add := func(k page.Key, r *pageRecord) {
+		if !q.matches(&r.Page) {
 			return
 		}
-		p := s.withVisits(k, *r)
-		placed := placedPage{position{Key: k}, p}
+		p := s.withVisits(k, r.Page)
+		placed := placedPage{position{Key: k}, p, r.Edition}
 		switch q.Sort {
 		case "visits":
 			placed.Number = p.VisitCount
@@ -138,18 +139,19 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 		next = encodeCursor(mark + string(encodeJSON(top[len(top)-1].position)))
 	}
 	for _, placed := range top {
+		placed.page.Record = s.told(placed.Key, &pageRecord{Page: placed.page.Record, Edition: placed.edition})
 		pages = append(pages, placed.page)
 	}
 	return pages, next, nil
 }
 
 // candidates calls f for the pages of a host, or for all.
-func (s *Store) candidates(host string, f func(page.Key, *page.Record)) {
+func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 	if host == "" {
 		s.kv.walk(scan{prefix: "p/"}, func(key string, value []byte) bool {
 			var record pageRecord
 			if json.Unmarshal(value, &record) == nil {
-				f(page.Key([]byte(key[len("p/"):])), &record.Page)
+				f(page.Key([]byte(key[len("p/"):])), &record)
 			}
 			return true
 		})
@@ -163,7 +165,7 @@ func (s *Store) candidates(host string, f func(page.Key, *page.Record)) {
 		k := page.Key([]byte(key[len(prefix):]))
 		var record pageRecord
 		if s.kv.getJSON(&batch{}, pageKey(k), &record) == nil {
-			f(k, &record.Page)
+			f(k, &record)
 		}
 		return true
 	})

@@ -78,7 +78,7 @@ func open(o Options, d disk) (*Store, error) {
 		},
 	}
 	s.maxSize.Store(o.MaxSize)
-	s.clean = o.Clean
+	s.cleaner = o.Cleaner
 	s.records.kv = s.kv
 	s.hot.init()
 	s.tallies.init()

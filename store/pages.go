@@ -30,13 +30,15 @@ type pageRecord struct {
 	Page   page.Record
 	Source Sum    // the origin's bytes
 	Job    uint64 // the page's newest record in the change log
+
+	Edition int `json:",omitempty"` // of the Cleaner that the texts passed
 }
 
 // versionRecord is an element of what pv/ holds, oldest first.
 type versionRecord struct {
 	Version
 	Body    Sum
-	Cleaned bool `json:"cleaned,omitempty"` // false: an older program stored it, see Options.Clean
+	Edition int `json:",omitempty"` // of the Cleaner that it passed
 }
 
 // PutPage creates or updates the record of a page, adds a version when ContentHash changed, and writes the change-log
@@ -54,7 +56,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	defer s.mu.Unlock()
 
 	b := &batch{}
-	record := pageRecord{Page: *p, Source: source}
+	record := pageRecord{Page: *p, Source: source, Edition: s.cleaner.Edition}
 	record.Page.Doc, record.Page.Stored = k.Doc(), true
 	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
 
@@ -74,7 +76,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	if changed {
 		record.Page.UpdatedAt = now
 		before, dead = s.addVersion(b, k, versionRecord{
-			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum, s.clean != nil,
+			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum, s.cleaner.Edition,
 		}, c)
 		kind := JobStored
 		if known {
@@ -166,7 +168,12 @@ func (s *Store) Page(k page.Key) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.withVisits(k, record.Page), nil
+	return s.withVisits(k, s.told(k, record)), nil
+}
+
+// told returns the record of a page as it is told.
+func (s *Store) told(k page.Key, r *pageRecord) page.Record {
+	return s.cleaner.record(r.Page, r.Edition, func() ([]byte, error) { return s.Markdown(k) })
 }
 
 func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
@@ -218,8 +225,8 @@ func (s *Store) Markdown(k page.Key) ([]byte, error) {
 // readVersion returns the content of a version.
 func (s *Store) readVersion(v versionRecord) ([]byte, error) {
 	md, err := s.readWhole(v.Body)
-	if err == nil && !v.Cleaned && s.clean != nil {
-		md = s.clean(md)
+	if err == nil && s.cleaner.Behind(v.Edition) {
+		md = s.cleaner.Markdown(md)
 	}
 	return md, err
 }
@@ -232,6 +239,9 @@ func (s *Store) Versions(k page.Key) ([]Version, error) {
 	}
 	versions := make([]Version, 0, len(list))
 	for _, v := range slices.Backward(list) {
+		if s.cleaner.Behind(v.Edition) {
+			v.Title = s.cleaner.Line(v.Title)
+		}
 		versions = append(versions, v.Version)
 	}
 	return versions, nil

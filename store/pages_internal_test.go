@@ -28,7 +28,7 @@ func TestWhereEachFieldOfAPageIsKept(t *testing.T) {
 	answer := membersOf(t, p)
 	record := membersOf(t, pageRecord{Page: p.Record}.Page) // what PutPage writes
 	var session map[string]json.RawMessage
-	if err := json.Unmarshal(encodeFetched(&p), &session); err != nil {
+	if err := json.Unmarshal(encodeFetched(&p, 0), &session); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
@@ -82,7 +82,7 @@ func TestRecordsOfEarlierVersionsAreRead(t *testing.T) {
 	if err := json.Unmarshal([]byte(earlier), &fetched); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(fetchedRecord{want, page.Visits{FirstVisitedAt: at, VisitCount: 2}}, fetched); diff != "" {
+	if diff := cmp.Diff(fetchedRecord{want, page.Visits{FirstVisitedAt: at, VisitCount: 2}, 0}, fetched); diff != "" {
 		t.Errorf("record of a set (-want +got):\n%s", diff)
 	}
 }

@@ -48,29 +48,98 @@ func TestPageKeepsAVersionForEachContent(t *testing.T) {
 	}
 }
 
-// An older program stored what it was given: that is read through Options.Clean, and nothing else is.
+// hiding is a cleaner that takes out what says HIDE, and from its second edition on what says VEIL, too.
+func hiding(edition int) store.Cleaner {
+	return store.Cleaner{Edition: edition, Clean: func(text []byte, markdown bool) []byte {
+		text = bytes.ReplaceAll(text, []byte("\u202e"), nil)
+		if markdown {
+			text = bytes.ReplaceAll(text, []byte("HIDE"), nil)
+		}
+		if markdown && edition > 1 {
+			text = bytes.ReplaceAll(text, []byte("VEIL"), nil)
+		}
+		return text
+	}}
+}
+
+// An older program stored what it was given, or what an older edition of the cleaner left: that is cleaned when it is
+// read, and nothing else is.
 func TestVersionsOfAnOlderProgramAreCleaned(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, store.Options{Dir: dir})
 	const url = "https://a.test/x"
-	putPage(t, s, url, "one <!-- HIDE -->")
-	closeStore(t, s)
-	s = openStore(t, store.Options{Dir: dir, Clean: func(markdown []byte) []byte {
-		return bytes.ReplaceAll(markdown, []byte("<!-- HIDE -->"), nil)
-	}})
+	putPage(t, s, url, "one HIDE VEIL")
+	for edition, now := range []string{"two HIDE VEIL", "three HIDE VEIL"} { // whoever stores it has cleaned it: it is code
+		closeStore(t, s)
+		s = openStore(t, store.Options{Dir: dir, Cleaner: hiding(edition + 1)})
+		putPage(t, s, url, now)
+	}
 	k := page.KeyOf(url)
-	if md, err := s.Markdown(k); err != nil || string(md) != "one " {
-		t.Errorf("Markdown = %q, %v", md, err)
-	}
-	putPage(t, s, url, "two <!-- HIDE -->") // whoever stores it has cleaned it: this is code
 	versions, err := s.Versions(k)
-	if err != nil || len(versions) != 2 {
-		t.Fatalf("Versions = %d, %v, want 2", len(versions), err)
+	if err != nil || len(versions) != 3 {
+		t.Fatalf("Versions = %d, %v, want 3", len(versions), err)
 	}
-	for i, want := range []string{"two <!-- HIDE -->", "one "} {
+	for i, want := range []string{"three HIDE VEIL", "two  ", "one  "} {
 		if md, err := s.VersionMarkdown(k, versions[i]); err != nil || string(md) != want {
 			t.Errorf("version %d = %q, %v, want %q", i, md, err, want)
 		}
+	}
+}
+
+// Whatever an older program stored beside a page's content is told without what no reader sees, by every list.
+func TestRecordsOfAnOlderProgramAreCleaned(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	const url = "https://a.test/x"
+	r, content, _ := newPage(url, "Seen first. HIDE Seen last.")
+	p := &page.Page{Record: *r}
+	p.Title, p.Description, p.Excerpt = "T\u202ei", "D\u202ee", "Seen first. HIDE Seen last."
+	p.Meta, p.Error = page.Meta{"og:\u202etitle": "O\u202e"}, &page.Error{Kind: "http", Message: "M\u202e"}
+	k := page.KeyOf(url)
+	if _, err := s.PutPage(&p.Record, content, store.Sum{}); err != nil {
+		t.Fatal(err)
+	}
+	s.AddVisit(k, store.Visit{URL: url})
+	if _, err := s.PutFetched("one", p, content); err != nil {
+		t.Fatal(err)
+	}
+	sum := store.Summary{ContentHash: p.ContentHash, Kind: "brief", By: "extract 2", Text: "It says HIDE."}
+	if err := s.AddSummary(k, sum); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+
+	s = openStore(t, store.Options{Dir: dir, Cleaner: hiding(1)})
+	fetched, err := s.FetchedPage("one", k)
+	if err != nil || fetched.Content != "Seen first.  Seen last." {
+		t.Errorf("the page of a set is %+v, %v", fetched, err)
+	}
+	one, err := s.Page(k)
+	_, found, err2 := s.FindPage(k.Doc())
+	recent, _, err3 := s.Pages(store.PageQuery{})
+	sorted, _, err4 := s.Pages(store.PageQuery{Sort: "url"})
+	ofHost, _, err5 := s.Pages(store.PageQuery{Host: "a.test", Sort: "visits"})
+	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
+		t.Fatal(err)
+	}
+	told := slices.Concat(s.Fetched("one").Pages, []*page.Page{fetched, one, found}, recent, sorted, ofHost)
+	if len(told) != 7 {
+		t.Fatalf("%d pages are told", len(told))
+	}
+	for i, p := range told {
+		if p.Title != "Ti" || p.Description != "De" || p.Meta["og:title"] != "O" || p.Excerpt != "Seen first. Seen last." ||
+			p.Error.Message != "M" {
+			t.Errorf("page %d is told as %q, %q, %q, %q, %+v", i, p.Title, p.Description, p.Meta, p.Excerpt, p.Error)
+		}
+	}
+	if versions, err := s.Versions(k); err != nil || versions[0].Title != "Ti" {
+		t.Errorf("its versions are %+v, %v", versions, err)
+	}
+	if list := s.Summaries(k); len(list) > 0 {
+		t.Errorf("a summary of what nobody cleaned is told: %+v", list)
+	}
+	if err := s.AddSummary(k, sum); err != nil || len(s.Summaries(k)) != 1 {
+		t.Errorf("a summary made now: %v, %+v", err, s.Summaries(k))
 	}
 }
 

@@ -82,9 +82,9 @@ type Options struct {
 	// versions are not counted and never evicted.
 	MaxSize int64
 
-	// Clean returns markdown of others without what no reader sees. Versions that were stored without it are read through
-	// it, and others are stored as cleaned. If nil, all are read as they were stored.
-	Clean func(markdown []byte) []byte
+	// Cleaner cleans texts that were stored without it, or under a lower edition of it, when they are read. What is stored
+	// is taken as cleaned by it.
+	Cleaner Cleaner
 
 	// Log receives what an operator should know. If nil, nothing is logged.
 	Log *slog.Logger
@@ -113,7 +113,7 @@ type Store struct {
 	kv      *kv
 	log     *slog.Logger
 	maxSize atomic.Int64
-	clean   func(markdown []byte) []byte // may be nil
+	cleaner Cleaner
 
 	setAside string // where a damaged store was moved, if one was
 	lost     bool   // see Health.Lost

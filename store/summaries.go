@@ -28,6 +28,10 @@ type Summary struct {
 	Took             time.Duration `json:"took,omitempty"`
 	PromptTokens     int           `json:"prompt_tokens,omitempty"`
 	CompletionTokens int           `json:"completion_tokens,omitempty"`
+
+	// Edition is that of the Cleaner that the content passed before it was summarised. AddSummary sets it; a summary under
+	// a lower one than the present is not told: it may say what only the page's source said.
+	Edition int `json:"edition,omitempty"`
 }
 
 // AddSummary stores a summary as long as the page has a version of the content that the summary is about. It replaces
@@ -41,6 +45,7 @@ func (s *Store) AddSummary(k page.Key, sum Summary) error {
 		sum.Time = time.Now()
 	}
 	sum.Time = sum.Time.UTC().Truncate(time.Millisecond)
+	sum.Edition = s.cleaner.Edition
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &batch{}
@@ -88,7 +93,7 @@ func (s *Store) summaries(b *batch, k page.Key) (list []Summary) {
 	if err := s.kv.getJSON(b, summariesKey(k), &list); err != nil && !errors.Is(err, ErrNotFound) {
 		return nil // damaged: it is made again
 	}
-	return list
+	return slices.DeleteFunc(list, func(sum Summary) bool { return s.cleaner.Behind(sum.Edition) })
 }
 
 // dropSummaries deletes in b the summaries of contents that are not among a page's versions.

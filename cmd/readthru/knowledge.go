@@ -12,13 +12,14 @@ import (
 	"readthru/convert"
 	"readthru/crawl"
 	"readthru/knowledge"
+	"readthru/store"
 )
 
 // openKnowledge opens the index over the store, with the configured models.
 func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
 		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile,
-		Decode: convert.UTF8, Clean: cleanText,
+		Decode: convert.UTF8, Cleaner: cleaner,
 		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
 	})
 	if err != nil {
@@ -26,6 +27,9 @@ func (c *core) openKnowledge() (err error) {
 	}
 	return nil
 }
+
+// cleaner cleans the texts of others that are stored.
+var cleaner = store.Cleaner{Edition: convert.CleanEdition, Clean: cleanText}
 
 // cleanText removes from a text of others what no reader sees.
 func cleanText(text []byte, markdown bool) []byte {

@@ -87,7 +87,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	}
 	c.store, err = store.Open(store.Options{
 		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Log: log,
-		Clean: func(markdown []byte) []byte { return cleanText(markdown, true) },
+		Cleaner: cleaner,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
