@@ -10,10 +10,11 @@
 //	go run ./bench fill    [-pages 10000]
 //	go run ./bench tunnels
 //	go run ./bench start   [-pages 10000]
-//	go run ./bench bounds  [-rounds 3]
+//	go run ./bench bounds  [-rounds 3] [-only idle,chunks,bombs]
 //	go run ./bench compare COMMIT
 //
-// With -cores 0,1 the servers have both cores, for latencies at full load.
+// With -cores 0,1 the servers have both cores, for latencies at full load. With -dir what a run has stored is there for
+// the next one.
 package main
 
 import (
@@ -27,6 +28,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -43,6 +45,7 @@ type settings struct {
 	memory   string        // cache.memory of readthru
 	pprof    string        // where readthru answers with profiles; empty: nowhere
 	dir      string        // scratch folder
+	only     string        // parts of bounds; empty: all
 }
 
 // measurements are what can be measured, with the number of pages unless one is given.
@@ -68,7 +71,7 @@ func main() {
 }
 
 func run(args []string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(args) == 0 {
 		return errors.New("say what to measure: hits, cold, fill, miss, tunnels, start, bounds or compare COMMIT")
@@ -95,10 +98,14 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.dir, err = os.MkdirTemp("", "readthru-bench-"); err != nil {
+	if s.dir != "" {
+		err = os.MkdirAll(s.dir, 0o755) //nolint:gosec // see below
+	} else if s.dir, err = os.MkdirTemp("", "readthru-bench-"); err == nil {
+		defer os.RemoveAll(s.dir) //nolint:errcheck // what is left is in the system's temporary folder
+	}
+	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(s.dir) //nolint:errcheck // what is left is in the system's temporary folder
 	//nolint:gosec // a peer that gives up root reads its configuration there
 	if err := os.Chmod(s.dir, 0o755); err != nil {
 		return err
@@ -121,6 +128,10 @@ func parse(what string, pages int, args []string) (settings, error) {
 	flags.StringVar(&s.log, "log", "info", "log level of readthru")
 	flags.StringVar(&s.memory, "memory", "64MiB", "cache.memory of readthru; 0: each hit is decided anew")
 	flags.StringVar(&s.pprof, "pprof", "", "address where readthru answers with profiles meanwhile")
+	flags.StringVar(&s.dir, "dir", "", "folder for what is stored, to keep; empty: a new one, removed at the end")
+	if what == "bounds" {
+		flags.StringVar(&s.only, "only", "", "idle, chunks or bombs, or several; empty: all")
+	}
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}

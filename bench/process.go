@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// stopDelay is how long a server may take to end.
+const stopDelay = 10 * time.Second
+
 // process is a server under test.
 type process struct {
 	cmd *exec.Cmd
@@ -29,6 +32,8 @@ func spawn(ctx context.Context, s settings, name, addr string, env []string, arg
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // its children, too
+	cmd.WaitDelay = stopDelay
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
@@ -50,7 +55,7 @@ func (p *process) stop() {
 	go func() { p.cmd.Wait(); close(done) }() //nolint:errcheck // its exit says nothing here
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(stopDelay):
 		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // already gone
 		<-done
 	}
