@@ -11,6 +11,10 @@ const (
 	// flushEvery is the least time between two writes of visits and counts. What comes meanwhile waits in memory.
 	flushEvery = 50 * time.Millisecond
 
+	// foldFor is how long the further visits of one reader to one page, and counts, wait in memory: they are written far
+	// more often than they change anything that is read.
+	foldFor = 500 * time.Millisecond
+
 	// calmAfter is how long nothing must happen before memory is returned. The engine frees the buffers of its last
 	// tables one every two seconds.
 	calmAfter = 20 * time.Second
@@ -21,7 +25,7 @@ const (
 
 // flushCounts queues the counts and visits held in memory.
 func (s *Store) flushCounts() {
-	s.addRepeated()
+	s.recordRepeated()
 	if !s.flushVisits() || !s.tallies.write(s.kv) {
 		s.wakeHousekeeper()
 	}
@@ -30,10 +34,11 @@ func (s *Store) flushCounts() {
 // wakeHousekeeper makes the housekeeper run, at the latest after flushEvery.
 func (s *Store) wakeHousekeeper() { signal(s.chores) }
 
-// housekeep waits to be woken; then it writes visits, wakes count, and a moment later reclaim. When nothing happened
-// for calmAfter, it returns memory to the system.
+// housekeep waits to be woken; then it writes visits, wakes count, and a moment later reclaim. Repeated visits are
+// written after foldFor. When nothing happened for calmAfter, it returns memory to the system.
 func (s *Store) housekeep(ctx context.Context) {
 	var calm <-chan time.Time // nil: nothing to give back
+	var fold <-chan time.Time // nil: no repeated visit waits
 	for {
 		select {
 		case <-ctx.Done():
@@ -43,9 +48,14 @@ func (s *Store) housekeep(ctx context.Context) {
 			releaseMemory()
 			s.kv.letGo(0)
 			continue
+		case <-fold:
+			fold = nil
+			s.recordRepeated()
 		case <-s.chores:
+			if fold == nil && s.visits.holds() {
+				fold = time.After(foldFor)
+			}
 		}
-		s.addRepeated()
 		if !s.flushVisits() {
 			s.wakeHousekeeper()
 		}
@@ -60,8 +70,8 @@ func (s *Store) housekeep(ctx context.Context) {
 	}
 }
 
-// count waits to be woken; then it writes counters. It has a goroutine of its own because it reads those of new pages
-// from the disk, and visits must not wait for that.
+// count waits to be woken; then it writes counters, at most once in foldFor. It has a goroutine of its own because it
+// reads those of new pages from the disk, and visits must not wait for that.
 func (s *Store) count(ctx context.Context) {
 	for {
 		select {
@@ -73,6 +83,11 @@ func (s *Store) count(ctx context.Context) {
 			s.wakeHousekeeper()
 		}
 		s.kv.letGo(maxMapped)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(foldFor):
+		}
 	}
 }
 

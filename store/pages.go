@@ -177,7 +177,7 @@ func (s *Store) told(k page.Key, r *pageRecord) page.Record {
 }
 
 func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
-	s.addRepeated()
+	s.countRepeated()
 	p := &page.Page{Record: r}
 	if t := s.tallies.read(s.kv, pageTallyKey(k)); t.N > 0 {
 		p.Visits = page.Visits{

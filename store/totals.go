@@ -18,7 +18,7 @@ type Totals struct {
 
 // Totals returns the counts now, with everything accepted so far.
 func (s *Store) Totals() Totals {
-	s.addRepeated()
+	s.countRepeated()
 	t := s.kv.totals()
 	t.add(s.visits.uncounted(), 1)
 	return Totals{

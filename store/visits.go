@@ -58,8 +58,9 @@ type visitLog struct {
 	delta   totals
 	n       uint32
 
-	again    []*Visitor // with visits that are not in waiting
+	again    []*Visitor // with visits that are not counted
 	anyAgain atomic.Bool
+	kept     []*Visitor // with visits that are counted and not in waiting
 }
 
 type waitingVisit struct {
@@ -87,32 +88,42 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	if v.Doc == "" {
 		v.Doc = k.Doc()
 	}
+	l := &s.visits
+	l.mu.Lock()
+	s.countVisitLocked(k, hostOf(v.URL), &v)
+	kept := l.recordLocked(k, v)
+	l.mu.Unlock()
+	if !kept {
+		s.kv.dropped.Add(1)
+	}
+	s.wakeHousekeeper()
+}
+
+// countVisitLocked counts a visit of a page of a host. The caller holds visits.mu.
+func (s *Store) countVisitLocked(k page.Key, host string, v *Visit) {
 	at, n := millis(v.Time), max(v.Count, 1)
 	d := tally{N: n, First: at, Last: at}
 	if v.FromCache {
 		d.Hits = n
 	}
 	s.tallies.add(pageTallyKey(k), d)
-	if host := hostOf(v.URL); host != "" {
+	if host != "" {
 		s.tallies.add(hostTallyKey(host), d)
 	}
-
-	l := &s.visits
-	l.mu.Lock()
-	l.delta.add(totals{
+	s.visits.delta.add(totals{
 		Visits: n, MarkdownTokens: n * int64(v.Tokens), HTMLTokens: n * int64(v.HTMLTokens),
 		BySource: map[page.Source]int64{v.Source: n},
 	}, 1)
-	full := len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session)+len(v.User) > maxVisit
-	if !full {
-		l.n++
-		l.waiting = append(l.waiting, waitingVisit{k, l.n, v})
+}
+
+// recordLocked has a visit written, and reports false if it is one too many or too long. The caller holds mu.
+func (l *visitLog) recordLocked(k page.Key, v Visit) bool {
+	if len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session)+len(v.User) > maxVisit {
+		return false
 	}
-	l.mu.Unlock()
-	if full {
-		s.kv.dropped.Add(1)
-	}
-	s.wakeHousekeeper()
+	l.n++
+	l.waiting = append(l.waiting, waitingVisit{k, l.n, v})
+	return true
 }
 
 // A Visitor is a reader who gets the same page again and again. Its visits are counted in memory and become one [Visit]
@@ -120,15 +131,20 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 type Visitor struct {
 	s     *Store
 	key   page.Key
+	host  string
 	visit Visit
-	count atomic.Int64
+	count atomic.Int64 // since its visits were last counted
 	last  atomic.Int64 // Unix milliseconds
+	kept  int64        // counted, but not recorded; under visits.mu
 }
 
 // Visitor returns a reader of a page whose visits are like v, but for ID, Time and Count.
 func (s *Store) Visitor(k page.Key, v Visit) *Visitor {
 	v.ID, v.Time, v.Count = "", time.Time{}, 0
-	return &Visitor{s: s, key: k, visit: v}
+	if v.Doc == "" {
+		v.Doc = k.Doc()
+	}
+	return &Visitor{s: s, key: k, host: hostOf(v.URL), visit: v}
 }
 
 // Visit counts a visit. It never fails and never waits.
@@ -145,26 +161,53 @@ func (v *Visitor) Visit(now time.Time) {
 	v.s.wakeHousekeeper()
 }
 
-// addRepeated adds the visits that visitors hold.
-func (s *Store) addRepeated() {
+// countRepeated counts the visits that visitors hold, for who reads counts.
+func (s *Store) countRepeated() {
 	l := &s.visits
 	if !l.anyAgain.Load() {
 		return
 	}
 	l.mu.Lock()
-	again := l.again
-	l.again = nil
-	l.anyAgain.Store(false)
-	l.mu.Unlock()
-	for _, v := range again {
+	defer l.mu.Unlock()
+	for _, v := range l.again {
 		visit := v.visit
-		visit.Count = v.count.Swap(0)
-		visit.Time = time.UnixMilli(v.last.Load())
-		if visit.Count == 1 {
-			visit.Count = 0
+		visit.Count, visit.Time = v.count.Swap(0), time.UnixMilli(v.last.Load())
+		s.countVisitLocked(v.key, v.host, &visit)
+		if v.kept == 0 {
+			l.kept = append(l.kept, v)
 		}
-		s.AddVisit(v.key, visit)
+		v.kept += visit.Count
 	}
+	clear(l.again)
+	l.again = l.again[:0]
+	l.anyAgain.Store(false)
+}
+
+// holds reports whether visitors hold visits that are not recorded.
+func (l *visitLog) holds() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.again)+len(l.kept) > 0
+}
+
+// recordRepeated has the visits written that visitors hold.
+func (s *Store) recordRepeated() {
+	s.countRepeated()
+	l := &s.visits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range l.kept {
+		visit := v.visit
+		visit.ID, visit.Time = newUUID(), time.UnixMilli(v.last.Load()).UTC()
+		if v.kept > 1 {
+			visit.Count = v.kept
+		}
+		v.kept = 0
+		if !l.recordLocked(v.key, visit) {
+			s.kv.dropped.Add(1)
+		}
+	}
+	l.kept = nil
 }
 
 // newUUID returns a random UUID (RFC 9562, version 4).

@@ -82,6 +82,42 @@ func TestVisitsDoNotWaitForCounters(t *testing.T) {
 	})
 }
 
+// TestRepeatedVisitsAreWrittenOnce visits pages again and again while their counts are read.
+func TestRepeatedVisitsAreWrittenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		k := page.KeyOf("https://a.test/")
+		v := s.Visitor(k, Visit{URL: "https://a.test/", Source: page.Local})
+		const each = 10 * time.Millisecond
+		for n := range int64(foldFor / each) {
+			if got := visitsOnDisk(s); got != 0 {
+				t.Errorf("%d visits are on disk %v after the first", got, time.Duration(n)*each)
+			}
+			v.Visit(time.Now())
+			if got := s.Totals().Visits; got != n+1 {
+				t.Errorf("%d visits are counted, want %d", got, n+1)
+			}
+			time.Sleep(each)
+			synctest.Wait()
+		}
+		time.Sleep(flushEvery)
+		synctest.Wait()
+		visits, _, err := s.Visits(VisitQuery{})
+		if got := visitsOnDisk(s); got != 1 || err != nil || len(visits) != 1 || visits[0].Count != int64(foldFor/each) {
+			t.Errorf("%d visits are on disk: %+v, %v; want one that counts %d", got, visits, err, foldFor/each)
+		}
+		v.Visit(time.Now())
+	})
+}
+
 // logHeld is a log that takes nothing until it is released.
 type logHeld struct {
 	slog.Handler
