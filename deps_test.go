@@ -13,7 +13,7 @@ import (
 // all that they may import of this module; a package may have several lines. The rooms of convert are named in its own
 // lines alone: no other package imports them. It is a statement of design: do not change it to fix a build.
 const policy = `
-	page, httpfield, pdf, symbols, recording, render/rendertest, pace, guess, needs, webtest →
+	page, httpfield, pdf, symbols, recording, render/rendertest, pace, guess, service, needs, webtest →
 	github/githubtest     → needs
 	bench/trec, bench/ways/inside →
 	bench, bench/faults   → webtest
@@ -52,7 +52,7 @@ const policy = `
 	mcp                   → page, knowledge, api
 	ui                    → journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
-	cmd/readthru          → github, fetch, recording, proxy, crawl, firecrawl, api, mcp, ui
+	cmd/readthru          → service, github, fetch, recording, proxy, crawl, firecrawl, api, mcp, ui
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.

@@ -10,6 +10,7 @@ import (
 // notData are the commands that print no data of their own.
 var notData = []string{
 	"__complete", "completion", "help", "hook", "mcp", "password", "run", "serve",
+	"service logs", "service restart", // the system's own
 }
 
 func TestEveryCommandWithDataHasJSON(t *testing.T) {

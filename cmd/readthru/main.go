@@ -139,6 +139,7 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			p.serveCommand(),
 			p.stopCommand(),
+			p.serviceCommand(),
 			p.runCommand(),
 			p.mcpCommand(),
 			p.envCommand(),

@@ -14,7 +14,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -303,6 +302,9 @@ func (d *daemon) run(ctx context.Context) error {
 	d.server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
 	group.Go(func() error {
 		err := d.info.write(dir)
+		if err := tellReady(); err != nil {
+			d.core.log.Warn("tell systemd that the daemon answers", "error", err)
+		}
 		switch {
 		case d.ready == nil && err != nil:
 			d.core.log.Warn("other commands will not find this daemon", "error", err)
@@ -327,22 +329,6 @@ func (d *daemon) closeListeners() {
 			_ = l.Close() // it is closed already if it was served
 		}
 	}
-}
-
-// listen listens at addr. With anyPort it takes a free port if that of addr is in use.
-func listen(ctx context.Context, addr string, anyPort bool) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if anyPort && errors.Is(err, syscall.EADDRINUSE) {
-		host, _, _ := net.SplitHostPort(addr)
-		l, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		if sys, ok := errors.AsType[*os.SyscallError](err); ok {
-			op = &net.OpError{Op: op.Op, Err: sys.Err}
-		}
-		return nil, fmt.Errorf("listen %s: %w", addr, op.Err)
-	}
-	return l, err
 }
 
 // reachable returns the address at which this machine reaches a listener.

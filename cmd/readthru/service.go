@@ -1,0 +1,318 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/service"
+)
+
+func (p *program) serviceCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "service",
+		Usage: "have the system keep the daemon running: systemd, launchd or the task scheduler of Windows",
+		Subcommands: []*cli.Command{
+			{
+				Name: "install", Usage: "start the daemon now, at every login, and again when it fails",
+				Flags: stepFlags(), Action: p.installService,
+			},
+			{
+				Name: "status", Usage: "print whether the service is installed and runs", Flags: []cli.Flag{jsonFlag()},
+				Action: p.serviceStatus,
+			},
+			{
+				Name: "logs", Usage: "print the end of the daemon's log",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "and what is added to it"}},
+				Action: p.serviceLogs,
+			},
+			{Name: "restart", Usage: "restart the daemon", Action: p.restartService},
+			{
+				Name: "uninstall", Usage: "end the daemon and remove the service", Flags: stepFlags(),
+				Action: p.uninstallService,
+			},
+		},
+	}
+}
+
+func stepFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "dry-run", Usage: "show the steps and take none"},
+		&cli.BoolFlag{Name: "yes", Usage: "take them without asking"},
+		jsonFlag(),
+	}
+}
+
+// serviceManager returns what keeps programs running on this system.
+func serviceManager(s *settings) (service.Manager, error) {
+	switch runtime.GOOS {
+	case "darwin":
+		home, err := os.UserHomeDir()
+		return service.Launchd{Dir: filepath.Join(home, "Library", "LaunchAgents"), UID: os.Getuid()}, err
+	case "windows":
+		u, err := user.Current()
+		if err != nil {
+			return nil, err
+		}
+		return service.Tasks{Dir: s.dataDir, User: u.Username}, nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil, err
+	}
+	return service.Systemd{Dir: filepath.Join(dir, "systemd", "user")}, nil
+}
+
+// reachableManager returns the manager, or an error if it cannot be asked.
+func reachableManager(ctx context.Context, s *settings) (service.Manager, error) {
+	m, err := serviceManager(s)
+	if _, ok := m.(service.Systemd); !ok || err != nil {
+		return m, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "systemctl", "--user", "show-environment").CombinedOutput()
+	if err == nil {
+		return m, nil
+	}
+	return nil, withHint(fmt.Errorf("ask systemd's user manager: %w: %s", err, strings.TrimSpace(string(out))),
+		"this system has none, as in a container, or this is no login: have what starts programs here run \"readthru "+
+			"serve\"; commands under \"readthru run\" start the daemon by themselves")
+}
+
+func (p *program) installService(c *cli.Context) error {
+	s, m, err := p.forService(c)
+	if err != nil {
+		return err
+	}
+	command, err := s.serveCommandLine()
+	if err != nil {
+		return err
+	}
+	d := service.Daemon{
+		Command: command, Listen: []string{s.Proxy.Listen, s.Admin.Listen}, Log: logFile(s.dataDir),
+	}
+	installed := service.Installed(m)
+	if !c.Bool("dry-run") {
+		if err := makeDataDir(s.dataDir); err != nil {
+			return err
+		}
+	}
+	done, err := p.take(c, m.Install(d, installed), func() error {
+		if installed {
+			return nil // the steps end its daemon
+		}
+		return p.makeWay(c.Context, s)
+	})
+	if err != nil || !done {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.source)) {
+		name, ok := strings.CutPrefix(s.source[key], "environment ")
+		if ok && key != "data_dir" && key != "config" {
+			p.note("warning: the service does not see %s of the environment: set %s in the configuration", name, key)
+		}
+	}
+	p.note("%s keeps the daemon running: proxy on %s, admin on %s", m.Name(), s.Proxy.Listen, s.Admin.Listen)
+	return nil
+}
+
+// serveCommandLine returns the command that the manager runs. It names the data directory and the configuration,
+// because the manager's environment is not this one.
+func (s *settings) serveCommandLine() ([]string, error) {
+	program, err := thisProgram()
+	if err != nil {
+		return nil, err
+	}
+	line := []string{program, "--data-dir", s.dataDir}
+	if s.configFile != "" {
+		name, err := filepath.Abs(s.configFile)
+		if err != nil {
+			return nil, err
+		}
+		line = append(line, "--config", name)
+	}
+	return append(line, "serve"), nil
+}
+
+// makeWay ends a daemon that a command started, and returns an error if another one runs: the service's would find the
+// store in use.
+func (p *program) makeWay(ctx context.Context, s *settings) error {
+	d := findDaemon(ctx, s.dataDir)
+	if d == nil {
+		return nil
+	}
+	if d.Made != "" {
+		if stopped, err := stopDaemon(ctx, s.dataDir, d, true); stopped || err != nil {
+			return err
+		}
+	}
+	return withHint(fmt.Errorf("a daemon runs already, process %d", d.PID), "end it with \"readthru stop\"")
+}
+
+func (p *program) uninstallService(c *cli.Context) error {
+	_, m, err := p.forService(c)
+	if err != nil {
+		return err
+	}
+	if !service.Installed(m) {
+		p.note("the service is not installed")
+		return nil
+	}
+	done, err := p.take(c, m.Uninstall(), nil)
+	if done && err == nil {
+		p.note("removed the service; the data directory stays")
+	}
+	return err
+}
+
+// take shows steps and takes them if the user agrees, after what must be done first. It reports whether it took them.
+func (p *program) take(c *cli.Context, steps []service.Step, first func() error) (done bool, err error) {
+	if c.Bool("json") {
+		if err := p.printJSON(map[string]any{"steps": steps}); err != nil {
+			return false, err
+		}
+	} else {
+		for _, step := range steps {
+			if err := p.print(step.String()); err != nil {
+				return false, err
+			}
+		}
+	}
+	if c.Bool("dry-run") {
+		return false, nil
+	}
+	if !c.Bool("yes") {
+		if !terminal(p.in) {
+			return false, withHint(usagef("the service needs confirmation: pass --yes or run it in a terminal"),
+				"--dry-run only shows the steps")
+		}
+		ask := asker{in: bufio.NewReader(p.in), out: p.err}
+		if !ask.yes("Take these steps?", false) {
+			p.note("nothing was changed")
+			return false, nil
+		}
+	}
+	if first != nil {
+		if err := first(); err != nil {
+			return false, err
+		}
+	}
+	for _, step := range steps {
+		if err := step.Do(); err != nil {
+			return false, withHint(err, "mend that and run the command again: it begins anew")
+		}
+	}
+	return true, nil
+}
+
+// forService returns the configuration, and the manager that a subcommand without arguments asks.
+func (p *program) forService(c *cli.Context) (*settings, service.Manager, error) {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return nil, nil, err
+	}
+	s, err := p.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Bool("dry-run") { // which shows the steps on any machine
+		m, err := serviceManager(s)
+		return s, m, err
+	}
+	m, err := reachableManager(c.Context, s)
+	return s, m, err
+}
+
+// installedService is forService for subcommands about a service that must be installed.
+func (p *program) installedService(c *cli.Context) (*settings, service.Manager, error) {
+	s, m, err := p.forService(c)
+	if err == nil && !service.Installed(m) {
+		err = withHint(errors.New("the service is not installed"), "install it with \"readthru service install\"")
+	}
+	return s, m, err
+}
+
+func (p *program) serviceStatus(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	s, err := p.load()
+	if err != nil {
+		return err
+	}
+	m, err := serviceManager(s)
+	if err != nil {
+		return err
+	}
+	st := struct {
+		Manager   string   `json:"manager"`
+		Installed bool     `json:"installed"`
+		Files     []string `json:"files"`
+		Active    bool     `json:"active"` // the manager says that it runs
+		PID       int      `json:"pid,omitempty"`
+		Proxy     string   `json:"proxy,omitempty"`
+		Admin     string   `json:"admin,omitempty"`
+	}{Manager: m.Name(), Installed: service.Installed(m), Files: m.Files()}
+	if st.Installed {
+		status := m.Status()
+		st.Active = exec.CommandContext(c.Context, status[0], status[1:]...).Run() == nil
+	}
+	if d := findDaemon(c.Context, s.dataDir); d != nil {
+		st.PID, st.Proxy, st.Admin = d.PID, d.Proxy, d.Admin
+	}
+	if c.Bool("json") {
+		return p.printJSON(st)
+	}
+	state := "not installed: see \"readthru service install\""
+	switch {
+	case st.Installed && st.Active:
+		state = "installed, active"
+	case st.Installed:
+		state = "installed, not active: see \"readthru service logs\""
+	}
+	text := fmt.Sprintf("service  %s, %s\n", st.Manager, state)
+	if st.PID != 0 {
+		text += fmt.Sprintf("daemon   process %d, proxy on %s, admin on %s\n", st.PID, st.Proxy, st.Admin)
+	} else {
+		text += "daemon   none runs\n"
+	}
+	return p.print(text)
+}
+
+func (p *program) serviceLogs(c *cli.Context) error {
+	s, m, err := p.installedService(c)
+	if err != nil {
+		return err
+	}
+	return p.through(c.Context, m.Logs(logFile(s.dataDir), c.Bool("follow")))
+}
+
+func (p *program) restartService(c *cli.Context) error {
+	_, m, err := p.installedService(c)
+	if err != nil {
+		return err
+	}
+	return p.through(c.Context, m.Restart())
+}
+
+// through runs a program with our input and output.
+func (p *program) through(ctx context.Context, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.in, p.out, p.err
+	if err := cmd.Run(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", command[0], err)
+	}
+	return nil
+}
