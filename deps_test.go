@@ -48,9 +48,9 @@ const policy = `
 	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, journal, proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, pace, guess, journal, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
+	api                   → page, markdown, pace, guess, journal, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
-	ui                    → journal, api
+	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
 	cmd/readthru          → service, github, fetch, recording, proxy, crawl, firecrawl, api, mcp, ui
 `
@@ -71,6 +71,7 @@ var alone = map[string]string{
 	"github.com/sony/gobreaker/":                    "fetch",
 	"github.com/tetratelabs/wazero":                 "symbols",
 	"github.com/modelcontextprotocol/go-sdk":        "mcp",
+	"github.com/yuin/goldmark":                      "ui",
 	"github.com/dunglas/httpsfv":                    "cache",
 	"github.com/tailscale/hujson":                   "agents",
 	"github.com/pelletier/go-toml/":                 "agents",

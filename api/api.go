@@ -54,11 +54,16 @@ type FetchRequest struct {
 
 // PageQuery selects pages. Its zero value selects the fifty visited last.
 type PageQuery struct {
-	Host   string `query:"host" doc:"only this host"`
-	Text   string `query:"q" doc:"only with this text in title or URL"`
-	Sort   string `query:"sort" doc:"recent (default), visits, url or tokens"`
-	Limit  int    `query:"limit" range:"1,500"` // 0 is 50
-	Cursor string `query:"cursor"`              // Next of the list before
+	Host    string    `query:"host" doc:"only this host"`
+	Text    string    `query:"q" doc:"only with this text in title or URL"`
+	Kind    string    `query:"kind" doc:"only this url_type"`
+	Source  string    `query:"source" doc:"only this markdown_source"`
+	Warning string    `query:"warning" doc:"only with a warning that begins so; any: with a warning"`
+	Since   time.Time `query:"since" doc:"fetched since a day, a time, or an age (36h, 7d)"`
+	Sort    string    `query:"sort" doc:"recent (default), visits, url or tokens"`
+	Limit   int       `query:"limit" range:"1,500"` // 0 is 50
+	Cursor  string    `query:"cursor"`              // Next of the list before
+	Look    int       `query:"look" range:"1" doc:"look at so many recent pages at most: the list may be shorter, even empty, and go on at next"`
 }
 
 // PageList is a part of the list of pages. Next is empty at the end.

@@ -99,6 +99,11 @@ func (c *Client) Changes(ctx context.Context, doc, since string) (*Changes, erro
 	return call(ctx, c, getChanges, changesQuery{doc, since})
 }
 
+// Original returns what the origin answered for a page, as it is stored.
+func (c *Client) Original(ctx context.Context, doc string) (*Original, error) {
+	return call(ctx, c, getOriginal, pageRef{doc})
+}
+
 // Outline returns the headings of a page or document.
 func (c *Client) Outline(ctx context.Context, doc string) (*Outline, error) {
 	return call(ctx, c, getOutline, pageRef{doc})

@@ -31,8 +31,9 @@ const tokenSecret = "token"
 
 // check returns whether the asker is known, or why r is refused. The rules, in order: Host names this server (DNS
 // rebinding), Origin is absent or ours, no browser calls the request cross-site or same-site (another port of this
-// machine is same-site), the content has a type that no form has, and the asker is known unless the path is open.
-func (g *guard) check(r *http.Request, open bool) (known bool, refused *Error) {
+// machine is same-site), the content has a type that no form has, or is a form of our own pages, and the asker is known
+// unless the path is open.
+func (g *guard) check(r *http.Request, open, page bool) (known bool, refused *Error) {
 	if !g.ours(r.Host, r) {
 		return false, problem(http.StatusForbidden,
 			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
@@ -45,7 +46,7 @@ func (g *guard) check(r *http.Request, open bool) (known bool, refused *Error) {
 			return false, problem(http.StatusForbidden, "%s requests of browsers may not use this server", site)
 		}
 	}
-	if e := contentType(r); e != nil {
+	if e := contentType(r); e != nil && (!page || !isOwnForm(r)) {
 		return false, e
 	}
 	known, wait := g.knows(r)
@@ -165,6 +166,15 @@ func sameOrigin(origins []string, host string) bool {
 	}
 	u, err := url.Parse(origins[0])
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
+}
+
+// isOwnForm reports whether a request is a form that a page of this server sent. Browsers name the origin of each form.
+func isOwnForm(r *http.Request) bool {
+	if !sameOrigin(r.Header.Values("Origin"), r.Host) || len(r.Header.Values("Content-Type")) != 1 {
+		return false
+	}
+	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && (t == "application/x-www-form-urlencoded" || t == "multipart/form-data")
 }
 
 // contentType returns an error for content that is neither JSON nor application/octet-stream: a page of another site

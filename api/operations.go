@@ -52,6 +52,10 @@ var (
 		"returns the section under a heading", (*Server).getSection)
 	verifyQuote = op("verifyQuote", "GET /api/v1/pages/{doc}/quote",
 		"reports whether a sentence is in the page, and where", (*Server).verifyQuote)
+	getOriginal = op("getOriginal", "GET /api/v1/pages/{doc}/original",
+		"returns what the origin answered for a page, as it is stored", (*Server).getOriginal)
+	_ = stream("getImage", "GET /api/v1/pages/{doc}/image",
+		"returns an image that stands in a page, through the cache", "image/*", (*Server).serveImage)
 	getRobots = op("getRobots", "GET /api/v1/robots", "reports whether robots.txt allows fetching a URL",
 		(*Server).getRobots)
 	detectURLs = op("detectURLs", "POST /api/v1/detect", "lists the URLs in a text with their kinds",

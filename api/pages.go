@@ -42,8 +42,8 @@ func (s *Server) listPages(_ context.Context, q PageQuery) (*PageList, error) {
 		return nil, problem(http.StatusBadRequest, "sort %q is not recent, visits, url or tokens", q.Sort)
 	}
 	pages, next, err := s.o.Store.Pages(store.PageQuery{
-		Host: q.Host, Text: q.Text, Sort: q.Sort, Cursor: q.Cursor,
-		Limit: q.Limit,
+		Host: q.Host, Text: q.Text, Kind: q.Kind, Source: q.Source, Warning: q.Warning, Since: q.Since, Sort: q.Sort,
+		Cursor: q.Cursor, Limit: q.Limit, Look: q.Look,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list pages: %w", err)
@@ -60,7 +60,9 @@ func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
 	key, p, err := s.find(ref.Doc)
 	if err != nil {
 		if d, known := s.document(ref.Doc); known {
-			return pageLike(d), nil
+			p := pageLike(d)
+			p.Bases = s.o.Knowledge.BasesOf(d.Key)
+			return p, nil
 		}
 		return nil, err
 	}
@@ -70,6 +72,9 @@ func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
 	}
 	full := *p
 	full.Content, full.ContentFormat, full.Stored = string(md), "markdown", true
+	if s.o.Knowledge != nil {
+		full.Bases = s.o.Knowledge.BasesOf(key)
+	}
 	if full.GitHub != nil {
 		full.Readme, full.SymbolMap = fetch.PartsOf(md)
 	}

@@ -21,7 +21,7 @@ func (s *Server) ServeProfiles(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, e := s.guard.check(r, false); e != nil {
+			if _, e := s.guard.check(r, false, false); e != nil {
 				s.refuse(w, r, e)
 				return
 			}

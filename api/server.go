@@ -155,9 +155,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	page := s.isPage(r)
 	h.Set("Content-Security-Policy", policyOf(page))
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", referrerOf(page))
 	h.Set("X-Content-Type-Options", "nosniff")
-	known, e := s.guard.check(r, s.open[r.URL.Path] || page && strings.HasPrefix(r.URL.Path, "/assets/"))
+	known, e := s.guard.check(r, s.open[r.URL.Path] || page && strings.HasPrefix(r.URL.Path, "/assets/"), page)
 	if e != nil {
 		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
 		if e.wait > 0 {
@@ -190,6 +190,15 @@ func (s *Server) isPage(r *http.Request) bool {
 	}
 	_, pattern := s.pages.Handler(r)
 	return pattern != ""
+}
+
+// referrerOf returns what requests may say of where they come from: those of pages say it to this server, since browsers
+// name the origin of a form only if they do.
+func referrerOf(page bool) string {
+	if page {
+		return "same-origin"
+	}
+	return "no-referrer"
 }
 
 // policyOf returns the content policy of pages, or of everything else.

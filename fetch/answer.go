@@ -264,13 +264,18 @@ func inUTF8(a *attempt) []byte {
 	if a.kind != htmlKind && charset(a.resp.Header) == "" && utf8.Valid(a.content) {
 		return a.content
 	}
-	r, err := htmlcharset.NewReader(bytes.NewReader(a.content), a.resp.Header.Get("Content-Type"))
+	return recoded(a.content, a.resp.Header.Get("Content-Type"))
+}
+
+// recoded returns content of a type in UTF-8.
+func recoded(content []byte, contentType string) []byte {
+	r, err := htmlcharset.NewReader(bytes.NewReader(content), contentType)
 	if err != nil {
-		return a.content
+		return content
 	}
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return a.content
+		return content
 	}
 	return bytes.ToValidUTF8(text, []byte("\ufffd"))
 }

@@ -16,6 +16,7 @@ const fileRedirects = 5
 // File is a file that is not a page, such as a sitemap.
 type File struct {
 	URL  *url.URL      // after redirects
+	Type string        // its media type, in lower case; may be empty
 	Body io.ReadCloser // without content coding; its length is not limited
 }
 
@@ -37,7 +38,7 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 		resp.Body.Close()
 		return nil, &Error{Kind: KindHTTP, URL: page.Mask(at), Status: resp.StatusCode}
 	}
-	return &File{URL: at, Body: resp.Body}, nil
+	return &File{URL: at, Type: page.MediaType(resp.Header.Get("Content-Type")), Body: resp.Body}, nil
 }
 
 // getFile requests a file that is not a page and follows redirects. It decodes the response's body and returns its

@@ -206,8 +206,8 @@ func (s *bases) owners(k page.Key) (list []generation) {
 	return list
 }
 
-// basesOf returns the names of the bases that a document answers for now, sorted.
-func (k *Knowledge) basesOf(key page.Key) []string {
+// BasesOf returns the names of the bases that a document answers for now, sorted.
+func (k *Knowledge) BasesOf(key page.Key) []string {
 	owners := k.bases.owners(key)
 	s := &k.bases
 	s.mu.Lock()

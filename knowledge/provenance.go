@@ -106,7 +106,7 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 		}
 		info.Sources = append(info.Sources, PassageSource{
 			Doc: key.Doc(), URL: k.cleaner.Line(a.url), Title: k.cleaner.Line(a.title), FetchedAt: a.fetched,
-			Bases: append([]string{}, k.basesOf(key)...),
+			Bases: append([]string{}, k.BasesOf(key)...),
 		})
 		if len(info.Statements) > 0 {
 			continue

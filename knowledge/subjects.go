@@ -135,7 +135,7 @@ func (k *Knowledge) passagesOf(q *PassageQuery) (passageWalk, error) {
 	}
 	accepts := func(p passageKey) bool {
 		return (documents == nil || slices.Contains(documents, p.page)) &&
-			(q.KB == "" || slices.Contains(k.basesOf(p.page), q.KB))
+			(q.KB == "" || slices.Contains(k.BasesOf(p.page), q.KB))
 	}
 	var walk passageWalk
 	frame := strings.ToUpper(q.Frame)

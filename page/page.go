@@ -114,6 +114,7 @@ type Answer struct {
 	Next int `json:"next,omitempty"`
 	// of an ingested text: what its author says about it, as strings, numbers and booleans
 	Metadata    Metadata `json:"metadata,omitempty"`
+	Bases       []string `json:"kbs,omitempty"`          // of a stored page: the knowledge bases that hold it
 	Readme      string   `json:"readme,omitempty"`       // of a repository, markdown
 	SymbolMap   string   `json:"symbol_map,omitempty"`   // of a repository, as compact text
 	Summary     string   `json:"summary,omitempty"`      // on request, markdown

@@ -4,22 +4,33 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"readthru/page"
 )
 
-// PageQuery selects pages. An empty Host or Text selects all.
+// PageQuery selects pages. An empty field selects all.
 type PageQuery struct {
-	Host   string // exactly, with its port unless that is the default
-	Text   string // part of title or URL, in any case
+	Host    string    // exactly, with its port unless that is the default
+	Text    string    // part of title or URL, in any case
+	Kind    string    // a page.Type
+	Source  string    // a page.Source
+	Warning string    // how a warning of the page begins; "any": it has one
+	Since   time.Time // fetched since
+
 	Sort   string // "recent" (default: last visit first, unread last), "visits" or "tokens" (most first), or "url"
 	Cursor string // as returned by the call before
 	Limit  int    // 0: 50; at most 1000
+
+	// Look is at how many pages of a recent list a call looks at most, unless it is 0. What it finds may be less than
+	// Limit, or nothing, although there is more: then there is a cursor.
+	Look int
 }
 
 // Pages returns pages, and a cursor for the next call, which is empty after the last page. Recent pages of all hosts
-// come from an index; other lists are made by reading every page that could be in them.
+// come from an index; other lists are made by reading every page that could be in them, unless that is more than Look.
 func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) {
 	switch q.Sort {
 	case "", "recent", "visits", "url", "tokens":
@@ -29,10 +40,26 @@ func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) 
 	s.flushCounts()
 	s.settle()
 	q.Limit = clampLimit(q.Limit)
-	if q.Host == "" && (q.Sort == "" || q.Sort == "recent") {
+	if (q.Sort == "" || q.Sort == "recent") && (q.Host == "" || s.hasManyPages(q)) {
 		return s.recentPages(q)
 	}
 	return s.sortedPages(q)
+}
+
+// hasManyPages reports whether a host has more pages than a call looks at. A list that began so goes on so.
+func (s *Store) hasManyPages(q PageQuery) bool {
+	if q.Look == 0 {
+		return false
+	}
+	if q.Cursor != "" {
+		_, err := decodeCursor(q.Cursor, recentPrefix)
+		return err == nil
+	}
+	n := 0
+	if host := cleanHost(q.Host); host != "" {
+		s.kv.walk(scan{prefix: hostPagesPrefix(host), keys: true}, func(string, []byte) bool { n++; return n <= q.Look })
+	}
+	return n > q.Look
 }
 
 // PageKeys returns at most limit keys of pages in ascending order, beginning with from. It is the way to see every
@@ -47,33 +74,50 @@ func (s *Store) PageKeys(from page.Key, limit int) (keys []page.Key) {
 }
 
 func (q PageQuery) matches(p *page.Record) bool {
-	if q.Text == "" {
+	switch {
+	case q.Kind != "" && string(p.Type) != q.Kind, q.Source != "" && string(p.Source) != q.Source,
+		p.FetchedAt.Before(q.Since), q.Warning == "any" && len(p.Warnings) == 0:
+		return false
+	case q.Warning != "" && q.Warning != "any" && !slices.ContainsFunc(p.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, q.Warning)
+	}):
+		return false
+	case q.Text == "":
 		return true
 	}
 	text := strings.ToLower(q.Text)
 	return strings.Contains(strings.ToLower(p.Title), text) || strings.Contains(strings.ToLower(p.URL), text)
 }
 
+// recentPrefix begins the keys of the index of last visits.
+const recentPrefix = "pr/"
+
 // recentPages walks the index of last visits backwards.
 func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err error) {
-	sc := scan{prefix: "pr/", back: true, keys: true}
+	sc := scan{prefix: recentPrefix, back: true, keys: true}
 	if sc.from, err = decodeCursor(q.Cursor, sc.prefix); err != nil {
 		return nil, "", fmt.Errorf("list pages: %w", err)
 	}
-	last := ""
+	host, last, looked := cleanHost(q.Host), "", 0
 	s.kv.walk(sc, func(key string, _ []byte) bool {
 		if key == sc.from {
 			return true
 		}
-		p, err := s.Page(page.Key([]byte(key[len(key)-len(page.Key{}):])))
-		if err != nil || !q.matches(&p.Record) {
-			return true
-		}
-		if len(pages) == q.Limit {
+		if q.Look > 0 && looked == q.Look {
 			next = encodeCursor(last)
 			return false
 		}
-		pages, last = append(pages, p), key
+		looked++
+		p, err := s.Page(page.Key([]byte(key[len(key)-len(page.Key{}):])))
+		matches := err == nil && q.matches(&p.Record) && (host == "" || hostOf(p.NormalizedURL) == host)
+		if matches && len(pages) == q.Limit {
+			next = encodeCursor(last)
+			return false
+		}
+		if matches {
+			pages = append(pages, p)
+		}
+		last = key
 		return true
 	})
 	return pages, next, nil

@@ -206,6 +206,39 @@ func TestVisitsAreCountedAtOnceAndForGood(t *testing.T) {
 	}
 }
 
+func TestPagesAreFiltered(t *testing.T) {
+	s := openStore(t, store.Options{})
+	old := time.Now().Add(-48 * time.Hour)
+	for _, p := range []page.Record{
+		{URL: "https://a.test/repo", Type: page.GitHubRepo, Source: page.Local, FetchedAt: time.Now()},
+		{URL: "https://a.test/old", Type: page.Web, Source: page.Browser, FetchedAt: old},
+		{URL: "https://a.test/cut", Type: page.Web, Source: page.Local, FetchedAt: time.Now(), Warnings: []string{"cut=3"}},
+	} {
+		p.NormalizedURL = p.URL
+		if _, err := s.PutPage(&p, []byte(p.URL), store.Sum{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		query store.PageQuery
+		want  string
+	}{
+		{store.PageQuery{Kind: "github_repo"}, "repo"},
+		{store.PageQuery{Source: "browser"}, "old"},
+		{store.PageQuery{Since: time.Now().Add(-time.Hour), Kind: "web"}, "cut"},
+		{store.PageQuery{Warning: "any"}, "cut"},
+		{store.PageQuery{Warning: "cut", Host: "a.test"}, "cut"},
+	} {
+		list, _, err := s.Pages(tt.query)
+		if err != nil || len(list) != 1 || list[0].URL != "https://a.test/"+tt.want {
+			t.Errorf("Pages(%+v) = %d pages, %v, want the page %s", tt.query, len(list), err, tt.want)
+		}
+	}
+	if list, _, err := s.Pages(store.PageQuery{Warning: "none"}); err != nil || len(list) > 0 {
+		t.Errorf("a warning that no page has: %d pages, %v", len(list), err)
+	}
+}
+
 func TestListsGiveEachOnceAndInOrder(t *testing.T) {
 	s := openStore(t, store.Options{})
 	start := time.Now().Add(-time.Hour)
@@ -229,6 +262,13 @@ func TestListsGiveEachOnceAndInOrder(t *testing.T) {
 		{store.PageQuery{Sort: "url", Host: "b.test"}, 11, func(a, b *page.Page) bool { return a.URL < b.URL }},
 		{store.PageQuery{Text: "TEST/1"}, 10, func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) }},
 		{store.PageQuery{Host: "none.test"}, 0, nil},
+		{store.PageQuery{Look: 3}, n, func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) }},
+		{
+			store.PageQuery{Host: "b.test", Look: 3},
+			11,
+			func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) },
+		},
+		{store.PageQuery{Text: "test/07", Look: 3}, 1, nil},
 	} {
 		q := tt.query
 		q.Limit = 4

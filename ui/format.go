@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -13,7 +14,12 @@ var functions = template.FuncMap{
 	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
-	"uptime": uptimeText, "saved": savedText, "plain": plain,
+	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
+	"short": shortTime, "host": hostText,
+	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
+	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
+	"wide":    func(n int) int64 { return int64(n) },
+	"cut":     func(text string, n int) string { return text[:min(n, len(text))] },
 	"percent": func(part float64) string { return strconv.Itoa(int(part*100+.5)) + " %" },
 	"class":   func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
 }
@@ -68,4 +74,22 @@ func uptimeText(s int64) string {
 		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
 	}
 	return fmt.Sprintf("%d d %d h", s/86400, s%86400/3600)
+}
+
+// shortTime writes the time of today, and the day of what is older.
+func shortTime(t time.Time) string {
+	t, now := t.Local(), time.Now()
+	if y, m, d := now.Date(); t.Year() == y && t.Month() == m && t.Day() == d {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02")
+}
+
+// hostText returns the host of a URL, with its port; empty if it has none.
+func hostText(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }

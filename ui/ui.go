@@ -8,7 +8,9 @@ package ui
 
 import (
 	"bytes"
+	"crypto/rand"
 	"embed"
+	"errors"
 	"html/template"
 	"io/fs"
 	"log/slog"
@@ -38,22 +40,31 @@ var assets embed.FS
 type dashboard struct {
 	o     Options
 	pages map[string]*template.Template
+	token string // of forms: of this run of the program
+	shots shots
 }
 
 // room is a page of the navigation.
 type room struct{ Path, Name string }
 
-var rooms = []room{{"/", "Now"}, {"/requests", "Requests"}}
+var rooms = []room{
+	{"/", "Now"},
+	{"/requests", "Requests"},
+	{"/pages", "Pages"},
+}
 
 // New returns the dashboard's paths. The caller decides who may ask.
 func New(o Options) *http.ServeMux {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &dashboard{o: o, pages: map[string]*template.Template{}}
+	d := &dashboard{o: o, pages: map[string]*template.Template{}, token: rand.Text()}
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
 		"templates/rows.html", "templates/charts.html"))
-	for _, name := range []string{"now", "requests", "request", "problem"} {
+	for _, name := range []string{
+		"now", "requests", "request", "problem",
+		"pages", "page",
+	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}
 	files, err := fs.Sub(assets, "assets")
@@ -65,6 +76,7 @@ func New(o Options) *http.ServeMux {
 	mux.HandleFunc("GET /{$}", d.now)
 	mux.HandleFunc("GET /requests", d.requests)
 	mux.HandleFunc("GET /requests/{id}", d.request)
+	d.mountPages(mux)
 	return mux
 }
 
@@ -107,13 +119,10 @@ func (d *dashboard) show(w http.ResponseWriter, status int, name string, v view)
 // fail writes a page about an error.
 func (d *dashboard) fail(w http.ResponseWriter, at string, err error) {
 	status := http.StatusInternalServerError
-	switch api.CodeOf(err) {
-	case api.CodeNotFound:
-		status = http.StatusNotFound
-	case api.CodeInvalid:
-		status = http.StatusBadRequest
+	if e, ok := errors.AsType[*api.Error](err); ok && e.Status >= http.StatusBadRequest {
+		status = e.Status
 	}
-	d.show(w, status, "problem", view{Title: http.StatusText(status), At: at, Data: err.Error()})
+	d.show(w, status, "problem", view{Title: http.StatusText(status), At: at, Data: errorText(err)})
 }
 
 // plain replaces characters that control how text is laid out: foreign text must not reorder what stands beside it.

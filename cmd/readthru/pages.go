@@ -16,6 +16,10 @@ func (p *program) pagesCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Usage: "list only pages of `HOST`"},
 			&cli.StringFlag{Name: "query", Usage: "list only pages with `TEXT` in title or URL"},
+			&cli.StringFlag{Name: "kind", Usage: "list only pages of the `TYPE` (github, docs, …)"},
+			&cli.StringFlag{Name: "source", Usage: "list only pages whose markdown came from `STEP`"},
+			&cli.StringFlag{Name: "warning", Usage: "list only pages with a warning that begins with `TEXT`, or any"},
+			&cli.StringFlag{Name: "since", Usage: "list only pages fetched since `TIME` (2026-01-31, 36h, 7d)"},
 			&cli.StringFlag{Name: "sort", Value: "recent", Usage: "`ORDER`: recent, visits, url or tokens"},
 			limitFlag(), cursorFlag(), jsonFlag(),
 		},
@@ -47,6 +51,10 @@ func (p *program) pagesCommand() *cli.Command {
 				ArgsUsage: "URL|DOC QUOTE", Flags: []cli.Flag{jsonFlag()}, Action: p.verifyQuote,
 			},
 			{
+				Name: "original", Usage: "print what the origin answered for a page", ArgsUsage: "URL|DOC",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.originalOfPage,
+			},
+			{
 				Name: "rm", Usage: "delete a page, its versions and stored responses", ArgsUsage: "URL|DOC",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.removePage,
 			},
@@ -65,9 +73,14 @@ func (p *program) listPages(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	since, err := api.Since(c.String("since"), time.Now())
+	if err != nil {
+		return err
+	}
 	q := api.PageQuery{
 		Host: c.String("host"), Text: c.String("query"), Sort: c.String("sort"), Limit: limit,
-		Cursor: c.String("cursor"),
+		Cursor: c.String("cursor"), Kind: c.String("kind"), Source: c.String("source"), Warning: c.String("warning"),
+		Since: since,
 	}
 	return p.withClient(c.Context, func(b *api.Client) error {
 		list, err := b.Pages(c.Context, q)
@@ -142,6 +155,23 @@ func (p *program) diffPage(c *cli.Context) error {
 			p.note("no difference")
 		}
 		return p.print(d.Unified)
+	})
+}
+
+func (p *program) originalOfPage(c *cli.Context) error {
+	ref, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		o, err := b.Original(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(o)
+		}
+		return p.print(o.Content)
 	})
 }
 

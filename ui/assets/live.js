@@ -54,7 +54,7 @@ document.querySelector('.keys').hidden = false;
 const keys = document.getElementById('keys');
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea, select')) return;
-  const links = [...document.querySelectorAll('.rows td.url a')];
+  const links = [...document.querySelectorAll('.rows td.url a, .list td.url > a')];
   const here = links.indexOf(document.activeElement);
   const acts = {
     '/': () => document.getElementById('q') ? document.getElementById('q').focus() : location.assign('/requests'),

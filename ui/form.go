@@ -1,0 +1,74 @@
+package ui
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net/http"
+
+	"readthru/api"
+)
+
+// maxForm is the longest form, in bytes.
+const maxForm = 1 << 20
+
+// form answers a form of our pages. The admin port has seen that one of our pages sent it (its origin is ours); the
+// token shows that it was a page of this run of the program, made for somebody who is signed in.
+func (d *dashboard) form(at string, do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			d.show(w, http.StatusBadRequest, "problem", view{
+				Title: "Form not read", At: at, Data: "The form could not be read: " + err.Error(),
+			})
+			return
+		}
+		if !d.ours(r.PostForm.Get("token")) {
+			d.old(w, at)
+			return
+		}
+		if err := do(w, r); err != nil {
+			d.fail(w, at, err)
+		}
+	}
+}
+
+// ours reports whether a form's token is that of this run of the program.
+func (d *dashboard) ours(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(d.token)) == 1
+}
+
+// old says that a form is of an earlier run of the program.
+func (d *dashboard) old(w http.ResponseWriter, at string) {
+	d.show(w, http.StatusForbidden, "problem", view{
+		Title: "Old page", At: at,
+		Data: "The daemon was started again since this page was made, so nothing was done. Go back, reload the page, and " +
+			"do it again.",
+	})
+}
+
+// done leads from a form to a page that says what was done.
+func done(w http.ResponseWriter, to, what string) error {
+	if what != "" {
+		to += "?done=" + what
+	}
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// doneTexts are what pages say was done: a link to one of our pages can make it say nothing else.
+var doneTexts = map[string]string{
+	"fetched": "Fetched again from its origin.", "rendered": "Rendered in a browser.",
+	"converted": "Converted again from what its origin answered.", "deleted": "The page was deleted.",
+	"added": "Added to the base.", "created": "The base was created, and is being filled.",
+	"refreshed": "The base is being filled again.", "cancelled": "The job was cancelled.",
+	"gone": "The base was deleted.", "imported": "The base was imported.",
+}
+
+// errorText returns what a failed page or operation says.
+func errorText(err error) string {
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return e.Detail
+	}
+	return err.Error()
+}

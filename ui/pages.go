@@ -1,0 +1,463 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"readthru/api"
+	"readthru/markdown"
+	"readthru/page"
+)
+
+const (
+	pagesPerPage = 60
+	lookAt       = 1500 // pages that one list with filters looks at
+)
+
+type pagesData struct {
+	Query            url.Values // of the filters
+	Problem          string
+	Done             string
+	List             *api.PageList
+	Next             string
+	Later            bool // the list is not the first
+	Filtered, Looked bool
+	LookAt           int
+	Kinds, Sources   []string
+}
+
+// mountPages adds the room's paths.
+func (d *dashboard) mountPages(mux *http.ServeMux) {
+	mux.HandleFunc("GET /pages", d.pageList)
+	mux.HandleFunc("GET /pages/{doc}", d.page)
+	mux.HandleFunc("GET /pages/{doc}/screenshots/{name}", d.shots.serve)
+	for action, do := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"fetch": d.refetch("", "fetched"), "render": d.refetch("always", "rendered"), "removed": d.removedText,
+		"screenshot": d.screenshot, "delete": d.deletePage, "add": d.addToBase,
+	} {
+		mux.HandleFunc("POST /pages/{doc}/"+action, d.form("/pages", do))
+	}
+}
+
+// Filters that can be chosen.
+var (
+	pageKinds = []string{
+		"web", "documentation", "github_repo", "github_file", "github_issue", "github_pr", "repository", "repository_file",
+		"issue", "pull_request", "unknown",
+	}
+	pageSources = []string{"negotiated", "alternate", "local", "browser", "markdown_new", "llm"}
+)
+
+// pageFilters are the parameters of the list of pages.
+var pageFilters = []string{"q", "host", "kind", "source", "warning", "since"}
+
+// pageList lists pages.
+func (d *dashboard) pageList(w http.ResponseWriter, r *http.Request) {
+	asked := r.URL.Query()
+	data := pagesData{Query: url.Values{}, Done: doneTexts[asked.Get("done")], Kinds: pageKinds, Sources: pageSources}
+	for _, name := range pageFilters {
+		if v := strings.TrimSpace(asked.Get(name)); v != "" {
+			data.Query.Set(name, v)
+			data.Filtered = true
+		}
+	}
+	status := http.StatusOK
+	q := api.PageQuery{
+		Text: data.Query.Get("q"), Host: data.Query.Get("host"), Kind: data.Query.Get("kind"),
+		Source: data.Query.Get("source"), Warning: data.Query.Get("warning"),
+		Limit: pagesPerPage, Cursor: asked.Get("cursor"), Look: lookAt,
+	}
+	var err error
+	if q.Since, err = api.Since(data.Query.Get("since"), time.Now()); err == nil {
+		data.List, err = d.o.Client.Pages(r.Context(), q)
+	}
+	switch {
+	case api.CodeOf(err) == api.CodeInvalid:
+		data.Problem, status = errorText(err), http.StatusBadRequest
+	case err != nil:
+		d.fail(w, "/pages", err)
+		return
+	default:
+		data.Later, data.LookAt = q.Cursor != "", lookAt
+		if data.List.Next != "" {
+			next := url.Values{"cursor": {data.List.Next}}
+			maps.Copy(next, data.Query)
+			data.Next = "/pages?" + next.Encode()
+			data.Looked = len(data.List.Pages) < pagesPerPage
+		}
+	}
+	d.show(w, status, "pages", view{Title: "Pages", At: "/pages", Data: data})
+}
+
+// pageViews are the views of a page.
+var pageViews = []struct{ Name, Text string }{
+	{"", "Read"},
+	{"raw", "Markdown"},
+	{"original", "Original"},
+	{"outline", "Outline"},
+	{"versions", "Versions"},
+	{"visits", "Visits"},
+	{"links", "Links"},
+}
+
+type pageData struct {
+	*page.Page
+	View  string
+	Views []struct{ Name, Text string }
+	Done  string
+	Token string
+	Texts []string // names of bases that a page can be added to
+
+	// Read, Markdown and Original
+	Text   template.HTML
+	Raw    string
+	Part   int // from 1
+	Parts  int
+	Images bool // are loaded
+	Imaged int  // how many there are
+	Link   string
+	About  string // of the original
+
+	Outline []heading // the first ones
+	More    int       // headings that are not among them
+
+	Versions *api.VersionList
+	Diff     *api.Diff
+	Changes  []change
+	Cut      bool // the difference is not whole
+
+	Visits *api.VisitList
+	Links  []pageLink
+	Next   string
+
+	Pieces     bool   // what was removed is shown
+	Screenshot string // its path
+	Problem    string
+}
+
+type heading struct {
+	Level       int
+	Title, Link string
+}
+
+type pageLink struct{ Kind, Text, URL string }
+
+const (
+	maxOutline  = 120 // headings beside a text
+	maxHeadings = 2000
+	maxLinks    = 500 // links of a page that are listed at once
+)
+
+// pageRef returns what names the page of a request, as it stands in paths.
+func pageRef(r *http.Request) string { return r.PathValue("doc") }
+
+// page shows a page.
+func (d *dashboard) page(w http.ResponseWriter, r *http.Request) {
+	data, err := d.pageData(r.Context(), pageRef(r))
+	if err == nil {
+		err = d.fillPage(r, data)
+	}
+	if err != nil {
+		d.fail(w, "/pages", err)
+		return
+	}
+	d.showPage(w, data)
+}
+
+func (d *dashboard) showPage(w http.ResponseWriter, data *pageData) {
+	d.show(w, http.StatusOK, "page", view{Title: plain(cmp.Or(data.Title, data.URL)), At: "/pages", Data: data})
+}
+
+func (d *dashboard) pageData(ctx context.Context, doc string) (*pageData, error) {
+	p, err := d.o.Client.Page(ctx, doc)
+	if err != nil {
+		return nil, err
+	}
+	data := &pageData{Page: p, Views: pageViews, Token: d.token}
+	data.Link = "/pages/" + p.Doc
+	if list, err := d.o.Client.Bases(ctx); err == nil {
+		for _, b := range list.KBs {
+			if b.Source == "text" {
+				data.Texts = append(data.Texts, b.Name)
+			}
+		}
+	}
+	return data, nil
+}
+
+// fillPage adds what the view of a request shows.
+func (d *dashboard) fillPage(r *http.Request, data *pageData) (err error) {
+	ctx, c, asked, md := r.Context(), d.o.Client, r.URL.Query(), []byte(data.Content)
+	data.View, data.Done = asked.Get("view"), doneTexts[asked.Get("done")]
+	data.Images = asked.Get("images") == "1"
+	switch data.View {
+	case "", "raw":
+		parts := cutText(md)
+		data.Parts = len(parts)
+		data.Part = min(max(number(asked.Get("part")), 1), data.Parts)
+		p := parts[data.Part-1]
+		cut := md[p.Start:p.End]
+		if data.View == "raw" {
+			data.Raw = string(withoutControls(cut))
+			break
+		}
+		err = d.read(ctx, data, parts, p, cut)
+	case "original":
+		o, err := c.Original(ctx, data.Doc)
+		if api.CodeOf(err) == api.CodeNotFound {
+			data.Problem = "The origin's answer is not kept: it was removed from the cache, or might not be stored."
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		data.About = plain(o.ContentType)
+		all := []byte(o.Content)
+		data.Parts = max(1, (len(all)+partSize-1)/partSize)
+		data.Part = min(max(number(asked.Get("part")), 1), data.Parts)
+		data.Raw = string(withoutControls(all[(data.Part-1)*partSize : min(len(all), data.Part*partSize)]))
+	case "outline":
+		return d.outline(ctx, data, cutText(md), maxHeadings)
+	case "versions":
+		if data.Versions, err = c.Versions(ctx, data.Doc); err != nil || len(data.Versions.Versions) < 2 {
+			return err
+		}
+		if data.Diff, err = c.Diff(ctx, data.Doc, asked.Get("a"), asked.Get("b")); err == nil {
+			data.Changes, data.Cut = wordDiff(data.Diff.Unified)
+		}
+	case "visits":
+		q := api.VisitQuery{URL: data.NormalizedURL, Limit: 100, Cursor: asked.Get("cursor")}
+		if data.Visits, err = c.Visits(ctx, q); err == nil && data.Visits.Next != "" {
+			data.Next = data.Link + "?" + url.Values{"view": {"visits"}, "cursor": {data.Visits.Next}}.Encode()
+		}
+	case "links":
+		data.Links, data.Next = linksOf(md, data, number(asked.Get("from")))
+	default:
+		data.View = ""
+		return d.fillPage(&http.Request{URL: &url.URL{}}, data)
+	}
+	return err
+}
+
+// read renders a part of the page with the outline beside it.
+func (d *dashboard) read(ctx context.Context, data *pageData, parts []textPart, p textPart, cut []byte) error {
+	if err := d.outline(ctx, data, parts, maxOutline); err != nil {
+		return err
+	}
+	o, err := d.o.Client.Outline(ctx, data.Doc)
+	if err != nil {
+		return err
+	}
+	v := pageView{offset: p.Start - len(p.Before)}
+	for _, h := range o.Headings {
+		v.headings, v.starts = append(v.headings, h.Fragment), append(v.starts, h.Start)
+	}
+	if v.base, err = url.Parse(cmp.Or(data.FinalURL, data.URL)); err != nil {
+		v.base = nil
+	}
+	if data.Images {
+		v.images = "/api/v1/pages/" + data.Doc + "/image?url="
+	}
+	data.Text = v.render([]byte(p.Before + string(cut) + p.After))
+	data.Imaged = v.Images
+	return nil
+}
+
+// outline sets the headings of a page, with links to the parts that they stand in.
+func (d *dashboard) outline(ctx context.Context, data *pageData, parts []textPart, limit int) error {
+	o, err := d.o.Client.Outline(ctx, data.Doc)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for i, h := range o.Headings {
+		if i == limit {
+			data.More = len(o.Headings) - limit
+			break
+		}
+		for at < len(parts)-1 && h.Start >= parts[at].End {
+			at++
+		}
+		link := data.Link
+		if at > 0 {
+			link += "?part=" + strconv.Itoa(at+1)
+		}
+		data.Outline = append(data.Outline, heading{h.Level, cmp.Or(plain(h.Title), "(no title)"), link + "#h-" + url.PathEscape(h.Fragment)})
+	}
+	return nil
+}
+
+// linksOf lists links of a page from one of them on, and returns the path of the list that follows.
+func linksOf(md []byte, data *pageData, from int) (list []pageLink, next string) {
+	v := pageView{}
+	v.base, _ = url.Parse(cmp.Or(data.FinalURL, data.URL))
+	n := 0
+	for l := range markdown.Links(md) {
+		if n++; n <= from {
+			continue
+		}
+		if len(list) == maxLinks {
+			return list, data.Link + "?view=links&from=" + strconv.Itoa(n-1)
+		}
+		kind := "link"
+		if l.Kind == markdown.InlineImage || l.Kind == markdown.Src {
+			kind = "image"
+		}
+		address := l.Address(md)
+		if href, ok := v.target(address); ok && !strings.HasPrefix(href, "#") {
+			address = href
+		}
+		name := md[l.TextStart:max(l.TextStart, min(l.TextEnd, l.TextStart+300))]
+		list = append(list, pageLink{kind, plain(markdown.Plain(name)), plain(address)})
+	}
+	return list, ""
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// refetch asks the origin again, or has a browser render the page.
+func (d *dashboard) refetch(render, what string) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		p, err := d.again(r, api.FetchRequest{Force: true, Render: render})
+		if err != nil {
+			return err
+		}
+		return done(w, "/pages/"+p.Doc, what)
+	}
+}
+
+// again fetches the page of a request.
+func (d *dashboard) again(r *http.Request, q api.FetchRequest) (*page.Page, error) {
+	p, err := d.o.Client.Page(r.Context(), pageRef(r))
+	if err != nil {
+		return nil, err
+	}
+	q.URL, q.Agent = p.URL, "readthru dashboard"
+	if p, err = d.o.Client.Fetch(r.Context(), q); err != nil {
+		return nil, err
+	}
+	if p.Error != nil {
+		return nil, &api.Error{Status: http.StatusBadGateway, Detail: p.Error.Message}
+	}
+	return p, nil
+}
+
+// removedText shows what was removed of a page because nobody sees it.
+func (d *dashboard) removedText(w http.ResponseWriter, r *http.Request) error {
+	return d.withMore(w, r, api.FetchRequest{Receipts: true}, func(data *pageData, p *page.Page) {
+		data.Pieces, data.Removed = true, p.Removed
+		if p.Removed == nil {
+			data.Removed = new(page.Removed)
+		}
+	})
+}
+
+// screenshot shows a page as a browser does.
+func (d *dashboard) screenshot(w http.ResponseWriter, r *http.Request) error {
+	return d.withMore(w, r, api.FetchRequest{Format: "screenshot", Render: "always"}, func(data *pageData, p *page.Page) {
+		data.Screenshot = data.Link + "/screenshots/" + d.shots.keep(p.Screenshot)
+	})
+}
+
+// withMore fetches a page and shows it with what that gave.
+func (d *dashboard) withMore(w http.ResponseWriter, r *http.Request, q api.FetchRequest,
+	add func(*pageData, *page.Page),
+) error {
+	p, err := d.again(r, q)
+	if err != nil {
+		return err
+	}
+	data, err := d.pageData(r.Context(), pageRef(r))
+	if err != nil {
+		return err
+	}
+	data.View = "more"
+	add(data, p)
+	d.showPage(w, data)
+	return nil
+}
+
+// deletePage deletes a page.
+func (d *dashboard) deletePage(w http.ResponseWriter, r *http.Request) error {
+	if err := d.o.Client.DeletePage(r.Context(), pageRef(r)); err != nil {
+		return err
+	}
+	return done(w, "/pages", "deleted")
+}
+
+// addToBase puts a copy of a page into a base of texts.
+func (d *dashboard) addToBase(w http.ResponseWriter, r *http.Request) error {
+	p, err := d.o.Client.Page(r.Context(), pageRef(r))
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSpace(r.PostForm.Get("base"))
+	if name == "" {
+		return &api.Error{Status: http.StatusBadRequest, Code: api.CodeInvalid, Detail: "name a base"}
+	}
+	_, err = d.o.Client.CreateBase(r.Context(), api.NewBase{Name: name})
+	if err != nil && api.CodeOf(err) != api.CodeBaseExists {
+		return err
+	}
+	_, err = d.o.Client.Ingest(r.Context(), api.Ingestion{
+		Title: cmp.Or(p.Title, p.URL), Text: p.Content, URL: p.URL, Label: "page", KB: name,
+	})
+	if err != nil {
+		return err
+	}
+	return done(w, "/pages/"+p.Doc, "added")
+}
+
+// shots keeps the last screenshots, which the store does not.
+type shots struct {
+	mu   sync.Mutex
+	list []shot
+	n    byte
+}
+
+type shot struct {
+	name string
+	png  []byte
+}
+
+const maxShots = 8
+
+// keep keeps a screenshot and returns its name.
+func (s *shots) keep(png []byte) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	name := hex.EncodeToString([]byte{s.n})
+	if s.list = append(s.list, shot{name, png}); len(s.list) > maxShots {
+		s.list = s.list[1:]
+	}
+	return name
+}
+
+func (s *shots) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, shot := range s.list {
+		if shot.name == r.PathValue("name") {
+			w.Header().Set("Content-Type", "image/png")
+			_, _ = w.Write(shot.png) // an error is a client that has gone
+			return
+		}
+	}
+	http.NotFound(w, r)
+}

@@ -1,0 +1,303 @@
+package ui
+
+import (
+	"bytes"
+	"cmp"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"readthru/markdown"
+)
+
+// partSize is how long a part of a document is, in bytes, at which a page shows it: about ten screens. A browser lays
+// out five megabytes at once for seconds.
+const partSize = 64 << 10
+
+// textPart is a piece of a document that is shown at once. Before and After repeat the fence of code that was cut.
+type textPart struct {
+	Start, End    int
+	Before, After string
+}
+
+// cutText cuts markdown into parts between blocks, before headings if there is one in the second half of a part. A
+// block that is longer is cut between lines, or within a line that is longer itself.
+func cutText(md []byte) []textPart {
+	if len(md) <= partSize {
+		return []textPart{{End: len(md)}}
+	}
+	var parts []textPart
+	at := 0
+	end := func(to int) {
+		if to > at {
+			parts, at = append(parts, textPart{Start: at, End: to}), to
+		}
+	}
+	for b := range markdown.Blocks(md) {
+		if b.End-at > partSize || b.Kind == markdown.Heading && b.Start-at > partSize/2 {
+			end(b.Start)
+		}
+		if b.End-at <= partSize {
+			continue
+		}
+		before, after := "", ""
+		if b.Kind == markdown.Code {
+			before, after = b.Fence.Closing()+"\n", "\n"+b.Fence.Closing()
+		}
+		for first := true; b.End-at > partSize; first = false {
+			to := lineEnd(md, at, at+partSize)
+			p := textPart{Start: at, End: to, After: after}
+			if !first {
+				p.Before = before
+			}
+			parts, at = append(parts, p), to
+		}
+		p := textPart{Start: at, End: b.End, Before: before}
+		parts, at = append(parts, p), b.End
+	}
+	end(len(md))
+	return parts
+}
+
+// lineEnd returns the end of the last line that ends before limit; if there is none, limit itself, at a character.
+func lineEnd(md []byte, at, limit int) int {
+	if n := bytes.LastIndexByte(md[at:limit], '\n'); n > 0 {
+		return at + n + 1
+	}
+	for limit > at+1 && limit < len(md) && !utf8.RuneStart(md[limit]) {
+		limit--
+	}
+	return limit
+}
+
+// pageView renders the markdown of a page as HTML. Everything that the page wrote is text: HTML in it is shown as it is
+// written, links lead to the web by http and https alone, and images are names until they are asked for.
+type pageView struct {
+	base     *url.URL // what links are relative to
+	images   string   // the path that answers images, up to the address; empty: none is loaded
+	headings []string // the fragments of the headings from here on, in order
+	starts   []int    // where they begin
+	offset   int      // of the text in the document
+
+	Images int // that were seen
+}
+
+var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList,
+	extension.Linkify)).Parser()
+
+// render returns HTML of a part of the document.
+func (v *pageView) render(md []byte) template.HTML {
+	md = withoutControls(md)
+	r := renderer.NewRenderer(renderer.WithNodeRenderers(
+		util.Prioritized(v, 1),
+		util.Prioritized(html.NewRenderer(), 1000),
+		util.Prioritized(extension.NewTableHTMLRenderer(), 500),
+		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+	))
+	doc := parser.Parse(text.NewReader(md))
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n.Kind() == extast.KindTable && entering {
+			n.SetAttributeString("tabindex", []byte("0")) // what can be scrolled is reached by keys
+		}
+		return ast.WalkContinue, nil
+	})
+	var b bytes.Buffer
+	if err := r.Render(&b, md, doc); err != nil {
+		return template.HTML(template.HTMLEscapeString(string(md))) //nolint:gosec // it is escaped
+	}
+	return template.HTML(b.String()) //nolint:gosec // the renderers escape what is foreign
+}
+
+// withoutControls replaces control characters but line breaks and tabs. Lengths stay, for offsets.
+func withoutControls(md []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, bytes.ToValidUTF8(md, []byte("?")))
+}
+
+// RegisterFuncs implements [renderer.NodeRenderer].
+func (v *pageView) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindLink, v.link)
+	r.Register(ast.KindAutoLink, v.autoLink)
+	r.Register(ast.KindImage, v.image)
+	r.Register(ast.KindRawHTML, v.rawHTML)
+	r.Register(ast.KindHTMLBlock, v.htmlBlock)
+	r.Register(ast.KindHeading, v.heading)
+	r.Register(ast.KindCodeBlock, v.code)
+	r.Register(ast.KindFencedCodeBlock, v.code)
+	r.Register(extast.KindTaskCheckBox, v.checkBox)
+}
+
+// target returns where a link leads: within the page, or to the web; ok is false for anything else.
+func (v *pageView) target(dest string) (href string, ok bool) {
+	if fragment, within := strings.CutPrefix(dest, "#"); within {
+		return "#h-" + fragment, true
+	}
+	u, err := url.Parse(dest)
+	if err == nil && v.base != nil {
+		u = v.base.ResolveReference(u)
+	}
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", false
+	}
+	return u.String(), true
+}
+
+func (v *pageView) open(w util.BufWriter, dest string) {
+	href, ok := v.target(dest)
+	if !ok {
+		href = ""
+	}
+	writeAll(w, "<a")
+	if href != "" {
+		writeAll(w, ` href="`, template.HTMLEscapeString(href), `"`)
+	}
+	if !strings.HasPrefix(href, "#") {
+		writeAll(w, ` rel="noreferrer noopener nofollow"`)
+	}
+	writeAll(w, ">")
+}
+
+func (v *pageView) link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	dest := string(util.UnescapePunctuations(n.(*ast.Link).Destination))
+	if entering {
+		v.open(w, dest)
+	} else {
+		if strings.TrimSpace(textOf(n, source)) == "" && !hasImage(n) {
+			writeAll(w, template.HTMLEscapeString(cmp.Or(hostText(dest), "link")))
+		}
+		writeAll(w, "</a>")
+	}
+	return ast.WalkContinue, nil
+}
+
+func (v *pageView) autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		l := n.(*ast.AutoLink)
+		v.open(w, string(l.URL(source)))
+		writeAll(w, template.HTMLEscapeString(string(l.Label(source))), "</a>")
+	}
+	return ast.WalkContinue, nil
+}
+
+// image writes the name of an image, or the image as our own cache answers it.
+func (v *pageView) image(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	v.Images++
+	dest, alt := string(util.UnescapePunctuations(n.(*ast.Image).Destination)), plain(textOf(n, source))
+	if v.images != "" && !strings.HasPrefix(dest, "data:") {
+		writeAll(w, `<img loading="lazy" src="`, template.HTMLEscapeString(v.images+url.QueryEscape(dest)), `" alt="`,
+			template.HTMLEscapeString(alt), `">`)
+		return ast.WalkSkipChildren, nil
+	}
+	if alt == "" {
+		alt = "no name"
+	}
+	writeAll(w, `<span class="image">image: `, template.HTMLEscapeString(alt), `</span>`)
+	return ast.WalkSkipChildren, nil
+}
+
+func hasImage(n ast.Node) bool {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c.Kind() == ast.KindImage || c.Kind() == ast.KindCodeSpan || hasImage(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// textOf returns the text of a node's children.
+func textOf(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := c.(*ast.Text); ok && entering {
+			b.Write(t.Segment.Value(source))
+			if t.SoftLineBreak() {
+				b.WriteByte(' ')
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+func (v *pageView) rawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		writeAll(w, `<code class="html">`, template.HTMLEscapeString(string(n.(*ast.RawHTML).Segments.Value(source))), "</code>")
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func (v *pageView) htmlBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	b := n.(*ast.HTMLBlock)
+	writeAll(w, `<pre class="html" tabindex="0">`, template.HTMLEscapeString(string(b.Lines().Value(source))))
+	if b.HasClosure() {
+		writeAll(w, template.HTMLEscapeString(string(b.ClosureLine.Value(source))))
+	}
+	writeAll(w, "</pre>\n")
+	return ast.WalkContinue, nil
+}
+
+func (v *pageView) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		writeAll(w, `<pre tabindex="0"><code>`, template.HTMLEscapeString(string(n.Lines().Value(source))), "</code></pre>\n")
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func (v *pageView) checkBox(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	switch {
+	case !entering:
+	case n.(*extast.TaskCheckBox).IsChecked:
+		writeAll(w, "☑ ")
+	default:
+		writeAll(w, "☐ ")
+	}
+	return ast.WalkContinue, nil
+}
+
+// heading writes a heading a level down: the page has headings of its own. Its id is that of the outline, with a
+// prefix: no page may name a part of ours.
+func (v *pageView) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	h := n.(*ast.Heading)
+	level := string(rune('0' + min(h.Level+1, 6)))
+	if !entering {
+		writeAll(w, "</h", level, ">\n")
+		return ast.WalkContinue, nil
+	}
+	writeAll(w, "<h", level)
+	if h.Lines().Len() > 0 {
+		at := h.Lines().At(0).Start + v.offset
+		if i, _ := slices.BinarySearch(v.starts, at+1); i > 0 && at-v.starts[i-1] < 16 {
+			writeAll(w, ` id="h-`, template.HTMLEscapeString(v.headings[i-1]), `"`)
+		}
+	}
+	writeAll(w, ">")
+	return ast.WalkContinue, nil
+}
+
+// writeAll writes texts. The writer keeps the first error.
+func writeAll(w util.BufWriter, texts ...string) {
+	for _, t := range texts {
+		_, _ = w.WriteString(t)
+	}
+}
