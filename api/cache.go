@@ -88,10 +88,11 @@ func (s *Server) uncache(_ context.Context, sel Selection) (*Removed, error) {
 func (s *Server) invalidate(uri string) (*Removed, error) {
 	gone := &Removed{}
 	uris := []string{uri}
-	key, err := keyOf(uri)
+	u, err := page.Parse(uri)
 	if err != nil {
-		return nil, err
+		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
+	key := page.KeyOf(page.Normalize(u)) // renditions are kept by what was asked for
 	if p, err := s.o.Store.Page(key); err == nil {
 		if final, err := cacheURI(p.FinalURL); err == nil && final != uri {
 			uris = append(uris, final)
@@ -107,7 +108,7 @@ func (s *Server) invalidate(uri string) (*Removed, error) {
 	n, err := s.o.Store.DeletePageRenditions(key)
 	if err == nil {
 		gone.Removed += n
-		gone.Fetched, err = s.o.Store.ForgetFetched(key)
+		gone.Fetched, err = s.o.Store.ForgetFetched(s.key(u))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("remove renditions of %s: %w", page.MaskString(uri), err)

@@ -73,7 +73,7 @@ func (s *Server) getContext(_ context.Context, q contextQuery) (*Context, error)
 	if q.URL == "" {
 		return c, nil
 	}
-	key, err := keyOf(q.URL)
+	key, err := s.keyOf(q.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Server) getContextPage(ctx context.Context, q contextQuery) (*page.Page
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
-	if p, err := s.o.Store.FetchedPage(session, page.KeyOf(page.Normalize(u))); err == nil {
+	if p, err := s.o.Store.FetchedPage(session, s.key(u)); err == nil {
 		return s.summarised(p), nil
 	}
 	p := page.New(u)
@@ -141,7 +141,7 @@ func (s *Server) getContextText(ctx context.Context, q ContextQuery) (*ContextTe
 	}
 	done := map[page.Key]bool{}
 	for _, raw := range q.Exclude {
-		key, err := keyOf(raw)
+		key, err := s.keyOf(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (s *Server) getContextText(ctx context.Context, q ContextQuery) (*ContextTe
 	t := &ContextText{Session: session, URLs: []string{}, LeftOut: []string{}}
 	var texts []string
 	for _, raw := range urls {
-		key, err := keyOf(raw)
+		key, err := s.keyOf(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (s *Server) forgetPages(_ context.Context, q forgetQuery) (*Removed, error)
 		n, err := s.o.Store.ClearFetched(session)
 		return &Removed{Removed: n}, err
 	}
-	key, err := keyOf(*q.URL)
+	key, err := s.keyOf(*q.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -210,10 +210,10 @@ func sessionName(name string) (string, error) {
 }
 
 // keyOf returns the key of the page at a URL.
-func keyOf(raw string) (page.Key, error) {
+func (s *Server) keyOf(raw string) (page.Key, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
 		return page.Key{}, problem(http.StatusBadRequest, "%s", err)
 	}
-	return page.KeyOf(page.Normalize(u)), nil
+	return s.key(u), nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,12 +187,21 @@ func (s *Server) find(ref string) (page.Key, *page.Page, error) {
 		return page.Key{}, nil, problem(http.StatusBadRequest,
 			"a page is named by its URL or by 8 or more digits of its id: %s", err)
 	}
-	key := page.KeyOf(page.Normalize(u))
+	key := s.key(u)
 	p, err := s.o.Store.Page(key)
 	if err != nil {
 		return key, nil, fmt.Errorf("page %s: %w", page.Mask(u), err)
 	}
 	return key, p, nil
+}
+
+// key returns the key of the page at a URL, which may be another name of it.
+func (s *Server) key(u *url.URL) page.Key {
+	key := page.KeyOf(page.Normalize(u))
+	if of := s.o.Store.Named(key); of != (page.Key{}) {
+		return of
+	}
+	return key
 }
 
 // isDoc reports whether ref can be a document id or the first digits of one.

@@ -17,7 +17,7 @@ func (s *Server) listVisits(_ context.Context, q VisitQuery) (*VisitList, error)
 		if err != nil {
 			return nil, problem(http.StatusBadRequest, "%s", err)
 		}
-		sq.Page = new(page.KeyOf(page.Normalize(u)))
+		sq.Page = new(s.key(u))
 	}
 	visits, next, err := s.o.Store.Visits(sq)
 	if err != nil {

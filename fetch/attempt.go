@@ -32,6 +32,8 @@ type attempt struct {
 	host      store.Host   // what is known of url's host
 	found     *store.Found // what the store had when the cache was asked; nil once that may be out of date
 	known     *page.Page   // the page's record before this visit, once it was read; empty where there is none
+	named     page.Key     // of the page as it is kept: key, or that of another name of the same page
+	moved     bool         // a redirect led elsewhere for now only, or to another host
 	headOnly  bool         // the cache was told so of what it had; see [store.Found]
 	private   bool         // request or response say that it concerns one reader, or is not to be kept
 	memorable bool         // what comes of it may be kept
@@ -87,6 +89,7 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 		req: r, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted,
 	}}
 	a.page, a.key = f.identify(r.URL)
+	a.named = a.key
 	if rule, ok := f.o.Rules.Match(r.URL.Host, r.URL.Path); ok && rule.Cascade != nil {
 		a.cascade = order(rule.Cascade, f.o.MarkdownNew.Mode)
 	}

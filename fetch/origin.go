@@ -56,6 +56,8 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 			return nil
 		}
 		discard(resp)
+		a.moved = a.moved || resp.StatusCode != http.StatusMovedPermanently &&
+			resp.StatusCode != http.StatusPermanentRedirect || page.Authority(next) != page.Authority(a.url)
 		if hop == maxRedirects {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}

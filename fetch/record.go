@@ -27,8 +27,9 @@ func (f *Fetcher) becomesPage(a *attempt) bool {
 // loses the record and not the answer.
 func (f *Fetcher) record(a *attempt, markdown []byte) {
 	p := a.page
-	known := f.known(a)
-	same := known.ContentHash == p.ContentHash && known.FinalURL == p.FinalURL && known.Title == p.Title
+	known := f.name(a)
+	same := known.ContentHash == p.ContentHash && (known.FinalURL == p.FinalURL || a.named != a.key) &&
+		known.Title == p.Title
 	// who chooses elements may have got another form
 	if known.NormalizedURL != "" && known.Error == nil && (same || a.req.View.chooses()) {
 		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
@@ -48,7 +49,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	}
 	v := a.visit()
 	v.ID, v.Time = p.VisitID, now
-	f.o.Store.AddVisit(a.key, v)
+	f.o.Store.AddVisit(a.named, v)
 	f.putFetched(a)
 }
 
@@ -86,7 +87,7 @@ func (f *Fetcher) putFetched(a *attempt) {
 	if set == "" || !a.page.Stored {
 		return
 	}
-	content, err := f.o.Store.Markdown(a.key)
+	content, err := f.o.Store.Markdown(a.named)
 	gone := 0
 	if err == nil {
 		gone, err = f.o.Store.PutFetched(set, &page.Page{Record: a.record(), Visits: a.page.Visits}, content)
@@ -111,6 +112,9 @@ func (a *attempt) record() page.Record {
 // no longer lies where it was. The content hash stays that of what they wrote.
 func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
 	kept := a.record()
+	if a.named != a.key {
+		kept.URL = withoutFragment(a.url)
+	}
 	if a.best.From == page.Negotiated || a.best.From == page.Alternate || a.best.From == page.MarkdownNew {
 		if base, err := url.Parse(a.best.FinalURL); err == nil {
 			markdown = convert.AbsoluteLinks(markdown, base)

@@ -47,7 +47,7 @@ func (f *Fetcher) preferComplete(a *attempt) {
 		warns(known.Warnings, weak...) {
 		return
 	}
-	markdown, err := f.o.Store.Markdown(a.key)
+	markdown, err := f.o.Store.Markdown(page.KeyOf(known.NormalizedURL)) // the page may have another name
 	if err != nil {
 		return
 	}

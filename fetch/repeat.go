@@ -31,13 +31,14 @@ func (f *Fetcher) repeatPage(a *attempt) *Repeat {
 		return nil
 	}
 	repeat := f.repeatResponse(a)
-	repeat.Records = append(repeat.Records, store.RenditionsOf(a.sum), store.PageOf(a.key), store.PageRenditionsOf(a.key))
+	repeat.Records = append(repeat.Records, store.RenditionsOf(a.sum), store.PageOf(a.named),
+		store.PageRenditionsOf(a.key))
 	repeat.until(r.Expires)
 	if set := a.set(); set != "" {
-		repeat.Records = append(repeat.Records, store.FetchedOf(set, a.key))
+		repeat.Records = append(repeat.Records, store.FetchedOf(set, a.named))
 		repeat.until(a.started.Add(sessionRepeats))
 	}
-	repeat.from, repeat.visitor = r.From, f.o.Store.Visitor(a.key, a.visit())
+	repeat.from, repeat.visitor = r.From, f.o.Store.Visitor(a.named, a.visit())
 	return repeat
 }
 

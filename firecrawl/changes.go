@@ -73,6 +73,9 @@ func (s *Service) before(u *url.URL, o *scrapeOptions) *previous {
 		return nil
 	}
 	b := &previous{store: s.o.Store, key: page.KeyOf(page.Normalize(u)), diff: len(wanted.Modes) > 0}
+	if of := s.o.Store.Named(b.key); of != (page.Key{}) {
+		b.key = of
+	}
 	p, err := b.store.Page(b.key)
 	if err != nil {
 		return b

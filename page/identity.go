@@ -80,6 +80,24 @@ func Normalize(u *url.URL) string {
 	return n.String()
 }
 
+// Siblings returns the other URLs at which servers commonly show the page of u: with and without a slash at the end of
+// the path, and with index.html. Whether they do can only be seen.
+func Siblings(u *url.URL) (list []*url.URL) {
+	own := u.EscapedPath()
+	stem := strings.TrimRight(strings.TrimSuffix(own, "/index.html"), "/")
+	for _, path := range []string{stem, stem + "/", stem + "/index.html"} {
+		if path == own || path == "" || own == "" && path == "/" {
+			continue
+		}
+		other := *u
+		if name, err := url.PathUnescape(path); err == nil {
+			other.Path, other.RawPath = name, path
+			list = append(list, &other)
+		}
+	}
+	return list
+}
+
 // repositoryPath returns the one path of a repository's page at a known forge, which has it under several: with a slash
 // at its end, and with ".git". Elsewhere "/a" and "/a/" may be two pages.
 func repositoryPath(u, n *url.URL) (string, bool) {

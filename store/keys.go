@@ -26,6 +26,7 @@ import (
 //	rp/<page>/<recipe8>            rendition kept by page
 //	xp/<hour u32>/<page>/<recipe8> a rendition kept by page is useless from this hour on
 //	p/<page>                       page
+//	pn/<page>                      another name of a page, which has no record of its own → page
 //	pv/<page>                      the page's versions
 //	s/<page>                       summaries of its versions
 //	f/<session>\0<page>            a page in the set of what a session has fetched
@@ -103,6 +104,7 @@ func pageRenditionExpiryKey(hour uint32, renditionKey string) string {
 }
 
 func pageKey(k page.Key) string      { return "p/" + string(k[:]) }
+func nameKey(k page.Key) string      { return "pn/" + string(k[:]) }
 func versionsKey(k page.Key) string  { return "pv/" + string(k[:]) }
 func summariesKey(k page.Key) string { return "s/" + string(k[:]) }
 

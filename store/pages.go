@@ -66,6 +66,9 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 		record.Page.CreatedAt, record.Page.UpdatedAt, record.Job = old.Page.CreatedAt, old.Page.UpdatedAt, old.Job
 	} else {
 		b.delta.Pages++
+		if s.Named(k) != (page.Key{}) {
+			b.del(nameKey(k)) // it is a page of its own now
+		}
 		if host := pageHost(p.NormalizedURL); host != "" {
 			b.set(hostPageKey(host, k), nil)
 		}
@@ -161,10 +164,15 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	return s.kv.apply(b)
 }
 
-// Page returns a page's record and visits. Meta, Warnings and Error are shared: never change them. The error is
-// ErrNotFound.
+// Page returns a page's record and visits; for another name of a page ([Store.NamePage]) those of that page. Meta,
+// Warnings and Error are shared: never change them. The error is ErrNotFound.
 func (s *Store) Page(k page.Key) (*page.Page, error) {
 	record, err := decode[pageRecord](s.kv, pageKey(k))
+	if errors.Is(err, ErrNotFound) {
+		if k = s.Named(k); k != (page.Key{}) {
+			record, err = decode[pageRecord](s.kv, pageKey(k))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -259,6 +267,27 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 		}
 	}
 	return nil, ErrNotFound
+}
+
+// Named returns the key of the page that k is another name of; zero if k is none. That page may be gone.
+func (s *Store) Named(k page.Key) (of page.Key) {
+	if value, err := s.kv.get(nameKey(k)); err == nil && len(value) == len(of) {
+		of = page.Key(value)
+	}
+	return of
+}
+
+// NamePage makes k another name of a page. The error is ErrFull, or says that k has a page of its own.
+func (s *Store) NamePage(k, of page.Key) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{}
+	var own pageRecord
+	if s.kv.getJSON(b, pageKey(k), &own) == nil {
+		return fmt.Errorf("name page %s: %s is a page of its own", of.Doc(), k.Doc())
+	}
+	b.set(nameKey(k), of[:])
+	return s.kv.apply(b)
 }
 
 // DeletePage removes a page with its versions, summaries, renditions and visits, removes it from the sets of all
