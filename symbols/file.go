@@ -51,10 +51,8 @@ func (s *source) refer(text []byte, u use) {
 	}
 }
 
-// newSource builds a source from the matches of a grammar in content: it finds the nesting, names and signatures of the
-// definitions.
-func newSource(l *language, content []byte, found []match, cut bool) *source {
-	s := &source{cut: cut, references: map[string]uses{}}
+// take adds the matches of a grammar in content: it finds the nesting, names and signatures of the definitions.
+func (s *source) take(l *language, content []byte, found []match) {
 	definitions := found[:0]
 	for _, m := range found {
 		switch {
@@ -94,7 +92,6 @@ func newSource(l *language, content []byte, found []match, cut bool) *source {
 		open = append(open, frame{len(s.definitions), m.end})
 		s.definitions = append(s.definitions, d)
 	}
-	return s
 }
 
 // nest makes parent the enclosing definition of d.

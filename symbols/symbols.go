@@ -32,7 +32,7 @@ import (
 )
 
 // version must change with everything that changes maps: grammars, queries, scanners, ranking, text.
-const version = "2"
+const version = "3"
 
 const (
 	maxWorkers = 4
@@ -114,17 +114,28 @@ func (e *Engine) read(ctx context.Context, l *language, content []byte) (s *sour
 	if l.scan == nil {
 		return readGo(content), false, nil
 	}
-	if l.grammar == cpp {
-		blankMacros(content)
-	}
 	if l.grammar != noGrammar {
-		found, cut, err := e.find(ctx, l.grammar, content)
+		s := &source{references: map[string]uses{}}
+		k := &skeleton{text: content}
+		if l.grammar == cpp || l.grammar == java {
+			k = withoutBodies(content, l.grammar == java, s)
+		}
+		if l.grammar == cpp {
+			blankMacros(k.text)
+		}
+		found, cut, err := e.find(ctx, l.grammar, k.text)
 		if err == nil {
-			return newSource(l, content, found, cut), false, nil
+			k.restore(found)
+			s.cut = cut
+			s.take(l, k.text, found)
+			return s, false, nil
 		}
 		if !errors.Is(err, errNoGrammars) && !errors.Is(err, errLate) || ctx.Err() != nil {
 			return nil, false, err
 		}
+	}
+	if l.grammar == cpp {
+		blankMacros(content)
 	}
 	s, err = l.scan.read(ctx, l, content, maxFileTime)
 	return s, true, err
