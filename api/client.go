@@ -240,6 +240,31 @@ func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	return call(ctx, c, getStats, none{})
 }
 
+// Rules lists the rules for hosts and paths in the order in which they are tried.
+func (c *Client) Rules(ctx context.Context, q RuleQuery) (*RuleList, error) {
+	return call(ctx, c, listRules, q)
+}
+
+// AddRule makes a rule.
+func (c *Client) AddRule(ctx context.Context, r RuleFields) (*Rule, error) {
+	return call(ctx, c, addRule, r)
+}
+
+// DeleteRule deletes a rule of the store.
+func (c *Client) DeleteRule(ctx context.Context, id string) (*Gone, error) {
+	return call(ctx, c, deleteRule, ruleRef{id})
+}
+
+// Switches returns how the switches are.
+func (c *Client) Switches(ctx context.Context) (*Switches, error) {
+	return call(ctx, c, getSwitches, none{})
+}
+
+// Switch changes switches.
+func (c *Client) Switch(ctx context.Context, change SwitchChange) (*Switches, error) {
+	return call(ctx, c, setSwitches, change)
+}
+
 // Series returns what was counted in each step of a time.
 func (c *Client) Series(ctx context.Context, q SeriesQuery) (*Series, error) {
 	return call(ctx, c, getSeries, q)

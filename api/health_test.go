@@ -15,7 +15,9 @@ import (
 )
 
 func TestNotReadyWithoutAProxy(t *testing.T) {
-	w := newWorld(t, func(o *api.Options) { o.Proxy, o.Offline = nil, true })
+	w := newWorld(t, func(o *api.Options) {
+		o.Proxy, o.Switches = nil, func() api.Switches { return api.Switches{Offline: true} }
+	})
 	resp := ask(t, w.listen(t), "GET", "/readyz", "")
 	var rd api.Readiness
 	if err := json.NewDecoder(resp.Body).Decode(&rd); err != nil {

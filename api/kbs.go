@@ -229,7 +229,8 @@ func (s *Server) Resume() {
 	}
 	for _, b := range s.o.Knowledge.Bases() {
 		begun := b.Building || b.Generation == 0
-		if !begun || b.Paused || b.Source == knowledge.SourceText || s.o.Offline && b.Source != knowledge.SourceFile {
+		waits := s.switches().Offline && b.Source != knowledge.SourceFile
+		if !begun || b.Paused || b.Source == knowledge.SourceText || waits {
 			continue
 		}
 		if _, err := s.fill(b, ""); err != nil {

@@ -366,7 +366,9 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "parcel.123"), "files that were not sent whole")
-	offline := api.New(api.Options{Store: w.store, Knowledge: w.know, Offline: true, Dir: dir})
+	offline := api.New(api.Options{
+		Store: w.store, Knowledge: w.know, Dir: dir, Switches: func() api.Switches { return api.Switches{Offline: true} },
+	})
 	t.Cleanup(offline.Stop)
 	offline.Resume()
 	next := offline.Client("agent/1")

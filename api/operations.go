@@ -113,6 +113,18 @@ var (
 	forgetHosts = op("forgetHosts", "DELETE /api/v1/hosts", "forgets what was learnt about all hosts",
 		(*Server).forgetHosts)
 
+	listRules = op("listRules", "GET /api/v1/rules",
+		"lists the rules for hosts and paths in the order in which they are tried", (*Server).listRules)
+	addRule = op("addRule", "POST /api/v1/rules",
+		"makes a rule that comes before all others, in the place of one made before for the same host and path",
+		(*Server).addRule)
+	deleteRule = op("deleteRule", "DELETE /api/v1/rules/{id}", "deletes a rule that was made while the program ran",
+		(*Server).deleteRule)
+	getSwitches = op("getSwitches", "GET /api/v1/switches", "reports whether the proxy is paused or offline",
+		(*Server).getSwitches)
+	setSwitches = op("setSwitches", "POST /api/v1/switches", "pauses the proxy, has it ask nobody, or ends that",
+		(*Server).setSwitches)
+
 	listDisclosures = op("listDisclosures", "GET /api/v1/disclosures",
 		"lists what was sent to third parties, newest first", (*Server).listDisclosures)
 	listRequests = op("listRequests", "GET /api/v1/requests",

@@ -30,7 +30,7 @@ func (s *Server) getRobots(ctx context.Context, q robotsQuery) (*Robots, error) 
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
-	if s.o.Offline || s.o.Fetch.Blocked(u) != nil {
+	if s.switches().Offline || s.o.Fetch.Blocked(u) != nil {
 		return &Robots{Allowed: true}, nil //nolint:nilerr // the fetch reports it
 	}
 	v, err := s.o.Fetch.Allowed(ctx, u)

@@ -138,6 +138,7 @@ func TestExamplesAreOfTheirSchemas(t *testing.T) {
 func TestEveryRouteWorks(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) {
 		o.Session, o.End = func(string) api.SessionStats { return api.SessionStats{} }, func() {}
+		o.Switch = func(api.Switches) error { return nil }
 		o.Journal = journal.New()
 		o.Journal.Add(&journal.Entry{Method: "GET", URL: pageURL})
 	})
@@ -297,10 +298,14 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	if err != nil || len(told.Requests) == 0 {
 		t.Fatal(err, told)
 	}
+	rule, err := w.client.AddRule(ctx, api.RuleFields{Host: "a.test", Action: "block"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, path, _ = strings.Cut(route, " ")
 	id := map[string]string{
 		"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage,
-		"notes": note.ID, "requests": told.Requests[0].ID,
+		"notes": note.ID, "rules": rule.ID, "requests": told.Requests[0].ID,
 	}[strings.Split(path+"///", "/")[3]]
 	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden",
 		"{subject}", "quince", "{id}", id, "{host}", "a.test").Replace(path)
@@ -345,6 +350,10 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		if last := finished(t, w.client, f, err); last.State != api.JobDone {
 			t.Fatalf("job %+v", last)
 		}
+	case "POST /api/v1/rules":
+		body = `{"host":"b.test","action":"tunnel"}`
+	case "POST /api/v1/switches":
+		body = `{"paused":true}`
 	case "POST /api/v1/signin":
 		body = `{"page":"/stats"}`
 	case "POST /api/v1/ingest":

@@ -78,10 +78,17 @@ type sampler struct {
 }
 
 // begin notes the counters of the start, which are in the store already.
-func (m *sampler) begin(s *Server) { m.before = s.counted() }
+func (m *sampler) begin(s *Server) {
+	if s.o.Store != nil {
+		m.before = s.counted()
+	}
+}
 
 // take writes what was counted since the last call.
 func (m *sampler) take(s *Server, now time.Time) {
+	if s.o.Store == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := s.counted()
@@ -98,7 +105,7 @@ func (m *sampler) take(s *Server, now time.Time) {
 
 // counted returns the counters of all parts since they began.
 func (s *Server) counted() store.Counts {
-	told, totals, browser := s.o.Journal.Sums(), s.o.Store.Totals(), s.o.Fetch.Stats().Render
+	told, totals := s.o.Journal.Sums(), s.o.Store.Totals()
 	n := func(outcome string) int64 { return told.Durations[outcome].Count }
 	c := store.Counts{
 		Hit: n("hit"), Revalidated: n("revalidated"), Stale: n("stale"), Miss: n("miss"), Bypass: n("bypass"),
@@ -106,7 +113,10 @@ func (s *Server) counted() store.Counts {
 		Passed: n(journal.Passed),
 		Visits: totals.Visits, HTMLTokens: totals.HTMLTokens, MarkdownTokens: totals.MarkdownTokens,
 		BytesIn: told.BytesIn, BytesOut: told.BytesOut, BytesSaved: told.BytesSaved, SavedMS: told.Saved.Milliseconds(),
-		Rendered: browser.Pages, ThirdParties: s.o.Store.Disclosed(),
+		ThirdParties: s.o.Store.Disclosed(),
+	}
+	if s.o.Fetch != nil {
+		c.Rendered = s.o.Fetch.Stats().Render.Pages
 	}
 	if s.o.Requests != nil {
 		c.Errors = s.o.Requests().Errors

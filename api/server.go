@@ -39,7 +39,12 @@ type Options struct {
 	// TrustUser makes programs of this machine known that run as the user of this process, where the kernel tells.
 	TrustUser bool
 
-	Offline bool
+	// Switches returns how the switches are, and Switch changes them all. If nil, nothing can be switched and none is on.
+	Switches func() Switches
+	Switch   func(Switches) error
+
+	FileRules func() fetch.Rules // the configured rules; if nil, there are none
+	Changed   func() error       // takes over changed rules of the store; if nil, nobody uses them yet
 
 	MarkdownNewMode string
 

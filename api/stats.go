@@ -68,8 +68,8 @@ func (s *Server) renderStats() RenderStats {
 		State: b.Mode, Reason: b.Reason, Browser: b.Path, Sandboxed: b.Sandboxed, Running: b.Running,
 		Pages: b.Pages, Failed: b.Failed, Deaths: b.Deaths,
 	}
-	if s.o.Offline {
-		st.State, st.Reason = "unavailable", "started offline: only stored responses are answered"
+	if s.switches().Offline {
+		st.State, st.Reason = "unavailable", "offline: only stored responses are answered"
 	}
 	return st
 }

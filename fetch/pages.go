@@ -181,8 +181,9 @@ func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, client
 		err = fmt.Errorf("%w: %w", errTimeout, err)
 	}
 	e := Explain(a.url, err)
-	// that a client left says nothing of the page
-	if _, caller := errors.AsType[*unfollowedError](err); caller || a.req.CacheOnly || clientLeft {
+	// that a client left, or that nobody may be asked, says nothing of the page
+	if _, caller := errors.AsType[*unfollowedError](err); caller || a.req.CacheOnly || clientLeft ||
+		e.Kind == KindOffline {
 		return e
 	}
 	// what was asked for one reader says nothing to others

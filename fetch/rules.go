@@ -1,13 +1,17 @@
 package fetch
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"readthru/cache"
+	"readthru/store"
 )
 
 // Rule is one entry of the config's rules; the first match wins.
@@ -23,6 +27,51 @@ type Rule struct {
 
 // Rules are tried in order.
 type Rules []Rule
+
+// StoredRules returns rules of the store. They come before those of the configuration: they were made later.
+func StoredRules(list []store.Rule) Rules {
+	rules := make(Rules, len(list))
+	for i, r := range list {
+		rules[i] = Rule{
+			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Render: r.Render,
+		}
+	}
+	return rules
+}
+
+// Check returns an error for a rule made by hand that says nothing, or what no rule can say.
+func (r Rule) Check() error {
+	for _, field := range []struct{ name, value, allowed string }{
+		{"action", r.Action, "intercept tunnel block"},
+		{"mode", r.Mode, "auto always negotiate never"},
+		{"render", r.Render, "auto always never"},
+	} {
+		if allowed := strings.Fields(field.allowed); field.value != "" && !slices.Contains(allowed, field.value) {
+			return fmt.Errorf("%s %.40q is none of %s", field.name, field.value, strings.Join(allowed, ", "))
+		}
+	}
+	switch {
+	case r.Host == "":
+		return errors.New("a rule needs a host, such as a.example or *.a.example")
+	case len(r.Host) > 253 || strings.ContainsFunc(r.Host, func(c rune) bool { return c <= ' ' || c == 0x7f }) ||
+		strings.ContainsAny(r.Host, "/:@?#"):
+		return fmt.Errorf("%.80q is not a host such as a.example or *.a.example", r.Host)
+	case len(r.Path) > 2048 || r.Path != "" && r.Path[0] != '/' && r.Path[0] != '*':
+		return fmt.Errorf("%.80q is not a path such as /docs/*", r.Path)
+	case r.TTL < 0:
+		return fmt.Errorf("ttl %s is negative", r.TTL)
+	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "":
+		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass or render")
+	case r.Path != "" && r.Action == "intercept":
+		return errors.New("only whole hosts are intercepted: leave out the path")
+	}
+	return nil
+}
+
+// MatchesHost reports whether the rule is for a host, if only for some of its paths.
+func (r Rule) MatchesHost(host string) bool {
+	return matchHost(strings.ToLower(r.Host), strings.TrimSuffix(strings.ToLower(host), "."))
+}
 
 // Match returns the first rule that matches. The port of host is ignored. With an empty path, as at CONNECT, only
 // rules without a path match.

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -52,6 +53,7 @@ type TransportOptions struct {
 // does not decode content, ignores the environment's proxy variables, and sets no timeout for responses, which callers
 // limit by their context.
 type Transport struct {
+	offline   atomic.Bool
 	dialer    *dialer
 	tls       *tls.Config
 	upstream  *url.URL                         // may be nil
@@ -94,9 +96,23 @@ func NewTransport(o TransportOptions) (*Transport, error) {
 	return t, nil
 }
 
+// ErrOffline is the error of what needs a connection while the transport is offline.
+var ErrOffline = errors.New("readthru is offline")
+
+// SetOffline makes the transport refuse everything that begins from now on, or ends that.
+func (t *Transport) SetOffline(offline bool) {
+	if t.offline.Swap(offline) != offline && offline {
+		t.CloseIdleConnections()
+	}
+}
+
 // RoundTrip sends req under the policy of its context. The response has no fields in our name ([httpfield.RemoveOurs]).
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, p := req.Context(), policyOf(req.Context())
+	if t.offline.Load() {
+		closeBody(req)
+		return nil, ErrOffline
+	}
 	if p == operator && ctx.Value(endpointKey{}) != hostPort(req.URL) {
 		closeBody(req)
 		return nil, fmt.Errorf("send a request to %s: it is allowed to go to %v only", hostPort(req.URL),
@@ -136,6 +152,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // Dial opens a connection for a tunnel, under the policy of ctx and through the upstream proxy if there is one.
 func (t *Transport) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	p := policyOf(ctx)
+	if t.offline.Load() {
+		return nil, ErrOffline
+	}
 	if p == operator && ctx.Value(endpointKey{}) != addr {
 		return nil, fmt.Errorf("open a tunnel to %s: it is allowed to go to %v only", addr, ctx.Value(endpointKey{}))
 	}

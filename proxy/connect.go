@@ -47,7 +47,7 @@ type connect struct {
 
 func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
 
-// judge decides about a CONNECT. It checks, in this order, the allowed ports, the first matching rule,
+// judge decides about a CONNECT. It checks, in this order, the allowed ports, the first matching rule, the pause,
 // blocked domains, the preset, and whether the client rejected our certificate for the host lately. A blocked domain is
 // intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path apply to
 // the requests inside an intercepted connection.
@@ -73,8 +73,13 @@ func (x *exchange) judge(c *connect) verdict {
 		case "tunnel":
 			return verdict{action: tunnel, why: "rule"}
 		case "intercept":
-			return verdict{action: intercept, why: "rule"}
+			if !x.paused() {
+				return verdict{action: intercept, why: "rule"}
+			}
 		}
+	}
+	if x.paused() {
+		return verdict{action: tunnel, why: "paused"}
 	}
 	if page.Blocked(host, x.policy.blocked) {
 		return verdict{action: intercept, why: "blocked domain"}
@@ -87,6 +92,9 @@ func (x *exchange) judge(c *connect) verdict {
 	}
 	return verdict{action: intercept, why: "default"}
 }
+
+// paused reports whether requests are passed on as they are. An offline session is not: it has nothing to pass on to.
+func (x *exchange) paused() bool { return x.policy.paused && !x.s.terms.Offline }
 
 // serveConnect serves a CONNECT. It answers malformed ones itself and passes the others to goproxy, which hijacks the
 // connection.

@@ -111,7 +111,7 @@ func (x *exchange) serve() {
 		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode, config: x.policy.mode,
 	})
 	// a rule can exempt a path of an intercepted host, but not tunnel it
-	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" {
+	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" || x.paused() {
 		want = asIs
 	}
 	x.rec.Form = want.String()

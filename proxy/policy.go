@@ -13,6 +13,7 @@ import (
 type policy struct {
 	rules   fetch.Rules
 	mode    string
+	paused  bool
 	ports   []string // allowed for CONNECT
 	blocked []string // domains
 	users   []User
@@ -25,7 +26,7 @@ func newPolicy(o Options, before *policy) (*policy, error) {
 	if !validConfigMode(o.Mode) {
 		return nil, fmt.Errorf("mode %q is not auto, always, negotiate or never", o.Mode)
 	}
-	p := &policy{rules: o.Rules, mode: o.Mode, blocked: o.BlockedDomains, users: o.Users}
+	p := &policy{rules: o.Rules, mode: o.Mode, paused: o.Paused, blocked: o.BlockedDomains, users: o.Users}
 	if o.ConnectPorts == nil {
 		o.ConnectPorts = []int{443}
 	}
@@ -44,9 +45,9 @@ func newPolicy(o Options, before *policy) (*policy, error) {
 	return p, err
 }
 
-// Reconfigure replaces Rules, Mode, Users, ConnectPorts and BlockedDomains by those of o, for requests that begin from
-// now on. Connections of users who have gone, or have another password, are refused. An error names the option, and
-// changes nothing.
+// Reconfigure replaces Rules, Mode, Paused, Users, ConnectPorts and BlockedDomains by those of o, for requests that
+// begin from now on. Connections of users who have gone, or have another password, are refused. An error names the
+// option, and changes nothing.
 func (p *Proxy) Reconfigure(o Options) error {
 	next, err := newPolicy(o, p.policy.Load())
 	if err != nil {

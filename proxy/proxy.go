@@ -67,9 +67,10 @@ type Options struct {
 	// Every host is then intercepted.
 	Replay *recording.Recording
 
-	// These five can change, see [Proxy.Reconfigure].
+	// These six can change, see [Proxy.Reconfigure].
 	Rules          fetch.Rules
 	Mode           string // auto, always, negotiate or never; if empty auto
+	Paused         bool   // tunnel what is not blocked, and pass other requests on as they are
 	Users          []User // if empty, no sign-in is required
 	ConnectPorts   []int  // if nil 443
 	BlockedDomains []string

@@ -84,6 +84,8 @@ func whyTunnelled(why string) string {
 		return "The host is on the built-in list of hosts that are not intercepted."
 	case "client-rejected-ca":
 		return "This client rejected our certificate for the host before."
+	case "paused":
+		return "readthru is paused: connections are passed on as they are."
 	case "not-tls":
 		return "What the client sends in this connection is not TLS."
 	}

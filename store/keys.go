@@ -47,9 +47,11 @@ import (
 //	l/<ms u64>/<n u32>             disclosure ledger
 //	q/<m|h|d>/<n u32>              what was counted in a minute, an hour, a day; see series.go
 //	z/schema, z/totals             schema version; running totals
+//	z/rules                        rules made while the program ran
 const (
 	schemaKey = "z/schema"
 	totalsKey = "z/totals"
+	rulesKey  = "z/rules"
 
 	sessionsKey = "fs/"
 )

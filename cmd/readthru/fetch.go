@@ -241,7 +241,7 @@ func pageError(e *page.Error) error {
 	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "list of blocked domains"):
 		return withHint(err, "blocked_domains in the configuration has the list")
 	case e.Kind == fetch.KindOffline:
-		return withHint(err, "start the daemon without --offline to ask origins")
+		return withHint(err, "\"readthru offline off\" has the daemon ask origins")
 	case e.Kind == "too_large":
 		return withHint(err, "raise fetch.max_body")
 	}

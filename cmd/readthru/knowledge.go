@@ -11,6 +11,7 @@ import (
 
 	"readthru/convert"
 	"readthru/crawl"
+	"readthru/fetch"
 	"readthru/knowledge"
 	"readthru/store"
 )
@@ -70,8 +71,8 @@ func (c *core) crawlService(name string) (crawl.Service, error) {
 	if s.source["crawl.firecrawl_url"] == "default" {
 		set.FirecrawlURL = cmp.Or(os.Getenv("FIRECRAWL_BASE_URL"), set.FirecrawlURL)
 	}
-	if set.Service == "firecrawl" && c.offline {
-		return nil, errOffline
+	if set.Service == "firecrawl" && c.offline.Load() {
+		return nil, fetch.ErrOffline
 	}
 	config := c.crawlConfig()
 	config.Firecrawl = crawl.FirecrawlConfig{

@@ -30,7 +30,7 @@ func (c *core) openModels() (err error) {
 // openSearXNG creates a client of the configured search engine; none if the program is offline.
 func (c *core) openSearXNG() (err error) {
 	address := c.settings.Search.SearXNGURL
-	if address == "" || c.offline {
+	if address == "" || c.offline.Load() {
 		return nil
 	}
 	c.searxng, err = firecrawl.NewSearXNG(address, endpoint{c.transport},
@@ -47,7 +47,7 @@ func (c *core) openSearXNG() (err error) {
 
 // model returns a client of a configured model; nil if there is none, or if the program is offline.
 func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client, error) {
-	if m.Provider == "none" || c.offline {
+	if m.Provider == "none" || c.offline.Load() {
 		return nil, nil
 	}
 	client, err := llm.New(llm.Options{

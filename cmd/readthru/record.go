@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"readthru/api"
+	"readthru/fetch"
 	"readthru/proxy"
 	"readthru/recording"
 )
@@ -202,4 +203,15 @@ func (p *program) tellReplay(o recording.Outcome, r *childRun, name string) erro
 		return exitError(1)
 	}
 	return nil
+}
+
+// disconnected is the transport of a replay: it fails.
+type disconnected struct{}
+
+// RoundTrip fails.
+func (disconnected) RoundTrip(*http.Request) (*http.Response, error) { return nil, fetch.ErrOffline }
+
+// Dial fails.
+func (disconnected) Dial(context.Context, string, string) (net.Conn, error) {
+	return nil, fetch.ErrOffline
 }

@@ -58,8 +58,7 @@ func (d *daemon) reload(load func() (*settings, error), level *slog.LevelVar) {
 	if err == nil {
 		next, changed, waiting = old.merge(read)
 		if err = next.check(); err == nil {
-			// the only part that can refuse, because of a user: it changes first
-			if err = d.proxy.Reconfigure(proxyOptions(next)); err != nil {
+			if err = d.core.apply(d.proxy, next); err != nil {
 				err = usagef("%s: proxy.users: %w", next.source["proxy.users"], err)
 			}
 		}
@@ -68,10 +67,6 @@ func (d *daemon) reload(load func() (*settings, error), level *slog.LevelVar) {
 		log.Error("configuration not reloaded: the former one stays", "error", err)
 		return
 	}
-	d.core.now.Store(next)
-	d.core.cache.Reconfigure(d.core.cacheOptions(next))
-	d.core.fetcher.Reconfigure(d.core.fetchOptions(next))
-	d.proxy.DropAnswers() // they were decided before
 	d.core.store.SetMaxSize(int64(next.Cache.MaxSize))
 	level.Set(levelOf(next))
 	log.Info("configuration reloaded", "changed", changed)

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,11 +38,13 @@ import (
 
 // core holds what every operation needs: store, transport, cache and fetcher.
 type core struct {
-	settings  *settings                // of the start
+	settings  *settings // of the start
+	applying  sync.Mutex
 	now       atomic.Pointer[settings] // with what was reloaded since; never changed but replaced as a whole
 	partition []byte                   // separates credentials in the cache
 	dir       string                   // the data directory
-	offline   bool
+	offline   atomic.Bool              // no origin is asked
+	paused    atomic.Bool              // everything is passed on
 	log       *slog.Logger
 	store     *store.Store
 	transport *fetch.Transport
@@ -74,7 +77,8 @@ func makeDataDir(dir string) error {
 
 // openCore opens the parts from the store upwards. dir is the data directory, which exists.
 func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, error) {
-	c := &core{settings: s, dir: dir, offline: offline, log: log}
+	c := &core{settings: s, dir: dir, log: log}
+	c.offline.Store(offline)
 	c.now.Store(s)
 	var err error
 	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
@@ -85,6 +89,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	if err != nil {
 		return nil, usageError{err}
 	}
+	c.transport.SetOffline(offline)
 	c.store, err = store.Open(store.Options{
 		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Log: log,
 		Cleaner: cleaner,
@@ -103,12 +108,8 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	}
 	c.partition = partition
 	c.cache = cache.New(c.cacheOptions(s))
-	var sockets http.RoundTripper
-	if !offline {
-		sockets = fetch.PageClient(c.transport, c.blocked)
-	}
 	c.browser = render.New(render.Options{
-		Sockets: sockets,
+		Sockets: fetch.PageClient(c.transport, c.blocked),
 		Browser: s.Render.Browser, Attach: s.Render.Attach, Client: fetch.PageClient(c.cache, c.blocked),
 		Dir:         filepath.Join(dir, "browser"),
 		Concurrency: s.Render.Concurrency, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody),
@@ -127,15 +128,16 @@ func (c *core) cacheOptions(s *settings) cache.Options {
 	return cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: c.partition,
 		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
-		Targeted: s.Cache.Targeted, Offline: c.offline, Secret: page.HasSecret, Page: page.IsPage, Markdown: page.IsMarkdown,
+		Targeted: s.Cache.Targeted, Offline: c.offline.Load(), Secret: page.HasSecret,
+		Page: page.IsPage, Markdown: page.IsMarkdown,
 		ForPage: fetch.Own, Untrusted: fetch.Untrusted,
-		PageLifetime: s.Cache.PageTTL, Rule: s.rules().Cache, Log: c.log,
+		PageLifetime: s.Cache.PageTTL, Rule: c.rules(s).Cache, Log: c.log,
 	}
 }
 
 func (c *core) fetchOptions(s *settings) fetch.Options {
 	third := s.MarkdownNew.Mode
-	if c.offline {
+	if c.offline.Load() {
 		third = "off"
 	}
 	limit := s.MarkdownNew.DailyLimit
@@ -145,7 +147,7 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 	return fetch.Options{
 		Client: c.cache, Direct: c.transport, Store: c.store,
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
-		BlockedDomains: s.BlockedDomains, Rules: s.rules(), PagesWithCookies: s.Pages.WithCookies,
+		BlockedDomains: s.BlockedDomains, Rules: c.rules(s), PagesWithCookies: s.Pages.WithCookies,
 		Private:     s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
@@ -180,7 +182,7 @@ func (c *core) github() github.Options {
 	for _, f := range s.Forges {
 		g.Forges = append(g.Forges, github.Host{Kind: page.Forge(f.Kind), URL: f.URL, APIURL: f.APIURL, Token: f.Token})
 	}
-	if c.offline {
+	if c.offline.Load() {
 		g.Git = ""
 	}
 	return g
@@ -214,20 +216,36 @@ func (c *core) avoid() []netip.AddrPort {
 
 // proxy returns the proxy over the core. admin is the URL of the admin port.
 func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
-	o := proxyOptions(c.settings)
+	o := c.proxyOptions(c.settings)
 	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
 	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, int64(c.settings.Cache.Memory)
-	if c.offline {
-		o.Transport, o.Dial = disconnected{}, disconnected{}.Dial
-	}
 	return proxy.New(o)
 }
 
+// apply has all parts take over settings, those of the start and of the last reload if next is nil, with the switches
+// and the rules of the store. An error changes nothing.
+func (c *core) apply(running *proxy.Proxy, next *settings) error {
+	c.applying.Lock()
+	defer c.applying.Unlock()
+	if next == nil {
+		next = c.now.Load()
+	}
+	if err := running.Reconfigure(c.proxyOptions(next)); err != nil { // the only part that can refuse, because of a user
+		return err
+	}
+	c.now.Store(next)
+	c.cache.Reconfigure(c.cacheOptions(next))
+	c.fetcher.Reconfigure(c.fetchOptions(next))
+	running.DropAnswers() // they were decided before
+	return nil
+}
+
 // proxyOptions returns the options of the proxy that can change while it runs.
-func proxyOptions(s *settings) proxy.Options {
+func (c *core) proxyOptions(s *settings) proxy.Options {
 	return proxy.Options{
-		Rules: s.rules(), Mode: s.Proxy.Mode, ConnectPorts: s.Proxy.ConnectPorts, BlockedDomains: s.BlockedDomains,
-		Users: s.users(),
+		Paused: c.paused.Load(), Rules: c.rules(s), Mode: s.Proxy.Mode, ConnectPorts: s.Proxy.ConnectPorts,
+		BlockedDomains: s.BlockedDomains,
+		Users:          s.users(),
 	}
 }
 
@@ -240,9 +258,11 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	o := api.Options{
 		Fetch: c.fetcher, Store: c.store, Version: version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
-		Offline: c.offline, MarkdownNewMode: c.settings.MarkdownNew.Mode,
-		Log:   c.log,
-		Proxy: func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
+		MarkdownNewMode: c.settings.MarkdownNew.Mode,
+		Switches:        func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
+		FileRules:       func() fetch.Rules { return c.now.Load().rules() },
+		Log:             c.log,
+		Proxy:           func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
 		Cache: func() api.CacheStats {
 			n := c.cache.Stats()
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
@@ -262,6 +282,13 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	}
 	if running != nil {
 		o.End = end
+		o.Changed = func() error { return c.apply(running, nil) }
+		o.Switch = func(to api.Switches) error {
+			c.paused.Store(to.Paused)
+			c.offline.Store(to.Offline)
+			c.transport.SetOffline(to.Offline)
+			return c.apply(running, nil)
+		}
 		o.Requests = func() api.RequestStats {
 			n := running.Stats()
 			return api.RequestStats{
@@ -353,6 +380,11 @@ func (c *core) sweep(ctx context.Context) error {
 	}
 }
 
+// rules are all rules: those of the store come first.
+func (c *core) rules(s *settings) fetch.Rules {
+	return append(fetch.StoredRules(c.store.Rules()), s.rules()...)
+}
+
 // rules turns the configured rules into fetch's.
 func (s *settings) rules() fetch.Rules {
 	var list fetch.Rules
@@ -364,17 +396,6 @@ func (s *settings) rules() fetch.Rules {
 	}
 	return list
 }
-
-// disconnected is the transport when offline: it fails.
-type disconnected struct{}
-
-var errOffline = errors.New("readthru is offline")
-
-// RoundTrip fails.
-func (disconnected) RoundTrip(*http.Request) (*http.Response, error) { return nil, errOffline }
-
-// Dial fails.
-func (disconnected) Dial(context.Context, string, string) (net.Conn, error) { return nil, errOffline }
 
 // partitionKey returns the key that separates credentials in the cache, from a file that the first use creates. A
 // damaged file is set aside: then what was stored for credentials is not found. The store must be open, so that no

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"readthru/fetch"
+	"readthru/store"
+)
+
+// Rule is what is done with requests for some hosts and paths. The first rule that matches a request is the one that
+// applies. Those of the store come before those of the configuration file: they were made later, for one case.
+type Rule struct {
+	ID     string    `json:"id,omitempty"` // of a rule of the store
+	Source string    `json:"source"`       // store or file
+	Made   time.Time `json:"made,omitzero"`
+
+	RuleFields
+}
+
+// RuleFields are what a rule says, as in the configuration file.
+type RuleFields struct {
+	Host    string   `json:"host,omitempty"`    // "a.test", "*.a.test" (also a.test itself); empty: all
+	Path    string   `json:"path,omitempty"`    // "/docs/*"; empty: all
+	Action  string   `json:"action,omitempty"`  // intercept, tunnel or block
+	Mode    string   `json:"mode,omitempty"`    // auto, always, negotiate or never
+	TTL     string   `json:"ttl,omitempty"`     // how long answers are fresh, such as 1h30m
+	Bypass  bool     `json:"bypass,omitempty"`  // past the cache
+	Cascade []string `json:"cascade,omitempty"` // of the file alone
+	Render  string   `json:"render,omitempty"`  // auto, always or never
+}
+
+// RuleList lists rules in the order in which they are tried.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// RuleQuery selects rules.
+type RuleQuery struct {
+	Host string `query:"host" doc:"only those that match this host: the first without a path is the one that applies"`
+}
+
+type ruleRef struct {
+	ID string `path:"id"`
+}
+
+// Gone says that something was deleted.
+type Gone struct {
+	Deleted string `json:"deleted"`
+}
+
+// listRules lists the rules in the order in which they are tried.
+func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
+	list := &RuleList{Rules: []Rule{}}
+	add := func(r Rule, f fetch.Rule) {
+		if q.Host == "" || f.MatchesHost(q.Host) {
+			r.RuleFields = RuleFields{
+				Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade, Render: f.Render,
+			}
+			if f.TTL > 0 {
+				r.TTL = f.TTL.String()
+			}
+			list.Rules = append(list.Rules, r)
+		}
+	}
+	stored := s.o.Store.Rules()
+	for i, f := range fetch.StoredRules(stored) {
+		add(Rule{ID: stored[i].ID, Source: "store", Made: stored[i].Made}, f)
+	}
+	if s.o.FileRules != nil {
+		for _, f := range s.o.FileRules() {
+			add(Rule{Source: "file"}, f)
+		}
+	}
+	return list, nil
+}
+
+// addRule makes a rule, in the place of one of the store for the same host and path.
+func (s *Server) addRule(_ context.Context, in RuleFields) (*Rule, error) {
+	r := store.Rule{Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render}
+	var err error
+	if in.TTL != "" {
+		if r.TTL, err = time.ParseDuration(in.TTL); err != nil {
+			return nil, problem(http.StatusBadRequest, "ttl %.40q is not a time like 1h30m", in.TTL)
+		}
+	}
+	if len(in.Cascade) > 0 {
+		return nil, problem(http.StatusBadRequest, "cascade can be set in the configuration file only")
+	}
+	if err := fetch.StoredRules([]store.Rule{r})[0].Check(); err != nil {
+		return nil, problem(http.StatusBadRequest, "%s", err)
+	}
+	if r, err = s.o.Store.PutRule(r, time.Now()); err != nil {
+		if errors.Is(err, store.ErrRules) {
+			return nil, problem(http.StatusBadRequest, "%s: remove some with \"readthru rules rm\"", err)
+		}
+		return nil, fmt.Errorf("store the rule: %w", err)
+	}
+	if err := s.rulesChanged(); err != nil {
+		return nil, err
+	}
+	return &Rule{ID: r.ID, Source: "store", Made: r.Made, RuleFields: in}, nil
+}
+
+// deleteRule deletes a rule of the store.
+func (s *Server) deleteRule(_ context.Context, ref ruleRef) (*Gone, error) {
+	switch err := s.o.Store.DeleteRule(ref.ID); {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, problem(http.StatusNotFound, "no rule %.40q in the store: those of the file are changed there", ref.ID)
+	case err != nil:
+		return nil, fmt.Errorf("delete rule %s: %w", ref.ID, err)
+	}
+	if err := s.rulesChanged(); err != nil {
+		return nil, err
+	}
+	return &Gone{ref.ID}, nil
+}
+
+func (s *Server) rulesChanged() error {
+	if s.o.Changed == nil {
+		return nil // the next daemon reads them
+	}
+	if err := s.o.Changed(); err != nil {
+		return fmt.Errorf("take over the rules: %w", err)
+	}
+	return nil
+}

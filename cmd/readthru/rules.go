@@ -1,0 +1,179 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+func (p *program) rulesCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "rules",
+		Usage: "list, make and remove rules for hosts and paths",
+		Description: "Rules that are made here are kept in the store, take effect at once and come before those of the\n" +
+			"configuration file: the first rule that matches a request applies, and of those of the store the one made last.",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the rules in the order in which they are tried", ArgsUsage: "[HOST]",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.rulesList,
+			},
+			{
+				Name: "add", Usage: "make a rule for a host, such as a.example or *.a.example", ArgsUsage: "HOST",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "path", Usage: "only for paths like `PATTERN`, such as /docs/*"},
+					&cli.StringFlag{Name: "action", Usage: "intercept, tunnel or block"},
+					&cli.StringFlag{Name: "mode", Usage: "who gets markdown: auto, always, negotiate or never"},
+					&cli.DurationFlag{Name: "ttl", Usage: "answers are fresh for `TIME`", DefaultText: "as the origin says"},
+					&cli.BoolFlag{Name: "bypass", Usage: "pass the cache by"},
+					&cli.StringFlag{Name: "render", Usage: "use of the browser: auto, always or never"},
+					jsonFlag(),
+				},
+				Action: p.rulesAdd,
+			},
+			{
+				Name: "rm", Usage: "remove a rule of the store", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
+				Action: p.rulesRemove,
+			},
+		},
+	}
+}
+
+func (p *program) rulesList(c *cli.Context) error {
+	if c.NArg() > 1 {
+		return usagef("name one HOST, or none")
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		list, err := b.Rules(c.Context, api.RuleQuery{Host: c.Args().First()})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		var rows [][]string
+		for _, r := range list.Rules {
+			rows = append(rows, []string{orDash(r.ID), r.Source, orDash(r.Host), orDash(r.Path), ruleText(r.RuleFields)})
+		}
+		return p.table([]string{"ID", "FROM", "HOST", "PATH", "RULE"}, rows)
+	})
+}
+
+// ruleText says what a rule does.
+func ruleText(r api.RuleFields) string {
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, strings.TrimSpace(name+" "+value))
+		}
+	}
+	add("", r.Action)
+	add("mode", r.Mode)
+	add("ttl", r.TTL)
+	if r.Bypass {
+		add("", "bypass")
+	}
+	add("cascade", strings.Join(r.Cascade, " "))
+	add("render", r.Render)
+	return strings.Join(parts, ", ")
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func (p *program) rulesAdd(c *cli.Context) error {
+	host, err := oneArg(c.Args().Slice(), "HOST")
+	if err != nil {
+		return err
+	}
+	r := api.RuleFields{
+		Host: host, Path: c.String("path"), Action: c.String("action"), Mode: c.String("mode"), Bypass: c.Bool("bypass"),
+		Render: c.String("render"),
+	}
+	if c.IsSet("ttl") {
+		r.TTL = c.Duration("ttl").String()
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		made, err := b.AddRule(c.Context, r)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(made)
+		}
+		return p.print("made rule " + made.ID + " for " + host + ": " + ruleText(made.RuleFields) + "\n")
+	})
+}
+
+func (p *program) rulesRemove(c *cli.Context) error {
+	id, err := oneArg(c.Args().Slice(), "ID")
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		gone, err := b.DeleteRule(c.Context, id)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(gone)
+		}
+		return p.print("removed rule " + gone.Deleted + "\n")
+	})
+}
+
+func (p *program) pauseCommand() *cli.Command {
+	return p.switchCommand("pause", "have the daemon pass everything on untouched, or end that",
+		func(s *api.SwitchChange) **bool { return &s.Paused }, func(s *api.Switches) bool { return s.Paused })
+}
+
+func (p *program) offlineCommand() *cli.Command {
+	return p.switchCommand("offline", "have the daemon answer from what is stored and ask nobody, or end that",
+		func(s *api.SwitchChange) **bool { return &s.Offline }, func(s *api.Switches) bool { return s.Offline })
+}
+
+// switchCommand is a command that switches something of a daemon that runs.
+func (p *program) switchCommand(name, usage string, of func(*api.SwitchChange) **bool,
+	is func(*api.Switches) bool,
+) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: "[on|off]", Flags: []cli.Flag{jsonFlag()},
+		Description: "Without on or off it prints how it is. A daemon that is started again is as it was configured.",
+		Action: func(c *cli.Context) error {
+			var change api.SwitchChange
+			switch c.Args().First() {
+			case "on":
+				*of(&change) = new(true)
+			case "off":
+				*of(&change) = new(false)
+			case "":
+			default:
+				return usagef("%s takes on or off, not %q", name, c.Args().First())
+			}
+			return p.withClient(c.Context, func(b *api.Client) error {
+				var now *api.Switches
+				var err error
+				if change == (api.SwitchChange{}) {
+					now, err = b.Switches(c.Context)
+				} else {
+					now, err = b.Switch(c.Context, change)
+				}
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return p.printJSON(now)
+				}
+				if is(now) {
+					return p.print(name + " is on\n")
+				}
+				return p.print(name + " is off\n")
+			})
+		},
+	}
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rule is a rule for some hosts and paths that was made while the program ran. What its fields mean is the business of
+// package fetch.
+type Rule struct {
+	ID     string        `json:"id"` // made when empty
+	Made   time.Time     `json:"made"`
+	Host   string        `json:"host,omitempty"`
+	Path   string        `json:"path,omitempty"`
+	Action string        `json:"action,omitempty"`
+	Mode   string        `json:"mode,omitempty"`
+	TTL    time.Duration `json:"ttl,omitempty"`
+	Bypass bool          `json:"bypass,omitempty"`
+	Render string        `json:"render,omitempty"`
+}
+
+// maxRules bounds the rules: each request is held against all of them.
+const maxRules = 1000
+
+// ErrRules says that there are as many rules as can be.
+var ErrRules = errors.New("too many rules")
+
+// Rules returns the rules, those made last first.
+func (s *Store) Rules() []Rule {
+	var list []Rule
+	_ = s.kv.getJSON(&batch{}, rulesKey, &list) // none yet
+	return list
+}
+
+// PutRule stores a rule before all others, in the place of one for the same host and path. It is on disk when PutRule
+// returns.
+func (s *Store) PutRule(r Rule, now time.Time) (Rule, error) {
+	r.ID, r.Made = newUUID()[:8], now.UTC().Truncate(time.Second)
+	err := s.changeRules(func(list []Rule) ([]Rule, error) {
+		list = slices.DeleteFunc(list, func(o Rule) bool { return strings.EqualFold(o.Host, r.Host) && o.Path == r.Path })
+		if len(list) >= maxRules {
+			return nil, fmt.Errorf("%w: %d are kept", ErrRules, maxRules)
+		}
+		return slices.Insert(list, 0, r), nil
+	})
+	return r, err
+}
+
+// DeleteRule deletes a rule by its id. The error is ErrNotFound if there is none.
+func (s *Store) DeleteRule(id string) error {
+	return s.changeRules(func(list []Rule) ([]Rule, error) {
+		n := len(list)
+		if list = slices.DeleteFunc(list, func(r Rule) bool { return r.ID == id }); len(list) == n {
+			return nil, ErrNotFound
+		}
+		return list, nil
+	})
+}
+
+func (s *Store) changeRules(change func([]Rule) ([]Rule, error)) error {
+	s.mu.Lock()
+	var list []Rule
+	_ = s.kv.getJSON(&batch{}, rulesKey, &list) // none yet
+	list, err := change(list)
+	if err == nil {
+		b := &batch{}
+		b.set(rulesKey, encodeJSON(list))
+		err = s.kv.apply(b)
+	}
+	s.mu.Unlock()
+	if err == nil {
+		err = s.kv.barrier(true)
+	}
+	return err
+}
