@@ -61,6 +61,14 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 	case seen.State == "http" && seen.Reason != "":
 		parts["render"] = Part{State: seen.State, Reason: seen.Reason, Remedy: BrowserRemedy}
 	}
+	if s.o.Knowledge != nil {
+		switch open, err := s.o.Knowledge.Opened(); {
+		case err != nil:
+			parts["index"] = Part{State: "failed", Reason: err.Error()}
+		case !open:
+			parts["index"] = Part{State: "opening", Reason: "searches wait until the index is read"}
+		}
+	}
 	ready := true
 	if s.o.Proxy == nil || s.o.Proxy() == "" {
 		parts["proxy"], ready = Part{State: "down", Reason: "no proxy runs"}, false

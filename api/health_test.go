@@ -1,8 +1,11 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"readthru/api"
+	"readthru/knowledge"
 	"readthru/store"
 )
 
@@ -63,5 +67,45 @@ func TestNamesOfFilesAreNotPublic(t *testing.T) {
 		if err != nil || strings.Contains(string(b), dir) != want {
 			t.Errorf("token %q: %s, %v, want the directory: %v", token, b, err, want)
 		}
+	}
+}
+
+// warningsHeld is a log that holds whoever warns until release is closed.
+type warningsHeld struct {
+	slog.Handler
+	release chan struct{}
+}
+
+func (l warningsHeld) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l warningsHeld) Handle(context.Context, slog.Record) error {
+	<-l.release
+	return nil
+}
+
+func TestReadinessTellsOfAnIndexThatIsNotOpen(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) {
+		s, err := store.Open(store.Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// an index of another version, which is told in the log
+		if err := s.Records().Apply(store.Change{Key: "k/z", Value: []byte{1}}); err != nil {
+			t.Fatal(err)
+		}
+		log := warningsHeld{slog.DiscardHandler, make(chan struct{})}
+		if o.Knowledge, err = knowledge.Open(knowledge.Options{Store: s, Log: slog.New(log)}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			close(log.release)
+			if err := errors.Join(o.Knowledge.Close(), s.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	rd := got[api.Readiness](t, w.listen(t), "GET", "/readyz", "")
+	if part := rd.Parts["index"]; !rd.Ready || part.State != "opening" || part.Reason == "" {
+		t.Errorf("%+v, want it ready with an index that is opening", rd)
 	}
 }

@@ -45,6 +45,9 @@ type task struct {
 func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	k.work.Lock()
 	defer k.work.Unlock()
+	if k.failed != nil {
+		return false, k.failed
+	}
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}

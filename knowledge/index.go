@@ -187,26 +187,37 @@ func openIndex(o indexOptions) (*searchIndex, error) {
 
 // openIdle is openIndex without work in the background.
 func openIdle(o indexOptions) (*searchIndex, error) {
+	x := newIndex(o)
+	return x, x.open()
+}
+
+// newIndex returns an index that is not open.
+func newIndex(o indexOptions) *searchIndex {
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)
 	}
 	x := &searchIndex{o: o, build: newSegmentBuilder(), blocks: newBlockCache(blockCacheBytes), pruneFrom: worthPruning}
 	x.merging.wake = make(chan struct{}, 1)
 	x.empty()
+	return x
+}
+
+// open reads the index into memory. Nobody else uses it meanwhile, or the caller holds write and mu.
+func (x *searchIndex) open() error {
 	if err := x.load(); err != nil {
 		if !errors.Is(err, store.ErrNotFound) {
-			o.log.Warn("rebuilding the index", "reason", err)
+			x.o.log.Warn("rebuilding the index", "reason", err)
 		}
 		x.empty()
 		x.rebuilt, x.stained = true, true
 	}
 	if err := x.clean(); err != nil && !errors.Is(err, store.ErrFull) {
-		return nil, fmt.Errorf("open index: %w", err)
+		return fmt.Errorf("open index: %w", err)
 	}
 	if err := x.sweep(); err != nil && !errors.Is(err, store.ErrFull) {
-		return nil, fmt.Errorf("open index: %w", err)
+		return fmt.Errorf("open index: %w", err)
 	}
-	return x, nil
+	return nil
 }
 
 // Close ends the background work. The store is not closed.

@@ -78,10 +78,14 @@ type Knowledge struct {
 	rebuild *rebuild // a rebuild under way; under work
 
 	rebuildSeen atomic.Pointer[rebuild] // the same, for whoever only asks
+
+	opened chan struct{} // closed when the index is open
+	failed error         // then: why it is not
 }
 
-// Open opens the knowledge in a store. The caller closes the store after the Knowledge. Run and Drain rebuild an index
-// that is missing, damaged or of another version.
+// Open opens the knowledge in a store. The caller closes the store after the Knowledge. It does not wait for the index,
+// which takes a second for every few hundred thousand pages: whatever needs that waits, see [Knowledge.Opened]. Run and
+// Drain rebuild an index that is missing, damaged or of another version.
 func Open(o Options) (*Knowledge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -90,7 +94,7 @@ func Open(o Options) (*Knowledge, error) {
 		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode,
 		cleaner: o.Cleaner,
 		split:   SplitOptions{MaxChars: o.PassageChars},
-		wake:    make(chan struct{}, 1),
+		wake:    make(chan struct{}, 1), opened: make(chan struct{}),
 	}
 	k.archive = archive{k.records, k.cleaner}
 	if err := k.archive.repair(); err != nil {
@@ -127,11 +131,7 @@ func Open(o Options) (*Knowledge, error) {
 	if k.vectors != nil {
 		index.vectors = k.vectors.nearest
 	}
-	var err error
-	k.index, err = openIndex(index)
-	if err != nil {
-		return nil, fmt.Errorf("open knowledge: %w", err)
-	}
+	k.index = newIndex(index)
 	k.bases = bases{
 		records: k.records, index: k.index, byName: map[string]*baseRecord{}, sets: map[generation]*memberSet{},
 		busy: map[baseID]bool{},
@@ -139,15 +139,60 @@ func Open(o Options) (*Knowledge, error) {
 	k.bases.load(k.cleaner.Line)
 	k.retries.load(k.records)
 	k.garbage.Store(true)
-	if err := k.openRebuild(); err != nil {
-		_ = k.Close()
-		return nil, fmt.Errorf("open knowledge: %w", err)
-	}
+	// Everybody else waits for these, until all of the index is there.
+	k.work.Lock()
+	k.index.write.Lock()
+	k.index.mu.Lock()
+	go k.openIndex()
 	return k, nil
 }
 
-// Run indexes new pages and documents until ctx ends, then returns nil.
+// openIndex opens the index and lets go of its locks.
+func (k *Knowledge) openIndex() {
+	defer close(k.opened)
+	defer k.work.Unlock()
+	defer k.index.write.Unlock()
+	defer k.index.mu.Unlock()
+	if err := k.index.open(); err != nil {
+		k.failed = fmt.Errorf("open knowledge: %w", err)
+		return
+	}
+	// Before anybody misses a passage: they must know why.
+	if err := k.openRebuild(); err != nil {
+		k.failed = fmt.Errorf("open knowledge: %w", err)
+		return
+	}
+	k.index.startMerging()
+}
+
+// Opened reports whether the index is open: until then, whatever needs it waits. The error says why it will never be.
+func (k *Knowledge) Opened() (bool, error) {
+	select {
+	case <-k.opened:
+		return k.failed == nil, k.failed
+	default:
+		return false, nil
+	}
+}
+
+// await waits until the index is open, or ctx ends.
+func (k *Knowledge) await(ctx context.Context) error {
+	select {
+	case <-k.opened:
+		return k.failed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Run indexes new pages and documents until ctx ends, then returns nil. The error says that the index cannot be opened.
 func (k *Knowledge) Run(ctx context.Context) error {
+	if err := k.await(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was told to end
+		}
+		return err
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		k.consume(ctx)
@@ -160,6 +205,7 @@ func (k *Knowledge) Run(ctx context.Context) error {
 
 // Close stops the background work of Open and waits for it.
 func (k *Knowledge) Close() error {
+	<-k.opened
 	k.vectors.close()
 	return k.index.Close()
 }
@@ -167,6 +213,9 @@ func (k *Knowledge) Close() error {
 // Search returns the passages that answer a query, by document, best first. An empty query is an error, as is a
 // knowledge base that is not there ([*UnknownBaseError]); no other text is.
 func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
+	if err := k.await(ctx); err != nil {
+		return nil, err
+	}
 	for {
 		before := k.bases.liveOf(q.KB)
 		if q.Subject != "" {

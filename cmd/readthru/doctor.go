@@ -232,6 +232,12 @@ func (p *program) examineStore(ctx context.Context) []finding {
 		if part := rd.Parts["store"]; part.State != "ok" || part.Reason != "" {
 			f.State, f.Detail = warning, part.State+": "+part.Reason
 		}
+		if part, told := rd.Parts["index"]; told { // it is not open, or not yet
+			f.Detail += "; the index is " + part.State + ": " + part.Reason
+			if part.State != "opening" {
+				f.State = warning
+			}
+		}
 		return nil
 	})
 	if err != nil {
