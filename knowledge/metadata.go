@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -12,6 +13,52 @@ import (
 
 // metadataPrefix begins k/dm/<hash16><key>: a document that is no page has a value of metadata.
 const metadataPrefix = "k/dm/"
+
+// metadataMark exists once the documents that an older program stored have their keys of metadata. Until then it holds
+// the key of the last document that has.
+const metadataMark = "k/ym"
+
+// metadataBatch is how many documents get their keys of metadata in a transaction, at most.
+const metadataBatch = 500
+
+// keyMetadata writes the keys of metadata of the documents that an older program stored without, once. It continues
+// where a death interrupted it.
+func (a *archive) keyMetadata() error {
+	last, err := a.records.Get(metadataMark)
+	if err == nil && len(last) == 0 {
+		return nil
+	}
+	for from := headPrefix + string(last); ; {
+		var changes []store.Change
+		documents, next := 0, ""
+		a.records.Keys(headPrefix, from, func(key string) bool {
+			if k, ok := keyIn(key, headPrefix); ok && key != from {
+				h, _ := a.stored(k) // one that is damaged has none
+				more := metadataChanges(h.Metadata, k, false)
+				if documents == metadataBatch || len(changes)+len(more) >= store.MaxChanges {
+					return false
+				}
+				changes = append(changes, more...)
+				documents++
+			}
+			next = key
+			return true
+		})
+		mark := store.Change{Key: metadataMark}
+		if documents > 0 {
+			mark.Value = []byte(next[len(headPrefix):])
+		}
+		if err := a.records.Apply(append(changes, mark)...); errors.Is(err, store.ErrFull) {
+			return nil // the next start tries again
+		} else if err != nil {
+			return err
+		}
+		if documents == 0 {
+			return nil
+		}
+		from = next
+	}
+}
 
 // metadataSize returns how many bytes metadata has.
 func metadataSize(m page.Metadata) (n int) {

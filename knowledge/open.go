@@ -100,6 +100,9 @@ func Open(o Options) (*Knowledge, error) {
 	if err := k.archive.repair(); err != nil {
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
+	if err := k.archive.keyMetadata(); err != nil {
+		return nil, fmt.Errorf("open knowledge: key the documents by their metadata: %w", err)
+	}
 	k.notes.records, k.notes.cleaner = k.records, k.cleaner
 	k.vectors = newVectors(vectorOptions{
 		records: k.records, model: o.Embeddings, withhold: o.Withhold, log: o.Log,
