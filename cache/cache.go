@@ -14,6 +14,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -32,7 +33,7 @@ import (
 )
 
 const (
-	// spoolLimit bounds the bodies that are on their way into the store, in bytes, over all flights.
+	// spoolLimit is Options.Memory unless that is set.
 	spoolLimit = 64 << 20
 	// closeWait is how long Close lets flights end by themselves.
 	closeWait = 3 * time.Second
@@ -58,6 +59,9 @@ type Options struct {
 	// MaxBody is the largest content stored, in bytes. Larger responses pass through unstored. If zero,
 	// [page.DefaultMaxBody].
 	MaxBody int64
+
+	// Memory bounds the bodies that are on their way into the store, in bytes, over all flights. If zero, 64 MiB.
+	Memory int64
 
 	// StaleLimit is how stale a response may be that answers when the origin cannot be reached. If zero, 168 h.
 	StaleLimit time.Duration
@@ -140,7 +144,7 @@ type Cache struct {
 func New(o Options) *Cache {
 	c := &Cache{
 		store: o.Store, next: o.Next, log: o.Log,
-		budget: budget{limit: spoolLimit}, past: newPastFlights(),
+		budget: budget{limit: cmp.Or(o.Memory, spoolLimit)}, past: newPastFlights(),
 		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
 	}
 	c.Reconfigure(o)

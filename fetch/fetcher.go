@@ -13,6 +13,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -62,6 +63,7 @@ type Options struct {
 	LLM              *llm.Client     // for step llm; if nil the step is skipped
 	MaxHTMLChars     int             // limit of a page's HTML sent to that model; if zero 40,000
 	Workers          int             // concurrent conversions; if zero GOMAXPROCS
+	MaxWaiting       int64           // bytes of HTML that passed and waits for its conversion; if zero 64 MiB
 	GitHub           github.Options  // Get, Dial, Symbols and Log are set by New
 	// PageLifetime is how long the page of a repository is fresh, and at most how long a rendered page; if zero 24 h
 	PageLifetime time.Duration
@@ -146,10 +148,10 @@ func newFetcher(o Options, with *shared, before *markdownNew) *Fetcher {
 }
 
 // Reconfigure replaces the options by those of o for what begins from now on, but for Client, Direct, Store, Workers,
-// GitHub, Symbols and Log.
+// MaxWaiting, GitHub, Symbols and Log.
 func (f *Fetcher) Reconfigure(o Options) {
 	f = f.newest.Load()
-	o.Client, o.Direct, o.Store, o.Workers = f.o.Client, f.o.Direct, f.o.Store, f.o.Workers
+	o.Client, o.Direct, o.Store, o.Workers, o.MaxWaiting = f.o.Client, f.o.Direct, f.o.Store, f.o.Workers, f.o.MaxWaiting
 	o.GitHub, o.Symbols, o.Log = f.o.GitHub, f.o.Symbols, f.o.Log
 	f.newest.Store(newFetcher(o.withDefaults(), f.shared, f.mdnew))
 }
@@ -161,6 +163,7 @@ func (o Options) withDefaults() Options {
 	if o.MaxBody == 0 {
 		o.MaxBody = page.DefaultMaxBody
 	}
+	o.MaxWaiting = cmp.Or(o.MaxWaiting, waitingLimit)
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}

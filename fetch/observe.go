@@ -16,7 +16,7 @@ import (
 // observeLimit is the largest HTML copied while it passes to a browser, in bytes.
 const observeLimit = 10 << 20
 
-// waitingLimit is the total size of copied HTML that may wait for its conversion, in bytes.
+// waitingLimit is Options.MaxWaiting unless that is set.
 const waitingLimit = 64 << 20
 
 // Observe wraps the body of a response that passes unchanged to a client that wants HTML. After the last byte a copy of
@@ -61,7 +61,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	}
 	resp.Body = &observer{ReadCloser: resp.Body, limit: observeLimit, whole: func(raw []byte) {
 		n := int64(len(raw))
-		if f.waiting.Add(n) > waitingLimit || !f.enqueue(func(ctx context.Context) {
+		if f.waiting.Add(n) > f.o.MaxWaiting || !f.enqueue(func(ctx context.Context) {
 			defer f.waiting.Add(-n)
 			f.observed(ctx, a, raw)
 		}) {

@@ -79,7 +79,7 @@ func Restore(dir string, r io.Reader) (err error) {
 // load feeds a backup's stream to a new engine.
 func load(dir string, r io.Reader) (err error) {
 	var unreadable atomic.Int64
-	db, err := badger.Open(badgerOptions(dir, slog.New(slog.DiscardHandler), &unreadable))
+	db, err := badger.Open(badgerOptions(dir, defaultMemory, slog.New(slog.DiscardHandler), &unreadable))
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ const (
 	PartSize    = partSize
 	MaxVersions = maxVersions
 	MaxVariants = maxVariants
-	MaxQueued   = maxQueued
+	MaxQueued   = defaultMemory / 5 * 4
 
 	MaxSessions     = maxSessions
 	MaxFetched      = maxFetched

@@ -15,8 +15,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// maxQueued bounds what waits to be written, in bytes before compression.
-const maxQueued = 64 << 20
+// defaultMemory is Options.Memory unless that is set.
+const defaultMemory = 80 << 20
 
 // kv is the key-value layer over Badger: records that prove themselves, a queue of writes, and an overlay through which
 // point reads see what is queued. It is the only place that touches Badger's values.
@@ -33,6 +33,7 @@ type kv struct {
 	queue   []*batch
 	ahead   []*batch // of the queue, those that are written first
 	queued  int64    // bytes in queue or reserved
+	most    int64    // that may be queued
 	seq     uint64
 	live    totals // with everything in the queue
 	readers sync.WaitGroup
@@ -285,7 +286,7 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.db == nil || k.shut || !must && (k.queued-reserved+bytes > maxQueued || !k.admitsLocked()) {
+	if k.db == nil || k.shut || !must && (k.queued-reserved+bytes > k.most || !k.admitsLocked()) {
 		k.dropped.Add(1)
 		return ErrFull
 	}
@@ -317,7 +318,7 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 func (k *kv) reserve(n int64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.db == nil || k.shut || k.queued+n > maxQueued || !k.admitsLocked() {
+	if k.db == nil || k.shut || k.queued+n > k.most || !k.admitsLocked() {
 		k.dropped.Add(1)
 		return ErrFull
 	}

@@ -56,6 +56,9 @@ func open(o Options, d disk) (*Store, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = defaultMaxSize
 	}
+	if o.Memory == 0 {
+		o.Memory = defaultMemory
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -72,6 +75,7 @@ func open(o Options, d disk) (*Store, error) {
 		bodies:     newWeighed[Sum, []byte](maxHotBodies),
 		renditions: newWeighed[string, *Rendition](maxHotRenditions),
 		kv: &kv{
+			most: o.Memory / 5 * 4,
 			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{}, decoded: newDecoded(),
 			w:      writer{wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})},
 			syncer: newSyncer(),
@@ -89,7 +93,7 @@ func open(o Options, d disk) (*Store, error) {
 		}
 		s.feed.keyChanged(key)
 	}
-	if err := s.openEngine(); err != nil {
+	if err := s.openEngine(o.Memory); err != nil {
 		seal.close()
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func open(o Options, d disk) (*Store, error) {
 }
 
 // openEngine opens the engine and reads what must be known from the start.
-func (s *Store) openEngine() error {
+func (s *Store) openEngine(memory int64) error {
 	k := s.kv
 	if free, total, err := k.disk.space(k.dir); err == nil && roomFor(free, total) != roomForAll {
 		k.why = nearlyFull(k.dir, free, total)
@@ -110,7 +114,7 @@ func (s *Store) openEngine() error {
 		return nil
 	}
 	dir := filepath.Join(k.dir, dbName)
-	db, fresh, err := openBadger(dir, s.log, &k.damaged)
+	db, fresh, err := openBadger(dir, memory, s.log, &k.damaged)
 	if err == nil {
 		err = s.readStart(db, fresh)
 		if err != nil {
@@ -131,7 +135,7 @@ func (s *Store) openEngine() error {
 		if err := os.Remove(filepath.Join(k.dir, headName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("open store: %w", err)
 		}
-		if db, fresh, err = openBadger(dir, s.log, &k.damaged); err == nil {
+		if db, fresh, err = openBadger(dir, memory, s.log, &k.damaged); err == nil {
 			if err = s.readStart(db, fresh); err != nil {
 				_ = db.Close()
 			}
@@ -158,7 +162,9 @@ func lacksResource(err error) bool {
 
 // openBadger opens the engine, after a look at its files. Damage can make it return an error or panic; both come back
 // as an error. Fresh says that there was nothing before.
-func openBadger(dir string, log *slog.Logger, unreadable *atomic.Int64) (db *badger.DB, fresh bool, err error) {
+func openBadger(dir string, memory int64, log *slog.Logger, unreadable *atomic.Int64) (
+	db *badger.DB, fresh bool, err error,
+) {
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("open engine in %s: panic: %v", dir, r)
@@ -183,7 +189,7 @@ func openBadger(dir string, log *slog.Logger, unreadable *atomic.Int64) (db *bad
 	if err != nil {
 		return nil, false, err
 	}
-	db, err = badger.Open(badgerOptions(dir, log, unreadable))
+	db, err = badger.Open(badgerOptions(dir, memory, log, unreadable))
 	if err != nil && strings.Contains(err.Error(), "Cannot acquire directory lock") {
 		return nil, false, &LockedError{Dir: filepath.Dir(dir), PID: lockHolder(dir)}
 	}
@@ -226,7 +232,7 @@ func freeName(prefix string, now time.Time) string {
 
 // badgerOptions are the engine's settings. Bodies lie in the tree itself (its value log is never given back),
 // compressed by us: the engine's own compression is no smaller and takes 2 to 4 times the memory.
-func badgerOptions(dir string, log *slog.Logger, unreadable *atomic.Int64) badger.Options {
+func badgerOptions(dir string, memory int64, log *slog.Logger, unreadable *atomic.Int64) badger.Options {
 	o := badger.DefaultOptions(dir)
 	o.Logger = &engineLog{log, unreadable}
 	o.MetricsEnabled = false
@@ -234,7 +240,7 @@ func badgerOptions(dir string, log *slog.Logger, unreadable *atomic.Int64) badge
 	o.SyncWrites = false      // the syncer syncs once a second
 	o.Compression = options.None
 	o.BlockCacheSize = 0 // allowed only without compression and encryption
-	o.IndexCacheSize = 16 << 20
+	o.IndexCacheSize = memory / 5
 	o.MemTableSize = 8 << 20
 	o.NumMemtables = 2
 	o.TableSizeMultiplier = 1 // tables that grow with the store would take memory with it

@@ -86,6 +86,10 @@ type Options struct {
 	// is taken as cleaned by it.
 	Cleaner Cleaner
 
+	// Memory bounds what waits to be written, before compression, and the engine's caches, in bytes. A body must fit into
+	// four fifths of it to be stored. If zero, 80 MiB.
+	Memory int64
+
 	// Log receives what an operator should know. If nil, nothing is logged.
 	Log *slog.Logger
 }

@@ -47,6 +47,7 @@ var faults = []fault{
 	{"rotate", "an origin changes its certificate under load", rotate},
 	{"events", "server-sent events while others load pages", events},
 	{"memory", "little memory, and large pages", memory},
+	{"group", "a control group with little memory, and large pages", group},
 	{"soak", "hours of mixed load", soak},
 }
 

@@ -19,15 +19,25 @@ const (
 // memory gives a daemon little memory, and many large pages to convert beside all else. It may become slow, and must
 // not end; what it answers is right.
 func memory(ctx context.Context, s settings) (string, error) {
+	return largePages(ctx, s, func(h http.Handler) (*daemon, func(), error) {
+		return start(ctx, s, h, nil, fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit), "READTHRU_FETCH_TIMEOUT=2m")
+	}, memoryLimit, overLimit)
+}
+
+// largePages has clients ask for large pages beside all else. begin starts the daemon, which has a limit in bytes, and
+// may hold so much more.
+func largePages(ctx context.Context, s settings, begin func(http.Handler) (*daemon, func(), error),
+	limit, over int64,
+) (string, error) {
 	const paragraphs = 8000 // some 2 MB
-	d, end, err := start(ctx, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d, end, err := begin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/huge/") {
 			site(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
 		w.Write([]byte(article(r.URL.Path, 0, paragraphs))) //nolint:errcheck // the client may leave
-	}), nil, fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit), "READTHRU_FETCH_TIMEOUT=2m")
+	}))
 	if err != nil {
 		return "", err
 	}
@@ -61,13 +71,13 @@ func memory(ctx context.Context, s settings) (string, error) {
 	beside.Wait()
 	seen := fmt.Sprintf("%d pages of 2 MB and %d other requests with a limit of %d MiB: at most %d MiB",
 		s.clients*max(1, s.rounds/5),
-		done.Load(), memoryLimit>>20, most.Load()>>20)
+		done.Load(), limit>>20, most.Load()>>20)
 	switch {
 	case err != nil:
 		return seen, err
 	case wrong.Load() > 0:
 		return seen, fmt.Errorf("%d other requests went wrong", wrong.Load())
-	case s.timed && most.Load() > memoryLimit+overLimit:
+	case s.timed && most.Load() > limit+over:
 		return seen, errors.New("it held more")
 	}
 	return seen, d.stop()

@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -104,7 +103,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 	standardLog(log)
 	hangups, release := p.hangups() // before the store is open, so that none ends the program
 	defer release()
-	limitMemory()
+	limitMemory(log)
 	d, err := p.openServed(ctx, s, how, log)
 	if d == nil {
 		return err
@@ -169,23 +168,6 @@ func (p *program) openServed(ctx context.Context, s *settings, how serving, log 
 	}
 	d.info.Made, d.ready = how.made, how.ready
 	return d, os.Chdir(s.dataDir) // not to keep the folder of the command that was first
-}
-
-// memoryLimit is the garbage collector's limit in the daemon, in bytes, unless GOMEMLIMIT sets another. Spools, store
-// and conversions stay well below it; near it the collector works harder instead of the process growing.
-const memoryLimit = 512 << 20
-
-// garbagePercent is how much garbage the daemon may hold, in percent of what is in use, unless GOGC says otherwise.
-// While pages are stored, 100 is a third more memory for some 5 % less processor time.
-const garbagePercent = 50
-
-func limitMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
 }
 
 // daemon is a proxy and an admin port on a data directory.

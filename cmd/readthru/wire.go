@@ -45,6 +45,7 @@ type core struct {
 	dir       string                   // the data directory
 	offline   atomic.Bool              // no origin is asked
 	paused    atomic.Bool              // everything is passed on
+	memory    memoryPlan
 	log       *slog.Logger
 	store     *store.Store
 	transport *fetch.Transport
@@ -77,7 +78,7 @@ func makeDataDir(dir string) error {
 
 // openCore opens the parts from the store upwards. dir is the data directory, which exists.
 func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, error) {
-	c := &core{settings: s, dir: dir, log: log}
+	c := &core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), log: log}
 	c.offline.Store(offline)
 	c.now.Store(s)
 	var err error
@@ -91,7 +92,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	}
 	c.transport.SetOffline(offline)
 	c.store, err = store.Open(store.Options{
-		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Log: log,
+		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Memory: c.memory.store, Log: log,
 		Cleaner: cleaner,
 	})
 	if err != nil {
@@ -127,7 +128,8 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 func (c *core) cacheOptions(s *settings) cache.Options {
 	return cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: c.partition,
-		MaxBody: int64(s.Fetch.MaxBody), StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
+		MaxBody: int64(s.Fetch.MaxBody), Memory: c.memory.passing,
+		StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
 		Targeted: s.Cache.Targeted, Offline: c.offline.Load(), Secret: page.HasSecret,
 		Page: page.IsPage, Markdown: page.IsMarkdown,
 		ForPage: fetch.Own, Untrusted: fetch.Untrusted,
@@ -152,6 +154,7 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
 		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
+		Workers: c.memory.workers, MaxWaiting: c.memory.waiting,
 		GitHub: c.github(), PageLifetime: s.Cache.PageTTL, Symbols: c.symbols,
 		Log: c.log,
 	}
@@ -219,6 +222,9 @@ func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, er
 	o := c.proxyOptions(c.settings)
 	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
 	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, int64(c.settings.Cache.Memory)
+	if c.settings.source["cache.memory"] == "default" {
+		o.Memory = c.memory.answers
+	}
 	return proxy.New(o)
 }
 
