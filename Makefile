@@ -5,7 +5,6 @@ export CGO_ENABLED = 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
-TARGETS  = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 .PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance openapi search-corpus dist size vuln hooks clean
 
@@ -79,13 +78,8 @@ search-corpus: ## how well search finds, on judged collections: CORPUS=dir with 
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
 	$(MAKE) --no-print-directory build && go run ./bench/trec -corpus "$(CORPUS)" -readthru bin/readthru $(if $(RUNS),-runs "$(RUNS)")
 
-dist: wasm ## release binaries for five targets, in dist/
-	@mkdir -p dist
-	@for target in $(TARGETS); do \
-		os=$${target%/*}; arch=$${target#*/}; ext=; [ $$os = windows ] && ext=.exe; \
-		echo "dist/readthru-$$os-$$arch$$ext"; \
-		GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o dist/readthru-$$os-$$arch$$ext ./cmd/readthru || exit 1; \
-	done
+dist: wasm ## a release in dist/: archives, packages, an image, manifests, bill of materials and checksums; ONLY=deb makes the debs
+	go run ./packaging $(if $(ONLY),-only $(ONLY))
 
 size: wasm ## fails when the stripped binary passes 42 MB
 	@go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru

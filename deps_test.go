@@ -16,6 +16,7 @@ const policy = `
 	page, httpfield, pdf, symbols, recording, render/rendertest, pace, guess, service, needs, webtest →
 	github/githubtest     → needs
 	bench/trec, bench/ways/inside →
+	packaging             →
 	bench, bench/faults   → webtest
 	bench/ways            → webtest, bench/ways/inside
 	markdown              →

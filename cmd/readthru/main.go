@@ -178,6 +178,7 @@ func (p *program) app() *cli.App {
 		},
 	}
 	app.DisableSliceFlagSeparator = true // URLs and file names may have commas
+	app.Commands = append(app.Commands, p.manCommands()...)
 	p.prepare(app.Commands)
 	return app
 }
