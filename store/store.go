@@ -48,10 +48,15 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
+	return fmt.Sprintf("open store %s: %s has it open", e.Dir, e.Holder())
+}
+
+// Holder names the process that has the store.
+func (e *LockedError) Holder() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("open store %s: another process has it open", e.Dir)
+		return "another process"
 	}
-	return fmt.Sprintf("open store %s: process %d has it open", e.Dir, e.PID)
+	return fmt.Sprintf("process %d", e.PID)
 }
 
 // Sum is the SHA-256 of a body as received, content coding included.

@@ -120,6 +120,36 @@ func openOrFind(ctx context.Context, s *settings, open func() (*daemonInfo, erro
 	}
 }
 
+// awaitStore calls open until it can open the store of a data directory. It waits for a process that has the store and
+// is no running daemon: that one is about to end, as a daemon that was told to stop is, and a command.
+func awaitStore(ctx context.Context, dir string, say func(format string, args ...any), open func() error) error {
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	began := time.Now()
+	for waits := false; ; {
+		err := open()
+		locked, is := errors.AsType[*store.LockedError](err)
+		if !is {
+			return err
+		}
+		if d := findDaemon(ctx, dir); d != nil {
+			return withHint(err, `it is a daemon that runs: stop it with "readthru stop"`)
+		}
+		if time.Since(began) >= lockWait {
+			return withHint(err, fmt.Sprintf("it is no daemon that answers, and has not ended within %s", lockWait))
+		}
+		if !waits {
+			waits = true
+			say("waiting for the end of %s, which has the store open", locked.Holder())
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-poll.C:
+		}
+	}
+}
+
 // sharedDaemon is a running daemon that keeps running until release is called. Otherwise a daemon that a command
 // started could end because nothing uses it.
 type sharedDaemon struct {

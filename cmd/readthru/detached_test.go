@@ -1,10 +1,59 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"readthru/store"
 )
+
+func TestServeWaitsForAProcessThatEnds(t *testing.T) {
+	locked := &store.LockedError{Dir: "d", PID: 7}
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name  string
+		held  time.Duration
+		after error
+		want  error
+	}{
+		{"it ends", 3 * time.Second, nil, nil},
+		{"it ends and the store is broken", 3 * time.Second, broken, broken},
+		{"nobody has it", 0, nil, nil},
+		{"it does not end", time.Hour, nil, locked},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				began, said := time.Now(), []string(nil)
+				err := awaitStore(t.Context(), dir, func(format string, args ...any) {
+					said = append(said, fmt.Sprintf(format, args...))
+				}, func() error {
+					if time.Since(began) < tt.held {
+						return fmt.Errorf("open: %w", locked)
+					}
+					return tt.after
+				})
+				if !errors.Is(err, tt.want) {
+					t.Errorf("%v, want %v", err, tt.want)
+				}
+				want := []string{"waiting for the end of process 7, which has the store open"}
+				if tt.held == 0 {
+					want = nil
+				}
+				if gone := time.Since(began); !slices.Equal(said, want) || gone > lockWait+time.Second {
+					t.Errorf("it said %q after %s", said, gone)
+				}
+				if hint := hintOf(err); errors.Is(err, locked) != (hint != "") {
+					t.Errorf("hint %q for %v", hint, err)
+				}
+			})
+		})
+	}
+}
 
 func TestADaemonEndsWhenItWasNotUsedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -153,7 +153,11 @@ func (p *program) openServed(ctx context.Context, s *settings, how serving, log 
 					"wait for their end, or stop it with \"readthru stop\""))
 			}
 		}
-		return openDaemon(ctx, s, how.offline, false, log)
+		err := awaitStore(ctx, s.dataDir, p.note, func() (err error) {
+			d, err = openDaemon(ctx, s, how.offline, false, log)
+			return err
+		})
+		return d, err
 	}
 	other, err := openOrFind(ctx, s, func() (*daemonInfo, error) {
 		d, err = openDaemon(ctx, s, false, true, log)
