@@ -51,8 +51,8 @@ type imageQuery struct {
 // maxImage is the largest image, in bytes.
 const maxImage = 16 << 20
 
-// serveImage returns an image that stands in a page, through the cache. Nothing else can be had by it: a page that shows
-// images must not be able to make a browser ask for what it likes.
+// serveImage returns an image that stands in a page, through the cache. Nothing else can be had by it: a page that
+// shows images must not be able to make a browser ask for what it likes.
 func (s *Server) serveImage(w http.ResponseWriter, r *http.Request, q imageQuery) error {
 	d, _, err := s.pageOrDocument(q.Doc)
 	if err != nil {

@@ -197,8 +197,8 @@ func (s *Server) isPage(r *http.Request) bool {
 	return pattern != ""
 }
 
-// referrerOf returns what requests may say of where they come from: those of pages say it to this server, since browsers
-// name the origin of a form only if they do.
+// referrerOf returns what requests may say of where they come from. Those of pages say it to this server: browsers name
+// the origin of a form only if they do.
 func referrerOf(page bool) string {
 	if page {
 		return "same-origin"

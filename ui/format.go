@@ -15,7 +15,7 @@ var functions = template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
-	"short": shortTime, "host": hostText,
+	"short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 	"wide":    func(n int) int64 { return int64(n) },

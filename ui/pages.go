@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"fmt"
 	"html/template"
 	"maps"
 	"net/http"
@@ -162,6 +163,9 @@ func pageRef(r *http.Request) string { return r.PathValue("doc") }
 
 // page shows a page.
 func (d *dashboard) page(w http.ResponseWriter, r *http.Request) {
+	if name := r.URL.Query().Get("section"); name != "" && d.toSection(w, r, name) {
+		return
+	}
 	data, err := d.pageData(r.Context(), pageRef(r))
 	if err == nil {
 		err = d.fillPage(r, data)
@@ -171,6 +175,27 @@ func (d *dashboard) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.showPage(w, data)
+}
+
+// toSection leads to a section of a page, unless it has none of that name.
+func (d *dashboard) toSection(w http.ResponseWriter, r *http.Request, name string) bool {
+	s, err := d.o.Client.Section(r.Context(), pageRef(r), name)
+	if err != nil {
+		return false
+	}
+	p, err := d.o.Client.Page(r.Context(), s.Doc)
+	if err != nil {
+		return false
+	}
+	part := 0
+	for i, cut := range cutText([]byte(p.Content)) {
+		if cut.Start <= s.Heading.Start {
+			part = i + 1
+		}
+	}
+	w.Header().Set("Location", fmt.Sprintf("/pages/%s?part=%d#h-%s", s.Doc, part, url.PathEscape(s.Heading.Fragment)))
+	w.WriteHeader(http.StatusSeeOther)
+	return true
 }
 
 func (d *dashboard) showPage(w http.ResponseWriter, data *pageData) {
@@ -291,7 +316,8 @@ func (d *dashboard) outline(ctx context.Context, data *pageData, parts []textPar
 		if at > 0 {
 			link += "?part=" + strconv.Itoa(at+1)
 		}
-		data.Outline = append(data.Outline, heading{h.Level, cmp.Or(plain(h.Title), "(no title)"), link + "#h-" + url.PathEscape(h.Fragment)})
+		link += "#h-" + url.PathEscape(h.Fragment)
+		data.Outline = append(data.Outline, heading{h.Level, cmp.Or(plain(h.Title), "(no title)"), link})
 	}
 	return nil
 }
@@ -369,7 +395,8 @@ func (d *dashboard) removedText(w http.ResponseWriter, r *http.Request) error {
 
 // screenshot shows a page as a browser does.
 func (d *dashboard) screenshot(w http.ResponseWriter, r *http.Request) error {
-	return d.withMore(w, r, api.FetchRequest{Format: "screenshot", Render: "always"}, func(data *pageData, p *page.Page) {
+	q := api.FetchRequest{Format: "screenshot", Render: "always"}
+	return d.withMore(w, r, q, func(data *pageData, p *page.Page) {
 		data.Screenshot = data.Link + "/screenshots/" + d.shots.keep(p.Screenshot)
 	})
 }

@@ -74,7 +74,32 @@ func hostilePages(t *testing.T, w *world) []string {
 		<main><h1>`+escaped+`</h1><p>`+strings.Repeat("Words of a page that are enough. ", 30)+escaped+strings.Join(all, "\n")+`</main>`,
 		"Content-Disposition", `inline; filename="`+strings.ReplaceAll(all[0], `"`, "")+`.html"`))
 	w.read(t, w.serve("/hostile", "text/html", `<title>x</title><main><p>`+strings.Repeat("Another version. ", 60)+escaped+`</main>`))
-	paths := []string{"/pages", "/pages?host=a.test", "/pages?q=" + url.QueryEscape(all[0])}
+	client := w.server.Client("test")
+	base := api.NewBase{Name: "hostile", Description: strings.Join(all[:20], " ")}
+	if _, err := client.CreateBase(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range append(all, strings.Repeat("long", 2500)) {
+		in := api.Ingestion{
+			Title: v, Label: "x" + v[:min(len(v), 90)], Text: "# " + v + "\n\nhit " + v + "\n", KB: "hostile",
+			URL: "https://a.test/" + v[:min(len(v), 900)],
+		}
+		if _, err := client.Ingest(t.Context(), in); err != nil && api.CodeOf(err) != api.CodeInvalid {
+			t.Fatal(err)
+		}
+	}
+	if err := w.know.Describe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := client.Search(t.Context(), api.SearchQuery{Text: "hit", Limit: 1})
+	if err != nil || len(found.Hits) == 0 {
+		t.Fatal(err, found)
+	}
+	paths := []string{
+		"/pages", "/pages?host=a.test", "/pages?q=" + url.QueryEscape(all[0]), "/search?q=hit&limit=200", "/bases",
+		"/bases/hostile", "/passages/" + found.Hits[0].Passage,
+		"/search/quote?page=" + found.Hits[0].Doc + "&quote=hit",
+	}
 	for _, doc := range []string{everything, long, converted} {
 		paths = append(paths, "/pages/"+doc)
 	}
@@ -92,10 +117,17 @@ func calmPages(t *testing.T, w *world) []string {
 		" | 2 |\n\n<div>\nHTML " + strings.Repeat("wide ", 80) + "\n</div>\n\n> A quote.\n\n## Next\n\nText.\n"
 	w.read(t, w.serve("/calm", "text/markdown", md))
 	doc := w.read(t, w.serve("/calm", "text/markdown", strings.Replace(md, "Text", "Other text", 1)))
+	client := w.server.Client("test")
+	if _, err := client.CreateBase(t.Context(), api.NewBase{Name: "calm"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Ingest(t.Context(), api.Ingestion{Title: "Calm", Text: md, KB: "calm"}); err != nil {
+		t.Fatal(err)
+	}
 	path := "/pages/" + doc
 	return []string{
-		"/pages", path, path + "?view=raw", path + "?view=original", path + "?view=outline", path + "?view=versions",
-		path + "?view=visits", path + "?view=links",
+		"/pages?q=calm", path, path + "?view=raw", path + "?view=versions", path + "?view=visits", path + "?view=links",
+		"/search?q=calm", "/search/quote?page=" + doc + "&quote=Text", "/bases", "/bases/calm",
 	}
 }
 
@@ -274,5 +306,89 @@ func TestPagesAreListedByFilters(t *testing.T) {
 		if body := w.do(t, http.MethodGet, "/pages?"+query, nil).body; !strings.Contains(body, want) {
 			t.Errorf("%s lacks %q", query, want)
 		}
+	}
+}
+
+func TestSearchFindsAndVerifies(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, "quince", "Quinces <b>", "# Quinces\n\n## Cooking <i>\n\nA quince is boiled for an hour.\n\n## Eating\n\nIt is eaten.\n")
+	for i := range 30 {
+		text := fmt.Sprintf("# Other %d\n\nA text about apples, the %dth.\n", i, i)
+		w.put(t, fmt.Sprint("other", i), fmt.Sprint("Other ", i), text)
+	}
+	if err := w.know.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/search":          "Everything that was read is searched",
+		"/search?q=quince": "A <mark>quince</mark> is boiled", "/search?q=nothing": "Nothing was found",
+		"/search?q=apples": "limit=60", "/search?q=quince&since=x": "is not a time",
+		"/search?q=quince&host=b.test": "Nothing was found",
+		"/search/quote?page=https://a.test/quince&quote=A+quince+is+boiled+for+an+hour": "The page says this",
+		"/search/quote?page=https://a.test/quince&quote=A+quince+is+eaten+raw":          "does not say this",
+		"/search/quote?page=https://a.test/none&quote=A":                                "note bad",
+	} {
+		if got := w.do(t, http.MethodGet, path, nil); !strings.Contains(got.body, want) {
+			t.Errorf("%s lacks %q: %s", path, want, got.body)
+		}
+	}
+	body := w.do(t, http.MethodGet, "/search?q=quince", nil).body
+	for _, part := range []string{`class="url"><a href="`, `· <a href="`} {
+		_, rest, _ := strings.Cut(body, part)
+		link, _, _ := strings.Cut(rest, `"`)
+		got := w.do(t, http.MethodGet, html.UnescapeString(link), nil)
+		if got.status == http.StatusSeeOther && !strings.HasSuffix(got.header.Get("Location"), "?part=1#h-cooking-") ||
+			got.status != http.StatusSeeOther && !strings.Contains(got.body, "boiled for an hour") {
+			t.Errorf("%s: status %d, to %s", link, got.status, got.header.Get("Location"))
+		}
+	}
+}
+
+func TestBasesAreMadeAndMoved(t *testing.T) {
+	w := newWorld(t)
+	values := url.Values{"token": {w.tokenOf(t, "/bases")}, "name": {"fruit"}, "kind": {"text"}, "description": {"Of <b>"}}
+	if got := w.send(t, "/bases", values, nil); got.header.Get("Location") != "/bases/fruit?done=created" {
+		t.Fatalf("a new base: %d %s", got.status, got.body)
+	}
+	client := w.server.Client("test")
+	text := api.Ingestion{Title: "Quince <b>", Text: "# Quince\n\nIt is yellow.\n", KB: "fruit"}
+	if _, err := client.Ingest(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/bases": "Of &lt;b&gt;", "/bases/fruit": "Quince &lt;b&gt;", "/bases/none": "none", "/bases/fruit?done=created": "was created",
+	} {
+		if got := w.do(t, http.MethodGet, path, nil); !strings.Contains(got.body, want) {
+			t.Errorf("%s lacks %q", path, want)
+		}
+	}
+	for name, change := range map[string]url.Values{
+		"a name that exists": values, "a crawl without a URL": {"token": values["token"], "name": {"x"}, "kind": {"crawl"}},
+		"a bad name": {"token": values["token"], "name": {"X Y"}, "kind": {"text"}},
+	} {
+		if got := w.send(t, "/bases", change, nil); got.status < 400 || !strings.Contains(got.body, "note bad") {
+			t.Errorf("%s: status %d", name, got.status)
+		}
+	}
+	pack := w.do(t, http.MethodGet, "/api/v1/kbs/fruit/pack", nil).body
+	for formToken, want := range map[string]int{"old": http.StatusForbidden, values.Get("token"): http.StatusSeeOther} {
+		body := "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n" + formToken +
+			"\r\n--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\ncopy\r\n--x\r\n" +
+			"Content-Disposition: form-data; name=\"file\"; filename=\"f.kb\"\r\n\r\n" + pack + "\r\n--x--\r\n"
+		got := w.send(t, "/bases/import", nil, func(r *http.Request) {
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		})
+		if got.status != want {
+			t.Errorf("import with the token %q: status %d, want %d: %s", formToken, got.status, want, got.body)
+		}
+	}
+	for action, want := range map[string]int{"refresh": 409, "delete": 303} {
+		if got := w.send(t, "/bases/fruit/"+action, values, nil); got.status != want {
+			t.Errorf("%s: status %d, want %d", action, got.status, want)
+		}
+	}
+	if list, err := client.Bases(t.Context()); err != nil || len(list.KBs) != 1 || list.KBs[0].Name != "copy" {
+		t.Errorf("bases %+v, %v", list, err)
 	}
 }

@@ -51,6 +51,8 @@ var rooms = []room{
 	{"/", "Now"},
 	{"/requests", "Requests"},
 	{"/pages", "Pages"},
+	{"/search", "Search"},
+	{"/bases", "Bases"},
 }
 
 // New returns the dashboard's paths. The caller decides who may ask.
@@ -60,10 +62,12 @@ func New(o Options) *http.ServeMux {
 	}
 	d := &dashboard{o: o, pages: map[string]*template.Template{}, token: rand.Text()}
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
-		"templates/rows.html", "templates/charts.html"))
+		"templates/rows.html", "templates/charts.html", "templates/job.html"))
 	for _, name := range []string{
 		"now", "requests", "request", "problem",
 		"pages", "page",
+		"search", "quote", "passage",
+		"bases", "kb",
 	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}
@@ -77,6 +81,8 @@ func New(o Options) *http.ServeMux {
 	mux.HandleFunc("GET /requests", d.requests)
 	mux.HandleFunc("GET /requests/{id}", d.request)
 	d.mountPages(mux)
+	d.mountSearch(mux)
+	d.mountBases(mux)
 	return mux
 }
 
@@ -98,6 +104,7 @@ type view struct {
 	Version  string
 	Instance string
 	Live     string // the stream that refreshes the page; empty: it stays as it is
+	Poll     bool   // what it shows changes: a script fetches it again now and then
 	Made     time.Time
 	Data     any
 }

@@ -344,6 +344,19 @@ func TestPagesInABrowser(t *testing.T) {
 // useKeys filters, opens and goes back by keys, and waits for a request that ends meanwhile.
 func useKeys(t *testing.T, w *world, b *browser) {
 	t.Helper()
+	w.put(t, "typed", "Typed", "# Typed\n\nA page about quinces.\n")
+	if err := w.know.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.open("/search")
+	b.run(chromedp.KeyEvent("q"), chromedp.KeyEvent("u"), chromedp.KeyEvent("i"), chromedp.KeyEvent("*"),
+		chromedp.WaitVisible("mark"))
+	if at := value[string](b, "location.search"); at != "?q=qui*" {
+		t.Errorf("while somebody types, the address is %q", at)
+	}
+	value[bool](b, "document.activeElement.blur(), true")
+	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("o"), chromedp.WaitVisible(".md"))
+	b.check("search")
 	b.open("/requests?q=host:live.test")
 	b.run(chromedp.WaitVisible(`//p[@id="link" and .="Live"]`))
 	w.told.Add(&journal.Entry{Time: time.Now(), Method: "GET", URL: "https://live.test/new", Status: 200, Outcome: "miss"})

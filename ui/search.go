@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"readthru/api"
+)
+
+// Hits that a search lists, at first and at most.
+const (
+	firstHits = 20
+	mostHits  = 500
+)
+
+// mountSearch adds the room's paths.
+func (d *dashboard) mountSearch(mux *http.ServeMux) {
+	mux.HandleFunc("GET /search", d.search)
+	mux.HandleFunc("GET /search/quote", d.quote)
+	mux.HandleFunc("GET /passages/{id}", d.passage)
+}
+
+type searchData struct {
+	Query    url.Values
+	Problem  string
+	Asked    bool
+	Degraded bool
+	Hits     []hit
+	More     string
+	Kinds    []string
+	KBs      []string
+	Quote    *api.QuoteCheck
+}
+
+// hit is a hit with its snippet in pieces.
+type hit struct {
+	Doc, URL, Title, Kind, Heading, Passage, Statement string
+	Section                                            string // the last heading
+	Fetched                                            time.Time
+	Pieces                                             []piece
+	Also                                               int
+}
+
+// piece is a piece of a snippet: a word of the query, or what stands between.
+type piece struct {
+	Text   string
+	Marked bool
+}
+
+// search shows what was found.
+func (d *dashboard) search(w http.ResponseWriter, r *http.Request) {
+	asked, ctx := r.URL.Query(), r.Context()
+	data := searchData{Query: url.Values{}, Kinds: append([]string{"file", "text", "note"}, pageKinds...)}
+	for _, name := range []string{"q", "host", "kind", "kb", "since", "subject"} {
+		if v := strings.TrimSpace(asked.Get(name)); v != "" {
+			data.Query.Set(name, v)
+		}
+	}
+	if list, err := d.o.Client.Bases(ctx); err == nil {
+		for _, b := range list.KBs {
+			data.KBs = append(data.KBs, b.Name)
+		}
+	}
+	status := http.StatusOK
+	if data.Asked = data.Query.Has("q") || data.Query.Has("subject"); data.Asked {
+		limit := min(max(number(asked.Get("limit")), firstHits), mostHits)
+		if err := d.find(r, &data, limit); err != nil {
+			data.Problem, status = errorText(err), statusOf(err)
+		}
+	}
+	d.show(w, status, "search", view{Title: "Search", At: "/search", Data: &data})
+}
+
+func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
+	since, err := api.Since(data.Query.Get("since"), time.Now())
+	if err != nil {
+		return err
+	}
+	q := data.Query
+	found, err := d.o.Client.Search(r.Context(), api.SearchQuery{
+		Text: q.Get("q"), KB: q.Get("kb"), Subject: q.Get("subject"), Host: q.Get("host"), Kind: q.Get("kind"),
+		Since: since, Limit: limit,
+	})
+	if err != nil {
+		return err
+	}
+	data.Degraded = found.Degraded
+	for i := range found.Hits {
+		h := &found.Hits[i]
+		path := strings.Split(h.Heading, " › ")
+		data.Hits = append(data.Hits, hit{
+			Doc: h.Doc, URL: h.URL, Title: h.Title, Kind: h.Kind, Heading: h.Heading, Passage: h.Passage,
+			Statement: h.Statement, Section: path[len(path)-1], Fetched: h.FetchedAt, Also: len(h.Also),
+			Pieces: pieces(h.Snippet, h.Highlights),
+		})
+	}
+	if len(found.Hits) == limit && limit < mostHits {
+		more := url.Values{"limit": {strconv.Itoa(min(3*limit, mostHits))}}
+		maps.Copy(more, q)
+		data.More = "/search?" + more.Encode()
+	}
+	return nil
+}
+
+// pieces cuts a snippet at its highlights, which are ranges of code points.
+func pieces(snippet string, highlights [][2]int) (list []piece) {
+	text, at := []rune(snippet), 0
+	for _, h := range highlights {
+		from, to := min(max(h[0], at), len(text)), min(max(h[1], at), len(text))
+		if from > at {
+			list = append(list, piece{Text: string(text[at:from])})
+		}
+		if to > from {
+			list = append(list, piece{string(text[from:to]), true})
+		}
+		at = max(from, to)
+	}
+	return append(list, piece{Text: string(text[at:])})
+}
+
+// quote says whether a sentence is in a page.
+func (d *dashboard) quote(w http.ResponseWriter, r *http.Request) {
+	data := searchData{Query: url.Values{"page": {r.URL.Query().Get("page")}, "quote": {r.URL.Query().Get("quote")}}}
+	status := http.StatusOK
+	if data.Query.Get("page") != "" {
+		var err error
+		page, quote := strings.TrimSpace(data.Query.Get("page")), data.Query.Get("quote")
+		if data.Quote, err = d.o.Client.VerifyQuote(r.Context(), page, quote); err != nil {
+			data.Problem, status = errorText(err), statusOf(err)
+		}
+	}
+	d.show(w, status, "quote", view{Title: "Verify a quote", At: "/search", Data: &data})
+}
+
+type passageData struct {
+	ID, Heading, Text string
+	Info              any // a passage as the API has it
+	Relations         any
+}
+
+// passage shows a passage with its sources, subjects and relations.
+func (d *dashboard) passage(w http.ResponseWriter, r *http.Request) {
+	info, err := d.o.Client.Passage(r.Context(), r.PathValue("id"))
+	if err != nil {
+		d.fail(w, "/search", err)
+		return
+	}
+	relations, err := d.o.Client.Relations(r.Context(), api.RelationQuery{Passage: info.ID, Limit: 100})
+	if err != nil {
+		d.fail(w, "/search", err)
+		return
+	}
+	d.show(w, http.StatusOK, "passage", view{Title: "Passage", At: "/search", Data: passageData{
+		info.ID, info.Heading, info.Text, info, relations.Relations,
+	}})
+}
