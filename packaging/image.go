@@ -178,7 +178,8 @@ func (r *release) layer(program string) ([]byte, error) {
 		return nil, err
 	}
 	users := filepath.Join(r.work, "passwd")
-	lines := fmt.Sprintf("root:x:0:0:root:/root:/sbin/nologin\nnobody:x:%[1]d:%[1]d:readthru:/data:/sbin/nologin\n", nobody)
+	lines := fmt.Sprintf("root:x:0:0:root:/root:/sbin/nologin\n"+
+		"nobody:x:%[1]d:%[1]d:readthru:/data:/sbin/nologin\n", nobody)
 	if err := os.WriteFile(users, []byte(lines), 0o600); err != nil {
 		return nil, err
 	}

@@ -260,7 +260,7 @@ func (p *program) noCommand(c *cli.Context) error {
 		return p.printVersion(false)
 	}
 	if !c.Args().Present() {
-		return cli.ShowAppHelp(c)
+		return p.overview(c.Context)
 	}
 	return unknownCommand(c.App.Commands, "", c.Args().First())
 }
