@@ -34,7 +34,8 @@ type settings struct {
 	rounds   int           // of faults that are repeated
 	last     time.Duration // how long a fault goes on that goes on
 	clients  int
-	timed    bool // what is too slow, or too large, fails
+	older    string // another binary
+	timed    bool   // what is too slow, or too large, fails
 }
 
 // faults are all that this program knows, in the order in which they are run.
@@ -48,6 +49,7 @@ var faults = []fault{
 	{"events", "server-sent events while others load pages", events},
 	{"memory", "little memory, and large pages", memory},
 	{"group", "a control group with little memory, and large pages", group},
+	{"older", "an older program runs on the store of this one, and this one again", older},
 	{"soak", "hours of mixed load", soak},
 }
 
@@ -75,6 +77,7 @@ func run(args []string) error {
 	flags.DurationVar(&s.last, "for", time.Minute, "how long a fault goes on that goes on")
 	flags.IntVar(&s.clients, "clients", 16, "clients at once")
 	flags.BoolVar(&s.timed, "timed", true, "fail what is too slow or too large: the machine does nothing else")
+	flags.StringVar(&s.older, "older", "", "an older binary, for the fault of that name")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
