@@ -65,7 +65,7 @@ ways: ## how many own functions a hit, a page, a search, a hook and a crawl run,
 	go run ./bench/ways $(if $(V),-v)
 
 faults: build ## what goes wrong around a daemon, for real: power cuts, kills, errors, an hour of load; FOR=20m, FAULTS="kill soak"
-	go run ./bench/faults -readthru bin/readthru $(if $(FAULTS),$(FAULTS),powercut kill goaway streams storm rotate events memory group)
+	go run ./bench/faults -readthru bin/readthru $(if $(FAULTS),$(FAULTS),powercut kill goaway streams storm rotate events memory group clock)
 	$(if $(FAULTS),,go run ./bench/faults -readthru bin/readthru -for $(or $(FOR),1h) soak)
 
 mcp-conformance: build ## the protocol's own conformance suite, which npm fetches, against the daemon's /mcp

@@ -35,6 +35,7 @@ type settings struct {
 	last     time.Duration // how long a fault goes on that goes on
 	clients  int
 	older    string // another binary
+	builds   bool   // programs are built for faults that need their own
 	timed    bool   // what is too slow, or too large, fails
 }
 
@@ -49,6 +50,7 @@ var faults = []fault{
 	{"events", "server-sent events while others load pages", events},
 	{"memory", "little memory, and large pages", memory},
 	{"group", "a control group with little memory, and large pages", group},
+	{"clock", "the wall clock jumps by hours and by ten years, back and forth, under load", clock},
 	{"older", "an older program runs on the store of this one, and this one again", older},
 	{"soak", "hours of mixed load", soak},
 }
@@ -78,6 +80,7 @@ func run(args []string) error {
 	flags.IntVar(&s.clients, "clients", 16, "clients at once")
 	flags.BoolVar(&s.timed, "timed", true, "fail what is too slow or too large: the machine does nothing else")
 	flags.StringVar(&s.older, "older", "", "an older binary, for the fault of that name")
+	s.builds = true
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
