@@ -255,6 +255,16 @@ func (c *Client) DeleteRule(ctx context.Context, id string) (*Gone, error) {
 	return call(ctx, c, deleteRule, ruleRef{id})
 }
 
+// Sites lists hosts.
+func (c *Client) Sites(ctx context.Context, q SiteQuery) (*SiteList, error) {
+	return call(ctx, c, listSites, q)
+}
+
+// Site returns what is known of a host.
+func (c *Client) Site(ctx context.Context, host string) (*Site, error) {
+	return call(ctx, c, getSite, hostRef{host})
+}
+
 // Switches returns how the switches are.
 func (c *Client) Switches(ctx context.Context) (*Switches, error) {
 	return call(ctx, c, getSwitches, none{})

@@ -120,6 +120,10 @@ var (
 		(*Server).addRule)
 	deleteRule = op("deleteRule", "DELETE /api/v1/rules/{id}", "deletes a rule that was made while the program ran",
 		(*Server).deleteRule)
+	listSites = op("listSites", "GET /api/v1/sites",
+		"lists the hosts with the most visits, with what is done with them and why", (*Server).listSites)
+	getSite = op("getSite", "GET /api/v1/sites/{host}",
+		"returns what is done with a host and why, its rules and what was learnt about it", (*Server).getSite)
 	getSwitches = op("getSwitches", "GET /api/v1/switches", "reports whether the proxy is paused or offline",
 		(*Server).getSwitches)
 	setSwitches = op("setSwitches", "POST /api/v1/switches", "pauses the proxy, has it ask nobody, or ends that",

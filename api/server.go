@@ -43,6 +43,9 @@ type Options struct {
 	Switches func() Switches
 	Switch   func(Switches) error
 
+	// Treatment returns what is done with connections to a host, and why; see [Site]. If nil, no proxy runs.
+	Treatment func(host string) (treatment, why string)
+
 	FileRules func() fetch.Rules // the configured rules; if nil, there are none
 	Changed   func() error       // takes over changed rules of the store; if nil, nobody uses them yet
 

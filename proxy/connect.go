@@ -65,32 +65,48 @@ func (x *exchange) judge(c *connect) verdict {
 			detail: fmt.Sprintf("CONNECT to port %s is not allowed: to allow it, add %s to proxy.connect_ports.", port, port),
 		}}
 	}
-	if rule, ok := x.policy.rules.Match(host, ""); ok {
-		x.rec.Rule = rule.Host
-		switch rule.Action {
-		case "block":
-			return verdict{refuse, "rule", blockedRefusal(host)}
-		case "tunnel":
-			return verdict{action: tunnel, why: "rule"}
-		case "intercept":
-			if !x.paused() {
-				return verdict{action: intercept, why: "rule"}
-			}
-		}
-	}
-	if x.paused() {
-		return verdict{action: tunnel, why: "paused"}
-	}
-	if page.Blocked(host, x.policy.blocked) {
-		return verdict{action: intercept, why: "blocked domain"}
-	}
-	if category := presetTunnel(host); category != "" {
-		return verdict{action: tunnel, why: fmt.Sprintf("preset; category=%q", category)}
+	v, rule, decided := x.policy.judgeHost(host, x.paused())
+	x.rec.Rule = rule
+	if decided {
+		return v
 	}
 	if until, ok := x.s.rejects(c); ok {
 		return verdict{action: tunnel, why: fmt.Sprintf("client-rejected-ca; until=%q", until.Format(time.RFC3339))}
 	}
 	return verdict{action: intercept, why: "default"}
+}
+
+// judgeHost decides about connections to a host, for all clients. Rule is the pattern of the rule that matched. What is
+// not decided is intercepted unless the client rejected our certificate.
+func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, decided bool) {
+	if r, ok := p.rules.Match(host, ""); ok {
+		rule = r.Host
+		switch {
+		case r.Action == "block":
+			return verdict{refuse, "rule", blockedRefusal(host)}, rule, true
+		case r.Action == "tunnel":
+			return verdict{action: tunnel, why: "rule"}, rule, true
+		case r.Action == "intercept" && !paused:
+			return verdict{action: intercept, why: "rule"}, rule, true
+		}
+	}
+	switch category := presetTunnel(host); {
+	case paused:
+		return verdict{action: tunnel, why: "paused"}, rule, true
+	case page.Blocked(host, p.blocked):
+		return verdict{action: intercept, why: "blocked domain"}, rule, true
+	case category != "":
+		return verdict{action: tunnel, why: fmt.Sprintf("preset; category=%q", category)}, rule, true
+	}
+	return verdict{action: intercept, why: "default"}, rule, false
+}
+
+// Treatment returns what is done with connections to a host, intercept, tunnel or block, and why. Clients that rejected
+// our certificate there are tunnelled all the same.
+func (p *Proxy) Treatment(host string) (treatment, why string) {
+	now := p.policy.Load()
+	v, _, _ := now.judgeHost(host, now.paused)
+	return [...]string{intercept: "intercept", tunnel: "tunnel", refuse: "block"}[v.action], v.why
 }
 
 // paused reports whether requests are passed on as they are. An offline session is not: it has nothing to pass on to.

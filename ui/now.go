@@ -24,6 +24,8 @@ type nowData struct {
 	Last    []journal.Entry
 	Proxy   string
 	Charts  charts
+	At      *api.Switches
+	Token   string
 }
 
 // part is the state of a part of the program.
@@ -43,7 +45,7 @@ type share struct {
 // now shows how it stands.
 func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	ctx, c := r.Context(), d.o.Client
-	data := nowData{Proxy: d.o.Proxy()}
+	data := nowData{Proxy: d.o.Proxy(), Token: d.token}
 	var err error
 	if data.Stats, err = c.Stats(ctx); err != nil {
 		d.fail(w, "/", err)
@@ -51,6 +53,10 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	}
 	ready, err := c.Readiness(ctx)
 	if err != nil {
+		d.fail(w, "/", err)
+		return
+	}
+	if data.At, err = c.Switches(ctx); err != nil {
 		d.fail(w, "/", err)
 		return
 	}

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"readthru/api"
 	"readthru/journal"
+	own "readthru/page"
+	"readthru/store"
 )
 
 // pictures writes pictures of pages, light, dark and as on a phone, to the folder in READTHRU_PICTURES.
@@ -60,7 +63,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.open(link.Path)
-	pictures(t, b, []string{"/", "/?span=24h", "/?span=30d", "/requests"})
+	pictures(t, b, []string{"/", "/?span=24h", "/?span=30d", "/requests", "/sites", "/sites/go.dev"})
 }
 
 // fillDay counts and tells what a month and a day of work leave.
@@ -84,13 +87,38 @@ func (w *world) fillDay(t *testing.T) {
 	}
 	for i := range 59 {
 		n := int64((i * 31) % 17)
-		c := api.Counts{Hit: n * 3, Miss: n, Tunnel: n % 3, HTMLTokens: n * 9000, MarkdownTokens: n * 1500, SavedMS: n * 230, BytesIn: n * 1e5, BytesSaved: n * 4e5}
+		c := api.Counts{
+			Hit: n * 3, Miss: n, Tunnel: n % 3, HTMLTokens: n * 9000, MarkdownTokens: n * 1500, SavedMS: n * 230, BytesIn: n * 1e5,
+			BytesSaved: n * 4e5,
+		}
 		if err := w.store.AddCounts(now.Add(-time.Duration(i)*time.Minute), c); err != nil {
 			t.Fatal(err)
 		}
 	}
+	for i := range 40 {
+		host := fmt.Sprintf("%s-%d.example.com", strings.Repeat("long", i%6), i)
+		if i == 3 {
+			host = "go.dev"
+		}
+		w.store.AddVisit(own.KeyOf("https://"+host+"/"), store.Visit{
+			URL: "https://" + host + "/", Source: "local", FromCache: true, Tokens: 900, HTMLTokens: 9000, Count: int64(900 - i*20),
+		})
+		if i%5 == 3 {
+			for _, trait := range []store.Trait{store.RejectsCA, store.Negotiates} {
+				if _, _, err := w.store.Learn(host, trait, "127.0.0.1 curl/8.1", "", now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := w.store.PutRule(store.Rule{Host: host, Action: "intercept", TTL: time.Hour}, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	outcomes := []string{"hit", "hit", "miss", "hit", "revalidated", "tunnel", "miss", "refused", "failed", "bypass"}
-	hosts := []string{"go.dev", "docs.python.org", "developer.mozilla.org", "api.github.com", "a-rather-long-host-name.of-a-team.internal.example.com"}
+	hosts := []string{
+		"go.dev", "docs.python.org", "developer.mozilla.org", "api.github.com",
+		"a-rather-long-host-name.of-a-team.internal.example.com",
+	}
 	for i := range 140 {
 		e := &journal.Entry{
 			Time: now.Add(-time.Duration(140-i) * 7 * time.Second), Method: "GET", Status: 200,

@@ -53,6 +53,7 @@ var rooms = []room{
 	{"/pages", "Pages"},
 	{"/search", "Search"},
 	{"/bases", "Bases"},
+	{"/sites", "Sites"},
 }
 
 // New returns the dashboard's paths. The caller decides who may ask.
@@ -62,12 +63,13 @@ func New(o Options) *http.ServeMux {
 	}
 	d := &dashboard{o: o, pages: map[string]*template.Template{}, token: rand.Text()}
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
-		"templates/rows.html", "templates/charts.html", "templates/job.html"))
+		"templates/rows.html", "templates/charts.html", "templates/job.html", "templates/siteparts.html"))
 	for _, name := range []string{
 		"now", "requests", "request", "problem",
 		"pages", "page",
 		"search", "quote", "passage",
 		"bases", "kb",
+		"sites", "site",
 	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}
@@ -83,6 +85,7 @@ func New(o Options) *http.ServeMux {
 	d.mountPages(mux)
 	d.mountSearch(mux)
 	d.mountBases(mux)
+	d.mountSites(mux)
 	return mux
 }
 

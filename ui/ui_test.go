@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,9 @@ type world struct {
 	base   string
 	told   *journal.Journal
 	store  *store.Store
+
+	switches atomic.Pointer[api.Switches]
+
 	origin string // that answers what setOrigin says
 	pages  map[string]func(http.ResponseWriter)
 	know   *knowledge.Knowledge
@@ -75,9 +79,13 @@ func newWorld(t *testing.T) *world {
 	}
 	w.know = k
 	proxy := func() string { return "127.0.0.1:7887" }
+	w.switches.Store(&api.Switches{})
 	w.server = api.New(api.Options{
 		Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token",
 		Journal: w.told, Proxy: proxy,
+		Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },
+		Switches:  func() api.Switches { return *w.switches.Load() },
+		Switch:    func(to api.Switches) error { w.switches.Store(&to); return nil },
 		Dashboard: func(s *api.Server) *http.ServeMux {
 			return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: "one", Proxy: proxy})
 		},
@@ -301,6 +309,7 @@ func TestPagesInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.fillSites(t, all)
 	b := newBrowser(t, w.base)
 	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
 	if err != nil {
@@ -309,7 +318,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.open(link.Path)
 	script := axe(t)
 	paths := append([]string{
-		"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID,
+		"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/sites/hostile.test",
 	}, hostilePages(t, w)...)
 	for i, path := range paths {
 		b.open(path)
@@ -318,7 +327,7 @@ func TestPagesInABrowser(t *testing.T) {
 		if at != w.base+path || ran || wide {
 			t.Errorf("%s: it is at %s; foreign text ran: %v; wider than the window: %v", path, at, ran, wide)
 		}
-		if script != "" && i < 4 {
+		if script != "" && (i < 4 || strings.HasPrefix(path, "/sites")) {
 			b.accessible(path, script)
 		}
 		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {
@@ -335,6 +344,7 @@ func TestPagesInABrowser(t *testing.T) {
 		b.check(path)
 	}
 	useKeys(t, w, b)
+	useSites(t, w, b)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/requests?q=host:calm.test")
 	b.run(chromedp.WaitVisible(`//a[contains(., "calm.test/page")]`))

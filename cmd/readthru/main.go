@@ -157,6 +157,7 @@ func (p *program) app() *cli.App {
 			p.cacheCommand(),
 			p.hostsCommand(),
 			p.rulesCommand(),
+			p.sitesCommand(),
 			p.pauseCommand(),
 			p.offlineCommand(),
 			p.caCommand(),

@@ -288,6 +288,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	}
 	if running != nil {
 		o.End = end
+		o.Treatment = running.Treatment
 		o.Changed = func() error { return c.apply(running, nil) }
 		o.Switch = func(to api.Switches) error {
 			c.paused.Store(to.Paused)

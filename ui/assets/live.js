@@ -14,7 +14,7 @@ async function refresh() {
     const made = new DOMParser().parseFromString(await answer.text(), 'text/html');
     for (const old of document.querySelectorAll('[data-swap]')) {
       const fresh = made.getElementById(old.id);
-      if (!fresh || old.contains(document.activeElement) && document.activeElement.matches('a')) continue;
+      if (!fresh || old.contains(document.activeElement) && document.activeElement.matches('a, button, input, summary')) continue;
       const opened = [...old.querySelectorAll('details[open]')].map(d => d.id);
       old.replaceChildren(...fresh.childNodes);
       for (const d of old.querySelectorAll('details')) d.open = opened.includes(d.id);

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+func (p *program) sitesCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sites", Usage: "list hosts with what is done with them, why, and what was learnt", ArgsUsage: "[HOST]",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "limit", Usage: "at most `N` hosts, those with the most visits", Value: 100}, jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usagef("name one HOST, or none")
+			}
+			return p.withClient(c.Context, func(b *api.Client) error {
+				list := &api.SiteList{}
+				var err error
+				if host := c.Args().First(); host != "" {
+					var site *api.Site
+					if site, err = b.Site(c.Context, host); err == nil {
+						list.Sites = []api.Site{*site}
+					}
+				} else {
+					list, err = b.Sites(c.Context, api.SiteQuery{Limit: c.Int("limit")})
+				}
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return p.printJSON(list)
+				}
+				var rows [][]string
+				for _, s := range list.Sites {
+					rule, learnt := "-", []string{}
+					if len(s.Rules) > 0 {
+						rule = ruleText(s.Rules[0].RuleFields) + " (" + s.Rules[0].Source + ")"
+					}
+					for _, f := range s.Facts {
+						learnt = append(learnt, string(f.Trait))
+					}
+					rows = append(rows, []string{
+						s.Host, orDash(s.Treatment), orDash(s.Why), rule, orDash(strings.Join(learnt, " ")),
+						strconv.FormatInt(s.Visits, 10), strconv.FormatInt(s.Hits, 10),
+					})
+				}
+				if list.More {
+					p.note("hosts with fewer visits are left out: --limit says how many are listed")
+				}
+				return p.table([]string{"HOST", "TREATMENT", "WHY", "RULE", "LEARNT", "VISITS", "HITS"}, rows)
+			})
+		},
+	}
+}

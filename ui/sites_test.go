@@ -1,0 +1,105 @@
+package ui_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"readthru/store"
+)
+
+// fillSites learns about hosts, from clients that say text.
+func (w *world) fillSites(t *testing.T, texts []string) {
+	t.Helper()
+	now := time.Now()
+	var failed []error
+	for i, text := range texts {
+		_, _, err := w.store.Learn("hostile.test", store.RejectsCA, text, "", now)
+		failed = append(failed, err)
+		host := fmt.Sprintf("h%d.%s", i, strings.NewReplacer("/", "", "\x00", "").Replace(text))
+		_, _, _ = w.store.Learn(host, store.Negotiates, "", "", now) // what is too long for a host is not learnt about
+	}
+	_, err := w.store.PutRule(store.Rule{Host: "calm.test", Action: "tunnel"}, now)
+	if err := errors.Join(append(failed, err)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// useSites blocks a host and has it forgotten, by buttons.
+func useSites(t *testing.T, w *world, b *browser) {
+	t.Helper()
+	b.open("/sites?q=hostile")
+	b.run(chromedp.Click(`//a[contains(., "hostile.test")]`), chromedp.Click(`//button[.="Block"]`),
+		chromedp.WaitVisible(`//p[@role="status" and contains(., "The rule is in effect.")]`))
+	if rules := w.store.Rules(); len(rules) != 2 || rules[0].Host != "hostile.test" || rules[0].Action != "block" {
+		t.Errorf("rules: %+v", rules)
+	}
+	b.run(chromedp.Click(`//button[.="Forget what was learnt"]`), chromedp.WaitVisible(`//p[@role="status" and contains(., "forgotten")]`),
+		chromedp.Click(`//button[.="Remove this rule"]`), chromedp.WaitVisible(`//p[@role="status" and contains(., "removed")]`))
+	if h, err := w.store.Host("hostile.test"); err != nil || len(h.Facts) != 0 || len(w.store.Rules()) != 1 {
+		t.Errorf("it is not forgotten: %v, %+v, %+v", err, h, w.store.Rules())
+	}
+	b.open("/")
+	b.run(chromedp.Click(`//button[.="Pause"]`), chromedp.WaitVisible(`//p[contains(., "Paused: ")]`),
+		chromedp.Click(`//button[.="Resume"]`), chromedp.WaitVisible(`//button[.="Pause"]`))
+	b.check("sites")
+}
+
+func TestSitesAreChangedByOurFormsAlone(t *testing.T) {
+	w := newWorld(t)
+	w.fillSites(t, nil)
+	page := w.do(t, http.MethodGet, "/sites/calm.test", nil)
+	_, rest, _ := strings.Cut(page.body, `name="token" value="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	post := func(path string, form url.Values, change func(*http.Request)) int {
+		return w.do(t, http.MethodPost, path, func(r *http.Request) {
+			text := form.Encode()
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set("Origin", w.base)
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+			if change != nil {
+				change(r)
+			}
+		}).status
+	}
+	good := url.Values{"token": {token}, "action": {"block"}}
+	for name, tt := range map[string]struct {
+		form   url.Values
+		change func(*http.Request)
+		want   int
+	}{
+		"no token":       {url.Values{"action": {"block"}}, nil, 403},
+		"a wrong token":  {url.Values{"token": {"x"}, "action": {"block"}}, nil, 403},
+		"another origin": {good, func(r *http.Request) { r.Header.Set("Origin", "https://evil.test") }, 403},
+		"no origin":      {good, func(r *http.Request) { r.Header.Del("Origin") }, 415},
+		"another host":   {good, func(r *http.Request) { r.Host = "evil.test" }, 403},
+		"a stranger":     {good, func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"no action":      {url.Values{"token": {token}, "action": {"kill"}}, nil, 400},
+		"no time":        {url.Values{"token": {token}, "ttl": {"long"}}, nil, 400},
+	} {
+		if got := post("/sites/calm.test/rule", tt.form, tt.change); got != tt.want {
+			t.Errorf("%s: status %d, want %d", name, got, tt.want)
+		}
+		for _, path := range []string{"/sites/calm.test/forget", "/sites/calm.test/unrule", "/switches"} {
+			if got := post(path, tt.form, tt.change); tt.want > 400 && got != tt.want {
+				t.Errorf("%s, %s: status %d, want %d", name, path, got, tt.want)
+			}
+		}
+	}
+	if rules := w.store.Rules(); len(rules) != 1 || rules[0].Action != "tunnel" {
+		t.Errorf("rules: %+v", rules)
+	}
+	if got := post("/sites/calm.test/rule", url.Values{"token": {token}, "ttl": {"2h"}}, nil); got != http.StatusSeeOther {
+		t.Errorf("a good form: status %d", got)
+	}
+	if rules := w.store.Rules(); len(rules) != 1 || rules[0].Action != "tunnel" || rules[0].TTL != 2*time.Hour {
+		t.Errorf("a changed rule: %+v", rules)
+	}
+}
