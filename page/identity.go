@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // Key identifies a page: SHA-256 of its normalised URL (rule E4).
@@ -34,8 +37,8 @@ func New(u *url.URL) *Page {
 	}}
 }
 
-// Parse parses an absolute http or https URL with a host, as typed by a user or an agent. The error says what is wrong
-// with it.
+// Parse parses an absolute http or https URL with a host, as typed by a user or an agent, and escapes what browsers
+// would. The error says what is wrong with it.
 func Parse(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
@@ -57,7 +60,43 @@ func Parse(raw string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("URL %q has no host", MaskString(raw))
 	}
+	if u.Host, err = sentHost(u.Host); err != nil {
+		return nil, fmt.Errorf("URL %q: %w", MaskString(raw), err)
+	}
+	u.RawQuery = escapeQuery(u.RawQuery)
 	return u, nil
+}
+
+// sentHost returns a host in the form that is sent: letters outside of ASCII in that of the DNS.
+func sentHost(host string) (string, error) {
+	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return host, nil
+	}
+	name, port := host, ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		name, port = host[:i], host[i:]
+	}
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", fmt.Errorf("%q is no name of a host: %w", name, err)
+	}
+	return ascii + port, nil
+}
+
+// escapeQuery escapes in a query what browsers escape there, and what no request line may hold. Escapes stay.
+func escapeQuery(query string) string {
+	plain := func(c byte) bool {
+		return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' && c != '\''
+	}
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; plain(c) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 // Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment, dot segments
