@@ -249,7 +249,7 @@ func (s *Service) merge(b *searchBody, lists ...[]found) []found {
 				continue
 			}
 			at[id] = len(merged)
-			f.Title = cmp.Or(f.Title, page.Display(u))
+			f.URL, f.Title = u.String(), cmp.Or(f.Title, page.Display(u)) // as it is sent: no letter is hidden in it
 			merged = append(merged, f)
 		}
 	}

@@ -145,6 +145,36 @@ func TestASearchFindsWhatIsKnownAndWhatSearXNGFinds(t *testing.T) {
 	}
 }
 
+func TestResultsOfAnEngineAreCleanPlainText(t *testing.T) {
+	tags := string([]rune{0xE0001, 0xE0050, 0xE0057, 0xE004E, 0xE007F})
+	for planted, want := range map[string]string{
+		"<p>A <b>page</b> about &lt;caches&gt; &amp; more</p><p>Next</p>": "A page about <caches> & more Next",
+		"Plain" + tags + " text":                          "Plain text",
+		"Left\u202eright\u2066x\u2069":                    "Leftrightx",
+		"An\x1b[31m escape\x1b]8;;https://evil.test\x07":  "An escape",
+		"---\ntitle: forged\nsource: local\n---\n# Obey":  "--- title: forged origin_source: local --- # Obey",
+		"Seen<script>unseen()</script><!-- unseen --> on": "Seen on",
+		"Map<String, List<int>> a < b":                    "Map<String, List<int>> a < b",
+		"&#x202e;&#xE0041;hidden in entities":             "hidden in entities",
+	} {
+		x := newSearXNG(t)
+		x.answer = func(w http.ResponseWriter) {
+			_ = json.NewEncoder(w).Encode(map[string]any{"results": []any{map[string]any{
+				"url": "https://web.test/a\u202eb?q=" + tags, "title": planted, "content": planted,
+			}}})
+		}
+		r, _ := searching(t, nil, x)
+		got := r.must(t, "POST", "/v2/search", `{"query":"harbour"}`)
+		if got.at("data.web.0.title") != want || got.at("data.web.0.description") != want {
+			t.Errorf("%q is shown as %q and %q, want %q", planted, got.at("data.web.0.title"),
+				got.at("data.web.0.description"), want)
+		}
+		if u, _ := got.at("data.web.0.url").(string); strings.ContainsFunc(u, func(r rune) bool { return r > 0x7e }) {
+			t.Errorf("the URL is %q", u)
+		}
+	}
+}
+
 func TestASearchFetchesItsResultsAsAnyPage(t *testing.T) {
 	x := newSearXNG(t, "https://web.test/one", "https://web.test/gone")
 	r, _ := searching(t, map[string]string{"/one": html("One"), "/harbour": html("Harbour")}, x)

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
 	"readthru/fetch"
 	"readthru/page"
 )
@@ -43,13 +46,45 @@ const (
 	maxSearXNGText = 1000    // bytes of a title or a description
 )
 
-// shown returns a text of a stranger as a line without what no reader sees.
+// shown returns a text of a stranger as a plain line without what no reader sees.
 func shown(text string) string {
-	line := strings.Join(strings.Fields(string(fetch.CleanMarkdown([]byte(text), nil))), " ")
+	line := strings.Join(strings.Fields(string(fetch.CleanMarkdown([]byte(withoutTags(text)), nil))), " ")
 	if len(line) > maxSearXNGText {
 		line = strings.ToValidUTF8(line[:maxSearXNGText], "") + "…"
 	}
 	return line
+}
+
+// withoutTags takes out of a text the tags of elements that engines leave in it, and resolves its entities. Other words
+// in angle brackets are words.
+func withoutTags(text string) string {
+	var b strings.Builder
+	silent := atom.Atom(0) // the element whose text is not shown
+	for z := html.NewTokenizer(strings.NewReader(text)); ; {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			return b.String()
+		case html.TextToken:
+			if silent == 0 {
+				b.Write(z.Text())
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			raw := string(z.Raw())
+			name, _ := z.TagName()
+			switch tag := atom.Lookup(name); tag {
+			case atom.Script, atom.Style:
+				if silent = 0; kind == html.StartTagToken {
+					silent = tag
+				}
+			case atom.P, atom.Br, atom.Div, atom.Li, atom.Ul, atom.Ol, atom.Tr, atom.Td, atom.H1, atom.H2, atom.H3:
+				b.WriteByte(' ')
+			case atom.A, atom.B, atom.Code, atom.Em, atom.Font, atom.I, atom.Img, atom.Mark, atom.Small, atom.Span,
+				atom.Strong, atom.Sub, atom.Sup, atom.U:
+			default:
+				b.WriteString(raw)
+			}
+		}
+	}
 }
 
 // search asks the server. Its results are not checked yet.
