@@ -48,7 +48,7 @@ func TestRulesNameFilesAndTestsThatExist(t *testing.T) {
 	}
 	files, functions := map[string]bool{}, map[string]bool{}
 	for path, text := range sources(t) {
-		files[filepath.Base(path)] = true
+		files[path], files[filepath.Base(path)] = true, true
 		for _, m := range testFunction.FindAllStringSubmatch(text, -1) {
 			functions[m[1]] = true
 		}
@@ -59,7 +59,7 @@ func TestRulesNameFilesAndTestsThatExist(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range namedFile.FindAllStringSubmatch(string(text), -1) {
-			if base := filepath.Base(m[1]); !files[base] {
+			if !files[m[1]] {
 				t.Errorf("%s names the file %s, which does not exist; name its successor", name, m[1])
 			}
 		}
@@ -220,5 +220,53 @@ func TestSectionsOfTheRFCsNameFilesAndTests(t *testing.T) {
 	}
 	if rows < 40 {
 		t.Errorf("docs/rfc9111.md: %d rows were found", rows)
+	}
+}
+
+// A row of docs/security.md names where a promise is kept (files, packages or folders that exist, and what is declared
+// in them) and at least one test.
+func TestPromisesNameWhereTheyAreKeptAndTested(t *testing.T) {
+	text, err := os.ReadFile("docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`([\\w./]+)`")
+	rows := 0
+	_, promises, _ := strings.Cut(string(text), "\n## Who may ask\n") // above it stands who attacks
+	for line := range strings.Lines(promises) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if len(cells) != 3 || !strings.HasPrefix(line, "| ") || strings.Contains(cells[2], "tested by") {
+			continue
+		}
+		rows++
+		if !namedTest.MatchString(cells[2]) && !namedFile.MatchString(cells[2]) {
+			t.Errorf("docs/security.md: no test holds this: %s", line)
+		}
+		var source strings.Builder // of the places
+		var declared []string
+		for _, m := range named.FindAllStringSubmatch(cells[1], -1) {
+			info, err := os.Stat(m[1])
+			switch {
+			case err != nil && !strings.Contains(m[1], "/"):
+				declared = append(declared, m[1][strings.LastIndexByte(m[1], '.')+1:])
+			case err != nil:
+				t.Errorf("docs/security.md: %v", err)
+			case !info.IsDir():
+				file, err := os.ReadFile(m[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				source.Write(file)
+			}
+		}
+		for _, name := range declared {
+			at := regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const |\t)` + name + `\b`)
+			if !at.MatchString(source.String()) {
+				t.Errorf("docs/security.md: %s is not declared where this says: %s", name, line)
+			}
+		}
+	}
+	if rows < 60 {
+		t.Errorf("docs/security.md: %d rows were found", rows)
 	}
 }

@@ -34,7 +34,7 @@ var Rules = []any{
 type Cleaner struct {
 	sheet    *css.Sheet
 	reported reporter
-	total    int             // bytes of text below the body
+	total    int             // bytes of text below the body, without scripts and the like
 	controls map[string]bool // ids of what a control of the page opens: panels of tabs, folded sections
 	gone     []*html.Node    // elements to remove after the walk, because selectors refer to neighbours
 	covers   int             // elements for which a box that covers others was looked for
@@ -69,7 +69,9 @@ func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	for d := range body.Descendants() {
 		guard.Check(ctx)
 		if d.Type == html.TextNode {
-			w.total += len(d.Data)
+			if !neverText[d.Parent.DataAtom] {
+				w.total += len(d.Data)
+			}
 			continue
 		}
 		w.control(d)
