@@ -17,7 +17,7 @@ type framedConn struct {
 	// the next read for net/http ends after parkTime
 	parks bool
 	scan  scan
-	bad   error // what was wrong; every read fails from then on
+	bad   atomic.Pointer[error] // what was wrong; every read fails from then on
 	out   gathering
 	pace  *pace.Pace // of the writes to the client
 	fast  fast
@@ -39,8 +39,8 @@ func (s *serving) framed(c net.Conn) *framedConn {
 }
 
 func (c *framedConn) Read(p []byte) (int, error) {
-	if c.bad != nil {
-		return 0, c.bad
+	if bad := c.bad.Load(); bad != nil {
+		return 0, *bad
 	}
 	n, err := c.readUnanswered(p)
 	if c.idle.Swap(false) && c.scan.state == inUpgrade {
@@ -48,7 +48,7 @@ func (c *framedConn) Read(p []byte) (int, error) {
 	}
 	good, bad := c.scan.read(p[:n])
 	if bad != nil {
-		c.bad = bad
+		c.bad.Store(&bad)
 		if good == 0 {
 			return 0, bad
 		}

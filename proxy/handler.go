@@ -414,9 +414,16 @@ func (p *Proxy) head(req *http.Request) (*http.Response, error) {
 	return p.o.Client.RoundTrip(req) // an API may be slow
 }
 
-// fail refuses a request after an error of the origin. It aborts the response if the client has gone.
+// fail refuses a request after an error of the origin, or of its own body. It aborts the response if the client has
+// gone.
 func (x *exchange) fail(u *url.URL, err error) {
 	if x.r.Context().Err() != nil {
+		if x.conn != nil {
+			if bad := x.conn.bad.Load(); bad != nil { // net/http takes it for a client that has gone
+				x.refuse(badRequest(fmt.Sprintf("The request's body is malformed: %v.", *bad)))
+				return
+			}
+		}
 		x.rec.Status, x.rec.Error, x.cut = statusGone, journal.Gone, true
 		panic(http.ErrAbortHandler)
 	}

@@ -104,6 +104,23 @@ func TestMalformedRequestsAreAnswered400AndTheConnectionCloses(t *testing.T) {
 	}
 }
 
+// What is wrong with a body is found when the request is under way: it is answered, too, and told as it is.
+func TestMalformedBodiesAreAnswered400(t *testing.T) {
+	b := newBench(t, origins{"a.test:80": plainOrigin(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // it breaks off
+	})}, nil)
+	for _, body := range []string{
+		"0\r\n\n", "zz\r\n", "-1\r\n", "5\r\nhelloXX0\r\n\r\n", "0\r\nA : b\r\n\r\n", "0\r\n b\r\n\r\n",
+		"5;a\rb\r\nhello\r\n0\r\n\r\n", "0\r\n\r\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5 \nhello\r\n0\r\n\r\n",
+		"+5\r\nhello\r\n0\r\n\r\n", "100000000\r\n", ";a\r\n", "5\r\nhello\n0\r\n\r\n",
+	} {
+		got := raw(t, b.dial(), "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n"+body)
+		if !strings.HasPrefix(got, "HTTP/1.1 400 ") || !strings.Contains(got, "body is malformed") {
+			t.Errorf("%q: %.200q, want 400", body, got)
+		}
+	}
+}
+
 func TestTraceIsRefused(t *testing.T) {
 	b := newBench(t, origins{"a.test:80": plainOrigin(t, say)}, nil)
 	resp, _ := b.do(http.MethodTrace, "http://a.test/", nil)

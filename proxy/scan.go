@@ -308,6 +308,9 @@ func (s *scan) inChunked(c byte) error {
 		}
 	case s.state == inTrailer:
 		h := &s.head
+		if s.n == 0 && (c == ' ' || c == '\t') {
+			return errFold
+		}
 		if c == ':' && !h.colon {
 			if s.n == 0 || h.last == ' ' || h.last == '\t' {
 				return errTrailer
@@ -328,6 +331,8 @@ func (s *scan) endChunkLine() error {
 	case s.state == inTrailer && s.n == 0:
 		*s = scan{}
 		return nil
+	case s.state == inTrailer && !s.head.colon:
+		return errTrailer
 	case s.state == inTrailer:
 	case s.n == 0:
 		return errChunk
