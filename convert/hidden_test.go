@@ -83,6 +83,7 @@ func TestPageHiddenUntilItsScriptRunsIsKept(t *testing.T) {
 		"<style>#app{visibility:hidden}</style><nav>Menu of the page</nav><div id=app>%s</div>",
 		"<style>body{visibility:hidden}</style><body>%s", "<body style='visibility:hidden'>%s",
 		"<style>.js body{opacity:0} .w{opacity:0}</style><div class=w>%s</div>",
+		"<html data-wf-page=1><body><div>" + strings.Repeat("go ", 26) + "</div><div style='opacity:0'>%s</div>",
 		"<main style='opacity:0'>%s</main><script type='application/json'>" + strings.Repeat("{} ", 5000) + "</script>",
 	} {
 		res := convertPage(t, fmt.Sprintf(html, fmt.Sprintf(around, "")), convert.Options{})

@@ -26,8 +26,8 @@ const mostLost = .005
 
 // TestVisibleTextOfTheCorpusIsKept shows each page of a corpus to a browser, without scripts and without a network, and
 // looks for every sentence of its innerText in the markdown of the whole page. A sentence has four words or more; what
-// controls say is none. Style sheets that lie elsewhere are missing, so that some menus are seen that a reader does not
-// see.
+// controls and dialogs say is none, nor what the page says to be for the eye alone. Style sheets that lie elsewhere are
+// missing, so that some menus are seen that a reader does not see.
 func TestVisibleTextOfTheCorpusIsKept(t *testing.T) {
 	dir := os.Getenv("READTHRU_CORPUS")
 	if dir == "" {
@@ -111,8 +111,9 @@ func shownTexts(t *testing.T, browser *render.Browser, pages [][]byte) (texts []
 		onload = () => {
 			for (const frame of document.querySelectorAll('iframe')) {
 				const out = document.createElement('pre'), body = frame.contentDocument.body
-				for (const control of frame.contentDocument.querySelectorAll('button, select, textarea, [role=button], dialog')) {
-					control.remove()
+				const aside = 'button, select, textarea, dialog, [role=button], [role=dialog], [aria-hidden=true]'
+				for (const e of frame.contentDocument.querySelectorAll(aside)) {
+					e.remove()
 				}
 				out.textContent = 'TEXT' + ' BEGINS' + (body ? body.innerText : '') + 'TEXT' + ' ENDS'
 				frame.replaceWith(out)

@@ -70,7 +70,7 @@ func prose(n *html.Node) bool {
 }
 
 // isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and
-// next to nothing is said outside it but navigation.
+// next to nothing is said outside it but navigation, or the page's builder is known to show pages so.
 func (w *Cleaner) isPage(n *html.Node) bool {
 	if w.part {
 		return w.kept
@@ -104,9 +104,13 @@ func (w *Cleaner) isPage(n *html.Node) bool {
 		top = top.Parent
 	}
 	walk(top)
-	w.kept = w.kept || said < saidOutside
-	return said < saidOutside
+	is := said < saidOutside || top.Parent != nil && dom.HasAttr(top.Parent, webflow)
+	w.kept = w.kept || is
+	return is
 }
+
+// webflow is an attribute of the root of pages whose builder has scripts show them, with menus that are made of div.
+const webflow = "data-wf-page"
 
 // entrances are names by which scripts find what they let appear while the reader scrolls.
 var entrances = map[string]bool{
