@@ -164,8 +164,8 @@ func (d *daemon) awaitVisit(ctx context.Context, path string) error {
 	return fmt.Errorf("the visit of %s is not told", path)
 }
 
-// buildShifted builds the program with a clock that is off by as many seconds as a file named in the environment says. Go
-// asks the kernel for the time without a system call, so that no supervisor can answer in its place.
+// buildShifted builds the program with a clock that is off by as many seconds as a file says, which the environment
+// names. Go asks the kernel for the time without a system call, so that no supervisor can answer in its place.
 func buildShifted(ctx context.Context, dir string) (string, error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
