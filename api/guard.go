@@ -86,6 +86,24 @@ func (g *guard) knows(r *http.Request) (known bool, wait time.Duration) {
 	return false, max(wait, 0)
 }
 
+// takes reports whether a token that somebody typed is ours, or how long to wait if it did not look.
+func (g *guard) takes(r *http.Request, token string) (right bool, wait time.Duration) {
+	guarded, network, now := g.guesses != nil && !fromOurUser(r), guess.Network(r.RemoteAddr), time.Now()
+	if guarded {
+		if wait = g.guesses.Locked(tokenSecret, network, now); wait > 0 {
+			return false, wait
+		}
+	}
+	right = g.shows([]string{"Bearer " + token})
+	switch {
+	case guarded && right:
+		g.guesses.Right(tokenSecret, network)
+	case guarded:
+		g.guesses.Wrong(tokenSecret, network, now)
+	}
+	return right, 0
+}
+
 // shows reports whether the one Authorization field carries the token. The comparison takes the same time for every
 // token of one length.
 func (g *guard) shows(fields []string) bool {

@@ -160,10 +160,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.use.open.Add(-1)
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	page := s.isPage(r)
+	entry := r.URL.Path == "/signin"
+	page := s.isPage(r) || entry && r.Method == http.MethodPost && isOwnForm(r)
 	h.Set("Content-Security-Policy", policyOf(page))
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Referrer-Policy", referrerOf(page))
+	h.Set("Referrer-Policy", referrerOf(page || entry || wantsPage(r)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	known, e := s.guard.check(r, s.open[r.URL.Path] || page && strings.HasPrefix(r.URL.Path, "/assets/"), page)
 	if e != nil {
@@ -173,8 +174,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if e.Status == http.StatusUnauthorized {
 			h.Set("WWW-Authenticate", `Bearer realm="readthru"`)
-			if wantsPage(r) {
-				_ = s.showSignin(w, e.Status, "") // an error is a client that has gone
+			if wantsPage(r) || page && isOwnForm(r) {
+				s.turnAway(w, r, e)
 				return
 			}
 		}
@@ -183,6 +184,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if known {
 		r = asKnown(r)
+	}
+	if page && entry {
+		s.signInByToken(w, r)
+		return
 	}
 	if page {
 		s.pages.ServeHTTP(w, r)

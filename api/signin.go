@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"readthru/guess"
 )
 
 // SigninRequest asks for a link that signs a browser in. Page is where the browser goes then, a path of this server.
@@ -93,6 +95,13 @@ func (b *browsers) use(code string) (browser, page string, ok bool) {
 	return issue(b.signed, maxBrowsers, ticket{ends: time.Now().Add(browserLife)}), t.page, true
 }
 
+// enter returns the code of a browser that is signed in.
+func (b *browsers) enter() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return issue(b.signed, maxBrowsers, ticket{ends: time.Now().Add(browserLife)})
+}
+
 // know reports whether a request is from a browser that signed in.
 func (b *browsers) know(r *http.Request) bool {
 	cookies := r.CookiesNamed(cookieName(r))
@@ -114,51 +123,110 @@ func cookieName(r *http.Request) string {
 // createLink returns a link that signs a browser in.
 func (s *Server) createLink(_ context.Context, r SigninRequest) (*SigninLink, error) {
 	page := cmp.Or(r.Page, "/")
-	u, err := url.Parse(page)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(page, "/") || strings.HasPrefix(page, "//") ||
-		strings.Contains(page, `\`) {
+	if !isOwnPath(page) {
 		return nil, problem(http.StatusBadRequest, "page is not a path of this server")
 	}
 	code := s.guard.browsers.link(page)
 	return &SigninLink{Path: "/signin?code=" + code, ExpiresS: int(linkLife / time.Second)}, nil
 }
 
+// isOwnPath reports whether a browser that is sent to page stays at this server.
+func isOwnPath(page string) bool {
+	u, err := url.Parse(page)
+	return err == nil && !u.IsAbs() && u.Host == "" && strings.HasPrefix(page, "/") && !strings.HasPrefix(page, "//") &&
+		!strings.Contains(page, `\`)
+}
+
 // serveSignin signs the browser in that follows a link. Without a link it says how to get one.
 func (s *Server) serveSignin(w http.ResponseWriter, r *http.Request, q signinQuery) error {
 	if q.Code == "" || r.Method != http.MethodGet || r.Header.Get("Sec-Purpose") != "" { // a browser that only looks ahead
-		return s.showSignin(w, http.StatusOK, "")
+		return s.showSignin(w, http.StatusOK, signinView{})
 	}
 	code, page, ok := s.guard.browsers.use(q.Code)
 	if !ok {
-		return s.showSignin(w, http.StatusForbidden, "This link was used before, or is older than a minute.")
+		return s.showSignin(w, http.StatusForbidden, signinView{
+			Remark: "This link was used before, or is older than a minute.",
+		})
 	}
+	letIn(w, r, code, page)
+	return nil
+}
+
+// signInByToken signs the browser in that sends the form with the token.
+func (s *Server) signInByToken(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	v, status := signinView{Page: "/"}, http.StatusForbidden
+	if err := r.ParseForm(); err == nil && isOwnPath(r.PostForm.Get("page")) {
+		v.Page = r.PostForm.Get("page")
+	}
+	switch right, wait := s.guard.takes(r, strings.TrimSpace(r.PostForm.Get("token"))); {
+	case right:
+		letIn(w, r, s.guard.browsers.enter(), v.Page)
+		return
+	case wait > 0:
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", guess.RetryAfter(wait))
+		v.Remark = "Too many wrong tokens: try again in " + guess.RetryAfter(wait) + " s. Until then none is checked."
+	default:
+		v.Remark = "This is not the token."
+	}
+	_ = s.showSignin(w, status, v) // an error is a client that has gone
+}
+
+// letIn gives a browser the cookie of one that is signed in, and leads it to a page.
+func letIn(w http.ResponseWriter, r *http.Request, code, page string) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r), Value: code, Path: "/", MaxAge: int(browserLife / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	})
 	w.Header().Set("Location", page)
 	w.WriteHeader(http.StatusSeeOther)
-	return nil
 }
 
 // signinPage tells people what to do. It is open to all, and says nothing about this server.
 var signinPage = template.Must(template.New("signin").Parse(`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>readthru: sign in</title></head>
-<body>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>readthru: sign in</title>
+<link rel="stylesheet" href="/assets/style.css"></head>
+<body class="signin"><main>
 <h1>Sign in</h1>
-{{if .}}<p><strong>{{.}}</strong></p>
+{{with .Remark}}<p class="note warn" role="alert">{{.}}</p>
 {{end}}<p>readthru answers the user it runs as. In a terminal of that user, run</p>
-<pre>readthru open</pre>
+<pre class="curl" tabindex="0">readthru open</pre>
 <p>It opens this page signed in, and prints a link that works once for another browser.</p>
-</body>
+<form method="post" action="/signin"><input type="hidden" name="page" value="{{.Page}}">
+<label for="token">Or with what <code>readthru token</code> prints</label>
+<div class="acts"><input id="token" name="token" type="password" required autocomplete="off">
+<button>Sign in</button></div></form>
+</main></body>
 </html>
 `))
 
-func (s *Server) showSignin(w http.ResponseWriter, status int, remark string) error {
+// signinView is what the page says: why somebody must sign in, and where the browser goes then.
+type signinView struct{ Remark, Page string }
+
+func (s *Server) showSignin(w http.ResponseWriter, status int, v signinView) error {
+	v.Page = cmp.Or(v.Page, "/")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", policyOf(true)) // its form, also in place of what is no page
 	w.WriteHeader(status)
-	return signinPage.Execute(w, remark)
+	return signinPage.Execute(w, v)
+}
+
+// turnAway shows the page that signs in to somebody who asked for a page of the dashboard, or sent a form of one.
+func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, e *Error) {
+	var v signinView
+	if wantsPage(r) {
+		v.Page = r.URL.RequestURI()
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		v.Remark = "You were signed out, so nothing was done. Sign in, and do it again."
+	case len(r.CookiesNamed(cookieName(r))) > 0:
+		v.Remark = "You were signed out: the daemon was started again, or twelve hours have passed."
+	}
+	_ = s.showSignin(w, e.Status, v) // an error is a client that has gone
 }
 
 // wantsPage reports whether a person waits for the answer to a request.
