@@ -80,6 +80,37 @@ func benchGet(b *testing.B, chill bool) {
 func BenchmarkGetHot(b *testing.B)  { benchGet(b, false) }
 func BenchmarkGetCold(b *testing.B) { benchGet(b, true) }
 
+// BenchmarkLookupCold looks up pages of which nothing is held in memory decoded.
+func BenchmarkLookupCold(b *testing.B) {
+	s := openStore(b, store.Options{})
+	const n = 2000
+	for i := range n {
+		url, md := fmt.Sprint("https://a.test/", i), []byte(benchContent(i)[:8_000])
+		r := put(b, s, response(url), fmt.Sprint(i)+benchContent(i))
+		putPage(b, s, url, string(md))
+		if err := s.PutRendition(&store.Rendition{
+			Source: r.Body, Recipe: "recipe", Markdown: md, From: page.Local, Title: url, FinalURL: url,
+		}); err != nil {
+			b.Fatal(err)
+		}
+		s.AddVisit(page.KeyOf(url), store.Visit{URL: url, Source: page.Local})
+	}
+	flush(b, s)
+	for i := 0; b.Loop(); i++ {
+		if i%200 == 0 {
+			s.Chill()
+		}
+		url := fmt.Sprint("https://a.test/", i*7%n)
+		found := s.Lookup(store.Query{
+			URI: url, Host: "a.test", Page: page.KeyOf(url),
+			Recipes: func(*store.Response) (ofPage, ofBody string) { return "page", "recipe" },
+		})
+		if found.Page == nil || found.OfBody == nil {
+			b.Fatalf("%+v", found)
+		}
+	}
+}
+
 func BenchmarkAddVisit(b *testing.B) {
 	s := openStore(b, store.Options{})
 	for i := 0; b.Loop(); i++ {

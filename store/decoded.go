@@ -1,7 +1,5 @@
 package store
 
-import "encoding/json"
-
 // decoded keeps records that are read with every request as the values they stand for, and which of them are not there.
 // A write to a key takes it out; so what it says is what [kv.get] would.
 type decoded struct{ *weighed[string, any] }
@@ -26,7 +24,7 @@ func decode[T any](k *kv, key string) (*T, error) {
 	record := new(T)
 	value, err := k.get(key)
 	if err == nil {
-		if json.Unmarshal(value, record) != nil {
+		if !unmarshal(value, record) {
 			k.damaged.Add(1)
 			return nil, ErrNotFound
 		}

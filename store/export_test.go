@@ -50,6 +50,7 @@ func (s *Store) Keys(prefix string) (keys []string) {
 // PutRaw writes bytes as the record of a key, without the engine or its reader noticing.
 func (s *Store) PutRaw(key string, record []byte) error {
 	txn := s.kv.db.NewTransaction(true)
+	defer s.kv.reading.renew()
 	defer txn.Discard()
 	if err := txn.Set([]byte(key), record); err != nil {
 		return err

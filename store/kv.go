@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +41,7 @@ type kv struct {
 	failing string // the last write's error; empty if it went well
 	checked int64  // when a caller last looked whether that is over, Unix seconds
 
+	reading          shared
 	decoded          decoded
 	dropped, damaged atomic.Int64
 	onDrop           func()           // called by the writer after it gave up accepted writes
@@ -139,9 +139,55 @@ func (k *kv) get(key string) ([]byte, error) {
 
 // read returns a value from the disk.
 func (k *kv) read(key string) ([]byte, error) {
-	txn := k.db.NewTransaction(false)
-	defer txn.Discard()
-	return k.readIn(txn, key)
+	r := k.reading.begin(k.db)
+	defer k.reading.end(r)
+	return k.readIn(r.txn, key)
+}
+
+// shared is the transaction that reads of single records share until something is written: to begin and end one costs
+// as much as to read a record.
+type shared struct {
+	mu  sync.Mutex
+	now *snapshot // nil: the next reader begins one
+}
+
+// snapshot is what is on disk as of a moment.
+type snapshot struct {
+	txn   *badger.Txn
+	users int
+	old   bool // it ends with its last user
+}
+
+// begin returns a snapshot with everything that was committed before the last call of renew, until end.
+func (s *shared) begin(db *badger.DB) *snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil {
+		s.now = &snapshot{txn: db.NewTransaction(false)}
+	}
+	s.now.users++
+	return s.now
+}
+
+func (s *shared) end(r *snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.users--; r.old && r.users == 0 {
+		r.txn.Discard()
+	}
+}
+
+// renew lets no later reader have the present snapshot. It is called after each commit, before anybody may rely on it.
+func (s *shared) renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil {
+		return
+	}
+	if s.now.old = true; s.now.users == 0 {
+		s.now.txn.Discard()
+	}
+	s.now = nil
 }
 
 // readIn is read as of a transaction's start. The engine may panic on a damaged file.
@@ -206,7 +252,7 @@ func (k *kv) getJSON(b *batch, key string, v any) error {
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(value, v) != nil {
+	if !unmarshal(value, v) {
 		k.damaged.Add(1)
 		return ErrNotFound
 	}
@@ -374,6 +420,7 @@ func (k *kv) close() error {
 	k.w.stop()
 	k.syncer.stop()
 	k.readers.Wait()
+	k.reading.renew()
 	err := k.closeEngine()
 	if err == nil {
 		err = os.WriteFile(filepath.Join(k.dir, cleanName), nil, 0o600)

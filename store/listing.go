@@ -194,7 +194,7 @@ func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 	if host == "" {
 		s.kv.walk(scan{prefix: "p/"}, func(key string, value []byte) bool {
 			var record pageRecord
-			if json.Unmarshal(value, &record) == nil {
+			if unmarshal(value, &record) {
 				f(page.Key([]byte(key[len("p/"):])), &record)
 			}
 			return true

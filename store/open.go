@@ -30,8 +30,8 @@ const (
 // schemaVersion is what this program writes, oldestReader the oldest version that can read it. Raise the second only
 // for a change that an older program would misread.
 const (
-	schemaVersion = 1
-	oldestReader  = 1
+	schemaVersion = 2 // pages and renditions are packed
+	oldestReader  = 2
 )
 
 type schema struct {
@@ -256,7 +256,10 @@ func badgerOptions(dir string, memory int64, log *slog.Logger, unreadable *atomi
 func (s *Store) readStart(db *badger.DB, fresh bool) error {
 	k := s.kv
 	k.db = db
-	defer func() { k.db = nil }() // nothing else may use it until the writer runs
+	defer func() { // nothing else may use it until the writer runs
+		k.reading.renew()
+		k.db = nil
+	}()
 	head, err := openHead(filepath.Join(k.dir, headName))
 	if err != nil {
 		return err
@@ -279,22 +282,15 @@ func (s *Store) readStart(db *badger.DB, fresh bool) error {
 	return nil
 }
 
-// checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. Seq is the newest job that was
-// ever synced in the store's directory.
+// checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. That of an older program is
+// raised: from now on it may misread what it finds. Seq is the newest job that was ever synced in the store's directory.
 func checkSchema(k *kv, fresh bool, seq uint64) error {
 	value, err := k.read(schemaKey)
 	if err != nil {
 		if !fresh && !empty(k) {
 			return errors.New("the schema record is unreadable")
 		}
-		return k.db.Update(func(txn *badger.Txn) error {
-			nothing := totals{Seq: seq}
-			if err := txn.Set([]byte(totalsKey), k.seal.seal(totalsKey, nothing.encode())); err != nil {
-				return err
-			}
-			value := encodeJSON(schema{schemaVersion, oldestReader})
-			return txn.Set([]byte(schemaKey), k.seal.seal(schemaKey, value))
-		})
+		return writeSchema(k, &totals{Seq: seq})
 	}
 	var found schema
 	if err := json.Unmarshal(value, &found); err != nil {
@@ -304,7 +300,23 @@ func checkSchema(k *kv, fresh bool, seq uint64) error {
 		return fmt.Errorf("open store %s: %w: schema %d, readable from %d on, this is %d", k.dir, ErrNewer, found.Version,
 			found.OldestReader, schemaVersion)
 	}
+	if found.Version < schemaVersion {
+		return writeSchema(k, nil)
+	}
 	return nil
+}
+
+// writeSchema writes the schema of what this program writes, and totals unless they are nil.
+func writeSchema(k *kv, t *totals) error {
+	defer k.reading.renew()
+	return k.db.Update(func(txn *badger.Txn) error {
+		if t != nil {
+			if err := txn.Set([]byte(totalsKey), k.seal.seal(totalsKey, t.encode())); err != nil {
+				return err
+			}
+		}
+		return txn.Set([]byte(schemaKey), k.seal.seal(schemaKey, encodeJSON(schema{schemaVersion, oldestReader})))
+	})
 }
 
 // empty reports whether the engine holds no record at all, as after a first start that was killed at once.

@@ -89,7 +89,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	} else {
 		before = s.repair(b, k, c, now)
 	}
-	b.set(pageKey(k), encodeJSON(record))
+	b.set(pageKey(k), encodePacked(&record))
 	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
 		return false, err
 	}
@@ -160,7 +160,7 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 		return err
 	}
 	record.Page.Error = &e
-	b.set(pageKey(k), encodeJSON(record))
+	b.set(pageKey(k), encodePacked(&record))
 	return s.kv.apply(b)
 }
 

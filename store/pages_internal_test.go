@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -94,6 +95,65 @@ func membersOf(t *testing.T, v any) (members map[string]json.RawMessage) {
 		t.Fatal(err)
 	}
 	return members
+}
+
+func TestPackedRecordsKeepEachField(t *testing.T) {
+	p := pageRecord{Source: Sum{1, 2}, Job: 1 << 60, Edition: 3}
+	p.Page = filledPage(t).Record
+	p.Page.FetchedAt = time.Date(9999, 12, 31, 23, 59, 59, 999, time.UTC) // an origin's word
+	fillNumbers(&p.Page.Info)
+	p.Page.GitHub.Owner, p.Page.Error.Kind = "owner", "http"
+	var got pageRecord
+	if !unmarshal(encodePacked(&p), &got) {
+		t.Fatal("a page's record does not decode")
+	}
+	if diff := cmp.Diff(p, got); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+	if n := reflect.TypeFor[pageRecord]().NumField(); n != 4 {
+		t.Errorf("a page's record has %d fields, want 4: is each packed?", n)
+	}
+	r := renditionRecord{Body: Sum{3}}
+	fillNumbers(&r.Rendition)
+	r.Source, r.Recipe, r.From, r.Title, r.Description = Sum{4}, "r", page.Local, "t", "d"
+	r.CanonicalURL, r.PageType, r.Meta, r.Warnings = "c", "p", page.Meta{"a": "b", "c": ""}, []string{"w", ""}
+	r.Expires, r.Fresh, r.FetchedAt = p.Page.CreatedAt, p.Page.FetchedAt, time.Unix(-1, 5).UTC()
+	r.FinalURL, r.Rendered, r.Validator, r.ContentHash, r.Excerpt = "f", true, "v", "h", "e"
+	r.Readme, r.SymbolMap = Span{1, 2}, Span{3, 4}
+	for i, f := range reflect.VisibleFields(reflect.TypeFor[Rendition]()) {
+		if f.Name != "Markdown" && reflect.ValueOf(r.Rendition).Field(i).IsZero() {
+			t.Errorf("field %s is not tried", f.Name)
+		}
+	}
+	var again renditionRecord
+	if !unmarshal(encodePacked(&r), &again) {
+		t.Fatal("a rendition's record does not decode")
+	}
+	if diff := cmp.Diff(r, again); diff != "" {
+		t.Errorf("rendition (-want +got):\n%s", diff)
+	}
+	var empty pageRecord
+	if !unmarshal(encodePacked(&pageRecord{}), &empty) || !reflect.DeepEqual(empty, pageRecord{}) {
+		t.Errorf("an empty record becomes %+v", empty)
+	}
+	for n := range encodePacked(&p) {
+		if unmarshal(encodePacked(&p)[:n], &pageRecord{}) {
+			t.Errorf("the first %d bytes are a record", n)
+		}
+	}
+}
+
+// fillNumbers gives each number and text of a struct a value of its own.
+func fillNumbers(v any) {
+	s := reflect.ValueOf(v).Elem()
+	for i := range s.NumField() {
+		switch f := s.Field(i); {
+		case f.CanInt():
+			f.SetInt(int64(i) + 1)
+		case f.Kind() == reflect.String:
+			f.SetString(fmt.Sprint("text ", i))
+		}
+	}
 }
 
 // filledPage returns a page without a zero field.

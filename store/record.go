@@ -24,8 +24,10 @@ const (
 
 	hashSize = 8
 
-	// minCompress is the smallest value worth compressing, in bytes.
-	minCompress = 256
+	// minCompress is the smallest value worth compressing, in bytes; minCompressHead is that of the records that a hit
+	// reads beside what it sends: to decompress one takes longer than to find it.
+	minCompress     = 256
+	minCompressHead = 2 << 10
 
 	// maxRecord is the largest value, in bytes. The engine moves values of 1 MiB out of the tree into a log that it never
 	// reclaims; with room for the header, values must stay below.
@@ -67,16 +69,26 @@ func (s *sealer) seal(key string, value []byte) []byte {
 	n := hashSize + 1 + binary.PutUvarint(head[hashSize+1:], uint64(len(value)))
 	record := make([]byte, n, n+len(value)+16)
 	copy(record, head[:n])
-	if len(value) >= minCompress {
+	least := compressedFrom(key)
+	if len(value) >= least {
 		record[hashSize] = codingZstd
 		record = s.enc.EncodeAll(value, record)
 	}
-	if len(value) < minCompress || len(record)-n >= len(value) {
+	if len(value) < least || len(record)-n >= len(value) {
 		record[hashSize] = codingPlain
 		record = append(record[:n], value...)
 	}
 	binary.BigEndian.PutUint64(record, recordHash(key, record[hashSize:]))
 	return record
+}
+
+// compressedFrom returns from which length on values of a key are compressed.
+func compressedFrom(key string) int {
+	switch class(key) {
+	case "u", "e", "p", "r", "rp":
+		return minCompressHead
+	}
+	return minCompress
 }
 
 // open verifies a record and returns its value in memory of its own. Any error is errDamaged.

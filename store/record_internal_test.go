@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"readthru/page"
 )
 
 func FuzzRecordsOfForeignBytes(f *testing.F) {
@@ -18,6 +20,8 @@ func FuzzRecordsOfForeignBytes(f *testing.F) {
 	}
 	f.Add("e/key", r.encode())
 	f.Add("d/key", manifest{Length: 9, Refs: 1}.encode())
+	f.Add("p/key", encodePacked(&pageRecord{Page: page.Record{URL: "https://a.test/", Meta: page.Meta{"lang": "en"}}}))
+	f.Add("r/key", encodePacked(&renditionRecord{Rendition{Recipe: "x", Warnings: []string{"thin"}}, Sum{1}}))
 	f.Add("u/key", (&variants{URL: "https://a.test/", IDs: []EntryID{{1}}}).encode())
 	f.Add("b/key", bytes.Repeat([]byte("a body "), 100))
 	f.Fuzz(func(t *testing.T, key string, b []byte) {
@@ -31,6 +35,14 @@ func FuzzRecordsOfForeignBytes(f *testing.F) {
 			if _, ok := decodeVariants(v.encode()); !ok {
 				t.Errorf("%+v does not decode again", v)
 			}
+		}
+		var p pageRecord
+		if len(b) > 0 && b[0] == packedForm && unmarshal(b, &p) && !unmarshal(encodePacked(&p), &pageRecord{}) {
+			t.Errorf("%+v does not decode again", p)
+		}
+		var r renditionRecord
+		if len(b) > 0 && b[0] == packedForm && unmarshal(b, &r) && !unmarshal(encodePacked(&r), &renditionRecord{}) {
+			t.Errorf("%+v does not decode again", r)
 		}
 		decodeManifest(b)
 		decodeTally(b)

@@ -96,7 +96,9 @@ func (r *Records) Apply(changes ...Change) error {
 	if room := k.room(); room == roomForNone || room == roomToForget && !forgets {
 		return fmt.Errorf("store records: disk nearly full: %w", ErrFull)
 	}
-	if err := r.commit(changes); err != nil {
+	err := r.commit(changes)
+	k.reading.renew()
+	if err != nil {
 		k.fail(err)
 		return fmt.Errorf("store records: %w", err)
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"time"
 
 	"readthru/page"
@@ -144,7 +143,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 	if old, err := s.kv.get(key); err == nil && s.dropRendition(b, key, old, now) {
 		dead = append(dead, renditionBody(old))
 	}
-	b.set(key, encodeJSON(renditionRecord{kept, c.sum}))
+	b.set(key, encodePacked(&renditionRecord{kept, c.sum}))
 	index(b, now)
 	if err := s.kv.apply(append(before, b)...); err != nil {
 		return err
@@ -158,7 +157,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 func (s *Store) dropRendition(b *batch, key string, record []byte, now time.Time) (last bool) {
 	b.del(key)
 	var r renditionRecord
-	if json.Unmarshal(record, &r) != nil {
+	if !unmarshal(record, &r) {
 		return false
 	}
 	if key[:2] == "rp" && !r.Expires.IsZero() {
@@ -169,7 +168,9 @@ func (s *Store) dropRendition(b *batch, key string, record []byte, now time.Time
 
 // renditionBody returns the markdown's hash from a rendition's record.
 func renditionBody(record []byte) Sum {
-	var r struct{ Body Sum }
-	_ = json.Unmarshal(record, &r) // a record that is no JSON has no body
+	var r renditionRecord
+	if !unmarshal(record, &r) {
+		return Sum{} // it has none
+	}
 	return r.Body
 }

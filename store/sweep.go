@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -129,8 +128,8 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 		b.del(key)
 		var dead []Sum
 		if value, getErr := s.kv.get(rendition); getErr == nil {
-			var r Rendition
-			if json.Unmarshal(value, &r) == nil && !r.Expires.IsZero() &&
+			var r renditionRecord
+			if unmarshal(value, &r) && !r.Expires.IsZero() &&
 				pageRenditionExpiryKey(expiryHour(r.Expires), rendition) == key {
 				if s.dropRendition(b, rendition, value, now) {
 					dead = append(dead, renditionBody(value))

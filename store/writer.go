@@ -258,6 +258,7 @@ func (k *kv) commitNow() {
 		k.drop(batches, fmt.Errorf("commit: %w", err))
 		return
 	}
+	k.reading.renew() // before what was queued is taken out of the overlay
 	w.durable = after
 	k.syncer.committed(after.Seq)
 	k.mu.Lock()
