@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"readthru/journal"
 )
 
 // metricsHandler serves the counters of [Stats], from a registry of our own. Labels come from closed sets: never a host
@@ -34,7 +36,21 @@ var (
 		"Deliveries of pages to readers, by source of the markdown.", []string{"source"}, nil)
 	tokensDesc = prometheus.NewDesc("readthru_tokens_total",
 		"Tokens of the HTML and of the markdown delivered in its place.", []string{"form"}, nil)
-	sentDesc = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
+	buildDesc = prometheus.NewDesc("readthru_build_info", "The version that runs; always 1.", []string{"version"}, nil)
+	tookDesc  = prometheus.NewDesc("readthru_request_duration_seconds",
+		"Requests through the proxy with what they took, by outcome, each counted once.", []string{"outcome"}, nil)
+	flowDesc = prometheus.NewDesc("readthru_content_bytes_total",
+		"Bytes of the proxy's requests: in from origins, out to clients, saved where the store answered.",
+		[]string{"direction"}, nil)
+	savedDesc = prometheus.NewDesc("readthru_origin_seconds_saved_total",
+		"Time that origins took for what was answered from the store.", nil, nil)
+	queuedDesc = prometheus.NewDesc("readthru_queue_depth", "What waits: pages to index, bytes to write, jobs that run.",
+		[]string{"queue"}, nil)
+	renderedDesc = prometheus.NewDesc("readthru_renders_total", "Pages in the browser, by outcome.",
+		[]string{"outcome"}, nil)
+	switchDesc = prometheus.NewDesc("readthru_switch", "1 while it is on.", []string{"switch"}, nil)
+	storeDesc  = prometheus.NewDesc("readthru_store_writable", "1 unless the store takes no writes.", nil, nil)
+	sentDesc   = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
 )
 
 // Describe names every metric.
@@ -42,6 +58,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		requestsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
+		buildDesc, tookDesc, flowDesc, savedDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
 	} {
 		ch <- d
 	}
@@ -57,9 +74,34 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	counter := func(d *prometheus.Desc, n int64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
 	}
-	gauge := func(d *prometheus.Desc, n int64) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n))
+	gauge := func(d *prometheus.Desc, n int64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), labels...)
 	}
+	gauge(buildDesc, 1, st.Version)
+	told := c.s.o.Journal.Sums()
+	for outcome, d := range told.Durations {
+		under, sum := map[float64]uint64{}, uint64(0)
+		for i, limit := range journal.Limits {
+			sum += uint64(d.Under[i])
+			under[limit.Seconds()] = sum
+		}
+		ch <- prometheus.MustNewConstHistogram(tookDesc, uint64(d.Count), d.Sum.Seconds(), under, outcome)
+	}
+	counter(flowDesc, told.BytesIn, "in")
+	counter(flowDesc, told.BytesOut, "out")
+	counter(flowDesc, told.BytesSaved, "saved")
+	ch <- prometheus.MustNewConstMetric(savedDesc, prometheus.CounterValue, told.Saved.Seconds())
+	health := c.s.o.Store.Health()
+	gauge(queuedDesc, st.Index.Queued, "index")
+	gauge(queuedDesc, health.Queued, "store_bytes")
+	gauge(queuedDesc, int64(c.s.Running()), "jobs")
+	counter(renderedDesc, st.Render.Pages, "done")
+	counter(renderedDesc, st.Render.Failed, "failed")
+	truth := map[bool]int64{true: 1}
+	gauge(storeDesc, truth[health.State == "ok"])
+	switches := c.s.switches()
+	gauge(switchDesc, truth[switches.Paused], "paused")
+	gauge(switchDesc, truth[switches.Offline], "offline")
 	counter(requestsDesc, st.Requests.Intercepted, "intercepted")
 	counter(requestsDesc, st.Requests.Tunnelled, "tunnelled")
 	counter(requestsDesc, st.Requests.Blocked, "blocked")

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +47,36 @@ func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {
 	}
 	if _, err := w.client.Series(t.Context(), api.SeriesQuery{Step: "week"}); api.CodeOf(err) != api.CodeInvalid {
 		t.Errorf("a week: %v", err)
+	}
+}
+
+func TestMetricsCountEachRequestOnce(t *testing.T) {
+	told := journal.New()
+	w := newWorld(t, func(o *api.Options) { o.Journal = told })
+	told.Add(&journal.Entry{Method: "GET", Outcome: "miss", BytesIn: 900, BytesOut: 300, Micros: 3000})
+	hit := &journal.Entry{Method: "GET", Outcome: "hit", BytesIn: 900, BytesOut: 300, SavedMS: 70, Micros: 40_000_000}
+	told.Add(hit)
+	told.Again(hit, time.Now(), 3*time.Millisecond, false)
+	b, err := io.ReadAll(ask(t, w.listen(t), "GET", "/metrics", "").Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`readthru_build_info{version="test"} 1`,
+		`readthru_request_duration_seconds_bucket{outcome="hit",le="0.002"} 0`,
+		`readthru_request_duration_seconds_bucket{outcome="hit",le="0.005"} 1`,
+		`readthru_request_duration_seconds_bucket{outcome="hit",le="30"} 1`,
+		`readthru_request_duration_seconds_bucket{outcome="hit",le="+Inf"} 2`,
+		`readthru_request_duration_seconds_count{outcome="miss"} 1`,
+		`readthru_request_duration_seconds_count{outcome="tunnel"} 0`,
+		`readthru_content_bytes_total{direction="in"} 900`,
+		`readthru_content_bytes_total{direction="saved"} 1800`,
+		`readthru_origin_seconds_saved_total 0.14`,
+		`readthru_store_writable 1`,
+		`readthru_switch{switch="paused"} 0`,
+	} {
+		if !strings.Contains(string(b), want+"\n") {
+			t.Errorf("metrics lack %s", want)
+		}
 	}
 }
