@@ -19,8 +19,7 @@ type Totals struct {
 // Totals returns the counts now, with everything accepted so far.
 func (s *Store) Totals() Totals {
 	s.countRepeated()
-	t := s.kv.totals()
-	t.add(s.visits.uncounted(), 1)
+	t := s.visits.totals(s.kv)
 	return Totals{
 		Pages: t.Pages, Visits: t.Visits, Versions: t.Versions, VisitsBySource: t.BySource,
 		Responses: t.Responses, ResponseBytes: t.Bytes, MarkdownTokens: t.MarkdownTokens, HTMLTokens: t.HTMLTokens,

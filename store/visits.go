@@ -69,11 +69,14 @@ type waitingVisit struct {
 	visit Visit
 }
 
-// uncounted returns what the totals lack.
-func (l *visitLog) uncounted() totals {
+// totals returns the store's totals with what they lack. Both are read at once: a write of visits moves counts from the
+// one to the other.
+func (l *visitLog) totals(k *kv) totals {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.delta.clone()
+	t := k.totals()
+	t.add(l.delta, 1)
+	return t
 }
 
 // AddVisit counts a visit. Counters and the visit are written in batches. It never fails and never waits.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -139,4 +140,35 @@ func visitsOnDisk(s *Store) (n int) {
 	defer txn.Discard()
 	s.kv.walkIn(txn, scan{prefix: "vi/", keys: true}, func(string, []byte) bool { n++; return true })
 	return n
+}
+
+// No visit is missing from the totals while it is being written.
+func TestTotalsHaveEveryVisitWhileVisitsAreWritten(t *testing.T) {
+	s, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }() // it was only read
+	k := page.KeyOf("https://a.test/")
+	done := make(chan struct{})
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				s.flushVisits()
+			}
+		}
+	})
+	for n := int64(1); n <= 3000; n++ {
+		s.AddVisit(k, Visit{URL: "https://a.test/", Source: page.Local})
+		if got := s.Totals().Visits; got != n {
+			t.Errorf("%d visits after %d", got, n)
+			break
+		}
+	}
+	close(done)
+	writing.Wait()
 }
