@@ -49,7 +49,8 @@ const policy = `
 	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, journal, proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, markdown, pace, guess, journal, fetch, store, knowledge, crawl, firecrawl, llm, summary, agents
+	api                   → page, markdown, pace, guess, journal, fetch, store, knowledge
+	api                   → crawl, firecrawl, llm, summary, agents
 	mcp                   → page, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge

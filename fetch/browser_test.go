@@ -161,7 +161,8 @@ func TestAShadowRootIsNoThinPage(t *testing.T) { // rule C2
 	}))
 	for path, source := range map[string]page.Source{"/declared": page.Local, "/attached": page.Browser} {
 		ans := c.read(t, "https://site.test"+path)
-		if n := strings.Count(string(ans.Body), shellText); ans.Page.Source != source || len(ans.Page.Warnings) != 0 || n != 6 {
+		n := strings.Count(string(ans.Body), shellText)
+		if ans.Page.Source != source || len(ans.Page.Warnings) != 0 || n != 6 {
 			t.Errorf("%s by %s, warnings %q, %d of 6 paragraphs", path, ans.Page.Source, ans.Page.Warnings, n)
 		}
 	}

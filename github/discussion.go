@@ -121,8 +121,8 @@ func (hub) discussion(ctx context.Context, r *read) (*discussion, http.Header, e
 // number returns the number of the issue or pull request that is read.
 func (r *read) number() string { return fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber)) }
 
-// opening reads an issue or a pull request without its comments, from the API of a repository at GitHub or a forge whose
-// API is made after it.
+// opening reads an issue or a pull request without its comments, from the API of a repository at GitHub or a forge
+// whose API is made after it.
 func (r *read) opening(ctx context.Context, repo *url.URL) (*discussion, http.Header, error) {
 	d := &discussion{Target: r.t}
 	head, private, err := r.apiShown(ctx, repo.JoinPath("issues", r.number()), r.validator, &d.issue)

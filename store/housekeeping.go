@@ -11,9 +11,9 @@ const (
 	// flushEvery is the least time between two writes of visits and counts. What comes meanwhile waits in memory.
 	flushEvery = 50 * time.Millisecond
 
-	// foldFor is how long the further visits of one reader to one page, and counts, wait in memory: they are written far
-	// more often than they change anything that is read.
-	foldFor = 500 * time.Millisecond
+	// foldFor is how long the further visits of one reader to one page, and counts, wait in memory. With flushEvery it
+	// stays within the 200 ms that a kill may lose.
+	foldFor = 150 * time.Millisecond
 
 	// calmAfter is how long nothing must happen before memory is returned. The engine frees the buffers of its last
 	// tables one every two seconds.

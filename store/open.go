@@ -283,7 +283,8 @@ func (s *Store) readStart(db *badger.DB, fresh bool) error {
 }
 
 // checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. That of an older program is
-// raised: from now on it may misread what it finds. Seq is the newest job that was ever synced in the store's directory.
+// raised: from now on it may misread what it finds. Seq is the newest job that was ever synced in the store's
+// directory.
 func checkSchema(k *kv, fresh bool, seq uint64) error {
 	value, err := k.read(schemaKey)
 	if err != nil {

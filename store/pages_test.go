@@ -69,7 +69,8 @@ func TestVersionsOfAnOlderProgramAreCleaned(t *testing.T) {
 	s := openStore(t, store.Options{Dir: dir})
 	const url = "https://a.test/x"
 	putPage(t, s, url, "one HIDE VEIL")
-	for edition, now := range []string{"two HIDE VEIL", "three HIDE VEIL"} { // whoever stores it has cleaned it: it is code
+	// Whoever stores it has cleaned it: it is code.
+	for edition, now := range []string{"two HIDE VEIL", "three HIDE VEIL"} {
 		closeStore(t, s)
 		s = openStore(t, store.Options{Dir: dir, Cleaner: hiding(edition + 1)})
 		putPage(t, s, url, now)

@@ -60,7 +60,9 @@ func TestBodiesAreCut(t *testing.T) {
 
 // TestBodiesWithoutEndsTakeNoLonger holds that the work on a file grows with its length.
 func TestBodiesWithoutEndsTakeNoLonger(t *testing.T) {
-	for _, part := range []string{"a b(){", "#if 1\na b(){", "a b(", "a b()={", "\"", "R\"(", "/*", "a b(){}\n#else\n", "a#"} {
+	for _, part := range []string{
+		"a b(){", "#if 1\na b(){", "a b(", "a b()={", "\"", "R\"(", "/*", "a b(){}\n#else\n", "a#",
+	} {
 		s := &source{references: map[string]uses{}}
 		text := []byte(strings.Repeat(part, maxFile/len(part)))
 		b := &bodies{lexer: lexer{text: text}, s: s}

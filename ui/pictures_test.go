@@ -88,8 +88,8 @@ func (w *world) fillDay(t *testing.T) {
 	for i := range 59 {
 		n := int64((i * 31) % 17)
 		c := api.Counts{
-			Hit: n * 3, Miss: n, Tunnel: n % 3, HTMLTokens: n * 9000, MarkdownTokens: n * 1500, SavedMS: n * 230, BytesIn: n * 1e5,
-			BytesSaved: n * 4e5,
+			Hit: n * 3, Miss: n, Tunnel: n % 3, HTMLTokens: n * 9000, MarkdownTokens: n * 1500, SavedMS: n * 230,
+			BytesIn: n * 1e5, BytesSaved: n * 4e5,
 		}
 		if err := w.store.AddCounts(now.Add(-time.Duration(i)*time.Minute), c); err != nil {
 			t.Fatal(err)

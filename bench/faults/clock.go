@@ -23,8 +23,8 @@ var jumps = []time.Duration{
 	10 * 365 * 24 * time.Hour, 0, -10 * 365 * 24 * time.Hour, 0, 36 * time.Hour, -time.Hour, 2 * time.Hour, 0,
 }
 
-// clock sets the wall clock of a daemon far forwards and back while others read. What was fresh for a second is asked for
-// again when it has passed, whatever the clock says; visits go on being written, and no answer is wrong.
+// clock sets the wall clock of a daemon far forwards and back while others read. What was fresh for a second is asked
+// for again when it has passed, whatever the clock says; visits go on being written, and no answer is wrong.
 func clock(ctx context.Context, s settings) (string, error) {
 	if !s.builds {
 		return "not tried: it builds Go's packages anew", nil
@@ -63,7 +63,8 @@ func clock(ctx context.Context, s settings) (string, error) {
 	defer end()
 	read := func(c *http.Client, path string) error {
 		resp, body, err := get(ctx, c, "http://h.faults.test"+path, "*/*") //nolint:bodyclose // get closes it
-		if err == nil && (resp.StatusCode != http.StatusOK || !strings.Contains(strings.ToLower(body), "what "+path+" says")) {
+		said := strings.Contains(strings.ToLower(body), "what "+path+" says")
+		if err == nil && (resp.StatusCode != http.StatusOK || !said) {
 			err = fmt.Errorf("%s: %s: %.200q", path, resp.Status, body)
 		}
 		return err

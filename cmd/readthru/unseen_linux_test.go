@@ -195,7 +195,8 @@ func plantOldStore(t *testing.T, dir, target string) page.Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := build.Add(t.Context(), knowledge.Document{URL: "https://old.test/a", Title: title, Markdown: []byte(planted)}); err != nil {
+	old := knowledge.Document{URL: "https://old.test/a", Title: title, Markdown: []byte(planted)}
+	if err := build.Add(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
 	if err := build.Add(t.Context(), knowledge.Document{Key: key}); err != nil {
@@ -325,7 +326,8 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 			admin(http.MethodPost, "/mcp", fmt.Sprintf(
 				`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"kb://old/%s"}}`, id[1]))
 		}
-		check("proxy", ask(through, http.MethodGet, target, "", "Accept: text/markdown"), "Seen walrus first", "Seen walrus last")
+		check("proxy", ask(through, http.MethodGet, target, "", "Accept: text/markdown"),
+			"Seen walrus first", "Seen walrus last")
 		check("prefix", ask(direct, http.MethodGet, "http://"+d.info.Proxy+"/"+target, "", "Accept: text/markdown"),
 			"Seen walrus first", "Seen walrus last")
 		admin(http.MethodPost, "/api/v1/fetch", fmt.Sprintf(`{"url":%q}`, target), "Seen walrus last")
