@@ -65,7 +65,8 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 // toldNow returns whether what is said of a passage may be told. What was said of a text that an older edition of the
 // cleaner passed, or none, is not, until its document was looked at again: the passage itself may have been hidden.
 func (k *Knowledge) toldNow() func(passageKey) bool {
-	waiting := k.rebuilding() > 0
+	opened, _ := k.Opened() // until then, or for ever, nobody knows whether the index is made again
+	waiting := !opened || k.rebuilding() > 0
 	k.records.Keys(annotationQueue, "", func(string) bool { waiting = true; return false })
 	return func(p passageKey) bool {
 		if !waiting || k.cleaner.Edition == 0 {
