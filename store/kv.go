@@ -144,8 +144,8 @@ func (k *kv) read(key string) ([]byte, error) {
 	return k.readIn(r.txn, key)
 }
 
-// shared is the transaction that reads of single records share until something is written: to begin and end one costs
-// as much as to read a record.
+// shared is the transaction that all reads share until something is written: to begin and end one costs as much as to
+// read a record. No read has one of its own: between a commit and renew it would see what a read after it does not.
 type shared struct {
 	mu  sync.Mutex
 	now *snapshot // nil: the next reader begins one
@@ -274,9 +274,9 @@ func (k *kv) walk(sc scan, f func(key string, value []byte) bool) {
 		return
 	}
 	defer k.leave()
-	txn := k.db.NewTransaction(false)
-	defer txn.Discard()
-	k.walkIn(txn, sc, f)
+	r := k.reading.begin(k.db)
+	defer k.reading.end(r)
+	k.walkIn(r.txn, sc, f)
 }
 
 // walkIn is walk as of a transaction's start.

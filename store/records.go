@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"github.com/dgraph-io/badger/v4"
 )
 
 // recordsPrefix is what the keys of [Records] begin with.
@@ -134,28 +132,28 @@ func (r *Records) Snapshot() (*RecordsSnapshot, error) {
 	if !r.kv.enter() {
 		return nil, ErrNotFound
 	}
-	return &RecordsSnapshot{kv: r.kv, txn: r.kv.db.NewTransaction(false)}, nil
+	return &RecordsSnapshot{kv: r.kv, shared: r.kv.reading.begin(r.kv.db)}, nil
 }
 
 // RecordsSnapshot is a snapshot of Records. It is safe for concurrent use until it is closed.
 type RecordsSnapshot struct {
-	kv   *kv
-	txn  *badger.Txn
-	once sync.Once
+	kv     *kv
+	shared *snapshot
+	once   sync.Once
 }
 
 // Get is like [Records.Get].
-func (s *RecordsSnapshot) Get(key string) ([]byte, error) { return s.kv.readIn(s.txn, key) }
+func (s *RecordsSnapshot) Get(key string) ([]byte, error) { return s.kv.readIn(s.shared.txn, key) }
 
 // Walk is like [Records.Walk].
 func (s *RecordsSnapshot) Walk(prefix, from string, f func(key string, value []byte) bool) {
-	s.kv.walkIn(s.txn, scan{prefix: prefix, from: from}, f)
+	s.kv.walkIn(s.shared.txn, scan{prefix: prefix, from: from}, f)
 }
 
 // Close ends the snapshot. A second call does nothing.
 func (s *RecordsSnapshot) Close() {
 	s.once.Do(func() {
-		s.txn.Discard()
+		s.kv.reading.end(s.shared)
 		s.kv.leave()
 	})
 }

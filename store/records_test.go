@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,6 +52,44 @@ func TestRecordsAreThereAtOnceTogetherAndInOrder(t *testing.T) {
 	}
 	if _, err := r.Get("k/a/1"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get of a deleted record: %v, want ErrNotFound", err)
+	}
+}
+
+// TestNoReadSeesLessThanOneBeforeIt reads each key that a walk or a snapshot found, while keys are written.
+func TestNoReadSeesLessThanOneBeforeIt(t *testing.T) {
+	r := openStore(t, store.Options{}).Records()
+	const keys = 3000
+	var written sync.WaitGroup
+	defer written.Wait()
+	written.Go(func() {
+		for n := range keys {
+			if err := r.Apply(store.Change{Key: fmt.Sprintf("k/a/%04d", n)}); err != nil {
+				t.Errorf("Apply: %v", err)
+				return
+			}
+		}
+	})
+	readBack := func(how, key string) {
+		if _, err := r.Get(key); err != nil {
+			t.Errorf("Get of %s, which %s found: %v", key, how, err)
+		}
+	}
+	for from := 0; from < keys && !t.Failed(); {
+		r.Keys("k/a/", fmt.Sprintf("k/a/%04d", from), func(key string) bool {
+			readBack("a walk", key)
+			from++
+			return true
+		})
+		s, err := r.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key := fmt.Sprintf("k/a/%04d", from); from < keys {
+			if _, err := s.Get(key); err == nil {
+				readBack("a snapshot", key)
+			}
+		}
+		s.Close()
 	}
 }
 
