@@ -23,10 +23,11 @@ import (
 
 // The limits of one page.
 const (
-	maxRequests = 1000
-	maxAtOnce   = 16        // parallel requests
-	maxTotal    = 128 << 20 // bytes of all responses
-	maxUpload   = 16 << 20  // bytes of the content of all requests
+	maxRequests  = 1000
+	maxDocuments = 20        // of the main frame, one after the other: as many as browsers follow redirects
+	maxAtOnce    = 16        // parallel requests
+	maxTotal     = 128 << 20 // bytes of all responses
+	maxUpload    = 16 << 20  // bytes of the content of all requests
 )
 
 // traffic answers the requests of a page and counts them.
@@ -45,6 +46,7 @@ type traffic struct {
 	uploaded  int64  // bytes of requests
 	status    int    // of the main document; 0 before it
 	documents int    // of the main frame, one after the other
+	circling  bool   // the page wanted another document after maxDocuments
 	used      bool   // the response of Request was used
 	limit     string // the limit that the page exceeded, if any
 	heads     []Response
@@ -88,6 +90,9 @@ func (f *traffic) report(p *Page) {
 	p.Requests, p.Refused, p.Bytes, p.Responses = f.requests, f.refused, f.bytes, f.heads
 	if p.Unsettled == "" {
 		p.Unsettled = f.limit
+	}
+	if p.Unsettled == "" && f.circling {
+		p.Unsettled = fmt.Sprintf("over %d documents", maxDocuments)
 	}
 }
 
@@ -139,6 +144,10 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.requests++
+	if f.documents >= maxDocuments && f.t.isMain(ev) {
+		f.circling = true
+		return network.ErrorReasonAborted // the document that wants it stays
+	}
 	switch ev.ResourceType {
 	case network.ResourceTypeImage, network.ResourceTypeFont:
 		if !f.t.r.Screenshot {
@@ -188,10 +197,15 @@ func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
 	_, _ = chromedp.Call(f.t.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: reason})
 }
 
+// isMain reports whether a request is for a document of the main frame.
+func (t *tab) isMain(ev *fetch.EventRequestPaused) bool {
+	return ev.ResourceType == network.ResourceTypeDocument &&
+		string(ev.FrameID) == string(chromedp.FromContext(t.ctx).Target.TargetID)
+}
+
 // answer makes a request and answers it with the response.
 func (f *traffic) answer(ev *fetch.EventRequestPaused) {
-	main := ev.ResourceType == network.ResourceTypeDocument &&
-		string(ev.FrameID) == string(chromedp.FromContext(f.t.ctx).Target.TargetID)
+	main := f.t.isMain(ev)
 	resp, err := f.inHand(ev, main)
 	if f.sockets.owns(ev) {
 		resp, err = f.sockets.answer(ev)
