@@ -1,7 +1,8 @@
 package e2e_test
 
 import (
-	"net"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ until systemctl --user is-active --quiet default.target; do
 	kill -0 $! 2>/dev/null && [ $((tries += 1)) -lt 600 ] || { echo "systemd does not run here"; exit 77; }
 	sleep .1
 done
-trap 'systemctl --user exit; wait' EXIT
+trap '[ $? = 0 ] || cat "$HOME/systemd.log"; systemctl --user exit; wait' EXIT
 set -ex
 `
 
@@ -31,17 +32,20 @@ func TestSystemdKeepsTheDaemonRunning(t *testing.T) {
 	unshare := needs.Program(t, "unshare")
 	home := t.TempDir()
 	config := filepath.Join(home, "config.yaml")
-	ports := "proxy: {listen: \"" + freeAddr(t) + "\"}\nadmin: {listen: \"" + freeAddr(t) + "\"}\n"
-	if err := os.WriteFile(config, []byte(ports), 0o600); err != nil {
+	// No client of another test gets a port of an address that is not 127.0.0.1.
+	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	admin := host + ":17718"
+	listen := fmt.Sprintf("proxy: {listen: %q}\nadmin: {listen: %q}\n", host+":17717", admin)
+	if err := os.WriteFile(config, []byte(listen), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	admin := strings.Trim(strings.Fields(ports)[5], `"}`)
 	cmd := exec.CommandContext(t.Context(), unshare, "--mount", "sh", "-c", underSystemd+`
 R="$0 --config $HOME/config.yaml --data-dir $HOME/data"
 healthy() { curl -sf --max-time 60 http://$1/healthz | grep -q '"ok"'; }
 $R service status | grep -q 'not installed'
-$R service install --yes | grep -q 'ListenStream='
-$R service status | grep -q 'systemd, installed, active'
+$R service install --yes >$HOME/first 2>&1 || { cat $HOME/first; exit 1; }
+grep -q 'ListenStream=' $HOME/first
+$R service status | tee /dev/stderr | grep -q 'systemd, installed, active'
 healthy $1
 pid=$($R service status --json | sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
 kill -9 $pid
@@ -68,15 +72,4 @@ test ! -e $HOME/.config/systemd
 	if err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
-}
-
-// freeAddr returns an address on loopback at which nobody listens.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // it only listened
-	return l.Addr().String()
 }
