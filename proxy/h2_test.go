@@ -137,3 +137,67 @@ func (f *frames) exchange(b *bench) (statuses []int) {
 		}
 	}
 }
+
+// TestAnAnswerDoesNotComeBeforeAShortUpload has an origin answer before it has read what is sent to it. The client's
+// stream must not be reset: curl before 8.0 loses the answer then.
+func TestAnAnswerDoesNotComeBeforeAShortUpload(t *testing.T) {
+	b := newBench(t, origins{"a.test:443": tlsOrigin(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "answer")
+	})}, nil)
+	c, _ := b.connect("a.test:443")
+	s := tls.Client(c, &tls.Config{RootCAs: b.roots, ServerName: "a.test", NextProtos: []string{"h2"}})
+	defer s.Close() //nolint:errcheck // the answer was read
+	io.WriteString(s, http2.ClientPreface)
+	framer := http2.NewFramer(s, s)
+	_ = framer.WriteSettings()
+	var block bytes.Buffer
+	enc := hpack.NewEncoder(&block)
+	begin := func(stream uint32, method string, more ...hpack.HeaderField) {
+		block.Reset()
+		for _, field := range append([]hpack.HeaderField{
+			{Name: ":method", Value: method},
+			{Name: ":scheme", Value: "https"},
+			{Name: ":authority", Value: "a.test"},
+			{Name: ":path", Value: "/"},
+		}, more...) {
+			_ = enc.WriteField(field)
+		}
+		_ = framer.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: more == nil,
+		})
+	}
+	const upload, other = 1, 3
+	begin(upload, http.MethodPost, hpack.HeaderField{Name: "content-length", Value: "5"})
+	_ = framer.WriteData(upload, false, []byte("he"))
+	begin(other, http.MethodGet) // it takes as long, so that an answer to the first would be there
+	content, sent := "", false
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			t.Fatalf("after %q: %v", content, err)
+		}
+		if frame.Header().StreamID == upload && !sent {
+			t.Errorf("%v before the request was complete", frame)
+		}
+		switch frame := frame.(type) {
+		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
+			t.Fatalf("after %q: %v", content, frame)
+		case *http2.DataFrame:
+			switch {
+			case frame.StreamID == other && frame.StreamEnded():
+				sent = true
+				_ = framer.WriteData(upload, true, []byte("llo"))
+			case frame.StreamID == upload:
+				content += string(frame.Data())
+				if frame.StreamEnded() {
+					_ = framer.WritePing(false, [8]byte{1}) // a reset would come before the answer to this
+				}
+			}
+		case *http2.PingFrame:
+			if content != "answer" {
+				t.Errorf("answer %q", content)
+			}
+			return
+		}
+	}
+}

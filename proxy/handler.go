@@ -123,6 +123,10 @@ func (x *exchange) serve() {
 		return
 	}
 	x.prepare()
+	if err := receiveUpload(x.r); err != nil {
+		x.fail(x.r.URL, err)
+		return
+	}
 	if x.s.terms.Offline {
 		storedOnly(x.r.Header)
 		if want == observed {
