@@ -259,6 +259,31 @@ func TestAFailureIsAPageObjectWithItsError(t *testing.T) {
 	}
 }
 
+// TestAKeptPageIsAnAnswerAfterAFailedFetch asks for a page that is stored, and whose last fetch failed.
+func TestAKeptPageIsAnAnswerAfterAFailedFetch(t *testing.T) {
+	w := newWorld(t, nil)
+	addr := w.listen(t)
+	resp := ask(t, addr, "POST", "/api/v1/fetch", `{"url":"https://example.com/page"}`, "Content-Type: application/json")
+	var p page.Page
+	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || !p.Stored {
+		t.Fatalf("page %+v, %v", p, err)
+	}
+	key, _, err := w.store.FindPage(p.Doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.PageFailed(key, page.Error{Kind: "connect", Message: "gone"}); err != nil {
+		t.Fatal(err)
+	}
+	resp = ask(t, addr, "GET", "/api/v1/pages/"+p.Doc, "")
+	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK || p.Content == "" || p.Error == nil || p.Error.Message != "gone" {
+		t.Errorf("status %d, page %+v, want 200 with content and the error", resp.StatusCode, p)
+	}
+}
+
 func TestFormats(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, tt := range []struct {

@@ -144,6 +144,9 @@ func refuse(w http.ResponseWriter, err error) {
 func statusOf(v any) int {
 	switch v := v.(type) {
 	case *page.Page:
+		if v.Stored && v.Content != "" {
+			return http.StatusOK // its error is of a fetch since
+		}
 		return failureStatus(v.Error)
 	case *Readiness:
 		if !v.Ready {
