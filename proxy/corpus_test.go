@@ -86,6 +86,9 @@ func (o *witness) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
+		if req.Header.Get("Expect") != "" {
+			io.WriteString(c, "HTTP/1.1 100 Continue\r\n\r\n")
+		}
 		if _, err := io.Copy(io.Discard, req.Body); err != nil {
 			return
 		}
