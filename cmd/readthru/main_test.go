@@ -72,6 +72,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Defer(func() { stopDaemons(t, env.WorkDir) })
+			env.Setenv("GORACE", "atexit_sleep_ms=20") // not the second that each command would sleep at its end
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("READTHRU_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("READTHRU_PROXY_LISTEN", "127.0.0.1:0")
