@@ -50,7 +50,7 @@ func withGitHub(o *github.Options) func(*fetch.Options) {
 
 func withSymbols(t *testing.T) func(*fetch.Options) {
 	t.Helper()
-	e := symbols.New(symbols.Options{})
+	e := symbols.New(symbols.Options{CacheDir: grammars})
 	t.Cleanup(func() { _ = e.Close() })
 	return func(o *fetch.Options) { o.Symbols = e }
 }
