@@ -169,6 +169,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	w.client = w.server.Client("agent/1")
 	tb.Cleanup(func() {
 		w.server.Stop()
+		w.origin.CloseClientConnections() // the cache waits a while for what an origin has not answered yet
 		if err := errors.Join(w.know.Close(), f.Close(), c.Close(), w.store.Close()); err != nil {
 			tb.Error(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -374,21 +375,23 @@ func TestARefreshReadsTheHeldPages(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			site["/list"] = tt.list
-			tt.o.Held = slices.Values(held)
-			list, report := must3(t)(newRig(t, site).run(t, tt.o))
-			if diff := cmp.Diff(tt.want, list); diff != "" {
-				t.Errorf("crawl (-want +got):\n%s", diff)
-			}
-			var lost []string
-			for _, u := range held {
-				if report.Lost(u) {
-					lost = append(lost, u)
+			synctest.Test(t, func(t *testing.T) { // which passes the pauses between tries
+				site["/list"] = tt.list
+				tt.o.Held = slices.Values(held)
+				list, report := must3(t)(newRig(t, site).run(t, tt.o))
+				if diff := cmp.Diff(tt.want, list); diff != "" {
+					t.Errorf("crawl (-want +got):\n%s", diff)
 				}
-			}
-			if diff := cmp.Diff(tt.lost, lost); diff != "" {
-				t.Errorf("lost (-want +got):\n%s", diff)
-			}
+				var lost []string
+				for _, u := range held {
+					if report.Lost(u) {
+						lost = append(lost, u)
+					}
+				}
+				if diff := cmp.Diff(tt.lost, lost); diff != "" {
+					t.Errorf("lost (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
