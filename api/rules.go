@@ -90,6 +90,9 @@ func (s *Server) addRule(_ context.Context, in RuleFields) (*Rule, error) {
 	if len(in.Cascade) > 0 {
 		return nil, problem(http.StatusBadRequest, "cascade can be set in the configuration file only")
 	}
+	if r.Host == "" {
+		return nil, problem(http.StatusBadRequest, "a rule needs a host, such as a.example or *.a.example")
+	}
 	if err := fetch.StoredRules([]store.Rule{r})[0].Check(); err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}

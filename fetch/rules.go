@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"readthru/cache"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -39,7 +40,7 @@ func StoredRules(list []store.Rule) Rules {
 	return rules
 }
 
-// Check returns an error for a rule made by hand that says nothing, or what no rule can say.
+// Check returns an error for a rule that says nothing, matches nothing, or says what no rule can say.
 func (r Rule) Check() error {
 	for _, field := range []struct{ name, value, allowed string }{
 		{"action", r.Action, "intercept tunnel block"},
@@ -50,17 +51,17 @@ func (r Rule) Check() error {
 			return fmt.Errorf("%s %.40q is none of %s", field.name, field.value, strings.Join(allowed, ", "))
 		}
 	}
+	if r.Host != "" {
+		if err := page.CheckHost(r.Host); err != nil {
+			return err
+		}
+	}
 	switch {
-	case r.Host == "":
-		return errors.New("a rule needs a host, such as a.example or *.a.example")
-	case len(r.Host) > 253 || strings.ContainsFunc(r.Host, func(c rune) bool { return c <= ' ' || c == 0x7f }) ||
-		strings.ContainsAny(r.Host, "/:@?#"):
-		return fmt.Errorf("%.80q is not a host such as a.example or *.a.example", r.Host)
 	case len(r.Path) > 2048 || r.Path != "" && r.Path[0] != '/' && r.Path[0] != '*':
 		return fmt.Errorf("%.80q is not a path such as /docs/*", r.Path)
 	case r.TTL < 0:
 		return fmt.Errorf("ttl %s is negative", r.TTL)
-	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "":
+	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "" && len(r.Cascade) == 0:
 		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass or render")
 	case r.Path != "" && r.Action == "intercept":
 		return errors.New("only whole hosts are intercepted: leave out the path")

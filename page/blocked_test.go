@@ -7,7 +7,7 @@ import (
 )
 
 func TestBlockedMatchesHostsBySuffix(t *testing.T) {
-	domains := []string{"medium.com", ".Substack.com.", "www.b.test", ""}
+	domains := []string{"medium.com", ".Substack.com.", "www.b.test", "*.c.test", ""}
 	for _, tt := range []struct {
 		host string
 		want bool
@@ -20,6 +20,8 @@ func TestBlockedMatchesHostsBySuffix(t *testing.T) {
 		{"medium.com.", true},
 		{"medium.com.:443", true},
 		{"b.test", true},
+		{"c.test", true},
+		{"x.c.test", true},
 		{"notmedium.com", false},
 		{"medium.com.evil.test", false},
 		{"", false},

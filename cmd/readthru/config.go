@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"readthru/fetch"
 	"readthru/page"
 	"readthru/proxy"
 )
@@ -256,97 +253,6 @@ func (s *settings) readAliases(leaves []leaf) error {
 			return usagef("environment %s: %w", name, err)
 		}
 		s.source[l.path] = "environment " + name
-	}
-	return nil
-}
-
-// check returns an error for a value that cannot work. The error names its source.
-func (s *settings) check() error {
-	wrong := func(path string, err error) error {
-		return usagef("%s: %s: %w", s.source[path], path, err)
-	}
-	for path, addr := range map[string]string{"proxy.listen": s.Proxy.Listen, "admin.listen": s.Admin.Listen} {
-		if _, err := net.ResolveTCPAddr("tcp", addr); err != nil || !strings.Contains(addr, ":") {
-			return wrong(path, fmt.Errorf("%q is not an address like 127.0.0.1:7887", addr))
-		}
-	}
-	if !loopback(s.Admin.Listen) && s.Admin.Token == "" {
-		return withHint(wrong("admin.listen", fmt.Errorf("%s is reachable from other machines without a token",
-			s.Admin.Listen)),
-			"set admin.token, or listen on 127.0.0.1")
-	}
-	for path, raw := range map[string]string{
-		"proxy.upstream": s.Proxy.Upstream, "markdown_new.base_url": s.MarkdownNew.BaseURL,
-		"github.base_url":     s.GitHub.BaseURL,
-		"github.codeload_url": s.GitHub.CodeloadURL, "github.raw_url": s.GitHub.RawURL, "github.api_url": s.GitHub.APIURL,
-	} {
-		if u, err := url.Parse(raw); raw != "" && (err != nil || u.Hostname() == "") {
-			if strings.Contains(raw, "@") {
-				raw = "***" // it may have a password
-			}
-			return wrong(path, fmt.Errorf("%q is not a URL with a host", raw))
-		}
-	}
-	for path, d := range map[string]time.Duration{
-		"fetch.timeout": s.Fetch.Timeout, "cache.page_ttl": s.Cache.PageTTL,
-		"cache.stale_limit": s.Cache.StaleLimit, "cache.heuristic_max": s.Cache.HeuristicMax, "llm.timeout": s.LLM.Timeout,
-		"embeddings.timeout": s.Embeddings.Timeout,
-	} {
-		if d < 0 || d == 0 && strings.HasSuffix(path, ".timeout") {
-			return wrong(path, fmt.Errorf("%s is too short", d))
-		}
-	}
-	for path, n := range map[string]int64{
-		"fetch.max_body": int64(s.Fetch.MaxBody),
-		"cache.max_size": int64(s.Cache.MaxSize), "fetch.max_html_chars": int64(s.Fetch.MaxHTMLChars),
-		"llm.max_context": int64(s.LLM.MaxContext),
-	} {
-		if n <= 0 {
-			return wrong(path, fmt.Errorf("%d is not above 0", n))
-		}
-	}
-	if s.Cache.Memory < 0 {
-		return wrong("cache.memory", fmt.Errorf("%d is negative", s.Cache.Memory))
-	}
-	if s.MarkdownNew.DailyLimit < 0 {
-		return wrong("markdown_new.daily_limit", fmt.Errorf("%d is negative", s.MarkdownNew.DailyLimit))
-	}
-	for _, port := range s.Proxy.ConnectPorts {
-		if port < 1 || port > 65535 {
-			return wrong("proxy.connect_ports", fmt.Errorf("%d is not a port", port))
-		}
-	}
-	for i, u := range s.Proxy.Users {
-		if u.Name == "" || u.PasswordHash == "" {
-			return wrong("proxy.users", fmt.Errorf("user %d lacks a name or a password_hash", i+1))
-		}
-	}
-	for path, o := range map[string]fetch.TransportOptions{
-		"upstream.resolve": {Resolve: s.Upstream.Resolve}, "upstream.ca_file": {CAFile: s.Upstream.CAFile},
-		"proxy.upstream": {Upstream: s.Proxy.Upstream},
-	} {
-		if s.source[path] == "default" {
-			continue
-		}
-		if _, err := fetch.NewTransport(o); err != nil {
-			return wrong(path, err)
-		}
-	}
-	if err := proxy.CheckUsers(s.users()); err != nil {
-		return wrong("proxy.users", err)
-	}
-	for i, f := range s.Forges {
-		if f.Kind == "" {
-			return wrong("forges", fmt.Errorf("forge %d lacks a kind: github, gitlab, gitea or bitbucket", i+1))
-		}
-		for _, raw := range []string{f.URL, f.APIURL} {
-			if _, err := page.Parse(raw); err != nil && (raw != "" || f.URL == "") {
-				return wrong("forges", fmt.Errorf("forge %d: %w", i+1, err))
-			}
-		}
-	}
-	if s.Pages.WithCookies == "remember" && s.Cache.Mode != "private" {
-		return wrong("pages.with_cookies", fmt.Errorf("remember needs cache.mode private"))
 	}
 	return nil
 }

@@ -50,15 +50,22 @@ func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client
 	if m.Provider == "none" || c.offline.Load() {
 		return nil, nil
 	}
+	rule := section + ".provider " + m.Provider
+	disclose := func(service, about string, bytes int64, why string) error {
+		return c.store.Disclose(store.Disclosure{
+			Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why, Rule: rule,
+		})
+	}
+	return m.client(section, maxContext, endpoint{c.transport}, disclose)
+}
+
+// client returns a client of the model that a section of the configuration describes.
+func (m modelConfig) client(section string, maxContext int, transport http.RoundTripper,
+	disclose func(service, about string, bytes int64, why string) error,
+) (*llm.Client, error) {
 	client, err := llm.New(llm.Options{
-		Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.key(), Transport: endpoint{c.transport},
-		Timeout: m.Timeout, MaxContext: maxContext,
-		Disclose: func(service, about string, bytes int64, why string) error {
-			return c.store.Disclose(store.Disclosure{
-				Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why,
-				Rule: section + ".provider " + m.Provider,
-			})
-		},
+		Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.key(), Transport: transport,
+		Timeout: m.Timeout, MaxContext: maxContext, Disclose: disclose,
 	})
 	if err != nil {
 		err = usagef("%s: %w", section, err)

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"readthru/fetch"
+	"readthru/firecrawl"
+	"readthru/page"
+	"readthru/proxy"
+)
+
+// check returns an error for a value that cannot work. The error names the key and its source.
+func (s *settings) check() error {
+	for _, part := range []func(bad func(path string, err error) error) error{
+		s.checkListeners, s.checkURLs, s.checkNumbers, s.checkLists, s.checkUpstream, s.checkModels,
+	} {
+		err := part(func(path string, err error) error { return usagef("%s: %s: %w", s.source[path], path, err) })
+		if err != nil {
+			return err
+		}
+	}
+	if s.Pages.WithCookies == "remember" && s.Cache.Mode != "private" {
+		return usagef("%s: pages.with_cookies: remember needs cache.mode private", s.source["pages.with_cookies"])
+	}
+	return nil
+}
+
+func (s *settings) checkListeners(bad func(string, error) error) error {
+	for _, l := range []struct{ path, addr string }{
+		{"proxy.listen", s.Proxy.Listen}, {"admin.listen", s.Admin.Listen},
+	} {
+		if _, err := net.ResolveTCPAddr("tcp", l.addr); err != nil || !strings.Contains(l.addr, ":") {
+			return bad(l.path, fmt.Errorf("%q is not an address like 127.0.0.1:7887", l.addr))
+		}
+	}
+	if !loopback(s.Admin.Listen) && s.Admin.Token == "" {
+		err := bad("admin.listen", fmt.Errorf("%s is reachable from other machines without a token", s.Admin.Listen))
+		return withHint(err, "set admin.token, or listen on 127.0.0.1")
+	}
+	if err := proxy.CheckUsers(s.users()); err != nil {
+		return bad("proxy.users", err)
+	}
+	for i, u := range s.Proxy.Users {
+		if u.Name == "" || u.PasswordHash == "" {
+			return bad("proxy.users", fmt.Errorf("user %d lacks a name or a password_hash", i+1))
+		}
+	}
+	return nil
+}
+
+func (s *settings) checkURLs(bad func(string, error) error) error {
+	const web, devTools, any = "http https", "http https ws wss", ""
+	for _, l := range []struct{ path, raw, schemes string }{
+		{"proxy.upstream", s.Proxy.Upstream, any},
+		{"markdown_new.base_url", s.MarkdownNew.BaseURL, web},
+		{"github.base_url", s.GitHub.BaseURL, web},
+		{"github.codeload_url", s.GitHub.CodeloadURL, web},
+		{"github.raw_url", s.GitHub.RawURL, web},
+		{"github.api_url", s.GitHub.APIURL, web},
+		{"crawl.firecrawl_url", s.Crawl.FirecrawlURL, web},
+		{"render.attach", s.Render.Attach, devTools},
+	} {
+		if l.raw == "" {
+			continue
+		}
+		raw := l.raw
+		if strings.Contains(raw, "@") {
+			raw = "***" // it may have a password
+		}
+		switch u, err := url.Parse(l.raw); {
+		case err != nil || u.Hostname() == "":
+			return bad(l.path, fmt.Errorf("%q is not a URL with a host", raw))
+		case l.schemes != any && !slices.Contains(strings.Fields(l.schemes), u.Scheme):
+			return bad(l.path, fmt.Errorf("%q does not begin with %s://", raw, strings.ReplaceAll(l.schemes, " ", ":// or ")))
+		}
+	}
+	for i, f := range s.Forges {
+		if f.Kind == "" {
+			return bad("forges", fmt.Errorf("forge %d lacks a kind: github, gitlab, gitea or bitbucket", i+1))
+		}
+		for _, raw := range []string{f.URL, f.APIURL} {
+			if _, err := page.Parse(raw); err != nil && (raw != "" || f.URL == "") {
+				return bad("forges", fmt.Errorf("forge %d: %w", i+1, err))
+			}
+		}
+	}
+	if s.Search.SearXNGURL != "" {
+		if _, err := firecrawl.NewSearXNG(s.Search.SearXNGURL, nil, nil); err != nil {
+			return bad("search.searxng_url", err)
+		}
+	}
+	return nil
+}
+
+func (s *settings) checkNumbers(bad func(string, error) error) error {
+	for _, l := range []struct {
+		path        string
+		least, have time.Duration
+	}{
+		{"fetch.timeout", 1, s.Fetch.Timeout},
+		{"llm.timeout", 1, s.LLM.Timeout},
+		{"embeddings.timeout", 1, s.Embeddings.Timeout},
+		{"crawl.interval", 0, s.Crawl.Interval},
+		{"cache.page_ttl", 0, s.Cache.PageTTL},
+		{"cache.stale_limit", 0, s.Cache.StaleLimit},
+		{"cache.heuristic_max", 0, s.Cache.HeuristicMax},
+	} {
+		if l.have < l.least {
+			return bad(l.path, fmt.Errorf("%s is too short", l.have))
+		}
+	}
+	for _, l := range []struct {
+		path        string
+		least, have int64
+	}{
+		{"fetch.max_body", 1, int64(s.Fetch.MaxBody)},
+		{"fetch.max_html_chars", 1, int64(s.Fetch.MaxHTMLChars)},
+		{"cache.max_size", 1, int64(s.Cache.MaxSize)},
+		{"cache.memory", 0, int64(s.Cache.Memory)},
+		{"llm.max_context", 1, int64(s.LLM.MaxContext)},
+		{"knowledge.passage_chars", 1, int64(s.Knowledge.PassageChars)},
+		{"crawl.workers", 1, int64(s.Crawl.Workers)},
+		{"render.concurrency", 0, int64(s.Render.Concurrency)},
+		{"markdown_new.daily_limit", 0, int64(s.MarkdownNew.DailyLimit)},
+	} {
+		if l.have < l.least {
+			return bad(l.path, fmt.Errorf("%d is below %d", l.have, l.least))
+		}
+	}
+	for _, port := range s.Proxy.ConnectPorts {
+		if port < 1 || port > 65535 {
+			return bad("proxy.connect_ports", fmt.Errorf("%d is not a port", port))
+		}
+	}
+	return nil
+}
+
+// checkLists looks for texts that match no host and no field.
+func (s *settings) checkLists(bad func(string, error) error) error {
+	for i, r := range s.rules() {
+		if err := r.Check(); err != nil {
+			return bad("rules", fmt.Errorf("rule %d: %w", i+1, err))
+		}
+	}
+	for _, l := range []struct {
+		path  string
+		hosts []string
+	}{{"blocked_domains", s.BlockedDomains}, {"admin.hosts", s.Admin.Hosts}, {"proxy.direct", s.Proxy.Direct}} {
+		for _, host := range l.hosts {
+			if l.path == "proxy.direct" {
+				if _, err := netip.ParsePrefix(host); err == nil {
+					continue
+				}
+				if name, port, err := net.SplitHostPort(host); err == nil && !strings.Contains(port, "/") {
+					host = name
+				}
+			}
+			if err := page.CheckHost(host); err != nil {
+				return bad(l.path, err)
+			}
+		}
+	}
+	for _, name := range s.Cache.Targeted {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return bad("cache.targeted", fmt.Errorf("%q is not the name of a field", name))
+		}
+	}
+	if !httpguts.ValidHeaderFieldValue(s.Fetch.UserAgent) {
+		return bad("fetch.user_agent", fmt.Errorf("%q is not the value of a field", s.Fetch.UserAgent))
+	}
+	return nil
+}
+
+func (s *settings) checkUpstream(bad func(string, error) error) error {
+	for path, o := range map[string]fetch.TransportOptions{
+		"upstream.resolve": {Resolve: s.Upstream.Resolve}, "upstream.ca_file": {CAFile: s.Upstream.CAFile},
+		"proxy.upstream": {Upstream: s.Proxy.Upstream},
+	} {
+		if s.source[path] == "default" {
+			continue
+		}
+		if _, err := fetch.NewTransport(o); err != nil {
+			return bad(path, err)
+		}
+	}
+	return nil
+}
+
+func (s *settings) checkModels(bad func(string, error) error) error {
+	for _, l := range []struct {
+		section string
+		model   modelConfig
+	}{{"llm", s.LLM.modelConfig}, {"embeddings", s.Embeddings}} {
+		if l.model.Provider == "none" {
+			continue
+		}
+		if _, err := l.model.client(l.section, s.LLM.MaxContext, http.DefaultTransport, nil); err != nil {
+			return err
+		}
+	}
+	if s.Embeddings.Provider == "anthropic" {
+		return bad("embeddings.provider", errors.New("anthropic has no embeddings: use openai or ollama"))
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// CheckHost returns an error for a text that is to name hosts, in a configuration or a rule, and that matches none: it
+// is no address and no name in the form that is sent. A star stands for any text. Where it can, the error says what
+// to write instead.
+func CheckHost(pattern string) error {
+	if pattern == "" {
+		return errors.New("the name of a host is empty")
+	}
+	if _, err := netip.ParseAddr(pattern); err == nil {
+		return nil
+	}
+	instead := ""
+	if u, err := url.Parse(pattern); err == nil && u.Scheme != "" && u.Host != "" {
+		instead = u.Hostname()
+	} else if ascii, err := idna.Lookup.ToASCII(pattern); err == nil && ascii != pattern {
+		instead = ascii
+	} else if u, err := url.Parse("//" + pattern); err == nil && u.Hostname() != pattern {
+		instead = u.Hostname()
+	}
+	if len(pattern) <= 253 && !strings.ContainsFunc(pattern, func(c rune) bool {
+		return c >= utf8.RuneSelf || !isNameByte(byte(c)) && c != '*'
+	}) {
+		return nil
+	}
+	if instead != "" && CheckHost(instead) == nil {
+		return fmt.Errorf("%.80q is not a host such as a.example or *.a.example: write %s", MaskString(pattern), instead)
+	}
+	return fmt.Errorf("%.80q is not a host such as a.example or *.a.example", MaskString(pattern))
+}
+
+// isNameByte reports whether a host name may have c.
+func isNameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
+}
