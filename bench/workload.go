@@ -36,13 +36,10 @@ func inTurn(kind string, size, count int) workload {
 	return func(conn, n int) page { return numbered(kind, size, conn%hosts+hosts*((conn*7919+n)%perHost)) }
 }
 
-// atRandom asks for count pages in random order, the same order in each run.
+// atRandom asks for count pages in random order, another one in each round: what a round asked for is in memory then.
 func atRandom(kind string, size, count int) workload {
 	perHost := max(1, count/hosts)
-	return func(conn, n int) page {
-		r := rand.New(rand.NewPCG(uint64(conn), uint64(n)))
-		return numbered(kind, size, conn%hosts+hosts*r.IntN(perHost))
-	}
+	return func(conn, _ int) page { return numbered(kind, size, conn%hosts+hosts*rand.IntN(perHost)) }
 }
 
 var vocabulary = strings.Fields(`the of and to in is that it for as was with be by on not he his but at are this have
