@@ -14,6 +14,9 @@ type Reuse struct {
 	Age time.Duration // of the stored response, then
 	TTL time.Duration // its remaining freshness lifetime, then
 
+	Content store.Sum // of the stored response
+	Length  int64     // of its content
+
 	c    *Cache
 	uri  string
 	used atomic.Int64 // the hour of the last noted use, Unix time
@@ -25,7 +28,7 @@ func (c *Cache) reuse(q *request, r *store.Response, o Outcome, now time.Time) *
 	if !o.Hit || o.TTL <= 0 || c.policy().offline {
 		return nil
 	}
-	u := &Reuse{At: now.Round(0), Age: age(r, now), TTL: o.TTL, c: c, uri: q.key}
+	u := &Reuse{At: now.Round(0), Age: age(r, now), TTL: o.TTL, Content: r.Body, Length: r.Length, c: c, uri: q.key}
 	u.used.Store(now.Unix() / 3600)
 	return u
 }

@@ -13,6 +13,11 @@ type Repeat struct {
 	Records []store.Record
 	Until   time.Time // zero: no limit
 
+	// Content is what the store probably has as the end of a page, Length bytes. The zero value stands for the content of
+	// the stored response.
+	Content store.Sum
+	Length  int64
+
 	f       *Fetcher
 	from    page.Source    // empty for a response that is not a page
 	visitor *store.Visitor // nil likewise
@@ -38,6 +43,8 @@ func (f *Fetcher) repeatPage(a *attempt) *Repeat {
 		repeat.Records = append(repeat.Records, store.FetchedOf(set, a.named))
 		repeat.until(a.started.Add(sessionRepeats))
 	}
+	_ = repeat.Content.UnmarshalText([]byte(r.ContentHash)) // of content made by others it may not be the sum
+	repeat.Length = int64(len(r.Markdown))
 	repeat.from, repeat.visitor = r.From, f.o.Store.Visitor(a.named, a.visit())
 	return repeat
 }

@@ -18,7 +18,7 @@ func QuickHash(tb testing.TB, password string) string {
 }
 
 // GiveAgain lets p give answers again without a store. It is called before p serves.
-func (p *Proxy) GiveAgain() { p.repeats = repeat.New(1 << 20) }
+func (p *Proxy) GiveAgain() { p.repeats = repeat.New(1<<20, nil) }
 
 // Repeats counts the answers that are given again.
 func (p *Proxy) Repeats() repeat.Stats { return p.repeats.Stats() }

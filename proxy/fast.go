@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"net/http"
 	"os"
 	"slices"
@@ -168,7 +169,7 @@ func (c *framedConn) giveAgain(b []byte) bool {
 		return false
 	}
 	now := time.Now()
-	a := f.table.Find(f.scope, b, now.Round(0))
+	a, content := f.table.Find(f.scope, b, now.Round(0))
 	if a == nil || !f.s.giving.TryRLock() {
 		return false
 	}
@@ -180,7 +181,7 @@ func (c *framedConn) giveAgain(b []byte) bool {
 		f.gave = true
 		f.s.connState(c, http.StateActive)
 	}
-	err := c.writeAgain(a, now)
+	err := c.writeAgain(a, content, now)
 	if now.Sub(f.moved) > renewIdle {
 		f.moved = now
 		c.Conn.SetReadDeadline(now.Add(parkTime)) //nolint:errcheck // the next read reports it
@@ -193,16 +194,16 @@ func (c *framedConn) giveAgain(b []byte) bool {
 }
 
 // writeAgain writes an answer, in one write if its content is short.
-func (c *framedConn) writeAgain(a *repeat.Answer, now time.Time) error {
+func (c *framedConn) writeAgain(a *repeat.Answer, content repeat.Content, now time.Time) error {
 	buf := records.Get().(*[maxRecord]byte)
 	defer records.Put(buf)
-	head := a.AppendHead(buf[:0], now)
-	if len(head)+len(a.Body) <= maxRecord {
-		_, err := c.send(append(head, a.Body...))
+	head := append(a.AppendHead(buf[:0], now), content.Before...)
+	if len(head)+len(content.Rest) <= maxRecord {
+		_, err := c.send(append(head, content.Rest...))
 		return err
 	}
 	c.out.held = head
-	_, err := c.writeBehind(a.Body)
+	_, err := c.writeBehind(content.Rest)
 	c.out.held = nil
 	return err
 }
@@ -397,8 +398,9 @@ func (t *taking) answer() *repeat.Answer {
 		p: t.x.p, rec: rec, session: t.x.session, inside: t.x.inside != nil, page: tokensOf(t.x.page), reuse: t.reuse,
 		repeat: t.repeat,
 	}
+	responses := string(t.reuse.Record())
 	a := &repeat.Answer{
-		Page: string(t.reuse.Record()), Records: []string{string(t.reuse.Record())},
+		Page: responses, Records: []string{responses},
 		At: t.reuse.At, Until: t.reuse.Expires(), Age: t.reuse.Age, TTL: t.reuse.TTL,
 		Head: slices.Concat(head, []byte("\r\n\r\n")), Body: body, Given: g.again,
 	}
@@ -410,10 +412,24 @@ func (t *taking) answer() *repeat.Answer {
 			a.Until = r.Until
 		}
 	}
+	a.Again = t.stored(body)
 	if !a.Cut() {
 		return nil
 	}
 	return a
+}
+
+// stored returns what of the content that was written can be read again from the store.
+func (t *taking) stored(body []byte) repeat.Stored {
+	sum, length := t.reuse.Content, t.reuse.Length
+	if t.repeat != nil && t.repeat.Length > 0 {
+		sum, length = t.repeat.Content, t.repeat.Length
+	}
+	at := int64(len(body)) - length
+	if length <= 0 || length >= store.ShortBody || at < 0 || sha256.Sum256(body[at:]) != sum {
+		return repeat.Stored{}
+	}
+	return repeat.Stored{Sum: sum, Length: int(length)}
 }
 
 // given counts what is given again, as [exchange.end] counts what is given first.

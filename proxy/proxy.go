@@ -132,7 +132,7 @@ func New(o Options) (*Proxy, error) {
 	p.tlsHere.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 	p.repeatLog.log = p.log
 	if o.Memory > 0 && o.Store != nil && o.Replay == nil {
-		p.repeats = repeat.New(o.Memory)
+		p.repeats = repeat.New(o.Memory, func(c repeat.Stored) ([]byte, error) { return o.Store.Content(c.Sum) })
 		o.Store.Watch(p.changed)
 	}
 	return p, nil

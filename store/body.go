@@ -178,6 +178,12 @@ func (b *Body) Close() error {
 	return nil
 }
 
+// ShortBody is the length from which on a body is not read whole, in bytes.
+const ShortBody = partSize
+
+// Content returns a short body, shared or not: never change it. It is not kept in memory because of that.
+func (s *Store) Content(sum Sum) ([]byte, error) { return s.readShort(sum) }
+
 // readShort is readWhole without a look at the manifest: most renditions have one part, shorter than a part can be.
 func (s *Store) readShort(sum Sum) ([]byte, error) {
 	if whole, ok := s.bodies.get(sum); ok {

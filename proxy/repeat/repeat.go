@@ -2,7 +2,8 @@
 //
 // A [Table] finds an answer by the exact bytes of the request's head and by its scope, which names everything else that
 // the decision depended on. An [Answer] is what was written the first time. It is valid while it is fresh, until
-// [Table.Changed] names a record that it was made of. All answers of a page share one copy of its content.
+// [Table.Changed] names a record that it was made of. All answers of a page share one copy of its content, and content
+// that can be read again leaves memory before its answers do.
 //
 // An answer must not be kept if a record changes while the answer is being made. Its maker takes a [Table.Mark] before
 // it looks at anything, and [Table.Add] refuses an answer that depends on a record that has changed since.
@@ -10,6 +11,7 @@ package repeat
 
 import (
 	"bytes"
+	"container/list"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -31,9 +33,26 @@ const (
 	// kept.
 	remembered = 256
 
-	// overhead is what an answer takes beside its bytes: itself, and its places in the table. It is an estimate.
-	overhead = 700
+	// contents is the part of the memory that content which can be read again may always take. Over that it goes before
+	// answers do.
+	contents = 4
+
+	// overhead is what an answer takes beside its bytes: itself, what it is counted by, and its places in the table. It is
+	// an estimate.
+	overhead = 2048
 )
+
+// Stored is the end of a content that can be read again, and its length. The zero value: it cannot.
+type Stored struct {
+	Sum    [32]byte
+	Length int
+}
+
+// Content is what an answer consists of behind its head.
+type Content struct {
+	Before []byte // always in memory
+	Rest   []byte
+}
 
 // Answer is an answer that is given again.
 type Answer struct {
@@ -47,18 +66,29 @@ type Answer struct {
 	// the remaining lifetime at the time At, as Age is the age then
 	TTL   time.Duration
 	Head  []byte                                             // of the response, as it was written, with the empty line
-	Body  []byte                                             // content, as it was written
+	Body  []byte                                             // content, as it was written; nil once it is added
+	Again Stored                                             // the end of Body
 	Given func(now time.Time, took time.Duration, err error) // called after each repetition
 
-	parts [3][]byte // of Head: before the value of Age, between that and the value of ttl, and behind it
-	hash  uint64
-	body  *body
+	parts  [3][]byte // of Head: before the value of Age, between that and the value of ttl, and behind it
+	hash   uint64
+	body   *body
+	places []int // in the lists of Records
 }
 
 // body is the content that answers of a page share.
 type body struct {
-	content []byte
+	Content // Rest is nil while it must be read
+	again   Stored
+	held    *list.Element // in the table's list; nil: Rest cannot be read again, or must be
 	users   int
+}
+
+// equals reports whether b is the content of a new answer.
+func (b *body) equals(a *Answer) bool {
+	at := len(b.Before)
+	return b.again == a.Again && at <= len(a.Body) && bytes.Equal(b.Before, a.Body[:at]) &&
+		(b.again != Stored{} || bytes.Equal(b.Rest, a.Body[at:]))
 }
 
 // Cut finds the places of the age and of the remaining lifetime in Head. It returns false if Head does not state what
@@ -106,21 +136,28 @@ func (a *Answer) Fresh(now time.Time) bool { return now.Before(a.Until) && !now.
 type Table struct {
 	max  int64
 	seed maphash.Seed
+	read func(Stored) ([]byte, error)
 
 	mu       sync.Mutex
 	answers  *simplelru.LRU[uint64, *Answer]
 	pages    map[string][]*Answer // oldest first
 	records  map[string][]*Answer
 	bytes    int64
-	changes  uint64 // ever
+	held     list.List // of the bodies in memory that can be read again, the last used first
+	readable int64     // the bytes of these
+	changes  uint64    // ever
 	latest   [remembered]string
 	cleared  uint64 // the value of changes when everything was dropped
 	repeated int64
+	reread   int64
 }
 
-// New returns a Table that takes about max bytes of memory.
-func New(max int64) *Table {
-	t := &Table{max: max, seed: maphash.MakeSeed(), pages: map[string][]*Answer{}, records: map[string][]*Answer{}}
+// New returns a Table that takes about max bytes of memory. The function reads content again; nobody changes what it
+// returns.
+func New(max int64, read func(Stored) ([]byte, error)) *Table {
+	t := &Table{
+		max: max, seed: maphash.MakeSeed(), read: read, pages: map[string][]*Answer{}, records: map[string][]*Answer{},
+	}
 	// bounded by bytes: the number is a limit that is never reached
 	t.answers, _ = simplelru.NewLRU(1<<30, func(_ uint64, a *Answer) { t.removed(a) })
 	return t
@@ -136,21 +173,52 @@ func (t *Table) Mark() Mark {
 	return Mark(t.changes)
 }
 
-// Find returns the answer to a request, or nil if there is none. It deletes an answer that is no longer valid.
-func (t *Table) Find(scope string, request []byte, now time.Time) *Answer {
-	hash := t.hash(scope, request)
+// Find returns the answer to a request with its content, or nil if there is none. It deletes an answer that is no
+// longer valid, and one whose content cannot be read.
+func (t *Table) Find(scope string, request []byte, now time.Time) (*Answer, Content) {
+	a, c := t.find(t.hash(scope, request), scope, request, now)
+	if a == nil || c.Rest != nil {
+		return a, c
+	}
+	rest, err := t.read(a.body.again)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil || len(rest) != a.body.again.Length {
+		if kept, _ := t.answers.Peek(a.hash); kept == a {
+			t.answers.Remove(a.hash)
+		}
+		return nil, Content{}
+	}
+	t.repeated++
+	t.reread++
+	c.Rest = rest
+	if a.body.Rest == nil && a.body.users > 0 {
+		a.body.Rest = rest
+		t.hold(a.body)
+		t.shrink()
+	}
+	return a, c
+}
+
+// find is Find without reading: what must be read is nil.
+func (t *Table) find(hash uint64, scope string, request []byte, now time.Time) (*Answer, Content) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a, ok := t.answers.Get(hash)
 	if !ok || a.Scope != scope || !bytes.Equal(a.Request, request) {
-		return nil
+		return nil, Content{}
 	}
 	if !a.Fresh(now) {
 		t.answers.Remove(hash)
-		return nil
+		return nil, Content{}
 	}
-	t.repeated++
-	return a
+	if a.body.held != nil {
+		t.held.MoveToFront(a.body.held)
+	}
+	if a.body.Rest != nil {
+		t.repeated++
+	}
+	return a, a.body.Content
 }
 
 func (t *Table) hash(scope string, request []byte) uint64 {
@@ -165,6 +233,8 @@ func (t *Table) hash(scope string, request []byte) uint64 {
 // of a.Body: never change a afterwards.
 func (t *Table) Add(a *Answer, since Mark) bool {
 	a.hash = t.hash(a.Scope, a.Request)
+	slices.Sort(a.Records)
+	a.Records = slices.Compact(a.Records)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.changedSince(a.Records, since) || a.size()+int64(len(a.Body)) > t.Largest() {
@@ -172,16 +242,22 @@ func (t *Table) Add(a *Answer, since Mark) bool {
 	}
 	t.answers.Remove(a.hash)
 	for _, other := range t.pages[a.Page] {
-		if bytes.Equal(other.Body, a.Body) {
-			a.body, a.Body = other.body, other.Body
+		if other.body.equals(a) {
+			a.body = other.body
 			break
 		}
 	}
 	if a.body == nil {
-		a.Body = bytes.Clone(a.Body)
-		a.body = &body{content: a.Body}
-		t.bytes += int64(len(a.Body))
+		a.body = &body{again: a.Again}
+		whole, at := append([]byte{}, a.Body...), 0
+		if a.Again != (Stored{}) {
+			at = len(whole) - a.Again.Length
+		}
+		a.body.Before, a.body.Rest = whole[:at:at], whole[at:]
+		t.bytes += int64(at)
+		t.hold(a.body)
 	}
+	a.Body = nil
 	a.body.users++
 	t.bytes += a.size()
 	if same := t.pages[a.Page]; len(same) >= perPage {
@@ -189,13 +265,44 @@ func (t *Table) Add(a *Answer, since Mark) bool {
 	}
 	t.answers.Add(a.hash, a)
 	t.pages[a.Page] = append(t.pages[a.Page], a)
-	for _, r := range a.Records {
+	a.places = make([]int, len(a.Records))
+	for i, r := range a.Records {
+		a.places[i] = len(t.records[r])
 		t.records[r] = append(t.records[r], a)
 	}
-	for t.bytes > t.max {
-		t.answers.RemoveOldest()
-	}
+	t.shrink()
 	return true
+}
+
+// shrink takes out the oldest of what is too much: content that can be read again, or an answer.
+func (t *Table) shrink() {
+	for t.bytes > t.max {
+		if t.readable > t.max/contents {
+			t.letGo(t.held.Back().Value.(*body))
+		} else {
+			t.answers.RemoveOldest()
+		}
+	}
+}
+
+// hold counts content that is in memory now.
+func (t *Table) hold(b *body) {
+	t.bytes += int64(len(b.Rest))
+	if b.again != (Stored{}) {
+		t.readable += int64(len(b.Rest))
+		b.held = t.held.PushFront(b)
+	}
+}
+
+// letGo takes content out of memory.
+func (t *Table) letGo(b *body) {
+	t.bytes -= int64(len(b.Rest))
+	if b.held != nil {
+		t.readable -= int64(len(b.Rest))
+		t.held.Remove(b.held)
+		b.held = nil
+	}
+	b.Before, b.Rest = bytes.Clone(b.Before), nil // it may be a part of the same memory
 }
 
 // Largest returns how many bytes an answer may have.
@@ -247,22 +354,32 @@ func (t *Table) Clear() {
 func (t *Table) removed(a *Answer) {
 	t.bytes -= a.size()
 	if a.body.users--; a.body.users == 0 {
-		t.bytes -= int64(len(a.body.content))
+		t.bytes -= int64(len(a.body.Before))
+		t.letGo(a.body)
 	}
-	without(t.pages, a.Page, a)
-	for _, r := range a.Records {
-		without(t.records, r, a)
+	if same := slices.DeleteFunc(t.pages[a.Page], func(o *Answer) bool { return o == a }); len(same) > 0 {
+		t.pages[a.Page] = same
+	} else {
+		delete(t.pages, a.Page)
+	}
+	for i, r := range a.Records {
+		t.forget(a, i, r)
 	}
 }
 
-// without takes an answer out of a list of an index.
-func without(index map[string][]*Answer, key string, a *Answer) {
-	list := slices.DeleteFunc(index[key], func(other *Answer) bool { return other == a })
-	if len(list) == 0 {
-		delete(index, key)
+// forget takes an answer out of the list of a record, its i-th. The last of the list, which may be long, takes its
+// place.
+func (t *Table) forget(a *Answer, i int, record string) {
+	all := t.records[record]
+	last := len(all) - 1
+	if last == 0 {
+		delete(t.records, record)
 		return
 	}
-	index[key] = list
+	moved := all[last]
+	all[a.places[i]], all[last] = moved, nil
+	moved.places[slices.Index(moved.Records, record)] = a.places[i]
+	t.records[record] = all[:last]
 }
 
 // Stats counts what a table holds, and how often it found an answer.
@@ -270,11 +387,12 @@ type Stats struct {
 	Answers  int
 	Bytes    int64 // of memory, about
 	Repeated int64
+	Read     int64 // of these, with content that had to be read
 }
 
 // Stats returns the counts.
 func (t *Table) Stats() Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Stats{t.answers.Len(), t.bytes, t.repeated}
+	return Stats{t.answers.Len(), t.bytes, t.repeated, t.reread}
 }

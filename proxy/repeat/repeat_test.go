@@ -2,6 +2,8 @@ package repeat_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -23,6 +25,11 @@ func answer(request, page, body string, records ...string) *repeat.Answer {
 	}
 	a.Cut()
 	return a
+}
+
+func found(table *repeat.Table, scope, request string, now time.Time) bool {
+	a, _ := table.Find(scope, []byte(request), now)
+	return a != nil
 }
 
 func TestAgeAndLifetimeAreThoseOfNow(t *testing.T) {
@@ -62,22 +69,22 @@ func TestAnswerIsFoundByScopeAndExactHeadWhileItIsFresh(t *testing.T) {
 		{"no longer fresh", "1", "GET /", time.Minute, false},
 		{"the clock was set back", "1", "GET /", -time.Nanosecond, false},
 	} {
-		table := repeat.New(1 << 20)
+		table := repeat.New(1<<20, nil)
 		table.Add(answer("GET /", "p", "b"), table.Mark())
 		now := start.Add(tt.after)
-		if got := table.Find(tt.scope, []byte(tt.request), now) != nil; got != tt.found {
+		if got := found(table, tt.scope, tt.request, now); got != tt.found {
 			t.Errorf("%s: found %v, want %v", tt.name, got, tt.found)
 		}
-		if tt.after != 0 && !tt.found && table.Find("1", []byte("GET /"), start) != nil {
+		if tt.after != 0 && !tt.found && found(table, "1", "GET /", start) {
 			t.Errorf("%s: it came back", tt.name)
 		}
 	}
 }
 
 func TestAnswersGoWithWhatTheyWereMadeOf(t *testing.T) {
-	table := repeat.New(1 << 20)
+	table := repeat.New(1<<20, nil)
 	add := func(since repeat.Mark) bool { return table.Add(answer("GET /", "p", "b", "uri", "host"), since) }
-	find := func() bool { return table.Find("1", []byte("GET /"), start) != nil }
+	find := func() bool { return found(table, "1", "GET /", start) }
 	for _, record := range []string{"uri", "host"} {
 		if !add(table.Mark()) || !find() {
 			t.Fatal("not kept")
@@ -120,7 +127,7 @@ func TestAnswersGoWithWhatTheyWereMadeOf(t *testing.T) {
 
 func TestMemoryIsBoundedAndCounted(t *testing.T) {
 	const max = 1 << 20
-	table := repeat.New(max)
+	table := repeat.New(max, nil)
 	body := strings.Repeat("x", 10_000)
 	for n := range 5000 {
 		table.Add(answer(fmt.Sprint("GET ", n), fmt.Sprint("page ", n), body), table.Mark())
@@ -141,7 +148,7 @@ func TestMemoryIsBoundedAndCounted(t *testing.T) {
 	if s := table.Stats(); s.Answers > 16 || s.Bytes > 50_000 {
 		t.Errorf("heads for one page: %+v", s)
 	}
-	if table.Find("1", []byte("GET / 9999"), start) == nil {
+	if !found(table, "1", "GET / 9999", start) {
 		t.Error("the last head was not kept")
 	}
 	table.Clear()
@@ -151,20 +158,21 @@ func TestMemoryIsBoundedAndCounted(t *testing.T) {
 }
 
 func TestContentIsACopyThatAnswersOfAPageShare(t *testing.T) {
-	table := repeat.New(1 << 20)
+	table := repeat.New(1<<20, nil)
 	a, b := answer("a", "p", "content"), answer("b", "p", "content")
 	mine := a.Body
 	table.Add(a, table.Mark())
 	table.Add(b, table.Mark())
 	copy(mine, "changed")
-	found := table.Find("1", []byte("b"), start)
-	if found == nil || !bytes.Equal(found.Body, []byte("content")) || &a.Body[0] != &b.Body[0] {
-		t.Errorf("content %q, shared %v", found.Body, &a.Body[0] == &b.Body[0])
+	_, ofA := table.Find("1", []byte("a"), start)
+	_, ofB := table.Find("1", []byte("b"), start)
+	if !bytes.Equal(ofB.Rest, []byte("content")) || &ofA.Rest[0] != &ofB.Rest[0] {
+		t.Errorf("content %q and %q, not the same memory", ofA.Rest, ofB.Rest)
 	}
 }
 
 func TestTableIsSafeForConcurrentUse(t *testing.T) {
-	table := repeat.New(1 << 18)
+	table := repeat.New(1<<18, nil)
 	var group sync.WaitGroup
 	for g := range 4 {
 		group.Go(func() {
@@ -180,8 +188,8 @@ func TestTableIsSafeForConcurrentUse(t *testing.T) {
 						table.Clear()
 					}
 				default:
-					if a := table.Find("1", []byte(key), start); a != nil && string(a.Body) != strings.Repeat(key, 1000) {
-						t.Errorf("%s: %.20q", key, a.Body)
+					if a, c := table.Find("1", []byte(key), start); a != nil && string(c.Rest) != strings.Repeat(key, 1000) {
+						t.Errorf("%s: %.20q", key, c.Rest)
 					}
 				}
 			}
@@ -190,5 +198,106 @@ func TestTableIsSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 	if table.Clear(); table.Stats().Bytes != 0 {
 		t.Errorf("%+v", table.Stats())
+	}
+}
+
+// stored is content that can be read again, as [repeat.Stored] says.
+type stored struct {
+	mu    sync.Mutex
+	all   map[[32]byte][]byte
+	reads int
+}
+
+func (s *stored) read(c repeat.Stored) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	content, ok := s.all[c.Sum]
+	if !ok {
+		return nil, errors.New("lost")
+	}
+	return content, nil
+}
+
+// readable returns an answer whose content ends with what is stored.
+func (s *stored) readable(request, before, rest string, records ...string) *repeat.Answer {
+	a := answer(request, request, before+rest, records...)
+	a.Again = repeat.Stored{Sum: sha256.Sum256([]byte(rest)), Length: len(rest)}
+	s.all[a.Again.Sum] = []byte(rest)
+	return a
+}
+
+func TestContentLeavesMemoryBeforeItsAnswers(t *testing.T) {
+	const max, pages = 1 << 20, 200 // 100 with their content
+	s := &stored{all: map[[32]byte][]byte{}}
+	table := repeat.New(max, s.read)
+	rest := func(n int) string { return strings.Repeat(fmt.Sprintf("%8d", n), 1250) }
+	for n := range pages {
+		request := fmt.Sprint("GET ", n)
+		if !table.Add(s.readable(request, fmt.Sprint("---", n), rest(n), "r"), table.Mark()) {
+			t.Fatalf("%s is not kept", request)
+		}
+		if got := table.Stats().Bytes; got > max {
+			t.Fatalf("%d bytes, want at most %d", got, max)
+		}
+	}
+	if got := table.Stats().Answers; got != pages {
+		t.Fatalf("%d answers, want %d", got, pages)
+	}
+	for range 2 {
+		for n := range pages {
+			_, c := table.Find("1", []byte(fmt.Sprint("GET ", n)), start)
+			if want := fmt.Sprint("---", n) + rest(n); string(c.Before)+string(c.Rest) != want {
+				t.Fatalf("page %d: %.20q and %.20q", n, c.Before, c.Rest)
+			}
+			if got := table.Stats().Bytes; got > max {
+				t.Fatalf("%d bytes, want at most %d", got, max)
+			}
+		}
+	}
+	if s.reads == 0 {
+		t.Error("no content had to be read again")
+	}
+	reads := s.reads
+	if found(table, "1", fmt.Sprint("GET ", pages-1), start); s.reads != reads {
+		t.Error("the content used last was read again")
+	}
+	table.Changed("r")
+	if got := table.Stats(); got.Answers != 0 || got.Bytes != 0 {
+		t.Errorf("after a change %+v", got)
+	}
+}
+
+func TestAnswerGoesWhenItsContentIsLost(t *testing.T) {
+	s := &stored{all: map[[32]byte][]byte{}}
+	table := repeat.New(200_000, s.read)
+	for n := range 30 { // the first loses its content to the others
+		table.Add(s.readable(fmt.Sprint("GET ", n), "", fmt.Sprintf("%010000d", n)), table.Mark())
+	}
+	clear(s.all)
+	if before := table.Stats().Answers; found(table, "1", "GET 0", start) || table.Stats().Answers != before-1 {
+		t.Errorf("%d answers, %d before", table.Stats().Answers, before)
+	}
+}
+
+func TestManyAnswersOfOneRecordGoTogether(t *testing.T) {
+	table := repeat.New(64<<20, nil)
+	for n := range 10_000 {
+		key := fmt.Sprint(n)
+		table.Add(answer(key, key, "b", "host", key, "host"), table.Mark())
+	}
+	for n := 0; n < 10_000; n += 2 {
+		table.Changed(fmt.Sprint(n))
+	}
+	if got := table.Stats().Answers; got != 5000 {
+		t.Errorf("%d answers, want 5000", got)
+	}
+	for n := range 10_000 {
+		if got, want := found(table, "1", fmt.Sprint(n), start), n%2 == 1; got != want {
+			t.Fatalf("answer %d: found %v", n, got)
+		}
+	}
+	if table.Changed("host"); table.Stats() != (repeat.Stats{Repeated: 5000}) {
+		t.Errorf("after the host's change %+v", table.Stats())
 	}
 }
