@@ -32,9 +32,6 @@ func (s *Service) serveBatch(v version, r *http.Request) (any, error) {
 	if err := decode(r, &b); err != nil {
 		return nil, err
 	}
-	if err := refuse(key{"appendToId", b.AppendTo}, key{"webhook", b.Webhook}); err != nil {
-		return nil, err
-	}
 	if err := b.checkJob(); err != nil {
 		return nil, err
 	}

@@ -57,14 +57,6 @@ type crawlBody struct {
 
 // check returns an error for options that are wrong or not supported.
 func (b *crawlBody) check() error {
-	if err := refuse(
-		key{"allowExternalLinks", b.External}, key{"allowSubdomains", b.Subdomains}, key{"ignoreRobotsTxt", b.NoRobots},
-		key{"robotsUserAgent", b.RobotsAgent},
-		key{"ignoreQueryParameters", b.NoQueries}, key{"regexOnFullURL", b.FullURL}, key{"webhook", b.Webhook},
-		key{"prompt", b.Prompt}, key{"zeroDataRetention", b.NoRetention},
-	); err != nil {
-		return err
-	}
 	switch {
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLimit):
 		return bad("limit must be from 1 to %d", maxLimit)

@@ -21,16 +21,16 @@ const (
 )
 
 type mapBody struct {
-	URL        string  `json:"url"`
-	Search     string  `json:"search"`                // URLs with these words come first
-	Limit      *int    `json:"limit"`                 // default 5000
-	Subdomains *bool   `json:"includeSubdomains"`     // default: version 1 false, 2 true
-	Sitemap    string  `json:"sitemap"`               // include (default), skip or only
-	Skip1      bool    `json:"ignoreSitemap"`         // version 1
-	Only1      bool    `json:"sitemapOnly"`           // version 1
-	NoQueries  *bool   `json:"ignoreQueryParameters"` // default: version 1 false, 2 true
-	ByPath     *bool   `json:"filterByPath"`          // if url has a path, only URLs below it; default true
-	Timeout    float64 `json:"timeout"`               // milliseconds
+	URL        string `json:"url"`
+	Search     string `json:"search"`                // URLs with these words come first
+	Limit      *int   `json:"limit"`                 // default 5000
+	Subdomains *bool  `json:"includeSubdomains"`     // default: version 1 false, 2 true
+	Sitemap    string `json:"sitemap"`               // include (default), skip or only
+	Skip1      bool   `json:"ignoreSitemap"`         // version 1
+	Only1      bool   `json:"sitemapOnly"`           // version 1
+	NoQueries  *bool  `json:"ignoreQueryParameters"` // default: version 1 false, 2 true
+	ByPath     *bool  `json:"filterByPath"`          // if url has a path, only URLs below it; default true
+	Timeout    *int64 `json:"timeout"`               // milliseconds
 
 	Origin      ignored `json:"origin"`
 	Integration ignored `json:"integration"`
@@ -58,10 +58,6 @@ type mapLink struct {
 }
 
 func (b *mapBody) check() error {
-	if err := refuse(key{"location", b.Location}, key{"headers", b.Headers}, key{"allowExternalLinks", b.External},
-		key{"ignoreRobotsTxt", b.NoRobots}, key{"threatProtection", b.Threats}); err != nil {
-		return err
-	}
 	switch {
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLinks):
 		return bad("limit must be from 1 to %d", maxLinks)
@@ -69,8 +65,8 @@ func (b *mapBody) check() error {
 		return bad("sitemap %q is not include, skip or only", b.Sitemap)
 	case len(b.Search) > maxSearch:
 		return bad("search is longer than %d bytes", maxSearch)
-	case b.Timeout < 0:
-		return bad("timeout must be above 0 milliseconds")
+	case !timeoutOK(b.Timeout):
+		return errTimeout
 	}
 	return nil
 }
@@ -94,8 +90,8 @@ func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), maxMapTime)
 	defer cancel()
-	if b.Timeout > 0 && b.Timeout < float64(maxMapTime/time.Millisecond) {
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(b.Timeout*float64(time.Millisecond)))
+	if b.Timeout != nil {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(*b.Timeout)*time.Millisecond)
 		defer cancel()
 	}
 	m, err := s.o.Crawl.Map(ctx, o)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -139,7 +140,7 @@ func (f *format) UnmarshalJSON(b []byte) error {
 		}
 		return bad("formats: %s: %s", name, strings.TrimPrefix(err.Error(), "json: "))
 	}
-	return nil
+	return refuse(reflect.ValueOf(options).Elem())
 }
 
 // dataRequest returns what the format json asks for; nil if it is not wanted.
@@ -177,9 +178,6 @@ func (o *scrapeOptions) checkFormats() error {
 		return bad("changeTrackingOptions needs the format changeTracking")
 	}
 	if d := o.dataRequest(); d != nil {
-		if err := refuse(key{"checkPromptInjection", d.Guard}); err != nil {
-			return err
-		}
 		if len(d.Schema) == 0 && d.Prompt == "" {
 			return bad("formats: json needs a schema or a prompt")
 		}
@@ -193,8 +191,6 @@ func (o *scrapeOptions) checkFormats() error {
 				return bad("changeTracking: mode %q is not supported here: use git-diff", mode)
 			}
 		}
-		return refuse(key{"changeTracking: tag", c.Tag}, key{"changeTracking: schema", c.Schema},
-			key{"changeTracking: prompt", c.Prompt})
 	}
 	return nil
 }
@@ -206,25 +202,23 @@ func (d *dataOptions) request(local bool) *summary.DataRequest {
 
 // The bounds of options.
 const (
-	maxWait     = 60_000 // milliseconds of waitFor, as with Firecrawl
+	maxWait     = 60_000    // milliseconds of waitFor, as with Firecrawl
+	maxTimeout  = 3_600_000 // milliseconds
 	maxHeaders  = 50
 	maxHeaderSz = 8 << 10 // bytes of all headers together
 )
 
+// errTimeout is the error of a timeout that is out of bounds.
+var errTimeout = bad("timeout must be from 1 to %d milliseconds", maxTimeout)
+
+// timeoutOK reports whether a timeout is absent or within bounds.
+func timeoutOK(ms *int64) bool { return ms == nil || *ms >= 1 && *ms <= maxTimeout }
+
 // check returns an error for options that are wrong or not supported.
 func (o *scrapeOptions) check() error {
-	if err := refuse(
-		key{"actions", o.Actions}, key{"agent", o.Agent}, key{"extract", o.Extract}, key{"geolocation", o.Geolocation},
-		key{"location", o.Location}, key{"minAge", o.MinAge}, key{"mobile", o.Mobile},
-		key{"onlyCleanContent", o.CleanContent},
-		key{"profile", o.Profile}, key{"redactPII", o.RedactPII}, key{"safeMode", o.SafeMode},
-		key{"threatProtection", o.Threats}, key{"zeroDataRetention", o.NoRetention},
-	); err != nil {
-		return err
-	}
 	switch {
-	case o.Timeout != nil && *o.Timeout <= 0:
-		return bad("timeout must be above 0 milliseconds")
+	case !timeoutOK(o.Timeout):
+		return errTimeout
 	case o.WaitFor < 0 || o.WaitFor > maxWait:
 		return bad("waitFor must be from 0 to %d milliseconds", maxWait)
 	case o.MaxAge != nil && *o.MaxAge < 0:
@@ -325,5 +319,5 @@ func (o *scrapeOptions) limit() time.Duration {
 	if o.Timeout == nil {
 		return 0
 	}
-	return time.Duration(min(*o.Timeout, int64(time.Hour/time.Millisecond))) * time.Millisecond
+	return time.Duration(*o.Timeout) * time.Millisecond
 }

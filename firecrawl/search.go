@@ -94,13 +94,6 @@ var periods = map[string]struct {
 
 // check returns an error for options that are wrong or not supported.
 func (b *searchBody) check() error {
-	if err := refuse(
-		key{"filter", b.Filter}, key{"location", b.Location}, key{"categories", b.Categories}, key{"domainTools", b.Tools},
-		key{"enterprise", b.Enterprise}, key{"asyncScraping", b.Async}, key{"highlights", b.Highlights},
-		key{"threatProtection", b.Threats}, key{"zeroDataRetention", b.NoRetention},
-	); err != nil {
-		return err
-	}
 	_, known := periods[b.Period]
 	switch {
 	case strings.TrimSpace(b.Query) == "":
@@ -109,8 +102,8 @@ func (b *searchBody) check() error {
 		return bad("query is longer than 2000 bytes")
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxResultsWeb):
 		return bad("limit must be from 1 to %d", maxResultsWeb)
-	case b.Timeout != nil && *b.Timeout <= 0:
-		return bad("timeout must be above 0 milliseconds")
+	case !timeoutOK(b.Timeout):
+		return errTimeout
 	case !known:
 		return bad("tbs %q is not supported here: use qdr:d, qdr:w, qdr:m or qdr:y", b.Period)
 	case len(b.Include) > maxPatterns || len(b.Exclude) > maxPatterns:
@@ -166,7 +159,7 @@ func (s *Service) serveSearch(v version, r *http.Request) (any, error) {
 	}
 	limit := searchTimeout
 	if b.Timeout != nil {
-		limit = time.Duration(min(*b.Timeout, int64(time.Hour/time.Millisecond))) * time.Millisecond
+		limit = time.Duration(*b.Timeout) * time.Millisecond
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 
 	"readthru/fetch"
@@ -98,7 +99,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 	_ = enc.Encode(v) // the status is sent; an error means that the client has left
 }
 
-// decode decodes a request's content. It refuses unknown keys by name, and a second JSON value.
+// decode decodes a request's content. It refuses by name keys that are unknown and those that are not supported, and a
+// second JSON value.
 func decode(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
@@ -107,7 +109,7 @@ func decode(r *http.Request, v any) error {
 		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 			return bad("the request's content has more than one JSON value")
 		}
-		return nil
+		return refuse(reflect.ValueOf(v).Elem())
 	}
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -153,17 +155,23 @@ func (w wanted) something() bool {
 	return true
 }
 
-// key is a key of a body with its value.
-type key struct {
-	name  string
-	value wanted
-}
-
-// refuse returns an error that names the first key that asks for something.
-func refuse(keys ...key) error {
-	for _, k := range keys {
-		if k.value.something() {
-			return bad("%s is not supported here", k.name)
+// refuse returns an error that names the first key of a struct, and of those in it, that is not supported and asks for
+// something.
+func refuse(v reflect.Value) error {
+	for i := range v.NumField() {
+		f, value := v.Type().Field(i), v.Field(i)
+		if value.Kind() == reflect.Pointer && !value.IsNil() {
+			value = value.Elem()
+		}
+		switch {
+		case value.Type() == reflect.TypeFor[wanted]():
+			if wanted(value.Bytes()).something() {
+				return bad("%s is not supported here", f.Tag.Get("json"))
+			}
+		case value.Kind() == reflect.Struct && (f.Anonymous || f.Tag.Get("json") != ""):
+			if err := refuse(value); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
