@@ -34,6 +34,7 @@ test: ## all tests, with the race detector
 	go test -count=1 -run 'TrueFirstTen|EstimatesAre' ./knowledge/vector # arithmetic, which races with nothing
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording # the same without answers that are given again
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
+	if [ -n "$$CI" ]; then $(MAKE) --no-print-directory openapi; fi # which fetches its rules
 	go run ./bench/ways # no request runs further through our own code than it did
 
 slow: ## what requests meet, with each answer decided anew; packages below the proxy know nothing of answers that are given again
