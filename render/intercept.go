@@ -339,6 +339,9 @@ func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.F
 			continue
 		}
 		for _, v := range values {
+			if name == "Content-Security-Policy" {
+				v = withOwnConnections(v)
+			}
 			p.ResponseHeaders = append(p.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: strings.ToValidUTF8(v, "")})
 		}
 	}

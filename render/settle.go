@@ -74,6 +74,11 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	if unsettled, err = t.pass(ctx, virtualTime); unsettled != "" || err != nil {
 		return unsettled, err
 	}
+	for t.sockets.talking() { // the page's clock moves a little between two messages
+		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil {
+			return unsettled, err
+		}
+	}
 	has, err := evaluate[int](ctx, t, traits)
 	if err != nil {
 		return "", err

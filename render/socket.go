@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,6 +50,14 @@ type socket struct {
 
 	mu   sync.Mutex
 	last time.Time // of the last message, or of the opening
+	over bool
+}
+
+// talking reports whether a message came a while ago at most, and more may come.
+func (c *socket) talking(while time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.over && time.Since(c.last) < while
 }
 
 // socketMessage is a message as the page is given it and gives it.
@@ -175,10 +184,24 @@ func (s *sockets) open(q *socketRequest, origin string) (*socketAnswer, error) {
 	return &socketAnswer{ID: id, Protocol: conn.Subprotocol()}, nil
 }
 
+// talking reports whether a WebSocket of the page has messages without a pause.
+func (s *sockets) talking() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.list, func(c *socket) bool {
+		return c != nil && c.talking(s.f.t.o.stepTimes().message)
+	})
+}
+
 // read takes the messages of a WebSocket until it ends.
 func (s *sockets) read(c *socket, from string) {
 	defer close(c.messages)
 	defer c.conn.CloseNow() //nolint:errcheck // it has ended
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.over = true
+	}()
 	for first := true; ; first = false {
 		kind, content, err := c.conn.Read(s.f.t.ctx)
 		if err != nil {
@@ -254,6 +277,36 @@ func (s *sockets) wait(id int, c *socket) *socketAnswer {
 	}
 	return a
 }
+
+// withOwnConnections returns the value of a Content-Security-Policy with which a page may send requests to its own
+// origin, since its WebSockets are made of them. It may connect to what it could connect to before.
+func withOwnConnections(value string) string {
+	policies := strings.Split(value, ",") // each of them holds
+	for i, policy := range policies {
+		list := strings.Split(policy, ";")
+		rest, own := "", -1
+		for n, directive := range list {
+			switch words := strings.Fields(directive); {
+			case len(words) == 0:
+			case strings.EqualFold(words[0], "connect-src") && own < 0: // the first counts
+				own = n
+			case strings.EqualFold(words[0], "default-src") && rest == "":
+				rest = strings.Join(words[1:], " ") + " "
+			}
+		}
+		switch {
+		case own >= 0:
+			list[own] = addSelf(list[own])
+		case rest != "":
+			list = append(list, addSelf(" connect-src "+rest))
+		}
+		policies[i] = strings.Join(list, ";")
+	}
+	return strings.Join(policies, ",")
+}
+
+// addSelf adds 'self' to the sources of a directive. Beside another source 'none' means nothing.
+func addSelf(directive string) string { return strings.TrimRight(directive, " ") + " 'self'" }
 
 // prepareSockets replaces the class WebSocket in each frame before the page's own scripts.
 const prepareSockets = `(() => {

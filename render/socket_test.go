@@ -74,3 +74,65 @@ func TestAPageIsReadOnceItsWebSocketIsQuiet(t *testing.T) {
 		}
 	})
 }
+
+// TestAPageWhoseWebSocketNeverPausesEndsInTime: its reader gets what came so far, and learns that there was more.
+func TestAPageWhoseWebSocketNeverPausesEndsInTime(t *testing.T) {
+	s := newSite(t)
+	s.mux.HandleFunc("/feed", func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow() //nolint:errcheck // the page has gone
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for c.Write(r.Context(), websocket.MessageText, []byte("news")) == nil {
+			<-tick.C
+		}
+	})
+	s.add("/news", `<h1>Ticker</h1><p id=p></p><script>
+	new WebSocket('/feed').onmessage = (e) => { document.getElementById('p').textContent = e.data };
+	</script>`)
+	b := s.browser(t, func(o *render.Options) { o.Timeout = 10 * time.Second })
+	p := rendered(t, b, s.page(t, "/news"))
+	if !strings.Contains(string(p.HTML), "<p id=\"p\">news</p>") {
+		t.Errorf("no message in %s", p.HTML)
+	}
+	if p.Ended != render.EndedByTimeout || p.Unsettled == "" {
+		t.Errorf("ended by %s, %q, want the end of its time", p.Ended, p.Unsettled)
+	}
+}
+
+// TestAPolicyOfConnectionsLeavesWebSockets has pages whose Content-Security-Policy names the origin of the feed alone.
+func TestAPolicyOfConnectionsLeavesWebSockets(t *testing.T) {
+	s := newSite(t)
+	s.mux.HandleFunc("/feed", func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})
+		if err != nil {
+			return
+		}
+		_ = c.Write(r.Context(), websocket.MessageText, []byte("news"))
+		_ = c.Close(websocket.StatusNormalClosure, "")
+	})
+	for n, policy := range []string{
+		"connect-src ws://feed.example", "default-src 'unsafe-inline' ws://feed.example",
+		"script-src 'unsafe-inline'; Connect-Src ws://feed.example;, img-src *",
+	} {
+		at := fmt.Sprintf("/news%d", n)
+		s.mux.HandleFunc(at, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Content-Security-Policy", policy)
+			_, _ = w.Write([]byte(`<p id=p></p><script>
+			new WebSocket('ws://feed.example/feed').onmessage = (e) => { document.getElementById('p').append(e.data) };
+			fetch('http://other.example/').catch(() => { document.getElementById('p').append('[refused]') });
+			</script>`))
+		})
+	}
+	b := s.browser(t)
+	for n := range 3 {
+		p := rendered(t, b, s.page(t, fmt.Sprintf("/news%d", n)))
+		if html := string(p.HTML); !strings.Contains(html, "news") || !strings.Contains(html, "[refused]") {
+			t.Errorf("policy %d: %s", n, html)
+		}
+	}
+}
