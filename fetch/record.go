@@ -68,11 +68,7 @@ func (a *attempt) set() string { return cmp.Or(a.req.Set, a.req.Session) }
 
 // known returns the page's record before this visit; an empty one where there is none.
 func (f *Fetcher) known(a *attempt) *page.Page {
-	switch {
-	case a.known != nil:
-	case a.found != nil:
-		a.known = a.found.Page
-	default:
+	if a.known == nil {
 		a.known, _ = f.o.Store.Page(a.key) // nothing, where nothing is known
 	}
 	if a.known == nil {

@@ -105,8 +105,8 @@ func BenchmarkLookupCold(b *testing.B) {
 			URI: url, Host: "a.test", Page: page.KeyOf(url),
 			Recipes: func(*store.Response) (ofPage, ofBody string) { return "page", "recipe" },
 		})
-		if found.Page == nil || found.OfBody == nil {
-			b.Fatalf("%+v", found)
+		if p, err := s.Page(page.KeyOf(url)); err != nil || p.URL != url || found.OfBody == nil {
+			b.Fatalf("%+v, %v", found, err)
 		}
 	}
 }

@@ -9,7 +9,7 @@ const maxDecoded = 3 << 20
 
 func newDecoded() decoded { return decoded{newWeighed[string, any](maxDecoded)} }
 
-// decode returns the record of a key as a T, made of its JSON, or ErrNotFound. It is shared: never change it.
+// decode returns the record of a key as a T, or ErrNotFound. It is shared: never change it.
 func decode[T any](k *kv, key string) (*T, error) {
 	if v, ok := k.decoded.get(key); ok {
 		if record, there := v.(*T); there {

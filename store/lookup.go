@@ -10,7 +10,7 @@ import (
 type Query struct {
 	URI  string // of the stored responses, as for [Store.Responses]
 	Host string
-	Page page.Key
+	Page page.Key // for the renditions kept by it
 
 	// Recipes returns the recipes of the renditions that suit a stored response: the one kept by page, and the one made of
 	// the response's body. If nil, no rendition is read.
@@ -24,9 +24,7 @@ type Found struct {
 	Responses []*Response // newest first
 	Host      Host
 
-	// The rest is read only where there are responses. Nil: there is none.
-	Page           *page.Page
-	OfPage, OfBody *Rendition // of the newest response; nil without Query.Recipes
+	OfPage, OfBody *Rendition // of the newest response; nil without that, without one, and without Query.Recipes
 
 	// HeadOnly says that the newest response's content will probably not be read, because of a rendition at hand: it is
 	// opened by [Store.Later].
@@ -34,16 +32,12 @@ type Found struct {
 }
 
 // Lookup reads what answers a request for a page from the store: the stored responses of its URI, the renditions of the
-// newest one, the page's record, and what was learnt about the host.
+// newest one, and what was learnt about the host.
 func (s *Store) Lookup(q Query) *Found {
 	found := &Found{URI: q.URI, At: time.Now()}
 	found.Host, _ = s.Host(q.Host)          // nothing, where nothing is known
 	found.Responses, _ = s.Responses(q.URI) // none, where they cannot be read
-	if len(found.Responses) == 0 {
-		return found
-	}
-	found.Page, _ = s.Page(q.Page)
-	if q.Recipes != nil {
+	if len(found.Responses) > 0 && q.Recipes != nil {
 		newest := found.Responses[0]
 		ofPage, ofBody := q.Recipes(newest)
 		found.OfPage, _ = s.PageRendition(q.Page, ofPage)

@@ -33,15 +33,13 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 		return "page", "body"
 	}}
 	found := s.Lookup(q)
-	if len(found.Responses) != 2 || found.Page == nil || !found.Host.Knows(store.Twins, time.Now()) ||
-		found.OfPage == nil ||
+	if len(found.Responses) != 2 || !found.Host.Knows(store.Twins, time.Now()) || found.OfPage == nil ||
 		found.OfPage.Title != "of the page" || found.OfBody == nil || found.OfBody.Title != "of the body" {
 		t.Errorf("found: %+v", found)
 	}
 	q.URI = "https://a.test/other"
 	found = s.Lookup(q)
-	if len(found.Responses) != 0 || found.Page != nil || found.OfPage != nil ||
-		!found.Host.Knows(store.Twins, time.Now()) {
+	if len(found.Responses) != 0 || found.OfPage != nil || !found.Host.Knows(store.Twins, time.Now()) {
 		t.Errorf("found without responses: %+v", found)
 	}
 }
@@ -63,5 +61,54 @@ func TestPutResponseDeletesTheObsolete(t *testing.T) {
 	list := responses(t, s, url)
 	if len(list) != 2 || list[0].Class == "obsolete" || list[1].Class == "obsolete" {
 		t.Errorf("%d responses are left: %+v", len(list), list)
+	}
+}
+
+func TestThatThereIsNoResponseHoldsUntilThereIsOne(t *testing.T) {
+	s := openStore(t, store.Options{})
+	const url = "https://a.test/"
+	count := func(want int) {
+		t.Helper()
+		if list, err := s.Responses(url); err != nil || len(list) != want {
+			t.Errorf("%d responses, %v; want %d", len(list), err, want)
+		}
+	}
+	for range 3 {
+		count(0)
+		count(0)
+		put(t, s, response(url), "content")
+		count(1)
+		flush(t, s)
+		s.Chill()
+		count(1)
+		if got := s.Totals().Responses; got != 1 {
+			t.Errorf("%d responses in all, want 1", got)
+		}
+		if n, err := s.DeleteResponses(url); n != 1 || err != nil {
+			t.Fatalf("%d deleted, %v", n, err)
+		}
+	}
+	count(0)
+}
+
+func TestAnotherNameOfAPageIsReadOnce(t *testing.T) {
+	s := openStore(t, store.Options{})
+	name, other := page.KeyOf("https://a.test/name"), page.KeyOf("https://a.test/other")
+	for range 2 {
+		if got := s.Named(name); got != (page.Key{}) {
+			t.Fatalf("named %s before it is", got.Doc())
+		}
+	}
+	for _, of := range []page.Key{other, page.KeyOf("https://a.test/third")} {
+		if err := s.NamePage(name, of); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got := s.Named(name); got != of {
+				t.Fatalf("named %s, want %s", got.Doc(), of.Doc())
+			}
+		}
+		flush(t, s)
+		s.Chill()
 	}
 }

@@ -28,8 +28,11 @@ func encodePacked(r packed) []byte {
 	return e
 }
 
-// unmarshal reads a record into v, a pointer, and reports whether it could. The record may be in JSON.
+// unmarshal reads a record into v, a pointer, and reports whether it could. The record may be in JSON, or a key alone.
 func unmarshal(value []byte, v any) bool {
+	if k, ok := v.(*page.Key); ok {
+		return copy(k[:], value) == len(k) && len(value) == len(k)
+	}
 	r, ok := v.(packed)
 	if !ok || len(value) == 0 || value[0] != packedForm {
 		return json.Unmarshal(value, v) == nil

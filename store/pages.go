@@ -271,8 +271,8 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 
 // Named returns the key of the page that k is another name of; zero if k is none. That page may be gone.
 func (s *Store) Named(k page.Key) (of page.Key) {
-	if value, err := s.kv.get(nameKey(k)); err == nil && len(value) == len(of) {
-		of = page.Key(value)
+	if named, err := decode[page.Key](s.kv, nameKey(k)); err == nil {
+		of = *named
 	}
 	return of
 }

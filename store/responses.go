@@ -53,8 +53,8 @@ func (s *Store) Responses(uri string) ([]*Response, error) {
 	}
 	u := uriKeyOf(uri)
 	generation := s.hot.generation(u)
-	_, list := s.loadResponses(&batch{}, uri, u)
-	if len(list) > 0 {
+	v, list := s.loadResponses(&batch{}, uri, u)
+	if len(list) > 0 || len(v.IDs) == 0 { // that there is none is kept, too: its response may soon be stored
 		s.hot.loaded(uri, u, generation, list)
 	}
 	return list, nil
@@ -125,7 +125,10 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &batch{}
-	v, list := s.loadResponses(b, r.URL, u)
+	v, list := variants{URL: r.URL}, []*Response(nil)
+	if known, ok := s.hot.all.get(r.URL); !ok || len(known) > 0 {
+		v, list = s.loadResponses(b, r.URL, u)
+	}
 	before := s.refer(b, c, true, now)
 
 	var dead []Sum
