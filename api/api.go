@@ -143,12 +143,6 @@ type Removed struct {
 	Fetched int `json:"fetched,omitempty"` // pages of sessions that were removed with stored responses
 }
 
-// DisclosureList is a part of the ledger of what was sent to third parties, newest first.
-type DisclosureList struct {
-	Disclosures []store.Disclosure `json:"disclosures"`
-	Next        string             `json:"next,omitempty"`
-}
-
 // Stats are the figures since start and of the store.
 type Stats struct {
 	UptimeS     int64            `json:"uptime_s"`

@@ -215,6 +215,16 @@ func (c *Client) SweepCache(ctx context.Context) (*Removed, error) {
 	return call(ctx, c, sweepCache, none{})
 }
 
+// Leaving sums what was sent to third parties in the last days.
+func (c *Client) Leaving(ctx context.Context) (*Leaving, error) {
+	return call(ctx, c, getLeaving, none{})
+}
+
+// SwitchService switches a third party off, or on again.
+func (c *Client) SwitchService(ctx context.Context, s ServiceSwitch) (*Leaving, error) {
+	return call(ctx, c, switchService, s)
+}
+
 // Disclosures lists what was sent to third parties, newest first. An empty list means that nothing was sent.
 func (c *Client) Disclosures(ctx context.Context, cursor string, limit int) (*DisclosureList, error) {
 	return call(ctx, c, listDisclosures, listQuery{limit, cursor})

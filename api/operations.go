@@ -131,6 +131,11 @@ var (
 
 	listDisclosures = op("listDisclosures", "GET /api/v1/disclosures",
 		"lists what was sent to third parties, newest first", (*Server).listDisclosures)
+	getLeaving = op("getLeaving", "GET /api/v1/disclosures/sums",
+		"sums what was sent to third parties in the last 30 days, by service, day and host, and lists the services",
+		(*Server).getLeaving)
+	switchService = op("switchService", "POST /api/v1/disclosures/services",
+		"switches a third party off, so that nothing is sent to it, or on again", (*Server).switchService)
 	listRequests = op("listRequests", "GET /api/v1/requests",
 		"lists the proxy's last requests with what was done and why, newest first", (*Server).listRequests)
 	getRequest     = op("getRequest", "GET /api/v1/requests/{id}", "returns one of these requests", (*Server).getRequest)

@@ -3,25 +3,11 @@ package api
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 
 	"readthru/journal"
-	"readthru/store"
 )
-
-// listDisclosures lists what was sent to third parties, newest first.
-func (s *Server) listDisclosures(_ context.Context, q listQuery) (*DisclosureList, error) {
-	list, next, err := s.o.Store.Disclosures(q.Cursor, q.Limit)
-	if err != nil {
-		return nil, fmt.Errorf("read the ledger of disclosures: %w", err)
-	}
-	if list == nil {
-		list = []store.Disclosure{}
-	}
-	return &DisclosureList{Disclosures: list, Next: next}, nil
-}
 
 // FilterHelp says how the filters of requests are written.
 const FilterHelp = journal.FilterHelp

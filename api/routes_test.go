@@ -139,6 +139,7 @@ func TestEveryRouteWorks(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) {
 		o.Session, o.End = func(string) api.SessionStats { return api.SessionStats{} }, func() {}
 		o.Switch = func(api.Switches) error { return nil }
+		o.Services = func() map[string]bool { return map[string]bool{"markdown.new": false} }
 		o.Journal = journal.New()
 		o.Journal.Add(&journal.Entry{Method: "GET", URL: pageURL})
 	})
@@ -352,6 +353,8 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		}
 	case "POST /api/v1/rules":
 		body = `{"host":"b.test","action":"tunnel"}`
+	case "POST /api/v1/disclosures/services":
+		body = `{"service":"markdown.new","off":true}`
 	case "POST /api/v1/switches":
 		body = `{"paused":true}`
 	case "POST /api/v1/signin":

@@ -51,6 +51,10 @@ type Options struct {
 
 	MarkdownNewMode string
 
+	// Services returns the third parties that the configuration lets be asked, by their names in the ledger, and whether
+	// each runs on this machine. If nil, there are none.
+	Services func() map[string]bool
+
 	Knowledge *knowledge.Knowledge // if nil, nothing is indexed
 	// Crawl returns a crawl service by its name, or the configured one if that is empty. If nil, nothing is crawled.
 	Crawl func(service string) (crawl.Service, error)

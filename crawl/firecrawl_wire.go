@@ -22,6 +22,9 @@ import (
 // maxAnswer is the largest answer read from a Firecrawl server, in bytes. A part of a job has about 10 MB.
 const maxAnswer = 64 << 20
 
+// FirecrawlService is the name of the service in the ledger of disclosures.
+const FirecrawlService = "firecrawl"
+
 // maxRetryAfter is the longest wait that an error reports. One over maxWait ends the request.
 const maxRetryAfter = 24 * time.Hour
 
@@ -206,7 +209,7 @@ func (fc *Firecrawl) request(ctx context.Context, u *url.URL, what string, r req
 		if err != nil {
 			return fmt.Errorf("firecrawl: %w", err)
 		}
-		if err := fc.Fetcher.Disclose(ctx, "firecrawl", u, int64(len(body)), what+" of this URL was asked for",
+		if err := fc.Fetcher.Disclose(ctx, FirecrawlService, u, int64(len(body)), what+" of this URL was asked for",
 			"crawl.service firecrawl"); err != nil {
 			return err
 		}

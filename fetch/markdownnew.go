@@ -74,6 +74,9 @@ func newMarkdownNew(f *Fetcher, before *markdownNew) *markdownNew {
 	return m
 }
 
+// MarkdownNewService is the name of markdown.new in the ledger of disclosures.
+const MarkdownNewService = "markdown.new"
+
 func (*markdownNew) Name() string { return "markdown_new" }
 
 func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
@@ -86,6 +89,8 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	switch {
 	case m.base == nil || m.f.o.Direct == nil:
 		return skipped("markdown_new.base_url is not usable")
+	case m.f.o.Store.ServiceOff(MarkdownNewService):
+		return skipped("the service is switched off")
 	case m.f.failedRecently(key, now):
 		return skipped("it failed for this page recently")
 	case now.Unix() < m.pause.Load():
@@ -166,7 +171,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 		return nil, unsentError(err.Error())
 	}
 	err = m.f.o.Store.Disclose(store.Disclosure{
-		Time: time.Now().UTC(), Service: "markdown.new", URL: page.Mask(&target), Bytes: int64(len(target.String())),
+		Time: time.Now().UTC(), Service: MarkdownNewService, URL: page.Mask(&target), Bytes: int64(len(target.String())),
 		Why: why, Rule: "markdown_new.mode " + m.mode,
 	})
 	if err != nil {

@@ -367,3 +367,18 @@ func TestTransportTellsPublicNames(t *testing.T) {
 		}
 	}
 }
+
+func TestMarkdownNewIsNotAskedWhileItIsSwitchedOff(t *testing.T) {
+	conv, with := newConverter(t)
+	c := newChain(t, respond(200, thinPage, html), with("fallback", 0))
+	if err := c.store.SwitchService(fetch.MarkdownNewService, true); err != nil {
+		t.Fatal(err)
+	}
+	ans := c.read(t, "https://site.test/docs/page")
+	if len(conv.asked) > 0 || ans.Page == nil || ans.Page.Source != page.Local {
+		t.Errorf("it was asked %v; the page is %+v", conv.asked, ans.Page)
+	}
+	if n := c.Stats(); n.MarkdownNewSent != 0 {
+		t.Errorf("%d requests are counted, want 0", n.MarkdownNewSent)
+	}
+}

@@ -96,6 +96,9 @@ func (x *SearXNG) search(ctx context.Context, b *searchBody) ([]found, error) {
 	return list, nil
 }
 
+// Service is the server's name in the ledger of disclosures.
+func (x *SearXNG) Service() string { return "searxng " + x.Address.Host }
+
 func (x *SearXNG) ask(ctx context.Context, b *searchBody) ([]found, error) {
 	ctx, cancel := context.WithTimeout(ctx, searxngTimeout)
 	defer cancel()
@@ -111,8 +114,8 @@ func (x *SearXNG) ask(ctx context.Context, b *searchBody) ([]found, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	if err := x.Disclose("searxng "+u.Host, u.String(), int64(len(b.Query)), "a search"); err != nil {
-		return nil, fmt.Errorf("cannot write the ledger: %w", err)
+	if err := x.Disclose(x.Service(), u.String(), int64(len(b.Query)), "a search"); err != nil {
+		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
 	resp, err := x.Client.RoundTrip(req)
 	if err != nil {

@@ -112,8 +112,8 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, q ques
 		if about == "" {
 			about = c.base.String()
 		}
-		if err := c.o.Disclose(c.o.Provider+" "+c.base.Host, about, int64(len(content)), q.why); err != nil {
-			return nil, &Error{Kind: Undisclosed, Message: "cannot write the ledger", cause: err}
+		if err := c.o.Disclose(c.Service(), about, int64(len(content)), q.why); err != nil {
+			return nil, &Error{Kind: Undisclosed, Message: "nothing was sent", cause: err}
 		}
 	}
 	resp, err := c.o.Transport.RoundTrip(req)

@@ -163,6 +163,9 @@ func (c *Client) Provider() string { return c.o.Provider }
 // Local reports whether the endpoint is on this machine, so that prompts do not leave it.
 func (c *Client) Local() bool { return page.Loopback(c.base.Hostname()) }
 
+// Service is the model's name in the ledger of disclosures.
+func (c *Client) Service() string { return c.o.Provider + " " + c.base.Host }
+
 // Room returns the maximum length of a prompt (System and User together, in bytes) whose answer may have maxTokens. It
 // returns 0 if the limit is not known.
 func (c *Client) Room(maxTokens int) int {

@@ -48,10 +48,13 @@ import (
 //	q/<m|h|d>/<n u32>              what was counted in a minute, an hour, a day; see series.go
 //	z/schema, z/totals             schema version; running totals
 //	z/rules                        rules made while the program ran
+//	z/services                     third parties that are switched off
 const (
 	schemaKey = "z/schema"
 	totalsKey = "z/totals"
 	rulesKey  = "z/rules"
+
+	servicesKey = "z/services"
 
 	sessionsKey = "fs/"
 )

@@ -2,7 +2,10 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -20,8 +23,18 @@ type Disclosure struct {
 // disclosed makes the keys of disclosures in one millisecond differ.
 var disclosed atomic.Uint32
 
-// Disclose writes a disclosure and syncs it before it returns. After an error nothing may be sent.
+// ErrServiceOff says that a service is switched off.
+var ErrServiceOff = errors.New("the service is switched off")
+
+// maxServicesOff bounds the services that are switched off.
+const maxServicesOff = 1000
+
+// Disclose writes a disclosure and syncs it before it returns. After an error nothing may be sent; it is ErrServiceOff
+// if the service is switched off.
 func (s *Store) Disclose(d Disclosure) error {
+	if s.ServiceOff(d.Service) {
+		return fmt.Errorf("send to %s: %w", d.Service, ErrServiceOff)
+	}
 	if d.Time.IsZero() {
 		d.Time = time.Now()
 	}
@@ -69,4 +82,86 @@ func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next s
 		return true
 	})
 	return list, next, nil
+}
+
+// ServicesOff returns the services that are switched off, by name.
+func (s *Store) ServicesOff() []string {
+	var off []string
+	_ = s.kv.getJSON(&batch{}, servicesKey, &off) // none yet
+	return off
+}
+
+// ServiceOff reports whether nothing may be sent to a service.
+func (s *Store) ServiceOff(service string) bool { return slices.Contains(s.ServicesOff(), service) }
+
+// SwitchService switches a service off, by its name in the ledger, or on again. It is on disk when SwitchService
+// returns.
+func (s *Store) SwitchService(service string, off bool) error {
+	s.mu.Lock()
+	list := slices.DeleteFunc(s.ServicesOff(), func(o string) bool { return o == service })
+	err := error(nil)
+	if off {
+		if list = append(list, service); len(list) > maxServicesOff {
+			err = fmt.Errorf("more than %d services are switched off", maxServicesOff)
+		}
+	}
+	if err == nil {
+		slices.Sort(list)
+		b := &batch{must: true}
+		b.set(servicesKey, encodeJSON(list))
+		err = s.kv.apply(b)
+	}
+	s.mu.Unlock()
+	if err == nil {
+		err = s.kv.barrier(true)
+	}
+	if err != nil {
+		return fmt.Errorf("switch %s: %w", service, err)
+	}
+	return nil
+}
+
+// DisclosureTotal sums what was sent to a service about a host on a day.
+type DisclosureTotal struct {
+	Day     string // 2006-01-02, UTC
+	Service string
+	Host    string // empty: about no URL
+	Sent    int64
+	Bytes   int64
+	Last    time.Time
+}
+
+// DisclosureTotals sums the disclosures since a time, those of the newest day first. It reads the newest of them only,
+// as many as most says; more reports that there are others.
+func (s *Store) DisclosureTotals(since time.Time, most int) (list []DisclosureTotal, more bool) {
+	type group struct{ day, service, host string }
+	at, read := map[group]int{}, 0
+	s.settle()
+	s.kv.walk(scan{prefix: "l/", back: true}, func(_ string, value []byte) bool {
+		var d Disclosure
+		if json.Unmarshal(value, &d) != nil {
+			return true
+		}
+		if d.Time.Before(since) {
+			return false
+		}
+		if read++; read > most {
+			more = true
+			return false
+		}
+		g := group{day: d.Time.UTC().Format(time.DateOnly), service: d.Service}
+		if u, err := url.Parse(d.URL); err == nil {
+			g.host = u.Hostname()
+		}
+		i, ok := at[g]
+		if !ok {
+			i = len(list)
+			at[g] = i
+			list = append(list, DisclosureTotal{Day: g.day, Service: g.service, Host: g.host, Last: d.Time})
+		}
+		list[i].Sent++
+		list[i].Bytes += d.Bytes
+		return true
+	})
+	return list, more
 }

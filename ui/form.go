@@ -59,6 +59,7 @@ func done(w http.ResponseWriter, to, what string) error {
 // doneTexts are what pages say was done: a link to one of our pages can make it say nothing else.
 var doneTexts = map[string]string{
 	"ruled": "The rule is in effect.", "unruled": "The rule was removed.", "forgotten": "What was learnt is forgotten.",
+	"off": "The service is switched off: nothing is sent to it.", "on": "The service is switched on again.",
 	"fetched": "Fetched again from its origin.", "rendered": "Rendered in a browser.",
 	"converted": "Converted again from what its origin answered.", "deleted": "The page was deleted.",
 	"added": "Added to the base.", "created": "The base was created, and is being filled.",

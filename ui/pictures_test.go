@@ -63,7 +63,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.open(link.Path)
-	pictures(t, b, []string{"/", "/?span=24h", "/?span=30d", "/requests", "/sites", "/sites/go.dev"})
+	pictures(t, b, []string{"/", "/?span=24h", "/?span=30d", "/requests", "/sites", "/sites/go.dev", "/left"})
 }
 
 // fillDay counts and tells what a month and a day of work leave.
@@ -112,6 +112,17 @@ func (w *world) fillDay(t *testing.T) {
 			if _, err := w.store.PutRule(store.Rule{Host: host, Action: "intercept", TTL: time.Hour}, now); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+	for i := range 130 {
+		service := []string{"markdown.new", "openai api.openai.com"}[i%3%2]
+		err := w.store.Disclose(store.Disclosure{
+			Time: now.Add(-time.Duration(i) * 97 * time.Minute), Service: service, Bytes: 40 + int64(i%7)*2900,
+			URL: "https://" + []string{"go.dev", "docs.python.org", "developer.mozilla.org"}[i%3] + "/doc/effective_go",
+			Why: "the local result is thin", Rule: "markdown_new.mode fallback",
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	outcomes := []string{"hit", "hit", "miss", "hit", "revalidated", "tunnel", "miss", "refused", "failed", "bypass"}

@@ -54,6 +54,7 @@ var rooms = []room{
 	{"/search", "Search"},
 	{"/bases", "Bases"},
 	{"/sites", "Sites"},
+	{"/left", "Left this machine"},
 }
 
 // New returns the dashboard's paths. The caller decides who may ask.
@@ -70,6 +71,7 @@ func New(o Options) *http.ServeMux {
 		"search", "quote", "passage",
 		"bases", "kb",
 		"sites", "site",
+		"left",
 	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}
@@ -86,6 +88,7 @@ func New(o Options) *http.ServeMux {
 	d.mountSearch(mux)
 	d.mountBases(mux)
 	d.mountSites(mux)
+	d.mountLeft(mux)
 	return mux
 }
 

@@ -310,6 +310,7 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.fillSites(t, all)
+	w.fillLedger(t, append(all, strings.Repeat("long", 2500), "calm.test"))
 	b := newBrowser(t, w.base)
 	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
 	if err != nil {
@@ -318,7 +319,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.open(link.Path)
 	script := axe(t)
 	paths := append([]string{
-		"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/sites/hostile.test",
+		"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/sites/hostile.test", "/left",
 	}, hostilePages(t, w)...)
 	for i, path := range paths {
 		b.open(path)
@@ -327,7 +328,7 @@ func TestPagesInABrowser(t *testing.T) {
 		if at != w.base+path || ran || wide {
 			t.Errorf("%s: it is at %s; foreign text ran: %v; wider than the window: %v", path, at, ran, wide)
 		}
-		if script != "" && (i < 4 || strings.HasPrefix(path, "/sites")) {
+		if script != "" && (i < 4 || strings.HasPrefix(path, "/sites") || path == "/left") {
 			b.accessible(path, script)
 		}
 		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {
@@ -345,6 +346,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	useKeys(t, w, b)
 	useSites(t, w, b)
+	useLeft(t, w, b)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/requests?q=host:calm.test")
 	b.run(chromedp.WaitVisible(`//a[contains(., "calm.test/page")]`))
@@ -425,7 +427,7 @@ func TestPagesAreGuarded(t *testing.T) {
 		"another origin":    {func(r *http.Request) { r.Header.Set("Origin", "https://evil.test") }, 403},
 		"a cross-site page": {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
 	} {
-		for _, path := range []string{"/", "/requests", "/requests/0123456789abcdef"} {
+		for _, path := range []string{"/", "/requests", "/requests/0123456789abcdef", "/left"} {
 			got := w.do(t, http.MethodGet, path, tt.change)
 			want := tt.want
 			if want == 200 && strings.Contains(path, "0123") {

@@ -158,6 +158,7 @@ func (p *program) app() *cli.App {
 			p.hostsCommand(),
 			p.rulesCommand(),
 			p.sitesCommand(),
+			p.disclosuresCommand(),
 			p.pauseCommand(),
 			p.offlineCommand(),
 			p.caCommand(),

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"os"
 
+	"readthru/crawl"
 	"readthru/fetch"
 	"readthru/firecrawl"
 	"readthru/knowledge"
@@ -75,6 +77,27 @@ func (m modelConfig) client(section string, maxContext int, transport http.Round
 		return nil, err
 	}
 	return client, nil
+}
+
+// services returns the third parties that the configuration lets be asked, by their names in the ledger, and whether
+// each runs on this machine.
+func (c *core) services() map[string]bool {
+	list, now := map[string]bool{}, c.now.Load()
+	if now.MarkdownNew.Mode != "off" {
+		list[fetch.MarkdownNewService] = false
+	}
+	for _, m := range []*llm.Client{c.chat, c.embeddings} {
+		if m != nil {
+			list[m.Service()] = m.Local()
+		}
+	}
+	if c.searxng != nil {
+		list[c.searxng.Service()] = page.Loopback(c.searxng.Address.Hostname())
+	}
+	if cmp.Or(now.askedService(), now.Crawl.Service) == "firecrawl" {
+		list[crawl.FirecrawlService] = false
+	}
+	return list
 }
 
 // key returns the configured key, else that of the environment variable that the provider's own programs read. The

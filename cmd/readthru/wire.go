@@ -264,11 +264,11 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	o := api.Options{
 		Fetch: c.fetcher, Store: c.store, Version: version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
-		MarkdownNewMode: c.settings.MarkdownNew.Mode,
-		Switches:        func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
-		FileRules:       func() fetch.Rules { return c.now.Load().rules() },
-		Log:             c.log,
-		Proxy:           func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
+		MarkdownNewMode: c.settings.MarkdownNew.Mode, Services: c.services,
+		Switches:  func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
+		FileRules: func() fetch.Rules { return c.now.Load().rules() },
+		Log:       c.log,
+		Proxy:     func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
 		Cache: func() api.CacheStats {
 			n := c.cache.Stats()
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/fetch"
+	"readthru/store"
+)
+
+// DisclosureList is a part of the ledger of what was sent to third parties, newest first.
+type DisclosureList struct {
+	Disclosures []store.Disclosure `json:"disclosures"`
+	Next        string             `json:"next,omitempty"`
+}
+
+// Leaving sums what was sent to third parties.
+type Leaving struct {
+	Since    time.Time   `json:"since"`
+	Services []Service   `json:"services"`       // those that are configured, are off, or were sent something
+	Days     []Disclosed `json:"days"`           // newest first, by service
+	Hosts    []Disclosed `json:"hosts"`          // whose URLs were sent, the most often first
+	More     bool        `json:"more,omitempty"` // older disclosures and rarer hosts are left out
+}
+
+// Disclosed counts what was sent. Day is a date (UTC), Host that of the URLs; each is empty where it is not told apart.
+type Disclosed struct {
+	Day     string    `json:"day,omitempty"`
+	Service string    `json:"service"`
+	Host    string    `json:"host,omitempty"`
+	Sent    int64     `json:"sent"`
+	Bytes   int64     `json:"bytes"`
+	Last    time.Time `json:"last,omitzero"`
+}
+
+// Service is a third party, and what it was sent.
+type Service struct {
+	Disclosed
+
+	Configured bool   `json:"configured"`      // the configuration lets it be asked
+	Off        bool   `json:"off"`             // it is switched off: nothing is sent
+	Here       bool   `json:"here,omitempty"`  // it runs on this machine
+	Limit      *Limit `json:"limit,omitempty"` // of a day (UTC)
+}
+
+// Limit is how much a service may be asked in a day.
+type Limit struct {
+	Sent      int64 `json:"sent"`
+	Remaining int64 `json:"remaining"`
+}
+
+// ServiceSwitch switches a service off, or on again.
+type ServiceSwitch struct {
+	Service string `json:"service"` // as in the ledger
+	Off     bool   `json:"off"`
+}
+
+const (
+	leavingDays  = 30     // that Leaving covers
+	leavingMost  = 20_000 // disclosures that it reads
+	leavingHosts = 100
+)
+
+// listDisclosures lists what was sent to third parties, newest first.
+func (s *Server) listDisclosures(_ context.Context, q listQuery) (*DisclosureList, error) {
+	list, next, err := s.o.Store.Disclosures(q.Cursor, q.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger of disclosures: %w", err)
+	}
+	if list == nil {
+		list = []store.Disclosure{}
+	}
+	return &DisclosureList{Disclosures: list, Next: next}, nil
+}
+
+// getLeaving sums the ledger of the last days.
+func (s *Server) getLeaving(context.Context, none) (*Leaving, error) {
+	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-leavingDays)
+	totals, more := s.o.Store.DisclosureTotals(since, leavingMost)
+	services, days, hosts := map[string]*Disclosed{}, map[string]*Disclosed{}, map[string]*Disclosed{}
+	for _, t := range totals {
+		count(services, Disclosed{Service: t.Service}, t)
+		count(days, Disclosed{Day: t.Day, Service: t.Service}, t)
+		if t.Host != "" {
+			count(hosts, Disclosed{Host: t.Host, Service: t.Service}, t)
+		}
+	}
+	l := &Leaving{Since: since, Services: []Service{}, Days: sums(days), Hosts: sums(hosts), More: more}
+	slices.SortFunc(l.Days, func(a, b Disclosed) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Service, b.Service))
+	})
+	if len(l.Hosts) > leavingHosts {
+		l.Hosts, l.More = l.Hosts[:leavingHosts], true
+	}
+	known := map[string]bool{} // whether it runs here
+	if s.o.Services != nil {
+		known = s.o.Services()
+	}
+	off := s.o.Store.ServicesOff()
+	for name := range known {
+		count(services, Disclosed{Service: name}, store.DisclosureTotal{})
+	}
+	for _, name := range off {
+		count(services, Disclosed{Service: name}, store.DisclosureTotal{})
+	}
+	for _, d := range sums(services) {
+		here, configured := known[d.Service]
+		v := Service{Disclosed: d, Configured: configured, Here: here, Off: slices.Contains(off, d.Service)}
+		if d.Service == fetch.MarkdownNewService && configured {
+			n := s.o.Fetch.Stats()
+			v.Limit = &Limit{n.MarkdownNewSent, n.MarkdownNewLeft}
+		}
+		l.Services = append(l.Services, v)
+	}
+	return l, nil
+}
+
+func count(sums map[string]*Disclosed, key Disclosed, t store.DisclosureTotal) {
+	name := strings.Join([]string{key.Day, key.Host, key.Service}, "\x00")
+	d := sums[name]
+	if d == nil {
+		d = &key
+		sums[name] = d
+	}
+	d.Sent += t.Sent
+	d.Bytes += t.Bytes
+	if t.Last.After(d.Last) {
+		d.Last = t.Last
+	}
+}
+
+// sums returns counts, the highest first.
+func sums(of map[string]*Disclosed) []Disclosed {
+	list := make([]Disclosed, 0, len(of))
+	for _, d := range of {
+		list = append(list, *d)
+	}
+	slices.SortFunc(list, func(a, b Disclosed) int {
+		return cmp.Or(cmp.Compare(b.Sent, a.Sent), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Service, b.Service))
+	})
+	return list
+}
+
+// switchService switches a service off, or on again.
+func (s *Server) switchService(ctx context.Context, c ServiceSwitch) (*Leaving, error) {
+	now, err := s.getLeaving(ctx, none{})
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(now.Services, func(v Service) bool { return v.Service == c.Service }) {
+		return nil, problem(http.StatusNotFound, "no service %.80q is configured, is off, or was sent something lately",
+			c.Service)
+	}
+	if err := s.o.Store.SwitchService(c.Service, c.Off); err != nil {
+		return nil, err
+	}
+	s.o.Log.Info("switched", "service", c.Service, "off", c.Off)
+	return s.getLeaving(ctx, none{})
+}
