@@ -2,14 +2,19 @@ package api_test
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"readthru/api"
+	"readthru/knowledge"
+	"readthru/store"
 )
 
 // reply is an answer that was read to its end.
@@ -247,6 +252,55 @@ func TestNothingChangesOnGET(t *testing.T) {
 				}
 			}
 		}
+	}
+	p, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: pageURL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := func() string {
+		drained := errors.Join(w.know.Drain(t.Context()), w.store.Flush())
+		pages, _, err := w.store.Pages(store.PageQuery{})
+		visits, _, err2 := w.store.Visits(store.VisitQuery{})
+		notes, _, err3 := w.know.Notes(knowledge.NoteQuery{})
+		if err := errors.Join(drained, err, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		all, err := json.Marshal([]any{pages, visits, notes, w.know.Bases(), w.store.Rules(), w.store.Totals()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(all)
+	}
+	endless := []string{"/api/v1/events", "/api/v1/lease"}
+	before, answered := kept(), 0
+	for path, methods := range allowed {
+		if !slices.Contains(methods, http.MethodGet) {
+			continue
+		}
+		target := "http://" + addr + strings.NewReplacer("{doc}", p.Doc, "{host}", "example.com").Replace(path)
+		for _, query := range []string{
+			"", "?url=" + url.QueryEscape(pageURL), "?q=page", "?heading=A+heading", "?session=s",
+			"?session=s&url=" + url.QueryEscape(pageURL),
+		} {
+			resp, err := http.Get(target + query) //nolint:noctx // a request of a test
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(endless, path) {
+				_, _ = io.Copy(io.Discard, resp.Body) // until the operation has ended
+			}
+			resp.Body.Close()
+			if kept() != before {
+				t.Fatalf("GET %s%s changed %s to %s", path, query, before, kept())
+			}
+			if resp.StatusCode == http.StatusOK {
+				answered++
+				break
+			}
+		}
+	}
+	if answered < 30 {
+		t.Errorf("only %d operations answered", answered)
 	}
 	for _, path := range []string{
 		"/api/v1/nothing", "/etc/passwd", "/..%2f..%2fetc/passwd",

@@ -115,7 +115,7 @@ func TestALinkLivesForAMinute(t *testing.T) {
 	})
 }
 
-func TestLinksAreBounded(t *testing.T) {
+func TestSigninLinksAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := signinWorld()
 		first := newLink(t, s, "/")

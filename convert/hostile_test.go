@@ -248,6 +248,7 @@ func TestCutsAreReportedAsWarnings(t *testing.T) {
 		{"deep nesting", many("<div>", 3000) + "x", convert.WarnDeep},
 		{"deep lists", many("<ul><li>", 60) + "x", convert.WarnDeep},
 		{"spans", "<table><tr>" + many("<td rowspan=60000>a", 300) + many("<tr><td>c", 3000) + "</table>", convert.WarnSpans},
+		{"style rules", "<style>" + strings.Repeat("i{opacity:0}", 20_001) + "</style><p>x", convert.WarnStyles},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := convertPage(t, tt.html, convert.Options{})

@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -102,8 +103,17 @@ func TestPrivateAddressesNeedPermission(t *testing.T) {
 			if tt.own {
 				ctx = fetch.OwnPolicy(ctx)
 			}
-			if _, _, err := get(ctx, t, newTransport(t, tt.o), target); (err == nil) != tt.works {
+			tr := newTransport(t, tt.o)
+			if _, _, err := get(ctx, t, tr, target); (err == nil) != tt.works {
 				t.Errorf("error %v, want works %v", err, tt.works)
+			}
+			u := parse(t, target)
+			conn, err := tr.Dial(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")))
+			if (err == nil) != tt.works {
+				t.Errorf("tunnel: error %v, want works %v", err, tt.works)
+			}
+			if err == nil {
+				_ = conn.Close()
 			}
 		})
 	}

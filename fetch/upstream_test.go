@@ -128,9 +128,14 @@ func TestWhatIsDirectIsNotAskedThroughTheUpstreamProxy(t *testing.T) {
 	_, port, _ := net.SplitHostPort(origin)
 	tr := newTransport(t, fetch.TransportOptions{
 		CAFile: ca.file, Upstream: "http://me:pw@" + strings.TrimPrefix(plain.URL, "http://"),
-		Direct: []string{"site.test:" + port, "10.0.0.0/8"}, AllowPrivateOwn: true,
+		Direct: []string{"site.test:" + port, "169.254.0.0/16", "meta.test"}, AllowPrivateOwn: true,
 	})
-	tr.ResolveWith(resolver(t, func(string) [4]byte { return [4]byte{127, 0, 0, 1} }))
+	tr.ResolveWith(resolver(t, func(name string) [4]byte {
+		if name == "meta.test." {
+			return [4]byte{169, 254, 169, 254}
+		}
+		return [4]byte{127, 0, 0, 1}
+	}))
 	ctx := fetch.OwnPolicy(t.Context())
 	if _, body, err := get(ctx, t, tr, "https://site.test:"+port+"/"); err != nil || body != "straight" {
 		t.Errorf("%q, %v, want the origin's answer", body, err)
@@ -140,6 +145,11 @@ func TestWhatIsDirectIsNotAskedThroughTheUpstreamProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
+	for _, raw := range []string{"https://169.254.169.254/", "https://meta.test/"} {
+		if _, _, err := get(ctx, t, tr, raw); err == nil || fetch.Explain(nil, err).Type != "destination_ip_prohibited" {
+			t.Errorf("%s is direct: %v, want it refused", raw, err)
+		}
+	}
 	if len(up.asked) != 0 {
 		t.Errorf("the upstream was asked %v for what is direct", up.asked)
 	}

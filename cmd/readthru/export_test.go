@@ -9,5 +9,5 @@ import (
 // Main runs the program as main does, and returns its status.
 func Main() int {
 	completionTime = time.Minute // the machine may be busy
-	return run(context.Background(), os.Args, stdio{os.Stdin, os.Stdout, os.Stderr})
+	return run(context.Background(), os.Args, ofProcess())
 }

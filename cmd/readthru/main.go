@@ -34,7 +34,7 @@ import (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args, stdio{os.Stdin, onScreen(os.Stdout), onScreen(os.Stderr)}))
+	os.Exit(run(context.Background(), os.Args, ofProcess()))
 }
 
 // stdio is where a command reads and writes.
@@ -42,6 +42,9 @@ type stdio struct {
 	in       io.Reader
 	out, err io.Writer
 }
+
+// ofProcess returns the standard streams of this process.
+func ofProcess() stdio { return stdio{os.Stdin, onScreen(os.Stdout), onScreen(os.Stderr)} }
 
 // program is one run of readthru: where it reads and writes, and the values of the flags that every command has.
 type program struct {

@@ -138,8 +138,8 @@ func TestAConfiguredTokenIsAskedOfEverybody(t *testing.T) {
 			t.Errorf("%s: status %s, want %s", field, got, want)
 		}
 	}
-	if found := findDaemon(t.Context(), d.core.settings.dataDir); found != nil && found.Token != "open sesame" {
-		t.Errorf("commands use the token %q", found.Token)
+	if found := findDaemon(t.Context(), d.core.settings.dataDir); found == nil || found.Token != "open sesame" {
+		t.Errorf("commands find %+v, want a daemon with the token", found)
 	}
 }
 
