@@ -49,17 +49,31 @@ func TestNewAuthorityCanSignLeavesAndNothingElse(t *testing.T) {
 func TestFilesHaveTheModesPromised(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ca")
 	a := open(t, dir)
-	for path, want := range map[string]os.FileMode{
-		dir: 0o700 | os.ModeDir, filepath.Join(dir, "ca.key"): 0o600, a.CertFile(): 0o644, a.BundleFile(): 0o644,
-	} {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Mode() != want {
-			t.Errorf("%s: mode %v, want %v", path, info.Mode(), want)
+	check := func(when string, modes map[string]os.FileMode) {
+		t.Helper()
+		for path, want := range modes {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode() != want {
+				t.Errorf("%s, %s: mode %v, want %v", when, path, info.Mode(), want)
+			}
 		}
 	}
+	modes := map[string]os.FileMode{
+		dir: 0o700 | os.ModeDir, filepath.Join(dir, "ca.key"): 0o600, a.CertFile(): 0o644, a.BundleFile(): 0o644,
+	}
+	check("made", modes)
+	if err := a.Renew(); err != nil {
+		t.Fatal(err)
+	}
+	old, _ := filepath.Glob(filepath.Join(dir, "ca.key.old-*"))
+	if len(old) != 1 {
+		t.Fatalf("former keys: %v, want one", old)
+	}
+	modes[old[0]] = 0o600
+	check("renewed", modes)
 	left, _ := filepath.Glob(filepath.Join(dir, ".*"))
 	if len(left) != 0 {
 		t.Errorf("temporary files left behind: %v", left)

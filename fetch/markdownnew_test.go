@@ -304,6 +304,8 @@ func TestNothingPrivateIsSentToThirdParties(t *testing.T) {
 		{"Amazon signature", at("https://example.com/?X-Amz-Signature=abc"), false},
 		{"code", at("https://example.com/?code=abc"), false},
 		{"JWT in any parameter", at("https://example.com/?x=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc"), false},
+		{"a UUID", at("https://example.com/docs/3f2504e0-4f89-41d3-9a0c-0305e82c3301/intro"), false},
+		{"a random parameter", at("https://example.com/x?id=Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3"), false},
 		{"refused 403", with(func(d *fetch.Disclosure) { d.Status = 403 }), true},
 		{"refused 406", with(func(d *fetch.Disclosure) { d.Status = 406 }), true},
 		{"refused 429", with(func(d *fetch.Disclosure) { d.Status = 429 }), true},
