@@ -144,6 +144,9 @@ func (x *exchange) serve() {
 // wellFormed resolves the request's target. It refuses a request that two parsers could interpret differently, and a
 // loop.
 func (x *exchange) wellFormed() *refusal {
+	if bad := malformed(x.r); bad != nil {
+		return bad
+	}
 	resolve := x.resolve
 	if x.inside == nil && !x.r.URL.IsAbs() {
 		resolve = x.resolveDirect
@@ -151,10 +154,7 @@ func (x *exchange) wellFormed() *refusal {
 	if bad := resolve(); bad != nil {
 		return bad
 	}
-	if bad := x.p.looped(x.r.Header); bad != nil {
-		return bad
-	}
-	return malformed(x.r)
+	return x.p.looped(x.r.Header)
 }
 
 // local reports whether the request is for the proxy itself.
@@ -455,7 +455,7 @@ func (x *exchange) refuse(bad *refusal) {
 	h := x.w.Header()
 	maps.Copy(h, fields)
 	x.p.addVia(h, x.r.ProtoMajor, x.r.ProtoMinor)
-	if bad.status == http.StatusBadRequest && x.r.ProtoMajor == 1 {
+	if bad.status == http.StatusBadRequest && x.conn != nil {
 		h.Set("Connection", "close") // the start of the next request is unknown
 	}
 	x.w.WriteHeader(bad.status)

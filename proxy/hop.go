@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"readthru/httpfield"
 )
 
@@ -20,6 +22,12 @@ func wantsWebSocket(r *http.Request) bool {
 // malformed refuses requests that net/http accepts, but that the next parser could interpret differently. It returns
 // nil for a well-formed request.
 func malformed(r *http.Request) *refusal {
+	if r.Method == "PRI" {
+		return badRequest("PRI begins a connection of HTTP/2 and is the method of no request (RFC 9113 §3.4).")
+	}
+	if r.RequestURI == "*" && r.Method != http.MethodOptions {
+		return badRequest("Only OPTIONS has the target * (RFC 9112 §3.2.4).")
+	}
 	for name := range httpfield.ConnectionNames(r.Header) {
 		switch strings.ToLower(name) {
 		case "content-length", "transfer-encoding", "host":
@@ -35,15 +43,15 @@ func malformed(r *http.Request) *refusal {
 		if te := r.Header["Te"]; te != nil && (len(te) != 1 || te[0] != "trailers") {
 			return badRequest("HTTP/2 allows the field TE only with the value trailers.")
 		}
+		if !httpguts.ValidHeaderFieldName(r.Method) { // net/http looks in HTTP/1 only; a method is a token, as a name is
+			return badRequest("The request's method is not a token (RFC 9110 §9.1).")
+		}
 		lengths := r.Header["Content-Length"]
 		if len(lengths) > 1 || len(lengths) == 1 && lengths[0] != strconv.FormatInt(r.ContentLength, 10) {
 			return badRequest("The request's Content-Length is not one number.")
 		}
 		if strings.ContainsFunc(r.RequestURI, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 			return badRequest("A request's target must not contain spaces or control characters.")
-		}
-		if r.RequestURI == "*" && r.Method != http.MethodOptions {
-			return badRequest("Only OPTIONS has the target *.")
 		}
 	}
 	if strings.Contains(r.RequestURI, "#") {
