@@ -14,6 +14,9 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"readthru/fetch"
+	"readthru/proxy"
 )
 
 // What HTTP/1 cannot express is refused in HTTP/2, too: it would be forwarded as something else.
@@ -144,12 +147,31 @@ func (f *frames) exchange(b *bench) (statuses []int) {
 	}
 }
 
-// TestAnAnswerDoesNotComeBeforeAShortUpload has an origin answer before it has read what is sent to it. The client's
-// stream must not be reset: curl before 8.0 loses the answer then.
+// TestAnAnswerDoesNotComeBeforeAShortUpload has an origin answer before it has read what is sent to it, and the proxy
+// refuse requests. The client's stream must not be reset: curl before 8.0 loses the answer then.
 func TestAnAnswerDoesNotComeBeforeAShortUpload(t *testing.T) {
 	b := newBench(t, origins{"a.test:443": tlsOrigin(t, func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "answer")
-	})}, nil)
+		io.WriteString(w, "the answer")
+	})}, func(o *proxy.Options) { o.Rules = fetch.Rules{{Host: "a.test", Path: "/blocked", Action: "block"}} })
+	for _, tt := range []struct{ name, method, host, path, want string }{
+		{"answered by the origin", "POST", "a.test", "/", "the answer"},
+		{"blocked by a rule", "POST", "a.test", "/blocked", `"status":403`},
+		{"malformed", "POST", "a.test", "/#x", `"status":400`},
+		{"misdirected", "POST", "b.test", "/", `"status":421`},
+		{"TRACE", "TRACE", "a.test", "/", `"status":405`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := answerBehindUpload(t, b, tt.method, tt.host, tt.path); !strings.Contains(got, tt.want) {
+				t.Errorf("answer %q, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// answerBehindUpload sends a request of five bytes, the last three only after the answer to a second request has come.
+// It returns the answer to the first, and fails the test if some of it comes before all was sent, or a reset behind it.
+func answerBehindUpload(t *testing.T, b *bench, method, host, path string) (content string) {
+	t.Helper()
 	c, _ := b.connect("a.test:443")
 	s := tls.Client(c, &tls.Config{RootCAs: b.roots, ServerName: "a.test", NextProtos: []string{"h2"}})
 	defer s.Close() //nolint:errcheck // the answer was read
@@ -158,32 +180,27 @@ func TestAnAnswerDoesNotComeBeforeAShortUpload(t *testing.T) {
 	_ = framer.WriteSettings()
 	var block bytes.Buffer
 	enc := hpack.NewEncoder(&block)
-	begin := func(stream uint32, method string, more ...hpack.HeaderField) {
+	begin := func(stream uint32, fields ...string) {
 		block.Reset()
-		for _, field := range append([]hpack.HeaderField{
-			{Name: ":method", Value: method},
-			{Name: ":scheme", Value: "https"},
-			{Name: ":authority", Value: "a.test"},
-			{Name: ":path", Value: "/"},
-		}, more...) {
-			_ = enc.WriteField(field)
+		for i := 0; i < len(fields); i += 2 {
+			_ = enc.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
 		}
 		_ = framer.WriteHeaders(http2.HeadersFrameParam{
-			StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: more == nil,
+			StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: fields[1] == http.MethodGet,
 		})
 	}
 	const upload, other = 1, 3
-	begin(upload, http.MethodPost, hpack.HeaderField{Name: "content-length", Value: "5"})
+	begin(upload, ":method", method, ":scheme", "https", ":authority", host, ":path", path, "content-length", "5")
 	_ = framer.WriteData(upload, false, []byte("he"))
-	begin(other, http.MethodGet) // it takes as long, so that an answer to the first would be there
-	content, sent := "", false
-	for {
+	// it takes as long, so that an answer to the first would be there
+	begin(other, ":method", "GET", ":scheme", "https", ":authority", "a.test", ":path", "/")
+	for sent := false; ; {
 		frame, err := framer.ReadFrame()
 		if err != nil {
 			t.Fatalf("after %q: %v", content, err)
 		}
 		if frame.Header().StreamID == upload && !sent {
-			t.Errorf("%v before the request was complete", frame)
+			t.Fatalf("%v before the request was complete", frame)
 		}
 		switch frame := frame.(type) {
 		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
@@ -200,10 +217,7 @@ func TestAnAnswerDoesNotComeBeforeAShortUpload(t *testing.T) {
 				}
 			}
 		case *http2.PingFrame:
-			if content != "answer" {
-				t.Errorf("answer %q", content)
-			}
-			return
+			return content
 		}
 	}
 }

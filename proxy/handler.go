@@ -73,8 +73,13 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve runs the checks in the order of the package documentation and answers the request.
 func (x *exchange) serve() {
+	broken := receiveUpload(x.r)
 	if bad := x.wellFormed(); bad != nil {
 		x.refuse(bad)
+		return
+	}
+	if broken != nil {
+		x.fail(x.r.URL, broken)
 		return
 	}
 	if x.local() {
@@ -123,10 +128,6 @@ func (x *exchange) serve() {
 		return
 	}
 	x.prepare()
-	if err := receiveUpload(x.r); err != nil {
-		x.fail(x.r.URL, err)
-		return
-	}
 	if x.s.terms.Offline {
 		storedOnly(x.r.Header)
 		if want == observed {
