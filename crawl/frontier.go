@@ -28,6 +28,7 @@ type frontier struct {
 	most  int // maximum number of queued URLs
 
 	queues [tiers][]item
+	taken  int                   // URLs of the round in hand that are not done
 	added  []item                // since take was called last
 	raw    map[string]struct{}   // URLs as they were linked: saves parsing a menu again on every page
 	seen   map[page.Key]struct{} // by normalised URL
@@ -68,7 +69,7 @@ func (f *frontier) add(it item) bool {
 		f.report.Trapped++
 		return false
 	}
-	if f.queued() >= f.most {
+	if f.left() >= f.most {
 		f.report.Dropped++
 		return false
 	}
@@ -149,12 +150,13 @@ func (f *frontier) next() []item {
 		round = append(round, f.queues[t][:take]...)
 		f.queues[t] = f.queues[t][take:]
 	}
+	f.taken = len(round)
 	return round
 }
 
-// queued returns the number of queued URLs.
-func (f *frontier) queued() int {
-	n := 0
+// left returns the number of URLs that are queued or in hand.
+func (f *frontier) left() int {
+	n := f.taken
 	for _, q := range f.queues {
 		n += len(q)
 	}
@@ -172,6 +174,7 @@ func (f *frontier) pageless() int {
 
 // done counts the outcome of a URL.
 func (f *frontier) done(d done) {
+	f.taken--
 	f.report.count(d.URL, d.Outcome)
 	switch d.Outcome {
 	case Added, Changed, Unchanged:

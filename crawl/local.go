@@ -58,7 +58,7 @@ func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (
 	}
 	r := &run{local: l, o: o, yield: yield, pacer: newPacer(l.Interval), frontier: newFrontier(scope{}, o.Limit, o.Depth)}
 	err := r.crawl(ctx)
-	r.frontier.report.Queued, r.frontier.report.full = r.frontier.queued(), r.frontier.report.Pages >= o.Limit
+	r.frontier.report.Queued, r.frontier.report.full = r.frontier.left(), r.frontier.report.Pages >= o.Limit
 	return &r.frontier.report, err
 }
 
@@ -83,7 +83,7 @@ func (r *run) crawl(ctx context.Context) error {
 		}
 	}
 	for {
-		if none := r.frontier.pageless(); none > maxPageless+2*r.frontier.limit && r.frontier.queued() > 0 {
+		if none := r.frontier.pageless(); none > maxPageless+2*r.frontier.limit && r.frontier.left() > 0 {
 			r.frontier.report.GaveUp = fmt.Sprintf("%d URLs gave no page", none)
 			return nil
 		}
@@ -112,7 +112,7 @@ func (r *run) queueHeld() bool {
 	for raw := range r.o.Held {
 		f.add(item{URL: raw, Depth: f.depth, Listed: true})
 	}
-	return f.queued() > 0
+	return f.left() > 0
 }
 
 // resume replays a round of an earlier run.
@@ -251,7 +251,7 @@ func (r *run) handle(it item, got result) (done, error) {
 		f.add(item{URL: link, Depth: it.Depth + 1})
 	}
 	event.Outcome, event.I = d.Outcome, f.report.Pages
-	event.Total = min(f.limit, f.report.Pages+f.queued())
+	event.Total = min(f.limit, f.report.Pages+f.left())
 	if err := r.yield(event); err != nil {
 		return d, err
 	}

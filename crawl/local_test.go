@@ -395,3 +395,27 @@ func TestARefreshReadsTheHeldPages(t *testing.T) {
 		})
 	}
 }
+
+// The pages that are read at the same time are left as long as they are not read.
+func TestTheTotalCountsWhatIsBeingRead(t *testing.T) {
+	site := pages{}
+	var links []string
+	for i := range 70 {
+		at := fmt.Sprintf("/%d", i)
+		links = append(links, at)
+		site[at] = html(fmt.Sprintf("Page %d", i))
+	}
+	site["/"] = html("Home", links...)
+	r := newRig(t, site)
+	var totals []int
+	o := crawl.Options{URL: "http://site.test/"}
+	if _, err := r.Crawl(t.Context(), o, func(e crawl.Event) error {
+		totals = append(totals, e.Total)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slices.Repeat([]int{71}, 71), totals); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

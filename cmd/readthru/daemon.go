@@ -240,6 +240,9 @@ func (p *program) withDaemonOr(ctx context.Context, asked func(*api.Client) erro
 		return asked(d.client)
 	}
 	defer func() { //nolint:contextcheck // closing takes none
+		if ctx.Err() != nil { // whoever interrupted us does not wait for what would only be stored
+			c.cache.Abandon()
+		}
 		if cerr := c.Close(); err == nil {
 			err = cerr
 		}
