@@ -239,11 +239,11 @@ func (p *program) withDaemonOr(ctx context.Context, asked func(*api.Client) erro
 		defer d.release()
 		return asked(d.client)
 	}
-	defer func() { //nolint:contextcheck // closing takes none
+	defer func() {
 		if ctx.Err() != nil { // whoever interrupted us does not wait for what would only be stored
 			c.cache.Abandon()
 		}
-		if cerr := c.Close(); err == nil {
+		if cerr := c.Close(); err == nil { //nolint:contextcheck // closing takes none
 			err = cerr
 		}
 	}()

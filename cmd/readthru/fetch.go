@@ -135,8 +135,9 @@ func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r 
 		}()
 	}
 	var failed error
+	waiting := newWait(p.err)
 	for i, ch := range results {
-		got := <-ch
+		got := await(waiting, ch, i, urls)
 		if got.err == nil {
 			got.err = p.printPage(got.page, r, front, i > 0)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"readthru/page"
 )
 
 // bar shows the progress of some work: on a terminal a line that is redrawn, elsewhere a line every few seconds.
@@ -73,6 +75,40 @@ func (b *bar) draw(i, total int, what string) {
 	}
 	fmt.Fprintf(b.w, "\r\x1b[K%s", line) //nolint:errcheck // as above
 	b.drawn = true
+}
+
+// A wait tells what is waited for: on a terminal after a second, elsewhere after some.
+type wait struct {
+	bar   *bar
+	first time.Duration
+}
+
+func newWait(w io.Writer) *wait {
+	b := newBar(w)
+	if b.live {
+		return &wait{b, time.Second}
+	}
+	return &wait{b, lineEvery}
+}
+
+// await returns what comes of urls[i]. Meanwhile it tells of the wait.
+func await[T any](w *wait, ch <-chan T, i int, urls []string) T {
+	defer w.bar.clear()
+	tick := time.NewTicker(w.first)
+	defer tick.Stop()
+	for {
+		select {
+		case got := <-ch:
+			return got
+		case <-tick.C:
+			total := len(urls)
+			if total == 1 {
+				total = 0 // a bar would say nothing
+			}
+			w.bar.draw(i, total, fmt.Sprintf("%s: waiting for %s", page.MaskString(urls[i]),
+				time.Since(w.bar.began).Round(time.Second)))
+		}
+	}
 }
 
 // clear removes the bar.
