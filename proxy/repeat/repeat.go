@@ -37,6 +37,10 @@ const (
 	// answers do.
 	contents = 4
 
+	// recentShare is the part of that content's memory over which what was not read again goes first. With what is read
+	// again soon kept in a queue of its own, that is 2Q (Johnson and Shasha, 1994); decision 024 has the measures.
+	recentShare = 4
+
 	// overhead is what an answer takes beside its bytes: itself, what it is counted by, and its places in the table. It is
 	// an estimate.
 	overhead = 2048
@@ -80,7 +84,9 @@ type Answer struct {
 type body struct {
 	Content // Rest is nil while it must be read
 	again   Stored
-	held    *list.Element // in the table's list; nil: Rest cannot be read again, or must be
+	held    *list.Element // in its queue; nil: Rest cannot be read again, or must be
+	queue   *queue        // that held is in
+	gone    uint64        // the table's count of what was let go, with itself; 0: it never was
 	users   int
 }
 
@@ -143,8 +149,9 @@ type Table struct {
 	pages    map[string][]*Answer // oldest first
 	records  map[string][]*Answer
 	bytes    int64
-	held     list.List // of the bodies in memory that can be read again, the last used first
-	readable int64     // the bytes of these
+	recent   queue  // content in memory that can be read again
+	frequent queue  // of this, what was read again soon after it was let go
+	lets     uint64 // how often content was let go
 	changes  uint64    // ever
 	latest   [remembered]string
 	cleared  uint64 // the value of changes when everything was dropped
@@ -213,7 +220,7 @@ func (t *Table) find(hash uint64, scope string, request []byte, now time.Time) (
 		return nil, Content{}
 	}
 	if a.body.held != nil {
-		t.held.MoveToFront(a.body.held)
+		a.body.queue.MoveToFront(a.body.held)
 	}
 	if a.body.Rest != nil {
 		t.repeated++
@@ -277,30 +284,47 @@ func (t *Table) Add(a *Answer, since Mark) bool {
 // shrink takes out the oldest of what is too much: content that can be read again, or an answer.
 func (t *Table) shrink() {
 	for t.bytes > t.max {
-		if t.readable > t.max/contents {
-			t.letGo(t.held.Back().Value.(*body))
-		} else {
+		switch readable := t.recent.bytes + t.frequent.bytes; {
+		case readable <= t.max/contents:
 			t.answers.RemoveOldest()
+		case t.recent.bytes > readable/recentShare:
+			t.letGo(t.recent.oldest())
+		default:
+			t.letGo(t.frequent.oldest())
 		}
 	}
 }
 
+// queue is content in memory, the last used first.
+type queue struct {
+	list.List
+	bytes int64
+}
+
+func (q *queue) oldest() *body { return q.Back().Value.(*body) }
+
 // hold counts content that is in memory now.
 func (t *Table) hold(b *body) {
 	t.bytes += int64(len(b.Rest))
-	if b.again != (Stored{}) {
-		t.readable += int64(len(b.Rest))
-		b.held = t.held.PushFront(b)
+	if b.again == (Stored{}) {
+		return
 	}
+	b.queue = &t.recent
+	if b.gone > 0 && t.lets-b.gone < uint64(t.recent.Len()+t.frequent.Len())/2 {
+		b.queue = &t.frequent
+	}
+	b.queue.bytes += int64(len(b.Rest))
+	b.held = b.queue.PushFront(b)
 }
 
 // letGo takes content out of memory.
 func (t *Table) letGo(b *body) {
 	t.bytes -= int64(len(b.Rest))
 	if b.held != nil {
-		t.readable -= int64(len(b.Rest))
-		t.held.Remove(b.held)
-		b.held = nil
+		b.queue.bytes -= int64(len(b.Rest))
+		b.queue.Remove(b.held)
+		t.lets++
+		b.held, b.gone = nil, t.lets
 	}
 	b.Before, b.Rest = bytes.Clone(b.Before), nil // it may be a part of the same memory
 }

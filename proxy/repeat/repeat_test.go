@@ -5,10 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"readthru/proxy/repeat"
 )
@@ -299,5 +303,42 @@ func TestManyAnswersOfOneRecordGoTogether(t *testing.T) {
 	}
 	if table.Changed("host"); table.Stats() != (repeat.Stats{Repeated: 5000}) {
 		t.Errorf("after the host's change %+v", table.Stats())
+	}
+}
+
+// What is asked for often must not have to be read again because of much that is asked for once.
+func TestContentAskedForOftenStaysLonger(t *testing.T) {
+	const pages, length = 2000, 40_000
+	text := bytes.Repeat([]byte("x"), length)
+	reads := 0
+	table := repeat.New(16<<20, func(repeat.Stored) ([]byte, error) {
+		reads++
+		return text, nil
+	})
+	key := func(n int) string { return fmt.Sprint("GET ", n) }
+	for n := range pages {
+		a := answer(key(n), key(n), string(text))
+		a.Again = repeat.Stored{Sum: sha256.Sum256([]byte(key(n))), Length: length}
+		if !table.Add(a, table.Mark()) {
+			t.Fatalf("page %d is not kept", n)
+		}
+	}
+	held := int(table.Stats().Bytes-pages*2300) / length // fewer, so that the one to compare with has more room
+	last, _ := simplelru.NewLRU[string, bool](held, nil)
+	lastUsed, asked := 0, 40_000
+	r := rand.New(rand.NewPCG(1, 2))
+	for range asked {
+		n := int(float64(pages) * math.Pow(r.Float64(), 3)) // few of them often
+		if !found(table, "1", key(n), start) {
+			t.Fatalf("page %d is gone", n)
+		}
+		if _, ok := last.Get(key(n)); !ok {
+			lastUsed++
+			last.Add(key(n), true)
+		}
+	}
+	t.Logf("%d of %d read, %d when the last used %d stay", reads, asked, lastUsed, held)
+	if reads > lastUsed*95/100 {
+		t.Errorf("%d of %d read, want 5 %% fewer than the %d when the last used %d stay", reads, asked, lastUsed, held)
 	}
 }
