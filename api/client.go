@@ -189,6 +189,11 @@ func (c *Client) Session(ctx context.Context, name string) (*SessionStats, error
 	return call(ctx, c, getSession, sessionRef{name})
 }
 
+// Sessions lists sessions.
+func (c *Client) Sessions(ctx context.Context) (*SessionList, error) {
+	return call(ctx, c, listSessions, none{})
+}
+
 // EndRecording implements [SessionProxies].
 func (c *Client) EndRecording(ctx context.Context, session string) error {
 	_, err := call(ctx, c, endRecording, sessionRef{session})

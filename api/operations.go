@@ -80,6 +80,9 @@ var (
 
 	listVisits = op("listVisits", "GET /api/v1/visits", "lists deliveries of pages to readers, newest first",
 		(*Server).listVisits)
+	listSessions = op("listSessions", "GET /api/v1/sessions",
+		"lists sessions with what the proxy answered to them since the start, and what they have fetched",
+		(*Server).listSessions)
 	getSession = op("getSession", "GET /api/v1/sessions/{name}",
 		"returns figures of what the proxy answered to a session", (*Server).getSession)
 	recordSession = stream("recordSession", "POST /api/v1/sessions/{name}/recording",

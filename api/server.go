@@ -65,6 +65,7 @@ type Options struct {
 	Cache          func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
 	Journal        *journal.Journal               // what is told of the proxy's last requests; if nil, there are none
 	Session        func(name string) SessionStats // counts of a session; the server sets its name
+	Sessions       func() []SessionStats          // counts of all sessions, with their names
 	SessionProxies SessionProxies                 // if nil, sessions have no proxies of their own
 	CA             func() []byte                  // the authority's certificate, PEM
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 )
 
 // SessionStats counts what the proxy answered to a session since its first request. Hits and Pages count requests;
@@ -17,8 +18,31 @@ type SessionStats struct {
 	Tunnels  int64      `json:"tunnels"`
 	Tokens   TokenStats `json:"tokens"`
 
+	Recording bool `json:"recording,omitempty"` // what it is answered is being recorded
+
 	// RejectedCA are hosts, at most twenty, where a client of the session's own proxy rejected our certificate.
 	RejectedCA []string `json:"rejected_ca,omitempty"`
+}
+
+// SessionSummary is a session: what the proxy answered to it, and what it has fetched.
+type SessionSummary struct {
+	SessionStats
+
+	Fetched FetchedStats `json:"fetched"`
+}
+
+// FetchedStats sums the context of a session: the pages that it has fetched.
+type FetchedStats struct {
+	Pages   int       `json:"pages"`
+	Bytes   int64     `json:"bytes"`   // of their content
+	Dropped int64     `json:"dropped"` // pages that made room for newer ones
+	Last    time.Time `json:"last,omitzero"`
+}
+
+// SessionList lists sessions: those with requests since the start, the newest first, then others that have fetched
+// pages.
+type SessionList struct {
+	Sessions []SessionSummary `json:"sessions"`
 }
 
 // SessionProxies opens proxies that serve one session each, for clients that do not name their session. The methods
@@ -55,6 +79,27 @@ func (s *Server) getSession(_ context.Context, ref sessionRef) (*SessionStats, e
 	st := s.o.Session(ref.Name)
 	st.Session = ref.Name
 	return &st, nil
+}
+
+// listSessions lists sessions.
+func (s *Server) listSessions(context.Context, none) (*SessionList, error) {
+	list := &SessionList{Sessions: []SessionSummary{}}
+	at := map[string]int{}
+	if s.o.Sessions != nil {
+		for _, st := range s.o.Sessions() {
+			at[st.Session] = len(list.Sessions)
+			list.Sessions = append(list.Sessions, SessionSummary{SessionStats: st})
+		}
+	}
+	for _, f := range s.o.Store.FetchedSessions() {
+		i, ok := at[f.Name]
+		if !ok {
+			i = len(list.Sessions)
+			list.Sessions = append(list.Sessions, SessionSummary{SessionStats: SessionStats{Session: f.Name}})
+		}
+		list.Sessions[i].Fetched = FetchedStats{f.Pages, f.Bytes, f.Dropped, f.Used}
+	}
+	return list, nil
 }
 
 // endRecording ends the recording of a session.

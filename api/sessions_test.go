@@ -60,6 +60,7 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 			w := newWorld(t, func(o *api.Options) {
 				o.SessionProxies = newTaker()
 				o.Session = func(name string) api.SessionStats { return api.SessionStats{Requests: int64(len(name))} }
+				o.Sessions = func() []api.SessionStats { return []api.SessionStats{{Session: "run/1 ü?", Recording: true}} }
 			})
 			ops := w.client
 			if over == "over HTTP" {
@@ -70,6 +71,10 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 			name := "run/1 ü?"
 			if st, err := ops.Session(t.Context(), name); err != nil || st.Session != name || st.Requests != int64(len(name)) {
 				t.Errorf("session: %+v, %v", st, err)
+			}
+			if l, err := ops.Sessions(t.Context()); err != nil || len(l.Sessions) != 1 || l.Sessions[0].Session != name ||
+				!l.Sessions[0].Recording {
+				t.Errorf("sessions: %+v, %v", l, err)
 			}
 			err := ops.Record(t.Context(), "busy", false, io.Discard, func(string) { t.Error("begun") })
 			if statusOf(err) != 409 {

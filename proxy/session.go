@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -87,6 +88,36 @@ func (p *Proxy) Session(name string) SessionStats {
 		return *st
 	}
 	return SessionStats{}
+}
+
+// SessionState is a session by name, with its statistics.
+type SessionState struct {
+	Name      string
+	Recording bool // what it is answered is being recorded
+	SessionStats
+}
+
+// Sessions returns the sessions that had requests since the start, the newest first, and those that are recorded.
+func (p *Proxy) Sessions() []SessionState {
+	p.sessions.mu.Lock()
+	defer p.sessions.mu.Unlock()
+	var list []SessionState
+	add := func(name string) {
+		s := SessionState{Name: name, Recording: p.sessions.recording[name] != nil}
+		if st, ok := p.sessions.stats.Peek(name); ok {
+			s.SessionStats = *st
+		}
+		list = append(list, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.sessions.recording)) {
+		if !p.sessions.stats.Contains(name) {
+			add(name)
+		}
+	}
+	for _, name := range slices.Backward(p.sessions.stats.Keys()) {
+		add(name)
+	}
+	return list
 }
 
 // tally counts the exchange for its session and ends its recording.

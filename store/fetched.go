@@ -155,6 +155,28 @@ func (s *Store) Fetched(name string) FetchedSet {
 	return set
 }
 
+// FetchedSession sums the set of a session.
+type FetchedSession struct {
+	Name    string
+	Used    time.Time // last, to the minute
+	Pages   int
+	Bytes   int64 // of their content
+	Dropped int64 // as in FetchedSet
+}
+
+// FetchedSessions returns the sessions that have fetched pages, the one used last first.
+func (s *Store) FetchedSessions() []FetchedSession {
+	all := s.sessions(&batch{})
+	list := make([]FetchedSession, 0, len(all))
+	for _, o := range slices.Backward(all) {
+		set := s.fetchedList(&batch{}, o.name)
+		list = append(list, FetchedSession{
+			Name: o.name, Used: time.UnixMilli(o.ms).UTC(), Pages: len(set.members), Bytes: set.bytes(), Dropped: set.dropped,
+		})
+	}
+	return list
+}
+
 // FetchedPage returns a page of a session's set with its content. The error is ErrNotFound.
 func (s *Store) FetchedPage(name string, k page.Key) (*page.Page, error) {
 	list := s.fetchedList(&batch{}, name)

@@ -224,3 +224,18 @@ func TestNamesOfSessions(t *testing.T) {
 		t.Errorf("PutFetched: %v", err)
 	}
 }
+
+func TestSessionsAreListedWithWhatTheyFetched(t *testing.T) {
+	s := openStore(t, store.Options{})
+	putFetched(t, s, "one", "https://a.test/1", "one")
+	putFetched(t, s, "two", "https://a.test/1", "one")
+	putFetched(t, s, "two", "https://a.test/2", "second")
+	list := s.FetchedSessions()
+	if len(list) != 2 || list[0].Name != "two" || list[0].Pages != 2 || list[0].Bytes != int64(len("onesecond")) ||
+		list[1].Name != "one" || list[0].Used.IsZero() {
+		t.Errorf("FetchedSessions = %+v", list)
+	}
+	if _, err := s.ClearFetched("two"); err != nil || len(s.FetchedSessions()) != 1 {
+		t.Errorf("after one was cleared: %+v, %v", s.FetchedSessions(), err)
+	}
+}

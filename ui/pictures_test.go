@@ -63,7 +63,10 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.open(link.Path)
-	pictures(t, b, []string{"/", "/?span=24h", "/?span=30d", "/requests", "/sites", "/sites/go.dev", "/left"})
+	pictures(t, b, []string{
+		"/", "/?span=24h", "/?span=30d", "/requests", "/sites", "/sites/go.dev", "/left",
+		"/sessions", "/session?name=run-4f2a-claude",
+	})
 }
 
 // fillDay counts and tells what a month and a day of work leave.
@@ -125,6 +128,11 @@ func (w *world) fillDay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var runs []string
+	for i := range 24 {
+		runs = append(runs, fmt.Sprintf("run-%04x-%s", 0x4f2a+i*977, []string{"claude", "codex", "gemini"}[i%3]))
+	}
+	w.fillSessions(t, runs)
 	outcomes := []string{"hit", "hit", "miss", "hit", "revalidated", "tunnel", "miss", "refused", "failed", "bypass"}
 	hosts := []string{
 		"go.dev", "docs.python.org", "developer.mozilla.org", "api.github.com",

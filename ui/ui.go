@@ -55,6 +55,7 @@ var rooms = []room{
 	{"/bases", "Bases"},
 	{"/sites", "Sites"},
 	{"/left", "Left this machine"},
+	{"/sessions", "Sessions"},
 }
 
 // New returns the dashboard's paths. The caller decides who may ask.
@@ -72,6 +73,7 @@ func New(o Options) *http.ServeMux {
 		"bases", "kb",
 		"sites", "site",
 		"left",
+		"sessions", "session",
 	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}
@@ -89,6 +91,7 @@ func New(o Options) *http.ServeMux {
 	d.mountBases(mux)
 	d.mountSites(mux)
 	d.mountLeft(mux)
+	d.mountSessions(mux)
 	return mux
 }
 

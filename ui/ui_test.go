@@ -47,6 +47,7 @@ type world struct {
 	store  *store.Store
 
 	switches atomic.Pointer[api.Switches]
+	sessions atomic.Pointer[[]api.SessionStats]
 
 	origin string // that answers what setOrigin says
 	pages  map[string]func(http.ResponseWriter)
@@ -80,9 +81,10 @@ func newWorld(t *testing.T) *world {
 	w.know = k
 	proxy := func() string { return "127.0.0.1:7887" }
 	w.switches.Store(&api.Switches{})
+	w.sessions.Store(&[]api.SessionStats{})
 	w.server = api.New(api.Options{
 		Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token",
-		Journal: w.told, Proxy: proxy,
+		Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
 		Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },
 		Switches:  func() api.Switches { return *w.switches.Load() },
 		Switch:    func(to api.Switches) error { w.switches.Store(&to); return nil },
@@ -310,6 +312,7 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.fillSites(t, all)
+	w.fillSessions(t, append([]string{"calm"}, all...))
 	w.fillLedger(t, append(all, strings.Repeat("long", 2500), "calm.test"))
 	b := newBrowser(t, w.base)
 	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
@@ -320,6 +323,7 @@ func TestPagesInABrowser(t *testing.T) {
 	script := axe(t)
 	paths := append([]string{
 		"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/sites/hostile.test", "/left",
+		"/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
 	}, hostilePages(t, w)...)
 	for i, path := range paths {
 		b.open(path)
@@ -328,7 +332,7 @@ func TestPagesInABrowser(t *testing.T) {
 		if at != w.base+path || ran || wide {
 			t.Errorf("%s: it is at %s; foreign text ran: %v; wider than the window: %v", path, at, ran, wide)
 		}
-		if script != "" && (i < 4 || strings.HasPrefix(path, "/sites") || path == "/left") {
+		if script != "" && (i < 4 || strings.HasPrefix(path, "/s") || path == "/left") {
 			b.accessible(path, script)
 		}
 		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {
@@ -347,6 +351,7 @@ func TestPagesInABrowser(t *testing.T) {
 	useKeys(t, w, b)
 	useSites(t, w, b)
 	useLeft(t, w, b)
+	useSessions(t, w, b)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/requests?q=host:calm.test")
 	b.run(chromedp.WaitVisible(`//a[contains(., "calm.test/page")]`))
@@ -427,7 +432,7 @@ func TestPagesAreGuarded(t *testing.T) {
 		"another origin":    {func(r *http.Request) { r.Header.Set("Origin", "https://evil.test") }, 403},
 		"a cross-site page": {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
 	} {
-		for _, path := range []string{"/", "/requests", "/requests/0123456789abcdef", "/left"} {
+		for _, path := range []string{"/", "/requests", "/requests/0123456789abcdef", "/left", "/sessions"} {
 			got := w.do(t, http.MethodGet, path, tt.change)
 			want := tt.want
 			if want == 200 && strings.Contains(path, "0123") {

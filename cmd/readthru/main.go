@@ -162,6 +162,7 @@ func (p *program) app() *cli.App {
 			p.rulesCommand(),
 			p.sitesCommand(),
 			p.disclosuresCommand(),
+			p.sessionsCommand(),
 			p.pauseCommand(),
 			p.offlineCommand(),
 			p.caCommand(),

@@ -305,13 +305,14 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		}
 		o.Journal = running.Journal()
 		o.SessionProxies = sessionProxies{c, running}
-		o.Session = func(name string) api.SessionStats {
-			n := running.Session(name)
-			return api.SessionStats{
-				Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
-				RejectedCA: strings.Fields(n.Rejected),
-				Tokens:     api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
+		o.Session = func(name string) api.SessionStats { return sessionStats(running.Session(name)) }
+		o.Sessions = func() (list []api.SessionStats) {
+			for _, s := range running.Sessions() {
+				st := sessionStats(s.SessionStats)
+				st.Session, st.Recording = s.Name, s.Recording
+				list = append(list, st)
 			}
+			return list
 		}
 		o.Dashboard = func(s *api.Server) *http.ServeMux {
 			return ui.New(ui.Options{
@@ -326,6 +327,14 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		}
 	}
 	return api.New(o)
+}
+
+func sessionStats(n proxy.SessionStats) api.SessionStats {
+	return api.SessionStats{
+		Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
+		RejectedCA: strings.Fields(n.Rejected),
+		Tokens:     api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
+	}
 }
 
 // asFetched is the request that a fetch of a URL makes of the cache.

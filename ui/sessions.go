@@ -1,0 +1,86 @@
+package ui
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"readthru/api"
+)
+
+// mountSessions adds the room of sessions. Their names may be anything, so that they stand in queries, not in paths.
+func (d *dashboard) mountSessions(mux *http.ServeMux) {
+	mux.HandleFunc("GET /sessions", d.sessions)
+	mux.HandleFunc("GET /session", d.session)
+	mux.HandleFunc("POST /session/empty", d.form("/sessions", d.emptySession))
+	mux.HandleFunc("POST /session/end", d.form("/sessions", d.endRecording))
+}
+
+type sessionsData struct {
+	Sessions []api.SessionSummary
+	Done     string
+}
+
+// sessions lists sessions.
+func (d *dashboard) sessions(w http.ResponseWriter, r *http.Request) {
+	list, err := d.o.Client.Sessions(r.Context())
+	if err != nil {
+		d.fail(w, "/sessions", err)
+		return
+	}
+	data := sessionsData{Sessions: list.Sessions, Done: doneTexts[r.URL.Query().Get("done")]}
+	d.show(w, http.StatusOK, "sessions", view{
+		Title: "Sessions", At: "/sessions", Data: data, Live: "/api/v1/events?limit=1",
+	})
+}
+
+type sessionData struct {
+	api.SessionSummary
+	Context *api.Context
+	Filter  string // the filter that selects its requests
+	Token   string
+}
+
+// session shows one session.
+func (d *dashboard) session(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Query().Get("name")
+	list, err := d.o.Client.Sessions(r.Context())
+	if err != nil {
+		d.fail(w, "/sessions", err)
+		return
+	}
+	i := slices.IndexFunc(list.Sessions, func(s api.SessionSummary) bool { return s.Session == name })
+	if i < 0 {
+		d.show(w, http.StatusNotFound, "problem", view{
+			Title: "Not Found", At: "/sessions",
+			Data: "This session had no request since the start of the daemon, and has fetched no page.",
+		})
+		return
+	}
+	data := sessionData{
+		SessionSummary: list.Sessions[i], Token: d.token,
+		Filter: `session:"` + strings.ReplaceAll(name, `"`, "") + `"`,
+	}
+	if data.Context, err = d.o.Client.Context(r.Context(), name, ""); err != nil {
+		d.fail(w, "/sessions", err)
+		return
+	}
+	slices.Reverse(data.Context.Pages) // the newest first
+	d.show(w, http.StatusOK, "session", view{Title: "Session " + plain(name), At: "/sessions", Data: data})
+}
+
+// emptySession forgets what a session has fetched.
+func (d *dashboard) emptySession(w http.ResponseWriter, r *http.Request) error {
+	if _, err := d.o.Client.ForgetAll(r.Context(), r.PostForm.Get("session")); err != nil {
+		return err
+	}
+	return done(w, "/sessions", "emptied")
+}
+
+// endRecording ends the recording of a session.
+func (d *dashboard) endRecording(w http.ResponseWriter, r *http.Request) error {
+	if err := d.o.Client.EndRecording(r.Context(), r.PostForm.Get("session")); err != nil {
+		return err
+	}
+	return done(w, "/sessions", "ended")
+}
