@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,12 +38,9 @@ const (
 const noKey = "no API key is set (crawl.firecrawl_key or FIRECRAWL_API_KEY, where the daemon runs)"
 
 func newFirecrawl(c Config) (*Firecrawl, error) {
-	raw := c.Firecrawl.BaseURL
-	if raw == "" {
-		if c.Firecrawl.Key == "" {
-			return nil, errors.New("use Firecrawl: " + noKey)
-		}
-		raw = firecrawlAddress
+	raw := cmp.Or(c.Firecrawl.BaseURL, firecrawlAddress)
+	if c.Firecrawl.Key == "" && strings.TrimRight(raw, "/") == firecrawlAddress {
+		return nil, errors.New("use Firecrawl: " + noKey)
 	}
 	u, err := page.Parse(raw)
 	if err == nil && (u.RawQuery != "" || u.User != nil) {

@@ -381,3 +381,16 @@ func TestBadFirecrawlConfigurationIsAnError(t *testing.T) {
 		t.Errorf("New with the default address: %v", err)
 	}
 }
+
+func TestFirecrawlItselfIsNotAskedWithoutAKey(t *testing.T) {
+	for _, base := range []string{"", "https://api.firecrawl.dev", "https://api.firecrawl.dev/"} {
+		c := crawl.Config{Firecrawl: crawl.FirecrawlConfig{BaseURL: base, Client: http.DefaultTransport}}
+		if _, err := crawl.New("firecrawl", c); err == nil || !strings.Contains(err.Error(), "no API key is set") {
+			t.Errorf("%q: %v, want that no key is set", base, err)
+		}
+		c.Firecrawl.Key = "fc-1"
+		if _, err := crawl.New("firecrawl", c); err != nil {
+			t.Errorf("%q with a key: %v", base, err)
+		}
+	}
+}

@@ -9,10 +9,9 @@ import (
 )
 
 // FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang
-// and fetched_at, only what is known. It ends with a blank line.
+// and fetched_at, only what is known. It ends with a blank line. It is empty if nothing is known.
 func (p *Page) FrontMatter() string {
 	var b strings.Builder
-	b.WriteString("---\n")
 	line := func(name, value string) {
 		if value = oneLine(value); value != "" {
 			b.WriteString(name + ": " + yamlString(value) + "\n")
@@ -27,8 +26,10 @@ func (p *Page) FrontMatter() string {
 	if !p.FetchedAt.IsZero() {
 		b.WriteString("fetched_at: " + p.FetchedAt.UTC().Format(time.RFC3339) + "\n")
 	}
-	b.WriteString("---\n\n")
-	return b.String()
+	if b.Len() == 0 {
+		return ""
+	}
+	return "---\n" + b.String() + "---\n\n"
 }
 
 // SplitFrontMatter splits a markdown text into the YAML block at its top, which may be empty, and the rest. Both share

@@ -189,7 +189,7 @@ func (p *program) readInput(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// makesPages are endings of URLs that name what makes a page, not what the page is.
+// makesPages are endings of URLs, and of what was saved from there, that name what makes a page, not what the page is.
 var makesPages = map[string]bool{
 	".php": true, ".php5": true, ".phtml": true, ".asp": true, ".aspx": true, ".ashx": true, ".jsp": true, ".jspx": true,
 	".pl": true, ".cgi": true, ".cfm": true, ".py": true, ".rb": true, ".lua": true, ".do": true,
@@ -201,12 +201,16 @@ var markupStart = regexp.MustCompile(`^<[!A-Za-z]`)
 // guessType guesses the media type of content from the name of the file or the URL, else from its beginning. Text with
 // tags counts as HTML, since a fragment has no doctype. It returns "" for types that package convert recognises.
 func guessType(name string, u *url.URL, content []byte) string {
-	if t := convert.TypeOf(name); t != "" {
-		return t
-	}
 	text := bytes.TrimLeft(content[:min(len(content), 64<<10)], "\ufeff \t\r\n")
-	if u != nil && (!makesPages[strings.ToLower(path.Ext(u.Path))] || !markupStart.Match(text)) {
-		if t := convert.TypeOf(u.Path); t != "" {
+	names := []string{name}
+	if u != nil {
+		names = append(names, u.Path)
+	}
+	for _, name := range names {
+		if makesPages[strings.ToLower(path.Ext(name))] && markupStart.Match(text) {
+			continue
+		}
+		if t := convert.TypeOf(name); t != "" {
 			return t
 		}
 	}
