@@ -152,7 +152,7 @@ type Table struct {
 	recent   queue  // content in memory that can be read again
 	frequent queue  // of this, what was read again soon after it was let go
 	lets     uint64 // how often content was let go
-	changes  uint64    // ever
+	changes  uint64 // ever
 	latest   [remembered]string
 	cleared  uint64 // the value of changes when everything was dropped
 	repeated int64
