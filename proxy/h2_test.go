@@ -147,6 +147,51 @@ func (f *frames) exchange(b *bench) (statuses []int) {
 	}
 }
 
+// net/http keeps a buffer as large as the largest frame for as long as a connection lasts.
+func TestShortBodiesAreWrittenInSmallFrames(t *testing.T) {
+	b := newBench(t, origins{"a.test:443": tlsOrigin(t, func(w http.ResponseWriter, r *http.Request) {
+		size, _ := strconv.Atoi(r.URL.Path[1:])
+		w.Header().Set("Content-Length", r.URL.Path[1:])
+		w.Header().Set("Content-Type", "image/png")
+		w.Write(make([]byte, size)) //nolint:errcheck // the client would notice
+	})}, nil)
+	for _, size := range []int{100, 4 << 10, 10_000, 16 << 10} {
+		c, _ := b.connect("a.test:443")
+		s := tls.Client(c, &tls.Config{RootCAs: b.roots, ServerName: "a.test", NextProtos: []string{"h2"}})
+		framer := http2.NewFramer(s, s)
+		io.WriteString(s, http2.ClientPreface)
+		_ = framer.WriteSettings()
+		writeFields(framer, 1, ":method", "GET", ":scheme", "https", ":authority", "a.test", ":path", "/"+strconv.Itoa(size))
+		got, largest := 0, 0
+		for ended := false; !ended; {
+			frame, err := framer.ReadFrame()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data, ok := frame.(*http2.DataFrame); ok {
+				got, largest, ended = got+len(data.Data()), max(largest, len(data.Data())), data.StreamEnded()
+			}
+		}
+		_ = s.Close()
+		if got != size || largest > 4<<10 {
+			t.Errorf("%d bytes of %d, the largest frame has %d", got, size, largest)
+		}
+	}
+}
+
+// writeFields begins a stream with fields, names and values in turn. It ends the stream if the first value is GET.
+func writeFields(framer *http2.Framer, stream uint32, fields ...string) {
+	var block bytes.Buffer
+	enc := hpack.NewEncoder(&block)
+	enc.SetMaxDynamicTableSize(0) // it is another encoder each time
+	for i := 0; i < len(fields); i += 2 {
+		_ = enc.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
+	}
+	_ = framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: fields[1] == http.MethodGet,
+	})
+}
+
 // TestAnAnswerDoesNotComeBeforeAShortUpload has an origin answer before it has read what is sent to it, and the proxy
 // refuse requests. The client's stream must not be reset: curl before 8.0 loses the answer then.
 func TestAnAnswerDoesNotComeBeforeAShortUpload(t *testing.T) {
@@ -178,22 +223,12 @@ func answerBehindUpload(t *testing.T, b *bench, method, host, path string) (cont
 	io.WriteString(s, http2.ClientPreface)
 	framer := http2.NewFramer(s, s)
 	_ = framer.WriteSettings()
-	var block bytes.Buffer
-	enc := hpack.NewEncoder(&block)
-	begin := func(stream uint32, fields ...string) {
-		block.Reset()
-		for i := 0; i < len(fields); i += 2 {
-			_ = enc.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
-		}
-		_ = framer.WriteHeaders(http2.HeadersFrameParam{
-			StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: fields[1] == http.MethodGet,
-		})
-	}
 	const upload, other = 1, 3
-	begin(upload, ":method", method, ":scheme", "https", ":authority", host, ":path", path, "content-length", "5")
+	writeFields(framer, upload, ":method", method, ":scheme", "https", ":authority", host, ":path", path,
+		"content-length", "5")
 	_ = framer.WriteData(upload, false, []byte("he"))
 	// it takes as long, so that an answer to the first would be there
-	begin(other, ":method", "GET", ":scheme", "https", ":authority", "a.test", ":path", "/")
+	writeFields(framer, other, ":method", "GET", ":scheme", "https", ":authority", "a.test", ":path", "/")
 	for sent := false; ; {
 		frame, err := framer.ReadFrame()
 		if err != nil {

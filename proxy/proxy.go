@@ -260,7 +260,9 @@ func (s *serving) server() *http.Server {
 		ReadHeaderTimeout: headTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHead - 4096, // net/http adds this much
-		ErrorLog:          slog.NewLogLogger(s.p.log.Handler(), slog.LevelDebug),
+		// No table of the fields that were sent, which each idle connection would hold to save bytes on a short way.
+		HTTP2:    &http.HTTP2Config{MaxEncoderHeaderTableSize: 1},
+		ErrorLog: slog.NewLogLogger(s.p.log.Handler(), slog.LevelDebug),
 	}
 }
 
