@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +26,8 @@ var jumps = []time.Duration{
 }
 
 // clock sets the wall clock of a daemon far forwards and back while others read. What was fresh for a second is asked
-// for again when it has passed, whatever the clock says; visits go on being written, and no answer is wrong.
+// for again when it has passed, whatever the clock says; visits go on being written, sessions and MCP answer,
+// certificates are valid by the daemon's clock, and no answer is wrong.
 func clock(ctx context.Context, s settings) (string, error) {
 	if !s.builds {
 		return "not tried: it builds Go's packages anew", nil
@@ -107,7 +110,9 @@ func clock(ctx context.Context, s settings) (string, error) {
 					return fmt.Errorf("%s was fresh for three seconds after a jump to %v", path, off)
 				}
 				visit := fmt.Sprintf("/visit/%d/%d", round, i)
-				if err := errors.Join(read(c, visit), d.awaitVisit(ctx, visit)); err != nil {
+				err := errors.Join(read(c, visit), d.awaitVisit(ctx, visit), d.securedAt(ctx, off),
+					d.keepsSession(ctx, fmt.Sprintf("s%d-%d", round, i)), d.answersMCP(ctx))
+				if err != nil {
 					return fmt.Errorf("after a jump to %v: %w", off, err)
 				}
 			}
@@ -163,6 +168,72 @@ func (d *daemon) awaitVisit(ctx context.Context, path string) error {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return fmt.Errorf("the visit of %s is not told", path)
+}
+
+// securedAt asks for a page in a tunnel to a host whose certificate was signed under an earlier clock, and judges it by
+// the daemon's clock. Years away, neither the authority nor the origin's certificate is valid: a certificate is signed
+// then, for the next clock to find, and nothing is judged.
+func (d *daemon) securedAt(ctx context.Context, off time.Duration) error {
+	near := off.Abs() < 3*24*time.Hour
+	tr := &http.Transport{
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.proxy}),
+		TLSClientConfig: &tls.Config{
+			RootCAs: d.roots, MinVersion: tls.VersionTLS12, InsecureSkipVerify: !near, //nolint:gosec // see above
+			Time: func() time.Time { return time.Now().Add(off) },
+		},
+		DisableKeepAlives: true,
+	}
+	c := &http.Client{Transport: tr}
+	resp, body, err := get(ctx, c, "https://h.faults.test/secured", "*/*") //nolint:bodyclose // get closes it
+	if near && (err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(body, "what /secured says")) {
+		return fmt.Errorf("in a tunnel: %w %.200q", err, body)
+	}
+	return nil
+}
+
+// keepsSession reads a page in a session and reports an error if the session does not have it.
+func (d *daemon) keepsSession(ctx context.Context, session string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://h.faults.test/visit/"+session, http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("X-Readthru-Session", session)
+	resp, err := d.client(false).Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	if err != nil {
+		return err
+	}
+	text, err := d.ask(ctx, "/api/v1/context?session="+session, "", nil)
+	if err == nil && !strings.Contains(text, "/visit/"+session) {
+		err = fmt.Errorf("session %s lacks its page: %.300s", session, text)
+	}
+	return err
+}
+
+// answersMCP reports an error if the daemon does not list its tools.
+func (d *daemon) answersMCP(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.admin+"/mcp",
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Authorization", "Bearer "+d.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && !strings.Contains(string(text), `"search_knowledge_base"`) {
+		err = fmt.Errorf("MCP: %s %.300s", resp.Status, text)
+	}
+	return err
 }
 
 // buildShifted builds the program with a clock that is off by as many seconds as a file says, which the environment
