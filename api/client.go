@@ -220,6 +220,14 @@ func (c *Client) SweepCache(ctx context.Context) (*Removed, error) {
 	return call(ctx, c, sweepCache, none{})
 }
 
+// System returns how the program is configured and what it keeps.
+func (c *Client) System(ctx context.Context) (*System, error) { return call(ctx, c, getSystem, none{}) }
+
+// RenewAuthority replaces the authority by a new one.
+func (c *Client) RenewAuthority(ctx context.Context) (*Authority, error) {
+	return call(ctx, c, renewCA, none{})
+}
+
 // Leaving sums what was sent to third parties in the last days.
 func (c *Client) Leaving(ctx context.Context) (*Leaving, error) {
 	return call(ctx, c, getLeaving, none{})

@@ -134,6 +134,11 @@ var (
 
 	listDisclosures = op("listDisclosures", "GET /api/v1/disclosures",
 		"lists what was sent to third parties, newest first", (*Server).listDisclosures)
+	getSystem = op("getSystem", "GET /api/v1/system",
+		"returns the configuration with the source of each value, the authority, agents, models, storage and the log's end",
+		(*Server).getSystem)
+	renewCA = op("renewAuthority", "POST /api/v1/ca/renew",
+		"replaces the authority by a new one, which clients must then trust", (*Server).renewAuthority)
 	getLeaving = op("getLeaving", "GET /api/v1/disclosures/sums",
 		"sums what was sent to third parties in the last 30 days, by service, day and host, and lists the services",
 		(*Server).getLeaving)

@@ -137,6 +137,7 @@ func TestExamplesAreOfTheirSchemas(t *testing.T) {
 
 func TestEveryRouteWorks(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) {
+		o.RenewCA = func() error { return nil }
 		o.Session, o.End = func(string) api.SessionStats { return api.SessionStats{} }, func() {}
 		o.Switch = func(api.Switches) error { return nil }
 		o.Services = func() map[string]bool { return map[string]bool{"markdown.new": false} }

@@ -61,6 +61,8 @@ var doneTexts = map[string]string{
 	"ruled": "The rule is in effect.", "unruled": "The rule was removed.", "forgotten": "What was learnt is forgotten.",
 	"off": "The service is switched off: nothing is sent to it.", "on": "The service is switched on again.",
 	"emptied": "What the session has fetched is forgotten. The pages stay.", "ended": "The recording has ended.",
+	"purge": "The cache was cleared.", "sweep": "What has expired is removed.",
+	"renew":   "A new authority signs from now on: have clients trust it.",
 	"fetched": "Fetched again from its origin.", "rendered": "Rendered in a browser.",
 	"converted": "Converted again from what its origin answered.", "deleted": "The page was deleted.",
 	"added": "Added to the base.", "created": "The base was created, and is being filled.",

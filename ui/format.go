@@ -12,6 +12,7 @@ import (
 var functions = template.FuncMap{
 	"bytes": bytesText, "count": countText, "clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
+	"value":  valueText,
 	"date":   func(t time.Time) string { return t.Format(time.DateOnly) },
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },

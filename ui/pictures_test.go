@@ -65,7 +65,7 @@ func TestPictures(t *testing.T) {
 	b.open(link.Path)
 	pictures(t, b, []string{
 		"/", "/?span=24h", "/?span=30d", "/requests", "/sites", "/sites/go.dev", "/left",
-		"/sessions", "/session?name=run-4f2a-claude",
+		"/system", "/sessions", "/session?name=run-4f2a-claude",
 	})
 }
 
@@ -133,6 +133,7 @@ func (w *world) fillDay(t *testing.T) {
 		runs = append(runs, fmt.Sprintf("run-%04x-%s", 0x4f2a+i*977, []string{"claude", "codex", "gemini"}[i%3]))
 	}
 	w.fillSessions(t, runs)
+	w.fillSystem(nil)
 	outcomes := []string{"hit", "hit", "miss", "hit", "revalidated", "tunnel", "miss", "refused", "failed", "bypass"}
 	hosts := []string{
 		"go.dev", "docs.python.org", "developer.mozilla.org", "api.github.com",

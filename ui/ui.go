@@ -56,6 +56,7 @@ var rooms = []room{
 	{"/sites", "Sites"},
 	{"/left", "Left this machine"},
 	{"/sessions", "Sessions"},
+	{"/system", "System"},
 }
 
 // New returns the dashboard's paths. The caller decides who may ask.
@@ -74,6 +75,7 @@ func New(o Options) *http.ServeMux {
 		"sites", "site",
 		"left",
 		"sessions", "session",
+		"system",
 	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}
@@ -92,6 +94,7 @@ func New(o Options) *http.ServeMux {
 	d.mountSites(mux)
 	d.mountLeft(mux)
 	d.mountSessions(mux)
+	d.mountSystem(mux)
 	return mux
 }
 

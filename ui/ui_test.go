@@ -29,6 +29,7 @@ import (
 
 	"readthru/api"
 	"readthru/cache"
+	"readthru/certs"
 	"readthru/fetch"
 	"readthru/journal"
 	"readthru/knowledge"
@@ -48,6 +49,8 @@ type world struct {
 
 	switches atomic.Pointer[api.Switches]
 	sessions atomic.Pointer[[]api.SessionStats]
+	system   atomic.Pointer[api.System]
+	renewed  atomic.Int64
 
 	origin string // that answers what setOrigin says
 	pages  map[string]func(http.ResponseWriter)
@@ -81,9 +84,16 @@ func newWorld(t *testing.T) *world {
 	w.know = k
 	proxy := func() string { return "127.0.0.1:7887" }
 	w.switches.Store(&api.Switches{})
+	w.system.Store(&api.System{})
+	authority, err := certs.Open(certs.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.sessions.Store(&[]api.SessionStats{})
 	w.server = api.New(api.Options{
 		Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token",
+		CA: authority.PEM, RenewCA: func() error { w.renewed.Add(1); return nil },
+		System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
 		Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
 		Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },
 		Switches:  func() api.Switches { return *w.switches.Load() },
@@ -312,6 +322,7 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.fillSites(t, all)
+	w.fillSystem(append(all, strings.Repeat("long", 2500)))
 	w.fillSessions(t, append([]string{"calm"}, all...))
 	w.fillLedger(t, append(all, strings.Repeat("long", 2500), "calm.test"))
 	b := newBrowser(t, w.base)
@@ -323,7 +334,7 @@ func TestPagesInABrowser(t *testing.T) {
 	script := axe(t)
 	paths := append([]string{
 		"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/sites/hostile.test", "/left",
-		"/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
+		"/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
 	}, hostilePages(t, w)...)
 	for i, path := range paths {
 		b.open(path)
@@ -352,6 +363,7 @@ func TestPagesInABrowser(t *testing.T) {
 	useSites(t, w, b)
 	useLeft(t, w, b)
 	useSessions(t, w, b)
+	useSystem(t, w, b)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/requests?q=host:calm.test")
 	b.run(chromedp.WaitVisible(`//a[contains(., "calm.test/page")]`))
@@ -432,7 +444,7 @@ func TestPagesAreGuarded(t *testing.T) {
 		"another origin":    {func(r *http.Request) { r.Header.Set("Origin", "https://evil.test") }, 403},
 		"a cross-site page": {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
 	} {
-		for _, path := range []string{"/", "/requests", "/requests/0123456789abcdef", "/left", "/sessions"} {
+		for _, path := range []string{"/", "/requests", "/requests/0123456789abcdef", "/left", "/sessions", "/system"} {
 			got := w.do(t, http.MethodGet, path, tt.change)
 			want := tt.want
 			if want == 200 && strings.Contains(path, "0123") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"readthru/api"
 	"readthru/page"
 )
 
@@ -34,25 +35,7 @@ func (p *program) configCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			type row struct {
-				Key    string `json:"key"`
-				Value  any    `json:"value"`
-				Source string `json:"source"`
-			}
-			rows := []row{{"data_dir", s.dataDir, s.source["data_dir"]}, {"config", s.configFile, s.source["config"]}}
-			if s.configFile == "" {
-				rows[1].Value, rows[1].Source = userFile(), "default, missing"
-			}
-			for _, l := range s.leaves() {
-				v := plain(l.value)
-				if slices.Contains(secretKeys, l.path) && v != "" {
-					v = "***"
-				}
-				if raw, ok := v.(string); ok && slices.Contains(urlKeys, l.path) {
-					v = page.MaskString(raw)
-				}
-				rows = append(rows, row{l.path, v, s.source[l.path]})
-			}
+			rows := s.shown()
 			p.unknownVariables(s)
 			if c.Bool("json") {
 				return p.printJSON(rows)
@@ -74,6 +57,28 @@ func (p *program) configCommand() *cli.Command {
 			return err
 		},
 	}
+}
+
+// shown returns the configuration with the source of each value. Secrets are masked.
+func (s *settings) shown() []api.Setting {
+	rows := []api.Setting{
+		{Key: "data_dir", Value: s.dataDir, Source: s.source["data_dir"]},
+		{Key: "config", Value: s.configFile, Source: s.source["config"]},
+	}
+	if s.configFile == "" {
+		rows[1].Value, rows[1].Source = userFile(), "default, missing"
+	}
+	for _, l := range s.leaves() {
+		v := plain(l.value)
+		if slices.Contains(secretKeys, l.path) && v != "" {
+			v = "***"
+		}
+		if raw, ok := v.(string); ok && slices.Contains(urlKeys, l.path) {
+			v = page.MaskString(raw)
+		}
+		rows = append(rows, api.Setting{Key: l.path, Value: v, Source: s.source[l.path]})
+	}
+	return rows
 }
 
 // unknownVariables warns of environment variables that look like keys but are not: a misspelt one has no effect.

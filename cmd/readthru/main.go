@@ -163,6 +163,7 @@ func (p *program) app() *cli.App {
 			p.sitesCommand(),
 			p.disclosuresCommand(),
 			p.sessionsCommand(),
+			p.systemCommand(),
 			p.pauseCommand(),
 			p.offlineCommand(),
 			p.caCommand(),

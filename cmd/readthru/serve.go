@@ -99,7 +99,8 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 	if how.made != "" && s.source["log.level"] == "default" {
 		level.Set(slog.LevelWarn) // nobody reads its log unless something is wrong
 	}
-	log := logger(p.err, s, level)
+	end := &logEnd{}
+	log := slog.New(slog.NewMultiHandler(logger(p.err, s, level).Handler(), end.handler(level)))
 	standardLog(log)
 	hangups, release := p.hangups() // before the store is open, so that none ends the program
 	defer release()
@@ -108,6 +109,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 	if d == nil {
 		return err
 	}
+	d.core.logEnd = end
 	if how.profiles != "" {
 		if d.profiles, err = listen(ctx, how.profiles, false); err != nil {
 			d.closeListeners()

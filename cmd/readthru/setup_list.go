@@ -21,11 +21,7 @@ type agentState struct {
 
 // listAgents lists the agents, whether they are on this machine, and whether they are set up.
 func (p *program) listAgents(ctx context.Context, s *settings, asJSON bool) error {
-	var list []agentState
-	for _, a := range agents.All() {
-		in := &installation{p: p, settings: s, agent: a}
-		list = append(list, in.look(ctx))
-	}
+	list := agentStates(ctx, s)
 	if asJSON {
 		return p.printJSON(list)
 	}
@@ -38,6 +34,13 @@ func (p *program) listAgents(ctx context.Context, s *settings, asJSON bool) erro
 		rows = append(rows, []string{string(st.Agent), st.Title, found, cmp.Or(st.Error, st.State)})
 	}
 	return p.table([]string{"AGENT", "NAME", "FOUND", "SET UP"}, rows)
+}
+
+func agentStates(ctx context.Context, s *settings) (list []agentState) {
+	for _, a := range agents.All() {
+		list = append(list, (&installation{settings: s, agent: a}).look(ctx))
+	}
+	return list
 }
 
 func (in *installation) look(ctx context.Context) agentState {

@@ -60,6 +60,8 @@ type core struct {
 
 	// listening holds our own addresses: no request may be sent there.
 	listening atomic.Pointer[[]netip.AddrPort]
+
+	logEnd *logEnd // nil: it is not kept
 }
 
 // elsewhere is the remedy for an unusable data directory.
@@ -285,9 +287,13 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	}
 	if authority != nil {
 		o.CA = authority.PEM
+		o.System = c.system
 	}
 	if running != nil {
 		o.End = end
+		if authority != nil {
+			o.RenewCA = authority.Renew
+		}
 		o.Treatment = running.Treatment
 		o.Changed = func() error { return c.apply(running, nil) }
 		o.Switch = func(to api.Switches) error {
