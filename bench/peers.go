@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -125,7 +126,7 @@ func serveBare(ctx context.Context, plain, secure, dir string) error {
 				failed <- s.ListenAndServe()
 				return
 			}
-			failed <- s.ListenAndServeTLS(filepath.Join(dir, "leaf.pem"), filepath.Join(dir, "root.key"))
+			failed <- s.ListenAndServeTLS(filepath.Join(dir, "leaf.pem"), filepath.Join(dir, "leaf.pem"))
 		}()
 	}
 	select {
@@ -147,7 +148,7 @@ func squid(ctx context.Context, s settings, o *origin) (*peer, error) {
 		return nil, err
 	}
 	dir := filepath.Join(s.dir, "squid")
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o777)); err != nil { // it may be of an earlier run
 		return nil, err
 	}
 	certs := filepath.Join(dir, "certs")
