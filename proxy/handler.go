@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -298,7 +299,7 @@ func (x *exchange) signIn(field string) (User, *refusal) {
 		return User{}, nil
 	}
 	user, session, bad := x.policy.auth.signIn(x.r.Context(), x.r.RemoteAddr, field)
-	x.session = firstOf(session, x.session)
+	x.session = cmp.Or(session, x.session)
 	return user, bad
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/pem"
 	"fmt"
 	"html/template"
@@ -96,7 +97,7 @@ func (x *exchange) signInAtListener() (User, *refusal) {
 	if len(x.policy.auth.users) == 0 {
 		return User{}, nil
 	}
-	user, bad := x.signIn(firstOf(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
+	user, bad := x.signIn(cmp.Or(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
 	if bad != nil && bad.status == http.StatusProxyAuthRequired {
 		bad.status, bad.title = http.StatusUnauthorized, "Authentication required"
 		bad.header = http.Header{"Www-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -63,7 +64,7 @@ func decide(f facts) form {
 	if isTool(f.url, f.header) || isSubresource(f.header) || isXHR(f.url, f.header) {
 		return asIs
 	}
-	mode := firstOf(f.asked, f.rule, f.user, f.config, "auto")
+	mode := cmp.Or(f.asked, f.rule, f.user, f.config, "auto")
 	if mode == "never" {
 		return observed
 	}
@@ -201,13 +202,4 @@ var toolAgents = []string{
 	"nix/", "winget",
 	"docker/", "containerd/", "buildkit/", "skopeo/", "podman/", "buildah/", "containers/", "helm/", "terraform/",
 	"opentofu/",
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

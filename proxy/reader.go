@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 			h.Set(name, value)
 		}
 	}
-	switch form := strings.ToLower(firstOf(h.Get("X-Respond-With"), h.Get("X-Return-Format"))); form {
+	switch form := strings.ToLower(cmp.Or(h.Get("X-Respond-With"), h.Get("X-Return-Format"))); form {
 	case "", "markdown", "content", "html", "text":
 		set("X-Readthru-Mode", map[string]string{"html": "html", "text": "text"}[form])
 	default:
@@ -108,7 +109,7 @@ func (w readerOptions) wrap(a *fetch.Answer) error {
 	p := a.Page
 	_, content := page.SplitFrontMatter(a.Body) // the object has members for the front matter
 	body, err := json.Marshal(readerAnswer{http.StatusOK, 20000, readerPage{
-		Title: p.Title, Description: p.Description, URL: firstOf(p.FinalURL, p.URL), Content: string(content),
+		Title: p.Title, Description: p.Description, URL: cmp.Or(p.FinalURL, p.URL), Content: string(content),
 		Warning: strings.Join(p.Warnings, "; "), Usage: readerUsage{p.Tokens},
 	}})
 	if err != nil {
