@@ -17,6 +17,9 @@ func (s *Server) metricsHandler() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(statsCollector{s}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if s.o.WorkTimes != nil {
+		reg.MustRegister(s.o.WorkTimes.parts)
+	}
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{Registry: reg})
 }
 
@@ -24,8 +27,8 @@ func (s *Server) metricsHandler() http.Handler {
 type statsCollector struct{ s *Server }
 
 var (
-	requestsDesc = prometheus.NewDesc("readthru_requests_total", "Requests through the proxy, by outcome.",
-		[]string{"kind"}, nil)
+	tunnelsDesc = prometheus.NewDesc("readthru_tunnels_total",
+		"Tunnels, by the reason for which their content was not looked at.", []string{"reason"}, nil)
 	cacheDesc = prometheus.NewDesc("readthru_cache_answers_total", "Answers of the cache, by outcome.",
 		[]string{"outcome"}, nil)
 	entriesDesc  = prometheus.NewDesc("readthru_cache_entries", "Stored responses.", nil, nil)
@@ -56,7 +59,7 @@ var (
 // Describe names every metric.
 func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		requestsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
+		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
 		buildDesc, tookDesc, flowDesc, savedDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
 	} {
@@ -102,11 +105,9 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	switches := c.s.switches()
 	gauge(switchDesc, truth[switches.Paused], "paused")
 	gauge(switchDesc, truth[switches.Offline], "offline")
-	counter(requestsDesc, st.Requests.Intercepted, "intercepted")
-	counter(requestsDesc, st.Requests.Tunnelled, "tunnelled")
-	counter(requestsDesc, st.Requests.Blocked, "blocked")
-	counter(requestsDesc, st.Requests.Errors, "error")
-	counter(requestsDesc, st.Requests.Total, "all")
+	for reason, n := range told.Tunnels {
+		counter(tunnelsDesc, n, reason)
+	}
 	counter(cacheDesc, st.Cache.Hits, "hit")
 	counter(cacheDesc, st.Cache.Misses, "miss")
 	counter(cacheDesc, st.Cache.Revalidated, "revalidated")

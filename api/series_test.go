@@ -52,7 +52,11 @@ func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {
 
 func TestMetricsCountEachRequestOnce(t *testing.T) {
 	told := journal.New()
-	w := newWorld(t, func(o *api.Options) { o.Journal = told })
+	times := api.NewWorkTimes()
+	times.Observe("convert", 3*time.Millisecond)
+	w := newWorld(t, func(o *api.Options) { o.Journal, o.WorkTimes = told, times })
+	told.Add(&journal.Entry{Method: "CONNECT", Outcome: journal.Tunnelled, Tunnel: "preset;category=bank"})
+	told.Add(&journal.Entry{Method: "CONNECT", Outcome: journal.Tunnelled, Tunnel: "preset"})
 	told.Add(&journal.Entry{Method: "GET", Outcome: "miss", BytesIn: 900, BytesOut: 300, Micros: 3000})
 	hit := &journal.Entry{Method: "GET", Outcome: "hit", BytesIn: 900, BytesOut: 300, SavedMS: 70, Micros: 40_000_000}
 	told.Add(hit)
@@ -68,7 +72,12 @@ func TestMetricsCountEachRequestOnce(t *testing.T) {
 		`readthru_request_duration_seconds_bucket{outcome="hit",le="30"} 1`,
 		`readthru_request_duration_seconds_bucket{outcome="hit",le="+Inf"} 2`,
 		`readthru_request_duration_seconds_count{outcome="miss"} 1`,
-		`readthru_request_duration_seconds_count{outcome="tunnel"} 0`,
+		`readthru_request_duration_seconds_count{outcome="tunnel"} 2`,
+		`readthru_request_duration_seconds_count{outcome="stale"} 0`,
+		`readthru_tunnels_total{reason="preset"} 2`,
+		`readthru_work_duration_seconds_bucket{part="convert",le="0.0025"} 0`,
+		`readthru_work_duration_seconds_bucket{part="convert",le="0.005"} 1`,
+		`readthru_work_duration_seconds_count{part="render"} 0`,
 		`readthru_content_bytes_total{direction="in"} 900`,
 		`readthru_content_bytes_total{direction="saved"} 1800`,
 		`readthru_origin_seconds_saved_total 0.14`,

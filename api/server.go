@@ -49,6 +49,8 @@ type Options struct {
 	FileRules func() fetch.Rules // the configured rules; if nil, there are none
 	Changed   func() error       // takes over changed rules of the store; if nil, nobody uses them yet
 
+	WorkTimes *WorkTimes // if nil, /metrics does not tell what parts of the work took
+
 	MarkdownNewMode string
 
 	// Services returns the third parties that the configuration lets be asked, by their names in the ledger, and whether

@@ -51,7 +51,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	defer cancel()
 	begun := time.Now()
 	seen, err := s.f.o.Browser.Render(ctx, a.rendering())
-	a.page.Info.RenderMS = time.Since(begun).Milliseconds()
+	a.page.Info.RenderMS = s.f.observe("render", begun)
 	if err != nil {
 		a.missed = true
 		if errors.Is(err, render.ErrNoBrowser) {

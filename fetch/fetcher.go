@@ -68,7 +68,18 @@ type Options struct {
 	// PageLifetime is how long the page of a repository is fresh, and at most how long a rendered page; if zero 24 h
 	PageLifetime time.Duration
 	Symbols      *symbols.Engine // makes the symbol maps of repositories; if nil there are none
-	Log          *slog.Logger
+	// Observe is told how long a part of the work took: origin, convert or render. If nil, nobody is.
+	Observe func(part string, took time.Duration)
+	Log     *slog.Logger
+}
+
+// observe tells how long a part of the work that has begun took, and returns it in milliseconds.
+func (f *Fetcher) observe(part string, begun time.Time) int64 {
+	took := time.Since(begun)
+	if f.o.Observe != nil {
+		f.o.Observe(part, took)
+	}
+	return took.Milliseconds()
 }
 
 // MarkdownNew configures the third party of step markdown_new.

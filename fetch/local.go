@@ -27,7 +27,7 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 	}
 	begun := time.Now()
 	r, err := s.convert(ctx, a)
-	a.page.Info.ConvertMS = time.Since(begun).Milliseconds()
+	a.page.Info.ConvertMS = s.f.observe("convert", begun)
 	if err != nil {
 		s.f.convertFailed.Add(1)
 		a.failure = err

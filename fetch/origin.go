@@ -52,7 +52,9 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 		next, redirected := location(a.url, resp)
 		if !a.req.Own || !redirected {
 			f.look(a, resp)
-			a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
+			if a.page.Info.FetchMS = time.Since(a.started).Milliseconds(); a.outcome.Status != 0 {
+				f.observe("origin", a.started)
+			}
 			return nil
 		}
 		discard(resp)

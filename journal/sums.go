@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -32,6 +34,7 @@ type Sums struct {
 	BytesOut   int64                // to clients
 	BytesSaved int64                // of origins' content that came from the store
 	Saved      time.Duration        // that origins took for what came from the store
+	Tunnels    map[string]int64     // by the reason
 }
 
 // sums is what Sums are made of. A request adds to it under the journal's lock.
@@ -39,6 +42,7 @@ type sums struct {
 	byOutcome        [10]durations
 	in, out, unasked int64
 	savedMS          int64
+	tunnels          map[string]int64
 }
 
 type durations struct {
@@ -68,6 +72,13 @@ func (t *sums) add(s slot) {
 	}
 	switch {
 	case e.Method == http.MethodConnect:
+		if e.Tunnel != "" {
+			if t.tunnels == nil {
+				t.tunnels = map[string]int64{}
+			}
+			reason, _, _ := strings.Cut(e.Tunnel, ";") // without its details
+			t.tunnels[reason]++
+		}
 		t.in += e.BytesOut // of a tunnel, what the origin sent
 	case at < 3:
 		t.unasked += e.BytesIn
@@ -81,10 +92,11 @@ func (t *sums) add(s slot) {
 func (j *Journal) Sums() Sums {
 	j.mu.Lock()
 	t := j.sums
+	tunnels := maps.Clone(t.tunnels)
 	j.mu.Unlock()
 	s := Sums{
 		Durations: map[string]Durations{}, BytesIn: t.in, BytesOut: t.out, BytesSaved: t.unasked,
-		Saved: time.Duration(t.savedMS) * time.Millisecond,
+		Saved: time.Duration(t.savedMS) * time.Millisecond, Tunnels: tunnels,
 	}
 	for i, name := range Outcomes {
 		d := &t.byOutcome[i]

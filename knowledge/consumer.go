@@ -176,7 +176,11 @@ func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key) (
 		}
 	}
 	touched := gone
+	begun := time.Now()
 	err = k.index.indexAll(ctx, batch)
+	if k.observe != nil && len(batch) > 0 {
+		k.observe(time.Since(begun))
+	}
 	if err != nil && len(batch) > 0 {
 		if failed, err = k.putEach(ctx, batch); err != nil {
 			return nil, err

@@ -43,6 +43,9 @@ type Options struct {
 	// Withhold reports whether nothing of a document may be told to Embeddings and Model. If nil, everything may.
 	Withhold func(d *Document) bool
 
+	// Observe is told how long it took to index some documents together. If nil, nobody is.
+	Observe func(took time.Duration)
+
 	// Log receives what an operator should know. If nil, nothing is logged.
 	Log *slog.Logger
 }
@@ -58,6 +61,7 @@ type Knowledge struct {
 	log     *slog.Logger
 	split   SplitOptions
 	convert Converter
+	observe func(took time.Duration)
 	decode  func([]byte) []byte
 	cleaner store.Cleaner
 
@@ -92,9 +96,9 @@ func Open(o Options) (*Knowledge, error) {
 	}
 	k := &Knowledge{
 		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode,
-		cleaner: o.Cleaner,
-		split:   SplitOptions{MaxChars: o.PassageChars},
-		wake:    make(chan struct{}, 1), opened: make(chan struct{}),
+		cleaner: o.Cleaner, observe: o.Observe,
+		split: SplitOptions{MaxChars: o.PassageChars},
+		wake:  make(chan struct{}, 1), opened: make(chan struct{}),
 	}
 	k.archive = archive{k.records, k.cleaner}
 	if err := k.archive.repair(); err != nil {

@@ -51,6 +51,8 @@ type Options struct {
 	// MaxContext is the largest context requested of Ollama, in tokens. A prompt that may need more is refused, because
 	// Ollama would silently truncate it. If zero, 32768.
 	MaxContext int
+
+	Observe func(took time.Duration) // is told how long each answer of Chat took; if nil, nobody is
 }
 
 // Client asks one model. It is safe for concurrent use.
@@ -195,6 +197,9 @@ func (c *Client) Chat(ctx context.Context, p Prompt) (*Answer, error) {
 		return nil, c.explain(&Error{Kind: Malformed, Message: "the answer is empty"})
 	}
 	a.Took = time.Since(begun)
+	if c.o.Observe != nil {
+		c.o.Observe(a.Took)
+	}
 	return a, nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/llm"
 	"readthru/page"
 	"readthru/proxy"
 )
@@ -204,7 +205,7 @@ func (s *settings) checkModels(bad func(string, error) error) error {
 		if l.model.Provider == "none" {
 			continue
 		}
-		if _, err := l.model.client(l.section, s.LLM.MaxContext, http.DefaultTransport, nil); err != nil {
+		if _, err := l.model.client(l.section, llm.Options{Transport: http.DefaultTransport}); err != nil {
 			return err
 		}
 	}

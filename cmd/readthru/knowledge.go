@@ -19,7 +19,7 @@ import (
 // openKnowledge opens the index over the store, with the configured models.
 func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
-		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile,
+		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Observe: c.observer("index"),
 		Decode: convert.UTF8, Cleaner: cleaner,
 		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
 	})

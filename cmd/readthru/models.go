@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 
 	"readthru/crawl"
 	"readthru/fetch"
@@ -58,17 +59,20 @@ func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client
 			Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why, Rule: rule,
 		})
 	}
-	return m.client(section, maxContext, endpoint{c.transport}, disclose)
+	return m.client(section, llm.Options{
+		MaxContext: maxContext, Transport: endpoint{c.transport}, Disclose: disclose, Observe: c.observer("model"),
+	})
+}
+
+// observer returns what is told how long a part of the work took.
+func (c *core) observer(part string) func(took time.Duration) {
+	return func(took time.Duration) { c.times.Observe(part, took) }
 }
 
 // client returns a client of the model that a section of the configuration describes.
-func (m modelConfig) client(section string, maxContext int, transport http.RoundTripper,
-	disclose func(service, about string, bytes int64, why string) error,
-) (*llm.Client, error) {
-	client, err := llm.New(llm.Options{
-		Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.key(), Transport: transport,
-		Timeout: m.Timeout, MaxContext: maxContext, Disclose: disclose,
-	})
+func (m modelConfig) client(section string, o llm.Options) (*llm.Client, error) {
+	o.Provider, o.BaseURL, o.Model, o.APIKey, o.Timeout = m.Provider, m.BaseURL, m.Model, m.key(), m.Timeout
+	client, err := llm.New(o)
 	if err != nil {
 		err = usagef("%s: %w", section, err)
 		if m.Model == "" {

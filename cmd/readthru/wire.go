@@ -55,6 +55,8 @@ type core struct {
 	symbols   *symbols.Engine
 	knowledge *knowledge.Knowledge
 
+	times *api.WorkTimes
+
 	chat, embeddings *llm.Client        // nil: none
 	searxng          *firecrawl.SearXNG // nil: none
 
@@ -80,7 +82,7 @@ func makeDataDir(dir string) error {
 
 // openCore opens the parts from the store upwards. dir is the data directory, which exists.
 func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, error) {
-	c := &core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), log: log}
+	c := &core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), times: api.NewWorkTimes(), log: log}
 	c.offline.Store(offline)
 	c.now.Store(s)
 	var err error
@@ -158,7 +160,7 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
 		Workers: c.memory.workers, MaxWaiting: c.memory.waiting,
 		GitHub: c.github(), PageLifetime: s.Cache.PageTTL, Symbols: c.symbols,
-		Log: c.log,
+		Observe: c.times.Observe, Log: c.log,
 	}
 }
 
@@ -268,6 +270,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
 		MarkdownNewMode: c.settings.MarkdownNew.Mode, Services: c.services,
 		Switches:  func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
+		WorkTimes: c.times,
 		FileRules: func() fetch.Rules { return c.now.Load().rules() },
 		Log:       c.log,
 		Proxy:     func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
