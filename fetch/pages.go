@@ -216,7 +216,7 @@ func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.Read
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
 	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.recalls() && f.recall(a) {
 		f.preferComplete(a)
-		f.known(a) // answer needs it, further from the request
+		f.known(a)                                              // answer needs it, further from the request
 		if a.req.origins() && a.req.Method != http.MethodHead { // it is not in the rendition
 			if err := a.read(f.o.MaxBody); err != nil {
 				return nil, err
