@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"readthru/store"
 )
 
@@ -57,11 +55,13 @@ func useLeft(t *testing.T, w *world, b *browser) {
 	t.Helper()
 	const row = `//tr[td[.="calm.test"]]//button`
 	b.open("/left")
-	b.run(chromedp.Click(row+`[.="Switch off"]`), chromedp.WaitVisible(row+`[.="Switch on"]`))
+	b.press(row + `[.="Switch off"]`)
+	b.see(row + `[.="Switch on"]`)
 	if !w.store.ServiceOff("calm.test") {
 		t.Error("the service is not switched off")
 	}
-	b.run(chromedp.Click(row+`[.="Switch on"]`), chromedp.WaitVisible(row+`[.="Switch off"]`))
+	b.press(row + `[.="Switch on"]`)
+	b.see(row + `[.="Switch off"]`)
 	if w.store.ServiceOff("calm.test") {
 		t.Error("the service is still switched off")
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"readthru/api"
 	own "readthru/page"
 )
@@ -68,10 +66,11 @@ func TestASessionForgetsByOurFormsAlone(t *testing.T) {
 func useSessions(t *testing.T, w *world, b *browser) {
 	t.Helper()
 	b.open("/sessions")
-	value[bool](b, `document.querySelector('a[href="/session?name=calm"]').click(), true`) // at once: rows are replaced
-	b.run(chromedp.WaitVisible(`//h1[.="calm recording"]`), chromedp.Click(`//summary[.="Delete"]`),
-		chromedp.Click(`//button[.="Forget what was fetched"]`),
-		chromedp.WaitVisible(`//p[@role="status" and contains(., "is forgotten")]`))
+	b.press(`//a[@href="/session?name=calm"]`)
+	b.see(`//h1[.="calm recording"]`)
+	b.press(`//summary[.="Delete"]`)
+	b.press(`//button[.="Forget what was fetched"]`)
+	b.see(`//p[@role="status" and contains(., "is forgotten")]`)
 	if got := w.store.Fetched("calm"); len(got.Pages) != 0 {
 		t.Errorf("the session has %d pages", len(got.Pages))
 	}

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"readthru/store"
 )
 
@@ -36,22 +34,24 @@ func (w *world) fillSites(t *testing.T, texts []string) {
 func useSites(t *testing.T, w *world, b *browser) {
 	t.Helper()
 	b.open("/sites?q=hostile")
-	b.run(chromedp.Click(`//a[contains(., "hostile.test")]`), chromedp.Click(`//button[.="Block"]`),
-		chromedp.WaitVisible(`//p[@role="status" and contains(., "The rule is in effect.")]`))
+	b.press(`//a[contains(., "hostile.test")]`)
+	b.press(`//button[.="Block"]`)
+	b.see(`//p[@role="status" and contains(., "The rule is in effect.")]`)
 	if rules := w.store.Rules(); len(rules) != 2 || rules[0].Host != "hostile.test" || rules[0].Action != "block" {
 		t.Errorf("rules: %+v", rules)
 	}
-	b.run(chromedp.Click(`//button[.="Forget what was learnt"]`), chromedp.WaitVisible(`//p[@role="status" and contains(., "forgotten")]`),
-		chromedp.Click(`//button[.="Remove this rule"]`), chromedp.WaitVisible(`//p[@role="status" and contains(., "removed")]`))
+	b.press(`//button[.="Forget what was learnt"]`)
+	b.see(`//p[@role="status" and contains(., "forgotten")]`)
+	b.press(`//button[.="Remove this rule"]`)
+	b.see(`//p[@role="status" and contains(., "removed")]`)
 	if h, err := w.store.Host("hostile.test"); err != nil || len(h.Facts) != 0 || len(w.store.Rules()) != 1 {
 		t.Errorf("it is not forgotten: %v, %+v, %+v", err, h, w.store.Rules())
 	}
 	b.open("/")
-	press := `document.querySelector('button[name=paused]').click(), true` // at once: what is live is replaced
-	value[bool](b, press)
-	b.run(chromedp.WaitVisible(`//p[contains(., "Paused: ")]`))
-	value[bool](b, press)
-	b.run(chromedp.WaitVisible(`//button[.="Pause"]`))
+	b.press(`//button[@name="paused"]`)
+	b.see(`//p[contains(., "Paused: ")]`)
+	b.press(`//button[@name="paused"]`)
+	b.see(`//button[.="Pause"]`)
 	b.check("sites")
 }
 

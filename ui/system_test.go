@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"readthru/api"
 )
 
@@ -79,10 +77,12 @@ func useSystem(t *testing.T, w *world, b *browser) {
 	t.Helper()
 	before := w.renewed.Load()
 	b.open("/system")
-	b.run(chromedp.Click(`//summary[.="Rotate"]`), chromedp.Click(`//button[.="Make a new authority"]`),
-		chromedp.WaitVisible(`//p[@role="status" and contains(., "new authority")]`),
-		chromedp.Click(`//summary[.="Purge"]`), chromedp.Click(`//button[.="Clear the cache"]`),
-		chromedp.WaitVisible(`//p[@role="status" and contains(., "cleared")]`))
+	b.press(`//summary[.="Rotate"]`)
+	b.press(`//button[.="Make a new authority"]`)
+	b.see(`//p[@role="status" and contains(., "new authority")]`)
+	b.press(`//summary[.="Purge"]`)
+	b.press(`//button[.="Clear the cache"]`)
+	b.see(`//p[@role="status" and contains(., "cleared")]`)
 	if w.renewed.Load() != before+1 {
 		t.Errorf("it was renewed %d times", w.renewed.Load()-before)
 	}

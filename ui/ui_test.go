@@ -228,6 +228,31 @@ func value[T any](b *browser, expression string) T {
 	return v
 }
 
+// see waits until the first element of an XPath is shown, and press then clicks it, in one step: what is live may be
+// replaced at any time, and a page may be left.
+func (b *browser) see(xpath string)   { b.t.Helper(); b.find(xpath, "true") }
+func (b *browser) press(xpath string) { b.t.Helper(); b.find(xpath, "(e.click(), true)") }
+
+func (b *browser) find(xpath, then string) {
+	b.t.Helper()
+	find := fmt.Sprintf(`(() => {
+		const e = document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null).singleNodeValue;
+		return !!e && e.getClientRects().length > 0 && %s;
+	})()`, xpath, then)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for tries := 0; ; tries++ {
+		found, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](find))
+		switch {
+		case err == nil && found:
+			return
+		case b.ctx.Err() != nil || tries == 6000:
+			b.t.Fatalf("%s is not shown: %v", xpath, err)
+		}
+		<-tick.C
+	}
+}
+
 // tooWide says whether a page must be scrolled sideways.
 const tooWide = "document.documentElement.scrollWidth > innerWidth"
 
@@ -366,7 +391,7 @@ func TestPagesInABrowser(t *testing.T) {
 	useSystem(t, w, b)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/requests?q=host:calm.test")
-	b.run(chromedp.WaitVisible(`//a[contains(., "calm.test/page")]`))
+	b.see(`//a[contains(., "calm.test/page")]`)
 	b.check("without scripts")
 }
 
@@ -378,24 +403,28 @@ func useKeys(t *testing.T, w *world, b *browser) {
 		t.Fatal(err)
 	}
 	b.open("/search")
-	b.run(chromedp.KeyEvent("q"), chromedp.KeyEvent("u"), chromedp.KeyEvent("i"), chromedp.KeyEvent("*"),
-		chromedp.WaitVisible("mark"))
+	b.run(chromedp.KeyEvent("q"), chromedp.KeyEvent("u"), chromedp.KeyEvent("i"), chromedp.KeyEvent("*"))
+	b.see("//mark")
 	if at := value[string](b, "location.search"); at != "?q=qui*" {
 		t.Errorf("while somebody types, the address is %q", at)
 	}
 	value[bool](b, "document.activeElement.blur(), true")
-	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("o"), chromedp.WaitVisible(".md"))
+	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("o"))
+	b.see(`//*[contains(concat(" ", @class, " "), " md ")]`)
 	b.check("search")
 	b.open("/requests?q=host:live.test")
-	b.run(chromedp.WaitVisible(`//p[@id="link" and .="Live"]`))
+	b.see(`//p[@id="link" and .="Live"]`)
 	w.told.Add(&journal.Entry{Time: time.Now(), Method: "GET", URL: "https://live.test/new", Status: 200, Outcome: "miss"})
-	b.run(chromedp.WaitVisible(`//a[contains(., "live.test/new")]`), chromedp.KeyEvent("/"))
+	b.see(`//a[contains(., "live.test/new")]`)
+	b.run(chromedp.KeyEvent("/"))
 	if focused := value[string](b, "document.activeElement.id"); focused != "q" {
 		t.Errorf("the key / goes to %q, not to the filter", focused)
 	}
 	value[bool](b, "document.activeElement.blur(), true")
-	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("o"),
-		chromedp.WaitVisible("#curl"), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"))
+	b.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("o"))
+	b.see(`//*[@id="curl"]`)
+	b.run(chromedp.KeyEvent("?"))
+	b.see(`//*[@id="keys"]`)
 	b.check("keys")
 }
 
