@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance openapi search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance openapi pictures search-corpus dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -76,6 +76,9 @@ mcp-conformance: build ## the protocol's own conformance suite, which npm fetche
 
 openapi: build ## Redocly's recommended rules, which npm fetches, against the daemon's /openapi.json
 	sh api/testdata/openapi "$(CURDIR)/bin/readthru"
+
+pictures: ## the README's pictures of the dashboard, of agents that read a small web of ours
+	READTHRU_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run TestPicturesOfTheReadme ./e2e
 
 search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
