@@ -69,6 +69,10 @@ func (s *Server) getSystem(ctx context.Context, _ none) (*System, error) {
 			return nil, err
 		}
 	}
+	// A list with nothing in it is a list.
+	sys.Settings, sys.Agents, sys.Models = append([]Setting{}, sys.Settings...), append([]Agent{}, sys.Agents...),
+		append([]Model{}, sys.Models...)
+	sys.Storage, sys.Log = append([]Storage{}, sys.Storage...), append([]string{}, sys.Log...)
 	if s.o.CA == nil {
 		return sys, nil
 	}
