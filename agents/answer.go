@@ -79,9 +79,12 @@ func (a Answer) gemini(e *Event) map[string]any {
 	var specific map[string]any
 	switch e.Stage {
 	case After:
-		specific = members("additionalContext", a.Context, "tool_output", a.Output)
+		specific = members("additionalContext", a.Context)
 		if len(specific) > 0 {
 			specific["hookEventName"] = "AfterTool"
+		}
+		if a.Output != "" { // what the tool said is hidden, and this is told in its place
+			out["decision"], out["reason"] = "deny", a.Output
 		}
 	case Before:
 		if a.Deny != "" {
