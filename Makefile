@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance openapi pictures search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint fmt bench faults ways mcp-conformance openapi agents agents-latest pictures search-corpus dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -76,6 +76,12 @@ mcp-conformance: build ## the protocol's own conformance suite, which npm fetche
 
 openapi: build ## Redocly's recommended rules, which npm fetches, against the daemon's /openapi.json
 	sh api/testdata/openapi "$(CURDIR)/bin/readthru"
+
+agents: ## the agents themselves, from npm, led by a scripted model through readthru
+	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_AGENTS="$$READTHRU_AGENTS" go test -count=1 ./e2e/agents
+
+agents-latest: ## the same with their newest versions, which the list of versions then names
+	sh .ci/agents latest && $(MAKE) --no-print-directory agents
 
 pictures: ## the README's pictures of the dashboard, of agents that read a small web of ours
 	READTHRU_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run TestPicturesOfTheReadme ./e2e

@@ -1,0 +1,145 @@
+package agents_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// wantPage checks that a text that a model got has the page as markdown, without HTML and the page's furniture.
+func wantPage(t *testing.T, what, text string) {
+	t.Helper()
+	if !strings.Contains(text, inMarkdown) || strings.Contains(text, inHTML) || strings.Contains(text, furniture) {
+		t.Errorf("%s: the model was told %q, want the page as markdown", what, text)
+	}
+}
+
+// Every agent reads by its own tool and by curl, all at once, each in a session of its own. The web is asked once.
+func TestAgentsReadMarkdownInRuns(t *testing.T) {
+	m := newMachine(t)
+	m.serve()
+	var group sync.WaitGroup
+	for _, a := range agents {
+		script := []call{a.shell}
+		if a.fetch != nil {
+			script = append(script, *a.fetch)
+		}
+		leader := newModel(t, script...)
+		a.prepare(m, leader.URL)
+		if a.name == "gemini" { // else Google reads the page
+			m.write(".gemini/settings.json", `{"security": {"auth": {"selectedType": "gemini-api-key"}},
+  "privacy": {"usageStatisticsEnabled": false}, "experimental": {"directWebFetch": true}}`)
+		}
+		group.Go(func() {
+			m.run(a, leader, "readthru", "run", "--session", "of-"+a.name, "--")
+			for i, c := range script {
+				got := leader.result(t, i)
+				if c.tool == "WebFetch" { // a small model reads the page
+					if !strings.Contains(got, summary) {
+						t.Errorf("WebFetch: the model was told %q, want the summary", got)
+					}
+					got = leader.besides()
+				}
+				wantPage(t, c.tool, got)
+			}
+		})
+	}
+	group.Wait()
+	if n := m.requests(); n != 1 {
+		t.Errorf("the web was asked for the page %d times, want once", n)
+	}
+	for _, a := range agents {
+		if visits := m.readthru("visits", "--session", "of-"+a.name); !strings.Contains(visits, pageURL) {
+			t.Errorf("%s's session has the visits\n%swant the page", a.name, visits)
+		}
+	}
+}
+
+// An agent that is set up reads through the daemon, searches what it read and checks a quote.
+func TestAgentsReadWhenSetUp(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			m.serve()
+			m.useSetUp(a, false)
+		})
+	}
+}
+
+// The same while no daemon runs: the agent's own tools start it.
+func TestAgentsReadWhenSetUpAndNoDaemonRuns(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			newMachine(t).useSetUp(a, true)
+		})
+	}
+}
+
+// useSetUp sets an agent up, has it read the page in all its ways, and removes the setup.
+func (m *machine) useSetUp(a agent, verbatim bool) {
+	t := m.t
+	t.Helper()
+	script := []call{
+		{a.tools + "*fetch", object{"url": pageURL}},
+		{a.tools + "*search_knowledge_base", object{"query": "widgets serial numbers"}},
+		{a.tools + "*verify_quote", object{"url": pageURL, "quote": "which the factory assigns"}},
+	}
+	switch {
+	case a.plain != nil:
+		script = append(script, a.plain(m))
+	case a.fetch != nil:
+		script = append(script, *a.fetch)
+	}
+	own := len(script) - 1
+	if a.proxied {
+		script = append(script, a.shell)
+	}
+	leader := newModel(t, script...)
+	a.prepare(m, leader.URL)
+	before := m.settings(a)
+	args := []string{"setup", a.name, "--yes"}
+	if verbatim {
+		args = append(args, "--verbatim")
+	}
+	m.readthru(args...)
+	m.readthru("fetch", pageURL)
+	for !strings.Contains(m.readthru("search", "widgets serial numbers"), pageURL) { // it is indexed in the background
+		time.Sleep(50 * time.Millisecond)
+	}
+
+	m.run(a, leader)
+	wantPage(t, "our fetch", leader.result(t, 0))
+	if got := leader.result(t, 1); !strings.Contains(got, "serial numbers") || !strings.Contains(got, "/guide") {
+		t.Errorf("search: the model was told %q, want the page", got)
+	}
+	if got := leader.result(t, 2); !strings.Contains(strings.ToLower(got), "found") || strings.Contains(got, "false") {
+		t.Errorf("verify_quote: the model was told %q, want that it is found", got)
+	}
+	if a.fetch != nil {
+		if got := leader.result(t, own); verbatim {
+			wantPage(t, script[own].tool+" with --verbatim", got)
+		} else if strings.Contains(got, inMarkdown) {
+			t.Errorf("%s: the model was told %q, want what the tool itself says", script[own].tool, got)
+		}
+	}
+	if a.proxied {
+		wantPage(t, "curl", leader.result(t, len(script)-1))
+	}
+	kept := pageURL
+	if a.name == "opencode" {
+		kept = "http://" + m.web + "/guide" // the hook's
+	}
+	if pages := m.readthru("pages"); !strings.Contains(pages, kept) {
+		t.Errorf("kept are\n%swant %s", pages, kept)
+	}
+
+	m.readthru("setup", "--remove", a.name, "--yes")
+	for name, text := range m.settings(a) {
+		if text != before[name] {
+			t.Errorf("%s after --remove is\n%swant\n%s", name, text, before[name])
+		}
+	}
+}
