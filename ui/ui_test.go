@@ -228,8 +228,8 @@ func value[T any](b *browser, expression string) T {
 	return v
 }
 
-// see waits until the first element of an XPath is shown, and press then clicks it, in one step: what is live may be
-// replaced at any time, and a page may be left.
+// see waits until the page has loaded, with its scripts, and the first element of an XPath is shown; press then clicks
+// it, in one step: what is live may be replaced at any time, and a page may be left.
 func (b *browser) see(xpath string)   { b.t.Helper(); b.find(xpath, "true") }
 func (b *browser) press(xpath string) { b.t.Helper(); b.find(xpath, "(e.click(), true)") }
 
@@ -237,7 +237,7 @@ func (b *browser) find(xpath, then string) {
 	b.t.Helper()
 	find := fmt.Sprintf(`(() => {
 		const e = document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null).singleNodeValue;
-		return !!e && e.getClientRects().length > 0 && %s;
+		return document.readyState === 'complete' && !!e && e.getClientRects().length > 0 && %s;
 	})()`, xpath, then)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
