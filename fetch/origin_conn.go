@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
+	"syscall"
 )
 
 // A watchedConn is a connection to an origin below its TLS, which remembers that its peer has closed it. crypto/tls
@@ -62,6 +63,16 @@ func (x *exchange) observe(ctx context.Context) context.Context {
 func speaksHTTP2(c net.Conn) bool {
 	t, ok := c.(*tls.Conn)
 	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// repeatable reports whether a request that failed is sent once more (RFC 9110 §9.2.2): the origin ended a connection of
+// HTTP/2 that carried it, and it is safe and has no body. net/http repeats such requests of HTTP/1 only. A connection of
+// HTTP/2 that ends takes all its requests along, hundreds at times.
+func (x *exchange) repeatable(req *http.Request, err error) bool {
+	return err != nil && x.n == 1 && speaksHTTP2(x.conn) && (req.Body == nil || req.Body == http.NoBody) &&
+		(req.Method == http.MethodGet || req.Method == http.MethodHead) && req.Context().Err() == nil &&
+		(errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+			errors.Is(err, syscall.EPIPE))
 }
 
 // end completes the result of the round trip: an error says whether the request was repeated, and a body that ends with

@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/pem"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -125,3 +127,68 @@ func TestARequestIsRepeatedOnOneNewConnection(t *testing.T) {
 		t.Errorf("the origin got the request %d times, want 2", n)
 	}
 }
+
+// An origin that ends a connection of HTTP/2 takes all its requests along. Safe ones are sent once more (RFC 9110
+// §9.2.2), and only once.
+func TestARequestOfHTTP2IsRepeatedWhenItsConnectionEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name, method, body string
+		ends, asked        int64 // how many connections the origin ends, and how often it is asked
+		answered           bool
+	}{
+		{"get", http.MethodGet, "", 1, 2, true},
+		{"head", http.MethodHead, "", 1, 2, true},
+		{"every connection ends", http.MethodGet, "", 9, 2, false},
+		{"post", http.MethodPost, "", 1, 1, false},
+		{"get with a body", http.MethodGet, "query", 1, 1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var asked atomic.Int64
+			origin := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.ProtoMajor != 2 {
+					t.Errorf("asked by %s", r.Proto)
+				}
+				if asked.Add(1) <= tt.ends {
+					_ = r.Context().Value(connection{}).(net.Conn).Close()
+				}
+				io.WriteString(w, "hello")
+			}))
+			origin.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+				return context.WithValue(ctx, connection{}, c.(*tls.Conn).NetConn())
+			}
+			origin.EnableHTTP2 = true
+			origin.StartTLS()
+			defer origin.Close()
+			ca := filepath.Join(t.TempDir(), "ca.pem")
+			block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: origin.Certificate().Raw})
+			if err := os.WriteFile(ca, block, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tr := newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true, CAFile: ca})
+			var body io.Reader
+			if tt.body != "" {
+				body = strings.NewReader(tt.body)
+			}
+			req, err := http.NewRequestWithContext(t.Context(), tt.method, origin.URL, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := tr.RoundTrip(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			if answered := err == nil; answered != tt.answered {
+				t.Errorf("answered: %t (%v), want %t", answered, err, tt.answered)
+			}
+			if n := asked.Load(); n != tt.asked {
+				t.Errorf("the origin was asked %d times, want %d", n, tt.asked)
+			}
+			if retried := errors.As(err, new(interface{ Retried() bool })); retried != (!tt.answered && tt.asked > 1) {
+				t.Errorf("error = %v; says that it was retried: %t", err, retried)
+			}
+		})
+	}
+}
+
+// connection is the key of an origin's connection, below its TLS.
+type connection struct{}

@@ -141,7 +141,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = &r
 	}
 	var x exchange
-	resp, err := t.pools[p].RoundTrip(req.WithContext(x.observe(watched(req.Context(), req.Method))))
+	req = req.WithContext(x.observe(watched(req.Context(), req.Method)))
+	resp, err := t.pools[p].RoundTrip(req)
+	if x.repeatable(req, err) {
+		resp, err = t.pools[p].RoundTrip(req)
+	}
 	if resp, err = x.end(resp, err); err != nil {
 		return nil, err
 	}
