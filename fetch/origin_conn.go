@@ -66,8 +66,8 @@ func speaksHTTP2(c net.Conn) bool {
 }
 
 // repeatable reports whether a request that failed is sent once more (RFC 9110 §9.2.2): the origin ended a connection
-// of HTTP/2 that carried it, and it is safe and has no body. net/http repeats such requests of HTTP/1 only. A connection
-// of HTTP/2 that ends takes all its requests along, hundreds at times.
+// of HTTP/2 that carried it, and it is safe and has no body. net/http repeats such requests of HTTP/1 only. One of
+// HTTP/2 that ends takes all its requests along, hundreds at times.
 func (x *exchange) repeatable(req *http.Request, err error) bool {
 	return err != nil && x.n == 1 && speaksHTTP2(x.conn) && (req.Body == nil || req.Body == http.NoBody) &&
 		(req.Method == http.MethodGet || req.Method == http.MethodHead) && req.Context().Err() == nil &&

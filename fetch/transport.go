@@ -123,6 +123,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			closeBody(req)
 			return nil, err
 		}
+		if req.URL.Scheme == "http" && req.URL.Path == "*" { // the URL of a server has no path (RFC 9112 §3.2.4)
+			r := *req
+			r.URL = &url.URL{Scheme: "http", Host: req.URL.Host, Opaque: "//" + req.URL.Host}
+			req = &r
+		}
 	}
 	if strings.EqualFold(req.Header.Get("Upgrade"), "websocket") {
 		req = req.WithContext(context.WithValue(ctx, http1Key{}, true))

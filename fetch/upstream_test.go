@@ -195,6 +195,19 @@ func TestUpstreamProxies(t *testing.T) {
 				if _, body, err := get(ctx, t, tr, "http://site.test/x"); err != nil || body != "through the upstream" {
 					t.Errorf("%q, %v, want the upstream's answer", body, err)
 				}
+				all, err := http.NewRequestWithContext(ctx, http.MethodOptions, "http://site.test", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all.URL.Path = "*"
+				resp, err := tr.RoundTrip(all)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = resp.Body.Close()
+				if want := "OPTIONS http://site.test"; up.asked[len(up.asked)-1] != want {
+					t.Errorf("the upstream was asked %q for the options of a server, want %q", up.asked, want)
+				}
 			}
 			conn, err := tr.Dial(t.Context(), "tcp", "site.test:443")
 			if err != nil {

@@ -276,7 +276,15 @@ func raw(t *testing.T, c net.Conn, request string) string {
 // plainOrigin starts an origin without TLS.
 func plainOrigin(t *testing.T, h http.HandlerFunc) (addr string) {
 	t.Helper()
-	s := httptest.NewServer(h)
+	return originOf(t, h, func(*httptest.Server) {})
+}
+
+// originOf is plainOrigin with a server that prepare has changed.
+func originOf(t *testing.T, h http.HandlerFunc, prepare func(*httptest.Server)) (addr string) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	prepare(s)
+	s.Start()
 	t.Cleanup(s.Close)
 	return s.Listener.Addr().String()
 }
@@ -284,7 +292,14 @@ func plainOrigin(t *testing.T, h http.HandlerFunc) (addr string) {
 // tlsOrigin starts an origin with TLS, h1 and h2, for any name.
 func tlsOrigin(t *testing.T, h http.HandlerFunc) (addr string) {
 	t.Helper()
+	return tlsOriginOf(t, h, func(*httptest.Server) {})
+}
+
+// tlsOriginOf is tlsOrigin with a server that prepare has changed.
+func tlsOriginOf(t *testing.T, h http.HandlerFunc, prepare func(*httptest.Server)) (addr string) {
+	t.Helper()
 	s := httptest.NewUnstartedServer(h)
+	prepare(s)
 	ca := originCA(t)
 	s.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return ca.Leaf(hello.ServerName)

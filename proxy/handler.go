@@ -183,9 +183,8 @@ func (x *exchange) resolve() *refusal {
 	if r.URL.Host != "" || r.URL.Scheme != "" {
 		return badRequest("The target of a request inside a tunnel must be a path, not a URL.")
 	}
-	if r.Method == http.MethodOptions && r.RequestURI == "*" {
-		r.URL.Path = ""
-	} else if !strings.HasPrefix(r.RequestURI, "/") && r.ProtoMajor == 1 {
+	if ofServer := r.Method == http.MethodOptions && r.RequestURI == "*"; !ofServer && r.ProtoMajor == 1 &&
+		!strings.HasPrefix(r.RequestURI, "/") {
 		return badRequest("The target of a request inside a tunnel must be a path.")
 	}
 	host, port, err := splitAuthority(r.Host, "443")
@@ -217,6 +216,9 @@ func resolvePlain(r *http.Request) *refusal {
 	authority, bad := authorityOf(u, defaultPort)
 	if bad != nil {
 		return bad
+	}
+	if r.Method == http.MethodOptions && u.Path == "" && u.RawQuery == "" && !u.ForceQuery {
+		u.Path = "*" // the server itself is asked (RFC 9112 §3.2.4)
 	}
 	return setTarget(r, u.Scheme, authority)
 }

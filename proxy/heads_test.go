@@ -81,7 +81,7 @@ var heads = []struct {
 	{"chunked, and not last", "POST {T}/ HTTP/1.1\nHost: {HOST}\nTransfer-Encoding: chunked, gzip", 501, 501, 0},
 	{"a coding in HTTP/1.0", "POST {T}/ HTTP/1.0\nHost: {HOST}\nTransfer-Encoding: chunked", 400, 400, 0},
 	{"Connection names Host", "GET {T}/ HTTP/1.1\nHost: {HOST}\nConnection: host", 400, 400, 400},
-	{"an expectation nobody knows", "GET {T}/ HTTP/1.1\nHost: {HOST}\nExpect: tea", 417, 417, 200},
+	{"an expectation nobody knows", "GET {T}/ HTTP/1.1\nHost: {HOST}\nExpect: tea", 417, 417, 417},
 	{"TRACE", "TRACE {T}/ HTTP/1.1\nHost: {HOST}", 405, 405, 405},
 	{"CONNECT without a port", "CONNECT a.test HTTP/1.1\nHost: a.test", 400, 400, 0},
 	{"CONNECT to a path", "CONNECT /x HTTP/1.1\nHost: {HOST}", 400, 400, 0},

@@ -46,6 +46,12 @@ func malformed(r *http.Request) *refusal {
 		if !httpguts.ValidHeaderFieldName(r.Method) { // net/http looks in HTTP/1 only; a method is a token, as a name is
 			return badRequest("The request's method is not a token (RFC 9110 §9.1).")
 		}
+		if e := r.Header.Get("Expect"); e != "" && !strings.EqualFold(e, "100-continue") { // net/http looks in HTTP/1 only
+			return &refusal{
+				status: http.StatusExpectationFailed, title: "Expectation failed", proxyError: "http_request_error",
+				detail: "The only expectation is 100-continue (RFC 9110 §10.1.1).",
+			}
+		}
 		lengths := r.Header["Content-Length"]
 		if len(lengths) > 1 || len(lengths) == 1 && lengths[0] != strconv.FormatInt(r.ContentLength, 10) {
 			return badRequest("The request's Content-Length is not one number.")

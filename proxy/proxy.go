@@ -180,6 +180,7 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	front, inside := s.server(), s.server()
 	// inside gets connections after their TLS handshake; this enables HTTP/2
 	inside.TLSConfig = &tls.Config{NextProtos: p.tls.NextProtos}
+	inside.DisableGeneralOptionsHandler = true // the origin is asked for its options
 	ended := make(chan error, 2)
 	go func() { ended <- front.Serve(framedListener{l, s}) }()
 	go func() { ended <- inside.Serve(s.inner) }()
