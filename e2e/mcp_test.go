@@ -1,6 +1,9 @@
 package e2e_test
 
 import (
+	"context"
+	"fmt"
+	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"testing"
@@ -101,6 +104,32 @@ func TestAnAgentWorksThroughASession(t *testing.T) {
 				t.Errorf("the quote: %q", text)
 			}
 		})
+	}
+}
+
+// TestAnAgentsShellFindsADaemonOnceItsToolsAreListed has an agent that is set up, and whose settings name the proxy's
+// port, read a page by curl before it uses any tool, while no daemon runs.
+func TestAnAgentsShellFindsADaemonOnceItsToolsAreListed(t *testing.T) {
+	w := newWeb(t, site())
+	// No client of another test gets a port of an address that is not 127.0.0.1.
+	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	proxy := host + ":17717"
+	env := append(environ(w, t.TempDir()), "READTHRU_PROXY_LISTEN="+proxy, "READTHRU_ADMIN_LISTEN="+host+":17718")
+	t.Cleanup(func() {
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "stop")
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "stopped") {
+			t.Errorf("stop: %v, %s", err, out)
+		}
+	})
+	a := join(t, started(t, env))
+	if _, err := a.s.ListTools(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "curl", "-q", "-sS", "-x", "http://"+proxy,
+		"http://site.test/guide/page").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "# Rivers of the north") {
+		t.Errorf("%v, %q, want the page as markdown", err, out)
 	}
 }
 

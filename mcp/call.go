@@ -188,3 +188,13 @@ func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 		return next(ctx, method, req)
 	}
 }
+
+// listed calls Options.Listed before the tools are listed.
+func (s *Server) listed(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if method == "tools/list" && s.o.Listed != nil {
+			s.o.Listed(ctx)
+		}
+		return next(ctx, method, req)
+	}
+}

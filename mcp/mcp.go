@@ -27,6 +27,9 @@ type Options struct {
 	// another replace it.
 	Client func(ctx context.Context) (*api.Client, error)
 
+	// Listed, if not nil, is called before the tools are listed, which agents wait for before they do anything.
+	Listed func(ctx context.Context)
+
 	Tokens    func(text string) int // how many tokens a text is, about
 	Version   string                // of the program
 	UserAgent string                // of our own fetches, for the error if robots.txt forbids one
@@ -67,7 +70,7 @@ func New(o Options) *Server {
 		},
 		SetCacheable: cacheable,
 	})
-	s.sdk.AddReceivingMiddleware(s.survive)
+	s.sdk.AddReceivingMiddleware(s.survive, s.listed)
 	for _, t := range tools() {
 		if !t.writes || o.Write {
 			s.add(t)

@@ -161,7 +161,12 @@ type sharedDaemon struct {
 
 // share returns a daemon that keeps running. It starts one if none runs.
 func share(ctx context.Context, s *settings) (*sharedDaemon, error) {
-	return openOrShare(ctx, s, func() (*daemonInfo, error) { return startShared(ctx, s) })
+	return shareEarly(ctx, s, func() {})
+}
+
+// shareEarly is share, and calls listening when who connects to the daemon's ports waits for it, if it starts one.
+func shareEarly(ctx context.Context, s *settings, listening func()) (*sharedDaemon, error) {
+	return openOrShare(ctx, s, func() (*daemonInfo, error) { return startShared(ctx, s, listening) })
 }
 
 // openOrShare is openOrFind, and keeps the daemon running that it returns. A daemon that a command started with another

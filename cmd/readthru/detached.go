@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -30,8 +31,14 @@ const maxLog = 1 << 20
 
 func logFile(dir string) string { return filepath.Join(dir, "daemon.log") }
 
-// started is what a daemon that a command starts tells the command, as a line on its standard output.
+// started is what a daemon that a command starts tells the command, as lines on its standard output: first that it
+// listens, then the rest.
 type started struct {
+	Listening string `json:"listening,omitempty"` // the proxy's address: who connects now waits for the daemon
+
+	// Another daemon is starting, and listens or is about to.
+	Another bool `json:"another,omitempty"`
+
 	Daemon *daemonInfo `json:"daemon,omitempty"` // it answers now
 	Error  string      `json:"error,omitempty"`  // or it could not start
 	Hint   string      `json:"hint,omitempty"`
@@ -63,8 +70,9 @@ func madeOf(s *settings) string {
 }
 
 // startShared starts a daemon that outlives this process and ends when it is not used, and returns once it answers. Of
-// several commands that call it at once, one starts the daemon and the others get the same.
-func startShared(ctx context.Context, s *settings) (*daemonInfo, error) {
+// several commands that call it at once, one starts the daemon and the others get the same. It calls listening when
+// who connects to the daemon's ports waits for it, unless it finds a daemon.
+func startShared(ctx context.Context, s *settings, listening func()) (*daemonInfo, error) {
 	if err := makeDataDir(s.dataDir); err != nil {
 		return nil, err
 	}
@@ -76,15 +84,33 @@ func startShared(ctx context.Context, s *settings) (*daemonInfo, error) {
 	if d := findDaemon(ctx, s.dataDir); d != nil {
 		return d, nil
 	}
-	d, err := spawnDaemon(s)
+	child, err := spawnDaemon(s)
 	if err != nil {
 		return nil, err
 	}
-	return d, nil
+	defer child.leave()
+	for {
+		said, err := child.next()
+		if err != nil {
+			return nil, err
+		}
+		if said.Daemon != nil {
+			return said.Daemon, nil
+		}
+		listening()
+	}
 }
 
-// spawnDaemon runs "readthru serve --detached" and reads what it tells.
-func spawnDaemon(s *settings) (*daemonInfo, error) {
+// A spawned daemon is a process of "readthru serve --detached".
+type spawned struct {
+	settings *settings
+	process  *exec.Cmd
+	told     *os.File
+	lines    *bufio.Reader // of told
+}
+
+// spawnDaemon starts a daemon.
+func spawnDaemon(s *settings) (*spawned, error) {
 	name, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("start a daemon: find this program: %w", err)
@@ -98,38 +124,74 @@ func spawnDaemon(s *settings) (*daemonInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a daemon: %w", err)
 	}
-	defer told.Close() //nolint:errcheck // it was only read
 	cmd := &exec.Cmd{
 		Path: name, Args: []string{"readthru", "serve", "--detached", "--data-dir", s.dataDir},
 		Stdout: tells, Stderr: log, SysProcAttr: apart(),
 	}
 	if s.configFile != "" {
-		file, err := filepath.Abs(s.configFile)
-		if err != nil {
-			return nil, err
+		var file string
+		if file, err = filepath.Abs(s.configFile); err == nil {
+			cmd.Args = append(cmd.Args, "--config", file)
 		}
-		cmd.Args = append(cmd.Args, "--config", file)
 	}
-	err = cmd.Start()
+	if err == nil {
+		err = cmd.Start()
+	}
 	_ = tells.Close() // the daemon has its own
 	if err != nil {
+		_ = told.Close() // it was only read
 		return nil, fmt.Errorf("start a daemon: %w", err)
 	}
-	line, _ := bufio.NewReader(io.LimitReader(told, 1<<20)).ReadBytes('\n')
-	var said started
-	if json.Unmarshal(line, &said) != nil || said.Daemon == nil && said.Error == "" {
-		return nil, withHint(fmt.Errorf("start a daemon: it ended before it answered: %w", cmp.Or(cmd.Wait(),
-			errors.New("no reason given"))), "see "+logFile(s.dataDir))
+	return &spawned{s, cmd, told, bufio.NewReader(io.LimitReader(told, 1<<20))}, nil
+}
+
+// next returns what the daemon tells next. That it could not start is an error.
+func (d *spawned) next() (*started, error) {
+	line, _ := d.lines.ReadBytes('\n')
+	said := new(started)
+	if json.Unmarshal(line, said) != nil {
+		return nil, withHint(fmt.Errorf("start a daemon: it ended before it answered: %w", cmp.Or(d.process.Wait(),
+			errors.New("no reason given"))), "see "+logFile(d.settings.dataDir))
 	}
 	if said.Error != "" {
-		_ = cmd.Wait() // it told why
+		_ = d.process.Wait() // it told why
 		return nil, said.err()
 	}
-	if said.Daemon.PID == cmd.Process.Pid {
-		said.Daemon.Made = madeOf(s)
+	if said.Daemon != nil && said.Daemon.PID == d.process.Process.Pid {
+		said.Daemon.Made = madeOf(d.settings)
 	}
-	_ = cmd.Process.Release() // it goes on without us
-	return said.Daemon, nil
+	return said, nil
+}
+
+// leave lets the daemon go on without this process.
+func (d *spawned) leave() {
+	_ = d.told.Close()              // it was only read
+	_ = d.process.Process.Release() // fails if it has ended
+}
+
+// lockStart waits until no other daemon of the data directory is starting, and keeps others from it until unlock is
+// called. It calls busy if it has to wait.
+func lockStart(ctx context.Context, dir string, busy func()) (unlock func(), err error) {
+	locked := make(chan struct{})
+	go func() {
+		unlock, err = lockedfile.MutexAt(filepath.Join(dir, "serve.lock")).Lock()
+		close(locked)
+	}()
+	wait := time.NewTimer(20 * time.Millisecond)
+	defer wait.Stop()
+	for {
+		select {
+		case <-locked:
+			if err != nil {
+				return nil, fmt.Errorf("start the daemon: %w", err)
+			}
+			return sync.OnceFunc(unlock), nil
+		case <-wait.C:
+			busy()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // openLog opens the log of daemons that commands start, which is for its owner only.
@@ -141,8 +203,8 @@ func openLog(dir string) (*os.File, error) {
 	return os.OpenFile(name, how, 0o600)
 }
 
-// serveDetached is serve for the daemon that spawnDaemon runs. It tells the command that waits for it when it answers,
-// or why it does not.
+// serveDetached is serve for the daemon that spawnDaemon runs. It tells the command that waits for it when it listens
+// and when it answers, or why it does not.
 func (p *program) serveDetached(ctx context.Context, s *settings, how serving) error {
 	ignoreBrokenPipe() // that command may have been interrupted
 	tell := func(said started) {
@@ -150,9 +212,9 @@ func (p *program) serveDetached(ctx context.Context, s *settings, how serving) e
 	}
 	how.made, how.idle = madeOf(s), idleTime
 	ready := false
-	how.ready = func(d *daemonInfo) {
-		ready = true
-		tell(started{Daemon: d})
+	how.tell = func(said started) {
+		ready = ready || said.Daemon != nil
+		tell(said)
 	}
 	err := p.serve(ctx, s, how)
 	if err != nil && !ready {

@@ -17,8 +17,8 @@ func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "serve the Model Context Protocol on standard input and output for an agent",
-		Description: "It uses the running daemon; without one it starts a daemon at the first use, as \"readthru run\" " +
-			"does. The daemon serves the same over HTTP at /mcp of its admin port.",
+		Description: "It uses the running daemon; without one it starts a daemon, as \"readthru run\" does, and keeps it " +
+			"running. The daemon serves the same over HTTP at /mcp of its admin port.",
 		Flags: []cli.Flag{sessionFlag()},
 		Action: func(c *cli.Context) error {
 			s, err := p.loadAlone(c)
@@ -44,11 +44,11 @@ func (p *program) serveMCP(ctx context.Context, s *settings, session string) err
 	l := &link{settings: s}
 	defer l.close()
 	o := s.mcpOptions(log)
-	o.Session, o.Client = session, l.client
+	o.Session, o.Client, o.Listed = session, l.client, l.begin(ctx)
 	return mcp.New(o).Serve(ctx, p.in, p.out)
 }
 
-// link connects a long-lived command to the daemon, which it keeps running. Nothing is opened before the first use.
+// link connects a long-lived command to the daemon, which it keeps running.
 type link struct {
 	settings *settings
 
@@ -56,8 +56,36 @@ type link struct {
 	shared *sharedDaemon
 }
 
+// listenTime is how long an agent waits for its tools until the daemon listens.
+const listenTime = 2 * time.Second
+
+// begin connects to the daemon in the background. It returns a function that waits until the daemon listens, so that
+// what the agent does first finds it, but not long.
+func (l *link) begin(ctx context.Context) (wait func(context.Context)) {
+	listens := make(chan struct{})
+	done := sync.OnceFunc(func() { close(listens) })
+	go func() {
+		defer done()
+		_, _ = l.connect(ctx, done) // a tool that is called tries again and tells the error
+	}()
+	return func(ctx context.Context) {
+		timer := time.NewTimer(listenTime)
+		defer timer.Stop()
+		select {
+		case <-listens:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // client returns a client of the daemon that runs now. It starts one if none does.
 func (l *link) client(ctx context.Context) (*api.Client, error) {
+	return l.connect(ctx, func() {})
+}
+
+// connect is client, and calls listening when who connects to the ports of a daemon that it starts waits for it.
+func (l *link) connect(ctx context.Context, listening func()) (*api.Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.shared != nil && l.alive(ctx) {
@@ -68,7 +96,8 @@ func (l *link) client(ctx context.Context) (*api.Client, error) {
 		l.shared = nil
 	}
 	var err error
-	if l.shared, err = share(context.WithoutCancel(ctx), l.settings); err != nil { // it is used after this call
+	// it is used after this call
+	if l.shared, err = shareEarly(context.WithoutCancel(ctx), l.settings, listening); err != nil {
 		return nil, err
 	}
 	return l.shared.client, nil

@@ -21,6 +21,7 @@ import (
 	"readthru/api"
 	"readthru/certs"
 	"readthru/proxy"
+	"readthru/store"
 )
 
 func (p *program) serveCommand() *cli.Command {
@@ -88,8 +89,8 @@ type serving struct {
 	load     func() (*settings, error) // reads the configuration again
 
 	// For a daemon that a command starts:
-	made  string            // not empty, see madeOf
-	ready func(*daemonInfo) // is called when the daemon answers, or another one does
+	made string        // not empty, see madeOf
+	tell func(started) // tells the command
 }
 
 // serve runs the daemon until ctx ends.
@@ -147,6 +148,24 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 // another. If such a daemon is to be started and one runs by now, that one is told to be ready, and openServed returns
 // nil.
 func (p *program) openServed(ctx context.Context, s *settings, how serving, log *slog.Logger) (d *daemon, err error) {
+	if err := makeDataDir(s.dataDir); err != nil {
+		return nil, err
+	}
+	unlock, err := lockStart(ctx, s.dataDir, func() {
+		if how.made != "" {
+			how.tell(started{Another: true})
+		} else {
+			p.note("waiting for a daemon that is starting")
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if d == nil {
+			unlock()
+		}
+	}()
 	if how.made == "" {
 		if now := findDaemon(ctx, s.dataDir); now != nil && now.Made != "" {
 			if gone, err := stopDaemon(ctx, s.dataDir, now, true); err != nil || !gone {
@@ -156,24 +175,68 @@ func (p *program) openServed(ctx context.Context, s *settings, how serving, log 
 			}
 		}
 		err := awaitStore(ctx, s.dataDir, p.note, func() (err error) {
-			d, err = openDaemon(ctx, s, how.offline, false, log)
+			d, err = openDaemon(ctx, s, how.offline, nil, log)
 			return err
 		})
+		if d != nil {
+			d.found = unlock
+		}
 		return d, err
 	}
-	other, err := openOrFind(ctx, s, func() (*daemonInfo, error) {
-		d, err = openDaemon(ctx, s, false, true, log)
-		return nil, err
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case other != nil:
-		how.ready(other)
+	if other := findDaemon(ctx, s.dataDir); other != nil {
+		how.tell(started{Daemon: other})
 		return nil, nil
 	}
-	d.info.Made, d.ready = how.made, how.ready
+	at, err := openPorts(ctx, s, true) // before the store, so that who connects waits instead of being refused
+	if err != nil {
+		return nil, err
+	}
+	how.tell(started{Listening: reachable(at.proxy.Addr())})
+	open := func() (_ *daemonInfo, err error) {
+		d, err = openDaemon(ctx, s, false, at, log)
+		return nil, err
+	}
+	other, err := open() // to look for a daemon first would be to ask ourselves if one has died with these ports
+	if _, locked := errors.AsType[*store.LockedError](err); locked {
+		other, err = openOrFind(ctx, s, open)
+	}
+	if d == nil {
+		at.close()
+		if err == nil {
+			how.tell(started{Daemon: other})
+		}
+		return nil, err
+	}
+	d.info.Made, d.mustBeFound = how.made, true
+	d.found = func() {
+		unlock()
+		how.tell(started{Daemon: d.info})
+	}
 	return d, os.Chdir(s.dataDir) // not to keep the folder of the command that was first
+}
+
+// ports are the listeners of a daemon.
+type ports struct{ proxy, admin net.Listener }
+
+// openPorts listens. With anyPort it replaces a port that is in use by a free one.
+func openPorts(ctx context.Context, s *settings, anyPort bool) (_ *ports, err error) {
+	p := new(ports)
+	if p.proxy, err = listen(ctx, s.Proxy.Listen, anyPort); err != nil {
+		return nil, err
+	}
+	if p.admin, err = listen(ctx, s.Admin.Listen, anyPort); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *ports) close() {
+	for _, l := range []net.Listener{p.proxy, p.admin} {
+		if l != nil {
+			_ = l.Close() // it is closed already if it was served
+		}
+	}
 }
 
 // daemon is a proxy and an admin port on a data directory.
@@ -183,21 +246,20 @@ type daemon struct {
 	proxy     *proxy.Proxy
 	server    *api.Server
 	info      *daemonInfo
-	listener  net.Listener // of the proxy
-	admin     net.Listener
+	ports     *ports
 	profiles  net.Listener // nil: there are none
 
-	end   func()            // makes Run end
-	ready func(*daemonInfo) // is called when commands can find the daemon, which must be; nil: it need not
+	end         func() // makes Run end
+	found       func() // is called when the daemon answers and commands can find it
+	mustBeFound bool   // by commands; else it runs on if they cannot
 }
 
-// openDaemon opens everything from the store upwards and listens. With anyPort it replaces a port that is in use by a
-// free one.
-func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *slog.Logger) (_ *daemon, err error) {
+// openDaemon opens everything from the store upwards. It listens unless it is given ports.
+func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *slog.Logger) (_ *daemon, err error) {
 	if err := makeDataDir(s.dataDir); err != nil {
 		return nil, err
 	}
-	d := &daemon{end: func() {}, info: &daemonInfo{
+	d := &daemon{end: func() {}, found: func() {}, ports: at, info: &daemonInfo{
 		Instance: newInstance(), PID: os.Getpid(), Secret: rand.Text(), Offline: offline,
 		Started: time.Now().UTC(),
 	}}
@@ -207,7 +269,9 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	}
 	defer func() { //nolint:contextcheck // closing takes none
 		if err != nil {
-			d.closeListeners()
+			if at == nil {
+				d.closeListeners()
+			}
 			_ = d.core.Close() // the first error is returned
 		}
 	}()
@@ -217,14 +281,13 @@ func openDaemon(ctx context.Context, s *settings, offline, anyPort bool, log *sl
 	if d.authority, err = certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")}); err != nil {
 		return nil, fmt.Errorf("open the authority: %w", err)
 	}
-	if d.listener, err = listen(ctx, s.Proxy.Listen, anyPort); err != nil {
-		return nil, err
+	if at == nil {
+		if d.ports, err = openPorts(ctx, s, false); err != nil {
+			return nil, err
+		}
 	}
-	if d.admin, err = listen(ctx, s.Admin.Listen, anyPort); err != nil {
-		return nil, err
-	}
-	d.info.Proxy, d.info.Admin = reachable(d.listener.Addr()), reachable(d.admin.Addr())
-	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.listener), addrPort(d.admin)}))
+	d.info.Proxy, d.info.Admin = reachable(d.ports.proxy.Addr()), reachable(d.ports.admin.Addr())
+	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.ports.proxy), addrPort(d.ports.admin)}))
 	if d.proxy, err = d.core.proxy(d.authority, "http://"+d.info.Admin); err != nil {
 		return nil, err
 	}
@@ -278,8 +341,8 @@ func (d *daemon) awaited(state string) []any {
 func (d *daemon) run(ctx context.Context) error {
 	dir := d.core.settings.dataDir
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return d.proxy.Serve(ctx, d.listener) })
-	group.Go(func() error { return d.server.Serve(ctx, d.admin) })
+	group.Go(func() error { return d.proxy.Serve(ctx, d.ports.proxy) })
+	group.Go(func() error { return d.server.Serve(ctx, d.ports.admin) })
 	if d.profiles != nil {
 		group.Go(func() error { return d.server.ServeProfiles(ctx, d.profiles) })
 	}
@@ -293,14 +356,13 @@ func (d *daemon) run(ctx context.Context) error {
 		if err := tellReady(); err != nil {
 			d.core.log.Warn("tell systemd that the daemon answers", "error", err)
 		}
-		switch {
-		case d.ready == nil && err != nil:
-			d.core.log.Warn("other commands will not find this daemon", "error", err)
-		case d.ready != nil && err == nil:
-			d.ready(d.info)
-		case err != nil:
+		if err != nil && d.mustBeFound {
 			return err
 		}
+		if err != nil {
+			d.core.log.Warn("other commands will not find this daemon", "error", err)
+		}
+		d.found()
 		return nil
 	})
 	err := group.Wait()
@@ -312,10 +374,11 @@ func (d *daemon) run(ctx context.Context) error {
 }
 
 func (d *daemon) closeListeners() {
-	for _, l := range []net.Listener{d.listener, d.admin, d.profiles} {
-		if l != nil {
-			_ = l.Close() // it is closed already if it was served
-		}
+	if d.ports != nil {
+		d.ports.close()
+	}
+	if d.profiles != nil {
+		_ = d.profiles.Close() // it is closed already if it was served
 	}
 }
 

@@ -129,7 +129,7 @@ func (a *asker) yes(question string, otherwise bool) bool {
 // choose asks for the choices that no flag made.
 func (a *asker) choose(agent agents.Agent, w setupChoices, set func(string) bool) setupChoices {
 	if agent.TakesEnv() && !set("no-proxy") {
-		w.Proxy = a.yes("Send the agent's web requests through the proxy? It must be running then (readthru serve).", true)
+		w.Proxy = a.yes("Send the agent's web requests through the proxy?", true)
 	}
 	if agent == agents.Claude && !set("verbatim") {
 		w.Verbatim = a.yes("Give the model the page itself instead of WebFetch's result?", false)
@@ -213,8 +213,8 @@ func (in *installation) install(ctx context.Context, w setupChoices) error {
 
 // next is what the user does after the setup of an agent.
 var next = map[agents.Agent]string{
-	agents.Claude:   "restart it; the proxy must be running (readthru serve)",
-	agents.Codex:    "restart it and trust the hooks with /hooks; the proxy must be running (readthru serve)",
+	agents.Claude:   "restart it",
+	agents.Codex:    "restart it and trust the hooks with /hooks",
 	agents.Gemini:   "restart it; to send its web requests through the proxy, start it with: readthru run -- gemini",
 	agents.Cursor:   "restart it; the proxy must be running (readthru serve)",
 	agents.VSCode:   "restart it; the proxy must be running (readthru serve)",

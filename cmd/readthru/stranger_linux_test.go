@@ -29,7 +29,7 @@ func startDaemon(t *testing.T, change func(*settings)) *daemon {
 	if change != nil {
 		change(s)
 	}
-	d, err := openDaemon(t.Context(), s, false, false, slog.New(slog.DiscardHandler))
+	d, err := openDaemon(t.Context(), s, false, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestAgentsReadMarkdownInRuns(t *testing.T) {
 	m.serve()
 	var group sync.WaitGroup
 	for _, a := range agents {
-		script := []call{a.shell}
+		script := []call{a.curl(pageURL)}
 		if a.fetch != nil {
 			script = append(script, *a.fetch)
 		}
@@ -68,7 +68,7 @@ func TestAgentsReadWhenSetUp(t *testing.T) {
 	}
 }
 
-// The same while no daemon runs: the agent's own tools start it.
+// The same while no daemon runs: each agent's first act is curl.
 func TestAgentsReadWhenSetUpAndNoDaemonRuns(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
@@ -83,6 +83,7 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 	t := m.t
 	t.Helper()
 	script := []call{
+		a.curl(pageURL),
 		{a.tools + "*fetch", object{"url": pageURL}},
 		{a.tools + "*search_knowledge_base", object{"query": "widgets serial numbers"}},
 		{a.tools + "*verify_quote", object{"url": pageURL, "quote": "which the factory assigns"}},
@@ -94,8 +95,8 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 		script = append(script, *a.fetch)
 	}
 	own := len(script) - 1
-	if a.proxied {
-		script = append(script, a.shell)
+	if !a.proxied { // its shell reads the web directly
+		script[0] = a.curl("http://" + m.web + "/guide")
 	}
 	leader := newModel(t, script...)
 	a.prepare(m, leader.URL)
@@ -111,11 +112,16 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 	}
 
 	m.run(a, leader)
-	wantPage(t, "our fetch", leader.result(t, 0))
-	if got := leader.result(t, 1); !strings.Contains(got, "serial numbers") || !strings.Contains(got, "/guide") {
+	if got := leader.result(t, 0); a.proxied {
+		wantPage(t, "curl", got)
+	} else if !strings.Contains(got, inHTML) {
+		t.Errorf("curl: the model was told %q, want the page as it is", got)
+	}
+	wantPage(t, "our fetch", leader.result(t, 1))
+	if got := leader.result(t, 2); !strings.Contains(got, "serial numbers") || !strings.Contains(got, "/guide") {
 		t.Errorf("search: the model was told %q, want the page", got)
 	}
-	if got := leader.result(t, 2); !strings.Contains(strings.ToLower(got), "found") || strings.Contains(got, "false") {
+	if got := leader.result(t, 3); !strings.Contains(strings.ToLower(got), "found") || strings.Contains(got, "false") {
 		t.Errorf("verify_quote: the model was told %q, want that it is found", got)
 	}
 	if a.fetch != nil {
@@ -124,9 +130,6 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 		} else if strings.Contains(got, inMarkdown) {
 			t.Errorf("%s: the model was told %q, want what the tool itself says", script[own].tool, got)
 		}
-	}
-	if a.proxied {
-		wantPage(t, "curl", leader.result(t, len(script)-1))
 	}
 	kept := pageURL
 	if a.name == "opencode" {

@@ -14,9 +14,9 @@ type agent struct {
 	args    []string // of a run with one message
 	env     func(model string) []string
 
-	fetch *call  // reads the page with its own tool; nil if it has none
-	shell call   // reads the page with curl
-	tools string // what its names of our tools begin with
+	fetch *call                     // reads the page with its own tool; nil if it has none
+	shell func(command string) call // runs a command
+	tools string                    // what its names of our tools begin with
 
 	// set up, without "readthru run":
 	plain   func(m *machine) call // reads a page with its own tool, if that is not fetch
@@ -24,6 +24,9 @@ type agent struct {
 }
 
 const message = "Read " + pageURL + " and tell what it says."
+
+// curl returns the call that reads a page with curl.
+func (a agent) curl(url string) call { return a.shell("curl -sS " + url) }
 
 var agents = []agent{
 	{
@@ -43,7 +46,7 @@ var agents = []agent{
 			}
 		},
 		fetch: &call{"WebFetch", object{"url": pageURL, "prompt": "What does it say?"}},
-		shell: call{"Bash", object{"command": "curl -s " + pageURL, "description": "Read the page"}},
+		shell: func(line string) call { return call{"Bash", object{"command": line, "description": "Read the page"}} },
 		tools: "mcp__readthru__", proxied: true,
 	},
 	{
@@ -61,7 +64,7 @@ env_key = "SCRIPTED_KEY"
 		},
 		args:  []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", message},
 		env:   func(string) []string { return []string{"SCRIPTED_KEY=none"} },
-		shell: call{"exec_command", object{"cmd": "curl -s " + pageURL}},
+		shell: func(line string) call { return call{"exec_command", object{"cmd": line}} },
 		tools: "mcp__readthru", proxied: true,
 	},
 	{
@@ -79,7 +82,7 @@ env_key = "SCRIPTED_KEY"
 			return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + model}
 		},
 		fetch: &call{"web_fetch", object{"url": pageURL}},
-		shell: call{"run_shell_command", object{"command": "curl -s " + pageURL}},
+		shell: func(line string) call { return call{"run_shell_command", object{"command": line}} },
 		tools: "mcp_readthru_",
 		plain: func(*machine) call { return call{"web_fetch", object{"prompt": message}} }, // Google reads the page
 	},
@@ -100,7 +103,7 @@ env_key = "SCRIPTED_KEY"
 		args:  []string{"run", message},
 		env:   func(string) []string { return nil },
 		fetch: &call{"webfetch", object{"url": pageURL, "format": "markdown"}},
-		shell: call{"bash", object{"command": "curl -s " + pageURL, "description": "Read the page"}},
+		shell: func(line string) call { return call{"bash", object{"command": line, "description": "Read the page"}} },
 		tools: "readthru_",
 		plain: func(m *machine) call {
 			return call{"webfetch", object{"url": "http://" + m.web + "/guide", "format": "html"}}
