@@ -54,7 +54,7 @@ const policy = `
 	mcp                   → page, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
-	cmd/readthru          → service, github, fetch, recording, proxy, crawl, firecrawl, api, mcp, ui
+	cmd/readthru          → service, github, fetch, recording, proxy, crawl, firecrawl, journal, api, mcp, ui
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.

@@ -253,6 +253,12 @@ func (c *Client) Request(ctx context.Context, id string) (*journal.Entry, error)
 	return call(ctx, c, getRequest, requestRef{id})
 }
 
+// ClearRequests forgets all requests, those in memory and those on disk.
+func (c *Client) ClearRequests(ctx context.Context) error {
+	_, err := call(ctx, c, clearRequests, none{})
+	return err
+}
+
 // ExportRequests writes the proxy's last requests to w, oldest first.
 func (c *Client) ExportRequests(ctx context.Context, q RequestExport, w io.Writer) error {
 	return download(ctx, c, exportRequests, q, w)

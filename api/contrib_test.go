@@ -16,7 +16,7 @@ import (
 // What contrib has for Prometheus and Grafana asks for metrics that exist, and Prometheus' own tool finds no fault with
 // it or with /metrics.
 func TestPrometheusAndGrafanaAreGivenWhatExists(t *testing.T) {
-	told := journal.New()
+	told := journal.New(journal.Options{})
 	told.Add(&journal.Entry{Method: "CONNECT", Outcome: journal.Tunnelled, Tunnel: "preset"})
 	w := newWorld(t, func(o *api.Options) { o.Journal, o.WorkTimes = told, api.NewWorkTimes() })
 	addr := w.listen(t)

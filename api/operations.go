@@ -145,11 +145,14 @@ var (
 	switchService = op("switchService", "POST /api/v1/disclosures/services",
 		"switches a third party off, so that nothing is sent to it, or on again", (*Server).switchService)
 	listRequests = op("listRequests", "GET /api/v1/requests",
-		"lists the proxy's last requests with what was done and why, newest first", (*Server).listRequests)
+		"lists the proxy's last requests, and those kept on disk, with what was done and why, newest first",
+		(*Server).listRequests)
 	getRequest     = op("getRequest", "GET /api/v1/requests/{id}", "returns one of these requests", (*Server).getRequest)
 	exportRequests = stream("exportRequests", "GET /api/v1/requests/export",
 		"returns these requests as an HTTP archive (HAR), or as lines of JSON", "application/json", (*Server).serveRequests,
 		answers[map[string]any])
+	clearRequests = op("clearRequests", "DELETE /api/v1/requests",
+		"forgets all requests, those in memory and those on disk", (*Server).clearRequests)
 	_ = stream("watchEvents", "GET /api/v1/events", "stays open and tells of requests as they end", "text/event-stream",
 		(*Server).serveEvents)
 	getBackup = stream("getBackup", "GET /api/v1/backup", "returns a consistent copy of the store, for readthru restore",

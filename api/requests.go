@@ -3,8 +3,8 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
-	"slices"
 
 	"readthru/journal"
 )
@@ -19,10 +19,12 @@ type RequestQuery struct {
 	Cursor string `query:"cursor"`
 }
 
-// RequestList is a part of the proxy's last requests, newest first. Next is empty at the end.
+// RequestList is a part of the proxy's last requests, newest first. Next is empty at the end. Warnings say what of the
+// requests on disk could not be read.
 type RequestList struct {
 	Requests []journal.Entry `json:"requests"`
 	Next     string          `json:"next,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
 }
 
 // requestRef names a request.
@@ -57,18 +59,19 @@ func (s *Server) listRequests(_ context.Context, q RequestQuery) (*RequestList, 
 	if err != nil {
 		return nil, err
 	}
-	list, next := s.o.Journal.List(f, q.Cursor, cmp.Or(q.Limit, 500))
+	list, next, damage := s.o.Journal.List(f, q.Cursor, cmp.Or(q.Limit, 500))
 	if list == nil {
 		list = []journal.Entry{}
 	}
-	return &RequestList{list, next}, nil
+	return &RequestList{list, next, damage}, nil
 }
 
 // getRequest returns a request.
 func (s *Server) getRequest(_ context.Context, r requestRef) (*journal.Entry, error) {
 	e, ok := s.o.Journal.Find(r.ID)
 	if !ok {
-		return nil, problem(http.StatusNotFound, "no request %.40q: the last few thousand since the start are kept", r.ID)
+		return nil, problem(http.StatusNotFound, "no request %.40q: the last few thousand since the start are kept, "+
+			"and those of requests.days", r.ID)
 	}
 	return &e, nil
 }
@@ -79,8 +82,7 @@ func (s *Server) serveRequests(w http.ResponseWriter, _ *http.Request, q Request
 	if err != nil {
 		return err
 	}
-	list, _ := s.o.Journal.List(f, "", maxRequests)
-	slices.Reverse(list)
+	list := s.o.Journal.All(f, func(damage string) { s.o.Log.Warn("export requests", "damage", damage) })
 	h := w.Header()
 	if q.Format == "jsonl" {
 		h.Set("Content-Type", "application/x-ndjson")
@@ -94,5 +96,10 @@ func (s *Server) serveRequests(w http.ResponseWriter, _ *http.Request, q Request
 	return nil
 }
 
-// maxRequests is more than a journal has.
-const maxRequests = 1 << 20
+// clearRequests forgets all requests, in memory and on disk.
+func (s *Server) clearRequests(context.Context, none) (*deleted, error) {
+	if err := s.o.Journal.Clear(); err != nil {
+		return nil, fmt.Errorf("remove the requests on disk: %w", err)
+	}
+	return &deleted{true}, nil
+}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestRequestsAreListedFoundExportedAndWatched(t *testing.T) {
-	told := journal.New()
+	told := journal.New(journal.Options{})
 	tell := func(url string, status int) {
 		told.Add(&journal.Entry{
 			Time: time.Now(), Method: "GET", URL: url, Status: status, Outcome: "miss", Asked: "Accept: */*\n",

@@ -11,7 +11,7 @@ import (
 )
 
 func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {
-	told := journal.New()
+	told := journal.New(journal.Options{})
 	w := newWorld(t, func(o *api.Options) { o.Journal = told })
 	first := &journal.Entry{Method: "GET", Outcome: "miss", BytesIn: 900, BytesOut: 300}
 	told.Add(first)
@@ -51,7 +51,7 @@ func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {
 }
 
 func TestMetricsCountEachRequestOnce(t *testing.T) {
-	told := journal.New()
+	told := journal.New(journal.Options{})
 	times := api.NewWorkTimes()
 	times.Observe("convert", 3*time.Millisecond)
 	w := newWorld(t, func(o *api.Options) { o.Journal, o.WorkTimes = told, times })

@@ -123,7 +123,7 @@ func New(o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Journal == nil {
-		o.Journal = journal.New()
+		o.Journal = journal.New(journal.Options{})
 	}
 	if o.Summary == nil {
 		o.Summary = summary.New(summary.Options{})

@@ -1,19 +1,21 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/url"
 	"time"
 )
 
 // WriteJSONL writes requests as lines of JSON.
-func WriteJSONL(w io.Writer, list []Entry) error {
+func WriteJSONL(w io.Writer, list iter.Seq[Entry]) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	for i := range list {
-		if err := enc.Encode(&list[i]); err != nil {
+	for e := range list {
+		if err := enc.Encode(&e); err != nil {
 			return err
 		}
 	}
@@ -22,11 +24,6 @@ func WriteJSONL(w io.Writer, list []Entry) error {
 
 // The parts of an HTTP archive (HAR 1.2).
 type (
-	harLog struct {
-		Version string     `json:"version"`
-		Creator harCreator `json:"creator"`
-		Entries []harEntry `json:"entries"`
-	}
 	harCreator struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
@@ -78,42 +75,60 @@ type (
 
 // WriteHAR writes requests as an HTTP archive, which browsers and other tools read. It has no content, and the whole
 // entry as _readthru.
-func WriteHAR(w io.Writer, version string, list []Entry) error {
-	log := harLog{Version: "1.2", Creator: harCreator{"readthru", version}, Entries: make([]harEntry, len(list))}
-	for i := range list {
-		e := &list[i]
-		took := float64(e.Micros) / 1000
-		h := harEntry{
-			Started: e.Time.Format(time.RFC3339Nano), Time: took, Timings: harTimings{Wait: took}, Entry: e,
-			Request: harRequest{
-				Method: e.Method, URL: e.URL, HTTPVersion: "HTTP/1.1", Cookies: []harPair{},
-				Headers: pairs(e.Asked), Query: []harPair{}, HeadersSize: -1, BodySize: -1,
-			},
-			Response: harResponse{
-				Status: e.Status, HTTPVersion: "HTTP/1.1", Cookies: []harPair{}, Headers: pairs(e.Answered),
-				Content: harContent{e.BytesOut, e.Type}, HeadersSize: -1, BodySize: e.BytesOut,
-			},
-		}
-		if u, err := url.Parse(e.URL); err == nil {
-			for name, values := range u.Query() {
-				for _, v := range values {
-					h.Request.Query = append(h.Request.Query, harPair{name, v})
-				}
-			}
-		}
-		for _, p := range h.Response.Headers {
-			if p.Name == "Location" {
-				h.Response.RedirectURL = p.Value
-			}
-		}
-		log.Entries[i] = h
+func WriteHAR(w io.Writer, version string, list iter.Seq[Entry]) error {
+	creator, err := json.Marshal(harCreator{"readthru", version})
+	if err != nil {
+		return fmt.Errorf("write the archive: %w", err)
 	}
-	enc := json.NewEncoder(w)
+	text := `{"log":{"version":"1.2","creator":` + string(creator) + `,"entries":[`
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(map[string]any{"log": log}); err != nil {
+	for e := range list {
+		b.Reset()
+		if err := enc.Encode(harOf(&e)); err != nil {
+			return fmt.Errorf("write the archive: %w", err)
+		}
+		if _, err := io.WriteString(w, text+b.String()); err != nil {
+			return fmt.Errorf("write the archive: %w", err)
+		}
+		text = ","
+	}
+	if text == "," {
+		text = ""
+	}
+	if _, err := io.WriteString(w, text+"]}}\n"); err != nil {
 		return fmt.Errorf("write the archive: %w", err)
 	}
 	return nil
+}
+
+func harOf(e *Entry) harEntry {
+	took := float64(e.Micros) / 1000
+	h := harEntry{
+		Started: e.Time.Format(time.RFC3339Nano), Time: took, Timings: harTimings{Wait: took}, Entry: e,
+		Request: harRequest{
+			Method: e.Method, URL: e.URL, HTTPVersion: "HTTP/1.1", Cookies: []harPair{},
+			Headers: pairs(e.Asked), Query: []harPair{}, HeadersSize: -1, BodySize: -1,
+		},
+		Response: harResponse{
+			Status: e.Status, HTTPVersion: "HTTP/1.1", Cookies: []harPair{}, Headers: pairs(e.Answered),
+			Content: harContent{e.BytesOut, e.Type}, HeadersSize: -1, BodySize: e.BytesOut,
+		},
+	}
+	if u, err := url.Parse(e.URL); err == nil {
+		for name, values := range u.Query() {
+			for _, v := range values {
+				h.Request.Query = append(h.Request.Query, harPair{name, v})
+			}
+		}
+	}
+	for _, p := range h.Response.Headers {
+		if p.Name == "Location" {
+			h.Response.RedirectURL = p.Value
+		}
+	}
+	return h
 }
 
 func pairs(f Fields) []harPair {

@@ -1,10 +1,14 @@
 // Package journal tells of the last requests: what was asked, by whom, what was answered, and why it was answered so.
 //
 // A [Journal] is a ring in memory. A request that is answered again from an earlier one shares that one's [Entry], so
-// that it costs no more than its time. What is secret is masked before it gets here.
+// that it costs no more than its time. With [Options.Dir] what is told is kept in files, too, and outlives the process.
+// What is secret is masked before it gets here.
 package journal
 
 import (
+	"context"
+	"iter"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -101,10 +105,57 @@ type Journal struct {
 	bytes int
 	run   uint32 // begins the ids of this process
 	sums  sums
+
+	archive *archive      // nil: there are no files
+	wake    chan struct{} // tells the archive that much is to be written
 }
 
-// New returns an empty journal.
-func New() *Journal { return &Journal{first: 1, next: 1, run: rand.Uint32()} }
+// New returns a journal of no requests, or of those in its files. Call Run to have it write these.
+func New(o Options) *Journal {
+	j := &Journal{first: 1, next: 1, run: max(1, rand.Uint32()), wake: make(chan struct{}, 1)}
+	if o.Dir != "" {
+		if o.MaxSize == 0 {
+			o.MaxSize = 256 << 20
+		}
+		j.archive = &archive{o: o, log: o.Log}
+		if o.Log == nil {
+			j.archive.log = slog.New(slog.DiscardHandler)
+		}
+	}
+	return j
+}
+
+// Run writes requests to files, if it should, until ctx ends. Close writes the last ones.
+func (j *Journal) Run(ctx context.Context) error {
+	if j.archive != nil && j.archive.o.Days > 0 {
+		j.archive.run(ctx, j)
+	}
+	return nil
+}
+
+// Close writes what was not written yet. No request may be added afterwards.
+func (j *Journal) Close() {
+	if j.archive != nil && j.archive.o.Days > 0 {
+		j.archive.write(j)
+		j.archive.mu.Lock()
+		defer j.archive.mu.Unlock()
+		j.archive.close()
+	}
+}
+
+// Clear forgets all requests, also those in files.
+func (j *Journal) Clear() error {
+	j.mu.Lock()
+	for j.first < j.next {
+		j.dropLocked()
+	}
+	last := j.next - 1
+	j.mu.Unlock()
+	if j.archive == nil {
+		return nil
+	}
+	return j.archive.clear(last)
+}
 
 // slot is one request. Requests that were answered again share their entry, which never changes.
 type slot struct {
@@ -125,6 +176,9 @@ func (j *Journal) Again(e *Entry, began time.Time, took time.Duration, gone bool
 	j.add(slot{of: e, began: began.UnixNano(), took: took, again: true, gone: gone})
 }
 
+// wakeEvery is after how many requests they are written to files, if a second has not passed before.
+const wakeEvery = 1024
+
 func (j *Journal) add(s slot) {
 	size := s.of.size()
 	j.mu.Lock()
@@ -137,6 +191,12 @@ func (j *Journal) add(s slot) {
 			j.dropLocked()
 		}
 		j.ring[(j.next-1)%maxRequests] = s
+	}
+	if j.next%wakeEvery == 0 {
+		select {
+		case j.wake <- struct{}{}:
+		default:
+		}
 	}
 	j.next++
 	for j.bytes += size; j.bytes > maxBytes && j.first < j.next-1; {
@@ -191,7 +251,10 @@ func (j *Journal) Find(id string) (Entry, bool) {
 	n := j.number(id)
 	if n < j.first || n >= j.next {
 		j.mu.Unlock()
-		return Entry{}, false
+		if j.archive == nil {
+			return Entry{}, false
+		}
+		return j.archive.find(id)
 	}
 	s := j.ring[(n-1)%maxRequests]
 	j.mu.Unlock()
@@ -209,8 +272,55 @@ func (j *Journal) Last() uint64 {
 const chunk = 256
 
 // List returns the requests that a filter matches, newest first and at most limit, and a cursor for those that follow,
-// which is empty at the end. An unknown cursor, such as one of another process, has none.
-func (j *Journal) List(f Filter, cursor string, limit int) (list []Entry, next string) {
+// which is empty at the end; with files, a part may be shorter and have one. An unknown cursor has none. Damage says
+// what of the files could not be read.
+func (j *Journal) List(f Filter, cursor string, limit int) (_ []Entry, next string, damage []string) {
+	list, next, down := j.recent(f, cursor, limit)
+	if next != "" || j.archive == nil {
+		return list, next, nil
+	}
+	end := place{j.run, down}
+	if cursor != "" && down == 0 {
+		var ok bool
+		if end, ok = placeOf(cursor); !ok {
+			return nil, "", nil
+		}
+	}
+	older, next, damage := j.archive.list(f, end, limit-len(list), j.run)
+	return append(list, older...), next, damage
+}
+
+// All returns the requests that a filter matches, oldest first. Damage is called with what of the files could not be
+// read.
+func (j *Journal) All(f Filter, damage func(string)) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		list, _, dropped := j.since(0)
+		if j.archive != nil {
+			all, err := j.archive.segments()
+			if err != nil {
+				damage(err.Error())
+			}
+			end := place{j.run, dropped + 1}
+			for _, s := range all {
+				more, err := j.archive.walk(s, end, false, func(e *Entry) bool { return !f.Match(e) || yield(*e) })
+				if err != nil {
+					damage(err.Error())
+				}
+				if !more {
+					return
+				}
+			}
+		}
+		for _, e := range list {
+			if f.Match(&e) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// recent lists requests in memory, as List does. All from the number down on were looked at.
+func (j *Journal) recent(f Filter, cursor string, limit int) (list []Entry, next string, down uint64) {
 	end := j.Last() + 1
 	if cursor != "" {
 		end = j.number(cursor)
@@ -231,7 +341,7 @@ func (j *Journal) List(f Filter, cursor string, limit int) (list []Entry, next s
 				continue
 			}
 			if len(list) == limit {
-				return list, list[limit-1].ID
+				return list, list[limit-1].ID, end
 			}
 			list = append(list, e)
 		}
@@ -240,7 +350,7 @@ func (j *Journal) List(f Filter, cursor string, limit int) (list []Entry, next s
 		}
 		end -= uint64(n)
 	}
-	return list, ""
+	return list, "", end
 }
 
 // After returns the requests that a filter matches after that with a number, oldest first: the last ones, if they are
@@ -263,4 +373,21 @@ func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint6
 		list, dropped = list[over:], over
 	}
 	return list, last, dropped
+}
+
+// since returns the requests after that with a number, oldest first, the number of the last one, and how many were
+// dropped before they could be told.
+func (j *Journal) since(n uint64) (list []Entry, last, lost uint64) {
+	j.mu.Lock()
+	from := max(n+1, j.first)
+	last = j.next - 1
+	slots := make([]slot, 0, last+1-from)
+	for i := from; i <= last; i++ {
+		slots = append(slots, j.ring[(i-1)%maxRequests])
+	}
+	j.mu.Unlock()
+	for i, s := range slots {
+		list = append(list, j.entry(from+uint64(i), s))
+	}
+	return list, last, from - n - 1
 }

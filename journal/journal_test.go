@@ -26,7 +26,7 @@ func urls(list []journal.Entry) (all []string) {
 }
 
 func TestRequestsAreListedInPartsNewestFirst(t *testing.T) {
-	j := journal.New()
+	j := journal.New(journal.Options{})
 	var want []string
 	for i := range 1000 {
 		url := fmt.Sprintf("https://a.test/%d", i)
@@ -36,7 +36,7 @@ func TestRequestsAreListedInPartsNewestFirst(t *testing.T) {
 	slices.Reverse(want)
 	var got []string
 	for cursor := ""; ; {
-		list, next := j.List(journal.Filter{}, cursor, 333)
+		list, next, _ := j.List(journal.Filter{}, cursor, 333)
 		got = append(got, urls(list)...)
 		if cursor = next; cursor == "" {
 			break
@@ -45,19 +45,19 @@ func TestRequestsAreListedInPartsNewestFirst(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d requests in parts, want %d", len(got), len(want))
 	}
-	if list, next := j.List(journal.Filter{}, "0123456789abcdef", 5); len(list) != 0 || next != "" {
+	if list, next, _ := j.List(journal.Filter{}, "0123456789abcdef", 5); len(list) != 0 || next != "" {
 		t.Errorf("a cursor of another process gives %d requests", len(list))
 	}
 }
 
 func TestTheJournalIsBounded(t *testing.T) {
-	j := journal.New()
+	j := journal.New(journal.Options{})
 	j.Add(request("https://a.test/first", 200, "miss"))
-	first, _ := j.List(journal.Filter{}, "", 1)
+	first, _, _ := j.List(journal.Filter{}, "", 1)
 	for range 5000 {
 		j.Add(request("https://a.test/", 200, "miss"))
 	}
-	if list, _ := j.List(journal.Filter{}, "", 1<<20); len(list) != 5000 {
+	if list, _, _ := j.List(journal.Filter{}, "", 1<<20); len(list) != 5000 {
 		t.Errorf("%d requests are kept, want 5000", len(list))
 	}
 	if _, ok := j.Find(first[0].ID); ok {
@@ -68,20 +68,20 @@ func TestTheJournalIsBounded(t *testing.T) {
 		e.Error = strings.Repeat("x", 1<<20)
 		j.Add(e)
 	}
-	if list, _ := j.List(journal.Filter{}, "", 1<<20); len(list) > 16 || len(list) < 10 {
+	if list, _, _ := j.List(journal.Filter{}, "", 1<<20); len(list) > 16 || len(list) < 10 {
 		t.Errorf("%d requests of 1 MiB are kept, want as many as 16 MiB hold", len(list))
 	}
 }
 
 func TestARepetitionTellsItsOwnTime(t *testing.T) {
-	j := journal.New()
+	j := journal.New(journal.Options{})
 	e := request("https://a.test/", 200, "hit")
 	e.BytesOut = 9
 	j.Add(e)
 	later := e.Time.Add(time.Hour)
 	j.Again(e, later, 7*time.Microsecond, false)
 	j.Again(e, later, 8*time.Microsecond, true)
-	list, _ := j.List(journal.Filter{}, "", 10)
+	list, _, _ := j.List(journal.Filter{}, "", 10)
 	if len(list) != 3 || list[2].Again || !list[1].Again || list[1].Micros != 7 || !list[1].Time.Equal(later) ||
 		list[1].BytesOut != 9 || list[0].Error != journal.Gone || list[0].BytesOut != 0 {
 		t.Errorf("requests %+v", list)
@@ -94,7 +94,7 @@ func TestARepetitionTellsItsOwnTime(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	j := journal.New()
+	j := journal.New(journal.Options{})
 	entries := []*journal.Entry{
 		request("https://docs.a.test/guide", 200, "hit"), request("https://b.test/Guide", 404, "miss"),
 		request("c.test:443", 200, "tunnel"), request("https://a.test/", 502, "failed"),
@@ -129,7 +129,7 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%q: %v", filter, err)
 			continue
 		}
-		list, _ := j.List(f, "", 10)
+		list, _, _ := j.List(f, "", 10)
 		var got []string
 		for _, url := range urls(list) {
 			got = append(got, fmt.Sprint(slices.IndexFunc(entries, func(e *journal.Entry) bool { return e.URL == url })))
@@ -146,7 +146,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestAWatcherGetsTheLastOnesAndHowManyWereDropped(t *testing.T) {
-	j := journal.New()
+	j := journal.New(journal.Options{})
 	j.Add(request("https://a.test/before", 200, "hit"))
 	from := j.Last()
 	if list, last, dropped := j.After(from, journal.Filter{}, 10); len(list) != 0 || last != from || dropped != 0 {
@@ -184,7 +184,7 @@ func TestAnArchiveIsWhatToolsRead(t *testing.T) {
 	e := request("https://a.test/x?a=1", 302, "miss")
 	e.Asked, e.Answered = "Accept: */*\n", "Location: /y\nContent-Type: text/html\n"
 	var b bytes.Buffer
-	if err := journal.WriteHAR(&b, "v1", []journal.Entry{*e}); err != nil {
+	if err := journal.WriteHAR(&b, "v1", slices.Values([]journal.Entry{*e})); err != nil {
 		t.Fatal(err)
 	}
 	var har struct {
@@ -217,7 +217,7 @@ func TestAnArchiveIsWhatToolsRead(t *testing.T) {
 }
 
 func TestReadersAndWritersDoNotDisturbEachOther(t *testing.T) {
-	j := journal.New()
+	j := journal.New(journal.Options{})
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -227,7 +227,7 @@ func TestReadersAndWritersDoNotDisturbEachOther(t *testing.T) {
 		})
 		wg.Go(func() {
 			for range 20 {
-				list, _ := j.List(journal.Filter{}, "", 100)
+				list, _, _ := j.List(journal.Filter{}, "", 100)
 				for i := range list {
 					if list[i].URL == "" {
 						t.Error("an empty request is listed")
@@ -250,7 +250,7 @@ func BenchmarkTell(b *testing.B) {
 		"Vary": {"Accept"}, "X-Markdown-Tokens": {"812"}, "Via": {"1.1 readthru"}, "Content-Length": {"3024"},
 		"X-Readthru-Source": {"local"}, "X-Readthru-Doc": {"0123456789abcdef"}, "Date": {"Mon, 23 Nov 2026 03:00:00 GMT"},
 	}
-	j := journal.New()
+	j := journal.New(journal.Options{})
 	e := request("https://a.test/docs/page", 200, "hit")
 	now := time.Now()
 	b.Run("again", func(b *testing.B) {

@@ -25,6 +25,6 @@ func (p *Proxy) Repeats() repeat.Stats { return p.repeats.Stats() }
 
 // Recent returns what is told of the last requests, newest first.
 func (p *Proxy) Recent() []journal.Entry {
-	list, _ := p.journal.List(journal.Filter{}, "", 1<<20)
+	list, _, _ := p.journal.List(journal.Filter{}, "", 1<<20)
 	return list
 }

@@ -84,6 +84,9 @@ type Options struct {
 	// earlier one byte for byte. If zero, or without Store, none are. Client must be the cache over Store.
 	Memory int64
 
+	// Journal is told of each request. If nil, the proxy makes one in memory.
+	Journal *journal.Journal
+
 	// Log receives one line per request at level info, and details at level debug. If nil, nothing is logged.
 	Log *slog.Logger
 }
@@ -118,7 +121,10 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new proxy: %w", err)
 	}
-	p := &Proxy{o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), journal: journal.New()}
+	p := &Proxy{o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), journal: o.Journal}
+	if p.journal == nil {
+		p.journal = journal.New(journal.Options{})
+	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

@@ -19,6 +19,9 @@ type requestsData struct {
 	Requests []journal.Entry
 	Next     string // the link to older ones
 	Older    bool   // the page shows older ones
+	Damage   []string
+	Done     string
+	Token    string
 	HAR      string
 	JSONL    string
 }
@@ -26,7 +29,10 @@ type requestsData struct {
 // requests lists requests.
 func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	filter, cursor := r.URL.Query().Get("q"), r.URL.Query().Get("cursor")
-	data := requestsData{Filter: filter, Help: journal.FilterHelp, Older: cursor != ""}
+	data := requestsData{
+		Filter: filter, Help: journal.FilterHelp, Older: cursor != "", Token: d.token,
+		Done: doneTexts[r.URL.Query().Get("done")],
+	}
 	query := url.Values{"q": {filter}}
 	status := http.StatusOK
 	list, err := d.o.Client.Requests(r.Context(), api.RequestQuery{Filter: filter, Cursor: cursor, Limit: perPage})
@@ -37,7 +43,7 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, "/requests", err)
 		return
 	default:
-		data.Requests = list.Requests
+		data.Requests, data.Damage = list.Requests, list.Warnings
 		if list.Next != "" {
 			data.Next = "/requests?" + url.Values{"q": {filter}, "cursor": {list.Next}}.Encode()
 		}
@@ -58,6 +64,14 @@ type requestData struct {
 	Saved int // tokens
 	Bars  []bar
 	Both  map[string][]journal.Field // the fields of both messages, by their headings
+}
+
+// clearRequests forgets all requests.
+func (d *dashboard) clearRequests(w http.ResponseWriter, r *http.Request) error {
+	if err := d.o.Client.ClearRequests(r.Context()); err != nil {
+		return err
+	}
+	return done(w, "/requests", "untold")
 }
 
 // bar is a step of a request in the waterfall. Positions are thousandths of the whole time.

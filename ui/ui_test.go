@@ -45,6 +45,7 @@ type world struct {
 	server *api.Server
 	base   string
 	told   *journal.Journal
+	kept   string // the directory of its files
 	store  *store.Store
 
 	switches atomic.Pointer[api.Switches]
@@ -63,7 +64,8 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{told: journal.New(), store: st, pages: map[string]func(http.ResponseWriter){}}
+	w := &world{store: st, kept: t.TempDir(), pages: map[string]func(http.ResponseWriter){}}
+	w.told = journal.New(journal.Options{Dir: w.kept})
 	origin := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if answer := w.pages[r.URL.Path]; answer != nil {
 			answer(rw)

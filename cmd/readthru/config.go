@@ -106,6 +106,10 @@ type config struct {
 		Write  bool `yaml:"write"`
 		Robots bool `yaml:"robots"`
 	} `yaml:"mcp"`
+	Requests struct {
+		Days    int  `yaml:"days"`
+		MaxSize size `yaml:"max_size"`
+	} `yaml:"requests"`
 	Log struct {
 		Level  string `yaml:"level" oneof:"debug info warn error"`
 		Format string `yaml:"format" oneof:"auto text json"`
@@ -170,6 +174,7 @@ func defaults() *config {
 	c.Cache.MaxSize, c.Cache.Mode = 2<<30, "shared"
 	c.Cache.Memory = 64 << 20
 	c.MCP.Robots = true
+	c.Requests.MaxSize = 256 << 20
 	c.Log.Level, c.Log.Format = "info", "auto"
 	return c
 }

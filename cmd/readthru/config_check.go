@@ -130,6 +130,8 @@ func (s *settings) checkNumbers(bad func(string, error) error) error {
 		{"cache.memory", 0, int64(s.Cache.Memory)},
 		{"llm.max_context", 1, int64(s.LLM.MaxContext)},
 		{"knowledge.passage_chars", 1, int64(s.Knowledge.PassageChars)},
+		{"requests.days", 0, int64(s.Requests.Days)},
+		{"requests.max_size", 2 << 20, int64(s.Requests.MaxSize)},
 		{"crawl.workers", 1, int64(s.Crawl.Workers)},
 		{"render.concurrency", 0, int64(s.Render.Concurrency)},
 		{"markdown_new.daily_limit", 0, int64(s.MarkdownNew.DailyLimit)},

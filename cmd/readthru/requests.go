@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +15,11 @@ import (
 
 func (p *program) requestsCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "requests",
-		Usage:       "list the daemon's last requests: what was done, and why",
-		ArgsUsage:   "[FILTER…]",
-		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept in memory.",
+		Name:      "requests",
+		Usage:     "list the daemon's last requests: what was done, and why",
+		ArgsUsage: "[FILTER…]",
+		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept in memory, and\n" +
+			"with requests.days in the configuration, requests are kept on disk for so many days, too.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "har", Usage: "print an HTTP archive, which browsers and other tools read"},
 			&cli.BoolFlag{Name: "jsonl", Usage: "print each request as a line of JSON, the oldest first"},
@@ -27,23 +29,30 @@ func (p *program) requestsCommand() *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name: "show", Usage: "print all that is told of a request", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
 			Action: p.showRequest,
+		}, {
+			Name: "clear", Usage: "forget all requests, those in memory and those on disk", Action: p.clearRequests,
 		}},
 	}
 }
 
-// askDaemon runs ask with a client of the daemon that must run: what is asked for is in its memory alone.
-func (p *program) askDaemon(c *cli.Context, ask func(*api.Client) error) error {
+// withRequests runs ask with a client of the daemon, or, if none runs, of the requests on disk.
+func (p *program) withRequests(c *cli.Context, ask func(*api.Client) error) error {
 	s, err := p.load()
 	if err != nil {
 		return err
 	}
-	d := findDaemon(c.Context, s.dataDir)
-	if d == nil {
-		return withHint(errors.New("no daemon runs"), "start one with \"readthru serve\"")
+	if _, err := os.Stat(requestsDir(s.dataDir)); err != nil && findDaemon(c.Context, s.dataDir) == nil {
+		return withHint(errors.New("no daemon runs, and no requests are kept on disk"),
+			"start one with \"readthru serve\"; requests.days in the configuration keeps them")
 	}
-	client := api.NewClient(d.Admin, d.Token, agentName)
-	defer client.Close()
-	return ask(client)
+	return p.withClient(c.Context, ask)
+}
+
+func (p *program) clearRequests(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withRequests(c, func(b *api.Client) error { return b.ClearRequests(c.Context) })
 }
 
 func (p *program) listRequests(c *cli.Context) error {
@@ -52,7 +61,7 @@ func (p *program) listRequests(c *cli.Context) error {
 		return err
 	}
 	filter := strings.Join(c.Args().Slice(), " ")
-	return p.askDaemon(c, func(b *api.Client) error {
+	return p.withRequests(c, func(b *api.Client) error {
 		switch {
 		case c.Bool("har"):
 			return b.ExportRequests(c.Context, api.RequestExport{Filter: filter, Format: "har"}, p.out)
@@ -69,11 +78,14 @@ func (p *program) listRequests(c *cli.Context) error {
 		var rows [][]string
 		for _, e := range list.Requests {
 			rows = append(rows, []string{
-				e.ID, e.Time.Local().Format(time.TimeOnly), e.Method, strconv.Itoa(e.Status), e.Outcome,
+				e.ID, e.Time.Local().Format(time.DateTime), e.Method, strconv.Itoa(e.Status), e.Outcome,
 				strconv.FormatInt(e.MS, 10), strconv.FormatInt(e.BytesOut, 10), e.URL,
 			})
 		}
 		p.more(c, list.Next)
+		for _, w := range list.Warnings {
+			p.note("requests on disk: %s", w)
+		}
 		return p.table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "URL"}, rows)
 	})
 }
@@ -83,7 +95,7 @@ func (p *program) showRequest(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.askDaemon(c, func(b *api.Client) error {
+	return p.withRequests(c, func(b *api.Client) error {
 		e, err := b.Request(c.Context, id)
 		if err != nil {
 			return err

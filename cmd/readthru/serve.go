@@ -346,6 +346,7 @@ func (d *daemon) run(ctx context.Context) error {
 	if d.profiles != nil {
 		group.Go(func() error { return d.server.ServeProfiles(ctx, d.profiles) })
 	}
+	group.Go(func() error { return d.core.journal.Run(ctx) })
 	group.Go(func() error { return d.core.sweep(ctx) })
 	group.Go(func() error { return d.core.knowledge.Run(ctx) })
 	group.Go(func() error { return d.server.RunHooks(ctx) })

@@ -146,24 +146,24 @@ type installation struct {
 	yes, dry bool
 }
 
-// journal records the setup of an agent, so that it can be undone.
-type journal struct {
-	Choices setupChoices   `json:"wishes"`
-	Files   []journalEntry `json:"files"`
+// setupRecord records the setup of an agent, so that it can be undone.
+type setupRecord struct {
+	Choices setupChoices  `json:"wishes"`
+	Files   []recordEntry `json:"files"`
 }
 
-type journalEntry struct {
+type recordEntry struct {
 	agents.Record
 	Dirs []string `json:"dirs,omitempty"` // folders created for the file, the innermost first
 }
 
-func (j *journal) entry(path string) journalEntry {
+func (j *setupRecord) entry(path string) recordEntry {
 	for _, e := range j.Files {
 		if e.Path == path {
 			return e
 		}
 	}
-	return journalEntry{}
+	return recordEntry{}
 }
 
 // change is a change to one file.
@@ -171,7 +171,7 @@ type change struct {
 	file   *agents.File
 	state  fileState
 	edit   agents.Edit
-	record journalEntry
+	record recordEntry
 }
 
 func (c change) changes() bool { return c.edit.Gone || !slices.Equal(c.edit.Text, c.state.text) }
@@ -198,7 +198,7 @@ func (in *installation) install(ctx context.Context, w setupChoices) error {
 	if done, err := in.carryOut(changes, notes); !done || err != nil {
 		return err
 	}
-	j = journal{Choices: w}
+	j = setupRecord{Choices: w}
 	for _, c := range changes {
 		if c.edit.Record.Sum != "" {
 			j.Files = append(j.Files, c.record)
@@ -267,7 +267,7 @@ func (in *installation) remove(ctx context.Context) error {
 }
 
 // plan returns the change to each file. Files of an earlier setup that this one does not use are restored.
-func (in *installation) plan(files []*agents.File, j journal) (changes []change, err error) {
+func (in *installation) plan(files []*agents.File, j setupRecord) (changes []change, err error) {
 	for _, f := range files {
 		entry := j.entry(f.Path)
 		state, err := readFile(f.Path)
@@ -297,7 +297,7 @@ func (in *installation) plan(files []*agents.File, j journal) (changes []change,
 }
 
 // leftOver returns the files of a journal that are not among files.
-func leftOver(files []*agents.File, j journal) (list []*agents.File) {
+func leftOver(files []*agents.File, j setupRecord) (list []*agents.File) {
 	for _, e := range j.Files {
 		if !slices.ContainsFunc(files, func(f *agents.File) bool { return f.Path == e.Path }) {
 			list = append(list, e.File())
@@ -482,7 +482,7 @@ func (in *installation) journalFile() string {
 }
 
 // journal reads the record of an earlier setup.
-func (in *installation) journal() (j journal, err error) {
+func (in *installation) journal() (j setupRecord, err error) {
 	text, err := os.ReadFile(in.journalFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return j, nil
@@ -498,7 +498,7 @@ func (in *installation) journal() (j journal, err error) {
 }
 
 // keep writes the record of a setup.
-func (in *installation) keep(j journal) error {
+func (in *installation) keep(j setupRecord) error {
 	text, err := json.MarshalIndent(j, "", "  ")
 	if err == nil {
 		err = makeDataDir(in.settings.dataDir)

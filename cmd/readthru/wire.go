@@ -25,6 +25,7 @@ import (
 	"readthru/fetch"
 	"readthru/firecrawl"
 	"readthru/github"
+	"readthru/journal"
 	"readthru/knowledge"
 	"readthru/llm"
 	"readthru/mcp"
@@ -55,7 +56,8 @@ type core struct {
 	symbols   *symbols.Engine
 	knowledge *knowledge.Knowledge
 
-	times *api.WorkTimes
+	times   *api.WorkTimes
+	journal *journal.Journal
 
 	chat, embeddings *llm.Client        // nil: none
 	searxng          *firecrawl.SearXNG // nil: none
@@ -102,6 +104,10 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
+	c.journal = journal.New(journal.Options{
+		Dir: requestsDir(dir), Days: s.Requests.Days, MaxSize: int64(s.Requests.MaxSize),
+		Full: func() bool { return c.store.Health().State != "ok" }, Log: log,
+	})
 	partition, err := partitionKey(dir, log)
 	if err != nil {
 		_ = c.store.Close() // the first error is returned
@@ -167,9 +173,13 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 // blocked reports whether a host is on the list of blocked domains.
 func (c *core) blocked(host string) bool { return page.Blocked(host, c.now.Load().BlockedDomains) }
 
+// requestsDir is the directory of a data directory in which requests are kept.
+func requestsDir(dataDir string) string { return filepath.Join(dataDir, "requests") }
+
 // Close closes the parts in the reverse order of opening, all of them, and returns the first error.
 func (c *core) Close() error {
 	var err error
+	c.journal.Close()
 	if c.knowledge != nil {
 		err = c.knowledge.Close()
 	}
@@ -226,6 +236,7 @@ func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, er
 	o := c.proxyOptions(c.settings)
 	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
 	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, int64(c.settings.Cache.Memory)
+	o.Journal = c.journal
 	if c.settings.source["cache.memory"] == "default" {
 		o.Memory = c.memory.answers
 	}
@@ -279,6 +290,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
 		},
 	}
+	o.Journal = c.journal
 	o.Expired, o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.cache.Expired, c.fresh, c.explain,
 		c.knowledge, c.crawlService, c.dir, c.summaries()
 	o.Firecrawl = firecrawl.New(firecrawl.Options{
@@ -312,7 +324,6 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 				Errors: n.Errors,
 			}
 		}
-		o.Journal = running.Journal()
 		o.SessionProxies = sessionProxies{c, running}
 		o.Session = func(name string) api.SessionStats { return sessionStats(running.Session(name)) }
 		o.Sessions = func() (list []api.SessionStats) {
