@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows fmt bench faults ways mcp-conformance openapi agents agents-latest pictures search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint workflows fmt bench faults ways mcp-conformance openapi agents agents-latest reads pictures search-corpus dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -86,6 +86,12 @@ agents: ## the agents themselves, from npm, led by a scripted model through read
 
 agents-latest: ## the same with their newest versions, which the list of versions then names
 	sh .ci/agents latest && $(MAKE) --no-print-directory agents
+
+reads: ## what models read of a hundred pages (or PAGES=n), with readthru, without it, and with others' fetch servers: CORPUS=dir
+	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "reads: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
+	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules e2e/agents/servers)" && \
+	export READTHRU_AGENTS READTHRU_SERVERS && \
+	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_PAGES="$(PAGES)" go test -count=1 -v -timeout 3h -run TestWhatModelsRead ./e2e/agents
 
 pictures: ## the README's pictures of the dashboard, of agents that read a small web of ours
 	READTHRU_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run TestPicturesOfTheReadme ./e2e

@@ -109,10 +109,37 @@ type machine struct {
 	host     string // the address at which readthru listens
 	env      []string
 	web      string     // its address for plain HTTP
+	secure   string     // and for HTTPS
 	requests func() int // how often it was asked for the page
 }
 
+// newMachine returns a machine whose web has the page.
 func newMachine(t *testing.T) *machine {
+	t.Helper()
+	var mu sync.Mutex
+	asked := 0
+	m := newMachineOn(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/guide" { // an agent's own host
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mu.Lock()
+		asked++
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=600")
+		_, _ = w.Write([]byte(pageHTML))
+	}))
+	m.requests = func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return asked
+	}
+	return m
+}
+
+// newMachineOn returns a machine with a web.
+func newMachineOn(t *testing.T, handler http.Handler) *machine {
 	t.Helper()
 	m := &machine{t: t, home: t.TempDir(), work: t.TempDir()}
 	// No client of another test gets a port of an address that is not 127.0.0.1.
@@ -121,33 +148,12 @@ func newMachine(t *testing.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	asked := 0
-	m.requests = func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		return asked
-	}
-	web, err := webtest.Serve(t.Context(), webtest.Config{
-		Certificate: authority.LeafFor,
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/guide" { // an agent's own host
-				w.WriteHeader(http.StatusNotFound)
-				return
-			}
-			mu.Lock()
-			asked++
-			mu.Unlock()
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			w.Header().Set("Cache-Control", "max-age=600")
-			_, _ = w.Write([]byte(pageHTML))
-		}),
-	})
+	web, err := webtest.Serve(t.Context(), webtest.Config{Certificate: authority.LeafFor, Handler: handler})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(web.Close)
-	m.web = web.HTTP
+	m.web, m.secure = web.HTTP, web.HTTPS
 	m.write("web.pem", string(authority.Root))
 	m.write(".config/readthru/config.yaml", fmt.Sprintf(`
 proxy: {listen: %q}

@@ -29,7 +29,13 @@ type model struct {
 	mu      sync.Mutex
 	offered []string // names of tools
 	results []string // what the tools answered, in order of the calls
-	aside   []string // requests without tools, as they came
+	aside   []aside  // requests without tools, as they came
+}
+
+// An aside is a request without tools, and the number of the call during which it came.
+type aside struct {
+	during int
+	body   string
 }
 
 const (
@@ -114,12 +120,12 @@ func (m *model) next(t turn, body string) (*call, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(t.tools) == 0 {
-		m.aside = append(m.aside, body)
+		m.aside = append(m.aside, aside{len(m.results), body})
 		return nil, summary
 	}
 	m.offered = t.tools
 	if len(t.results) > len(m.results) {
-		m.results = t.results
+		m.results = append(m.results, t.results[len(m.results):]...) // an agent may shorten earlier ones
 	}
 	if len(t.results) >= len(m.script) {
 		return nil, done
@@ -150,7 +156,27 @@ func (m *model) result(t *testing.T, n int) string {
 func (m *model) besides() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return strings.Join(m.aside, "\n")
+	var all []string
+	for _, a := range m.aside {
+		all = append(all, a.body)
+	}
+	return strings.Join(all, "\n")
+}
+
+// beside returns the messages that the model was asked without tools during the nth call.
+func (m *model) beside(n int) (text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.aside {
+		var asked messages
+		if a.during != n || json.Unmarshal([]byte(a.body), &asked) != nil {
+			continue
+		}
+		for _, message := range asked.Messages {
+			text += texts(message.Content)
+		}
+	}
+	return text
 }
 
 // An event is a part of an answer that is streamed. whole, of the last one, is the same answer in one piece.
