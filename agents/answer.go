@@ -63,6 +63,10 @@ func (a Answer) claude(agent Agent, e *Event) map[string]any {
 		if a.Deny != "" {
 			specific = members("hookEventName", "PreToolUse", "permissionDecision", "deny", "permissionDecisionReason", a.Deny)
 		}
+	case Start:
+		if a.Context != "" {
+			specific = members("hookEventName", "SessionStart", "additionalContext", a.Context)
+		}
 	case Prompt:
 		if a.Context != "" && agent != VSCode { // VS Code takes no context here
 			specific = members("hookEventName", "UserPromptSubmit", "additionalContext", a.Context)
@@ -89,6 +93,10 @@ func (a Answer) gemini(e *Event) map[string]any {
 	case Before:
 		if a.Deny != "" {
 			out["decision"], out["reason"] = "deny", a.Deny
+		}
+	case Start:
+		if a.Context != "" {
+			specific = members("hookEventName", "SessionStart", "additionalContext", a.Context)
 		}
 	case Prompt:
 		if a.Context != "" {

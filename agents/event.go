@@ -17,10 +17,11 @@ const (
 	After  Stage = iota // a tool has answered
 	Before              // a tool is about to run
 	Prompt              // the user has sent a message
+	Start               // a session begins
 )
 
-// Event is an event that an agent reports to a hook: a tool for web pages or documentation runs or has run, or the user
-// has sent a message.
+// Event is an event that an agent reports to a hook: a tool for web pages or documentation runs or has run, the user
+// has sent a message, or a session begins.
 type Event struct {
 	Stage   Stage
 	Tool    string   // the agent's name of the tool; empty for a prompt
@@ -55,6 +56,7 @@ var (
 var stages = map[string]Stage{
 	"posttooluse": After, "aftertool": After, "aftermcpexecution": After, "toolexecuteafter": After,
 	"pretooluse": Before, "beforetool": Before, "beforemcpexecution": Before, "toolexecutebefore": Before,
+	"sessionstart":     Start,
 	"userpromptsubmit": Prompt, "userpromptsubmitted": Prompt, "beforesubmitprompt": Prompt, "beforeagent": Prompt,
 }
 
@@ -79,6 +81,9 @@ func Parse(text []byte) (*Event, bool) {
 	e.Stage = stage
 	if stage == Prompt && ok {
 		return e, e.readPrompt(str(pick(parts, promptNames)))
+	}
+	if stage == Start {
+		return e, true
 	}
 	e.Tool = str(pick(parts, toolNames))
 	e.response = pick(parts, responseNames)

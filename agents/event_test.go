@@ -66,7 +66,9 @@ func told(agent agents.Agent, text []byte) string {
 		return "silent\n"
 	}
 	var b strings.Builder
-	stage := map[agents.Stage]string{agents.After: "after", agents.Before: "before", agents.Prompt: "prompt"}[e.Stage]
+	stage := map[agents.Stage]string{
+		agents.After: "after", agents.Before: "before", agents.Prompt: "prompt", agents.Start: "start",
+	}[e.Stage]
 	fmt.Fprintf(&b, "%s %s\nsession: %s\n", stage, e.Tool, e.Session)
 	for _, u := range e.URLs {
 		fmt.Fprintf(&b, "url: %s\n", u)
@@ -121,7 +123,7 @@ func TestHostileEventsAreIgnored(t *testing.T) {
 		"a text":              `"WebFetch"`,
 		"no JSON":             "tool_name=WebFetch",
 		"no tool":             `{"hook_event_name":"PostToolUse","tool_input":{"url":"https://a.test/"}}`,
-		"another event":       `{"hook_event_name":"SessionStart","tool_name":"WebFetch","tool_input":{"url":"https://a.test/"}}`,
+		"another event":       `{"hook_event_name":"SessionEnd","tool_name":"WebFetch","tool_input":{"url":"https://a.test/"}}`,
 		"tool is a number":    `{"tool_name":5,"tool_input":{"url":"https://a.test/"}}`,
 		"input is a list":     `{"tool_name":"WebFetch","tool_input":["https://a.test/"]}`,
 		"url is a number":     `{"tool_name":"WebFetch","tool_input":{"url":7}}`,

@@ -130,6 +130,17 @@ func TestSettingsLookAsIfWrittenByHand(t *testing.T) {
           }
         ]
       }
+    ],
+    "SessionStart": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "/usr/local/bin/readthru hook claude",
+            "timeout": 10
+          }
+        ]
+      }
     ]
   },
   "env": {
@@ -153,6 +164,17 @@ func TestSettingsLookAsIfWrittenByHand(t *testing.T) {
 			},
 			{
 				"matcher": "mcp__.*context7.*__(query-docs|get-library-docs)",
+				"hooks": [
+					{
+						"type": "command",
+						"command": "/usr/local/bin/readthru hook claude",
+						"timeout": 10
+					}
+				]
+			}
+		],
+		"SessionStart": [
+			{
 				"hooks": [
 					{
 						"type": "command",
@@ -219,7 +241,7 @@ func TestNewChoiceReplacesTheOldOne(t *testing.T) {
 		next, err := g.Setup(e.Text, rec)
 		text := string(next.Text)
 		if err != nil || strings.Contains(text, "/usr/local/bin") ||
-			strings.Count(text, `"'/opt/read thru/readthru' hook claude`) != 3 ||
+			strings.Count(text, `"'/opt/read thru/readthru' hook claude`) != 4 ||
 			!strings.Contains(text, "--verbatim --data-dir /d") {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}

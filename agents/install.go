@@ -127,6 +127,7 @@ func claudeHooks(line func(flags ...string) string, c Choice) (list []Want) {
 	if c.Prefetch {
 		add("UserPromptSubmit", "")
 	}
+	add("SessionStart", "")
 	return list
 }
 
@@ -208,6 +209,7 @@ func geminiFiles(dir, os string, c Choice) []*File {
 	if c.Prefetch {
 		add("BeforeAgent", "")
 	}
+	add("SessionStart", "")
 	wants = append(wants, Want{Path: []string{"mcpServers", "readthru"}, Value: c.server("")})
 	return withText([]*File{{Path: filepath.Join(dir, "settings.json"), About: "hooks and tool server", Wants: wants}},
 		filepath.Join(dir, "GEMINI.md"), c)

@@ -24,8 +24,8 @@ func openCodePlugin(c Choice) string {
 	}
 	before := ""
 	if c.Instead {
-		before = "\n    const answer = await tell({ event: \"tool.execute.before\", tool: input.tool, args: output.args, " +
-			"sessionID: input.sessionID })\n    if (answer.deny) throw new Error(answer.deny)"
+		before = "\n      const answer = await tell({ event: \"tool.execute.before\", tool: input.tool, args: output.args, " +
+			"sessionID: input.sessionID })\n      if (answer.deny) throw new Error(answer.deny)"
 	}
 	return strings.NewReplacer("COMMAND", render(command, "", "", "\n", false), "BEFORE",
 		before).Replace(`// Written by "readthru setup opencode". "readthru setup --remove opencode" removes it.
@@ -58,20 +58,27 @@ const watched = (tool) => tool === "webfetch" || /context7.*(query-docs|get-libr
 
 const calls = new Map() // arguments by call, for releases that pass them only before the call
 
-export const Readthru = async () => ({
-  "tool.execute.before": async (input, output) => {
-    if (!watched(input.tool)) return
-    if (calls.size > 100) calls.clear()
-    calls.set(input.callID, output.args)BEFORE
-  },
-  "tool.execute.after": async (input, output) => {
-    if (!watched(input.tool)) return
-    const args = input.args ?? calls.get(input.callID)
-    calls.delete(input.callID)
-    const event = { event: "tool.execute.after", tool: input.tool, args, sessionID: input.sessionID, output: output.output ?? output.content }
-    const answer = await tell(event)
-    if (answer.output && typeof output.output === "string") output.output = answer.output
-  },
-})
+export const Readthru = async () => {
+  const started = tell({ event: "session.start" }) // only the first message waits for it
+  return {
+    "experimental.chat.system.transform": async (_, output) => {
+      const { context } = await started
+      if (context) output.system.push(context)
+    },
+    "tool.execute.before": async (input, output) => {
+      if (!watched(input.tool)) return
+      if (calls.size > 100) calls.clear()
+      calls.set(input.callID, output.args)BEFORE
+    },
+    "tool.execute.after": async (input, output) => {
+      if (!watched(input.tool)) return
+      const args = input.args ?? calls.get(input.callID)
+      calls.delete(input.callID)
+      const event = { event: "tool.execute.after", tool: input.tool, args, sessionID: input.sessionID, output: output.output ?? output.content }
+      const answer = await tell(event)
+      if (answer.output && typeof output.output === "string") output.output = answer.output
+    },
+  }
+}
 `)
 }

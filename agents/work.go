@@ -12,9 +12,9 @@ type Work struct {
 	Session string `json:"session,omitempty"`
 }
 
-// Work returns the tasks that an event leaves. An event before a tool runs leaves none.
+// Work returns the tasks that an event leaves. An event before a tool runs, and the start of a session, leave none.
 func (e *Event) Work(agent Agent) (list []Work) {
-	if e.Stage == Before {
+	if e.Stage == Before || e.Stage == Start {
 		return nil
 	}
 	if e.Library != nil {

@@ -87,6 +87,9 @@ func agentNames() string {
 }
 
 func (s *Server) hookAnswer(ctx context.Context, h HookEvent, agent agents.Agent, e *agents.Event) agents.Answer {
+	if e.Stage == agents.Start {
+		return agents.Answer{} // the command answers it
+	}
 	if e.Stage == agents.Before {
 		return s.insteadOfTool(ctx, h, agent, e)
 	}

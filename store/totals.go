@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"readthru/page"
 )
@@ -25,6 +26,20 @@ func (s *Store) Totals() Totals {
 		Responses: t.Responses, ResponseBytes: t.Bytes, MarkdownTokens: t.MarkdownTokens, HTMLTokens: t.HTMLTokens,
 		QueuedJobs: s.queuedJobs(t),
 	}
+}
+
+// PagesByHost returns how many pages of each host are stored. It reads the keys of all.
+func (s *Store) PagesByHost() map[string]int {
+	s.settle()
+	hosts := map[string]int{}
+	prefix := "hp/"
+	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+		if host, _, ok := strings.Cut(key[len(prefix):], "/"); ok {
+			hosts[host]++
+		}
+		return true
+	})
+	return hosts
 }
 
 // totals is what z/totals holds. The writer commits the changes of a batch in the batch's own transaction, so that

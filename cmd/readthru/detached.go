@@ -101,6 +101,29 @@ func startShared(ctx context.Context, s *settings, listening func()) (*daemonInf
 	}
 }
 
+// beginShared starts a daemon as startShared does, but does not wait longer than until it listens. It returns where its
+// proxy does, or "" if another daemon is starting. It calls meanwhile while the process of the daemon starts.
+func beginShared(s *settings, meanwhile func()) (proxy string, err error) {
+	if err := makeDataDir(s.dataDir); err != nil {
+		return "", err
+	}
+	child, err := spawnDaemon(s)
+	meanwhile()
+	if err != nil {
+		return "", err
+	}
+	defer child.leave()
+	_ = child.told.SetReadDeadline(time.Now().Add(listenTime)) // a pipe has deadlines, except on Windows
+	said, err := child.next()
+	if err != nil {
+		return "", err
+	}
+	if said.Daemon != nil {
+		return said.Daemon.Proxy, nil
+	}
+	return said.Listening, nil
+}
+
 // A spawned daemon is a process of "readthru serve --detached".
 type spawned struct {
 	settings *settings
@@ -147,7 +170,10 @@ func spawnDaemon(s *settings) (*spawned, error) {
 
 // next returns what the daemon tells next. That it could not start is an error.
 func (d *spawned) next() (*started, error) {
-	line, _ := d.lines.ReadBytes('\n')
+	line, err := d.lines.ReadBytes('\n')
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, fmt.Errorf("start a daemon: it does not listen yet: %w", err)
+	}
 	said := new(started)
 	if json.Unmarshal(line, said) != nil {
 		return nil, withHint(fmt.Errorf("start a daemon: it ended before it answered: %w", cmp.Or(d.process.Wait(),
@@ -295,6 +321,9 @@ func (p *program) stopCommand() *cli.Command {
 			type result struct {
 				Stopped bool `json:"stopped"`
 				PID     int  `json:"pid,omitempty"`
+			}
+			if unlock, err := lockStart(c.Context, s.dataDir, func() {}); err == nil { // one that starts can be found then
+				unlock()
 			}
 			d := findDaemon(c.Context, s.dataDir)
 			if d == nil {

@@ -74,6 +74,9 @@ func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 	}
 	ctx, cancel := context.WithTimeout(ctx, hookDeadline+h.Wait)
 	defer cancel()
+	if e.Stage == agents.Start {
+		return p.sessionStart(ctx, agents.Agent(h.Agent)).Encode(agents.Agent(h.Agent), e, true)
+	}
 	if d := findDaemon(ctx, dir); d != nil {
 		client := api.NewClient(d.Admin, d.Token, agentName)
 		defer client.Close()

@@ -348,6 +348,7 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	group.Go(func() error { return d.core.journal.Run(ctx) })
 	group.Go(func() error { return d.core.sweep(ctx) })
+	group.Go(func() error { return d.core.countKept(ctx) })
 	group.Go(func() error { return d.core.knowledge.Run(ctx) })
 	group.Go(func() error { return d.server.RunHooks(ctx) })
 	group.Go(func() error { return d.server.Sample(ctx) })

@@ -66,6 +66,9 @@ type core struct {
 	listening atomic.Pointer[[]netip.AddrPort]
 
 	logEnd *logEnd // nil: it is not kept
+
+	keptMutex sync.Mutex
+	kept      int64 // pages, as the file of keptPages has it
 }
 
 // elsewhere is the remedy for an unusable data directory.
@@ -117,7 +120,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		_ = c.store.Close() // the first error is returned
 		return nil, err
 	}
-	c.partition = partition
+	c.partition, c.kept = partition, readKept(dir).Pages
 	c.cache = cache.New(c.cacheOptions(s))
 	c.browser = render.New(render.Options{
 		Sockets: fetch.PageClient(c.transport, c.blocked),
@@ -184,6 +187,7 @@ func (c *core) Close() error {
 		err = c.knowledge.Close()
 	}
 	err = errors.Join(err, c.fetcher.Close(), c.symbols.Close(), c.browser.Close(), c.cache.Close())
+	c.mustWriteKept()
 	c.transport.CloseIdleConnections()
 	return errors.Join(err, c.store.Close())
 }

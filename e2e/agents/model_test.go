@@ -29,6 +29,7 @@ type model struct {
 	mu      sync.Mutex
 	offered []string // names of tools
 	results []string // what the tools answered, in order of the calls
+	first   string   // the first request with tools, as it came
 	aside   []aside  // requests without tools, as they came
 }
 
@@ -123,6 +124,9 @@ func (m *model) next(t turn, body string) (*call, string) {
 		m.aside = append(m.aside, aside{len(m.results), body})
 		return nil, summary
 	}
+	if m.first == "" {
+		m.first = body
+	}
 	m.offered = t.tools
 	if len(t.results) > len(m.results) {
 		m.results = append(m.results, t.results[len(m.results):]...) // an agent may shorten earlier ones
@@ -150,6 +154,13 @@ func (m *model) result(t *testing.T, n int) string {
 		t.Fatalf("the model was told %d results, want that of %s; tools: %s", len(m.results), m.script[n].tool, m.offered)
 	}
 	return m.results[n]
+}
+
+// begins returns the first request.
+func (m *model) begins() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.first
 }
 
 // besides returns what the model was asked without tools.

@@ -1,6 +1,8 @@
 package agents_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -107,6 +109,9 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 	}
 	m.readthru(args...)
 	m.readthru("fetch", pageURL)
+	if err := os.WriteFile(filepath.Join(m.work, "README.md"), []byte("See <"+pageURL+">.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for !strings.Contains(m.readthru("search", "widgets serial numbers"), pageURL) { // it is indexed in the background
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -116,6 +121,9 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 		wantPage(t, "curl", got)
 	} else if !strings.Contains(got, inHTML) {
 		t.Errorf("curl: the model was told %q, want the page as it is", got)
+	}
+	if got := leader.begins(); !strings.Contains(got, "readthru: 1 page kept, 1 from this project") {
+		t.Errorf("at its start the model was told %q, want how many pages are kept", got)
 	}
 	wantPage(t, "our fetch", leader.result(t, 1))
 	if got := leader.result(t, 2); !strings.Contains(got, "serial numbers") || !strings.Contains(got, "/guide") {

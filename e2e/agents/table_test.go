@@ -62,7 +62,10 @@ wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 `, model))
 		},
-		args:  []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", message},
+		args: []string{
+			"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
+			message,
+		},
 		env:   func(string) []string { return []string{"SCRIPTED_KEY=none"} },
 		shell: func(line string) call { return call{"exec_command", object{"cmd": line}} },
 		tools: "mcp__readthru", proxied: true,

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+
+	"readthru/agents"
+)
+
+// sessionStart answers the event of a session that begins: it tells the agent how many pages are kept. If no daemon
+// runs it starts one and waits until that listens, not until it answers. Whoever connects to the daemon meanwhile waits.
+func (p *program) sessionStart(ctx context.Context, agent agents.Agent) (a agents.Answer) {
+	s, err := p.load()
+	if err != nil {
+		return a
+	}
+	count := func() {
+		dir, _ := os.Getwd() // without one there is no project
+		a.Context = readKept(s.dataDir).line(projectHosts(dir))
+	}
+	var proxy string
+	if d := findDaemon(ctx, s.dataDir); d != nil {
+		proxy = d.Proxy
+		count()
+	} else if proxy, err = beginShared(s, count); err != nil {
+		a.Message = "readthru: " + err.Error()
+		if hint := hintOf(err); hint != "" {
+			a.Message += "; " + hint
+		}
+	}
+	points := (&installation{settings: s, agent: agent}).pointsAt()
+	if points != "" && proxy != "" && !sameAddress(points, proxy) {
+		a.Message = fmt.Sprintf("readthru: another program has %s, to which the settings of %s send web requests. End that "+
+			"program and run \"readthru stop\", or choose another address with \"readthru config set proxy.listen\", and run "+
+			"\"readthru setup %s\" again", points, agent.Title(), agent)
+		a.Context = "readthru: web requests of this session would reach another program at " + points + ", not readthru. " +
+			"Do not read the web until the user has run \"readthru doctor\"."
+		if s.redirect(os.Getenv("CLAUDE_ENV_FILE"), proxy) == nil {
+			a.Context = "readthru: your web fetch tool would reach another program at " + points + ", not readthru. Read " +
+				"the web by curl or by readthru's tools until the user has run \"readthru doctor\"."
+		}
+	}
+	return a
+}
+
+// redirect has the shell of a session of Claude Code, whose file of variables this is, use a proxy at another address.
+func (s *settings) redirect(file, proxy string) error {
+	if file == "" {
+		return os.ErrNotExist
+	}
+	authority, err := openAuthority(s)
+	if err != nil {
+		return err
+	}
+	e, err := newClientEnv(s, authority, proxy, "")
+	if err != nil {
+		return err
+	}
+	text, err := export("sh", e.variables())
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// pointsAt returns the address of the proxy that setup wrote into the agent's settings, or "" if it wrote none.
+func (in *installation) pointsAt() string {
+	j, err := in.journal()
+	if err != nil {
+		return ""
+	}
+	for _, file := range j.Files {
+		for _, w := range file.Wants {
+			value, ok := w.Value.(string)
+			if !ok || w.Path[len(w.Path)-1] != "HTTPS_PROXY" {
+				continue
+			}
+			if u, err := url.Parse(value); err == nil {
+				return u.Host
+			}
+		}
+	}
+	return ""
+}
+
+// sameAddress reports whether settings that point at an address reach a listener at another. A name, and the address of
+// all interfaces, stand for any.
+func sameAddress(points, at string) bool {
+	host, port, errX := net.SplitHostPort(points)
+	to, toPort, errY := net.SplitHostPort(at)
+	if errX != nil || errY != nil || port != toPort {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == to || ip == nil || ip.IsUnspecified()
+}
