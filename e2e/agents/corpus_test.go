@@ -213,7 +213,7 @@ func letters(text string) string {
 	}, html.UnescapeString(markup.ReplaceAllString(text, "")))
 }
 
-// What models read of pages of a corpus, a hundred unless READTHRU_PAGES says another number: without readthru, with it,
+// What models read of a hundred pages of a corpus, or as many as READTHRU_PAGES says: without readthru, with it,
 // and with a fetch server of others in its place. This measures; it fails if an agent does not do what its model says.
 func TestWhatModelsRead(t *testing.T) {
 	dir, servers := os.Getenv("READTHRU_CORPUS"), os.Getenv("READTHRU_SERVERS")
@@ -315,8 +315,11 @@ func (m *machine) read(a agent, with bool, servers string, ways []way, pages []s
 	} else {
 		m.withoutReadthru(a, servers)
 	}
-	if a.name == "gemini" { // else Google reads the page
-		m.change(".gemini/settings.json", func(settings object) { settings["experimental"] = object{"directWebFetch": true} })
+	if a.name == "gemini" {
+		m.change(".gemini/settings.json", func(settings object) {
+			settings["experimental"] = object{"directWebFetch": true} // else Google reads the page
+			settings["model"] = object{"disableLoopDetection": true}  // which asks the model, and asks again
+		})
 	}
 	m.run(a, leader, before...)
 	told := map[string][]string{}
