@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows fmt bench faults ways mcp-conformance openapi agents agents-latest reads pictures search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads pictures search-corpus dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -53,12 +53,15 @@ lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
 	$(TOOL) golangci-lint run
-	$(MAKE) --no-print-directory workflows
+	$(MAKE) --no-print-directory workflows examples
 	@dead=$$($(TOOL) deadcode -test ./... | grep -v -e 'bench/ways/inside/' -e 'func: Example'); \
 	test -z "$$dead" || { echo "$$dead"; exit 1; } # bench/ways compiles inside into the program; an example without output is only compiled
 
 workflows: ## what GitHub runs of .github/workflows, by actionlint
 	go tool -modfile=tools/ci.mod actionlint -shellcheck= -pyflakes=
+
+examples: ## contrib's files for Compose and Kubernetes, as their programs read them
+	go run -C contrib/check . ../compose ../kubernetes
 
 check: lint test ## what a change must pass before it is published
 
