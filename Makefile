@@ -52,6 +52,7 @@ corpora: ## the tests that hold of our own small corpora, over larger ones: PAGE
 lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
+	go -C bench/search vet ./... # a module of its own: the root's modules that it needs are in its go.sum, too
 	$(TOOL) golangci-lint run
 	$(MAKE) --no-print-directory workflows examples
 	@dead=$$($(TOOL) deadcode -test ./... | grep -v -e 'bench/ways/inside/' -e 'func: Example'); \
