@@ -18,7 +18,7 @@ import (
 func TestPluginHasTheHooksThatSetupInstalls(t *testing.T) {
 	dir := filepath.Join("..", "plugin")
 	name := filepath.Join(dir, "hooks", "hooks.json")
-	want := agents.PluginHooks("${CLAUDE_PLUGIN_ROOT}/hooks/run.sh")
+	want := agents.PluginHooks(`"${CLAUDE_PLUGIN_ROOT}/hooks/run.sh"`)
 	if *update {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestPluginHasTheHooksThatSetupInstalls(t *testing.T) {
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Errorf("%s (-want +got)\n%s", name, d)
 	}
-	for _, name := range []string{".mcp.json", ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"} {
+	for _, name := range []string{".mcp.json", ".claude-plugin/plugin.json", "../.claude-plugin/marketplace.json"} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !json.Valid(text) {
 			t.Errorf("%s: %v, or no JSON", name, err)
 		}
