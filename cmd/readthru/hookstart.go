@@ -34,7 +34,7 @@ func (p *program) sessionStart(ctx context.Context, agent agents.Agent) (a agent
 	points := (&installation{settings: s, agent: agent}).pointsAt()
 	if points != "" && proxy != "" && !sameAddress(points, proxy) {
 		a.Message = fmt.Sprintf("readthru: another program has %s, to which the settings of %s send web requests. End that "+
-			"program and run \"readthru stop\", or choose another address with \"readthru config set proxy.listen\", and run "+
+			"program and run \"readthru stop\", or set proxy.listen in the configuration to another address, and run "+
 			"\"readthru setup %s\" again", points, agent.Title(), agent)
 		a.Context = "readthru: web requests of this session would reach another program at " + points + ", not readthru. " +
 			"Do not read the web until the user has run \"readthru doctor\"."

@@ -19,11 +19,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/urfave/cli/v2"
 
 	"readthru/agents"
+	"readthru/service"
 )
 
 func (p *program) setupCommand() *cli.Command {
@@ -414,6 +416,9 @@ func (in *installation) choice(ctx context.Context, w setupChoices,
 	}
 	e.direct = cmp.Or(os.Getenv("no_proxy"), os.Getenv("NO_PROXY"))
 	if makeFiles {
+		if err := in.checkPort(ctx, proxy); err != nil {
+			return c, nil, err
+		}
 		if err := makeDataDir(s.dataDir); err != nil {
 			return c, nil, err
 		}
@@ -427,6 +432,28 @@ func (in *installation) choice(ctx context.Context, w setupChoices,
 	}
 	c.Env = in.variables(e)
 	return c, nil, nil
+}
+
+// checkPort returns an error if another program, or another user's daemon, has the address to which the agent's requests
+// would go.
+func (in *installation) checkPort(ctx context.Context, proxy string) error {
+	s := in.settings
+	if unlock, err := lockStart(ctx, s.dataDir, func() {}); err == nil { // one that starts can be found then
+		unlock()
+	}
+	if d := findDaemon(ctx, s.dataDir); d != nil && sameAddress(proxy, d.Proxy) {
+		return nil
+	}
+	l, err := listen(ctx, proxy, false)
+	if err == nil {
+		return l.Close()
+	}
+	if m, merr := serviceManager(s); merr == nil && service.Installed(m) || !errors.Is(err, syscall.EADDRINUSE) {
+		return nil // the system listens for the service; what else is wrong with an address, its daemon tells
+	}
+	return withHint(fmt.Errorf("set up %s: another program or user has %s, where the agent's web requests would go",
+		in.agent.Title(), proxy), "end that program, or set proxy.listen in the configuration to another address; "+
+		"--no-proxy leaves the agent's web requests as they are")
 }
 
 func (in *installation) variables(e clientEnv) (list []agents.Variable) {
