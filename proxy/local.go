@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	_ "embed" // of the page
 	"encoding/pem"
 	"fmt"
 	"html/template"
@@ -186,7 +187,7 @@ func (x *exchange) serveLocal() {
 	case "/", "":
 		var b strings.Builder
 		if err := localPage.Execute(&b, localFacts{
-			Proxy: x.ourAddr(), Admin: x.p.o.AdminURL,
+			Proxy: x.ourAddr(), Admin: x.p.o.AdminURL, Secure: x.r.URL.Scheme == "https",
 		}); err != nil {
 			panic("proxy: the page of readthru.local: " + err.Error())
 		}
@@ -232,33 +233,13 @@ func AutoConfig(addr string) string {
 `
 }
 
-type localFacts struct{ Proxy, Admin string }
+// localFacts are what the page of readthru.local says. Secure: it was asked for over https.
+type localFacts struct {
+	Proxy, Admin string
+	Secure       bool
+}
 
-var localPage = template.Must(template.New("local").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>readthru</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}code,pre{background:#8881;padding:.1em .3em;border-radius:4px}pre{padding:.7em;overflow:auto}</style>
-</head><body>
-<h1>readthru</h1>
-<p>The proxy at <code>{{.Proxy}}</code> works. Pages over https need one more step: trust its certificate authority,
-which was made on the proxy's machine and is unique to it.</p>
-<p><a href="/ca.pem">ca.pem</a> · <a href="/ca.der">ca.der</a> · <a href="/proxy.pac">proxy.pac</a>{{if .Admin}} · <a href="{{.Admin}}">admin port</a>{{end}}</p>
-<h2>Automatically</h2>
-<pre>readthru run -- COMMAND     # for one program, installs nothing
-eval "$(readthru env)"      # for this shell
-readthru ca install         # for this system and its browsers</pre>
-<h2>Manually</h2>
-<p>Save <a href="/ca.pem">readthru-ca.pem</a>, for Windows <a href="/ca.der">readthru-ca.crt</a>, and in its folder:</p>
-<ul>
-<li><b>Debian, Ubuntu, Alpine</b>: <code>sudo cp readthru-ca.pem /usr/local/share/ca-certificates/readthru.crt &amp;&amp; sudo update-ca-certificates</code></li>
-<li><b>Fedora, RHEL</b>: <code>sudo cp readthru-ca.pem /etc/pki/ca-trust/source/anchors/readthru.pem &amp;&amp; sudo update-ca-trust</code></li>
-<li><b>macOS</b>: <code>sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain readthru-ca.pem</code></li>
-<li><b>Windows</b>: <code>certutil -addstore -user Root readthru-ca.crt</code></li>
-<li><b>Chromium on Linux</b>: <code>certutil -d sql:$HOME/.local/share/pki/nssdb -A -t C,, -n readthru -i readthru-ca.pem</code></li>
-<li><b>Firefox</b>: Settings, Certificates, Authorities, Import <a href="/ca.pem">ca.pem</a></li>
-<li><b>Node, Deno</b>: <code>NODE_EXTRA_CA_CERTS=$PWD/readthru-ca.pem</code>, <code>DENO_CERT=$PWD/readthru-ca.pem</code></li>
-<li><b>Python, curl, Go, git</b>: <code>SSL_CERT_FILE</code>, <code>REQUESTS_CA_BUNDLE</code>, <code>CURL_CA_BUNDLE</code>, <code>GIT_SSL_CAINFO</code> = one file of the system's certificates and <code>readthru-ca.pem</code>; where readthru runs, <code>readthru env</code> names it</li>
-</ul>
-<h2>Without configuration</h2>
-<pre>curl http://{{.Proxy}}/https://go.dev/doc/</pre>
-</body></html>
-`))
+//go:embed onboarding.html
+var localText string
+
+var localPage = template.Must(template.New("local").Parse(localText))

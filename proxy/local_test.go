@@ -44,6 +44,27 @@ func TestOnboardingPageIsServedThroughTheProxyAndAtTheListener(t *testing.T) {
 	}
 }
 
+func TestOnboardingPageNamesFilesAsTheyAreOffered(t *testing.T) {
+	b := newBench(t, nil, nil)
+	_, page := b.get("http://readthru.local/")
+	for path, name := range map[string]string{"/ca.pem": "readthru-ca.pem", "/ca.der": "readthru-ca.crt"} {
+		resp, _ := b.get("http://readthru.local" + path)
+		if got := resp.Header.Get("Content-Disposition"); got != `attachment; filename="`+name+`"` {
+			t.Errorf("%s is offered as %q", path, got)
+		}
+		if !strings.Contains(page, `<a href="`+path+`" download="`+name+`">`+name) {
+			t.Errorf("the page does not link %s as %s", path, name)
+		}
+	}
+	if strings.Contains(page, "<script") {
+		t.Error("the page needs scripts")
+	}
+	const note = "This page came over https"
+	if _, secure := b.get("https://readthru.local/"); !strings.Contains(secure, note) || strings.Contains(page, note) {
+		t.Error("the page does not know whether it came over https")
+	}
+}
+
 func TestCertificateAndAutoConfigurationAreServed(t *testing.T) {
 	b := newBench(t, nil, nil)
 	if _, body := b.get("http://readthru.local/"); strings.Contains(body, filepath.Dir(b.authority.CertFile())) {
