@@ -11,7 +11,8 @@ import (
 )
 
 // sessionStart answers the event of a session that begins: it tells the agent how many pages are kept. If no daemon
-// runs it starts one and waits until that listens, not until it answers. Whoever connects to the daemon meanwhile waits.
+// runs it starts one and waits until that listens, not until it answers. Whoever connects to the daemon meanwhile
+// waits.
 func (p *program) sessionStart(ctx context.Context, agent agents.Agent) (a agents.Answer) {
 	s, err := p.load()
 	if err != nil {

@@ -434,8 +434,8 @@ func (in *installation) choice(ctx context.Context, w setupChoices,
 	return c, nil, nil
 }
 
-// checkPort returns an error if another program, or another user's daemon, has the address to which the agent's requests
-// would go.
+// checkPort returns an error if another program, or another user's daemon, has the address to which the agent's
+// requests would go.
 func (in *installation) checkPort(ctx context.Context, proxy string) error {
 	s := in.settings
 	if unlock, err := lockStart(ctx, s.dataDir, func() {}); err == nil { // one that starts can be found then
