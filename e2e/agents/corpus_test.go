@@ -328,8 +328,8 @@ func (m *machine) read(a agent, with bool, servers string, ways []way, pages []s
 			continue
 		}
 		text := leader.result(t, i)
-		if script[i].tool == "WebFetch" { // a small model reads the page
-			text = leader.beside(i)
+		if script[i].tool == "WebFetch" { // a small model reads the page, unless it is markdown of a host that is known
+			text = cmp.Or(leader.beside(i), text)
 		}
 		told[kind] = append(told[kind], text)
 		if keep := os.Getenv("READTHRU_KEEP"); keep != "" {
