@@ -34,6 +34,7 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	m := contentModel()
 	t := newOutline(ctx, d.body, rules, m.odds)
+	defer t.free()
 	t.about(&d.head)
 	if len(t.blocks) > maxJudged {
 		return rules

@@ -118,7 +118,7 @@ func tooSmall(n *html.Node) bool {
 	if style := dom.Attr(n, "style"); style != "" {
 		set := css.Declarations(style)
 		for _, key := range []string{"width", "height"} {
-			if v, unit, ok := css.Number(set[key]); ok && unit == "px" && v < smallest {
+			if v, unit, ok := css.Number(set.Get(key)); ok && unit == "px" && v < smallest {
 				return true
 			}
 		}

@@ -40,6 +40,9 @@ func absolute(base *url.URL, href string) string {
 			return ""
 		}
 		if scheme != "http" && scheme != "https" || strings.HasPrefix(rest, "//") && len(rest) > 2 {
+			if plainURL(rest) {
+				return linkBytes(href)
+			}
 			if _, err := url.Parse(href); err == nil {
 				return linkBytes(href)
 			}
@@ -53,6 +56,24 @@ func absolute(base *url.URL, href string) string {
 		return ""
 	}
 	return linkBytes(u.String())
+}
+
+// plainURL reports whether what follows a scheme is surely read by [url.Parse], without reading it: that takes memory
+// for each of a page's links.
+func plainURL(rest string) bool {
+	host, ok := strings.CutPrefix(rest, "//")
+	if !ok || strings.Contains(rest, "%") {
+		return false
+	}
+	for i := range len(host) {
+		switch c := host[i]; {
+		case c == '/' || c == '?' || c == '#':
+			return i > 0
+		case !chars.Letter(c) && (c < '0' || c > '9') && c != '.' && c != '-':
+			return false
+		}
+	}
+	return host != ""
 }
 
 func validScheme(s string) bool {
@@ -117,13 +138,17 @@ var permalinks = []string{
 
 // permalink reports whether a link only points at the heading beside it and is not text of the page.
 func permalink(n *html.Node) bool {
+	marked := dom.HasClass(n, permalinks...)
+	if !marked && !strings.Contains(dom.Attr(n, "href"), "#") {
+		return false
+	}
 	text := chars.OneLine(dom.Text(n))
 	switch text {
 	case "¶", "§", "#", "🔗", "¶¶", "∞", "⚓", "⚓︎", "◆", "Anchor", "Permalink", "Link to this heading", "Copy link":
-		return dom.HasClass(n, permalinks...) || strings.Contains(dom.Attr(n, "href"), "#") &&
+		return marked ||
 			dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
 	}
-	return dom.HasClass(n, permalinks...) && (text == "" || len(text) <= 8 && !dom.Within(n, atom.P, atom.Li, atom.Td)) &&
+	return marked && (text == "" || len(text) <= 8 && !dom.Within(n, atom.P, atom.Li, atom.Td)) &&
 		!dom.Contains(n, atom.Img)
 }
 

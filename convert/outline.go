@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -92,13 +93,27 @@ type illustration struct {
 	at   int32 // how many blocks stand before it
 }
 
-// newOutline divides what is below body into blocks. It stops after maxJudged of them.
+// newOutline divides what is below body into blocks. It stops after maxJudged of them. Who needs it no longer calls
+// [outline.free].
 func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline {
 	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}}
-	t.boxes = make([]box, 0, min(t.findNested(body)+1, maxJudged)) // cells of tables are counted, and mostly make none
+	if room, ok := outlines.Get().(*outline); ok {
+		t.boxes, t.blocks = room.boxes[:0], room.blocks[:0]
+	}
+	t.findNested(body)
 	t.enter(body, -1, c, false)
 	t.compare()
 	return t
+}
+
+// outlines holds room for boxes and blocks, which a page has many of.
+var outlines sync.Pool
+
+// free lets later outlines have the room of this one, which is not used any more.
+func (t *outline) free() {
+	clear(t.boxes) // with the page's tree
+	clear(t.blocks)
+	outlines.Put(&outline{boxes: t.boxes, blocks: t.blocks})
 }
 
 // about records the title and the description of the page.
@@ -113,23 +128,22 @@ func hashOf(s string) uint64 {
 	return b.hash
 }
 
-// findNested notes the inline elements that hold blocks and returns how many elements from n down are or hold blocks.
-func (t *outline) findNested(n *html.Node) int {
+// findNested notes the inline elements from n down that hold blocks, and reports whether n is a block or holds one.
+func (t *outline) findNested(n *html.Node) bool {
 	guard.Check(t.ctx)
-	found := 0
+	found := false
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode {
-			found += t.findNested(c)
+		if c.Type == html.ElementNode && t.findNested(c) {
+			found = true
 		}
 	}
 	if dom.IsBlock(n) {
-		return found + 1
+		return true
 	}
-	if found == 0 {
-		return 0
+	if found {
+		t.nested[n] = true
 	}
-	t.nested[n] = true
-	return found + 1
+	return found
 }
 
 func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {

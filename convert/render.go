@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -44,6 +45,9 @@ type renderer struct {
 	tooDeep, spansCut bool
 }
 
+// outputs holds buffers for the markdown of a page, which is copied when it is whole.
+var outputs = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 // render returns the markdown of roots without the elements in dropped, with a newline at its end. It does not change
 // the tree.
 func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) string {
@@ -54,15 +58,17 @@ func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) strin
 	}
 	elsewhere := r.notesElsewhere()
 	r.dropped = dropped
-	var buf bytes.Buffer
+	buf := outputs.Get().(*bytes.Buffer)
+	buf.Reset()
+	defer outputs.Put(buf)
 	for _, root := range roots {
 		buf.WriteString("\n\n")
-		r.pieces(&buf, elementAround(root))
+		r.pieces(buf, elementAround(root))
 		buf.WriteString("\n\n")
 	}
 	r.dropped = nil // at the page's end nothing of a footnote is
 	for _, n := range elsewhere {
-		r.pieces(&buf, elementAround(n))
+		r.pieces(buf, elementAround(n))
 	}
 	out := tidy(buf.Bytes())
 	for i, c := range out {

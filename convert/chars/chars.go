@@ -13,7 +13,19 @@ import (
 )
 
 // OneLine returns s on one line, with single spaces between its words.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func OneLine(s string) string {
+	space := true // one more is too many
+	for _, r := range s {
+		if unicode.IsSpace(r) && (space || r != ' ') {
+			return strings.Join(strings.Fields(s), " ")
+		}
+		space = r == ' '
+	}
+	if space {
+		return strings.TrimSuffix(s, " ")
+	}
+	return s // as most are
+}
 
 // Blank reports whether s is empty or all white space.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }

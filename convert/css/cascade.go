@@ -13,9 +13,46 @@ import (
 // Styles are the declarations that hold for one element, by property. Names and values are in lower case, shorthands
 // are written out, and custom properties are put in.
 type Styles struct {
-	Values  map[string]string   // in the window of a laptop; nil when there is none
-	Windows []map[string]string // in each kind of window; nil when all are alike
-	by      map[string]*rule    // which rule set a property; none for the style attribute
+	Values  Values   // in the window of a laptop; nil when there is none
+	Windows []Values // in each kind of window; nil when all are alike
+}
+
+// Values are the declarations of an element, by property: so few that to compare their names costs less than a map.
+type Values []Value
+
+// Value is what holds for a property.
+type Value struct {
+	Name, Value string
+	by          *rule // that set it; nil for the style attribute
+}
+
+// Get returns the value of a property, or "" if it is not declared.
+func (v Values) Get(name string) string {
+	for i := range v {
+		if v[i].Name == name {
+			return v[i].Value
+		}
+	}
+	return ""
+}
+
+// Drop takes out the value of a property.
+func (v Values) Drop(name string) {
+	for i := range v {
+		if v[i].Name == name {
+			v[i] = Value{}
+		}
+	}
+}
+
+// setBy returns the rule that set a property, or nil.
+func (v Values) setBy(name string) *rule {
+	for i := range v {
+		if v[i].Name == name {
+			return v[i].by
+		}
+	}
+	return nil
 }
 
 // The key by which declarations are ranked: importance, the style attribute, the layer, specificity, order.
@@ -112,15 +149,15 @@ func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 		alike = alike && r.in == everywhere
 	}
 	if alike {
-		e.Values, e.by = s.cascade(n, rules, inline, everywhere, hints)
+		e.Values = s.cascade(n, rules, inline, everywhere, hints)
 		return e
 	}
 	s.steps -= len(kinds) * len(rules)
-	e.Windows = make([]map[string]string, len(kinds))
+	e.Windows = make([]Values, len(kinds))
 	for i := range kinds {
-		values, by := s.cascade(n, rules, inline, 1<<i, hints)
-		if e.Windows[i] = values; laptop == 1<<i {
-			e.Values, e.by = values, by
+		e.Windows[i] = s.cascade(n, rules, inline, 1<<i, hints)
+		if laptop == 1<<i {
+			e.Values = e.Windows[i]
 		}
 	}
 	return e
@@ -137,10 +174,8 @@ func legacyColour(value string) string {
 	return value
 }
 
-// cascade returns what holds of the rules in some windows, and which rule set it.
-func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, hints candidates) (map[string]string,
-	map[string]*rule,
-) {
+// cascade returns what holds of the rules in some windows.
+func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, hints candidates) Values {
 	best := s.best[:0]
 	best = append(best, hints...)
 	for _, r := range rules {
@@ -161,27 +196,19 @@ func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, 
 	s.animate(&best)
 	s.best = best // its room is used again
 	if len(best) == 0 {
-		return nil, nil
+		return nil
 	}
-	values, by := make(map[string]string, len(best)), map[string]*rule(nil)
+	values := make(Values, 0, len(best))
 	for i := range best {
 		c := best[i]
 		for tries := 0; c.value == "revert-layer" && tries < 4; tries++ {
 			c = s.reverted(c, rules, in)
 		}
-		value, ok := s.computed(n, &c)
-		if !ok {
-			continue
-		}
-		values[c.name] = value
-		if c.by != nil {
-			if by == nil {
-				by = map[string]*rule{}
-			}
-			by[c.name] = c.by
+		if computed, ok := s.computed(n, &c); ok {
+			values = append(values, Value{c.name, computed, c.by})
 		}
 	}
-	return values, by
+	return values
 }
 
 // reverted returns the best declaration of the layers below that of c.
@@ -361,7 +388,7 @@ func (s *Sheet) holds(r *rule, n *html.Node) bool {
 // elements in another state: with one more class, inside another parent, under the pointer. Such an element appears
 // when the reader asks for it. It is false where no rule set the property.
 func (s *Sheet) Toggled(n *html.Node, e Styles, property string) bool {
-	hid := e.by[property]
+	hid := e.Values.setBy(property)
 	if hid == nil {
 		return false
 	}

@@ -15,6 +15,7 @@ package css
 import (
 	"encoding/base64"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -48,7 +49,9 @@ type Sheet struct {
 	properties    map[string]registered
 	scopes        map[*html.Node]*scope
 	substitutions int
-	best          candidates // of the element whose styles are asked for
+	best          candidates    // of the element whose styles are asked for
+	declared      []declaration // of the rule that is read
+	customised    []declaration // likewise, of custom properties
 }
 
 // rule is one selector with those of its declarations that matter here.
@@ -291,7 +294,7 @@ func (s *Sheet) rule(css string, i, open int, c context) int {
 	inner.depth++
 	if end := until(css, open+1, "{}"); c.parents == nil && (end >= len(css) || css[end] == '}') {
 		// Most rules set nothing that matters: their selectors are not read.
-		var set, custom []declaration
+		set, custom := s.declared[:0], s.customised[:0]
 		eachDeclaration(css[open+1:min(end, len(css))], func(d declaration) {
 			if strings.HasPrefix(d.name, "--") {
 				custom = append(custom, d)
@@ -301,11 +304,12 @@ func (s *Sheet) rule(css string, i, open int, c context) int {
 		})
 		if len(set)+len(custom) > 0 {
 			if all := p.selectors(prelude, nil, false); all != nil {
-				s.add(all, set, custom, c)
+				s.add(all, slices.Clone(set), slices.Clone(custom), c)
 			} else {
 				s.refused(set)
 			}
 		}
+		s.declared, s.customised = set, custom // their room is used again
 		return end + 1
 	}
 	inner.parents = p.selectors(prelude, c.parents, false)

@@ -69,10 +69,10 @@ func TestStylesOf(t *testing.T) {
 			root, subject := parse(t, "<style>"+tt.sheet+"</style>"+tt.page)
 			got, phone := css.Read(root).StylesOf(subject), ""
 			if got.Windows != nil {
-				phone = got.Windows[0]["display"]
+				phone = got.Windows[0].Get("display")
 			}
-			if got.Values["display"] != tt.wide || phone != tt.phone {
-				t.Errorf("display = %q, on a phone %q; want %q, %q", got.Values["display"], phone, tt.wide, tt.phone)
+			if got.Values.Get("display") != tt.wide || phone != tt.phone {
+				t.Errorf("display = %q, on a phone %q; want %q, %q", got.Values.Get("display"), phone, tt.wide, tt.phone)
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestDeclarations(t *testing.T) {
 		"display:none;display:block":             "block",
 		"background:url('a;display:none');color": "",
 	} {
-		if got := css.Declarations(style)["display"]; got != want {
+		if got := css.Declarations(style).Get("display"); got != want {
 			t.Errorf("Declarations(%q): display = %q, want %q", style, got, want)
 		}
 	}
@@ -157,9 +157,9 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		css.Read(root).StylesOf(subject)
-		for name, value := range css.Declarations(s) {
-			if name != strings.ToLower(name) || value != strings.ToLower(value) {
-				t.Errorf("Declarations(%q) has %q: %q", s, name, value)
+		for _, v := range css.Declarations(s) {
+			if v.Name != strings.ToLower(v.Name) || v.Value != strings.ToLower(v.Value) {
+				t.Errorf("Declarations(%q) has %q: %q", s, v.Name, v.Value)
 			}
 		}
 		css.ParseColour(s)

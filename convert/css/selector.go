@@ -86,7 +86,8 @@ func (p *parser) selector(s string, parents []*selector) *selector {
 		return nil
 	}
 	r := &selector{}
-	var chain []compound
+	var room [4]compound // most have no more: what is kept has its own length
+	chain := room[:0]
 	var combinators []byte
 	if strings.IndexByte(">+~", s[0]) >= 0 {
 		if parents == nil {
@@ -122,7 +123,7 @@ func (p *parser) selector(s string, parents []*selector) *selector {
 	}
 	slices.Reverse(chain)
 	slices.Reverse(combinators)
-	r.chain, r.combinators = chain, combinators
+	r.chain, r.combinators = slices.Clone(chain), combinators
 	return r
 }
 

@@ -355,13 +355,17 @@ func readDeclaration(text string, yield func(declaration)) {
 
 // Declarations reads a style attribute: values by property, both in lower case, shorthands written out. Of two values
 // for one property the last counts.
-func Declarations(style string) map[string]string {
-	set, important := map[string]string{}, map[string]bool{}
+func Declarations(style string) Values {
+	var best candidates
 	eachDeclaration(style, func(d declaration) {
-		if d.shorthand == "" && (d.important || !important[d.name]) {
-			set[d.name], important[d.name] = d.value, d.important
+		if d.shorthand == "" {
+			best.put(&d, inlineKey(d.important), nil)
 		}
 	})
+	set := make(Values, len(best))
+	for i := range best {
+		set[i] = Value{Name: best[i].name, Value: best[i].value}
+	}
 	return set
 }
 

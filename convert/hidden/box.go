@@ -14,33 +14,33 @@ import (
 func ByStyle(style string) bool {
 	set := css.Declarations(style)
 	kind, _ := hiddenByStyle(set, 16)
-	return kind != "" || set["visibility"] == "hidden" || set["color"] == "transparent"
+	return kind != "" || set.Get("visibility") == "hidden" || set.Get("color") == "transparent"
 }
 
 // hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
 // "". The property is the one that a script would change to show it; empty for kinds that pages do not use for text
 // that appears later. The font of the element has em pixels.
-func hiddenByStyle(style map[string]string, em float64) (kind, property string) {
+func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	if len(style) == 0 {
 		return "", ""
 	}
-	switch display := style["display"]; {
+	switch display := style.Get("display"); {
 	case display == "none":
 		return "display", "display"
-	case strings.HasPrefix(display, "table-column"), style["content-visibility"] == "hidden",
-		strings.HasPrefix(style["content"], "url("):
+	case strings.HasPrefix(display, "table-column"), style.Get("content-visibility") == "hidden",
+		strings.HasPrefix(style.Get("content"), "url("):
 		return "display", ""
 	}
 	// A moved element that is transparent waits for its entrance: it is content.
-	moved := style["transform"] != "" || style["transition"] != "" || style["will-change"] != ""
-	if n, ok := css.Fraction(style["opacity"]); ok && n <= faintest {
+	moved := style.Get("transform") != "" || style.Get("transition") != "" || style.Get("will-change") != ""
+	if n, ok := css.Fraction(style.Get("opacity")); ok && n <= faintest {
 		if moved {
 			return "opacity", "entrance"
 		}
 		return "opacity", "opacity"
 	}
 	switch {
-	case filtered(style["filter"], em), masked(style):
+	case filtered(style.Get("filter"), em), masked(style):
 		return "opacity", ""
 	case offScreen(style, em):
 		return "off-screen", ""
@@ -75,9 +75,9 @@ func filtered(filter string, em float64) bool {
 const blurred = 16
 
 // masked reports whether a mask lets nothing of an element through.
-func masked(style map[string]string) bool {
-	mask := style["mask-image"]
-	if size := style["mask-size"]; mask != "" && mask != "none" && size != "" {
+func masked(style css.Values) bool {
+	mask := style.Get("mask-image")
+	if size := style.Get("mask-size"); mask != "" && mask != "none" && size != "" {
 		for part := range css.Words(size) {
 			if l, ok := css.ParseLength(part, 16); ok && l.Px <= 0 && l.Share <= 0 {
 				return true
@@ -101,34 +101,34 @@ const (
 )
 
 // offScreen reports an element moved out of every window, or seen from its edge or its back.
-func offScreen(style map[string]string, em float64) bool {
-	switch style["position"] {
+func offScreen(style css.Values, em float64) bool {
+	switch style.Get("position") {
 	case "fixed":
 		if fixedAway(style, em) {
 			return true
 		}
 	case "absolute", "relative":
 		for _, side := range [...]string{"left", "right", "top", "bottom"} {
-			if far(style[side], em, side == "left" || side == "right") {
+			if far(style.Get(side), em, side == "left" || side == "right") {
 				return true
 			}
 		}
 	}
-	if far(style["margin-left"], em, true) || far(style["margin-top"], em, false) {
+	if far(style.Get("margin-left"), em, true) || far(style.Get("margin-top"), em, false) {
 		return true
 	}
 	m, ok := transformed(style, em)
 	if !ok {
 		return false
 	}
-	return m.smallest() <= .02 || m.away() && style["backface-visibility"] == "hidden" || distant(m.move[0], true) ||
+	return m.smallest() <= .02 || m.away() && style.Get("backface-visibility") == "hidden" || distant(m.move[0], true) ||
 		distant(m.move[1], false)
 }
 
 // fixedAway reports whether a box that stays where it is in the window lies outside it.
-func fixedAway(style map[string]string, em float64) bool {
+func fixedAway(style css.Values, em float64) bool {
 	for _, side := range [...]string{"left", "right", "top", "bottom"} {
-		l, ok := css.ParseLength(style[side], em)
+		l, ok := css.ParseLength(style.Get(side), em)
 		whole := windowWide
 		if side == "top" || side == "bottom" {
 			whole = windowHigh
@@ -156,12 +156,12 @@ func distant(l css.Length, across bool) bool {
 }
 
 // clipped reports an element of which nothing is left to see.
-func clipped(style map[string]string, em float64) bool {
-	if path := style["clip-path"]; path != "" && clippedTo(path, em) {
+func clipped(style css.Values, em float64) bool {
+	if path := style.Get("clip-path"); path != "" && clippedTo(path, em) {
 		return true
 	}
-	rect, ok := strings.CutPrefix(style["clip"], "rect(")
-	if !ok || style["position"] != "absolute" && style["position"] != "fixed" {
+	rect, ok := strings.CutPrefix(style.Get("clip"), "rect(")
+	if !ok || style.Get("position") != "absolute" && style.Get("position") != "fixed" {
 		return false
 	}
 	sides := lengths(strings.NewReplacer(",", " ", ")", " ").Replace(rect), em)
@@ -258,31 +258,32 @@ func flat(points string, em float64) bool {
 }
 
 // cutsOff reports whether a box cuts off what is too large for it.
-func cutsOff(style map[string]string) bool {
-	for _, overflow := range [...]string{style["overflow-x"], style["overflow-y"]} {
+func cutsOff(style css.Values) bool {
+	for _, overflow := range [...]string{style.Get("overflow-x"), style.Get("overflow-y")} {
 		if overflow != "" && overflow != "visible" && overflow != "inherit" {
 			return true
 		}
 	}
-	contain := style["contain"]
+	contain := style.Get("contain")
 	return strings.Contains(contain, "paint") || strings.Contains(contain, "strict") ||
 		strings.Contains(contain, "content")
 }
 
 // collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "".
-func collapsed(style map[string]string, em float64) string {
+func collapsed(style css.Values, em float64) string {
 	if !cutsOff(style) {
 		return ""
 	}
-	contain := style["contain"]
+	contain := style.Get("contain")
 	sized := strings.Contains(contain, "strict") || strings.HasPrefix(contain, "size") ||
 		strings.Contains(contain, " size")
-	if sized && (style["height"] == "" || style["height"] == "auto") && !room(style, em, "min-height", "padding-top",
+	height := style.Get("height")
+	if sized && (height == "" || height == "auto") && !room(style, em, "min-height", "padding-top",
 		"padding-bottom") {
 		return "contain"
 	}
 	for _, name := range [...]string{"height", "max-height", "width", "max-width"} {
-		value := style[name]
+		value := style.Get(name)
 		l, ok := css.ParseLength(value, em)
 		high := strings.HasSuffix(name, "height")
 		if !ok || l.Px > 1 || l.Px < 0 || l.Share > 0 || high && strings.HasSuffix(value, "%") {
@@ -297,9 +298,9 @@ func collapsed(style map[string]string, em float64) string {
 }
 
 // room reports whether one of some properties makes room in a box.
-func room(style map[string]string, em float64, names ...string) bool {
+func room(style css.Values, em float64, names ...string) bool {
 	for _, name := range names {
-		if value := chars.FirstWord(style[name]); value != "" {
+		if value := chars.FirstWord(style.Get(name)); value != "" {
 			if l, ok := css.ParseLength(value, em); !ok && value != "auto" || l.Px > 1 || l.Share > 0 {
 				return true
 			}
@@ -309,7 +310,7 @@ func room(style map[string]string, em float64, names ...string) bool {
 }
 
 // stacked notes whether n paints over what lies below the page's plane.
-func (l *look) stacked(n *html.Node, style map[string]string) {
+func (l *look) stacked(n *html.Node, style css.Values) {
 	if stacks(style) {
 		l.covered = false
 		return
@@ -320,43 +321,43 @@ func (l *look) stacked(n *html.Node, style map[string]string) {
 }
 
 // opaque reports whether a style paints over what lies behind its element.
-func opaque(style map[string]string) bool {
-	c := inked(style["background-color"], ink{}, ink{css.Colour{A: 1}, true})
-	return c.known && c.A >= .95 && style["display"] != "inline" && style["background-clip"] != "text"
+func opaque(style css.Values) bool {
+	c := inked(style.Get("background-color"), ink{}, ink{css.Colour{A: 1}, true})
+	return c.known && c.A >= .95 && style.Get("display") != "inline" && style.Get("background-clip") != "text"
 }
 
 // stacks reports whether an element keeps what lies below its plane above its own background.
-func stacks(style map[string]string) bool {
+func stacks(style css.Values) bool {
 	if len(style) == 0 {
 		return false
 	}
-	position := style["position"]
+	position := style.Get("position")
 	if position == "fixed" || position == "sticky" || position != "" && position != "static" && depth(style) != "" {
 		return true
 	}
-	if n, ok := css.Fraction(style["opacity"]); ok && n < 1 {
+	if n, ok := css.Fraction(style.Get("opacity")); ok && n < 1 {
 		return true
 	}
 	for _, name := range [...]string{"transform", "translate", "scale", "rotate", "filter", "clip-path", "mask-image"} {
-		if v := style[name]; v != "" && v != "none" {
+		if v := style.Get(name); v != "" && v != "none" {
 			return true
 		}
 	}
-	return style["isolation"] == "isolate" || style["contain"] != "" && style["contain"] != "none" ||
-		style["mix-blend-mode"] != "" && style["mix-blend-mode"] != "normal"
+	return style.Get("isolation") == "isolate" || style.Get("contain") != "" && style.Get("contain") != "none" ||
+		style.Get("mix-blend-mode") != "" && style.Get("mix-blend-mode") != "normal"
 }
 
 // depth returns the z-index of a style, "" for none.
-func depth(style map[string]string) string {
-	if z := style["z-index"]; z != "auto" && z != "inherit" {
+func depth(style css.Values) string {
+	if z := style.Get("z-index"); z != "auto" && z != "inherit" {
 		return z
 	}
 	return ""
 }
 
 // below reports whether a style puts its element below the page's plane.
-func below(style map[string]string) bool {
+func below(style css.Values) bool {
 	z, ok := css.ParseLength(depth(style), 16)
-	position := style["position"]
+	position := style.Get("position")
 	return ok && z.Px < 0 && position != "" && position != "static"
 }

@@ -17,8 +17,8 @@ const (
 )
 
 // under reports whether a style puts n below the page's plane, where an opaque box beside it lies over it.
-func (w *Cleaner) under(n *html.Node, style map[string]string) bool {
-	if position := style["position"]; !below(style) || position != "absolute" && position != "fixed" ||
+func (w *Cleaner) under(n *html.Node, style css.Values) bool {
+	if position := style.Get("position"); !below(style) || position != "absolute" && position != "fixed" ||
 		n.Parent == nil || w.covers >= maxCovers {
 		return false
 	}
@@ -35,16 +35,16 @@ func (w *Cleaner) under(n *html.Node, style map[string]string) bool {
 }
 
 // covers reports whether n is an opaque box as large as the box that it is placed in.
-func covers(n *html.Node, style map[string]string) bool {
-	if style["position"] != "absolute" || !opaque(style) || below(style) || dom.Is(n.Parent, atom.Body) {
+func covers(n *html.Node, style css.Values) bool {
+	if style.Get("position") != "absolute" || !opaque(style) || below(style) || dom.Is(n.Parent, atom.Body) {
 		return false
 	}
 	at := func(side string) bool {
-		l, ok := css.ParseLength(style[side], 16)
+		l, ok := css.ParseLength(style.Get(side), 16)
 		return ok && l.Px <= 0 && l.Share <= 0
 	}
 	all := func(size string) bool {
-		l, ok := css.ParseLength(style[size], 16)
+		l, ok := css.ParseLength(style.Get(size), 16)
 		return ok && l.Share >= .99
 	}
 	return at("top") && at("left") && (at("bottom") || all("height")) && (at("right") || all("width"))
@@ -92,8 +92,8 @@ func (w *Cleaner) cover(n *html.Node) {
 }
 
 // placed reports whether what lies in an element is placed by its edges.
-func placed(style map[string]string) bool {
-	position := style["position"]
-	return position != "" && position != "static" && position != "inherit" || style["transform"] != "" &&
-		style["transform"] != "none"
+func placed(style css.Values) bool {
+	position := style.Get("position")
+	return position != "" && position != "static" && position != "inherit" || style.Get("transform") != "" &&
+		style.Get("transform") != "none"
 }

@@ -24,7 +24,7 @@ func (w *Cleaner) formula(n *html.Node, outer look) {
 	switch l := w.paint(n, outer, style); {
 	case n.Data == "mphantom":
 		kind = "visibility"
-	case dom.HasAttr(n, "hidden") && style.Values["display"] == "":
+	case dom.HasAttr(n, "hidden") && style.Values.Get("display") == "":
 		kind = "hidden"
 	case l.visibility == "hidden" && n.FirstChild != nil && n.FirstChild.Type == html.ElementNode: // a part may be visible
 		w.formulaParts(n, l)

@@ -300,7 +300,7 @@ func unshown(n *html.Node) bool {
 // hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change
 // is taken out of style.
 func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
-	switch display := style.Values["display"]; {
+	switch display := style.Values.Get("display"); {
 	case dom.HasAttr(n, "hidden") && display == "":
 		return w.unlessShown("hidden", n)
 	case dom.HasAttr(n, "popover") && display == "" && !openDialog(n):
@@ -310,9 +310,9 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	case style.Values == nil && style.Windows == nil:
 		return ""
 	}
-	if v := style.Values["visibility"]; (v == "hidden" || v == "collapse") &&
+	if v := style.Values.Get("visibility"); (v == "hidden" || v == "collapse") &&
 		(w.appears(n, style, "visibility") || seenSomewhere(style)) {
-		delete(style.Values, "visibility")
+		style.Values.Drop("visibility")
 	}
 	em := fontSize(style.Values, outer.size)
 	kind, property := hiddenByStyle(style.Values, em)
@@ -322,12 +322,12 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	if kind == "" {
 		return ""
 	}
-	seen := slices.ContainsFunc(style.Windows, func(values map[string]string) bool {
+	seen := slices.ContainsFunc(style.Windows, func(values css.Values) bool {
 		other, _ := hiddenByStyle(values, em)
 		return other == "" && kind != "covered"
 	})
 	if seen || property != "" && w.appears(n, style, property) {
-		delete(style.Values, "opacity")
+		style.Values.Drop("opacity")
 		return ""
 	}
 	return kind
@@ -336,7 +336,7 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 // seenSomewhere reports whether an element is visible in some kinds of windows.
 func seenSomewhere(style css.Styles) bool {
 	for _, values := range style.Windows {
-		if values["visibility"] == "visible" {
+		if values.Get("visibility") == "visible" {
 			return true
 		}
 	}
@@ -358,7 +358,7 @@ func (w *Cleaner) appears(n *html.Node, style css.Styles, property string) bool 
 	case "entrance":
 		return true
 	case "opacity", "visibility":
-		if entrance(n) || w.sheet.Animated(style.Values["animation-name"]) {
+		if entrance(n) || w.sheet.Animated(style.Values.Get("animation-name")) {
 			return true
 		}
 	}

@@ -57,29 +57,29 @@ func (w *Cleaner) paint(n *html.Node, l look, s css.Styles) look {
 		w.plainly(n, &l)
 		return l
 	}
-	switch v := style["visibility"]; v {
+	switch v := style.Get("visibility"); v {
 	case "", "inherit":
 	default:
 		l.visibility = v
 	}
 	l.size = fontSize(style, l.size)
 	l.scale *= zoom(style)
-	if n, ok := css.Fraction(style["opacity"]); ok {
+	if n, ok := css.Fraction(style.Get("opacity")); ok {
 		l.opacity *= min(1, max(0, n))
 	}
 	l.spaced(style)
 	l.cut = l.cut || cutsOff(style)
-	if v := style["-webkit-text-security"]; v != "" && v != "inherit" {
+	if v := style.Get("-webkit-text-security"); v != "" && v != "inherit" {
 		l.masked = v != "none"
 	}
-	if dom.Is(n, atom.A) && dom.HasAttr(n, "href") && style["color"] == "" {
+	if dom.Is(n, atom.A) && dom.HasAttr(n, "href") && style.Get("color") == "" {
 		l.color = ink{} // a link
 	}
-	l.color = inked(style["color"], l.color, l.color)
-	l.fill = inked(style["-webkit-text-fill-color"], l.fill, ink{})
-	switch v := style["text-shadow"] + style["-webkit-text-stroke"]; {
+	l.color = inked(style.Get("color"), l.color, l.color)
+	l.fill = inked(style.Get("-webkit-text-fill-color"), l.fill, ink{})
+	switch v := style.Get("text-shadow") + style.Get("-webkit-text-stroke"); {
 	case v == "", v == "inherit":
-	case style["text-shadow"] == "none" && style["-webkit-text-stroke"] == "":
+	case style.Get("text-shadow") == "none" && style.Get("-webkit-text-stroke") == "":
 		l.outlined = false
 	default:
 		l.outlined = w.outlines(style, l)
@@ -104,23 +104,23 @@ func (w *Cleaner) plainly(n *html.Node, l *look) {
 }
 
 // spaced sets how lines and letters stand.
-func (l *look) spaced(style map[string]string) {
-	if v := style["line-height"]; v == "normal" {
+func (l *look) spaced(style css.Values) {
+	if v := style.Get("line-height"); v == "normal" {
 		l.line = -1
 	} else if h, ok := css.ParseLength(v, l.size); ok {
 		if l.line = h.Px + h.Share*l.size; h.Bare {
 			l.line = h.Px * l.size
 		}
 	}
-	if v := style["letter-spacing"]; v == "normal" {
+	if v := style.Get("letter-spacing"); v == "normal" {
 		l.spacing = 0
 	} else if s, ok := css.ParseLength(v, l.size); ok {
 		l.spacing = s.Px + s.Share*l.size
 	}
-	if indent, ok := css.ParseLength(style["text-indent"], l.size); ok {
+	if indent, ok := css.ParseLength(style.Get("text-indent"), l.size); ok {
 		l.indent = indent
 	}
-	switch style["white-space"] {
+	switch style.Get("white-space") {
 	case "":
 	case "nowrap", "pre":
 		l.oneLine = true
@@ -142,11 +142,11 @@ func inked(value string, inherited, current ink) ink {
 }
 
 // outlines reports whether a shadow or an outline of letters can be seen where the letters cannot.
-func (w *Cleaner) outlines(style map[string]string, l look) bool {
-	if v := style["-webkit-text-stroke"]; v != "" && v != "0" && v != "0px" && v != "none" && v != "inherit" {
+func (w *Cleaner) outlines(style css.Values, l look) bool {
+	if v := style.Get("-webkit-text-stroke"); v != "" && v != "0" && v != "0px" && v != "none" && v != "inherit" {
 		return true
 	}
-	for _, c := range coloursIn(style["text-shadow"]) {
+	for _, c := range coloursIn(style.Get("text-shadow")) {
 		if !c.known || !l.lost(c) {
 			return true
 		}
@@ -168,15 +168,15 @@ func coloursIn(value string) (all []ink) {
 }
 
 // backdrop sets what lies behind n's text, and the colour of letters that are cut out of a background.
-func (w *Cleaner) backdrop(n *html.Node, l *look, style map[string]string) {
+func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 	own, has := ink{}, false // of n's box
-	switch image := style["background-image"]; {
+	switch image := style.Get("background-image"); {
 	case strings.Contains(image, "("):
 		own, has = gradient(image), true
-	case style["background-color"] == "currentcolor":
+	case style.Get("background-color") == "currentcolor":
 		own, has = l.color, true
-	case style["background-color"] != "" && style["background-color"] != "inherit":
-		own, has = inked(style["background-color"], ink{}, l.color), true
+	case style.Get("background-color") != "" && style.Get("background-color") != "inherit":
+		own, has = inked(style.Get("background-color"), ink{}, l.color), true
 	case w.sheet.Unknown && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
 		l.background = ink{} // a style sheet elsewhere may say
 		return
@@ -195,7 +195,7 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style map[string]string) {
 			painted = ink{}
 		}
 	}
-	if style["background-clip"] == "text" {
+	if style.Get("background-clip") == "text" {
 		if letters := l.letters(); !letters.known || letters.A < .05 {
 			l.fill = painted
 			l.outlined = l.outlined || !painted.known
@@ -262,11 +262,11 @@ func (l *look) lost(c ink) bool {
 const faintest = .05
 
 // fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent.
-func fontSize(style map[string]string, parent float64) float64 {
-	if n, ok := css.Fraction(style["font-size-adjust"]); ok && n == 0 {
+func fontSize(style css.Values, parent float64) float64 {
+	if n, ok := css.Fraction(style.Get("font-size-adjust")); ok && n == 0 {
 		return 0
 	}
-	switch size := style["font-size"]; size {
+	switch size := style.Get("font-size"); size {
 	case "", "inherit":
 		return parent
 	case "smaller":
@@ -282,9 +282,9 @@ func fontSize(style map[string]string, parent float64) float64 {
 }
 
 // zoom returns by how much a style scales its element.
-func zoom(style map[string]string) float64 {
+func zoom(style css.Values) float64 {
 	scale := 1.0
-	if n, ok := css.Fraction(style["zoom"]); ok && n > 0 {
+	if n, ok := css.Fraction(style.Get("zoom")); ok && n > 0 {
 		scale = n
 	}
 	if m, ok := transformed(style, 16); ok {

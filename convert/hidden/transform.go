@@ -17,10 +17,10 @@ var identity = matrix{axes: [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}
 
 // transformed returns what the properties transform, translate, rotate and scale do together. It is false when nothing
 // is set.
-func transformed(style map[string]string, em float64) (m matrix, ok bool) {
+func transformed(style css.Values, em float64) (m matrix, ok bool) {
 	m = identity
 	for _, property := range [...]string{"translate", "rotate", "scale", "transform"} {
-		value := style[property]
+		value := style.Get(property)
 		if value == "" || value == "none" || value == "inherit" {
 			continue
 		}
