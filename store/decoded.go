@@ -4,10 +4,7 @@ package store
 // A write to a key takes it out; so what it says is what [kv.get] would.
 type decoded struct{ *weighed[string, any] }
 
-// maxDecoded bounds it, in bytes.
-const maxDecoded = 3 << 20
-
-func newDecoded() decoded { return decoded{newWeighed[string, any](maxDecoded)} }
+func newDecoded(max int64) decoded { return decoded{newWeighed[string, any](max)} }
 
 // decode returns the record of a key as a T, or ErrNotFound. It is shared: never change it.
 func decode[T any](k *kv, key string) (*T, error) {

@@ -6,15 +6,19 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// What is kept decoded in memory, in bytes.
-const (
-	maxHotBodies     = 6 << 20
-	maxHotRenditions = 6 << 20
-	maxHotResponses  = 4 << 20
+// DefaultDecoded is Options.Decoded unless that is set.
+const DefaultDecoded = 19 << 20
 
-	// maxHotBody is the largest body or markdown kept in memory.
-	maxHotBody = 64 << 10
-)
+// maxHotBody is the largest body or markdown kept in memory, in bytes.
+const maxHotBody = 64 << 10
+
+// tiers say how much of what is kept decoded in memory there may be of each kind, in bytes.
+type tiers struct{ bodies, renditions, responses, records int64 }
+
+// tiersOf divides a number of bytes among the kinds.
+func tiersOf(n int64) tiers {
+	return tiers{bodies: n * 6 / 19, renditions: n * 6 / 19, responses: n * 4 / 19, records: n * 3 / 19}
+}
 
 // weighed is an LRU bounded by the weight of its values, in bytes. Values are shared: never change them.
 type weighed[K comparable, V any] struct {
@@ -77,7 +81,7 @@ type responseCache struct {
 	all  *weighed[string, []*Response]
 }
 
-func (c *responseCache) init() { c.all = newWeighed[string, []*Response](maxHotResponses) }
+func (c *responseCache) init(max int64) { c.all = newWeighed[string, []*Response](max) }
 
 func (c *responseCache) generation(u uriKey) uint32 {
 	c.mu.Lock()

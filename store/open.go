@@ -59,6 +59,10 @@ func open(o Options, d disk) (*Store, error) {
 	if o.Memory == 0 {
 		o.Memory = defaultMemory
 	}
+	if o.Decoded == 0 {
+		o.Decoded = DefaultDecoded
+	}
+	tiers := tiersOf(o.Decoded)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -72,11 +76,11 @@ func open(o Options, d disk) (*Store, error) {
 	s := &Store{
 		log: o.Log, chores: make(chan struct{}, 1), counts: make(chan struct{}, 1), reclaims: make(chan struct{}, 1),
 		added:      make(chan struct{}, 1),
-		bodies:     newWeighed[Sum, []byte](maxHotBodies),
-		renditions: newWeighed[string, *Rendition](maxHotRenditions),
+		bodies:     newWeighed[Sum, []byte](tiers.bodies),
+		renditions: newWeighed[string, *Rendition](tiers.renditions),
 		kv: &kv{
 			most: o.Memory / 5 * 4,
-			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{}, decoded: newDecoded(),
+			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{}, decoded: newDecoded(tiers.records),
 			w:      writer{wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})},
 			syncer: newSyncer(),
 		},
@@ -84,7 +88,7 @@ func open(o Options, d disk) (*Store, error) {
 	s.maxSize.Store(o.MaxSize)
 	s.cleaner = o.Cleaner
 	s.records.kv = s.kv
-	s.hot.init()
+	s.hot.init(tiers.responses)
 	s.tallies.init()
 	s.kv.onDrop = s.forgetUnwritten
 	s.kv.onChange = func(key string) {

@@ -95,6 +95,10 @@ type Options struct {
 	// four fifths of it to be stored. If zero, 80 MiB.
 	Memory int64
 
+	// Decoded bounds the bodies, renditions, heads of responses and other records that are kept in memory as they are
+	// answered, in bytes. If zero, DefaultDecoded.
+	Decoded int64
+
 	// Log receives what an operator should know. If nil, nothing is logged.
 	Log *slog.Logger
 }

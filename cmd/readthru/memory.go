@@ -6,12 +6,14 @@ import (
 	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"readthru/store"
 )
 
 // memoryPlan says how much memory the parts of the program may take, in bytes.
 type memoryPlan struct {
 	heap    int64 // of the whole Go heap: near it the collector works harder instead of the process growing
-	answers int64 // that are given again, unless cache.memory says otherwise
+	answers int64 // cache.memory, unless that is configured
 	store   int64 // writes that wait, and the engine's caches
 	passing int64 // bodies on their way into the store
 	waiting int64 // pages read by browsers that wait for their conversion
@@ -36,6 +38,16 @@ func planMemory(limit int64) memoryPlan {
 		p.workers = 1 // a page in work takes up to 160 MB
 	}
 	return p
+}
+
+// divideAnswers divides cache.memory between answers that are given again and what the store keeps decoded. If it is 0,
+// no answer is given again, and the store keeps what it keeps by default.
+func divideAnswers(memory int64) (answers, decoded int64) {
+	if memory == 0 {
+		return 0, store.DefaultDecoded
+	}
+	decoded = min(store.DefaultDecoded, memory*3/10)
+	return memory - decoded, decoded
 }
 
 // memoryAtHand returns how much memory this process may take at most: that of its control group, or of the machine; 0

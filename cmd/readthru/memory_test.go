@@ -18,3 +18,17 @@ func TestPartsTakeLessWhereThereIsLessMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswersAndTheStoreShareOneBudget(t *testing.T) {
+	const MiB = 1 << 20
+	for _, tt := range []struct{ memory, answers, decoded int64 }{
+		{64 * MiB, 45 * MiB, 19 * MiB},
+		{1024 * MiB, 1005 * MiB, 19 * MiB},
+		{10 * MiB, 7 * MiB, 3 * MiB},
+		{0, 0, 19 * MiB},
+	} {
+		if answers, decoded := divideAnswers(tt.memory); answers != tt.answers || decoded != tt.decoded {
+			t.Errorf("%d MiB: %d and %d, want %d and %d", tt.memory/MiB, answers, decoded, tt.answers, tt.decoded)
+		}
+	}
+}

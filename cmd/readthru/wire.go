@@ -47,6 +47,7 @@ type core struct {
 	offline   atomic.Bool              // no origin is asked
 	paused    atomic.Bool              // everything is passed on
 	memory    memoryPlan
+	answers   int64 // of cache.memory, for answers that are given again
 	log       *slog.Logger
 	store     *store.Store
 	transport *fetch.Transport
@@ -100,8 +101,14 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		return nil, usageError{err}
 	}
 	c.transport.SetOffline(offline)
+	answers := int64(s.Cache.Memory)
+	if s.source["cache.memory"] == "default" {
+		answers = c.memory.answers
+	}
+	var decoded int64
+	c.answers, decoded = divideAnswers(answers)
 	c.store, err = store.Open(store.Options{
-		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Memory: c.memory.store, Log: log,
+		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Memory: c.memory.store, Decoded: decoded, Log: log,
 		Cleaner: cleaner,
 	})
 	if err != nil {
@@ -239,11 +246,8 @@ func (c *core) avoid() []netip.AddrPort {
 func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, error) {
 	o := c.proxyOptions(c.settings)
 	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
-	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, int64(c.settings.Cache.Memory)
+	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, c.answers
 	o.Journal = c.journal
-	if c.settings.source["cache.memory"] == "default" {
-		o.Memory = c.memory.answers
-	}
 	return proxy.New(o)
 }
 
