@@ -189,8 +189,11 @@ func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
 	return more
 }
 
-// deleteWaiting deletes the queued bodies in chunks, so that no other write waits for more than one chunk.
+// deleteWaiting deletes the queued bodies in chunks, so that no other write waits for more than one chunk. It
+// returns when those that another call took from the queue are deleted, too.
 func (s *Store) deleteWaiting() {
+	s.pins.deleting.Lock()
+	defer s.pins.deleting.Unlock()
 	sums := s.pins.condemned()
 	for len(sums) > 0 {
 		var more []Sum

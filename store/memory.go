@@ -151,6 +151,8 @@ type pins struct {
 	mu     sync.Mutex
 	open   map[Sum]int
 	graves []Sum // bodies that nobody refers to any more
+
+	deleting sync.Mutex // is held while graves are emptied
 }
 
 func (p *pins) pin(sum Sum) {
