@@ -82,9 +82,16 @@ func (s *Server) listDisclosures(_ context.Context, q listQuery) (*DisclosureLis
 func (s *Server) getLeaving(context.Context, none) (*Leaving, error) {
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-leavingDays)
 	totals, more := s.o.Store.DisclosureTotals(since, leavingMost)
+	known := map[string]bool{} // whether it runs here
+	if s.o.Services != nil {
+		known = s.o.Services()
+	}
 	services, days, hosts := map[string]*Disclosed{}, map[string]*Disclosed{}, map[string]*Disclosed{}
 	for _, t := range totals {
 		count(services, Disclosed{Service: t.Service}, t)
+		if known[t.Service] {
+			continue // nothing has left
+		}
 		count(days, Disclosed{Day: t.Day, Service: t.Service}, t)
 		if t.Host != "" {
 			count(hosts, Disclosed{Host: t.Host, Service: t.Service}, t)
@@ -96,10 +103,6 @@ func (s *Server) getLeaving(context.Context, none) (*Leaving, error) {
 	})
 	if len(l.Hosts) > leavingHosts {
 		l.Hosts, l.More = l.Hosts[:leavingHosts], true
-	}
-	known := map[string]bool{} // whether it runs here
-	if s.o.Services != nil {
-		known = s.o.Services()
 	}
 	off := s.o.Store.ServicesOff()
 	for name := range known {

@@ -57,7 +57,7 @@ func TestTheSystemIsChangedByOurFormsAlone(t *testing.T) {
 	}
 	body := w.do(t, http.MethodGet, "/system", nil).body
 	for _, want := range []string{
-		"ads.example, spam.example", "1 more are as by default", "readthru setup codex", "on this machine", "48 MiB in 19 files",
+		"ads.example, spam.example", "1 other has its default", "readthru setup codex", "on this machine", "48 MiB in 19 files",
 		"origin not reached",
 	} {
 		if !strings.Contains(body, want) {
