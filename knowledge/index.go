@@ -180,7 +180,7 @@ func (s *sums) averages() averages {
 func openIndex(o indexOptions) (*searchIndex, error) {
 	x, err := openIdle(o)
 	if err == nil {
-		x.startMerging()
+		x.startMerging(0)
 	}
 	return x, err
 }

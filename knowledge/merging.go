@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"readthru/store"
 )
@@ -22,6 +23,10 @@ const (
 
 	// mergeBlocks is how many blocks a merge writes at once. A change waits for at most one such transaction.
 	mergeBlocks = 6
+
+	// restAtStart is how long an index that earlier processes left with work to do is not merged: a start answers
+	// requests first, and a process of a few seconds would only begin what the next one begins again.
+	restAtStart = 30 * time.Second
 
 	// largestSegment is the largest result of a merge, in passages.
 	largestSegment = 1 << 20
@@ -41,10 +46,18 @@ func (m *merging) notify() {
 	}
 }
 
-func (x *searchIndex) startMerging() {
+// startMerging begins to merge in the background, after a rest.
+func (x *searchIndex) startMerging(rest time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	x.merging.cancel = cancel
 	x.merging.wg.Go(func() {
+		if rest > 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(rest):
+			}
+		}
 		for {
 			select {
 			case <-ctx.Done():
@@ -70,12 +83,7 @@ func (x *searchIndex) stopMerging() {
 func (x *searchIndex) mergeAll(ctx context.Context) error {
 	for {
 		x.mu.RLock()
-		sizes := make([]segmentSize, len(x.segments))
-		for i, s := range x.segments {
-			sizes[i] = segmentSize{s.len(), s.live}
-		}
-		from, to := toMerge(sizes)
-		group := slices.Clone(x.segments[from:to])
+		group := slices.Clone(x.unmerged())
 		x.mu.RUnlock()
 		if len(group) == 0 {
 			return nil
@@ -85,6 +93,19 @@ func (x *searchIndex) mergeAll(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// unmerged returns the segments to merge next, nil if there are none. The caller holds x.mu.
+func (x *searchIndex) unmerged() []*segment {
+	sizes := make([]segmentSize, len(x.segments))
+	for i, s := range x.segments {
+		sizes[i] = segmentSize{s.len(), s.live}
+	}
+	from, to := toMerge(sizes)
+	if from == to {
+		return nil
+	}
+	return x.segments[from:to]
 }
 
 // markIfDamaged marks the index as damaged if that is why a merge failed.

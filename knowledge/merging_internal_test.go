@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -97,6 +98,48 @@ func TestBackgroundMergesBoundTheSegments(t *testing.T) {
 			t.Errorf("100 changes left %d segments, want fewer than %d", n, 2*mergeWidth)
 		}
 		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// What an earlier process left to merge rests while a start answers its first requests, also when more comes.
+func TestAStartMergesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := testStore(t)
+		left, err := openIdle(indexOptions{records: s.Records(), text: noText})
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(x *searchIndex, i int) {
+			t.Helper()
+			if err := indexStep(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("text %d", i))(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 2 * mergeWidth {
+			add(left, i)
+		}
+		if err := left.Close(); err != nil {
+			t.Fatal(err)
+		}
+		k, err := Open(Options{Store: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-k.opened
+		add(k.index, 2*mergeWidth)
+		time.Sleep(restAtStart - time.Second)
+		synctest.Wait()
+		if n := k.index.stats().Segments; n != 2*mergeWidth+1 {
+			t.Errorf("%d segments before the rest is over, want %d", n, 2*mergeWidth+1)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if n := k.index.stats().Segments; n >= mergeWidth {
+			t.Errorf("%d segments after the rest, want fewer than %d", n, mergeWidth)
+		}
+		if err := k.Close(); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -169,7 +169,11 @@ func (k *Knowledge) openIndex() {
 		k.failed = fmt.Errorf("open knowledge: %w", err)
 		return
 	}
-	k.index.startMerging()
+	rest := restAtStart
+	if k.index.unmerged() == nil {
+		rest = 0
+	}
+	k.index.startMerging(rest)
 }
 
 // Opened reports whether the index is open: until then, whatever needs it waits. The error says why it will never be.
