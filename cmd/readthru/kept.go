@@ -61,6 +61,9 @@ func (c *core) writeKept() error {
 
 // countKept keeps the file up to date until ctx ends.
 func (c *core) countKept(ctx context.Context) error {
+	c.keptMutex.Lock()
+	c.kept = readKept(c.dir).Pages // as the last daemon left it: a start does not count
+	c.keptMutex.Unlock()
 	tick := time.NewTicker(keptEvery)
 	defer tick.Stop()
 	for {
