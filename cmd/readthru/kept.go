@@ -23,9 +23,13 @@ type keptPages struct {
 }
 
 const (
-	keptHosts  = 10_000      // in the file
-	keptEvery  = time.Minute // how often a daemon looks whether the number of pages has changed
-	maxProject = 64 << 10    // bytes that are read of each file of a project
+	keptHosts  = 10_000   // in the file
+	maxProject = 64 << 10 // bytes that are read of each file of a project
+
+	// A daemon looks after keptEvery whether the number of pages has changed, and rests for keptRest for each page,
+	// because it then reads the keys of all.
+	keptEvery = time.Second
+	keptRest  = time.Millisecond
 )
 
 func keptFile(dir string) string { return filepath.Join(dir, "kept.json") }
@@ -64,14 +68,12 @@ func (c *core) countKept(ctx context.Context) error {
 	c.keptMutex.Lock()
 	c.kept = readKept(c.dir).Pages // as the last daemon left it: a start does not count
 	c.keptMutex.Unlock()
-	tick := time.NewTicker(keptEvery)
-	defer tick.Stop()
 	for {
 		c.mustWriteKept()
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-time.After(keptEvery + time.Duration(c.store.Totals().Pages)*keptRest):
 		}
 	}
 }

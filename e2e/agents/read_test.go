@@ -80,6 +80,12 @@ func TestAgentsReadWhenSetUpAndNoDaemonRuns(t *testing.T) {
 	}
 }
 
+// counted reports whether the pages are counted for the start of a session.
+func (m *machine) counted() bool {
+	text, _ := os.ReadFile(filepath.Join(m.home, ".local/share/readthru/kept.json")) // there may be none yet
+	return strings.Contains(string(text), "docs.example.com")
+}
+
 // useSetUp sets an agent up, has it read the page in all its ways, and removes the setup.
 func (m *machine) useSetUp(a agent, verbatim bool) {
 	t := m.t
@@ -113,6 +119,9 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 		t.Fatal(err)
 	}
 	for !strings.Contains(m.readthru("search", "widgets serial numbers"), pageURL) { // it is indexed in the background
+		time.Sleep(50 * time.Millisecond)
+	}
+	for !m.counted() { // a daemon that goes on counts now and then
 		time.Sleep(50 * time.Millisecond)
 	}
 
