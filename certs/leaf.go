@@ -37,14 +37,16 @@ func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("sign a certificate: %w", err)
 	}
 	now := time.Now()
-	if l, ok := a.leaves.Get(name); ok && now.Add(leafReserve).Before(l.notAfter) &&
-		now.After(l.notBefore) { // or the clock was set back
+	if l := a.cached(name, now); l != nil {
 		return &l.Certificate, nil
 	}
 	v, err, _ := a.flight.Do(name, func() (any, error) {
 		// Hold the read lock until the leaf is in the cache, so that Renew cannot leave a leaf of the old authority there.
 		a.mu.RLock()
 		defer a.mu.RUnlock()
+		if l := a.cached(name, now); l != nil { // a flight has just landed
+			return l, nil
+		}
 		l, err := sign(a.pair, name, now)
 		if err == nil {
 			a.leaves.Add(name, l)
@@ -55,6 +57,15 @@ func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("sign a certificate for %s: %w", name, err)
 	}
 	return &v.(*leaf).Certificate, nil
+}
+
+// cached returns the leaf that was signed for a name, or nil if there is none that is valid for long enough.
+func (a *Authority) cached(name string, now time.Time) *leaf {
+	l, ok := a.leaves.Get(name)
+	if !ok || !now.Add(leafReserve).Before(l.notAfter) || !now.After(l.notBefore) { // or the clock was set back
+		return nil
+	}
+	return l
 }
 
 // leaf is a certificate with its key, and when it is valid.
