@@ -88,3 +88,21 @@ func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// A page that draws in frames is read when they were painted: they follow no clock, and the page's time may be over
+// before the next one.
+func TestAPageIsReadWithTheFramesItWaitsFor(t *testing.T) {
+	s := newSite(t)
+	s.add("/frames", `<p id=p>nothing</p><script>
+		const draw = (text) => requestAnimationFrame(() => { document.getElementById('p').textContent += text; });
+		cancelAnimationFrame(requestAnimationFrame(() => { draw(' never'); }));
+		setTimeout(() => { draw(' first'); setTimeout(() => draw(' last'), 1); }, 4998);
+	</script>`)
+	p, err := s.browser(t).Render(t.Context(), s.page(t, "/frames"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(p.HTML); !strings.Contains(got, ">nothing first last</p>") {
+		t.Errorf("frames were left out: %s", got)
+	}
+}

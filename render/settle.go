@@ -24,6 +24,8 @@ const (
 	maxScrolls  = 5
 	restTime    = 300 * time.Millisecond // real time without requests, for workers, which have their own clock
 	maxTasks    = 10_000                 // tasks that a page may run before its clock is advanced
+	frameTime   = 100.0                  // milliseconds of virtual time after a frame that the page has waited for
+	maxFrames   = 2                      // such frames; an animation wants one after the other
 )
 
 // stepTimes are the maximum real times of what must not take all the time of a page, as shares of Options.Timeout.
@@ -130,9 +132,31 @@ func (t *tab) waitQuiet(ctx context.Context) {
 	}
 }
 
-// pass advances the page's clock, for which it waits as long as the page works. It returns why the time was over
-// before, or "". The error is errNoAnswer for a page that computes without end.
+// pass is advance, and has the page paint if it waits for that: frames follow no clock, and on a busy machine the time
+// of the page may be over before the next one.
 func (t *tab) pass(ctx context.Context, ms float64) (unsettled string, err error) {
+	unsettled, err = t.advance(ctx, ms)
+	for i := 0; i < maxFrames && unsettled == "" && err == nil; i++ {
+		var waits bool
+		if waits, err = evaluate[bool](ctx, t, waitsForFrame); err == nil && !waits {
+			return "", nil
+		}
+		if err == nil {
+			err = t.paint(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Sprintf("still busy after %s", t.waited()), nil //nolint:nilerr // its time is over
+		case err == nil:
+			unsettled, err = t.advance(ctx, frameTime)
+		}
+	}
+	return unsettled, err
+}
+
+// advance advances the page's clock, for which it waits as long as the page works. It returns why the time was over
+// before, or "". The error is errNoAnswer for a page that computes without end.
+func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx) // ends the subscription
 	defer cancel(nil)
 	var watch sync.WaitGroup
@@ -253,7 +277,7 @@ func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err e
 }
 
 // prepare runs in each frame before the page's own scripts. It answers dialogs, prevents windows, opens shadow roots,
-// and notes whether the page reacts to scrolling or uses workers.
+// and notes whether the page reacts to scrolling or uses workers, and which frames it waits for.
 const prepare = `(() => {
 	for (const name of ['alert', 'confirm', 'prompt', 'print', 'open']) {
 		try { Object.defineProperty(window, name, {value: () => null, writable: true, configurable: true}); } catch {}
@@ -265,6 +289,14 @@ const prepare = `(() => {
 	}
 	const attach = Element.prototype.attachShadow; // a closed root is read like an open one
 	Element.prototype.attachShadow = function attachShadow(init) { return attach.call(this, {...init, mode: 'open'}); };
+	const frames = window[Symbol.for('readthru.frames')] = new Set();
+	const ask = window.requestAnimationFrame, drop = window.cancelAnimationFrame;
+	window.requestAnimationFrame = function requestAnimationFrame(draw) {
+		const id = ask.call(window, typeof draw !== 'function' ? draw : (at) => { frames.delete(id); draw(at); });
+		frames.add(id);
+		return id;
+	};
+	window.cancelAnimationFrame = function cancelAnimationFrame(id) { frames.delete(id); return drop.call(window, id); };
 	const listen = EventTarget.prototype.addEventListener;
 	EventTarget.prototype.addEventListener = function addEventListener(type, ...rest) {
 		if (type === 'scroll' || type === 'wheel') note(1);
@@ -274,6 +306,9 @@ const prepare = `(() => {
 
 // traits returns what prepare has noted: the bits lazy and hasWorkers.
 const traits = `window[Symbol.for('readthru.traits')] | 0`
+
+// waitsForFrame tells whether the page has asked for a frame that was not painted yet.
+const waitsForFrame = `!!window[Symbol.for('readthru.frames')]?.size`
 
 // Traits of a page.
 const (
