@@ -110,6 +110,12 @@ func Open(o Options) (*Authority, error) {
 	return a, nil
 }
 
+// Exist reports whether a directory has an authority, which Open then loads.
+func Exist(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, keyName))
+	return err == nil
+}
+
 // Certificate returns the authority's certificate. The caller must not change it.
 func (a *Authority) Certificate() *x509.Certificate { return a.current().cert }
 

@@ -24,10 +24,35 @@ func (a *Authority) Install() (notes []string, err error) {
 func (a *Authority) Uninstall() (notes []string, err error) {
 	return a.everyStore(
 		func() error {
+			if !inSystem(a.PEM()) {
+				return nil // and nobody is asked for a password
+			}
 			defer leaveNoLinks()()
 			return truststore.UninstallFile(a.CertFile(), truststore.WithPrefix("readthru-"))
 		},
 		"removed from", removeNSS)
+}
+
+// Trusting returns the trust stores that Uninstall would change: the system's, if it has the certificate or cannot be
+// asked, and the NSS databases that have it.
+func (a *Authority) Trusting() (stores []string) {
+	if inSystem(a.PEM()) {
+		stores = append(stores, "the system's trust store")
+	}
+	certutil, err := exec.LookPath("certutil")
+	if err != nil {
+		return stores
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return stores
+	}
+	for _, db := range nssDatabases(home) {
+		if hasNSS(certutil, db, a.nickname()) {
+			stores = append(stores, db)
+		}
+	}
+	return stores
 }
 
 // everyStore applies system and nss to the trust stores; verb is for the notes.
@@ -114,10 +139,14 @@ func addNSS(certutil, db, nickname, certFile string) error {
 
 // removeNSS succeeds if the database does not have the certificate.
 func removeNSS(certutil, db, nickname, _ string) error {
-	if there := runCertutil(certutil, "-L", "-d", db, "-n", nickname) == nil; !there {
+	if !hasNSS(certutil, db, nickname) {
 		return nil
 	}
 	return runCertutil(certutil, "-D", "-d", db, "-n", nickname)
+}
+
+func hasNSS(certutil, db, nickname string) bool {
+	return runCertutil(certutil, "-L", "-d", db, "-n", nickname) == nil
 }
 
 func runCertutil(certutil string, args ...string) error {

@@ -1,6 +1,9 @@
 package certs
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/smallstep/truststore"
@@ -14,4 +17,21 @@ func leaveNoLinks() (undo func()) {
 		truststore.SystemTrustCommand = []string{command[0], "--fresh"}
 	}
 	return func() { truststore.SystemTrustCommand = command }
+}
+
+// inSystem reports whether the system's trust store has a certificate, or the folder from which it is built.
+func inSystem(pem []byte) bool {
+	if roots, _ := systemRoots(); bytes.Contains(roots, bytes.TrimSpace(pem)) {
+		return true
+	}
+	if truststore.SystemTrustFilename == "" {
+		return false
+	}
+	names, _ := filepath.Glob(fmt.Sprintf(truststore.SystemTrustFilename, "readthru-*")) // the pattern is well-formed
+	for _, name := range names {
+		if text, err := os.ReadFile(name); err == nil && bytes.Equal(bytes.TrimSpace(text), bytes.TrimSpace(pem)) {
+			return true
+		}
+	}
+	return false
 }

@@ -54,6 +54,9 @@ func (s Systemd) Uninstall() []Step {
 		{Run: []string{"systemctl", "--user", "disable", "--now", socketUnit, serviceUnit}, Tries: true},
 		{Remove: filepath.Join(s.Dir, socketUnit)},
 		{Remove: filepath.Join(s.Dir, serviceUnit)},
+		// Without a manager, disable has left these links.
+		{Remove: filepath.Join(s.Dir, "sockets.target.wants", socketUnit)},
+		{Remove: filepath.Join(s.Dir, "default.target.wants", serviceUnit)},
 		{Run: []string{"systemctl", "--user", "daemon-reload"}},
 		{Run: []string{"systemctl", "--user", "reset-failed", serviceUnit}, Tries: true},
 		{Remove: filepath.Join(s.Dir, "sockets.target.wants")},

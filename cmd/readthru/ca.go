@@ -41,9 +41,7 @@ func (p *program) caCommand() *cli.Command {
 			},
 			{
 				Name: "uninstall", Usage: "make this system stop trusting the authority", Flags: []cli.Flag{jsonFlag()},
-				Action: p.withAuthority(func(c *cli.Context, a *certs.Authority) error {
-					return p.changeTrust(c, "uninstall the authority", a.Uninstall)
-				}),
+				Action: p.uninstallAuthority,
 			},
 			{
 				Name: "renew", Usage: "create a new authority; the old one is kept beside it", Flags: []cli.Flag{jsonFlag()},
@@ -68,11 +66,28 @@ func (p *program) withAuthority(do func(*cli.Context, *certs.Authority) error) c
 	}
 }
 
+func (p *program) uninstallAuthority(c *cli.Context) error {
+	s, err := p.loadAlone(c)
+	if err != nil {
+		return err
+	}
+	if !certs.Exist(authorityDir(s)) { // opening it would make one
+		return p.changeTrust(c, "", func() ([]string, error) { return []string{"there is no authority"}, nil })
+	}
+	a, err := openAuthority(s)
+	if err != nil {
+		return err
+	}
+	return p.changeTrust(c, "uninstall the authority", a.Uninstall)
+}
+
+func authorityDir(s *settings) string { return filepath.Join(s.dataDir, "ca") }
+
 func openAuthority(s *settings) (*certs.Authority, error) {
 	if err := makeDataDir(s.dataDir); err != nil {
 		return nil, err
 	}
-	a, err := certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")})
+	a, err := certs.Open(certs.Options{Dir: authorityDir(s)})
 	if err != nil {
 		return nil, fmt.Errorf("open the authority: %w", err)
 	}

@@ -191,19 +191,8 @@ func (p *program) take(c *cli.Context, steps []service.Step, first func() error)
 			}
 		}
 	}
-	if c.Bool("dry-run") {
-		return false, nil
-	}
-	if !c.Bool("yes") {
-		if !terminal(p.in) {
-			return false, withHint(usagef("the service needs confirmation: pass --yes or run it in a terminal"),
-				"--dry-run only shows the steps")
-		}
-		ask := asker{in: bufio.NewReader(p.in), out: p.err}
-		if !ask.yes("Take these steps?", false) {
-			p.note("nothing was changed")
-			return false, nil
-		}
+	if agreed, err := p.agree(c, "Take these steps?"); !agreed || err != nil {
+		return false, err
 	}
 	if first != nil {
 		if err := first(); err != nil {
@@ -214,6 +203,25 @@ func (p *program) take(c *cli.Context, steps []service.Step, first func() error)
 		if err := step.Do(); err != nil {
 			return false, withHint(err, "mend that and run the command again: it begins anew")
 		}
+	}
+	return true, nil
+}
+
+// agree reports whether the user agrees to the steps that were shown: by --yes, or by the answer to a question.
+func (p *program) agree(c *cli.Context, question string) (bool, error) {
+	switch {
+	case c.Bool("dry-run"):
+		return false, nil
+	case c.Bool("yes"):
+		return true, nil
+	case !terminal(p.in):
+		return false, withHint(usagef("%s needs confirmation: pass --yes or run it in a terminal", c.Command.FullName()),
+			"--dry-run only shows the steps")
+	}
+	ask := asker{in: bufio.NewReader(p.in), out: p.err}
+	if !ask.yes(question, false) {
+		p.note("nothing was changed")
+		return false, nil
 	}
 	return true, nil
 }

@@ -146,6 +146,9 @@ type installation struct {
 	agent    agents.Agent
 	ask      *asker
 	yes, dry bool
+
+	// record is the file of the record, if it is not that of the folder that the environment names.
+	record string
 }
 
 // setupRecord records the setup of an agent, so that it can be undone.
@@ -224,29 +227,54 @@ var next = map[agents.Agent]string{
 }
 
 func (in *installation) remove(ctx context.Context) error {
-	j, err := in.journal()
+	changes, notes, err := in.removal(ctx)
 	if err != nil {
 		return err
 	}
-	all, _, err := in.choice(ctx, setupChoices{Proxy: true, Text: true, Instead: true, Prefetch: true}, false)
-	if err != nil { // the journal, or the text itself, tells what is ours
-		all = agents.Choice{
-			Command: []string{"readthru"}, Text: true, Instead: true, Prefetch: true,
-			Env: in.variables(clientEnv{}),
-		}
+	if done, err := in.carryOut(changes, notes); !done || err != nil {
+		return err
 	}
-	var changes []change
-	var notes []string
-	files := agents.Files(in.agent, thisMachine(), all)
+	if err := in.forget(); err != nil {
+		return err
+	}
+	in.p.note("removed the setup of %s", in.agent.Title())
+	return nil
+}
+
+// forget removes the record of the setup.
+func (in *installation) forget() error {
+	if err := os.Remove(in.journalFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// removal returns the changes that take the setup back.
+func (in *installation) removal(ctx context.Context) (changes []change, notes []string, err error) {
+	j, err := in.journal()
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []*agents.File
+	if in.record == "" {
+		all, _, err := in.choice(ctx, setupChoices{Proxy: true, Text: true, Instead: true, Prefetch: true}, false)
+		if err != nil { // the journal, or the text itself, tells what is ours
+			all = agents.Choice{
+				Command: []string{"readthru"}, Text: true, Instead: true, Prefetch: true,
+				Env: in.variables(clientEnv{}),
+			}
+		}
+		files = agents.Files(in.agent, thisMachine(), all)
+	}
 	for _, f := range append(files, leftOver(files, j)...) {
 		entry := j.entry(f.Path)
 		state, err := readFile(f.Path)
 		if err != nil {
-			return in.cannot(err)
+			return nil, nil, in.cannot(err)
 		}
 		edit, err := f.Remove(state.text, entry.Record)
 		if err != nil {
-			return in.cannot(fmt.Errorf("%s: %w", f.Path, err))
+			return nil, nil, in.cannot(fmt.Errorf("%s: %w", f.Path, err))
 		}
 		c := change{f, state, edit, entry}
 		if f.Format == agents.Whole && entry.Sum == "" {
@@ -258,14 +286,7 @@ func (in *installation) remove(ctx context.Context) error {
 		changes = append(changes, c)
 	}
 	slices.Reverse(changes) // the first file owns the folders
-	if done, err := in.carryOut(changes, notes); !done || err != nil {
-		return err
-	}
-	if err := os.Remove(in.journalFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	in.p.note("removed the setup of %s", in.agent.Title())
-	return nil
+	return changes, notes, nil
 }
 
 // plan returns the change to each file. Files of an earlier setup that this one does not use are restored.
@@ -343,21 +364,26 @@ func (in *installation) carryOut(changes []change, notes []string) (done bool, e
 			return false, nil
 		}
 	}
+	return true, in.write(changes)
+}
+
+// write makes the changes.
+func (in *installation) write(changes []change) error {
 	for i := range changes {
 		c := &changes[i]
 		if !c.changes() {
 			continue
 		}
 		if err := c.write(); err != nil {
-			return false, fmt.Errorf("set up %s: %w", in.agent.Title(), err)
+			return fmt.Errorf("set up %s: %w", in.agent.Title(), err)
 		}
 		if c.edit.Gone {
-			p.note("removed %s", c.file.Path)
+			in.p.note("removed %s", c.file.Path)
 		} else {
-			p.note("wrote %s", c.file.Path)
+			in.p.note("wrote %s", c.file.Path)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // diff shows a change as a patch.
@@ -498,6 +524,9 @@ func thisMachine() agents.Machine {
 // journalFile returns the file of the record. Each directory of settings that an agent is told to use has its own, so
 // that the setup of a second one does not take the first one's back.
 func (in *installation) journalFile() string {
+	if in.record != "" {
+		return in.record
+	}
 	name, m := string(in.agent), thisMachine()
 	plain := m
 	plain.Getenv = func(string) string { return "" }
