@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
+
+	"readthru/releases"
 )
 
 // The parts of an image layout that we use (OCI image format, image-layout.md, config.md, manifest.md).
@@ -162,7 +164,7 @@ func (r *release) runConfig() runConfig {
 		ExposedPorts: map[string]struct{}{"7887/tcp": {}}, Volumes: map[string]struct{}{"/data": {}},
 		Labels: map[string]string{
 			"org.opencontainers.image.title": "readthru", "org.opencontainers.image.description": summary,
-			"org.opencontainers.image.version": r.version, "org.opencontainers.image.source": home,
+			"org.opencontainers.image.version": r.version, "org.opencontainers.image.source": releases.Home,
 		},
 		Healthcheck: &healthcheck{
 			Test:     []string{"CMD", "/usr/bin/readthru", "requests", "--limit", "1"},

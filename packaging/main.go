@@ -22,9 +22,6 @@ import (
 	"time"
 )
 
-// home is where releases are published. It is the one place to change it.
-const home = "https://github.com/readthru/readthru"
-
 const summary = "caching forward proxy that gives agents the web as markdown"
 
 // facts are what everything in a release says of it.

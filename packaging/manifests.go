@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"readthru/releases"
 )
 
 // Manifests for package managers that download an archive. Each is a template over the same facts.
@@ -51,8 +53,8 @@ func (r *release) manifests(made []string) error {
 		}
 		var b bytes.Buffer
 		err := template.Must(template.New("").Option("missingkey=error").Parse(m.text)).Execute(&b, map[string]any{
-			"Version": r.number, "Tag": r.version, "Home": home, "Summary": summary, "Sums": sums,
-			"At": home + "/releases/download/" + r.version + "/",
+			"Version": r.number, "Tag": r.version, "Home": releases.Home, "Summary": summary, "Sums": sums,
+			"At": releases.File(r.version, ""),
 		})
 		if err != nil {
 			return err

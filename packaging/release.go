@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
+
+	"readthru/releases"
 )
 
 // release makes the parts of a release. What several parts need is made once.
@@ -139,7 +141,7 @@ func (r *release) systemPackage(ctx context.Context, t target, kind, name string
 	}
 	var config bytes.Buffer
 	err = template.Must(template.New("").Parse(packageConfig)).Execute(&config, map[string]any{
-		"Arch": t.arch, "Version": r.number, "Home": home, "Summary": summary, "From": from,
+		"Arch": t.arch, "Version": r.number, "Home": releases.Home, "Summary": summary, "From": from,
 		"Time": r.time.Format("2006-01-02T15:04:05Z"),
 	})
 	if err != nil {

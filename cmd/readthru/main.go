@@ -172,6 +172,7 @@ func (p *program) app() *cli.App {
 			p.openCommand(),
 			p.hookCommand(),
 			p.setupCommand(),
+			p.upgradeCommand(),
 			p.uninstallCommand(),
 			p.doctorCommand(),
 			p.statsCommand(),

@@ -175,6 +175,8 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/data.json":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"answer":42}`)
+	case "/readthru/readthru/releases/latest": // as GitHub answers
+		http.Redirect(w, r, "https://github.com/readthru/readthru/releases/tag/v1.4.0", http.StatusFound)
 	case "/silent":
 		<-r.Context().Done() // until the client leaves
 	case "/image":
