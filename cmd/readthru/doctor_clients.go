@@ -96,7 +96,7 @@ func probeClients(ctx context.Context, s *settings, authority *certs.Authority) 
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system cleans its temporary directory
 	token := "readthru-probe-" + strings.ToLower(rand.Text())
-	origin, err := startProbeOrigin(ctx, dir, token)
+	origin, err := startProbeOrigin(ctx, dir, answering(token))
 	if err != nil {
 		return nil, fmt.Errorf("try clients: %w", err)
 	}
@@ -187,7 +187,7 @@ func lastLine(text string) string {
 	return string(line[:min(160, len(line))])
 }
 
-// probeOrigin answers every request with the token.
+// probeOrigin is an HTTPS origin on this machine.
 type probeOrigin struct {
 	server  *http.Server
 	done    chan struct{}
@@ -195,8 +195,27 @@ type probeOrigin struct {
 	caFile  string
 }
 
+// answering answers every request with the token, in the form that its client wants.
+func answering(token string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		switch {
+		case strings.HasSuffix(r.URL.Path, ".git/info/refs"):
+			_, _ = fmt.Fprintf(w, "%040d\trefs/heads/%s\n", 1, token)
+		case strings.HasSuffix(r.URL.Path, "/@v/list"):
+			io.WriteString(w, "v1.0.0\n")
+		case strings.HasSuffix(r.URL.Path, ".info"):
+			io.WriteString(w, `{"Version":"v1.0.0"}`)
+		case strings.HasSuffix(r.URL.Path, ".mod"):
+			_, _ = fmt.Fprintf(w, "module %s/%s\n", probeHost, token)
+		default:
+			io.WriteString(w, token+"\n")
+		}
+	})
+}
+
 // startProbeOrigin starts an origin with an authority of its own, whose certificate it writes into dir.
-func startProbeOrigin(ctx context.Context, dir, token string) (*probeOrigin, error) {
+func startProbeOrigin(ctx context.Context, dir string, handler http.Handler) (*probeOrigin, error) {
 	cert, authority, err := probeCertificate(time.Now())
 	if err != nil {
 		return nil, err
@@ -211,21 +230,7 @@ func startProbeOrigin(ctx context.Context, dir, token string) (*probeOrigin, err
 	}
 	o.address = l.Addr().String()
 	o.server = &http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/plain")
-			switch {
-			case strings.HasSuffix(r.URL.Path, ".git/info/refs"):
-				_, _ = fmt.Fprintf(w, "%040d\trefs/heads/%s\n", 1, token)
-			case strings.HasSuffix(r.URL.Path, "/@v/list"):
-				io.WriteString(w, "v1.0.0\n")
-			case strings.HasSuffix(r.URL.Path, ".info"):
-				io.WriteString(w, `{"Version":"v1.0.0"}`)
-			case strings.HasSuffix(r.URL.Path, ".mod"):
-				_, _ = fmt.Fprintf(w, "module %s/%s\n", probeHost, token)
-			default:
-				io.WriteString(w, token+"\n")
-			}
-		}),
+		Handler:           handler,
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{cert}},
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),

@@ -9,7 +9,7 @@ import (
 
 // notData are the commands that print no data of their own.
 var notData = []string{
-	"__complete", "completion", "help", "hook", "mcp", "password", "requests clear", "run", "serve",
+	"__complete", "completion", "demo", "help", "hook", "mcp", "password", "requests clear", "run", "serve",
 	"service logs", "service restart", // the system's own
 }
 

@@ -174,6 +174,7 @@ func (p *program) app() *cli.App {
 			p.setupCommand(),
 			p.upgradeCommand(),
 			p.uninstallCommand(),
+			p.demoCommand(),
 			p.doctorCommand(),
 			p.statsCommand(),
 			p.exportCommand(),
