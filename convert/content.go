@@ -45,6 +45,7 @@ func (d *Document) choose(ctx context.Context) choice {
 		return choice{root: d.body, name: noContent, dropped: t.dropped(make([]bool, len(t.blocks)))}
 	}
 	keep := t.decide(chance, cut*cutFactor(d.kind))
+	t.keepFields(keep)
 	t.keepTitle(keep, fold(d.head.title))
 	t.dropEchoes(keep)
 	switch d.kind {

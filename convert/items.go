@@ -1,0 +1,275 @@
+package convert
+
+import (
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/guard"
+)
+
+// A page repeats its units: cards, posts, answers, comments, rows. Blocks that are judged one by one cut through them,
+// so that one card loses its price and another its name. What stands at the same place in every unit of a list is one
+// field, and whether it is content is one question.
+
+const (
+	fewestUnits  = 3  // boxes alike, side by side, are units
+	longestField = 25 // words; what is longer differs from unit to unit
+	longestFact  = 6  // words of a price or a time
+	longestPrice = 12 // words of a price with what is said of it
+
+	fewestGoods  = 4  // units of a list of goods
+	longestGoods = 40 // blocks of such a unit
+)
+
+// units are the repeated units of a page, and their fields.
+type units struct {
+	*outline
+	keep   []bool
+	lists  []unitList
+	of     []int32  // the list of each box that is a unit; of others -1
+	around []int32  // the innermost unit around each box, itself included, or -1
+	ways   []uint64 // the shapes of the boxes between each box and its unit
+	whole  []bool   // is most of a unit kept, and of most units of its list?
+}
+
+// unitList is a list of units.
+type unitList struct {
+	units, whole, priced int32
+	words                int32
+}
+
+// field is a place in the units of a list.
+type field struct {
+	list int32
+	way  uint64
+}
+
+// fieldCount counts the units that have a field, those in which it is kept, and those in which it is a fact.
+type fieldCount struct {
+	units, kept, facts        int32
+	unit, keptUnit, factsUnit int32 // that were counted last
+}
+
+// keepFields keeps a field in all units of a list if it is kept in most. It keeps the price and the time of units that
+// have lost every one.
+func (t *outline) keepFields(keep []bool) {
+	u := newUnits(t, keep)
+	if len(u.lists) == 0 {
+		return
+	}
+	u.judge()
+	if (t.kind == listing || t.kind == service) && u.keepGoods() {
+		u.judge()
+	}
+	at, counts := u.fields()
+	told := u.told()
+	for i, f := range at {
+		if f < 0 || keep[i] || counts[f].units < fewestUnits {
+			continue
+		}
+		c, b := &counts[f], &t.blocks[i]
+		fact := b.fact()
+		keep[i] = t.kind != forum && c.kept*2 > c.units ||
+			fact != 0 && c.facts*3 > c.units*2 && told[u.around[b.box]]&fact == 0
+	}
+}
+
+// countUnit adds one to n if unit is not the one that was counted last.
+func countUnit(n, last *int32, unit int32) {
+	if *last != unit {
+		*last = unit
+		*n++
+	}
+}
+
+// newUnits finds the units of a page. What is quoted has none: whoever quotes chooses what to show of it.
+func newUnits(t *outline, keep []bool) *units {
+	n := len(t.boxes)
+	u := &units{
+		outline: t, keep: keep, of: make([]int32, n), around: make([]int32, n), ways: make([]uint64, n),
+		whole: make([]bool, n),
+	}
+	type key struct {
+		parent int32
+		shape  uint32
+	}
+	lists := map[key]int32{}
+	for i := range t.boxes {
+		guard.Check(t.ctx)
+		x := &t.boxes[i]
+		u.of[i], u.around[i] = -1, -1
+		switch {
+		case x.alike >= fewestUnits && x.end-x.begin > 1 && x.marks&inQuote == 0:
+			k := key{x.parent, x.shape}
+			l, known := lists[k]
+			if !known {
+				l = int32(len(u.lists))
+				lists[k], u.lists = l, append(u.lists, unitList{})
+			}
+			u.of[i], u.around[i] = l, int32(i)
+			u.lists[l].units++
+			u.lists[l].words += x.words
+		case x.parent >= 0 && u.around[x.parent] >= 0:
+			u.around[i], u.ways[i] = u.around[x.parent], u.ways[x.parent]*1099511628211^uint64(x.shape)
+		}
+	}
+	return u
+}
+
+// judge notes which units are kept as a whole.
+func (u *units) judge() {
+	words := u.keptWords()
+	clear(u.whole)
+	for i := range u.lists {
+		u.lists[i].whole = 0
+	}
+	for i, l := range u.of {
+		if x := &u.boxes[i]; l >= 0 && (words[x.end]-words[x.begin])*2 > x.words {
+			u.whole[i] = true
+			u.lists[l].whole++
+		}
+	}
+	for i, l := range u.of {
+		if l >= 0 && u.lists[l].whole*2 <= u.lists[l].units {
+			u.whole[i] = false
+		}
+	}
+}
+
+// keptWords returns the number of kept words before each block, and last the number of all.
+func (u *units) keptWords() []int32 {
+	words := make([]int32, len(u.blocks)+1)
+	for i := range u.blocks {
+		words[i+1] = words[i]
+		if u.keep[i] {
+			words[i+1] += u.blocks[i].words
+		}
+	}
+	return words
+}
+
+// fields returns the index of the field that each block is in, or -1, and what was counted of the fields. Only short
+// blocks of units that are kept are in fields.
+func (u *units) fields() (at []int32, counts []fieldCount) {
+	at = make([]int32, len(u.blocks))
+	known := map[field]int32{}
+	for i := range u.blocks {
+		guard.Check(u.ctx)
+		b := &u.blocks[i]
+		unit := u.around[b.box]
+		if at[i] = -1; unit < 0 || !u.whole[unit] || b.words > longestField || b.tag == atom.Pre || b.tag == atom.Table {
+			continue
+		}
+		f := field{u.of[unit], u.ways[b.box]*31 ^ uint64(b.tag)}
+		n, ok := known[f]
+		if !ok {
+			n = int32(len(counts))
+			known[f], counts = n, append(counts, fieldCount{unit: -1, keptUnit: -1, factsUnit: -1})
+		}
+		at[i] = n
+		c := &counts[n]
+		countUnit(&c.units, &c.unit, unit)
+		if u.keep[i] {
+			countUnit(&c.kept, &c.keptUnit, unit)
+		}
+		if b.fact() != 0 {
+			countUnit(&c.facts, &c.factsUnit, unit)
+		}
+	}
+	return at, counts
+}
+
+// told returns for each unit the facts in the blocks of it that are kept, those of units inside it included.
+func (u *units) told() map[int32]uint8 {
+	told := map[int32]uint8{}
+	for i := range u.blocks {
+		guard.Check(u.ctx)
+		b := &u.blocks[i]
+		signs := b.signs & (signCurrency | signTime)
+		if !u.keep[i] || b.digits == 0 || signs == 0 {
+			continue
+		}
+		for unit := u.around[b.box]; unit >= 0 && told[unit]&signs != signs; {
+			told[unit] |= signs
+			parent := u.boxes[unit].parent
+			if unit = -1; parent >= 0 {
+				unit = u.around[parent]
+			}
+		}
+	}
+	return told
+}
+
+// keepGoods keeps the list of goods that a page is about if hardly any of it is kept, and reports whether it did. The
+// prose below such a list looks more like content than the goods do.
+func (u *units) keepGoods() bool {
+	goods := u.goods()
+	if goods < 0 {
+		return false
+	}
+	words, kept := u.keptWords(), int32(0)
+	labels := map[uint64]int32{} // what most units say is a label of a control
+	for i, l := range u.of {
+		if x := &u.boxes[i]; l == goods {
+			kept += words[x.end] - words[x.begin]
+			for j := x.begin; j < x.end; j++ {
+				labels[u.blocks[j].hash]++
+			}
+		}
+	}
+	list := &u.lists[goods]
+	if kept*4 > list.words {
+		return false
+	}
+	for i, l := range u.of {
+		if l != goods {
+			continue
+		}
+		for j := u.boxes[i].begin; j < u.boxes[i].end; j++ {
+			b := &u.blocks[j]
+			u.keep[j] = u.keep[j] || b.digits > 0 || labels[b.hash]*2 <= list.units
+		}
+	}
+	return true
+}
+
+// goods returns the longest list of units with prices and links, if it has a quarter of the words that the rules for
+// the page keep; else -1.
+func (u *units) goods() int32 {
+	const share = 4
+	total := int32(0)
+	prices := make([]int32, len(u.blocks)+1)
+	for i := range u.blocks {
+		b := &u.blocks[i]
+		prices[i+1] = prices[i]
+		if b.signs&signCurrency != 0 && b.digits > 0 && b.words <= longestPrice {
+			prices[i+1]++
+		}
+		if x := &u.boxes[b.box]; x.inRoot && !x.dropped {
+			total += b.words
+		}
+	}
+	for i, l := range u.of {
+		x := &u.boxes[i]
+		if l >= 0 && prices[x.end] > prices[x.begin] && x.linked > 0 && x.inRoot && !x.dropped &&
+			x.end-x.begin < longestGoods {
+			u.lists[l].priced++
+		}
+	}
+	best := int32(-1)
+	for i := range u.lists {
+		l := &u.lists[i]
+		if l.units >= fewestGoods && l.priced*3 >= l.units*2 && l.words*share >= total &&
+			(best < 0 || l.words > u.lists[best].words) {
+			best = int32(i)
+		}
+	}
+	return best
+}
+
+// fact returns the signs of a price and of a time if the block is hardly more than that, else 0.
+func (b *block) fact() uint8 {
+	if b.digits == 0 || b.words > longestFact {
+		return 0
+	}
+	return b.signs & (signCurrency | signTime)
+}

@@ -1,0 +1,96 @@
+package convert
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"readthru/convert/dom"
+)
+
+// outlineOf returns the outline of a page and the texts of its blocks.
+func outlineOf(t *testing.T, page string) (*outline, []string) {
+	t.Helper()
+	u, _ := url.Parse("https://a.test/x")
+	d, err := Parse(t.Context(), []byte("<body>"+page), "text/html; charset=utf-8", u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOutline(t.Context(), d.body, byRules(t.Context(), d.body, listing), odds{})
+	o.kind = listing
+	texts := make([]string, len(o.blocks))
+	for i := range o.blocks {
+		for n := o.blocks[i].first; n != nil; n = n.NextSibling {
+			texts[i] += dom.Text(n)
+			if n == o.blocks[i].last {
+				break
+			}
+		}
+	}
+	return o, texts
+}
+
+func TestFieldsOfUnitsAreDecidedAlike(t *testing.T) {
+	var cards strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&cards, `<div class=card><h3><a href=/p%d>Name %[1]d of a thing</a></h3><div class=text>It is made of wood and
+			paper and lasts for a long time, say those who have it.</div>
+			<div class=by><p>by <a href=/u%[1]d>Ann%[1]d</a></p></div>
+			<div class=price><p>$1%[1]d.50</p></div><div class=when><p><time>May %[1]d, 2024</time></p></div>
+			<div class=more><p><a href=/p%[1]d>Compare</a></p></div></div>`, i)
+	}
+	o, texts := outlineOf(t, `<main><h1>Things</h1>`+cards.String()+`</main><blockquote><div class=q><p>one</p><p>two</p></div>
+		<div class=q><p>one</p><p>two</p></div><div class=q><p>one</p><p>two</p></div></blockquote>`)
+	keep := make([]bool, len(texts))
+	for i, text := range texts {
+		// One card has lost its name, another its author, all have lost price and time.
+		keep[i] = strings.Contains(text, "lasts") || strings.HasPrefix(text, "Name") && !strings.Contains(text, "3") ||
+			strings.HasPrefix(text, "by") && !strings.Contains(text, "Ann0") || text == "one" && i < len(texts)-2
+	}
+	lost := slices.Clone(keep)
+	o.keepFields(keep)
+	for i, text := range texts {
+		want := lost[i] || !strings.Contains(text, "Compare") && text != "one" && text != "two" && text != "Things"
+		if keep[i] != want {
+			t.Errorf("block %q kept: %t, want %t", text, keep[i], want)
+		}
+	}
+}
+
+func TestGoodsThatThePageIsAboutAreKept(t *testing.T) {
+	var cards strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&cards, `<li class=card><h3><a href=/p%d>Board %[1]d of walnut and maple</a></h3><div class=price>
+			<p>$1%[1]d.50</p></div><div class=more><p><a href=/p%[1]d>Compare</a></p></div></li>`, i)
+	}
+	prose := strings.Repeat("<p>We make the boards of our shop by hand and send them to all countries of the world.</p>", 6)
+	for _, tt := range []struct {
+		name, page string
+		want       bool
+	}{
+		{"the page's own list", `<main><ul class=goods>` + cards.String() + `</ul>` + prose + `</main>`, true},
+		{"a few goods under a long text", `<main>` + strings.Repeat(prose, 12) + `<ul>` + cards.String() + `</ul></main>`, false},
+		{"goods in a menu", `<main>` + prose + `</main><nav><ul>` + cards.String() + `</ul></nav>`, false},
+	} {
+		o, texts := outlineOf(t, tt.page)
+		keep := make([]bool, len(texts))
+		for i, text := range texts {
+			keep[i] = strings.HasPrefix(text, "We make")
+		}
+		o.keepFields(keep)
+		for i, text := range texts {
+			want := keep[i]
+			switch {
+			case strings.HasPrefix(text, "Board"), strings.HasPrefix(text, "$"):
+				want = tt.want
+			case text == "Compare":
+				want = false
+			}
+			if keep[i] != want {
+				t.Errorf("%s: block %q kept: %t, want %t", tt.name, text, keep[i], want)
+			}
+		}
+	}
+}
