@@ -118,8 +118,9 @@ func (p *program) showDemo(ctx context.Context, d *daemon, asked *atomic.Int32) 
 	if err != nil {
 		return err
 	}
-	err = p.printf("\n   %d tokens of markdown.\n\n2. The same page again:  Cache-Status: %s\n   The origin was asked %s.\n"+
-		"\n", convert.Tokens(text), status, count(int(asked.Load()), "time"))
+	err = p.printf("\n   %d tokens of markdown.\n\n"+
+		"2. The same page again:  Cache-Status: %s\n   The origin was asked %s.\n\n",
+		convert.Tokens(text), status, count(int(asked.Load()), "time"))
 	if err != nil {
 		return err
 	}
