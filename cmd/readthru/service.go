@@ -97,28 +97,34 @@ func (p *program) installService(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	command, err := s.serveCommandLine()
+	d, err := s.serviceDaemon()
 	if err != nil {
 		return err
 	}
-	d := service.Daemon{
-		Command: command, Listen: []string{s.Proxy.Listen, s.Admin.Listen}, Log: logFile(s.dataDir),
-	}
-	installed := service.Installed(m)
 	if !c.Bool("dry-run") {
 		if err := makeDataDir(s.dataDir); err != nil {
 			return err
 		}
 	}
-	done, err := p.take(c, m.Install(d, installed), func() error {
-		if installed {
-			return nil // the steps end its daemon
-		}
-		return p.makeWay(c.Context, s)
-	})
+	installed := service.Installed(m)
+	done, err := p.take(c, m.Install(d, installed), func() error { return p.makeWay(c.Context, s, installed) })
 	if err != nil || !done {
 		return err
 	}
+	p.noteService(s, m)
+	return nil
+}
+
+// serviceDaemon returns the daemon that a manager keeps running.
+func (s *settings) serviceDaemon() (service.Daemon, error) {
+	command, err := s.serveCommandLine()
+	return service.Daemon{
+		Command: command, Listen: []string{s.Proxy.Listen, s.Admin.Listen}, Log: logFile(s.dataDir),
+	}, err
+}
+
+// noteService says what was installed, and which values it does not see.
+func (p *program) noteService(s *settings, m service.Manager) {
 	for _, key := range slices.Sorted(maps.Keys(s.source)) {
 		name, ok := strings.CutPrefix(s.source[key], "environment ")
 		if ok && key != "data_dir" && key != "config" {
@@ -126,7 +132,6 @@ func (p *program) installService(c *cli.Context) error {
 		}
 	}
 	p.note("%s keeps the daemon running: proxy on %s, admin on %s", m.Name(), s.Proxy.Listen, s.Admin.Listen)
-	return nil
 }
 
 // serveCommandLine returns the command that the manager runs. It names the data directory and the configuration,
@@ -148,10 +153,10 @@ func (s *settings) serveCommandLine() ([]string, error) {
 }
 
 // makeWay ends a daemon that a command started, and returns an error if another one runs: the service's would find the
-// store in use.
-func (p *program) makeWay(ctx context.Context, s *settings) error {
+// store in use. The steps that replace an installed service end its daemon.
+func (p *program) makeWay(ctx context.Context, s *settings, installed bool) error {
 	d := findDaemon(ctx, s.dataDir)
-	if d == nil {
+	if d == nil || installed {
 		return nil
 	}
 	if d.Made != "" {

@@ -33,8 +33,9 @@ func (p *program) setupCommand() *cli.Command {
 		Name:      "setup",
 		Usage:     "set up an agent to use readthru: hooks, tool server, proxy and a paragraph of instructions",
 		ArgsUsage: "[AGENT]",
-		Description: "AGENT is claude, codex, gemini, cursor, vscode or opencode. Without AGENT, setup lists the agents on " +
-			"this machine. It shows the change first.\n" +
+		Description: "AGENT is claude, codex, gemini, cursor, vscode or opencode. Without AGENT, setup leads through all " +
+			"that there is to set up on this machine, in a terminal or with --yes; else it lists the agents.\n" +
+			"It shows each change first. " +
 			"Settings of other programs are never changed, and --remove restores the files to the byte.",
 		Flags: []cli.Flag{
 			jsonFlag(),
@@ -64,7 +65,7 @@ func (p *program) setupCommand() *cli.Command {
 				if c.Bool("remove") {
 					return usagef("AGENT is missing: name the agent whose setup to remove")
 				}
-				return p.listAgents(c.Context, s, c.Bool("json"))
+				return p.setupMachine(c, s)
 			}
 			name, err := oneArg(args, "AGENT")
 			if err != nil {
@@ -146,6 +147,8 @@ type installation struct {
 	agent    agents.Agent
 	ask      *asker
 	yes, dry bool
+
+	wanted bool // the answer is yes if only Enter is pressed
 
 	// record is the file of the record, if it is not that of the folder that the environment names.
 	record string
@@ -359,7 +362,7 @@ func (in *installation) carryOut(changes []change, notes []string) (done bool, e
 			return false, withHint(usagef("setup needs confirmation: pass --yes or run it in a terminal"),
 				"--dry-run only shows the change")
 		}
-		if !in.ask.yes("Write these changes?", false) {
+		if !in.ask.yes("Write these changes?", in.wanted) {
 			p.note("nothing was changed")
 			return false, nil
 		}

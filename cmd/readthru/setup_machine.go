@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/agents"
+	"readthru/convert"
+	"readthru/page"
+	"readthru/service"
+)
+
+// setupMachine leads through all that there is to set up: the service, browsers' trust, agents, and a first page that
+// proves it. Each part is tried even if an earlier one failed, and what is complete is left alone, so that running it
+// again does what is missing. Without a terminal or --yes it lists the agents.
+func (p *program) setupMachine(c *cli.Context, s *settings) error {
+	if c.Bool("json") || c.Bool("dry-run") || !c.Bool("yes") && !terminal(p.in) {
+		if err := p.listAgents(c.Context, s, c.Bool("json")); err != nil || c.Bool("json") {
+			return err
+		}
+		p.note("to set up the service and the agents that were found, type \"readthru setup --yes\"; for one agent " +
+			"\"readthru setup AGENT --yes\"; to see a change, \"readthru setup AGENT --dry-run\"")
+		return nil
+	}
+	g := &guide{p: p, s: s, yes: c.Bool("yes")}
+	g.ask = &asker{in: bufio.NewReader(p.in), out: p.err, mute: g.yes}
+	ctx := c.Context
+	var failed []error
+	for _, part := range []func(context.Context) error{g.network, g.service, g.trust, g.agents, g.prove} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := part(ctx); err != nil {
+			p.tell(err)
+			failed = append(failed, err)
+		}
+	}
+	p.note("to undo all of this: readthru uninstall")
+	if len(failed) > 0 {
+		return withHint(fmt.Errorf("%s of the setup failed, see above", count(len(failed), "part")),
+			"mend that and run \"readthru setup\" again: what is complete stays as it is")
+	}
+	return nil
+}
+
+// guide is a setup of all.
+type guide struct {
+	p   *program
+	s   *settings
+	ask *asker
+	yes bool // every answer is the default
+}
+
+// network tells how origins will be reached, if not simply.
+func (g *guide) network(context.Context) error {
+	if g.s.Proxy.Upstream != "" {
+		g.p.note("origins are asked through the proxy that proxy.upstream names")
+	}
+	if g.s.Upstream.CAFile != "" {
+		g.p.note("origins are trusted by the system's authorities and those of %s", g.s.Upstream.CAFile)
+	}
+	for _, f := range examineUpstream(g.s, nil) {
+		g.p.note("warning: %s: %s", f.Detail, f.Remedy)
+	}
+	return nil
+}
+
+func (g *guide) service(ctx context.Context) error {
+	m, err := reachableManager(ctx, g.s)
+	if err != nil {
+		g.p.note("no service: %v. Agents that are set up start the daemon themselves", err)
+		return nil
+	}
+	d, err := g.s.serviceDaemon()
+	if err != nil {
+		return err
+	}
+	installed := service.Installed(m)
+	if status := m.Status(); installed && exec.CommandContext(ctx, status[0], status[1:]...).Run() == nil {
+		g.p.note("%s keeps the daemon running already", m.Name())
+		return nil
+	}
+	if err := makeDataDir(g.s.dataDir); err != nil {
+		return err
+	}
+	steps := m.Install(d, installed)
+	for _, step := range steps {
+		if err := g.p.print(step.String()); err != nil {
+			return err
+		}
+	}
+	if !g.ask.yes("Keep the daemon running from now on?", true) {
+		return nil
+	}
+	if err := g.p.makeWay(ctx, g.s, installed); err != nil {
+		return fmt.Errorf("install the service: %w", err)
+	}
+	for _, step := range steps {
+		if err := step.Do(); err != nil {
+			return fmt.Errorf("install the service: %w", err)
+		}
+	}
+	g.p.noteService(g.s, m)
+	return nil
+}
+
+func (g *guide) trust(context.Context) error {
+	a, err := openAuthority(g.s)
+	if err != nil {
+		return err
+	}
+	if !g.ask.yes("Have this system and its browsers trust the proxy's authority? Agents do without it.", false) {
+		return nil
+	}
+	notes, err := a.Install()
+	for _, n := range notes {
+		g.p.note("%s", n)
+	}
+	return err
+}
+
+func (g *guide) agents(ctx context.Context) error {
+	var failed []error
+	found := false
+	for _, a := range agents.All() {
+		in := &installation{p: g.p, settings: g.s, agent: a, ask: g.ask, yes: g.yes, wanted: true}
+		switch st := in.look(ctx); {
+		case !st.Found:
+			continue
+		case st.State == "yes":
+			g.p.note("%s is set up already", a.Title())
+		default:
+			failed = append(failed, in.install(ctx, setupChoices{Proxy: true, Text: true}))
+		}
+		found = true
+	}
+	if !found {
+		g.p.note("no agent was found: \"readthru setup --instructions\" has a paragraph for others")
+	}
+	return errors.Join(failed...)
+}
+
+// provingPage is HTML that makes a page of markdown.
+const provingPage = `<!doctype html><title>readthru works</title><nav><a href="/">Home</a></nav><main><h1>readthru works</h1>
+<p>This page came from an origin on this machine as HTML, went through the proxy, and arrives as markdown. Nothing was
+asked of the internet, and the page is not kept.</p></main><script>track()</script>`
+
+// prove reads a page of an origin on this machine through the daemon.
+func (g *guide) prove(ctx context.Context) error {
+	if len(g.s.Proxy.Users) > 0 || !g.s.allowPrivate() {
+		g.p.note("no first page: the proxy wants a password, or reaches no private address; try \"readthru doctor\"")
+		return nil
+	}
+	began := time.Now()
+	d, err := share(ctx, g.s)
+	if err != nil {
+		return fmt.Errorf("read a first page: %w", err)
+	}
+	defer d.release()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("read a first page: %w", err)
+	}
+	origin := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Cache-Control", "no-store")
+			_, _ = io.WriteString(w, provingPage) // a client that has left gets none
+		})}
+	ended := make(chan struct{})
+	go func() {
+		_ = origin.Serve(l) // http.ErrServerClosed
+		close(ended)
+	}()
+	defer func() {
+		_ = origin.Close() // it has answered
+		<-ended
+	}()
+	a, err := openAuthority(g.s)
+	if err != nil {
+		return err
+	}
+	client, err := throughProxy(d.Proxy, a.PEM())
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	address := url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/readthru-setup"}
+	text, _, err := readAsAgent(ctx, client, address.String())
+	if err != nil {
+		return withHint(fmt.Errorf("read a first page: %w", err), "see \"readthru doctor\"")
+	}
+	_ = d.client.DeletePage(ctx, page.New(&address).Doc) // it may not have been kept
+	g.p.note("a first page came as markdown, %d tokens for %d, in %s", convert.Tokens(text), convert.Tokens(provingPage),
+		time.Since(began).Round(10*time.Millisecond))
+	return nil
+}
