@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -96,11 +95,11 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	found = append(found, examinePorts(ctx, s, d)...)
 	found = append(found, examineUpstream(s, d)...)
 	found = append(found, p.examineStore(ctx)...)
-	authority, err := certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")})
+	authority, err := certs.Open(certs.Options{Dir: authorityDir(s)})
 	if err != nil {
 		return append(found, finding{
 			"authority", failed, err.Error(),
-			firstNonEmpty(hintOf(err), "move "+filepath.Join(s.dataDir, "ca")+" away: readthru creates a new one"),
+			firstNonEmpty(hintOf(err), "move "+authorityDir(s)+" away: readthru creates a new one"),
 		})
 	}
 	found = append(found, examineAuthority(authority, time.Now())...)

@@ -148,7 +148,7 @@ func (p *program) envCommand() *cli.Command {
 			if err := makeDataDir(s.dataDir); err != nil {
 				return err
 			}
-			authority, err := certs.Open(certs.Options{Dir: filepath.Join(s.dataDir, "ca")})
+			authority, err := certs.Open(certs.Options{Dir: authorityDir(s)})
 			if err != nil {
 				return fmt.Errorf("open the authority: %w", err)
 			}

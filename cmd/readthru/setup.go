@@ -438,7 +438,7 @@ func (in *installation) choice(ctx context.Context, w setupChoices,
 	if len(s.Proxy.Users) > 0 {
 		return c, []string{"the proxy's environment was left out: the proxy has users, so it would contain a password"}, nil
 	}
-	ca := filepath.Join(s.dataDir, "ca")
+	ca := authorityDir(s)
 	e := clientEnv{
 		proxy: proxy, cert: filepath.Join(ca, "ca.pem"), bundle: filepath.Join(ca, "bundle.pem"),
 		wgetrc: filepath.Join(s.dataDir, "wgetrc"),
