@@ -13,6 +13,7 @@ package api
 import (
 	"time"
 
+	"readthru/journal"
 	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
@@ -159,6 +160,10 @@ type Stats struct {
 	// RejectedCA are hosts, at most a hundred, that are tunnelled for a client because it rejected our authority's
 	// certificate there.
 	RejectedCA []HostFact `json:"rejected_ca"`
+
+	// Agents are those that have asked the proxy in the last hour, at most 64. OtherAgents sums up those beyond.
+	Agents      []journal.AgentSeen `json:"agents"`
+	OtherAgents *journal.AgentSeen  `json:"other_agents,omitempty"`
 }
 
 // RequestStats counts the proxy's requests since start.

@@ -388,7 +388,7 @@ func TestStatsHasTheShapeThatScriptsRelyOn(t *testing.T) {
 				}
 			}
 		}
-		for _, key := range []string{"uptime_s", "version", "hosts"} {
+		for _, key := range []string{"uptime_s", "version", "hosts", "agents"} {
 			if got[key] == nil {
 				t.Errorf("%s lacks %s", path, key)
 			}

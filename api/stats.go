@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"readthru/journal"
 	"readthru/page"
 	"readthru/store"
 )
@@ -31,8 +32,10 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 			Mode: s.o.MarkdownNewMode, State: fetched.MarkdownNewState, Sent: fetched.MarkdownNewSent,
 			Remaining: fetched.MarkdownNewLeft,
 		},
-		Hosts: []HostStats{},
+		Hosts: []HostStats{}, Agents: []journal.AgentSeen{},
 	}
+	agents, others := s.o.Journal.Agents(time.Now())
+	st.Agents, st.OtherAgents = append(st.Agents, agents...), others
 	if st.Pages.BySource == nil {
 		st.Pages.BySource = map[page.Source]int64{}
 	}

@@ -98,13 +98,14 @@ func (e *Entry) size() int {
 
 // Journal keeps the last requests. Its methods are safe for concurrent use.
 type Journal struct {
-	mu    sync.Mutex
-	ring  []slot // of maxRequests, once it is full
-	first uint64 // number of the oldest request kept; the first one ever has number 1
-	next  uint64 // number of the next one
-	bytes int
-	run   uint32 // begins the ids of this process
-	sums  sums
+	mu     sync.Mutex
+	ring   []slot // of maxRequests, once it is full
+	first  uint64 // number of the oldest request kept; the first one ever has number 1
+	next   uint64 // number of the next one
+	bytes  int
+	run    uint32 // begins the ids of this process
+	sums   sums
+	agents agents
 
 	archive *archive      // nil: there are no files
 	wake    chan struct{} // tells the archive that much is to be written
@@ -149,6 +150,7 @@ func (j *Journal) Clear() error {
 	for j.first < j.next {
 		j.dropLocked()
 	}
+	j.agents = agents{}
 	last := j.next - 1
 	j.mu.Unlock()
 	if j.archive == nil {
@@ -184,6 +186,7 @@ func (j *Journal) add(s slot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.sums.add(s)
+	j.agents.add(s)
 	if len(j.ring) < maxRequests {
 		j.ring = append(j.ring, s)
 	} else {

@@ -23,7 +23,8 @@ var functions = template.FuncMap{
 	"wide":    func(n int) int64 { return int64(n) },
 	"cut":     func(text string, n int) string { return text[:min(n, len(text))] },
 	"percent": func(part float64) string { return strconv.Itoa(int(part*100+.5)) + " %" },
-	"class":   func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
+	"agent":   agentFilter, "sessions": sessionsText,
+	"class": func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
 }
 
 // bytesText writes a size with three digits.

@@ -2,17 +2,23 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"readthru/api"
 	"readthru/journal"
 )
 
-// lastOnNow is how many requests the first page lists.
-const lastOnNow = 12
+// How many requests and agents the first page lists.
+const (
+	lastOnNow   = 12
+	agentsOnNow = 10
+)
 
 type nowData struct {
 	Stats   *api.Stats
@@ -22,6 +28,8 @@ type nowData struct {
 	Sources []share
 	Jobs    []api.Job
 	Last    []journal.Entry
+	Agents  []journal.AgentSeen
+	Others  *otherAgents // nil if Agents are all
 	Proxy   string
 	Charts  charts
 	At      *api.Switches
@@ -33,6 +41,12 @@ type part struct {
 	Name string
 	api.Part
 	Good bool
+}
+
+// otherAgents sums up those that are not listed.
+type otherAgents struct {
+	journal.AgentSeen
+	Text string
 }
 
 // share is one of several figures that make a whole. Positions are thousandths.
@@ -86,6 +100,7 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data.Last = last.Requests
+	data.Agents, data.Others = agentsOf(data.Stats)
 	n := data.Stats.Cache
 	data.Shares = shares([]share{
 		{Name: "hit", N: n.Hits},
@@ -102,6 +117,49 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	})
 	data.Sources = shares(data.Sources)
 	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1", Data: data})
+}
+
+// agentsOf returns the agents to list, and what those that are left out come to.
+func agentsOf(st *api.Stats) ([]journal.AgentSeen, *otherAgents) {
+	most := min(len(st.Agents), agentsOnNow)
+	rest := st.Agents[most:]
+	var text string
+	switch {
+	case st.OtherAgents != nil:
+		text = fmt.Sprintf("%d others and more", len(rest))
+		rest = append(slices.Clip(rest), *st.OtherAgents)
+	case len(rest) == 0:
+		return st.Agents, nil
+	case len(rest) == 1:
+		text = "1 other"
+	default:
+		text = fmt.Sprintf("%d others", len(rest))
+	}
+	o := &otherAgents{Text: text}
+	for _, a := range rest {
+		o.Requests, o.TokensSaved = o.Requests+a.Requests, o.TokensSaved+a.TokensSaved
+		if a.Seen.After(o.Seen) {
+			o.Seen = a.Seen
+		}
+	}
+	return st.Agents[:most], o
+}
+
+// agentFilter returns the filter of the requests of an agent. Filters have no quotes in a value.
+func agentFilter(name string) string {
+	name, _, _ = strings.Cut(name, `"`)
+	return `agent:"` + name + `"`
+}
+
+// sessionsText writes how many sessions an agent has.
+func sessionsText(n int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n >= journal.MaxSessions:
+		return strconv.Itoa(n) + "+"
+	}
+	return strconv.Itoa(n)
 }
 
 // shares sets the positions of figures in a bar. Figures that are zero have no width.

@@ -143,8 +143,9 @@ func (w *world) fillDay(t *testing.T) {
 		e := &journal.Entry{
 			Time: now.Add(-time.Duration(140-i) * 7 * time.Second), Method: "GET", Status: 200,
 			URL:     "https://" + hosts[i%5] + "/doc/" + strings.Repeat("section-", i%9+1) + "effective_go?lang=en#formatting",
-			Outcome: outcomes[i%10], Why: "A stored response is fresh.", Section: "RFC 9111 §4.2", Agent: "claude-code/2.1",
-			Client: "127.0.0.1", Session: "run-4f2a", Type: "text/markdown", BytesIn: 48000, BytesOut: 9000 + int64(i)*377,
+			Outcome: outcomes[i%10], Why: "A stored response is fresh.", Section: "RFC 9111 §4.2",
+			Agent:  []string{"claude-code/2.1", "claude-code/2.1", "curl/8.14", "Mozilla/5.0 (X11; Linux) Gecko", ""}[i%5],
+			Client: "127.0.0.1", Session: fmt.Sprintf("run-4f2a-%d", i%4), Type: "text/markdown", BytesIn: 48000, BytesOut: 9000 + int64(i)*377,
 			Tokens: 1200 + i, HTMLTokens: 9000, Micros: int64(i) * 1300, MS: int64(i) * 13 / 10,
 		}
 		if e.Outcome == "refused" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -110,6 +111,14 @@ func statsText(st *api.Stats, running bool) string {
 		st.Tokens.Saved)
 	fmt.Fprintf(&t, "markdown.new  %s, %d sent today, %d left\n", st.MarkdownNew.Mode, st.MarkdownNew.Sent,
 		st.MarkdownNew.Remaining)
+	for _, a := range st.Agents {
+		fmt.Fprintf(&t, "agent         %s: %s, %s in the last hour, %d tokens saved, seen %s\n",
+			cmp.Or(a.Name, "without a name"), count(int64(a.Sessions), "session"), count(a.Requests, "request"),
+			a.TokensSaved, day(a.Seen))
+	}
+	if o := st.OtherAgents; o != nil {
+		fmt.Fprintf(&t, "other agents  %s in the last hour, %d tokens saved\n", count(o.Requests, "request"), o.TokensSaved)
+	}
 	for _, h := range st.Hosts {
 		fmt.Fprintf(&t, "host          %s: %s, %s\n", h.Host, count(h.Visits, "visit"), count(h.Hits, "hit"))
 	}

@@ -1,0 +1,46 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"readthru/journal"
+)
+
+func TestNowShowsTheAgentsSeenLately(t *testing.T) {
+	w := newWorld(t)
+	tell := func(agent, session string) {
+		w.told.Add(&journal.Entry{
+			Time: time.Now(), Method: "GET", URL: "https://a.test/", Status: 200, Outcome: "hit", Agent: agent, Session: session,
+			Tokens: 100, HTMLTokens: 1600,
+		})
+	}
+	for i := range 40 {
+		tell(`claude <b>"2"`, fmt.Sprint("run-", i))
+	}
+	tell("", "run-1")
+	for i := range 11 {
+		tell(fmt.Sprint("once/", i+10), "")
+	}
+	body := w.do(t, http.MethodGet, "/", nil).body
+	for _, want := range []string{
+		"claude &lt;b&gt;&#34;2&#34;", `href="/requests?q=agent%3a%22claude%20%3cb%3e%22"`, ">32&#43;<", ">60\u202f000<", ">without a name<",
+		">once/17<", ">3 others<",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the room does not say %q", want)
+		}
+	}
+	if strings.Contains(body, ">once/18<") {
+		t.Error("all agents are listed, however many they are")
+	}
+	for i := range 70 {
+		tell(fmt.Sprint("more/", i), "")
+	}
+	if body := w.do(t, http.MethodGet, "/", nil).body; !strings.Contains(body, ">54 others and more<") {
+		t.Error("it does not say that there are more agents than are told apart")
+	}
+}
