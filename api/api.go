@@ -161,9 +161,19 @@ type Stats struct {
 	// certificate there.
 	RejectedCA []HostFact `json:"rejected_ca"`
 
+	Work Work `json:"work"`
+
 	// Agents are those that have asked the proxy in the last hour, at most 64. OtherAgents sums up those beyond.
 	Agents      []journal.AgentSeen `json:"agents"`
 	OtherAgents *journal.AgentSeen  `json:"other_agents,omitempty"`
+}
+
+// Work is what is in progress now. Index.Queued of [Stats] is what waits to be indexed.
+type Work struct {
+	Requests int `json:"requests"` // through the proxy, without tunnels
+	Origins  int `json:"origins"`  // requests to origins
+	Renders  int `json:"renders"`  // pages in the browser
+	Jobs     int `json:"jobs"`
 }
 
 // RequestStats counts the proxy's requests since start.

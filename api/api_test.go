@@ -379,6 +379,7 @@ func TestStatsHasTheShapeThatScriptsRelyOn(t *testing.T) {
 			"tokens":       "html markdown saved",
 			"index":        "passages queued failed",
 			"render":       "state",
+			"work":         "requests origins renders jobs",
 			"markdown_new": "mode sent remaining",
 		} {
 			fields, _ := got[group].(map[string]any)

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 // eventQuery asks for events.
 type eventQuery struct {
 	Filter string `query:"q" doc:"only requests that match, as in the list of requests"`
+	Work   bool   `query:"work" doc:"also an event, work, when other work is in progress, and now and then while jobs run"`
 	Limit  int    `query:"limit" range:"1,500" doc:"how many requests an event has at most, the last ones; default 100"`
 }
 
@@ -22,10 +24,17 @@ type RequestEvent struct {
 	Dropped  int             `json:"dropped,omitempty"`
 }
 
+// WorkEvent is an event of the stream: what is in progress, and how many pages wait to be indexed.
+type WorkEvent struct {
+	Work
+	Queued int64 `json:"queued"`
+}
+
 // Times of the stream of events.
 const (
 	eventEvery = 500 * time.Millisecond // how often new requests are looked for
 	eventPulse = 15 * time.Second       // how often a stream without events shows that it lives
+	workPulse  = 2 * time.Second        // how often jobs that run are told of, since they go on
 )
 
 // serveEvents writes events as they happen (text/event-stream), until the client goes or the server stops. It looks for
@@ -49,6 +58,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q eventQuer
 		return nil // the client has gone
 	}
 	last, quiet := s.o.Journal.Last(), time.Duration(0)
+	before, pause := s.busy(), time.Duration(0)
 	tick := time.NewTicker(eventEvery)
 	defer tick.Stop()
 	for {
@@ -62,6 +72,15 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q eventQuer
 			return nil
 		case <-tick.C:
 		}
+		if q.Work {
+			pause += eventEvery
+			if now := s.busy(); now != before || now.Jobs > 0 && pause >= workPulse {
+				before, pause, quiet = now, 0, 0
+				if err := sendEvent(w, "work", now); err != nil {
+					return nil // the client has gone
+				}
+			}
+		}
 		var event RequestEvent
 		if event.Requests, last, event.Dropped = s.o.Journal.After(last, f, limit); len(event.Requests) == 0 {
 			if quiet += eventEvery; quiet >= eventPulse {
@@ -73,12 +92,20 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q eventQuer
 			continue
 		}
 		quiet = 0
-		text, err := json.Marshal(event)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "event: requests\ndata: %s\n\n", text); err != nil {
+		if err := sendEvent(w, "requests", event); err != nil {
 			return nil // the client has gone
 		}
 	}
 }
+
+// sendEvent writes an event. An error is a client that has gone.
+func sendEvent(w io.Writer, name string, event any) error {
+	text, err := json.Marshal(event)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, text)
+	}
+	return err
+}
+
+// busy returns what is in progress, and what was read and is not indexed yet.
+func (s *Server) busy() WorkEvent { return WorkEvent{s.work(), s.o.Store.Totals().QueuedJobs} }

@@ -258,8 +258,11 @@ func (s *Server) Stop() {
 	s.sampler.take(s, time.Now())
 }
 
-// Running returns the number of jobs that run.
+// Running returns the number of jobs that run, those of Firecrawl clients among them.
 func (s *Server) Running() (n int) {
+	if s.o.Firecrawl != nil {
+		n = s.o.Firecrawl.Running()
+	}
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
 	for _, j := range s.jobs.list {

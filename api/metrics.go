@@ -47,6 +47,8 @@ var (
 		[]string{"direction"}, nil)
 	savedDesc = prometheus.NewDesc("readthru_origin_seconds_saved_total",
 		"Time that origins took for what was answered from the store.", nil, nil)
+	openDesc = prometheus.NewDesc("readthru_open", "What is in progress: requests, those to origins, renderings.",
+		[]string{"part"}, nil)
 	queuedDesc = prometheus.NewDesc("readthru_queue_depth", "What waits: pages to index, bytes to write, jobs that run.",
 		[]string{"queue"}, nil)
 	renderedDesc = prometheus.NewDesc("readthru_renders_total", "Pages in the browser, by outcome.",
@@ -61,7 +63,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
-		buildDesc, tookDesc, flowDesc, savedDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
+		buildDesc, tookDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
 	} {
 		ch <- d
 	}
@@ -97,7 +99,10 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	health := c.s.o.Store.Health()
 	gauge(queuedDesc, st.Index.Queued, "index")
 	gauge(queuedDesc, health.Queued, "store_bytes")
-	gauge(queuedDesc, int64(c.s.Running()), "jobs")
+	gauge(queuedDesc, int64(st.Work.Jobs), "jobs")
+	gauge(openDesc, int64(st.Work.Requests), "requests")
+	gauge(openDesc, int64(st.Work.Origins), "origins")
+	gauge(openDesc, int64(st.Work.Renders), "renders")
 	counter(renderedDesc, st.Render.Pages, "done")
 	counter(renderedDesc, st.Render.Failed, "failed")
 	truth := map[bool]int64{true: 1}

@@ -64,6 +64,7 @@ type Options struct {
 	Proxy          func() string                  // the proxy's address, host:port
 	AutoConfig     func(addr string) string       // the proxy auto-configuration for that address
 	Requests       func() RequestStats            // counts of the proxy
+	Open           func() (requests, origins int) // requests to the proxy, and of it to origins, in progress
 	Cache          func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
 	Journal        *journal.Journal               // what is told of the proxy's last requests; if nil, there are none
 	Session        func(name string) SessionStats // counts of a session; the server sets its name

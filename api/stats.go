@@ -50,6 +50,7 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 		st.Cache = s.o.Cache()
 	}
 	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, st.Cache.ratio()
+	st.Work = s.work()
 	rejected, err := s.hostFacts(store.RejectsCA, maxRejected)
 	if err != nil {
 		return nil, err
@@ -63,6 +64,15 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 		st.Hosts = append(st.Hosts, HostStats{h.Host, h.Visits, h.Hits})
 	}
 	return st, nil
+}
+
+// work returns what is in progress.
+func (s *Server) work() Work {
+	w := Work{Renders: s.o.Fetch.Stats().Render.Open, Jobs: s.Running()}
+	if s.o.Open != nil {
+		w.Requests, w.Origins = s.o.Open()
+	}
+	return w
 }
 
 func (s *Server) renderStats() RenderStats {

@@ -75,6 +75,13 @@ func New(o Options) *Service {
 // Close cancels all jobs, waits for them and deletes their documents.
 func (s *Service) Close() { s.jobs.close() }
 
+// Running returns how many jobs run.
+func (s *Service) Running() int {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	return s.jobs.countLocked()
+}
+
 // Route is one method of one path, with its description for the API's documentation.
 type Route struct {
 	ID           string // unique

@@ -95,12 +95,7 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 	}
 	now := time.Now().UTC()
 	l.sweep(now)
-	running := 0
-	for _, j := range l.list {
-		if j.runs() {
-			running++
-		}
-	}
+	running := l.countLocked()
 	if running >= maxRunning {
 		return nil, &failure{
 			http.StatusTooManyRequests, "RATE_LIMITED",
@@ -119,6 +114,16 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 		j.end(work(ctx, j))
 	})
 	return j, nil
+}
+
+// countLocked returns how many jobs run.
+func (l *jobs) countLocked() (n int) {
+	for _, j := range l.list {
+		if j.runs() {
+			n++
+		}
+	}
+	return n
 }
 
 // sweep deletes jobs that are older than lifetime. If there are too many jobs or their documents are too large, it also

@@ -170,6 +170,9 @@ func TestCancelledJobEndsAtOnceAndKeepsItsDocuments(t *testing.T) {
 			got["total"] == 0.0 {
 			t.Errorf("under way: %v", got)
 		}
+		if n := r.service.Running(); n != 1 {
+			t.Errorf("%d jobs run, want 1", n)
+		}
 		if got := r.must(t, http.MethodGet, "/v2/crawl/active", ""); !strings.HasSuffix(location,
 			"/"+got.at("crawls.0.id").(string)) || got.at("crawls.0.url") != "http://site.test/docs/" ||
 			got.at("crawls.1") != nil {
@@ -181,6 +184,9 @@ func TestCancelledJobEndsAtOnceAndKeepsItsDocuments(t *testing.T) {
 			}
 		}
 		synctest.Wait()
+		if n := r.service.Running(); n != 0 {
+			t.Errorf("%d jobs run after that", n)
+		}
 		if got := r.must(t, http.MethodGet, "/v1/crawl/active", ""); got.at("crawls.0") != nil {
 			t.Errorf("active after the end: %v", got)
 		}

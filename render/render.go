@@ -118,6 +118,7 @@ type State struct {
 	Path      string // of the browser
 	Reason    string // why there is no browser; empty if there is one
 	Running   bool
+	Open      int   // pages that are being rendered
 	Sandboxed bool  // the browser has its sandbox, which it has unless it runs as root
 	Pages     int64 // rendered pages
 	Failed    int64 // failed pages
@@ -234,7 +235,7 @@ func (b *Browser) State() State {
 	defer b.mu.Unlock()
 	s := State{
 		Mode: "browser", Sandboxed: sandboxed(), Pages: b.count.pages.Load(), Failed: b.count.failed.Load(),
-		Deaths: b.count.deaths.Load(),
+		Deaths: b.count.deaths.Load(), Open: len(b.slots),
 	}
 	if err := b.ready(time.Now()); err != nil {
 		s.Mode, s.Reason = "http", strings.TrimPrefix(err.Error(), ErrNoBrowser.Error()+": ")

@@ -62,7 +62,7 @@ func TestStartingBrowserDoesNotBlockOtherCalls(t *testing.T) {
 	if _, err := os.ReadFile(begun); err != nil { // wait until the script has reached this point
 		t.Fatal(err)
 	}
-	if st := b.State(); st.Mode != "browser" || st.Running {
+	if st := b.State(); st.Mode != "browser" || st.Running || st.Open != 1 {
 		t.Errorf("state %+v while it starts", st)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -80,6 +80,9 @@ func TestStartingBrowserDoesNotBlockOtherCalls(t *testing.T) {
 	}
 	if err := <-stayed; !errors.Is(err, render.ErrNoBrowser) {
 		t.Errorf("error %v when it was closed, want %v", err, render.ErrNoBrowser)
+	}
+	if st := b.State(); st.Open != 0 {
+		t.Errorf("%d pages are being rendered when it is closed", st.Open)
 	}
 	if _, err := b.Render(context.Background(), example(t)); !errors.Is(err, render.ErrNoBrowser) {
 		t.Errorf("error %v after it was closed", err)

@@ -116,7 +116,7 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
 	})
 	data.Sources = shares(data.Sources)
-	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1", Data: data})
+	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1&work=1", Data: data})
 }
 
 // agentsOf returns the agents to list, and what those that are left out come to.

@@ -44,3 +44,17 @@ func TestNowShowsTheAgentsSeenLately(t *testing.T) {
 		t.Error("it does not say that there are more agents than are told apart")
 	}
 }
+
+// useNow sees that work in progress is told without a request that ends.
+func useNow(t *testing.T, w *world, b *browser) {
+	t.Helper()
+	b.open("/")
+	b.see(`//p[@id="link" and .="Live"]`)
+	b.see(`//li[contains(., "requests open") and b="0"]`)
+	w.open.Store(3)
+	b.see(`//li[contains(., "requests open") and b="3"]`)
+	b.see(`//li[contains(., "origins being asked") and b="1"]`)
+	w.open.Store(0)
+	b.see(`//li[contains(., "requests open") and b="0"]`)
+	b.check("now")
+}

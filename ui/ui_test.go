@@ -52,6 +52,7 @@ type world struct {
 	sessions atomic.Pointer[[]api.SessionStats]
 	system   atomic.Pointer[api.System]
 	renewed  atomic.Int64
+	open     atomic.Int64 // requests in progress
 
 	origin string // that answers what setOrigin says
 	pages  map[string]func(http.ResponseWriter)
@@ -98,6 +99,7 @@ func newWorld(t *testing.T) *world {
 		System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
 		Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
 		Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },
+		Open:      func() (int, int) { return int(w.open.Load()), 1 },
 		Switches:  func() api.Switches { return *w.switches.Load() },
 		Switch:    func(to api.Switches) error { w.switches.Store(&to); return nil },
 		Dashboard: func(s *api.Server) *http.ServeMux {
@@ -386,6 +388,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		b.check(path)
 	}
+	useNow(t, w, b)
 	useKeys(t, w, b)
 	useSites(t, w, b)
 	useLeft(t, w, b)

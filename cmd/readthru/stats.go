@@ -98,6 +98,8 @@ func statsText(st *api.Stats, running bool) string {
 			st.Requests.Intercepted, st.Requests.Tunnelled, st.Requests.Blocked, st.Requests.Errors)
 		fmt.Fprintf(&t, "cache         %d hits, %d misses, %d revalidated, %d stale, %d bypassed: ratio %.2f\n",
 			st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
+		fmt.Fprintf(&t, "in progress   %s, %d of origins, %s, %s\n", count(int64(st.Work.Requests), "request"),
+			st.Work.Origins, count(int64(st.Work.Renders), "rendering"), count(int64(st.Work.Jobs), "job"))
 	} else {
 		t.WriteString("no daemon runs: these are the figures of the store\n")
 	}
@@ -107,6 +109,7 @@ func statsText(st *api.Stats, running bool) string {
 	for _, source := range slices.Sorted(maps.Keys(st.Pages.BySource)) {
 		fmt.Fprintf(&t, "  %-11s %d\n", source, st.Pages.BySource[source])
 	}
+	fmt.Fprintf(&t, "index         %s, %d to index\n", count(int64(st.Index.Passages), "passage"), st.Index.Queued)
 	fmt.Fprintf(&t, "tokens        %d of HTML became %d of markdown: %d saved\n", st.Tokens.HTML, st.Tokens.Markdown,
 		st.Tokens.Saved)
 	fmt.Fprintf(&t, "markdown.new  %s, %d sent today, %d left\n", st.MarkdownNew.Mode, st.MarkdownNew.Sent,

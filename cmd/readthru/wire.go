@@ -332,6 +332,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 				Errors: n.Errors,
 			}
 		}
+		o.Open = func() (requests, origins int) { return int(running.Open()), c.cache.Open() }
 		o.SessionProxies = sessionProxies{c, running}
 		o.Session = func(name string) api.SessionStats { return sessionStats(running.Session(name)) }
 		o.Sessions = func() (list []api.SessionStats) {

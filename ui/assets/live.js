@@ -38,6 +38,7 @@ function listen(path) {
     refresh();
   });
   stream.addEventListener('requests', refresh);
+  stream.addEventListener('work', refresh);
   stream.onerror = () => say(stream.readyState === EventSource.CLOSED ?
     'Not connected: reload this page' : 'Connection lost, trying again');
   document.addEventListener('visibilitychange', refresh);
