@@ -60,24 +60,34 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 			return false, err
 		}
 	}
-	tasks, err := k.tasks(now)
-	switch {
-	case err != nil:
+	at := k.position()
+	tasks, all, err := k.tasks(now)
+	if err != nil {
 		return false, err
+	}
+	if len(tasks) > 0 {
+		err = k.do(ctx, tasks, nil)
+	}
+	if all && err == nil {
+		k.progress.reach(at)
+	}
+	switch {
 	case len(tasks) > 0:
-		return true, k.do(ctx, tasks, nil)
+		return true, err
 	case k.rebuild != nil:
 		return true, k.continueRebuild(ctx)
 	}
 	return false, nil
 }
 
-// tasks returns what waits and is due.
-func (k *Knowledge) tasks(now bool) (tasks []*task, err error) {
-	jobs, err := k.store.Jobs(consumerName, min(stepDocuments+k.retries.len(), 1000))
+// tasks returns what waits and is due, and whether that is all.
+func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
+	limit := min(stepDocuments+k.retries.len(), 1000)
+	jobs, err := k.store.Jobs(consumerName, limit)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	all = len(jobs) < limit
 	byKey := map[page.Key]*task{}
 	at := time.Now()
 	get := func(key page.Key) *task {
@@ -102,10 +112,12 @@ func (k *Knowledge) tasks(now bool) (tasks []*task, err error) {
 				t.nonce = nonce
 			}
 		}
-		return len(tasks) < 2*stepDocuments
+		more := len(tasks) < 2*stepDocuments
+		all = all && more
+		return more
 	})
 	k.added.Store(0)
-	return tasks, nil
+	return tasks, all, nil
 }
 
 // do brings the index up to date with tasks, in portions, and calls each, if it is not nil, for every document it has

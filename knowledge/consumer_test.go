@@ -63,6 +63,23 @@ func TestRunFindsWhatIsReadMeanwhile(t *testing.T) {
 	soon(t, "the queue is empty", func() bool { return k.Stats().Queued == 0 })
 }
 
+// A machine that stands still may make some searches give up waiting, but not all: without waiting none finds its page.
+func TestSearchesFindWhatWasStoredBeforeThem(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	k.running(t)
+	soon(t, "first rebuild", func() bool { return k.Stats().Rebuilding == 0 })
+	found := 0
+	for n := range 20 {
+		k.read(t, fmt.Sprintf("https://a.test/%d", n), prose("walrus", n), true)
+		found += len(k.find(t, "", fmt.Sprint("number", n)))
+		soon(t, "the page is indexed", func() bool { return len(k.find(t, "", fmt.Sprint("number", n))) == 1 })
+	}
+	if found == 0 {
+		t.Error("no search found the page that was stored right before it")
+	}
+	t.Logf("%d of 20 searches found their page", found)
+}
+
 func TestRebuildMakesTheSameIndex(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
 	for n := range 600 {

@@ -73,9 +73,11 @@ type Knowledge struct {
 	annotator *annotator
 	notes     notes
 
-	wake    chan struct{} // capacity 1
-	garbage atomic.Bool   // a generation was marked and not cleared
-	added   atomic.Int64  // documents queued since the queue was last worked on
+	wake     chan struct{} // capacity 1
+	notices  atomic.Int64  // how often notify was called
+	progress progress
+	garbage  atomic.Bool  // a generation was marked and not cleared
+	added    atomic.Int64 // documents queued since the queue was last worked on
 
 	work    sync.Mutex // held over a step of indexing
 	retries retries
@@ -99,6 +101,7 @@ func Open(o Options) (*Knowledge, error) {
 		cleaner: o.Cleaner, observe: o.Observe,
 		split: SplitOptions{MaxChars: o.PassageChars},
 		wake:  make(chan struct{}, 1), opened: make(chan struct{}),
+		progress: progress{hurry: make(chan struct{}, 1)},
 	}
 	k.archive = archive{k.records, k.cleaner}
 	if err := k.archive.repair(); err != nil {
@@ -222,11 +225,13 @@ func (k *Knowledge) Close() error {
 }
 
 // Search returns the passages that answer a query, by document, best first. An empty query is an error, as is a
-// knowledge base that is not there ([*UnknownBaseError]); no other text is.
+// knowledge base that is not there ([*UnknownBaseError]); no other text is. While Run runs, a search waits up to half a
+// second for the few documents that were stored just before it, so that a client finds what it has read.
 func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	if err := k.await(ctx); err != nil {
 		return nil, err
 	}
+	k.progress.await(ctx, k.position())
 	for {
 		before := k.bases.liveOf(q.KB)
 		if q.Subject != "" {
@@ -346,6 +351,7 @@ func (k *Knowledge) Stats() Stats {
 // notify wakes the consumer and the annotator.
 func (k *Knowledge) notify() {
 	k.annotator.notify()
+	k.notices.Add(1)
 	select {
 	case k.wake <- struct{}{}:
 	default:
@@ -360,8 +366,11 @@ const (
 // consume works on the queue until ctx ends.
 func (k *Knowledge) consume(ctx context.Context) {
 	wait := time.Duration(0)
+	k.progress.setWorking(true)
+	defer k.progress.setWorking(false)
 	for {
 		more, err := k.step(ctx, false)
+		k.progress.setWorking(err == nil)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -382,11 +391,17 @@ func (k *Knowledge) consume(ctx context.Context) {
 		case <-k.wake:
 		case <-k.store.JobsAdded():
 		case <-timer.C:
+		case <-k.progress.hurry:
+			timer.Stop()
+			continue
+		}
+		timer.Reset(gatherTime)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-k.progress.hurry:
 		}
 		timer.Stop()
-		if !sleep(ctx, gatherTime) {
-			return
-		}
 	}
 }
 

@@ -60,6 +60,13 @@ func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 // one waiting goroutine.
 func (s *Store) JobsAdded() <-chan struct{} { return s.added }
 
+// LastJob returns the number of the newest job; 0 if there has been none.
+func (s *Store) LastJob() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seq
+}
+
 // checkConsumer refuses names that cannot stand in a key.
 func checkConsumer(name string) error {
 	if name == "" || strings.Contains(name, "\x00") {

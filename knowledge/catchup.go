@@ -1,0 +1,99 @@
+package knowledge
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A search waits for the index to reach what was stored before it, at most this long, and only if at most this many
+// changes are behind: a crawl, or a disk that is full, must not hold searches up.
+const (
+	catchUpTime    = 500 * time.Millisecond
+	catchUpChanges = 32
+)
+
+// position counts changes that the index is told of: of pages, by the number of the newest job, and of other documents.
+type position struct {
+	job    uint64
+	notice int64
+}
+
+// behind returns how many changes p misses that q has.
+func (p position) behind(q position) int64 {
+	return max(0, int64(q.job)-int64(p.job)) + max(0, q.notice-p.notice)
+}
+
+// progress tells searches how far the consumer of the queues has come.
+type progress struct {
+	hurry chan struct{} // capacity 1: somebody waits
+
+	mu      sync.Mutex
+	working bool // a consumer runs, and its last step succeeded
+	reached position
+	moved   chan struct{} // closed when reached or working has changed; nil if nobody waits
+}
+
+// reach notes that everything up to at is indexed, or was given up.
+func (p *progress) reach(at position) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reached = at
+	p.changedLocked()
+}
+
+// setWorking notes whether waiting is of use.
+func (p *progress) setWorking(working bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.working != working {
+		p.working = working
+		p.changedLocked()
+	}
+}
+
+func (p *progress) changedLocked() {
+	if p.moved != nil {
+		close(p.moved)
+		p.moved = nil
+	}
+}
+
+// await returns when at is reached, when waiting is of no use, or when the time is over.
+func (p *progress) await(ctx context.Context, at position) {
+	var late <-chan time.Time
+	for {
+		p.mu.Lock()
+		behind := p.reached.behind(at)
+		if !p.working || behind == 0 || behind > catchUpChanges {
+			p.mu.Unlock()
+			return
+		}
+		if p.moved == nil {
+			p.moved = make(chan struct{})
+		}
+		moved := p.moved
+		p.mu.Unlock()
+		if late == nil {
+			t := time.NewTimer(catchUpTime)
+			defer t.Stop()
+			late = t.C
+		}
+		select {
+		case p.hurry <- struct{}{}:
+		default:
+		}
+		select {
+		case <-moved:
+		case <-late:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// position returns where the queues end.
+func (k *Knowledge) position() position {
+	return position{job: k.store.LastJob(), notice: k.notices.Load()}
+}
