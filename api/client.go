@@ -82,6 +82,11 @@ func (c *Client) DeletePage(ctx context.Context, doc string) error {
 	return err
 }
 
+// ConvertPage converts a page again from what its origin answered, as it is stored, and returns it. It asks no origin.
+func (c *Client) ConvertPage(ctx context.Context, doc string) (*page.Page, error) {
+	return call(ctx, c, convertPage, pageRef{doc})
+}
+
 // Versions lists the versions of a page, newest first.
 func (c *Client) Versions(ctx context.Context, doc string) (*VersionList, error) {
 	return call(ctx, c, listVersions, pageRef{doc})

@@ -38,6 +38,9 @@ var (
 	getPage   = op("getPage", "GET /api/v1/pages/{doc}",
 		"returns a page with its content; doc is an id, the first 8 or more digits of one, or an escaped URL",
 		(*Server).getPage)
+	convertPage = op("convertPage", "POST /api/v1/pages/{doc}/convert",
+		"converts a page again from what its origin answered, as it is stored, and returns it; asks no origin",
+		(*Server).convertPage)
 	deletePage = op("deletePage", "DELETE /api/v1/pages/{doc}",
 		"deletes a page, its versions and its stored responses", (*Server).deletePage)
 	listVersions = op("listVersions", "GET /api/v1/pages/{doc}/versions",

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"readthru/api"
+	"readthru/store"
 )
 
 const (
@@ -53,6 +54,51 @@ func TestAnImageIsGivenForThePageThatHasIt(t *testing.T) {
 			!strings.Contains(policy, "default-src 'none'; sandbox") {
 			t.Errorf("image %q: %q, %v, policy %q", path, body, err, policy)
 		}
+	}
+}
+
+func TestAPageIsConvertedAgainFromWhatIsStored(t *testing.T) {
+	w := newWorld(t, nil)
+	if _, err := w.client.ConvertPage(t.Context(), pageURL); api.CodeOf(err) != api.CodeNotFound {
+		t.Errorf("a page that was not read: %v", err)
+	}
+	p, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: pageURL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	older, content := p.Record, p.Content
+	older.ContentHash = strings.Repeat("0", 64)
+	if _, err := w.store.PutPage(&older, []byte("# As an older program made it\n"), store.Sum{}); err != nil {
+		t.Fatal(err)
+	}
+	before := w.asked.Load()
+	for range 2 {
+		if p, err = w.client.ConvertPage(t.Context(), p.Doc); err != nil || p.Content != content {
+			t.Errorf("converted again it is %q, %v", p.Content, err)
+		}
+	}
+	if p.VisitCount != 1 || w.asked.Load() != before {
+		t.Errorf("%d visits, and %d requests to the origin", p.VisitCount, w.asked.Load()-before)
+	}
+	if v, err := w.client.Versions(t.Context(), p.Doc); err != nil || len(v.Versions) != 3 {
+		t.Errorf("versions %+v, %v", v, err)
+	}
+	if _, err := w.client.ClearCache(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.client.ConvertPage(t.Context(), p.Doc); api.CodeOf(err) != api.CodeNotFound {
+		t.Errorf("without what the origin answered: %v", err)
+	}
+}
+
+func TestAPageOfOthersMarkdownIsNotConvertedAgain(t *testing.T) {
+	w := newWorldOver(t, withImages, nil, nil)
+	if _, err := w.client.Fetch(t.Context(), api.FetchRequest{URL: imagePage}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.client.ConvertPage(t.Context(), imagePage)
+	if api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), "negotiated") {
+		t.Errorf("markdown of an origin: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -80,6 +81,20 @@ func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
 		full.Readme, full.SymbolMap = fetch.PartsOf(md)
 	}
 	return s.summarised(&full), nil
+}
+
+// convertPage makes a page again from what its origin answered, which is stored.
+func (s *Server) convertPage(ctx context.Context, ref pageRef) (*page.Page, error) {
+	_, p, err := s.find(ref.Doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.o.Fetch.Convert(ctx, p); errors.Is(err, fetch.ErrNotConverted) {
+		return nil, problem(http.StatusConflict, "%s", err)
+	} else if err != nil {
+		return nil, err
+	}
+	return s.getPage(ctx, ref)
 }
 
 // pageLike returns a document that is not a page in the form of one.

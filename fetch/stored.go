@@ -1,10 +1,18 @@
 package fetch
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
+	"time"
 
+	"readthru/convert"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -30,21 +38,106 @@ func (f *Fetcher) Original(uri string) (*Original, error) {
 	return nil, fmt.Errorf("the stored response of %s: %w", uri, store.ErrNotFound)
 }
 
+// ErrNotConverted is wrapped by the errors of [Fetcher.Convert] for pages that it does not make.
+var ErrNotConverted = errors.New("cannot be converted again")
+
+// Convert makes a page again from what its origin answered, as it is stored, whether that is fresh or not, with the
+// converter and the options of now. It asks nobody and counts no visit. p is the page as it is stored. The error wraps
+// store.ErrNotFound if the answer is not kept, and [ErrNotConverted] if the page is not made of it here.
+func (f *Fetcher) Convert(ctx context.Context, p *page.Page) error {
+	f = f.newest.Load()
+	masked := page.MaskString(p.URL)
+	switch {
+	case p.GitHub != nil:
+		return fmt.Errorf("%s %w: it was made of several answers: fetch it again", masked, ErrNotConverted)
+	case p.Source == page.Browser:
+		return fmt.Errorf("%s %w: a browser rendered it, of which only the text is kept: render it again", masked,
+			ErrNotConverted)
+	case p.Source != page.Local:
+		return fmt.Errorf("%s %w: its markdown is not of our making (%s): fetch it again", masked, ErrNotConverted, p.Source)
+	}
+	a, err := f.keptAttempt(p)
+	if err != nil {
+		return err
+	}
+	var failure error
+	err = f.detached(f.limit(&a.req), func(ctx context.Context) { //nolint:contextcheck // who leaves does not end it
+		if a.wall = convert.Wall(a.status, a.resp.Header, a.content); a.wall != "" {
+			failure = fmt.Errorf("%s %w: its origin answered with a wall for bots (%s)", masked, ErrNotConverted, a.wall)
+			return
+		}
+		f.try(ctx, a, []string{"local"})
+		if a.best == nil {
+			failure = fmt.Errorf("%s %w: %w", masked, ErrNotConverted, a.failure)
+			return
+		}
+		f.keep(a)
+		f.answer(a, false)
+		if !f.becomesPage(a) {
+			failure = fmt.Errorf("%s %w: what its origin answered is no page (%s)", masked, ErrNotConverted,
+				strings.Join(a.warnings, ", "))
+		}
+	})
+	return cmp.Or(err, failure, context.Cause(ctx))
+}
+
+// keptAttempt returns an attempt at a page whose origin answered what is stored.
+func (f *Fetcher) keptAttempt(p *page.Page) (*attempt, error) {
+	u, err := page.Parse(p.URL)
+	if err != nil {
+		return nil, err
+	}
+	urls := []*url.URL{u}
+	if final, err := page.Parse(p.FinalURL); err == nil && final.String() != u.String() {
+		urls = []*url.URL{final, u}
+	}
+	for _, at := range urls {
+		list, err := f.o.Store.Responses(cacheKey(at))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			if r.Status != http.StatusOK || r.Partition != "" {
+				continue
+			}
+			a := f.newAttempt(Request{URL: u, Method: http.MethodGet, Own: true, NoRemote: true, NoVisit: true}, time.Now())
+			a.url, a.page.Error = at, p.Error // which is of a fetch since
+			f.look(a, &http.Response{
+				StatusCode: r.Status, Header: r.Header.Clone(), Body: http.NoBody, ContentLength: r.Length,
+			})
+			if !a.kind.converted() || !a.memorable {
+				continue
+			}
+			a.outcome.Hit, a.sum, a.hasSum = true, r.Body, true
+			if a.raw, a.content, err = f.contentOf(r); err != nil {
+				return nil, fmt.Errorf("read what the origin of %s answered: %w", page.Mask(at), err)
+			}
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("what the origin of %s answered, which may not be kept or was removed: %w", page.Mask(u),
+		store.ErrNotFound)
+}
+
 func (f *Fetcher) original(r *store.Response) (*Original, error) {
-	o := f.newest.Load().o
-	body, err := o.Store.Body(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close() //nolint:errcheck // it was only read
-	raw, err := io.ReadAll(io.LimitReader(body, o.MaxBody))
-	if err != nil {
-		return nil, err
-	}
-	content, err := decode(raw, r.Header, o.MaxBody)
+	_, content, err := f.newest.Load().contentOf(r)
 	if err != nil {
 		return nil, err
 	}
 	media := r.Header.Get("Content-Type")
 	return &Original{Content: recoded(content, media), Type: media, Response: r}, nil
+}
+
+// contentOf reads the content of a stored response, as it was received and decoded.
+func (f *Fetcher) contentOf(r *store.Response) (raw, content []byte, err error) {
+	body, err := f.o.Store.Body(r.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	if raw, err = io.ReadAll(io.LimitReader(body, f.o.MaxBody)); err != nil {
+		return nil, nil, err
+	}
+	content, err = decode(raw, r.Header, f.o.MaxBody)
+	return raw, content, err
 }

@@ -65,8 +65,9 @@ var doneTexts = map[string]string{
 	"purge": "The cache was cleared.", "sweep": "What has expired is removed.",
 	"renew":   "A new authority signs from now on: have clients trust it.",
 	"fetched": "Fetched again from its origin.", "rendered": "Rendered in a browser.",
-	"deleted": "The page was deleted.",
-	"added":   "Added to the base.", "created": "The base was created, and is being filled.",
+	"converted": "Converted again from what is stored.",
+	"deleted":   "The page was deleted.",
+	"added":     "Added to the base.", "created": "The base was created, and is being filled.",
 	"refreshed": "The base is being filled again.", "cancelled": "The job was cancelled.",
 	"gone": "The base was deleted.", "imported": "The base was imported.",
 }

@@ -43,7 +43,7 @@ func (d *dashboard) mountPages(mux *http.ServeMux) {
 	mux.HandleFunc("GET /pages/{doc}/screenshots/{name}", d.shots.serve)
 	for action, do := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"fetch": d.refetch("", "fetched"), "render": d.refetch("always", "rendered"), "removed": d.removedText,
-		"screenshot": d.screenshot, "delete": d.deletePage, "add": d.addToBase,
+		"convert": d.convertPage, "screenshot": d.screenshot, "delete": d.deletePage, "add": d.addToBase,
 	} {
 		mux.HandleFunc("POST /pages/{doc}/"+action, d.form("/pages", do))
 	}
@@ -417,6 +417,15 @@ func (d *dashboard) withMore(w http.ResponseWriter, r *http.Request, q api.Fetch
 	add(data, p)
 	d.showPage(w, data)
 	return nil
+}
+
+// convertPage makes a page again from what is stored.
+func (d *dashboard) convertPage(w http.ResponseWriter, r *http.Request) error {
+	p, err := d.o.Client.ConvertPage(r.Context(), pageRef(r))
+	if err != nil {
+		return err
+	}
+	return done(w, "/pages/"+p.Doc, "converted")
 }
 
 // deletePage deletes a page.

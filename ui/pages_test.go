@@ -214,7 +214,9 @@ func TestAPageIsReadAndWorkedOn(t *testing.T) {
 	w.serve("/dot.png", "image/png", "\x89PNG")
 	path := "/pages/" + doc
 	values := url.Values{"token": {w.tokenOf(t, path)}, "base": {"fruit"}}
-	for action, want := range map[string]string{"fetch": "?done=fetched", "add": "?done=added"} {
+	for action, want := range map[string]string{
+		"fetch": "?done=fetched", "convert": "?done=converted", "add": "?done=added",
+	} {
 		if got := w.send(t, path+"/"+action, values, nil); got.status != 303 || got.header.Get("Location") != path+want {
 			t.Errorf("%s: status %d, to %s", action, got.status, got.header.Get("Location"))
 		}
@@ -223,7 +225,7 @@ func TestAPageIsReadAndWorkedOn(t *testing.T) {
 		t.Errorf("what was removed: %d %s", got.status, got.body)
 	}
 	for view, want := range map[string][]string{
-		"":               {`<h3 id="h-cooking">Cooking</h3>`, `#h-cooking"`, "image: a dot", w.origin + "/more", "1 image is not loaded"},
+		"":               {`>Convert again</button>`, `<h3 id="h-cooking">Cooking</h3>`, `#h-cooking"`, "image: a dot", w.origin + "/more", "1 image is not loaded"},
 		"?images=1":      {`<img loading="lazy" src="/api/v1/pages/` + doc + "/image?url=" + url.QueryEscape(w.origin+"/dot.png")},
 		"?view=raw":      {"## Cooking"},
 		"?view=original": {"&lt;h2 id=x&gt;"},
@@ -231,7 +233,7 @@ func TestAPageIsReadAndWorkedOn(t *testing.T) {
 		"?view=visits":   {"agent &lt;b&gt;"},
 		"?view=links":    {"/more", "/dot.png"},
 		"?done=added":    {"Added to the base."},
-		"?done=nonsense": {"Quinces"},
+		"?done=nonsense": {"Quinces"}, "?done=converted": {"Converted again from what is stored."},
 	} {
 		got := w.do(t, http.MethodGet, path+view, nil)
 		for _, text := range want {
@@ -239,6 +241,10 @@ func TestAPageIsReadAndWorkedOn(t *testing.T) {
 				t.Errorf("%s%s lacks %q", path, view, text)
 			}
 		}
+	}
+	kept := "/pages/" + w.put(t, "kept", "Kept", "# Kept\n")
+	if got := w.send(t, kept+"/convert", values, nil); got.status != 409 || !strings.Contains(got.body, "fetch it again") {
+		t.Errorf("a page that was not converted here: status %d %s", got.status, got.body)
 	}
 	list, err := w.server.Client("test").BaseDocuments(t.Context(), "fruit", "", 10)
 	if err != nil || len(list.Documents) != 1 {

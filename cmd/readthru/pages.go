@@ -55,6 +55,10 @@ func (p *program) pagesCommand() *cli.Command {
 				Flags: []cli.Flag{jsonFlag()}, Action: p.originalOfPage,
 			},
 			{
+				Name: "convert", Usage: "convert a page again from what its origin answered, as it is stored",
+				ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.convertPage,
+			},
+			{
 				Name: "rm", Usage: "delete a page, its versions and stored responses", ArgsUsage: "URL|DOC",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.removePage,
 			},
@@ -172,6 +176,20 @@ func (p *program) originalOfPage(c *cli.Context) error {
 			return p.printJSON(o)
 		}
 		return p.print(o.Content)
+	})
+}
+
+func (p *program) convertPage(c *cli.Context) error {
+	ref, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		pg, err := b.ConvertPage(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		return p.done(c, pg, "converted")
 	})
 }
 
