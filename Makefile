@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads pictures search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -96,6 +96,10 @@ reads: ## what models read of a hundred pages (or PAGES=n), with readthru, witho
 	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules e2e/agents/servers)" && \
 	export READTHRU_AGENTS READTHRU_SERVERS && \
 	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_PAGES="$(PAGES)" go test -count=1 -v -timeout 3h -run TestWhatModelsRead ./e2e/agents
+
+rooms: ## every kind of page of the dashboard of a daemon that runs, in Chromium: DASHBOARD=link of "readthru open --print", PICTURES=dir
+	@test -n "$(DASHBOARD)" || { echo "rooms: skipped: no DASHBOARD=$(DASHBOARD)"; exit 0; }; \
+	READTHRU_DASHBOARD="$(DASHBOARD)" READTHRU_PICTURES="$(PICTURES)" go test -count=1 -v -timeout 1h -run TestRoomsOfADaemon ./ui
 
 pictures: ## the README's pictures of the dashboard, of agents that read a small web of ours
 	READTHRU_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run TestPicturesOfTheReadme ./e2e

@@ -206,10 +206,12 @@ func (v *pageView) image(w util.BufWriter, source []byte, n ast.Node, entering b
 			template.HTMLEscapeString(alt), `">`)
 		return ast.WalkSkipChildren, nil
 	}
-	if alt == "" {
-		alt = "no name"
+	switch {
+	case alt != "":
+		writeAll(w, `<span class="image">image: `, template.HTMLEscapeString(alt), `</span>`)
+	case n.Parent().Kind() == ast.KindLink: // which would be empty
+		writeAll(w, `<span class="image">image</span>`)
 	}
-	writeAll(w, `<span class="image">image: `, template.HTMLEscapeString(alt), `</span>`)
 	return ast.WalkSkipChildren, nil
 }
 

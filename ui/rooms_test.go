@@ -1,0 +1,69 @@
+package ui_test
+
+import (
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// perShape is how many pages of one shape, as /pages/{doc}, a walk opens.
+const perShape = 3
+
+// name is a part of a path that stands for a thing: a number, a hash, a host, or what a query asks for.
+var name = regexp.MustCompile(`[0-9a-f]{12,}|\d+|\b(cursor|q|host|name)=[^&]*|[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?`)
+
+// TestRoomsOfADaemon walks the dashboard of a daemon that runs, from the sign-in link in READTHRU_DASHBOARD ("make
+// rooms"), through the links of its pages, a few of each shape. No page has a serious fault of axe's, logs to the
+// console, asks another host, is wider than a phone, or shows text that templates leave when something is missing.
+func TestRoomsOfADaemon(t *testing.T) {
+	link, err := url.Parse(os.Getenv("READTHRU_DASHBOARD"))
+	if err != nil || link.Host == "" {
+		t.Skip("READTHRU_DASHBOARD names no daemon's dashboard")
+	}
+	b := newBrowser(t, link.Scheme+"://"+link.Host)
+	b.open(link.RequestURI())
+	script := axe(t)
+	waiting, seen, shapes := []string{"/"}, map[string]bool{"/": true}, map[string]int{}
+	for len(waiting) > 0 {
+		path := waiting[0]
+		waiting = waiting[1:]
+		b.open(path)
+		b.accessible(path, script)
+		pictures(t, b, []string{path})
+		if at := value[string](b, "location.pathname + location.search"); at != path {
+			t.Errorf("%s leads to %s", path, at)
+		}
+		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {
+			t.Errorf("%s: wider than a phone: %s", path, value[string](b, widest))
+		}
+		b.run(chromedp.EmulateViewport(1280, 900))
+		text := value[string](b, "document.body.innerText")
+		for _, left := range []string{"<nil>", "%!", "NaN", "undefined", "[object ", "<no value>", "0001-01-01"} {
+			if strings.Contains(value[string](b, `[...document.querySelectorAll("main h1, main h2, main dl, main th, main nav, `+
+				`main form, footer, header")].map(e => e.innerText).join("\n")`), left) {
+				t.Errorf("%s shows %q", path, left)
+			}
+		}
+		if len(text) < 100 {
+			t.Errorf("%s is empty: %q", path, text)
+		}
+		b.check(path)
+		for _, next := range value[[]string](b, `[...document.querySelectorAll("main a[href], header a[href]")]
+			.filter(a => a.origin === location.origin && !a.hasAttribute("download"))
+			.filter(a => !/\.(json|pem|crt)$|^\/(metrics|openapi|api)/.test(a.pathname))
+			.map(a => a.pathname + a.search)`) {
+			shape := name.ReplaceAllString(next, "*")
+			if strings.Contains(next, "images=1") || seen[next] || shapes[shape] >= perShape { // hosts may lack an image
+				continue
+			}
+			seen[next] = true
+			shapes[shape]++
+			waiting = append(waiting, next)
+		}
+	}
+	t.Logf("%d pages of %d shapes", len(seen), len(shapes))
+}
