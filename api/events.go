@@ -18,7 +18,7 @@ type eventQuery struct {
 }
 
 // RequestEvent is an event of the stream: requests since the last one, oldest first. Dropped are those that were too
-// many.
+// many: over the limit, or so many at once that they were forgotten, whether the filter matches them or not.
 type RequestEvent struct {
 	Requests []journal.Entry `json:"requests"`
 	Dropped  int             `json:"dropped,omitempty"`
@@ -82,7 +82,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q eventQuer
 			}
 		}
 		var event RequestEvent
-		if event.Requests, last, event.Dropped = s.o.Journal.After(last, f, limit); len(event.Requests) == 0 {
+		event.Requests, last, event.Dropped = s.o.Journal.After(last, f, limit)
+		if len(event.Requests) == 0 && event.Dropped == 0 {
 			if quiet += eventEvery; quiet >= eventPulse {
 				quiet = 0
 				if _, err := fmt.Fprint(w, ": \n\n"); err != nil {

@@ -9,7 +9,9 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -357,25 +359,13 @@ func (j *Journal) recent(f Filter, cursor string, limit int) (list []Entry, next
 }
 
 // After returns the requests that a filter matches after that with a number, oldest first: the last ones, if they are
-// more than limit. It returns the number of the last request, and how many that match were left out.
+// more than limit. It returns the number of the last request, and how many were left out: those that match and are over
+// the limit, and all that the ring has lost meanwhile, of which nobody knows whether they match.
 func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint64, dropped int) {
-	last = j.Last()
-	j.mu.Lock()
-	from := max(n+1, j.first)
-	var slots []slot
-	for i := from; i <= last && i < j.next; i++ {
-		slots = append(slots, j.ring[(i-1)%maxRequests])
-	}
-	j.mu.Unlock()
-	for i, s := range slots {
-		if e := j.entry(from+uint64(i), s); f.Match(&e) {
-			list = append(list, e)
-		}
-	}
-	if over := len(list) - limit; over > 0 {
-		list, dropped = list[over:], over
-	}
-	return list, last, dropped
+	list, last, lost := j.since(n)
+	list = slices.DeleteFunc(list, func(e Entry) bool { return !f.Match(&e) })
+	over := max(0, len(list)-limit)
+	return list[over:], last, over + int(min(lost, math.MaxInt32))
 }
 
 // since returns the requests after that with a number, oldest first, the number of the last one, and how many were

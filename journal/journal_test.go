@@ -159,6 +159,20 @@ func TestAWatcherGetsTheLastOnesAndHowManyWereDropped(t *testing.T) {
 	if len(list) != 10 || dropped != 20 || last != from+30 || list[9].URL != "https://a.test/29" {
 		t.Errorf("%d requests, %d dropped, last %d %v", len(list), dropped, last, urls(list))
 	}
+	const many = 5200 // 200 more than there is room for
+	for i := range many {
+		j.Add(request(fmt.Sprint("https://a.test/", i), 200, "hit"))
+	}
+	if list, _, dropped := j.After(last, journal.Filter{}, 10); len(list) != 10 || len(list)+dropped != many {
+		t.Errorf("of %d requests %d were told and %d dropped", many, len(list), dropped)
+	}
+	none, err := journal.ParseFilter("host:b.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _, dropped := j.After(last, none, 10); len(list) != 0 || dropped != 200 {
+		t.Errorf("%d match, %d may have", len(list), dropped)
+	}
 }
 
 func TestFieldsAreMasked(t *testing.T) {
